@@ -1,0 +1,19 @@
+#pragma once
+// Time is an argument. Machines never read a clock: whoever drives them (an actor, a simulation) says `now`.
+
+#include <chrono>
+
+namespace dag {
+
+using Duration = std::chrono::nanoseconds;
+
+/// A point of the driver's monotonic clock (real or virtual). Not comparable between processes.
+struct Instant {
+  Duration since_start{0};
+  auto operator<=>(const Instant&) const = default;
+  friend Instant operator+(Instant a, Duration b) { return {a.since_start + b}; }
+  friend Instant operator-(Instant a, Duration b) { return {a.since_start - b}; }
+  friend Duration operator-(Instant a, Instant b) { return a.since_start - b.since_start; }
+};
+
+}  // namespace dag

@@ -1,0 +1,53 @@
+#pragma once
+// What a home hands out to be run when a bare row is not enough, and what comes back. Plain values: an attempt may
+// run on a lane of this process or of another one.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dag/detail/fragment.hpp"
+#include "dag/error.hpp"
+#include "libdag/base/ids.hpp"
+#include "libdag/base/time.hpp"
+
+namespace dag {
+
+/// One attempt with everything it needs. The inputs lie in `blobs`, in the order of the arguments; argument i
+/// takes `counts[i]` of them.
+struct Attempt {
+  JobId job;
+  TaskId task;
+  AttemptId id;
+  std::uint32_t try_number = 1;     ///< what Context::attempt says: charged tries so far, and this one
+  std::string name;
+  detail::Code code;
+  bool returns = false;
+  std::vector<std::uint32_t> counts;
+  std::vector<Blob> blobs;
+  /// Of the conditional out-edges, in their order: evaluated where the attempt ran.
+  std::vector<detail::Code> predicates;
+  std::optional<Duration> timeout;
+  /// Calls of a job actor run where the actor is, one after another.
+  detail::CallKind call = detail::CallKind::ordinary;
+  std::uint32_t actor = detail::none;
+  /// For create: how its object is made from saved state instead, when there is some.
+  detail::ActorDraft actor_code;
+  Blob restore_from;
+};
+
+/// What an attempt left.
+struct Ended {
+  TaskId task;
+  AttemptId id;
+  Outcome outcome = Outcome::finished;      ///< finished, failed or cancelled
+  Blob output;
+  std::vector<bool> conditions;             ///< of the conditional out-edges, in their order
+  std::shared_ptr<const detail::Fragment> spawned;  ///< null when nothing was
+  std::uint32_t becomes = detail::none;     ///< spawned task whose output is this task's
+  std::optional<Error> error;
+  Duration ran{0};
+};
+
+}  // namespace dag

@@ -1,0 +1,124 @@
+#include "libdag/home/row_table.hpp"
+
+#include <algorithm>
+
+namespace dag {
+
+using detail::ArgumentKind;
+using detail::CallKind;
+using detail::Edge;
+using detail::EdgeKind;
+using detail::Fragment;
+using detail::TaskDraft;
+
+bool RowTable::plain(const Fragment& fragment, const TaskDraft& task) const {
+  if (representation_ == Representation::supervised || task.call != CallKind::ordinary) return false;
+  const Policy& policy = fragment.policies[task.policy];
+  if (policy.effects != Effects::pure || policy.join != Join::all || policy.timeout || policy.needs != Needs{} ||
+      policy.priority != Priority::normal) {
+    return false;
+  }
+  for (std::uint32_t i = 0; i < task.edge_count; ++i) {
+    if (fragment.edges[task.first_edge + i].kind != EdgeKind::strong) return false;
+  }
+  return true;
+}
+
+std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId first_id, const std::vector<bool>* mine) {
+  auto part = std::make_unique<Part>();
+  const auto count = static_cast<std::uint32_t>(fragment->tasks.size());
+  const auto is_mine = [&](std::uint32_t task) { return mine == nullptr || (*mine)[task]; };
+  part->first_id = first_id;
+  part->rows.assign(count, no_row);
+
+  // Rows of ours, then ghosts of foreign predecessors; both in the order of the tasks.
+  std::vector<bool> ghost(count, false);
+  for (const Edge& edge : fragment->edges) {
+    if (is_mine(edge.successor) && !is_mine(edge.predecessor)) ghost[edge.predecessor] = true;
+  }
+  std::uint32_t needed = 0;
+  for (std::uint32_t task = 0; task < count; ++task) needed += is_mine(task) || ghost[task] ? 1 : 0;
+  RowIndex row = rows_.grow(needed);
+  const std::uint32_t number = parts_.size();
+  for (std::uint32_t task = 0; task < count; ++task) {
+    if (!is_mine(task) && !ghost[task]) continue;
+    part->rows[task] = row;
+    Row& made = rows_[row++];
+    made.id = {first_id.origin, first_id.index + task};
+    made.part = number;
+    made.task = task;
+    made.ghost = !is_mine(task);
+    Word word;
+    if (!made.ghost) {
+      const TaskDraft& draft = fragment->tasks[task];
+      DAG_CHECK(draft.edge_count < Word::open_max);
+      word.open = draft.edge_count + 1;
+      word.plain = plain(*fragment, draft);
+      made.ends_by_itself = word.plain;
+    }
+    made.word.store(word.packed(), std::memory_order_release);
+  }
+
+  part->first_out.assign(count + 1, 0);
+  for (const Edge& edge : fragment->edges) ++part->first_out[edge.predecessor + 1];
+  for (std::uint32_t task = 0; task < count; ++task) part->first_out[task + 1] += part->first_out[task];
+  part->out.resize(fragment->edges.size());
+  std::vector<std::uint32_t> at(part->first_out.begin(), part->first_out.end() - 1);
+  for (std::uint32_t i = 0; i < fragment->edges.size(); ++i) part->out[at[fragment->edges[i].predecessor]++] = i;
+  part->fragment = std::move(fragment);
+
+  const std::uint32_t slot = parts_.grow(1);
+  parts_[slot] = std::move(part);
+  const Block block{first_id, count, slot};
+  blocks_.insert(std::upper_bound(blocks_.begin(), blocks_.end(), block,
+                                  [](const Block& a, const Block& b) { return a.first < b.first; }),
+                 block);
+  return slot;
+}
+
+RowIndex RowTable::find(TaskId id) const {
+  auto after = std::upper_bound(blocks_.begin(), blocks_.end(), id,
+                                [](TaskId wanted, const Block& block) { return wanted < block.first; });
+  if (after == blocks_.begin()) return no_row;
+  const Block& block = *--after;
+  if (block.first.origin != id.origin || id.index - block.first.index >= block.count) return no_row;
+  return parts_[block.part]->rows[id.index - block.first.index];
+}
+
+bool RowTable::gather_inputs(RowIndex row, std::vector<Blob>& blobs, std::vector<detail::ArgumentView>& views,
+                             std::uint32_t& missing_edge) const {
+  const Row& wanted = rows_[row];
+  const Part& in = *parts_[wanted.part];
+  const Fragment& fragment = *in.fragment;
+  const TaskDraft& task = fragment.tasks[wanted.task];
+  blobs.clear();
+  views.clear();
+  std::size_t total = 0;
+  for (std::uint32_t i = 0; i < task.argument_count; ++i) total += fragment.arguments[task.first_argument + i].count;
+  blobs.reserve(total);  // Views point into it: it must not move.
+  views.reserve(task.argument_count);
+  for (std::uint32_t i = 0; i < task.argument_count; ++i) {
+    const detail::Argument& argument = fragment.arguments[task.first_argument + i];
+    const Blob* first = blobs.data() + blobs.size();
+    if (argument.kind == ArgumentKind::literal) {
+      blobs.push_back(fragment.literals[argument.first]);
+      views.push_back({first, 1});
+      continue;
+    }
+    const bool may_be_absent = argument.kind == ArgumentKind::maybe || argument.kind == ArgumentKind::quorum;
+    for (std::uint32_t j = 0; j < argument.count; ++j) {
+      const Edge& edge = fragment.edges[task.first_edge + argument.first + j];
+      const RowIndex predecessor = in.rows[edge.predecessor];
+      Blob blob = rows_[predecessor].output.load();
+      if (!blob && !(may_be_absent && word(predecessor).outcome != Outcome::finished)) {
+        missing_edge = argument.first + j;
+        return false;
+      }
+      blobs.push_back(std::move(blob));
+    }
+    views.push_back({first, argument.count});
+  }
+  return true;
+}
+
+}  // namespace dag

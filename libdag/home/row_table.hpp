@@ -1,0 +1,130 @@
+#pragma once
+// The rows of one shard as lanes and the home see them: words, outputs, and the graph around them in flat arrays.
+// It knows which rows an ended row touches; what that means for a row that is not plain is the home's (home.hpp).
+//
+// Who may do what. The home adds parts. Lanes and the home change words, through next() only. While the home
+// counts rows again after a loss, no lane may be between "row ended" and "its successors are told": the home
+// closes the gate and waits for the few instructions that lanes are inside it (gate.hpp). That is instead of an
+// epoch in every word: decrements of an older count cannot exist, and a lane pays one store for it.
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "dag/detail/fragment.hpp"
+#include "libdag/base/ids.hpp"
+#include "libdag/base/stable_vector.hpp"
+#include "libdag/outputs/output_slot.hpp"
+#include "libdag/task/word.hpp"
+
+namespace dag {
+
+using RowIndex = std::uint32_t;
+inline constexpr RowIndex no_row = detail::none;
+
+struct Row {
+  std::atomic<std::uint64_t> word{0};
+  OutputSlot output;
+  TaskId id;
+  std::uint32_t part = 0;  ///< which added fragment it comes from
+  std::uint32_t task = 0;  ///< its index there
+  /// Stands for a task of another shard, so that an edge from it looks like any other. Never run here.
+  bool ghost = false;
+  /// A lane that ran it may end it and satisfy its local strong edges by itself. Otherwise the home ends it.
+  bool ends_by_itself = false;
+};
+
+/// A fragment some of whose tasks have rows here.
+struct Part {
+  std::shared_ptr<const detail::Fragment> fragment;
+  TaskId first_id;                          ///< of its task 0; the others follow
+  std::vector<RowIndex> rows;               ///< per task; no_row where neither it nor a successor is ours
+  std::vector<std::uint32_t> first_out;     ///< per task (and one more): where its out-edges begin in `out`
+  std::vector<std::uint32_t> out;           ///< indices into fragment->edges, grouped by predecessor
+};
+
+/// What a switch of the tests forces: every task as a bare row where that is possible, or none.
+enum class Representation : std::uint8_t { as_needed, supervised };
+
+class RowTable {
+ public:
+  explicit RowTable(Representation representation = Representation::as_needed) : representation_(representation) {}
+
+  /// Adds rows for the tasks t of `fragment` with `mine(t)`, and ghosts for foreign predecessors of those. All are
+  /// `waiting` with one open edge more than they have in-edges: the home takes that one away when it has set
+  /// up whatever the row needs. Returns the part's number.
+  std::uint32_t add(std::shared_ptr<const detail::Fragment> fragment, TaskId first_id, const std::vector<bool>* mine);
+
+  Row& operator[](RowIndex row) { return rows_[row]; }
+  const Row& operator[](RowIndex row) const { return rows_[row]; }
+  RowIndex size() const { return rows_.size(); }
+  Part& part(std::uint32_t number) { return *parts_[number]; }
+  const Part& part(std::uint32_t number) const { return *parts_[number]; }
+  std::uint32_t part_count() const { return parts_.size(); }
+
+  /// The row or ghost of a task; no_row when there is none. For the home's thread.
+  RowIndex find(TaskId id) const;
+
+  const detail::Fragment& fragment_of(const Row& row) const { return *parts_[row.part]->fragment; }
+  const detail::TaskDraft& draft_of(const Row& row) const { return fragment_of(row).tasks[row.task]; }
+  const Policy& policy_of(const Row& row) const { return fragment_of(row).policies[draft_of(row).policy]; }
+  const std::string& name_of(const Row& row) const { return fragment_of(row).names[draft_of(row).name]; }
+
+  Word word(RowIndex row) const { return Word::unpacked(rows_[row].word.load(std::memory_order_acquire)); }
+
+  /// Applies an event to a row's word, against whoever else does at the same time.
+  template <class Event>
+  Next apply(RowIndex row, Event event) {
+    std::atomic<std::uint64_t>& cell = rows_[row].word;
+    std::uint64_t seen = cell.load(std::memory_order_acquire);
+    for (;;) {
+      const Next after = next(Word::unpacked(seen), event);
+      const std::uint64_t wanted = after.word.packed();
+      if (wanted == seen || cell.compare_exchange_weak(seen, wanted, std::memory_order_acq_rel,
+                                                       std::memory_order_acquire)) {
+        return after;
+      }
+    }
+  }
+
+  /// Satisfies the strong edges from an ended-and-finished row to rows of this table: `ready(row)` and
+  /// `decide(row)` are called for rows that owe something. The other out-edges are the home's.
+  template <class Ready, class Decide>
+  void satisfy_local_strong(RowIndex row, Ready&& ready, Decide&& decide) {
+    const Row& ended = rows_[row];
+    const Part& in = *parts_[ended.part];
+    for (std::uint32_t i = in.first_out[ended.task]; i < in.first_out[ended.task + 1]; ++i) {
+      const detail::Edge& edge = in.fragment->edges[in.out[i]];
+      if (edge.kind != detail::EdgeKind::strong) continue;
+      const RowIndex successor = in.rows[edge.successor];
+      if (successor == no_row || rows_[successor].ghost) continue;
+      switch (apply(successor, PredecessorEnded{}).what) {
+        case Do::make_ready: ready(successor); break;
+        case Do::decide: decide(successor); break;
+        default: break;
+      }
+    }
+  }
+
+  /// The blobs of a row's parameters, `views` pointing into `blobs`. False when one that must be there is not
+  /// in this process (its index in the task's in-edges is left in `missing_edge`).
+  bool gather_inputs(RowIndex row, std::vector<Blob>& blobs, std::vector<detail::ArgumentView>& views,
+                     std::uint32_t& missing_edge) const;
+
+ private:
+  /// Can become ready without anybody looking at it again.
+  bool plain(const detail::Fragment& fragment, const detail::TaskDraft& task) const;
+
+  struct Block {
+    TaskId first;
+    std::uint32_t count;
+    std::uint32_t part;
+  };
+
+  Representation representation_;
+  StableVector<Row> rows_;
+  StableVector<std::unique_ptr<Part>> parts_;
+  std::vector<Block> blocks_;  // sorted by id
+};
+
+}  // namespace dag

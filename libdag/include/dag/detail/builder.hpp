@@ -1,0 +1,68 @@
+#pragma once
+// Collects tasks and edges into a Fragment: behind dag::Graph in the client, behind dag::Context in a kernel
+// that spawns. Not a public interface; the templates of graph.hpp and context.hpp call it.
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dag/codec.hpp"
+#include "dag/detail/fragment.hpp"
+
+namespace dag::detail {
+
+class Builder {
+ public:
+  Builder();
+  ~Builder();
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
+
+  /// Begins a task; the argument functions that follow describe its parameters in order. Returns its index.
+  std::uint32_t add_task(std::string_view name, Code code, bool returns, Effects effects);
+  void add_literal(const Writer& value);
+  void add_input(std::uint32_t predecessor);
+  void add_maybe(std::uint32_t predecessor);
+  /// `predecessors` in order; `quorum` as in Argument, with weak edges when `weak`.
+  void add_gather(const std::vector<std::uint32_t>& predecessors);
+  void add_quorum(const std::vector<std::uint32_t>& predecessors, std::uint32_t quorum);
+
+  void add_edge(std::uint32_t predecessor, std::uint32_t successor, EdgeKind kind, Code predicate = {});
+
+  /// Declares a job actor; its create task must be added next, by add_task and the argument functions.
+  std::uint32_t add_actor(std::string_view name, Code save, Code restore, Code destroy);
+  /// Makes the last added task a call of an actor, in order behind the calls added before it.
+  void set_call(std::uint32_t actor, CallKind kind);
+  void add_save_group(std::vector<std::uint32_t> actors) {
+    fragment_.save_groups.push_back(std::move(actors));
+  }
+
+  /// The policy of a task, to be changed. Tasks that say the same share one again when the graph is sealed.
+  template <class Change>
+  void change_policy(std::uint32_t task, Change&& change) {
+    Policy policy = fragment_.policies[fragment_.tasks[task].policy];
+    change(policy);
+    fragment_.tasks[task].policy = policy_index(policy);
+  }
+
+  /// The fragment in its final order: in-edges of each task contiguous. The builder can go on afterwards.
+  Fragment sealed() const;
+  const Fragment& draft() const { return fragment_; }
+  bool empty() const { return fragment_.tasks.empty(); }
+  /// Distinguishes builders, also after one is gone, so a handle of another graph is noticed.
+  std::uint64_t serial() const { return serial_; }
+
+ private:
+  struct Index;  // what was added before, for finding it again
+
+  std::uint32_t policy_index(const Policy& policy);
+  void add_argument(Argument argument);
+
+  Fragment fragment_;
+  std::unique_ptr<Index> index_;
+  std::uint64_t serial_;
+};
+
+}  // namespace dag::detail

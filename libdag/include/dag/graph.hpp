@@ -1,0 +1,211 @@
+#pragma once
+// How a job is written down: tasks with typed outputs, joined by passing a task's handle to another one.
+// Nothing runs here; Session::submit (session.hpp) checks the graph and starts it.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dag/detail/builder.hpp"
+#include "dag/detail/kernel.hpp"
+#include "dag/options.hpp"
+
+namespace dag {
+
+namespace detail {
+template <class F, class... Args>
+auto add_task(Builder& builder, std::string_view name, F kernel, Args&&... args);
+template <auto method, class... Args>
+auto add_call(Builder& builder, std::uint32_t actor, Args&&... args);
+template <class T, class... Args>
+Actor<T> add_actor(Builder& builder, std::string_view name, Args&&... args);
+}  // namespace detail
+
+/// A handle of a task and of the value it will leave: pass it to another task as an argument, or to
+/// Job::get after submission. Copies name the same task. It must not outlive its Graph (or, for spawned
+/// tasks, the kernel that spawned it).
+template <class T>
+class Output {
+ public:
+  using value_type = T;
+  Output(detail::Builder& builder, std::uint32_t task) : builder_(&builder), task_(task) {}
+
+  /// What it occupies while it runs.
+  const Output& needs(Needs needs) const {
+    return change([&](Policy& p) { p.needs = needs; });
+  }
+  /// How often it is tried.
+  const Output& retry(Retry retry) const {
+    return change([&](Policy& p) { p.retry = retry; });
+  }
+  /// An attempt that takes longer counts as failed.
+  const Output& timeout(std::chrono::nanoseconds limit) const {
+    return change([&](Policy& p) { p.timeout = limit; });
+  }
+  const Output& priority(Priority priority) const {
+    return change([&](Policy& p) { p.priority = priority; });
+  }
+  /// When it must have ended, counted from submission. Refused there when the durations that are stated by
+  /// `takes` cannot meet it; while the job runs a missed one is reported.
+  const Output& deadline(std::chrono::nanoseconds from_submission) const {
+    return change([&](Policy& p) { p.deadline = from_submission; });
+  }
+  /// How long one attempt is expected to run.
+  const Output& takes(std::chrono::nanoseconds expected) const {
+    return change([&](Policy& p) { p.takes = expected; });
+  }
+  const Output& effects(Effects effects) const {
+    return change([&](Policy& p) { p.effects = effects; });
+  }
+  const Output& join(Join rule) const {
+    return change([&](Policy& p) { p.join = rule; });
+  }
+  /// Runs after `other` finished (a strong edge without data).
+  template <class U>
+  const Output& after(const Output<U>& other) const {
+    builder_->add_edge(other.index_in(*builder_), task_, detail::EdgeKind::strong);
+    return *this;
+  }
+  /// Runs after `other` ended in any way (a weak edge).
+  template <class U>
+  const Output& after_any_outcome(const Output<U>& other) const {
+    builder_->add_edge(other.index_in(*builder_), task_, detail::EdgeKind::weak);
+    return *this;
+  }
+  /// Runs only if `other` finished and `predicate` of its output holds; otherwise it is skipped.
+  template <class U, class P>
+  const Output& only_if(const Output<U>& other, P predicate) const {
+    builder_->add_edge(other.index_in(*builder_), task_, detail::EdgeKind::conditional,
+                       detail::predicate_code<U>(predicate));
+    return *this;
+  }
+
+  /// For the library: its number in `builder`; throws Failure(handle_foreign) when it belongs to another.
+  std::uint32_t index_in(const detail::Builder& builder) const {
+    if (&builder != builder_) detail::throw_foreign_handle();
+    return task_;
+  }
+  std::uint32_t index() const { return task_; }
+  const detail::Builder& builder() const { return *builder_; }
+
+ private:
+  template <class Change>
+  const Output& change(Change&& change) const {
+    builder_->change_policy(task_, change);
+    return *this;
+  }
+
+  detail::Builder* builder_;
+  std::uint32_t task_;
+};
+
+/// A task that returns nothing is there for what it does to the world, and must say what doing it twice means
+/// before it can be used: `.effects(dag::idempotent)`.
+class [[nodiscard("dag: a task that returns nothing must declare its effects: .effects(dag::idempotent)")]]
+UndeclaredEffects {
+ public:
+  explicit UndeclaredEffects(Output<void> task) : task_(task) {}
+  Output<void> effects(Effects effects) const { return task_.effects(effects); }
+
+ private:
+  Output<void> task_;
+};
+
+/// As an argument: the value if the task finished, else absent; the parameter is a std::optional<T>. Ordering
+/// as `.after_any_outcome`.
+template <class T>
+detail::Maybe<T> maybe(const Output<T>& output) {
+  return {output};
+}
+/// As an argument: waits until all have ended, and is skipped when fewer than `at_least` finished; the parameter
+/// is a std::vector<std::optional<T>> in the order given.
+template <class T>
+detail::Quorum<T> quorum(std::uint32_t at_least, std::vector<Output<T>> outputs) {
+  return {at_least, std::move(outputs)};
+}
+
+/// A handle of a job actor: an object of your class that lives on one device. Its calls run one at a time, in
+/// the order they were added. Pass it to a task as an argument, and the task may spawn calls of it.
+template <class T>
+class Actor {
+ public:
+  using actor_type = T;
+  Actor() = default;
+  Actor(detail::Builder* builder, std::uint32_t index) : builder_(builder), index_(index) {}
+
+  /// Adds a call of a method, `actor.call<&Ledger::add>(score)`: arguments as for Graph::task. The output is
+  /// what the method returns.
+  template <auto method, class... Args>
+  auto call(Args&&... args) const {
+    if (builder_ == nullptr) detail::throw_foreign_handle();
+    return detail::add_call<method>(*builder_, index_, std::forward<Args>(args)...);
+  }
+  std::uint32_t index() const { return index_; }
+
+ private:
+  detail::Builder* builder_ = nullptr;  // null inside kernels: there Context::call adds calls
+  std::uint32_t index_ = detail::none;
+};
+
+template <class T>
+struct Codec<Actor<T>> {
+  static void encode(Writer& w, const Actor<T>& actor) {
+    w.mention_actor(actor.index());
+    detail::encode(w, actor.index());
+  }
+  static Actor<T> decode(Reader& r) { return Actor<T>(nullptr, detail::decode<std::uint32_t>(r)); }
+};
+
+/// A task graph with a name. Not copyable; handles point into it.
+class Graph {
+ public:
+  explicit Graph(std::string name);
+  Graph(Graph&&) noexcept = default;
+  Graph& operator=(Graph&&) noexcept = default;
+  ~Graph();
+
+  /// Adds a task. `kernel` is a function or a lambda without captures; each of `args` is a value that is copied
+  /// into the graph, a handle (runs after it finished; its output is the argument), a std::vector of handles,
+  /// `maybe(...)` or `quorum(...)`. A first parameter `dag::Context&` is supplied by the runtime.
+  /// `name` is the task's class: tasks may share it, and what is learnt of one is used for the others.
+  template <class F, class... Args>
+  auto task(std::string_view name, F kernel, Args&&... args) {
+    return detail::add_task(*builder_, name, kernel, std::forward<Args>(args)...);
+  }
+
+  /// Declares a job actor of class T, made by T(args...) on the device where it will live. With
+  /// `void save(dag::Writer&) const` and `static T restore(dag::Reader&)` it survives the loss of its process;
+  /// without, it is made again and its calls run again from the first. Names are unique in a graph.
+  template <class T, class... Args>
+  Actor<T> actor(std::string_view name, Args&&... args) {
+    return detail::add_actor<T>(*builder_, name, std::forward<Args>(args)...);
+  }
+
+  /// Actors that feed each other are saved, and rolled back, together.
+  template <class... Ts>
+  void save_together(const Actor<Ts>&... actors) {
+    builder_->add_save_group({actors.index()...});
+  }
+  template <class T>
+  void save_together(const std::vector<Actor<T>>& actors) {
+    std::vector<std::uint32_t> indices;
+    for (const auto& actor : actors) indices.push_back(actor.index());
+    builder_->add_save_group(std::move(indices));
+  }
+
+  const std::string& name() const { return name_; }
+  std::size_t size() const { return builder_->draft().tasks.size(); }
+  const detail::Builder& builder() const { return *builder_; }
+
+ private:
+  std::string name_;
+  std::unique_ptr<detail::Builder> builder_;
+};
+
+/// The graph as Graphviz text; tasks on the critical path (by `takes`) are marked.
+std::string dot(const Graph& graph);
+
+}  // namespace dag
+
+#include "dag/detail/add_task.hpp"

@@ -1,0 +1,79 @@
+#pragma once
+// What can be said of a task besides its kernel and its inputs.
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace dag {
+
+/// What a task occupies while it runs. Refused at submission when no node could ever give it.
+struct Needs {
+  double cpus = 1;                ///< lanes of the CPU; fractions are rounded up
+  std::uint32_t gpus = 0;         ///< whole devices
+  std::uint64_t memory = 0;       ///< bytes of host memory; 0: does not matter
+  bool operator==(const Needs&) const = default;
+};
+
+/// How often a failing kernel is tried, and how long is waited: backoff * 2^(n-1) before try n+1, with jitter
+/// of a quarter. Attempts lost with their process or node are not charged.
+struct Retry {
+  std::uint32_t attempts = 1;                     ///< all tries together, the first included; at least 1
+  std::chrono::nanoseconds backoff = std::chrono::milliseconds(100);
+  bool operator==(const Retry&) const = default;
+};
+
+/// Ready tasks of a higher band run first.
+enum class Priority : std::uint8_t { low, normal, high, urgent };
+using enum Priority;
+
+/// What running a task twice would do to the world.
+enum class Effects : std::uint8_t {
+  undeclared,  ///< a task that returns nothing must say which
+  pure,        ///< nothing: may run again at any time, runs ahead of the record
+  idempotent,  ///< the same as once: starts only from settled inputs, at least once
+};
+inline constexpr Effects pure = Effects::pure;
+inline constexpr Effects idempotent = Effects::idempotent;
+
+/// When a task with several strong or conditional inputs runs. Weak ones never keep it from running.
+enum class Join : std::uint8_t {
+  all,          ///< every one finished and every condition holds
+  one_success,  ///< all have ended, at least one finished with its condition met
+  none_failed,  ///< all have ended, none failed or was cancelled; skipped ones do not matter
+};
+inline constexpr Join all = Join::all;
+inline constexpr Join one_success = Join::one_success;
+inline constexpr Join none_failed = Join::none_failed;
+
+/// How a task ended.
+enum class Outcome : std::uint8_t {
+  none,       ///< it has not
+  finished,   ///< its kernel returned
+  failed,     ///< its last attempt threw, or ran too long
+  skipped,    ///< a condition was not met
+  cancelled,  ///< somebody cancelled it, or a task it needs did not finish
+};
+std::string_view name(Outcome outcome);
+
+/// The rare part of a task, shared between all tasks that say the same.
+struct Policy {
+  Needs needs = {};
+  Retry retry = {};
+  Priority priority = Priority::normal;
+  Effects effects = Effects::pure;
+  Join join = Join::all;
+  std::optional<std::chrono::nanoseconds> timeout = {};   ///< of one attempt
+  std::optional<std::chrono::nanoseconds> deadline = {};  ///< from submission to the end of this task
+  std::optional<std::chrono::nanoseconds> takes = {};     ///< expected duration of one attempt
+  bool operator==(const Policy&) const = default;
+};
+
+inline namespace literals {
+constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
+constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
+constexpr std::uint64_t operator""_GiB(unsigned long long n) { return n << 30; }
+}  // namespace literals
+
+}  // namespace dag

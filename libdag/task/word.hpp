@@ -1,0 +1,168 @@
+#pragma once
+// The life of a task as one 64-bit word, and next(word, event), the only function that changes it. Lanes and homes
+// apply it by compare-and-swap, so whoever comes first decides and the other is told `nothing`.
+//
+//                 open == 0, plain                lane claims it            kernel returned
+//   waiting ─────────────────────────────▶ ready ────────────────▶ running ────────────────▶ ended(outcome)
+//      │  open == 0, not plain               ▲ │                      │ attempt failed or lost
+//      └──────────▶ held ────────────────────┘ └─▶ lent ──────────────┴──▶ held (the home decides what next)
+//                  (the home decides)               (another process runs it)
+//
+// What is left to others: which edges there are (row_table.hpp), what a held row waits for (home.hpp).
+
+#include <cstdint>
+
+#include "dag/options.hpp"
+#include "libdag/base/check.hpp"
+
+namespace dag {
+
+enum class RowState : std::uint8_t {
+  waiting,  ///< `open` predecessors have not ended
+  held,     ///< its home decides: a join rule, settled inputs, a backoff, an actor's turn, missing inputs
+  ready,    ///< any lane may claim it
+  running,  ///< a lane of this process runs attempt `attempt`
+  lent,     ///< another process has attempt `attempt`
+  ended,    ///< `outcome` says how; only a recount after a loss leaves this state
+};
+
+/// A row's word. Attempts are counted within one epoch of the home: {epoch, attempt} is the AttemptId.
+struct Word {
+  static constexpr std::uint32_t open_max = (1u << 24) - 1;
+  static constexpr std::uint32_t attempt_max = (1u << 20) - 1;
+
+  RowState state = RowState::waiting;
+  Outcome outcome = Outcome::none;
+  bool plain = false;          ///< becomes ready by itself: strong edges only, pure, nothing special
+  std::uint32_t open = 0;      ///< in-edges that are not satisfied
+  std::uint32_t attempt = 0;   ///< the newest attempt issued in this epoch; 0: none yet
+
+  bool operator==(const Word&) const = default;
+
+  std::uint64_t packed() const {
+    return static_cast<std::uint64_t>(open) | static_cast<std::uint64_t>(attempt) << 24 |
+           static_cast<std::uint64_t>(state) << 44 | static_cast<std::uint64_t>(outcome) << 48 |
+           static_cast<std::uint64_t>(plain) << 52;
+  }
+  static Word unpacked(std::uint64_t bits) {
+    Word word;
+    word.open = static_cast<std::uint32_t>(bits & open_max);
+    word.attempt = static_cast<std::uint32_t>(bits >> 24 & attempt_max);
+    word.state = static_cast<RowState>(bits >> 44 & 0xF);
+    word.outcome = static_cast<Outcome>(bits >> 48 & 0xF);
+    word.plain = (bits >> 52 & 1) != 0;
+    return word;
+  }
+};
+
+/// What the caller owes after a change.
+enum class Do : std::uint8_t {
+  nothing,     ///< somebody else was faster, or more must happen first
+  make_ready,  ///< put the row where lanes find it
+  decide,      ///< tell the home: the last edge is satisfied
+  run,         ///< run attempt `word.attempt`
+  tell,        ///< the row ended: satisfy its out-edges
+};
+
+struct Next {
+  Word word;
+  Do what = Do::nothing;
+};
+
+/// An in-edge is satisfied, for the first time. (That it is the first is the edge's own bit, see home.hpp; a
+/// row's first change to ended satisfies its local edges, and that happens once.)
+struct PredecessorEnded {};
+/// The home lets a held row run. Gives it the next attempt number.
+struct Released {};
+/// A lane claims a ready row.
+struct Claimed {};
+/// A ready or held row goes to another process, as its next attempt when it was held.
+struct LentOut {};
+/// The home takes back a row that no lane has claimed, or whose attempt failed, came back or was lost.
+struct TakenBack {
+  std::uint32_t attempt = 0;
+};
+/// The attempt ended the task.
+struct AttemptEnded {
+  std::uint32_t attempt = 0;
+  Outcome outcome = Outcome::finished;
+};
+/// The home ends a task that does not run: skipped, cancelled, given up; or learns its outcome from the record.
+struct Closed {
+  Outcome outcome = Outcome::cancelled;
+};
+/// Counted again after a loss, while no lane touches the table's rows.
+struct Recounted {
+  std::uint32_t open = 0;
+};
+
+inline Next next(Word word, PredecessorEnded) {
+  if (word.state != RowState::waiting) return {word, Do::nothing};  // Closed before its last edge.
+  DAG_CHECK(word.open > 0);
+  --word.open;
+  if (word.open > 0) return {word, Do::nothing};
+  if (!word.plain) {
+    word.state = RowState::held;
+    return {word, Do::decide};
+  }
+  word.state = RowState::ready;
+  ++word.attempt;
+  return {word, Do::make_ready};
+}
+
+inline Next next(Word word, Released) {
+  if (word.state != RowState::held) return {word, Do::nothing};
+  DAG_CHECK(word.open == 0 && word.attempt < Word::attempt_max);
+  word.state = RowState::ready;
+  ++word.attempt;
+  return {word, Do::make_ready};
+}
+
+inline Next next(Word word, Claimed) {
+  if (word.state != RowState::ready) return {word, Do::nothing};
+  word.state = RowState::running;
+  return {word, Do::run};
+}
+
+inline Next next(Word word, LentOut) {
+  if (word.state == RowState::held) {
+    DAG_CHECK(word.open == 0 && word.attempt < Word::attempt_max);
+    ++word.attempt;
+  } else if (word.state != RowState::ready) {
+    return {word, Do::nothing};
+  }
+  word.state = RowState::lent;
+  return {word, Do::run};
+}
+
+inline Next next(Word word, TakenBack event) {
+  const bool out = word.state == RowState::ready || word.state == RowState::running || word.state == RowState::lent;
+  if (!out || event.attempt != word.attempt) return {word, Do::nothing};
+  word.state = RowState::held;
+  return {word, Do::decide};
+}
+
+inline Next next(Word word, AttemptEnded event) {
+  const bool out = word.state == RowState::running || word.state == RowState::lent;
+  if (!out || event.attempt != word.attempt) return {word, Do::nothing};  // A late report changes nothing.
+  word.state = RowState::ended;
+  word.outcome = event.outcome;
+  return {word, Do::tell};
+}
+
+inline Next next(Word word, Closed event) {
+  if (word.state == RowState::ended) return {word, Do::nothing};
+  word.state = RowState::ended;
+  word.outcome = event.outcome;
+  return {word, Do::tell};
+}
+
+inline Next next(Word word, Recounted event) {
+  DAG_CHECK(event.open <= Word::open_max);
+  word.outcome = Outcome::none;
+  word.open = event.open;
+  word.state = event.open == 0 ? RowState::held : RowState::waiting;
+  return {word, event.open == 0 ? Do::decide : Do::nothing};
+}
+
+}  // namespace dag
