@@ -1,0 +1,35 @@
+#include "libdag/supervision/blame.hpp"
+
+#include <algorithm>
+
+namespace dag {
+
+std::vector<Charge> charges(ProcessEnd end, std::optional<std::uint32_t> guilty_lane,
+                            const std::vector<RunningAttempt>& running) {
+  const bool found =
+      guilty_lane && std::any_of(running.begin(), running.end(),
+                                 [&](const RunningAttempt& attempt) { return attempt.lane == *guilty_lane; });
+  const bool somebodys_fault =
+      end == ProcessEnd::faulted || end == ProcessEnd::out_of_memory || end == ProcessEnd::killed;
+
+  std::vector<Charge> result;
+  for (const RunningAttempt& attempt : running) {
+    Charge charge{attempt.task, attempt.attempt};
+    if (end == ProcessEnd::went_with_node) {
+      // Nobody's fault.
+    } else if (found) {
+      if (attempt.lane == *guilty_lane) charge.exit = Exit::failed;
+    } else if (somebodys_fault && running.size() == 1) {
+      charge.exit = Exit::failed;  // There was nobody else.
+    } else if (somebodys_fault) {
+      charge.suspect = true;
+      charge.next_alone = true;
+    }
+    // Whoever was a suspect twice has lost the benefit of company for good.
+    if (attempt.suspected + (charge.suspect ? 1u : 0u) >= 2) charge.next_alone = true;
+    result.push_back(charge);
+  }
+  return result;
+}
+
+}  // namespace dag

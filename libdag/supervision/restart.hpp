@@ -1,0 +1,101 @@
+#pragma once
+// Who is restarted when a child goes down, and when the fault is not local any more. Restart strategies are
+// data (Erlang's supervisor is the model); this file only decides. Stopping, starting and waiting are the
+// supervisor actor's; what a task's attempts cost is retry.hpp's; who is to blame for a dead process is
+// blame.hpp's.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "libdag/base/time.hpp"
+
+namespace dag {
+
+/// How a child ended.
+enum class Exit : std::uint8_t {
+  finished,   ///< It did what it was for.
+  failed,     ///< Its own fault, as far as we know: charged.
+  lost,       ///< Its lane, process or node went down under it: never charged (promise P7).
+  cancelled,  ///< We stopped it.
+};
+std::string_view name(Exit why);
+
+/// Only faults of the child itself count against its limits.
+inline bool is_charged(Exit why) { return why == Exit::failed; }
+
+/// When a child that ended is wanted again.
+enum class Restart : std::uint8_t { always, on_failure, never };
+
+/// Who is restarted together with it.
+enum class Strategy : std::uint8_t {
+  one_for_one,   ///< The child alone.
+  rest_for_one,  ///< It and those started after it, which may rely on it.
+  one_for_all,   ///< All: none is of use without the others (a gang of data-parallel workers).
+};
+
+/// More than `restarts` charged restarts within `period` are not a local fault.
+struct Intensity {
+  std::uint32_t restarts = 3;
+  Duration period = std::chrono::seconds(60);
+};
+
+/// Names a child inside its group.
+struct ChildId {
+  std::uint32_t value = 0;
+  auto operator<=>(const ChildId&) const = default;
+};
+
+struct ChildSpec {
+  ChildId id;
+  Restart restart = Restart::on_failure;
+};
+
+/// Children in the order in which they are started; they are stopped in the opposite order.
+struct GroupSpec {
+  Strategy strategy = Strategy::one_for_one;
+  Intensity intensity = {};
+  std::vector<ChildSpec> children;
+};
+
+/// The charged restarts of the last period. Holds at most `restarts` instants.
+class RestartBudget {
+ public:
+  explicit RestartBudget(Intensity intensity) : intensity_(intensity) {}
+  /// Takes one restart; false when the period has had all of its own. `now` never goes back.
+  bool spend(Instant now);
+  std::uint32_t left(Instant now);
+  const Intensity& intensity() const { return intensity_; }
+
+ private:
+  void forget_old(Instant now);
+  Intensity intensity_;
+  std::deque<Instant> spent_;  // Oldest first.
+};
+
+/// The child is not wanted again.
+struct Forget {
+  ChildId child;
+  bool operator==(const Forget&) const = default;
+};
+/// Stop these (all of them still up, except the one that went down), in this order; then start those.
+struct RestartChildren {
+  std::vector<ChildId> stop;
+  std::vector<ChildId> start;
+  bool operator==(const RestartChildren&) const = default;
+};
+/// The fault is not local: the supervisor stops all its children and goes down itself.
+struct Escalate {
+  ChildId child;
+  bool operator==(const Escalate&) const = default;
+};
+using Verdict = std::variant<Forget, RestartChildren, Escalate>;
+
+/// Decides only; the supervisor actor stops and starts the children. A restart after a loss is free: the
+/// place went away, not the child, and where it runs next is the placement's affair.
+Verdict on_child_down(const GroupSpec& group, ChildId child, Exit why, RestartBudget& budget, Instant now);
+
+}  // namespace dag

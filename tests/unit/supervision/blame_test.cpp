@@ -1,0 +1,62 @@
+// P7: only the task that ran in the process that died is charged, and only when it is known to be the one.
+#include "libdag/supervision/blame.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace dag;
+
+namespace {
+
+RunningAttempt on_lane(std::uint32_t lane, std::uint32_t suspected = 0) {
+  return {TaskId{0, lane}, AttemptId{{1, 0}, lane + 1}, lane, suspected};
+}
+
+}  // namespace
+
+TEST_CASE("the lane that faulted is charged, its neighbours are lost") {
+  const auto result = charges(ProcessEnd::faulted, 1, {on_lane(0), on_lane(1), on_lane(2)});
+  REQUIRE(result.size() == 3);
+  CHECK(result[0].exit == Exit::lost);
+  CHECK(result[1].exit == Exit::failed);
+  CHECK(result[2].exit == Exit::lost);
+  for (const auto& charge : result) CHECK_FALSE(charge.suspect);
+}
+
+TEST_CASE("with an unknown killer all are suspects and none is charged") {
+  const auto end = GENERATE(ProcessEnd::killed, ProcessEnd::out_of_memory, ProcessEnd::faulted);
+  // Lane 7 ran nothing: its fault tells nothing about the attempts.
+  const auto lane = GENERATE(std::optional<std::uint32_t>{}, std::optional<std::uint32_t>{7});
+  for (const auto& charge : charges(end, lane, {on_lane(0), on_lane(1)})) {
+    CHECK(charge.exit == Exit::lost);
+    CHECK(charge.suspect);
+    CHECK(charge.next_alone);
+  }
+}
+
+TEST_CASE("alone in its process, it was the one") {
+  const auto end = GENERATE(ProcessEnd::killed, ProcessEnd::out_of_memory, ProcessEnd::faulted);
+  const auto result = charges(end, {}, {on_lane(0)});
+  REQUIRE(result.size() == 1);
+  CHECK(result[0].exit == Exit::failed);
+  CHECK_FALSE(result[0].suspect);
+}
+
+TEST_CASE("what we or the node did is nobody's fault, but a timeout's attempt is charged") {
+  for (const auto& charge : charges(ProcessEnd::went_with_node, 0, {on_lane(0)})) {
+    CHECK(charge.exit == Exit::lost);
+    CHECK_FALSE(charge.suspect);
+  }
+  for (const auto& charge : charges(ProcessEnd::stopped_by_us, {}, {on_lane(0)}))
+    CHECK(charge.exit == Exit::lost);
+  const auto timed_out = charges(ProcessEnd::stopped_by_us, 1, {on_lane(0), on_lane(1)});
+  CHECK(timed_out[0].exit == Exit::lost);
+  CHECK(timed_out[1].exit == Exit::failed);
+}
+
+TEST_CASE("suspected twice, a task stays alone") {
+  CHECK(charges(ProcessEnd::killed, {}, {on_lane(0, 1), on_lane(1)})[0].next_alone);
+  CHECK(charges(ProcessEnd::went_with_node, {}, {on_lane(0, 2)})[0].next_alone);
+  CHECK_FALSE(charges(ProcessEnd::went_with_node, {}, {on_lane(0, 1)})[0].next_alone);
+}
+
+TEST_CASE("nothing ran, nothing is charged") { CHECK(charges(ProcessEnd::killed, 0, {}).empty()); }
