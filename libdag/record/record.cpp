@@ -1,0 +1,122 @@
+#include "libdag/record/record.hpp"
+
+#include <cstdio>
+#include <string_view>
+
+namespace dag {
+
+namespace {
+
+// Control characters and line ends in what users wrote must not break "one record, one line".
+std::string one_line(std::string_view text) {
+  std::string line;
+  line.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      line += "\\n";
+    } else if (byte >= 0x20 && byte != 0x7F) {
+      line += c;
+    } else {
+      line += '?';
+    }
+  }
+  return line;
+}
+
+std::string text_of(Duration duration) {
+  struct Unit {
+    std::int64_t size_ns;
+    const char* name;
+  };
+  static constexpr Unit units[] = {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}};
+  const std::int64_t count = duration.count();
+  for (const auto& unit : units) {
+    if (count < unit.size_ns && count > -unit.size_ns) continue;
+    char text[48];
+    std::snprintf(text, sizeof text, "%.4g%s", static_cast<double>(count) / static_cast<double>(unit.size_ns),
+                  unit.name);
+    return text;
+  }
+  return "0";
+}
+
+std::string with_reason(std::string text, std::string_view why) {
+  if (!why.empty()) text += ": " + one_line(why);
+  return text;
+}
+
+struct Writer {
+  std::string operator()(const recorded::Ready&) const { return "ready"; }
+  std::string operator()(const recorded::Placed& placed) const {
+    std::string text = "placed on " + to_string(placed.chosen) + " by " + one_line(placed.rule);
+    for (const auto& candidate : placed.candidates) {
+      text += "; " + to_string(candidate.process);
+      if (candidate.misfit.empty()) {
+        text += " wait " + text_of(candidate.wait) + " move " + text_of(candidate.transfer) + " run " +
+                text_of(candidate.run);
+      } else {
+        text += " no (" + one_line(candidate.misfit) + ")";
+      }
+    }
+    return text;
+  }
+  std::string operator()(const recorded::Lent& lent) const { return "lent to " + to_string(lent.runner); }
+  std::string operator()(const recorded::Returned& returned) const {
+    return with_reason("returned", returned.why);
+  }
+  std::string operator()(const recorded::Stolen& stolen) const {
+    return "stolen from " + to_string(stolen.victim);
+  }
+  std::string operator()(const recorded::Started&) const { return "started"; }
+  std::string operator()(const recorded::Ended& ended) const {
+    return with_reason("ended " + std::string(name(ended.outcome)) + " after " + text_of(ended.ran),
+                       ended.error);
+  }
+  std::string operator()(const recorded::Lost& lost) const { return with_reason("lost", lost.why); }
+  std::string operator()(const recorded::Retried& retried) const {
+    return "tried again after " + text_of(retried.pause) + (retried.charged ? "" : ", not charged");
+  }
+  std::string operator()(const recorded::Cancelled& cancelled) const {
+    return with_reason("cancelled", cancelled.why);
+  }
+  std::string operator()(const recorded::Settled&) const { return "settled"; }
+  std::string operator()(const recorded::OutputLost& lost) const {
+    return "output " + std::to_string(lost.slot) + " lost";
+  }
+  std::string operator()(const recorded::Spawned& spawned) const {
+    return "spawned by " + to_string(spawned.parent) + to_string(spawned.by);
+  }
+  std::string operator()(const recorded::Member& member) const {
+    static constexpr const char* changes[] = {"up", "suspected", "down"};
+    return with_reason(
+        "member " + to_string(member.life) + " " + changes[static_cast<std::size_t>(member.change)],
+        member.why);
+  }
+};
+
+}  // namespace
+
+std::string to_string(const RecordPlace& place) {
+  return to_string(place.process) + (place.lane ? "/l" + std::to_string(*place.lane) : "");
+}
+
+std::string to_string(const RecordWhat& what) { return std::visit(Writer{}, what); }
+
+std::string to_string(const Record& record, const NameOfTask& name_of) {
+  const std::int64_t at = record.at.since_start.count();
+  char time[40];
+  std::snprintf(time, sizeof time, "%lld.%09lld ", static_cast<long long>(at / 1'000'000'000),
+                static_cast<long long>(at % 1'000'000'000));
+  std::string line = time;
+  if (!std::holds_alternative<recorded::Member>(record.what)) {
+    std::string task = name_of ? one_line(name_of(record.task)) : std::string();
+    if (task.empty()) task = to_string(record.task);
+    line += to_string(record.job) + "/" + task;
+    if (record.attempt) line += to_string(record.attempt);
+    line += " ";
+  }
+  return line + to_string(record.place) + " " + to_string(record.what);
+}
+
+}  // namespace dag
