@@ -1,0 +1,74 @@
+#pragma once
+// Decides whether two processes may link at all, and in which version of the protocol. Leaves to others how
+// the two sentences travel (wire/) and who says them when (the transport).
+//
+// The two sentences: who connects says Hello, again and again until it is answered or gives up; who was
+// called answers each Hello with Welcome or with HelloRefused, from nothing but the Hello and itself, so any
+// of them may be lost or repeated. They travel in loose frames (seq 0): before them there is no link. It
+// ends, since an answer is not answered.
+
+#include <cstdint>
+#include <string>
+
+#include "libdag/base/result.hpp"
+#include "libdag/link/frame_header.hpp"
+
+namespace dag::link {
+
+/// The versions of the protocol one process speaks, both included.
+struct VersionRange {
+  std::uint16_t min = 0;
+  std::uint16_t max = 0;
+  bool operator==(const VersionRange&) const = default;
+};
+
+/// What this build speaks. A version is raised when a process of the version before could not go on.
+inline constexpr VersionRange versions_spoken{1, 1};
+
+/// Where a process listens: one port for control and one for bulk bytes.
+struct Endpoint {
+  std::string host;
+  std::uint16_t control_port = 0;
+  std::uint16_t bulk_port = 0;
+  bool operator==(const Endpoint&) const = default;
+};
+
+struct Hello {
+  /// Zero: "whichever you belong to", from a process that was given an address and nothing else.
+  ClusterId cluster;
+  VersionRange versions;
+  Life from;
+  /// Of the module that holds the job's kernels; empty for a process that runs none (dagd).
+  std::string build;
+  /// Where to link back to.
+  Endpoint endpoint;
+  bool operator==(const Hello&) const = default;
+};
+
+struct Welcome {
+  ClusterId cluster;
+  /// The highest version both speak.
+  std::uint16_t version = 0;
+  Life from;
+  std::string build;
+  Endpoint endpoint;
+  bool operator==(const Welcome&) const = default;
+};
+
+struct HelloRefused {
+  Life from;
+  /// A catalogued code as a number: an older peer may not know it, and still shows the text.
+  std::uint16_t code = 0;
+  std::string what;
+  std::string hint;
+  bool operator==(const HelloRefused&) const = default;
+};
+
+/// What `self` (as it would say Hello) answers to `caller`.
+Result<Welcome> answer(const Hello& self, const Hello& caller);
+
+/// The refusal as it is sent, and as the caller shows it.
+HelloRefused refused(Life from, const Error& error);
+Error error_of(const HelloRefused& refusal);
+
+}  // namespace dag::link
