@@ -1,0 +1,54 @@
+#pragma once
+// THE definition of what becomes of a task whose predecessors have all ended. Homes apply it; the oracle of
+// the tests (tests/support/oracle.hpp) says the same in other words. Who waits for whom, and how often a
+// kernel is tried, is decided elsewhere.
+//
+// 1. An in-edge is good, off or bad, by how its predecessor ended:
+//
+//                  finished                         skipped   failed   cancelled
+//    strong        good                             off       bad      bad
+//    conditional   condition holds: good, else off  off       bad      bad
+//    weak          neither: it only orders
+//
+// 2. The join looks at the strong and conditional in-edges, all of them together:
+//
+//    all           any bad: cancel;             else any off: skip;  else pass
+//    one_success   any good: pass;              else any bad: cancel;  else skip
+//    none_failed   any bad: cancel;             else pass
+//
+//    A task without strong or conditional in-edges passes every join.
+//
+// 3. What passed the join needs its arguments, else it is skipped (never cancelled: that was for the join to
+// say):
+//
+//    literal, maybe   always there
+//    input, gather    every predecessor named must have finished
+//    quorum           at least `quorum` of its predecessors must have finished
+//
+// 4. A task that is to run is tried until one attempt returns (finished) or the last allowed one fails
+// (failed).
+//    An attempt that returned a spawned task's handle ends as that task ends, with its output; it is not
+//    tried again. What an attempt that failed has spawned does not exist.
+
+#include <cstdint>
+#include <span>
+
+#include "dag/detail/fragment.hpp"
+#include "dag/options.hpp"
+
+namespace dag {
+
+/// An in-edge of which the predecessor has ended.
+struct EdgeResult {
+  detail::EdgeKind kind = detail::EdgeKind::strong;
+  Outcome outcome = Outcome::none;  ///< of the predecessor
+  bool condition = true;            ///< whether the predicate held; conditional edges of finished ones only
+  bool operator==(const EdgeResult&) const = default;
+};
+
+enum class Decision : std::uint8_t { run, skip, cancel };
+
+/// `in_edges` in their order in the Fragment, which is what `arguments` count in.
+Decision decide(Join join, std::span<const EdgeResult> in_edges, std::span<const detail::Argument> arguments);
+
+}  // namespace dag

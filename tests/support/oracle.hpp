@@ -1,0 +1,181 @@
+#pragma once
+// What should come of a random graph, by the most naive means: look for any task whose predecessors have all
+// ended, end it, begin again. It follows the tables of libdag/graph/outcome_rules.hpp and shares no code with
+// it.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "tests/support/random_graph.hpp"
+
+namespace dag::test {
+
+struct Expected {
+  Outcome outcome = Outcome::none;
+  std::optional<std::uint64_t> value = {};  ///< of finished tasks that return
+  std::uint32_t attempts = 0;               ///< that were charged; 0 when it never ran
+};
+
+struct Expectation {
+  std::vector<Expected> tasks;
+  /// What the tasks spawned, by the index of the spawning task; only of those whose attempt returned.
+  std::map<std::uint32_t, Expectation> spawned = {};
+};
+
+class Oracle {
+ public:
+  /// `parent_value`: of the attempt that spawned this graph; see `instantiated`.
+  explicit Oracle(const RandomGraph& graph, std::optional<std::uint64_t> parent_value = std::nullopt)
+      : graph_(graph), fragment_(graph.fragment), parent_value_(parent_value) {}
+
+  Expectation expectation() {
+    result_.tasks.resize(fragment_.tasks.size());
+    for (std::size_t ended = 0; ended < fragment_.tasks.size(); ++ended) end_any();
+    return std::move(result_);
+  }
+
+ private:
+  void end_any() {
+    for (std::uint32_t task = 0; task < fragment_.tasks.size(); ++task) {
+      if (result_.tasks[task].outcome == Outcome::none && all_predecessors_ended(task)) return end(task);
+    }
+    throw std::logic_error("oracle: the tasks left wait for each other");
+  }
+
+  const Expected& predecessor(const detail::Edge& edge) const { return result_.tasks[edge.predecessor]; }
+
+  /// Looks through all edges of the graph on purpose: it must not rely on how they are sorted.
+  std::vector<detail::Edge> in_edges(std::uint32_t task) const {
+    std::vector<detail::Edge> found;
+    for (const detail::Edge& edge : fragment_.edges) {
+      if (edge.successor == task) found.push_back(edge);
+    }
+    return found;
+  }
+
+  bool all_predecessors_ended(std::uint32_t task) const {
+    for (const detail::Edge& edge : in_edges(task)) {
+      if (predecessor(edge).outcome == Outcome::none) return false;
+    }
+    return true;
+  }
+
+  void end(std::uint32_t task) {
+    Expected& ended = result_.tasks[task];
+    ended.outcome = outcome_before_running(task);
+    if (ended.outcome == Outcome::none) run(task, ended);
+  }
+
+  Outcome outcome_before_running(std::uint32_t task) const {
+    bool someone_succeeded = false;
+    bool someone_failed = false;
+    bool someone_did_not_happen = false;
+    for (const detail::Edge& edge : in_edges(task)) {
+      if (edge.kind == detail::EdgeKind::weak) continue;
+      switch (predecessor(edge).outcome) {
+        case Outcome::finished:
+          if (edge.kind == detail::EdgeKind::conditional && !condition_holds(edge)) {
+            someone_did_not_happen = true;
+          } else {
+            someone_succeeded = true;
+          }
+          break;
+        case Outcome::skipped:
+          someone_did_not_happen = true;
+          break;
+        default:
+          someone_failed = true;
+      }
+    }
+    const Join join = fragment_.policies[fragment_.tasks[task].policy].join;
+    if (join == Join::all && someone_failed) return Outcome::cancelled;
+    if (join == Join::all && someone_did_not_happen) return Outcome::skipped;
+    if (join == Join::none_failed && someone_failed) return Outcome::cancelled;
+    if (join == Join::one_success && !someone_succeeded && someone_failed) return Outcome::cancelled;
+    if (join == Join::one_success && !someone_succeeded && someone_did_not_happen) return Outcome::skipped;
+    if (!arguments(task)) return Outcome::skipped;
+    return Outcome::none;
+  }
+
+  bool condition_holds(const detail::Edge& edge) const {
+    const auto& value = predecessor(edge).value;
+    return holds(fragment_.codes[edge.predicate], value ? detail::to_blob(*value) : Blob());
+  }
+
+  /// The values of each argument except the salt; nothing when the task cannot run with what is there.
+  std::optional<std::vector<std::vector<std::optional<std::uint64_t>>>> arguments(std::uint32_t task) const {
+    const detail::TaskDraft& draft = fragment_.tasks[task];
+    const std::vector<detail::Edge> edges = in_edges(task);
+    std::vector<std::vector<std::optional<std::uint64_t>>> all;
+    for (std::uint32_t i = 1; i < draft.argument_count; ++i) {
+      const detail::Argument& argument = fragment_.arguments[draft.first_argument + i];
+      std::vector<std::optional<std::uint64_t>> values;
+      std::uint32_t there = 0;
+      for (std::uint32_t k = 0; k < argument.count; ++k) {
+        values.push_back(predecessor(edges.at(argument.first + k)).value);
+        if (values.back()) ++there;
+      }
+      const bool all_needed =
+          argument.kind == detail::ArgumentKind::input || argument.kind == detail::ArgumentKind::gather;
+      if (all_needed && there < values.size()) return std::nullopt;
+      if (argument.kind == detail::ArgumentKind::quorum && there < argument.quorum) return std::nullopt;
+      all.push_back(std::move(values));
+    }
+    return all;
+  }
+
+  void run(std::uint32_t task, Expected& ended) {
+    const detail::TaskDraft& draft = fragment_.tasks[task];
+    const RandomTask& random_task = graph_.tasks[task];
+    const std::uint32_t attempts_allowed = fragment_.policies[draft.policy].retry.attempts;
+    if (random_task.failures >= attempts_allowed) {
+      ended.outcome = Outcome::failed;
+      ended.attempts = attempts_allowed;
+      return;
+    }
+    ended.outcome = Outcome::finished;
+    ended.attempts = random_task.failures + 1;
+    const std::uint64_t value = returned(task);
+    if (draft.returns) ended.value = value;
+    if (random_task.spawns == none) return;
+
+    const RandomGraph& spawned = graph_.spawned[random_task.spawns];
+    const Expectation below = Oracle(spawned, value).expectation();
+    if (spawned.becomes != none) {
+      ended.outcome = below.tasks[spawned.becomes].outcome;
+      ended.value = below.tasks[spawned.becomes].value;
+    }
+    result_.spawned.emplace(task, below);
+  }
+
+  std::uint64_t returned(std::uint32_t task) {
+    std::uint64_t value = graph_.tasks[task].salt;
+    if (parent_value_) value = mixed(value, *parent_value_);
+    const auto given = arguments(task).value();
+    for (const auto& argument : given) {
+      value = mixed(value, argument.size());
+      for (const auto& input : argument) value = mixed(value, input ? *input : absent_value);
+    }
+    const detail::TaskDraft& draft = fragment_.tasks[task];
+    if (draft.call == detail::CallKind::create) states_[draft.actor] = value;
+    if (draft.call == detail::CallKind::call) {
+      value = mixed(states_.at(draft.actor), value);
+      states_[draft.actor] = value;
+    }
+    return value;
+  }
+
+  const RandomGraph& graph_;
+  const detail::Fragment& fragment_;
+  std::optional<std::uint64_t> parent_value_;
+  std::map<std::uint32_t, std::uint64_t> states_;  // of actors
+  Expectation result_;
+};
+
+inline Expectation oracle(const RandomGraph& graph) { return Oracle(graph).expectation(); }
+
+}  // namespace dag::test
