@@ -39,7 +39,7 @@ Result<Welcome> answer(const Hello& self, const Hello& caller) {
                      " runs build " + self.build,
                  "start every process of the job from one and the same file"};
   }
-  return Welcome{self.cluster, version, self.from, self.build, self.endpoint};
+  return Welcome{self.cluster, version, self.from, self.build, self.control_address, self.bulk_address};
 }
 
 HelloRefused refused(Life from, const Error& error) {

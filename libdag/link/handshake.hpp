@@ -25,14 +25,6 @@ struct VersionRange {
 /// What this build speaks. A version is raised when a process of the version before could not go on.
 inline constexpr VersionRange versions_spoken{1, 1};
 
-/// Where a process listens: one port for control and one for bulk bytes.
-struct Endpoint {
-  std::string host;
-  std::uint16_t control_port = 0;
-  std::uint16_t bulk_port = 0;
-  bool operator==(const Endpoint&) const = default;
-};
-
 struct Hello {
   /// Zero: "whichever you belong to", from a process that was given an address and nothing else.
   ClusterId cluster;
@@ -40,8 +32,9 @@ struct Hello {
   Life from;
   /// Of the module that holds the job's kernels; empty for a process that runs none (dagd).
   std::string build;
-  /// Where to link back to.
-  Endpoint endpoint;
+  /// Where the speaker listens, HOST:PORT each: where to link back to.
+  std::string control_address;
+  std::string bulk_address;
   bool operator==(const Hello&) const = default;
 };
 
@@ -51,7 +44,8 @@ struct Welcome {
   std::uint16_t version = 0;
   Life from;
   std::string build;
-  Endpoint endpoint;
+  std::string control_address;
+  std::string bulk_address;
   bool operator==(const Welcome&) const = default;
 };
 

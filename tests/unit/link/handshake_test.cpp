@@ -8,8 +8,8 @@ using namespace dag::link;
 
 namespace {
 Hello hello(std::uint32_t process, VersionRange versions, std::uint64_t cluster, std::string build) {
-  return {ClusterId{cluster}, versions, Life{ProcessId{process}, Incarnation{1}}, std::move(build),
-          Endpoint{"127.0.0.1", 4000, 4001}};
+  return {ClusterId{cluster}, versions,         Life{ProcessId{process}, Incarnation{1}},
+          std::move(build),   "127.0.0.1:4000", "127.0.0.1:4001"};
 }
 }  // namespace
 

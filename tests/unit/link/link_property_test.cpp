@@ -50,7 +50,7 @@ class Run {
     sins_.lose = random_.chance(0.2) ? 0 : random_.unit() * 0.5;
     sins_.repeat = random_.chance(0.3) ? 0 : random_.unit() * 0.3;
     sins_.delay_us_max = random_.chance(0.3) ? 0 : static_cast<std::int64_t>(random_.below(5000));
-    for (End& end : ends_) end.to_offer = random_.chance(0.1) ? 0 : random_.below(600);
+    for (End& end : ends_) end.to_offer = random_.chance(0.1) ? 0 : random_.below(250);
   }
 
   void run() {
