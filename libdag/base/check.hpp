@@ -1,6 +1,6 @@
 #pragma once
-// DAG_CHECK says what we believe; it is kept in release. A failed one throws Bug: the actor dies, its supervisor
-// acts, tests stop. It is never for what the world may do to us (that is a Result).
+// DAG_CHECK says what we believe; it is kept in release. A failed one throws Bug: the actor dies, its
+// supervisor acts, tests stop. It is never for what the world may do to us (that is a Result).
 
 #include <stdexcept>
 #include <string>

@@ -15,8 +15,8 @@ struct JobId {
   auto operator<=>(const JobId&) const = default;
 };
 
-/// A task of a job. Origin 0 is the submitted graph, whose tasks are numbered as they were added; origin s+1 are
-/// the tasks spawned in shard s, numbered by its home, which gives no number twice.
+/// A task of a job. Origin 0 is the submitted graph, whose tasks are numbered as they were added; origin s+1
+/// are the tasks spawned in shard s, numbered by its home, which gives no number twice.
 struct TaskId {
   std::uint32_t origin = 0;
   std::uint32_t index = 0;
@@ -42,8 +42,8 @@ struct Life {
   auto operator<=>(const Life&) const = default;
 };
 
-/// Which count of a shard's rows is meant: the term of the cell's leader, and the count in that term. Compared
-/// in this order, so an epoch is unique without being logged.
+/// Which count of a shard's rows is meant: the term of the cell's leader, and the count in that term.
+/// Compared in this order, so an epoch is unique without being logged.
 struct Epoch {
   std::uint32_t term = 0;
   std::uint32_t count = 0;
@@ -59,12 +59,12 @@ struct AttemptId {
   explicit operator bool() const { return *this != AttemptId{}; }
 };
 
-std::string to_string(JobId id);        // job7
-std::string to_string(TaskId id);       // 41, or s2/41 for a spawned one
-std::string to_string(ProcessId id);    // n1
-std::string to_string(Life life);       // n1.2
-std::string to_string(Epoch epoch);     // 1.3
-std::string to_string(AttemptId id);    // #1.3.2
+std::string to_string(JobId id);      // job7
+std::string to_string(TaskId id);     // 41, or s2/41 for a spawned one
+std::string to_string(ProcessId id);  // n1
+std::string to_string(Life life);     // n1.2
+std::string to_string(Epoch epoch);   // 1.3
+std::string to_string(AttemptId id);  // #1.3.2
 
 }  // namespace dag
 

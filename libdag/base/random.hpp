@@ -1,5 +1,6 @@
 #pragma once
-// The only source of chance in machines: an argument, seeded by whoever drives them, so a run can be repeated.
+// The only source of chance in machines: an argument, seeded by whoever drives them, so a run can be
+// repeated.
 
 #include <cstdint>
 

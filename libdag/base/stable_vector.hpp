@@ -12,8 +12,8 @@
 namespace dag {
 
 /// Chunk k holds 1024 * 2^k elements, so 22 chunks reach four thousand million and an index is found by its
-/// leading zeros. Elements are default-constructed in place; T need not be movable. How an index reaches another
-/// thread is the caller's business (a queue), and orders the element's construction before its use.
+/// leading zeros. Elements are default-constructed in place; T need not be movable. How an index reaches
+/// another thread is the caller's business (a queue), and orders the element's construction before its use.
 template <class T>
 class StableVector {
  public:

@@ -14,8 +14,8 @@ using detail::TaskDraft;
 bool RowTable::plain(const Fragment& fragment, const TaskDraft& task) const {
   if (representation_ == Representation::supervised || task.call != CallKind::ordinary) return false;
   const Policy& policy = fragment.policies[task.policy];
-  if (policy.effects != Effects::pure || policy.join != Join::all || policy.timeout || policy.needs != Needs{} ||
-      policy.priority != Priority::normal) {
+  if (policy.effects != Effects::pure || policy.join != Join::all || policy.timeout ||
+      policy.needs != Needs{} || policy.priority != Priority::normal) {
     return false;
   }
   for (std::uint32_t i = 0; i < task.edge_count; ++i) {
@@ -24,7 +24,8 @@ bool RowTable::plain(const Fragment& fragment, const TaskDraft& task) const {
   return true;
 }
 
-std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId first_id, const std::vector<bool>* mine) {
+std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId first_id,
+                            const std::vector<bool>* mine) {
   auto part = std::make_unique<Part>();
   const auto count = static_cast<std::uint32_t>(fragment->tasks.size());
   const auto is_mine = [&](std::uint32_t task) { return mine == nullptr || (*mine)[task]; };
@@ -64,7 +65,14 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
   for (std::uint32_t task = 0; task < count; ++task) part->first_out[task + 1] += part->first_out[task];
   part->out.resize(fragment->edges.size());
   std::vector<std::uint32_t> at(part->first_out.begin(), part->first_out.end() - 1);
-  for (std::uint32_t i = 0; i < fragment->edges.size(); ++i) part->out[at[fragment->edges[i].predecessor]++] = i;
+  for (std::uint32_t i = 0; i < fragment->edges.size(); ++i)
+    part->out[at[fragment->edges[i].predecessor]++] = i;
+  for (const Edge& edge : fragment->edges) {
+    // Its condition is evaluated where the predecessor ran, so that end is more than a lane says quickly.
+    if (edge.kind == EdgeKind::conditional && part->rows[edge.predecessor] != no_row) {
+      rows_[part->rows[edge.predecessor]].ends_by_itself = false;
+    }
+  }
   part->fragment = std::move(fragment);
 
   const std::uint32_t slot = parts_.grow(1);
@@ -94,7 +102,8 @@ bool RowTable::gather_inputs(RowIndex row, std::vector<Blob>& blobs, std::vector
   blobs.clear();
   views.clear();
   std::size_t total = 0;
-  for (std::uint32_t i = 0; i < task.argument_count; ++i) total += fragment.arguments[task.first_argument + i].count;
+  for (std::uint32_t i = 0; i < task.argument_count; ++i)
+    total += fragment.arguments[task.first_argument + i].count;
   blobs.reserve(total);  // Views point into it: it must not move.
   views.reserve(task.argument_count);
   for (std::uint32_t i = 0; i < task.argument_count; ++i) {

@@ -1,11 +1,12 @@
 #pragma once
-// The rows of one shard as lanes and the home see them: words, outputs, and the graph around them in flat arrays.
-// It knows which rows an ended row touches; what that means for a row that is not plain is the home's (home.hpp).
+// The rows of one shard as lanes and the home see them: words, outputs, and the graph around them in flat
+// arrays. It knows which rows an ended row touches; what that means for a row that is not plain is the home's
+// (home.hpp).
 //
 // Who may do what. The home adds parts. Lanes and the home change words, through next() only. While the home
 // counts rows again after a loss, no lane may be between "row ended" and "its successors are told": the home
-// closes the gate and waits for the few instructions that lanes are inside it (gate.hpp). That is instead of an
-// epoch in every word: decrements of an older count cannot exist, and a lane pays one store for it.
+// closes the gate and waits for the few instructions that lanes are inside it (gate.hpp). That is instead of
+// an epoch in every word: decrements of an older count cannot exist, and a lane pays one store for it.
 
 #include <atomic>
 #include <memory>
@@ -37,10 +38,10 @@ struct Row {
 /// A fragment some of whose tasks have rows here.
 struct Part {
   std::shared_ptr<const detail::Fragment> fragment;
-  TaskId first_id;                          ///< of its task 0; the others follow
-  std::vector<RowIndex> rows;               ///< per task; no_row where neither it nor a successor is ours
-  std::vector<std::uint32_t> first_out;     ///< per task (and one more): where its out-edges begin in `out`
-  std::vector<std::uint32_t> out;           ///< indices into fragment->edges, grouped by predecessor
+  TaskId first_id;                       ///< of its task 0; the others follow
+  std::vector<RowIndex> rows;            ///< per task; no_row where neither it nor a successor is ours
+  std::vector<std::uint32_t> first_out;  ///< per task (and one more): where its out-edges begin in `out`
+  std::vector<std::uint32_t> out;        ///< indices into fragment->edges, grouped by predecessor
 };
 
 /// What a switch of the tests forces: every task as a bare row where that is possible, or none.
@@ -48,12 +49,14 @@ enum class Representation : std::uint8_t { as_needed, supervised };
 
 class RowTable {
  public:
-  explicit RowTable(Representation representation = Representation::as_needed) : representation_(representation) {}
+  explicit RowTable(Representation representation = Representation::as_needed)
+      : representation_(representation) {}
 
-  /// Adds rows for the tasks t of `fragment` with `mine(t)`, and ghosts for foreign predecessors of those. All are
-  /// `waiting` with one open edge more than they have in-edges: the home takes that one away when it has set
-  /// up whatever the row needs. Returns the part's number.
-  std::uint32_t add(std::shared_ptr<const detail::Fragment> fragment, TaskId first_id, const std::vector<bool>* mine);
+  /// Adds rows for the tasks t of `fragment` with `mine(t)`, and ghosts for foreign predecessors of those.
+  /// All are `waiting` with one open edge more than they have in-edges: the home takes that one away when it
+  /// has set up whatever the row needs. Returns the part's number.
+  std::uint32_t add(std::shared_ptr<const detail::Fragment> fragment, TaskId first_id,
+                    const std::vector<bool>* mine);
 
   Row& operator[](RowIndex row) { return rows_[row]; }
   const Row& operator[](RowIndex row) const { return rows_[row]; }
@@ -80,8 +83,8 @@ class RowTable {
     for (;;) {
       const Next after = next(Word::unpacked(seen), event);
       const std::uint64_t wanted = after.word.packed();
-      if (wanted == seen || cell.compare_exchange_weak(seen, wanted, std::memory_order_acq_rel,
-                                                       std::memory_order_acquire)) {
+      if (wanted == seen ||
+          cell.compare_exchange_weak(seen, wanted, std::memory_order_acq_rel, std::memory_order_acquire)) {
         return after;
       }
     }
@@ -99,9 +102,14 @@ class RowTable {
       const RowIndex successor = in.rows[edge.successor];
       if (successor == no_row || rows_[successor].ghost) continue;
       switch (apply(successor, PredecessorEnded{}).what) {
-        case Do::make_ready: ready(successor); break;
-        case Do::decide: decide(successor); break;
-        default: break;
+        case Do::make_ready:
+          ready(successor);
+          break;
+        case Do::decide:
+          decide(successor);
+          break;
+        default:
+          break;
       }
     }
   }

@@ -8,8 +8,8 @@
 
 namespace dag {
 
-/// A Blob that threads may store, load and clear at once. The lowest bit of the pointer is a lock that is held for
-/// the two instructions that count a reference; blobs are 64-byte aligned, so the bit is free.
+/// A Blob that threads may store, load and clear at once. The lowest bit of the pointer is a lock that is
+/// held for the two instructions that count a reference; blobs are 64-byte aligned, so the bit is free.
 class OutputSlot {
  public:
   OutputSlot() = default;
@@ -38,7 +38,8 @@ class OutputSlot {
  private:
   std::uintptr_t lock() const {
     std::uintptr_t seen = word_.load(std::memory_order_relaxed) & ~std::uintptr_t{1};
-    while (!word_.compare_exchange_weak(seen, seen | 1, std::memory_order_acquire, std::memory_order_relaxed)) {
+    while (
+        !word_.compare_exchange_weak(seen, seen | 1, std::memory_order_acquire, std::memory_order_relaxed)) {
       seen &= ~std::uintptr_t{1};
     }
     return seen;

@@ -1,6 +1,6 @@
 #pragma once
-// The life of a task as one 64-bit word, and next(word, event), the only function that changes it. Lanes and homes
-// apply it by compare-and-swap, so whoever comes first decides and the other is told `nothing`.
+// The life of a task as one 64-bit word, and next(word, event), the only function that changes it. Lanes and
+// homes apply it by compare-and-swap, so whoever comes first decides and the other is told `nothing`.
 //
 //                 open == 0, plain                lane claims it            kernel returned
 //   waiting ─────────────────────────────▶ ready ────────────────▶ running ────────────────▶ ended(outcome)
@@ -33,9 +33,9 @@ struct Word {
 
   RowState state = RowState::waiting;
   Outcome outcome = Outcome::none;
-  bool plain = false;          ///< becomes ready by itself: strong edges only, pure, nothing special
-  std::uint32_t open = 0;      ///< in-edges that are not satisfied
-  std::uint32_t attempt = 0;   ///< the newest attempt issued in this epoch; 0: none yet
+  bool plain = false;         ///< becomes ready by itself: strong edges only, pure, nothing special
+  std::uint32_t open = 0;     ///< in-edges that are not satisfied
+  std::uint32_t attempt = 0;  ///< the newest attempt issued in this epoch; 0: none yet
 
   bool operator==(const Word&) const = default;
 
@@ -87,7 +87,8 @@ struct AttemptEnded {
   std::uint32_t attempt = 0;
   Outcome outcome = Outcome::finished;
 };
-/// The home ends a task that does not run: skipped, cancelled, given up; or learns its outcome from the record.
+/// The home ends a task that does not run: skipped, cancelled, given up; or learns its outcome from the
+/// record.
 struct Closed {
   Outcome outcome = Outcome::cancelled;
 };
@@ -136,7 +137,8 @@ inline Next next(Word word, LentOut) {
 }
 
 inline Next next(Word word, TakenBack event) {
-  const bool out = word.state == RowState::ready || word.state == RowState::running || word.state == RowState::lent;
+  const bool out =
+      word.state == RowState::ready || word.state == RowState::running || word.state == RowState::lent;
   if (!out || event.attempt != word.attempt) return {word, Do::nothing};
   word.state = RowState::held;
   return {word, Do::decide};

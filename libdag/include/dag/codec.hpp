@@ -228,7 +228,7 @@ constexpr bool encodable() {
 }
 
 template <class T>
-concept BulkCopied = std::is_arithmetic_v<T> && !std::same_as<T, bool>;
+concept BulkCopied = (std::is_arithmetic_v<T> && !std::same_as<T, bool>) || std::same_as<T, std::byte>;
 
 template <class T>
 void encode(Writer& w, const T& value) {

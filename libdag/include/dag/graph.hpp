@@ -20,6 +20,8 @@ template <auto method, class... Args>
 auto add_call(Builder& builder, std::uint32_t actor, Args&&... args);
 template <class T, class... Args>
 Actor<T> add_actor(Builder& builder, std::string_view name, Args&&... args);
+template <class T>
+Output<std::vector<std::byte>> add_save(Builder& builder, std::uint32_t actor);
 }  // namespace detail
 
 /// A handle of a task and of the value it will leave: pass it to another task as an argument, or to
@@ -140,6 +142,12 @@ class Actor {
   auto call(Args&&... args) const {
     if (builder_ == nullptr) detail::throw_foreign_handle();
     return detail::add_call<method>(*builder_, index_, std::forward<Args>(args)...);
+  }
+  /// Adds a call that writes the actor's state by its `save`; the output is those bytes. Once it is settled, and so
+  /// are the saves at the same border of all actors it is saved together with, they are what a loss costs from.
+  Output<std::vector<std::byte>> save() const {
+    if (builder_ == nullptr) detail::throw_foreign_handle();
+    return detail::add_save<T>(*builder_, index_);
   }
   std::uint32_t index() const { return index_; }
 

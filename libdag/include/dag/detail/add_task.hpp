@@ -90,17 +90,17 @@ struct CreateThunk {
     *static_cast<void**>(call.self) = new T{from_blob<As>(call.arguments[i].values[0])...};
   }
 };
-/// `call.self` is the object; the result is its saved state.
+/// `call.self` is the object; the result is its saved state, a value of type std::vector<std::byte>.
 template <class T>
 void save_thunk(Call& call) {
   Writer writer;
   static_cast<const T*>(call.self)->save(writer);
-  call.result = Blob(writer.bytes());
+  call.result = to_blob<std::span<const std::byte>>(writer.bytes());
 }
-/// The first argument is the saved state; `call.self` as for CreateThunk.
+/// The first argument is what save_thunk made; `call.self` as for CreateThunk.
 template <class T>
 void restore_thunk(Call& call) {
-  Reader reader(call.arguments[0].values[0].bytes());
+  Reader reader(from_blob<std::span<const std::byte>>(call.arguments[0].values[0]));
   *static_cast<void**>(call.self) = new T(T::restore(reader));
 }
 template <class T>
@@ -156,6 +156,17 @@ auto add_call(Builder& builder, std::uint32_t actor, Args&&... args) {
   add_arguments(builder, Parameters{}, std::forward<Args>(args)...);
   builder.set_call(actor, CallKind::call);
   return Output<Value>(builder, task);
+}
+
+/// Adds a call that writes the actor's state; a rollback point of its save group once it is settled.
+template <class T>
+Output<std::vector<std::byte>> add_save(Builder& builder, std::uint32_t actor) {
+  static_assert(CanSave<T>,
+                "dag: to be saved, a job actor's class needs `void save(dag::Writer&) const` and "
+                "`static T restore(dag::Reader&)`");
+  const std::uint32_t task = builder.add_task("save", code_of(&save_thunk<T>), true, Effects::pure);
+  builder.set_call(actor, CallKind::save);
+  return Output<std::vector<std::byte>>(builder, task);
 }
 
 }  // namespace dag::detail

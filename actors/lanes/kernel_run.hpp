@@ -1,0 +1,33 @@
+#pragma once
+// Runs one kernel and turns whatever comes out of it into a value: the one place where exceptions of user
+// code are caught.
+
+#include <optional>
+
+#include "actors/lanes/job_actors.hpp"
+#include "dag/context.hpp"
+#include "libdag/home/attempt.hpp"
+
+namespace dag {
+
+/// What a kernel left, before anybody knows whose attempt it was.
+struct KernelResult {
+  Blob output;
+  std::uint32_t becomes = detail::none;
+  std::shared_ptr<const detail::Fragment> spawned;
+  std::optional<Error> error;
+};
+
+/// Runs `code` with the given arguments. Never throws.
+KernelResult run_kernel(const detail::Code& code, std::span<const detail::ArgumentView> arguments, void* self,
+                        Context& context);
+
+/// Evaluates the predicates of conditional out-edges on an output. A predicate that throws fails the attempt:
+/// the error is left in `result`.
+std::vector<bool> run_predicates(std::span<const detail::Code> predicates, KernelResult& result);
+
+/// Runs a handed-out attempt: an ordinary task, or a part of a job actor's life.
+Ended run_attempt(const Attempt& attempt, JobActors& actors, detail::KernelHost& host,
+                  const std::atomic<bool>* cancelled);
+
+}  // namespace dag

@@ -1,0 +1,26 @@
+#pragma once
+// A shard as the lanes of this process see it: its rows, its gate, and where their reports go.
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "libdag/home/gate.hpp"
+#include "libdag/home/lane_report.hpp"
+#include "libdag/home/row_table.hpp"
+
+namespace dag {
+
+struct LaneShard {
+  explicit LaneShard(Representation representation) : table(representation) {}
+
+  JobId job;
+  RowTable table;
+  Gate gate;
+  /// Takes a batch to the home. Called by lanes, must not block.
+  std::function<void(LaneReport&&)> report;
+  /// What Context::cancelled says in bare rows.
+  std::atomic<bool> cancelled{false};
+};
+
+}  // namespace dag

@@ -1,0 +1,12 @@
+// The smallest job: two tasks and an edge.
+#include <dag/dag.hpp>
+#include <iostream>
+
+int main(int argc, char** argv) {
+  dag::Session session(argc, argv);
+  dag::Graph g("hello");
+  auto hi = g.task("hi", [] { return std::string("hello"); });
+  auto len = g.task(
+      "len", [](std::string t) { return t.size(); }, hi);
+  std::cout << session.submit(g).get(len) << '\n';
+}

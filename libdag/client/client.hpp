@@ -1,0 +1,28 @@
+#pragma once
+// The client's door to a runtime, in this process or elsewhere.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "dag/detail/fragment.hpp"
+#include "dag/session.hpp"
+#include "libdag/base/result.hpp"
+#include "libdag/client/job_state.hpp"
+
+namespace dag::detail {
+
+class Client {
+ public:
+  virtual ~Client() = default;
+
+  /// Starts a job whose graph has passed the checks. What becomes of it is told to `state`, whose id is set
+  /// before this returns.
+  virtual Status submit(std::shared_ptr<const Fragment> graph, std::shared_ptr<JobState> state) = 0;
+  /// The output of this task will be asked for: keep it, and tell `state` when the task has settled.
+  virtual void want(JobId job, std::uint32_t task) = 0;
+  virtual void cancel(JobId job) = 0;
+  virtual void on_event(std::function<void(const JobEvent&)> handler) = 0;
+};
+
+}  // namespace dag::detail

@@ -1,0 +1,57 @@
+#pragma once
+// What the client knows of a job it submitted, and the waiting for it. The runtime's threads tell; the user's
+// threads wait.
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dag/blob.hpp"
+#include "dag/error.hpp"
+#include "dag/options.hpp"
+#include "libdag/base/ids.hpp"
+#include "libdag/base/time.hpp"
+
+namespace dag::detail {
+
+class Client;
+
+/// How a task of the submitted graph ended, once that is settled.
+struct Settlement {
+  Outcome outcome = Outcome::none;
+  Blob output;                 ///< only where the client asked for it and the task finished
+  std::optional<Error> error;  ///< why it did not finish, with the chain of causes
+};
+
+struct JobState {
+  // Set before anybody else sees it.
+  Client* client = nullptr;
+  JobId id;
+  std::string name;
+  std::uint64_t graph_serial = 0;       ///< of the builder whose handles mean this job
+  std::vector<std::string> task_names;  ///< for messages
+
+  /// The runtime tells. Repeated news change nothing.
+  void settle(std::uint32_t task, Settlement settlement);
+  void end(bool ok, std::map<Outcome, std::uint64_t> counts);
+  void lose(Error why);  ///< the cluster is gone: everybody who waits is told
+
+  /// The user waits.
+  Settlement wait_for(std::uint32_t task);
+  std::size_t wait_for_any(const std::vector<std::uint32_t>& tasks);
+  std::optional<bool> wait_for_end(std::optional<Duration> limit);
+  std::map<Outcome, std::uint64_t> counts();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::uint32_t, Settlement> settled_;
+  std::map<Outcome, std::uint64_t> counts_;
+  std::optional<bool> ended_;
+  std::optional<Error> lost_;
+};
+
+}  // namespace dag::detail

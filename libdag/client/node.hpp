@@ -1,0 +1,26 @@
+#pragma once
+// The client's view of a node: options, and a function that nodes/ defines. Declared here so that the client
+// layer needs no header of the layers above; libdag.so links all of them.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "libdag/client/client.hpp"
+
+namespace dag {
+
+struct NodeOptions {
+  /// Threads that run kernels; 0: as many as this node's share of the cores.
+  std::uint32_t lanes = 0;
+  /// off, error, warn, info or debug; to stderr.
+  std::string log_level = "warn";
+  /// Tests only: every task supervised, or as it needs.
+  bool supervise_all = false;
+};
+
+/// Starts a node in this process: its actors, lanes and links, seen as a client. They end with the object.
+/// Throws Failure when it cannot.
+std::unique_ptr<detail::Client> start_node(const NodeOptions& options);
+
+}  // namespace dag

@@ -1,0 +1,122 @@
+#include "dag/session.hpp"
+
+#include <charconv>
+#include <string_view>
+
+#include "libdag/client/node.hpp"
+#include "libdag/graph/check.hpp"
+
+namespace dag {
+namespace {
+
+/// Takes `--dag-NAME VALUE` and `--dag-NAME=VALUE` out of argv.
+NodeOptions take_options(int& argc, char** argv) {
+  NodeOptions options;
+  int kept = argc > 0 ? 1 : 0;
+  for (int i = kept; i < argc; ++i) {
+    std::string_view flag = argv[i];
+    if (!flag.starts_with("--dag-")) {
+      argv[kept++] = argv[i];
+      continue;
+    }
+    std::string_view value;
+    if (const auto equals = flag.find('='); equals != std::string_view::npos) {
+      value = flag.substr(equals + 1);
+      flag = flag.substr(0, equals);
+    } else if (i + 1 < argc) {
+      value = argv[++i];
+    }
+    if (flag == "--dag-lanes") {
+      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), options.lanes);
+      if (error != std::errc{} || end != value.data() + value.size() || options.lanes == 0 ||
+          options.lanes > 1024) {
+        throw Failure({ErrorCode::usage,
+                       "--dag-lanes needs a number from 1 to 1024, not '" + std::string(value) + "'"});
+      }
+    } else if (flag == "--dag-log") {
+      if (value != "off" && value != "error" && value != "warn" && value != "info" && value != "debug") {
+        throw Failure({ErrorCode::usage, "--dag-log does not know the level '" + std::string(value) + "'",
+                       "use off, error, warn, info or debug"});
+      }
+      options.log_level = value;
+    } else if (flag == "--dag-supervise-all") {
+      options.supervise_all = value == "1";
+    } else {
+      throw Failure({ErrorCode::usage, "unknown flag " + std::string(flag),
+                     "libdag's own flags are --dag-lanes N and --dag-log LEVEL"});
+    }
+  }
+  argc = kept;
+  argv[argc] = nullptr;
+  return options;
+}
+
+}  // namespace
+
+Session::Session(int& argc, char** argv) : client_(start_node(take_options(argc, argv))) {}
+
+Session::~Session() = default;
+
+Job Session::submit(const Graph& graph) {
+  auto fragment = std::make_shared<const detail::Fragment>(graph.builder().sealed());
+  if (Status checked = check(*fragment); !checked) throw Failure(checked.error());
+  auto state = std::make_shared<detail::JobState>();
+  state->client = client_.get();
+  state->name = graph.name();
+  state->graph_serial = graph.builder().serial();
+  for (const auto& task : fragment->tasks) state->task_names.push_back(fragment->names[task.name]);
+  if (Status started = client_->submit(std::move(fragment), state); !started) throw Failure(started.error());
+  std::erase_if(jobs_, [](const auto& job) { return job.expired(); });
+  jobs_.push_back(state);
+  return Job(std::move(state));
+}
+
+void Session::on_event(std::function<void(const JobEvent&)> handler) {
+  client_->on_event(std::move(handler));
+}
+
+std::size_t Session::next_ended(const detail::Builder& builder, const std::vector<std::uint32_t>& tasks) {
+  // The newest submission of the graph that the handles belong to.
+  for (auto job = jobs_.rbegin(); job != jobs_.rend(); ++job) {
+    const auto state = job->lock();
+    if (state && state->graph_serial == builder.serial()) return state->wait_for_any(tasks);
+  }
+  throw Failure({ErrorCode::handle_foreign,
+                 "these outputs belong to a graph that this session has not submitted",
+                 "submit the graph first and keep the Job"});
+}
+
+static detail::Settlement settled(detail::JobState& state, const detail::Builder& builder,
+                                  std::uint32_t task) {
+  if (builder.serial() != state.graph_serial) {
+    throw Failure({ErrorCode::handle_foreign, "the handle belongs to another graph than this job's"});
+  }
+  return state.wait_for(task);
+}
+
+Blob Job::result(const detail::Builder& builder, std::uint32_t task) const {
+  detail::Settlement settlement = settled(*state_, builder, task);
+  if (settlement.outcome == Outcome::finished) return std::move(settlement.output);
+  if (settlement.error) throw Failure(*settlement.error);
+  throw Failure({settlement.outcome == Outcome::skipped ? ErrorCode::task_skipped : ErrorCode::task_cancelled,
+                 "task '" + state_->task_names[task] + "' was " + std::string(name(settlement.outcome))});
+}
+
+Outcome Job::ending(const detail::Builder& builder, std::uint32_t task) const {
+  return settled(*state_, builder, task).outcome;
+}
+
+bool Job::wait() const { return *state_->wait_for_end(std::nullopt); }
+
+std::optional<bool> Job::wait(std::chrono::nanoseconds limit) const { return state_->wait_for_end(limit); }
+
+void Job::cancel() const { state_->client->cancel(state_->id); }
+
+std::string Job::id() const { return to_string(state_->id); }
+
+std::vector<std::pair<Outcome, std::uint64_t>> Job::counts() const {
+  const auto counts = state_->counts();
+  return {counts.begin(), counts.end()};
+}
+
+}  // namespace dag

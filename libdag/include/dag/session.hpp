@@ -1,0 +1,143 @@
+#pragma once
+// Where a job runs: in this process, or in the cluster that the command line or the environment names. Submitting a
+// graph, waiting for what it leaves, cancelling it.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dag/graph.hpp"
+
+namespace dag {
+
+namespace detail {
+class Client;
+struct JobState;
+}  // namespace detail
+
+/// What a kernel said by Context::progress or Context::log, and how the job stands.
+struct JobEvent {
+  enum class Kind : std::uint8_t { log, progress } kind = Kind::log;
+  std::string task;      ///< name of the task
+  std::string device;    ///< where its kernel runs
+  std::string text;
+  double fraction = 0;
+};
+
+/// A submitted job. Copies name the same one. Must not outlive its Session.
+class Job {
+ public:
+  explicit Job(std::shared_ptr<detail::JobState> state) : state_(std::move(state)) {}
+
+  /// Waits until the task has ended and its result is settled, then gives it. Throws Failure when it did not
+  /// finish: task_failed, task_cancelled or task_skipped, with the chain of causes. A result once given never
+  /// changes.
+  template <class T>
+  T get(const Output<T>& output) const {
+    if constexpr (std::is_void_v<T>) {
+      result(output.builder(), output.index());
+    } else {
+      return detail::from_blob<T>(result(output.builder(), output.index()));
+    }
+  }
+  /// Waits until the task has ended and says how.
+  template <class T>
+  Outcome outcome(const Output<T>& output) const {
+    return ending(output.builder(), output.index());
+  }
+
+  /// Waits until every task, spawned ones included, has ended and is settled. True when none failed. With a limit:
+  /// empty when it has passed first.
+  bool wait() const;
+  std::optional<bool> wait(std::chrono::nanoseconds limit) const;
+  /// Asks for the end: tasks that have not started are cancelled, running kernels see Context::cancelled().
+  void cancel() const;
+  /// As `job7`.
+  std::string id() const;
+  /// Tasks by how they ended so far; none: not yet.
+  std::vector<std::pair<Outcome, std::uint64_t>> counts() const;
+
+ private:
+  friend class Session;
+  Blob result(const detail::Builder& builder, std::uint32_t task) const;
+  Outcome ending(const detail::Builder& builder, std::uint32_t task) const;
+
+  std::shared_ptr<detail::JobState> state_;
+};
+
+/// The client. Its constructor returns only in the process that submits; in the others that run the job's kernels
+/// it serves until the end and then exits. Code before it runs in every process.
+class Session {
+ public:
+  /// Takes libdag's own flags out of argv: `--dag-lanes N`, `--dag-log LEVEL`. Throws Failure(usage) on a bad one.
+  Session(int& argc, char** argv);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Checks the graph (cycles, names, effects, needs, deadlines) and starts it. Throws Failure when it cannot run;
+  /// nothing has started then. The graph may go away afterwards, handles then too.
+  Job submit(const Graph& graph);
+
+  /// The outputs in the order in which they end; those that did not finish are included.
+  /// `for (auto& output : session.as_completed(outputs)) ...` waits for the next one at every step.
+  template <class T>
+  class Completed;
+  template <class T>
+  Completed<T> as_completed(std::vector<Output<T>> outputs) {
+    return Completed<T>(*this, std::move(outputs));
+  }
+
+  /// Called for everything kernels say, on a thread of the library's, one at a time.
+  void on_event(std::function<void(const JobEvent&)> handler);
+
+ private:
+  /// Waits until one of the tasks has ended; its place in `tasks`.
+  std::size_t next_ended(const detail::Builder& builder, const std::vector<std::uint32_t>& tasks);
+
+  std::unique_ptr<detail::Client> client_;
+  std::vector<std::weak_ptr<detail::JobState>> jobs_;
+};
+
+template <class T>
+class Session::Completed {
+ public:
+  Completed(Session& session, std::vector<Output<T>> outputs) : session_(session), left_(std::move(outputs)) {}
+  struct End {};
+  class Iterator {
+   public:
+    explicit Iterator(Completed& of) : of_(&of) { ++*this; }
+    const Output<T>& operator*() const { return *current_; }
+    Iterator& operator++() {
+      current_ = of_->next();
+      return *this;
+    }
+    bool operator!=(End) const { return current_.has_value(); }
+
+   private:
+    Completed* of_;
+    std::optional<Output<T>> current_;
+  };
+  Iterator begin() { return Iterator(*this); }
+  End end() { return {}; }
+
+ private:
+  std::optional<Output<T>> next() {
+    if (left_.empty()) return std::nullopt;
+    std::vector<std::uint32_t> tasks;
+    for (const auto& output : left_) tasks.push_back(output.index());
+    const std::size_t which = session_.next_ended(left_.front().builder(), tasks);
+    std::optional<Output<T>> ended = left_[which];
+    left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(which));
+    return ended;
+  }
+
+  Session& session_;
+  std::vector<Output<T>> left_;
+};
+
+}  // namespace dag

@@ -1,0 +1,168 @@
+// Lanes against real threads: every plain row runs once, after its predecessors, with their outputs; whatever
+// the number of lanes. Run under TSan too.
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+
+#include "actors/lanes/lanes.hpp"
+#include "dag/context.hpp"
+#include "libdag/base/random.hpp"
+
+namespace {
+
+using dag::detail::none;
+
+/// The home of a graph without anything special: it opens the rows and counts ends.
+struct CountingHome {
+  explicit CountingHome(const dag::Graph& graph, dag::Lanes& on_lanes) : lanes(on_lanes) {
+    shard->report = [this](dag::LaneReport&& report) {
+      const std::lock_guard lock(mutex);
+      quick += report.quick.size();
+      for (auto& slow : report.slow) slow_ends.push_back(std::move(slow));
+      decide += report.decide.size();
+      missing += report.missing_inputs.size();
+      changed.notify_all();
+    };
+    shard->table.add(std::make_shared<const dag::detail::Fragment>(graph.builder().sealed()), {}, nullptr);
+  }
+  ~CountingHome() { lanes.retire(shard); }
+
+  void open_all() {
+    for (dag::RowIndex row = 0; row < shard->table.size(); ++row) {
+      if (shard->table.apply(row, dag::PredecessorEnded{}).what == dag::Do::make_ready)
+        lanes.make_ready(*shard, row);
+    }
+  }
+  void wait_for(std::size_t ends) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return quick + slow_ends.size() >= ends; });
+  }
+
+  dag::Lanes& lanes;
+  std::shared_ptr<dag::LaneShard> shard = std::make_shared<dag::LaneShard>(dag::Representation::as_needed);
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t quick = 0, decide = 0, missing = 0;
+  std::vector<dag::SlowEnd> slow_ends;
+};
+
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+  return (a ^ (b + 0x9E3779B97F4A7C15ULL)) * 0xBF58476D1CE4E5B9ULL;
+}
+
+std::uint64_t combine(std::uint64_t own, const std::vector<std::uint64_t>& inputs) {
+  for (const std::uint64_t input : inputs) own = mix(own, input);
+  return own;
+}
+
+}  // namespace
+
+TEST_CASE("a random graph gives on any number of lanes what a loop gives") {
+  const auto lane_count = GENERATE(1u, 2u, 3u, 8u);
+  dag::Lanes lanes({.cores = std::vector<int>(lane_count, -1), .spin = dag::Duration{0}}, {});
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    dag::Random random(seed);
+    dag::Graph graph("random");
+    std::vector<dag::Output<std::uint64_t>> outputs;
+    std::vector<std::uint64_t> expected;
+    for (std::uint64_t i = 0; i < 400; ++i) {
+      std::vector<dag::Output<std::uint64_t>> inputs;
+      std::vector<std::uint64_t> values;
+      for (std::uint64_t n = random.below(4); i > 0 && n > 0; --n) {
+        const std::uint64_t from = random.below(i);
+        inputs.push_back(outputs[from]);
+        values.push_back(expected[from]);
+      }
+      outputs.push_back(graph.task("combine", combine, i, inputs));
+      expected.push_back(combine(i, values));
+    }
+    CountingHome home(graph, lanes);
+    home.open_all();
+    home.wait_for(outputs.size());
+    REQUIRE(home.quick == outputs.size());
+    REQUIRE(home.decide + home.missing + home.slow_ends.size() == 0);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const dag::RowIndex row = static_cast<dag::RowIndex>(i);
+      REQUIRE(home.shard->table.word(row).outcome == dag::Outcome::finished);
+      REQUIRE(dag::detail::from_blob<std::uint64_t>(home.shard->table[row].output.load()) == expected[i]);
+    }
+  }
+}
+
+TEST_CASE("what a kernel throws becomes the error of its attempt, and the row waits for its home") {
+  dag::Lanes lanes({.cores = {-1}, .spin = dag::Duration{0}}, {});
+  dag::Graph graph("throwing");
+  auto bad = graph.task("bad", []() -> int { throw std::runtime_error("no such shard"); });
+  graph.task("odd", []() -> int { throw 7; });
+  graph.task(
+      "after", [](int x) { return x; }, bad);
+  CountingHome home(graph, lanes);
+  home.open_all();
+  home.wait_for(2);
+  std::sort(home.slow_ends.begin(), home.slow_ends.end(), [](auto& a, auto& b) { return a.row < b.row; });
+  REQUIRE(home.slow_ends[0].ended.error->what == "no such shard");
+  REQUIRE(home.slow_ends[1].ended.error->what.find("not a std::exception") != std::string::npos);
+  REQUIRE(home.shard->table.word(0).state == dag::RowState::running);
+  REQUIRE(home.shard->table.word(2).state == dag::RowState::waiting);
+}
+
+TEST_CASE("while the gate is closed a lane leaves the end of a row to the home") {
+  dag::Lanes lanes({.cores = {-1}, .spin = dag::Duration{0}}, {});
+  dag::Graph graph("gate");
+  auto first = graph.task("first", [] { return 1; });
+  graph.task(
+      "second", [](int x) { return x + 1; }, first);
+  CountingHome home(graph, lanes);
+  home.shard->gate.close([] {});
+  home.open_all();
+  home.wait_for(1);
+  REQUIRE(home.quick == 0);
+  REQUIRE(home.shard->table.word(0).state == dag::RowState::running);
+  REQUIRE(home.shard->table.word(1).open == 1);
+}
+
+TEST_CASE("a kernel that does not return costs its lane, not the others' work") {
+  static std::atomic<bool> release;
+  static std::atomic<bool> started;
+  release = false;
+  started = false;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<dag::TaskId> ended;
+  dag::Lanes lanes({.cores = {-1}, .spin = dag::Duration{0}},
+                   {.attempt_ended = [&](dag::JobId, dag::Ended&& end) {
+                     const std::lock_guard lock(mutex);
+                     ended.push_back(end.task);
+                     changed.notify_all();
+                   }});
+  dag::Graph graph("stuck");
+  graph.task("stuck", [](dag::Context& context) {
+    started = true;
+    started.notify_all();
+    release.wait(false);
+    return context.cancelled();
+  });
+  graph.task("next", [] { return 1; });
+  const dag::detail::Fragment fragment = graph.builder().sealed();
+  const auto attempt = [&](std::uint32_t task) {
+    dag::Attempt made;
+    made.task = {0, task};
+    made.id = {{1, 1}, 1};
+    made.code = fragment.codes[fragment.tasks[task].code];
+    return made;
+  };
+  lanes.start(attempt(0));
+  started.wait(false);
+  lanes.start(attempt(1));
+  lanes.cancel({}, {0, 0}, {{1, 1}, 1});
+  REQUIRE(lanes.abandon({}, {0, 0}, {{1, 1}, 1}));
+  {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return !ended.empty(); });
+    REQUIRE(ended.front() == dag::TaskId{0, 1});
+  }
+  release = true;
+  release.notify_all();
+}
