@@ -117,9 +117,13 @@ void Builder::add_argument(Argument argument) {
   ++task.argument_count;
 }
 
-void Builder::add_literal(const Writer& value) {
+void Builder::add_literal(Blob value) {
   add_argument({ArgumentKind::literal, size32(fragment_.literals.size()), 1, 0});
-  fragment_.literals.emplace_back(value.bytes());
+  fragment_.literals.push_back(std::move(value));
+}
+
+void Builder::add_literal(const Writer& value) {
+  add_literal(Blob(value.bytes()));
   const std::uint32_t task = size32(fragment_.tasks.size() - 1);
   for (const std::uint32_t actor : value.actors()) fragment_.mentions.emplace_back(task, actor);
 }

@@ -7,4 +7,5 @@
 #include "dag/error.hpp"
 #include "dag/graph.hpp"
 #include "dag/options.hpp"
+#include "dag/ref.hpp"
 #include "dag/session.hpp"

@@ -20,7 +20,13 @@ void add_argument(Builder& builder, A&& argument) {
   using Wanted = std::remove_cvref_t<P>;
   static_assert(!std::same_as<Given, UndeclaredEffects>,
                 "dag: a task that returns nothing must declare its effects: .effects(dag::idempotent)");
-  if constexpr (std::same_as<source_t<A>, FromLiteral>) {
+  if constexpr (is_ref<Given>::value) {
+    static_assert(std::same_as<Given, Wanted> || std::same_as<typename is_ref<Given>::value_type, Wanted>,
+                  "dag: type mismatch: the argument refers to another type than the task's parameter");
+    builder.add_literal(argument.blob());
+  } else if constexpr (std::same_as<source_t<A>, FromLiteral> && is_ref<Wanted>::value) {
+    builder.add_literal(Wanted(std::forward<A>(argument)).blob());
+  } else if constexpr (std::same_as<source_t<A>, FromLiteral>) {
     static_assert(std::is_convertible_v<A&&, Wanted>,
                   "dag: type mismatch: the argument cannot be converted to the task's parameter");
     Writer writer;

@@ -23,6 +23,8 @@ class Builder {
   /// Begins a task; the argument functions that follow describe its parameters in order. Returns its index.
   std::uint32_t add_task(std::string_view name, Code code, bool returns, Effects effects);
   void add_literal(const Writer& value);
+  /// The encoded bytes of a value that names no actors, shared.
+  void add_literal(Blob value);
   void add_input(std::uint32_t predecessor);
   void add_maybe(std::uint32_t predecessor);
   /// `predecessors` in order; `quorum` as in Argument, with weak edges when `weak`.

@@ -11,6 +11,7 @@
 #include "dag/codec.hpp"
 #include "dag/detail/builder.hpp"
 #include "dag/detail/fragment.hpp"
+#include "dag/ref.hpp"
 
 namespace dag {
 
@@ -121,6 +122,7 @@ struct output_of<Output<T>> {
 // ---- One parameter -------------------------------------------------------------------------------------------
 template <class Wanted, class Given>
 constexpr bool reads_as() {
+  if constexpr (is_ref<Wanted>::value) return std::same_as<typename is_ref<Wanted>::value_type, Given>;
   if constexpr (std::same_as<Wanted, Given>) return true;
   if constexpr (std::is_arithmetic_v<Wanted> && std::is_arithmetic_v<Given>) return true;
   if constexpr (std::same_as<Wanted, std::string_view> && std::same_as<Given, std::string>) return true;
@@ -135,7 +137,9 @@ template <class Wanted, class Given>
 Wanted read_as(const Blob& blob) {
   static_assert(reads_as<Wanted, Given>(),
                 "dag: type mismatch: the task's parameter has another type than the output passed for it");
-  if constexpr (std::is_arithmetic_v<Wanted> && !std::same_as<Wanted, Given>) {
+  if constexpr (is_ref<Wanted>::value) {
+    return Wanted(blob);
+  } else if constexpr (std::is_arithmetic_v<Wanted> && !std::same_as<Wanted, Given>) {
     return static_cast<Wanted>(from_blob<Given>(blob));
   } else {
     return from_blob<Wanted>(blob);
@@ -148,7 +152,13 @@ struct Parameter;
 template <class P>
 struct Parameter<P, FromLiteral> {
   using type = std::remove_cvref_t<P>;
-  static type get(const ArgumentView& view) { return from_blob<type>(view.values[0]); }
+  static type get(const ArgumentView& view) {
+    if constexpr (is_ref<type>::value) {
+      return type(view.values[0]);
+    } else {
+      return from_blob<type>(view.values[0]);
+    }
+  }
 };
 template <class P, class T>
 struct Parameter<P, FromInput<T>> {
