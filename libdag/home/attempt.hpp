@@ -1,6 +1,6 @@
 #pragma once
-// What a home hands out to be run when a bare row is not enough, and what comes back. Plain values: an attempt may
-// run on a lane of this process or of another one.
+// What a home hands out to be run when a bare row is not enough, and what comes back. Plain values: an
+// attempt may run on a lane of this process or of another one.
 
 #include <memory>
 #include <optional>
@@ -14,18 +14,29 @@
 
 namespace dag {
 
+/// The name of an output: it denotes one value for ever.
+struct OutputName {
+  TaskId task;
+  AttemptId attempt;
+  auto operator<=>(const OutputName&) const = default;
+};
+
 /// One attempt with everything it needs. The inputs lie in `blobs`, in the order of the arguments; argument i
 /// takes `counts[i]` of them.
 struct Attempt {
   JobId job;
   TaskId task;
   AttemptId id;
-  std::uint32_t try_number = 1;     ///< what Context::attempt says: charged tries so far, and this one
+  std::uint32_t try_number = 1;  ///< what Context::attempt says: charged tries so far, and this one
   std::string name;
   detail::Code code;
   bool returns = false;
   std::vector<std::uint32_t> counts;
   std::vector<Blob> blobs;
+  /// The outputs of other tasks that it was given, sorted by task: what its record will name.
+  std::vector<OutputName> inputs;
+  /// The run repeats an attempt whose output is gone: the effects of the first one are not wanted again.
+  bool again = false;
   /// Of the conditional out-edges, in their order: evaluated where the attempt ran.
   std::vector<detail::Code> predicates;
   std::optional<Duration> timeout;
@@ -41,11 +52,11 @@ struct Attempt {
 struct Ended {
   TaskId task;
   AttemptId id;
-  Outcome outcome = Outcome::finished;      ///< finished, failed or cancelled
+  Outcome outcome = Outcome::finished;  ///< finished, failed or cancelled
   Blob output;
-  std::vector<bool> conditions;             ///< of the conditional out-edges, in their order
+  std::vector<bool> conditions;                     ///< of the conditional out-edges, in their order
   std::shared_ptr<const detail::Fragment> spawned;  ///< null when nothing was
-  std::uint32_t becomes = detail::none;     ///< spawned task whose output is this task's
+  std::uint32_t becomes = detail::none;             ///< spawned task whose output is this task's
   std::optional<Error> error;
   Duration ran{0};
 };

@@ -1,0 +1,120 @@
+#pragma once
+// The cell of a job: its record, and who is the home of which shard. It schedules nothing. In this release it has
+// one replica, which lives and dies with its process; so the term is always 1.
+//
+// It records what the current home of a shard says, in the order of its saying, and tells each home of it and of
+// the predecessors of its rows; clients see an outcome only when it is recorded. When a life is found dead, its
+// shards go to others under a higher epoch, together with all that is settled of them.
+//
+// Why it ends: each home counts its open rows down and says so with each cut; a cut that leaves nothing open in any
+// shard ends the job. So does cancelling it (every home ends its rows), or a failure that a home reports.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "libdag/home/home.hpp"
+#include "libdag/home/messages.hpp"
+
+namespace dag {
+
+/// Names a client of a cell: one Session, one `dag show --follow`.
+struct ClientId {
+  std::uint64_t value = 0;
+  auto operator<=>(const ClientId&) const = default;
+};
+
+struct CellOptions {
+  Life self;
+  /// Shards of a dead life go to the lives with the fewest, drawn by this seed among equals.
+  std::uint64_t seed = 0;
+};
+
+/// A task that the client follows is settled. The value is inside the record, or lies with the holders
+/// (Runner::bring gets it).
+struct TellClient {
+  ClientId client;
+  OutcomeRecord record;
+  std::vector<Life> holders;
+};
+/// The job is over; nothing follows but silence. `stopped` says why when it did not come to its end.
+struct JobEnded {
+  std::optional<Error> stopped;
+  bool cancelled = false;
+};
+using CellEffect = std::variant<SendMessage, TellClient, JobEnded>;
+
+/// How far the job is, for `dag ls`.
+struct CellCounts {
+  std::uint64_t settled = 0;     ///< rows, spawned ones included
+  std::uint64_t open = 0;        ///< rows known and not settled
+  std::uint64_t finished = 0, failed = 0, skipped = 0, cancelled = 0;
+};
+
+class Cell {
+ public:
+  Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records);
+
+  /// Gives the shards to `lives` (one at least): shard i to homes[i] when given, else in turn.
+  void begin(const std::vector<Life>& lives, const std::vector<Life>& homes, Instant now);
+  void on_message(Life from, const JobMessage& message, Instant now);
+  void on_life_up(Life life, Instant now);
+  void on_life_down(Life life, Instant now);
+
+  /// Tells the client of these tasks of the graph, now or when they are settled; no tasks: of all of them.
+  void follow(ClientId client, const std::vector<TaskId>& tasks, Instant now);
+  /// The client will want the bytes: they are kept. To be asked early; later they may have to be made again.
+  void keep(const std::vector<TaskId>& tasks, Instant now);
+  void forget(ClientId client);
+  /// These tasks, or the whole job when there are none.
+  void cancel(const std::vector<TaskId>& tasks, Instant now);
+  void stop(Error why, Instant now);
+
+  const message::JobState& state() const { return state_; }
+  CellCounts counts() const { return counts_; }
+  /// The settled record of a task; null when there is none.
+  const OutcomeRecord* settled(TaskId task) const;
+  std::vector<CellEffect> take_effects();
+
+ private:
+  struct Entry {
+    OutcomeRecord record;
+    Life home;   ///< of the shard when it was recorded: knows the holders
+  };
+  struct Stream {
+    std::uint64_t position = 0;   ///< of the newest Settled sent
+    std::uint64_t outcomes = 0;   ///< number of the newest Outcomes recorded in this epoch
+    std::uint64_t rows_open = 0;
+    bool heard = false;           ///< rows_open is from this epoch
+  };
+
+  void record(std::uint32_t shard, OutcomeRecord record, std::map<std::uint32_t, message::Settled>& news);
+  void give(std::uint32_t shard, Instant now);
+  void tell_state();
+  void tell_client(ClientId client, const Entry& entry);
+  void end_if_done();
+  void send(Life to, JobMessage message);
+
+  CellOptions options_;
+  std::shared_ptr<const JobPlan> plan_;
+  RecordSink& records_;
+  message::JobState state_;
+  bool done_ = false;
+  /// Per shard, in the order of settling.
+  std::vector<std::vector<TaskId>> log_;
+  std::map<TaskId, Entry> settled_;
+  std::vector<Stream> streams_;
+  /// Per task of the graph: other shards with successors of it.
+  std::map<std::uint32_t, std::vector<std::uint32_t>> listeners_;
+  std::map<TaskId, std::set<ClientId>> followers_;
+  std::set<TaskId> kept_;
+  std::set<TaskId> cancelled_;
+  CellCounts counts_;
+  std::vector<CellEffect> effects_;
+};
+
+}  // namespace dag

@@ -1,0 +1,157 @@
+#pragma once
+// The home of a shard: decides which of its rows may run, where, how often, what they came to, and what may be
+// forgotten. A machine for one thread; actors/home_actor drives it and carries out its effects.
+//
+// What it decides alone. Lanes run bare rows and follow their strong edges inside the shard (row_table.hpp); of all
+// that the home only hears afterwards, in batches. Everything else comes to it: rows whose last edge is satisfied
+// and that are not plain (`decide`), attempts that failed, spawned, or were lost, edges from and to other shards.
+//
+// Who satisfies which edge. An edge inside the shard is satisfied by whoever ends its predecessor, once, because a
+// row's first change to `ended` happens once: the strong edges of a quick end by the lane, all other edges by the
+// home when it notes the end. An edge from another shard starts at a ghost: the home notes the first news of the
+// ghost's end, from whichever message, and later ones only tell it more about holders.
+//
+// What it tells the cell. Outcomes go there closed under predecessors: a row's outcome is sent when the outcomes of
+// its predecessors here were sent and those elsewhere are settled with the attempts that were used. So the cell
+// records whatever the current home of a shard says, never has to park or refuse, and what was sent cannot be
+// void. (PROTOCOL 24 parks at the leader; here the leader is spared, at the price of one round trip per hop
+// between shards, which only effects and clients wait for: pure rows run ahead.)
+//
+// Why it ends. Every row leaves `waiting` when its predecessors ended, which is well-founded (no cycles); `held` by a
+// decision, a timer that is set, a message that is repeated until answered, or a predecessor that settles; `ready`,
+// `running` and `lent` by an end, a Return, or the death of who has it, which the cell tells. Each try is counted
+// and limited. The cell hears of each end and answers, and the job ends when no row of any home is left open.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "libdag/home/attempt.hpp"
+#include "libdag/home/gate.hpp"
+#include "libdag/home/lane_report.hpp"
+#include "libdag/home/messages.hpp"
+#include "libdag/home/row_table.hpp"
+#include "libdag/record/sink.hpp"
+
+namespace dag {
+
+struct HomeOptions {
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  Life self;
+  std::uint64_t seed = 0;
+  /// Digests are taken of outputs that leave the process, and of all outputs of job actors' calls.
+  bool several_processes = false;
+  /// A rollback of job actors that comes to nothing this often stops the job.
+  std::uint32_t rollbacks_max = 1000;
+};
+
+/// Where a job actor is to live, where attempts run that are not for the lanes here: pure choices, replaced by
+/// libdag/placement. The default keeps attempts here and gives each new actor to the life with the fewest.
+class HomePlacement {
+ public:
+  virtual ~HomePlacement() = default;
+  /// `lives` is not empty, and sorted; `actors_at` counts this home's actors per life.
+  virtual Life place_actor(std::uint32_t actor, const std::vector<Life>& lives,
+                           const std::vector<std::uint32_t>& actors_at, const Policy& policy) = 0;
+  /// Where to run an attempt that no bare lane can take; `self` to keep it.
+  virtual Life place_attempt(TaskId task, const std::vector<Life>& lives, Life self, const Policy& policy) = 0;
+};
+std::unique_ptr<HomePlacement> simple_placement();
+
+// ---- Effects, to be carried out in order ---------------------------------------------------------------------
+
+/// A lane of this process may claim the row: it is `ready`. (It may have been taken back meanwhile.)
+struct MakeReady {
+  RowIndex row = no_row;
+  Priority priority = Priority::normal;
+};
+/// Run this attempt in this process; tell its end to whoever asked for it (Home::on_ended, Runner::on_ended).
+/// Calls of one job actor never overlap: the next one is started when the last one has ended.
+struct StartAttempt {
+  Attempt attempt;
+  Priority priority = Priority::normal;
+};
+/// Let the kernel see Context::cancelled; nobody waits for its end any more.
+struct StopAttempt {
+  TaskId task;
+  AttemptId id;
+};
+/// To a machine of a life, this one included: the message says which (recipient_of).
+struct SendMessage {
+  Life to;
+  JobMessage message;
+};
+/// To the runner of this process: others may fetch these bytes from it under this name. No bytes are copied.
+struct PublishOutput {
+  OutcomeRecord record;
+  Blob bytes;
+};
+using HomeEffect = std::variant<MakeReady, StartAttempt, StopAttempt, SendMessage, PublishOutput>;
+
+/// For `dag show` and tests.
+struct HomeCounts {
+  std::uint64_t rows = 0;           ///< without ghosts
+  std::uint64_t ended = 0;
+  std::uint64_t settled = 0;
+  std::uint64_t outputs_held = 0;   ///< bytes in slots
+  std::uint64_t lent = 0;
+  std::uint64_t attempts = 0;       ///< issued outside of bare rows
+};
+
+class Home {
+ public:
+  /// `table` is empty and `gate` open; lanes may use both as soon as begin() or recover() has returned effects.
+  /// All but the options are kept by reference.
+  Home(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate, RecordSink& records,
+       std::unique_ptr<HomePlacement> placement = simple_placement());
+  ~Home();
+  Home(const Home&) = delete;
+  Home& operator=(const Home&) = delete;
+
+  /// The shard's first home.
+  void begin(const message::JobState& state, Instant now);
+  /// A later one. Starts rows when every life it asks has reported or died.
+  void recover(const message::Assign& assign, const message::JobState& state, Instant now);
+
+  void on_state(const message::JobState& state, Instant now);
+  /// What a lane did with bare rows.
+  void on_lanes(LaneReport report, Instant now);
+  /// The end of an attempt that StartAttempt asked for. False: it is not (or not any more) one of ours.
+  bool on_ended(Ended ended, Instant now);
+  /// Any message whose Recipient is `home` and that names this shard.
+  void on_message(Life from, const JobMessage& message, Instant now);
+  /// Timeouts and backoffs that are due.
+  void on_time(Instant now);
+  std::optional<Instant> wake_at() const;
+  /// `thief` asked for rows; `rows` are ready ones that no lane has claimed (Lanes::take_rows). Those that cannot
+  /// go are made ready again; it may give others instead.
+  void lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots, Instant now);
+
+  /// What this home can vouch for about rows of another shard, for that shard's new home: added to `report`.
+  void vouch(message::Report& report) const;
+
+  /// What is to be done since the last call. To be called after each event.
+  std::vector<HomeEffect> take_effects();
+
+  const HomeOptions& options() const;
+  HomeCounts counts() const;
+  bool recounting() const;
+  /// The epoch that a message must name.
+  Epoch epoch() const { return options().epoch; }
+  /// Why the row does not run, in one line; for people.
+  std::string explain(TaskId task) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The shard of a task: by the plan for those of the graph, by the id for spawned ones.
+std::uint32_t shard_of(const JobPlan& plan, TaskId task);
+
+}  // namespace dag

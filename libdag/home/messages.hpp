@@ -1,0 +1,328 @@
+#pragma once
+// What the processes of one job say to each other about rows, outputs and outcomes: plain values, sized, complete
+// in themselves. libdag/wire gives them bytes; homes (home.hpp), runners (runner.hpp) and the cell (cell.hpp)
+// decide what they mean.
+//
+// Every message may arrive twice, in any order, and as long as both lives last it arrives at least once (the link
+// sees to it). So nothing here relies on order: a message names the epoch, the attempt or the position it belongs
+// to, and states are sent whole rather than as changes.
+//
+//   cell     -> all      JobCreate, JobState          what the job is; who is alive and who is whose home
+//   cell     -> home     Assign, Settled, Keep, Cancel
+//   home     -> cell     Outcomes, JobFailed
+//   home     -> runner   Lend, Stop, Release, Replicate
+//   runner   -> home     Ended, Return, Holding, Report
+//   home     -> home     PredecessorEnded, Consumed
+//   any      -> home     Need                         "where is this output? the holders I knew are gone"
+//   home     -> runner   Located                      the answer
+//   runner  <-> runner   Fetch, Data, Missing
+//   any      -> any      StealRequest                 an idle process asks for rows
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "libdag/home/attempt.hpp"
+#include "libdag/home/row_table.hpp"
+
+namespace dag {
+
+/// What an attempt came to, and what it rests on. It travels with every copy of the attempt's output, so that
+/// whoever holds the copy can vouch for it.
+struct OutcomeRecord {
+  TaskId task;
+  AttemptId attempt;
+  /// `none`: the attempt returned, but the task becomes one that it spawned and ends as that one ends.
+  Outcome outcome = Outcome::none;
+  /// Those of its inputs that its home did not decide itself in this epoch (towards the cell); all of them in
+  /// records of lent attempts. Sorted by task.
+  std::vector<OutputName> inputs;
+  /// Of the output's bytes; 0: not taken. Equal digests of two attempts of one task make them the same value.
+  std::uint64_t digest = 0;
+  std::uint64_t size_bytes = 0;
+  bool has_output = false;
+  /// The output itself, when it is small; else it lies with holders.
+  Blob value;
+  /// Of the conditional out-edges, in their order.
+  std::vector<bool> conditions;
+  /// What the attempt spawned: null when nothing. The first id is given by the home; index 0 in what a runner says.
+  std::shared_ptr<const detail::Fragment> spawned;
+  TaskId first_spawned;
+  std::uint32_t becomes = detail::none;
+  std::optional<Error> error;
+
+  OutputName name() const { return {task, attempt}; }
+};
+
+/// Everything that every process of a job knows from the beginning.
+struct JobPlan {
+  JobId job;
+  std::string name;
+  std::shared_ptr<const detail::Fragment> graph;
+  std::vector<std::uint32_t> shard_of;   ///< per task of the graph
+  std::uint32_t shards = 1;
+  Representation representation = Representation::as_needed;
+  /// Outputs up to this size travel inside records.
+  std::uint64_t inline_bytes_max = 4096;
+  std::uint64_t seed = 0;
+};
+
+namespace message {
+
+// ---- From the cell ------------------------------------------------------------------------------------------
+
+struct JobCreate {
+  std::shared_ptr<const JobPlan> plan;
+};
+
+struct ShardHome {
+  Life home;
+  Epoch epoch;
+  bool operator==(const ShardHome&) const = default;
+};
+/// Who takes part. The newest version counts; older ones change nothing. A life that is missing here and was
+/// there is dead for this job, whatever it may say later.
+struct JobState {
+  JobId job;
+  std::uint64_t version = 0;
+  std::vector<Life> lives;         ///< sorted
+  std::vector<ShardHome> homes;    ///< per shard
+  Life cell;
+  bool cancelled = false;
+  bool ended = false;              ///< every row is final and settled, or the job was stopped
+  std::optional<Error> stopped;    ///< why the job was stopped before its end
+};
+
+/// To the process that becomes the home of a shard after a loss: all that is settled of it and around it.
+struct Assign {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  /// Who is asked for a Report: the home starts no row before each has answered or died.
+  std::vector<Life> asked;
+  /// In the order of settling: of the shard's own rows, and of predecessors in other shards.
+  std::vector<OutcomeRecord> settled;
+  std::vector<OutputName> kept;           ///< wanted by clients (attempt means nothing)
+  std::vector<TaskId> cancelled;
+};
+
+/// What the cell has recorded, in its order: a stream per home, `from` exclusive, `to` inclusive. A gap waits.
+struct Settled {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  /// The number of the newest Outcomes of this home that is recorded.
+  std::uint64_t outcomes = 0;
+  std::vector<OutputName> own;               ///< rows of this shard; it knows the rest
+  std::vector<OutcomeRecord> predecessors;   ///< rows of other shards with successors here
+};
+
+/// A client wants the output of these tasks: they are not let go.
+struct Keep {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  std::vector<TaskId> tasks;
+};
+struct Cancel {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  std::vector<TaskId> tasks;
+};
+
+// ---- To the cell --------------------------------------------------------------------------------------------
+
+/// What ended in a shard, closed under predecessors together with all that was sent before: a cut. A home has
+/// one of these under way at a time, so they are counted and never overtake each other.
+struct Outcomes {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  std::uint64_t number = 0;   ///< from 1
+  /// Finished, nothing spawned, no inputs to name, nothing inline, no successors elsewhere: the many.
+  std::vector<OutputName> plain;
+  std::vector<OutcomeRecord> records;
+  std::vector<TaskId> freed;   ///< nobody will ask for their bytes: the cell may drop what it has inline
+  /// Rows of the shard that have not been recorded yet, after this cut. Zero everywhere: the job has ended.
+  std::uint64_t rows_open = 0;
+};
+/// The job cannot go on: a value that was used cannot be made again, or libdag is at fault.
+struct JobFailed {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  Error error;
+};
+
+// ---- Lending ------------------------------------------------------------------------------------------------
+
+/// An input that is not in the message: blob `position` of the attempt lies with one of the holders.
+struct WantedInput {
+  std::uint32_t position = 0;
+  OutputName name;
+  std::uint32_t shard = 0;    ///< whose home knows of other holders
+  std::vector<Life> holders;
+};
+/// Run this attempt. Accepted once: a runner that has seen it before says again what came of it, or nothing.
+struct Lend {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  Attempt attempt;
+  std::vector<WantedInput> wanted;
+};
+/// Do not run it, or let it see Context::cancelled; nothing of it is wanted.
+struct Stop {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  OutputName name;
+};
+/// The attempt ended. The runner keeps record and output until a Release.
+struct Ended {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  OutcomeRecord record;
+  Duration ran{0};
+};
+/// The attempt was not run: an input cannot be had from any holder known, or there is no room.
+struct Return {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  OutputName name;
+  std::vector<OutputName> missing;
+  std::string why;
+};
+/// These outputs (and their records) are not needed any more, by whatever happens.
+struct Release {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  std::vector<OutputName> names;
+};
+/// Get a copy of this output and hold it.
+struct Replicate {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  OutcomeRecord record;
+  std::vector<Life> holders;
+};
+/// A copy lies with the sender now.
+struct Holding {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  OutputName name;
+};
+/// Everything the sender has of a shard, to its new home: records of attempts that ended, attempts that are
+/// queued or running, copies of outputs.
+struct Report {
+  struct Had {
+    OutcomeRecord record;
+    bool bytes = false;       ///< the sender holds the output's bytes
+  };
+  struct Running {
+    OutputName name;
+    std::vector<OutputName> inputs;
+  };
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  std::vector<Had> had;
+  std::vector<Running> running;
+};
+/// The sender has idle lanes. Not answered when there is nothing to give.
+struct StealRequest {
+  JobId job;
+  std::uint32_t slots = 0;
+};
+
+// ---- Between homes ------------------------------------------------------------------------------------------
+
+/// A row of shard `from` ended, and rows of shard `shard` wait for it. `change` grows with each such message of
+/// the sending home, so an older one that arrives later is known.
+struct PredecessorEnded {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;                ///< of `shard`, as the sender knows it
+  std::uint32_t from = 0;
+  Epoch from_epoch;
+  std::uint64_t change = 0;
+  OutcomeRecord record;       ///< without what it spawned
+  std::vector<Life> holders;
+};
+/// No row of shard `from` will need these outputs again.
+struct Consumed {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  std::uint32_t from = 0;
+  std::vector<TaskId> tasks;
+};
+
+// ---- Outputs ------------------------------------------------------------------------------------------------
+
+/// Where is it? `gone` are holders that the asker found to have nothing. Repeated until answered.
+struct Need {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  OutputName name;
+  std::vector<Life> gone;
+};
+/// It lies here; or (`lost`) it cannot be made any more.
+struct Located {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  OutcomeRecord record;
+  std::vector<Life> holders;
+  std::optional<Error> lost;
+  /// What was asked for, when that is another attempt's name for the same value, or was superseded.
+  OutputName asked;
+};
+struct Fetch {
+  JobId job;
+  OutputName name;
+};
+struct Data {
+  JobId job;
+  OutcomeRecord record;
+  Blob bytes;
+  OutputName name;
+};
+struct Missing {
+  JobId job;
+  OutputName name;
+};
+
+}  // namespace message
+
+using JobMessage =
+    std::variant<message::JobCreate, message::JobState, message::Assign, message::Settled, message::Keep,
+                 message::Cancel, message::Outcomes, message::JobFailed, message::Lend, message::Stop, message::Ended,
+                 message::Return, message::Release, message::Replicate, message::Holding, message::Report,
+                 message::StealRequest, message::PredecessorEnded, message::Consumed, message::Need, message::Located,
+                 message::Fetch, message::Data, message::Missing>;
+
+/// Which machine of the receiving process a message is for.
+enum class Recipient : std::uint8_t { process, cell, runner, home };
+Recipient recipient_of(const JobMessage& message);
+JobId job_of(const JobMessage& message);
+/// The shard and epoch that a message names, of those that name any.
+struct ShardEpoch {
+  std::uint32_t shard = 0;
+  Epoch epoch;
+};
+std::optional<ShardEpoch> shard_epoch_of(const JobMessage& message);
+std::string_view name(const JobMessage& message);
+
+}  // namespace dag

@@ -1,0 +1,117 @@
+#pragma once
+// The runner of a job in one process: takes attempts that homes elsewhere lend, gets their inputs, has them run, and
+// holds what they left until it is released; serves copies of outputs to other processes, and gets copies for this
+// one. A machine; actors/ drives it.
+//
+// An attempt is accepted once: after it was run, refused or returned it is not taken again, so a repeated Lend
+// changes nothing. Why a taken attempt ends: its inputs come, or every holder is dead or says Missing, then the home
+// of the input is asked (Need) and asked again when that home changes; it answers Located, with new holders or with
+// the loss. The home of the attempt may say Stop at any time.
+//
+// Why it lets go: everything it holds is named in reports to homes, and a home releases what it does not need. When
+// the job ends, all of it goes.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "libdag/home/home.hpp"
+#include "libdag/home/messages.hpp"
+
+namespace dag {
+
+struct RunnerOptions {
+  Life self;
+  /// Fetches of one process under way at a time; the others wait their turn.
+  std::uint32_t fetches_max = 64;
+  /// A question that is not answered is asked again after this time.
+  Duration ask_again = std::chrono::milliseconds(500);
+};
+
+/// The bytes of an output that bring() asked for, or why they cannot be had.
+struct Brought {
+  std::uint64_t ticket = 0;
+  OutputName name;
+  Blob bytes;
+  std::optional<Error> lost;
+};
+using RunnerEffect = std::variant<StartAttempt, StopAttempt, SendMessage, Brought>;
+
+class Runner {
+ public:
+  Runner(RunnerOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records);
+
+  void on_state(const message::JobState& state, Instant now);
+  /// Any message whose Recipient is `runner`.
+  void on_message(Life from, const JobMessage& message, Instant now);
+  /// The end of an attempt. False: the runner did not start it (then a home did).
+  bool on_ended(dag::Ended ended, Instant now);
+  void on_time(Instant now);
+  std::optional<Instant> wake_at() const;
+
+  /// A home of this process lets others fetch this output here.
+  void publish(const OutcomeRecord& record, Blob bytes);
+  /// Gets the bytes of a settled output, for a client of this process: ends in one Brought.
+  void bring(std::uint64_t ticket, const OutcomeRecord& record, std::vector<Life> holders, Instant now);
+  /// What is here of a shard, for its new home. Sent by on_state by itself, with what homes here vouch for: the
+  /// shell calls `vouch` of each home on it before sending when `SendMessage` holds a Report.
+  std::uint64_t bytes_held() const { return bytes_held_; }
+  std::size_t attempts_now() const { return attempts_.size(); }
+
+  std::vector<RunnerEffect> take_effects();
+
+ private:
+  struct Held {
+    OutcomeRecord record;
+    Blob bytes;
+    bool ran_here = false;    ///< the record is ours to keep until it is released
+  };
+  struct Taken {
+    message::Lend lend;
+    std::set<std::uint32_t> open;   ///< of lend.wanted: not here yet
+    bool started = false;
+  };
+  /// An output that somebody here waits for.
+  struct Sought {
+    std::uint32_t shard = 0;
+    std::vector<Life> holders;
+    std::vector<Life> gone;
+    std::optional<Life> asked;             ///< a Fetch is under way to it
+    bool home_asked = false;
+    Instant ask_again_at;
+    std::set<OutputName> attempts;         ///< taken attempts that wait
+    std::vector<std::uint64_t> tickets;
+    std::vector<message::Replicate> replicas;
+  };
+
+  void take(const message::Lend& lend, Instant now);
+  void start_if_complete(Taken& taken);
+  void seek(const OutputName& name, std::uint32_t shard, const std::vector<Life>& holders, Instant now);
+  void pursue(const OutputName& name, Sought& sought, Instant now);
+  void arrived(const OutputName& name, const OutcomeRecord& record, Blob bytes, Instant now);
+  void give_up(const OutputName& name, const Error& why, Instant now);
+  void give_back(const OutputName& name, std::vector<OutputName> missing, std::string why);
+  void hold(const OutcomeRecord& record, Blob bytes, bool ran_here);
+  void let_go(const OutputName& name);
+  void report(std::uint32_t shard);
+  void send(Life to, JobMessage message);
+  bool alive(Life life) const;
+
+  RunnerOptions options_;
+  std::shared_ptr<const JobPlan> plan_;
+  RecordSink& records_;
+  message::JobState state_;
+  std::map<OutputName, Held> held_;
+  std::map<OutputName, Taken> attempts_;
+  std::map<OutputName, Sought> sought_;
+  /// Attempts ever taken, by the shard and epoch that issued them: forgotten with the epoch.
+  std::map<std::uint32_t, std::map<Epoch, std::set<OutputName>>> accepted_;
+  std::uint64_t bytes_held_ = 0;
+  std::vector<RunnerEffect> effects_;
+};
+
+}  // namespace dag
