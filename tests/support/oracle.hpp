@@ -30,7 +30,13 @@ class Oracle {
  public:
   /// `parent_value`: of the attempt that spawned this graph; see `instantiated`.
   explicit Oracle(const RandomGraph& graph, std::optional<std::uint64_t> parent_value = std::nullopt)
-      : graph_(graph), fragment_(graph.fragment), parent_value_(parent_value) {}
+      : graph_(graph),
+        fragment_(graph.fragment),
+        parent_value_(parent_value),
+        in_edges_(fragment_.tasks.size()) {
+    // It must not rely on how edges are sorted, only on the order of those that lead to one task.
+    for (const detail::Edge& edge : fragment_.edges) in_edges_[edge.successor].push_back(edge);
+  }
 
   Expectation expectation() {
     result_.tasks.resize(fragment_.tasks.size());
@@ -48,14 +54,7 @@ class Oracle {
 
   const Expected& predecessor(const detail::Edge& edge) const { return result_.tasks[edge.predecessor]; }
 
-  /// Looks through all edges of the graph on purpose: it must not rely on how they are sorted.
-  std::vector<detail::Edge> in_edges(std::uint32_t task) const {
-    std::vector<detail::Edge> found;
-    for (const detail::Edge& edge : fragment_.edges) {
-      if (edge.successor == task) found.push_back(edge);
-    }
-    return found;
-  }
+  const std::vector<detail::Edge>& in_edges(std::uint32_t task) const { return in_edges_[task]; }
 
   bool all_predecessors_ended(std::uint32_t task) const {
     for (const detail::Edge& edge : in_edges(task)) {
@@ -109,7 +108,7 @@ class Oracle {
   /// The values of each argument except the salt; nothing when the task cannot run with what is there.
   std::optional<std::vector<std::vector<std::optional<std::uint64_t>>>> arguments(std::uint32_t task) const {
     const detail::TaskDraft& draft = fragment_.tasks[task];
-    const std::vector<detail::Edge> edges = in_edges(task);
+    const std::vector<detail::Edge>& edges = in_edges(task);
     std::vector<std::vector<std::optional<std::uint64_t>>> all;
     for (std::uint32_t i = 1; i < draft.argument_count; ++i) {
       const detail::Argument& argument = fragment_.arguments[draft.first_argument + i];
@@ -172,6 +171,7 @@ class Oracle {
   const RandomGraph& graph_;
   const detail::Fragment& fragment_;
   std::optional<std::uint64_t> parent_value_;
+  std::vector<std::vector<detail::Edge>> in_edges_;
   std::map<std::uint32_t, std::uint64_t> states_;  // of actors
   Expectation result_;
 };

@@ -1,0 +1,170 @@
+// The questions of check.hpp in their order; each function asks one.
+
+#include "libdag/graph/check.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include "libdag/base/limits.hpp"
+#include "libdag/graph/order.hpp"
+#include "libdag/graph/rank.hpp"
+
+namespace dag {
+namespace {
+
+using detail::Argument;
+using detail::ArgumentKind;
+using detail::Edge;
+using detail::Fragment;
+using detail::TaskDraft;
+
+/// 1.5 s, 20 ms: what a person would write.
+std::string text(Duration duration) {
+  constexpr struct {
+    double ns;
+    const char* unit;
+  } units[] = {{60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+  const auto ns = static_cast<double>(duration.count());
+  for (const auto& [size, unit] : units) {
+    if (std::abs(ns) < size) continue;
+    char buffer[64];
+    std::snprintf(buffer, sizeof buffer, "%.6g %s", ns / size, unit);
+    return buffer;
+  }
+  return std::to_string(duration.count()) + " ns";
+}
+
+Error usage(const Fragment& fragment, std::uint32_t task, const std::string& what, std::string hint) {
+  return {ErrorCode::usage, "task " + label(fragment, task) + " " + what, std::move(hint)};
+}
+
+Status check_policy(const Fragment& fragment, std::uint32_t task) {
+  const Policy& policy = fragment.policies[fragment.tasks[task].policy];
+  if (policy.effects == Effects::undeclared) {
+    return usage(
+        fragment, task, "returns nothing and does not declare its effects",
+        "add .effects(dag::idempotent), or .effects(dag::pure) if running it any number of times changes "
+        "nothing");
+  }
+  if (policy.retry.attempts == 0) {
+    return usage(fragment, task, "has 0 attempts, so it could never run",
+                 ".retry({.attempts = n}) counts the first one too: use 1 for no retries");
+  }
+  if (policy.retry.attempts > limits::attempts_max) {
+    return usage(fragment, task, "has " + std::to_string(policy.retry.attempts) + " attempts",
+                 "at most " + std::to_string(limits::attempts_max) + " are allowed");
+  }
+  if (policy.retry.backoff < Duration(0)) {
+    return usage(fragment, task, "has a backoff of " + text(policy.retry.backoff), "use 0 to retry at once");
+  }
+  if (policy.timeout && *policy.timeout <= Duration(0)) {
+    return usage(fragment, task, "has a timeout of " + text(*policy.timeout),
+                 "a timeout must be longer than 0");
+  }
+  if (policy.deadline && *policy.deadline <= Duration(0)) {
+    return usage(fragment, task, "has a deadline of " + text(*policy.deadline),
+                 "a deadline counts from submission and must be longer than 0");
+  }
+  if (policy.takes && *policy.takes < Duration(0)) {
+    return usage(fragment, task, "is said to take " + text(*policy.takes), "a duration cannot be negative");
+  }
+  if (!(policy.needs.cpus >= 0) || std::isinf(policy.needs.cpus)) {
+    return usage(fragment, task, "needs " + std::to_string(policy.needs.cpus) + " cpus",
+                 "give the number of lanes it occupies");
+  }
+  return Done{};
+}
+
+Status check_quorums(const Fragment& fragment, std::uint32_t task) {
+  const TaskDraft& draft = fragment.tasks[task];
+  for (std::uint32_t i = 0; i < draft.argument_count; ++i) {
+    const Argument& argument = fragment.arguments[draft.first_argument + i];
+    if (argument.kind != ArgumentKind::quorum || argument.quorum <= argument.count) continue;
+    return usage(fragment, task,
+                 "waits for a quorum of " + std::to_string(argument.quorum) + " of only " +
+                     std::to_string(argument.count) + " tasks",
+                 "it would always be skipped: dag::quorum(k, outputs) needs k <= outputs.size()");
+  }
+  return Done{};
+}
+
+Status check_actor_names(const Fragment& fragment) {
+  std::map<std::uint32_t, std::uint32_t> create_task_of;
+  for (const detail::ActorDraft& actor : fragment.actors) {
+    const auto [first, added] = create_task_of.emplace(actor.name, actor.create_task);
+    if (added) continue;
+    return Error{ErrorCode::actor_name_taken,
+                 "two job actors are named '" + fragment.names[actor.name] + "': tasks " +
+                     label(fragment, first->second) + " and " + label(fragment, actor.create_task) +
+                     " make them",
+                 "names of job actors are unique in a graph; number them, e.g. stage0, stage1"};
+  }
+  return Done{};
+}
+
+Status check_cycle(const Fragment& fragment) {
+  const std::vector<std::uint32_t> cycle = find_cycle(fragment);
+  if (cycle.empty()) return Done{};
+  std::string path = path_label(fragment, cycle) + " -> " + label(fragment, cycle.front());
+  return Error{
+      ErrorCode::job_has_cycle,
+      (cycle.size() == 1 ? "a task waits for itself: "
+                         : std::to_string(cycle.size()) + " tasks wait for each other: ") +
+          std::move(path),
+      "remove one of these edges; a loop is written as one task per iteration, or as a task that spawns "
+      "the next one"};
+}
+
+/// Whoever takes part in the longest stated way to `task`, from its beginning.
+std::vector<std::uint32_t> longest_way_to(const Fragment& fragment, const Ranking& ranking,
+                                          std::span<const Duration> durations, std::uint32_t task) {
+  std::vector<std::uint32_t> way{task};
+  for (;;) {
+    const Edge* last = nullptr;
+    for (const Edge& edge : in_edges(fragment, way.back())) {
+      const Duration ends_at = sum(ranking.starts_at[edge.predecessor], durations[edge.predecessor]);
+      if (ends_at != ranking.starts_at[way.back()]) continue;
+      if (last == nullptr || edge.predecessor < last->predecessor) last = &edge;
+    }
+    if (last == nullptr) break;
+    way.push_back(last->predecessor);
+  }
+  return {way.rbegin(), way.rend()};
+}
+
+Status check_deadlines(const Fragment& fragment) {
+  bool any = false;
+  for (const Policy& policy : fragment.policies) any |= policy.deadline.has_value();
+  if (!any) return Done{};
+  // Silent tasks count as nothing: only what was said can be held against a deadline.
+  const std::vector<Duration> stated = durations(fragment, Duration(0));
+  const Ranking ranking = rank(fragment, stated);
+  for (std::uint32_t task = 0; task < fragment.tasks.size(); ++task) {
+    const auto deadline = fragment.policies[fragment.tasks[task].policy].deadline;
+    if (!deadline || stated[task] <= *deadline - ranking.starts_at[task]) continue;
+    const Duration ends_at = sum(ranking.starts_at[task], stated[task]);
+    return Error{ErrorCode::deadline_impossible,
+                 "task " + label(fragment, task) + " must end within " + text(*deadline) + ", but takes " +
+                     text(ends_at) + " on the way " +
+                     path_label(fragment, longest_way_to(fragment, ranking, stated, task)),
+                 "allow more time, or shorten or split the tasks on this way"};
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Status check(const Fragment& fragment, std::uint32_t outer_actors) {
+  if (Status status = check_indices(fragment, outer_actors); !status) return status;
+  for (std::uint32_t task = 0; task < fragment.tasks.size(); ++task) {
+    if (Status status = check_policy(fragment, task); !status) return status;
+    if (Status status = check_quorums(fragment, task); !status) return status;
+  }
+  if (Status status = check_actor_names(fragment); !status) return status;
+  if (Status status = check_cycle(fragment); !status) return status;
+  return check_deadlines(fragment);
+}
+
+}  // namespace dag

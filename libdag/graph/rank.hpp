@@ -1,0 +1,44 @@
+#pragma once
+// How urgent tasks are: the longest way from the beginning to each, and from each to the end. Decides the
+// critical path; whether it is too long is check.hpp's, and what to do about it placement's question.
+//
+// Upward rank as in HEFT (Topcuoglu, Hariri, Wu, 2002): w(t) + max over successors s of (c(t, s) + rank(s)).
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dag/detail/fragment.hpp"
+#include "libdag/base/time.hpp"
+
+namespace dag {
+
+/// a + b, for durations >= 0; a sum that does not fit stays at the largest Duration.
+Duration sum(Duration a, Duration b);
+
+/// Of each task by its index.
+struct Ranking {
+  std::vector<Duration> starts_at;  ///< earliest start (EST), with unlimited devices
+  std::vector<Duration> upward;     ///< from its start to the end of the graph, on the longest way
+  Duration length{0};               ///< of the critical path
+  /// One longest path from first to last task; of equal ones the one with the lower indices.
+  std::vector<std::uint32_t> critical_path;
+
+  /// Latest start (LST) that does not delay the graph.
+  Duration latest_start(std::uint32_t task) const { return length - upward[task]; }
+  Duration slack(std::uint32_t task) const { return latest_start(task) - starts_at[task]; }
+};
+
+/// What `takes` says of each task; tasks that say nothing count as `unstated`.
+std::vector<Duration> durations(const detail::Fragment& fragment, Duration unstated);
+/// The same for ranking: silent tasks count as the mean of the others, or one unit (1 ns) where all are
+/// silent.
+std::vector<Duration> durations(const detail::Fragment& fragment);
+
+/// `task_durations` by task index; `edge_durations` (transfers) by index in the fragment's edges, or empty.
+/// The fragment must have no cycle. O(tasks + edges).
+Ranking rank(const detail::Fragment& fragment, std::span<const Duration> task_durations,
+             std::span<const Duration> edge_durations = {});
+Ranking rank(const detail::Fragment& fragment);
+
+}  // namespace dag
