@@ -26,7 +26,7 @@ void Lanes::run(Lane& lane) {
         run_row(lane, *work->shard, work->row);
       } else {
         flush(lane);
-        run_handed_out(lane, *work->attempt);
+        run_handed_out(lane, *work->handed_out);
       }
     }
     if (lane.abandoned.load()) return;  // Nothing of the process may be touched from here on.
@@ -164,7 +164,8 @@ void Lanes::end_row(Lane& lane, LaneShard& shard, RowIndex row, std::uint32_t at
   lane.report.slow.push_back(std::move(slow));
 }
 
-void Lanes::run_handed_out(Lane& lane, const Attempt& attempt) {
+void Lanes::run_handed_out(Lane& lane, const HandedOut& work) {
+  const Attempt& attempt = work.attempt;
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
   lane.job = attempt.job;
   lane.task = attempt.task;
@@ -184,7 +185,7 @@ void Lanes::run_handed_out(Lane& lane, const Attempt& attempt) {
     lane.running_cancelled = nullptr;
     if (lane.abandoned.load()) return;
   }
-  events_.attempt_ended(attempt.job, std::move(ended));
+  work.done(std::move(ended));
 }
 
 }  // namespace dag

@@ -85,8 +85,8 @@ void Lanes::wake_one() {
 
 void Lanes::make_ready(LaneShard& shard, RowIndex row, Priority band) { push({&shard, row, nullptr, band}); }
 
-void Lanes::start(Attempt attempt, Priority band) {
-  push({nullptr, no_row, std::make_unique<Attempt>(std::move(attempt)), band});
+void Lanes::start(Attempt attempt, Priority band, std::function<void(Ended&&)> done) {
+  push({nullptr, no_row, std::make_unique<HandedOut>(std::move(attempt), std::move(done)), band});
 }
 
 void Lanes::cancel(JobId job, TaskId task, AttemptId attempt) {

@@ -23,7 +23,6 @@ namespace dag {
 
 /// What lanes tell the rest of the process. Called on lanes; must not block.
 struct LaneEvents {
-  std::function<void(JobId, Ended&&)> attempt_ended = {};
   std::function<void(JobId, TaskId, std::string_view task, std::string_view device, std::string_view line)>
       log = {};
   std::function<void(JobId, TaskId, std::string_view task, std::string_view device, double fraction,
@@ -50,7 +49,9 @@ class Lanes {
 
   /// A row became ready outside of the lanes.
   void make_ready(LaneShard& shard, RowIndex row, Priority band = Priority::normal);
-  void start(Attempt attempt, Priority band = Priority::normal);
+  /// Runs a handed-out attempt; `done` gets its end, on a lane, and must not block. Not called when the lane is
+  /// abandoned first.
+  void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done);
   /// The kernel of this attempt sees `cancelled` from now on.
   void cancel(JobId job, TaskId task, AttemptId attempt);
   /// The kernel of this attempt did not return in time: its lane is given up and replaced, so that others can
@@ -77,7 +78,7 @@ class Lanes {
   void run_row(Lane& lane, LaneShard& shard, RowIndex row);
   void end_row(Lane& lane, LaneShard& shard, RowIndex row, std::uint32_t attempt, KernelResult&& result,
                Duration ran);
-  void run_handed_out(Lane& lane, const Attempt& attempt);
+  void run_handed_out(Lane& lane, const HandedOut& work);
   void begin_report(Lane& lane, LaneShard& shard);
   void flush(Lane& lane);
   void push(Work work);

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,11 +15,18 @@
 
 namespace dag {
 
+/// An attempt that a home or a runner asked for, and whom to tell of its end.
+struct HandedOut {
+  HandedOut(Attempt what, std::function<void(Ended&&)> whom) : attempt(std::move(what)), done(std::move(whom)) {}
+  Attempt attempt;
+  std::function<void(Ended&&)> done;
+};
+
 /// A ready row, or an attempt that was handed out.
 struct Work {
   LaneShard* shard = nullptr;
   RowIndex row = no_row;
-  std::unique_ptr<Attempt> attempt;
+  std::unique_ptr<HandedOut> handed_out;
   Priority band = Priority::normal;
 };
 

@@ -22,6 +22,8 @@ class Client {
   /// The output of this task will be asked for: keep it, and tell `state` when the task has settled.
   virtual void want(JobId job, std::uint32_t task) = 0;
   virtual void cancel(JobId job) = 0;
+  /// Nobody will ask for anything of this job any more.
+  virtual void forget(JobId job) = 0;
   virtual void on_event(std::function<void(const JobEvent&)> handler) = 0;
 };
 

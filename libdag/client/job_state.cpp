@@ -4,6 +4,10 @@
 
 namespace dag::detail {
 
+JobState::~JobState() {
+  if (client != nullptr && id != JobId{}) client->forget(id);
+}
+
 void JobState::settle(std::uint32_t task, Settlement settlement) {
   const std::lock_guard lock(mutex_);
   settled_.try_emplace(task, std::move(settlement));

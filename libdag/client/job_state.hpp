@@ -27,7 +27,13 @@ struct Settlement {
 };
 
 struct JobState {
-  // Set before anybody else sees it.
+  JobState() = default;
+  /// The last handle is gone: the runtime may forget the job.
+  ~JobState();
+  JobState(const JobState&) = delete;
+  JobState& operator=(const JobState&) = delete;
+
+  // Set before anybody else sees it; `client` is taken away when the session ends first.
   Client* client = nullptr;
   JobId id;
   std::string name;

@@ -55,7 +55,11 @@ NodeOptions take_options(int& argc, char** argv) {
 
 Session::Session(int& argc, char** argv) : client_(start_node(take_options(argc, argv))) {}
 
-Session::~Session() = default;
+Session::~Session() {
+  for (const auto& job : jobs_) {
+    if (const auto state = job.lock()) state->client = nullptr;
+  }
+}
 
 Job Session::submit(const Graph& graph) {
   auto fragment = std::make_shared<const detail::Fragment>(graph.builder().sealed());

@@ -131,12 +131,12 @@ TEST_CASE("a kernel that does not return costs its lane, not the others' work") 
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<dag::TaskId> ended;
-  dag::Lanes lanes({.cores = {-1}, .spin = dag::Duration{0}},
-                   {.attempt_ended = [&](dag::JobId, dag::Ended&& end) {
-                     const std::lock_guard lock(mutex);
-                     ended.push_back(end.task);
-                     changed.notify_all();
-                   }});
+  const auto done = [&](dag::Ended&& end) {
+    const std::lock_guard lock(mutex);
+    ended.push_back(end.task);
+    changed.notify_all();
+  };
+  dag::Lanes lanes({.cores = {-1}, .spin = dag::Duration{0}}, {});
   dag::Graph graph("stuck");
   graph.task("stuck", [](dag::Context& context) {
     started = true;
@@ -153,9 +153,9 @@ TEST_CASE("a kernel that does not return costs its lane, not the others' work") 
     made.code = fragment.codes[fragment.tasks[task].code];
     return made;
   };
-  lanes.start(attempt(0));
+  lanes.start(attempt(0), dag::normal, done);
   started.wait(false);
-  lanes.start(attempt(1));
+  lanes.start(attempt(1), dag::normal, done);
   lanes.cancel({}, {0, 0}, {{1, 1}, 1});
   REQUIRE(lanes.abandon({}, {0, 0}, {{1, 1}, 1}));
   {

@@ -1,0 +1,28 @@
+#include "actors/attempts.hpp"
+
+namespace dag {
+
+void Attempts::start(StartAttempt start) {
+  job_ = start.attempt.job;
+  if (start.attempt.timeout || representation_ == Representation::supervised) {
+    const auto key = std::pair(start.attempt.task, start.attempt.id);
+    supervised_[key] = owner_.spawn<TaskActor, caf::linked>(
+        TaskSupervision{std::move(start.attempt), start.priority}, lanes_, caf::actor(&owner_));
+    return;
+  }
+  lanes_.start(std::move(start.attempt), start.priority, [owner = caf::actor(&owner_)](Ended&& ended) {
+    caf::anon_send(owner, mail::AttemptEnded{std::move(ended)});
+  });
+}
+
+void Attempts::stop(const StopAttempt& stop) {
+  const auto found = supervised_.find({stop.task, stop.id});
+  if (found != supervised_.end()) {
+    owner_.send(found->second, mail::StopTask{});
+    supervised_.erase(found);
+  } else {
+    lanes_.cancel(job_, stop.task, stop.id);
+  }
+}
+
+}  // namespace dag

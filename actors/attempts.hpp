@@ -1,0 +1,29 @@
+#pragma once
+// How an actor has attempts run: on a lane at once, or under a TaskActor where they need supervision. Shared
+// by HomeActor and RunnerActor.
+
+#include <map>
+
+#include "actors/task_actor.hpp"
+
+namespace dag {
+
+class Attempts {
+ public:
+  Attempts(caf::event_based_actor& owner, Lanes& lanes, Representation representation)
+      : owner_(owner), lanes_(lanes), representation_(representation) {}
+
+  void start(StartAttempt start);
+  void stop(const StopAttempt& stop);
+  /// To be told of every end, so that nothing is remembered of it.
+  void ended(const Ended& ended) { supervised_.erase({ended.task, ended.id}); }
+
+ private:
+  caf::event_based_actor& owner_;
+  Lanes& lanes_;
+  Representation representation_;
+  JobId job_;
+  std::map<std::pair<TaskId, AttemptId>, caf::actor> supervised_;
+};
+
+}  // namespace dag

@@ -1,0 +1,98 @@
+#include "actors/cell_actor.hpp"
+
+#include "actors/exceptions.hpp"
+
+namespace dag {
+namespace {
+
+/// The submitter is the one client of a cell in this release.
+constexpr ClientId submitter{1};
+
+}  // namespace
+
+CellActor::CellActor(caf::actor_config& config, CellSetup setup, Ports ports, RecordSink& records,
+                     caf::actor node, caf::actor runner)
+    : event_based_actor(config),
+      setup_(std::move(setup)),
+      ports_(std::move(ports)),
+      node_(std::move(node)),
+      runner_(std::move(runner)),
+      cell_(setup_.options, setup_.plan, records) {}
+
+caf::behavior CellActor::make_behavior() {
+  set_exception_handler(keep_text);
+  cell_.begin(setup_.lives, {}, ports_.now());
+  act();
+  return {
+      [this](const mail::Incoming& incoming) {
+        cell_.on_message(incoming.from, incoming.message, ports_.now());
+        act();
+      },
+      [this](const mail::Want& want) {
+        cell_.keep({TaskId{0, want.task}}, ports_.now());
+        cell_.follow(submitter, {TaskId{0, want.task}}, ports_.now());
+        act();
+      },
+      [this](const mail::CancelJob&) {
+        cell_.cancel({}, ports_.now());
+        act();
+      },
+      [this](const mail::LifeUp& up) {
+        cell_.on_life_up(up.life, ports_.now());
+        act();
+      },
+      [this](const mail::LifeDown& down) {
+        cell_.on_life_down(down.life, ports_.now());
+        act();
+      },
+      [this](mail::Brought& arrived) {
+        const auto found = brought_.find(arrived.brought.ticket);
+        if (found == brought_.end()) return;
+        OutcomeRecord record = std::move(found->second);
+        brought_.erase(found);
+        if (arrived.brought.lost) {
+          setup_.follower.settled(record.task.index, Outcome::failed, {}, arrived.brought.lost);
+        } else {
+          tell(record, std::move(arrived.brought.bytes));
+        }
+      },
+  };
+}
+
+void CellActor::on_exit() {
+  node_ = nullptr;
+  runner_ = nullptr;
+  setup_.follower = {};
+}
+
+void CellActor::tell(const OutcomeRecord& record, Blob output) {
+  setup_.follower.settled(record.task.index, record.outcome, std::move(output), record.error);
+}
+
+void CellActor::act() {
+  mail::Outgoing outgoing;
+  for (CellEffect& effect : cell_.take_effects()) {
+    std::visit(
+        [&](auto& what) {
+          using What = std::remove_cvref_t<decltype(what)>;
+          if constexpr (std::is_same_v<What, SendMessage>) {
+            outgoing.messages.push_back(std::move(what));
+          } else if constexpr (std::is_same_v<What, TellClient>) {
+            if (what.record.outcome != Outcome::finished || !what.record.has_output || what.record.value) {
+              Blob value = what.record.value;
+              tell(what.record, std::move(value));
+            } else {
+              const std::uint64_t ticket = next_ticket_++;
+              brought_.emplace(ticket, what.record);
+              send(runner_, mail::Bring{ticket, std::move(what.record), std::move(what.holders)});
+            }
+          } else {
+            setup_.follower.ended(std::move(what.stopped), cell_.counts());
+          }
+        },
+        effect);
+  }
+  if (!outgoing.messages.empty()) send(node_, std::move(outgoing));
+}
+
+}  // namespace dag

@@ -1,0 +1,41 @@
+#pragma once
+// Hosts the cell of a job: its record, its map of homes, and whoever follows it. Decides nothing itself.
+//
+// Messages: in Incoming, Want, CancelJob, LifeUp, LifeDown, Brought; out Outgoing (to the node), Bring (to
+// the runner).
+
+#include <memory>
+
+#include "actors/mail.hpp"
+
+namespace dag {
+
+struct CellSetup {
+  CellOptions options;
+  std::shared_ptr<const JobPlan> plan;
+  std::vector<Life> lives;
+  Follower follower;
+};
+
+class CellActor : public caf::event_based_actor {
+ public:
+  CellActor(caf::actor_config& config, CellSetup setup, Ports ports, RecordSink& records, caf::actor node,
+            caf::actor runner);
+  caf::behavior make_behavior() override;
+  void on_exit() override;
+  const char* name() const override { return "dag.cell"; }
+
+ private:
+  void act();
+  void tell(const OutcomeRecord& record, Blob output);
+
+  CellSetup setup_;
+  Ports ports_;
+  caf::actor node_;
+  caf::actor runner_;
+  Cell cell_;
+  std::map<std::uint64_t, OutcomeRecord> brought_;  // records whose bytes were sent for, by ticket
+  std::uint64_t next_ticket_ = 1;
+};
+
+}  // namespace dag

@@ -1,0 +1,48 @@
+#pragma once
+// Hosts the home of one shard: gives it what lanes, other homes, runners and the cell say, and carries out
+// what it decides. Decides nothing itself.
+//
+// Messages: in LaneNews, AttemptEnded, Incoming, Vouch, Steal, Tick; out Outgoing and Vouch (to the node),
+// Publish (to the runner). It ends when the node forgets the job.
+
+#include <memory>
+
+#include "actors/attempts.hpp"
+#include "actors/ports.hpp"
+
+namespace dag {
+
+/// What a HomeActor is made of.
+struct HomeSetup {
+  HomeOptions options;
+  std::shared_ptr<const JobPlan> plan;
+  message::JobState state;
+  /// Set for a shard that had a home before.
+  std::optional<message::Assign> assign;
+};
+
+class HomeActor : public caf::event_based_actor {
+ public:
+  HomeActor(caf::actor_config& config, HomeSetup setup, Lanes& lanes, Ports ports, RecordSink& records,
+            caf::actor node, caf::actor runner);
+  ~HomeActor() override;
+  caf::behavior make_behavior() override;
+  void on_exit() override;
+  const char* name() const override { return "dag.home"; }
+
+ private:
+  /// Carries out what the home decided, and sees that it is woken in time.
+  void act();
+
+  HomeSetup setup_;
+  Lanes& lanes_;
+  Ports ports_;
+  caf::actor node_;
+  caf::actor runner_;
+  Attempts attempts_;
+  std::shared_ptr<LaneShard> shard_;
+  std::unique_ptr<Home> home_;
+  std::optional<Instant> wake_at_;
+};
+
+}  // namespace dag

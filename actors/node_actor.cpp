@@ -1,0 +1,226 @@
+#include "actors/node_actor.hpp"
+
+#include "actors/cell_actor.hpp"
+#include "actors/exceptions.hpp"
+#include "actors/home_actor.hpp"
+#include "actors/runner_actor.hpp"
+
+namespace dag {
+namespace {
+
+/// Messages that may wait for the plan of their job. More are dropped: links deliver again what was not
+/// handled.
+constexpr std::size_t early_max = 10'000;
+
+}  // namespace
+
+NodeActor::NodeActor(caf::actor_config& config, NodeSetup setup, Lanes& lanes, Ports ports,
+                     RecordSink& records)
+    : event_based_actor(config),
+      setup_(std::move(setup)),
+      lanes_(lanes),
+      ports_(std::move(ports)),
+      records_(records) {
+  set_down_handler([this](const caf::down_msg& down) { on_child_down(down); });
+}
+
+caf::behavior NodeActor::make_behavior() {
+  set_exception_handler(keep_text);
+  return {
+      [this](mail::Submit& order) { submit(order); },
+      [this](const mail::Want& want) {
+        if (const auto job = jobs_.find(want.job); job != jobs_.end() && job->second.cell)
+          send(job->second.cell, want);
+      },
+      [this](const mail::CancelJob& cancel) {
+        if (const auto job = jobs_.find(cancel.job); job != jobs_.end() && job->second.cell) {
+          send(job->second.cell, cancel);
+        }
+      },
+      [this](const mail::ForgetJob& forget) { close_job(forget.job); },
+      [this](mail::Outgoing& outgoing) {
+        for (SendMessage& message : outgoing.messages) route(std::move(message));
+      },
+      [this](mail::Vouch& vouch) {
+        const auto job = jobs_.find(job_of(vouch.report.message));
+        if (job == jobs_.end()) return;
+        for (const auto& [shard, home] : job->second.homes) vouch.homes.push_back(home.second);
+        if (vouch.homes.empty()) {
+          route(std::move(vouch.report));
+        } else {
+          const caf::actor first = vouch.homes.back();
+          vouch.homes.pop_back();
+          send(first, std::move(vouch));
+        }
+      },
+      [this](mail::Arrived& arrived) { deliver(arrived.from, std::move(arrived.message)); },
+      [this](const mail::LifeUp& up) {
+        setup_.lives.insert(up.life);
+        for (const auto& [id, job] : jobs_) {
+          if (job.cell) send(job.cell, up);
+        }
+      },
+      [this](const mail::LifeDown& down) {
+        setup_.lives.erase(down.life);
+        for (const auto& [id, job] : jobs_) {
+          if (job.cell) send(job.cell, down);
+        }
+      },
+  };
+}
+
+void NodeActor::on_exit() {
+  while (!jobs_.empty()) close_job(jobs_.begin()->first);
+}
+
+void NodeActor::submit(mail::Submit& order) {
+  open_job(order.plan);
+  JobHere& job = jobs_.at(order.plan->job);
+  job.follower = order.follower;
+  CellSetup setup;
+  setup.options = {setup_.self, order.plan->seed};
+  setup.plan = order.plan;
+  setup.lives.assign(setup_.lives.begin(), setup_.lives.end());
+  setup.follower = std::move(order.follower);
+  job.cell = spawn<CellActor, caf::monitored>(std::move(setup), ports_, records_,
+                                              caf::actor_cast<caf::actor>(this), job.runner);
+}
+
+void NodeActor::open_job(const std::shared_ptr<const JobPlan>& plan) {
+  if (jobs_.contains(plan->job) || forgotten_.contains(plan->job)) return;
+  JobHere& job = jobs_[plan->job];
+  job.plan = plan;
+  RunnerOptions options;
+  options.self = setup_.self;
+  job.runner = spawn<RunnerActor, caf::monitored>(options, plan, lanes_, ports_, records_,
+                                                  caf::actor_cast<caf::actor>(this));
+}
+
+void NodeActor::route(SendMessage message) {
+  if (message.to == setup_.self) {
+    deliver(setup_.self, std::move(message.message));
+  } else {
+    ports_.send(message.to, std::move(message.message));
+  }
+}
+
+void NodeActor::deliver(Life from, JobMessage message) {
+  const JobId id = job_of(message);
+  if (forgotten_.contains(id)) return;
+  if (const auto* create = std::get_if<message::JobCreate>(&message)) {
+    open_job(create->plan);
+    if (auto early = early_.extract(id); !early.empty()) {
+      early_count_ -= early.mapped().size();
+      for (auto& [who, waiting] : early.mapped()) deliver(who, std::move(waiting));
+    }
+    return;
+  }
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) {
+    if (early_count_ == early_max) return;
+    ++early_count_;
+    early_[id].emplace_back(from, std::move(message));
+    return;
+  }
+  JobHere& job = found->second;
+  if (const auto* state = std::get_if<message::JobState>(&message)) {
+    on_job_state(from, job, *state);
+    return;
+  }
+  if (auto* assign = std::get_if<message::Assign>(&message)) {
+    open_home(job, assign->shard, assign->epoch, std::move(*assign));
+    return;
+  }
+  if (const auto* steal = std::get_if<message::StealRequest>(&message)) {
+    if (!job.homes.empty()) send(job.homes.begin()->second.second, mail::Steal{from, steal->slots});
+    return;
+  }
+  switch (recipient_of(message)) {
+    case Recipient::process:
+      break;
+    case Recipient::cell:
+      if (job.cell) send(job.cell, mail::Incoming{from, std::move(message)});
+      break;
+    case Recipient::runner:
+      send(job.runner, mail::Incoming{from, std::move(message)});
+      break;
+    case Recipient::home: {
+      const auto named = shard_epoch_of(message);
+      const auto home = named ? job.homes.find(named->shard) : job.homes.end();
+      if (home != job.homes.end()) send(home->second.second, mail::Incoming{from, std::move(message)});
+      break;
+    }
+  }
+}
+
+void NodeActor::on_job_state(Life from, JobHere& job, const message::JobState& state) {
+  if (state.version <= job.state.version) return;
+  job.state = state;
+  for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
+    const message::ShardHome& place = state.homes[shard];
+    const auto here = job.homes.find(shard);
+    if (place.home != setup_.self) {
+      if (here != job.homes.end()) {
+        // Another process counts this shard now.
+        send_exit(here->second.second, caf::exit_reason::user_shutdown);
+        job.homes.erase(here);
+      }
+    } else if (here == job.homes.end() && place.epoch.count == 1) {
+      open_home(job, shard, place.epoch, std::nullopt);
+    }
+  }
+  send(job.runner, mail::Incoming{from, state});
+  for (const auto& [shard, home] : job.homes) send(home.second, mail::Incoming{from, state});
+  // Where the job was submitted the client may still ask; elsewhere nothing more will come.
+  if (state.ended && !job.cell) close_job(state.job);
+}
+
+void NodeActor::open_home(JobHere& job, std::uint32_t shard, Epoch epoch,
+                          std::optional<message::Assign> assign) {
+  const auto here = job.homes.find(shard);
+  if (here != job.homes.end()) {
+    if (epoch <= here->second.first) return;  // Said before.
+    send_exit(here->second.second, caf::exit_reason::user_shutdown);
+  }
+  HomeSetup setup;
+  setup.options.shard = shard;
+  setup.options.epoch = epoch;
+  setup.options.self = setup_.self;
+  setup.options.seed = job.plan->seed + shard;
+  setup.options.several_processes = job.state.lives.size() > 1;
+  setup.plan = job.plan;
+  setup.state = job.state;
+  setup.assign = std::move(assign);
+  job.homes[shard] = {epoch, spawn<HomeActor, caf::monitored>(std::move(setup), lanes_, ports_, records_,
+                                                              caf::actor_cast<caf::actor>(this), job.runner)};
+}
+
+void NodeActor::close_job(JobId id) {
+  const auto job = jobs_.find(id);
+  if (job == jobs_.end()) return;
+  if (job->second.cell) send_exit(job->second.cell, caf::exit_reason::user_shutdown);
+  for (const auto& [shard, home] : job->second.homes) send_exit(home.second, caf::exit_reason::user_shutdown);
+  send_exit(job->second.runner, caf::exit_reason::user_shutdown);
+  jobs_.erase(job);
+  forgotten_.insert(id);
+}
+
+void NodeActor::on_child_down(const caf::down_msg& down) {
+  if (!down.reason || down.reason == caf::exit_reason::user_shutdown) return;
+  const auto is_it = [&](const caf::actor& actor) { return actor && actor.address() == down.source; };
+  for (auto& [id, job] : jobs_) {
+    bool its_own = is_it(job.cell) || is_it(job.runner);
+    for (const auto& [shard, home] : job.homes) its_own = its_own || is_it(home.second);
+    if (!its_own) continue;
+    const std::string why = caf::to_string(down.reason);
+    ports_.log("an actor of " + to_string(id) + " failed: " + why);
+    if (job.follower.lost) {
+      job.follower.lost({ErrorCode::internal, "an actor of " + to_string(id) + " failed: " + why,
+                         "please report it with the log of this node"});
+    }
+    close_job(id);
+    return;
+  }
+}
+
+}  // namespace dag

@@ -1,0 +1,60 @@
+#pragma once
+// The root supervisor of a process: starts the actors of each job here, brings messages to them and between
+// processes, and tells them who is alive. A job's actor that fails takes its job with it, and nothing else.
+//
+// Messages: in Submit, Want, CancelJob, ForgetJob (from clients of this process), Outgoing and Vouch (from
+// its children), Arrived, LifeUp, LifeDown (from outside).
+
+#include <map>
+#include <set>
+
+#include "actors/lanes/lanes.hpp"
+#include "actors/mail.hpp"
+
+namespace dag {
+
+struct NodeSetup {
+  Life self;
+  /// Everybody, this process included.
+  std::set<Life> lives;
+};
+
+class NodeActor : public caf::event_based_actor {
+ public:
+  NodeActor(caf::actor_config& config, NodeSetup setup, Lanes& lanes, Ports ports, RecordSink& records);
+  caf::behavior make_behavior() override;
+  void on_exit() override;
+  const char* name() const override { return "dag.node"; }
+
+ private:
+  /// The actors of a job in this process.
+  struct JobHere {
+    std::shared_ptr<const JobPlan> plan;
+    message::JobState state;
+    caf::actor cell;  // only where it was submitted
+    caf::actor runner;
+    std::map<std::uint32_t, std::pair<Epoch, caf::actor>> homes;
+    Follower follower;
+  };
+
+  void submit(mail::Submit& submit);
+  void open_job(const std::shared_ptr<const JobPlan>& plan);
+  void route(SendMessage message);
+  void deliver(Life from, JobMessage message);
+  void on_job_state(Life from, JobHere& job, const message::JobState& state);
+  void open_home(JobHere& job, std::uint32_t shard, Epoch epoch, std::optional<message::Assign> assign);
+  void close_job(JobId job);
+  void on_child_down(const caf::down_msg& down);
+
+  NodeSetup setup_;
+  Lanes& lanes_;
+  Ports ports_;
+  RecordSink& records_;
+  std::map<JobId, JobHere> jobs_;
+  /// Messages of jobs whose plan has not come yet, in their order; bounded by early_max.
+  std::map<JobId, std::vector<std::pair<Life, JobMessage>>> early_;
+  std::size_t early_count_ = 0;
+  std::set<JobId> forgotten_;
+};
+
+}  // namespace dag

@@ -1,0 +1,34 @@
+#pragma once
+// All that actors need from outside: time, other processes, and whoever watches. nodes/ has the real ones,
+// tests their own.
+
+#include <functional>
+#include <string_view>
+
+#include "libdag/base/time.hpp"
+#include "libdag/cell/cell.hpp"
+#include "libdag/home/messages.hpp"
+
+namespace dag {
+
+struct Ports {
+  /// This process's monotonic clock.
+  std::function<Instant()> now;
+  /// Brings a message to another life; at least once while both live. Never blocks.
+  std::function<void(Life to, JobMessage message)> send;
+  /// A line for the log of this process.
+  std::function<void(std::string_view line)> log;
+};
+
+/// Who submitted a job and waits for it. Called by its cell; must not block.
+struct Follower {
+  /// A task of the submitted graph that was asked for is settled. `output` is there when it finished and has
+  /// one.
+  std::function<void(std::uint32_t task, Outcome outcome, Blob output, std::optional<Error> error)> settled;
+  /// Every row is final and settled, or the job was stopped.
+  std::function<void(std::optional<Error> stopped, CellCounts counts)> ended;
+  /// Nothing more will come: libdag itself failed.
+  std::function<void(Error why)> lost;
+};
+
+}  // namespace dag

@@ -1,0 +1,90 @@
+#include "actors/runner_actor.hpp"
+
+#include "actors/exceptions.hpp"
+
+namespace dag {
+
+RunnerActor::RunnerActor(caf::actor_config& config, RunnerOptions options,
+                         std::shared_ptr<const JobPlan> plan, Lanes& lanes, Ports ports, RecordSink& records,
+                         caf::actor node)
+    : event_based_actor(config),
+      lanes_(lanes),
+      ports_(std::move(ports)),
+      node_(std::move(node)),
+      job_(plan->job),
+      attempts_(*this, lanes, plan->representation),
+      runner_(options, plan, records) {}
+
+caf::behavior RunnerActor::make_behavior() {
+  set_exception_handler(keep_text);
+  return {
+      [this](mail::AttemptEnded& end) {
+        attempts_.ended(end.ended);
+        runner_.on_ended(std::move(end.ended), ports_.now());
+        act();
+      },
+      [this](const mail::Incoming& incoming) {
+        if (const auto* state = std::get_if<message::JobState>(&incoming.message)) {
+          runner_.on_state(*state, ports_.now());
+        } else {
+          runner_.on_message(incoming.from, incoming.message, ports_.now());
+        }
+        act();
+      },
+      [this](mail::Publish& publish) {
+        runner_.publish(publish.record, std::move(publish.bytes));
+        act();
+      },
+      [this](mail::Bring& bring) {
+        asked_[bring.ticket] = caf::actor_cast<caf::actor>(current_sender());
+        runner_.bring(bring.ticket, bring.record, std::move(bring.holders), ports_.now());
+        act();
+      },
+      [this](const mail::Tick&) {
+        wake_at_.reset();
+        runner_.on_time(ports_.now());
+        act();
+      },
+  };
+}
+
+void RunnerActor::on_exit() {
+  lanes_.actors().forget_job(job_);
+  asked_.clear();
+  node_ = nullptr;
+}
+
+void RunnerActor::act() {
+  mail::Outgoing outgoing;
+  for (RunnerEffect& effect : runner_.take_effects()) {
+    std::visit(
+        [&](auto& what) {
+          using What = std::remove_cvref_t<decltype(what)>;
+          if constexpr (std::is_same_v<What, StartAttempt>) {
+            attempts_.start(std::move(what));
+          } else if constexpr (std::is_same_v<What, StopAttempt>) {
+            attempts_.stop(what);
+          } else if constexpr (std::is_same_v<What, SendMessage>) {
+            if (std::holds_alternative<message::Report>(what.message)) {
+              send(node_, mail::Vouch{std::move(what), {}});
+            } else {
+              outgoing.messages.push_back(std::move(what));
+            }
+          } else {
+            const auto waiting = asked_.find(what.ticket);
+            if (waiting == asked_.end()) return;
+            send(waiting->second, mail::Brought{std::move(what)});
+            asked_.erase(waiting);
+          }
+        },
+        effect);
+  }
+  if (!outgoing.messages.empty()) send(node_, std::move(outgoing));
+  const std::optional<Instant> wake = runner_.wake_at();
+  if (wake && (!wake_at_ || *wake < *wake_at_)) {
+    wake_at_ = wake;
+    delayed_send(this, std::max(*wake - ports_.now(), Duration{0}), mail::Tick{});
+  }
+}
+
+}  // namespace dag

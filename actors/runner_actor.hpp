@@ -1,0 +1,35 @@
+#pragma once
+// Hosts the runner of a job in this process. Decides nothing itself.
+//
+// Messages: in AttemptEnded, Incoming, Publish, Bring, Tick; out Outgoing (to the node), Vouch (reports, to
+// the node), Brought (to the cell).
+
+#include <memory>
+
+#include "actors/attempts.hpp"
+#include "actors/ports.hpp"
+
+namespace dag {
+
+class RunnerActor : public caf::event_based_actor {
+ public:
+  RunnerActor(caf::actor_config& config, RunnerOptions options, std::shared_ptr<const JobPlan> plan,
+              Lanes& lanes, Ports ports, RecordSink& records, caf::actor node);
+  caf::behavior make_behavior() override;
+  void on_exit() override;
+  const char* name() const override { return "dag.runner"; }
+
+ private:
+  void act();
+
+  Lanes& lanes_;
+  Ports ports_;
+  caf::actor node_;
+  JobId job_;
+  Attempts attempts_;
+  Runner runner_;
+  std::optional<Instant> wake_at_;
+  std::map<std::uint64_t, caf::actor> asked_;  // who waits for the bytes of a ticket
+};
+
+}  // namespace dag

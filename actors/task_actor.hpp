@@ -1,0 +1,40 @@
+#pragma once
+// A TaskActor lives for one attempt that needs supervision: it has a lane run the kernel, and when nobody
+// waits for the attempt any more it sees to it that the lane comes free: first by Context::cancelled, then,
+// after a grace, by giving the lane up.
+//
+// Linked to its owner: when the home or runner goes, so does it, and tells the kernel.
+//
+// Messages: in AttemptEnded (from the lane), StopTask (from its owner); out AttemptEnded (to its owner,
+// unless stopped). It ends with the kernel, or with the grace, whichever is first.
+
+#include "actors/lanes/lanes.hpp"
+#include "actors/mail.hpp"
+
+namespace dag {
+
+struct TaskSupervision {
+  Attempt attempt;
+  Priority priority = Priority::normal;
+  /// How long a kernel that was told to stop may take to return.
+  Duration grace = std::chrono::seconds(2);
+};
+
+class TaskActor : public caf::event_based_actor {
+ public:
+  TaskActor(caf::actor_config& config, TaskSupervision task, Lanes& lanes, caf::actor owner);
+  caf::behavior make_behavior() override;
+  void on_exit() override;
+  const char* name() const override { return "dag.task"; }
+
+ private:
+  TaskSupervision task_;
+  JobId job_;
+  TaskId id_;
+  AttemptId attempt_;
+  Lanes& lanes_;
+  caf::actor owner_;
+  bool stopped_ = false;
+};
+
+}  // namespace dag
