@@ -1,0 +1,16 @@
+#pragma once
+// Which tasks must have one home: a job actor's calls, the tasks that were handed its handle (they may spawn
+// calls of it), and all of these for actors that are saved together. Everything else is a block of its own.
+
+#include <cstdint>
+#include <vector>
+
+#include "dag/detail/fragment.hpp"
+
+namespace dag {
+
+/// The block of each task, numbered by first task: block 0 holds task 0. Blocks are the finest parts that
+/// keep together what must stay together.
+std::vector<std::uint32_t> blocks(const detail::Fragment& fragment);
+
+}  // namespace dag

@@ -1,0 +1,31 @@
+#pragma once
+// Cuts a graph into shards: parts of its rows that get a home each. Decides which task belongs to which
+// shard; who is home of a shard is the cell's question, and where a task runs is placement's.
+//
+// One pass over the tasks in topological order (linear deterministic greedy: Stanton, Kliot 2012): each goes
+// where most of its neighbours are, times the room that is left there. Two things are added. Room grows with
+// what has been given out, so that not only the whole is balanced but every part of the job's time, and
+// shards can work side by side. And tasks without predecessors are spread in chunks, since neighbours in the
+// graph were mostly written side by side. Edges on the critical path count several times.
+
+#include <cstdint>
+#include <vector>
+
+#include "dag/detail/fragment.hpp"
+
+namespace dag {
+
+/// The shard of each task, in [0, shards). Blocks (blocks.hpp) are never cut; else no shard gets more than
+/// about a tenth above its share of the tasks and of their stated durations. The fragment must have no cycle.
+/// O(tasks * shards + edges).
+std::vector<std::uint32_t> partition(const detail::Fragment& fragment, std::uint32_t shards);
+
+/// What a partition costs, for tests and for people.
+struct PartitionQuality {
+  std::size_t edges_cut = 0;
+  double tasks_largest = 0;  ///< tasks in the largest shard, as a multiple of the mean
+};
+PartitionQuality quality(const detail::Fragment& fragment, const std::vector<std::uint32_t>& shard_of,
+                         std::uint32_t shards);
+
+}  // namespace dag
