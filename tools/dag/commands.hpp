@@ -1,0 +1,17 @@
+#pragma once
+// The commands of `dag`, one file each. A command adds itself to the command line; what it does when chosen
+// is returned as its exit status.
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace dag::tool {
+
+/// Set by the command that the user chose.
+using Chosen = std::function<int()>;
+
+void add_run(CLI::App& app, Chosen& chosen);
+void add_graph(CLI::App& app, Chosen& chosen);
+void add_version(CLI::App& app, Chosen& chosen);
+
+}  // namespace dag::tool

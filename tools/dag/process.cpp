@@ -1,0 +1,103 @@
+#include "process.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "dag/error.hpp"
+
+namespace dag::tool {
+namespace {
+
+sigset_t watched_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGCHLD);
+  return set;
+}
+
+/// In the child. Says over `report` why the program could not be started; on success the pipe closes by exec.
+[[noreturn]] void become(const Command& command, int report, pid_t parent) {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  // Its own group: a Ctrl-C at the terminal reaches the launcher alone, which then ends the children in
+  // order.
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(1);  // The launcher died before prctl.
+  for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), 1);
+  std::vector<char*> words;
+  for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+  const int reason = errno;
+  if (write(report, &reason, sizeof reason) != sizeof reason) _exit(126);
+  _exit(127);
+}
+
+int status_of(int waited) { return WIFEXITED(waited) ? WEXITSTATUS(waited) : 128 + WTERMSIG(waited); }
+
+}  // namespace
+
+void block_signals() {
+  const sigset_t set = watched_signals();
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+}
+
+pid_t start(const Command& command) {
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0)
+    throw Failure({ErrorCode::internal, "no pipe: " + std::string(strerror(errno))});
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child == 0) become(command, report[1], parent);
+  close(report[1]);
+  int reason = 0;
+  const bool failed = child < 0 || read(report[0], &reason, sizeof reason) == sizeof reason;
+  close(report[0]);
+  if (!failed) return child;
+  if (child > 0) waitpid(child, nullptr, 0);
+  throw Failure({ErrorCode::usage, "cannot start '" + command.words[0] + "': " + strerror(reason),
+                 reason == ENOEXEC ? "it is not a program; give the job's binary"
+                                   : "give the path of the job's binary, as in ./build/release/bin/hello"});
+}
+
+Waited wait_for_child() {
+  const sigset_t set = watched_signals();
+  for (;;) {
+    int waited = 0;
+    const pid_t child = waitpid(-1, &waited, WNOHANG);
+    if (child > 0) return {{child, status_of(waited)}, 0};
+    const int signal = sigwaitinfo(&set, nullptr);
+    if (signal == SIGINT || signal == SIGTERM) return {{}, signal};
+  }
+}
+
+void end_all(std::vector<pid_t> children, std::chrono::milliseconds grace) {
+  for (const pid_t child : children) kill(child, SIGTERM);
+  const auto deadline = std::chrono::steady_clock::now() + grace;
+  const sigset_t set = watched_signals();
+  while (!children.empty()) {
+    std::erase_if(children, [](pid_t child) { return waitpid(child, nullptr, WNOHANG) != 0; });
+    if (children.empty()) return;
+    const auto left =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - std::chrono::steady_clock::now());
+    if (left <= left.zero()) break;
+    const timespec wait{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
+    const int signal = sigtimedwait(&set, nullptr, &wait);
+    if (signal == SIGINT || signal == SIGTERM) break;  // The user asks a second time.
+  }
+  for (const pid_t child : children) kill(child, SIGKILL);
+  for (const pid_t child : children) waitpid(child, nullptr, 0);
+}
+
+}  // namespace dag::tool

@@ -1,0 +1,42 @@
+#pragma once
+// Child processes of the launcher: started in order, watched together, ended when we end.
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dag::tool {
+
+/// What is started.
+struct Command {
+  std::vector<std::string> words;                  ///< program and arguments
+  std::map<std::string, std::string> environment;  ///< on top of ours
+};
+
+/// How a child ended: its exit status, or 128 + the signal that ended it, as a shell says it.
+struct ChildEnd {
+  pid_t child = 0;
+  int status = 0;
+};
+
+/// Starts the program (searched in PATH). It gets SIGTERM from the kernel when we die. Throws Failure(usage)
+/// with the reason when it cannot be started: not found, not executable, not a program.
+pid_t start(const Command& command);
+
+/// Waits for a child to end or for SIGINT or SIGTERM to us; signal numbers come back in `signal`, `child` 0
+/// then. Signals are taken between calls too, from block_signals() on.
+struct Waited {
+  ChildEnd end;
+  int signal = 0;
+};
+Waited wait_for_child();
+void block_signals();
+
+/// SIGTERM to all, SIGKILL to those that have not ended after `grace` or when we are told to end once more;
+/// returns when all have ended.
+void end_all(std::vector<pid_t> children, std::chrono::milliseconds grace);
+
+}  // namespace dag::tool

@@ -1,0 +1,89 @@
+// `dag run -n N JOB`: N processes of the job on this machine, each a node that runs its kernels; process 0 is
+// also the client. They divide the cores.
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "process.hpp"
+
+namespace dag::tool {
+namespace {
+
+/// How long processes may take to end by themselves after process 0 has ended.
+constexpr auto end_grace = std::chrono::milliseconds(5000);
+
+/// A port of loopback that nobody listens on now.
+std::uint16_t free_port() {
+  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  const bool bound = probe >= 0 && bind(probe, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+                     getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  if (probe >= 0) close(probe);
+  if (!bound) throw Failure({ErrorCode::address_in_use, "no free port on loopback"});
+  return ntohs(address.sin_port);
+}
+
+int run(std::uint32_t count, const std::vector<std::string>& words) {
+  block_signals();
+  const std::string seed = "127.0.0.1:" + std::to_string(free_port());
+  std::vector<pid_t> children;
+  const auto others_than = [&](pid_t one) {
+    std::vector<pid_t> others;
+    for (const pid_t child : children) {
+      if (child != one) others.push_back(child);
+    }
+    return others;
+  };
+  try {
+    for (std::uint32_t rank = 0; rank < count; ++rank) {
+      children.push_back(start(
+          {words,
+           {{"DAG_RANK", std::to_string(rank)}, {"DAG_SIZE", std::to_string(count)}, {"DAG_PEERS", seed}}}));
+    }
+  } catch (...) {
+    end_all(children, std::chrono::milliseconds(0));
+    throw;
+  }
+  const pid_t first = children.front();
+  for (;;) {
+    const Waited waited = wait_for_child();
+    if (waited.signal != 0) {
+      end_all(children, end_grace);
+      return exit_interrupted;
+    }
+    if (waited.end.child == first) {
+      end_all(others_than(first), end_grace);
+      return waited.end.status;
+    }
+    std::erase(children, waited.end.child);
+    std::cerr << "dag run: a process of the job ended with status " << waited.end.status << "; "
+              << children.size() << " go on\n";
+  }
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Chosen& chosen) {
+  auto* command = app.add_subcommand("run", "run a job as several processes on this machine");
+  const auto count = std::make_shared<std::uint32_t>(1);
+  const auto words = std::make_shared<std::vector<std::string>>();
+  command->add_option("-n,--processes", *count, "how many")->capture_default_str()->check(CLI::Range(1, 256));
+  command->add_option("job", *words, "the job's binary, and its arguments after --")->required();
+  command->positionals_at_end();
+  command->footer(
+      "The processes find each other by DAG_RANK, DAG_SIZE and DAG_PEERS, which this command sets.\n"
+      "Exit status: that of process 0; 130 when interrupted.");
+  command->callback([=, &chosen] { chosen = [=] { return run(*count, *words); }; });
+}
+
+}  // namespace dag::tool
