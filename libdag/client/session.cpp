@@ -3,6 +3,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "libdag/client/draw_request.hpp"
 #include "libdag/client/node.hpp"
 #include "libdag/graph/check.hpp"
 
@@ -64,6 +65,7 @@ Session::~Session() {
 Job Session::submit(const Graph& graph) {
   auto fragment = std::make_shared<const detail::Fragment>(graph.builder().sealed());
   if (Status checked = check(*fragment); !checked) throw Failure(checked.error());
+  detail::draw_if_asked(*fragment, graph.name());
   auto state = std::make_shared<detail::JobState>();
   state->client = client_.get();
   state->name = graph.name();

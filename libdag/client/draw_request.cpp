@@ -1,0 +1,31 @@
+#include "libdag/client/draw_request.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+#include "libdag/graph/drawing.hpp"
+
+namespace dag::detail {
+
+void draw_if_asked(const Fragment& fragment, const std::string& title) {
+  const char* file = std::getenv("DAG_DRAW");
+  if (file == nullptr || *file == '\0') return;
+  const char* wanted = std::getenv("DAG_DRAW_FORMAT");
+  const std::string format = wanted == nullptr ? "dot" : wanted;
+  DrawOptions options;
+  options.title = title;
+  std::ofstream out(file);
+  if (format == "json") {
+    out << json(fragment, title);
+  } else if (format == "mmd") {
+    out << mermaid(draw(fragment, options));
+  } else {
+    out << dot(draw(fragment, options));
+  }
+  out.flush();
+  if (!out) std::cerr << "dag: cannot write the graph to " << file << '\n';
+  std::_Exit(out ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+}  // namespace dag::detail
