@@ -3,13 +3,13 @@
 #include "libdag/graph/check.hpp"
 
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <string>
 
 #include "libdag/base/limits.hpp"
 #include "libdag/graph/order.hpp"
 #include "libdag/graph/rank.hpp"
+#include "libdag/graph/text.hpp"
 
 namespace dag {
 namespace {
@@ -19,22 +19,6 @@ using detail::ArgumentKind;
 using detail::Edge;
 using detail::Fragment;
 using detail::TaskDraft;
-
-/// 1.5 s, 20 ms: what a person would write.
-std::string text(Duration duration) {
-  constexpr struct {
-    double ns;
-    const char* unit;
-  } units[] = {{60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
-  const auto ns = static_cast<double>(duration.count());
-  for (const auto& [size, unit] : units) {
-    if (std::abs(ns) < size) continue;
-    char buffer[64];
-    std::snprintf(buffer, sizeof buffer, "%.6g %s", ns / size, unit);
-    return buffer;
-  }
-  return std::to_string(duration.count()) + " ns";
-}
 
 Error usage(const Fragment& fragment, std::uint32_t task, const std::string& what, std::string hint) {
   return {ErrorCode::usage, "task " + label(fragment, task) + " " + what, std::move(hint)};
@@ -57,18 +41,20 @@ Status check_policy(const Fragment& fragment, std::uint32_t task) {
                  "at most " + std::to_string(limits::attempts_max) + " are allowed");
   }
   if (policy.retry.backoff < Duration(0)) {
-    return usage(fragment, task, "has a backoff of " + text(policy.retry.backoff), "use 0 to retry at once");
+    return usage(fragment, task, "has a backoff of " + duration_text(policy.retry.backoff),
+                 "use 0 to retry at once");
   }
   if (policy.timeout && *policy.timeout <= Duration(0)) {
-    return usage(fragment, task, "has a timeout of " + text(*policy.timeout),
+    return usage(fragment, task, "has a timeout of " + duration_text(*policy.timeout),
                  "a timeout must be longer than 0");
   }
   if (policy.deadline && *policy.deadline <= Duration(0)) {
-    return usage(fragment, task, "has a deadline of " + text(*policy.deadline),
+    return usage(fragment, task, "has a deadline of " + duration_text(*policy.deadline),
                  "a deadline counts from submission and must be longer than 0");
   }
   if (policy.takes && *policy.takes < Duration(0)) {
-    return usage(fragment, task, "is said to take " + text(*policy.takes), "a duration cannot be negative");
+    return usage(fragment, task, "is said to take " + duration_text(*policy.takes),
+                 "a duration cannot be negative");
   }
   if (!(policy.needs.cpus >= 0) || std::isinf(policy.needs.cpus)) {
     return usage(fragment, task, "needs " + std::to_string(policy.needs.cpus) + " cpus",
@@ -146,8 +132,8 @@ Status check_deadlines(const Fragment& fragment) {
     if (!deadline || stated[task] <= *deadline - ranking.starts_at[task]) continue;
     const Duration ends_at = sum(ranking.starts_at[task], stated[task]);
     return Error{ErrorCode::deadline_impossible,
-                 "task " + label(fragment, task) + " must end within " + text(*deadline) + ", but takes " +
-                     text(ends_at) + " on the way " +
+                 "task " + label(fragment, task) + " must end within " + duration_text(*deadline) +
+                     ", but takes " + duration_text(ends_at) + " on the way " +
                      path_label(fragment, longest_way_to(fragment, ranking, stated, task)),
                  "allow more time, or shorten or split the tasks on this way"};
   }

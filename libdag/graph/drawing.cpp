@@ -1,0 +1,186 @@
+// Groups tasks until they fit, and marks what matters.
+
+#include "libdag/graph/drawing.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "libdag/graph/order.hpp"
+#include "libdag/graph/rank.hpp"
+#include "libdag/graph/text.hpp"
+
+namespace dag {
+namespace {
+
+using detail::Argument;
+using detail::ArgumentKind;
+using detail::Edge;
+using detail::Fragment;
+using detail::TaskDraft;
+
+/// Whose tasks are drawn as one: cluster, class, depth, task; what does not count is 0.
+using GroupKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+
+class Draughtsman {
+ public:
+  Draughtsman(const Fragment& fragment, const DrawOptions& options) : fragment_(fragment), options_(options) {
+    drawing_.title = options.title;
+    for (const detail::ActorDraft& actor : fragment.actors)
+      drawing_.clusters.push_back(fragment.names[actor.name]);
+    measure_depths();
+    mark();
+  }
+
+  Drawing run() {
+    group();
+    label_nodes();
+    add_edges();
+    return std::move(drawing_);
+  }
+
+ private:
+  std::uint32_t cluster_of(const TaskDraft& task) const {
+    // A spawned fragment names actors that it does not hold; they have no cluster.
+    return task.actor < drawing_.clusters.size() ? task.actor : detail::none;
+  }
+
+  void measure_depths() {
+    depth_.assign(fragment_.tasks.size(), 0);
+    const OutEdges out_edges(fragment_);
+    const auto order = topological_order(fragment_, out_edges);
+    drawing_.has_cycle = order.size() < depth_.size();
+    for (const std::uint32_t task : order) {
+      for (const std::uint32_t edge : out_edges.of(task)) {
+        std::uint32_t& depth = depth_[fragment_.edges[edge].successor];
+        depth = std::max(depth, depth_[task] + 1);
+      }
+    }
+  }
+
+  void mark() {
+    next_marked_.assign(fragment_.tasks.size(), detail::none);
+    is_marked_.assign(fragment_.tasks.size(), false);
+    const auto path = drawing_.has_cycle ? find_cycle(fragment_) : rank(fragment_).critical_path;
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      is_marked_[path[i]] = true;
+      if (i + 1 < path.size()) next_marked_[path[i]] = path[i + 1];
+    }
+    if (drawing_.has_cycle) next_marked_[path.back()] = path.front();
+  }
+
+  /// The finest grouping with few enough nodes.
+  void group() {
+    const auto tasks = static_cast<std::uint32_t>(fragment_.tasks.size());
+    const auto draft = [&](std::uint32_t task) -> const TaskDraft& { return fragment_.tasks[task]; };
+    const std::uint32_t deepest = tasks == 0 ? 0 : *std::max_element(depth_.begin(), depth_.end());
+    const std::uint32_t nodes_max = std::max(options_.nodes_max, 1u);
+    const std::uint32_t depths_per_node = deepest / nodes_max + 1;
+    const bool fits = number_groups([&](std::uint32_t task) {
+                        return GroupKey{0, 0, 0, task};
+                      }) ||
+                      number_groups([&](std::uint32_t task) {
+                        return GroupKey{cluster_of(draft(task)), draft(task).name, depth_[task], 0};
+                      }) ||
+                      number_groups([&](std::uint32_t task) {
+                        return GroupKey{cluster_of(draft(task)), draft(task).name, 0, 0};
+                      });
+    if (!fits)
+      number_groups([&](std::uint32_t task) { return GroupKey{0, 0, depth_[task] / depths_per_node, 0}; });
+  }
+
+  template <class KeyOf>
+  bool number_groups(KeyOf&& key_of) {
+    std::map<GroupKey, std::uint32_t> numbers;
+    node_of_.resize(fragment_.tasks.size());
+    for (std::uint32_t task = 0; task < node_of_.size(); ++task) {
+      const auto number = static_cast<std::uint32_t>(numbers.size());
+      node_of_[task] = numbers.emplace(key_of(task), number).first->second;
+      if (numbers.size() > std::max(options_.nodes_max, 1u)) return false;
+    }
+    drawing_.nodes.assign(numbers.size(), DrawnNode{.tasks = 0});
+    return true;
+  }
+
+  void label_nodes() {
+    std::vector<bool> mixed(drawing_.nodes.size(), false);
+    std::vector<std::uint32_t> first(drawing_.nodes.size(), detail::none);
+    for (std::uint32_t task = 0; task < node_of_.size(); ++task) {
+      DrawnNode& node = drawing_.nodes[node_of_[task]];
+      std::uint32_t& first_task = first[node_of_[task]];
+      if (first_task == detail::none) {
+        first_task = task;
+        node.cluster = cluster_of(fragment_.tasks[task]);
+        node.depth = depth_[task];
+      }
+      ++node.tasks;
+      node.depth = std::min(node.depth, depth_[task]);
+      node.marked = node.marked || is_marked_[task];
+      if (fragment_.tasks[task].name != fragment_.tasks[first_task].name) mixed[node_of_[task]] = true;
+      if (cluster_of(fragment_.tasks[task]) != node.cluster) node.cluster = detail::none;
+    }
+    for (std::size_t i = 0; i < drawing_.nodes.size(); ++i) {
+      DrawnNode& node = drawing_.nodes[i];
+      const TaskDraft& task = fragment_.tasks[first[i]];
+      const std::string& name = fragment_.names[task.name];
+      if (node.tasks == 1) {
+        node.label = label(fragment_, first[i]);
+        if (const auto takes = fragment_.policies[task.policy].takes)
+          node.label += "\n" + duration_text(*takes);
+      } else {
+        // "×" in UTF-8.
+        node.label = (mixed[i] ? name + ", ..." : name) + " \xC3\x97 " + std::to_string(node.tasks);
+      }
+    }
+  }
+
+  /// Which in-edges of a task bring an argument.
+  std::vector<bool> data_edges(const TaskDraft& task) const {
+    std::vector<bool> data(task.edge_count, false);
+    for (std::uint32_t i = 0; i < task.argument_count; ++i) {
+      const Argument& argument = fragment_.arguments[task.first_argument + i];
+      if (argument.kind == ArgumentKind::literal) continue;
+      std::fill_n(data.begin() + argument.first, argument.count, true);
+    }
+    return data;
+  }
+
+  void add_edges() {
+    using Key = std::tuple<std::uint32_t, std::uint32_t, detail::EdgeKind, bool, bool>;
+    std::map<Key, DrawnEdge> merged;
+    for (const TaskDraft& task : fragment_.tasks) {
+      const std::vector<bool> data = data_edges(task);
+      for (std::uint32_t i = 0; i < task.edge_count; ++i) {
+        const Edge& edge = fragment_.edges[task.first_edge + i];
+        const std::uint32_t from = node_of_[edge.predecessor];
+        const std::uint32_t to = node_of_[edge.successor];
+        if (from == to && edge.predecessor != edge.successor) continue;
+        const bool actor_order = !data[i] && edge.kind == detail::EdgeKind::strong &&
+                                 task.actor != detail::none &&
+                                 fragment_.tasks[edge.predecessor].actor == task.actor;
+        const auto [at, added] =
+            merged.try_emplace(Key{from, to, edge.kind, data[i], actor_order},
+                               DrawnEdge{from, to, edge.kind, data[i], actor_order, 0, false});
+        ++at->second.edges;
+        if (next_marked_[edge.predecessor] == edge.successor) at->second.marked = true;
+      }
+    }
+    for (const auto& [key, edge] : merged) drawing_.edges.push_back(edge);
+  }
+
+  const Fragment& fragment_;
+  const DrawOptions& options_;
+  std::vector<std::uint32_t> depth_;
+  std::vector<bool> is_marked_;
+  std::vector<std::uint32_t> next_marked_;
+  std::vector<std::uint32_t> node_of_;
+  Drawing drawing_;
+};
+
+}  // namespace
+
+Drawing draw(const Fragment& fragment, const DrawOptions& options) {
+  return Draughtsman(fragment, options).run();
+}
+
+}  // namespace dag

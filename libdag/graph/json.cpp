@@ -1,0 +1,105 @@
+// A graph as JSON. Durations in nanoseconds; where nothing is stated, ranks are in units of one task.
+
+#include "libdag/graph/drawing.hpp"
+#include "libdag/graph/order.hpp"
+#include "libdag/graph/rank.hpp"
+#include "libdag/graph/text.hpp"
+
+namespace dag {
+namespace {
+
+using detail::Argument;
+using detail::ArgumentKind;
+using detail::Fragment;
+using detail::TaskDraft;
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : printable(text)) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (c == '\n') {
+      result += "\\n";
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+const char* kind_name(detail::EdgeKind kind) {
+  switch (kind) {
+    case detail::EdgeKind::strong:
+      return "strong";
+    case detail::EdgeKind::weak:
+      return "weak";
+    case detail::EdgeKind::conditional:
+      return "conditional";
+  }
+  return "unknown";
+}
+
+bool brings_argument(const Fragment& fragment, const TaskDraft& task, std::uint32_t edge) {
+  for (std::uint32_t i = 0; i < task.argument_count; ++i) {
+    const Argument& argument = fragment.arguments[task.first_argument + i];
+    if (argument.kind != ArgumentKind::literal && edge >= argument.first &&
+        edge - argument.first < argument.count) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string task_json(const Fragment& fragment, const Ranking* ranking, std::uint32_t index) {
+  const TaskDraft& task = fragment.tasks[index];
+  const Policy& policy = fragment.policies[task.policy];
+  std::string text = "{\"id\": " + std::to_string(index) + ", \"name\": " + quoted(fragment.names[task.name]);
+  if (task.actor < fragment.actors.size()) {
+    text += ", \"actor\": " + quoted(fragment.names[fragment.actors[task.actor].name]);
+  }
+  if (policy.takes) text += ", \"takes_ns\": " + std::to_string(policy.takes->count());
+  if (ranking != nullptr) {
+    text += ", \"starts_at_ns\": " + std::to_string(ranking->starts_at[index].count());
+    text += ", \"slack_ns\": " + std::to_string(ranking->slack(index).count());
+  }
+  return text + "}";
+}
+
+std::string indices_json(const std::vector<std::uint32_t>& indices) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < indices.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(indices[i]);
+  return text + "]";
+}
+
+}  // namespace
+
+std::string json(const Fragment& fragment, const std::string& title) {
+  const std::vector<std::uint32_t> cycle = find_cycle(fragment);
+  Ranking ranking;
+  if (cycle.empty()) ranking = rank(fragment);
+  std::string text = "{\"name\": " + quoted(title) + ",\n \"tasks\": [";
+  for (std::uint32_t task = 0; task < fragment.tasks.size(); ++task) {
+    text += (task > 0 ? ",\n  " : "\n  ") + task_json(fragment, cycle.empty() ? &ranking : nullptr, task);
+  }
+  text += "],\n \"edges\": [";
+  bool first = true;
+  for (const TaskDraft& task : fragment.tasks) {
+    for (std::uint32_t i = 0; i < task.edge_count; ++i) {
+      const detail::Edge& edge = fragment.edges[task.first_edge + i];
+      text += first ? "\n  " : ",\n  ";
+      first = false;
+      text += "{\"from\": " + std::to_string(edge.predecessor) +
+              ", \"to\": " + std::to_string(edge.successor) + ", \"kind\": \"" + kind_name(edge.kind) +
+              "\", \"data\": " + (brings_argument(fragment, task, i) ? "true" : "false") + "}";
+    }
+  }
+  text += "],\n ";
+  if (cycle.empty()) {
+    text += "\"critical_path\": " + indices_json(ranking.critical_path) +
+            ", \"critical_path_ns\": " + std::to_string(ranking.length.count());
+  } else {
+    text += "\"cycle\": " + indices_json(cycle);
+  }
+  return text + "}\n";
+}
+
+}  // namespace dag

@@ -1,0 +1,72 @@
+// Units of time, and the grammar of UTF-8.
+
+#include "libdag/graph/text.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace dag {
+
+std::string duration_text(Duration duration) {
+  struct Unit {
+    double ns;
+    const char* name;
+  };
+  constexpr std::array<Unit, 5> units{{{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}};
+  const auto ns = static_cast<double>(duration.count());
+  for (const Unit& unit : units) {
+    if (std::abs(ns) < unit.ns) continue;
+    std::array<char, 64> buffer{};
+    std::snprintf(buffer.data(), buffer.size(), "%.6g %s", ns / unit.ns, unit.name);
+    return buffer.data();
+  }
+  return std::to_string(duration.count()) + " ns";
+}
+
+namespace {
+
+/// The length of the UTF-8 sequence at `at` (RFC 3629), or 0 when there is none.
+std::size_t sequence_length(const std::string& text, std::size_t at) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>(0);
+  };
+  const unsigned char first = byte(at);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xC2 && first <= 0xDF   ? 2
+                             : first >= 0xE0 && first <= 0xEF ? 3
+                             : first >= 0xF0 && first <= 0xF4 ? 4
+                                                              : 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xC0) != 0x80) return 0;
+  }
+  const unsigned char second = byte(at + 1);
+  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+  const bool surrogate = first == 0xED && second > 0x9F;
+  const bool too_large = first == 0xF4 && second > 0x8F;
+  return overlong || surrogate || too_large ? 0 : length;
+}
+
+}  // namespace
+
+std::string printable(const std::string& text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = sequence_length(text, at);
+    if (length == 0) {
+      result += "\xEF\xBF\xBD";  // U+FFFD
+      ++at;
+      continue;
+    }
+    const bool control = length == 1 && (static_cast<unsigned char>(text[at]) < 0x20 || text[at] == 0x7F);
+    if (control && text[at] != '\n') {
+      result += ' ';
+    } else {
+      result.append(text, at, length);
+    }
+    at += length;
+  }
+  return result;
+}
+
+}  // namespace dag

@@ -1,0 +1,16 @@
+#pragma once
+// Text that people read: durations, and names of which nobody knows what bytes they hold.
+
+#include <string>
+
+#include "libdag/base/time.hpp"
+
+namespace dag {
+
+/// How a person writes a duration: `1.5 s`, `20 ms`.
+std::string duration_text(Duration duration);
+
+/// `text` as valid UTF-8: other bytes replaced by U+FFFD, control characters except newlines by spaces.
+std::string printable(const std::string& text);
+
+}  // namespace dag
