@@ -5,7 +5,7 @@
 
 #include "libdag/base/ids.hpp"
 
-namespace dag::link {
+namespace dag {
 
 /// The cluster a process belongs to, drawn at random when the cluster is made: processes of two clusters on
 /// one machine, or a port that has changed hands, never take each other's frames for their own. Zero: not
@@ -14,6 +14,10 @@ struct ClusterId {
   std::uint64_t value = 0;
   auto operator<=>(const ClusterId&) const = default;
 };
+
+}  // namespace dag
+
+namespace dag::link {
 
 /// All numbers are counts since the link began, so a late or repeated header never undoes a newer one.
 struct FrameHeader {

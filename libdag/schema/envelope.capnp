@@ -1,0 +1,45 @@
+@0x9c5b8e3d41aa4a00;
+# The one frame in which everything between two processes travels, whatever carries it.
+#
+# A *numbered* frame (seq > 0) belongs to a link: it arrives exactly once and in order while both lives last. A *bare*
+# one (seq 0, no operations) acknowledges, gives credit, probes or answers. A *loose* one (seq 0, with operations) is
+# outside the link: it may be lost, repeated or late, and of its header only who speaks to whom counts. Handshake and
+# membership are loose, all else is numbered. libdag/link/link_machine.hpp argues why that works and why it ends.
+
+using Cxx = import "/capnp/c++.capnp";
+using Ids = import "ids.capnp";
+using Handshake = import "handshake.capnp".Handshake;
+using Membership = import "membership.capnp".Membership;
+$Cxx.namespace("dag::schema");
+
+struct Envelope {
+  version @0 :UInt16;            # of the protocol, as the handshake chose it; in a Hello the sender's highest
+  cluster @1 :Ids.ClusterId;
+  from @2 :Ids.Life;             # who speaks
+  to @3 :Ids.Life;               # to whom, in which life; a frame for another life is refused. Zero: whoever listens
+  seq @4 :UInt64;                # of the frame; zero: bare or loose
+  chargeBytes @5 :UInt64;        # what the operations cost in byte credit, by the sender's measure
+  ack @6 :UInt64;                # every frame of yours with a lower seq has arrived
+  ackBeyond @7 :UInt64;          # bit i: so has frame ack + 1 + i
+  creditOperations @8 :UInt64;   # how much you may have sent since the link began
+  creditBytes @9 :UInt64;
+  probe @10 :UInt64;             # not zero: answer at once, with this number
+  answer @11 :UInt64;            # to your probe; zero: none has arrived
+  operations @12 :List(Operation);
+}
+
+struct Operation {
+  # A member that the receiver does not know is answered by `unimplemented`; it is neither dropped silently nor taken for
+  # something else, and the other operations of the frame are handled as ever.
+  union {
+    invalid @0 :Void;            # what nobody set; refused
+    unimplemented @1 :Unimplemented;
+    handshake @2 :Handshake;
+    membership @3 :Membership;
+  }
+}
+
+struct Unimplemented {
+  conversation @0 :UInt16;       # the member of Operation's union that arrived
+  message @1 :UInt16;            # the member of that conversation's union; 65535: the whole conversation is unknown
+}

@@ -1,0 +1,30 @@
+#pragma once
+// What envelope.cpp needs of each conversation: what a message weighs beyond its Operation element, how it is
+// written, and how it is read. Includes generated code, so it is for the .cpp files of libdag/wire alone.
+
+#include <optional>
+
+#include "libdag/schema/envelope.capnp.h"
+#include "libdag/wire/operation.hpp"
+
+namespace dag::wire {
+
+/// Of the conversation's struct and all below it; the Operation that points to it is counted by envelope.cpp.
+std::size_t words(const Handshake& message);
+std::size_t words(const MembershipMessage& message);
+
+void write(schema::Handshake::Builder to, const Handshake& message);
+void write(schema::Membership::Builder to, const MembershipMessage& message);
+
+/// Empty: a message that this build does not know. Throw Invalid or kj::Exception.
+std::optional<Handshake> read(schema::Handshake::Reader from);
+std::optional<MembershipMessage> read(schema::Membership::Reader from);
+
+template <class... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+template <class... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
+
+}  // namespace dag::wire

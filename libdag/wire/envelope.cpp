@@ -1,0 +1,215 @@
+// The frame around the operations, and the only place where exceptions of Cap'n Proto are caught.
+
+#include "libdag/wire/envelope.hpp"
+
+#include <capnp/message.h>
+#include <kj/exception.h>
+
+#include <cstring>
+
+#include "libdag/wire/codec/conversations.hpp"
+#include "libdag/wire/codec/words.hpp"
+
+namespace dag::wire {
+namespace {
+
+constexpr std::uint16_t whole_conversation = 0xFFFF;
+constexpr std::size_t word_bytes = sizeof(capnp::word);
+/// Segment table, root pointer, the envelope itself.
+constexpr std::size_t fixed_words = 2 + words_of<schema::Envelope>;
+static_assert((fixed_words + 1) * word_bytes <= frame_overhead_bytes);
+
+/// Beyond its element of the list of operations.
+std::size_t words_below(const Operation& operation) {
+  return std::visit(
+      Overloaded{[](const Unknown&) -> std::size_t {
+                   DAG_CHECK(!"Unknown is what arrives, not what is sent");
+                   return 0;
+                 },
+                 [](const Unimplemented&) -> std::size_t { return words_of<schema::Unimplemented>; },
+                 [](const auto& conversation) -> std::size_t { return words(conversation); }},
+      operation);
+}
+
+Error invalid(std::string what) {
+  return {ErrorCode::frame_invalid, std::move(what),
+          "the peer is broken, or not libdag; its frame was dropped"};
+}
+
+// ---- writing
+// ---------------------------------------------------------------------------------------------------
+
+void write_header(schema::Envelope::Builder to, std::uint16_t version, const link::FrameHeader& header) {
+  to.setVersion(version);
+  to.setCluster(header.cluster.value);
+  to.setFrom(word_of(header.from));
+  to.setTo(word_of(header.to));
+  to.setSeq(header.seq);
+  to.setChargeBytes(header.charge_bytes);
+  to.setAck(header.ack);
+  to.setAckBeyond(header.ack_beyond);
+  to.setCreditOperations(header.credit_operations);
+  to.setCreditBytes(header.credit_bytes);
+  to.setProbe(header.probe);
+  to.setAnswer(header.answer);
+}
+
+void write_operation(schema::Operation::Builder to, const Operation& operation) {
+  std::visit(Overloaded{[](const Unknown&) {},
+                        [&](const Unimplemented& unimplemented) {
+                          auto builder = to.initUnimplemented();
+                          builder.setConversation(unimplemented.conversation);
+                          builder.setMessage(unimplemented.message);
+                        },
+                        [&](const Handshake& message) { write(to.initHandshake(), message); },
+                        [&](const MembershipMessage& message) { write(to.initMembership(), message); }},
+             operation);
+}
+
+// ---- reading
+// ---------------------------------------------------------------------------------------------------
+
+link::FrameHeader read_header(schema::Envelope::Reader from) {
+  link::FrameHeader header;
+  header.cluster.value = from.getCluster();
+  header.from = life_from(from.getFrom());
+  header.to = life_from(from.getTo());
+  header.seq = from.getSeq();
+  header.charge_bytes = from.getChargeBytes();
+  header.ack = from.getAck();
+  header.ack_beyond = from.getAckBeyond();
+  header.credit_operations = from.getCreditOperations();
+  header.credit_bytes = from.getCreditBytes();
+  header.probe = from.getProbe();
+  header.answer = from.getAnswer();
+  return header;
+}
+
+/// A conversation's message, or what of it is unknown.
+template <class Conversation>
+Operation read_message(schema::Operation::Reader operation, Conversation conversation) {
+  if (auto message = read(conversation)) return std::move(*message);
+  return Unknown{static_cast<std::uint16_t>(operation.which()),
+                 static_cast<std::uint16_t>(conversation.which())};
+}
+
+Operation read_operation(schema::Operation::Reader from) {
+  switch (from.which()) {
+    case schema::Operation::INVALID:
+      throw Invalid{"an operation says nothing"};
+    case schema::Operation::UNIMPLEMENTED:
+      return Unimplemented{from.getUnimplemented().getConversation(), from.getUnimplemented().getMessage()};
+    case schema::Operation::HANDSHAKE:
+      return read_message(from, from.getHandshake());
+    case schema::Operation::MEMBERSHIP:
+      return read_message(from, from.getMembership());
+  }
+  return Unknown{static_cast<std::uint16_t>(from.which()), whole_conversation};
+}
+
+bool spoken(std::uint16_t version) {
+  return version >= link::versions_spoken.min && version <= link::versions_spoken.max;
+}
+
+Result<Envelope> read_envelope(schema::Envelope::Reader from, std::size_t frame_bytes) {
+  Envelope envelope;
+  envelope.version = from.getVersion();
+  envelope.header = read_header(from);
+  // Byte credit bounds our memory only when frames are charged for what they weigh.
+  if (envelope.header.seq > 0 &&
+      envelope.header.charge_bytes < (frame_bytes - fixed_words * word_bytes) / 2) {
+    throw Invalid{"a frame is charged for " + std::to_string(envelope.header.charge_bytes) +
+                  " bytes and has " + std::to_string(frame_bytes)};
+  }
+  const auto operations = from.getOperations();
+  check_count(operations.size(), operations_per_frame_max, "Envelope.operations");
+  envelope.operations.reserve(operations.size());
+  for (const auto operation : operations) {
+    if (!spoken(envelope.version) && operation.which() != schema::Operation::HANDSHAKE) {
+      return Error{ErrorCode::peer_version,
+                   to_string(envelope.header.from) + " sent a frame of version " +
+                       std::to_string(envelope.version) + " of the protocol, this build speaks " +
+                       std::to_string(link::versions_spoken.min) + " to " +
+                       std::to_string(link::versions_spoken.max),
+                   "install the same release of libdag on both; neighbouring releases work together"};
+    }
+    envelope.operations.push_back(read_operation(operation));
+  }
+  return envelope;
+}
+
+/// The words of the frame's only segment; empty when the frame is not as long as it says.
+kj::ArrayPtr<const capnp::word> segment_of(kj::ArrayPtr<const capnp::word> frame) {
+  std::uint32_t table[2];
+  std::memcpy(table, frame.begin(), sizeof table);
+  if (table[0] != 0 || table[1] != frame.size() - 1) return {};
+  return frame.slice(1, frame.size());
+}
+
+}  // namespace
+
+std::size_t size_bytes(const Operation& operation) {
+  return (words_of<schema::Operation> + words_below(operation)) * word_bytes;
+}
+
+Result<Blob> encode(const Envelope& envelope, std::size_t frame_bytes_max) {
+  return encode(envelope.version, envelope.header, envelope.operations, frame_bytes_max);
+}
+
+Result<Blob> encode(std::uint16_t version, const link::FrameHeader& header,
+                    std::span<const Operation> operations, std::size_t frame_bytes_max) {
+  std::size_t words = fixed_words + list_words<schema::Operation>(operations.size());
+  for (const Operation& operation : operations) words += words_below(operation);
+  if (operations.size() > operations_per_frame_max || words * word_bytes > frame_bytes_max) {
+    return Error{ErrorCode::frame_invalid, "a frame of " + std::to_string(operations.size()) +
+                                               " operations and " + std::to_string(words * word_bytes) +
+                                               " bytes; at most " + std::to_string(operations_per_frame_max) +
+                                               " and " + std::to_string(frame_bytes_max) + " may be sent"};
+  }
+  return Blob::make(words * word_bytes, [&](std::byte* bytes) {
+    std::memset(bytes, 0, words * word_bytes);  // Cap'n Proto writes only what is not zero.
+    const std::uint32_t table[2] = {0, static_cast<std::uint32_t>(words - 1)};
+    std::memcpy(bytes, table, sizeof table);
+    capnp::FlatMessageBuilder builder(kj::arrayPtr(reinterpret_cast<capnp::word*>(bytes) + 1, words - 1));
+    auto root = builder.initRoot<schema::Envelope>();
+    write_header(root, version, header);
+    if (!operations.empty()) {
+      auto list = root.initOperations(static_cast<unsigned>(operations.size()));
+      for (unsigned i = 0; i < list.size(); ++i) write_operation(list[i], operations[i]);
+    }
+    builder.requireFilled();  // We weighed exactly, or the weighing is wrong.
+  });
+}
+
+Result<Envelope> decode(std::span<const std::byte> frame, std::size_t frame_bytes_max) {
+  if (frame.size() > frame_bytes_max) {
+    return invalid("a frame of " + std::to_string(frame.size()) + " bytes; at most " +
+                   std::to_string(frame_bytes_max) + " are taken");
+  }
+  if (frame.size() < 2 * word_bytes || frame.size() % word_bytes != 0) {
+    return invalid("a frame of " + std::to_string(frame.size()) + " bytes was cut off");
+  }
+  Blob aligned;
+  if (reinterpret_cast<std::uintptr_t>(frame.data()) % word_bytes != 0) {
+    aligned = Blob(frame);
+    frame = aligned.bytes();
+  }
+  const auto segment =
+      segment_of(kj::arrayPtr(reinterpret_cast<const capnp::word*>(frame.data()), frame.size() / word_bytes));
+  if (segment.size() == 0) return invalid("a frame is not as long as it says");
+
+  capnp::ReaderOptions options;
+  options.traversalLimitInWords = std::max<std::uint64_t>(4096, 8 * segment.size());
+  options.nestingLimit = 32;
+  try {
+    const kj::ArrayPtr<const capnp::word> segments[] = {segment};
+    capnp::SegmentArrayMessageReader reader(segments, options);
+    return read_envelope(reader.getRoot<schema::Envelope>(), frame.size());
+  } catch (const kj::Exception& exception) {
+    return invalid(std::string("a corrupt frame: ") + exception.getDescription().cStr());
+  } catch (const Invalid& why) {
+    return invalid(why.what);
+  }
+}
+
+}  // namespace dag::wire

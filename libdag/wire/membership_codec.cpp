@@ -1,0 +1,144 @@
+// schema/membership.capnp as values.
+
+#include "libdag/wire/codec/conversations.hpp"
+#include "libdag/wire/codec/words.hpp"
+
+namespace dag::wire {
+namespace {
+
+/// Of what a claim points to.
+std::size_t words_below(const Claim& claim) {
+  std::size_t words = text_words(claim.endpoint.control) + text_words(claim.endpoint.bulk) +
+                      list_words<schema::DeviceLoad>(claim.load.devices.size());
+  for (const DeviceLoad& device : claim.load.devices) words += text_words(device.kind);
+  return words;
+}
+
+std::size_t claims_words(const std::vector<Claim>& claims) {
+  std::size_t words = list_words<schema::Claim>(claims.size());
+  for (const Claim& claim : claims) words += words_below(claim);
+  return words;
+}
+
+void write_device(schema::DeviceLoad::Builder to, const DeviceLoad& device) {
+  if (!device.kind.empty()) to.setKind(as_text(device.kind));
+  to.setLanes(device.lanes);
+  to.setLanesFree(device.lanes_free);
+  to.setMemoryBytes(device.memory_bytes);
+  to.setMemoryFreeBytes(device.memory_free_bytes);
+  to.setBacklog(device.backlog.count());
+}
+
+void write_claim(schema::Claim::Builder to, const Claim& claim) {
+  to.setLife(word_of(claim.life));
+  to.setState(static_cast<schema::Claim::State>(claim.state));
+  to.setBeat(claim.beat);
+  if (!claim.endpoint.control.empty()) to.setControl(as_text(claim.endpoint.control));
+  if (!claim.endpoint.bulk.empty()) to.setBulk(as_text(claim.endpoint.bulk));
+  to.setTasksReady(claim.load.tasks_ready);
+  if (claim.load.devices.empty()) return;
+  auto devices = to.initDevices(static_cast<unsigned>(claim.load.devices.size()));
+  for (unsigned i = 0; i < devices.size(); ++i) write_device(devices[i], claim.load.devices[i]);
+}
+
+Claim read_claim(schema::Claim::Reader from) {
+  Claim claim;
+  claim.life = life_from(from.getLife());
+  // A state this build does not know would be a new way to be gone, or not to be: neither may be guessed.
+  if (from.getState() > schema::Claim::State::LEFT) throw Invalid{"Claim.state is none we know"};
+  claim.state = static_cast<MemberState>(from.getState());
+  claim.beat = from.getBeat();
+  claim.endpoint.control = text_from(from.getControl(), address_bytes_max, "Claim.control");
+  claim.endpoint.bulk = text_from(from.getBulk(), address_bytes_max, "Claim.bulk");
+  claim.load.tasks_ready = from.getTasksReady();
+  const auto devices = from.getDevices();
+  check_count(devices.size(), member_devices_max, "Claim.devices");
+  claim.load.devices.reserve(devices.size());
+  for (const auto reader : devices) {
+    DeviceLoad device;
+    device.kind = text_from(reader.getKind(), name_bytes_max, "DeviceLoad.kind");
+    device.lanes = reader.getLanes();
+    device.lanes_free = reader.getLanesFree();
+    device.memory_bytes = reader.getMemoryBytes();
+    device.memory_free_bytes = reader.getMemoryFreeBytes();
+    device.backlog = Duration(reader.getBacklog());
+    claim.load.devices.push_back(std::move(device));
+  }
+  return claim;
+}
+
+static_assert(static_cast<int>(MemberState::alive) == static_cast<int>(schema::Claim::State::ALIVE));
+static_assert(static_cast<int>(MemberState::suspect) == static_cast<int>(schema::Claim::State::SUSPECT));
+static_assert(static_cast<int>(MemberState::dead) == static_cast<int>(schema::Claim::State::DEAD));
+static_assert(static_cast<int>(MemberState::left) == static_cast<int>(schema::Claim::State::LEFT));
+
+}  // namespace
+
+std::size_t words(const MembershipMessage& message) {
+  std::size_t words = words_of<schema::Membership>;
+  if (const auto* join = std::get_if<membership::Join>(&message)) words += written_text_words(join->address);
+  if (const auto* welcome = std::get_if<membership::Welcome>(&message))
+    words += written_text_words(welcome->address);
+  if (const auto* obituary = std::get_if<membership::Obituary>(&message)) {
+    words += words_of<schema::Claim> + words_below(obituary->deceased);
+  }
+  return words + std::visit([](const auto& any) { return claims_words(any.claims); }, message);
+}
+
+void write(schema::Membership::Builder to, const MembershipMessage& message) {
+  std::visit(Overloaded{[&](const membership::Ping& ping) { to.setPing(ping.number); },
+                        [&](const membership::Ack& ack) { to.setAck(ack.number); },
+                        [&](const membership::PingRequest& request) {
+                          auto builder = to.initPingRequest();
+                          builder.setNumber(request.number);
+                          builder.setTarget(word_of(request.target));
+                        },
+                        [&](const membership::Nack& nack) { to.setNack(nack.number); },
+                        [&](const membership::Gossip&) { to.setGossip(); },
+                        [&](const membership::Join& join) { to.setJoin(as_text(join.address)); },
+                        [&](const membership::Welcome& welcome) { to.setWelcome(as_text(welcome.address)); },
+                        [&](const membership::Obituary& obituary) {
+                          auto builder = to.initObituary();
+                          write_claim(builder.initDeceased(), obituary.deceased);
+                          builder.setMembersUp(obituary.members_up);
+                        }},
+             message);
+  const auto& claims =
+      std::visit([](const auto& any) -> const std::vector<Claim>& { return any.claims; }, message);
+  if (claims.empty()) return;
+  auto list = to.initClaims(static_cast<unsigned>(claims.size()));
+  for (unsigned i = 0; i < list.size(); ++i) write_claim(list[i], claims[i]);
+}
+
+std::optional<MembershipMessage> read(schema::Membership::Reader from) {
+  const auto list = from.getClaims();
+  check_count(list.size(), members_max, "Membership.claims");
+  std::vector<Claim> claims;
+  claims.reserve(list.size());
+  for (const auto claim : list) claims.push_back(read_claim(claim));
+  switch (from.which()) {
+    case schema::Membership::PING:
+      return membership::Ping{from.getPing(), std::move(claims)};
+    case schema::Membership::ACK:
+      return membership::Ack{from.getAck(), std::move(claims)};
+    case schema::Membership::PING_REQUEST:
+      return membership::PingRequest{from.getPingRequest().getNumber(),
+                                     life_from(from.getPingRequest().getTarget()), std::move(claims)};
+    case schema::Membership::NACK:
+      return membership::Nack{from.getNack(), std::move(claims)};
+    case schema::Membership::GOSSIP:
+      return membership::Gossip{std::move(claims)};
+    case schema::Membership::JOIN:
+      return membership::Join{text_from(from.getJoin(), address_bytes_max, "Membership.join"),
+                              std::move(claims)};
+    case schema::Membership::WELCOME:
+      return membership::Welcome{text_from(from.getWelcome(), address_bytes_max, "Membership.welcome"),
+                                 std::move(claims)};
+    case schema::Membership::OBITUARY:
+      return membership::Obituary{read_claim(from.getObituary().getDeceased()),
+                                  from.getObituary().getMembersUp(), std::move(claims)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace dag::wire

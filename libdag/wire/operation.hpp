@@ -1,0 +1,37 @@
+#pragma once
+// Everything that one process can say to another: one alternative per conversation, as in
+// schema/envelope.capnp.
+
+#include <cstdint>
+#include <variant>
+
+#include "libdag/link/handshake.hpp"
+#include "libdag/membership/messages.hpp"
+
+namespace dag::wire {
+
+using Handshake = std::variant<link::Hello, link::Welcome, link::HelloRefused>;
+
+/// Something a newer peer said that this build does not know. Comes out of decode, never goes into encode.
+struct Unknown {
+  /// Number of the conversation in the schema's union, and of the message in the conversation's.
+  std::uint16_t conversation = 0;
+  std::uint16_t message = 0;
+  bool operator==(const Unknown&) const = default;
+};
+
+/// The answer to it.
+struct Unimplemented {
+  std::uint16_t conversation = 0;
+  /// 65535: the whole conversation is unknown.
+  std::uint16_t message = 0;
+  bool operator==(const Unimplemented&) const = default;
+};
+
+inline Unimplemented unimplemented_answer(const Unknown& unknown) {
+  return {unknown.conversation, unknown.message};
+}
+
+using Operation = std::variant<Unknown, Unimplemented, Handshake, MembershipMessage>;
+
+}  // namespace dag::wire

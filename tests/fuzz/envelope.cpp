@@ -1,0 +1,20 @@
+// libFuzzer's way into decode: any bytes give a value or an Error, and what was understood can be said again
+// and means the same. The mutation loop of tests/unit/wire is the small, repeatable brother of this.
+#include <cstdlib>
+
+#include "libdag/wire/envelope.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+  using namespace dag::wire;
+  const auto first = decode(std::as_bytes(std::span(data, size)));
+  if (!first) return 0;
+  for (const Operation& operation : first->operations) {
+    if (std::holds_alternative<Unknown>(operation)) return 0;
+  }
+  const auto frame = encode(*first);
+  if (!frame) return 0;  // Larger written out than it arrived: lists may overlap in what arrives.
+  const auto second = decode(frame->bytes());
+  // The second may be refused for its charge: written out, it may weigh more.
+  if (second && !(*second == *first)) std::abort();
+  return 0;
+}
