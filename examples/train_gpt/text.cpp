@@ -13,26 +13,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string hint = " Name a readable text with --text FILE, or leave --text away to train on " +
-                         std::string(licences_directory) + ".";
+std::string hint() {
+  return " Name a readable text with --text FILE, or leave --text away to train on " +
+         std::string(licences_directory) + ".";
+}
 
 std::vector<std::uint8_t> read_file(const fs::path& file) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
-  if (!fs::exists(status)) throw TextError("text '" + file.string() + "' does not exist." + hint);
+  if (!fs::exists(status)) throw TextError("text '" + file.string() + "' does not exist." + hint());
   if (!fs::is_regular_file(status))
-    throw TextError("text '" + file.string() + "' is not a regular file." + hint);
+    throw TextError("text '" + file.string() + "' is not a regular file." + hint());
   const std::uintmax_t size_bytes = fs::file_size(file, error);
   if (!error && size_bytes > text_bytes_max)
     throw TextError("text '" + file.string() + "' has " + std::to_string(size_bytes) +
-                    " bytes; at most 1 GiB is read." + hint);
+                    " bytes; at most 1 GiB is read." + hint());
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw TextError("text '" + file.string() + "': " + std::strerror(errno) + "." + hint);
+  if (!stream) throw TextError("text '" + file.string() + "': " + std::strerror(errno) + "." + hint());
   std::vector<std::uint8_t> bytes(error ? 0 : size_bytes);
   stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   if (static_cast<std::size_t>(stream.gcount()) != bytes.size())
-    throw TextError("text '" + file.string() + "' ended early while it was read." + hint);
+    throw TextError("text '" + file.string() + "' ended early while it was read." + hint());
   return bytes;
 }
 
@@ -59,20 +61,20 @@ std::vector<std::uint8_t> load_licences(const fs::path& directory) {
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
     if (entry->symlink_status().type() == fs::file_type::regular) files.push_back(entry->path());
   if (error)
-    throw TextError("licence texts in '" + directory.string() + "': " + error.message() + "." + hint);
+    throw TextError("licence texts in '" + directory.string() + "': " + error.message() + "." + hint());
   std::sort(files.begin(), files.end());
   std::vector<std::uint8_t> text;
   for (const fs::path& file : files) {
     const std::vector<std::uint8_t> bytes = read_file(file);
     text.insert(text.end(), bytes.begin(), bytes.end());
   }
-  if (text.empty()) throw TextError("there are no licence texts in '" + directory.string() + "'." + hint);
+  if (text.empty()) throw TextError("there are no licence texts in '" + directory.string() + "'." + hint());
   return text;
 }
 
 std::vector<std::uint8_t> load_text(const fs::path& file) {
   std::vector<std::uint8_t> text = read_file(file);
-  if (text.empty()) throw TextError("text '" + file.string() + "' is empty." + hint);
+  if (text.empty()) throw TextError("text '" + file.string() + "' is empty." + hint());
   return text;
 }
 
@@ -117,7 +119,7 @@ std::vector<Shard> make_shards(std::span<const std::uint8_t> text, std::uint32_t
 Batch training_batch(std::span<const Shard> shards, const Config& config, const BatchAt& at) {
   std::uint64_t windows = 0;
   for (const Shard& shard : shards) windows += windows_in(shard.training.size(), config.context);
-  if (windows == 0) throw TextError("the training text is smaller than the context." + hint);
+  if (windows == 0) throw TextError("the training text is smaller than the context." + hint());
   const std::uint64_t stream =
       mix(mix(mix(stream_of("training batch") ^ at.step) ^ at.replica) ^ at.micro_batch);
   Batch batch;
@@ -139,7 +141,7 @@ std::vector<Batch> validation_batches(std::span<const std::uint8_t> validation, 
                                       std::uint32_t windows_max) {
   if (validation.size() <= config.context)
     throw TextError("a validation shard of " + std::to_string(validation.size()) +
-                    " bytes is smaller than the context of " + std::to_string(config.context) + "." + hint);
+                    " bytes is smaller than the context of " + std::to_string(config.context) + "." + hint());
   const std::size_t room = (validation.size() - 1) / config.context;
   const std::size_t windows = windows_max == 0 ? room : std::min<std::size_t>(room, windows_max);
   std::vector<Batch> batches;
