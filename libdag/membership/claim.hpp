@@ -1,0 +1,70 @@
+#pragma once
+// What one process says of another, and which of two claims holds. Decides only that; what follows from a
+// claim is the MembershipMachine's.
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libdag/base/ids.hpp"
+#include "libdag/base/time.hpp"
+
+namespace dag {
+
+/// Dead and left are for ever: that life of the process is over, whatever it says itself.
+enum class MemberState : std::uint8_t { alive, suspect, dead, left };
+std::string_view name(MemberState state);
+
+/// Where a process listens; its own words, the same for a whole life. `HOST:PORT` each.
+struct Endpoint {
+  std::string control;
+  std::string bulk;
+  auto operator<=>(const Endpoint&) const = default;
+};
+
+/// One device of a node, as others need to know it to place tasks there.
+struct DeviceLoad {
+  std::string kind;  ///< "cpu", "cuda", ...
+  std::uint32_t lanes = 0;
+  std::uint32_t lanes_free = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_free_bytes = 0;
+  /// Predicted run time of all that waits for it or runs on it, summed over its lanes.
+  Duration backlog{0};
+  auto operator<=>(const DeviceLoad&) const = default;
+};
+
+/// What a process gossips of its load. A few beats old when it is read: a hint.
+struct LoadSummary {
+  std::vector<DeviceLoad> devices;
+  /// Ready tasks that a thief could take.
+  std::uint32_t tasks_ready = 0;
+  auto operator<=>(const LoadSummary&) const = default;
+};
+
+struct Claim {
+  Life life;
+  MemberState state = MemberState::alive;
+  /// Grows with each heartbeat of the process itself, so a suspicion is refuted by any later sign of life,
+  /// and the newest load wins. Others only repeat it.
+  std::uint64_t beat = 0;
+  Endpoint endpoint = {};
+  LoadSummary load = {};
+  bool operator==(const Claim&) const = default;
+};
+
+/// A total order of the claims about one process: first the incarnation, which only the process itself can
+/// raise; then whether that life is over; then the beat; on a tie the worse news. What follows makes it
+/// total.
+bool operator<(const Claim& a, const Claim& b);
+
+/// Two processes may disagree about a third: this is the claim both hold once they have talked. It commutes
+/// and associates, so neither the order nor the number of messages matters.
+const Claim& stronger(const Claim& a, const Claim& b);
+
+/// Neither dead nor left.
+inline bool is_up(MemberState state) { return state == MemberState::alive || state == MemberState::suspect; }
+
+}  // namespace dag

@@ -1,0 +1,71 @@
+#pragma once
+// What a MembershipMachine asks of, and tells, the process it lives in. Effects are to be carried out in
+// order.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "libdag/membership/messages.hpp"
+
+namespace dag {
+
+enum class DownWhy : std::uint8_t {
+  silent,        ///< nothing was heard of it for too long
+  process_died,  ///< its link broke and it did not come back: its process is gone, its host answers
+  told,          ///< another process found it dead
+  superseded,    ///< a newer incarnation of it has appeared
+  left,          ///< it said goodbye
+};
+std::string_view name(DownWhy why);
+
+/// Best effort; may be lost. `to` empty: whoever listens there, in whichever life.
+struct SendMembership {
+  std::string address;
+  std::optional<Life> to;
+  MembershipMessage message;
+  bool operator==(const SendMembership&) const = default;
+};
+/// Exactly one per life, before anything else is said of it, and exactly one MemberDown after it.
+struct MemberUp {
+  Life life;
+  Endpoint endpoint;
+  bool operator==(const MemberUp&) const = default;
+};
+struct MemberDown {
+  Life life;
+  DownWhy why = DownWhy::silent;
+  bool operator==(const MemberDown&) const = default;
+};
+/// It has not been heard of; give it nothing new for the moment.
+struct MemberSuspected {
+  Life life;
+  bool operator==(const MemberSuspected&) const = default;
+};
+struct MemberTrusted {
+  Life life;
+  bool operator==(const MemberTrusted&) const = default;
+};
+/// We slept through more than two heartbeats: terms, epochs and leases may have changed without us. Send
+/// nothing that relies on them until ViewFresh.
+struct ViewStale {
+  bool operator==(const ViewStale&) const = default;
+};
+struct ViewFresh {
+  bool operator==(const ViewFresh&) const = default;
+};
+/// Others hold this life to be over (hard rule R6): end its attempts, then begin again with a new machine and
+/// this incarnation. The machine does nothing more.
+struct ComeBackAs {
+  Incarnation incarnation;
+  bool operator==(const ComeBackAs&) const = default;
+};
+
+using MembershipEffect = std::variant<SendMembership, MemberUp, MemberDown, MemberSuspected, MemberTrusted,
+                                      ViewStale, ViewFresh, ComeBackAs>;
+using MembershipEffects = std::vector<MembershipEffect>;
+
+}  // namespace dag
