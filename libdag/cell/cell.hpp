@@ -104,8 +104,10 @@ class Cell {
   RecordSink& records_;
   message::JobState state_;
   bool done_ = false;
-  /// Per shard, in the order of settling.
+  /// Per shard, in the order of settling; a task whose attempt was fixed before it ended is there twice.
   std::vector<std::vector<TaskId>> log_;
+  /// Tasks that were fixed as what they spawned: the record with outcome `none`.
+  std::map<TaskId, OutcomeRecord> grown_;
   std::map<TaskId, Entry> settled_;
   std::vector<Stream> streams_;
   /// Per task of the graph: other shards with successors of it.

@@ -78,6 +78,7 @@ class Runner {
   /// An output that somebody here waits for.
   struct Sought {
     std::uint32_t shard = 0;
+    OutputName under;                      ///< the name that holders know it by: of what the task became
     std::vector<Life> holders;
     std::vector<Life> gone;
     std::optional<Life> asked;             ///< a Fetch is under way to it
@@ -110,6 +111,7 @@ class Runner {
   std::map<OutputName, Sought> sought_;
   /// Attempts ever taken, by the shard and epoch that issued them: forgotten with the epoch.
   std::map<std::uint32_t, std::map<Epoch, std::set<OutputName>>> accepted_;
+  std::map<std::uint32_t, AttemptId> generations_;   ///< of the actors whose objects are here
   std::uint64_t bytes_held_ = 0;
   std::vector<RunnerEffect> effects_;
 };

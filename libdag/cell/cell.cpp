@@ -1,0 +1,289 @@
+#include "libdag/cell/cell.hpp"
+
+#include <algorithm>
+
+namespace dag {
+
+Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
+    : options_(options), plan_(std::move(plan)), records_(records) {
+  DAG_CHECK(plan_->shards > 0 && plan_->shard_of.size() == plan_->graph->tasks.size());
+  state_.job = plan_->job;
+  state_.cell = options_.self;
+  log_.resize(plan_->shards);
+  streams_.resize(plan_->shards);
+  for (const detail::Edge& edge : plan_->graph->edges) {
+    const std::uint32_t from = plan_->shard_of[edge.predecessor];
+    const std::uint32_t to = plan_->shard_of[edge.successor];
+    if (from == to) continue;
+    std::vector<std::uint32_t>& shards = listeners_[edge.predecessor];
+    if (std::find(shards.begin(), shards.end(), to) == shards.end()) shards.push_back(to);
+  }
+}
+
+void Cell::send(Life to, JobMessage message) { effects_.emplace_back(SendMessage{to, std::move(message)}); }
+
+void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes, Instant) {
+  DAG_CHECK(state_.version == 0 && !lives.empty());
+  state_.version = 1;
+  state_.lives = lives;
+  std::sort(state_.lives.begin(), state_.lives.end());
+  for (std::uint32_t shard = 0; shard < plan_->shards; ++shard) {
+    const Life home = shard < homes.size() ? homes[shard] : lives[shard % lives.size()];
+    state_.homes.push_back({home, {1, 1}});
+  }
+  for (const Life life : state_.lives) send(life, message::JobCreate{plan_});
+  tell_state();
+}
+
+void Cell::tell_state() {
+  for (const Life life : state_.lives) send(life, state_);
+}
+
+void Cell::on_life_up(Life life, Instant) {
+  if (done_ || std::binary_search(state_.lives.begin(), state_.lives.end(), life)) return;
+  state_.lives.insert(std::upper_bound(state_.lives.begin(), state_.lives.end(), life), life);
+  ++state_.version;
+  send(life, message::JobCreate{plan_});
+  tell_state();
+}
+
+void Cell::on_life_down(Life life, Instant now) {
+  const auto found = std::lower_bound(state_.lives.begin(), state_.lives.end(), life);
+  if (done_ || found == state_.lives.end() || *found != life) return;
+  DAG_CHECK(life != options_.self);
+  state_.lives.erase(found);
+  ++state_.version;
+  std::vector<std::uint32_t> orphans;
+  for (std::uint32_t shard = 0; shard < plan_->shards; ++shard) {
+    if (state_.homes[shard].home == life) orphans.push_back(shard);
+  }
+  for (const std::uint32_t shard : orphans) give(shard, now);
+  if (done_) return;
+  tell_state();
+  for (const std::uint32_t shard : orphans) {
+    message::Assign assign;
+    assign.job = plan_->job;
+    assign.shard = shard;
+    assign.epoch = state_.homes[shard].epoch;
+    assign.asked = state_.lives;
+    std::set<TaskId> grew_before;
+    for (const TaskId task : log_[shard]) {
+      // A task that was fixed before it ended is there twice: as it grew, and as it ended.
+      const auto grew = grown_.find(task);
+      if (grew != grown_.end() && grew_before.insert(task).second) {
+        assign.settled.push_back(grew->second);
+      } else {
+        assign.settled.push_back(settled_.at(task).record);
+      }
+    }
+    for (const auto& [predecessor, shards] : listeners_) {
+      if (std::find(shards.begin(), shards.end(), shard) == shards.end()) continue;
+      const auto ended = settled_.find({0, predecessor});
+      if (ended != settled_.end()) assign.settled.push_back(ended->second.record);
+    }
+    for (const TaskId task : kept_) {
+      if (shard_of(*plan_, task) == shard) assign.kept.push_back({task, {}});
+    }
+    for (const TaskId task : cancelled_) {
+      if (shard_of(*plan_, task) == shard) assign.cancelled.push_back(task);
+    }
+    send(state_.homes[shard].home, std::move(assign));
+  }
+}
+
+/// To the life with the fewest shards.
+void Cell::give(std::uint32_t shard, Instant now) {
+  Life best = state_.lives.front();
+  std::size_t fewest = SIZE_MAX;
+  const std::size_t from = (options_.seed + shard) % state_.lives.size();
+  for (std::size_t i = 0; i < state_.lives.size(); ++i) {
+    const Life life = state_.lives[(from + i) % state_.lives.size()];
+    const auto has = static_cast<std::size_t>(
+        std::count_if(state_.homes.begin(), state_.homes.end(), [&](const auto& home) { return home.home == life; }));
+    if (has < fewest) {
+      fewest = has;
+      best = life;
+    }
+  }
+  message::ShardHome& home = state_.homes[shard];
+  home.home = best;
+  ++home.epoch.count;
+  streams_[shard] = {};
+  if (home.epoch.count >= 256) {
+    stop({ErrorCode::internal, "the home of shard " + std::to_string(shard) + " was lost too often"}, now);
+  }
+}
+
+void Cell::on_message(Life from, const JobMessage& any, Instant now) {
+  if (done_ || !std::binary_search(state_.lives.begin(), state_.lives.end(), from)) return;
+  const auto named = shard_epoch_of(any);
+  if (!named || named->shard >= plan_->shards) return;
+  // Only who is the home now is believed.
+  if (named->epoch != state_.homes[named->shard].epoch || from != state_.homes[named->shard].home) return;
+  if (const auto* failed = std::get_if<message::JobFailed>(&any)) return stop(failed->error, now);
+  const auto* outcomes = std::get_if<message::Outcomes>(&any);
+  if (outcomes == nullptr) return;
+  const std::uint32_t shard = outcomes->shard;
+  Stream& stream = streams_[shard];
+  // A home sends one at a time, so another number is a repeated message. (Its answer is on its way, or was lost with
+  // a life.)
+  if (outcomes->number != stream.outcomes + 1) return;
+  stream.outcomes = outcomes->number;
+  stream.rows_open = outcomes->rows_open;
+  stream.heard = true;
+
+  std::map<std::uint32_t, message::Settled> news;
+  news[shard];
+  for (const OutputName& name : outcomes->plain) {
+    OutcomeRecord plain;
+    plain.task = name.task;
+    plain.attempt = name.attempt;
+    plain.outcome = Outcome::finished;
+    plain.has_output = true;  // Perhaps; who needs it, asks.
+    record(shard, std::move(plain), news);
+  }
+  for (const OutcomeRecord& said : outcomes->records) record(shard, said, news);
+  for (const TaskId task : outcomes->freed) {
+    const auto ended = settled_.find(task);
+    if (ended != settled_.end()) ended->second.record.value = {};
+  }
+  for (auto& [to, settled] : news) {
+    Stream& told = streams_[to];
+    settled.job = plan_->job;
+    settled.shard = to;
+    settled.epoch = state_.homes[to].epoch;
+    settled.from = told.position;
+    settled.to = ++told.position;
+    settled.outcomes = told.outcomes;
+    send(state_.homes[to].home, std::move(settled));
+  }
+  end_if_done();
+}
+
+void Cell::record(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_t, message::Settled>& news) {
+  const TaskId task = said.task;
+  news[shard].own.push_back(said.name());
+  log_[shard].push_back(task);
+  if (said.outcome == Outcome::none) {
+    grown_.emplace(task, std::move(said));
+    return;
+  }
+  DAG_CHECK(!settled_.contains(task));  // The home has all that is settled, and it is the only one.
+  ++counts_.settled;
+  switch (said.outcome) {
+    case Outcome::finished: ++counts_.finished; break;
+    case Outcome::failed: ++counts_.failed; break;
+    case Outcome::skipped: ++counts_.skipped; break;
+    default: ++counts_.cancelled; break;
+  }
+  if (task.origin == 0) {
+    const auto listening = listeners_.find(task.index);
+    if (listening != listeners_.end()) {
+      for (const std::uint32_t to : listening->second) news[to].predecessors.push_back(said);
+    }
+  }
+  const Entry& entry = settled_.emplace(task, Entry{std::move(said), state_.homes[shard].home}).first->second;
+  const auto follows = followers_.find(task);
+  if (follows != followers_.end()) {
+    for (const ClientId client : follows->second) tell_client(client, entry);
+  }
+}
+
+void Cell::tell_client(ClientId client, const Entry& entry) {
+  TellClient tell;
+  tell.client = client;
+  tell.record = entry.record;
+  tell.record.spawned = nullptr;
+  if (std::binary_search(state_.lives.begin(), state_.lives.end(), entry.home)) tell.holders.push_back(entry.home);
+  effects_.emplace_back(std::move(tell));
+}
+
+void Cell::end_if_done() {
+  counts_.open = 0;
+  bool all_heard = true;
+  for (const Stream& stream : streams_) {
+    counts_.open += stream.rows_open;
+    all_heard = all_heard && stream.heard;
+  }
+  if (done_ || !all_heard || counts_.open > 0) return;
+  done_ = true;
+  state_.ended = true;
+  ++state_.version;
+  tell_state();
+  effects_.emplace_back(JobEnded{std::nullopt, state_.cancelled});
+}
+
+void Cell::stop(Error why, Instant) {
+  if (done_) return;
+  done_ = true;
+  state_.ended = true;
+  state_.stopped = why;
+  ++state_.version;
+  tell_state();
+  effects_.emplace_back(JobEnded{std::move(why), state_.cancelled});
+}
+
+void Cell::follow(ClientId client, const std::vector<TaskId>& tasks, Instant) {
+  const auto one = [&](TaskId task) {
+    if (!followers_[task].insert(client).second) return;
+    const auto ended = settled_.find(task);
+    if (ended != settled_.end()) tell_client(client, ended->second);
+  };
+  for (const TaskId task : tasks) one(task);
+  if (!tasks.empty()) return;
+  for (std::uint32_t task = 0; task < plan_->graph->tasks.size(); ++task) one({0, task});
+}
+
+void Cell::forget(ClientId client) {
+  for (auto at = followers_.begin(); at != followers_.end();) {
+    at->second.erase(client);
+    at = at->second.empty() ? followers_.erase(at) : std::next(at);
+  }
+}
+
+void Cell::keep(const std::vector<TaskId>& tasks, Instant) {
+  std::map<std::uint32_t, message::Keep> keeps;
+  for (const TaskId task : tasks) {
+    if (!kept_.insert(task).second) continue;
+    const std::uint32_t shard = shard_of(*plan_, task);
+    if (shard >= plan_->shards || done_) continue;
+    keeps[shard].tasks.push_back(task);
+  }
+  for (auto& [shard, keep] : keeps) {
+    keep.job = plan_->job;
+    keep.shard = shard;
+    keep.epoch = state_.homes[shard].epoch;
+    send(state_.homes[shard].home, std::move(keep));
+  }
+}
+
+void Cell::cancel(const std::vector<TaskId>& tasks, Instant) {
+  if (done_) return;
+  if (tasks.empty()) {
+    if (state_.cancelled) return;
+    state_.cancelled = true;
+    ++state_.version;
+    return tell_state();
+  }
+  std::map<std::uint32_t, message::Cancel> cancels;
+  for (const TaskId task : tasks) {
+    if (!cancelled_.insert(task).second) continue;
+    const std::uint32_t shard = shard_of(*plan_, task);
+    if (shard < plan_->shards) cancels[shard].tasks.push_back(task);
+  }
+  for (auto& [shard, cancel] : cancels) {
+    cancel.job = plan_->job;
+    cancel.shard = shard;
+    cancel.epoch = state_.homes[shard].epoch;
+    send(state_.homes[shard].home, std::move(cancel));
+  }
+}
+
+const OutcomeRecord* Cell::settled(TaskId task) const {
+  const auto found = settled_.find(task);
+  return found == settled_.end() ? nullptr : &found->second.record;
+}
+
+std::vector<CellEffect> Cell::take_effects() { return std::exchange(effects_, {}); }
+
+}  // namespace dag

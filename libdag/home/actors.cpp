@@ -1,0 +1,345 @@
+// Job actors: the order of their calls, where their objects live, and how lost ones come back.
+//
+// An object is what its create call and the calls after it made, in order: after calls[0, applied). Normally
+// `applied` is `next`, the first call that has not ended. When the object is lost (its process died, a call of it
+// failed midway, calls that it has seen vanished) all objects of its save group are, because they feed each other.
+// A lost object comes back when somebody needs it: from the group's newest border (a save of each actor, all
+// recorded and held by a process that the job cannot lose), or from its create call; then calls that had ended run
+// again, in order, as attempts of their own whose values must be the recorded ones; then it goes on.
+//
+// Why a rollback ends: an actor's calls are a finite list, each is run again at most once per rollback, and a
+// rollback happens only for a new loss or failure, of which each call may have a limited number, or for an output
+// that was made before the border, and then an older border is taken. A limit on rollbacks without a new call
+// ended stops the job otherwise.
+
+#include <algorithm>
+
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+
+using detail::CallKind;
+using detail::Fragment;
+
+namespace {
+
+std::size_t place_in(const ActorChain& chain, RowIndex row) {
+  return static_cast<std::size_t>(std::find(chain.calls.begin(), chain.calls.end(), row) - chain.calls.begin());
+}
+
+}  // namespace
+
+void Home::Impl::add_actors(const Fragment& fragment) {
+  std::map<std::uint32_t, std::uint32_t> group_of;
+  for (std::size_t i = 0; i < fragment.save_groups.size(); ++i) {
+    for (const std::uint32_t actor : fragment.save_groups[i]) group_of.emplace(actor, static_cast<std::uint32_t>(i));
+  }
+  const Part& part = table.part(0);
+  std::map<std::uint32_t, std::uint32_t> here;  // group of the fragment -> of this home
+  for (std::uint32_t actor = 0; actor < fragment.actors.size(); ++actor) {
+    const RowIndex create = part.rows[fragment.actors[actor].create_task];
+    if (create == no_row || table[create].ghost) continue;
+    ActorChain chain;
+    chain.index = actor;
+    chain.can_save = fragment.actors[actor].save.thunk != nullptr;
+    const auto grouped = group_of.find(actor);
+    if (grouped == group_of.end()) {
+      chain.group = static_cast<std::uint32_t>(groups.size());
+      groups.emplace_back();
+    } else {
+      const auto [at, added] = here.emplace(grouped->second, static_cast<std::uint32_t>(groups.size()));
+      if (added) groups.emplace_back();
+      chain.group = at->second;
+    }
+    const auto number = static_cast<std::uint32_t>(chains.size());
+    groups[chain.group].actors.push_back(number);
+    chain_by_actor.emplace(actor, number);
+    chains.push_back(std::move(chain));
+  }
+  for (const RowIndex row : part.rows) {
+    if (row != no_row && !table[row].ghost && is_call(row)) add_call(row, no_row);
+  }
+}
+
+ActorChain* Home::Impl::chain_of(RowIndex row) {
+  const auto found = chain_by_actor.find(table.draft_of(table[row]).actor);
+  DAG_CHECK(found != chain_by_actor.end());  // The partition keeps calls in the shard of their actor.
+  return &chains[found->second];
+}
+const ActorChain* Home::Impl::chain_of(RowIndex row) const { return const_cast<Impl*>(this)->chain_of(row); }
+
+/// Whether `row` can end only after `parent` has: by edges, by what rows become, by the order of calls.
+bool Home::Impl::waits_for(RowIndex row, RowIndex parent) const {
+  std::set<RowIndex> seen{row};
+  std::vector<RowIndex> stack{row};
+  const auto look = [&](RowIndex other) {
+    if (other != no_row && !has_ended(other) && seen.insert(other).second) stack.push_back(other);
+  };
+  while (!stack.empty()) {
+    const RowIndex top = stack.back();
+    stack.pop_back();
+    if (top == parent) return true;
+    each_in(top, [&](const detail::Edge&, RowIndex predecessor, std::uint32_t) { look(predecessor); });
+    if (const Fact* known = fact(top)) look(known->becomes);
+    if (!table[top].ghost && is_call(top)) {
+      const ActorChain& chain = *chain_of(top);
+      const std::size_t at = place_in(chain, top);
+      if (at > 0 && at < chain.calls.size()) look(chain.calls[at - 1]);
+    }
+  }
+  return false;
+}
+
+/// Calls run in the order in which they were added. A call that a task spawns while later ones wait for that very
+/// task (it becomes what it spawned) goes before those: behind them it would wait for itself.
+void Home::Impl::add_call(RowIndex row, RowIndex parent) {
+  ActorChain& chain = *chain_of(row);
+  std::size_t at = chain.calls.size();
+  const Fact* known = parent == no_row ? nullptr : fact(parent);
+  if (known != nullptr && known->becomes != no_row) {
+    while (at > chain.next && waits_for(chain.calls[at - 1], parent)) --at;
+  }
+  chain.calls.insert(chain.calls.begin() + static_cast<std::ptrdiff_t>(at), row);
+  // A saved state is read by nobody in the graph, and kept until a newer one is complete.
+  if (table.draft_of(table[row]).call == CallKind::save) ++notes[row].consumers;
+}
+
+void Home::Impl::call_approved(RowIndex row) {
+  ActorChain& chain = *chain_of(row);
+  chain.approved = row;
+  to_pump.push_back(static_cast<std::uint32_t>(&chain - chains.data()));
+}
+
+void Home::Impl::count_calls_again(ActorChain& chain) {
+  chain.next = 0;
+  chain.saves.clear();
+  while (chain.next < chain.calls.size() && is(chain.calls[chain.next], flag::noted)) {
+    const RowIndex row = chain.calls[chain.next++];
+    if (table.draft_of(table[row]).call == CallKind::save) chain.saves.push_back(row);
+  }
+}
+
+/// A call ended, in whatever way: the next one's turn.
+void Home::Impl::call_ended(RowIndex row) {
+  ActorChain& chain = *chain_of(row);
+  while (chain.next < chain.calls.size() && is(chain.calls[chain.next], flag::noted)) {
+    const RowIndex ended = chain.calls[chain.next++];
+    if (table.draft_of(table[ended]).call == CallKind::save) {
+      chain.saves.push_back(ended);
+      if (word(ended).outcome == Outcome::finished) replicate_save(ended);
+    }
+  }
+  if (chain.next < chain.calls.size()) to_decide.push_back(chain.calls[chain.next]);
+  to_pump.push_back(static_cast<std::uint32_t>(&chain - chains.data()));
+}
+
+/// Calls that an object which comes back must see again.
+bool Home::Impl::to_replay(const ActorChain& chain, RowIndex row) const {
+  if (is(row, flag::grown) && !has_ended(row)) return true;  // It returned; what it becomes has not ended yet.
+  if (word(row).outcome != Outcome::finished) return false;  // What it did was undone.
+  return table.draft_of(table[row]).call == CallKind::call || groups[chain.group].wanted.contains(row);
+}
+
+bool Home::Impl::replay_wanted(const ActorChain& chain) const {
+  const std::set<RowIndex>& wanted = groups[chain.group].wanted;
+  return std::any_of(wanted.begin(), wanted.end(), [&](RowIndex row) { return chain_of(row) == &chain; });
+}
+
+/// The one place where something happens to an actor: one step towards what is wanted of it.
+void Home::Impl::pump(ActorChain& chain) {
+  if (over || recounting || chain.busy) return;
+  if (chain.approved != no_row && (word(chain.approved).state != RowState::held ||
+                                   chain.next >= chain.calls.size() || chain.calls[chain.next] != chain.approved)) {
+    chain.approved = no_row;
+  }
+  const bool wanted = replay_wanted(chain);
+  if (chain.approved == no_row && !wanted) return;
+  if (!chain.place || !alive(*chain.place)) {
+    std::vector<std::uint32_t> at(state.lives.size(), 0);
+    for (const ActorChain& other : chains) {
+      if (!other.place) continue;
+      const auto life = std::find(state.lives.begin(), state.lives.end(), *other.place);
+      if (life != state.lives.end()) ++at[static_cast<std::size_t>(life - state.lives.begin())];
+    }
+    chain.place = placement->place_actor(chain.index, state.lives, at, table.policy_of(table[chain.calls.front()]));
+    chain.alive = false;
+  }
+  if (!chain.alive) {
+    const RowIndex create = chain.calls.front();
+    if (chain.approved == create) {
+      chain.approved = no_row;
+      return start(create, *chain.place);
+    }
+    // Back from the border, or from the beginning.
+    const std::size_t border = groups[chain.group].chosen;
+    chain.generation = uncounted();
+    chain.busy = true;
+    again[create] = {HandedOut{*chain.place, chain.generation, 0, false}, again[create].failures};
+    if (border == 0) {
+      chain.applied = 1;
+      return hand_out(create, *chain.place, chain.generation, true, chain.generation, nullptr);
+    }
+    const RowIndex save = chain.saves[border - 1];
+    chain.applied = place_in(chain, save) + 1;
+    const OutcomeRecord record = record_of(save, false);
+    return hand_out(create, *chain.place, chain.generation, true, chain.generation, &record);
+  }
+  const bool grown_now = chain.next < chain.calls.size() && is(chain.calls[chain.next], flag::grown);
+  const std::size_t until = chain.next + (grown_now ? 1 : 0);
+  while (chain.applied < until && !to_replay(chain, chain.calls[chain.applied])) ++chain.applied;
+  if (chain.applied < until) {
+    const RowIndex row = chain.calls[chain.applied];
+    const AttemptId id = uncounted();
+    again[row] = {HandedOut{*chain.place, id, 0, false}, 0};
+    chain.busy = true;
+    return hand_out(row, *chain.place, id, true, chain.generation, nullptr);
+  }
+  if (chain.approved == no_row) return;
+  const RowIndex row = chain.approved;
+  chain.approved = no_row;
+  start(row, *chain.place);
+}
+
+void Home::Impl::pump_group(const ActorGroup& group) {
+  for (const std::uint32_t number : group.actors) to_pump.push_back(number);
+}
+
+/// The end of a run that made an object or a call's value again.
+void Home::Impl::call_again_ended(RowIndex row, OutcomeRecord& record, Life from) {
+  ActorChain& chain = *chain_of(row);
+  ActorGroup& group = groups[chain.group];
+  const bool create = table.draft_of(table[row]).call == CallKind::create;
+  Again& run = again.at(row);
+  run.out.reset();
+  chain.busy = false;
+  if (record.outcome != Outcome::finished) {
+    again.erase(row);
+    if (!create) release(from, {record.task, attempt_of(row)});
+    return roll_back(chain.group, record.error ? record.error->what : "its object could not be made again");
+  }
+  again.erase(row);
+  if (create) {
+    chain.alive = true;
+    if (from != options.self) release(from, {record.task, attempt_of(row)});
+  } else {
+    ++chain.applied;
+    group.wanted.erase(row);
+    output_is_there_again(row, record, from);
+    // Its readers may come later in this very rollback, so it stays for a while even when it had been let go.
+  }
+  to_pump.push_back(static_cast<std::uint32_t>(&chain - chains.data()));
+}
+
+/// An output of an ended call is gone, and somebody needs it.
+void Home::Impl::remake_call(RowIndex row) {
+  ActorChain& chain = *chain_of(row);
+  ActorGroup& group = groups[chain.group];
+  if (!group.wanted.insert(row).second) return;
+  const std::size_t at = place_in(chain, row);
+  const bool passed = (chain.alive || chain.busy) && at < chain.applied;
+  if (passed) {
+    roll_back(chain.group, "an output of it was lost");
+  } else if (!chain.alive && !chain.busy) {
+    group.chosen = std::min(group.chosen, choose_border(group));
+  }
+  pump_group(group);
+}
+
+/// All objects of the group are given up; whoever is wanted comes back from the newest border that will do.
+void Home::Impl::roll_back(std::uint32_t number, const std::string& why) {
+  ActorGroup& group = groups[number];
+  if (over) return;
+  if (++group.rollbacks > options.rollbacks_max) {
+    return fail_job({ErrorCode::internal, "job actors were restored " + std::to_string(group.rollbacks) +
+                                              " times without getting further; last because " + why});
+  }
+  for (const std::uint32_t member : group.actors) {
+    ActorChain& chain = chains[member];
+    chain.alive = false;
+    chain.approved = no_row;
+    if (chain.busy) {
+      chain.busy = false;
+      for (const RowIndex row : chain.calls) {
+        if (const auto out = handed_out.find(row); out != handed_out.end()) {
+          stop_handed_out(row, out->second);
+          say(table[row].id, out->second.id, recorded::Lost{why});
+          table.apply(row, TakenBack{out->second.word_attempt});
+          handed_out.erase(out);
+        }
+        if (const auto run = again.find(row); run != again.end()) {
+          if (run->second.out) stop_handed_out(row, *run->second.out);
+          again.erase(run);
+        }
+      }
+    }
+    if (chain.next < chain.calls.size()) to_decide.push_back(chain.calls[chain.next]);
+  }
+  group.chosen = choose_border(group);
+  pump_group(group);
+}
+
+bool Home::Impl::border_complete(const ActorGroup& group, std::size_t border) const {
+  return std::all_of(group.actors.begin(), group.actors.end(), [&](std::uint32_t member) {
+    const ActorChain& chain = chains[member];
+    if (chain.saves.size() < border) return false;
+    const RowIndex save = chain.saves[border - 1];
+    if (word(save).outcome != Outcome::finished || !is(save, flag::settled) || is(save, flag::let_go)) return false;
+    if (!available(save)) return false;
+    if (!options.several_processes || state.cell == options.self) return table[save].output.load() || available(save);
+    const Fact* known = fact(save);
+    // Small states are in the record itself.
+    return known != nullptr && (known->size_bytes <= plan->inline_bytes_max ||
+                                std::find(known->holders.begin(), known->holders.end(), state.cell) !=
+                                    known->holders.end());
+  });
+}
+
+/// The newest complete border before all calls whose outputs are wanted: counted from 1; 0: from the beginning.
+std::size_t Home::Impl::choose_border(const ActorGroup& group) const {
+  std::size_t border = SIZE_MAX;
+  for (const std::uint32_t member : group.actors) border = std::min(border, chains[member].saves.size());
+  for (; border > 0; --border) {
+    if (!border_complete(group, border)) continue;
+    const bool before_all = std::all_of(group.wanted.begin(), group.wanted.end(), [&](RowIndex row) {
+      const ActorChain& chain = *chain_of(row);
+      return place_in(chain, row) > place_in(chain, chain.saves[border - 1]);
+    });
+    if (before_all) return border;
+  }
+  return 0;
+}
+
+/// A save settled or was copied: perhaps a border is complete, and what came before it may go.
+void Home::Impl::saves_changed(std::uint32_t number) {
+  ActorGroup& group = groups[number];
+  std::size_t newest = SIZE_MAX;
+  for (const std::uint32_t member : group.actors) newest = std::min(newest, chains[member].saves.size());
+  while (newest > group.border && !border_complete(group, newest)) --newest;
+  if (newest <= group.border) return;
+  for (const std::uint32_t member : group.actors) {
+    ActorChain& chain = chains[member];
+    const std::size_t at = place_in(chain, chain.saves[newest - 1]);
+    while (!chain.retained.empty() && place_in(chain, chain.retained.front()) <= at) {
+      const RowIndex covered = chain.retained.front();
+      chain.retained.pop_front();
+      unset(covered, flag::retained);
+      release_inputs(covered);
+    }
+    for (std::size_t border = std::max<std::size_t>(group.border, 1); border < newest; ++border) {
+      consumer_done(chain.saves[border - 1]);
+    }
+  }
+  group.border = newest;
+}
+
+/// A saved state must outlive the process that wrote it: a copy goes to the process that the job cannot lose.
+void Home::Impl::replicate_save(RowIndex row) {
+  if (!options.several_processes) return;
+  const OutcomeRecord record = record_of(row, false);
+  if (record.value || !record.has_output) return;
+  std::vector<Life> holders = holders_of(row);
+  if (std::find(holders.begin(), holders.end(), state.cell) != holders.end()) return;
+  send(state.cell, message::Replicate{plan->job, options.shard, options.epoch, record, std::move(holders)});
+}
+
+}  // namespace dag

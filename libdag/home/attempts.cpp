@@ -1,0 +1,320 @@
+// Handing attempts out, taking them back, trying again.
+
+#include <algorithm>
+
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+
+using detail::ArgumentKind;
+using detail::CallKind;
+using detail::Edge;
+using detail::EdgeKind;
+
+/// A held row that a lane can run without anything being said to it.
+bool Home::Impl::bare(RowIndex row) const {
+  if (plan->representation == Representation::supervised || is_call(row)) return false;
+  const Policy& policy = table.policy_of(table[row]);
+  if (policy.timeout || policy.needs != Needs{}) return false;
+  if (tries.contains(row)) return false;  // The kernel is told how often it was tried.
+  const Fact* known = fact(row);
+  return known == nullptr || known->inherited.empty();
+}
+
+void Home::Impl::start(RowIndex row, std::optional<Life> wanted_at) {
+  const Policy& policy = table.policy_of(table[row]);
+  const Life to = wanted_at ? *wanted_at : placement->place_attempt(table[row].id, state.lives, options.self, policy);
+  if (to == options.self && !wanted_at && bare(row)) {
+    bool all_here = true;
+    const detail::Fragment& fragment = table.fragment_of(table[row]);
+    const detail::TaskDraft& draft = table.draft_of(table[row]);
+    const Part& part = table.part(table[row].part);
+    for (std::uint32_t i = 0; i < draft.argument_count && all_here; ++i) {
+      const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
+      if (argument.kind == ArgumentKind::literal) continue;
+      for (std::uint32_t k = 0; k < argument.count; ++k) {
+        const RowIndex input = part.rows[fragment.edges[draft.first_edge + argument.first + k].predecessor];
+        if (word(input).outcome == Outcome::finished && !table[input].output.load()) all_here = false;
+      }
+    }
+    if (all_here) {
+      if (table.apply(row, Released{}).what == Do::make_ready) {
+        effects.emplace_back(MakeReady{row, policy.priority});
+      }
+      return;
+    }
+  }
+  const Next lent = table.apply(row, LentOut{});
+  DAG_CHECK(lent.what == Do::run);
+  const AttemptId id{options.epoch, lent.word.attempt};
+  handed_out[row] = {to, id, lent.word.attempt, false};
+  AttemptId generation;
+  if (is_call(row)) {
+    ActorChain& chain = *chain_of(row);
+    chain.busy = true;
+    if (table.draft_of(table[row]).call == CallKind::create) chain.generation = id;
+    generation = chain.generation;
+  }
+  hand_out(row, to, id, false, generation, nullptr);
+}
+
+/// Makes the attempt whole and sends it where it is to run. Inputs that are nowhere are named all the same: who
+/// runs it asks for them, and that makes them again.
+void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, AttemptId generation,
+                          const OutcomeRecord* restore) {
+  const Row& about = table[row];
+  const Part& part = table.part(about.part);
+  const detail::Fragment& fragment = *part.fragment;
+  const detail::TaskDraft& draft = fragment.tasks[about.task];
+  const Policy& policy = fragment.policies[draft.policy];
+  const bool local = to == options.self;
+
+  message::Lend lend;
+  lend.job = plan->job;
+  lend.shard = options.shard;
+  lend.epoch = options.epoch;
+  Attempt& attempt = lend.attempt;
+  attempt.job = plan->job;
+  attempt.task = about.id;
+  attempt.id = id;
+  const auto tried = tries.find(row);
+  attempt.try_number = (tried == tries.end() ? 0 : tried->second.failed) + 1;
+  attempt.name = fragment.names[draft.name];
+  attempt.code = fragment.codes[draft.code];
+  attempt.returns = draft.returns;
+  attempt.timeout = policy.timeout;
+  attempt.call = draft.call;
+  attempt.actor = draft.actor;
+  attempt.generation = generation;
+  if (repeats) attempt.stands_for = attempt_of(row);
+  each_out(row, [&](const Edge& edge, RowIndex) {
+    if (edge.kind == EdgeKind::conditional) attempt.predicates.push_back(fragment.codes[edge.predicate]);
+  });
+  if (const Fact* known = fact(row)) {
+    attempt.predicates.insert(attempt.predicates.end(), known->inherited.begin(), known->inherited.end());
+  }
+  if (draft.call == CallKind::create) {
+    attempt.actor_code = fragment.actors[draft.actor];
+    attempt.actor_code.name = 0;
+  }
+
+  // `where` among the blobs; restored states have no place there.
+  const auto give = [&](RowIndex input, std::uint32_t where, Blob& into) {
+    const RowIndex owner = owner_of(input);
+    Blob blob = table[input].output.load();
+    if (!blob && owner != input) blob = table[owner].output.load();
+    if (blob && (local || blob.size_bytes() <= plan->inline_bytes_max)) {
+      into = std::move(blob);
+      return;
+    }
+    lend.wanted.push_back({where,
+                           {table[owner].id, attempt_of(owner)},
+                           shard_of(*plan, table[owner].id),
+                           holders_of(owner)});
+  };
+
+  if (restore == nullptr) {
+    for (std::uint32_t i = 0; i < draft.argument_count; ++i) {
+      const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
+      attempt.counts.push_back(argument.count);
+      if (argument.kind == ArgumentKind::literal) {
+        attempt.blobs.push_back(fragment.literals[argument.first]);
+        continue;
+      }
+      for (std::uint32_t k = 0; k < argument.count; ++k) {
+        const RowIndex input = part.rows[fragment.edges[draft.first_edge + argument.first + k].predecessor];
+        attempt.blobs.emplace_back();
+        if (word(input).outcome != Outcome::finished) continue;
+        attempt.inputs.push_back({table[input].id, attempt_of(input)});
+        give(input, static_cast<std::uint32_t>(attempt.blobs.size() - 1), attempt.blobs.back());
+      }
+    }
+    std::sort(attempt.inputs.begin(), attempt.inputs.end());
+    attempt.inputs.erase(std::unique(attempt.inputs.begin(), attempt.inputs.end()), attempt.inputs.end());
+  } else {
+    give(table.find(restore->task), detail::none, attempt.restore_from);
+  }
+
+  ++counts.attempts;
+  say(about.id, id, recorded::Lent{to.process});
+  const bool direct = local && lend.wanted.empty();
+  if (const auto out = handed_out.find(row); out != handed_out.end() && out->second.id == id) {
+    out->second.direct = direct;
+  }
+  if (const auto found = again.find(row); found != again.end() && found->second.out &&
+                                          found->second.out->id == id) {
+    found->second.out->direct = direct;
+  }
+  if (direct) {
+    effects.emplace_back(StartAttempt{std::move(attempt), policy.priority});
+  } else {
+    send(to, std::move(lend));
+  }
+}
+
+void Home::Impl::stop_handed_out(RowIndex row, const HandedOut& out) {
+  if (out.direct) {
+    effects.emplace_back(StopAttempt{table[row].id, out.id});
+  } else if (alive(out.runner)) {
+    send(out.runner, message::Stop{plan->job, options.shard, options.epoch, {table[row].id, out.id}});
+  }
+}
+
+/// The attempt will not end: the row is held again.
+void Home::Impl::take_back(RowIndex row, std::string why, bool lost) {
+  const auto out = handed_out.find(row);
+  DAG_CHECK(out != handed_out.end());
+  say(table[row].id, out->second.id,
+      lost ? RecordWhat(recorded::Lost{std::move(why)}) : RecordWhat(recorded::Returned{std::move(why)}));
+  table.apply(row, TakenBack{out->second.word_attempt});
+  handed_out.erase(out);
+  Tries& tried = tries[row];
+  if (lost && std::holds_alternative<GiveUp>(
+                  next_retry(table.policy_of(table[row]).retry, tried, Exit::lost, random))) {
+    return close(row, Outcome::failed,
+                 Error{ErrorCode::task_failed, describe(row) + " was lost with its process too often"});
+  }
+  to_decide.push_back(row);
+}
+
+/// The end of an attempt that was handed out, from wherever it ran.
+void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
+  const RowIndex row = table.find(record.task);
+  const bool ours = row != no_row && !table[row].ghost;
+  if (ours) {
+    const auto out = handed_out.find(row);
+    if (out != handed_out.end() && out->second.id == record.attempt && out->second.runner == from) {
+      const std::uint32_t word_attempt = out->second.word_attempt;
+      handed_out.erase(out);
+      return row_attempt_ended(row, record, from, word_attempt, ran);
+    }
+    const auto found = again.find(row);
+    if (found != again.end() && found->second.out && found->second.out->id == record.attempt &&
+        found->second.out->runner == from) {
+      return again_ended(row, record, from);
+    }
+    // Repeated: what counts already is released when its time comes.
+    const Fact* known = fact(row);
+    if (known != nullptr && known->attempt == record.attempt && !is(row, flag::let_go)) return;
+  }
+  release(from, record.name());
+}
+
+void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life from, std::uint32_t word_attempt,
+                                   Duration) {
+  if (record.outcome != Outcome::finished) {
+    if (from != options.self) release(from, record.name());
+    Error why = record.error.value_or(Error{ErrorCode::task_failed, "the attempt was stopped"});
+    return attempt_failed(row, word_attempt, record.attempt, why);
+  }
+  const bool here = from == options.self;
+  Fact& known = facts[row];
+  known.attempt = record.attempt;
+  known.digest = record.digest;
+  known.size_bytes = record.size_bytes;
+  known.has_output = record.has_output;
+  known.conditions = record.conditions;
+  known.named = record.inputs;
+  known.error.reset();
+  known.holders.clear();
+  if (record.has_output && !record.value) known.holders.push_back(from);
+  if (!here || !record.value) known.keeper = from;
+  if (ActorChain* chain = is_call(row) ? chain_of(row) : nullptr) {
+    chain->busy = false;
+    chain->alive = true;
+    chain->applied = chain->next + 1;
+    groups[chain->group].rollbacks = 0;
+  }
+  if (record.becomes != detail::none) return grow(row, record, {});
+  if (record.spawned) grow(row, record, {});
+  if (is_call(row) && known.has_output && known.digest == 0 && record.value) known.digest = digest_of(record.value);
+  if (record.value) table[row].output.store(std::move(record.value));
+  const Next ended = table.apply(row, AttemptEnded{word_attempt, Outcome::finished});
+  DAG_CHECK(ended.what == Do::tell);
+  note(row, false);
+}
+
+void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why) {
+  if (is_call(row)) {
+    ActorChain& chain = *chain_of(row);
+    chain.busy = false;
+    // Nobody knows how far it came: the state is that of the last call that returned, made again.
+    roll_back(chain.group, "a call of it failed");
+  }
+  Tries& tried = tries[row];
+  const NextTry next = next_retry(table.policy_of(table[row]).retry, tried, Exit::failed, random);
+  if (const auto* again_after = std::get_if<RetryAfter>(&next)) {
+    say(table[row].id, id, recorded::Retried{again_after->pause, true});
+    const Next taken = table.apply(row, TakenBack{word_attempt});
+    if (taken.what != Do::decide) return;
+    if (again_after->pause > Duration{0}) {
+      pauses.schedule(row, now + again_after->pause);
+    } else {
+      to_decide.push_back(row);
+    }
+    return;
+  }
+  Error error{why.code, describe(row) + " failed" +
+                            (tried.failed > 1 ? " " + std::to_string(tried.failed) + " times: " : ": ") + why.what,
+              why.hint, why.cause};
+  if (error.code != ErrorCode::timed_out) error.code = ErrorCode::task_failed;
+  Fact& known = facts[row];
+  known.attempt = id;
+  known.error = std::move(error);
+  known.has_output = false;
+  if (table.apply(row, AttemptEnded{word_attempt, Outcome::failed}).what == Do::tell) note(row, false);
+}
+
+void Home::Impl::on(Life from, const message::Ended& ended) { attempt_ended(from, ended.record, ended.ran); }
+
+void Home::Impl::on(Life from, const message::Return& back) {
+  const RowIndex row = table.find(back.name.task);
+  if (row == no_row || table[row].ghost) return;
+  for (const OutputName& missing : back.missing) {
+    const RowIndex input = table.find(missing.task);
+    if (input == no_row || attempt_of(input) != missing.attempt) continue;
+    if (const auto known = facts.find(input); known != facts.end()) std::erase(known->second.holders, from);
+  }
+  const auto out = handed_out.find(row);
+  if (out != handed_out.end() && out->second.id == back.name.attempt && out->second.runner == from) {
+    if (ActorChain* chain = is_call(row) ? chain_of(row) : nullptr) {
+      chain->busy = false;
+      roll_back(chain->group, back.why);
+    }
+    return take_back(row, back.why, true);
+  }
+  const auto found = again.find(row);
+  if (found == again.end() || !found->second.out || found->second.out->id != back.name.attempt ||
+      found->second.out->runner != from) {
+    return;
+  }
+  found->second.out.reset();
+  if (ActorChain* chain = is_call(row) ? chain_of(row) : nullptr) {
+    again.erase(found);
+    chain->busy = false;
+    roll_back(chain->group, back.why);
+  } else {
+    run_again(row);
+  }
+}
+
+/// Gives rows to an idle process: those offered that are still ready, then held ones would be the home's own.
+void Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots) {
+  for (const RowIndex row : rows) {
+    if (word(row).state != RowState::ready) continue;
+    const bool can_go = !over && slots > 0 && alive(thief) && thief != options.self && !is_call(row);
+    if (!can_go) {
+      effects.emplace_back(MakeReady{row, table.policy_of(table[row]).priority});
+      continue;
+    }
+    const Next lent = table.apply(row, LentOut{});
+    if (lent.what != Do::run) continue;  // A lane was faster.
+    --slots;
+    const AttemptId id{options.epoch, lent.word.attempt};
+    handed_out[row] = {thief, id, lent.word.attempt, false};
+    say(table[row].id, id, recorded::Stolen{{options.self.process, std::nullopt}});
+    hand_out(row, thief, id, false, {}, nullptr);
+  }
+}
+
+}  // namespace dag

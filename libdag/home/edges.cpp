@@ -1,0 +1,306 @@
+// Who may run, and what the end of a row means for others.
+
+#include <algorithm>
+
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+
+using detail::Edge;
+using detail::EdgeKind;
+
+namespace {
+
+Error skipped_error(const std::string& task) {
+  return {ErrorCode::task_skipped, "'" + task + "' was skipped: a condition was not met, or an input was missing"};
+}
+
+}  // namespace
+
+/// Sets up what the home keeps per row. The rows stay closed until open().
+void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
+  const Part& part = table.part(part_number);
+  DAG_CHECK(parents.size() == part_number);
+  parents.push_back(parent);
+  notes.resize(table.size());
+  const bool submitted = part.first_id.origin == 0;
+  for (const RowIndex row : part.rows) {
+    if (row == no_row) continue;
+    Note& note = notes[row];
+    each_out(row, [&](const Edge&, RowIndex successor) { note.consumers += successor != no_row ? 1 : 0; });
+    if (table[row].ghost) continue;
+    ++rows_own;
+    const std::vector<std::uint32_t> shards = foreign_shards(row);
+    if (!shards.empty()) {
+      note.consumers += static_cast<std::uint32_t>(shards.size());
+      consumed_by[row] = {shards.begin(), shards.end()};
+    }
+    // What nobody in the graph reads, a client may ask for.
+    if (submitted && note.consumers == 0) note.flags |= flag::kept;
+  }
+}
+
+/// Takes away the extra edge.
+void Home::Impl::open(RowIndex row) {
+  if (!table[row].ghost) satisfy(row);
+}
+
+void Home::Impl::satisfy(RowIndex row) {
+  switch (table.apply(row, PredecessorEnded{}).what) {
+    case Do::make_ready:
+      effects.emplace_back(MakeReady{row, table.policy_of(table[row]).priority});
+      break;
+    case Do::decide:
+      to_decide.push_back(row);
+      break;
+    default:
+      break;
+  }
+}
+
+std::vector<std::uint32_t> Home::Impl::foreign_shards(RowIndex row) const {
+  std::vector<std::uint32_t> shards;
+  const Row& about = table[row];
+  if (about.id.origin != 0 || plan->shards == 1) return shards;  // Spawned tasks have no edges to other shards.
+  each_out(row, [&](const Edge& edge, RowIndex) {
+    const std::uint32_t shard = plan->shard_of[edge.successor];
+    if (shard != options.shard) shards.push_back(shard);
+  });
+  std::sort(shards.begin(), shards.end());
+  shards.erase(std::unique(shards.begin(), shards.end()), shards.end());
+  return shards;
+}
+
+bool Home::Impl::condition(RowIndex predecessor, std::uint32_t edge) const {
+  const Row& about = table[predecessor];
+  const Part& part = table.part(about.part);
+  std::size_t ordinal = 0;
+  for (std::uint32_t i = part.first_out[about.task]; i < part.first_out[about.task + 1]; ++i) {
+    if (part.out[i] == edge) break;
+    if (part.fragment->edges[part.out[i]].kind == EdgeKind::conditional) ++ordinal;
+  }
+  const Fact* known = fact(predecessor);
+  DAG_CHECK(known != nullptr);
+  return ordinal < known->conditions.size() && known->conditions[ordinal];
+}
+
+std::vector<EdgeResult> Home::Impl::edge_results(RowIndex row) const {
+  std::vector<EdgeResult> results;
+  const std::uint32_t first = table.draft_of(table[row]).first_edge;
+  each_in(row, [&](const Edge& edge, RowIndex predecessor, std::uint32_t i) {
+    EdgeResult result{edge.kind, word(predecessor).outcome, true};
+    if (edge.kind == EdgeKind::conditional && result.outcome == Outcome::finished) {
+      result.condition = condition(predecessor, first + i);
+    }
+    results.push_back(result);
+  });
+  return results;
+}
+
+Error Home::Impl::cancel_reason(RowIndex row) const {
+  Error error{ErrorCode::task_cancelled, "'" + table.name_of(table[row]) + "' was cancelled"};
+  bool found = false;
+  each_in(row, [&](const Edge& edge, RowIndex predecessor, std::uint32_t) {
+    if (found || edge.kind == EdgeKind::weak) return;
+    const Outcome outcome = word(predecessor).outcome;
+    if (outcome != Outcome::failed && outcome != Outcome::cancelled) return;
+    found = true;
+    const Fact* known = fact(predecessor);
+    error.what += ": '" + table.name_of(table[predecessor]) + "', which it needs, " +
+                  (outcome == Outcome::failed ? "failed" : "was cancelled");
+    if (known != nullptr && known->error) {
+      // Whoever is cancelled because of a cancelled one names the root, not the whole way to it.
+      error.cause = known->error->cause.empty() || outcome == Outcome::failed
+                        ? known->error->what + (known->error->cause.empty() ? "" : "\n" + known->error->cause)
+                        : known->error->cause;
+    }
+  });
+  return error;
+}
+
+/// A row whose predecessors have all ended and that is not plain. Called again whenever something that it waits
+/// for may have happened; changes nothing when that is not so.
+void Home::Impl::decide(RowIndex row) {
+  if (over || word(row).state != RowState::held || is(row, flag::vanished | flag::grown)) return;
+  if (state.cancelled) {
+    return close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"});
+  }
+  if (pauses.contains(row)) return;
+  const detail::TaskDraft& draft = table.draft_of(table[row]);
+  const detail::Fragment& fragment = table.fragment_of(table[row]);
+  const Policy& policy = table.policy_of(table[row]);
+  ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
+  std::vector<EdgeResult> results = edge_results(row);
+  if (chain != nullptr) {
+    if (chain->next >= chain->calls.size() || chain->calls[chain->next] != row) return;  // Not its turn.
+    // The call before it, when another fragment added that one, counts like one by a strong edge.
+    if (chain->next > 0) results.push_back({EdgeKind::strong, word(chain->calls[chain->next - 1]).outcome, true});
+  }
+  const std::span<const detail::Argument> arguments(fragment.arguments.data() + draft.first_argument,
+                                                    draft.argument_count);
+  switch (dag::decide(policy.join, results, arguments)) {
+    case Decision::skip:
+      return close(row, Outcome::skipped, skipped_error(table.name_of(table[row])));
+    case Decision::cancel:
+      return close(row, Outcome::cancelled, cancel_reason(row));
+    case Decision::run:
+      break;
+  }
+  if (policy.effects == Effects::idempotent) {
+    bool settled = true;
+    each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+      settled = settled && is(predecessor, flag::settled);
+    });
+    const RowIndex parent = parents[table[row].part];
+    if (parent != no_row && !is(parent, flag::grown_settled | flag::settled)) settled = false;
+    if (!settled) {
+      set(row, flag::awaits_settled);
+      return;
+    }
+    unset(row, flag::awaits_settled);
+  }
+  if (adopt(row)) return;
+  if (chain != nullptr) return call_approved(row);
+  start(row);
+}
+
+/// Ends a row without an attempt of it.
+void Home::Impl::close(RowIndex row, Outcome outcome, std::optional<Error> error) {
+  const auto out = handed_out.find(row);
+  if (out != handed_out.end()) {
+    stop_handed_out(row, out->second);
+    handed_out.erase(out);
+    if (ActorChain* chain = is_call(row) ? chain_of(row) : nullptr) {
+      chain->busy = false;
+      roll_back(chain->group, "a call was stopped");
+    }
+  }
+  pauses.cancel(row);
+  if (table.apply(row, Closed{outcome}).what != Do::tell) return;
+  Fact& known = facts[row];
+  if (!is(row, flag::grown)) known.attempt = uncounted();
+  known.error = std::move(error);
+  known.has_output = false;
+  if (outcome == Outcome::cancelled) say(row, recorded::Cancelled{known.error ? known.error->what : ""});
+  note(row, false);
+}
+
+/// A row ended: satisfies what nobody has satisfied yet, tells other shards, and those that became this one.
+void Home::Impl::note(RowIndex row, bool by_lane) {
+  DAG_CHECK(!is(row, flag::noted));
+  set(row, flag::noted);
+  const Word now_word = word(row);
+  ++counts.ended;
+  const bool finished = now_word.outcome == Outcome::finished;
+  Duration ran{0};
+  std::string error;
+  if (const Fact* known = fact(row); known != nullptr && known->error) error = known->error->what;
+  say(row, recorded::Ended{now_word.outcome, ran, std::move(error)});
+  bool elsewhere = false;
+  each_out(row, [&](const Edge& edge, RowIndex successor) {
+    if (successor == no_row) {
+      elsewhere = true;
+    } else if (!by_lane || !finished || edge.kind != EdgeKind::strong) {
+      satisfy(successor);
+    }
+  });
+  if (elsewhere) {
+    for (const std::uint32_t shard : foreign_shards(row)) tell_shard(row, shard);
+  }
+  if (const Fact* known = fact(row); known != nullptr && known->head != no_row) {
+    heads_to_end.emplace_back(known->head, row);
+  }
+  if (is_call(row)) call_ended(row);
+  if (askers.contains(row)) answer_askers(row);
+  to_send.push_back(row);
+}
+
+/// The end of a bare row that a lane reported, or that shows in the ends of its successors: reports of two lanes
+/// have no order, and a row must not be noted before those it rests on.
+void Home::Impl::note_quick(RowIndex row) {
+  std::vector<RowIndex> stack{row};
+  while (!stack.empty()) {
+    const RowIndex top = stack.back();
+    bool ready = true;
+    each_in(top, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+      if (is(predecessor, flag::noted)) return;
+      DAG_CHECK(has_ended(predecessor));
+      ready = false;
+      stack.push_back(predecessor);
+    });
+    if (!ready) continue;
+    stack.pop_back();
+    if (!is(top, flag::noted)) note(top, true);
+  }
+}
+
+void Home::Impl::tell_shard(RowIndex row, std::uint32_t shard) {
+  message::PredecessorEnded news;
+  news.job = plan->job;
+  news.shard = shard;
+  news.epoch = state.homes[shard].epoch;
+  news.from = options.shard;
+  news.from_epoch = options.epoch;
+  news.change = ++changes;
+  news.record = record_of(row, false);
+  news.record.spawned = nullptr;
+  if (news.record.has_output && !news.record.value) news.holders = holders_of(row);
+  send(home_of(shard), std::move(news));
+}
+
+/// What became of a row of another shard, from whoever said it. A record that is settled is final; else what the
+/// row's current home said last.
+void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>* holders, bool settled) {
+  const RowIndex row = table.find(record.task);
+  if (row == no_row || !table[row].ghost || record.outcome == Outcome::none) return;
+  Fact& known = facts[row];
+  const bool first = !is(row, flag::noted);
+  const bool same_attempt = !first && known.attempt == record.attempt;
+  const bool same_value = same_attempt || (!first && word(row).outcome == record.outcome &&
+                                           known.conditions == record.conditions &&
+                                           known.has_output == record.has_output &&
+                                           (!record.has_output || (record.digest != 0 && known.digest == record.digest)));
+  if (!first && is(row, flag::settled) && !same_value) {
+    DAG_CHECK(!settled);  // A settled outcome never changes.
+    return;               // Older news.
+  }
+  known.attempt = record.attempt;
+  known.digest = record.digest;
+  known.size_bytes = record.size_bytes;
+  known.has_output = record.has_output;
+  known.conditions = record.conditions;
+  known.error = record.error;
+  if (!same_attempt) known.holders.clear();
+  if (holders != nullptr) known.holders = *holders;
+  if (record.value) {
+    if (!is(row, flag::let_go)) table[row].output.store(record.value);
+  } else if (!same_value) {
+    table[row].output.clear();
+  }
+  if (settled && !is(row, flag::settled)) set(row, flag::settled);
+  if (first) {
+    set(row, flag::noted);
+    const Next next = table.apply(row, Closed{record.outcome});
+    DAG_CHECK(next.what == Do::tell);
+    each_out(row, [&](const Edge&, RowIndex successor) {
+      if (successor != no_row) satisfy(successor);
+    });
+  } else if (!same_value) {
+    unset(row, flag::published);
+    table[row].word.store([&] {
+      Word changed = word(row);
+      changed.outcome = record.outcome;
+      return changed.packed();
+    }());
+    reset_from({row});
+  }
+  if (settled) {
+    each_out(row, [&](const Edge&, RowIndex successor) {
+      if (successor == no_row) return;
+      if (is(successor, flag::parked)) to_send.push_back(successor);
+      if (is(successor, flag::awaits_settled)) to_decide.push_back(successor);
+    });
+  }
+}
+
+}  // namespace dag

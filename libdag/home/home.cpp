@@ -1,0 +1,346 @@
+// Events of a home, and where each goes.
+
+#include "libdag/home/home.hpp"
+
+#include <algorithm>
+
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+namespace {
+
+class SimplePlacement final : public HomePlacement {
+ public:
+  Life place_actor(std::uint32_t, const std::vector<Life>& lives, const std::vector<std::uint32_t>& actors_at,
+                   const Policy&) override {
+    const auto fewest = std::min_element(actors_at.begin(), actors_at.end());
+    return lives[static_cast<std::size_t>(fewest - actors_at.begin())];
+  }
+  Life place_attempt(TaskId, const std::vector<Life>&, Life self, const Policy&) override { return self; }
+};
+
+}  // namespace
+
+std::unique_ptr<HomePlacement> simple_placement() { return std::make_unique<SimplePlacement>(); }
+
+Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, RowTable& rows, Gate& lanes_gate,
+                 RecordSink& records, std::unique_ptr<HomePlacement> place)
+    : options(given),
+      plan(std::move(the_plan)),
+      table(rows),
+      gate(lanes_gate),
+      sink(records),
+      placement(std::move(place)),
+      random(given.seed),
+      pauses(Instant{}) {
+  DAG_CHECK(options.shard < plan->shards && plan->shard_of.size() == plan->graph->tasks.size());
+  DAG_CHECK(options.epoch.count < (1u << (32 - epoch_block_bits)));
+}
+
+void Home::Impl::begin(const message::JobState& first_state) {
+  state = first_state;
+  spawned_next = options.epoch.count << epoch_block_bits;
+  std::vector<bool> mine(plan->graph->tasks.size());
+  for (std::size_t task = 0; task < mine.size(); ++task) mine[task] = plan->shard_of[task] == options.shard;
+  table.add(plan->graph, {}, plan->shards == 1 ? nullptr : &mine);
+  add_rows(0, no_row);
+  add_actors(*plan->graph);
+  for (RowIndex row = 0; row < table.size(); ++row) open(row);
+  if (state.cancelled) cancel_all();
+}
+
+bool Home::Impl::alive(Life life) const {
+  return std::binary_search(state.lives.begin(), state.lives.end(), life);
+}
+
+void Home::Impl::on_state(const message::JobState& newer) {
+  if (newer.version <= state.version) return;
+  const message::JobState before = std::exchange(state, newer);
+  if (state.ended) {
+    over = true;
+    return;
+  }
+  if (state.lives.size() > 1) options.several_processes = true;
+  std::set<std::uint32_t> lost_groups;
+  for (const ActorChain& chain : chains) {
+    if (chain.place && !alive(*chain.place)) lost_groups.insert(chain.group);
+  }
+  for (const std::uint32_t group : lost_groups) {
+    const bool nothing_there = std::none_of(groups[group].actors.begin(), groups[group].actors.end(),
+                                            [&](std::uint32_t member) {
+                                              return chains[member].alive || chains[member].busy;
+                                            });
+    if (!nothing_there) roll_back(group, "its process died");
+  }
+  std::vector<RowIndex> lost;
+  for (const auto& [row, out] : handed_out) {
+    if (!alive(out.runner)) lost.push_back(row);
+  }
+  for (const RowIndex row : lost) take_back(row, to_string(handed_out.at(row).runner) + " died", true);
+  lost.clear();
+  for (auto& [row, run] : again) {
+    if (run.out && !alive(run.out->runner)) lost.push_back(row);
+  }
+  for (const RowIndex row : lost) run_again(row);
+  for (auto& [row, known] : facts) {
+    std::erase_if(known.holders, [&](Life holder) { return !alive(holder); });
+    if (known.keeper && !alive(*known.keeper)) known.keeper.reset();
+  }
+
+  // Homes that begin to count have to be told again what they wait for, and what they need not keep.
+  for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
+    if (shard == options.shard || state.homes[shard].epoch == before.homes[shard].epoch) continue;
+    message::Consumed consumed{plan->job, shard, state.homes[shard].epoch, options.shard, {}};
+    for (const RowIndex row : table.part(0).rows) {
+      if (row == no_row) continue;
+      if (table[row].ghost) {
+        if (is(row, flag::consumed) && plan->shard_of[table[row].task] == shard) {
+          consumed.tasks.push_back(table[row].id);
+        }
+      } else if (is(row, flag::noted)) {
+        const std::vector<std::uint32_t> shards = foreign_shards(row);
+        if (std::binary_search(shards.begin(), shards.end(), shard)) tell_shard(row, shard);
+      }
+    }
+    if (!consumed.tasks.empty()) send(home_of(shard), std::move(consumed));
+  }
+  if (recounting) {
+    std::erase_if(asked, [&](Life life) { return !alive(life); });
+    recount_if_complete();
+  }
+  if (state.cancelled && !before.cancelled) cancel_all();
+}
+
+void Home::Impl::cancel_all() {
+  for (RowIndex row = 0; row < table.size(); ++row) {
+    if (table[row].ghost || has_ended(row) || is(row, flag::vanished)) continue;
+    close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"});
+  }
+}
+
+void Home::Impl::on_lanes(LaneReport&& report) {
+  for (const QuickEnd& quick : report.quick) {
+    const Word ended = word(quick.row);
+    if (ended.state == RowState::ended && ended.attempt == quick.attempt && ended.outcome == Outcome::finished &&
+        !is(quick.row, flag::noted | flag::vanished)) {
+      note_quick(quick.row);
+    }
+  }
+  for (SlowEnd& slow : report.slow) {
+    const Word running = word(slow.row);
+    if (running.state != RowState::running || running.attempt != slow.attempt) continue;
+    slow.ended.task = table[slow.row].id;
+    slow.ended.id = {options.epoch, slow.attempt};
+    OutcomeRecord record;
+    record.task = slow.ended.task;
+    record.attempt = slow.ended.id;
+    record.outcome = slow.ended.outcome;
+    record.has_output = static_cast<bool>(slow.ended.output);
+    record.size_bytes = slow.ended.output.size_bytes();
+    record.value = std::move(slow.ended.output);
+    record.conditions = std::move(slow.ended.conditions);
+    record.spawned = std::move(slow.ended.spawned);
+    record.becomes = slow.ended.becomes;
+    record.error = std::move(slow.ended.error);
+    row_attempt_ended(slow.row, record, options.self, slow.attempt, slow.ended.ran);
+  }
+  for (const RowIndex row : report.decide) to_decide.push_back(row);
+  for (const RowIndex row : report.missing_inputs) to_decide.push_back(row);
+}
+
+void Home::Impl::on_message(Life from, const JobMessage& message) {
+  const auto named = shard_epoch_of(message);
+  if (!named || named->shard != options.shard || named->epoch != options.epoch) return;
+  std::visit([&](const auto& any) { on(from, any); }, message);
+}
+
+void Home::Impl::on_time() {
+  for (const RowIndex row : pauses.advance(now)) to_decide.push_back(row);
+  drop_revived();
+}
+
+/// Looks at everything that this event made worth looking at. Ends: each item is caused by a change of a row that
+/// happens once, or by an attempt that ended.
+void Home::Impl::finish_event() {
+  for (;;) {
+    if (!to_decide.empty()) {
+      const RowIndex row = to_decide.front();
+      to_decide.pop_front();
+      if (!recounting) decide(row);
+    } else if (!heads_to_end.empty()) {
+      const auto [head, tail] = heads_to_end.front();
+      heads_to_end.pop_front();
+      end_head(head, tail);
+    } else if (!to_pump.empty()) {
+      const std::uint32_t chain = to_pump.front();
+      to_pump.pop_front();
+      pump(chains[chain]);
+    } else if (!to_send.empty()) {
+      const RowIndex row = to_send.front();
+      to_send.pop_front();
+      try_send(row);
+    } else {
+      break;
+    }
+  }
+  flush();
+  for (auto& [life, names] : releases) {
+    if (alive(life)) send(life, message::Release{plan->job, options.shard, options.epoch, std::move(names)});
+  }
+  releases.clear();
+}
+
+void Home::Impl::fail_job(Error error) {
+  if (over) return;
+  over = true;
+  send(state.cell, message::JobFailed{plan->job, options.shard, options.epoch, std::move(error)});
+}
+
+void Home::Impl::say(RowIndex row, RecordWhat what) { say(table[row].id, attempt_of(row), std::move(what)); }
+void Home::Impl::say(TaskId task, AttemptId attempt, RecordWhat what) {
+  sink.record(Record{now, {options.self.process, std::nullopt}, plan->job, task, attempt, std::move(what)});
+}
+
+std::string Home::Impl::describe(RowIndex row) const {
+  return "task '" + table.name_of(table[row]) + "' (" + to_string(table[row].id) + ")";
+}
+
+// ---- The machine's face ---------------------------------------------------------------------------------------
+
+Home::Home(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate, RecordSink& records,
+           std::unique_ptr<HomePlacement> placement)
+    : impl_(std::make_unique<Impl>(options, std::move(plan), table, gate, records, std::move(placement))) {}
+Home::~Home() = default;
+
+void Home::begin(const message::JobState& state, Instant now) {
+  impl_->now = now;
+  impl_->begin(state);
+  impl_->finish_event();
+}
+void Home::recover(const message::Assign& assign, const message::JobState& state, Instant now) {
+  impl_->now = now;
+  impl_->recover(assign, state);
+  impl_->finish_event();
+}
+void Home::on_state(const message::JobState& state, Instant now) {
+  impl_->now = now;
+  impl_->on_state(state);
+  impl_->finish_event();
+}
+void Home::on_lanes(LaneReport report, Instant now) {
+  impl_->now = now;
+  if (impl_->over) return;
+  impl_->on_lanes(std::move(report));
+  impl_->finish_event();
+}
+bool Home::on_ended(Ended ended, Instant now) {
+  impl_->now = now;
+  if (shard_of(*impl_->plan, ended.task) != impl_->options.shard) return false;
+  if (impl_->over) return true;
+  OutcomeRecord record;
+  record.task = ended.task;
+  record.attempt = ended.id;
+  record.outcome = ended.outcome;
+  record.has_output = static_cast<bool>(ended.output);
+  record.size_bytes = ended.output.size_bytes();
+  record.value = std::move(ended.output);
+  record.conditions = std::move(ended.conditions);
+  record.spawned = std::move(ended.spawned);
+  record.becomes = ended.becomes;
+  record.error = std::move(ended.error);
+  impl_->attempt_ended(impl_->options.self, std::move(record), ended.ran);
+  impl_->finish_event();
+  return true;
+}
+void Home::on_message(Life from, const JobMessage& message, Instant now) {
+  impl_->now = now;
+  if (impl_->over) return;
+  impl_->on_message(from, message);
+  impl_->finish_event();
+}
+void Home::on_time(Instant now) {
+  impl_->now = now;
+  if (impl_->over) return;
+  impl_->on_time();
+  impl_->finish_event();
+}
+std::optional<Instant> Home::wake_at() const {
+  if (impl_->over) return std::nullopt;
+  std::optional<Instant> at = impl_->pauses.wake_at();
+  for (const auto& [row, until] : impl_->revived) {
+    if (!at || until < *at) at = until;
+  }
+  return at;
+}
+void Home::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots, Instant now) {
+  impl_->now = now;
+  impl_->lend(rows, thief, slots);
+  impl_->finish_event();
+}
+void Home::vouch(message::Report& report) const {
+  const Impl& home = *impl_;
+  if (home.over || report.shard == home.options.shard || home.table.part_count() == 0) return;
+  for (const RowIndex row : home.table.part(0).rows) {
+    if (row == no_row || !home.table[row].ghost || !home.is(row, flag::noted)) continue;
+    if (home.plan->shard_of[home.table[row].task] != report.shard) continue;
+    const Fact& known = home.facts.at(row);
+    message::Report::Had had;
+    had.record.task = home.table[row].id;
+    had.record.attempt = known.attempt;
+    had.record.outcome = home.word(row).outcome;
+    had.record.digest = known.digest;
+    had.record.size_bytes = known.size_bytes;
+    had.record.has_output = known.has_output;
+    had.record.conditions = known.conditions;
+    had.record.error = known.error;
+    had.record.inputs = known.named;
+    had.record.value = home.table[row].output.load();
+    report.had.push_back(std::move(had));
+  }
+}
+std::vector<HomeEffect> Home::take_effects() { return std::exchange(impl_->effects, {}); }
+const HomeOptions& Home::options() const { return impl_->options; }
+bool Home::recounting() const { return impl_->recounting; }
+HomeCounts Home::counts() const {
+  HomeCounts counts = impl_->counts;
+  counts.rows = impl_->rows_own;
+  counts.lent = impl_->handed_out.size();
+  for (RowIndex row = 0; row < impl_->table.size(); ++row) {
+    counts.outputs_held += impl_->table[row].output.load().size_bytes();
+  }
+  return counts;
+}
+std::string Home::explain(TaskId task) const {
+  const Impl& home = *impl_;
+  const RowIndex row = home.table.find(task);
+  if (row == no_row || home.table[row].ghost) return "is not of this shard";
+  if (home.is(row, flag::vanished)) return "does not exist any more: another attempt of what spawned it counts";
+  const Word word = home.word(row);
+  switch (word.state) {
+    case RowState::waiting: {
+      if (home.recounting) return "waits for reports of the other processes after a loss";
+      std::string text = "waits for";
+      home.each_in(row, [&](const detail::Edge&, RowIndex predecessor, std::uint32_t) {
+        if (!home.has_ended(predecessor)) text += " " + home.describe(predecessor);
+      });
+      return text;
+    }
+    case RowState::held:
+      if (home.pauses.contains(row)) return "waits for its next try";
+      if (home.is(row, flag::awaits_settled)) return "has effects: waits until its inputs are recorded";
+      if (home.is_call(row)) return "waits for its turn, or for its job actor to be restored";
+      return "is held";
+    case RowState::ready:
+      return "is ready: waits for a lane";
+    case RowState::running:
+      return "runs here";
+    case RowState::lent:
+      return home.handed_out.contains(row) ? "runs at " + to_string(home.handed_out.at(row).runner)
+                                           : "becomes " + std::string("a task that it spawned");
+    case RowState::ended:
+      return std::string(name(word.outcome)) + (home.is(row, flag::settled) ? ", settled" : "");
+  }
+  return "";
+}
+
+}  // namespace dag

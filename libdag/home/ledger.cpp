@@ -1,0 +1,208 @@
+// What the cell is told, and what it tells.
+//
+// A row's outcome is sent when it can never be taken back: when the outcomes that it rests on were sent (rows of this
+// shard) or are settled with the attempts that were used (rows of others), and when what spawned it is fixed. A cut
+// is under way at a time, so the cell sees them in order; while one is, the next grows.
+
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+
+using detail::Edge;
+
+Home::Impl::Cut& Home::Impl::open_cut() {
+  if (cuts.empty() || cuts.back().bytes >= cut_bytes_max ||
+      cuts.back().outcomes.plain.size() + cuts.back().outcomes.records.size() + cuts.back().outcomes.freed.size() >=
+          cut_entries_max) {
+    cuts.emplace_back();
+  }
+  return cuts.back();
+}
+
+void Home::Impl::put(RowIndex row, bool growth) {
+  Cut& cut = open_cut();
+  if (!growth) {
+    ++cut.rows;
+    ++rows_sent;
+  }
+  const Fact* known = fact(row);
+  const bool simple = !growth && word(row).outcome == Outcome::finished && !is(row, flag::kept) &&
+                      (known == nullptr || (known->part == detail::none && known->conditions.empty())) &&
+                      (!options.several_processes ||
+                       (!table.draft_of(table[row]).returns && foreign_shards(row).empty()));
+  if (simple) {
+    cut.outcomes.plain.push_back({table[row].id, attempt_of(row)});
+    return;
+  }
+  OutcomeRecord record = record_of(row, true);
+  if (known != nullptr && known->part != detail::none && (growth || !is(row, flag::grown))) {
+    record.spawned = table.part(known->part).fragment;
+    record.first_spawned = table.part(known->part).first_id;
+    if (growth) {
+      record.outcome = Outcome::none;
+      record.becomes = table[known->becomes].task;
+    }
+  }
+  cut.bytes += 128 + record.value.size_bytes() + record.inputs.size() * sizeof(OutputName);
+  cut.outcomes.records.push_back(std::move(record));
+}
+
+bool Home::Impl::inputs_sent(RowIndex row) const {
+  bool sent = true;
+  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+    sent = sent && is(predecessor, table[predecessor].ghost ? flag::settled : flag::sent);
+  });
+  if (!sent) return false;
+  const RowIndex parent = parents[table[row].part];
+  if (parent != no_row && !is(parent, flag::grown_sent | flag::sent)) return false;
+  if (!is_call(row)) return true;
+  // The state that it ran on is that after the call before it, which another fragment may have added.
+  const ActorChain& chain = *chain_of(row);
+  for (std::size_t i = chain.next; i-- > 0;) {
+    if (chain.calls[i] == row) return i == 0 || is(chain.calls[i - 1], flag::sent);
+  }
+  return true;
+}
+
+void Home::Impl::try_send(RowIndex row) {
+  if (is(row, flag::sent | flag::vanished)) return;
+  const bool ended_now = is(row, flag::noted);
+  if (!ended_now && (!is(row, flag::grown) || is(row, flag::grown_sent))) return;
+  if (!inputs_sent(row)) return set(row, flag::parked);
+  unset(row, flag::parked);
+  if (is(row, flag::grown) && !is(row, flag::grown_sent)) {
+    set(row, flag::grown_sent);
+    put(row, true);
+    wake_parked_by(row);
+  }
+  if (!ended_now) return;
+  const Fact* known = fact(row);
+  if (known != nullptr && known->becomes != no_row && !is(known->becomes, flag::sent) &&
+      !is(known->becomes, flag::vanished)) {
+    return set(row, flag::parked);
+  }
+  set(row, flag::sent);
+  put(row, false);
+  wake_parked_by(row);
+}
+
+void Home::Impl::wake_parked_by(RowIndex row) {
+  const auto wake = [&](RowIndex other) {
+    if (other != no_row && is(other, flag::parked)) to_send.push_back(other);
+  };
+  each_out(row, [&](const Edge&, RowIndex successor) { wake(successor); });
+  if (const Fact* known = fact(row)) {
+    wake(known->head);
+    if (known->part != detail::none) {
+      for (const RowIndex child : table.part(known->part).rows) wake(child);
+    }
+  }
+  if (is_call(row)) {
+    const ActorChain& chain = *chain_of(row);
+    for (std::size_t i = std::min(chain.next + 1, chain.calls.size()); i-- > 1;) {
+      if (chain.calls[i - 1] == row) {
+        wake(chain.calls[i]);
+        break;
+      }
+    }
+  }
+}
+
+void Home::Impl::flush() {
+  if (recounting || over || outcomes_sent != outcomes_recorded) return;
+  if (cuts.empty()) {
+    if (cell_heard) return;
+    cuts.emplace_back();  // Nothing ended yet, or there is nothing that could: the cell is to know.
+  }
+  cell_heard = true;
+  Cut cut = std::move(cuts.front());
+  cuts.pop_front();
+  rows_under_way += cut.rows;
+  message::Outcomes& outcomes = cut.outcomes;
+  outcomes.job = plan->job;
+  outcomes.shard = options.shard;
+  outcomes.epoch = options.epoch;
+  outcomes.number = ++outcomes_sent;
+  outcomes.rows_open = rows_own - rows_under_way;
+  send(state.cell, std::move(outcomes));
+}
+
+void Home::Impl::on(Life, const message::Settled& message) {
+  if (message.from < position || (message.from == position && message.to == position)) return;
+  ahead.emplace(message.from, message);
+  while (!ahead.empty() && ahead.begin()->first <= position) {
+    const message::Settled next = std::move(ahead.begin()->second);
+    ahead.erase(ahead.begin());
+    if (next.from < position) continue;
+    position = next.to;
+    if (next.outcomes > outcomes_recorded) outcomes_recorded = next.outcomes;
+    for (const OutputName& name : next.own) own_settled(name);
+    for (const OutcomeRecord& record : next.predecessors) ghost_news(record, nullptr, true);
+  }
+}
+
+void Home::Impl::own_settled(const OutputName& name) {
+  const RowIndex row = table.find(name.task);
+  DAG_CHECK(row != no_row && !table[row].ghost && attempt_of(row) == name.attempt);
+  const auto wake_children = [&](const Fact& known) {
+    if (known.part == detail::none) return;
+    for (const RowIndex child : table.part(known.part).rows) {
+      if (is(child, flag::awaits_settled)) to_decide.push_back(child);
+    }
+  };
+  const auto known = facts.find(row);
+  if (is(row, flag::grown) && !is(row, flag::grown_settled)) {
+    set(row, flag::grown_settled);
+    wake_children(known->second);
+    if (known->second.keeper) release(*known->second.keeper, name);
+    known->second.keeper.reset();
+    return;
+  }
+  DAG_CHECK(is(row, flag::sent) && !is(row, flag::settled));
+  set(row, flag::settled);
+  ++counts.settled;
+  say(row, recorded::Settled{});
+  if (known != facts.end()) {
+    wake_children(known->second);
+    Fact& what = known->second;
+    if (what.keeper && std::find(what.holders.begin(), what.holders.end(), *what.keeper) == what.holders.end()) {
+      release(*what.keeper, name);
+      what.keeper.reset();
+    }
+  }
+  each_out(row, [&](const Edge&, RowIndex successor) {
+    if (successor != no_row && is(successor, flag::awaits_settled)) to_decide.push_back(successor);
+  });
+  ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
+  if (chain != nullptr && chain->can_save && options.several_processes) {
+    set(row, flag::retained);
+    chain->retained.push_back(row);
+    if (chain->retained.size() > retained_calls_max) {
+      const RowIndex oldest = chain->retained.front();
+      chain->retained.pop_front();
+      unset(oldest, flag::retained);
+      release_inputs(oldest);
+    }
+  } else {
+    release_inputs(row);
+  }
+  if (chain != nullptr) saves_changed(chain->group);
+  maybe_let_go(row);
+}
+
+void Home::Impl::on(Life, const message::Keep& keep) {
+  for (const TaskId task : keep.tasks) {
+    const RowIndex row = table.find(task);
+    if (row != no_row && !table[row].ghost && !is(row, flag::let_go)) set(row, flag::kept);
+  }
+}
+
+void Home::Impl::on(Life, const message::Cancel& cancel) {
+  for (const TaskId task : cancel.tasks) {
+    const RowIndex row = table.find(task);
+    if (row == no_row || table[row].ghost || has_ended(row)) continue;
+    close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, describe(row) + " was cancelled"});
+  }
+}
+
+}  // namespace dag

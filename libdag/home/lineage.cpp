@@ -1,0 +1,305 @@
+// Where outputs lie, how lost ones come back, and when they may go.
+//
+// An output that is gone is made again when somebody asks for it: the row stays ended, a new attempt runs under a
+// number of its own, and what it leaves stands for the recorded one when the digests agree. Its inputs may be gone
+// too; whoever runs the attempt asks for them, and that makes them again in turn. This ends because lineage is
+// finite and without cycles, each run is retried a limited number of times, and what was made again stays for a
+// while after it was last asked for.
+
+#include <xxhash.h>
+
+#include <algorithm>
+
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+
+using detail::Edge;
+
+std::uint64_t digest_of(const Blob& blob) {
+  const std::uint64_t digest = XXH3_64bits(blob.bytes().data(), blob.bytes().size());
+  return digest == 0 ? 1 : digest;
+}
+
+AttemptId Home::Impl::attempt_of(RowIndex row) const {
+  const Fact* known = fact(row);
+  if (known != nullptr && known->attempt) return known->attempt;
+  return {options.epoch, word(row).attempt};
+}
+
+/// Whose output a row's is: its own, or that of what it became.
+RowIndex Home::Impl::owner_of(RowIndex row) const {
+  const Fact* known = fact(row);
+  return known != nullptr && known->owner != no_row ? known->owner : row;
+}
+
+bool Home::Impl::available(RowIndex row) const {
+  if (table[row].output.load()) return true;
+  const Fact* known = fact(row);
+  return known != nullptr && std::any_of(known->holders.begin(), known->holders.end(),
+                                         [&](Life holder) { return alive(holder); });
+}
+
+/// Who can be asked for the bytes of this row's own name. What lies in a slot is offered by the runner here from
+/// now on.
+std::vector<Life> Home::Impl::holders_of(RowIndex row) {
+  std::vector<Life> holders;
+  if (Blob blob = table[row].output.load()) {
+    if (!is(row, flag::published)) {
+      set(row, flag::published);
+      OutcomeRecord record = record_of(row, false);
+      record.spawned = nullptr;
+      effects.emplace_back(PublishOutput{std::move(record), std::move(blob)});
+    }
+    holders.push_back(options.self);
+  }
+  if (const Fact* known = fact(row)) {
+    for (const Life holder : known->holders) {
+      if (alive(holder) && std::find(holders.begin(), holders.end(), holder) == holders.end()) {
+        holders.push_back(holder);
+      }
+    }
+  }
+  return holders;
+}
+
+OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
+  OutcomeRecord record;
+  const Row& about = table[row];
+  record.task = about.id;
+  record.attempt = attempt_of(row);
+  record.outcome = word(row).outcome;
+  Blob blob = about.output.load();
+  const auto found = facts.find(row);
+  if (found != facts.end()) {
+    Fact& known = found->second;
+    record.conditions = known.conditions;
+    record.error = known.error;
+    record.has_output = known.has_output || static_cast<bool>(blob);
+    record.size_bytes = blob ? blob.size_bytes() : known.size_bytes;
+    record.digest = known.digest;
+    record.inputs = known.named;
+  } else {
+    record.has_output = static_cast<bool>(blob);
+    record.size_bytes = blob.size_bytes();
+  }
+  if (options.several_processes && blob && record.digest == 0) {
+    record.digest = digest_of(blob);
+    Fact& known = facts[row];
+    known.attempt = record.attempt;
+    known.digest = record.digest;
+    known.has_output = true;
+    known.size_bytes = record.size_bytes;
+  }
+  const bool small = blob && blob.size_bytes() <= plan->inline_bytes_max && options.several_processes;
+  const bool asked_here = blob && for_cell && is(row, flag::kept) && state.cell == options.self;
+  if (small || asked_here) record.value = std::move(blob);
+  return record;
+}
+
+// ---- Who asks -------------------------------------------------------------------------------------------------
+
+void Home::Impl::on(Life from, const message::Need& need) {
+  const RowIndex row = table.find(need.name.task);
+  if (row == no_row || table[row].ghost) return;
+  const RowIndex owner = owner_of(row);
+  if (const auto known = facts.find(owner); known != facts.end()) {
+    for (const Life gone : need.gone) {
+      std::erase(known->second.holders, gone);
+      // Our own runner has lost sight of what lies in the slot: offer it again.
+      if (gone == options.self) unset(owner, flag::published);
+    }
+  } else if (std::find(need.gone.begin(), need.gone.end(), options.self) != need.gone.end()) {
+    unset(owner, flag::published);
+  }
+  answer(from, need.name, row);
+}
+
+void Home::Impl::answer(Life asker, const OutputName& asked_name, RowIndex row) {
+  if (!has_ended(row) || !is(row, flag::noted)) {
+    askers[row].emplace(asker, asked_name);
+    return;
+  }
+  const RowIndex owner = owner_of(row);
+  message::Located located;
+  located.job = plan->job;
+  located.shard = options.shard;
+  located.epoch = options.epoch;
+  located.asked = asked_name;
+  if (word(row).outcome == Outcome::finished) {
+    if (!available(owner)) {
+      askers[owner].emplace(asker, asked_name);
+      return remake(owner);
+    }
+    if (is(owner, flag::let_go)) revived[owner] = now + revived_for;
+    located.holders = holders_of(owner);
+  }
+  located.record = record_of(owner, false);
+  // Another attempt than the one asked for: the asker must not mix them up.
+  if (attempt_of(row) != asked_name.attempt) located.record.task = {}, located.holders.clear();
+  located.record.spawned = nullptr;
+  send(asker, std::move(located));
+}
+
+void Home::Impl::answer_askers(RowIndex row) {
+  const auto found = askers.find(row);
+  if (found == askers.end()) return;
+  const auto waiting = std::move(found->second);
+  askers.erase(found);
+  for (const auto& [asker, asked_name] : waiting) {
+    if (alive(asker)) answer(asker, asked_name, table.find(asked_name.task));
+  }
+}
+
+// ---- Making again ---------------------------------------------------------------------------------------------
+
+void Home::Impl::remake(RowIndex row) {
+  if (over || recounting || again.contains(row)) return;
+  say(row, recorded::OutputLost{});
+  if (is_call(row)) return remake_call(row);
+  again[row] = {};
+  run_again(row);
+}
+
+void Home::Impl::run_again(RowIndex row) {
+  Again& run = again.at(row);
+  const Life to = placement->place_attempt(table[row].id, state.lives, options.self, table.policy_of(table[row]));
+  run.out = HandedOut{to, uncounted(), 0, false};
+  hand_out(row, to, run.out->id, true, {}, nullptr);
+}
+
+void Home::Impl::again_ended(RowIndex row, OutcomeRecord& record, Life from) {
+  if (is_call(row)) return call_again_ended(row, record, from);
+  Again& run = again.at(row);
+  run.out.reset();
+  if (record.outcome != Outcome::finished) {
+    release(from, {record.task, attempt_of(row)});
+    if (++run.failures > table.policy_of(table[row]).retry.attempts + 3) {
+      return fail_job({ErrorCode::output_lost, "the output of " + describe(row) +
+                                                   " is gone and cannot be made again: " +
+                                                   (record.error ? record.error->what : "the attempt was stopped")});
+    }
+    return run_again(row);
+  }
+  again.erase(row);
+  output_is_there_again(row, record, from);
+}
+
+/// The output of an ended row was made again. Another value than the recorded one is taken when nobody was told
+/// of the first one as final; else the job cannot go on.
+void Home::Impl::output_is_there_again(RowIndex row, OutcomeRecord& record, Life from) {
+  Fact& known = facts[row];
+  known.attempt = attempt_of(row);
+  if (record.digest == 0 && record.value) record.digest = digest_of(record.value);
+  const bool same = known.digest == 0 || known.digest == record.digest;
+  if (!same && is(row, flag::sent)) {
+    return fail_job({ErrorCode::not_reproducible,
+                     describe(row) + " gave another value when it was run again (attempts " +
+                         to_string(known.attempt) + " and " + to_string(record.attempt) + ")",
+                     "its kernel is declared pure, so it must give the same value for the same inputs"});
+  }
+  known.digest = record.digest;
+  known.size_bytes = record.size_bytes;
+  known.has_output = record.has_output;
+  known.holders.clear();
+  if (record.value) {
+    table[row].output.store(record.value);
+    unset(row, flag::published);
+    if (from != options.self) release(from, {record.task, known.attempt});
+  } else {
+    known.holders.push_back(from);
+  }
+  if (is(row, flag::let_go)) revived[row] = now + revived_for;
+  if (!same) {
+    known.attempt = record.attempt;
+    known.conditions = record.conditions;
+    for (const std::uint32_t shard : foreign_shards(row)) tell_shard(row, shard);
+    reset_from({row});
+  }
+  answer_askers(row);
+}
+
+// ---- Letting go -----------------------------------------------------------------------------------------------
+
+void Home::Impl::consumer_done(RowIndex row) {
+  DAG_CHECK(notes[row].consumers > 0);
+  if (--notes[row].consumers == 0) maybe_let_go(row);
+}
+
+void Home::Impl::release_inputs(RowIndex row) {
+  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) { consumer_done(predecessor); });
+}
+
+void Home::Impl::maybe_let_go(RowIndex row) {
+  if (notes[row].consumers > 0 || is(row, flag::let_go)) return;
+  if (table[row].ghost) {
+    set(row, flag::let_go | flag::consumed);
+    table[row].output.clear();
+    const std::uint32_t shard = shard_of(*plan, table[row].id);
+    send(home_of(shard), message::Consumed{plan->job, shard, state.homes[shard].epoch, options.shard,
+                                           {table[row].id}});
+    return;
+  }
+  if (!is(row, flag::settled) || is(row, flag::kept)) return;
+  set(row, flag::let_go);
+  drop_bytes(row);
+  if (options.several_processes) open_cut().outcomes.freed.push_back(table[row].id);
+  if (const RowIndex owner = owner_of(row); owner != row) consumer_done(owner);
+}
+
+void Home::Impl::drop_bytes(RowIndex row) {
+  table[row].output.clear();
+  const OutputName name{table[row].id, attempt_of(row)};
+  if (is(row, flag::published)) release(options.self, name);
+  unset(row, flag::published);
+  const auto found = facts.find(row);
+  if (found == facts.end()) return;
+  Fact& known = found->second;
+  for (const Life holder : known.holders) release(holder, name);
+  if (known.keeper && std::find(known.holders.begin(), known.holders.end(), *known.keeper) == known.holders.end()) {
+    release(*known.keeper, name);
+  }
+  known.holders.clear();
+  known.keeper.reset();
+}
+
+void Home::Impl::drop_revived() {
+  for (auto at = revived.begin(); at != revived.end();) {
+    if (at->second > now) {
+      ++at;
+      continue;
+    }
+    if (is(at->first, flag::let_go)) drop_bytes(at->first);
+    at = revived.erase(at);
+  }
+}
+
+void Home::Impl::release(Life at, const OutputName& name) {
+  if (alive(at)) releases[at].push_back(name);
+}
+
+void Home::Impl::on(Life, const message::Consumed& consumed) {
+  for (const TaskId task : consumed.tasks) {
+    const RowIndex row = table.find(task);
+    if (row == no_row || table[row].ghost) continue;
+    const auto waiting = consumed_by.find(row);
+    if (waiting == consumed_by.end() || waiting->second.erase(consumed.from) == 0) continue;
+    if (waiting->second.empty()) consumed_by.erase(waiting);
+    consumer_done(row);
+  }
+}
+
+void Home::Impl::on(Life from, const message::Holding& holding) {
+  const RowIndex row = table.find(holding.name.task);
+  if (row == no_row || table[row].ghost || attempt_of(row) != holding.name.attempt || is(row, flag::let_go)) {
+    return release(from, holding.name);
+  }
+  Fact& known = facts[row];
+  if (!known.attempt) known.attempt = holding.name.attempt;
+  if (std::find(known.holders.begin(), known.holders.end(), from) == known.holders.end()) {
+    known.holders.push_back(from);
+  }
+  if (is_call(row)) saves_changed(chain_of(row)->group);
+}
+
+}  // namespace dag

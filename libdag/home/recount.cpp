@@ -1,0 +1,336 @@
+// After losses: a shard whose home died is counted again from what is settled and what the survivors report; and
+// rows that used a value which will not count start anew.
+//
+// A new home builds the rows as for a new job, ends those that are settled, and keeps all others closed (by their
+// extra edge) until every life that was alive at its appointment has reported or died. Then rows start as ever,
+// except that an attempt which a report offers, and whose inputs are the ones that count now, is taken instead of a
+// new one. So no edge is satisfied twice: the count begins at zero, and nothing of the old count exists any more.
+
+#include <algorithm>
+
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+
+using detail::CallKind;
+using detail::Edge;
+
+void Home::Impl::recover(const message::Assign& assign, const message::JobState& new_state) {
+  state = new_state;
+  recounting = true;
+  spawned_next = options.epoch.count << epoch_block_bits;
+  asked.insert(assign.asked.begin(), assign.asked.end());
+  std::vector<bool> mine(plan->graph->tasks.size());
+  for (std::size_t task = 0; task < mine.size(); ++task) mine[task] = plan->shard_of[task] == options.shard;
+  table.add(plan->graph, {}, &mine);
+  add_rows(0, no_row);
+  add_actors(*plan->graph);
+
+  // Spawned parts in the order in which their ids were given, which is that of their adding: calls of job actors
+  // get the places they had.
+  std::vector<const OutcomeRecord*> growths;
+  for (const OutcomeRecord& record : assign.settled) {
+    if (record.spawned && shard_of(*plan, record.task) == options.shard) growths.push_back(&record);
+  }
+  std::sort(growths.begin(), growths.end(),
+            [](const OutcomeRecord* a, const OutcomeRecord* b) { return a->first_spawned < b->first_spawned; });
+  for (const OutcomeRecord* growth : growths) {
+    const RowIndex row = table.find(growth->task);
+    DAG_CHECK(row != no_row);
+    OutcomeRecord record = *growth;
+    grow(row, record, record.first_spawned);
+    Word now_word = word(row);
+    now_word.plain = false;
+    table[row].word.store(now_word.packed(), std::memory_order_release);
+    if (record.becomes != detail::none) set(row, flag::grown_sent | flag::grown_settled);
+  }
+  to_send.clear();
+
+  std::vector<RowIndex> own;
+  for (const OutcomeRecord& record : assign.settled) {
+    if (shard_of(*plan, record.task) != options.shard) {
+      ghost_news(record, nullptr, true);
+      continue;
+    }
+    if (record.outcome == Outcome::none) continue;
+    const RowIndex row = table.find(record.task);
+    DAG_CHECK(row != no_row && !table[row].ghost && !is(row, flag::noted));
+    Fact& known = facts[row];
+    known.attempt = record.attempt;
+    known.digest = record.digest;
+    known.size_bytes = record.size_bytes;
+    known.has_output = record.has_output;
+    known.conditions = record.conditions;
+    known.error = record.error;
+    if (record.value) table[row].output.store(record.value);
+    if (known.becomes != no_row && record.outcome == Outcome::finished) {
+      known.owner = owner_of(known.becomes);
+      if (known.owner != known.becomes) {
+        ++notes[known.owner].consumers;
+        --notes[known.becomes].consumers;
+      }
+    } else if (known.becomes != no_row) {
+      --notes[known.becomes].consumers;
+    }
+    set(row, flag::sent | flag::settled);
+    ++rows_sent;
+    ++rows_under_way;
+    ++counts.settled;
+    const Next closed = table.apply(row, Closed{record.outcome});
+    DAG_CHECK(closed.what == Do::tell);
+    own.push_back(row);
+    note(row, false);
+  }
+  for (const OutputName& kept : assign.kept) {
+    const RowIndex row = table.find(kept.task);
+    if (row != no_row && !table[row].ghost) set(row, flag::kept);
+  }
+  for (const RowIndex row : own) {
+    ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
+    if (chain != nullptr && chain->can_save) {
+      set(row, flag::retained);
+      chain->retained.push_back(row);
+    } else {
+      release_inputs(row);
+    }
+  }
+  for (std::uint32_t group = 0; group < groups.size(); ++group) saves_changed(group);
+  for (const RowIndex row : own) maybe_let_go(row);
+  for (const TaskId task : assign.cancelled) {
+    const RowIndex row = table.find(task);
+    if (row == no_row || table[row].ghost || has_ended(row)) continue;
+    close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, describe(row) + " was cancelled"});
+  }
+  if (state.cancelled) cancel_all();
+  recount_if_complete();
+}
+
+void Home::Impl::on(Life from, const message::Report& report) {
+  for (const message::Report::Had& had : report.had) {
+    const RowIndex row = table.find(had.record.task);
+    if (row == no_row || table[row].ghost || is(row, flag::vanished)) {
+      release(from, had.record.name());
+      continue;
+    }
+    const bool counts_here = has_ended(row) || is(row, flag::grown);
+    if (counts_here && attempt_of(row) == had.record.attempt) {
+      // A copy of what counts. Had it been let go, nobody needs it; else it is one more holder.
+      if (is(row, flag::let_go) || !had.bytes) {
+        release(from, had.record.name());
+        continue;
+      }
+      Fact& known = facts[row];
+      known.attempt = had.record.attempt;
+      if (std::find(known.holders.begin(), known.holders.end(), from) == known.holders.end()) {
+        known.holders.push_back(from);
+      }
+      if (is_call(row)) saves_changed(chain_of(row)->group);
+      continue;
+    }
+    const bool open_still = !counts_here && !handed_out.contains(row) && word(row).state != RowState::running &&
+                            word(row).state != RowState::ready;
+    if (!open_still || had.record.outcome != Outcome::finished || is_call(row)) {
+      release(from, had.record.name());
+      continue;
+    }
+    offers[row].push_back({had.record, false, had.bytes, from});
+  }
+  for (const message::Report::Running& running : report.running) {
+    const RowIndex row = table.find(running.name.task);
+    const bool taken = row != no_row && handed_out.contains(row) && handed_out.at(row).id == running.name.attempt;
+    if (taken) continue;
+    if (row != no_row && again.contains(row) && again.at(row).out && again.at(row).out->id == running.name.attempt) {
+      continue;
+    }
+    const bool useful = row != no_row && !table[row].ghost && !is(row, flag::vanished | flag::grown) &&
+                        !has_ended(row) && !is_call(row) && !handed_out.contains(row) &&
+                        word(row).state != RowState::running && word(row).state != RowState::ready;
+    if (!useful) {
+      send(from, message::Stop{plan->job, options.shard, options.epoch, running.name});
+      continue;
+    }
+    Offer offer;
+    offer.record.task = running.name.task;
+    offer.record.attempt = running.name.attempt;
+    offer.record.inputs = running.inputs;
+    offer.running = true;
+    offer.from = from;
+    offers[row].push_back(std::move(offer));
+  }
+  if (recounting) {
+    asked.erase(from);
+    recount_if_complete();
+  }
+}
+
+void Home::Impl::recount_if_complete() {
+  if (!recounting || !asked.empty()) return;
+  recounting = false;
+  for (const auto& [row, offered] : offers) {
+    Word now_word = word(row);
+    now_word.plain = false;  // The home wants to look at the offer before a lane starts it.
+    if (now_word.state == RowState::waiting) table[row].word.store(now_word.packed(), std::memory_order_release);
+  }
+  for (RowIndex row = 0; row < table.size(); ++row) open(row);
+  for (ActorChain& chain : chains) {
+    if (chain.next < chain.calls.size()) to_decide.push_back(chain.calls[chain.next]);
+  }
+  for (ActorGroup& group : groups) group.chosen = choose_border(group);
+  // Whoever asked meanwhile.
+  std::vector<RowIndex> waiting;
+  for (const auto& [row, who] : askers) waiting.push_back(row);
+  for (const RowIndex row : waiting) {
+    if (has_ended(row)) answer_askers(row);
+  }
+}
+
+bool Home::Impl::names_hold(const std::vector<OutputName>& names) const {
+  return std::all_of(names.begin(), names.end(), [&](const OutputName& name) {
+    const RowIndex row = table.find(name.task);
+    return row != no_row && has_ended(row) && attempt_of(row) == name.attempt;
+  });
+}
+
+/// Takes an attempt that was reported instead of issuing one.
+bool Home::Impl::adopt(RowIndex row) {
+  const auto found = offers.find(row);
+  if (found == offers.end()) return false;
+  std::vector<Offer> offered = std::move(found->second);
+  offers.erase(found);
+  const Offer* best = nullptr;
+  for (const Offer& offer : offered) {
+    if (!alive(offer.from) || !names_hold(offer.record.inputs)) continue;
+    if (best == nullptr || (best->running && !offer.running)) best = &offer;
+  }
+  for (const Offer& offer : offered) {
+    if (&offer == best || !alive(offer.from)) continue;
+    if (offer.running) {
+      send(offer.from, message::Stop{plan->job, options.shard, options.epoch, offer.record.name()});
+    } else if (best == nullptr || offer.record.attempt != best->record.attempt) {
+      release(offer.from, offer.record.name());
+    }
+  }
+  if (best == nullptr) return false;
+  const Next lent = table.apply(row, LentOut{});
+  DAG_CHECK(lent.what == Do::run);
+  if (best->running) {
+    handed_out[row] = {best->from, best->record.attempt, lent.word.attempt, false};
+    return true;
+  }
+  OutcomeRecord record = best->record;
+  row_attempt_ended(row, record, best->from, lent.word.attempt, Duration{0});
+  Fact& known = facts[row];
+  if (!best->bytes) std::erase(known.holders, best->from);
+  for (const Offer& offer : offered) {
+    if (&offer != best && !offer.running && offer.bytes && offer.record.attempt == best->record.attempt &&
+        alive(offer.from) && !is(row, flag::let_go)) {
+      known.holders.push_back(offer.from);
+    }
+  }
+  return true;
+}
+
+/// The rows of `changed` ended otherwise than their successors were told. Whatever rests on them starts anew;
+/// none of it was sent to the cell, because what it rests on was not settled.
+void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
+  std::set<RowIndex> anew;      // to be run again
+  std::set<RowIndex> reopened;  // became one of those, and has not ended after all
+  std::set<RowIndex> vanished;
+  std::vector<RowIndex> stack = changed;
+  const std::set<RowIndex> seeds(changed.begin(), changed.end());
+  while (!stack.empty()) {
+    const RowIndex row = stack.back();
+    stack.pop_back();
+    each_out(row, [&](const Edge&, RowIndex successor) {
+      if (successor != no_row && anew.insert(successor).second) stack.push_back(successor);
+    });
+    if (table[row].ghost) continue;
+    const Fact* known = fact(row);
+    if (known == nullptr) continue;
+    if (known->head != no_row && has_ended(known->head) && !anew.contains(known->head) &&
+        reopened.insert(known->head).second) {
+      stack.push_back(known->head);
+    }
+    if (anew.contains(row) && known->part != detail::none) vanish(known->part, vanished);
+  }
+  for (const RowIndex row : anew) reopened.erase(row);
+  for (const RowIndex row : vanished) {
+    anew.erase(row);
+    reopened.erase(row);
+  }
+  if (anew.empty() && reopened.empty()) return;
+
+  gate.close([] {});
+  std::set<std::uint32_t> dirty;
+  const auto undo = [&](RowIndex row, bool keep_attempt) {
+    DAG_CHECK(!is(row, flag::sent));
+    if (is_call(row)) {
+      const ActorChain& chain = *chain_of(row);
+      if (word(row).outcome == Outcome::finished || handed_out.contains(row)) dirty.insert(chain.group);
+      groups[chain.group].wanted.erase(row);
+    }
+    if (const auto out = handed_out.find(row); out != handed_out.end()) {
+      stop_handed_out(row, out->second);
+      if (is_call(row)) chain_of(row)->busy = false;
+      handed_out.erase(out);
+    }
+    if (const auto run = again.find(row); run != again.end() && !is_call(row)) {
+      if (run->second.out) stop_handed_out(row, *run->second.out);
+      again.erase(run);
+    }
+    pauses.cancel(row);
+    if (is(row, flag::noted)) --counts.ended;
+    const auto known = facts.find(row);
+    if (known != facts.end() && known->second.owner != no_row) consumer_done(known->second.owner);
+    drop_bytes(row);
+    unset(row, flag::noted | flag::parked | flag::awaits_settled | flag::let_go);
+    if (known == facts.end()) return;
+    Fact& what = known->second;
+    if (keep_attempt) {
+      what.owner = no_row;
+      what.has_output = false;
+      what.conditions.clear();
+      what.error.reset();
+      // Its pin on what it became, which consumer_done above (or end_head) took away.
+      if (what.becomes != no_row) ++notes[what.becomes].consumers;
+      return;
+    }
+    if (what.part != detail::none) unset(row, flag::grown | flag::grown_sent | flag::grown_settled);
+    Fact bare_fact;
+    bare_fact.head = what.head;
+    bare_fact.inherited = std::move(what.inherited);
+    what = std::move(bare_fact);
+  };
+  for (const RowIndex row : vanished) {
+    undo(row, false);
+    set(row, flag::vanished);
+    --rows_own;
+    if (is_call(row)) {
+      ActorChain& chain = *chain_of(row);
+      chain.calls.erase(std::find(chain.calls.begin(), chain.calls.end(), row));
+    }
+    table.apply(row, Closed{Outcome::cancelled});
+  }
+  for (const RowIndex row : anew) undo(row, false);
+  for (const RowIndex row : reopened) undo(row, true);
+  for (const RowIndex row : anew) {
+    std::uint32_t open_edges = recounting ? 1 : 0;
+    each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+      const bool still = has_ended(predecessor) && !anew.contains(predecessor) && !reopened.contains(predecessor);
+      if (!still) ++open_edges;
+    });
+    if (table.apply(row, Recounted{open_edges}).what == Do::decide) to_decide.push_back(row);
+    say(row, recorded::Lost{"what it rests on changed"});
+  }
+  for (const RowIndex row : reopened) {
+    table.apply(row, Recounted{1});  // Nobody takes this one away: it ends with what it became.
+    Word now_word = word(row);
+    now_word.plain = false;
+    table[row].word.store(now_word.packed(), std::memory_order_release);
+  }
+  for (ActorChain& chain : chains) count_calls_again(chain);
+  gate.open();
+  for (const std::uint32_t group : dirty) roll_back(group, "calls it has seen start anew");
+}
+
+}  // namespace dag

@@ -1,0 +1,361 @@
+#include "libdag/home/runner.hpp"
+
+#include <algorithm>
+
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+
+Runner::Runner(RunnerOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
+    : options_(options), plan_(std::move(plan)), records_(records) {}
+
+bool Runner::alive(Life life) const {
+  return std::binary_search(state_.lives.begin(), state_.lives.end(), life);
+}
+
+void Runner::send(Life to, JobMessage message) { effects_.emplace_back(SendMessage{to, std::move(message)}); }
+
+void Runner::on_state(const message::JobState& state, Instant now) {
+  if (state.version <= state_.version) return;
+  const message::JobState before = std::exchange(state_, state);
+  if (state_.ended) {
+    for (const auto& [name, taken] : attempts_) {
+      if (taken.started) effects_.emplace_back(StopAttempt{name.task, name.attempt});
+    }
+    attempts_.clear();
+    sought_.clear();
+    held_.clear();
+    accepted_.clear();
+    bytes_held_ = 0;
+    return;
+  }
+  for (std::uint32_t shard = 0; shard < state_.homes.size(); ++shard) {
+    // The first homes know that nobody has anything yet.
+    if (before.homes.empty() || state_.homes[shard].epoch == before.homes[shard].epoch) continue;
+    report(shard);
+  }
+  std::vector<OutputName> names;
+  for (auto& [name, sought] : sought_) {
+    std::erase_if(sought.holders, [&](Life life) { return !alive(life); });
+    std::erase_if(sought.gone, [&](Life life) { return !alive(life); });
+    if (sought.asked && !alive(*sought.asked)) sought.asked.reset();
+    const bool home_moved = !before.homes.empty() &&
+                            state_.homes[sought.shard].epoch != before.homes[sought.shard].epoch;
+    if (home_moved) sought.home_asked = false;
+    names.push_back(name);
+  }
+  for (const OutputName& name : names) {
+    if (const auto found = sought_.find(name); found != sought_.end()) pursue(name, found->second, now);
+  }
+}
+
+void Runner::on_message(Life from, const JobMessage& any, Instant now) {
+  if (state_.ended) return;
+  // Orders of a home that is not one any more count for nothing; the new one knows what we have.
+  if (const auto named = shard_epoch_of(any)) {
+    if (named->shard >= state_.homes.size() || named->epoch != state_.homes[named->shard].epoch) return;
+  }
+  if (const auto* lend = std::get_if<message::Lend>(&any)) {
+    take(*lend, now);
+  } else if (const auto* stop = std::get_if<message::Stop>(&any)) {
+    accepted_[stop->shard][stop->epoch].insert(stop->name);  // It may come before what it stops.
+    const auto found = attempts_.find(stop->name);
+    if (found != attempts_.end()) {
+      if (found->second.started) effects_.emplace_back(StopAttempt{stop->name.task, stop->name.attempt});
+      attempts_.erase(found);
+      for (auto& [name, sought] : sought_) sought.attempts.erase(stop->name);
+    }
+  } else if (const auto* let = std::get_if<message::Release>(&any)) {
+    for (const OutputName& name : let->names) let_go(name);
+  } else if (const auto* replicate = std::get_if<message::Replicate>(&any)) {
+    const OutputName name = replicate->record.name();
+    if (held_.contains(name) && held_.at(name).bytes) {
+      send(from, message::Holding{plan_->job, replicate->shard, replicate->epoch, name});
+      return;
+    }
+    sought_[name].replicas.push_back(*replicate);
+    seek(name, replicate->shard, replicate->holders, now);
+  } else if (const auto* fetch = std::get_if<message::Fetch>(&any)) {
+    const auto found = held_.find(fetch->name);
+    if (found == held_.end() || !found->second.bytes) {
+      send(from, message::Missing{plan_->job, fetch->name});
+    } else {
+      send(from, message::Data{plan_->job, found->second.record, found->second.bytes, fetch->name});
+    }
+  } else if (const auto* data = std::get_if<message::Data>(&any)) {
+    // Bytes of a name are the same from whomever they come.
+    std::vector<OutputName> for_names;
+    for (const auto& [name, sought] : sought_) {
+      if (name == data->name || sought.under == data->name) for_names.push_back(name);
+    }
+    for (const OutputName& name : for_names) arrived(name, data->record, data->bytes, now);
+  } else if (const auto* missing = std::get_if<message::Missing>(&any)) {
+    std::vector<OutputName> for_names;
+    for (const auto& [name, sought] : sought_) {
+      if (sought.under == missing->name && sought.asked == from) for_names.push_back(name);
+    }
+    for (const OutputName& name : for_names) {
+      Sought& sought = sought_.at(name);
+      std::erase(sought.holders, from);
+      sought.gone.push_back(from);
+      sought.asked.reset();
+      pursue(name, sought, now);
+    }
+  } else if (const auto* located = std::get_if<message::Located>(&any)) {
+    const auto found = sought_.find(located->asked);
+    if (found == sought_.end() || found->second.asked) return;
+    if (located->record.task == TaskId{} && located->record.attempt == AttemptId{}) return;
+    Sought& sought = found->second;
+    if (located->lost || located->holders.empty()) {
+      return give_up(located->asked, located->lost.value_or(Error{ErrorCode::output_lost, "the output is superseded"}),
+                     now);
+    }
+    sought.under = located->record.name();
+    sought.holders = located->holders;
+    sought.gone.clear();
+    pursue(located->asked, sought, now);
+  }
+}
+
+// ---- Attempts -------------------------------------------------------------------------------------------------
+
+void Runner::take(const message::Lend& lend, Instant now) {
+  const OutputName name{lend.attempt.task, lend.attempt.id};
+  if (!accepted_[lend.shard][lend.epoch].insert(name).second) return;
+  Taken& taken = attempts_[name];
+  taken.lend = lend;
+  std::vector<const message::WantedInput*> to_seek;
+  for (std::uint32_t i = 0; i < lend.wanted.size(); ++i) {
+    const message::WantedInput& wanted = lend.wanted[i];
+    const auto held = held_.find(wanted.name);
+    if (held != held_.end() && held->second.bytes) {
+      Blob& into = wanted.position == detail::none ? taken.lend.attempt.restore_from
+                                                   : taken.lend.attempt.blobs[wanted.position];
+      into = held->second.bytes;
+      continue;
+    }
+    taken.open.insert(i);
+    to_seek.push_back(&wanted);
+  }
+  for (const message::WantedInput* wanted : to_seek) {
+    sought_[wanted->name].attempts.insert(name);
+    seek(wanted->name, wanted->shard, wanted->holders, now);
+  }
+  const auto still = attempts_.find(name);
+  if (still != attempts_.end()) start_if_complete(still->second);
+}
+
+void Runner::start_if_complete(Taken& taken) {
+  if (taken.started || !taken.open.empty()) return;
+  const Attempt& attempt = taken.lend.attempt;
+  if (attempt.call != detail::CallKind::ordinary) {
+    // A job actor's object is made by one attempt, and only that making is meant by the calls that name it.
+    AttemptId& newest = generations_[attempt.actor];
+    if (attempt.call == detail::CallKind::create) {
+      if (attempt.generation < newest) {
+        return give_back({attempt.task, attempt.id}, {}, "a newer object of this job actor is here");
+      }
+      newest = attempt.generation;
+    } else if (attempt.generation != newest) {
+      return give_back({attempt.task, attempt.id}, {}, "the object of this job actor is not here");
+    }
+  }
+  taken.started = true;
+  records_.record(Record{{}, {options_.self.process, std::nullopt}, plan_->job, attempt.task, attempt.id,
+                         recorded::Started{}});
+  effects_.emplace_back(StartAttempt{attempt, Priority::normal});
+}
+
+bool Runner::on_ended(dag::Ended ended, Instant) {
+  const OutputName name{ended.task, ended.id};
+  const auto found = attempts_.find(name);
+  if (found == attempts_.end() || !found->second.started) return false;
+  const message::Lend lend = std::move(found->second.lend);
+  attempts_.erase(found);
+  message::Ended told;
+  told.job = plan_->job;
+  told.shard = lend.shard;
+  told.ran = ended.ran;
+  OutcomeRecord& record = told.record;
+  record.task = ended.task;
+  record.attempt = ended.id;
+  record.outcome = ended.outcome;
+  record.inputs = lend.attempt.inputs;
+  record.conditions = std::move(ended.conditions);
+  record.becomes = ended.becomes;
+  record.error = std::move(ended.error);
+  record.has_output = static_cast<bool>(ended.output);
+  record.size_bytes = ended.output.size_bytes();
+  if (ended.output) record.digest = digest_of(ended.output);
+  if (record.size_bytes <= plan_->inline_bytes_max) record.value = ended.output;
+  const bool stands_for_itself = !lend.attempt.stands_for;
+  if (stands_for_itself) record.spawned = std::move(ended.spawned);
+  if (record.outcome == Outcome::finished) {
+    OutcomeRecord kept = record;
+    if (!stands_for_itself) kept.attempt = lend.attempt.stands_for;
+    hold(kept, ended.output, stands_for_itself);
+  }
+  const message::ShardHome& home = state_.homes[lend.shard];
+  told.epoch = home.epoch;
+  if (home.home == options_.self) record.value = ended.output;  // By reference: it is the same process.
+  send(home.home, std::move(told));
+  return true;
+}
+
+void Runner::give_back(const OutputName& name, std::vector<OutputName> missing, std::string why) {
+  const auto found = attempts_.find(name);
+  DAG_CHECK(found != attempts_.end());
+  const std::uint32_t shard = found->second.lend.shard;
+  attempts_.erase(found);
+  for (auto& [sought_name, sought] : sought_) sought.attempts.erase(name);
+  const message::ShardHome& home = state_.homes[shard];
+  send(home.home,
+       message::Return{plan_->job, shard, home.epoch, name, std::move(missing), std::move(why)});
+}
+
+// ---- Copies ---------------------------------------------------------------------------------------------------
+
+void Runner::publish(const OutcomeRecord& record, Blob bytes) { hold(record, std::move(bytes), false); }
+
+void Runner::hold(const OutcomeRecord& record, Blob bytes, bool ran_here) {
+  Held& held = held_[record.name()];
+  if (!held.bytes && bytes) bytes_held_ += bytes.size_bytes();
+  held.record = record;
+  if (bytes) held.bytes = std::move(bytes);
+  held.ran_here = held.ran_here || ran_here;
+}
+
+void Runner::let_go(const OutputName& name) {
+  const auto found = held_.find(name);
+  if (found == held_.end()) return;
+  bytes_held_ -= found->second.bytes.size_bytes();
+  held_.erase(found);
+}
+
+void Runner::bring(std::uint64_t ticket, const OutcomeRecord& record, std::vector<Life> holders, Instant now) {
+  if (record.value) {
+    effects_.emplace_back(Brought{ticket, record.name(), record.value, std::nullopt});
+    return;
+  }
+  const auto held = held_.find(record.name());
+  if (held != held_.end() && held->second.bytes) {
+    effects_.emplace_back(Brought{ticket, record.name(), held->second.bytes, std::nullopt});
+    return;
+  }
+  sought_[record.name()].tickets.push_back(ticket);
+  seek(record.name(), shard_of(*plan_, record.task), holders, now);
+}
+
+void Runner::seek(const OutputName& name, std::uint32_t shard, const std::vector<Life>& holders, Instant now) {
+  Sought& sought = sought_[name];
+  if (sought.under.task == TaskId{} && !sought.under.attempt) sought.under = name;
+  sought.shard = shard;
+  for (const Life holder : holders) {
+    const bool known = std::find(sought.holders.begin(), sought.holders.end(), holder) != sought.holders.end() ||
+                       std::find(sought.gone.begin(), sought.gone.end(), holder) != sought.gone.end();
+    if (!known) sought.holders.push_back(holder);
+  }
+  pursue(name, sought, now);
+}
+
+/// One question at a time: to a holder, else to the home.
+void Runner::pursue(const OutputName& name, Sought& sought, Instant now) {
+  if (sought.attempts.empty() && sought.tickets.empty() && sought.replicas.empty()) {
+    sought_.erase(name);
+    return;
+  }
+  if (sought.asked) return;
+  while (!sought.holders.empty() && !alive(sought.holders.front())) sought.holders.erase(sought.holders.begin());
+  sought.ask_again_at = now + options_.ask_again;
+  if (!sought.holders.empty()) {
+    sought.asked = sought.holders.front();
+    sought.home_asked = false;
+    send(*sought.asked, message::Fetch{plan_->job, sought.under});
+    return;
+  }
+  if (sought.home_asked) return;
+  sought.home_asked = true;
+  const message::ShardHome& home = state_.homes[sought.shard];
+  send(home.home, message::Need{plan_->job, sought.shard, home.epoch, name, sought.gone});
+}
+
+void Runner::arrived(const OutputName& name, const OutcomeRecord& record, Blob bytes, Instant) {
+  Sought sought = std::move(sought_.at(name));
+  sought_.erase(name);
+  if (!sought.replicas.empty()) hold(record, bytes, false);
+  for (const message::Replicate& replicate : sought.replicas) {
+    const message::ShardHome& home = state_.homes[replicate.shard];
+    send(home.home, message::Holding{plan_->job, replicate.shard, home.epoch, name});
+  }
+  for (const std::uint64_t ticket : sought.tickets) {
+    effects_.emplace_back(Brought{ticket, name, bytes, std::nullopt});
+  }
+  for (const OutputName& waiting : sought.attempts) {
+    const auto found = attempts_.find(waiting);
+    if (found == attempts_.end()) continue;
+    Taken& taken = found->second;
+    for (std::uint32_t i = 0; i < taken.lend.wanted.size(); ++i) {
+      const message::WantedInput& wanted = taken.lend.wanted[i];
+      if (wanted.name != name) continue;
+      Blob& into = wanted.position == detail::none ? taken.lend.attempt.restore_from
+                                                   : taken.lend.attempt.blobs[wanted.position];
+      into = bytes;
+      taken.open.erase(i);
+    }
+    start_if_complete(taken);
+  }
+}
+
+/// The output does not exist any more under this name.
+void Runner::give_up(const OutputName& name, const Error& why, Instant) {
+  const Sought sought = std::move(sought_.at(name));
+  sought_.erase(name);
+  for (const std::uint64_t ticket : sought.tickets) effects_.emplace_back(Brought{ticket, name, {}, why});
+  for (const OutputName& waiting : sought.attempts) {
+    if (attempts_.contains(waiting)) give_back(waiting, {name}, why.what);
+  }
+}
+
+void Runner::on_time(Instant now) {
+  std::vector<OutputName> names;
+  for (auto& [name, sought] : sought_) {
+    if (sought.ask_again_at > now) continue;
+    sought.asked.reset();
+    sought.home_asked = false;
+    names.push_back(name);
+  }
+  for (const OutputName& name : names) pursue(name, sought_.at(name), now);
+}
+
+std::optional<Instant> Runner::wake_at() const {
+  std::optional<Instant> at;
+  for (const auto& [name, sought] : sought_) {
+    if (!at || sought.ask_again_at < *at) at = sought.ask_again_at;
+  }
+  return at;
+}
+
+/// Everything of a shard that is here, for its new home.
+void Runner::report(std::uint32_t shard) {
+  message::Report report;
+  report.job = plan_->job;
+  report.shard = shard;
+  report.epoch = state_.homes[shard].epoch;
+  for (const auto& [name, held] : held_) {
+    if (shard_of(*plan_, name.task) == shard) {
+      report.had.push_back({held.record, static_cast<bool>(held.bytes)});
+    }
+  }
+  for (const auto& [name, taken] : attempts_) {
+    if (taken.lend.shard != shard) continue;
+    report.running.push_back({name, taken.lend.attempt.inputs});
+  }
+  // What the old home issued stays accepted; its orders are refused from now on.
+  auto& accepted = accepted_[shard];
+  accepted.erase(accepted.begin(), accepted.lower_bound(report.epoch));
+  send(state_.homes[shard].home, std::move(report));
+}
+
+std::vector<RunnerEffect> Runner::take_effects() { return std::exchange(effects_, {}); }
+
+}  // namespace dag

@@ -1,0 +1,122 @@
+// What attempts add to the graph. A spawned part belongs to one attempt of its parent: its rows run ahead, are
+// recorded after that attempt is, and vanish when the parent is run anew. A parent that becomes one of them ends
+// when that one ends; a chain of such parents, thousands long, is walked with a queue.
+
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+
+using detail::CallKind;
+using detail::EdgeKind;
+using detail::Fragment;
+
+/// Adds what the attempt of `row` spawned. `first_id` when it is known from the record; else ids are given here.
+void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
+  const std::shared_ptr<const Fragment> fragment = record.spawned;
+  DAG_CHECK(fragment != nullptr);
+  DAG_CHECK(record.becomes == detail::none || record.becomes < fragment->tasks.size());
+  const auto count = static_cast<std::uint32_t>(fragment->tasks.size());
+  if (first_id == TaskId{}) {
+    first_id = {options.shard + 1, spawned_next};
+    if (count > (1u << epoch_block_bits) - (spawned_next & ((1u << epoch_block_bits) - 1))) {
+      return fail_job({ErrorCode::internal, "the job spawned more tasks than libdag can number"});
+    }
+    spawned_next += count;
+  }
+  const std::uint32_t part = table.add(fragment, first_id, nullptr);
+  add_rows(part, row);
+  const std::vector<RowIndex>& rows = table.part(part).rows;
+  Fact& known = facts[row];
+  known.attempt = record.attempt;
+  known.part = part;
+  const bool becomes = record.becomes != detail::none;
+  if (becomes) {
+    const RowIndex tail = rows[record.becomes];
+    known.becomes = tail;
+    set(row, flag::grown);
+    std::vector<detail::Code> inherited;
+    each_out(row, [&](const detail::Edge& edge, RowIndex) {
+      if (edge.kind == EdgeKind::conditional) inherited.push_back(table.fragment_of(table[row]).codes[edge.predicate]);
+    });
+    inherited.insert(inherited.end(), known.inherited.begin(), known.inherited.end());
+    Fact& tail_known = facts[tail];
+    tail_known.head = row;
+    tail_known.inherited = std::move(inherited);
+    // Its bytes belong to its heads as well, so it must not be gone before they have taken them over.
+    ++notes[tail].consumers;
+    // Lanes know nothing of conditions that are not its own, nor of who else ends with it.
+    Word tail_word = word(tail);
+    tail_word.plain = false;
+    table[tail].word.store(tail_word.packed(), std::memory_order_release);
+    table[tail].ends_by_itself = false;
+  }
+  for (const RowIndex child : rows) {
+    say(child, recorded::Spawned{table[row].id, record.attempt});
+    if (is_call(child)) add_call(child, row);
+  }
+  if (state.cancelled) {
+    for (const RowIndex child : rows) {
+      close(child, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"});
+    }
+  }
+  if (!recounting) {
+    for (const RowIndex child : rows) open(child);
+  }
+  if (becomes) to_send.push_back(row);
+}
+
+/// What the row became has ended.
+void Home::Impl::end_head(RowIndex head, RowIndex tail) {
+  if (!is(head, flag::grown) || has_ended(head) || !is(tail, flag::noted)) return;
+  Fact& known = facts[head];
+  if (known.becomes != tail) return;
+  const Fact& from = facts[tail];
+  const RowIndex owner = owner_of(tail);
+  std::size_t own = 0;
+  each_out(tail, [&](const detail::Edge& edge, RowIndex) { own += edge.kind == EdgeKind::conditional ? 1 : 0; });
+  known.conditions.clear();
+  if (from.conditions.size() > own) {
+    known.conditions.assign(from.conditions.begin() + static_cast<std::ptrdiff_t>(own), from.conditions.end());
+  }
+  known.error = from.error;
+  const Outcome outcome = word(tail).outcome;
+  if (outcome == Outcome::finished) {
+    Blob blob = table[owner].output.load();
+    const Fact* owned = fact(owner);
+    known.has_output = blob || (owned != nullptr && owned->has_output);
+    known.digest = owned != nullptr ? owned->digest : 0;
+    known.size_bytes = blob ? blob.size_bytes() : (owned != nullptr ? owned->size_bytes : 0);
+    known.owner = owner;
+    table[head].output.store(std::move(blob));
+    // The pin that grow() put on the tail moves to the owner.
+    if (owner != tail) {
+      ++notes[owner].consumers;
+      consumer_done(tail);
+    }
+  } else {
+    known.has_output = false;
+    consumer_done(tail);
+  }
+  if (table.apply(head, Closed{outcome}).what == Do::tell) note(head, false);
+}
+
+/// The part does not exist any more: another attempt of its parent counts. Calls that it made of job actors have
+/// changed states that nobody may see.
+void Home::Impl::vanish(std::uint32_t part, std::set<RowIndex>& touched) {
+  std::vector<std::uint32_t> stack{part};
+  while (!stack.empty()) {
+    const std::uint32_t number = stack.back();
+    stack.pop_back();
+    vanished_parts.push_back(number);
+    for (const RowIndex row : table.part(number).rows) {
+      if (is(row, flag::vanished)) continue;
+      DAG_CHECK(!is(row, flag::sent));
+      touched.insert(row);
+      if (const Fact* known = fact(row); known != nullptr && known->part != detail::none) {
+        stack.push_back(known->part);
+      }
+    }
+  }
+}
+
+}  // namespace dag
