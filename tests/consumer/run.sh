@@ -1,0 +1,54 @@
+#!/bin/bash
+# Installs the build into an empty prefix, moves that prefix, and builds a project outside the tree against it:
+# by CMake, and by pkg-config with the plain compiler. Usage: run.sh BUILD-DIRECTORY COMPILER
+set -euo pipefail
+build=$1
+compiler=$2
+here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
+home=$(mktemp -d)
+trap 'rm -rf "$home"' EXIT
+fail() { printf 'consumer: %s\n' "$*" >&2; exit 1; }
+
+cmake --install "$build" --prefix "$home/first" >"$home/install.log" || { cat "$home/install.log"; fail "no installation"; }
+prefix=$home/moved
+mv "$home/first" "$prefix"
+cp -r "$here" "$home/project"
+export LD_LIBRARY_PATH=
+unset DAG_ADDRESS
+
+echo "-- the installed files name none of the libraries behind libdag.so"
+# Headers by their includes and namespaces, the rest by any mention; comments in headers may speak freely.
+hidden='caf|zmq|capnp|kj|hwloc'
+if grep -rnE "#[[:space:]]*include[[:space:]]*[<\"]($hidden|libdag|actors|nodes)|(^|[^[:alnum:]_])($hidden)::" "$prefix/include" ||
+   grep -rnE "^[^#]*($hidden)" "$prefix"/lib*/cmake "$(find "$prefix" -name dag.pc)"; then
+  fail "a consumer would need what those lines name"
+fi
+if grep -rnF "$home/first" "$prefix" --include='*.cmake' --include='*.pc' || grep -rnF "$build" "$prefix" --include='*.cmake' --include='*.pc'; then
+  fail "those lines tie the installation to a place"
+fi
+
+echo "-- every public header compiles alone"
+find "$prefix/include/dag" -name '*.hpp' | while read -r header; do
+  "$compiler" -std=c++20 -fsyntax-only -Wall -Wextra -x c++ -I"$prefix/include" -include "$header" /dev/null ||
+    fail "$(basename "$header") does not"
+done
+
+expect_hello() {
+  local said
+  said=$("$@") || fail "$* ended with status $?"
+  [ "$said" = 5 ] || fail "$* printed '$said', not 5"
+}
+
+echo "-- find_package(dag)"
+cmake -S "$home/project" -B "$home/build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" \
+      >"$home/cmake.log" || { cat "$home/cmake.log"; fail "CMake does not find it"; }
+cmake --build "$home/build"
+expect_hello "$home/build/hello"
+
+echo "-- pkg-config"
+export PKG_CONFIG_PATH=
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name dag.pc)")
+read -ra flags < <(pkg-config --cflags --libs dag)
+echo "   ${flags[*]}"
+"$compiler" "$home/project/hello.cpp" -o "$home/hello" "${flags[@]}" -Wl,-rpath,"$(pkg-config --variable=libdir dag)"
+expect_hello "$home/hello"
