@@ -14,7 +14,7 @@ using LaneClock = std::chrono::steady_clock;
 
 /// `queue` is shared; the rest belongs to the lane's thread but for what is atomic or guarded. The thread
 /// shares ownership, so a lane that was given up lasts until its kernel returns.
-struct Lanes::Lane : detail::KernelHost {
+struct Lanes::Lane final : detail::KernelHost {
   Lane(Lanes& of, std::size_t place, int core_to_use)
       : lanes(of),
         index(place),
