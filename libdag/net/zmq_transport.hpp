@@ -1,0 +1,75 @@
+#pragma once
+// All sockets of a process, for one thread. Decides nothing about what is sent; promises little: a frame that
+// was `sent` may still be lost when its connection breaks (link/ repeats it), but what arrives is whole and
+// unchanged.
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "libdag/base/result.hpp"
+#include "libdag/base/time.hpp"
+#include "libdag/net/address.hpp"
+#include "libdag/net/transport_events.hpp"
+
+namespace dag::net {
+
+struct TransportOptions {
+  /// Port 0: any that is free.
+  Address listen{"127.0.0.1", 0};
+  std::uint16_t bulk_port = 0;
+  /// Without encryption, whoever reaches the port can speak to us. So it must be meant.
+  bool beyond_loopback = false;
+  /// How long unsent frames may delay the end of the process.
+  Duration linger = std::chrono::milliseconds(200);
+  Duration reconnect_after = std::chrono::milliseconds(10);
+  Duration reconnect_after_max = std::chrono::seconds(1);
+};
+
+enum class Sent {
+  sent,
+  /// The queue to this peer is full, or there is no connection at the moment: nothing was sent.
+  busy,
+  /// No such peer or caller (any more).
+  gone,
+};
+
+class ZmqTransport {
+ public:
+  /// Listens at both ports. address_in_use names the port; address_invalid, a host that is not of this
+  /// machine.
+  static Result<std::unique_ptr<ZmqTransport>> open(const TransportOptions& options);
+  ~ZmqTransport();
+  ZmqTransport(const ZmqTransport&) = delete;
+  ZmqTransport& operator=(const ZmqTransport&) = delete;
+
+  /// Where others reach us, with the ports that were chosen.
+  const Address& control_address() const;
+  const Address& bulk_address() const;
+
+  /// Begins to connect; PeerConnected or PeerRefused tells how it goes. Connecting again after breaks is done
+  /// here, until disconnect(). No bulk address yet: bulk frames are `gone` until set_bulk_address.
+  Result<PeerHandle> connect(const Address& control, const Address* bulk = nullptr);
+  Status set_bulk_address(PeerHandle peer, const Address& bulk);
+  /// Drops what is still queued for it.
+  void disconnect(PeerHandle peer);
+
+  /// Never blocks. Large frames are not copied: the blob is shared with the I/O thread until it is sent.
+  [[nodiscard]] Sent send(PeerHandle peer, Channel channel, Blob frame);
+  /// On the connection that a caller made: only for callers to whom we have no connection of our own.
+  [[nodiscard]] Sent answer(const CallerHandle& caller, Channel channel, Blob frame);
+
+  /// Waits until something happens, wake() is called or the timeout has passed; then takes what is there, up
+  /// to a limit per call, so that a flood does not keep the caller from its other work.
+  std::vector<TransportEvent> poll(Duration timeout);
+
+  /// From any thread: the present or next poll returns at once.
+  void wake() noexcept;
+
+ private:
+  class Sockets;
+  explicit ZmqTransport(std::unique_ptr<Sockets> sockets);
+  std::unique_ptr<Sockets> sockets_;
+};
+
+}  // namespace dag::net
