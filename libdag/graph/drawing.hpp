@@ -50,6 +50,9 @@ Drawing draw(const detail::Fragment& fragment, const DrawOptions& options = {});
 std::string dot(const Drawing& drawing);
 /// Mermaid flow chart, in the same terms.
 std::string mermaid(const Drawing& drawing);
+/// A picture of its own layout, for whoever has no Graphviz: depth from left to right. Tasks of a job actor
+/// share a colour and say whose they are.
+std::string svg(const Drawing& drawing);
 /// Every task and edge, never in groups: what a program wants to know.
 std::string json(const detail::Fragment& fragment, const std::string& title);
 
