@@ -71,7 +71,12 @@ bool MemberTable::believe(const Claim& claim, Instant now, DownWhy why, Membersh
   }
 
   const Claim old = member->claim;
-  if (!(old < claim)) return false;
+  if (!(old < claim)) {
+    // Somebody takes a dead one for alive, perhaps since it started anew after the death was told: tell it
+    // again.
+    if (claim.life == old.life && is_up(claim.state) && !is_up(old.state)) member->state_told = 0;
+    return false;
+  }
   const bool was_up = is_up(old.state), up = is_up(claim.state);
   if (claim.life != old.life) {
     if (was_up) effects.emplace_back(MemberDown{old.life, DownWhy::superseded});

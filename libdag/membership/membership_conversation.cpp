@@ -63,7 +63,7 @@ void MembershipMachine::tell_the_dead(Life from, const Member& known, const Memb
     }
   }
   effects_.emplace_back(SendMembership{known.claim.endpoint.control, from,
-                                    membership::Obituary{known.claim, up, std::vector<Claim>{self_}}});
+                                       membership::Obituary{known.claim, up, std::vector<Claim>{self_}}});
 }
 
 void MembershipMachine::take(const Claim& claim) {

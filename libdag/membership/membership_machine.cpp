@@ -132,7 +132,8 @@ void MembershipMachine::ask_seeds() {
       if (member && is_up(member->claim.state)) continue;
     }
     // Also when we know others: this is how the two halves of a healed cluster find each other.
-    effects_.emplace_back(SendMembership{seed.address, std::nullopt, membership::Join{seed.address, claims()}});
+    effects_.emplace_back(
+        SendMembership{seed.address, std::nullopt, membership::Join{seed.address, claims()}});
     seed.ask_at = now_ + (alone ? options_.join_every : options_.rejoin_every);
   }
 }

@@ -134,6 +134,41 @@ TEST_CASE("a link cut between two processes of many kills neither") {
   CHECK(cluster.downs().empty());
 }
 
+TEST_CASE("after any mixture of cuts, pauses, deaths and starts, all agree again") {
+  SimCluster cluster(4, {.loss = 0.05, .links_break = GENERATE(true, false)}, GENERATE(range(1u, 21u)));
+  Random& random = cluster.random();
+  cluster.start_all();
+  cluster.run(2s);
+  for (int fault = 0; fault < 12; ++fault) {
+    const auto a = static_cast<std::uint32_t>(random.below(4)),
+               b = static_cast<std::uint32_t>(random.below(4));
+    switch (random.below(4)) {
+      case 0:
+        if (cluster.is_running(a)) cluster.pause(a, Duration(random.below(6'000'000'000)));
+        break;
+      case 1:
+      case 2:
+        if (a != b) cluster.cut(a, b, random.chance(0.5));
+        break;
+      default:
+        if (cluster.is_running(a)) {
+          cluster.kill(a);
+        } else {
+          cluster.start(a, cluster.life(a).incarnation.value + 1);
+        }
+    }
+    cluster.run(Duration(random.below(3'000'000'000)));
+  }
+  for (std::uint32_t a = 0; a < 4; ++a) {
+    for (std::uint32_t b = 0; b < a; ++b) cluster.cut(a, b, false);
+  }
+  cluster.run(100ms);
+  for (std::uint32_t node = 0; node < 4; ++node) {
+    if (!cluster.is_running(node)) cluster.start(node, cluster.life(node).incarnation.value + 1);
+  }
+  CHECK(cluster.run_until(20s, [&] { return cluster.agrees(); }));
+}
+
 TEST_CASE("a killed process that starts again is taken for what it is") {
   SimCluster cluster(4, {.loss = 0.05}, GENERATE(range(1u, 11u)));
   cluster.start_all();
