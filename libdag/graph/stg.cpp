@@ -1,0 +1,101 @@
+// Reads the Standard Task Graph format: the number of tasks (without the entry and exit dummies), then per
+// task its number, duration, number of predecessors and those. Comments begin with #.
+
+#include <charconv>
+
+#include "libdag/base/limits.hpp"
+#include "libdag/graph/workflow.hpp"
+
+namespace dag {
+namespace {
+
+class Numbers {
+ public:
+  explicit Numbers(std::string_view text) : text_(text) {}
+
+  bool at_end() {
+    skip();
+    return at_ == text_.size();
+  }
+  Result<std::uint64_t> next(const char* what) {
+    skip();
+    std::uint64_t value = 0;
+    const char* begin = text_.data() + at_;
+    const char* end = text_.data() + text_.size();
+    const auto [stop, error] = std::from_chars(begin, end, value);
+    if (error != std::errc() || (stop != end && !is_space(*stop))) {
+      return Error{ErrorCode::configuration_invalid,
+                   "line " + std::to_string(line_) + " of the STG graph: expected " + what,
+                   "each line holds: task, duration, number of predecessors, predecessors"};
+    }
+    at_ += static_cast<std::size_t>(stop - begin);
+    return value;
+  }
+  std::size_t line() const { return line_; }
+
+ private:
+  static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+  void skip() {
+    for (; at_ < text_.size(); ++at_) {
+      if (text_[at_] == '#') at_ = std::min(text_.find('\n', at_), text_.size());
+      if (at_ == text_.size() || !is_space(text_[at_])) return;
+      line_ += text_[at_] == '\n' ? 1 : 0;
+    }
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 1;
+};
+
+Error wrong(const Numbers& numbers, std::string what) {
+  return {ErrorCode::configuration_invalid,
+          "line " + std::to_string(numbers.line()) + " of the STG graph: " + std::move(what),
+          "the file may have been cut or edited by hand"};
+}
+
+}  // namespace
+
+Result<Workflow> read_stg(std::string_view text, Duration unit) {
+  Numbers numbers(text);
+  const Result<std::uint64_t> stated = numbers.next("the number of tasks");
+  if (!stated) return stated.error();
+  Workflow workflow{"stg", {}, {}};
+  while (!numbers.at_end()) {
+    const Result<std::uint64_t> number = numbers.next("a task's number");
+    if (!number) return number.error();
+    const auto index = static_cast<std::uint32_t>(workflow.tasks.size());
+    if (*number != index || index >= limits::tasks_max) {
+      return wrong(numbers, "expected task " + std::to_string(index) + ", not " + std::to_string(*number));
+    }
+    const Result<std::uint64_t> duration = numbers.next("a duration");
+    if (!duration) return duration.error();
+    if (*duration > static_cast<std::uint64_t>(Duration::max() / std::max(unit, Duration(1)))) {
+      return wrong(numbers, "the duration " + std::to_string(*duration) + " is too long");
+    }
+    const Result<std::uint64_t> predecessors = numbers.next("a number of predecessors");
+    if (!predecessors) return predecessors.error();
+    for (std::uint64_t i = 0; i < *predecessors; ++i) {
+      const Result<std::uint64_t> predecessor = numbers.next("a predecessor");
+      if (!predecessor) return predecessor.error();
+      if (*predecessor >= index) {
+        return wrong(numbers, "predecessor " + std::to_string(*predecessor) + " does not come before task " +
+                                  std::to_string(index));
+      }
+      workflow.edges.push_back({static_cast<std::uint32_t>(*predecessor), index, 0});
+    }
+    WorkflowTask task;
+    task.id = std::to_string(index);
+    task.name = "stg";
+    task.takes = unit * static_cast<Duration::rep>(*duration);
+    workflow.tasks.push_back(std::move(task));
+  }
+  // Some files count the two dummies, some do not.
+  if (workflow.tasks.size() != *stated && workflow.tasks.size() != *stated + 2) {
+    return wrong(numbers, "it says " + std::to_string(*stated) + " tasks and holds " +
+                              std::to_string(workflow.tasks.size()));
+  }
+  return workflow;
+}
+
+}  // namespace dag
