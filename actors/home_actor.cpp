@@ -65,7 +65,8 @@ caf::behavior HomeActor::make_behavior() {
         home_->lend(rows, steal.thief, steal.slots, ports_.now());
         act();
       },
-      [this](const mail::Tick&) {
+      [this](const mail::Tick& tick) {
+        if (wake_at_ != tick.due) return;  // An earlier one was set since.
         wake_at_.reset();
         home_->on_time(ports_.now());
         act();
@@ -105,7 +106,7 @@ void HomeActor::act() {
   if (wake && (!wake_at_ || *wake < *wake_at_)) {
     wake_at_ = wake;
     const Duration wait = std::max(*wake - ports_.now(), Duration{0});
-    delayed_send(this, wait, mail::Tick{});
+    delayed_send(this, wait, mail::Tick{*wake});
   }
 }
 

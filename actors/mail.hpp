@@ -3,6 +3,7 @@
 // is libdag/home/messages.hpp), so none of it needs a form as bytes.
 
 #include <caf/all.hpp>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "libdag/home/home.hpp"
 #include "libdag/home/lane_report.hpp"
 #include "libdag/home/runner.hpp"
+#include "libdag/membership/messages.hpp"
 
 namespace dag::mail {
 
@@ -24,6 +26,8 @@ struct AttemptEnded {
 };
 /// HomeActor, RunnerActor -> TaskActor: nobody waits for the attempt any more.
 struct StopTask {};
+/// TaskActor -> itself: the attempt has had its time.
+struct TimedOut {};
 /// any -> NodeActor: messages to be routed, in order.
 struct Outgoing {
   std::vector<SendMessage> messages;
@@ -33,8 +37,11 @@ struct Incoming {
   Life from;
   JobMessage message;
 };
-/// any -> itself: what was waited for may be due.
-struct Tick {};
+/// any -> itself: what was waited for may be due. `due` tells it from one that was overtaken by an earlier
+/// one.
+struct Tick {
+  Instant due;
+};
 /// HomeActor -> RunnerActor: others may fetch these bytes here.
 struct Publish {
   OutcomeRecord record;
@@ -71,12 +78,31 @@ struct CancelJob {
 struct ForgetJob {
   JobId job;
 };
-/// transport -> NodeActor: a message from another life.
+/// transport -> NodeActor: messages from another life, in order. `handled` says that they were looked at:
+/// until then the sender may not send much more.
 struct Arrived {
   Life from;
-  JobMessage message;
+  std::vector<JobMessage> messages;
+  std::function<void()> handled;
 };
-/// NodeActor -> CellActor: a process of the cluster came, or is gone.
+/// transport -> MembershipActor.
+struct Heard {
+  Life from;
+  MembershipMessage message;
+};
+struct LinkBroken {
+  Life life;
+};
+struct LinkRefused {
+  Life life;
+};
+/// node -> MembershipActor: say goodbye, and end.
+struct Leave {};
+/// MembershipActor -> NodeActor: who has rows that a thief could take. Those that are not named have none.
+struct Backlogs {
+  std::vector<std::pair<Life, std::uint32_t>> tasks_ready;
+};
+/// MembershipActor -> NodeActor -> CellActor: a process of the cluster came, or is gone.
 struct LifeUp {
   Life life;
 };
@@ -94,6 +120,7 @@ struct Steal {
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LaneNews)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::AttemptEnded)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::StopTask)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::TimedOut)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Outgoing)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Incoming)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Tick)
@@ -109,3 +136,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Submit)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ForgetJob)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Arrived)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Steal)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Heard)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LinkBroken)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LinkRefused)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Leave)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Backlogs)

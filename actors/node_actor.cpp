@@ -1,5 +1,7 @@
 #include "actors/node_actor.hpp"
 
+#include <algorithm>
+
 #include "actors/cell_actor.hpp"
 #include "actors/exceptions.hpp"
 #include "actors/home_actor.hpp"
@@ -53,7 +55,24 @@ caf::behavior NodeActor::make_behavior() {
           send(first, std::move(vouch));
         }
       },
-      [this](mail::Arrived& arrived) { deliver(arrived.from, std::move(arrived.message)); },
+      [this](mail::Arrived& arrived) {
+        for (JobMessage& message : arrived.messages) deliver(arrived.from, std::move(message));
+        arrived.handled();
+      },
+      [this](const mail::Backlogs& backlogs) {
+        victims_.clear();
+        for (const auto& [life, ready] : backlogs.tasks_ready) {
+          if (life == setup_.self) continue;
+          // What waits when the news of it are here waits at least as long as a question takes.
+          victims_.push_back({life, 0, ready, std::chrono::milliseconds(ready), std::chrono::microseconds(200)});
+        }
+        steal();
+      },
+      [this](const mail::Tick& tick) {
+        if (wake_at_ != tick.due) return;
+        wake_at_.reset();
+        steal();
+      },
       [this](const mail::LifeUp& up) {
         setup_.lives.insert(up.life);
         for (const auto& [id, job] : jobs_) {
@@ -62,6 +81,8 @@ caf::behavior NodeActor::make_behavior() {
       },
       [this](const mail::LifeDown& down) {
         setup_.lives.erase(down.life);
+        thief_.on_member_down(down.life);
+        std::erase_if(victims_, [&](const VictimView& victim) { return victim.life == down.life; });
         for (const auto& [id, job] : jobs_) {
           if (job.cell) send(job.cell, down);
         }
@@ -88,7 +109,7 @@ void NodeActor::submit(mail::Submit& order) {
 
 void NodeActor::open_job(const std::shared_ptr<const JobPlan>& plan) {
   if (jobs_.contains(plan->job) || forgotten_.contains(plan->job)) return;
-  JobHere& job = jobs_[plan->job];
+  JobHere& job = jobs_.try_emplace(plan->job, setup_.self).first->second;
   job.plan = plan;
   RunnerOptions options;
   options.self = setup_.self;
@@ -123,17 +144,37 @@ void NodeActor::deliver(Life from, JobMessage message) {
     return;
   }
   JobHere& job = found->second;
+  const auto epoch_here = [&](std::uint32_t shard) -> std::optional<Epoch> {
+    const auto home = job.homes.find(shard);
+    if (home == job.homes.end()) return std::nullopt;
+    return home->second.first;
+  };
+  switch (job.door.judge(from, message, job.state, epoch_here)) {
+    case Admission::deliver:
+      return hand_on(from, job, std::move(message));
+    case Admission::wait:
+      return job.door.hold(from, std::move(message));
+    case Admission::drop:
+      return;
+  }
+}
+
+void NodeActor::hand_on(Life from, JobHere& job, JobMessage message) {
   if (const auto* state = std::get_if<message::JobState>(&message)) {
     on_job_state(from, job, *state);
     return;
   }
   if (auto* assign = std::get_if<message::Assign>(&message)) {
+    const JobId id = assign->job;
     open_home(job, assign->shard, assign->epoch, std::move(*assign));
-    return;
+    return look_again(id);
   }
-  if (const auto* steal = std::get_if<message::StealRequest>(&message)) {
-    if (!job.homes.empty()) send(job.homes.begin()->second.second, mail::Steal{from, steal->slots});
-    return;
+  if (const auto* request = std::get_if<message::StealRequest>(&message)) {
+    if (job.homes.empty()) return;
+    // The homes in turn; each gives what it has.
+    auto home = job.homes.begin();
+    std::advance(home, next_home_asked_++ % job.homes.size());
+    return send(home->second.second, mail::Steal{from, request->slots});
   }
   switch (recipient_of(message)) {
     case Recipient::process:
@@ -142,6 +183,9 @@ void NodeActor::deliver(Life from, JobMessage message) {
       if (job.cell) send(job.cell, mail::Incoming{from, std::move(message)});
       break;
     case Recipient::runner:
+      if (std::holds_alternative<message::Lend>(message) && thief_.open()) {
+        thief_.on_answer(from, thief_.open()->request, 1, ports_.now());
+      }
       send(job.runner, mail::Incoming{from, std::move(message)});
       break;
     case Recipient::home: {
@@ -153,9 +197,19 @@ void NodeActor::deliver(Life from, JobMessage message) {
   }
 }
 
+void NodeActor::look_again(JobId id) {
+  const auto job = jobs_.find(id);
+  if (job == jobs_.end()) return;
+  for (auto& [from, message] : job->second.door.take_waiting()) deliver(from, std::move(message));
+}
+
 void NodeActor::on_job_state(Life from, JobHere& job, const message::JobState& state) {
   if (state.version <= job.state.version) return;
+  if (state.ended && !std::binary_search(state.lives.begin(), state.lives.end(), setup_.self)) {
+    return close_job(state.job);  // The client has all it wanted.
+  }
   job.state = state;
+  job.door.on_state(state);
   for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
     const message::ShardHome& place = state.homes[shard];
     const auto here = job.homes.find(shard);
@@ -171,8 +225,7 @@ void NodeActor::on_job_state(Life from, JobHere& job, const message::JobState& s
   }
   send(job.runner, mail::Incoming{from, state});
   for (const auto& [shard, home] : job.homes) send(home.second, mail::Incoming{from, state});
-  // Where the job was submitted the client may still ask; elsewhere nothing more will come.
-  if (state.ended && !job.cell) close_job(state.job);
+  look_again(state.job);
 }
 
 void NodeActor::open_home(JobHere& job, std::uint32_t shard, Epoch epoch,
@@ -198,11 +251,41 @@ void NodeActor::open_home(JobHere& job, std::uint32_t shard, Epoch epoch,
 void NodeActor::close_job(JobId id) {
   const auto job = jobs_.find(id);
   if (job == jobs_.end()) return;
-  if (job->second.cell) send_exit(job->second.cell, caf::exit_reason::user_shutdown);
+  if (job->second.cell) {
+    // Outputs lie where they were made for as long as the client may ask for them: until now. A state in which nobody
+    // takes part any more says so.
+    message::JobState over = job->second.state;
+    const std::vector<Life> lives = std::exchange(over.lives, {});
+    ++over.version;
+    over.ended = true;
+    for (const Life life : lives) {
+      if (life != setup_.self) ports_.send(life, over);
+    }
+    send_exit(job->second.cell, caf::exit_reason::user_shutdown);
+  }
   for (const auto& [shard, home] : job->second.homes) send_exit(home.second, caf::exit_reason::user_shutdown);
   send_exit(job->second.runner, caf::exit_reason::user_shutdown);
   jobs_.erase(job);
   forgotten_.insert(id);
+}
+
+void NodeActor::steal() {
+  if (victims_.empty() || lanes_.idle() < lanes_.count()) return;
+  const Instant now = ports_.now();
+  for (const auto& [id, job] : jobs_) {
+    if (job.state.ended || job.state.lives.size() < 2) continue;
+    std::vector<VictimView> views;
+    for (const VictimView& victim : victims_) {
+      if (std::binary_search(job.state.lives.begin(), job.state.lives.end(), victim.life)) views.push_back(victim);
+    }
+    if (const auto ask = thief_.next(views, now)) {
+      ports_.send(ask->victim, message::StealRequest{id, static_cast<std::uint32_t>(lanes_.count())});
+    }
+  }
+  const auto wake = thief_.wake_at(now);
+  if (!wake || (wake_at_ && *wake_at_ <= *wake)) return;
+  wake_at_ = wake;
+  delayed_send(this, std::max(*wake - now, Duration{0}), mail::Tick{*wake});
 }
 
 void NodeActor::on_child_down(const caf::down_msg& down) {
@@ -217,6 +300,9 @@ void NodeActor::on_child_down(const caf::down_msg& down) {
     if (job.follower.lost) {
       job.follower.lost({ErrorCode::internal, "an actor of " + to_string(id) + " failed: " + why,
                          "please report it with the log of this node"});
+    } else if (setup_.escalate) {
+      // Elsewhere they wait for what was here; they recover from a process that ends, not from half of one.
+      setup_.escalate("an actor of " + to_string(id) + " failed: " + why);
     }
     close_job(id);
     return;

@@ -3,13 +3,15 @@
 // processes, and tells them who is alive. A job's actor that fails takes its job with it, and nothing else.
 //
 // Messages: in Submit, Want, CancelJob, ForgetJob (from clients of this process), Outgoing and Vouch (from
-// its children), Arrived, LifeUp, LifeDown (from outside).
+// its children), Arrived (from the transport), LifeUp, LifeDown, Backlogs (from membership), Tick.
 
 #include <map>
 #include <set>
 
 #include "actors/lanes/lanes.hpp"
 #include "actors/mail.hpp"
+#include "libdag/home/door.hpp"
+#include "libdag/stealing/victim.hpp"
 
 namespace dag {
 
@@ -17,6 +19,8 @@ struct NodeSetup {
   Life self;
   /// Everybody, this process included.
   std::set<Life> lives;
+  /// Ends the process: part of a job whose client is elsewhere has failed here. Empty where there is only one process.
+  std::function<void(const std::string& why)> escalate = {};
 };
 
 class NodeActor : public caf::event_based_actor {
@@ -29,6 +33,9 @@ class NodeActor : public caf::event_based_actor {
  private:
   /// The actors of a job in this process.
   struct JobHere {
+    explicit JobHere(Life self) : door(self) {}
+    /// Every message comes through it.
+    Door door;
     std::shared_ptr<const JobPlan> plan;
     message::JobState state;
     caf::actor cell;  // only where it was submitted
@@ -41,9 +48,15 @@ class NodeActor : public caf::event_based_actor {
   void open_job(const std::shared_ptr<const JobPlan>& plan);
   void route(SendMessage message);
   void deliver(Life from, JobMessage message);
+  /// Brings a message that may pass to whom it is for.
+  void hand_on(Life from, JobHere& job, JobMessage message);
+  /// What the door held back may pass now.
+  void look_again(JobId id);
   void on_job_state(Life from, JobHere& job, const message::JobState& state);
   void open_home(JobHere& job, std::uint32_t shard, Epoch epoch, std::optional<message::Assign> assign);
   void close_job(JobId job);
+  /// Asks another process for rows, when lanes here have nothing to do and it seems to have some.
+  void steal();
   void on_child_down(const caf::down_msg& down);
 
   NodeSetup setup_;
@@ -55,6 +68,10 @@ class NodeActor : public caf::event_based_actor {
   std::map<JobId, std::vector<std::pair<Life, JobMessage>>> early_;
   std::size_t early_count_ = 0;
   std::set<JobId> forgotten_;
+  ThiefMachine thief_;
+  std::vector<VictimView> victims_;
+  std::optional<Instant> wake_at_;
+  std::uint32_t next_home_asked_ = 0;
 };
 
 }  // namespace dag

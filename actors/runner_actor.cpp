@@ -40,7 +40,8 @@ caf::behavior RunnerActor::make_behavior() {
         runner_.bring(bring.ticket, bring.record, std::move(bring.holders), ports_.now());
         act();
       },
-      [this](const mail::Tick&) {
+      [this](const mail::Tick& tick) {
+        if (wake_at_ != tick.due) return;  // An earlier one was set since.
         wake_at_.reset();
         runner_.on_time(ports_.now());
         act();
@@ -83,7 +84,7 @@ void RunnerActor::act() {
   const std::optional<Instant> wake = runner_.wake_at();
   if (wake && (!wake_at_ || *wake < *wake_at_)) {
     wake_at_ = wake;
-    delayed_send(this, std::max(*wake - ports_.now(), Duration{0}), mail::Tick{});
+    delayed_send(this, std::max(*wake - ports_.now(), Duration{0}), mail::Tick{*wake});
   }
 }
 

@@ -15,21 +15,32 @@ TaskActor::TaskActor(caf::actor_config& config, TaskSupervision task, Lanes& lan
 
 caf::behavior TaskActor::make_behavior() {
   set_exception_handler(keep_text);
+  const std::optional<Duration> timeout = task_.attempt.timeout;
   lanes_.start(std::move(task_.attempt), task_.priority,
                [self = caf::actor_cast<caf::actor>(this)](Ended&& ended) {
                  caf::anon_send(self, mail::AttemptEnded{std::move(ended)});
                });
+  if (timeout) delayed_send(this, *timeout, mail::TimedOut{});
   return {
       [this](mail::AttemptEnded& end) {
         if (!stopped_) send(owner_, std::move(end));
         unlink_from(owner_);
         quit();
       },
-      [this](const mail::StopTask&) {
+      [this](const mail::StopTask&) { let_go(); },
+      [this, timeout](const mail::TimedOut&) {
         if (stopped_) return;
-        stopped_ = true;
-        lanes_.cancel(job_, id_, attempt_);
-        delayed_send(this, task_.grace, mail::Tick{});
+        Ended ended;
+        ended.task = id_;
+        ended.id = attempt_;
+        ended.outcome = Outcome::failed;
+        ended.ran = *timeout;
+        const auto limit = std::chrono::duration<double>(*timeout).count();
+        ended.error = Error{ErrorCode::timed_out,
+                            "the attempt ran longer than its timeout of " + std::to_string(limit) + " s",
+                            "give it a longer .timeout(), or let the kernel look at Context::cancelled()"};
+        send(owner_, mail::AttemptEnded{std::move(ended)});
+        let_go();
       },
       [this](const mail::Tick&) {
         lanes_.abandon(job_, id_, attempt_);
@@ -37,6 +48,13 @@ caf::behavior TaskActor::make_behavior() {
         quit();
       },
   };
+}
+
+void TaskActor::let_go() {
+  if (stopped_) return;
+  stopped_ = true;
+  lanes_.cancel(job_, id_, attempt_);
+  delayed_send(this, task_.grace, mail::Tick{});
 }
 
 void TaskActor::on_exit() {

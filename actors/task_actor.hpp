@@ -28,6 +28,9 @@ class TaskActor : public caf::event_based_actor {
   const char* name() const override { return "dag.task"; }
 
  private:
+  /// Nobody waits for the kernel from now on.
+  void let_go();
+
   TaskSupervision task_;
   JobId job_;
   TaskId id_;
