@@ -30,7 +30,9 @@ void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes,
   for (std::uint32_t shard = 0; shard < plan_->shards; ++shard) {
     const Life home = shard < homes.size() ? homes[shard] : lives[shard % lives.size()];
     state_.homes.push_back({home, {1, 1}});
+    recountable_ = recountable_ || home != options_.self;
   }
+  if (!recountable_) plain_.resize(plan_->graph->tasks.size());
   for (const Life life : state_.lives) send(life, message::JobCreate{plan_});
   tell_state();
 }
@@ -139,13 +141,13 @@ void Cell::on_message(Life from, const JobMessage& any, Instant now) {
     plain.task = name.task;
     plain.attempt = name.attempt;
     plain.outcome = Outcome::finished;
-    plain.has_output = true;  // Perhaps; who needs it, asks.
+    plain.has_output = !recountable_ && name.task.origin == 0 && plan_->graph->tasks[name.task.index].returns;
     record(shard, std::move(plain), news);
   }
   for (const OutcomeRecord& said : outcomes->records) record(shard, said, news);
   for (const TaskId task : outcomes->freed) {
     const auto ended = settled_.find(task);
-    if (ended != settled_.end()) ended->second.record.value = {};
+    if (ended != settled_.end() && recountable_) ended->second.record.value = {};
   }
   for (auto& [to, settled] : news) {
     Stream& told = streams_[to];
@@ -163,12 +165,12 @@ void Cell::on_message(Life from, const JobMessage& any, Instant now) {
 void Cell::record(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_t, message::Settled>& news) {
   const TaskId task = said.task;
   news[shard].own.push_back(said.name());
-  log_[shard].push_back(task);
+  if (recountable_) log_[shard].push_back(task);
   if (said.outcome == Outcome::none) {
-    grown_.emplace(task, std::move(said));
+    if (recountable_) grown_.emplace(task, std::move(said));
     return;
   }
-  DAG_CHECK(!settled_.contains(task));  // The home has all that is settled, and it is the only one.
+  DAG_CHECK(!settled(task));  // The home has all that is settled, and it is the only one.
   ++counts_.settled;
   switch (said.outcome) {
     case Outcome::finished: ++counts_.finished; break;
@@ -182,10 +184,20 @@ void Cell::record(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_
       for (const std::uint32_t to : listening->second) news[to].predecessors.push_back(said);
     }
   }
-  const Entry& entry = settled_.emplace(task, Entry{std::move(said), state_.homes[shard].home}).first->second;
+  const Entry entry{std::move(said), state_.homes[shard].home};
   const auto follows = followers_.find(task);
   if (follows != followers_.end()) {
     for (const ClientId client : follows->second) tell_client(client, entry);
+  }
+  if (recountable_) {
+    settled_.emplace(task, entry);
+  } else if (task.origin == 0) {
+    const OutcomeRecord& what = entry.record;
+    if (what.outcome == Outcome::finished && !what.value) {
+      plain_[task.index] = what.attempt;
+    } else {
+      settled_.emplace(task, entry);
+    }
   }
 }
 
@@ -226,8 +238,7 @@ void Cell::stop(Error why, Instant) {
 void Cell::follow(ClientId client, const std::vector<TaskId>& tasks, Instant) {
   const auto one = [&](TaskId task) {
     if (!followers_[task].insert(client).second) return;
-    const auto ended = settled_.find(task);
-    if (ended != settled_.end()) tell_client(client, ended->second);
+    if (auto ended = settled(task)) tell_client(client, {*std::move(ended), home_of(task)});
   };
   for (const TaskId task : tasks) one(task);
   if (!tasks.empty()) return;
@@ -279,9 +290,22 @@ void Cell::cancel(const std::vector<TaskId>& tasks, Instant) {
   }
 }
 
-const OutcomeRecord* Cell::settled(TaskId task) const {
+Life Cell::home_of(TaskId task) const {
   const auto found = settled_.find(task);
-  return found == settled_.end() ? nullptr : &found->second.record;
+  if (found != settled_.end()) return found->second.home;
+  return state_.homes[shard_of(*plan_, task)].home;
+}
+
+std::optional<OutcomeRecord> Cell::settled(TaskId task) const {
+  const auto found = settled_.find(task);
+  if (found != settled_.end()) return found->second.record;
+  if (task.origin != 0 || task.index >= plain_.size() || !plain_[task.index]) return std::nullopt;
+  OutcomeRecord record;
+  record.task = task;
+  record.attempt = plain_[task.index];
+  record.outcome = Outcome::finished;
+  record.has_output = plan_->graph->tasks[task.index].returns;
+  return record;
 }
 
 std::vector<CellEffect> Cell::take_effects() { return std::exchange(effects_, {}); }

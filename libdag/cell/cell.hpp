@@ -76,8 +76,8 @@ class Cell {
 
   const message::JobState& state() const { return state_; }
   CellCounts counts() const { return counts_; }
-  /// The settled record of a task; null when there is none.
-  const OutcomeRecord* settled(TaskId task) const;
+  /// The settled record of a task, if it is settled (and remembered).
+  std::optional<OutcomeRecord> settled(TaskId task) const;
   std::vector<CellEffect> take_effects();
 
  private:
@@ -94,6 +94,7 @@ class Cell {
 
   void record(std::uint32_t shard, OutcomeRecord record, std::map<std::uint32_t, message::Settled>& news);
   void give(std::uint32_t shard, Instant now);
+  Life home_of(TaskId task) const;
   void tell_state();
   void tell_client(ClientId client, const Entry& entry);
   void end_if_done();
@@ -104,6 +105,10 @@ class Cell {
   RecordSink& records_;
   message::JobState state_;
   bool done_ = false;
+  /// Whether a home may have to be counted again: some shard is not at this process, which the job cannot lose. If
+  /// not, only the tasks of the graph are remembered, and those that simply finished as a number each.
+  bool recountable_ = false;
+  std::vector<AttemptId> plain_;
   /// Per shard, in the order of settling; a task whose attempt was fixed before it ended is there twice.
   std::vector<std::vector<TaskId>> log_;
   /// Tasks that were fixed as what they spawned: the record with outcome `none`.

@@ -283,6 +283,7 @@ bool Home::Impl::border_complete(const ActorGroup& group, std::size_t border) co
     const ActorChain& chain = chains[member];
     if (chain.saves.size() < border) return false;
     const RowIndex save = chain.saves[border - 1];
+    if (options.planted == Planted::border_incomplete) return word(save).outcome == Outcome::finished;
     if (word(save).outcome != Outcome::finished || !is(save, flag::settled) || is(save, flag::let_go)) return false;
     if (!available(save)) return false;
     if (!options.several_processes || state.cell == options.self) return table[save].output.load() || available(save);

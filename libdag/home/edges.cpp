@@ -153,7 +153,7 @@ void Home::Impl::decide(RowIndex row) {
     });
     const RowIndex parent = parents[table[row].part];
     if (parent != no_row && !is(parent, flag::grown_settled | flag::settled)) settled = false;
-    if (!settled) {
+    if (!settled && options.planted != Planted::effects_early) {
       set(row, flag::awaits_settled);
       return;
     }
@@ -201,6 +201,7 @@ void Home::Impl::note(RowIndex row, bool by_lane) {
     if (successor == no_row) {
       elsewhere = true;
     } else if (!by_lane || !finished || edge.kind != EdgeKind::strong) {
+      if (!finished) table.apply(successor, Watched{});
       satisfy(successor);
     }
   });
@@ -248,6 +249,17 @@ void Home::Impl::tell_shard(RowIndex row, std::uint32_t shard) {
   send(home_of(shard), std::move(news));
 }
 
+void Home::Impl::on(Life, const message::PredecessorEnded& news) {
+  const RowIndex row = table.find(news.record.task);
+  if (row == no_row || !table[row].ghost) return;
+  Fact& known = facts[row];
+  const auto said = std::pair(news.from_epoch, news.change);
+  if (said <= std::pair(known.from_epoch, known.change)) return;  // Repeated, or overtaken by newer news.
+  known.from_epoch = news.from_epoch;
+  known.change = news.change;
+  ghost_news(news.record, &news.holders, false);
+}
+
 /// What became of a row of another shard, from whoever said it. A record that is settled is final; else what the
 /// row's current home said last.
 void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>* holders, bool settled) {
@@ -278,21 +290,20 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
     table[row].output.clear();
   }
   if (settled && !is(row, flag::settled)) set(row, flag::settled);
-  if (first) {
+  if (first || options.planted == Planted::edge_counted_twice) {
     set(row, flag::noted);
-    const Next next = table.apply(row, Closed{record.outcome});
-    DAG_CHECK(next.what == Do::tell);
+    table.apply(row, Closed{record.outcome});
     each_out(row, [&](const Edge&, RowIndex successor) {
-      if (successor != no_row) satisfy(successor);
+      if (successor == no_row) return;
+      if (record.outcome != Outcome::finished) table.apply(successor, Watched{});
+      satisfy(successor);
     });
   } else if (!same_value) {
     unset(row, flag::published);
-    table[row].word.store([&] {
-      Word changed = word(row);
-      changed.outcome = record.outcome;
-      return changed.packed();
-    }());
-    reset_from({row});
+    Word changed = word(row);  // A ghost's word: no lane looks at it.
+    changed.outcome = record.outcome;
+    table[row].word.store(changed.packed(), std::memory_order_release);
+    if (options.planted != Planted::mismatch_ignored) reset_from({row});
   }
   if (settled) {
     each_out(row, [&](const Edge&, RowIndex successor) {

@@ -1,14 +1,15 @@
 #pragma once
-// Keeps lanes out of the few instructions between "row ended" and "its successors are told" while the home counts
-// rows again. A lane passes with one exchange; the home, rarely, closes the gate and waits until nobody is inside.
+// Keeps lanes out of the few instructions between "row ended" and "its successors are told" while the home
+// counts rows again. A lane passes with one exchange; the home, rarely, closes the gate and waits until
+// nobody is inside.
 
 #include <atomic>
 #include <cstdint>
 
 namespace dag {
 
-/// One per table. A lane that finds it closed leaves the end of its row to the home. Dekker's argument: a lane
-/// announces itself and then looks, the home closes and then looks, both sequentially consistent, so at
+/// One per table. A lane that finds it closed leaves the end of its row to the home. Dekker's argument: a
+/// lane announces itself and then looks, the home closes and then looks, both sequentially consistent, so at
 /// least one of them sees the other. Waiting ends because a lane inside runs no user code and takes no lock.
 class Gate {
  public:

@@ -74,7 +74,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
   }
   std::vector<RowIndex> lost;
   for (const auto& [row, out] : handed_out) {
-    if (!alive(out.runner)) lost.push_back(row);
+    if (!alive(out.runner) && options.planted != Planted::loss_ignored) lost.push_back(row);
   }
   for (const RowIndex row : lost) take_back(row, to_string(handed_out.at(row).runner) + " died", true);
   lost.clear();

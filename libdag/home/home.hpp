@@ -39,6 +39,21 @@
 
 namespace dag {
 
+/// Bugs that the simulator must find (tests/sim): each leaves out one rule.
+enum class Planted : std::uint8_t {
+  nothing,
+  edge_counted_twice,     ///< later news of another shard's row satisfy its edges again
+  mismatch_ignored,       ///< rows that used a value which does not count are not run again
+  send_before_settled,    ///< outcomes are sent although what they rest on is not settled
+  no_recount,             ///< a new home waits for no report and takes over nothing
+  running_twice,          ///< a reported attempt is taken although its inputs are not those that count
+  attempt_accepted_twice, ///< a repeated Lend is run again
+  generation_ignored,     ///< an old call is run on a restored actor
+  border_incomplete,      ///< actors are restored from saves that are not all settled
+  effects_early,          ///< effects start from inputs that are not settled
+  loss_ignored,           ///< attempts at a dead process stay out
+};
+
 struct HomeOptions {
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -46,6 +61,8 @@ struct HomeOptions {
   std::uint64_t seed = 0;
   /// Digests are taken of outputs that leave the process, and of all outputs of job actors' calls.
   bool several_processes = false;
+  /// For the simulator's own test: which rule is broken on purpose.
+  Planted planted = Planted::nothing;
   /// A rollback of job actors that comes to nothing this often stops the job.
   std::uint32_t rollbacks_max = 1000;
 };

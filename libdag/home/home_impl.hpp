@@ -16,9 +16,6 @@
 
 namespace dag {
 
-/// The digest of an output; never 0, which means "not taken".
-std::uint64_t digest_of(const Blob& blob);
-
 /// Attempts that no word counts (closings, runs that make a lost output again) are numbered above those that one
 /// does, so no number is given twice.
 inline constexpr std::uint32_t uncounted_attempts = Word::attempt_max + 1;

@@ -68,7 +68,7 @@ void Home::Impl::try_send(RowIndex row) {
   if (is(row, flag::sent | flag::vanished)) return;
   const bool ended_now = is(row, flag::noted);
   if (!ended_now && (!is(row, flag::grown) || is(row, flag::grown_sent))) return;
-  if (!inputs_sent(row)) return set(row, flag::parked);
+  if (!inputs_sent(row) && options.planted != Planted::send_before_settled) return set(row, flag::parked);
   unset(row, flag::parked);
   if (is(row, flag::grown) && !is(row, flag::grown_sent)) {
     set(row, flag::grown_sent);

@@ -56,6 +56,9 @@ struct OutcomeRecord {
   OutputName name() const { return {task, attempt}; }
 };
 
+/// The digest of an output; never 0, which means "not taken".
+std::uint64_t digest_of(const Blob& blob);
+
 /// Everything that every process of a job knows from the beginning.
 struct JobPlan {
   JobId job;

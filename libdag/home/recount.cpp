@@ -19,7 +19,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   state = new_state;
   recounting = true;
   spawned_next = options.epoch.count << epoch_block_bits;
-  asked.insert(assign.asked.begin(), assign.asked.end());
+  if (options.planted != Planted::no_recount) asked.insert(assign.asked.begin(), assign.asked.end());
   std::vector<bool> mine(plan->graph->tasks.size());
   for (std::size_t task = 0; task < mine.size(); ++task) mine[task] = plan->shard_of[task] == options.shard;
   table.add(plan->graph, {}, &mine);
@@ -39,9 +39,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
     DAG_CHECK(row != no_row);
     OutcomeRecord record = *growth;
     grow(row, record, record.first_spawned);
-    Word now_word = word(row);
-    now_word.plain = false;
-    table[row].word.store(now_word.packed(), std::memory_order_release);
+    table.apply(row, Watched{});
     if (record.becomes != detail::none) set(row, flag::grown_sent | flag::grown_settled);
   }
   to_send.clear();
@@ -166,11 +164,8 @@ void Home::Impl::on(Life from, const message::Report& report) {
 void Home::Impl::recount_if_complete() {
   if (!recounting || !asked.empty()) return;
   recounting = false;
-  for (const auto& [row, offered] : offers) {
-    Word now_word = word(row);
-    now_word.plain = false;  // The home wants to look at the offer before a lane starts it.
-    if (now_word.state == RowState::waiting) table[row].word.store(now_word.packed(), std::memory_order_release);
-  }
+  // The home wants to look at the offers before a lane starts those rows.
+  for (const auto& [row, offered] : offers) table.apply(row, Watched{});
   for (RowIndex row = 0; row < table.size(); ++row) open(row);
   for (ActorChain& chain : chains) {
     if (chain.next < chain.calls.size()) to_decide.push_back(chain.calls[chain.next]);
@@ -199,7 +194,8 @@ bool Home::Impl::adopt(RowIndex row) {
   offers.erase(found);
   const Offer* best = nullptr;
   for (const Offer& offer : offered) {
-    if (!alive(offer.from) || !names_hold(offer.record.inputs)) continue;
+    const bool fits = names_hold(offer.record.inputs) || options.planted == Planted::running_twice;
+    if (!alive(offer.from) || !fits) continue;
     if (best == nullptr || (best->running && !offer.running)) best = &offer;
   }
   for (const Offer& offer : offered) {
@@ -320,13 +316,15 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
       if (!still) ++open_edges;
     });
     if (table.apply(row, Recounted{open_edges}).what == Do::decide) to_decide.push_back(row);
+    // Predecessors that did not finish have had their say; whoever comes last must look at all of them.
+    each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+      if (has_ended(predecessor) && word(predecessor).outcome != Outcome::finished) table.apply(row, Watched{});
+    });
     say(row, recorded::Lost{"what it rests on changed"});
   }
   for (const RowIndex row : reopened) {
     table.apply(row, Recounted{1});  // Nobody takes this one away: it ends with what it became.
-    Word now_word = word(row);
-    now_word.plain = false;
-    table[row].word.store(now_word.packed(), std::memory_order_release);
+    table.apply(row, Watched{});
   }
   for (ActorChain& chain : chains) count_calls_again(chain);
   gate.open();

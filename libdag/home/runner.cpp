@@ -121,7 +121,10 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
 
 void Runner::take(const message::Lend& lend, Instant now) {
   const OutputName name{lend.attempt.task, lend.attempt.id};
-  if (!accepted_[lend.shard][lend.epoch].insert(name).second) return;
+  if (!accepted_[lend.shard][lend.epoch].insert(name).second &&
+      options_.planted != Planted::attempt_accepted_twice) {
+    return;
+  }
   Taken& taken = attempts_[name];
   taken.lend = lend;
   std::vector<const message::WantedInput*> to_seek;
@@ -148,7 +151,7 @@ void Runner::take(const message::Lend& lend, Instant now) {
 void Runner::start_if_complete(Taken& taken) {
   if (taken.started || !taken.open.empty()) return;
   const Attempt& attempt = taken.lend.attempt;
-  if (attempt.call != detail::CallKind::ordinary) {
+  if (attempt.call != detail::CallKind::ordinary && options_.planted != Planted::generation_ignored) {
     // A job actor's object is made by one attempt, and only that making is meant by the calls that name it.
     AttemptId& newest = generations_[attempt.actor];
     if (attempt.call == detail::CallKind::create) {

@@ -26,6 +26,7 @@ namespace dag {
 
 struct RunnerOptions {
   Life self;
+  Planted planted = Planted::nothing;
   /// Fetches of one process under way at a time; the others wait their turn.
   std::uint32_t fetches_max = 64;
   /// A question that is not answered is asked again after this time.

@@ -45,9 +45,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     // Its bytes belong to its heads as well, so it must not be gone before they have taken them over.
     ++notes[tail].consumers;
     // Lanes know nothing of conditions that are not its own, nor of who else ends with it.
-    Word tail_word = word(tail);
-    tail_word.plain = false;
-    table[tail].word.store(tail_word.packed(), std::memory_order_release);
+    table.apply(tail, Watched{});
     table[tail].ends_by_itself = false;
   }
   for (const RowIndex child : rows) {

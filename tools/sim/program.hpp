@@ -1,0 +1,120 @@
+#pragma once
+// The job that is simulated: a random graph, what its kernels do, and what should come of it. Tasks are recognised by
+// their salt (the first literal of each), which spawning makes anew from the spawning attempt's value, so the same
+// task is recognised whatever number it gets.
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "libdag/home/attempt.hpp"
+#include "libdag/home/messages.hpp"
+#include "tests/support/oracle.hpp"
+
+namespace dag::sim {
+
+struct Known {
+  const test::RandomGraph* graph = nullptr;
+  std::uint32_t task = 0;
+  std::optional<std::uint64_t> parent_value;
+  test::Expected expected;
+};
+
+class Program {
+ public:
+  explicit Program(test::RandomGraph graph) : graph_(std::move(graph)) {
+    expectation_ = test::oracle(graph_);
+    learn(graph_, std::nullopt, expectation_);
+  }
+  /// With its own idea of what should come of it (the oracle knows no spawned calls).
+  Program(test::RandomGraph graph, std::map<std::uint64_t, Known> expected)
+      : graph_(std::move(graph)), known_(std::move(expected)) {}
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  const test::RandomGraph& graph() const { return graph_; }
+  const Known* find(std::uint64_t salt) const {
+    const auto found = known_.find(salt);
+    return found == known_.end() ? nullptr : &found->second;
+  }
+  std::size_t size() const { return known_.size(); }
+
+ private:
+  void learn(const test::RandomGraph& graph, std::optional<std::uint64_t> parent_value,
+             const test::Expectation& expected) {
+    for (std::uint32_t task = 0; task < graph.tasks.size(); ++task) {
+      std::uint64_t salt = graph.tasks[task].salt;
+      if (parent_value) salt = test::mixed(salt, *parent_value);
+      known_[salt] = {&graph, task, parent_value, expected.tasks[task]};
+      const auto below = expected.spawned.find(task);
+      if (below == expected.spawned.end()) continue;
+      // The oracle says what a task ends with; what its own kernel returned is mixed again from there. The salts
+      // below depend on it, so it is found by running.
+      spawned_of_[salt] = &below->second;
+    }
+  }
+
+ public:
+  /// What the kernel of a task spawns when it returned `value`: null when nothing. Learns what is expected below.
+  std::shared_ptr<const detail::Fragment> spawn(std::uint64_t salt, std::uint64_t value, std::uint32_t& becomes) {
+    const auto found = known_.find(salt);
+    if (found == known_.end()) return nullptr;
+    const Known known = found->second;
+    const test::RandomTask& task = known.graph->tasks[known.task];
+    if (task.spawns == test::none) return nullptr;
+    const test::RandomGraph& spawned = known.graph->spawned[task.spawns];
+    becomes = spawned.becomes;
+    if (const auto below = spawned_of_.find(salt); below != spawned_of_.end()) {
+      learn(spawned, value, *below->second);
+    }
+    return std::make_shared<const detail::Fragment>(test::instantiated(spawned, value));
+  }
+
+ private:
+  test::RandomGraph graph_;
+  test::Expectation expectation_;
+  std::map<std::uint64_t, Known> known_;
+  std::map<std::uint64_t, const test::Expectation*> spawned_of_;
+};
+
+/// Runs the kernel of an attempt for real. `self` is the actor's object slot.
+struct KernelRun {
+  Ended ended;
+  std::uint64_t salt = 0;
+  bool known = false;
+};
+inline KernelRun run_kernel(Program& program, TaskId task, AttemptId id, const detail::Code& code, bool returns,
+                            std::uint32_t try_number, const std::vector<detail::ArgumentView>& views, void* self,
+                            const std::vector<detail::Code>& predicates) {
+  KernelRun run;
+  run.ended.task = task;
+  run.ended.id = id;
+  run.salt = detail::from_blob<std::uint64_t>(views.at(0).values[0]);
+  const Known* known = program.find(run.salt);
+  run.known = known != nullptr;
+  if (known != nullptr && try_number <= known->graph->tasks[known->task].failures) {
+    run.ended.outcome = Outcome::failed;
+    run.ended.error = Error{ErrorCode::task_failed, "injected"};
+    return run;
+  }
+  detail::Call call;
+  call.arguments = views.data();
+  call.argument_count = static_cast<std::uint32_t>(views.size());
+  call.self = self;
+  reinterpret_cast<detail::Thunk>(const_cast<void*>(code.thunk))(call);
+  run.ended.output = call.result;
+  const std::uint64_t value = call.result ? detail::from_blob<std::uint64_t>(call.result)
+                                          : test::value_of_arguments(call);
+  if (!returns) run.ended.output = {};
+  run.ended.spawned = program.spawn(run.salt, value, run.ended.becomes);
+  if (!run.ended.spawned) run.ended.becomes = detail::none;
+  for (const detail::Code& predicate : predicates) {
+    const auto holds = reinterpret_cast<detail::Predicate>(const_cast<void*>(predicate.thunk));
+    // Of a task that becomes another, the conditions are that other's to say.
+    run.ended.conditions.push_back(run.ended.becomes == detail::none &&
+                                   holds(predicate.function, run.ended.output));
+  }
+  return run;
+}
+
+}  // namespace dag::sim

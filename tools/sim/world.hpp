@@ -1,0 +1,827 @@
+#pragma once
+// A cluster in one process: machines, lanes, network and clock of one seed. Everything that may go wrong is an
+// option; what must never be seen is checked after each event.
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "libdag/cell/cell.hpp"
+#include "libdag/graph/partition.hpp"
+#include "libdag/home/door.hpp"
+#include "libdag/home/home.hpp"
+#include "libdag/home/runner.hpp"
+#include "tools/sim/events.hpp"
+#include "tools/sim/program.hpp"
+
+namespace dag::sim {
+
+struct WorldOptions {
+  std::uint64_t seed = 1;
+  std::uint32_t processes = 1;
+  std::uint32_t lanes = 2;
+  std::uint32_t shards = 1;
+  Representation representation = Representation::as_needed;
+  std::uint64_t inline_bytes_max = 4096;
+  bool steal = true;
+  // Faults, which stop at `calm_at`.
+  double late = 0;         ///< share of messages that come late, after others
+  double repeated = 0;
+  std::uint32_t deaths = 0;
+  double zombies = 0;      ///< share of deaths that are only believed: the process goes on for a while
+  bool rejoin = true;
+  bool spread_actors = true;
+  Instant calm_at = Instant{std::chrono::seconds(2)};
+  Duration patience = std::chrono::seconds(60);   ///< after calm_at, until the job must have ended
+  std::uint64_t events_max = 3'000'000;
+  Planted planted = Planted::nothing;
+  bool trace = false;
+};
+
+/// What must not happen has happened.
+struct Violation : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class TraceSink final : public RecordSink {
+ public:
+  void record(const Record& record) override {
+    ++count;
+    const std::string line = to_string(record);
+    for (const char c : line) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
+    if (print) std::puts(line.c_str());
+    if (keep) lines.push_back(line);
+  }
+  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  std::uint64_t count = 0;
+  bool print = false;
+  bool keep = false;
+  std::vector<std::string> lines;
+};
+class QuietSink final : public RecordSink {
+ public:
+  void record(const Record&) override { ++count; }
+  std::uint64_t count = 0;
+};
+
+/// What is known of a task when the job is over, however it was run: equal for all ways to run a graph.
+struct Settled {
+  Outcome outcome = Outcome::none;
+  std::optional<std::uint64_t> value;
+  bool operator==(const Settled&) const = default;
+};
+
+class World {
+ public:
+  World(WorldOptions options, Program& program)
+      : options_(options), program_(program), random_(options.seed * 2 + 1), faults_(options.seed * 3 + 7) {
+    auto plan = std::make_shared<JobPlan>();
+    plan->job = JobId{7};
+    plan->name = "sim";
+    plan->graph = std::make_shared<const detail::Fragment>(program.graph().fragment);
+    plan->shards = options.shards;
+    plan->shard_of = options.shards == 1 ? std::vector<std::uint32_t>(plan->graph->tasks.size(), 0)
+                                         : partition(*plan->graph, options.shards);
+    plan->representation = options.representation;
+    plan->inline_bytes_max = options.inline_bytes_max;
+    plan->seed = options.seed;
+    plan_ = plan;
+    trace_.print = options.trace;
+    for (std::uint32_t i = 0; i < options.processes; ++i) {
+      processes_.push_back(std::make_unique<Process>());
+      start_process(i, 1);
+    }
+    cell_ = std::make_unique<Cell>(CellOptions{life_of(0), options.seed}, plan_, sink());
+    std::vector<Life> lives;
+    for (std::uint32_t i = 0; i < options.processes; ++i) lives.push_back(life_of(i));
+    cell_->begin(lives, {}, now());
+    cell_->follow(ClientId{1}, {}, now());
+    std::vector<TaskId> wanted;
+    for (std::uint32_t task = 0; task < plan_->graph->tasks.size(); ++task) {
+      if (random_.chance(0.3)) wanted.push_back({0, task});
+    }
+    cell_->keep(wanted, now());
+    drain_cell();
+    plan_faults();
+  }
+
+  /// Runs the job to its end and checks what came of it.
+  void run() {
+    std::uint64_t count = 0;
+    while (!ended_) {
+      if (events_.empty()) throw Violation("nothing is left to happen, and the job has not ended: " + stuck());
+      if (events_.next_at() > options_.calm_at + options_.patience) {
+        throw Violation("the job did not end in time: " + stuck());
+      }
+      if (++count > options_.events_max) throw Violation("too many events: " + stuck());
+      events_.run_one();
+      if (touched_ != nullptr) {
+        if (count % 4 == 0 || count < 200) check(*touched_);
+        touched_ = nullptr;
+      }
+    }
+    events = count;
+    check_result();
+  }
+
+  const std::map<TaskId, Settled>& settled() const { return settled_; }
+  std::uint64_t trace_hash() const { return trace_.hash; }
+  TraceSink& trace() { return trace_; }
+  const std::optional<Error>& stopped() const { return stopped_; }
+  std::uint64_t events = 0;
+  std::map<std::string, std::uint64_t> seen;   ///< how often what happened: coverage
+  std::uint64_t outputs_peak = 0;
+  std::set<TaskId> cancel_after;               ///< tests: cancels these when anything has settled
+
+  Cell& cell() { return *cell_; }
+  void step_until(Instant when) {
+    while (!ended_ && !events_.empty() && events_.next_at() <= when) events_.run_one();
+  }
+
+ private:
+  struct Work {
+    std::uint32_t shard = 0;
+    RowIndex row = no_row;
+    std::shared_ptr<Attempt> attempt;
+  };
+  struct HomeBox {
+    HomeBox(HomeOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& sink,
+            std::unique_ptr<HomePlacement> placement)
+        : table(plan->representation), home(options, plan, table, gate, sink, std::move(placement)) {}
+    RowTable table;
+    Gate gate;
+    Home home;
+    LaneReport report;
+    bool report_under_way = false;
+    std::optional<Instant> timer;
+  };
+  struct Process {
+    Life life;
+    bool up = false;
+    std::unique_ptr<Runner> runner;
+    std::unique_ptr<Door> door;
+    message::JobState state;
+    std::map<std::uint32_t, std::unique_ptr<HomeBox>> homes;
+    std::map<std::uint32_t, message::Assign> assigned;
+    std::deque<Work> queue;
+    std::uint32_t lanes_busy = 0;
+    std::map<std::uint32_t, std::pair<AttemptId, std::shared_ptr<void>>> actors;
+    std::set<OutputName> stopped;
+    std::optional<Instant> runner_timer;
+  };
+  class Spread final : public HomePlacement {
+   public:
+    Spread(std::uint64_t seed, bool spread) : random_(seed), spread_(spread) {}
+    Life place_actor(std::uint32_t, const std::vector<Life>& lives, const std::vector<std::uint32_t>&,
+                     const Policy&) override {
+      return lives[random_.below(lives.size())];
+    }
+    Life place_attempt(TaskId, const std::vector<Life>& lives, Life self, const Policy&) override {
+      return spread_ && random_.chance(0.2) ? lives[random_.below(lives.size())] : self;
+    }
+
+   private:
+    Random random_;
+    bool spread_;
+  };
+
+  RecordSink& sink() { return trace_; }
+  Instant now() const { return events_.now(); }
+  Life life_of(std::uint32_t process) const { return processes_[process]->life; }
+  Process* find(Life life) {
+    if (life.process.value >= processes_.size()) return nullptr;
+    Process& process = *processes_[life.process.value];
+    return process.up && process.life == life ? &process : nullptr;
+  }
+
+  // ---- Processes ---------------------------------------------------------------------------------------------
+  void start_process(std::uint32_t index, std::uint32_t incarnation) {
+    Process& process = *processes_[index];
+    process = Process{};
+    process.life = {ProcessId{index}, Incarnation{incarnation}};
+    process.up = true;
+    process.runner = std::make_unique<Runner>(RunnerOptions{process.life, options_.planted}, plan_, sink());
+    process.door = std::make_unique<Door>(process.life);
+    if (options_.steal && options_.processes > 1) look_for_work(process.life);
+  }
+
+  void plan_faults() {
+    if (options_.processes < 2) return;
+    for (std::uint32_t i = 0; i < options_.deaths; ++i) {
+      const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
+      // Half of them early, when there is most to lose.
+      const std::uint64_t at = faults_.chance(0.5) ? faults_.below(span) : faults_.below(span / 20);
+      const auto victim = static_cast<std::uint32_t>(1 + faults_.below(options_.processes - 1));
+      events_.at(Instant{Duration(at)}, [this, victim] { die(victim); });
+    }
+  }
+
+  void die(std::uint32_t index) {
+    Process& process = *processes_[index];
+    if (!process.up || ended_) return;
+    const Life life = process.life;
+    const bool zombie = faults_.chance(options_.zombies);
+    ++seen[zombie ? "declared dead alive" : "died"];
+    if (zombie) {
+      cell_->on_life_down(life, now());
+      drain_cell();
+      events_.after(millis(1, 200), [this, index, life] {
+        if (processes_[index]->up && processes_[index]->life == life) gone(index);
+      });
+      return;
+    }
+    gone(index);
+    events_.after(millis(1, 150), [this, life] {
+      cell_->on_life_down(life, now());
+      drain_cell();
+    });
+  }
+
+  void gone(std::uint32_t index) {
+    Process& process = *processes_[index];
+    const std::uint32_t next = process.life.incarnation.value + 1;
+    const Life life = process.life;
+    const Life old = process.life;
+    process = Process{};
+    process.life = old;
+    if (!options_.rejoin) return;
+    events_.after(millis(160, 600), [this, index, next, life] {
+      if (ended_) return;
+      static_cast<void>(life);
+      start_process(index, next);
+      ++seen["came back"];
+      cell_->on_life_up(life_of(index), now());
+      drain_cell();
+    });
+  }
+
+  Duration millis(std::uint64_t least, std::uint64_t most) {
+    return std::chrono::microseconds(1000 * least + random_.below(1000 * (most - least) + 1));
+  }
+
+  // ---- Network -----------------------------------------------------------------------------------------------
+  void send(Life from, Life to, const JobMessage& message) {
+    ++seen[std::string(name(message))];
+    const bool calm = now() >= options_.calm_at;
+    if (from.process == to.process) {
+      events_.after(std::chrono::microseconds(1), [this, from, to, message] { deliver(from, to, message); });
+      return;
+    }
+    const int copies = !calm && random_.chance(options_.repeated) ? 2 : 1;
+    for (int i = 0; i < copies; ++i) {
+      Duration pause = std::chrono::microseconds(30 + random_.below(300));
+      if (!calm && random_.chance(options_.late)) pause += millis(1, 300);
+      // What was on its way when its sender died may be lost.
+      const bool lost_with_sender = random_.chance(0.5);
+      events_.after(pause, [this, from, to, message, lost_with_sender] {
+        if (lost_with_sender && find(from) == nullptr) return;
+        deliver(from, to, message);
+      });
+    }
+  }
+
+  void deliver(Life from, Life to, const JobMessage& message) {
+    Process* process = find(to);
+    if (process == nullptr || ended_) return;
+    const auto epoch_here = [&](std::uint32_t shard) -> std::optional<Epoch> {
+      const auto found = process->homes.find(shard);
+      if (found == process->homes.end()) return std::nullopt;
+      return found->second->home.epoch();
+    };
+    switch (process->door->judge(from, message, process->state, epoch_here)) {
+      case Admission::drop:
+        ++seen["refused at the door"];
+        return;
+      case Admission::wait:
+        ++seen["waited at the door"];
+        process->door->hold(from, message);
+        return;
+      case Admission::deliver:
+        break;
+    }
+    if (const auto* state = std::get_if<message::JobState>(&message)) {
+      on_state(*process, *state);
+    } else if (const auto* assign = std::get_if<message::Assign>(&message)) {
+      on_assign(*process, *assign);
+    } else if (const auto* steal = std::get_if<message::StealRequest>(&message)) {
+      on_steal(*process, from, steal->slots);
+    } else {
+      switch (recipient_of(message)) {
+        case Recipient::cell:
+          if (process->life.process.value == 0) {
+            cell_->on_message(from, message, now());
+            drain_cell();
+          }
+          break;
+        case Recipient::runner:
+          process->runner->on_message(from, message, now());
+          drain_runner(*process);
+          break;
+        case Recipient::home: {
+          const auto found = process->homes.find(shard_epoch_of(message)->shard);
+          if (found == process->homes.end()) break;
+          found->second->home.on_message(from, message, now());
+          drain_home(*process, *found->second);
+          break;
+        }
+        case Recipient::process:
+          break;
+      }
+    }
+  }
+
+  void on_state(Process& process, const message::JobState& state) {
+    if (state.version <= process.state.version) return;
+    const bool first = process.state.version == 0;
+    process.state = state;
+    process.door->on_state(state);
+    const Life life = process.life;
+    process.runner->on_state(state, now());
+    drain_runner(process);
+    for (auto& [shard, box] : process.homes) {
+      box->home.on_state(state, now());
+      drain_home(process, *box);
+    }
+    for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
+      const message::ShardHome& home = state.homes[shard];
+      if (first && home.home == life && home.epoch == Epoch{1, 1}) {
+        HomeBox& box = make_home(process, shard, home.epoch);
+        box.home.begin(state, now());
+        drain_home(process, box);
+      }
+    }
+    wake_waiting(process);
+  }
+
+  void on_assign(Process& process, const message::Assign& assign) {
+    const message::ShardHome& home = process.state.homes[assign.shard];
+    if (home.home != process.life || home.epoch != assign.epoch || process.homes.contains(assign.shard)) return;
+    ++seen["recounted"];
+    HomeBox& box = make_home(process, assign.shard, assign.epoch);
+    box.home.recover(assign, process.state, now());
+    drain_home(process, box);
+    wake_waiting(process);
+  }
+
+  void wake_waiting(Process& process) {
+    for (auto& [from, message] : process.door->take_waiting()) {
+      events_.after(Duration{0}, [this, from = from, to = process.life, message = message] {
+        deliver(from, to, message);
+      });
+    }
+  }
+
+  HomeBox& make_home(Process& process, std::uint32_t shard, Epoch epoch) {
+    HomeOptions options;
+    options.shard = shard;
+    options.epoch = epoch;
+    options.self = process.life;
+    options.seed = options_.seed + shard;
+    options.several_processes = options_.processes > 1;
+    options.planted = options_.planted;
+    auto& box = process.homes[shard];
+    box = std::make_unique<HomeBox>(options, plan_, sink(),
+                                    std::make_unique<Spread>(options_.seed + 17 * shard + epoch.count,
+                                                             options_.spread_actors && options_.processes > 1));
+    return *box;
+  }
+
+  // ---- Effects -----------------------------------------------------------------------------------------------
+  void drain_cell() {
+    for (CellEffect& effect : cell_->take_effects()) {
+      if (auto* message = std::get_if<SendMessage>(&effect)) {
+        send(life_of(0), message->to, message->message);
+      } else if (auto* tell = std::get_if<TellClient>(&effect)) {
+        on_settled(*tell);
+      } else if (auto* end = std::get_if<JobEnded>(&effect)) {
+        ended_ = true;
+        stopped_ = end->stopped;
+      }
+    }
+  }
+
+  void drain_home(Process& process, HomeBox& box) {
+    const std::uint32_t shard = box.home.options().shard;
+    for (HomeEffect& effect : box.home.take_effects()) {
+      if (auto* ready = std::get_if<MakeReady>(&effect)) {
+        process.queue.push_back({shard, ready->row, nullptr});
+      } else if (auto* start = std::get_if<StartAttempt>(&effect)) {
+        process.queue.push_back({shard, no_row, std::make_shared<Attempt>(std::move(start->attempt))});
+      } else if (auto* stop = std::get_if<StopAttempt>(&effect)) {
+        process.stopped.insert({stop->task, stop->id});
+      } else if (auto* message = std::get_if<SendMessage>(&effect)) {
+        send(process.life, message->to, message->message);
+      } else if (auto* publish = std::get_if<PublishOutput>(&effect)) {
+        process.runner->publish(publish->record, publish->bytes);
+      }
+    }
+    touched_ = &box;
+    if (const auto at = box.home.wake_at(); at && (!box.timer || *at < *box.timer || *box.timer < now())) {
+      box.timer = at;
+      events_.at(*at, [this, life = process.life, shard, at = *at] {
+        Process* mine = find(life);
+        if (mine == nullptr || !mine->homes.contains(shard)) return;
+        HomeBox& again = *mine->homes.at(shard);
+        if (again.timer == at) again.timer.reset();
+        again.home.on_time(now());
+        drain_home(*mine, again);
+      });
+    }
+    run_lanes(process);
+  }
+
+  void drain_runner(Process& process) {
+    for (RunnerEffect& effect : process.runner->take_effects()) {
+      if (auto* start = std::get_if<StartAttempt>(&effect)) {
+        process.queue.push_back({0, no_row, std::make_shared<Attempt>(std::move(start->attempt))});
+      } else if (auto* stop = std::get_if<StopAttempt>(&effect)) {
+        process.stopped.insert({stop->task, stop->id});
+      } else if (auto* message = std::get_if<SendMessage>(&effect)) {
+        if (auto* report = std::get_if<message::Report>(&message->message)) {
+          for (auto& [shard, box] : process.homes) box->home.vouch(*report);
+        }
+        send(process.life, message->to, message->message);
+      } else if (auto* brought = std::get_if<Brought>(&effect)) {
+        on_brought(*brought);
+      }
+    }
+    if (const auto at = process.runner->wake_at();
+        at && (!process.runner_timer || *at < *process.runner_timer || *process.runner_timer < now())) {
+      process.runner_timer = at;
+      events_.at(*at, [this, life = process.life, at = *at] {
+        Process* mine = find(life);
+        if (mine == nullptr) return;
+        if (mine->runner_timer == at) mine->runner_timer.reset();
+        mine->runner->on_time(now());
+        drain_runner(*mine);
+      });
+    }
+    run_lanes(process);
+  }
+
+  // ---- Lanes -------------------------------------------------------------------------------------------------
+  void run_lanes(Process& process) {
+    while (process.lanes_busy < options_.lanes && !process.queue.empty()) {
+      const std::size_t at = random_.below(process.queue.size());
+      Work work = std::move(process.queue[at]);
+      process.queue.erase(process.queue.begin() + static_cast<std::ptrdiff_t>(at));
+      if (work.attempt != nullptr) {
+        begin_attempt(process, work);
+      } else {
+        begin_row(process, work);
+      }
+    }
+  }
+
+  Duration kernel_time() {
+    const double dice = random_.unit();
+    return std::chrono::microseconds(dice < 0.7 ? 5 + random_.below(200)
+                                                : dice < 0.97 ? random_.below(10'000) : random_.below(200'000));
+  }
+
+  void executed(TaskId task, AttemptId id) {
+    if (!executed_.insert({task, id}).second) {
+      throw Violation("attempt " + to_string(task) + to_string(id) + " was executed twice");
+    }
+  }
+
+  void begin_row(Process& process, const Work& work) {
+    HomeBox& box = *process.homes.at(work.shard);
+    const Next claim = box.table.apply(work.row, Claimed{});
+    if (claim.what != Do::run) return;
+    std::vector<Blob> blobs;
+    std::vector<detail::ArgumentView> views;
+    std::uint32_t missing = 0;
+    const std::uint32_t attempt = claim.word.attempt;
+    if (!box.table.gather_inputs(work.row, blobs, views, missing)) {
+      ++seen["missing inputs"];
+      box.table.apply(work.row, TakenBack{attempt});
+      box.report.missing_inputs.push_back(work.row);
+      report_later(process, box);
+      return;
+    }
+    const Row& about = box.table[work.row];
+    const AttemptId id{box.home.epoch(), attempt};
+    executed(about.id, id);
+    const detail::Fragment& fragment = box.table.fragment_of(about);
+    const detail::TaskDraft& draft = fragment.tasks[about.task];
+    std::vector<detail::Code> predicates;
+    const Part& part = box.table.part(about.part);
+    for (std::uint32_t i = part.first_out[about.task]; i < part.first_out[about.task + 1]; ++i) {
+      const detail::Edge& edge = fragment.edges[part.out[i]];
+      if (edge.kind == detail::EdgeKind::conditional) predicates.push_back(fragment.codes[edge.predicate]);
+    }
+    auto run = std::make_shared<KernelRun>(run_kernel(program_, about.id, id, fragment.codes[draft.code],
+                                                      draft.returns, 1, views, nullptr, predicates));
+    ++process.lanes_busy;
+    events_.after(kernel_time(), [this, life = process.life, shard = work.shard, row = work.row, attempt, run] {
+      Process* mine = find(life);
+      if (mine == nullptr) return;
+      --mine->lanes_busy;
+      const auto found = mine->homes.find(shard);
+      if (found != mine->homes.end()) end_row(*mine, *found->second, row, attempt, *run);
+      run_lanes(*mine);
+    });
+  }
+
+  void end_row(Process& process, HomeBox& box, RowIndex row, std::uint32_t attempt, KernelRun& run) {
+    Row& about = box.table[row];
+    const bool quick = run.ended.outcome == Outcome::finished && !run.ended.spawned && about.ends_by_itself;
+    if (quick && !random_.chance(0.05)) {  // Now and then the gate is closed.
+      if (box.table.apply(row, AttemptEnded{attempt, Outcome::finished}).what == Do::tell) {
+        about.output.store(run.ended.output);
+        const std::uint32_t shard = box.home.options().shard;
+        box.table.satisfy_local_strong(
+            row, [&](RowIndex ready) { process.queue.push_back({shard, ready, nullptr}); },
+            [&](RowIndex held) { box.report.decide.push_back(held); });
+        box.report.quick.push_back({row, attempt, std::chrono::microseconds(1)});
+      }
+    } else {
+      SlowEnd slow{row, attempt, std::move(run.ended)};
+      slow.ended.task = about.id;
+      box.report.slow.push_back(std::move(slow));
+    }
+    report_later(process, box);
+  }
+
+  /// Reports of several lanes have no order among each other: parts of one are sent in any.
+  void report_later(Process& process, HomeBox& box) {
+    if (box.report_under_way) return;
+    box.report_under_way = true;
+    events_.after(std::chrono::microseconds(random_.below(400)), [this, life = process.life,
+                                                                 shard = box.home.options().shard] {
+      Process* mine = find(life);
+      if (mine == nullptr || !mine->homes.contains(shard)) return;
+      HomeBox& there = *mine->homes.at(shard);
+      there.report_under_way = false;
+      LaneReport report = std::exchange(there.report, {});
+      LaneReport second;
+      for (std::size_t i = 0; i < report.quick.size();) {
+        if (random_.chance(0.3)) {
+          second.quick.push_back(report.quick[i]);
+          report.quick.erase(report.quick.begin() + static_cast<std::ptrdiff_t>(i));
+        } else {
+          ++i;
+        }
+      }
+      if (!second.empty()) std::shuffle(second.quick.begin(), second.quick.end(), random_);
+      std::shuffle(report.quick.begin(), report.quick.end(), random_);
+      there.home.on_lanes(std::move(report), now());
+      drain_home(*mine, there);
+      if (!second.empty()) {
+        events_.after(std::chrono::microseconds(random_.below(300)), [this, life, shard, second] {
+          Process* later = find(life);
+          if (later == nullptr || !later->homes.contains(shard)) return;
+          later->homes.at(shard)->home.on_lanes(second, now());
+          drain_home(*later, *later->homes.at(shard));
+        });
+      }
+    });
+  }
+
+  void begin_attempt(Process& process, const Work& work) {
+    const Attempt& attempt = *work.attempt;
+    if (process.stopped.contains({attempt.task, attempt.id})) return;
+    executed(attempt.task, attempt.id);
+    auto run = std::make_shared<KernelRun>();
+    std::vector<detail::ArgumentView> views;
+    const Blob* next = attempt.blobs.data();
+    std::uint32_t total = 0;
+    for (const std::uint32_t count : attempt.counts) {
+      views.push_back({next, count});
+      next += count;
+      total += count;
+    }
+    if (total != attempt.blobs.size()) throw Violation("an attempt with other inputs than arguments");
+    for (const OutputName& name : attempt.inputs) {
+      if (!name.attempt) throw Violation("an attempt names an input that has not ended");
+    }
+    void* self = nullptr;
+    void* made = nullptr;
+    if (attempt.call == detail::CallKind::create) {
+      self = &made;
+    } else if (attempt.call != detail::CallKind::ordinary) {
+      const auto found = process.actors.find(attempt.actor);
+      const bool right = found != process.actors.end() && (found->second.first == attempt.generation ||
+                                                          options_.planted == Planted::generation_ignored);
+      if (!right) {
+        if (!process.stopped.contains({attempt.task, attempt.id})) ++seen["object not here"];
+        run->ended.task = attempt.task;
+        run->ended.id = attempt.id;
+        run->ended.outcome = Outcome::failed;
+        run->ended.error = Error{ErrorCode::output_lost, "the object is not here"};
+        events_.after(kernel_time(), [this, life = process.life, run] { end_attempt(life, *run); });
+        ++process.lanes_busy;
+        return;
+      }
+      self = found->second.second.get();
+    }
+    if (attempt.call == detail::CallKind::create && attempt.restore_from) {
+      ++seen["restored"];
+      const detail::ArgumentView saved{&attempt.restore_from, 1};
+      detail::Call call;
+      call.arguments = &saved;
+      call.argument_count = 1;
+      call.self = self;
+      reinterpret_cast<detail::Thunk>(const_cast<void*>(attempt.actor_code.restore.thunk))(call);
+      run->ended.task = attempt.task;
+      run->ended.id = attempt.id;
+    } else {
+      // A run again has no more tries to fail; it succeeded once.
+      const std::uint32_t try_number = attempt.stands_for || attempt.restore_from ? 1000 : attempt.try_number;
+      *run = run_kernel(program_, attempt.task, attempt.id, attempt.code, attempt.returns, try_number, views, self,
+                        attempt.predicates);
+    }
+    if (made != nullptr) {
+      process.actors[attempt.actor] = {attempt.generation,
+                                       std::shared_ptr<void>(made, [](void* object) {
+                                         delete static_cast<test::ActorState*>(object);
+                                       })};
+    }
+    if (attempt.stands_for) ++seen["run again"];
+    ++process.lanes_busy;
+    events_.after(kernel_time(), [this, life = process.life, run] { end_attempt(life, *run); });
+  }
+
+  void end_attempt(Life life, KernelRun& run) {
+    Process* mine = find(life);
+    if (mine == nullptr) return;
+    --mine->lanes_busy;
+    if (!mine->runner->on_ended(run.ended, now())) {
+      for (auto& [shard, box] : mine->homes) {
+        if (box->home.on_ended(run.ended, now())) {
+          drain_home(*mine, *box);
+          break;
+        }
+      }
+    } else {
+      drain_runner(*mine);
+    }
+    run_lanes(*mine);
+  }
+
+  // ---- Stealing ----------------------------------------------------------------------------------------------
+  void look_for_work(Life life) {
+    events_.after(millis(1, 8), [this, life] {
+      Process* mine = find(life);
+      if (mine == nullptr || ended_) return;
+      if (mine->queue.empty() && mine->lanes_busy < options_.lanes && mine->state.lives.size() > 1) {
+        const Life victim = mine->state.lives[random_.below(mine->state.lives.size())];
+        if (victim != life) send(life, victim, message::StealRequest{plan_->job, options_.lanes - mine->lanes_busy});
+      }
+      look_for_work(life);
+    });
+  }
+
+  void on_steal(Process& process, Life thief, std::uint32_t slots) {
+    for (auto& [shard, box] : process.homes) {
+      std::vector<RowIndex> rows;
+      for (std::size_t i = 0; i < process.queue.size() && rows.size() < slots;) {
+        if (process.queue[i].attempt == nullptr && process.queue[i].shard == shard) {
+          rows.push_back(process.queue[i].row);
+          process.queue.erase(process.queue.begin() + static_cast<std::ptrdiff_t>(i));
+        } else {
+          ++i;
+        }
+      }
+      if (rows.empty()) continue;
+      ++seen["lent to a thief"];
+      box->home.lend(rows, thief, slots, now());
+      drain_home(process, *box);
+      return;
+    }
+  }
+
+  // ---- Checks ------------------------------------------------------------------------------------------------
+  void check(HomeBox& box) const {
+    const RowTable& table = box.table;
+    for (RowIndex row = 0; row < table.size(); ++row) {
+      const Row& about = table[row];
+      const Word word = table.word(row);
+      if (about.ghost || word.state == RowState::ended) continue;
+      std::uint32_t open = 0;
+      const Part& part = table.part(about.part);
+      const detail::TaskDraft& draft = part.fragment->tasks[about.task];
+      for (std::uint32_t i = 0; i < draft.edge_count; ++i) {
+        const RowIndex predecessor = part.rows[part.fragment->edges[draft.first_edge + i].predecessor];
+        if (table.word(predecessor).state != RowState::ended) ++open;
+      }
+      if (word.state == RowState::waiting) {
+        // An edge whose predecessor ended on a lane, but is not a strong one, is satisfied a little later.
+        if (word.open < open) {
+          throw Violation("row " + to_string(about.id) + " has an edge that was satisfied twice: " +
+                          std::to_string(word.open) + " open, " + std::to_string(open) + " predecessors to end");
+        }
+      } else if (open > 0) {
+        throw Violation("row " + to_string(about.id) + " was started before its predecessors had ended");
+      }
+    }
+  }
+
+  void on_settled(const TellClient& tell) {
+    const TaskId task = tell.record.task;
+    if (!settled_.emplace(task, Settled{tell.record.outcome, std::nullopt}).second) {
+      throw Violation("task " + to_string(task) + " was settled twice");
+    }
+    if (!cancel_after.empty()) {
+      cell_->cancel({cancel_after.begin(), cancel_after.end()}, now());
+      cancel_after.clear();
+    }
+    if (tell.record.outcome != Outcome::finished) return;
+    if (tell.record.value) {
+      settled_[task].value = detail::from_blob<std::uint64_t>(tell.record.value);
+      check_value(task);
+    } else if (tell.record.digest != 0) {
+      check_digest(task, tell.record.digest);
+    }
+  }
+
+  void on_brought(const Brought& brought) {
+    if (brought.lost) throw Violation("an output was lost: " + brought.lost->message());
+    settled_[brought.name.task].value = detail::from_blob<std::uint64_t>(brought.bytes);
+    check_value(brought.name.task);
+  }
+
+  const test::Expected* expected(TaskId task) const {
+    if (task.origin != 0) return nullptr;
+    const Known* known = program_.find(program_.graph().tasks.at(task.index).salt);
+    return known == nullptr ? nullptr : &known->expected;
+  }
+
+  void check_value(TaskId task) const {
+    const test::Expected* right = expected(task);
+    if (right == nullptr || settled_.at(task).value == right->value) return;
+    throw Violation("task " + to_string(task) + " has another value than the oracle says");
+  }
+  void check_digest(TaskId task, std::uint64_t digest) const {
+    const test::Expected* right = expected(task);
+    if (right == nullptr || !right->value) return;
+    if (digest != digest_of(detail::to_blob(*right->value))) {
+      throw Violation("task " + to_string(task) + " has another digest than the oracle says");
+    }
+  }
+
+  void check_result() {
+    if (stopped_) throw Violation("the job was stopped: " + stopped_->message());
+    for (std::uint32_t task = 0; task < plan_->graph->tasks.size(); ++task) {
+      const auto found = settled_.find({0, task});
+      if (found == settled_.end()) throw Violation("task " + std::to_string(task) + " was never settled");
+      const test::Expected* right = expected({0, task});
+      if (right != nullptr && check_outcomes && found->second.outcome != right->outcome) {
+        throw Violation("task " + std::to_string(task) + " was " + std::string(name(found->second.outcome)) +
+                        ", the oracle says " + std::string(name(right->outcome)));
+      }
+    }
+    for (const auto& process : processes_) {
+      if (process->up && process->door->waiting() > 1000) throw Violation("a door with a queue");
+    }
+  }
+
+  std::string stuck() {
+    std::string text;
+    for (const auto& process : processes_) {
+      if (!process->up) continue;
+      text += "\n  " + to_string(process->life) + " state " + std::to_string(process->state.version) + ", " +
+              std::to_string(process->runner->attempts_now()) + " attempts taken, " +
+              std::to_string(process->queue.size()) + " queued, " + std::to_string(process->lanes_busy) +
+              " lanes busy, " + std::to_string(process->door->waiting()) + " at the door";
+      for (const auto& [shard, box] : process->homes) {
+        text += "\n    shard " + std::to_string(shard) + " epoch " + to_string(box->home.epoch()) +
+                (box->home.recounting() ? " recounting" : "") + ", rows_open " + std::to_string(cell_->counts().open);
+        for (RowIndex row = 0; row < box->table.size(); ++row) {
+          const Row& about = box->table[row];
+          if (about.ghost) continue;
+          const std::string why = box->home.explain(about.id);
+          if (why.ends_with("settled")) continue;
+          text += "\n      " + to_string(about.id) + " " + why;
+        }
+      }
+    }
+    return text;
+  }
+
+ public:
+  bool check_outcomes = true;
+
+ private:
+  WorldOptions options_;
+  Program& program_;
+  Random random_;
+  Random faults_;
+  Events events_;
+  TraceSink trace_;
+  std::shared_ptr<const JobPlan> plan_;
+  std::vector<std::unique_ptr<Process>> processes_;
+  std::unique_ptr<Cell> cell_;
+  std::map<TaskId, Settled> settled_;
+  std::set<OutputName> executed_;
+  HomeBox* touched_ = nullptr;
+  bool ended_ = false;
+  std::optional<Error> stopped_;
+};
+
+}  // namespace dag::sim
