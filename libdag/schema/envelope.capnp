@@ -10,6 +10,9 @@ using Cxx = import "/capnp/c++.capnp";
 using Ids = import "ids.capnp";
 using Handshake = import "handshake.capnp".Handshake;
 using Membership = import "membership.capnp".Membership;
+using Cell = import "cell.capnp".Cell;
+using Tasks = import "tasks.capnp".Tasks;
+using Outputs = import "outputs.capnp".Outputs;
 $Cxx.namespace("dag::schema");
 
 struct Envelope {
@@ -36,10 +39,23 @@ struct Operation {
     unimplemented @1 :Unimplemented;
     handshake @2 :Handshake;
     membership @3 :Membership;
+    cell @4 :Cell;
+    tasks @5 :Tasks;
+    outputs @6 :Outputs;
+    piece @7 :Piece;
   }
 }
 
 struct Unimplemented {
   conversation @0 :UInt16;       # the member of Operation's union that arrived
   message @1 :UInt16;            # the member of that conversation's union; 65535: the whole conversation is unknown
+}
+
+struct Piece {
+  # A part of an envelope (with one operation) that is too large for a frame. Pieces of one message follow each other in
+  # order, on the bulk link; the message counts when it is whole.
+  number @0 :UInt64;             # of the message, the same in all of its pieces
+  totalBytes @1 :UInt64;
+  offset @2 :UInt64;
+  bytes @3 :Data;
 }

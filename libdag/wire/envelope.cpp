@@ -22,12 +22,14 @@ static_assert((fixed_words + 1) * word_bytes <= frame_overhead_bytes);
 /// Beyond its element of the list of operations.
 std::size_t words_below(const Operation& operation) {
   return std::visit(
-      Overloaded{[](const Unknown&) -> std::size_t {
-                   DAG_CHECK(!"Unknown is what arrives, not what is sent");
-                   return 0;
-                 },
-                 [](const Unimplemented&) -> std::size_t { return words_of<schema::Unimplemented>; },
-                 [](const auto& conversation) -> std::size_t { return words(conversation); }},
+      Overloaded{
+          [](const Unknown&) -> std::size_t {
+            DAG_CHECK(!"Unknown is what arrives, not what is sent");
+            return 0;
+          },
+          [](const Unimplemented&) -> std::size_t { return words_of<schema::Unimplemented>; },
+          [](const Piece& piece) -> std::size_t { return words_of<schema::Piece> + data_words(piece.bytes); },
+          [](const auto& conversation) -> std::size_t { return words(conversation); }},
       operation);
 }
 
@@ -54,7 +56,7 @@ void write_header(schema::Envelope::Builder to, std::uint16_t version, const lin
   to.setAnswer(header.answer);
 }
 
-void write_operation(schema::Operation::Builder to, const Operation& operation) {
+void write_operation(schema::Operation::Builder to, const Operation& operation, const CodeMap& codes) {
   std::visit(Overloaded{[](const Unknown&) {},
                         [&](const Unimplemented& unimplemented) {
                           auto builder = to.initUnimplemented();
@@ -62,7 +64,15 @@ void write_operation(schema::Operation::Builder to, const Operation& operation) 
                           builder.setMessage(unimplemented.message);
                         },
                         [&](const Handshake& message) { write(to.initHandshake(), message); },
-                        [&](const MembershipMessage& message) { write(to.initMembership(), message); }},
+                        [&](const MembershipMessage& message) { write(to.initMembership(), message); },
+                        [&](const JobMessage& message) { write(to, message, codes); },
+                        [&](const Piece& piece) {
+                          auto builder = to.initPiece();
+                          builder.setNumber(piece.number);
+                          builder.setTotalBytes(piece.total_bytes);
+                          builder.setOffset(piece.offset);
+                          if (piece.bytes) builder.setBytes(as_data(piece.bytes));
+                        }},
              operation);
 }
 
@@ -87,22 +97,39 @@ link::FrameHeader read_header(schema::Envelope::Reader from) {
 
 /// A conversation's message, or what of it is unknown.
 template <class Conversation>
-Operation read_message(schema::Operation::Reader operation, Conversation conversation) {
-  if (auto message = read(conversation)) return std::move(*message);
+Operation read_message(schema::Operation::Reader operation, Conversation conversation, Reading& reading) {
+  if (auto message = read(conversation, reading)) return std::move(*message);
   return Unknown{static_cast<std::uint16_t>(operation.which()),
                  static_cast<std::uint16_t>(conversation.which())};
 }
 
-Operation read_operation(schema::Operation::Reader from) {
+Piece read_piece(schema::Piece::Reader from) {
+  Piece piece{from.getNumber(), from.getTotalBytes(), from.getOffset(),
+              blob_from(from.getBytes(), limits::bulk_chunk_bytes, "Piece.bytes")};
+  if (piece.offset > piece.total_bytes || piece.bytes.size_bytes() > piece.total_bytes - piece.offset) {
+    throw Invalid{"a piece lies outside its message"};
+  }
+  return piece;
+}
+
+Operation read_operation(schema::Operation::Reader from, Reading& reading) {
   switch (from.which()) {
     case schema::Operation::INVALID:
       throw Invalid{"an operation says nothing"};
     case schema::Operation::UNIMPLEMENTED:
       return Unimplemented{from.getUnimplemented().getConversation(), from.getUnimplemented().getMessage()};
     case schema::Operation::HANDSHAKE:
-      return read_message(from, from.getHandshake());
+      return read_message(from, from.getHandshake(), reading);
     case schema::Operation::MEMBERSHIP:
-      return read_message(from, from.getMembership());
+      return read_message(from, from.getMembership(), reading);
+    case schema::Operation::CELL:
+      return read_message(from, from.getCell(), reading);
+    case schema::Operation::TASKS:
+      return read_message(from, from.getTasks(), reading);
+    case schema::Operation::OUTPUTS:
+      return read_message(from, from.getOutputs(), reading);
+    case schema::Operation::PIECE:
+      return read_piece(from.getPiece());
   }
   return Unknown{static_cast<std::uint16_t>(from.which()), whole_conversation};
 }
@@ -111,7 +138,8 @@ bool spoken(std::uint16_t version) {
   return version >= link::versions_spoken.min && version <= link::versions_spoken.max;
 }
 
-Result<Envelope> read_envelope(schema::Envelope::Reader from, std::size_t frame_bytes) {
+Result<Envelope> read_envelope(schema::Envelope::Reader from, std::size_t frame_bytes, const CodeMap& codes) {
+  Reading reading{codes, frame_bytes / word_bytes};
   Envelope envelope;
   envelope.version = from.getVersion();
   envelope.header = read_header(from);
@@ -133,7 +161,7 @@ Result<Envelope> read_envelope(schema::Envelope::Reader from, std::size_t frame_
                        std::to_string(link::versions_spoken.max),
                    "install the same release of libdag on both; neighbouring releases work together"};
     }
-    envelope.operations.push_back(read_operation(operation));
+    envelope.operations.push_back(read_operation(operation, reading));
   }
   return envelope;
 }
@@ -152,12 +180,13 @@ std::size_t size_bytes(const Operation& operation) {
   return (words_of<schema::Operation> + words_below(operation)) * word_bytes;
 }
 
-Result<Blob> encode(const Envelope& envelope, std::size_t frame_bytes_max) {
-  return encode(envelope.version, envelope.header, envelope.operations, frame_bytes_max);
+Result<Blob> encode(const Envelope& envelope, std::size_t frame_bytes_max, const CodeMap& codes) {
+  return encode(envelope.version, envelope.header, envelope.operations, frame_bytes_max, codes);
 }
 
 Result<Blob> encode(std::uint16_t version, const link::FrameHeader& header,
-                    std::span<const Operation> operations, std::size_t frame_bytes_max) {
+                    std::span<const Operation> operations, std::size_t frame_bytes_max,
+                    const CodeMap& codes) {
   std::size_t words = fixed_words + list_words<schema::Operation>(operations.size());
   for (const Operation& operation : operations) words += words_below(operation);
   if (operations.size() > operations_per_frame_max || words * word_bytes > frame_bytes_max) {
@@ -166,22 +195,29 @@ Result<Blob> encode(std::uint16_t version, const link::FrameHeader& header,
                                                " bytes; at most " + std::to_string(operations_per_frame_max) +
                                                " and " + std::to_string(frame_bytes_max) + " may be sent"};
   }
-  return Blob::make(words * word_bytes, [&](std::byte* bytes) {
-    std::memset(bytes, 0, words * word_bytes);  // Cap'n Proto writes only what is not zero.
-    const std::uint32_t table[2] = {0, static_cast<std::uint32_t>(words - 1)};
-    std::memcpy(bytes, table, sizeof table);
-    capnp::FlatMessageBuilder builder(kj::arrayPtr(reinterpret_cast<capnp::word*>(bytes) + 1, words - 1));
-    auto root = builder.initRoot<schema::Envelope>();
-    write_header(root, version, header);
-    if (!operations.empty()) {
-      auto list = root.initOperations(static_cast<unsigned>(operations.size()));
-      for (unsigned i = 0; i < list.size(); ++i) write_operation(list[i], operations[i]);
-    }
-    builder.requireFilled();  // We weighed exactly, or the weighing is wrong.
-  });
+  try {
+    return Blob::make(words * word_bytes, [&](std::byte* bytes) {
+      std::memset(bytes, 0, words * word_bytes);  // Cap'n Proto writes only what is not zero.
+      const std::uint32_t table[2] = {0, static_cast<std::uint32_t>(words - 1)};
+      std::memcpy(bytes, table, sizeof table);
+      capnp::FlatMessageBuilder builder(kj::arrayPtr(reinterpret_cast<capnp::word*>(bytes) + 1, words - 1));
+      auto root = builder.initRoot<schema::Envelope>();
+      write_header(root, version, header);
+      if (!operations.empty()) {
+        auto list = root.initOperations(static_cast<unsigned>(operations.size()));
+        for (unsigned i = 0; i < list.size(); ++i) write_operation(list[i], operations[i], codes);
+      }
+      builder.requireFilled();
+    });
+  } catch (const Invalid& why) {
+    return Error{ErrorCode::frame_invalid, why.what, {}};
+  } catch (const kj::Exception& exception) {
+    // We weighed before we wrote, so the buffer is never too small or too large.
+    throw Bug(std::string("libdag bug: a frame was weighed wrongly: ") + exception.getDescription().cStr());
+  }
 }
 
-Result<Envelope> decode(std::span<const std::byte> frame, std::size_t frame_bytes_max) {
+Result<Envelope> decode(std::span<const std::byte> frame, std::size_t frame_bytes_max, const CodeMap& codes) {
   if (frame.size() > frame_bytes_max) {
     return invalid("a frame of " + std::to_string(frame.size()) + " bytes; at most " +
                    std::to_string(frame_bytes_max) + " are taken");
@@ -204,7 +240,7 @@ Result<Envelope> decode(std::span<const std::byte> frame, std::size_t frame_byte
   try {
     const kj::ArrayPtr<const capnp::word> segments[] = {segment};
     capnp::SegmentArrayMessageReader reader(segments, options);
-    return read_envelope(reader.getRoot<schema::Envelope>(), frame.size());
+    return read_envelope(reader.getRoot<schema::Envelope>(), frame.size(), codes);
   } catch (const kj::Exception& exception) {
     return invalid(std::string("a corrupt frame: ") + exception.getDescription().cStr());
   } catch (const Invalid& why) {

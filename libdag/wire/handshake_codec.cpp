@@ -54,7 +54,7 @@ void write(schema::Handshake::Builder to, const Handshake& message) {
              message);
 }
 
-std::optional<Handshake> read(schema::Handshake::Reader from) {
+std::optional<Handshake> read(schema::Handshake::Reader from, Reading&) {
   switch (from.which()) {
     case schema::Handshake::HELLO: {
       const auto reader = from.getHello();

@@ -14,6 +14,12 @@ inline constexpr std::size_t address_bytes_max = 300;  // A DNS name has at most
 inline constexpr std::size_t build_bytes_max = 128;
 inline constexpr std::size_t name_bytes_max = 256;
 inline constexpr std::size_t text_bytes_max = 16 * 1024;
+/// Names of jobs and tasks. They come from users, who learn of it when the job is submitted.
+inline constexpr std::size_t label_bytes_max = 64 * 1024;
+/// What a kernel threw is cut to this, and not refused.
+inline constexpr std::size_t error_text_bytes_max = 16 * 1024;
+/// Conditional out-edges of one task.
+inline constexpr std::size_t conditions_max = 1u << 20;
 /// What a frame weighs besides its operations, at most.
 inline constexpr std::size_t frame_overhead_bytes = 256;
 /// A frame of the bulk channel: one chunk and its header.

@@ -110,7 +110,7 @@ void write(schema::Membership::Builder to, const MembershipMessage& message) {
   for (unsigned i = 0; i < list.size(); ++i) write_claim(list[i], claims[i]);
 }
 
-std::optional<MembershipMessage> read(schema::Membership::Reader from) {
+std::optional<MembershipMessage> read(schema::Membership::Reader from, Reading&) {
   const auto list = from.getClaims();
   check_count(list.size(), members_max, "Membership.claims");
   std::vector<Claim> claims;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <variant>
 
+#include "dag/blob.hpp"
+#include "libdag/home/messages.hpp"
 #include "libdag/link/handshake.hpp"
 #include "libdag/membership/messages.hpp"
 
@@ -32,6 +34,18 @@ inline Unimplemented unimplemented_answer(const Unknown& unknown) {
   return {unknown.conversation, unknown.message};
 }
 
-using Operation = std::variant<Unknown, Unimplemented, Handshake, MembershipMessage>;
+/// A part of an encoded Envelope with one operation that is too large for a frame. Who sends cuts, who
+/// receives joins; the link keeps pieces in order.
+struct Piece {
+  /// Of the message: the same in all its pieces.
+  std::uint64_t number = 0;
+  std::uint64_t total_bytes = 0;
+  std::uint64_t offset = 0;
+  /// At most limits::bulk_chunk_bytes.
+  Blob bytes;
+};
+
+/// A JobMessage lies in one of three conversations of the schema: cell, tasks, outputs.
+using Operation = std::variant<Unknown, Unimplemented, Handshake, MembershipMessage, JobMessage, Piece>;
 
 }  // namespace dag::wire

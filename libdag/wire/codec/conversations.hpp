@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "libdag/schema/envelope.capnp.h"
+#include "libdag/wire/codec/records.hpp"
 #include "libdag/wire/operation.hpp"
 
 namespace dag::wire {
@@ -12,13 +13,19 @@ namespace dag::wire {
 /// Of the conversation's struct and all below it; the Operation that points to it is counted by envelope.cpp.
 std::size_t words(const Handshake& message);
 std::size_t words(const MembershipMessage& message);
+std::size_t words(const JobMessage& message);
 
 void write(schema::Handshake::Builder to, const Handshake& message);
 void write(schema::Membership::Builder to, const MembershipMessage& message);
+/// A message of a job picks its conversation.
+void write(schema::Operation::Builder to, const JobMessage& message, const CodeMap& codes);
 
 /// Empty: a message that this build does not know. Throw Invalid or kj::Exception.
-std::optional<Handshake> read(schema::Handshake::Reader from);
-std::optional<MembershipMessage> read(schema::Membership::Reader from);
+std::optional<Handshake> read(schema::Handshake::Reader from, Reading& reading);
+std::optional<MembershipMessage> read(schema::Membership::Reader from, Reading& reading);
+std::optional<JobMessage> read(schema::Cell::Reader from, Reading& reading);
+std::optional<JobMessage> read(schema::Tasks::Reader from, Reading& reading);
+std::optional<JobMessage> read(schema::Outputs::Reader from, Reading& reading);
 
 template <class... Functions>
 struct Overloaded : Functions... {

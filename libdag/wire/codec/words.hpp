@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dag/blob.hpp"
 #include "libdag/base/ids.hpp"
@@ -55,6 +56,33 @@ inline Blob blob_from(capnp::Data::Reader data, std::size_t bytes_max, const cha
   }
   return Blob(std::as_bytes(std::span(data.begin(), data.size())));
 }
+/// Of a list of numbers or truth values.
+constexpr std::size_t bits_words(std::size_t count, std::size_t bits_each) {
+  return (count * bits_each + 63) / 64;
+}
+
+/// Writes a list, unless it is empty. `init(n)` makes it, `write(list, i, value)` writes element i.
+template <class Values, class Init, class Write>
+void write_list(const Values& values, Init init, Write write) {
+  if (values.empty()) return;
+  auto list = init(static_cast<unsigned>(values.size()));
+  for (unsigned i = 0; i < list.size(); ++i) write(list, i, values[i]);
+}
+
+/// Of a list of numbers or truth values, whose length has been checked. (Its iterators are none that
+/// std::vector takes.)
+template <class Value, class List>
+std::vector<Value> values_from(List list) {
+  std::vector<Value> values;
+  values.reserve(list.size());
+  for (const auto value : list) values.push_back(value);
+  return values;
+}
+
+/// An index with `none` as its greatest number, in a field whose zero is none.
+constexpr std::uint32_t plus_one(std::uint32_t index) { return index + 1; }
+constexpr std::uint32_t minus_one(std::uint32_t field) { return field - 1; }
+
 /// Says so before anything is allocated for the elements.
 inline void check_count(std::size_t count, std::size_t count_max, const char* field) {
   if (count > count_max) {

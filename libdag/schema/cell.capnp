@@ -1,0 +1,76 @@
+@0x8d40e2f7935c4a07;
+# The record of a job, and what is told of it. The cell schedules nothing.
+#
+#   cell -> all     JobCreate (what the job is), JobState (who takes part; the newest version counts)
+#   cell -> home    Assign (you are the home of this shard now, and this is settled of it), Settled (a stream in the cell's
+#                   order; a gap waits), Keep, Cancel
+#   home -> cell    Outcomes (a cut of what ended; one under way at a time), JobFailed
+#
+# Each may arrive twice and in any order: it names the epoch, position or version it belongs to, and states are whole, not
+# changes. It ends: each home counts its open rows down in its Outcomes; when all are zero and settled the job is over.
+
+using Cxx = import "/capnp/c++.capnp";
+using Ids = import "ids.capnp";
+using Records = import "records.capnp";
+using Graph = import "graph.capnp".Graph;
+$Cxx.namespace("dag::schema");
+
+struct Cell {
+  job @0 :Ids.JobId;
+  epoch @1 :Ids.Epoch;           # of the shard; of messages that name one
+  shard @2 :UInt32;
+  union {
+    jobCreate @3 :JobCreate;
+    jobState @4 :JobState;
+    assign @5 :Assign;
+    settled @6 :Settled;
+    keep @7 :List(Ids.TaskId);   # a client wants these outputs: they are not let go
+    cancel @8 :List(Ids.TaskId);
+    outcomes @9 :Outcomes;
+    jobFailed @10 :Records.Error;
+  }
+}
+
+struct JobCreate {
+  name @0 :Text;
+  graph @1 :Graph;
+  shardOf @2 :List(UInt32);      # per task of the graph
+  shards @3 :UInt32;
+  supervised @4 :Bool;           # a switch of the tests: no task is a bare row
+  inlineBytesMax @5 :UInt64;     # outputs up to this size travel inside records
+  seed @6 :UInt64;
+}
+
+struct JobState {
+  version @0 :UInt64;            # older ones change nothing
+  lives @1 :List(Ids.Life);      # sorted; one that is missing and was there is dead for this job
+  homes @2 :List(Ids.Life);      # per shard
+  epochs @3 :List(Ids.Epoch);    # per shard
+  cell @4 :Ids.Life;
+  cancelled @5 :Bool;
+  ended @6 :Bool;
+  stopped @7 :Records.Error;     # why before its end; null: it was not
+}
+
+struct Assign {
+  asked @0 :List(Ids.Life);      # who is asked for a Report: no row starts before each has answered or died
+  settled @1 :List(Records.OutcomeRecord);   # in the order of settling
+  kept @2 :List(Records.OutputName);         # wanted by clients; their attempts mean nothing
+  cancelled @3 :List(Ids.TaskId);
+}
+
+struct Settled {
+  from @0 :UInt64;               # exclusive
+  to @1 :UInt64;                 # inclusive
+  outcomes @2 :UInt64;           # the newest Outcomes of this home that is recorded
+  own @3 :List(Records.OutputName);
+  predecessors @4 :List(Records.OutcomeRecord);  # rows of other shards with successors here
+}
+
+struct Outcomes {
+  number @0 :UInt64;             # from 1
+  rowsOpen @1 :UInt64;           # not recorded yet after this cut; zero everywhere: the job has ended
+  plain @2 :List(Records.OutputName);        # finished, and nothing more to say: the many
+  records @3 :List(Records.OutcomeRecord);
+  freed @4 :List(Ids.TaskId);    # nobody will ask for their bytes
+}

@@ -1,0 +1,54 @@
+@0xe7a3905c1d2b4a05;
+# The words of which the conversations of a job are made: outputs, outcomes, errors, code.
+
+using Cxx = import "/capnp/c++.capnp";
+using Ids = import "ids.capnp";
+using Graph = import "graph.capnp".Graph;
+$Cxx.namespace("dag::schema");
+
+struct OutputName {
+  # What an attempt left. It denotes one value for ever.
+  task @0 :Ids.TaskId;
+  epoch @1 :Ids.Epoch;
+  attempt @2 :Ids.AttemptNumber;
+}
+
+enum Outcome {
+  none @0;                       # it has not ended; in a record: it becomes a task that it spawned
+  finished @1;
+  failed @2;
+  skipped @3;
+  cancelled @4;
+}
+
+struct OutcomeRecord {
+  # What an attempt came to, and what it rests on. It travels with every copy of the output, so that whoever holds the copy
+  # can vouch for it.
+  task @0 :Ids.TaskId;
+  epoch @1 :Ids.Epoch;
+  attempt @2 :Ids.AttemptNumber;
+  outcome @3 :Outcome;
+  hasOutput @4 :Bool;
+  digest @5 :UInt64;             # of the output's bytes; zero: not taken
+  sizeBytes @6 :UInt64;
+  becomes @7 :UInt32;            # index in `spawned` plus one; zero: it becomes nothing else
+  firstSpawned @8 :Ids.TaskId;   # the others follow
+  inputs @9 :List(OutputName);   # sorted by task
+  value @10 :Data;               # the output itself when it is small; null: it lies elsewhere, or there is none
+  conditions @11 :List(Bool);    # of the conditional out-edges, in their order
+  spawned @12 :Graph;            # null: nothing
+  error @13 :Error;
+}
+
+struct Error {
+  code @0 :UInt16;               # of dag/errors.def
+  what @1 :Text;
+  hint @2 :Text;
+  cause @3 :Text;
+}
+
+struct MaybeBytes {
+  # An input that is absent is not the same as one without bytes.
+  held @0 :Bool;
+  bytes @1 :Data;
+}

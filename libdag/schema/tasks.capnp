@@ -1,0 +1,105 @@
+@0xbb61d94f20e84a08;
+# Rows that run elsewhere, and edges that end elsewhere.
+#
+#   home -> runner    Lend (run this attempt; accepted once), Stop, Release, Replicate
+#   runner -> home    Ended or Return: one of the two answers every Lend while both live; Holding; Report, to a new home
+#   home -> home      PredecessorEnded (rows of yours wait for it), Consumed (no row of mine needs it again)
+#   any -> any        StealRequest (I have idle lanes); not answered when there is nothing to give
+#
+# Everything names the epoch of the home it speaks to or for; what belongs to an older one changes nothing. A repeated Lend
+# is answered again or not at all, a repeated PredecessorEnded is known by its `change`.
+
+using Cxx = import "/capnp/c++.capnp";
+using Ids = import "ids.capnp";
+using Records = import "records.capnp";
+using Graphs = import "graph.capnp";
+$Cxx.namespace("dag::schema");
+
+struct Tasks {
+  job @0 :Ids.JobId;
+  epoch @1 :Ids.Epoch;
+  shard @2 :UInt32;
+  union {
+    lend @3 :Lend;
+    stop @4 :Records.OutputName;
+    ended :group {
+      record @5 :Records.OutcomeRecord;
+      ran @6 :Ids.Nanoseconds;
+    }
+    return @7 :Return;
+    release @8 :List(Records.OutputName);
+    replicate :group {           # get a copy and hold it
+      record @9 :Records.OutcomeRecord;
+      holders @10 :List(Ids.Life);
+    }
+    holding @11 :Records.OutputName;
+    report @12 :Report;
+    stealRequest @13 :UInt32;    # free slots
+    predecessorEnded :group {
+      from @14 :UInt32;          # the shard whose row ended; `shard` and `epoch` are the receiver's
+      fromEpoch @15 :Ids.Epoch;
+      change @16 :UInt64;        # grows with each such message of the sending home
+      record @17 :Records.OutcomeRecord;     # without what it spawned
+      holders @18 :List(Ids.Life);
+    }
+    consumed :group {
+      from @19 :UInt32;
+      tasks @20 :List(Ids.TaskId);
+    }
+  }
+}
+
+struct Lend {
+  task @0 :Ids.TaskId;
+  epoch @1 :Ids.Epoch;
+  attempt @2 :Ids.AttemptNumber;
+  tryNumber @3 :UInt32;
+  name @4 :Text;
+  code @5 :Graphs.Code;
+  returns @6 :Bool;
+  hasTimeout @7 :Bool;
+  call @8 :Graphs.Call;
+  timeout @9 :Ids.Nanoseconds;
+  actor @10 :UInt32;             # plus one
+  counts @11 :List(UInt32);      # argument i takes so many of the blobs
+  blobs @12 :List(Records.MaybeBytes);
+  inputs @13 :List(Records.OutputName);
+  predicates @14 :List(Graphs.Code);
+  actorCode @15 :Graphs.Actor;
+  restoreFrom @16 :Data;
+  wanted @17 :List(Wanted);      # blobs that are not in the message, and who has them
+  standsForEpoch @18 :Ids.Epoch; # the run repeats an attempt whose output is gone: what it leaves has that one's name
+  standsFor @19 :Ids.AttemptNumber;
+  generation @20 :Ids.AttemptNumber;   # of a call: the create attempt that makes, or made, the actor's object that is meant
+  generationEpoch @21 :Ids.Epoch;
+}
+
+struct Wanted {
+  position @0 :UInt32;
+  shard @1 :UInt32;              # whose home knows of other holders
+  task @2 :Ids.TaskId;
+  epoch @3 :Ids.Epoch;
+  attempt @4 :Ids.AttemptNumber;
+  holders @5 :List(Ids.Life);
+}
+
+struct Return {
+  name @0 :Records.OutputName;
+  missing @1 :List(Records.OutputName);
+  why @2 :Text;
+}
+
+struct Report {
+  # Everything the sender has of a shard, to its new home.
+  had @0 :List(Had);
+  running @1 :List(Running);
+
+  struct Had {
+    record @0 :Records.OutcomeRecord;
+    bytes @1 :Bool;              # the sender holds the output's bytes
+  }
+  struct Running {
+    name @0 :Records.OutputName;
+    inputs @1 :List(Records.OutputName);
+  }
+}

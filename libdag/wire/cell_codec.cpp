@@ -1,0 +1,210 @@
+// schema/cell.capnp as values.
+
+#include "libdag/wire/codec/jobs.hpp"
+
+namespace dag::wire {
+namespace {
+
+message::JobCreate read_create(JobId job, schema::JobCreate::Reader from, Reading& reading) {
+  auto plan = std::make_shared<JobPlan>();
+  plan->job = job;
+  plan->name = text_from(from.getName(), label_bytes_max, "JobCreate.name");
+  plan->graph = read(from.getGraph(), reading, 0);
+  plan->shards = from.getShards();
+  const auto shard_of = from.getShardOf();
+  check_count(shard_of.size(), limits::tasks_max, "JobCreate.shardOf");
+  plan->shard_of = values_from<std::uint32_t>(shard_of);
+  for (const std::uint32_t shard : plan->shard_of) {
+    if (shard >= plan->shards) throw Invalid{"JobCreate.shardOf names a shard that there is not"};
+  }
+  if (plan->shard_of.size() != plan->graph->tasks.size()) {
+    throw Invalid{"JobCreate.shardOf has " + std::to_string(plan->shard_of.size()) + " entries for " +
+                  std::to_string(plan->graph->tasks.size()) + " tasks"};
+  }
+  plan->representation = from.getSupervised() ? Representation::supervised : Representation::as_needed;
+  plan->inline_bytes_max = from.getInlineBytesMax();
+  plan->seed = from.getSeed();
+  return {std::move(plan)};
+}
+
+message::JobState read_state(JobId job, schema::JobState::Reader from, Reading& reading) {
+  message::JobState state;
+  state.job = job;
+  state.version = from.getVersion();
+  state.lives = read_lives(from.getLives(), reading, "JobState.lives");
+  const auto homes = from.getHomes();
+  const auto epochs = from.getEpochs();
+  reading.count(homes.size(), limits::tasks_max, "JobState.homes");
+  if (homes.size() != epochs.size()) throw Invalid{"JobState has not an epoch for each home"};
+  for (unsigned i = 0; i < homes.size(); ++i) {
+    state.homes.push_back({life_from(homes[i]), epoch_from(epochs[i])});
+  }
+  state.cell = life_from(from.getCell());
+  state.cancelled = from.getCancelled();
+  state.ended = from.getEnded();
+  if (from.hasStopped()) state.stopped = read(from.getStopped());
+  return state;
+}
+
+}  // namespace
+
+// ---- Weighing
+// --------------------------------------------------------------------------------------------------
+
+std::size_t words(const message::JobCreate& message) {
+  const JobPlan& plan = *message.plan;
+  return words_of<schema::JobCreate> + text_words(plan.name) + words(*plan.graph) +
+         bits_words(plan.shard_of.size(), 32);
+}
+std::size_t words(const message::JobState& message) {
+  return words_of<schema::JobState> + message.lives.size() + 2 * message.homes.size() +
+         (message.stopped ? words(*message.stopped) : 0);
+}
+std::size_t words(const message::Assign& message) {
+  return words_of<schema::Assign> + message.asked.size() + words(message.settled) +
+         list_words<schema::OutputName>(message.kept.size()) + message.cancelled.size();
+}
+std::size_t words(const message::Settled& message) {
+  return words_of<schema::Settled> + list_words<schema::OutputName>(message.own.size()) +
+         words(message.predecessors);
+}
+std::size_t words(const message::Keep& message) { return message.tasks.size(); }
+std::size_t words(const message::Cancel& message) { return message.tasks.size(); }
+std::size_t words(const message::Outcomes& message) {
+  return words_of<schema::Outcomes> + list_words<schema::OutputName>(message.plain.size()) +
+         words(message.records) + message.freed.size();
+}
+std::size_t words(const message::JobFailed& message) { return words(message.error); }
+
+// ---- Writing
+// ---------------------------------------------------------------------------------------------------
+
+void write(schema::Cell::Builder to, const message::JobCreate& message, const CodeMap& codes) {
+  const JobPlan& plan = *message.plan;
+  to.setJob(plan.job.value);
+  auto builder = to.initJobCreate();
+  if (!plan.name.empty()) builder.setName(as_text(plan.name));
+  write(builder.initGraph(), *plan.graph, codes);
+  write_list(
+      plan.shard_of, [&](unsigned count) { return builder.initShardOf(count); },
+      [](auto& list, unsigned i, std::uint32_t shard) { list.set(i, shard); });
+  builder.setShards(plan.shards);
+  builder.setSupervised(plan.representation == Representation::supervised);
+  builder.setInlineBytesMax(plan.inline_bytes_max);
+  builder.setSeed(plan.seed);
+}
+
+void write(schema::Cell::Builder to, const message::JobState& message, const CodeMap&) {
+  auto builder = to.initJobState();
+  builder.setVersion(message.version);
+  write_lives(message.lives, [&](unsigned count) { return builder.initLives(count); });
+  write_list(
+      message.homes, [&](unsigned count) { return builder.initHomes(count); },
+      [](auto& list, unsigned i, const message::ShardHome& home) { list.set(i, word_of(home.home)); });
+  write_list(
+      message.homes, [&](unsigned count) { return builder.initEpochs(count); },
+      [](auto& list, unsigned i, const message::ShardHome& home) { list.set(i, word_of(home.epoch)); });
+  builder.setCell(word_of(message.cell));
+  builder.setCancelled(message.cancelled);
+  builder.setEnded(message.ended);
+  if (message.stopped) write(builder.initStopped(), *message.stopped);
+}
+
+void write(schema::Cell::Builder to, const message::Assign& message, const CodeMap& codes) {
+  auto builder = to.initAssign();
+  write_lives(message.asked, [&](unsigned count) { return builder.initAsked(count); });
+  write_records(
+      message.settled, [&](unsigned count) { return builder.initSettled(count); }, codes);
+  write_names(message.kept, [&](unsigned count) { return builder.initKept(count); });
+  write_tasks(message.cancelled, [&](unsigned count) { return builder.initCancelled(count); });
+}
+
+void write(schema::Cell::Builder to, const message::Settled& message, const CodeMap& codes) {
+  auto builder = to.initSettled();
+  builder.setFrom(message.from);
+  builder.setTo(message.to);
+  builder.setOutcomes(message.outcomes);
+  write_names(message.own, [&](unsigned count) { return builder.initOwn(count); });
+  write_records(
+      message.predecessors, [&](unsigned count) { return builder.initPredecessors(count); }, codes);
+}
+
+void write(schema::Cell::Builder to, const message::Keep& message, const CodeMap&) {
+  auto list = to.initKeep(static_cast<unsigned>(message.tasks.size()));
+  for (unsigned i = 0; i < list.size(); ++i) list.set(i, word_of(message.tasks[i]));
+}
+
+void write(schema::Cell::Builder to, const message::Cancel& message, const CodeMap&) {
+  auto list = to.initCancel(static_cast<unsigned>(message.tasks.size()));
+  for (unsigned i = 0; i < list.size(); ++i) list.set(i, word_of(message.tasks[i]));
+}
+
+void write(schema::Cell::Builder to, const message::Outcomes& message, const CodeMap& codes) {
+  auto builder = to.initOutcomes();
+  builder.setNumber(message.number);
+  builder.setRowsOpen(message.rows_open);
+  write_names(message.plain, [&](unsigned count) { return builder.initPlain(count); });
+  write_records(
+      message.records, [&](unsigned count) { return builder.initRecords(count); }, codes);
+  write_tasks(message.freed, [&](unsigned count) { return builder.initFreed(count); });
+}
+
+void write(schema::Cell::Builder to, const message::JobFailed& message, const CodeMap&) {
+  write(to.initJobFailed(), message.error);
+}
+
+// ---- Reading
+// ---------------------------------------------------------------------------------------------------
+
+std::optional<JobMessage> read(schema::Cell::Reader from, Reading& reading) {
+  const JobId job{from.getJob()};
+  const std::uint32_t shard = from.getShard();
+  const Epoch epoch = epoch_from(from.getEpoch());
+  switch (from.which()) {
+    case schema::Cell::JOB_CREATE:
+      return read_create(job, from.getJobCreate(), reading);
+    case schema::Cell::JOB_STATE:
+      return read_state(job, from.getJobState(), reading);
+    case schema::Cell::ASSIGN: {
+      const auto reader = from.getAssign();
+      return message::Assign{job,
+                             shard,
+                             epoch,
+                             read_lives(reader.getAsked(), reading, "Assign.asked"),
+                             read_records(reader.getSettled(), reading, "Assign.settled"),
+                             read_names(reader.getKept(), reading, "Assign.kept"),
+                             read_tasks(reader.getCancelled(), reading, "Assign.cancelled")};
+    }
+    case schema::Cell::SETTLED: {
+      const auto reader = from.getSettled();
+      return message::Settled{job,
+                              shard,
+                              epoch,
+                              reader.getFrom(),
+                              reader.getTo(),
+                              reader.getOutcomes(),
+                              read_names(reader.getOwn(), reading, "Settled.own"),
+                              read_records(reader.getPredecessors(), reading, "Settled.predecessors")};
+    }
+    case schema::Cell::KEEP:
+      return message::Keep{job, shard, epoch, read_tasks(from.getKeep(), reading, "Cell.keep")};
+    case schema::Cell::CANCEL:
+      return message::Cancel{job, shard, epoch, read_tasks(from.getCancel(), reading, "Cell.cancel")};
+    case schema::Cell::OUTCOMES: {
+      const auto reader = from.getOutcomes();
+      return message::Outcomes{job,
+                               shard,
+                               epoch,
+                               reader.getNumber(),
+                               read_names(reader.getPlain(), reading, "Outcomes.plain"),
+                               read_records(reader.getRecords(), reading, "Outcomes.records"),
+                               read_tasks(reader.getFreed(), reading, "Outcomes.freed"),
+                               reader.getRowsOpen()};
+    }
+    case schema::Cell::JOB_FAILED:
+      return message::JobFailed{job, shard, epoch, read(from.getJobFailed())};
+  }
+  return std::nullopt;
+}
+
+}  // namespace dag::wire

@@ -1,0 +1,61 @@
+#pragma once
+// The messages of a job, each in its conversation: `words` is what it weighs below the conversation's struct,
+// `write` sets the conversation's union. Includes generated code, so it is for the .cpp files of libdag/wire
+// alone.
+
+#include "libdag/wire/codec/conversations.hpp"
+
+namespace dag::wire {
+
+std::size_t words(const message::JobCreate& message);
+std::size_t words(const message::JobState& message);
+std::size_t words(const message::Assign& message);
+std::size_t words(const message::Settled& message);
+std::size_t words(const message::Keep& message);
+std::size_t words(const message::Cancel& message);
+std::size_t words(const message::Outcomes& message);
+std::size_t words(const message::JobFailed& message);
+void write(schema::Cell::Builder to, const message::JobCreate& message, const CodeMap& codes);
+void write(schema::Cell::Builder to, const message::JobState& message, const CodeMap& codes);
+void write(schema::Cell::Builder to, const message::Assign& message, const CodeMap& codes);
+void write(schema::Cell::Builder to, const message::Settled& message, const CodeMap& codes);
+void write(schema::Cell::Builder to, const message::Keep& message, const CodeMap& codes);
+void write(schema::Cell::Builder to, const message::Cancel& message, const CodeMap& codes);
+void write(schema::Cell::Builder to, const message::Outcomes& message, const CodeMap& codes);
+void write(schema::Cell::Builder to, const message::JobFailed& message, const CodeMap& codes);
+
+std::size_t words(const message::Lend& message);
+std::size_t words(const message::Stop& message);
+std::size_t words(const message::Ended& message);
+std::size_t words(const message::Return& message);
+std::size_t words(const message::Release& message);
+std::size_t words(const message::Replicate& message);
+std::size_t words(const message::Holding& message);
+std::size_t words(const message::Report& message);
+std::size_t words(const message::StealRequest& message);
+std::size_t words(const message::PredecessorEnded& message);
+std::size_t words(const message::Consumed& message);
+void write(schema::Tasks::Builder to, const message::Lend& message, const CodeMap& codes);
+void write(schema::Tasks::Builder to, const message::Stop& message, const CodeMap& codes);
+void write(schema::Tasks::Builder to, const message::Ended& message, const CodeMap& codes);
+void write(schema::Tasks::Builder to, const message::Return& message, const CodeMap& codes);
+void write(schema::Tasks::Builder to, const message::Release& message, const CodeMap& codes);
+void write(schema::Tasks::Builder to, const message::Replicate& message, const CodeMap& codes);
+void write(schema::Tasks::Builder to, const message::Holding& message, const CodeMap& codes);
+void write(schema::Tasks::Builder to, const message::Report& message, const CodeMap& codes);
+void write(schema::Tasks::Builder to, const message::StealRequest& message, const CodeMap& codes);
+void write(schema::Tasks::Builder to, const message::PredecessorEnded& message, const CodeMap& codes);
+void write(schema::Tasks::Builder to, const message::Consumed& message, const CodeMap& codes);
+
+std::size_t words(const message::Need& message);
+std::size_t words(const message::Located& message);
+std::size_t words(const message::Fetch& message);
+std::size_t words(const message::Data& message);
+std::size_t words(const message::Missing& message);
+void write(schema::Outputs::Builder to, const message::Need& message, const CodeMap& codes);
+void write(schema::Outputs::Builder to, const message::Located& message, const CodeMap& codes);
+void write(schema::Outputs::Builder to, const message::Fetch& message, const CodeMap& codes);
+void write(schema::Outputs::Builder to, const message::Data& message, const CodeMap& codes);
+void write(schema::Outputs::Builder to, const message::Missing& message, const CodeMap& codes);
+
+}  // namespace dag::wire

@@ -1,0 +1,106 @@
+#pragma once
+// The words of which the conversations of a job are made (schema/records.capnp, schema/graph.capnp): weighed,
+// written and read. Includes generated code, so it is for the .cpp files of libdag/wire alone.
+
+#include "libdag/home/messages.hpp"
+#include "libdag/schema/graph.capnp.h"
+#include "libdag/schema/records.capnp.h"
+#include "libdag/wire/code_map.hpp"
+#include "libdag/wire/codec/words.hpp"
+
+namespace dag::wire {
+
+/// What reading needs besides the reader.
+struct Reading {
+  const CodeMap& codes;
+  /// An honest message has at least a word for each element of a list of structs. One that says otherwise
+  /// wants us to make much of little.
+  std::size_t elements_left;
+
+  void count(std::size_t elements, std::size_t elements_max, const char* field) {
+    check_count(elements, std::min(elements_max, elements_left), field);
+    elements_left -= elements;
+  }
+};
+
+// ---- Lists of numbers
+// ------------------------------------------------------------------------------------------
+
+using Numbers = capnp::List<std::uint64_t>;
+
+template <class Init>
+void write_lives(const std::vector<Life>& lives, Init init) {
+  write_list(lives, init, [](auto& list, unsigned i, Life life) { list.set(i, word_of(life)); });
+}
+template <class Init>
+void write_tasks(const std::vector<TaskId>& tasks, Init init) {
+  write_list(tasks, init, [](auto& list, unsigned i, TaskId task) { list.set(i, word_of(task)); });
+}
+std::vector<Life> read_lives(Numbers::Reader from, Reading& reading, const char* field);
+std::vector<TaskId> read_tasks(Numbers::Reader from, Reading& reading, const char* field);
+
+// ---- Outputs
+// ---------------------------------------------------------------------------------------------------
+
+inline void write(schema::OutputName::Builder to, const OutputName& name) {
+  to.setTask(word_of(name.task));
+  to.setEpoch(word_of(name.attempt.epoch));
+  to.setAttempt(name.attempt.number);
+}
+inline OutputName read(schema::OutputName::Reader from) {
+  return {task_from(from.getTask()), AttemptId{epoch_from(from.getEpoch()), from.getAttempt()}};
+}
+template <class Init>
+void write_names(const std::vector<OutputName>& names, Init init) {
+  write_list(names, init, [](auto& list, unsigned i, const OutputName& name) { write(list[i], name); });
+}
+std::vector<OutputName> read_names(capnp::List<schema::OutputName>::Reader from, Reading& reading,
+                                   const char* field);
+
+// ---- Errors, records
+// -------------------------------------------------------------------------------------------
+
+/// Of the struct and all below it.
+std::size_t words(const Error& error);
+void write(schema::Error::Builder to, const Error& error);
+Error read(schema::Error::Reader from);
+
+/// Of what the record points to.
+std::size_t words_below(const OutcomeRecord& record);
+inline std::size_t words(const OutcomeRecord& record) {
+  return words_of<schema::OutcomeRecord> + words_below(record);
+}
+std::size_t words(const std::vector<OutcomeRecord>& records);
+void write(schema::OutcomeRecord::Builder to, const OutcomeRecord& record, const CodeMap& codes);
+OutcomeRecord read(schema::OutcomeRecord::Reader from, Reading& reading);
+template <class Init>
+void write_records(const std::vector<OutcomeRecord>& records, Init init, const CodeMap& codes) {
+  write_list(records, init, [&codes](auto& list, unsigned i, const OutcomeRecord& record) {
+    write(list[i], record, codes);
+  });
+}
+std::vector<OutcomeRecord> read_records(capnp::List<schema::OutcomeRecord>::Reader from, Reading& reading,
+                                        const char* field);
+
+/// A blob of a record or attempt: absent is not the same as empty, so the caller asks the reader's `has`.
+Blob read_blob(capnp::Data::Reader from);
+
+// ---- Code and graphs
+// -------------------------------------------------------------------------------------------
+
+void write(schema::Code::Builder to, const detail::Code& code, const CodeMap& codes);
+detail::Code read(schema::Code::Reader from, const CodeMap& codes);
+
+std::size_t words(const detail::ActorDraft& actor);
+void write(schema::Actor::Builder to, const detail::ActorDraft& actor, const CodeMap& codes);
+detail::ActorDraft read(schema::Actor::Reader from, const CodeMap& codes);
+
+detail::CallKind read_call(schema::Call from);
+
+std::size_t words(const detail::Fragment& graph);
+void write(schema::Graph::Builder to, const detail::Fragment& graph, const CodeMap& codes);
+/// Every index can be followed, except those of job actors that the graph was handed (`outer_actors`).
+std::shared_ptr<const detail::Fragment> read(schema::Graph::Reader from, Reading& reading,
+                                             std::uint32_t outer_actors);
+
+}  // namespace dag::wire

@@ -1,0 +1,89 @@
+// A field that somebody adds to a message and nobody sends is lost without a word. So the number of fields of
+// everything that travels is written here: whoever adds one finds this file broken, adds it to the schema, to
+// the codec and to the golden samples, and then corrects the number.
+
+#include "libdag/wire/operation.hpp"
+
+namespace dag::wire {
+namespace {
+
+/// Becomes whatever a field wants to be initialised with. Never called.
+struct Anything {
+  template <class Field>
+  operator Field() const;
+};
+
+template <class Aggregate, class... Fields>
+consteval std::size_t fields() {
+  if constexpr (requires { Aggregate{Fields{}..., Anything{}}; }) {
+    return fields<Aggregate, Fields..., Anything>();
+  } else {
+    return sizeof...(Fields);
+  }
+}
+
+static_assert(fields<link::FrameHeader>() == 11);
+static_assert(fields<link::Hello>() == 6);
+static_assert(fields<link::Welcome>() == 6);
+static_assert(fields<link::HelloRefused>() == 4);
+
+static_assert(fields<Claim>() == 5);
+static_assert(fields<LoadSummary>() == 2);
+static_assert(fields<DeviceLoad>() == 6);
+static_assert(fields<membership::Ping>() == 2);
+static_assert(fields<membership::Ack>() == 2);
+static_assert(fields<membership::PingRequest>() == 3);
+static_assert(fields<membership::Nack>() == 2);
+static_assert(fields<membership::Gossip>() == 1);
+static_assert(fields<membership::Join>() == 2);
+static_assert(fields<membership::Welcome>() == 2);
+static_assert(fields<membership::Obituary>() == 3);
+static_assert(std::variant_size_v<MembershipMessage> == 8);
+
+static_assert(fields<Error>() == 4);
+static_assert(fields<OutputName>() == 2);
+static_assert(fields<OutcomeRecord>() == 13);
+static_assert(fields<Attempt>() == 18);
+static_assert(fields<detail::Code>() == 2);
+static_assert(fields<detail::TaskDraft>() == 10);
+static_assert(fields<detail::Edge>() == 4);
+static_assert(fields<detail::Argument>() == 4);
+static_assert(fields<detail::ActorDraft>() == 5);
+static_assert(fields<detail::Fragment>() == 10);
+static_assert(fields<Policy>() == 8);
+static_assert(fields<Needs>() == 3);
+static_assert(fields<Retry>() == 2);
+static_assert(fields<JobPlan>() == 8);
+
+static_assert(fields<message::JobCreate>() == 1);
+static_assert(fields<message::JobState>() == 8);
+static_assert(fields<message::ShardHome>() == 2);
+static_assert(fields<message::Assign>() == 7);
+static_assert(fields<message::Settled>() == 8);
+static_assert(fields<message::Keep>() == 4);
+static_assert(fields<message::Cancel>() == 4);
+static_assert(fields<message::Outcomes>() == 8);
+static_assert(fields<message::JobFailed>() == 4);
+static_assert(fields<message::Lend>() == 5);
+static_assert(fields<message::WantedInput>() == 4);
+static_assert(fields<message::Stop>() == 4);
+static_assert(fields<message::Ended>() == 5);
+static_assert(fields<message::Return>() == 6);
+static_assert(fields<message::Release>() == 4);
+static_assert(fields<message::Replicate>() == 5);
+static_assert(fields<message::Holding>() == 4);
+static_assert(fields<message::Report>() == 5);
+static_assert(fields<message::Report::Had>() == 2);
+static_assert(fields<message::Report::Running>() == 2);
+static_assert(fields<message::StealRequest>() == 2);
+static_assert(fields<message::PredecessorEnded>() == 8);
+static_assert(fields<message::Consumed>() == 5);
+static_assert(fields<message::Need>() == 5);
+static_assert(fields<message::Located>() == 7);
+static_assert(fields<message::Fetch>() == 2);
+static_assert(fields<message::Data>() == 4);
+static_assert(fields<message::Missing>() == 2);
+static_assert(std::variant_size_v<JobMessage> == 24);
+
+}  // namespace
+}  // namespace dag::wire

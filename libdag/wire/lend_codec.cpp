@@ -1,0 +1,130 @@
+// schema/tasks.capnp: Lend, the largest of its messages, as a value.
+
+#include "libdag/wire/codec/lend.hpp"
+
+namespace dag::wire {
+
+std::size_t words(const message::Lend& message) {
+  const Attempt& attempt = message.attempt;
+  std::size_t words = words_of<schema::Lend> + text_words(attempt.name) + words_of<schema::Code> +
+                      bits_words(attempt.counts.size(), 32) +
+                      list_words<schema::MaybeBytes>(attempt.blobs.size()) +
+                      list_words<schema::OutputName>(attempt.inputs.size()) +
+                      list_words<schema::Code>(attempt.predicates.size()) + wire::words(attempt.actor_code) +
+                      data_words(attempt.restore_from) + list_words<schema::Wanted>(message.wanted.size());
+  for (const Blob& blob : attempt.blobs) words += data_words(blob);
+  for (const message::WantedInput& wanted : message.wanted) words += wanted.holders.size();
+  return words;
+}
+
+void write(schema::Tasks::Builder to, const message::Lend& message, const CodeMap& codes) {
+  const Attempt& attempt = message.attempt;
+  auto builder = to.initLend();
+  builder.setTask(word_of(attempt.task));
+  builder.setEpoch(word_of(attempt.id.epoch));
+  builder.setAttempt(attempt.id.number);
+  builder.setTryNumber(attempt.try_number);
+  if (!attempt.name.empty()) builder.setName(as_text(attempt.name));
+  write(builder.initCode(), attempt.code, codes);
+  builder.setReturns(attempt.returns);
+  builder.setStandsForEpoch(word_of(attempt.stands_for.epoch));
+  builder.setStandsFor(attempt.stands_for.number);
+  builder.setGenerationEpoch(word_of(attempt.generation.epoch));
+  builder.setGeneration(attempt.generation.number);
+  builder.setHasTimeout(attempt.timeout.has_value());
+  builder.setTimeout(attempt.timeout.value_or(Duration{}).count());
+  builder.setCall(static_cast<schema::Call>(attempt.call));
+  builder.setActor(plus_one(attempt.actor));
+  write_list(
+      attempt.counts, [&](unsigned count) { return builder.initCounts(count); },
+      [](auto& list, unsigned i, std::uint32_t count) { list.set(i, count); });
+  write_list(
+      attempt.blobs, [&](unsigned count) { return builder.initBlobs(count); },
+      [](auto& list, unsigned i, const Blob& blob) {
+        list[i].setHeld(static_cast<bool>(blob));
+        if (blob.size_bytes() > 0) list[i].setBytes(as_data(blob));
+      });
+  write_names(attempt.inputs, [&](unsigned count) { return builder.initInputs(count); });
+  write_list(
+      attempt.predicates, [&](unsigned count) { return builder.initPredicates(count); },
+      [&](auto& list, unsigned i, const detail::Code& code) { write(list[i], code, codes); });
+  write(builder.initActorCode(), attempt.actor_code, codes);
+  if (attempt.restore_from) builder.setRestoreFrom(as_data(attempt.restore_from));
+  write_list(
+      message.wanted, [&](unsigned count) { return builder.initWanted(count); },
+      [](auto& list, unsigned i, const message::WantedInput& wanted) {
+        auto one = list[i];
+        one.setPosition(wanted.position);
+        one.setShard(wanted.shard);
+        one.setTask(word_of(wanted.name.task));
+        one.setEpoch(word_of(wanted.name.attempt.epoch));
+        one.setAttempt(wanted.name.attempt.number);
+        write_lives(wanted.holders, [&one](unsigned count) { return one.initHolders(count); });
+      });
+}
+
+namespace {
+
+void read_inputs(Attempt& attempt, schema::Lend::Reader from, Reading& reading) {
+  const auto counts = from.getCounts();
+  check_count(counts.size(), limits::edges_max, "Lend.counts");
+  attempt.counts = values_from<std::uint32_t>(counts);
+  const auto blobs = from.getBlobs();
+  reading.count(blobs.size(), limits::edges_max, "Lend.blobs");
+  attempt.blobs.reserve(blobs.size());
+  for (const auto blob : blobs) attempt.blobs.push_back(blob.getHeld() ? read_blob(blob.getBytes()) : Blob{});
+  // The thunk takes as many blobs as the counts say, without looking.
+  std::uint64_t needed = 0;
+  for (const std::uint32_t count : attempt.counts) needed += count;
+  if (needed != attempt.blobs.size()) {
+    throw Invalid{"Lend has " + std::to_string(blobs.size()) + " blobs for arguments of " +
+                  std::to_string(needed)};
+  }
+  attempt.inputs = read_names(from.getInputs(), reading, "Lend.inputs");
+}
+
+std::vector<message::WantedInput> read_wanted(schema::Lend::Reader from, Reading& reading) {
+  const auto list = from.getWanted();
+  reading.count(list.size(), limits::edges_max, "Lend.wanted");
+  std::vector<message::WantedInput> all;
+  all.reserve(list.size());
+  for (const auto one : list) {
+    if (one.getPosition() >= from.getBlobs().size())
+      throw Invalid{"Lend.wanted names a blob that there is not"};
+    all.push_back({one.getPosition(),
+                   {task_from(one.getTask()), AttemptId{epoch_from(one.getEpoch()), one.getAttempt()}},
+                   one.getShard(),
+                   read_lives(one.getHolders(), reading, "Lend.wanted.holders")});
+  }
+  return all;
+}
+
+}  // namespace
+
+message::Lend read_lend(schema::Tasks::Reader tasks, Reading& reading) {
+  const auto from = tasks.getLend();
+  message::Lend lend{JobId{tasks.getJob()}, tasks.getShard(), epoch_from(tasks.getEpoch()), {}, {}};
+  Attempt& attempt = lend.attempt;
+  attempt.job = lend.job;
+  attempt.task = task_from(from.getTask());
+  attempt.id = {epoch_from(from.getEpoch()), from.getAttempt()};
+  attempt.try_number = from.getTryNumber();
+  attempt.name = text_from(from.getName(), label_bytes_max, "Lend.name");
+  attempt.code = read(from.getCode(), reading.codes);
+  attempt.returns = from.getReturns();
+  attempt.stands_for = {epoch_from(from.getStandsForEpoch()), from.getStandsFor()};
+  attempt.generation = {epoch_from(from.getGenerationEpoch()), from.getGeneration()};
+  if (from.getHasTimeout()) attempt.timeout = Duration(from.getTimeout());
+  attempt.call = read_call(from.getCall());
+  attempt.actor = minus_one(from.getActor());
+  read_inputs(attempt, from, reading);
+  const auto predicates = from.getPredicates();
+  reading.count(predicates.size(), limits::edges_max, "Lend.predicates");
+  for (const auto code : predicates) attempt.predicates.push_back(read(code, reading.codes));
+  attempt.actor_code = read(from.getActorCode(), reading.codes);
+  if (from.hasRestoreFrom()) attempt.restore_from = read_blob(from.getRestoreFrom());
+  lend.wanted = read_wanted(from, reading);
+  return lend;
+}
+
+}  // namespace dag::wire

@@ -1,0 +1,89 @@
+// schema/outputs.capnp as values. The name that all of them carry is weighed in job_codec.cpp.
+
+#include "libdag/wire/codec/jobs.hpp"
+
+namespace dag::wire {
+
+// ---- Weighing
+// --------------------------------------------------------------------------------------------------
+
+std::size_t words(const message::Need& message) { return message.gone.size(); }
+std::size_t words(const message::Located& message) {
+  return words(message.record) + message.holders.size() + (message.lost ? words(*message.lost) : 0);
+}
+std::size_t words(const message::Fetch&) { return 0; }
+std::size_t words(const message::Data& message) { return words(message.record) + data_words(message.bytes); }
+std::size_t words(const message::Missing&) { return 0; }
+
+// ---- Writing
+// ---------------------------------------------------------------------------------------------------
+
+void write(schema::Outputs::Builder to, const message::Need& message, const CodeMap&) {
+  write(to.initName(), message.name);
+  auto list = to.initNeed(static_cast<unsigned>(message.gone.size()));
+  for (unsigned i = 0; i < list.size(); ++i) list.set(i, word_of(message.gone[i]));
+}
+
+void write(schema::Outputs::Builder to, const message::Located& message, const CodeMap& codes) {
+  write(to.initName(), message.asked);
+  auto builder = to.initLocated();
+  write(builder.initRecord(), message.record, codes);
+  write_lives(message.holders, [&](unsigned count) { return builder.initHolders(count); });
+  if (message.lost) write(builder.initLost(), *message.lost);
+}
+
+void write(schema::Outputs::Builder to, const message::Fetch& message, const CodeMap&) {
+  write(to.initName(), message.name);
+  to.setFetch();
+}
+
+void write(schema::Outputs::Builder to, const message::Data& message, const CodeMap& codes) {
+  write(to.initName(), message.name);
+  auto builder = to.initData();
+  write(builder.initRecord(), message.record, codes);
+  if (message.bytes) builder.setBytes(as_data(message.bytes));
+}
+
+void write(schema::Outputs::Builder to, const message::Missing& message, const CodeMap&) {
+  write(to.initName(), message.name);
+  to.setMissing();
+}
+
+// ---- Reading
+// ---------------------------------------------------------------------------------------------------
+
+std::optional<JobMessage> read(schema::Outputs::Reader from, Reading& reading) {
+  const JobId job{from.getJob()};
+  const std::uint32_t shard = from.getShard();
+  const Epoch epoch = epoch_from(from.getEpoch());
+  const OutputName name = read(from.getName());
+  switch (from.which()) {
+    case schema::Outputs::NEED:
+      return message::Need{job, shard, epoch, name, read_lives(from.getNeed(), reading, "Outputs.need")};
+    case schema::Outputs::LOCATED: {
+      const auto reader = from.getLocated();
+      message::Located located{job,
+                               shard,
+                               epoch,
+                               read(reader.getRecord(), reading),
+                               read_lives(reader.getHolders(), reading, "Outputs.located.holders"),
+                               std::nullopt,
+                               name};
+      if (reader.hasLost()) located.lost = read(reader.getLost());
+      return located;
+    }
+    case schema::Outputs::FETCH:
+      return message::Fetch{job, name};
+    case schema::Outputs::DATA: {
+      const auto reader = from.getData();
+      message::Data data{job, read(reader.getRecord(), reading), {}, name};
+      if (reader.hasBytes()) data.bytes = read_blob(reader.getBytes());
+      return data;
+    }
+    case schema::Outputs::MISSING:
+      return message::Missing{job, name};
+  }
+  return std::nullopt;
+}
+
+}  // namespace dag::wire

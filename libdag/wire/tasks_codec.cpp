@@ -1,0 +1,182 @@
+// schema/tasks.capnp as values; Lend is in lend_codec.cpp.
+
+#include "libdag/wire/codec/lend.hpp"
+
+namespace dag::wire {
+
+// ---- Weighing
+// --------------------------------------------------------------------------------------------------
+
+std::size_t words(const message::Stop&) { return words_of<schema::OutputName>; }
+std::size_t words(const message::Ended& message) { return words(message.record); }
+std::size_t words(const message::Return& message) {
+  return words_of<schema::Return> + words_of<schema::OutputName> +
+         list_words<schema::OutputName>(message.missing.size()) + text_words(message.why);
+}
+std::size_t words(const message::Release& message) {
+  // A member of the union is written even when it is empty; a list of structs then has its tag.
+  return 1 + message.names.size() * words_of<schema::OutputName>;
+}
+std::size_t words(const message::Replicate& message) {
+  return words(message.record) + message.holders.size();
+}
+std::size_t words(const message::Holding&) { return words_of<schema::OutputName>; }
+std::size_t words(const message::Report& message) {
+  std::size_t words = words_of<schema::Report> + list_words<schema::Report::Had>(message.had.size()) +
+                      list_words<schema::Report::Running>(message.running.size());
+  for (const auto& had : message.had) words += wire::words(had.record);
+  for (const auto& running : message.running) {
+    words += words_of<schema::OutputName> + list_words<schema::OutputName>(running.inputs.size());
+  }
+  return words;
+}
+std::size_t words(const message::StealRequest&) { return 0; }
+std::size_t words(const message::PredecessorEnded& message) {
+  return words(message.record) + message.holders.size();
+}
+std::size_t words(const message::Consumed& message) { return message.tasks.size(); }
+
+// ---- Writing
+// ---------------------------------------------------------------------------------------------------
+
+void write(schema::Tasks::Builder to, const message::Stop& message, const CodeMap&) {
+  write(to.initStop(), message.name);
+}
+
+void write(schema::Tasks::Builder to, const message::Ended& message, const CodeMap& codes) {
+  auto builder = to.initEnded();
+  write(builder.initRecord(), message.record, codes);
+  builder.setRan(message.ran.count());
+}
+
+void write(schema::Tasks::Builder to, const message::Return& message, const CodeMap&) {
+  auto builder = to.initReturn();
+  write(builder.initName(), message.name);
+  write_names(message.missing, [&](unsigned count) { return builder.initMissing(count); });
+  if (!message.why.empty()) builder.setWhy(as_text(message.why));
+}
+
+void write(schema::Tasks::Builder to, const message::Release& message, const CodeMap&) {
+  auto list = to.initRelease(static_cast<unsigned>(message.names.size()));
+  for (unsigned i = 0; i < list.size(); ++i) write(list[i], message.names[i]);
+}
+
+void write(schema::Tasks::Builder to, const message::Replicate& message, const CodeMap& codes) {
+  auto builder = to.initReplicate();
+  write(builder.initRecord(), message.record, codes);
+  write_lives(message.holders, [&](unsigned count) { return builder.initHolders(count); });
+}
+
+void write(schema::Tasks::Builder to, const message::Holding& message, const CodeMap&) {
+  write(to.initHolding(), message.name);
+}
+
+void write(schema::Tasks::Builder to, const message::Report& message, const CodeMap& codes) {
+  auto builder = to.initReport();
+  write_list(
+      message.had, [&](unsigned count) { return builder.initHad(count); },
+      [&](auto& list, unsigned i, const message::Report::Had& had) {
+        write(list[i].initRecord(), had.record, codes);
+        list[i].setBytes(had.bytes);
+      });
+  write_list(
+      message.running, [&](unsigned count) { return builder.initRunning(count); },
+      [](auto& list, unsigned i, const message::Report::Running& running) {
+        auto one = list[i];
+        write(one.initName(), running.name);
+        write_names(running.inputs, [&one](unsigned count) { return one.initInputs(count); });
+      });
+}
+
+void write(schema::Tasks::Builder to, const message::StealRequest& message, const CodeMap&) {
+  to.setStealRequest(message.slots);
+}
+
+void write(schema::Tasks::Builder to, const message::PredecessorEnded& message, const CodeMap& codes) {
+  auto builder = to.initPredecessorEnded();
+  builder.setFrom(message.from);
+  builder.setFromEpoch(word_of(message.from_epoch));
+  builder.setChange(message.change);
+  write(builder.initRecord(), message.record, codes);
+  write_lives(message.holders, [&](unsigned count) { return builder.initHolders(count); });
+}
+
+void write(schema::Tasks::Builder to, const message::Consumed& message, const CodeMap&) {
+  auto builder = to.initConsumed();
+  builder.setFrom(message.from);
+  write_tasks(message.tasks, [&](unsigned count) { return builder.initTasks(count); });
+}
+
+// ---- Reading
+// ---------------------------------------------------------------------------------------------------
+
+namespace {
+
+message::Report read_report(JobId job, std::uint32_t shard, Epoch epoch, schema::Report::Reader from,
+                            Reading& reading) {
+  message::Report report{job, shard, epoch, {}, {}};
+  reading.count(from.getHad().size(), limits::tasks_max, "Report.had");
+  for (const auto had : from.getHad()) report.had.push_back({read(had.getRecord(), reading), had.getBytes()});
+  reading.count(from.getRunning().size(), limits::tasks_max, "Report.running");
+  for (const auto running : from.getRunning()) {
+    report.running.push_back(
+        {read(running.getName()), read_names(running.getInputs(), reading, "Report.running.inputs")});
+  }
+  return report;
+}
+
+}  // namespace
+
+std::optional<JobMessage> read(schema::Tasks::Reader from, Reading& reading) {
+  const JobId job{from.getJob()};
+  const std::uint32_t shard = from.getShard();
+  const Epoch epoch = epoch_from(from.getEpoch());
+  switch (from.which()) {
+    case schema::Tasks::LEND:
+      return read_lend(from, reading);
+    case schema::Tasks::STOP:
+      return message::Stop{job, shard, epoch, read(from.getStop())};
+    case schema::Tasks::ENDED:
+      return message::Ended{job, shard, epoch, read(from.getEnded().getRecord(), reading),
+                            Duration(from.getEnded().getRan())};
+    case schema::Tasks::RETURN: {
+      const auto reader = from.getReturn();
+      return message::Return{job,
+                             shard,
+                             epoch,
+                             read(reader.getName()),
+                             read_names(reader.getMissing(), reading, "Return.missing"),
+                             text_from(reader.getWhy(), label_bytes_max, "Return.why")};
+    }
+    case schema::Tasks::RELEASE:
+      return message::Release{job, shard, epoch, read_names(from.getRelease(), reading, "Tasks.release")};
+    case schema::Tasks::REPLICATE:
+      return message::Replicate{
+          job, shard, epoch, read(from.getReplicate().getRecord(), reading),
+          read_lives(from.getReplicate().getHolders(), reading, "Tasks.replicate.holders")};
+    case schema::Tasks::HOLDING:
+      return message::Holding{job, shard, epoch, read(from.getHolding())};
+    case schema::Tasks::REPORT:
+      return read_report(job, shard, epoch, from.getReport(), reading);
+    case schema::Tasks::STEAL_REQUEST:
+      return message::StealRequest{job, from.getStealRequest()};
+    case schema::Tasks::PREDECESSOR_ENDED: {
+      const auto reader = from.getPredecessorEnded();
+      return message::PredecessorEnded{
+          job,
+          shard,
+          epoch,
+          reader.getFrom(),
+          epoch_from(reader.getFromEpoch()),
+          reader.getChange(),
+          read(reader.getRecord(), reading),
+          read_lives(reader.getHolders(), reading, "Tasks.predecessorEnded.holders")};
+    }
+    case schema::Tasks::CONSUMED:
+      return message::Consumed{job, shard, epoch, from.getConsumed().getFrom(),
+                               read_tasks(from.getConsumed().getTasks(), reading, "Tasks.consumed.tasks")};
+  }
+  return std::nullopt;
+}
+
+}  // namespace dag::wire
