@@ -37,6 +37,10 @@ caf::behavior CellActor::make_behavior() {
         cell_.cancel({}, ports_.now());
         act();
       },
+      [this](const mail::ForgetJob&) {
+        cell_.close();
+        act();
+      },
       [this](const mail::LifeUp& up) {
         cell_.on_life_up(up.life, ports_.now());
         act();

@@ -39,7 +39,11 @@ caf::behavior NodeActor::make_behavior() {
           send(job->second.cell, cancel);
         }
       },
-      [this](const mail::ForgetJob& forget) { close_job(forget.job); },
+      [this](const mail::ForgetJob& forget) {
+        if (const auto job = jobs_.find(forget.job); job != jobs_.end() && job->second.cell) {
+          send(job->second.cell, forget);
+        }
+      },
       [this](mail::Outgoing& outgoing) {
         for (SendMessage& message : outgoing.messages) route(std::move(message));
       },

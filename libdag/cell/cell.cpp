@@ -42,7 +42,7 @@ void Cell::tell_state() {
 }
 
 void Cell::on_life_up(Life life, Instant) {
-  if (done_ || std::binary_search(state_.lives.begin(), state_.lives.end(), life)) return;
+  if (state_.ended || std::binary_search(state_.lives.begin(), state_.lives.end(), life)) return;
   state_.lives.insert(std::upper_bound(state_.lives.begin(), state_.lives.end(), life), life);
   ++state_.version;
   send(life, message::JobCreate{plan_});
@@ -51,7 +51,7 @@ void Cell::on_life_up(Life life, Instant) {
 
 void Cell::on_life_down(Life life, Instant now) {
   const auto found = std::lower_bound(state_.lives.begin(), state_.lives.end(), life);
-  if (done_ || found == state_.lives.end() || *found != life) return;
+  if (state_.ended || found == state_.lives.end() || *found != life) return;
   DAG_CHECK(life != options_.self);
   state_.lives.erase(found);
   ++state_.version;
@@ -117,7 +117,7 @@ void Cell::give(std::uint32_t shard, Instant now) {
 }
 
 void Cell::on_message(Life from, const JobMessage& any, Instant now) {
-  if (done_ || !std::binary_search(state_.lives.begin(), state_.lives.end(), from)) return;
+  if (state_.ended || !std::binary_search(state_.lives.begin(), state_.lives.end(), from)) return;
   const auto named = shard_epoch_of(any);
   if (!named || named->shard >= plan_->shards) return;
   // Only who is the home now is believed.
@@ -219,10 +219,15 @@ void Cell::end_if_done() {
   }
   if (done_ || !all_heard || counts_.open > 0) return;
   done_ = true;
+  effects_.emplace_back(JobEnded{std::nullopt, state_.cancelled});
+}
+
+void Cell::close() {
+  if (state_.ended) return;
+  done_ = true;
   state_.ended = true;
   ++state_.version;
   tell_state();
-  effects_.emplace_back(JobEnded{std::nullopt, state_.cancelled});
 }
 
 void Cell::stop(Error why, Instant) {
@@ -257,7 +262,7 @@ void Cell::keep(const std::vector<TaskId>& tasks, Instant) {
   for (const TaskId task : tasks) {
     if (!kept_.insert(task).second) continue;
     const std::uint32_t shard = shard_of(*plan_, task);
-    if (shard >= plan_->shards || done_) continue;
+    if (shard >= plan_->shards || state_.ended) continue;
     keeps[shard].tasks.push_back(task);
   }
   for (auto& [shard, keep] : keeps) {

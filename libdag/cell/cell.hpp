@@ -41,7 +41,7 @@ struct TellClient {
   OutcomeRecord record;
   std::vector<Life> holders;
 };
-/// The job is over; nothing follows but silence. `stopped` says why when it did not come to its end.
+/// Every row is final and settled, or the job was stopped. `stopped` says why when it did not come to its end.
 struct JobEnded {
   std::optional<Error> stopped;
   bool cancelled = false;
@@ -73,6 +73,9 @@ class Cell {
   /// These tasks, or the whole job when there are none.
   void cancel(const std::vector<TaskId>& tasks, Instant now);
   void stop(Error why, Instant now);
+  /// Nobody will ask for anything of the job any more: homes and runners let go of it. Until then a settled output
+  /// can be had, or made again, also when the job has ended.
+  void close();
 
   const message::JobState& state() const { return state_; }
   CellCounts counts() const { return counts_; }
