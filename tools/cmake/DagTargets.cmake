@@ -101,7 +101,10 @@ function(dag_shared_library)
   target_include_directories(dag INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/libdag/include>
                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(dag INTERFACE cxx_std_20)
-  target_link_libraries(dag PRIVATE dag_options ${links})
+  target_link_libraries(dag PRIVATE dag_options PkgConfig::XXHASH ${links})
+  if(NOT DAG_SANITIZE)
+    target_link_options(dag PRIVATE -Wl,-z,defs)  # A library it forgot to name is found here, not by its users.
+  endif()
   include(DagInstall)
 endfunction()
 

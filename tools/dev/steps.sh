@@ -20,12 +20,17 @@ build() {
   local preset=$1 directory=$root/build/$1 log
   shift
   mkdir -p "$directory" 2>/dev/null && [ -w "$directory" ] || give_up "cannot write to $directory"
-  # A configuration that failed half-way, or that was copied here with the sources, is made again.
-  if [ ! -f "$directory/build.ninja" ] ||
-     ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$directory/CMakeCache.txt"; then
+  # A configuration that failed half-way, or that was copied here with the sources, is made from nothing; one that
+  # is older than the presets gets their new values.
+  local fresh=--fresh
+  if [ -f "$directory/build.ninja" ] &&
+     grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$directory/CMakeCache.txt"; then
+    fresh=
+  fi
+  if [ -n "$fresh" ] || [ "$root/CMakePresets.json" -nt "$directory/build.ninja" ]; then
     say "configuring $preset ..."
     log=$directory/configure.log
-    if ! (cd "$root" && cmake --fresh --preset "$preset") >"$log" 2>&1; then
+    if ! (cd "$root" && cmake $fresh --preset "$preset") >"$log" 2>&1; then
       cat "$log" >&2
       give_up "CMake could not configure preset $preset; its words are above"
     fi
