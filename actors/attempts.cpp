@@ -16,12 +16,12 @@ void Attempts::start(StartAttempt start) {
 }
 
 void Attempts::stop(const StopAttempt& stop) {
+  // At once, not by way of the TaskActor: what is started next must find the attempt stopped.
+  lanes_.cancel(job_, stop.task, stop.id);
   const auto found = supervised_.find({stop.task, stop.id});
   if (found != supervised_.end()) {
     owner_.send(found->second, mail::StopTask{});
     supervised_.erase(found);
-  } else {
-    lanes_.cancel(job_, stop.task, stop.id);
   }
 }
 

@@ -68,7 +68,8 @@ caf::behavior NodeActor::make_behavior() {
         for (const auto& [life, ready] : backlogs.tasks_ready) {
           if (life == setup_.self) continue;
           // What waits when the news of it are here waits at least as long as a question takes.
-          victims_.push_back({life, 0, ready, std::chrono::milliseconds(ready), std::chrono::microseconds(200)});
+          victims_.push_back(
+              {life, 0, ready, std::chrono::milliseconds(ready), std::chrono::microseconds(200)});
         }
         steal();
       },
@@ -256,8 +257,8 @@ void NodeActor::close_job(JobId id) {
   const auto job = jobs_.find(id);
   if (job == jobs_.end()) return;
   if (job->second.cell) {
-    // Outputs lie where they were made for as long as the client may ask for them: until now. A state in which nobody
-    // takes part any more says so.
+    // Outputs lie where they were made for as long as the client may ask for them: until now. A state in
+    // which nobody takes part any more says so.
     message::JobState over = job->second.state;
     const std::vector<Life> lives = std::exchange(over.lives, {});
     ++over.version;
@@ -280,7 +281,8 @@ void NodeActor::steal() {
     if (job.state.ended || job.state.lives.size() < 2) continue;
     std::vector<VictimView> views;
     for (const VictimView& victim : victims_) {
-      if (std::binary_search(job.state.lives.begin(), job.state.lives.end(), victim.life)) views.push_back(victim);
+      if (std::binary_search(job.state.lives.begin(), job.state.lives.end(), victim.life))
+        views.push_back(victim);
     }
     if (const auto ask = thief_.next(views, now)) {
       ports_.send(ask->victim, message::StealRequest{id, static_cast<std::uint32_t>(lanes_.count())});

@@ -19,7 +19,8 @@ struct NodeSetup {
   Life self;
   /// Everybody, this process included.
   std::set<Life> lives;
-  /// Ends the process: part of a job whose client is elsewhere has failed here. Empty where there is only one process.
+  /// Ends the process: part of a job whose client is elsewhere has failed here. Empty where there is only one
+  /// process.
   std::function<void(const std::string& why)> escalate = {};
 };
 

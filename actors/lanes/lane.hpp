@@ -43,14 +43,11 @@ struct Lanes::Lane final : detail::KernelHost {
   std::atomic<const LaneShard*> inside{nullptr};
   std::atomic<const LaneShard*> reporting{nullptr};
 
-  // Which handed-out attempt runs here, for cancel and abandon; and whether the thread has ended.
+  // Which handed-out attempt runs here, for abandon; and whether the thread has ended.
   std::mutex mutex;
   std::condition_variable ended;
   bool done = false;
-  JobId running_job;
-  TaskId running_task;
-  AttemptId running_attempt;
-  std::shared_ptr<std::atomic<bool>> running_cancelled;
+  std::optional<AttemptKey> running;
 
   // The thread's own.
   JobId job;

@@ -166,24 +166,31 @@ void Lanes::end_row(Lane& lane, LaneShard& shard, RowIndex row, std::uint32_t at
 
 void Lanes::run_handed_out(Lane& lane, const HandedOut& work) {
   const Attempt& attempt = work.attempt;
-  auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  lane.job = attempt.job;
-  lane.task = attempt.task;
-  lane.task_name = attempt.name;
-  {
+  const AttemptKey key{attempt.job, attempt.task, attempt.id};
+  Ended ended;
+  if (work.cancelled->load()) {
+    // Not even begun: the job actor it was meant for may be another object by now.
+    ended.task = attempt.task;
+    ended.id = attempt.id;
+    ended.outcome = Outcome::cancelled;
+  } else {
+    lane.job = attempt.job;
+    lane.task = attempt.task;
+    lane.task_name = attempt.name;
+    {
+      const std::lock_guard lock(lane.mutex);
+      lane.running = key;
+    }
+    const auto began = LaneClock::now();
+    ended = run_attempt(attempt, actors_, lane, work.cancelled.get());
+    ended.ran = LaneClock::now() - began;
     const std::lock_guard lock(lane.mutex);
-    lane.running_job = attempt.job;
-    lane.running_task = attempt.task;
-    lane.running_attempt = attempt.id;
-    lane.running_cancelled = cancelled;
-  }
-  const auto began = LaneClock::now();
-  Ended ended = run_attempt(attempt, actors_, lane, cancelled.get());
-  ended.ran = LaneClock::now() - began;
-  {
-    const std::lock_guard lock(lane.mutex);
-    lane.running_cancelled = nullptr;
+    lane.running.reset();
     if (lane.abandoned.load()) return;
+  }
+  {
+    const std::lock_guard lock(handed_out_mutex_);
+    handed_out_.erase(key);
   }
   work.done(std::move(ended));
 }

@@ -41,9 +41,9 @@ Lanes::~Lanes() {
     const std::lock_guard lock(lanes_mutex_);
     lanes = lanes_;
   }
-  for (const auto& lane : lanes) {
-    const std::lock_guard lock(lane->mutex);
-    if (lane->running_cancelled) lane->running_cancelled->store(true);
+  {
+    const std::lock_guard lock(handed_out_mutex_);
+    for (const auto& [key, cancelled] : handed_out_) cancelled->store(true);
   }
   for (const auto& lane : lanes) {
     std::unique_lock lock(lane->mutex);
@@ -86,18 +86,19 @@ void Lanes::wake_one() {
 void Lanes::make_ready(LaneShard& shard, RowIndex row, Priority band) { push({&shard, row, nullptr, band}); }
 
 void Lanes::start(Attempt attempt, Priority band, std::function<void(Ended&&)> done) {
-  push({nullptr, no_row, std::make_unique<HandedOut>(std::move(attempt), std::move(done)), band});
+  const AttemptKey key{attempt.job, attempt.task, attempt.id};
+  auto work = std::make_unique<HandedOut>(std::move(attempt), std::move(done));
+  {
+    const std::lock_guard lock(handed_out_mutex_);
+    handed_out_[key] = work->cancelled;
+  }
+  push({nullptr, no_row, std::move(work), band});
 }
 
 void Lanes::cancel(JobId job, TaskId task, AttemptId attempt) {
-  const std::lock_guard lock(lanes_mutex_);
-  for (const auto& lane : lanes_) {
-    const std::lock_guard running(lane->mutex);
-    if (lane->running_cancelled && lane->running_job == job && lane->running_task == task &&
-        lane->running_attempt == attempt) {
-      lane->running_cancelled->store(true);
-    }
-  }
+  const std::lock_guard lock(handed_out_mutex_);
+  const auto found = handed_out_.find({job, task, attempt});
+  if (found != handed_out_.end()) found->second->store(true);
 }
 
 bool Lanes::abandon(JobId job, TaskId task, AttemptId attempt) {
@@ -106,10 +107,7 @@ bool Lanes::abandon(JobId job, TaskId task, AttemptId attempt) {
     const std::shared_ptr<Lane> old = lane;
     {
       const std::lock_guard running(old->mutex);
-      if (!old->running_cancelled || old->running_job != job || old->running_task != task ||
-          old->running_attempt != attempt) {
-        continue;
-      }
+      if (old->running != AttemptKey{job, task, attempt}) continue;
       old->abandoned.store(true);  // Under the lock that its thread takes when the kernel has returned.
     }
     lane = std::make_shared<Lane>(*this, old->index, old->core);
@@ -117,6 +115,8 @@ bool Lanes::abandon(JobId job, TaskId task, AttemptId attempt) {
     while (auto work = old->queue.steal(moving)) lane->queue.push(std::move(*work));
     old->thread.detach();
     start_thread(lane);
+    const std::lock_guard forgotten(handed_out_mutex_);
+    handed_out_.erase({job, task, attempt});
     return true;
   }
   return false;

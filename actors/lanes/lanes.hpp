@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -49,10 +50,11 @@ class Lanes {
 
   /// A row became ready outside of the lanes.
   void make_ready(LaneShard& shard, RowIndex row, Priority band = Priority::normal);
-  /// Runs a handed-out attempt; `done` gets its end, on a lane, and must not block. Not called when the lane is
-  /// abandoned first.
+  /// Runs a handed-out attempt; `done` gets its end, on a lane, and must not block. Not called when the lane
+  /// is abandoned first.
   void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done);
-  /// The kernel of this attempt sees `cancelled` from now on.
+  /// The kernel of this attempt sees `cancelled` from now on; if it has not started, it never does, and
+  /// `done` gets an end that says cancelled.
   void cancel(JobId job, TaskId task, AttemptId attempt);
   /// The kernel of this attempt did not return in time: its lane is given up and replaced, so that others can
   /// run. True when such a lane was found. The thread itself ends when the kernel returns, if ever.
@@ -71,6 +73,12 @@ class Lanes {
 
  private:
   struct Lane;
+  struct AttemptKey {
+    JobId job;
+    TaskId task;
+    AttemptId attempt;
+    auto operator<=>(const AttemptKey&) const = default;
+  };
 
   void start_thread(const std::shared_ptr<Lane>& lane);
   void run(Lane& lane);
@@ -90,6 +98,9 @@ class Lanes {
   JobActors actors_;
   mutable std::mutex lanes_mutex_;  // guards the list itself: a lane is replaced when it is abandoned
   std::vector<std::shared_ptr<Lane>> lanes_;
+  /// Attempts that were started here and have not ended, by what their kernels look at.
+  std::mutex handed_out_mutex_;
+  std::map<AttemptKey, std::shared_ptr<std::atomic<bool>>> handed_out_;
   std::atomic<std::size_t> next_lane_{0};
   std::atomic<std::uint32_t> pushes_{0};
   std::atomic<std::uint32_t> idle_{0};

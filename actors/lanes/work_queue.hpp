@@ -17,9 +17,12 @@ namespace dag {
 
 /// An attempt that a home or a runner asked for, and whom to tell of its end.
 struct HandedOut {
-  HandedOut(Attempt what, std::function<void(Ended&&)> whom) : attempt(std::move(what)), done(std::move(whom)) {}
+  HandedOut(Attempt what, std::function<void(Ended&&)> whom)
+      : attempt(std::move(what)), done(std::move(whom)) {}
   Attempt attempt;
   std::function<void(Ended&&)> done;
+  /// What Context::cancelled says. Set before it starts: it does not start.
+  std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
 };
 
 /// A ready row, or an attempt that was handed out.
