@@ -137,7 +137,8 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
 
   ++counts.attempts;
   say(about.id, id, recorded::Lent{to.process});
-  const bool direct = local && lend.wanted.empty();
+  // Objects are made through the runner, also here: it knows which making of an actor is the newest.
+  const bool direct = local && lend.wanted.empty() && draft.call != CallKind::create;
   if (const auto out = handed_out.find(row); out != handed_out.end() && out->second.id == id) {
     out->second.direct = direct;
   }
@@ -196,6 +197,10 @@ void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
     // Repeated: what counts already is released when its time comes.
     const Fact* known = fact(row);
     if (known != nullptr && known->attempt == record.attempt && !is(row, flag::let_go)) return;
+    if (record.attempt.epoch != options.epoch) {
+      came_back.insert(record.name());
+      if (offer(row, record, record.has_output && !record.value, from)) return;
+    }
   }
   release(from, record.name());
 }
@@ -286,6 +291,7 @@ void Home::Impl::on(Life from, const message::Return& back) {
   const auto found = again.find(row);
   if (found == again.end() || !found->second.out || found->second.out->id != back.name.attempt ||
       found->second.out->runner != from) {
+    if (back.name.attempt.epoch != options.epoch) came_back.insert(back.name);
     return;
   }
   found->second.out.reset();

@@ -282,6 +282,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
   known.has_output = record.has_output;
   known.conditions = record.conditions;
   known.error = record.error;
+  known.grew = record.grew;
   if (!same_attempt) known.holders.clear();
   if (holders != nullptr) known.holders = *holders;
   if (record.value) {

@@ -293,6 +293,7 @@ void Home::vouch(message::Report& report) const {
     had.record.has_output = known.has_output;
     had.record.conditions = known.conditions;
     had.record.error = known.error;
+    had.record.grew = known.grew;
     had.record.inputs = known.named;
     had.record.value = home.table[row].output.load();
     report.had.push_back(std::move(had));

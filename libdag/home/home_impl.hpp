@@ -70,6 +70,7 @@ struct Fact {
   RowIndex becomes = no_row;
   RowIndex head = no_row;           ///< which row became this one
   std::uint32_t part = detail::none;  ///< what its attempt spawned
+  bool grew = false;                ///< ghosts: what OutcomeRecord::grew said
   std::vector<detail::Code> inherited;  ///< predicates of rows that became this one
   // Ghosts: the newest news, so that older ones are known.
   Epoch from_epoch;
@@ -238,6 +239,7 @@ class Home::Impl {
   void recover(const message::Assign& assign, const message::JobState& state);
   void recount_if_complete();
   bool adopt(RowIndex row);
+  bool offer(RowIndex row, const OutcomeRecord& record, bool bytes, Life from);
   bool names_hold(const std::vector<OutputName>& names) const;
   void reset_from(const std::vector<RowIndex>& changed);
 
@@ -339,6 +341,8 @@ class Home::Impl {
   bool recounting = false;
   std::set<Life> asked;
   std::map<RowIndex, std::vector<Offer>> offers;
+  /// Attempts of earlier homes that ended or were returned: a report that comes later may still call them running.
+  std::set<OutputName> came_back;
 
   std::map<Life, std::vector<OutputName>> releases;   ///< sent when the event is over
 

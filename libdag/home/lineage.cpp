@@ -79,6 +79,7 @@ OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
     record.size_bytes = blob ? blob.size_bytes() : known.size_bytes;
     record.digest = known.digest;
     record.inputs = known.named;
+    record.grew = known.part != detail::none || known.grew;
   } else {
     record.has_output = static_cast<bool>(blob);
     record.size_bytes = blob.size_bytes();

@@ -47,6 +47,9 @@ struct OutcomeRecord {
   Blob value;
   /// Of the conditional out-edges, in their order.
   std::vector<bool> conditions;
+  /// The attempt spawned something, whether or not `spawned` came along. Without it, only the home that has the
+  /// spawned rows can vouch for the record.
+  bool grew = false;
   /// What the attempt spawned: null when nothing. The first id is given by the home; index 0 in what a runner says.
   std::shared_ptr<const detail::Fragment> spawned;
   TaskId first_spawned;
@@ -94,7 +97,7 @@ struct JobState {
   std::vector<ShardHome> homes;    ///< per shard
   Life cell;
   bool cancelled = false;
-  bool ended = false;              ///< every row is final and settled, or the job was stopped
+  bool ended = false;              ///< it was stopped, or nobody will ask for anything of it any more
   std::optional<Error> stopped;    ///< why the job was stopped before its end
 };
 

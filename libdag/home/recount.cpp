@@ -20,6 +20,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   recounting = true;
   spawned_next = options.epoch.count << epoch_block_bits;
   if (options.planted != Planted::no_recount) asked.insert(assign.asked.begin(), assign.asked.end());
+  std::erase_if(asked, [&](Life life) { return !alive(life); });  // The state may be newer than the assignment.
   std::vector<bool> mine(plan->graph->tasks.size());
   for (std::size_t task = 0; task < mine.size(); ++task) mine[task] = plan->shard_of[task] == options.shard;
   table.add(plan->graph, {}, &mine);
@@ -125,18 +126,12 @@ void Home::Impl::on(Life from, const message::Report& report) {
       if (is_call(row)) saves_changed(chain_of(row)->group);
       continue;
     }
-    const bool open_still = !counts_here && !handed_out.contains(row) && word(row).state != RowState::running &&
-                            word(row).state != RowState::ready;
-    if (!open_still || had.record.outcome != Outcome::finished || is_call(row)) {
-      release(from, had.record.name());
-      continue;
-    }
-    offers[row].push_back({had.record, false, had.bytes, from});
+    if (!offer(row, had.record, had.bytes, from)) release(from, had.record.name());
   }
   for (const message::Report::Running& running : report.running) {
     const RowIndex row = table.find(running.name.task);
     const bool taken = row != no_row && handed_out.contains(row) && handed_out.at(row).id == running.name.attempt;
-    if (taken) continue;
+    if (taken || came_back.contains(running.name)) continue;
     if (row != no_row && again.contains(row) && again.at(row).out && again.at(row).out->id == running.name.attempt) {
       continue;
     }
@@ -159,6 +154,20 @@ void Home::Impl::on(Life from, const message::Report& report) {
     asked.erase(from);
     recount_if_complete();
   }
+}
+
+/// Remembers an attempt of an earlier home that ended, for a row that has not been started. False: it is of no use.
+bool Home::Impl::offer(RowIndex row, const OutcomeRecord& record, bool bytes, Life from) {
+  const RowState now_state = word(row).state;
+  const bool open_still = (now_state == RowState::waiting || now_state == RowState::held) &&
+                          !is(row, flag::grown | flag::vanished) && !handed_out.contains(row);
+  const bool whole = !record.grew || record.spawned != nullptr;
+  if (!open_still || !whole || record.outcome != Outcome::finished || is_call(row)) return false;
+  offers[row].push_back({record, false, bytes, from});
+  // Whoever makes it ready must ask us. (The edge that the home itself satisfies is open while it recounts; later
+  // a lane may be faster, and then the offer was not needed.)
+  if (recounting) table.apply(row, Watched{});
+  return true;
 }
 
 void Home::Impl::recount_if_complete() {
@@ -195,7 +204,7 @@ bool Home::Impl::adopt(RowIndex row) {
   const Offer* best = nullptr;
   for (const Offer& offer : offered) {
     const bool fits = names_hold(offer.record.inputs) || options.planted == Planted::running_twice;
-    if (!alive(offer.from) || !fits) continue;
+    if (!alive(offer.from) || !fits || (offer.running && came_back.contains(offer.record.name()))) continue;
     if (best == nullptr || (best->running && !offer.running)) best = &offer;
   }
   for (const Offer& offer : offered) {

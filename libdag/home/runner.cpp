@@ -30,9 +30,9 @@ void Runner::on_state(const message::JobState& state, Instant now) {
     return;
   }
   for (std::uint32_t shard = 0; shard < state_.homes.size(); ++shard) {
-    // The first homes know that nobody has anything yet.
-    if (before.homes.empty() || state_.homes[shard].epoch == before.homes[shard].epoch) continue;
-    report(shard);
+    // The first homes know that nobody has anything yet; later ones wait for a word of everybody.
+    const Epoch known = before.homes.empty() ? Epoch{1, 1} : before.homes[shard].epoch;
+    if (state_.homes[shard].epoch != known) report(shard);
   }
   std::vector<OutputName> names;
   for (auto& [name, sought] : sought_) {
@@ -192,6 +192,7 @@ bool Runner::on_ended(dag::Ended ended, Instant) {
   if (ended.output) record.digest = digest_of(ended.output);
   if (record.size_bytes <= plan_->inline_bytes_max) record.value = ended.output;
   const bool stands_for_itself = !lend.attempt.stands_for;
+  record.grew = ended.spawned != nullptr;
   if (stands_for_itself) record.spawned = std::move(ended.spawned);
   if (record.outcome == Outcome::finished) {
     OutcomeRecord kept = record;

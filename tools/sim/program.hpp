@@ -108,6 +108,7 @@ inline KernelRun run_kernel(Program& program, TaskId task, AttemptId id, const d
   if (!returns) run.ended.output = {};
   run.ended.spawned = program.spawn(run.salt, value, run.ended.becomes);
   if (!run.ended.spawned) run.ended.becomes = detail::none;
+  if (run.ended.becomes != detail::none) run.ended.output = {};  // A kernel that returns a handle returns no value.
   for (const detail::Code& predicate : predicates) {
     const auto holds = reinterpret_cast<detail::Predicate>(const_cast<void*>(predicate.thunk));
     // Of a task that becomes another, the conditions are that other's to say.

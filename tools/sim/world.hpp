@@ -284,7 +284,42 @@ class World {
     }
   }
 
+  void trace_message(const char* what, Life from, Life to, const JobMessage& message) {
+    if (!options_.trace) return;
+    std::string line = std::to_string(now().since_start.count()) + " " + what + " " + to_string(from) + " -> " +
+                       to_string(to) + " " + std::string(name(message));
+    if (const auto named = shard_epoch_of(message)) {
+      line += " shard " + std::to_string(named->shard) + " epoch " + to_string(named->epoch);
+    }
+    const auto add = [&](const OutputName& output) { line += " " + to_string(output.task) + to_string(output.attempt); };
+    std::visit(
+        [&]<class M>(const M& any) {
+          if constexpr (requires { any.record; }) add(any.record.name());
+          if constexpr (requires { any.name; }) add(any.name);
+          if constexpr (requires { any.attempt; }) add({any.attempt.task, any.attempt.id});
+          if constexpr (requires { any.names; }) {
+            for (const OutputName& output : any.names) add(output);
+          }
+          if constexpr (requires { any.had; }) {
+            for (const auto& had : any.had) add(had.record.name());
+            line += " running";
+            for (const auto& running : any.running) add(running.name);
+          }
+          if constexpr (requires { any.own; }) {
+            line += " " + std::to_string(any.from) + "-" + std::to_string(any.to);
+            for (const OutputName& output : any.own) add(output);
+          }
+          if constexpr (requires { any.rows_open; }) {
+            line += " number " + std::to_string(any.number) + " open " + std::to_string(any.rows_open);
+          }
+          if constexpr (requires { any.version; }) line += " version " + std::to_string(any.version);
+        },
+        message);
+    std::puts(line.c_str());
+  }
+
   void deliver(Life from, Life to, const JobMessage& message) {
+    trace_message("at", from, to, message);
     Process* process = find(to);
     if (process == nullptr || ended_) return;
     const auto epoch_here = [&](std::uint32_t shard) -> std::optional<Epoch> {
