@@ -16,9 +16,11 @@ class JsonReader {
   explicit JsonReader(std::string_view text) : text_(text) {}
 
   Result<JsonValue> read() {
-    JsonValue value;
-    if (!read_value(value, 0) || !at_end()) return error();
-    return value;
+    // Read in place: where a moved-from value would be destroyed, g++ 12 warns of members that were never
+    // set.
+    Result<JsonValue> result(JsonValue{});
+    if (!read_value(result.value(), 0) || !at_end()) return error();
+    return result;
   }
 
  private:
