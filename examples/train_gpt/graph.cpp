@@ -121,14 +121,11 @@ std::vector<Output<Tensor>> add_micro_batches(Context& c, const Pipeline& p, con
   const auto add_forward = [&](std::uint32_t stage) {
     const auto m = static_cast<std::uint32_t>(forward[stage].size());
     const auto& actor = p.at(replica, stage);
-    const bool reads = stage == 0 || stage == last;
     if (stage > 0 && forward[stage - 1].size() <= m) return false;
     if (stage == 0) {
       forward[0].push_back(c.call<&StageActor::forward>(actor, m, batches[m], Tensor{}));
-    } else if (reads) {
-      forward[stage].push_back(c.call<&StageActor::forward>(actor, m, batches[m], forward[stage - 1][m]));
     } else {
-      forward[stage].push_back(c.call<&StageActor::forward>(actor, m, Batch{}, forward[stage - 1][m]));
+      forward[stage].push_back(c.call<&StageActor::forward>(actor, m, batches[m], forward[stage - 1][m]));
     }
     return true;
   };

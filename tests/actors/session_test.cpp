@@ -14,7 +14,8 @@ namespace {
 /// A session with `lanes` lanes; `supervised`: every task under a TaskActor.
 struct TestSession {
   explicit TestSession(bool supervised, const char* lanes = "2")
-      : arguments{"test", "--dag-lanes", lanes, supervised ? "--dag-supervise-all=1" : "--dag-supervise-all=0"} {
+      : arguments{"test", "--dag-lanes", lanes,
+                  supervised ? "--dag-supervise-all=1" : "--dag-supervise-all=0"} {
     for (const char* argument : arguments) argv.push_back(const_cast<char*>(argument));
     argv.push_back(nullptr);
     session.emplace(argc = static_cast<int>(arguments.size()), argv.data());
@@ -51,7 +52,8 @@ TEST_CASE("hello") {
   TestSession session(GENERATE(false, true));
   dag::Graph g("hello");
   auto hi = g.task("hi", [] { return std::string("hello"); });
-  auto len = g.task("len", [](std::string t) { return t.size(); }, hi);
+  auto len = g.task(
+      "len", [](std::string t) { return t.size(); }, hi);
   REQUIRE(session->submit(g).get(len) == 5);
 }
 
@@ -60,12 +62,17 @@ TEST_CASE("inputs arrive as they were given: copies, spans, views, gathered, opt
   dag::Graph g("inputs");
   auto numbers = g.task("numbers", [] { return std::vector<double>{1, 2, 3}; });
   auto word = g.task("word", [] { return std::string("abc"); });
-  auto sum = g.task("sum", [](std::span<const double> v) { return std::accumulate(v.begin(), v.end(), 0.0); }, numbers);
-  auto both = g.task("both", [](std::string_view s, double d, const std::map<std::string, int>& m) {
-    return static_cast<double>(s.size()) + d + m.at("x");
-  }, word, sum, std::map<std::string, int>{{"x", 10}});
-  auto all = g.task("all", [](const std::vector<double>& parts) { return parts.size(); },
-                    std::vector<dag::Output<double>>{sum, both, sum});
+  auto sum = g.task(
+      "sum", [](std::span<const double> v) { return std::accumulate(v.begin(), v.end(), 0.0); }, numbers);
+  auto both = g.task(
+      "both",
+      [](std::string_view s, double d, const std::map<std::string, int>& m) {
+        return static_cast<double>(s.size()) + d + m.at("x");
+      },
+      word, sum, std::map<std::string, int>{{"x", 10}});
+  auto all = g.task(
+      "all", [](const std::vector<double>& parts) { return parts.size(); },
+      std::vector<dag::Output<double>>{sum, both, sum});
   auto job = session->submit(g);
   REQUIRE(job.get(both) == 19.0);
   REQUIRE(job.get(all) == 3);
@@ -76,8 +83,10 @@ TEST_CASE("a failure cancels what depends on it strongly, and its message names 
   TestSession session(GENERATE(false, true));
   dag::Graph g("failing");
   auto bad = g.task("load", []() -> int { throw std::runtime_error("no such shard"); });
-  auto next = g.task("train", [](int x) { return x; }, bad);
-  auto weak = g.task("report", [](std::optional<int> x) { return x.has_value(); }, dag::maybe(next));
+  auto next = g.task(
+      "train", [](int x) { return x; }, bad);
+  auto weak = g.task(
+      "report", [](std::optional<int> x) { return x.has_value(); }, dag::maybe(next));
   auto job = session->submit(g);
   REQUIRE(job.outcome(bad) == dag::Outcome::failed);
   REQUIRE(job.outcome(next) == dag::Outcome::cancelled);
@@ -94,10 +103,13 @@ TEST_CASE("a quorum runs with what is left, and is skipped below it") {
   dag::Graph g("quorum");
   std::vector<dag::Output<int>> shards;
   for (int i = 0; i < 4; ++i) {
-    shards.push_back(g.task("shard", [](int n) {
-      if (n == 2) throw std::runtime_error("bad shard");
-      return n;
-    }, i));
+    shards.push_back(g.task(
+        "shard",
+        [](int n) {
+          if (n == 2) throw std::runtime_error("bad shard");
+          return n;
+        },
+        i));
   }
   const auto count = [](const std::vector<std::optional<int>>& parts) {
     int there = 0;
@@ -115,9 +127,14 @@ TEST_CASE("conditions skip one branch, and a join takes the other") {
   TestSession session(GENERATE(false, true));
   dag::Graph g("branches");
   auto score = g.task("score", [] { return 0.95; });
-  auto deploy = g.task("deploy", [](double s) { return s; }, score).only_if(score, [](double s) { return s > 0.9; });
-  auto more = g.task("more", [](double s) { return s; }, score).only_if(score, [](double s) { return s <= 0.9; });
-  auto after = g.task("after", [](double s) { return s; }, more);
+  auto deploy = g.task(
+                     "deploy", [](double s) { return s; }, score)
+                    .only_if(score, [](double s) { return s > 0.9; });
+  auto more = g.task(
+                   "more", [](double s) { return s; }, score)
+                  .only_if(score, [](double s) { return s <= 0.9; });
+  auto after = g.task(
+      "after", [](double s) { return s; }, more);
   auto either = g.task("either", [] { return 1; }).after(deploy).after(more).join(dag::one_success);
   auto job = session->submit(g);
   REQUIRE(job.get(deploy) == 0.95);
@@ -150,11 +167,11 @@ TEST_CASE("an attempt that takes too long fails; its kernel is told") {
   dag::Graph g("timeout");
   using namespace std::chrono_literals;
   auto slow = g.task("slow", [](dag::Context& c) {
-    while (!c.cancelled()) std::this_thread::yield();
-    told = true;
-    told.notify_all();
-    return 1;
-  }).timeout(20ms);
+                 while (!c.cancelled()) std::this_thread::yield();
+                 told = true;
+                 told.notify_all();
+                 return 1;
+               }).timeout(20ms);
   auto job = session->submit(g);
   const dag::Error error = error_of([&] { job.get(slow); });
   REQUIRE(error.message().find("timed_out") != std::string::npos);
@@ -164,12 +181,20 @@ TEST_CASE("an attempt that takes too long fails; its kernel is told") {
 TEST_CASE("a task grows the graph and becomes what it spawned") {
   TestSession session(GENERATE(false, true));
   dag::Graph g("spawn");
-  auto sum = g.task("fan", [](dag::Context& c, int n) {
-    std::vector<dag::Output<int>> parts;
-    for (int i = 1; i <= n; ++i) parts.push_back(c.spawn("part", [](int x) { return x * x; }, i));
-    return c.spawn("sum", [](const std::vector<int>& xs) { return std::accumulate(xs.begin(), xs.end(), 0); }, parts);
-  }, 10);
-  auto next = g.task("next", [](int x) { return x + 1; }, sum);
+  auto sum = g.task(
+      "fan",
+      [](dag::Context& c, int n) {
+        std::vector<dag::Output<int>> parts;
+        for (int i = 1; i <= n; ++i)
+          parts.push_back(c.spawn(
+              "part", [](int x) { return x * x; }, i));
+        return c.spawn(
+            "sum", [](const std::vector<int>& xs) { return std::accumulate(xs.begin(), xs.end(), 0); },
+            parts);
+      },
+      10);
+  auto next = g.task(
+      "next", [](int x) { return x + 1; }, sum);
   auto job = session->submit(g);
   REQUIRE(job.get(next) == 386);
   REQUIRE(job.get(sum) == 385);
@@ -178,7 +203,9 @@ TEST_CASE("a task grows the graph and becomes what it spawned") {
 
 namespace {
 dag::Output<std::uint64_t> countdown(dag::Context& c, std::uint64_t n, std::uint64_t sum) {
-  if (n == 0) return c.spawn("done", [](std::uint64_t x) { return x; }, sum);
+  if (n == 0)
+    return c.spawn(
+        "done", [](std::uint64_t x) { return x; }, sum);
   return c.spawn("step", countdown, n - 1, sum + n);
 }
 }  // namespace
@@ -196,10 +223,13 @@ TEST_CASE("calls of a job actor run in the order they were added") {
   auto ledger = g.actor<Ledger>("ledger");
   std::vector<dag::Output<int>> sums;
   for (int i = 1; i <= 50; ++i) sums.push_back(ledger.call<&Ledger::add>(i));
-  auto spawned = g.task("spawner", [](dag::Context& c, dag::Actor<Ledger> l, int) {
-    c.call<&Ledger::add>(l, 1000);
-    return c.call<&Ledger::total>(l);
-  }, ledger, sums.back());
+  auto spawned = g.task(
+      "spawner",
+      [](dag::Context& c, dag::Actor<Ledger> l, int) {
+        c.call<&Ledger::add>(l, 1000);
+        return c.call<&Ledger::total>(l);
+      },
+      ledger, sums.back());
   auto job = session->submit(g);
   for (int i = 1; i <= 50; ++i) REQUIRE(job.get(sums[static_cast<std::size_t>(i - 1)]) == i * (i + 1) / 2);
   REQUIRE(job.get(spawned) == 2275);
@@ -245,7 +275,8 @@ TEST_CASE("cancelling ends a job that would not end") {
     while (!c.cancelled()) std::this_thread::yield();
     return 1;
   });
-  auto after = g.task("after", [](int x) { return x; }, endless);
+  auto after = g.task(
+      "after", [](int x) { return x; }, endless);
   auto job = session->submit(g);
   running.wait(false);
   job.cancel();
@@ -257,11 +288,14 @@ TEST_CASE("outputs come in the order in which they end") {
   TestSession session(GENERATE(false, true));
   dag::Graph g("completed");
   auto first = g.task("first", [] { return 1; });
-  auto second = g.task("second", [](int x) { return x + 1; }, first);
-  auto third = g.task("third", [](int x) { return x + 1; }, second);
+  auto second = g.task(
+      "second", [](int x) { return x + 1; }, first);
+  auto third = g.task(
+      "third", [](int x) { return x + 1; }, second);
   auto job = session->submit(g);
   std::vector<int> seen;
-  for (const auto& output : session->as_completed(std::vector{first, second, third})) seen.push_back(job.get(output));
+  for (const auto& output : session->as_completed(std::vector{first, second, third}))
+    seen.push_back(job.get(output));
   std::sort(seen.begin(), seen.end());
   REQUIRE(seen == std::vector<int>{1, 2, 3});
 }
@@ -271,7 +305,8 @@ TEST_CASE("what cannot run is refused before anything runs") {
   SECTION("a cycle is named") {
     dag::Graph g("cycle");
     auto a = g.task("a", [] { return 1; });
-    auto b = g.task("b", [](int x) { return x; }, a);
+    auto b = g.task(
+        "b", [](int x) { return x; }, a);
     a.after(b);
     const dag::Error error = error_of([&] { session->submit(g); });
     REQUIRE(error.code == dag::ErrorCode::job_has_cycle);
@@ -287,7 +322,10 @@ TEST_CASE("what cannot run is refused before anything runs") {
   SECTION("a handle of another graph") {
     dag::Graph g("one"), h("two");
     auto a = g.task("a", [] { return 1; });
-    REQUIRE(error_of([&] { h.task("b", [](int x) { return x; }, a); }).code == dag::ErrorCode::handle_foreign);
+    REQUIRE(error_of([&] {
+              h.task(
+                  "b", [](int x) { return x; }, a);
+            }).code == dag::ErrorCode::handle_foreign);
   }
   SECTION("a flag that nobody knows") {
     int argc = 2;
@@ -303,7 +341,9 @@ TEST_CASE("effects wait for settled inputs and run once") {
   runs = 0;
   dag::Graph g("effects");
   auto value = g.task("value", [] { return 42; });
-  auto publish = g.task("publish", [](int x) { runs += x; }, value).effects(dag::idempotent);
+  auto publish = g.task(
+                      "publish", [](int x) { runs += x; }, value)
+                     .effects(dag::idempotent);
   auto job = session->submit(g);
   job.get(publish);
   REQUIRE(job.wait());
@@ -314,7 +354,9 @@ TEST_CASE("several jobs at once, and one graph twice") {
   TestSession session(GENERATE(false, true));
   dag::Graph g("twice");
   auto chain = g.task("zero", [] { return 0; });
-  for (int i = 0; i < 200; ++i) chain = g.task("plus", [](int x) { return x + 1; }, chain);
+  for (int i = 0; i < 200; ++i)
+    chain = g.task(
+        "plus", [](int x) { return x + 1; }, chain);
   auto one = session->submit(g);
   auto two = session->submit(g);
   REQUIRE(one.get(chain) == 200);

@@ -1,5 +1,6 @@
-// The main job against a plain loop: the graph must give the sequential run's losses, bit by bit, whatever the
-// number of stages, replicas and lanes, and also when it ends early, is resumed, or loses a validation shard.
+// The main job against a plain loop: the graph must give the sequential run's losses, bit by bit, whatever
+// the number of stages, replicas and lanes, and also when it ends early, is resumed, or loses a validation
+// shard.
 
 #include <catch2/catch.hpp>
 
