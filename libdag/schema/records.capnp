@@ -38,6 +38,7 @@ struct OutcomeRecord {
   conditions @11 :List(Bool);    # of the conditional out-edges, in their order
   spawned @12 :Graph;            # null: nothing
   error @13 :Error;
+  grew @14 :Bool;                # it spawned something, whether or not `spawned` came along
 }
 
 struct Error {

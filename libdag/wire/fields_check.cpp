@@ -42,7 +42,7 @@ static_assert(std::variant_size_v<MembershipMessage> == 8);
 
 static_assert(fields<Error>() == 4);
 static_assert(fields<OutputName>() == 2);
-static_assert(fields<OutcomeRecord>() == 13);
+static_assert(fields<OutcomeRecord>() == 14);
 static_assert(fields<Attempt>() == 18);
 static_assert(fields<detail::Code>() == 2);
 static_assert(fields<detail::TaskDraft>() == 10);

@@ -91,6 +91,7 @@ void write(schema::OutcomeRecord::Builder to, const OutcomeRecord& record, const
   to.setAttempt(record.attempt.number);
   to.setOutcome(static_cast<schema::Outcome>(record.outcome));
   to.setHasOutput(record.has_output);
+  to.setGrew(record.grew);
   to.setDigest(record.digest);
   to.setSizeBytes(record.size_bytes);
   to.setBecomes(plus_one(record.becomes));
@@ -110,6 +111,7 @@ OutcomeRecord read(schema::OutcomeRecord::Reader from, Reading& reading) {
   record.attempt = {epoch_from(from.getEpoch()), from.getAttempt()};
   record.outcome = outcome_from(from.getOutcome());
   record.has_output = from.getHasOutput();
+  record.grew = from.getGrew();
   record.digest = from.getDigest();
   record.size_bytes = from.getSizeBytes();
   record.becomes = minus_one(from.getBecomes());

@@ -50,9 +50,167 @@ inline void add_membership(std::vector<Sample>& all) {
   all.push_back({"ping_request", MembershipMessage{PingRequest{6, life(3), claims()}}});
   all.push_back({"nack", MembershipMessage{Nack{6, {}}}});
   all.push_back({"gossip", MembershipMessage{Gossip{claims()}}});
-  all.push_back({"join", MembershipMessage{Join{"node7:7117", claims()}}});
+  all.push_back({"join", MembershipMessage{membership::Join{"node7:7117", claims()}}});
   all.push_back({"member_welcome", MembershipMessage{membership::Welcome{"node7:7117", claims()}}});
   all.push_back({"obituary", MembershipMessage{Obituary{claims()[0], 4, {claims()[1]}}}});
+}
+
+/// Code of no process in particular, so that golden frames are the same everywhere: two modules of our own
+/// making.
+inline const CodeMap& codes() {
+  static const CodeMap map({{0x10'0000, 0x10'0000}, {0x40'0000, 0x8'0000}});
+  return map;
+}
+inline detail::Code code(std::uintptr_t place) {
+  return {reinterpret_cast<const void*>(0x10'0000 + place), reinterpret_cast<const void*>(0x40'0000 + place)};
+}
+
+inline Blob blob(std::string_view text) { return Blob(std::as_bytes(std::span(text))); }
+inline AttemptId attempt(std::uint32_t number) { return {{1, 3}, number}; }
+inline OutputName output(std::uint32_t index) { return {{0, index}, attempt(index + 7)}; }
+inline TaskId spawned_task(std::uint32_t index) { return {3, index}; }
+
+/// Two tasks, one edge of each kind of thing that can be said of edges, arguments and job actors.
+inline std::shared_ptr<const detail::Fragment> graph() {
+  using namespace detail;
+  auto graph = std::make_shared<Fragment>();
+  graph->codes = {code(0x10), {reinterpret_cast<const void*>(0x10'0020), nullptr}};
+  graph->names = {"read", "train", ""};
+  graph->literals = {blob("corpus.txt"), blob("")};
+  Policy policy;
+  policy.needs = {2.5, 1, 8ull << 30};
+  policy.retry = {3, std::chrono::seconds(2)};
+  policy.priority = Priority::high;
+  policy.effects = Effects::idempotent;
+  policy.join = Join::none_failed;
+  policy.timeout = std::chrono::minutes(1);
+  policy.deadline = std::chrono::minutes(10);
+  policy.takes = std::chrono::milliseconds(250);
+  graph->policies = {Policy{}, policy};
+  graph->tasks = {
+      {.code = 0, .name = 0, .policy = 0, .first_argument = 0, .argument_count = 1, .returns = true},
+      {.code = 0,
+       .name = 1,
+       .policy = 1,
+       .first_argument = 1,
+       .argument_count = 1,
+       .returns = true,
+       .first_edge = 0,
+       .edge_count = 2},
+      {.code = 0,
+       .name = 2,
+       .policy = 0,
+       .first_argument = 2,
+       .argument_count = 1,
+       .call = CallKind::create,
+       .actor = 0,
+       .first_edge = 2,
+       .edge_count = 1}};
+  graph->edges = {
+      {0, 1, none, EdgeKind::strong}, {0, 1, 1, EdgeKind::conditional}, {1, 2, none, EdgeKind::weak}};
+  graph->arguments = {
+      {ArgumentKind::literal, 0, 1, 0}, {ArgumentKind::input, 0, 1, 0}, {ArgumentKind::quorum, 0, 1, 1}};
+  graph->actors = {{.name = 1, .create_task = 2, .save = code(0x30), .restore = code(0x40), .destroy = {}}};
+  graph->mentions = {{1, 0}};
+  graph->save_groups = {{0}, {}};
+  return graph;
+}
+
+inline Error error() { return {ErrorCode::task_failed, "it threw", "look at its log", "the disk is full"}; }
+
+inline OutcomeRecord plain_record() {
+  OutcomeRecord record;
+  record.task = {0, 5};
+  record.attempt = attempt(9);
+  record.outcome = Outcome::finished;
+  record.digest = 0xD16E57;
+  record.size_bytes = 8;
+  record.has_output = true;
+  record.value = blob("8 bytes!");
+  return record;
+}
+inline OutcomeRecord full_record() {
+  OutcomeRecord record = plain_record();
+  record.outcome = Outcome::none;
+  record.inputs = {output(1), output(2)};
+  record.value = {};
+  record.conditions = {true, false, true};
+  record.grew = true;
+  record.spawned = graph();
+  record.first_spawned = spawned_task(40);
+  record.becomes = 1;
+  record.error = error();
+  return record;
+}
+
+inline Attempt lent_attempt() {
+  Attempt lent;
+  lent.job = JobId{77};
+  lent.task = {0, 5};
+  lent.id = attempt(9);
+  lent.try_number = 2;
+  lent.name = "train";
+  lent.code = code(0x10);
+  lent.returns = true;
+  lent.counts = {1, 2};
+  lent.blobs = {blob("one"), {}, blob("")};
+  lent.inputs = {output(1), output(2)};
+  lent.stands_for = attempt(4);
+  lent.predicates = {code(0x50)};
+  lent.timeout = std::chrono::seconds(3);
+  lent.call = detail::CallKind::call;
+  lent.actor = 0;
+  lent.generation = attempt(2);
+  lent.actor_code = graph()->actors[0];
+  lent.restore_from = blob("state");
+  return lent;
+}
+
+inline void add_job(std::vector<Sample>& all) {
+  using namespace message;
+  const auto add = [&all](std::string name, JobMessage message) {
+    all.push_back({std::move(name), std::move(message)});
+  };
+  const JobId job{77};
+  const Epoch epoch{1, 3};
+  auto plan = std::make_shared<JobPlan>();
+  plan->job = job;
+  plan->name = "train-eval";
+  plan->graph = graph();
+  plan->shard_of = {0, 1, 1};
+  plan->shards = 2;
+  plan->representation = Representation::supervised;
+  plan->inline_bytes_max = 100;
+  plan->seed = 41;
+  add("job_create", JobCreate{plan});
+  add("job_state",
+      JobState{
+          job, 6, {life(1), life(2)}, {{life(1), epoch}, {life(2), {1, 4}}}, life(1), true, true, error()});
+  add("assign",
+      Assign{job, 1, epoch, {life(1), life(2)}, {plain_record(), full_record()}, {output(3)}, {{0, 8}}});
+  add("settled", Settled{job, 1, epoch, 10, 12, 4, {output(1)}, {plain_record()}});
+  add("keep", Keep{job, 1, epoch, {{0, 8}, {2, 9}}});
+  add("cancel", Cancel{job, 1, epoch, {}});
+  add("outcomes", Outcomes{job, 1, epoch, 5, {output(1), output(2)}, {full_record()}, {{0, 8}}, 1000});
+  add("job_failed", JobFailed{job, 1, epoch, error()});
+  add("lend", Lend{job, 1, epoch, lent_attempt(), {{1, output(2), 0, {life(2), life(3)}}}});
+  add("stop", Stop{job, 1, epoch, output(2)});
+  add("ended", message::Ended{job, 1, epoch, full_record(), std::chrono::milliseconds(17)});
+  add("return", Return{job, 1, epoch, output(2), {output(1)}, "no room"});
+  add("release", Release{job, 1, epoch, {output(1), output(2)}});
+  add("replicate", Replicate{job, 1, epoch, plain_record(), {life(3)}});
+  add("holding", Holding{job, 1, epoch, output(2)});
+  add("report",
+      Report{job, 1, epoch, {{plain_record(), true}, {full_record(), false}}, {{output(4), {output(1)}}}});
+  add("steal_request", StealRequest{job, 4});
+  add("predecessor_ended",
+      message::PredecessorEnded{job, 1, epoch, 2, {1, 5}, 99, plain_record(), {life(1)}});
+  add("consumed", Consumed{job, 1, epoch, 2, {{0, 8}}});
+  add("need", Need{job, 1, epoch, output(2), {life(3)}});
+  add("located", Located{job, 1, epoch, plain_record(), {life(2)}, error(), output(2)});
+  add("fetch", Fetch{job, output(2)});
+  add("data", Data{job, plain_record(), blob("bytes of an output"), output(2)});
+  add("missing", Missing{job, output(2)});
 }
 
 inline std::vector<Sample> all() {
@@ -60,6 +218,8 @@ inline std::vector<Sample> all() {
   all.push_back({"unimplemented", Unimplemented{9, 4}});
   add_handshake(all);
   add_membership(all);
+  add_job(all);
+  all.push_back({"piece", Piece{3, 5'000'000, 1'000'000, blob("a part of something large")}});
   return all;
 }
 

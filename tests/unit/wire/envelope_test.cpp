@@ -17,6 +17,18 @@ std::vector<Operation> every_operation() {
   return operations;
 }
 
+Blob encoded(const Envelope& envelope) {
+  auto frame = encode(envelope, limits::control_frame_bytes_max, samples::codes());
+  if (!frame) FAIL(frame.error().message());
+  return *frame;
+}
+Blob encoded(std::vector<Operation> operations) {
+  return encoded(samples::envelope_of(std::move(operations)));
+}
+Result<Envelope> decoded(std::span<const std::byte> frame) {
+  return decode(frame, limits::control_frame_bytes_max, samples::codes());
+}
+
 std::vector<std::byte> copy(const Blob& blob) { return {blob.bytes().begin(), blob.bytes().end()}; }
 
 template <class Number>
@@ -36,21 +48,20 @@ constexpr std::size_t conversation_at = operation_at + 16;
 }  // namespace
 
 TEST_CASE("everything that can be said survives the way, alone and together") {
+  // What comes out is said again: equal bytes are equal values, since a value has only one form as bytes.
   for (const auto& sample : samples::all()) {
     INFO(sample.name);
-    const Envelope envelope = samples::envelope_of({sample.operation});
-    const auto frame = encode(envelope);
-    REQUIRE(frame);
-    const auto back = decode(frame->bytes());
-    REQUIRE(back);
-    CHECK(*back == envelope);
+    const Blob frame = encoded({sample.operation});
+    const auto back = decoded(frame.bytes());
+    if (!back) FAIL(back.error().message());
+    CHECK(back->operations.at(0).index() == sample.operation.index());
+    CHECK(frame.same_bytes(encoded(*back)));
   }
-  const Envelope all = samples::envelope_of(every_operation());
-  const auto frame = encode(all);
-  REQUIRE(frame);
-  const auto back = decode(frame->bytes());
-  REQUIRE(back);
-  CHECK(*back == all);
+  const Blob all = encoded(every_operation());
+  const auto back = decoded(all.bytes());
+  if (!back) FAIL(back.error().message());
+  CHECK(back->header == samples::envelope_of(every_operation()).header);
+  CHECK(all.same_bytes(encoded(*back)));
 }
 
 TEST_CASE("a bare frame says as much as its header, and is small") {
@@ -59,7 +70,7 @@ TEST_CASE("a bare frame says as much as its header, and is small") {
   const auto frame = encode(bare);
   REQUIRE(frame);
   CHECK(frame->size_bytes() <= frame_overhead_bytes);
-  CHECK(*decode(frame->bytes()) == bare);
+  CHECK(decode(frame->bytes())->header == bare.header);
   CHECK_FALSE(is_loose(bare));
 }
 
@@ -69,45 +80,43 @@ TEST_CASE("a frame weighs its overhead and the sum of its operations, exactly") 
     INFO(sample.name);
     for (const std::size_t count : {1u, 3u}) {
       const std::vector<Operation> operations(count, sample.operation);
-      const auto frame = encode(samples::envelope_of(operations));
-      REQUIRE(frame);
-      CHECK(frame->size_bytes() == empty + 8 + count * size_bytes(sample.operation));
-      CHECK(frame->size_bytes() <= frame_overhead_bytes + count * size_bytes(sample.operation));
+      const Blob frame = encoded(operations);
+      CHECK(frame.size_bytes() == empty + 8 + count * size_bytes(sample.operation));
+      CHECK(frame.size_bytes() <= frame_overhead_bytes + count * size_bytes(sample.operation));
     }
   }
 }
 
 TEST_CASE("a frame may lie anywhere in memory, as most of ZeroMQ's do") {
-  const Envelope envelope = samples::envelope_of(every_operation());
-  const Blob frame = *encode(envelope);
+  const Blob frame = encoded(every_operation());
   std::vector<std::byte> room(frame.size_bytes() + 8);
   for (std::size_t shift = 0; shift < 8; ++shift) {
     std::memcpy(room.data() + shift, frame.bytes().data(), frame.size_bytes());
-    const auto back = decode(std::span(room).subspan(shift, frame.size_bytes()));
+    const auto back = decoded(std::span(room).subspan(shift, frame.size_bytes()));
     REQUIRE(back);
-    CHECK(*back == envelope);
+    CHECK(frame.same_bytes(encoded(*back)));
   }
 }
 
 TEST_CASE("a frame that is cut off anywhere, or longer than it says, is refused") {
-  const Blob frame = *encode(samples::envelope_of(every_operation()));
+  const Blob frame = encoded(every_operation());
   for (std::size_t size = 0; size < frame.size_bytes(); ++size) {
-    const auto back = decode(frame.bytes().first(size));
+    const auto back = decoded(frame.bytes().first(size));
     REQUIRE_FALSE(back);
     CHECK(back.error().code == ErrorCode::frame_invalid);
   }
   auto longer = copy(frame);
   longer.resize(longer.size() + 8);
-  CHECK_FALSE(decode(longer));
+  CHECK_FALSE(decoded(longer));
 }
 
 TEST_CASE("a frame larger than allowed is neither written nor looked at") {
   const Envelope envelope = samples::envelope_of(every_operation());
-  const Blob frame = *encode(envelope);
-  CHECK(encode(envelope, frame.size_bytes()));
-  CHECK_FALSE(encode(envelope, frame.size_bytes() - 8));
-  CHECK(decode(frame.bytes(), frame.size_bytes()));
-  const auto refused = decode(frame.bytes(), frame.size_bytes() - 1);
+  const Blob frame = encoded(envelope);
+  CHECK(encode(envelope, frame.size_bytes(), samples::codes()));
+  CHECK_FALSE(encode(envelope, frame.size_bytes() - 8, samples::codes()));
+  CHECK(decode(frame.bytes(), frame.size_bytes(), samples::codes()));
+  const auto refused = decode(frame.bytes(), frame.size_bytes() - 1, samples::codes());
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::frame_invalid);
 }

@@ -51,24 +51,27 @@ TEST_CASE("twenty thousand broken frames are values or errors") {
   std::vector<std::vector<std::byte>> frames;
   std::vector<Operation> together;
   for (auto& sample : samples::all()) {
-    const Blob frame = *encode(samples::envelope_of({sample.operation}));
+    const Blob frame =
+        *encode(samples::envelope_of({sample.operation}), limits::control_frame_bytes_max, samples::codes());
     frames.emplace_back(frame.bytes().begin(), frame.bytes().end());
     together.push_back(std::move(sample.operation));
   }
-  const Blob frame = *encode(samples::envelope_of(together));
+  const Blob frame =
+      *encode(samples::envelope_of(together), limits::control_frame_bytes_max, samples::codes());
   frames.emplace_back(frame.bytes().begin(), frame.bytes().end());
 
   int values = 0, errors = 0;
   for (int round = 0; round < 20'000; ++round) {
     const auto bytes = mutated(frames[random.below(frames.size())], random);
-    auto result = decode(bytes);
+    auto result = decode(bytes, limits::control_frame_bytes_max, samples::codes());
     result ? ++values : ++errors;
     if (!result) continue;
     // What was understood can be said again, unless it was not understood.
     bool known = true;
     for (const Operation& operation : result->operations)
       known &= !std::holds_alternative<Unknown>(operation);
-    if (known && result->operations.size() < 100) static_cast<void>(encode(*result));
+    if (known && result->operations.size() < 100)
+      static_cast<void>(encode(*result, limits::control_frame_bytes_max, samples::codes()));
   }
   CHECK(values > 1000);
   CHECK(errors > 1000);

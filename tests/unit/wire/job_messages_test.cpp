@@ -1,0 +1,164 @@
+// What the messages of a job must not say: anything that a receiver would follow out of its arrays, or into
+// code that is not there.
+#include <catch2/catch.hpp>
+
+#include "libdag/base/random.hpp"
+#include "tests/golden/samples.hpp"
+
+using namespace dag;
+using namespace dag::wire;
+
+namespace {
+
+constexpr std::size_t limit = limits::control_frame_bytes_max;
+
+/// As an honest process would never say it, and as it arrives.
+Result<Envelope> said(JobMessage message, const CodeMap& codes = samples::codes()) {
+  const auto frame = encode(samples::envelope_of({std::move(message)}), limit, codes);
+  if (!frame) return frame.error();
+  return decode(frame->bytes(), limit, samples::codes());
+}
+
+std::string why(const Result<Envelope>& result) { return result ? "nothing is wrong" : result.error().what; }
+
+message::Lend lend() { return {JobId{77}, 1, {1, 3}, samples::lent_attempt(), {}}; }
+
+message::JobCreate create(auto change) {
+  auto graph = std::make_shared<detail::Fragment>(*samples::graph());
+  auto plan = std::make_shared<JobPlan>();
+  plan->shard_of = {0, 0, 0};
+  change(*plan, *graph);
+  plan->graph = graph;
+  return {plan};
+}
+
+}  // namespace
+
+TEST_CASE("a graph is whole when it arrives") {
+  const auto back = said(create([](JobPlan&, detail::Fragment&) {}));
+  REQUIRE(back);
+  const auto& message = std::get<message::JobCreate>(std::get<JobMessage>(back->operations[0]));
+  const auto whole = samples::graph();
+  const detail::Fragment &got = *message.plan->graph, &sent = *whole;
+  CHECK(got.tasks == sent.tasks);
+  CHECK(got.edges == sent.edges);
+  CHECK(got.arguments == sent.arguments);
+  CHECK(got.codes == sent.codes);
+  CHECK(got.names == sent.names);
+  CHECK(got.policies == sent.policies);
+  CHECK(got.actors == sent.actors);
+  CHECK(got.mentions == sent.mentions);
+  CHECK(got.save_groups == sent.save_groups);
+  REQUIRE(got.literals.size() == sent.literals.size());
+  for (std::size_t i = 0; i < got.literals.size(); ++i) CHECK(got.literals[i].same_bytes(sent.literals[i]));
+}
+
+TEST_CASE("a graph whose indices lead nowhere is refused") {
+  CHECK_THAT(why(said(create([](JobPlan&, detail::Fragment& graph) { graph.tasks[0].code = 9; }))),
+             Catch::Contains("the code of task 0"));
+  CHECK_THAT(why(said(create([](JobPlan&, detail::Fragment& graph) { graph.edges[0].predecessor = 9; }))),
+             Catch::Contains("an edge of task 1"));
+  CHECK_THAT(why(said(create([](JobPlan& plan, detail::Fragment&) {
+               plan.shard_of = {0, 1, 0};
+             }))),
+             Catch::Contains("a shard that there is not"));
+  CHECK_THAT(why(said(create([](JobPlan& plan, detail::Fragment&) { plan.shard_of = {0}; }))),
+             Catch::Contains("1 entries for 3 tasks"));
+  message::Ended ended{JobId{1}, 0, {}, samples::full_record(), {}};
+  ended.record.becomes = 3;
+  CHECK_THAT(why(said(ended)), Catch::Contains("becomes"));
+  ended.record.spawned = nullptr;
+  CHECK_THAT(why(said(ended)), Catch::Contains("becomes"));
+}
+
+TEST_CASE("an attempt gets as many blobs as its arguments take, and an absent one stays absent") {
+  const auto back = said(lend());
+  REQUIRE(back);
+  const auto& got = std::get<message::Lend>(std::get<JobMessage>(back->operations[0])).attempt;
+  REQUIRE(got.blobs.size() == 3);
+  CHECK(got.blobs[0].same_bytes(samples::blob("one")));
+  CHECK_FALSE(got.blobs[1]);
+  CHECK(got.blobs[2]);
+  CHECK(got.blobs[2].size_bytes() == 0);
+
+  auto few = lend();
+  few.attempt.blobs.pop_back();
+  CHECK_THAT(why(said(few)), Catch::Contains("2 blobs for arguments of 3"));
+  auto many = lend();
+  many.attempt.counts = {0xFFFFFFFF, 0xFFFFFFFF};
+  CHECK_FALSE(said(many));
+  auto nowhere = lend();
+  nowhere.wanted = {{3, samples::output(1), 0, {}}};
+  CHECK_THAT(why(said(nowhere)), Catch::Contains("names a blob that there is not"));
+}
+
+TEST_CASE("code is found again in another process, and nowhere else") {
+  // The same modules, loaded elsewhere.
+  const CodeMap there({{0x7000'0000, 0x10'0000}, {0x9000'0000, 0x8'0000}});
+  const Blob frame = *encode(samples::envelope_of({lend()}), limit, samples::codes());
+  const auto back = decode(frame.bytes(), limit, there);
+  REQUIRE(back);
+  const auto& code = std::get<message::Lend>(std::get<JobMessage>(back->operations[0])).attempt.code;
+  CHECK(code.thunk == reinterpret_cast<const void*>(0x7000'0010));
+  CHECK(code.function == reinterpret_cast<const void*>(0x9000'0010));
+
+  CHECK_THAT(decode(frame.bytes(), limit, CodeMap({{0x7000'0000, 0x10'0000}})).error().what,
+             Catch::Contains("code lies where this process has none"));
+  CHECK_THAT(
+      decode(frame.bytes(), limit, CodeMap({{0x7000'0000, 0x10}, {0x9000'0000, 0x8'0000}})).error().what,
+      Catch::Contains("code lies where this process has none"));
+  const auto foreign = encode(samples::envelope_of({lend()}), limit, CodeMap({{0x10'0000, 0x10'0000}}));
+  REQUIRE_FALSE(foreign);
+  CHECK_THAT(foreign.error().what, Catch::Contains("lies outside of the program"));
+}
+
+namespace {
+void some_kernel() {}
+}  // namespace
+
+TEST_CASE("this process knows its own code, and not a library's") {
+  const CodeMap& codes = CodeMap::of_this_process();
+  const void* mine = reinterpret_cast<const void*>(&some_kernel);
+  const auto place = codes.place_of(mine);
+  REQUIRE(place);
+  CHECK(place->module == 1);
+  CHECK(*codes.code_at(*place) == mine);
+  CHECK(*codes.place_of(nullptr) == CodePlace{});
+  CHECK(*codes.code_at({}) == nullptr);
+  int on_the_stack = 0;
+  CHECK_FALSE(codes.place_of(&on_the_stack));
+  CHECK_FALSE(codes.code_at({0, 1}));
+  CHECK_FALSE(codes.code_at({9, 0}));
+  CHECK_FALSE(codes.code_at({1, ~std::uint64_t{0}}));
+}
+
+TEST_CASE("what a kernel threw is cut, not refused") {
+  message::JobFailed failed{JobId{1}, 0, {}, {ErrorCode::task_failed, std::string(1 << 20, 'x'), {}, {}}};
+  const auto back = said(failed);
+  REQUIRE(back);
+  CHECK(std::get<message::JobFailed>(std::get<JobMessage>(back->operations[0])).error.what.size() ==
+        error_text_bytes_max);
+}
+
+TEST_CASE("much cannot be made of little: a list of small things is not read as one of large things") {
+  // Outcomes.plain and Outcomes.records, made to point to the same list; and a count that no honest frame
+  // could have.
+  Random random(3);
+  message::Outcomes outcomes{JobId{1}, 0, {}, 1, std::vector<OutputName>(2000), {}, {}, 0};
+  const Blob frame = *encode(samples::envelope_of({JobMessage{outcomes}}), limit, samples::codes());
+  std::vector<std::byte> bytes(frame.bytes().begin(), frame.bytes().end());
+  // Any word may become any pointer to the long list; what comes of it stays small.
+  for (int round = 0; round < 20'000; ++round) {
+    auto mutated = bytes;
+    const std::size_t from = random.below(50) * 8, to = random.below(50) * 8;
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(from), 8,
+                mutated.begin() + static_cast<std::ptrdiff_t>(to));
+    const auto result = decode(mutated, limit, samples::codes());
+    if (!result || result->operations.empty()) continue;
+    const auto* message = std::get_if<JobMessage>(&result->operations[0]);
+    if (message == nullptr) continue;
+    if (const auto* got = std::get_if<message::Outcomes>(message)) {
+      CHECK(got->plain.size() + got->records.size() <= frame.size_bytes() / 8);
+    }
+  }
+}
