@@ -239,6 +239,7 @@ class Home::Impl {
   void recover(const message::Assign& assign, const message::JobState& state);
   void recount_if_complete();
   bool adopt(RowIndex row);
+  void add_offer(RowIndex row, Offer offer);
   bool offer(RowIndex row, const OutcomeRecord& record, bool bytes, Life from);
   bool names_hold(const std::vector<OutputName>& names) const;
   void reset_from(const std::vector<RowIndex>& changed);

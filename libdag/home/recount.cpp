@@ -148,12 +148,21 @@ void Home::Impl::on(Life from, const message::Report& report) {
     offer.record.inputs = running.inputs;
     offer.running = true;
     offer.from = from;
-    offers[row].push_back(std::move(offer));
+    add_offer(row, std::move(offer));
   }
   if (recounting) {
     asked.erase(from);
     recount_if_complete();
   }
+}
+
+/// A report may be repeated.
+void Home::Impl::add_offer(RowIndex row, Offer offer) {
+  std::vector<Offer>& known = offers[row];
+  const bool repeated = std::any_of(known.begin(), known.end(), [&](const Offer& other) {
+    return other.from == offer.from && other.running == offer.running && other.record.name() == offer.record.name();
+  });
+  if (!repeated) known.push_back(std::move(offer));
 }
 
 /// Remembers an attempt of an earlier home that ended, for a row that has not been started. False: it is of no use.
@@ -163,7 +172,7 @@ bool Home::Impl::offer(RowIndex row, const OutcomeRecord& record, bool bytes, Li
                           !is(row, flag::grown | flag::vanished) && !handed_out.contains(row);
   const bool whole = !record.grew || record.spawned != nullptr;
   if (!open_still || !whole || record.outcome != Outcome::finished || is_call(row)) return false;
-  offers[row].push_back({record, false, bytes, from});
+  add_offer(row, {record, false, bytes, from});
   // Whoever makes it ready must ask us. (The edge that the home itself satisfies is open while it recounts; later
   // a lane may be faster, and then the offer was not needed.)
   if (recounting) table.apply(row, Watched{});
@@ -209,9 +218,9 @@ bool Home::Impl::adopt(RowIndex row) {
   }
   for (const Offer& offer : offered) {
     if (&offer == best || !alive(offer.from)) continue;
-    if (offer.running) {
+    if (offer.running && (best == nullptr || offer.record.attempt != best->record.attempt)) {
       send(offer.from, message::Stop{plan->job, options.shard, options.epoch, offer.record.name()});
-    } else if (best == nullptr || offer.record.attempt != best->record.attempt) {
+    } else if (!offer.running && (best == nullptr || offer.record.attempt != best->record.attempt)) {
       release(offer.from, offer.record.name());
     }
   }

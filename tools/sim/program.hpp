@@ -27,8 +27,12 @@ class Program {
     learn(graph_, std::nullopt, expectation_);
   }
   /// With its own idea of what should come of it (the oracle knows no spawned calls).
-  Program(test::RandomGraph graph, std::map<std::uint64_t, Known> expected)
-      : graph_(std::move(graph)), known_(std::move(expected)) {}
+  Program(test::RandomGraph graph, std::map<std::uint64_t, Known> expected,
+          const std::map<std::uint64_t, const test::RandomGraph*>& graphs)
+      : graph_(std::move(graph)), known_(std::move(expected)) {
+    // Graphs below the top have not moved: they lie in vectors.
+    for (auto& [salt, known] : known_) known.graph = known.parent_value ? graphs.at(salt) : &graph_;
+  }
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
