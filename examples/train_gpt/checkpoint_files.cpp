@@ -212,8 +212,11 @@ fs::path write_checkpoint(const fs::path& directory, const Checkpoint& checkpoin
       report_failure(directory, checkpoint.step, failure.what());
     }
   }
-  for (const std::uint64_t step : all_steps(directory))
-    if (step != checkpoint.step && step != previous) remove_checkpoint(checkpoint_path(directory, step));
+  // Several may be written at once, in any order: what is newer is not ours to delete.
+  const std::vector<std::uint64_t> finished = checkpoint_steps(directory);
+  if (finished.size() > 2)
+    for (const std::uint64_t step : all_steps(directory))
+      if (step < finished[finished.size() - 2]) remove_checkpoint(checkpoint_path(directory, step));
   return step_directory;
 }
 

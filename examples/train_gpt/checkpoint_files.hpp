@@ -45,10 +45,9 @@ struct Checkpoint {
   bool operator==(const Checkpoint&) const = default;
 };
 
-/// Writes DIR/step-<n>, creating DIR, and returns its path once it is on disk. Then keeps this checkpoint and
-/// the newest one below it, and deletes the others: older ones are no longer needed, later ones belong to a
-/// run whose place this one has taken. If the very same checkpoint is there already (a repeated save), it
-/// stays.
+/// Writes DIR/step-<n>, creating DIR, and returns its path once it is on disk. Then deletes all that are
+/// older than the two newest, which may be this one itself when it comes late: several may be written at
+/// once. If the very same checkpoint is there already (a repeated save), it stays.
 ///
 /// Throws CheckpointError (disk full, no permission, ...); what was written of this one is removed again, the
 /// others are untouched. After a failed fsync the data is never assumed to be on disk: a repeat writes new

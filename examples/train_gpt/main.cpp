@@ -165,6 +165,12 @@ int run(int argc, char** argv) {
   if (!plan.checkpoint_directory.empty() && plan.checkpoint_every == 0) plan.checkpoint_every = 10;
 
   const auto text = wanted.text_file.empty() ? gpt::load_licences() : gpt::load_text(wanted.text_file);
+  if (!plan.checkpoint_directory.empty() && wanted.resume_directory.empty() &&
+      !gpt::checkpoint_steps(plan.checkpoint_directory).empty()) {
+    throw std::invalid_argument(
+        "'" + plan.checkpoint_directory +
+        "' holds checkpoints of an earlier run: give --resume with it, or another directory");
+  }
   std::optional<gpt::Resumed> resumed;
   if (!wanted.resume_directory.empty()) {
     std::vector<std::string> skipped;
