@@ -16,8 +16,7 @@ class JsonReader {
   explicit JsonReader(std::string_view text) : text_(text) {}
 
   Result<JsonValue> read() {
-    // Read in place: where a moved-from value would be destroyed, g++ 12 warns of members that were never
-    // set.
+    // Read in place: of a moved-from value's end, g++ 12 warns that members may be uninitialised.
     Result<JsonValue> result(JsonValue{});
     if (!read_value(result.value(), 0) || !at_end()) return error();
     return result;
