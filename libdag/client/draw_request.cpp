@@ -18,6 +18,8 @@ void draw_if_asked(const Fragment& fragment, const std::string& title) {
   std::ofstream out(file);
   if (format == "json") {
     out << json(fragment, title);
+  } else if (format == "svg") {
+    out << svg(draw(fragment, options));
   } else if (format == "mmd") {
     out << mermaid(draw(fragment, options));
   } else {

@@ -17,9 +17,9 @@ namespace {
 int draw(const std::string& file, const std::vector<std::string>& words) {
   block_signals();
   const std::string format = file.empty() ? "dot" : file.substr(file.find_last_of('.') + 1);
-  if (format != "dot" && format != "mmd" && format != "json") {
-    throw Failure(
-        {ErrorCode::usage, "cannot draw to '" + file + "'", "the name must end in .dot, .mmd or .json"});
+  if (format != "dot" && format != "svg" && format != "mmd" && format != "json") {
+    throw Failure({ErrorCode::usage, "cannot draw to '" + file + "'",
+                   "the name must end in .svg, .dot, .mmd or .json"});
   }
   const pid_t child =
       start({words, {{"DAG_DRAW", file.empty() ? "/dev/stdout" : file}, {"DAG_DRAW_FORMAT", format}}});
@@ -37,7 +37,8 @@ void add_graph(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand("graph", "draw the graph that a job submits, without running it");
   const auto file = std::make_shared<std::string>();
   const auto words = std::make_shared<std::vector<std::string>>();
-  command->add_option("-o,--output", *file, "a file ending in .dot, .mmd or .json (default: dot on stdout)");
+  command->add_option("-o,--output", *file,
+                      "a file ending in .svg, .dot, .mmd or .json (default: dot on stdout)");
   command->add_option("job", *words, "the job's binary, and its arguments after --")->required();
   command->positionals_at_end();
   command->callback([=, &chosen] { chosen = [=] { return draw(*file, *words); }; });

@@ -8,6 +8,7 @@
 
 #include <iostream>
 #include <memory>
+#include <random>
 
 #include "commands.hpp"
 #include "exit_status.hpp"
@@ -33,9 +34,18 @@ std::uint16_t free_port() {
   return ntohs(address.sin_port);
 }
 
+/// So that a process that finds another run at a port that changed hands is turned away there.
+std::string random_name() {
+  std::random_device device;
+  std::string digits;
+  for (int i = 0; i < 16; ++i) digits += "0123456789abcdef"[device() % 16];
+  return digits;
+}
+
 int run(std::uint32_t count, const std::vector<std::string>& words) {
   block_signals();
   const std::string seed = "127.0.0.1:" + std::to_string(free_port());
+  const std::string cluster = random_name();
   std::vector<pid_t> children;
   const auto others_than = [&](pid_t one) {
     std::vector<pid_t> others;
@@ -46,9 +56,11 @@ int run(std::uint32_t count, const std::vector<std::string>& words) {
   };
   try {
     for (std::uint32_t rank = 0; rank < count; ++rank) {
-      children.push_back(start(
-          {words,
-           {{"DAG_RANK", std::to_string(rank)}, {"DAG_SIZE", std::to_string(count)}, {"DAG_PEERS", seed}}}));
+      children.push_back(start({words,
+                                {{"DAG_RANK", std::to_string(rank)},
+                                 {"DAG_SIZE", std::to_string(count)},
+                                 {"DAG_PEERS", seed},
+                                 {"DAG_CLUSTER", cluster}}}));
     }
   } catch (...) {
     end_all(children, std::chrono::milliseconds(0));
@@ -81,7 +93,8 @@ void add_run(CLI::App& app, Chosen& chosen) {
   command->add_option("job", *words, "the job's binary, and its arguments after --")->required();
   command->positionals_at_end();
   command->footer(
-      "The processes find each other by DAG_RANK, DAG_SIZE and DAG_PEERS, which this command sets.\n"
+      "The processes find each other by DAG_RANK, DAG_SIZE, DAG_PEERS and DAG_CLUSTER, which this command "
+      "sets.\n"
       "Exit status: that of process 0; 130 when interrupted.");
   command->callback([=, &chosen] { chosen = [=] { return run(*count, *words); }; });
 }
