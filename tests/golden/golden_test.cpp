@@ -19,7 +19,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path folder = fs::path(__FILE__).parent_path() / "frames";
+/// The tests' sources: given by CTest; else we must have been started from the project's root.
+fs::path source_folder() {
+  const char* given = std::getenv("DAG_TEST_SOURCE");
+  return given != nullptr ? given : "tests";
+}
+const fs::path folder = source_folder() / "golden" / "frames";
 constexpr std::size_t limit = limits::control_frame_bytes_max;
 
 std::string version_folder(unsigned version) { return "v" + std::to_string(version); }
