@@ -7,9 +7,9 @@
 #include <iostream>
 #include <memory>
 
-#include "commands.hpp"
-#include "exit_status.hpp"
-#include "process.hpp"
+#include "tools/dag/commands.hpp"
+#include "tools/dag/exit_status.hpp"
+#include "tools/dag/process.hpp"
 
 namespace dag::tool {
 namespace {

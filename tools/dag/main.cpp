@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iostream>
 
-#include "commands.hpp"
-#include "exit_status.hpp"
+#include "tools/dag/commands.hpp"
+#include "tools/dag/exit_status.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "process.hpp"
+#include "tools/dag/process.hpp"
 
 #include <fcntl.h>
 #include <signal.h>

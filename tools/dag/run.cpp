@@ -10,9 +10,9 @@
 #include <memory>
 #include <random>
 
-#include "commands.hpp"
-#include "exit_status.hpp"
-#include "process.hpp"
+#include "tools/dag/commands.hpp"
+#include "tools/dag/exit_status.hpp"
+#include "tools/dag/process.hpp"
 
 namespace dag::tool {
 namespace {
