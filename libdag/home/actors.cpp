@@ -184,6 +184,7 @@ void Home::Impl::pump(ActorChain& chain) {
     const OutcomeRecord record = record_of(save, false);
     return hand_out(create, *chain.place, chain.generation, true, chain.generation, &record);
   }
+  if (options.planted == Planted::replay_skipped) chain.applied = chain.next;
   const bool grown_now = chain.next < chain.calls.size() && is(chain.calls[chain.next], flag::grown);
   const std::size_t until = chain.next + (grown_now ? 1 : 0);
   while (chain.applied < until && !to_replay(chain, chain.calls[chain.applied])) ++chain.applied;
@@ -283,7 +284,6 @@ bool Home::Impl::border_complete(const ActorGroup& group, std::size_t border) co
     const ActorChain& chain = chains[member];
     if (chain.saves.size() < border) return false;
     const RowIndex save = chain.saves[border - 1];
-    if (options.planted == Planted::border_incomplete) return word(save).outcome == Outcome::finished;
     if (word(save).outcome != Outcome::finished || !is(save, flag::settled) || is(save, flag::let_go)) return false;
     if (!available(save)) return false;
     if (!options.several_processes || state.cell == options.self) return table[save].output.load() || available(save);

@@ -124,8 +124,9 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
       for (std::uint32_t k = 0; k < argument.count; ++k) {
         const RowIndex input = part.rows[fragment.edges[draft.first_edge + argument.first + k].predecessor];
         attempt.blobs.emplace_back();
-        if (word(input).outcome != Outcome::finished) continue;
+        // Absent ones are named too: it matters that they were absent.
         attempt.inputs.push_back({table[input].id, attempt_of(input)});
+        if (word(input).outcome != Outcome::finished) continue;
         give(input, static_cast<std::uint32_t>(attempt.blobs.size() - 1), attempt.blobs.back());
       }
     }
@@ -219,7 +220,6 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
   known.size_bytes = record.size_bytes;
   known.has_output = record.has_output;
   known.conditions = record.conditions;
-  known.named = record.inputs;
   known.error.reset();
   known.holders.clear();
   if (record.has_output && !record.value) known.holders.push_back(from);

@@ -283,6 +283,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
   known.conditions = record.conditions;
   known.error = record.error;
   known.grew = record.grew;
+  known.named = record.inputs;
   if (!same_attempt) known.holders.clear();
   if (holders != nullptr) known.holders = *holders;
   if (record.value) {

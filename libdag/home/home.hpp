@@ -49,7 +49,7 @@ enum class Planted : std::uint8_t {
   running_twice,          ///< a reported attempt is taken although its inputs are not those that count
   attempt_accepted_twice, ///< a repeated Lend is run again
   generation_ignored,     ///< an old call is run on a restored actor
-  border_incomplete,      ///< actors are restored from saves that are not all settled
+  replay_skipped,         ///< a restored actor does not see the calls since its save again
   effects_early,          ///< effects start from inputs that are not settled
   loss_ignored,           ///< attempts at a dead process stay out
 };

@@ -64,7 +64,7 @@ struct Fact {
   std::vector<bool> conditions;     ///< own, then inherited
   std::vector<Life> holders;        ///< of bytes, beside the slot
   std::optional<Life> keeper;       ///< the runner that keeps the record until it is released
-  std::vector<OutputName> named;    ///< inputs, of attempts that ran elsewhere
+  std::vector<OutputName> named;    ///< ghosts: the inputs that their record names
   std::optional<Error> error;
   RowIndex owner = no_row;          ///< whose output this row's is, when it became another
   RowIndex becomes = no_row;
@@ -187,6 +187,7 @@ class Home::Impl {
   bool output_here(RowIndex row) const;
   bool available(RowIndex row) const;
   std::vector<Life> holders_of(RowIndex row);
+  std::vector<OutputName> inputs_of(RowIndex row) const;
   OutcomeRecord record_of(RowIndex row, bool for_cell);
   void answer(Life asker, const OutputName& asked, RowIndex row);
   void answer_askers(RowIndex row);

@@ -63,6 +63,25 @@ std::vector<Life> Home::Impl::holders_of(RowIndex row) {
   return holders;
 }
 
+/// The outputs that the row's arguments are made of, absent ones included.
+std::vector<OutputName> Home::Impl::inputs_of(RowIndex row) const {
+  std::vector<OutputName> names;
+  const Part& part = table.part(table[row].part);
+  const detail::Fragment& fragment = *part.fragment;
+  const detail::TaskDraft& draft = fragment.tasks[table[row].task];
+  for (std::uint32_t i = 0; i < draft.argument_count; ++i) {
+    const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
+    if (argument.kind == detail::ArgumentKind::literal) continue;
+    for (std::uint32_t k = 0; k < argument.count; ++k) {
+      const RowIndex input = part.rows[fragment.edges[draft.first_edge + argument.first + k].predecessor];
+      names.push_back({table[input].id, attempt_of(input)});
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
 OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
   OutcomeRecord record;
   const Row& about = table[row];
@@ -78,12 +97,13 @@ OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
     record.has_output = known.has_output || static_cast<bool>(blob);
     record.size_bytes = blob ? blob.size_bytes() : known.size_bytes;
     record.digest = known.digest;
-    record.inputs = known.named;
     record.grew = known.part != detail::none || known.grew;
   } else {
     record.has_output = static_cast<bool>(blob);
     record.size_bytes = blob.size_bytes();
   }
+  // Who holds the record without us must be able to tell whether it still counts.
+  if (options.several_processes && !about.ghost) record.inputs = inputs_of(row);
   if (options.several_processes && blob && record.digest == 0) {
     record.digest = digest_of(blob);
     Fact& known = facts[row];

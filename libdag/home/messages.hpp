@@ -36,8 +36,8 @@ struct OutcomeRecord {
   AttemptId attempt;
   /// `none`: the attempt returned, but the task becomes one that it spawned and ends as that one ends.
   Outcome outcome = Outcome::none;
-  /// Those of its inputs that its home did not decide itself in this epoch (towards the cell); all of them in
-  /// records of lent attempts. Sorted by task.
+  /// What the task's arguments were made of, absent ones (that ended without finishing) included. Sorted. Not
+  /// filled in jobs of one process, where nobody but the home could ever vouch for it.
   std::vector<OutputName> inputs;
   /// Of the output's bytes; 0: not taken. Equal digests of two attempts of one task make them the same value.
   std::uint64_t digest = 0;

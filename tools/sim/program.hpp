@@ -81,6 +81,12 @@ class Program {
   std::map<std::uint64_t, const test::Expectation*> spawned_of_;
 };
 
+/// Of jobs with kernels that give another value each time: whether this task's does, and which.
+inline bool varies(std::uint64_t salt) { return salt % 3 == 0; }
+inline std::uint64_t varied(std::uint64_t value, AttemptId id) {
+  return test::mixed(test::mixed(value, id.epoch.count), id.number);
+}
+
 /// Runs the kernel of an attempt for real. `self` is the actor's object slot.
 struct KernelRun {
   Ended ended;
@@ -89,7 +95,7 @@ struct KernelRun {
 };
 inline KernelRun run_kernel(Program& program, TaskId task, AttemptId id, const detail::Code& code, bool returns,
                             std::uint32_t try_number, const std::vector<detail::ArgumentView>& views, void* self,
-                            const std::vector<detail::Code>& predicates) {
+                            const std::vector<detail::Code>& predicates, bool varying = false) {
   KernelRun run;
   run.ended.task = task;
   run.ended.id = id;
@@ -107,8 +113,12 @@ inline KernelRun run_kernel(Program& program, TaskId task, AttemptId id, const d
   call.self = self;
   reinterpret_cast<detail::Thunk>(const_cast<void*>(code.thunk))(call);
   run.ended.output = call.result;
-  const std::uint64_t value = call.result ? detail::from_blob<std::uint64_t>(call.result)
-                                          : test::value_of_arguments(call);
+  std::uint64_t value = call.result ? detail::from_blob<std::uint64_t>(call.result)
+                                    : test::value_of_arguments(call);
+  if (varying && self == nullptr && returns && varies(run.salt)) {
+    value = varied(value, id);
+    run.ended.output = detail::to_blob(value);
+  }
   if (!returns) run.ended.output = {};
   run.ended.spawned = program.spawn(run.salt, value, run.ended.becomes);
   if (!run.ended.spawned) run.ended.becomes = detail::none;

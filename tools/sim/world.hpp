@@ -11,6 +11,7 @@
 #include <string>
 
 #include "libdag/cell/cell.hpp"
+#include "libdag/graph/outcome_rules.hpp"
 #include "libdag/graph/partition.hpp"
 #include "libdag/home/door.hpp"
 #include "libdag/home/home.hpp"
@@ -39,6 +40,9 @@ struct WorldOptions {
   Duration patience = std::chrono::seconds(60);   ///< after calm_at, until the job must have ended
   std::uint64_t events_max = 3'000'000;
   Planted planted = Planted::nothing;
+  /// Some kernels give another value with each attempt: then no oracle knows the result, but each settled value must
+  /// be the one that the settled values of its inputs give.
+  bool varying = false;
   bool trace = false;
 };
 
@@ -524,6 +528,22 @@ class World {
     }
   }
 
+  /// Effects rest on what is settled, else they could not be taken back.
+  void check_effects(std::uint64_t salt, TaskId task, const std::vector<OutputName>& rests_on) const {
+    const Known* known = program_.find(salt);
+    if (known == nullptr) return;
+    const detail::Fragment& fragment = known->graph->fragment;
+    if (fragment.policies[fragment.tasks[known->task].policy].effects != Effects::idempotent) return;
+    for (const OutputName& name : rests_on) {
+      if (name.task.origin != 0 && options_.shards == 1) continue;  // The cell does not remember those.
+      const auto settled = cell_->settled(name.task);
+      if (options_.processes > 1 && (!settled || settled->attempt != name.attempt)) {
+        throw Violation("task " + to_string(task) + " has effects and was started from " + to_string(name.task) +
+                        to_string(name.attempt) + ", which is not settled");
+      }
+    }
+  }
+
   void begin_row(Process& process, const Work& work) {
     HomeBox& box = *process.homes.at(work.shard);
     const Next claim = box.table.apply(work.row, Claimed{});
@@ -550,8 +570,15 @@ class World {
       const detail::Edge& edge = fragment.edges[part.out[i]];
       if (edge.kind == detail::EdgeKind::conditional) predicates.push_back(fragment.codes[edge.predicate]);
     }
+    const auto salt = detail::from_blob<std::uint64_t>(views.at(0).values[0]);
+    for (std::uint32_t i = 0; i < draft.edge_count; ++i) {
+      const Row& input = box.table[part.rows[fragment.edges[draft.first_edge + i].predecessor]];
+      const auto settled = cell_->settled(input.id);
+      check_effects(salt, about.id, {{input.id, settled ? settled->attempt : AttemptId{}}});
+    }
     auto run = std::make_shared<KernelRun>(run_kernel(program_, about.id, id, fragment.codes[draft.code],
-                                                      draft.returns, 1, views, nullptr, predicates));
+                                                      draft.returns, 1, views, nullptr, predicates,
+                                                      options_.varying));
     ++process.lanes_busy;
     events_.after(kernel_time(), [this, life = process.life, shard = work.shard, row = work.row, attempt, run] {
       Process* mine = find(life);
@@ -622,6 +649,9 @@ class World {
     const Attempt& attempt = *work.attempt;
     if (process.stopped.contains({attempt.task, attempt.id})) return;
     executed(attempt.task, attempt.id);
+    if (!attempt.stands_for) {
+      check_effects(detail::from_blob<std::uint64_t>(attempt.blobs.at(0)), attempt.task, attempt.inputs);
+    }
     auto run = std::make_shared<KernelRun>();
     std::vector<detail::ArgumentView> views;
     const Blob* next = attempt.blobs.data();
@@ -669,7 +699,7 @@ class World {
       // A run again has no more tries to fail; it succeeded once.
       const std::uint32_t try_number = attempt.stands_for || attempt.restore_from ? 1000 : attempt.try_number;
       *run = run_kernel(program_, attempt.task, attempt.id, attempt.code, attempt.returns, try_number, views, self,
-                        attempt.predicates);
+                        attempt.predicates, options_.varying && attempt.call == detail::CallKind::ordinary);
     }
     if (made != nullptr) {
       process.actors[attempt.actor] = {attempt.generation,
@@ -759,6 +789,7 @@ class World {
 
   void on_settled(const TellClient& tell) {
     const TaskId task = tell.record.task;
+    attempts_[task] = tell.record.attempt;
     if (!settled_.emplace(task, Settled{tell.record.outcome, std::nullopt}).second) {
       throw Violation("task " + to_string(task) + " was settled twice");
     }
@@ -781,8 +812,57 @@ class World {
     check_value(brought.name.task);
   }
 
+  /// Each settled outcome and value is what the settled ones of its predecessors give.
+  void check_consistency() const {
+    const detail::Fragment& fragment = *plan_->graph;
+    for (std::uint32_t task = 0; task < fragment.tasks.size(); ++task) {
+      const detail::TaskDraft& draft = fragment.tasks[task];
+      const test::RandomTask& kernel = program_.graph().tasks[task];
+      if (draft.call != detail::CallKind::ordinary) continue;
+      const Settled& settled = settled_.at({0, task});
+      std::vector<EdgeResult> edges;
+      for (std::uint32_t i = 0; i < draft.edge_count; ++i) {
+        const detail::Edge& edge = fragment.edges[draft.first_edge + i];
+        const Settled& from = settled_.at({0, edge.predecessor});
+        EdgeResult result{edge.kind, from.outcome, true};
+        if (edge.kind == detail::EdgeKind::conditional && from.outcome == Outcome::finished) {
+          result.condition = test::holds(fragment.codes[edge.predicate],
+                                         from.value ? detail::to_blob(*from.value) : Blob());
+        }
+        edges.push_back(result);
+      }
+      const Decision decision =
+          decide(fragment.policies[draft.policy].join, edges,
+                 std::span(fragment.arguments.data() + draft.first_argument, draft.argument_count));
+      const bool ran = settled.outcome == Outcome::finished || settled.outcome == Outcome::failed;
+      const bool right = decision == Decision::run    ? ran || kernel.spawns != test::none
+                         : decision == Decision::skip ? settled.outcome == Outcome::skipped
+                                                      : settled.outcome == Outcome::cancelled;
+      if (!right) {
+        throw Violation("task " + std::to_string(task) + " settled as " + std::string(name(settled.outcome)) +
+                        ", which does not follow from what it rests on");
+      }
+      const bool becomes = kernel.spawns != test::none && program_.graph().spawned[kernel.spawns].becomes != test::none;
+      if (settled.outcome != Outcome::finished || !settled.value || becomes) continue;
+      std::uint64_t value = kernel.salt;
+      for (std::uint32_t i = 1; i < draft.argument_count; ++i) {
+        const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
+        value = test::mixed(value, argument.count);
+        for (std::uint32_t k = 0; k < argument.count; ++k) {
+          const Settled& input =
+              settled_.at({0, fragment.edges[draft.first_edge + argument.first + k].predecessor});
+          value = test::mixed(value, input.value ? *input.value : test::absent_value);
+        }
+      }
+      if (varies(kernel.salt)) value = varied(value, attempts_.at({0, task}));
+      if (value != *settled.value) {
+        throw Violation("task " + std::to_string(task) + " settled with a value that its settled inputs do not give");
+      }
+    }
+  }
+
   const test::Expected* expected(TaskId task) const {
-    if (task.origin != 0) return nullptr;
+    if (task.origin != 0 || options_.varying) return nullptr;
     const Known* known = program_.find(program_.graph().tasks.at(task.index).salt);
     return known == nullptr ? nullptr : &known->expected;
   }
@@ -801,6 +881,11 @@ class World {
   }
 
   void check_result() {
+    // A value that was used and is gone cannot be had again: that is the honest end of such a job.
+    if (options_.varying && stopped_ && stopped_->code == ErrorCode::not_reproducible) {
+      ++seen["stopped: not reproducible"];
+      return;
+    }
     if (stopped_) throw Violation("the job was stopped: " + stopped_->message());
     for (std::uint32_t task = 0; task < plan_->graph->tasks.size(); ++task) {
       const auto found = settled_.find({0, task});
@@ -811,6 +896,7 @@ class World {
                         ", the oracle says " + std::string(name(right->outcome)));
       }
     }
+    if (options_.varying) check_consistency();
     for (const auto& process : processes_) {
       if (process->up && process->door->waiting() > 1000) throw Violation("a door with a queue");
     }
@@ -853,6 +939,7 @@ class World {
   std::vector<std::unique_ptr<Process>> processes_;
   std::unique_ptr<Cell> cell_;
   std::map<TaskId, Settled> settled_;
+  std::map<TaskId, AttemptId> attempts_;
   std::set<OutputName> executed_;
   HomeBox* touched_ = nullptr;
   bool ended_ = false;

@@ -1,0 +1,83 @@
+#pragma once
+// One seed of chaos: which job, how many processes, which faults. The options are drawn from the seed, each kind of
+// fault in some seeds and not in others, because a fault that is always there hides what happens without it.
+
+#include <string>
+
+#include "tools/sim/stages.hpp"
+#include "tools/sim/world.hpp"
+
+namespace dag::sim {
+
+struct ChaosResult {
+  std::uint64_t seed = 0;
+  std::string violation;        ///< empty: none
+  std::uint64_t events = 0;
+  std::uint64_t trace_hash = 0;
+  std::map<std::string, std::uint64_t> seen;
+};
+
+struct ChaosOptions {
+  Planted planted = Planted::nothing;
+  bool trace = false;
+};
+
+/// A third of the seeds have kernels that give another value with each attempt.
+inline bool chaos_varies(std::uint64_t seed) { return seed % 3 == 0; }
+
+inline WorldOptions chaos_world(std::uint64_t seed) {
+  Random random(seed * 5 + 3);
+  WorldOptions world;
+  world.seed = seed;
+  world.processes = 3 + static_cast<std::uint32_t>(random.below(3));
+  world.lanes = 1 + static_cast<std::uint32_t>(random.below(3));
+  world.shards = 1 + static_cast<std::uint32_t>(random.below(2 * world.processes));
+  world.representation = random.chance(0.3) ? Representation::supervised : Representation::as_needed;
+  world.inline_bytes_max = random.chance(0.5) ? 0 : 4096;
+  world.steal = random.chance(0.7);
+  world.spread_actors = random.chance(0.5);
+  world.late = random.chance(0.7) ? 0.2 * random.unit() : 0;
+  world.repeated = random.chance(0.7) ? 0.2 * random.unit() : 0;
+  world.deaths = random.chance(0.85) ? 1 + static_cast<std::uint32_t>(random.below(5)) : 0;
+  world.zombies = random.chance(0.5) ? random.unit() : 0;
+  world.rejoin = random.chance(0.8);
+  world.varying = chaos_varies(seed);
+  if (world.varying) world.inline_bytes_max = 4096;  // The values must be seen to be checked.
+  // Short jobs: faults have to come early to meet them.
+  world.calm_at = Instant{std::chrono::milliseconds(20 + random.below(800))};
+  return world;
+}
+
+inline std::unique_ptr<Program> chaos_program(std::uint64_t seed) {
+  Random random(seed * 7 + 5);
+  if (!chaos_varies(seed) && random.chance(0.3)) return Stages(random, {}).program();
+  test::RandomGraphOptions options;
+  options.tasks_max = 5 + static_cast<std::uint32_t>(random.below(40));
+  options.actors_max = random.chance(0.5) ? 3 : 0;
+  options.spawn_depth_max = static_cast<std::uint32_t>(random.below(3));
+  options.weak = random.chance(0.8);
+  options.conditional = random.chance(0.8);
+  options.failures = random.chance(0.8);
+  return std::make_unique<Program>(test::random_graph(random, options));
+}
+
+inline ChaosResult chaos(std::uint64_t seed, const ChaosOptions& options = {}) {
+  ChaosResult result;
+  result.seed = seed;
+  const std::unique_ptr<Program> program = chaos_program(seed);
+  WorldOptions world_options = chaos_world(seed);
+  world_options.planted = options.planted;
+  world_options.trace = options.trace;
+  World world(world_options, *program);
+  try {
+    world.run();
+  } catch (const std::exception& error) {
+    result.violation = error.what();
+  }
+  result.events = world.events;
+  result.trace_hash = world.trace_hash();
+  result.seen = world.seen;
+  return result;
+}
+
+}  // namespace dag::sim
