@@ -5,6 +5,7 @@ int main(int argc, char** argv) {
   dag::Session session(argc, argv);
   dag::Graph g("hello");
   auto hi = g.task("hi", [] { return std::string("hello"); });
-  auto len = g.task("len", [](std::string t) { return t.size(); }, hi);
+  auto len = g.task(
+      "len", [](std::string t) { return t.size(); }, hi);
   std::cout << session.submit(g).get(len) << '\n';
 }

@@ -1,5 +1,5 @@
-// Feeds a fuzz target what earlier searches kept, in builds that cannot search: the files of the folders named on
-// the command line, and each of them cut short at a few places.
+// Feeds a fuzz target what earlier searches kept, in builds that cannot search: the files of the folders
+// named on the command line, and each of them cut short at a few places.
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -22,8 +22,8 @@ int main(int argc, char** argv) {
     const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
     for (std::size_t eighths = 1; eighths <= 8; ++eighths) {
       // A copy of exactly this size, so that the sanitizer sees a read behind its end.
-      const std::vector<std::uint8_t> part(bytes.begin(),
-                                           bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() * eighths / 8));
+      const std::vector<std::uint8_t> part(
+          bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() * eighths / 8));
       LLVMFuzzerTestOneInput(part.data(), part.size());
     }
   }
