@@ -33,12 +33,18 @@ std::vector<int> units_in_order() {
 
 }  // namespace
 
-std::vector<int> lane_cores(std::uint32_t wanted) {
-  std::vector<int> units = units_in_order();
-  if (wanted == 0) {
-    wanted = units.empty() ? std::max(1u, std::thread::hardware_concurrency())
-                           : static_cast<std::uint32_t>(units.size());
+std::vector<int> lane_cores(std::uint32_t wanted) { return lane_cores(wanted, {}); }
+
+std::vector<int> lane_cores(std::uint32_t wanted, CoreShare share) {
+  const std::vector<int> all = units_in_order();
+  const std::size_t count = all.empty() ? std::max(1u, std::thread::hardware_concurrency()) : all.size();
+  const std::size_t first = count * share.rank / share.size;
+  const std::size_t last = count * (share.rank + 1) / share.size;
+  std::vector<int> units;
+  if (count >= share.size) {
+    for (std::size_t i = first; i < last && i < all.size(); ++i) units.push_back(all[i]);
   }
+  if (wanted == 0) wanted = count < share.size ? 1 : static_cast<std::uint32_t>(last - first);
   if (wanted > units.size()) return std::vector<int>(wanted, -1);
   units.resize(wanted);
   return units;

@@ -11,4 +11,12 @@ namespace dag {
 /// pinned (-1).
 std::vector<int> lane_cores(std::uint32_t wanted);
 
+/// Processes of one run divide the cores: those of process `rank` of `size`. With fewer cores than processes
+/// each has one lane that is not pinned, and should not spin.
+struct CoreShare {
+  std::uint32_t rank = 0;
+  std::uint32_t size = 1;
+};
+std::vector<int> lane_cores(std::uint32_t wanted, CoreShare share);
+
 }  // namespace dag

@@ -1,29 +1,29 @@
 // Builds a node: reads like a parts list. Everything a process of libdag has is made here, and nowhere else.
 
-#include "libdag/client/node.hpp"
+#include "nodes/node.hpp"
 
 #include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
+#include <unistd.h>
 
-#include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <random>
 
-#include "actors/node_actor.hpp"
-#include "libdag/record/sink.hpp"
+#include "libdag/graph/partition.hpp"
+#include "libdag/wire/lengths.hpp"
+#include "nodes/build_id.hpp"
 #include "nodes/cores.hpp"
 
 namespace dag {
 namespace {
 
-/// CAF runs what supervises: few threads, never its own work stealing (its queues walk lists under
-/// spinlocks).
-struct SystemConfig : caf::actor_system_config {
-  SystemConfig() {
-    set("scheduler.policy", caf::atom("sharing"));
-    set("scheduler.max-threads", std::size_t{2});
-    set("logger.verbosity", caf::atom("quiet"));
-  }
-};
+/// How long submit() waits for the processes of the run to find each other, and a process for process 0.
+constexpr auto gather_within = std::chrono::seconds(30);
+/// As INTERFACE.md has them.
+constexpr int exit_not_reached = 3, exit_lost = 8;
+constexpr Life first_life{{0}, {1}};
 
 Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
 
@@ -34,107 +34,327 @@ std::shared_ptr<spdlog::logger> make_logger(const std::string& level) {
   return logger;
 }
 
-/// A node whose only process is this one.
-class EmbeddedNode : public detail::Client {
- public:
-  explicit EmbeddedNode(const NodeOptions& options)
-      : supervise_all_(options.supervise_all),
-        logger_(make_logger(options.log_level)),
-        system_(config_),
-        lanes_({.cores = lane_cores(options.lanes), .process_name = to_string(self_.process)},
-               lane_events()) {
-    Ports ports;
-    ports.now = steady_now;
-    ports.send = [this](const Life& to, const JobMessage&) {
-      logger_->error("a message for {}", to_string(to));
-    };
-    ports.log = [this](std::string_view line) { logger_->error("{}", line); };
-    node_ = system_.spawn<NodeActor>(NodeSetup{self_, {self_}}, lanes_, ports, records_);
-  }
+/// The processes of one `dag run` are on one host: one that dies is seen by its broken links, within
+/// milliseconds, so silence may be given the time that a busy machine needs.
+MembershipOptions patience_on_one_host(const Place& place) {
+  MembershipOptions options;
+  options.heartbeat = std::chrono::milliseconds(250);
+  options.suspect_after = std::chrono::seconds(4);
+  options.dead_after = std::chrono::seconds(2);
+  options.reconnect_within = std::chrono::milliseconds(250);
+  if (place.rank != 0) options.seeds = {net::to_string(place.first)};
+  return options;
+}
 
-  ~EmbeddedNode() override {
-    caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
-    node_ = nullptr;
-    system_.await_all_actors_done();
-  }
-
-  Status submit(std::shared_ptr<const detail::Fragment> graph,
-                std::shared_ptr<detail::JobState> state) override {
-    auto plan = std::make_shared<JobPlan>();
-    plan->job = {next_job_.fetch_add(1)};
-    plan->name = state->name;
-    plan->shard_of.assign(graph->tasks.size(), 0);
-    plan->graph = std::move(graph);
-    plan->representation = supervise_all_ ? Representation::supervised : Representation::as_needed;
-    plan->seed = plan->job.value;
-    state->id = plan->job;
-    caf::anon_send(node_, mail::Submit{std::move(plan), follower_of(state)});
-    return Done{};
-  }
-  void want(JobId job, std::uint32_t task) override { caf::anon_send(node_, mail::Want{job, task}); }
-  void cancel(JobId job) override { caf::anon_send(node_, mail::CancelJob{job}); }
-  void forget(JobId job) override { caf::anon_send(node_, mail::ForgetJob{job}); }
-  void on_event(std::function<void(const JobEvent&)> handler) override {
-    const std::lock_guard lock(events_mutex_);
-    handler_ = std::move(handler);
-  }
-
- private:
-  static Follower follower_of(const std::weak_ptr<detail::JobState>& state) {
-    Follower follower;
-    follower.settled = [state](std::uint32_t task, Outcome outcome, Blob output, std::optional<Error> error) {
-      if (const auto job = state.lock()) job->settle(task, {outcome, std::move(output), std::move(error)});
-    };
-    follower.ended = [state](const std::optional<Error>& stopped, const CellCounts& counts) {
-      const auto job = state.lock();
-      if (!job) return;
-      if (stopped) job->lose(*stopped);
-      job->end(!stopped && counts.failed == 0 && counts.cancelled == 0,
-               {{Outcome::finished, counts.finished},
-                {Outcome::failed, counts.failed},
-                {Outcome::skipped, counts.skipped},
-                {Outcome::cancelled, counts.cancelled}});
-    };
-    follower.lost = [state](Error why) {
-      if (const auto job = state.lock()) job->lose(std::move(why));
-    };
-    return follower;
-  }
-
-  LaneEvents lane_events() {
-    LaneEvents events;
-    events.log = [this](JobId, TaskId, std::string_view task, std::string_view device,
-                        std::string_view line) {
-      tell({JobEvent::Kind::log, std::string(task), std::string(device), std::string(line), 0});
-    };
-    events.progress = [this](JobId, TaskId, std::string_view task, std::string_view device, double fraction,
-                             std::string_view note) {
-      tell({JobEvent::Kind::progress, std::string(task), std::string(device), std::string(note), fraction});
-    };
-    return events;
-  }
-  void tell(const JobEvent& event) {
-    const std::lock_guard lock(events_mutex_);
-    if (handler_) handler_(event);
-  }
-
-  const Life self_{{0}, {1}};
-  const bool supervise_all_;
-  std::shared_ptr<spdlog::logger> logger_;
-  NullRecordSink records_;
-  std::mutex events_mutex_;
-  std::function<void(const JobEvent&)> handler_;
-  std::atomic<std::uint64_t> next_job_{1};
-  SystemConfig config_;
-  caf::actor_system system_;
-  Lanes lanes_;  // Ends before the actor system, whose actors are done by then.
-  caf::actor node_;
-};
+std::uint64_t draw() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
 
 }  // namespace
 
+// ---- The parts
+// ----------------------------------------------------------------------------------------------
+
+Node::SystemConfig::SystemConfig() {
+  set("scheduler.policy", caf::atom("sharing"));
+  set("scheduler.max-threads", std::size_t{2});
+  set("logger.verbosity", caf::atom("quiet"));
+}
+
+Node::Node(const NodeOptions& options, std::optional<Place> place)
+    : place_(std::move(place)),
+      self_{{place_ ? place_->rank : 0}, {1}},
+      supervise_all_(options.supervise_all),
+      logger_(make_logger(options.log_level)),
+      system_(config_),
+      lanes_(lanes_options(options), lane_events()) {
+  NodeSetup setup{self_, {self_}, {}};
+  Ports ports;
+  ports.now = steady_now;
+  ports.log = [this](std::string_view line) { logger_->error("{}", line); };
+  if (place_) {
+    setup.escalate = [this](const std::string& why) {
+      fail({ErrorCode::internal, why, "please report it with the log of this process"});
+    };
+    ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
+    // Nobody sends before somebody is up, and that is said by membership, which starts last.
+    node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
+    open_transport();
+    start_membership();
+  } else {
+    ports.send = [this](Life to, const JobMessage&) { logger_->error("a message for {}", to_string(to)); };
+    node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
+  }
+}
+
+Node::~Node() {
+  if (membership_) {
+    // Goodbye first, so that the others do not take our end for a loss.
+    caf::scoped_actor self(system_);
+    self->monitor(membership_);
+    self->send(membership_, mail::Leave{});
+    self->receive([](const caf::down_msg&) {});
+  }
+  caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
+  system_.await_all_actors_done();
+  transport_.reset();
+}
+
+LanesOptions Node::lanes_options(const NodeOptions& options) const {
+  LanesOptions lanes;
+  lanes.process_name = to_string(self_.process);
+  lanes.cores = place_ ? lane_cores(options.lanes, {place_->rank, place_->size}) : lane_cores(options.lanes);
+  if (place_ && lanes.cores.front() < 0) lanes.spin = Duration{0};
+  return lanes;
+}
+
+LaneEvents Node::lane_events() {
+  LaneEvents events;
+  events.log = [this](JobId job, TaskId, std::string_view task, std::string_view device,
+                      std::string_view line) {
+    note(job, {JobEvent::Kind::log, std::string(task), std::string(device), std::string(line), 0});
+  };
+  events.progress = [this](JobId job, TaskId, std::string_view task, std::string_view device, double fraction,
+                           std::string_view text) {
+    note(job,
+         {JobEvent::Kind::progress, std::string(task), std::string(device), std::string(text), fraction});
+  };
+  return events;
+}
+
+void Node::open_transport() {
+  TransportSetup setup;
+  setup.self = self_;
+  setup.cluster = place_->cluster;
+  if (place_->rank == 0) {
+    if (setup.cluster == ClusterId{}) setup.cluster = {draw()};
+    setup.sockets.listen = place_->first;
+  }
+  setup.build = build_of_this_process();
+  auto opened = Transport::open(std::move(setup), transport_events());
+  if (!opened) {
+    caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
+    system_.await_all_actors_done();
+    throw Failure(opened.error());
+  }
+  transport_ = std::move(opened).value();
+}
+
+TransportEvents Node::transport_events() {
+  // Frames may come before there is a membership actor; what they say is said again.
+  const auto to_membership = [this](auto message) {
+    caf::actor membership;
+    {
+      const std::lock_guard lock(state_mutex_);
+      membership = membership_;
+    }
+    if (membership) caf::anon_send(membership, std::move(message));
+  };
+  TransportEvents events;
+  events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
+    caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
+  };
+  events.note = [this](Life, wire::JobNote note) {
+    tell({note.is_progress ? JobEvent::Kind::progress : JobEvent::Kind::log, std::move(note.task),
+          std::move(note.device), std::move(note.text), note.fraction});
+  };
+  events.membership = [to_membership](Life from, MembershipMessage message) {
+    to_membership(mail::Heard{from, std::move(message)});
+  };
+  events.disconnected = [to_membership](Life life) { to_membership(mail::LinkBroken{life}); };
+  events.refused = [to_membership](Life life) { to_membership(mail::LinkRefused{life}); };
+  events.unwelcome = [this](const std::string& address, const Error& why) {
+    logger_->warn("{} does not want us: {}", address, why.what);
+    if (place_->rank != 0 && address == net::to_string(place_->first)) fail(why);
+  };
+  events.turned_away = [this](Life caller, const Error& why) { on_turned_away(caller, why); };
+  events.log = [this](std::string_view line) { logger_->warn("{}", line); };
+  return events;
+}
+
+void Node::start_membership() {
+  MembershipPorts ports;
+  ports.now = steady_now;
+  ports.send = [this](SendMembership message) { transport_->send(std::move(message)); };
+  ports.up = [this](const MemberUp& up) { on_member_up(up); };
+  ports.down = [this](const MemberDown& down) { on_member_down(down); };
+  ports.load = [this] {
+    LoadSummary load;
+    load.devices.push_back(
+        {"cpu", static_cast<std::uint32_t>(lanes_.count()), lanes_.idle(), 0, 0, Duration{0}});
+    load.tasks_ready = static_cast<std::uint32_t>(lanes_.queued());
+    return load;
+  };
+  ports.over = [this] {
+    fail({ErrorCode::cluster_lost, "the other processes took this one for dead, and go on without it",
+          "it did not answer for seconds: was it stopped, or the machine asleep?"});
+  };
+  MembershipSetup setup{self_, transport_->endpoint(), patience_on_one_host(*place_), draw()};
+  const std::lock_guard lock(state_mutex_);
+  membership_ = system_.spawn<MembershipActor>(std::move(setup), std::move(ports), node_);
+}
+
+// ---- The client
+// ---------------------------------------------------------------------------------------------
+
+Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_ptr<detail::JobState> state) {
+  if (Status gathered = wait_for_all(); !gathered) return gathered;
+  auto plan = std::make_shared<JobPlan>();
+  plan->job = {next_job_.fetch_add(1)};
+  plan->name = state->name;
+  if (place_) {
+    plan->shards = place_->size;
+    plan->shard_of = partition(*graph, plan->shards);
+  } else {
+    plan->shard_of.assign(graph->tasks.size(), 0);
+  }
+  plan->graph = std::move(graph);
+  plan->representation = supervise_all_ ? Representation::supervised : Representation::as_needed;
+  plan->seed = plan->job.value;
+  state->id = plan->job;
+  {
+    const std::lock_guard lock(state_mutex_);
+    if (failed_) return *failed_;
+    std::erase_if(submitted_, [](const auto& one) { return one.expired(); });
+    submitted_.push_back(state);
+  }
+  caf::anon_send(node_, mail::Submit{std::move(plan), follower_of(state)});
+  return Done{};
+}
+
+Status Node::wait_for_all() {
+  if (!place_) return Done{};
+  std::unique_lock lock(state_mutex_);
+  const bool gathered = state_changed_.wait_for(
+      lock, gather_within, [this] { return failed_.has_value() || seen_.size() + 1 >= place_->size; });
+  if (failed_) return *failed_;
+  if (gathered) return Done{};
+  std::string missing;
+  for (std::uint32_t rank = 1; rank < place_->size; ++rank) {
+    if (!seen_.contains({rank})) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  return Error{ErrorCode::peer_unreachable,
+               std::to_string(seen_.size() + 1) + " of " + std::to_string(place_->size) +
+                   " processes are here after 30 s; missing: process " + missing,
+               "look at what the missing ones said on stderr; does each make a dag::Session?"};
+}
+
+Follower Node::follower_of(const std::shared_ptr<detail::JobState>& of) {
+  const std::weak_ptr<detail::JobState> state = of;
+  Follower follower;
+  follower.settled = [state](std::uint32_t task, Outcome outcome, Blob output, std::optional<Error> error) {
+    if (const auto job = state.lock()) job->settle(task, {outcome, std::move(output), std::move(error)});
+  };
+  follower.ended = [state](const std::optional<Error>& stopped, const CellCounts& counts) {
+    const auto job = state.lock();
+    if (!job) return;
+    if (stopped) job->lose(*stopped);
+    job->end(!stopped && counts.failed == 0 && counts.cancelled == 0,
+             {{Outcome::finished, counts.finished},
+              {Outcome::failed, counts.failed},
+              {Outcome::skipped, counts.skipped},
+              {Outcome::cancelled, counts.cancelled}});
+  };
+  follower.lost = [state](Error why) {
+    if (const auto job = state.lock()) job->lose(std::move(why));
+  };
+  return follower;
+}
+
+void Node::on_event(std::function<void(const JobEvent&)> handler) {
+  const std::lock_guard lock(events_mutex_);
+  handler_ = std::move(handler);
+}
+
+void Node::tell(const JobEvent& event) {
+  const std::lock_guard lock(events_mutex_);
+  if (handler_) handler_(event);
+}
+
+void Node::note(JobId job, JobEvent event) {
+  if (self_ == first_life) return tell(event);
+  if (event.text.size() > wire::text_bytes_max) event.text.resize(wire::text_bytes_max);
+  transport_->note(first_life, {job, event.kind == JobEvent::Kind::progress, event.fraction,
+                                std::move(event.task), std::move(event.device), std::move(event.text)});
+}
+
+// ---- Who is there
+// -------------------------------------------------------------------------------------------
+
+void Node::on_member_up(const MemberUp& up) {
+  transport_->member_up(up.life, up.endpoint);
+  const std::lock_guard lock(state_mutex_);
+  seen_.insert(up.life.process);
+  state_changed_.notify_all();
+}
+
+void Node::on_member_down(const MemberDown& down) {
+  transport_->member_down(down.life);
+  logger_->info("{} is gone: {}", to_string(down.life), name(down.why));
+  if (down.life.process != first_life.process) return;
+  if (down.why == DownWhy::left) {
+    const std::lock_guard lock(state_mutex_);
+    first_left_ = true;
+    state_changed_.notify_all();
+  } else {
+    fail({ErrorCode::cluster_lost,
+          "process 0 of the run, which held its jobs, is gone (" + std::string(name(down.why)) + ")",
+          "start the run again; what was saved in checkpoints is not lost"});
+  }
+}
+
+void Node::on_turned_away(Life caller, const Error& why) {
+  logger_->warn("{} was turned away: {}", to_string(caller), why.what);
+  // One of ours that will never come. A stranger is no reason to stop.
+  if (place_->rank == 0 && caller.process.value < place_->size &&
+      (why.code == ErrorCode::binary_mismatch || why.code == ErrorCode::peer_version)) {
+    fail(why);
+  }
+}
+
+void Node::fail(Error why) {
+  std::vector<std::shared_ptr<detail::JobState>> waiting;
+  {
+    const std::lock_guard lock(state_mutex_);
+    if (failed_ || first_left_) return;
+    failed_ = why;
+    for (const auto& one : submitted_) {
+      if (auto state = one.lock()) waiting.push_back(std::move(state));
+    }
+    state_changed_.notify_all();
+  }
+  for (const auto& state : waiting) state->lose(why);
+}
+
+int Node::serve() {
+  std::unique_lock lock(state_mutex_);
+  const auto over = [this] { return first_left_ || failed_.has_value(); };
+  const bool joined =
+      state_changed_.wait_for(lock, gather_within, [&] { return over() || seen_.contains({0}); });
+  if (!joined) {
+    failed_ = Error{ErrorCode::peer_unreachable,
+                    "process 0 did not answer at " + net::to_string(place_->first) + " within 30 s",
+                    "is it still alive, and does it make a dag::Session?"};
+  }
+  state_changed_.wait(lock, over);
+  if (first_left_) return EXIT_SUCCESS;
+  std::cerr << "dag: process " << place_->rank << " ends: " << failed_->message() << std::endl;
+  if (failed_->code == ErrorCode::peer_unreachable) return exit_not_reached;
+  if (failed_->code == ErrorCode::cluster_lost) return exit_lost;
+  return failed_->code == ErrorCode::internal ? EXIT_FAILURE : 4;
+}
+
 std::unique_ptr<detail::Client> start_node(const NodeOptions& options) {
-  return std::make_unique<EmbeddedNode>(options);
+  auto place = place_from_environment().value_or_throw();
+  const bool serves = place && place->rank != 0;
+  auto node = std::make_unique<Node>(options, std::move(place));
+  if (!serves) return node;
+  const int status = node->serve();
+  // Nothing here is of use to anybody any more, and kernels may still run: no destructor is waited for.
+  std::cout.flush();
+  std::fflush(nullptr);
+  _exit(status);
 }
 
 }  // namespace dag

@@ -43,6 +43,7 @@ struct Operation {
     tasks @5 :Tasks;
     outputs @6 :Outputs;
     piece @7 :Piece;
+    jobNote @8 :JobNote;
   }
 }
 
@@ -58,4 +59,14 @@ struct Piece {
   totalBytes @1 :UInt64;
   offset @2 :UInt64;
   bytes @3 :Data;
+}
+
+struct JobNote {
+  # What a kernel said, for whoever watches the job. Only for people: nothing depends on it, and some may be missing.
+  job @0 :Ids.JobId;
+  isProgress @1 :Bool;
+  fraction @2 :Float64;          # of the task, where it is progress
+  task @3 :Text;                 # its name
+  device @4 :Text;               # where the kernel runs
+  text @5 :Text;
 }

@@ -8,12 +8,13 @@
 namespace dag::wire {
 namespace {
 
-/// From the beginning of its first loaded segment to the end of its last.
+/// Of its code: from the beginning of its first executable segment to the end of its last. Only what lies there is
+/// ever called.
 CodeMap::Module extent_of(const dl_phdr_info& module) {
   std::uintptr_t begin = std::numeric_limits<std::uintptr_t>::max(), end = 0;
   for (int i = 0; i < module.dlpi_phnum; ++i) {
     const auto& segment = module.dlpi_phdr[i];
-    if (segment.p_type != PT_LOAD) continue;
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
     begin = std::min<std::uintptr_t>(begin, module.dlpi_addr + segment.p_vaddr);
     end = std::max<std::uintptr_t>(end, module.dlpi_addr + segment.p_vaddr + segment.p_memsz);
   }

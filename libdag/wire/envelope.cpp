@@ -29,6 +29,10 @@ std::size_t words_below(const Operation& operation) {
           },
           [](const Unimplemented&) -> std::size_t { return words_of<schema::Unimplemented>; },
           [](const Piece& piece) -> std::size_t { return words_of<schema::Piece> + data_words(piece.bytes); },
+          [](const JobNote& note) -> std::size_t {
+            return words_of<schema::JobNote> + text_words(note.task) + text_words(note.device) +
+                   text_words(note.text);
+          },
           [](const auto& conversation) -> std::size_t { return words(conversation); }},
       operation);
 }
@@ -72,6 +76,15 @@ void write_operation(schema::Operation::Builder to, const Operation& operation, 
                           builder.setTotalBytes(piece.total_bytes);
                           builder.setOffset(piece.offset);
                           if (piece.bytes) builder.setBytes(as_data(piece.bytes));
+                        },
+                        [&](const JobNote& note) {
+                          auto builder = to.initJobNote();
+                          builder.setJob(note.job.value);
+                          builder.setIsProgress(note.is_progress);
+                          builder.setFraction(note.fraction);
+                          if (!note.task.empty()) builder.setTask(as_text(note.task));
+                          if (!note.device.empty()) builder.setDevice(as_text(note.device));
+                          if (!note.text.empty()) builder.setText(as_text(note.text));
                         }},
              operation);
 }
@@ -112,6 +125,15 @@ Piece read_piece(schema::Piece::Reader from) {
   return piece;
 }
 
+JobNote read_note(schema::JobNote::Reader from) {
+  return {JobId{from.getJob()},
+          from.getIsProgress(),
+          from.getFraction(),
+          text_from(from.getTask(), label_bytes_max, "JobNote.task"),
+          text_from(from.getDevice(), name_bytes_max, "JobNote.device"),
+          text_from(from.getText(), text_bytes_max, "JobNote.text")};
+}
+
 Operation read_operation(schema::Operation::Reader from, Reading& reading) {
   switch (from.which()) {
     case schema::Operation::INVALID:
@@ -130,6 +152,8 @@ Operation read_operation(schema::Operation::Reader from, Reading& reading) {
       return read_message(from, from.getOutputs(), reading);
     case schema::Operation::PIECE:
       return read_piece(from.getPiece());
+    case schema::Operation::JOB_NOTE:
+      return read_note(from.getJobNote());
   }
   return Unknown{static_cast<std::uint16_t>(from.which()), whole_conversation};
 }

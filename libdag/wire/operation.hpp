@@ -3,6 +3,7 @@
 // schema/envelope.capnp.
 
 #include <cstdint>
+#include <string>
 #include <variant>
 
 #include "dag/blob.hpp"
@@ -45,7 +46,19 @@ struct Piece {
   Blob bytes;
 };
 
+/// What a kernel said by Context::log or Context::progress, on its way to who watches the job. Longer texts
+/// than text_bytes_max are cut by who sends.
+struct JobNote {
+  JobId job;
+  bool is_progress = false;
+  double fraction = 0;
+  std::string task;
+  std::string device;
+  std::string text;
+};
+
 /// A JobMessage lies in one of three conversations of the schema: cell, tasks, outputs.
-using Operation = std::variant<Unknown, Unimplemented, Handshake, MembershipMessage, JobMessage, Piece>;
+using Operation =
+    std::variant<Unknown, Unimplemented, Handshake, MembershipMessage, JobMessage, Piece, JobNote>;
 
 }  // namespace dag::wire

@@ -220,6 +220,7 @@ inline std::vector<Sample> all() {
   add_membership(all);
   add_job(all);
   all.push_back({"piece", Piece{3, 5'000'000, 1'000'000, blob("a part of something large")}});
+  all.push_back({"job_note", JobNote{JobId{7}, true, 0.25, "train", "n1/cpu0", "loss 2.5"}});
   return all;
 }
 

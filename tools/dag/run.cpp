@@ -78,6 +78,7 @@ int run(std::uint32_t count, const std::vector<std::string>& words) {
       return waited.end.status;
     }
     std::erase(children, waited.end.child);
+    if (waited.end.status == 0) continue;  // It was told goodbye: process 0 is about to end.
     std::cerr << "dag run: a process of the job ended with status " << waited.end.status << "; "
               << children.size() << " go on\n";
   }

@@ -1,0 +1,75 @@
+#include "actors/membership_actor.hpp"
+
+#include "actors/exceptions.hpp"
+
+namespace dag {
+
+MembershipActor::MembershipActor(caf::actor_config& config, MembershipSetup setup, MembershipPorts ports,
+                                 caf::actor node)
+    : event_based_actor(config),
+      ports_(std::move(ports)),
+      node_(std::move(node)),
+      machine_(setup.self, std::move(setup.endpoint), std::move(setup.options), Random(setup.seed),
+               ports_.now()) {}
+
+caf::behavior MembershipActor::make_behavior() {
+  set_exception_handler(keep_text);
+  act({});
+  return {
+      [this](const mail::Heard& heard) {
+        act(machine_.on_message(heard.from, heard.message, ports_.now()));
+        tell_backlogs();
+      },
+      [this](const mail::LinkBroken& broken) { act(machine_.on_disconnected(broken.life, ports_.now())); },
+      [this](const mail::LinkRefused& refused) { act(machine_.on_refused(refused.life, ports_.now())); },
+      [this](const mail::Leave&) {
+        if (!machine_.is_over()) act(machine_.leave(ports_.now()));
+        quit(caf::exit_reason::user_shutdown);
+      },
+      [this](const mail::Tick& tick) {
+        if (wake_at_ != tick.due) return;  // Another one was set since.
+        wake_at_.reset();
+        machine_.on_load(ports_.load());
+        act(machine_.on_tick(ports_.now()));
+      },
+  };
+}
+
+void MembershipActor::on_exit() { node_ = nullptr; }
+
+void MembershipActor::act(MembershipEffects effects) {
+  for (MembershipEffect& effect : effects) {
+    if (auto* message = std::get_if<SendMembership>(&effect)) {
+      ports_.send(std::move(*message));
+    } else if (const auto* up = std::get_if<MemberUp>(&effect)) {
+      ports_.up(*up);
+      send(node_, mail::LifeUp{up->life});
+    } else if (const auto* down = std::get_if<MemberDown>(&effect)) {
+      send(node_, mail::LifeDown{down->life});
+      ports_.down(*down);
+    } else if (std::holds_alternative<ComeBackAs>(effect)) {
+      ports_.over();
+    }
+    // Suspicions and a stale view ask for patience, which is what everybody has here until a MemberDown.
+  }
+  if (machine_.is_over()) return;
+  const Instant wake = machine_.wake_at();
+  if (wake_at_ && *wake_at_ <= wake) return;
+  wake_at_ = wake;
+  delayed_send(this, std::max(wake - ports_.now(), Duration{0}), mail::Tick{wake});
+}
+
+void MembershipActor::tell_backlogs() {
+  mail::Backlogs backlogs;
+  for (const auto& [process, member] : machine_.members()) {
+    if (is_up(member.claim.state) && member.claim.load.tasks_ready > 0) {
+      backlogs.tasks_ready.emplace_back(member.claim.life, member.claim.load.tasks_ready);
+    }
+  }
+  // Nobody has anything: said once.
+  if (backlogs.tasks_ready.empty() && !told_backlog_) return;
+  told_backlog_ = !backlogs.tasks_ready.empty();
+  send(node_, std::move(backlogs));
+}
+
+}  // namespace dag

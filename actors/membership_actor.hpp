@@ -1,0 +1,55 @@
+#pragma once
+// Hosts the membership machine: who is alive. Decides nothing itself; its word is a hint, incarnations and
+// epochs decide.
+//
+// Messages: in Heard, LinkBroken, LinkRefused (from the transport), Leave, Tick; out LifeUp, LifeDown,
+// Backlogs (to the node).
+
+#include <functional>
+#include <map>
+#include <string_view>
+
+#include "actors/mail.hpp"
+#include "libdag/membership/membership_machine.hpp"
+
+namespace dag {
+
+/// What it needs from outside besides the node.
+struct MembershipPorts {
+  std::function<Instant()> now;
+  std::function<void(SendMembership message)> send;
+  /// Told before anybody here sends to that life, and when nobody will any more.
+  std::function<void(const MemberUp& up)> up;
+  std::function<void(const MemberDown& down)> down;
+  /// What is gossiped of this process.
+  std::function<LoadSummary()> load;
+  /// Others hold this life to be over.
+  std::function<void()> over;
+};
+
+struct MembershipSetup {
+  Life self;
+  Endpoint endpoint;
+  MembershipOptions options;
+  std::uint64_t seed = 0;
+};
+
+class MembershipActor : public caf::event_based_actor {
+ public:
+  MembershipActor(caf::actor_config& config, MembershipSetup setup, MembershipPorts ports, caf::actor node);
+  caf::behavior make_behavior() override;
+  void on_exit() override;
+  const char* name() const override { return "dag.membership"; }
+
+ private:
+  void act(MembershipEffects effects);
+  void tell_backlogs();
+
+  MembershipPorts ports_;
+  caf::actor node_;
+  MembershipMachine machine_;
+  std::optional<Instant> wake_at_;
+  bool told_backlog_ = false;
+};
+
+}  // namespace dag

@@ -1,0 +1,91 @@
+#pragma once
+// A node: all that a process of libdag has, built and taken apart in one place. Alone, or as one of the
+// processes that `dag run` starts: then it also has a transport and a membership actor, and process 0 is the
+// client.
+
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <set>
+
+#include "actors/membership_actor.hpp"
+#include "actors/node_actor.hpp"
+#include "libdag/client/node.hpp"
+#include "libdag/record/sink.hpp"
+#include "nodes/place.hpp"
+#include "nodes/transport/transport.hpp"
+
+namespace dag {
+
+class Node : public detail::Client {
+ public:
+  /// Throws Failure when it cannot be built, say because the port is taken.
+  Node(const NodeOptions& options, std::optional<Place> place);
+  ~Node() override;
+
+  /// What all but process 0 do: waits until process 0 has ended, or is lost. The exit status of this process.
+  int serve();
+
+  Status submit(std::shared_ptr<const detail::Fragment> graph,
+                std::shared_ptr<detail::JobState> state) override;
+  void want(JobId job, std::uint32_t task) override { caf::anon_send(node_, mail::Want{job, task}); }
+  void cancel(JobId job) override { caf::anon_send(node_, mail::CancelJob{job}); }
+  void forget(JobId job) override { caf::anon_send(node_, mail::ForgetJob{job}); }
+  void on_event(std::function<void(const JobEvent&)> handler) override;
+
+ private:
+  /// CAF runs what supervises: few threads, never its own work stealing (its queues walk lists under
+  /// spinlocks).
+  struct SystemConfig : caf::actor_system_config {
+    SystemConfig();
+  };
+
+  // ---- Building it
+  LanesOptions lanes_options(const NodeOptions& options) const;
+  LaneEvents lane_events();
+  void open_transport();
+  TransportEvents transport_events();
+  void start_membership();
+
+  // ---- What its parts tell it
+  void tell(const JobEvent& event);
+  void note(JobId job, JobEvent event);
+  void on_member_up(const MemberUp& up);
+  void on_member_down(const MemberDown& down);
+  void on_turned_away(Life caller, const Error& why);
+  /// This process cannot go on as a part of the run: the client is told, or serve() returns.
+  void fail(Error why);
+  Status wait_for_all();
+  Follower follower_of(const std::shared_ptr<detail::JobState>& state);
+
+  const std::optional<Place> place_;
+  const Life self_;
+  const bool supervise_all_;
+  std::shared_ptr<spdlog::logger> logger_;
+  NullRecordSink records_;
+
+  std::mutex events_mutex_;
+  std::function<void(const JobEvent&)> handler_;
+
+  // Who has come, and whether it is over.
+  std::mutex state_mutex_;
+  std::condition_variable state_changed_;
+  std::set<ProcessId> seen_;
+  std::optional<Error> failed_;
+  bool first_left_ = false;
+  std::vector<std::weak_ptr<detail::JobState>> submitted_;
+
+  std::atomic<std::uint64_t> next_job_{1};
+  SystemConfig config_;
+  caf::actor_system system_;
+  // Ended before the actor system: its actors speak to the transport and the lanes, and those to them.
+  caf::actor node_;
+  caf::actor membership_;
+  std::unique_ptr<Transport> transport_;
+  Lanes lanes_;
+};
+
+}  // namespace dag

@@ -1,0 +1,61 @@
+#include "nodes/place.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace dag {
+namespace {
+
+std::optional<std::string_view> variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
+template <class Number>
+std::optional<Number> number(std::string_view text, int base = 10) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Error bad(std::string_view name, std::string_view value, std::string_view wanted) {
+  return {ErrorCode::configuration_invalid,
+          std::string(name) + " is '" + std::string(value) + "', but must be " + std::string(wanted),
+          "`dag run -n N JOB` sets DAG_RANK, DAG_SIZE and DAG_PEERS; unset all three to run in one process"};
+}
+
+}  // namespace
+
+Result<std::optional<Place>> place_from_environment() {
+  const auto rank = variable("DAG_RANK");
+  const auto size = variable("DAG_SIZE");
+  if (!rank && !size) return std::optional<Place>{};
+  Place place;
+  const auto size_read = number<std::uint32_t>(size.value_or(""));
+  if (!size_read || *size_read == 0 || *size_read > 1024) {
+    return bad("DAG_SIZE", size.value_or(""), "a number from 1 to 1024");
+  }
+  place.size = *size_read;
+  const auto rank_read = number<std::uint32_t>(rank.value_or(""));
+  if (!rank_read || *rank_read >= place.size) {
+    return bad("DAG_RANK", rank.value_or(""), "a number below DAG_SIZE, " + std::to_string(place.size));
+  }
+  place.rank = *rank_read;
+  if (place.size == 1) return std::optional<Place>{};
+  const auto peers = variable("DAG_PEERS");
+  const auto address = net::parse_address(peers.value_or(""));
+  if (!address) return bad("DAG_PEERS", peers.value_or(""), "the address of process 0, HOST:PORT");
+  place.first = *address;
+  if (const auto cluster = variable("DAG_CLUSTER")) {
+    const auto read = number<std::uint64_t>(*cluster, 16);
+    if (!read) return bad("DAG_CLUSTER", *cluster, "up to 16 hexadecimal digits");
+    place.cluster = {*read};
+  }
+  return std::optional<Place>{place};
+}
+
+}  // namespace dag

@@ -1,0 +1,386 @@
+#include "nodes/transport/driver.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace dag::transport {
+namespace {
+
+using net::Channel;
+
+constexpr Duration hello_every = std::chrono::milliseconds(200);
+/// Membership messages that wait for a Welcome; the oldest go, since the next heartbeat says everything
+/// again.
+constexpr std::size_t loose_waiting_max = 8;
+constexpr std::size_t lives_max = 4096;
+
+Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
+
+std::size_t frame_bytes_max(Channel channel) {
+  return channel == Channel::control ? limits::control_frame_bytes_max : wire::bulk_frame_bytes_max;
+}
+
+}  // namespace
+
+Driver::Driver(TransportSetup setup, TransportEvents& events, std::unique_ptr<net::ZmqTransport> sockets)
+    : setup_(std::move(setup)),
+      events_(events),
+      sockets_(std::move(sockets)),
+      control_address_(net::to_string(sockets_->control_address())),
+      bulk_address_(net::to_string(sockets_->bulk_address())) {}
+
+// ---- One turn
+// -----------------------------------------------------------------------------------------------
+
+void Driver::turn(Duration limit) {
+  const Instant now = steady_now();
+  for (net::TransportEvent& event : sockets_->poll(std::max(next_due(now, limit) - now, Duration{0}))) {
+    if (auto* frame = std::get_if<net::FrameArrived>(&event)) {
+      on_frame(std::move(*frame));
+    } else if (const auto* up = std::get_if<net::PeerConnected>(&event)) {
+      on_change(up->peer, up->channel, true, false);
+    } else if (const auto* down = std::get_if<net::PeerDisconnected>(&event)) {
+      on_change(down->peer, down->channel, false, false);
+    } else if (const auto* refused = std::get_if<net::PeerRefused>(&event)) {
+      on_change(refused->peer, refused->channel, false, true);
+    }
+  }
+  const Instant later = steady_now();
+  for (auto& [address, peer] : peers_) {
+    if (peer.hello_at && *peer.hello_at <= later) say_hello(peer);
+  }
+  std::vector<Life> due;
+  for (const auto& [life, partner] : partners_) {
+    if (const auto at = partner.due(); at && *at <= later) due.push_back(life);
+  }
+  for (const Life life : due) {
+    Partner* partner = partner_of(life);
+    if (partner == nullptr) continue;
+    PartnerNews news;
+    partner->on_tick(later, news);
+    carry_out(*partner, std::move(news));
+  }
+}
+
+Instant Driver::next_due(Instant now, Duration limit) const {
+  Instant due = now + limit;
+  for (const auto& [address, peer] : peers_) {
+    if (peer.hello_at) due = std::min(due, *peer.hello_at);
+  }
+  for (const auto& [life, partner] : partners_) {
+    if (const auto at = partner.due()) due = std::min(due, *at);
+  }
+  // A poll rounds up to a millisecond; a batch that is due in microseconds is worth a few turns instead.
+  return due - now < std::chrono::microseconds(50) ? now : due;
+}
+
+// ---- Finding each other
+// -------------------------------------------------------------------------------------
+
+Driver::Peer& Driver::peer_at(const std::string& address) {
+  const auto [at, fresh] = peers_.try_emplace(address);
+  Peer& peer = at->second;
+  if (!fresh) return peer;
+  const auto parsed = net::parse_address(address);
+  const auto handle = parsed ? sockets_->connect(*parsed) : Result<net::PeerHandle>(parsed.error());
+  if (handle) {
+    peer.handle = *handle;
+  } else {
+    complain("an address", handle.error().what);
+    peer.unwelcome = true;
+  }
+  return peer;
+}
+
+link::Hello Driver::self_as_hello() const {
+  return {setup_.cluster, link::versions_spoken, setup_.self, setup_.build, control_address_, bulk_address_};
+}
+
+Blob Driver::loose_frame(Life to, wire::Operation operation) const {
+  link::FrameHeader header;
+  header.cluster = setup_.cluster;
+  header.from = setup_.self;
+  header.to = to;
+  const Result<Blob> frame = wire::encode(link::versions_spoken.max, header, {&operation, 1});
+  DAG_CHECK(frame);
+  return *frame;
+}
+
+void Driver::say_hello(Peer& peer) {
+  peer.hello_at.reset();
+  if (peer.welcomed || peer.unwelcome) return;
+  if (sockets_->send(peer.handle, Channel::control, loose_frame({}, wire::Handshake{self_as_hello()})) ==
+      net::Sent::sent) {
+    ++peer.hellos;
+  }
+  peer.hello_at = steady_now() + hello_every;
+}
+
+void Driver::on_change(net::PeerHandle handle, Channel channel, bool connected, bool refused) {
+  auto* found = find(handle);
+  if (found == nullptr) return;
+  Peer& peer = found->second;
+  if (connected) {
+    if (channel == Channel::control) return say_hello(peer);
+    if (Partner* partner = peer.life ? partner_of(*peer.life) : nullptr) {
+      PartnerNews news;
+      partner->on_connected(Channel::bulk, steady_now(), news);
+      carry_out(*partner, std::move(news));
+    }
+    return;
+  }
+  if (channel == Channel::bulk) return;
+  peer.welcomed = false;
+  peer.hello_at.reset();  // Said when the connection stands again.
+  if (!peer.life || dead_.contains(*peer.life)) return;
+  (refused ? events_.refused : events_.disconnected)(*peer.life);
+}
+
+std::pair<const std::string, Driver::Peer>* Driver::find(net::PeerHandle handle) {
+  const auto found = std::find_if(peers_.begin(), peers_.end(),
+                                  [&](const auto& peer) { return peer.second.handle == handle; });
+  return found == peers_.end() ? nullptr : &*found;
+}
+
+void Driver::on_hello(const net::FrameArrived& frame, const link::Hello& hello) {
+  const auto* caller = std::get_if<net::CallerHandle>(&frame.from);
+  if (caller == nullptr || frame.channel != Channel::control) return;
+  if (setup_.cluster == ClusterId{}) return;  // We do not know yet where we belong; it will ask again.
+  const Result<link::Welcome> answer = link::answer(self_as_hello(), hello);
+  wire::Operation operation;
+  if (answer && known_.size() < lives_max) {
+    know(hello.from, hello.control_address, hello.bulk_address);
+    operation = wire::Handshake{*answer};
+  } else {
+    const Error why =
+        answer ? Error{ErrorCode::configuration_invalid, "too many processes have come and gone", {}}
+               : answer.error();
+    operation = wire::Handshake{link::refused(setup_.self, why)};
+    events_.turned_away(hello.from, why);
+  }
+  // May be lost: Hello is repeated.
+  static_cast<void>(
+      sockets_->answer(*caller, Channel::control, loose_frame(hello.from, std::move(operation))));
+}
+
+void Driver::on_welcome(Peer& peer, const link::Welcome& welcome) {
+  if (setup_.cluster == ClusterId{}) setup_.cluster = welcome.cluster;
+  if (welcome.cluster != setup_.cluster || welcome.version < link::versions_spoken.min ||
+      welcome.version > link::versions_spoken.max) {
+    return;
+  }
+  const bool first = !peer.welcomed;
+  if (peer.life && *peer.life != welcome.from) {
+    // Another process listens there now.
+    if (!dead_.contains(*peer.life)) events_.refused(*peer.life);
+  }
+  peer.life = welcome.from;
+  peer.version = welcome.version;
+  peer.welcomed = true;
+  peer.hello_at.reset();
+  know(welcome.from, welcome.control_address, welcome.bulk_address);
+  if (const auto bulk = net::parse_address(welcome.bulk_address)) {
+    if (const Status set = sockets_->set_bulk_address(peer.handle, *bulk); !set)
+      complain("an address", set.error().what);
+  }
+  while (!peer.waiting.empty()) {
+    send_loose(peer, peer.waiting.front());
+    peer.waiting.pop_front();
+  }
+  if (!first) return;
+  if (Partner* partner = partner_of(welcome.from)) {
+    PartnerNews news;
+    partner->on_connected(Channel::control, steady_now(), news);
+    carry_out(*partner, std::move(news));
+  }
+}
+
+void Driver::on_handshake(const net::FrameArrived& frame, const wire::Envelope& envelope) {
+  for (const wire::Operation& operation : envelope.operations) {
+    const auto* handshake = std::get_if<wire::Handshake>(&operation);
+    if (handshake == nullptr) continue;
+    if (const auto* hello = std::get_if<link::Hello>(handshake)) {
+      on_hello(frame, *hello);
+      continue;
+    }
+    const auto* answered = std::get_if<net::PeerHandle>(&frame.from);
+    auto* found = answered == nullptr ? nullptr : find(*answered);
+    if (found == nullptr || found->second.hellos == 0) continue;  // Nobody asked.
+    if (const auto* welcome = std::get_if<link::Welcome>(handshake)) {
+      on_welcome(found->second, *welcome);
+    } else {
+      found->second.unwelcome = true;
+      events_.unwelcome(found->first, link::error_of(std::get<link::HelloRefused>(*handshake)));
+    }
+  }
+}
+
+// ---- Frames
+// -------------------------------------------------------------------------------------------------
+
+void Driver::on_frame(net::FrameArrived frame) {
+  Result<wire::Envelope> decoded = wire::decode(frame.bytes.bytes(), frame_bytes_max(frame.channel));
+  if (!decoded) return complain("a frame was refused", decoded.error().what);
+  wire::Envelope& envelope = *decoded;
+  if (wire::is_loose(envelope) && std::holds_alternative<wire::Handshake>(envelope.operations.front())) {
+    return on_handshake(frame, envelope);
+  }
+  const Life from = envelope.header.from;
+  if (setup_.cluster == ClusterId{} || envelope.header.cluster != setup_.cluster || !known_.contains(from)) {
+    return complain("a frame was refused", "its sender " + to_string(from) + " was not welcomed here");
+  }
+  if (wire::is_loose(envelope)) {
+    if (envelope.header.to != Life{} && envelope.header.to != setup_.self) return;
+    for (wire::Operation& operation : envelope.operations) {
+      if (auto* message = std::get_if<MembershipMessage>(&operation)) {
+        events_.membership(from, std::move(*message));
+      }
+    }
+    return;
+  }
+  if (dead_.contains(from)) return;  // Membership tells it.
+  Partner& partner = begin_partner(from);
+  PartnerNews news;
+  partner.on_frame(frame.channel, std::move(envelope), steady_now(), news);
+  carry_out(partner, std::move(news));
+}
+
+void Driver::know(Life life, const std::string& control, const std::string& bulk) {
+  if (known_.size() >= lives_max) return;
+  known_.insert(life);
+  if (!dead_.contains(life)) endpoints_[life] = {control, bulk};
+}
+
+Partner& Driver::begin_partner(Life life) {
+  return partners_
+      .try_emplace(life, link::LinkEnds{setup_.cluster, setup_.self, life}, link::versions_spoken.max)
+      .first->second;
+}
+
+Partner* Driver::partner_of(Life life) {
+  const auto found = partners_.find(life);
+  return found == partners_.end() ? nullptr : &found->second;
+}
+
+void Driver::carry_out(Partner& partner, PartnerNews&& news) {
+  const Life life = partner.life();
+  const auto endpoint = endpoints_.find(life);
+  if (!news.frames.empty() && endpoint != endpoints_.end()) {
+    Peer& peer = peer_at(endpoint->second.control);
+    for (const FrameOut& out : news.frames) {
+      // Not connected, or connected to who knows whom: lost, and the link will find out.
+      if (!peer.welcomed || peer.life != life) break;
+      const std::span<const wire::Operation> operations =
+          out.batch ? std::span<const wire::Operation>(out.batch->operations)
+                    : std::span<const wire::Operation>{};
+      const Result<Blob> frame =
+          wire::encode(peer.version, out.header, operations, frame_bytes_max(out.channel));
+      if (!frame) {
+        complain("a frame cannot be sent", frame.error().what);
+        continue;
+      }
+      static_cast<void>(sockets_->send(peer.handle, out.channel, *frame));
+    }
+  }
+  for (const std::string& complaint : news.complaints) complain("a peer", complaint);
+  for (Delivered& delivered : news.delivered) hand_on(life, std::move(delivered));
+  if (news.give_up) {
+    complain("a peer", to_string(life) + " takes nothing: it is given up");
+    events_.disconnected(life);
+    events_.refused(life);
+  }
+}
+
+void Driver::hand_on(Life from, Delivered&& delivered) {
+  std::vector<JobMessage> messages;
+  for (wire::Operation& operation : delivered.operations) {
+    if (auto* message = std::get_if<JobMessage>(&operation)) {
+      messages.push_back(std::move(*message));
+    } else if (auto* note = std::get_if<wire::JobNote>(&operation)) {
+      events_.note(from, std::move(*note));
+    } else if (const auto* unknown = std::get_if<wire::Unknown>(&operation)) {
+      send(from, wire::unimplemented_answer(*unknown));
+    } else if (const auto* unimplemented = std::get_if<wire::Unimplemented>(&operation)) {
+      complain("a peer", to_string(from) + " does not know operation " +
+                             std::to_string(unimplemented->conversation) + "." +
+                             std::to_string(unimplemented->message));
+    }
+  }
+  if (messages.empty()) {
+    handled(from, delivered.channel, delivered.count, delivered.charge_bytes);
+  } else {
+    events_.arrived(from, std::move(messages), handled_later(from, delivered));
+  }
+}
+
+void Driver::handled(Life from, Channel channel, std::uint64_t count, std::uint64_t charge_bytes) {
+  Partner* partner = partner_of(from);
+  if (partner == nullptr) return;
+  PartnerNews news;
+  partner->handled(channel, count, charge_bytes, news);
+  carry_out(*partner, std::move(news));
+}
+
+// ---- What others ask for
+// ------------------------------------------------------------------------------------
+
+void Driver::send(Life to, wire::Operation operation) {
+  Partner* partner = partner_of(to);
+  if (partner == nullptr) return;
+  PartnerNews news;
+  partner->send(std::move(operation), steady_now(), news);
+  carry_out(*partner, std::move(news));
+}
+
+void Driver::send(SendMembership message) {
+  Peer& peer = peer_at(message.address);
+  if (!message.to) peer.seed = true;
+  if (peer.welcomed) return send_loose(peer, message);
+  if (peer.unwelcome) return;
+  if (peer.waiting.size() == loose_waiting_max) peer.waiting.pop_front();
+  peer.waiting.push_back(std::move(message));
+}
+
+void Driver::send_loose(Peer& peer, const SendMembership& message) {
+  if (message.to && peer.life != message.to) return;
+  static_cast<void>(sockets_->send(peer.handle, Channel::control,
+                                   loose_frame(message.to.value_or(Life{}), message.message)));
+}
+
+void Driver::member_up(Life life, const Endpoint& endpoint) {
+  if (dead_.contains(life)) return;
+  endpoints_[life] = endpoint;
+  begin_partner(life);
+  peer_at(endpoint.control);
+}
+
+void Driver::member_down(Life life) {
+  dead_.insert(life);
+  partners_.erase(life);
+  const auto endpoint = endpoints_.find(life);
+  if (endpoint == endpoints_.end()) return;
+  const auto peer = peers_.find(endpoint->second.control);
+  endpoints_.erase(endpoint);
+  if (peer == peers_.end() || peer->second.life != life) return;
+  if (peer->second.seed) {
+    peer->second.life.reset();
+  } else {
+    sockets_->disconnect(peer->second.handle);
+    peers_.erase(peer);
+  }
+}
+
+bool Driver::quiet() const {
+  return std::all_of(partners_.begin(), partners_.end(), [](const auto& one) { return one.second.quiet(); });
+}
+
+void Driver::complain(std::string_view about, const std::string& what) {
+  auto found = complaints_.find(about);
+  if (found == complaints_.end()) found = complaints_.emplace(std::string(about), 0).first;
+  const std::uint64_t count = ++found->second;
+  if (!std::has_single_bit(count)) return;
+  events_.log(std::string(about) + ": " + what +
+              (count > 1 ? " (" + std::to_string(count) + " times by now)" : ""));
+}
+
+}  // namespace dag::transport

@@ -1,0 +1,90 @@
+#pragma once
+// What the transport's thread does: it says and answers Hello, finds partners by their address, gives frames
+// to sockets and operations to whoever they are for. Used on one thread (transport.cpp).
+//
+// Who is believed. A process is talked with after each side has said Hello to the other on the connection it
+// made and got a Welcome: same cluster, same build, a version both speak. A frame counts when its sender was
+// welcomed before, by its cluster and life; anything else is dropped and counted. (Whoever reaches the port
+// can still pretend to be somebody else. That ends with keys; until then ports are on loopback.)
+//
+// A connection that breaks may come back to another process on the same port, so Hello is said again after
+// each break and before anything else.
+
+#include <deque>
+#include <map>
+#include <set>
+
+#include "nodes/transport/partner.hpp"
+#include "nodes/transport/transport.hpp"
+
+namespace dag::transport {
+
+class Driver {
+ public:
+  Driver(TransportSetup setup, TransportEvents& events, std::unique_ptr<net::ZmqTransport> sockets);
+
+  /// Waits for frames, timers or a wake, but no longer than `limit`, and deals with them.
+  void turn(Duration limit = std::chrono::hours(1));
+  net::ZmqTransport& sockets() { return *sockets_; }
+
+  // What others on this thread ask for; how to deal with `handled` is theirs.
+  void send(Life to, wire::Operation operation);
+  void send(SendMembership message);
+  void member_up(Life life, const Endpoint& endpoint);
+  void member_down(Life life);
+  void handled(Life from, net::Channel channel, std::uint64_t count, std::uint64_t charge_bytes);
+  /// Everything that may still leave has left.
+  bool quiet() const;
+
+  /// Called with each batch that is for others: sends `handled` back in time.
+  std::function<std::function<void()>(Life, const Delivered&)> handled_later;
+
+ private:
+  /// Somebody we connect to, by the address that was given to us.
+  struct Peer {
+    net::PeerHandle handle;
+    std::optional<Life> life;  ///< who welcomed us there, last
+    bool welcomed = false;     ///< over the connection that stands
+    bool unwelcome = false;    ///< told no: it is not asked again
+    bool seed = false;         ///< asked for before it was a member: kept when the member dies
+    std::uint16_t version = link::versions_spoken.max;
+    std::uint32_t hellos = 0;
+    std::optional<Instant> hello_at;
+    std::deque<SendMembership> waiting;
+  };
+
+  Peer& peer_at(const std::string& address);
+  void say_hello(Peer& peer);
+  void on_frame(net::FrameArrived frame);
+  void on_handshake(const net::FrameArrived& frame, const wire::Envelope& envelope);
+  void on_hello(const net::FrameArrived& frame, const link::Hello& hello);
+  void on_welcome(Peer& peer, const link::Welcome& welcome);
+  void on_change(net::PeerHandle handle, net::Channel channel, bool connected, bool refused);
+  std::pair<const std::string, Peer>* find(net::PeerHandle handle);
+  Partner* partner_of(Life life);
+  Partner& begin_partner(Life life);
+  void know(Life life, const std::string& control, const std::string& bulk);
+  link::Hello self_as_hello() const;
+  void send_loose(Peer& peer, const SendMembership& message);
+  Blob loose_frame(Life to, wire::Operation operation) const;
+  void carry_out(Partner& partner, PartnerNews&& news);
+  void hand_on(Life from, Delivered&& delivered);
+  void complain(std::string_view about, const std::string& what);
+  Instant next_due(Instant now, Duration limit) const;
+
+  TransportSetup setup_;
+  TransportEvents& events_;
+  std::unique_ptr<net::ZmqTransport> sockets_;
+  const std::string control_address_, bulk_address_;
+  std::map<std::string, Peer> peers_;
+  /// Callers that were welcomed, and those who welcomed us, in all their lives: bounded by lives_max.
+  std::set<Life> known_;
+  /// Where they listen, by their own word or membership's.
+  std::map<Life, Endpoint> endpoints_;
+  std::map<Life, Partner> partners_;
+  std::set<Life> dead_;
+  /// What happened how often, so that a flood of bad frames does not fill the log.
+  std::map<std::string, std::uint64_t, std::less<>> complaints_;
+};
+
+}  // namespace dag::transport

@@ -1,0 +1,172 @@
+#include "nodes/transport/partner.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dag::transport {
+namespace {
+
+using net::Channel;
+
+}  // namespace
+
+Partner::Partner(const link::LinkEnds& ends, std::uint16_t version)
+    : ends_(ends), version_(version), control_(ends, {}), bulk_(ends, link::bulk_link_options()) {}
+
+void Partner::send(wire::Operation operation, Instant now, PartnerNews& news) {
+  if (waiting() >= waiting_max) {
+    news.give_up = true;
+    return;
+  }
+  if (wire::size_bytes(operation) > control_operation_bytes_max) {
+    large_.push_back(std::move(operation));
+    fill_bulk(now, news);
+  } else {
+    control_.waiting.push_back(std::move(operation));
+    fill_control(now, news);
+  }
+}
+
+void Partner::fill_control(Instant now, PartnerNews& news) {
+  Machine::Effects effects;
+  while (room_control_ && !control_.waiting.empty()) {
+    const std::size_t size = wire::size_bytes(control_.waiting.front());
+    const link::Offer answer = control_.link.offer(std::move(control_.waiting.front()), size, now, effects);
+    room_control_ = answer == link::Offer::taken;
+    if (answer != link::Offer::refused) control_.waiting.pop_front();
+  }
+  carry_out(Channel::control, std::move(effects), news);
+}
+
+void Partner::fill_bulk(Instant now, PartnerNews& news) {
+  Machine::Effects effects;
+  while (room_bulk_ && (outgoing_ || !large_.empty())) {
+    if (!outgoing_) {
+      // A frame like any other, but for its size; what it claims to be is looked at when it is whole again.
+      link::FrameHeader header;
+      header.cluster = ends_.cluster;
+      header.from = ends_.self;
+      header.to = ends_.peer;
+      const Result<Blob> encoded = wire::encode(version_, header, {&large_.front(), 1}, message_bytes_max);
+      large_.pop_front();
+      if (!encoded) {
+        news.complaints.push_back("a message for " + to_string(life()) +
+                                  " cannot be sent: " + encoded.error().what);
+        continue;
+      }
+      outgoing_ = Outgoing{++last_number_, *encoded, 0};
+    }
+    const auto all = outgoing_->bytes.bytes();
+    const std::size_t size = std::min(limits::bulk_chunk_bytes, all.size() - outgoing_->sent);
+    wire::Operation piece =
+        wire::Piece{outgoing_->number, all.size(), outgoing_->sent, Blob(all.subspan(outgoing_->sent, size))};
+    const std::size_t weight = wire::size_bytes(piece);
+    const link::Offer answer = bulk_.link.offer(std::move(piece), weight, now, effects);
+    room_bulk_ = answer == link::Offer::taken;
+    if (answer == link::Offer::refused) break;
+    outgoing_->sent += size;
+    if (outgoing_->sent == all.size()) outgoing_.reset();
+  }
+  carry_out(Channel::bulk, std::move(effects), news);
+}
+
+void Partner::on_frame(Channel channel, wire::Envelope envelope, Instant now, PartnerNews& news) {
+  Machine::Effects effects;
+  lane(channel).link.on_frame(envelope.header, std::move(envelope.operations), now, effects);
+  carry_out(channel, std::move(effects), news);
+  fill_control(now, news);
+  fill_bulk(now, news);
+}
+
+void Partner::handled(Channel channel, std::uint64_t count, std::uint64_t charge_bytes, PartnerNews& news) {
+  Machine::Effects effects;
+  lane(channel).link.on_handled(count, charge_bytes, effects);
+  carry_out(channel, std::move(effects), news);
+}
+
+void Partner::on_connected(Channel channel, Instant now, PartnerNews& news) {
+  Machine::Effects effects;
+  lane(channel).link.on_carrier_restored(now, effects);
+  carry_out(channel, std::move(effects), news);
+}
+
+void Partner::on_tick(Instant now, PartnerNews& news) {
+  for (const Channel channel : {Channel::control, Channel::bulk}) {
+    Machine::Effects effects;
+    lane(channel).link.on_tick(now, effects);
+    carry_out(channel, std::move(effects), news);
+  }
+  fill_control(now, news);
+  fill_bulk(now, news);
+}
+
+std::optional<Instant> Partner::due() const {
+  const auto control = control_.link.due();
+  const auto bulk = bulk_.link.due();
+  if (!control || !bulk) return control ? control : bulk;
+  return std::min(*control, *bulk);
+}
+
+void Partner::carry_out(Channel channel, Machine::Effects&& effects, PartnerNews& news) {
+  for (auto& effect : effects) {
+    if (auto* frame = std::get_if<link::Send<wire::Operation>>(&effect)) {
+      news.frames.push_back({channel, frame->header, std::move(frame->batch)});
+    } else if (auto* deliver = std::get_if<link::Deliver<wire::Operation>>(&effect)) {
+      Delivered delivered{channel, {}, deliver->operations.size(), deliver->charge_bytes};
+      for (wire::Operation& operation : deliver->operations) {
+        if (auto* piece = std::get_if<wire::Piece>(&operation)) {
+          if (auto whole = assemble(std::move(*piece), news))
+            delivered.operations.push_back(std::move(*whole));
+        } else {
+          delivered.operations.push_back(std::move(operation));
+        }
+      }
+      news.delivered.push_back(std::move(delivered));
+    } else if (std::holds_alternative<link::RoomAgain>(effect)) {
+      (channel == Channel::control ? room_control_ : room_bulk_) = true;
+    } else if (const auto* refused = std::get_if<link::FrameRefused>(&effect)) {
+      if (refused->why >= link::Refusal::malformed) {
+        news.complaints.push_back("a frame of " + to_string(refused->from) +
+                                  " was refused: " + std::string(link::name(refused->why)));
+      }
+    }
+  }
+}
+
+std::optional<wire::Operation> Partner::assemble(wire::Piece piece, PartnerNews& news) {
+  const auto refuse = [&](const std::string& why) {
+    news.complaints.push_back("a large message of " + to_string(life()) + " was refused: " + why);
+    incoming_.reset();
+    return std::nullopt;
+  };
+  if (piece.offset == 0) incoming_ = Incoming{piece.number, piece.total_bytes, 0, {}};
+  // The link delivers in order and once, so anything else is a peer that breaks the protocol.
+  if (!incoming_ || incoming_->number != piece.number || incoming_->total_bytes != piece.total_bytes ||
+      incoming_->have_bytes != piece.offset) {
+    return refuse("a piece out of order");
+  }
+  if (piece.total_bytes > message_bytes_max || !piece.bytes ||
+      piece.bytes.size_bytes() > piece.total_bytes - piece.offset) {
+    return refuse("its pieces are larger than it");
+  }
+  incoming_->have_bytes += piece.bytes.size_bytes();
+  incoming_->pieces.push_back(std::move(piece.bytes));
+  if (incoming_->have_bytes < incoming_->total_bytes) return std::nullopt;
+  Incoming whole = std::move(*incoming_);
+  incoming_.reset();
+  const Blob bytes = Blob::make(whole.total_bytes, [&](std::byte* to) {
+    for (Blob& one : whole.pieces) {
+      std::memcpy(to, one.bytes().data(), one.size_bytes());
+      to += one.size_bytes();
+      one = {};
+    }
+  });
+  Result<wire::Envelope> envelope = wire::decode(bytes.bytes(), message_bytes_max);
+  if (!envelope) return refuse(envelope.error().what);
+  if (envelope->operations.size() != 1 || std::holds_alternative<wire::Piece>(envelope->operations[0])) {
+    return refuse("it is not one message");
+  }
+  return std::move(envelope->operations[0]);
+}
+
+}  // namespace dag::transport

@@ -1,0 +1,110 @@
+#pragma once
+// One life of another process, as the transport talks to it: a link for control and one for bulk, what waits
+// for room in them, and large messages in pieces. A machine: frames and time in, frames and operations out.
+// Leaves to others where the partner is (driver.hpp) and what operations mean.
+//
+// A message that would hold up others goes by the bulk link, in pieces of limits::bulk_chunk_bytes, one
+// message after another; it is encoded when its turn comes, so what waits is only the values, which share
+// their bytes with the rest of the process. Messages of one partner may overtake each other by the other
+// link; who sends must not rely on order (libdag/home/messages.hpp).
+//
+// Memory: an outbox and a window per link, one encoded message going out and one coming in
+// (message_bytes_max), and what waits. That is bounded by what the senders may have open at a time: outputs
+// travel when they are asked for (Fetch), of which a process has at most RunnerOptions::fetches_max. What is
+// pushed are small operations; a partner for which waiting_max of these wait takes nothing any more and is
+// given up.
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "libdag/link/link_machine.hpp"
+#include "libdag/net/transport_events.hpp"
+#include "libdag/wire/envelope.hpp"
+
+namespace dag::transport {
+
+/// Messages above this size go by the bulk link.
+inline constexpr std::size_t control_operation_bytes_max = 64 * 1024;
+/// No message is larger: Cap'n Proto has no longer lists.
+inline constexpr std::size_t message_bytes_max = (std::size_t{1} << 29) - 1;
+inline constexpr std::size_t waiting_max = 4'000'000;
+
+struct FrameOut {
+  net::Channel channel;
+  link::FrameHeader header;
+  /// Null: no operations.
+  std::shared_ptr<const link::Batch<wire::Operation>> batch;
+};
+/// Say Partner::handled with the two numbers when the operations have been dealt with.
+struct Delivered {
+  net::Channel channel;
+  std::vector<wire::Operation> operations;
+  std::uint64_t count = 0;
+  std::uint64_t charge_bytes = 0;
+};
+struct PartnerNews {
+  std::vector<FrameOut> frames;
+  std::vector<Delivered> delivered;
+  std::vector<std::string> complaints;  ///< for the log
+  bool give_up = false;
+};
+
+class Partner {
+ public:
+  Partner(const link::LinkEnds& ends, std::uint16_t version);
+
+  void send(wire::Operation operation, Instant now, PartnerNews& news);
+  void on_frame(net::Channel channel, wire::Envelope envelope, Instant now, PartnerNews& news);
+  void handled(net::Channel channel, std::uint64_t count, std::uint64_t charge_bytes, PartnerNews& news);
+  /// There is a connection again; what was in flight may be lost.
+  void on_connected(net::Channel channel, Instant now, PartnerNews& news);
+  void on_tick(Instant now, PartnerNews& news);
+  std::optional<Instant> due() const;
+
+  Life life() const { return ends_.peer; }
+  std::uint16_t version() const { return version_; }
+  std::size_t waiting() const { return control_.waiting.size() + large_.size(); }
+  bool quiet() const { return waiting() == 0 && !outgoing_ && control_.link.quiet() && bulk_.link.quiet(); }
+
+ private:
+  using Machine = link::LinkMachine<wire::Operation>;
+  struct Lane {
+    Lane(const link::LinkEnds& ends, const link::LinkOptions& options) : link(ends, options) {}
+    Machine link;
+    std::deque<wire::Operation> waiting;
+  };
+  /// A large message on its way out.
+  struct Outgoing {
+    std::uint64_t number = 0;
+    Blob bytes;
+    std::size_t sent = 0;
+  };
+  struct Incoming {
+    std::uint64_t number = 0;
+    std::uint64_t total_bytes = 0;
+    std::uint64_t have_bytes = 0;
+    std::vector<Blob> pieces;
+  };
+
+  Lane& lane(net::Channel channel) { return channel == net::Channel::control ? control_ : bulk_; }
+  void fill_control(Instant now, PartnerNews& news);
+  void fill_bulk(Instant now, PartnerNews& news);
+  void carry_out(net::Channel channel, Machine::Effects&& effects, PartnerNews& news);
+  /// The message that the piece completes, if it does.
+  std::optional<wire::Operation> assemble(wire::Piece piece, PartnerNews& news);
+
+  const link::LinkEnds ends_;
+  const std::uint16_t version_;
+  Lane control_;
+  Lane bulk_;
+  std::deque<wire::Operation> large_;
+  std::optional<Outgoing> outgoing_;
+  std::uint64_t last_number_ = 0;
+  std::optional<Incoming> incoming_;
+  bool room_control_ = true;
+  bool room_bulk_ = true;
+};
+
+}  // namespace dag::transport

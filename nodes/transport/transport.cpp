@@ -1,0 +1,147 @@
+#include "nodes/transport/transport.hpp"
+
+#include <pthread.h>
+
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "nodes/transport/driver.hpp"
+
+namespace dag {
+namespace {
+
+using transport::Delivered;
+using transport::Driver;
+
+/// How long what waits for others may delay the end of the process.
+constexpr auto close_grace = std::chrono::milliseconds(200);
+/// Notes that wait for the thread; what kernels say beyond is dropped.
+constexpr std::size_t notes_waiting_max = 10'000;
+
+}  // namespace
+
+class Transport::Thread {
+ public:
+  Thread(TransportSetup setup, TransportEvents events)
+      : setup_(std::move(setup)), events_(std::move(events)), inbox_(std::make_shared<Inbox>()) {}
+  ~Thread() {
+    post([this](Driver&) { closing_ = true; });
+    if (thread_.joinable()) thread_.join();
+  }
+
+  Status start() {
+    std::promise<Status> opened;
+    auto result = opened.get_future();
+    thread_ = std::thread([this, &opened] { run(opened); });
+    return result.get();
+  }
+
+  /// To be done on the thread, in order.
+  void post(std::function<void(Driver&)> what) { inbox_->post(std::move(what)); }
+  bool take_note_slot() {
+    if (notes_.fetch_add(1) < notes_waiting_max) return true;
+    notes_.fetch_sub(1);
+    return false;
+  }
+  void give_note_slot() { notes_.fetch_sub(1); }
+  const Endpoint& endpoint() const { return endpoint_; }
+
+ private:
+  /// Outlives the thread for the sake of those who still hold a `handled`.
+  struct Inbox {
+    void post(std::function<void(Driver&)> what) {
+      const std::lock_guard lock(mutex);
+      if (sockets == nullptr && over) return;
+      waiting.push_back(std::move(what));
+      if (waiting.size() == 1 && sockets != nullptr) sockets->wake();
+    }
+    std::vector<std::function<void(Driver&)>> take() {
+      const std::lock_guard lock(mutex);
+      return std::exchange(waiting, {});
+    }
+    std::mutex mutex;
+    std::vector<std::function<void(Driver&)>> waiting;
+    net::ZmqTransport* sockets = nullptr;  // While the thread runs.
+    bool over = false;
+  };
+
+  void run(std::promise<Status>& opened) {
+    pthread_setname_np(pthread_self(), "dag-transport");
+    auto sockets = net::ZmqTransport::open(setup_.sockets);
+    if (!sockets) {
+      opened.set_value(sockets.error());
+      return;
+    }
+    Driver driver(setup_, events_, std::move(sockets).value());
+    driver.handled_later = [inbox = inbox_](Life from, const Delivered& delivered) -> std::function<void()> {
+      return [inbox, from, channel = delivered.channel, count = delivered.count,
+              bytes = delivered.charge_bytes] {
+        inbox->post([=](Driver& again) { again.handled(from, channel, count, bytes); });
+      };
+    };
+    endpoint_ = {net::to_string(driver.sockets().control_address()),
+                 net::to_string(driver.sockets().bulk_address())};
+    {
+      const std::lock_guard lock(inbox_->mutex);
+      inbox_->sockets = &driver.sockets();
+    }
+    opened.set_value(Done{});
+    while (!closing_) {
+      for (const auto& what : inbox_->take()) what(driver);
+      if (!closing_) driver.turn();
+    }
+    const auto until = std::chrono::steady_clock::now() + close_grace;
+    while (!driver.quiet() && std::chrono::steady_clock::now() < until) {
+      for (const auto& what : inbox_->take()) what(driver);
+      driver.turn(std::chrono::milliseconds(10));
+    }
+    const std::lock_guard lock(inbox_->mutex);
+    inbox_->sockets = nullptr;
+    inbox_->over = true;
+    inbox_->waiting.clear();
+  }
+
+  TransportSetup setup_;
+  TransportEvents events_;
+  std::shared_ptr<Inbox> inbox_;
+  Endpoint endpoint_;
+  std::atomic<std::size_t> notes_{0};
+  bool closing_ = false;  // The thread's own.
+  std::thread thread_;
+};
+
+Transport::Transport(std::unique_ptr<Thread> thread) : thread_(std::move(thread)) {}
+Transport::~Transport() = default;
+
+Result<std::unique_ptr<Transport>> Transport::open(TransportSetup setup, TransportEvents events) {
+  auto thread = std::make_unique<Thread>(std::move(setup), std::move(events));
+  if (const Status started = thread->start(); !started) return started.error();
+  return std::unique_ptr<Transport>(new Transport(std::move(thread)));
+}
+
+const Endpoint& Transport::endpoint() const { return thread_->endpoint(); }
+
+void Transport::send(Life to, JobMessage message) {
+  // A std::function must be copyable, and a message is not copied for that.
+  auto shared = std::make_shared<JobMessage>(std::move(message));
+  thread_->post([to, shared](Driver& driver) { driver.send(to, std::move(*shared)); });
+}
+void Transport::note(Life to, wire::JobNote note) {
+  if (!thread_->take_note_slot()) return;
+  thread_->post([this, to, note = std::move(note)](Driver& driver) {
+    thread_->give_note_slot();
+    driver.send(to, note);
+  });
+}
+void Transport::send(SendMembership message) {
+  thread_->post([message = std::move(message)](Driver& driver) { driver.send(message); });
+}
+void Transport::member_up(Life life, Endpoint endpoint) {
+  thread_->post([life, endpoint = std::move(endpoint)](Driver& driver) { driver.member_up(life, endpoint); });
+}
+void Transport::member_down(Life life) {
+  thread_->post([life](Driver& driver) { driver.member_down(life); });
+}
+
+}  // namespace dag

@@ -1,0 +1,74 @@
+#pragma once
+// What brings messages to other processes: a thread that owns every socket of this one. From actors and lanes
+// by a queue and a wake, to them by TransportEvents; it never waits for either. Decides nothing about work or
+// about who is alive.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libdag/home/messages.hpp"
+#include "libdag/membership/effects.hpp"
+#include "libdag/net/zmq_transport.hpp"
+#include "libdag/wire/operation.hpp"
+
+namespace dag {
+
+struct TransportSetup {
+  Life self;
+  /// Zero: whichever the first process that welcomes us belongs to.
+  ClusterId cluster;
+  /// build_of_this_process().
+  std::string build;
+  net::TransportOptions sockets;
+};
+
+/// Called on the transport's thread; must not block.
+struct TransportEvents {
+  /// Messages in the order in which they were sent. `handled` is to be called, from any thread, when they
+  /// have been dealt with: until then they count against what the sender may send.
+  std::function<void(Life from, std::vector<JobMessage> messages, std::function<void()> handled)> arrived;
+  std::function<void(Life from, wire::JobNote note)> note;
+  std::function<void(Life from, MembershipMessage message)> membership;
+  /// The connection to a life broke; nobody listens where it did.
+  std::function<void(Life life)> disconnected;
+  std::function<void(Life life)> refused;
+  /// The process at this address does not take us for one of its own.
+  std::function<void(const std::string& address, const Error& why)> unwelcome;
+  /// We do not take this caller for one of ours.
+  std::function<void(Life caller, const Error& why)> turned_away;
+  std::function<void(std::string_view line)> log;
+};
+
+class Transport {
+ public:
+  /// Listens. address_in_use and others as ZmqTransport::open.
+  static Result<std::unique_ptr<Transport>> open(TransportSetup setup, TransportEvents events);
+  /// Sends what may still be sent within a moment, then closes every socket. No event is called afterwards.
+  ~Transport();
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  const Endpoint& endpoint() const;
+
+  // From any thread; never blocks, and nothing is refused.
+
+  /// At least once while both live; dropped when `to` is not a member.
+  void send(Life to, JobMessage message);
+  /// What a kernel said. Dropped when many of them wait: it is for people.
+  void note(Life to, wire::JobNote note);
+  /// May be lost.
+  void send(SendMembership message);
+  void member_up(Life life, Endpoint endpoint);
+  /// That life is over: what waits for it is dropped.
+  void member_down(Life life);
+
+ private:
+  class Thread;
+  explicit Transport(std::unique_ptr<Thread> thread);
+  std::unique_ptr<Thread> thread_;
+};
+
+}  // namespace dag
