@@ -198,6 +198,7 @@ void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
     // Repeated: what counts already is released when its time comes.
     const Fact* known = fact(row);
     if (known != nullptr && known->attempt == record.attempt && !is(row, flag::let_go)) return;
+    if (known != nullptr && known->grown_attempt == record.attempt && !is(row, flag::grown_settled)) return;
     if (record.attempt.epoch != options.epoch) {
       came_back.insert(record.name());
       if (offer(row, record, record.has_output && !record.value, from)) return;

@@ -63,6 +63,7 @@ struct Fact {
   bool has_output = false;
   std::vector<bool> conditions;     ///< own, then inherited
   std::vector<Life> holders;        ///< of bytes, beside the slot
+  AttemptId grown_attempt;          ///< the attempt that is fixed, when it became another; `attempt` names the end
   std::optional<Life> keeper;       ///< the runner that keeps the record until it is released
   std::vector<OutputName> named;    ///< ghosts: the inputs that their record names
   std::optional<Error> error;

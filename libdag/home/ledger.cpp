@@ -40,6 +40,7 @@ void Home::Impl::put(RowIndex row, bool growth) {
     record.first_spawned = table.part(known->part).first_id;
     if (growth) {
       record.outcome = Outcome::none;
+      record.attempt = known->grown_attempt;
       record.becomes = table[known->becomes].task;
     }
   }
@@ -143,7 +144,7 @@ void Home::Impl::on(Life, const message::Settled& message) {
 
 void Home::Impl::own_settled(const OutputName& name) {
   const RowIndex row = table.find(name.task);
-  DAG_CHECK(row != no_row && !table[row].ghost && attempt_of(row) == name.attempt);
+  DAG_CHECK(row != no_row && !table[row].ghost);
   const auto wake_children = [&](const Fact& known) {
     if (known.part == detail::none) return;
     for (const RowIndex child : table.part(known.part).rows) {
@@ -152,13 +153,14 @@ void Home::Impl::own_settled(const OutputName& name) {
   };
   const auto known = facts.find(row);
   if (is(row, flag::grown) && !is(row, flag::grown_settled)) {
+    DAG_CHECK(known->second.grown_attempt == name.attempt);
     set(row, flag::grown_settled);
     wake_children(known->second);
     if (known->second.keeper) release(*known->second.keeper, name);
     known->second.keeper.reset();
     return;
   }
-  DAG_CHECK(is(row, flag::sent) && !is(row, flag::settled));
+  DAG_CHECK(is(row, flag::sent) && !is(row, flag::settled) && attempt_of(row) == name.attempt);
   set(row, flag::settled);
   ++counts.settled;
   say(row, recorded::Settled{});

@@ -296,7 +296,14 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
     if (is(row, flag::noted)) --counts.ended;
     const auto known = facts.find(row);
     if (known != facts.end() && known->second.owner != no_row) consumer_done(known->second.owner);
+    if (known != facts.end() && known->second.keeper && is(row, flag::grown) && !keep_attempt) {
+      release(*known->second.keeper, {table[row].id, known->second.grown_attempt});
+      known->second.keeper.reset();
+    }
+    const std::optional<Life> keeper = known != facts.end() && keep_attempt ? known->second.keeper : std::nullopt;
+    if (keeper) known->second.keeper.reset();
     drop_bytes(row);
+    if (keeper) known->second.keeper = keeper;
     unset(row, flag::noted | flag::parked | flag::awaits_settled | flag::let_go);
     if (known == facts.end()) return;
     Fact& what = known->second;

@@ -33,6 +33,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
   if (becomes) {
     const RowIndex tail = rows[record.becomes];
     known.becomes = tail;
+    known.grown_attempt = record.attempt;
     set(row, flag::grown);
     std::vector<detail::Code> inherited;
     each_out(row, [&](const detail::Edge& edge, RowIndex) {
@@ -69,6 +70,9 @@ void Home::Impl::end_head(RowIndex head, RowIndex tail) {
   Fact& known = facts[head];
   if (known.becomes != tail) return;
   const Fact& from = facts[tail];
+  // The value is that of one attempt of the tail, and another attempt of the tail may give another one: so the name
+  // of the end is not that of the attempt which grew.
+  known.attempt = uncounted();
   const RowIndex owner = owner_of(tail);
   std::size_t own = 0;
   each_out(tail, [&](const detail::Edge& edge, RowIndex) { own += edge.kind == EdgeKind::conditional ? 1 : 0; });
