@@ -41,7 +41,7 @@ void add_graph(CLI::App& app, Chosen& chosen) {
                       "a file ending in .svg, .dot, .mmd or .json (default: dot on stdout)");
   command->add_option("job", *words, "the job's binary, and its arguments after --")->required();
   command->positionals_at_end();
-  command->callback([=, &chosen] { chosen = [=] { return draw(*file, *words); }; });
+  command->callback([=, &chosen] { chosen = [=] { return draw(*file, job_words(*words)); }; });
 }
 
 }  // namespace dag::tool

@@ -53,6 +53,11 @@ void block_signals() {
   sigprocmask(SIG_BLOCK, &set, nullptr);
 }
 
+std::vector<std::string> job_words(std::vector<std::string> words) {
+  if (words.size() > 1 && words[1] == "--") words.erase(words.begin() + 1);
+  return words;
+}
+
 pid_t start(const Command& command) {
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0)

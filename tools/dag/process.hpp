@@ -22,6 +22,9 @@ struct ChildEnd {
   int status = 0;
 };
 
+/// `JOB -- ARGS` as the user wrote it, without the dashes.
+std::vector<std::string> job_words(std::vector<std::string> words);
+
 /// Starts the program (searched in PATH). It gets SIGTERM from the kernel when we die. Throws Failure(usage)
 /// with the reason when it cannot be started: not found, not executable, not a program.
 pid_t start(const Command& command);

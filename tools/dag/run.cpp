@@ -97,7 +97,7 @@ void add_run(CLI::App& app, Chosen& chosen) {
       "The processes find each other by DAG_RANK, DAG_SIZE, DAG_PEERS and DAG_CLUSTER, which this command "
       "sets.\n"
       "Exit status: that of process 0; 130 when interrupted.");
-  command->callback([=, &chosen] { chosen = [=] { return run(*count, *words); }; });
+  command->callback([=, &chosen] { chosen = [=] { return run(*count, job_words(*words)); }; });
 }
 
 }  // namespace dag::tool
