@@ -38,7 +38,7 @@ std::shared_ptr<spdlog::logger> make_logger(const std::string& level) {
 /// milliseconds, so silence may be given the time that a busy machine needs.
 MembershipOptions patience_on_one_host(const Place& place) {
   MembershipOptions options;
-  options.heartbeat = std::chrono::milliseconds(250);
+  options.heartbeat = std::chrono::milliseconds(500);
   options.suspect_after = std::chrono::seconds(4);
   options.dead_after = std::chrono::seconds(2);
   options.reconnect_within = std::chrono::milliseconds(250);
@@ -165,7 +165,7 @@ TransportEvents Node::transport_events() {
   events.disconnected = [to_membership](Life life) { to_membership(mail::LinkBroken{life}); };
   events.refused = [to_membership](Life life) { to_membership(mail::LinkRefused{life}); };
   events.unwelcome = [this](const std::string& address, const Error& why) {
-    logger_->warn("{} does not want us: {}", address, why.what);
+    logger_->info("{} does not want us: {}", address, why.what);
     if (place_->rank != 0 && address == net::to_string(place_->first)) fail(why);
   };
   events.turned_away = [this](Life caller, const Error& why) { on_turned_away(caller, why); };

@@ -19,6 +19,9 @@ void Partner::send(wire::Operation operation, Instant now, PartnerNews& news) {
     return;
   }
   if (wire::size_bytes(operation) > control_operation_bytes_max) {
+    const auto* message = std::get_if<JobMessage>(&operation);
+    const auto* data = message == nullptr ? nullptr : std::get_if<message::Data>(message);
+    if (data != nullptr && !data_under_way_.emplace(data->job, data->name).second) return;
     large_.push_back(std::move(operation));
     fill_bulk(now, news);
   } else {
@@ -68,6 +71,10 @@ void Partner::fill_bulk(Instant now, PartnerNews& news) {
     if (outgoing_->sent == all.size()) outgoing_.reset();
   }
   carry_out(Channel::bulk, std::move(effects), news);
+  if (!outgoing_ && large_.empty() && bulk_.link.frames_in_flight() == 0 &&
+      bulk_.link.queued_operations() == 0) {
+    data_under_way_.clear();
+  }
 }
 
 void Partner::on_frame(Channel channel, wire::Envelope envelope, Instant now, PartnerNews& news) {

@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "libdag/link/link_machine.hpp"
@@ -101,6 +103,9 @@ class Partner {
   Lane bulk_;
   std::deque<wire::Operation> large_;
   std::optional<Outgoing> outgoing_;
+  /// Outputs on their way: who asks for one again, because it takes long, gets it once. Emptied when all have
+  /// arrived.
+  std::set<std::pair<JobId, OutputName>> data_under_way_;
   std::uint64_t last_number_ = 0;
   std::optional<Incoming> incoming_;
   bool room_control_ = true;

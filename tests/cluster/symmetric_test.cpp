@@ -114,3 +114,12 @@ TEST_CASE("Ctrl-C leaves no process") {
   run.kill(SIGINT);
   CHECK(run.ends() == 130);  // Its pipes are closed, so all who had them are gone.
 }
+
+TEST_CASE("large values cross processes in pieces, also after the job has ended") {
+  Process alone({bin("cluster_bulky"), "40"});
+  CHECK(alone.ends() == 0);
+  Process run(dag_run(3, "cluster_bulky", {"40"}));
+  CHECK(run.ends() == 0);
+  INFO(run.err());
+  CHECK(result_in(run.out()) == result_in(alone.out()));
+}
