@@ -6,17 +6,15 @@
 // THE PROTOCOL
 //
 // Frames    A *numbered* frame (seq > 0) carries a batch of operations; it is kept until acknowledged and
-// repeated as it
-//           was. A *bare* frame (seq 0) carries none. Every frame carries ack, ack_beyond, credit, and
-//           possibly a probe or an answer.
+//           repeated as it was. A *bare* frame (seq 0) carries none. Every frame carries ack, ack_beyond,
+//           credit, and possibly a probe or an answer.
 // Sender    At most 64 numbered frames, and no more operations and bytes than the peer's credit, are
-// unacknowledged.
-//           While something is in flight, or waits for credit, and nothing moves, it sends a bare probe, ever
-//           more slowly. It repeats a frame when something sent clearly later has arrived (send_window.hpp).
+//           unacknowledged. While something is in flight, or waits for credit, and nothing moves, it sends a
+//           bare probe, ever more slowly. It repeats a frame when something sent clearly later has arrived
+//           (send_window.hpp).
 // Receiver  Keeps what arrives early, drops repeats, delivers in order. Acknowledges with its next frame, or
-// with a bare
-//           one after a while, after some frames, at once when a frame was missing, repeated or a probe, or
-//           when it can give back a quarter of a window.
+//           with a bare one after a while, after some frames, at once when a frame was missing, repeated or
+//           a probe, or when it can give back a quarter of a window.
 //
 // Exactly once, in order: `next_` of the receiver grows by one per delivered frame and a frame below it is a
 // repeat, so a number is delivered once and in order; a number always means the same batch, since a batch

@@ -48,8 +48,7 @@ message::JobState read_state(JobId job, schema::JobState::Reader from, Reading& 
 
 }  // namespace
 
-// ---- Weighing
-// --------------------------------------------------------------------------------------------------
+// ---- Weighing -----------------------------------------------------------------------------------
 
 std::size_t words(const message::JobCreate& message) {
   const JobPlan& plan = *message.plan;
@@ -76,8 +75,7 @@ std::size_t words(const message::Outcomes& message) {
 }
 std::size_t words(const message::JobFailed& message) { return words(message.error); }
 
-// ---- Writing
-// ---------------------------------------------------------------------------------------------------
+// ---- Writing ------------------------------------------------------------------------------------
 
 void write(schema::Cell::Builder to, const message::JobCreate& message, const CodeMap& codes) {
   const JobPlan& plan = *message.plan;
@@ -153,31 +151,33 @@ void write(schema::Cell::Builder to, const message::JobFailed& message, const Co
   write(to.initJobFailed(), message.error);
 }
 
-// ---- Reading
-// ---------------------------------------------------------------------------------------------------
+// ---- Reading ------------------------------------------------------------------------------------
 
-std::optional<JobMessage> read(schema::Cell::Reader from, Reading& reading) {
+bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into) {
   const JobId job{from.getJob()};
   const std::uint32_t shard = from.getShard();
   const Epoch epoch = epoch_from(from.getEpoch());
   switch (from.which()) {
     case schema::Cell::JOB_CREATE:
-      return read_create(job, from.getJobCreate(), reading);
+      into = read_create(job, from.getJobCreate(), reading);
+      return true;
     case schema::Cell::JOB_STATE:
-      return read_state(job, from.getJobState(), reading);
+      into = read_state(job, from.getJobState(), reading);
+      return true;
     case schema::Cell::ASSIGN: {
       const auto reader = from.getAssign();
-      return message::Assign{job,
+      into = message::Assign{job,
                              shard,
                              epoch,
                              read_lives(reader.getAsked(), reading, "Assign.asked"),
                              read_records(reader.getSettled(), reading, "Assign.settled"),
                              read_names(reader.getKept(), reading, "Assign.kept"),
                              read_tasks(reader.getCancelled(), reading, "Assign.cancelled")};
+      return true;
     }
     case schema::Cell::SETTLED: {
       const auto reader = from.getSettled();
-      return message::Settled{job,
+      into = message::Settled{job,
                               shard,
                               epoch,
                               reader.getFrom(),
@@ -185,14 +185,17 @@ std::optional<JobMessage> read(schema::Cell::Reader from, Reading& reading) {
                               reader.getOutcomes(),
                               read_names(reader.getOwn(), reading, "Settled.own"),
                               read_records(reader.getPredecessors(), reading, "Settled.predecessors")};
+      return true;
     }
     case schema::Cell::KEEP:
-      return message::Keep{job, shard, epoch, read_tasks(from.getKeep(), reading, "Cell.keep")};
+      into = message::Keep{job, shard, epoch, read_tasks(from.getKeep(), reading, "Cell.keep")};
+      return true;
     case schema::Cell::CANCEL:
-      return message::Cancel{job, shard, epoch, read_tasks(from.getCancel(), reading, "Cell.cancel")};
+      into = message::Cancel{job, shard, epoch, read_tasks(from.getCancel(), reading, "Cell.cancel")};
+      return true;
     case schema::Cell::OUTCOMES: {
       const auto reader = from.getOutcomes();
-      return message::Outcomes{job,
+      into = message::Outcomes{job,
                                shard,
                                epoch,
                                reader.getNumber(),
@@ -200,11 +203,13 @@ std::optional<JobMessage> read(schema::Cell::Reader from, Reading& reading) {
                                read_records(reader.getRecords(), reading, "Outcomes.records"),
                                read_tasks(reader.getFreed(), reading, "Outcomes.freed"),
                                reader.getRowsOpen()};
+      return true;
     }
     case schema::Cell::JOB_FAILED:
-      return message::JobFailed{job, shard, epoch, read(from.getJobFailed())};
+      into = message::JobFailed{job, shard, epoch, read(from.getJobFailed())};
+      return true;
   }
-  return std::nullopt;
+  return false;
 }
 
 }  // namespace dag::wire

@@ -108,12 +108,25 @@ link::FrameHeader read_header(schema::Envelope::Reader from) {
   return header;
 }
 
+template <class Conversation>
+Unknown unknown(schema::Operation::Reader operation, Conversation conversation) {
+  return {static_cast<std::uint16_t>(operation.which()), static_cast<std::uint16_t>(conversation.which())};
+}
+
 /// A conversation's message, or what of it is unknown.
 template <class Conversation>
-Operation read_message(schema::Operation::Reader operation, Conversation conversation, Reading& reading) {
-  if (auto message = read(conversation, reading)) return std::move(*message);
-  return Unknown{static_cast<std::uint16_t>(operation.which()),
-                 static_cast<std::uint16_t>(conversation.which())};
+void read_message(schema::Operation::Reader operation, Conversation conversation, Reading& reading,
+                  Operation& into) {
+  if (auto message = read(conversation, reading)) {
+    into = std::move(*message);
+  } else {
+    into = unknown(operation, conversation);
+  }
+}
+template <class Conversation>
+void read_job_message(schema::Operation::Reader operation, Conversation conversation, Reading& reading,
+                      Operation& into) {
+  if (!read(conversation, reading, into.emplace<JobMessage>())) into = unknown(operation, conversation);
 }
 
 Piece read_piece(schema::Piece::Reader from) {
@@ -134,28 +147,31 @@ JobNote read_note(schema::JobNote::Reader from) {
           text_from(from.getText(), text_bytes_max, "JobNote.text")};
 }
 
-Operation read_operation(schema::Operation::Reader from, Reading& reading) {
+void read_operation(schema::Operation::Reader from, Reading& reading, Operation& into) {
   switch (from.which()) {
     case schema::Operation::INVALID:
       throw Invalid{"an operation says nothing"};
     case schema::Operation::UNIMPLEMENTED:
-      return Unimplemented{from.getUnimplemented().getConversation(), from.getUnimplemented().getMessage()};
+      into = Unimplemented{from.getUnimplemented().getConversation(), from.getUnimplemented().getMessage()};
+      return;
     case schema::Operation::HANDSHAKE:
-      return read_message(from, from.getHandshake(), reading);
+      return read_message(from, from.getHandshake(), reading, into);
     case schema::Operation::MEMBERSHIP:
-      return read_message(from, from.getMembership(), reading);
+      return read_message(from, from.getMembership(), reading, into);
     case schema::Operation::CELL:
-      return read_message(from, from.getCell(), reading);
+      return read_job_message(from, from.getCell(), reading, into);
     case schema::Operation::TASKS:
-      return read_message(from, from.getTasks(), reading);
+      return read_job_message(from, from.getTasks(), reading, into);
     case schema::Operation::OUTPUTS:
-      return read_message(from, from.getOutputs(), reading);
+      return read_job_message(from, from.getOutputs(), reading, into);
     case schema::Operation::PIECE:
-      return read_piece(from.getPiece());
+      into = read_piece(from.getPiece());
+      return;
     case schema::Operation::JOB_NOTE:
-      return read_note(from.getJobNote());
+      into = read_note(from.getJobNote());
+      return;
   }
-  return Unknown{static_cast<std::uint16_t>(from.which()), whole_conversation};
+  into = Unknown{static_cast<std::uint16_t>(from.which()), whole_conversation};
 }
 
 bool spoken(std::uint16_t version) {
@@ -185,7 +201,7 @@ Result<Envelope> read_envelope(schema::Envelope::Reader from, std::size_t frame_
                        std::to_string(link::versions_spoken.max),
                    "install the same release of libdag on both; neighbouring releases work together"};
     }
-    envelope.operations.push_back(read_operation(operation, reading));
+    read_operation(operation, reading, envelope.operations.emplace_back());
   }
   return envelope;
 }

@@ -10,8 +10,7 @@ namespace {
 
 using detail::Fragment;
 
-// ---- Code
-// ------------------------------------------------------------------------------------------------------
+// ---- Code ---------------------------------------------------------------------------------------
 
 CodePlace place_of(const void* code, const CodeMap& codes) {
   if (const auto place = codes.place_of(code)) return *place;
@@ -25,8 +24,7 @@ const void* code_at(CodePlace place, const CodeMap& codes) {
   throw Invalid{"code lies where this process has none"};
 }
 
-// ---- The small parts
-// -------------------------------------------------------------------------------------------
+// ---- The small parts ----------------------------------------------------------------------------
 
 void write_task(schema::Task::Builder to, const detail::TaskDraft& task) {
   to.setCode(task.code);

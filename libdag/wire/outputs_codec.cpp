@@ -4,8 +4,7 @@
 
 namespace dag::wire {
 
-// ---- Weighing
-// --------------------------------------------------------------------------------------------------
+// ---- Weighing -----------------------------------------------------------------------------------
 
 std::size_t words(const message::Need& message) { return message.gone.size(); }
 std::size_t words(const message::Located& message) {
@@ -15,8 +14,7 @@ std::size_t words(const message::Fetch&) { return 0; }
 std::size_t words(const message::Data& message) { return words(message.record) + data_words(message.bytes); }
 std::size_t words(const message::Missing&) { return 0; }
 
-// ---- Writing
-// ---------------------------------------------------------------------------------------------------
+// ---- Writing ------------------------------------------------------------------------------------
 
 void write(schema::Outputs::Builder to, const message::Need& message, const CodeMap&) {
   write(to.initName(), message.name);
@@ -49,17 +47,17 @@ void write(schema::Outputs::Builder to, const message::Missing& message, const C
   to.setMissing();
 }
 
-// ---- Reading
-// ---------------------------------------------------------------------------------------------------
+// ---- Reading ------------------------------------------------------------------------------------
 
-std::optional<JobMessage> read(schema::Outputs::Reader from, Reading& reading) {
+bool read(schema::Outputs::Reader from, Reading& reading, JobMessage& into) {
   const JobId job{from.getJob()};
   const std::uint32_t shard = from.getShard();
   const Epoch epoch = epoch_from(from.getEpoch());
   const OutputName name = read(from.getName());
   switch (from.which()) {
     case schema::Outputs::NEED:
-      return message::Need{job, shard, epoch, name, read_lives(from.getNeed(), reading, "Outputs.need")};
+      into = message::Need{job, shard, epoch, name, read_lives(from.getNeed(), reading, "Outputs.need")};
+      return true;
     case schema::Outputs::LOCATED: {
       const auto reader = from.getLocated();
       message::Located located{job,
@@ -70,20 +68,24 @@ std::optional<JobMessage> read(schema::Outputs::Reader from, Reading& reading) {
                                std::nullopt,
                                name};
       if (reader.hasLost()) located.lost = read(reader.getLost());
-      return located;
+      into = std::move(located);
+      return true;
     }
     case schema::Outputs::FETCH:
-      return message::Fetch{job, name};
+      into = message::Fetch{job, name};
+      return true;
     case schema::Outputs::DATA: {
       const auto reader = from.getData();
       message::Data data{job, read(reader.getRecord(), reading), {}, name};
       if (reader.hasBytes()) data.bytes = read_blob(reader.getBytes());
-      return data;
+      into = std::move(data);
+      return true;
     }
     case schema::Outputs::MISSING:
-      return message::Missing{job, name};
+      into = message::Missing{job, name};
+      return true;
   }
-  return std::nullopt;
+  return false;
 }
 
 }  // namespace dag::wire

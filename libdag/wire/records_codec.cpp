@@ -105,8 +105,7 @@ void write(schema::OutcomeRecord::Builder to, const OutcomeRecord& record, const
   if (record.error) write(to.initError(), *record.error);
 }
 
-OutcomeRecord read(schema::OutcomeRecord::Reader from, Reading& reading) {
-  OutcomeRecord record;
+void read(schema::OutcomeRecord::Reader from, Reading& reading, OutcomeRecord& record) {
   record.task = task_from(from.getTask());
   record.attempt = {epoch_from(from.getEpoch()), from.getAttempt()};
   record.outcome = outcome_from(from.getOutcome());
@@ -116,11 +115,14 @@ OutcomeRecord read(schema::OutcomeRecord::Reader from, Reading& reading) {
   record.size_bytes = from.getSizeBytes();
   record.becomes = minus_one(from.getBecomes());
   record.first_spawned = task_from(from.getFirstSpawned());
-  record.inputs = read_names(from.getInputs(), reading, "OutcomeRecord.inputs");
+  // Most records are plain: to look whether a pointer is null is cheaper than to follow it.
+  if (from.hasInputs()) record.inputs = read_names(from.getInputs(), reading, "OutcomeRecord.inputs");
   if (from.hasValue()) record.value = read_blob(from.getValue());
-  const auto conditions = from.getConditions();
-  check_count(conditions.size(), conditions_max, "OutcomeRecord.conditions");
-  record.conditions = values_from<bool>(conditions);
+  if (from.hasConditions()) {
+    const auto conditions = from.getConditions();
+    check_count(conditions.size(), conditions_max, "OutcomeRecord.conditions");
+    record.conditions = values_from<bool>(conditions);
+  }
   if (from.hasSpawned()) {
     record.spawned = read(from.getSpawned(), reading, limits::tasks_max);
     if (record.becomes != detail::none && record.becomes >= record.spawned->tasks.size()) {
@@ -130,7 +132,6 @@ OutcomeRecord read(schema::OutcomeRecord::Reader from, Reading& reading) {
     throw Invalid{"OutcomeRecord.becomes leads nowhere"};
   }
   if (from.hasError()) record.error = read(from.getError());
-  return record;
 }
 
 std::vector<OutcomeRecord> read_records(capnp::List<schema::OutcomeRecord>::Reader from, Reading& reading,
@@ -138,7 +139,7 @@ std::vector<OutcomeRecord> read_records(capnp::List<schema::OutcomeRecord>::Read
   reading.count(from.size(), limits::tasks_max, field);
   std::vector<OutcomeRecord> records;
   records.reserve(from.size());
-  for (const auto record : from) records.push_back(read(record, reading));
+  for (const auto record : from) read(record, reading, records.emplace_back());
   return records;
 }
 

@@ -4,8 +4,7 @@
 
 namespace dag::wire {
 
-// ---- Weighing
-// --------------------------------------------------------------------------------------------------
+// ---- Weighing -----------------------------------------------------------------------------------
 
 std::size_t words(const message::Stop&) { return words_of<schema::OutputName>; }
 std::size_t words(const message::Ended& message) { return words(message.record); }
@@ -36,8 +35,7 @@ std::size_t words(const message::PredecessorEnded& message) {
 }
 std::size_t words(const message::Consumed& message) { return message.tasks.size(); }
 
-// ---- Writing
-// ---------------------------------------------------------------------------------------------------
+// ---- Writing ------------------------------------------------------------------------------------
 
 void write(schema::Tasks::Builder to, const message::Stop& message, const CodeMap&) {
   write(to.initStop(), message.name);
@@ -107,8 +105,7 @@ void write(schema::Tasks::Builder to, const message::Consumed& message, const Co
   write_tasks(message.tasks, [&](unsigned count) { return builder.initTasks(count); });
 }
 
-// ---- Reading
-// ---------------------------------------------------------------------------------------------------
+// ---- Reading ------------------------------------------------------------------------------------
 
 namespace {
 
@@ -127,56 +124,67 @@ message::Report read_report(JobId job, std::uint32_t shard, Epoch epoch, schema:
 
 }  // namespace
 
-std::optional<JobMessage> read(schema::Tasks::Reader from, Reading& reading) {
+bool read(schema::Tasks::Reader from, Reading& reading, JobMessage& into) {
   const JobId job{from.getJob()};
   const std::uint32_t shard = from.getShard();
   const Epoch epoch = epoch_from(from.getEpoch());
   switch (from.which()) {
     case schema::Tasks::LEND:
-      return read_lend(from, reading);
+      into = read_lend(from, reading);
+      return true;
     case schema::Tasks::STOP:
-      return message::Stop{job, shard, epoch, read(from.getStop())};
+      into = message::Stop{job, shard, epoch, read(from.getStop())};
+      return true;
     case schema::Tasks::ENDED:
-      return message::Ended{job, shard, epoch, read(from.getEnded().getRecord(), reading),
+      into = message::Ended{job, shard, epoch, read(from.getEnded().getRecord(), reading),
                             Duration(from.getEnded().getRan())};
+      return true;
     case schema::Tasks::RETURN: {
       const auto reader = from.getReturn();
-      return message::Return{job,
+      into = message::Return{job,
                              shard,
                              epoch,
                              read(reader.getName()),
                              read_names(reader.getMissing(), reading, "Return.missing"),
                              text_from(reader.getWhy(), label_bytes_max, "Return.why")};
+      return true;
     }
     case schema::Tasks::RELEASE:
-      return message::Release{job, shard, epoch, read_names(from.getRelease(), reading, "Tasks.release")};
+      into = message::Release{job, shard, epoch, read_names(from.getRelease(), reading, "Tasks.release")};
+      return true;
     case schema::Tasks::REPLICATE:
-      return message::Replicate{
+      into = message::Replicate{
           job, shard, epoch, read(from.getReplicate().getRecord(), reading),
           read_lives(from.getReplicate().getHolders(), reading, "Tasks.replicate.holders")};
+      return true;
     case schema::Tasks::HOLDING:
-      return message::Holding{job, shard, epoch, read(from.getHolding())};
+      into = message::Holding{job, shard, epoch, read(from.getHolding())};
+      return true;
     case schema::Tasks::REPORT:
-      return read_report(job, shard, epoch, from.getReport(), reading);
+      into = read_report(job, shard, epoch, from.getReport(), reading);
+      return true;
     case schema::Tasks::STEAL_REQUEST:
-      return message::StealRequest{job, from.getStealRequest()};
-    case schema::Tasks::PREDECESSOR_ENDED: {
+      into = message::StealRequest{job, from.getStealRequest()};
+      return true;
+    case schema::Tasks::PREDECESSOR_ENDED: {  // The hot one.
       const auto reader = from.getPredecessorEnded();
-      return message::PredecessorEnded{
-          job,
-          shard,
-          epoch,
-          reader.getFrom(),
-          epoch_from(reader.getFromEpoch()),
-          reader.getChange(),
-          read(reader.getRecord(), reading),
-          read_lives(reader.getHolders(), reading, "Tasks.predecessorEnded.holders")};
+      auto& ended = into.emplace<message::PredecessorEnded>();
+      ended.job = job;
+      ended.shard = shard;
+      ended.epoch = epoch;
+      ended.from = reader.getFrom();
+      ended.from_epoch = epoch_from(reader.getFromEpoch());
+      ended.change = reader.getChange();
+      read(reader.getRecord(), reading, ended.record);
+      ended.holders = read_lives(reader.getHolders(), reading, "Tasks.predecessorEnded.holders");
+      return true;
     }
     case schema::Tasks::CONSUMED:
-      return message::Consumed{job, shard, epoch, from.getConsumed().getFrom(),
+      into = message::Consumed{job, shard, epoch, from.getConsumed().getFrom(),
                                read_tasks(from.getConsumed().getTasks(), reading, "Tasks.consumed.tasks")};
+      return true;
   }
-  return std::nullopt;
+  return false;
 }
 
 }  // namespace dag::wire

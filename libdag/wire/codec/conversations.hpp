@@ -23,9 +23,10 @@ void write(schema::Operation::Builder to, const JobMessage& message, const CodeM
 /// Empty: a message that this build does not know. Throw Invalid or kj::Exception.
 std::optional<Handshake> read(schema::Handshake::Reader from, Reading& reading);
 std::optional<MembershipMessage> read(schema::Membership::Reader from, Reading& reading);
-std::optional<JobMessage> read(schema::Cell::Reader from, Reading& reading);
-std::optional<JobMessage> read(schema::Tasks::Reader from, Reading& reading);
-std::optional<JobMessage> read(schema::Outputs::Reader from, Reading& reading);
+/// Likewise, false for an unknown message. A JobMessage is large, so it is read where it will stay.
+bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into);
+bool read(schema::Tasks::Reader from, Reading& reading, JobMessage& into);
+bool read(schema::Outputs::Reader from, Reading& reading, JobMessage& into);
 
 template <class... Functions>
 struct Overloaded : Functions... {

@@ -23,8 +23,7 @@ struct Reading {
   }
 };
 
-// ---- Lists of numbers
-// ------------------------------------------------------------------------------------------
+// ---- Lists of numbers ---------------------------------------------------------------------------
 
 using Numbers = capnp::List<std::uint64_t>;
 
@@ -39,8 +38,7 @@ void write_tasks(const std::vector<TaskId>& tasks, Init init) {
 std::vector<Life> read_lives(Numbers::Reader from, Reading& reading, const char* field);
 std::vector<TaskId> read_tasks(Numbers::Reader from, Reading& reading, const char* field);
 
-// ---- Outputs
-// ---------------------------------------------------------------------------------------------------
+// ---- Outputs ------------------------------------------------------------------------------------
 
 inline void write(schema::OutputName::Builder to, const OutputName& name) {
   to.setTask(word_of(name.task));
@@ -57,8 +55,7 @@ void write_names(const std::vector<OutputName>& names, Init init) {
 std::vector<OutputName> read_names(capnp::List<schema::OutputName>::Reader from, Reading& reading,
                                    const char* field);
 
-// ---- Errors, records
-// -------------------------------------------------------------------------------------------
+// ---- Errors, records ----------------------------------------------------------------------------
 
 /// Of the struct and all below it.
 std::size_t words(const Error& error);
@@ -72,7 +69,13 @@ inline std::size_t words(const OutcomeRecord& record) {
 }
 std::size_t words(const std::vector<OutcomeRecord>& records);
 void write(schema::OutcomeRecord::Builder to, const OutcomeRecord& record, const CodeMap& codes);
-OutcomeRecord read(schema::OutcomeRecord::Reader from, Reading& reading);
+/// Into a record that is new.
+void read(schema::OutcomeRecord::Reader from, Reading& reading, OutcomeRecord& record);
+inline OutcomeRecord read(schema::OutcomeRecord::Reader from, Reading& reading) {
+  OutcomeRecord record;
+  read(from, reading, record);
+  return record;
+}
 template <class Init>
 void write_records(const std::vector<OutcomeRecord>& records, Init init, const CodeMap& codes) {
   write_list(records, init, [&codes](auto& list, unsigned i, const OutcomeRecord& record) {
@@ -85,8 +88,7 @@ std::vector<OutcomeRecord> read_records(capnp::List<schema::OutcomeRecord>::Read
 /// A blob of a record or attempt: absent is not the same as empty, so the caller asks the reader's `has`.
 Blob read_blob(capnp::Data::Reader from);
 
-// ---- Code and graphs
-// -------------------------------------------------------------------------------------------
+// ---- Code and graphs ----------------------------------------------------------------------------
 
 void write(schema::Code::Builder to, const detail::Code& code, const CodeMap& codes);
 detail::Code read(schema::Code::Reader from, const CodeMap& codes);
