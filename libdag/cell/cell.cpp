@@ -100,8 +100,8 @@ void Cell::give(std::uint32_t shard, Instant now) {
   const std::size_t from = (options_.seed + shard) % state_.lives.size();
   for (std::size_t i = 0; i < state_.lives.size(); ++i) {
     const Life life = state_.lives[(from + i) % state_.lives.size()];
-    const auto has = static_cast<std::size_t>(
-        std::count_if(state_.homes.begin(), state_.homes.end(), [&](const auto& home) { return home.home == life; }));
+    const auto has = static_cast<std::size_t>(std::count_if(
+        state_.homes.begin(), state_.homes.end(), [&](const auto& home) { return home.home == life; }));
     if (has < fewest) {
       fewest = has;
       best = life;
@@ -127,8 +127,8 @@ void Cell::on_message(Life from, const JobMessage& any, Instant now) {
   if (outcomes == nullptr) return;
   const std::uint32_t shard = outcomes->shard;
   Stream& stream = streams_[shard];
-  // A home sends one at a time, so another number is a repeated message. (Its answer is on its way, or was lost with
-  // a life.)
+  // A home sends one at a time, so another number is a repeated message. (Its answer is on its way, or was
+  // lost with a life.)
   if (outcomes->number != stream.outcomes + 1) return;
   stream.outcomes = outcomes->number;
   stream.rows_open = outcomes->rows_open;
@@ -173,10 +173,18 @@ void Cell::record(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_
   DAG_CHECK(!settled(task));  // The home has all that is settled, and it is the only one.
   ++counts_.settled;
   switch (said.outcome) {
-    case Outcome::finished: ++counts_.finished; break;
-    case Outcome::failed: ++counts_.failed; break;
-    case Outcome::skipped: ++counts_.skipped; break;
-    default: ++counts_.cancelled; break;
+    case Outcome::finished:
+      ++counts_.finished;
+      break;
+    case Outcome::failed:
+      ++counts_.failed;
+      break;
+    case Outcome::skipped:
+      ++counts_.skipped;
+      break;
+    default:
+      ++counts_.cancelled;
+      break;
   }
   if (task.origin == 0) {
     const auto listening = listeners_.find(task.index);
@@ -206,7 +214,8 @@ void Cell::tell_client(ClientId client, const Entry& entry) {
   tell.client = client;
   tell.record = entry.record;
   tell.record.spawned = nullptr;
-  if (std::binary_search(state_.lives.begin(), state_.lives.end(), entry.home)) tell.holders.push_back(entry.home);
+  if (std::binary_search(state_.lives.begin(), state_.lives.end(), entry.home))
+    tell.holders.push_back(entry.home);
   effects_.emplace_back(std::move(tell));
 }
 

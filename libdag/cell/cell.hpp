@@ -1,13 +1,14 @@
 #pragma once
-// The cell of a job: its record, and who is the home of which shard. It schedules nothing. In this release it has
-// one replica, which lives and dies with its process; so the term is always 1.
+// The cell of a job: its record, and who is the home of which shard. It schedules nothing. In this release it
+// has one replica, which lives and dies with its process; so the term is always 1.
 //
-// It records what the current home of a shard says, in the order of its saying, and tells each home of it and of
-// the predecessors of its rows; clients see an outcome only when it is recorded. When a life is found dead, its
-// shards go to others under a higher epoch, together with all that is settled of them.
+// It records what the current home of a shard says, in the order of its saying, and tells each home of it and
+// of the predecessors of its rows; clients see an outcome only when it is recorded. When a life is found
+// dead, its shards go to others under a higher epoch, together with all that is settled of them.
 //
-// Why it ends: each home counts its open rows down and says so with each cut; a cut that leaves nothing open in any
-// shard ends the job. So does cancelling it (every home ends its rows), or a failure that a home reports.
+// Why it ends: each home counts its open rows down and says so with each cut; a cut that leaves nothing open
+// in any shard ends the job. So does cancelling it (every home ends its rows), or a failure that a home
+// reports.
 
 #include <cstdint>
 #include <map>
@@ -41,7 +42,8 @@ struct TellClient {
   OutcomeRecord record;
   std::vector<Life> holders;
 };
-/// Every row is final and settled, or the job was stopped. `stopped` says why when it did not come to its end.
+/// Every row is final and settled, or the job was stopped. `stopped` says why when it did not come to its
+/// end.
 struct JobEnded {
   std::optional<Error> stopped;
   bool cancelled = false;
@@ -50,8 +52,8 @@ using CellEffect = std::variant<SendMessage, TellClient, JobEnded>;
 
 /// How far the job is, for `dag ls`.
 struct CellCounts {
-  std::uint64_t settled = 0;     ///< rows, spawned ones included
-  std::uint64_t open = 0;        ///< rows known and not settled
+  std::uint64_t settled = 0;  ///< rows, spawned ones included
+  std::uint64_t open = 0;     ///< rows known and not settled
   std::uint64_t finished = 0, failed = 0, skipped = 0, cancelled = 0;
 };
 
@@ -73,8 +75,8 @@ class Cell {
   /// These tasks, or the whole job when there are none.
   void cancel(const std::vector<TaskId>& tasks, Instant now);
   void stop(Error why, Instant now);
-  /// Nobody will ask for anything of the job any more: homes and runners let go of it. Until then a settled output
-  /// can be had, or made again, also when the job has ended.
+  /// Nobody will ask for anything of the job any more: homes and runners let go of it. Until then a settled
+  /// output can be had, or made again, also when the job has ended.
   void close();
 
   const message::JobState& state() const { return state_; }
@@ -86,13 +88,13 @@ class Cell {
  private:
   struct Entry {
     OutcomeRecord record;
-    Life home;   ///< of the shard when it was recorded: knows the holders
+    Life home;  ///< of the shard when it was recorded: knows the holders
   };
   struct Stream {
-    std::uint64_t position = 0;   ///< of the newest Settled sent
-    std::uint64_t outcomes = 0;   ///< number of the newest Outcomes recorded in this epoch
+    std::uint64_t position = 0;  ///< of the newest Settled sent
+    std::uint64_t outcomes = 0;  ///< number of the newest Outcomes recorded in this epoch
     std::uint64_t rows_open = 0;
-    bool heard = false;           ///< rows_open is from this epoch
+    bool heard = false;  ///< rows_open is from this epoch
   };
 
   void record(std::uint32_t shard, OutcomeRecord record, std::map<std::uint32_t, message::Settled>& news);
@@ -108,8 +110,9 @@ class Cell {
   RecordSink& records_;
   message::JobState state_;
   bool done_ = false;
-  /// Whether a home may have to be counted again: some shard is not at this process, which the job cannot lose. If
-  /// not, only the tasks of the graph are remembered, and those that simply finished as a number each.
+  /// Whether a home may have to be counted again: some shard is not at this process, which the job cannot
+  /// lose. If not, only the tasks of the graph are remembered, and those that simply finished as a number
+  /// each.
   bool recountable_ = false;
   std::vector<AttemptId> plain_;
   /// Per shard, in the order of settling; a task whose attempt was fixed before it ended is there twice.

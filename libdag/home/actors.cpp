@@ -1,16 +1,17 @@
 // Job actors: the order of their calls, where their objects live, and how lost ones come back.
 //
 // An object is what its create call and the calls after it made, in order: after calls[0, applied). Normally
-// `applied` is `next`, the first call that has not ended. When the object is lost (its process died, a call of it
-// failed midway, calls that it has seen vanished) all objects of its save group are, because they feed each other.
-// A lost object comes back when somebody needs it: from the group's newest border (a save of each actor, all
-// recorded and held by a process that the job cannot lose), or from its create call; then calls that had ended run
-// again, in order, as attempts of their own whose values must be the recorded ones; then it goes on.
+// `applied` is `next`, the first call that has not ended. When the object is lost (its process died, a call
+// of it failed midway, calls that it has seen vanished) all objects of its save group are, because they feed
+// each other. A lost object comes back when somebody needs it: from the group's newest border (a save of each
+// actor, all recorded and held by a process that the job cannot lose), or from its create call; then calls
+// that had ended run again, in order, as attempts of their own whose values must be the recorded ones; then
+// it goes on.
 //
 // Why a rollback ends: an actor's calls are a finite list, each is run again at most once per rollback, and a
-// rollback happens only for a new loss or failure, of which each call may have a limited number, or for an output
-// that was made before the border, and then an older border is taken. A limit on rollbacks without a new call
-// ended stops the job otherwise.
+// rollback happens only for a new loss or failure, of which each call may have a limited number, or for an
+// output that was made before the border, and then an older border is taken. A limit on rollbacks without a
+// new call ended stops the job otherwise.
 
 #include <algorithm>
 
@@ -24,7 +25,8 @@ using detail::Fragment;
 namespace {
 
 std::size_t place_in(const ActorChain& chain, RowIndex row) {
-  return static_cast<std::size_t>(std::find(chain.calls.begin(), chain.calls.end(), row) - chain.calls.begin());
+  return static_cast<std::size_t>(std::find(chain.calls.begin(), chain.calls.end(), row) -
+                                  chain.calls.begin());
 }
 
 }  // namespace
@@ -32,7 +34,8 @@ std::size_t place_in(const ActorChain& chain, RowIndex row) {
 void Home::Impl::add_actors(const Fragment& fragment) {
   std::map<std::uint32_t, std::uint32_t> group_of;
   for (std::size_t i = 0; i < fragment.save_groups.size(); ++i) {
-    for (const std::uint32_t actor : fragment.save_groups[i]) group_of.emplace(actor, static_cast<std::uint32_t>(i));
+    for (const std::uint32_t actor : fragment.save_groups[i])
+      group_of.emplace(actor, static_cast<std::uint32_t>(i));
   }
   const Part& part = table.part(0);
   std::map<std::uint32_t, std::uint32_t> here;  // group of the fragment -> of this home
@@ -90,8 +93,8 @@ bool Home::Impl::waits_for(RowIndex row, RowIndex parent) const {
   return false;
 }
 
-/// Calls run in the order in which they were added. A call that a task spawns while later ones wait for that very
-/// task (it becomes what it spawned) goes before those: behind them it would wait for itself.
+/// Calls run in the order in which they were added. A call that a task spawns while later ones wait for that
+/// very task (it becomes what it spawned) goes before those: behind them it would wait for itself.
 void Home::Impl::add_call(RowIndex row, RowIndex parent) {
   ActorChain& chain = *chain_of(row);
   std::size_t at = chain.calls.size();
@@ -135,7 +138,8 @@ void Home::Impl::call_ended(RowIndex row) {
 
 /// Calls that an object which comes back must see again.
 bool Home::Impl::to_replay(const ActorChain& chain, RowIndex row) const {
-  if (is(row, flag::grown) && !has_ended(row)) return true;  // It returned; what it becomes has not ended yet.
+  if (is(row, flag::grown) && !has_ended(row))
+    return true;  // It returned; what it becomes has not ended yet.
   if (word(row).outcome != Outcome::finished) return false;  // What it did was undone.
   return table.draft_of(table[row]).call == CallKind::call || groups[chain.group].wanted.contains(row);
 }
@@ -148,8 +152,9 @@ bool Home::Impl::replay_wanted(const ActorChain& chain) const {
 /// The one place where something happens to an actor: one step towards what is wanted of it.
 void Home::Impl::pump(ActorChain& chain) {
   if (over || recounting || chain.busy) return;
-  if (chain.approved != no_row && (word(chain.approved).state != RowState::held ||
-                                   chain.next >= chain.calls.size() || chain.calls[chain.next] != chain.approved)) {
+  if (chain.approved != no_row &&
+      (word(chain.approved).state != RowState::held || chain.next >= chain.calls.size() ||
+       chain.calls[chain.next] != chain.approved)) {
     chain.approved = no_row;
   }
   const bool wanted = replay_wanted(chain);
@@ -161,7 +166,8 @@ void Home::Impl::pump(ActorChain& chain) {
       const auto life = std::find(state.lives.begin(), state.lives.end(), *other.place);
       if (life != state.lives.end()) ++at[static_cast<std::size_t>(life - state.lives.begin())];
     }
-    chain.place = placement->place_actor(chain.index, state.lives, at, table.policy_of(table[chain.calls.front()]));
+    chain.place =
+        placement->place_actor(chain.index, state.lives, at, table.policy_of(table[chain.calls.front()]));
     chain.alive = false;
   }
   if (!chain.alive) {
@@ -284,18 +290,21 @@ bool Home::Impl::border_complete(const ActorGroup& group, std::size_t border) co
     const ActorChain& chain = chains[member];
     if (chain.saves.size() < border) return false;
     const RowIndex save = chain.saves[border - 1];
-    if (word(save).outcome != Outcome::finished || !is(save, flag::settled) || is(save, flag::let_go)) return false;
+    if (word(save).outcome != Outcome::finished || !is(save, flag::settled) || is(save, flag::let_go))
+      return false;
     if (!available(save)) return false;
-    if (!options.several_processes || state.cell == options.self) return table[save].output.load() || available(save);
+    if (!options.several_processes || state.cell == options.self)
+      return table[save].output.load() || available(save);
     const Fact* known = fact(save);
     // Small states are in the record itself.
-    return known != nullptr && (known->size_bytes <= plan->inline_bytes_max ||
-                                std::find(known->holders.begin(), known->holders.end(), state.cell) !=
-                                    known->holders.end());
+    return known != nullptr &&
+           (known->size_bytes <= plan->inline_bytes_max ||
+            std::find(known->holders.begin(), known->holders.end(), state.cell) != known->holders.end());
   });
 }
 
-/// The newest complete border before all calls whose outputs are wanted: counted from 1; 0: from the beginning.
+/// The newest complete border before all calls whose outputs are wanted: counted from 1; 0: from the
+/// beginning.
 std::size_t Home::Impl::choose_border(const ActorGroup& group) const {
   std::size_t border = SIZE_MAX;
   for (const std::uint32_t member : group.actors) border = std::min(border, chains[member].saves.size());

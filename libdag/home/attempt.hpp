@@ -35,8 +35,8 @@ struct Attempt {
   std::vector<Blob> blobs;
   /// The outputs of other tasks that it was given, sorted by task: what its record will name.
   std::vector<OutputName> inputs;
-  /// The run repeats an attempt whose output is gone: what it leaves is held under that one's name, and what it
-  /// spawns is not wanted again. None: it stands for itself.
+  /// The run repeats an attempt whose output is gone: what it leaves is held under that one's name, and what
+  /// it spawns is not wanted again. None: it stands for itself.
   AttemptId stands_for;
   /// Of the conditional out-edges, in their order: evaluated where the attempt ran.
   std::vector<detail::Code> predicates;
@@ -44,8 +44,8 @@ struct Attempt {
   /// Calls of a job actor run where the actor is, one after another.
   detail::CallKind call = detail::CallKind::ordinary;
   std::uint32_t actor = detail::none;
-  /// Which making of the actor's object is meant: the id of the create attempt that makes, or made, it. A call is
-  /// run on that object or not at all: an older one must not touch a restored state.
+  /// Which making of the actor's object is meant: the id of the create attempt that makes, or made, it. A
+  /// call is run on that object or not at all: an older one must not touch a restored state.
   AttemptId generation;
   /// For create: how its object is made from saved state instead, when there is some.
   detail::ActorDraft actor_code;

@@ -23,7 +23,8 @@ bool Home::Impl::bare(RowIndex row) const {
 
 void Home::Impl::start(RowIndex row, std::optional<Life> wanted_at) {
   const Policy& policy = table.policy_of(table[row]);
-  const Life to = wanted_at ? *wanted_at : placement->place_attempt(table[row].id, state.lives, options.self, policy);
+  const Life to =
+      wanted_at ? *wanted_at : placement->place_attempt(table[row].id, state.lives, options.self, policy);
   if (to == options.self && !wanted_at && bare(row)) {
     bool all_here = true;
     const detail::Fragment& fragment = table.fragment_of(table[row]);
@@ -58,8 +59,8 @@ void Home::Impl::start(RowIndex row, std::optional<Life> wanted_at) {
   hand_out(row, to, id, false, generation, nullptr);
 }
 
-/// Makes the attempt whole and sends it where it is to run. Inputs that are nowhere are named all the same: who
-/// runs it asks for them, and that makes them again.
+/// Makes the attempt whole and sends it where it is to run. Inputs that are nowhere are named all the same:
+/// who runs it asks for them, and that makes them again.
 void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, AttemptId generation,
                           const OutcomeRecord* restore) {
   const Row& about = table[row];
@@ -107,10 +108,8 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
       into = std::move(blob);
       return;
     }
-    lend.wanted.push_back({where,
-                           {table[owner].id, attempt_of(owner)},
-                           shard_of(*plan, table[owner].id),
-                           holders_of(owner)});
+    lend.wanted.push_back(
+        {where, {table[owner].id, attempt_of(owner)}, shard_of(*plan, table[owner].id), holders_of(owner)});
   };
 
   if (restore == nullptr) {
@@ -143,8 +142,8 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   if (const auto out = handed_out.find(row); out != handed_out.end() && out->second.id == id) {
     out->second.direct = direct;
   }
-  if (const auto found = again.find(row); found != again.end() && found->second.out &&
-                                          found->second.out->id == id) {
+  if (const auto found = again.find(row);
+      found != again.end() && found->second.out && found->second.out->id == id) {
     found->second.out->direct = direct;
   }
   if (direct) {
@@ -233,7 +232,8 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
   }
   if (record.becomes != detail::none) return grow(row, record, {});
   if (record.spawned) grow(row, record, {});
-  if (is_call(row) && known.has_output && known.digest == 0 && record.value) known.digest = digest_of(record.value);
+  if (is_call(row) && known.has_output && known.digest == 0 && record.value)
+    known.digest = digest_of(record.value);
   if (record.value) table[row].output.store(std::move(record.value));
   const Next ended = table.apply(row, AttemptEnded{word_attempt, Outcome::finished});
   DAG_CHECK(ended.what == Do::tell);
@@ -260,8 +260,9 @@ void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, Attemp
     }
     return;
   }
-  Error error{why.code, describe(row) + " failed" +
-                            (tried.failed > 1 ? " " + std::to_string(tried.failed) + " times: " : ": ") + why.what,
+  Error error{why.code,
+              describe(row) + " failed" +
+                  (tried.failed > 1 ? " " + std::to_string(tried.failed) + " times: " : ": ") + why.what,
               why.hint, why.cause};
   if (error.code != ErrorCode::timed_out) error.code = ErrorCode::task_failed;
   Fact& known = facts[row];

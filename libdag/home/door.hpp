@@ -1,10 +1,11 @@
 #pragma once
-// Before a process of a job looks at a message: is it from somebody who still counts, and is it time? Decided when
-// the message is handled, not when it arrives. Messages that come before what they rely on (a newer JobState, the
-// Assign of a new home) wait here; what the dead said is dropped.
+// Before a process of a job looks at a message: is it from somebody who still counts, and is it time? Decided
+// when the message is handled, not when it arrives. Messages that come before what they rely on (a newer
+// JobState, the Assign of a new home) wait here; what the dead said is dropped.
 //
-// Why it empties: a message that waits names a life or an epoch which the cell has given out and tells everybody,
-// so the state that it waits for is on its way; or the message's sender dies, and then it is dropped.
+// Why it empties: a message that waits names a life or an epoch which the cell has given out and tells
+// everybody, so the state that it waits for is on its way; or the message's sender dies, and then it is
+// dropped.
 
 #include <algorithm>
 #include <cstdint>
@@ -21,15 +22,18 @@ enum class Admission : std::uint8_t { deliver, wait, drop };
 
 class Door {
  public:
-  /// More messages than this do not wait: the oldest are dropped. (Links hold back what exceeds their credit long
-  /// before.)
+  /// More messages than this do not wait: the oldest are dropped. (Links hold back what exceeds their credit
+  /// long before.)
   static constexpr std::size_t waiting_max = 100'000;
 
-  /// `epoch_here`: of the home of shard s in this process, if there is one: std::optional<Epoch>(std::uint32_t).
+  /// `epoch_here`: of the home of shard s in this process, if there is one:
+  /// std::optional<Epoch>(std::uint32_t).
   template <class EpochHere>
-  Admission judge(Life from, const JobMessage& message, const message::JobState& state, EpochHere&& epoch_here) const {
+  Admission judge(Life from, const JobMessage& message, const message::JobState& state,
+                  EpochHere&& epoch_here) const {
     const Recipient recipient = recipient_of(message);
-    if (std::holds_alternative<message::JobCreate>(message) || std::holds_alternative<message::JobState>(message)) {
+    if (std::holds_alternative<message::JobCreate>(message) ||
+        std::holds_alternative<message::JobState>(message)) {
       return Admission::deliver;  // The state says itself which one is the newest.
     }
     if (state.version == 0) return Admission::wait;
@@ -54,7 +58,8 @@ class Door {
     if (waiting_.size() >= waiting_max) waiting_.erase(waiting_.begin());
     waiting_.emplace_back(from, std::move(message));
   }
-  /// After each JobState and each new home: everything that waits is to be judged again, in the order it came.
+  /// After each JobState and each new home: everything that waits is to be judged again, in the order it
+  /// came.
   std::vector<std::pair<Life, JobMessage>> take_waiting() { return std::exchange(waiting_, {}); }
   void on_state(const message::JobState& state) { seen_.insert(state.lives.begin(), state.lives.end()); }
   std::size_t waiting() const { return waiting_.size(); }

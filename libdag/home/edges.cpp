@@ -12,7 +12,8 @@ using detail::EdgeKind;
 namespace {
 
 Error skipped_error(const std::string& task) {
-  return {ErrorCode::task_skipped, "'" + task + "' was skipped: a condition was not met, or an input was missing"};
+  return {ErrorCode::task_skipped,
+          "'" + task + "' was skipped: a condition was not met, or an input was missing"};
 }
 
 }  // namespace
@@ -61,7 +62,8 @@ void Home::Impl::satisfy(RowIndex row) {
 std::vector<std::uint32_t> Home::Impl::foreign_shards(RowIndex row) const {
   std::vector<std::uint32_t> shards;
   const Row& about = table[row];
-  if (about.id.origin != 0 || plan->shards == 1) return shards;  // Spawned tasks have no edges to other shards.
+  if (about.id.origin != 0 || plan->shards == 1)
+    return shards;  // Spawned tasks have no edges to other shards.
   each_out(row, [&](const Edge& edge, RowIndex) {
     const std::uint32_t shard = plan->shard_of[edge.successor];
     if (shard != options.shard) shards.push_back(shard);
@@ -118,8 +120,8 @@ Error Home::Impl::cancel_reason(RowIndex row) const {
   return error;
 }
 
-/// A row whose predecessors have all ended and that is not plain. Called again whenever something that it waits
-/// for may have happened; changes nothing when that is not so.
+/// A row whose predecessors have all ended and that is not plain. Called again whenever something that it
+/// waits for may have happened; changes nothing when that is not so.
 void Home::Impl::decide(RowIndex row) {
   if (over || word(row).state != RowState::held || is(row, flag::vanished | flag::grown)) return;
   if (state.cancelled) {
@@ -134,7 +136,8 @@ void Home::Impl::decide(RowIndex row) {
   if (chain != nullptr) {
     if (chain->next >= chain->calls.size() || chain->calls[chain->next] != row) return;  // Not its turn.
     // The call before it, when another fragment added that one, counts like one by a strong edge.
-    if (chain->next > 0) results.push_back({EdgeKind::strong, word(chain->calls[chain->next - 1]).outcome, true});
+    if (chain->next > 0)
+      results.push_back({EdgeKind::strong, word(chain->calls[chain->next - 1]).outcome, true});
   }
   const std::span<const detail::Argument> arguments(fragment.arguments.data() + draft.first_argument,
                                                     draft.argument_count);
@@ -216,8 +219,8 @@ void Home::Impl::note(RowIndex row, bool by_lane) {
   to_send.push_back(row);
 }
 
-/// The end of a bare row that a lane reported, or that shows in the ends of its successors: reports of two lanes
-/// have no order, and a row must not be noted before those it rests on.
+/// The end of a bare row that a lane reported, or that shows in the ends of its successors: reports of two
+/// lanes have no order, and a row must not be noted before those it rests on.
 void Home::Impl::note_quick(RowIndex row) {
   std::vector<RowIndex> stack{row};
   while (!stack.empty()) {
@@ -260,18 +263,18 @@ void Home::Impl::on(Life, const message::PredecessorEnded& news) {
   ghost_news(news.record, &news.holders, false);
 }
 
-/// What became of a row of another shard, from whoever said it. A record that is settled is final; else what the
-/// row's current home said last.
+/// What became of a row of another shard, from whoever said it. A record that is settled is final; else what
+/// the row's current home said last.
 void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>* holders, bool settled) {
   const RowIndex row = table.find(record.task);
   if (row == no_row || !table[row].ghost || record.outcome == Outcome::none) return;
   Fact& known = facts[row];
   const bool first = !is(row, flag::noted);
   const bool same_attempt = !first && known.attempt == record.attempt;
-  const bool same_value = same_attempt || (!first && word(row).outcome == record.outcome &&
-                                           known.conditions == record.conditions &&
-                                           known.has_output == record.has_output &&
-                                           (!record.has_output || (record.digest != 0 && known.digest == record.digest)));
+  const bool same_value =
+      same_attempt || (!first && word(row).outcome == record.outcome &&
+                       known.conditions == record.conditions && known.has_output == record.has_output &&
+                       (!record.has_output || (record.digest != 0 && known.digest == record.digest)));
   if (!first && is(row, flag::settled) && !same_value) {
     DAG_CHECK(!settled);  // A settled outcome never changes.
     return;               // Older news.

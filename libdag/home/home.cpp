@@ -66,10 +66,9 @@ void Home::Impl::on_state(const message::JobState& newer) {
     if (chain.place && !alive(*chain.place)) lost_groups.insert(chain.group);
   }
   for (const std::uint32_t group : lost_groups) {
-    const bool nothing_there = std::none_of(groups[group].actors.begin(), groups[group].actors.end(),
-                                            [&](std::uint32_t member) {
-                                              return chains[member].alive || chains[member].busy;
-                                            });
+    const bool nothing_there =
+        std::none_of(groups[group].actors.begin(), groups[group].actors.end(),
+                     [&](std::uint32_t member) { return chains[member].alive || chains[member].busy; });
     if (!nothing_there) roll_back(group, "its process died");
   }
   std::vector<RowIndex> lost;
@@ -121,8 +120,8 @@ void Home::Impl::cancel_all() {
 void Home::Impl::on_lanes(LaneReport&& report) {
   for (const QuickEnd& quick : report.quick) {
     const Word ended = word(quick.row);
-    if (ended.state == RowState::ended && ended.attempt == quick.attempt && ended.outcome == Outcome::finished &&
-        !is(quick.row, flag::noted | flag::vanished)) {
+    if (ended.state == RowState::ended && ended.attempt == quick.attempt &&
+        ended.outcome == Outcome::finished && !is(quick.row, flag::noted | flag::vanished)) {
       note_quick(quick.row);
     }
   }
@@ -159,8 +158,8 @@ void Home::Impl::on_time() {
   drop_revived();
 }
 
-/// Looks at everything that this event made worth looking at. Ends: each item is caused by a change of a row that
-/// happens once, or by an attempt that ended.
+/// Looks at everything that this event made worth looking at. Ends: each item is caused by a change of a row
+/// that happens once, or by an attempt that ended.
 void Home::Impl::finish_event() {
   for (;;) {
     if (!to_decide.empty()) {
@@ -205,10 +204,11 @@ std::string Home::Impl::describe(RowIndex row) const {
   return "task '" + table.name_of(table[row]) + "' (" + to_string(table[row].id) + ")";
 }
 
-// ---- The machine's face ---------------------------------------------------------------------------------------
+// ---- The machine's face
+// ---------------------------------------------------------------------------------------
 
-Home::Home(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate, RecordSink& records,
-           std::unique_ptr<HomePlacement> placement)
+Home::Home(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate,
+           RecordSink& records, std::unique_ptr<HomePlacement> placement)
     : impl_(std::make_unique<Impl>(options, std::move(plan), table, gate, records, std::move(placement))) {}
 Home::~Home() = default;
 
@@ -315,7 +315,8 @@ std::string Home::explain(TaskId task) const {
   const Impl& home = *impl_;
   const RowIndex row = home.table.find(task);
   if (row == no_row || home.table[row].ghost) return "is not of this shard";
-  if (home.is(row, flag::vanished)) return "does not exist any more: another attempt of what spawned it counts";
+  if (home.is(row, flag::vanished))
+    return "does not exist any more: another attempt of what spawned it counts";
   const Word word = home.word(row);
   switch (word.state) {
     case RowState::waiting: {

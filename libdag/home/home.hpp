@@ -1,26 +1,28 @@
 #pragma once
-// The home of a shard: decides which of its rows may run, where, how often, what they came to, and what may be
-// forgotten. A machine for one thread; actors/home_actor drives it and carries out its effects.
+// The home of a shard: decides which of its rows may run, where, how often, what they came to, and what may
+// be forgotten. A machine for one thread; actors/home_actor drives it and carries out its effects.
 //
-// What it decides alone. Lanes run bare rows and follow their strong edges inside the shard (row_table.hpp); of all
-// that the home only hears afterwards, in batches. Everything else comes to it: rows whose last edge is satisfied
-// and that are not plain (`decide`), attempts that failed, spawned, or were lost, edges from and to other shards.
+// What it decides alone. Lanes run bare rows and follow their strong edges inside the shard (row_table.hpp);
+// of all that the home only hears afterwards, in batches. Everything else comes to it: rows whose last edge
+// is satisfied and that are not plain (`decide`), attempts that failed, spawned, or were lost, edges from and
+// to other shards.
 //
-// Who satisfies which edge. An edge inside the shard is satisfied by whoever ends its predecessor, once, because a
-// row's first change to `ended` happens once: the strong edges of a quick end by the lane, all other edges by the
-// home when it notes the end. An edge from another shard starts at a ghost: the home notes the first news of the
-// ghost's end, from whichever message, and later ones only tell it more about holders.
+// Who satisfies which edge. An edge inside the shard is satisfied by whoever ends its predecessor, once,
+// because a row's first change to `ended` happens once: the strong edges of a quick end by the lane, all
+// other edges by the home when it notes the end. An edge from another shard starts at a ghost: the home notes
+// the first news of the ghost's end, from whichever message, and later ones only tell it more about holders.
 //
-// What it tells the cell. Outcomes go there closed under predecessors: a row's outcome is sent when the outcomes of
-// its predecessors here were sent and those elsewhere are settled with the attempts that were used. So the cell
-// records whatever the current home of a shard says, never has to park or refuse, and what was sent cannot be
-// void. (PROTOCOL 24 parks at the leader; here the leader is spared, at the price of one round trip per hop
-// between shards, which only effects and clients wait for: pure rows run ahead.)
+// What it tells the cell. Outcomes go there closed under predecessors: a row's outcome is sent when the
+// outcomes of its predecessors here were sent and those elsewhere are settled with the attempts that were
+// used. So the cell records whatever the current home of a shard says, never has to park or refuse, and what
+// was sent cannot be void. (PROTOCOL 24 parks at the leader; here the leader is spared, at the price of one
+// round trip per hop between shards, which only effects and clients wait for: pure rows run ahead.)
 //
-// Why it ends. Every row leaves `waiting` when its predecessors ended, which is well-founded (no cycles); `held` by a
-// decision, a timer that is set, a message that is repeated until answered, or a predecessor that settles; `ready`,
-// `running` and `lent` by an end, a Return, or the death of who has it, which the cell tells. Each try is counted
-// and limited. The cell hears of each end and answers, and the job ends when no row of any home is left open.
+// Why it ends. Every row leaves `waiting` when its predecessors ended, which is well-founded (no cycles);
+// `held` by a decision, a timer that is set, a message that is repeated until answered, or a predecessor that
+// settles; `ready`, `running` and `lent` by an end, a Return, or the death of who has it, which the cell
+// tells. Each try is counted and limited. The cell hears of each end and answers, and the job ends when no
+// row of any home is left open.
 
 #include <cstdint>
 #include <memory>
@@ -42,16 +44,16 @@ namespace dag {
 /// Bugs that the simulator must find (tests/sim): each leaves out one rule.
 enum class Planted : std::uint8_t {
   nothing,
-  edge_counted_twice,     ///< later news of another shard's row satisfy its edges again
-  mismatch_ignored,       ///< rows that used a value which does not count are not run again
-  send_before_settled,    ///< outcomes are sent although what they rest on is not settled
-  no_recount,             ///< a new home waits for no report and takes over nothing
-  running_twice,          ///< a reported attempt is taken although its inputs are not those that count
-  attempt_accepted_twice, ///< a repeated Lend is run again
-  generation_ignored,     ///< an old call is run on a restored actor
-  replay_skipped,         ///< a restored actor does not see the calls since its save again
-  effects_early,          ///< effects start from inputs that are not settled
-  loss_ignored,           ///< attempts at a dead process stay out
+  edge_counted_twice,      ///< later news of another shard's row satisfy its edges again
+  mismatch_ignored,        ///< rows that used a value which does not count are not run again
+  send_before_settled,     ///< outcomes are sent although what they rest on is not settled
+  no_recount,              ///< a new home waits for no report and takes over nothing
+  running_twice,           ///< a reported attempt is taken although its inputs are not those that count
+  attempt_accepted_twice,  ///< a repeated Lend is run again
+  generation_ignored,      ///< an old call is run on a restored actor
+  replay_skipped,          ///< a restored actor does not see the calls since its save again
+  effects_early,           ///< effects start from inputs that are not settled
+  loss_ignored,            ///< attempts at a dead process stay out
 };
 
 struct HomeOptions {
@@ -67,8 +69,8 @@ struct HomeOptions {
   std::uint32_t rollbacks_max = 1000;
 };
 
-/// Where a job actor is to live, where attempts run that are not for the lanes here: pure choices, replaced by
-/// libdag/placement. The default keeps attempts here and gives each new actor to the life with the fewest.
+/// Where a job actor is to live, where attempts run that are not for the lanes here: pure choices, replaced
+/// by libdag/placement. The default keeps attempts here and gives each new actor to the life with the fewest.
 class HomePlacement {
  public:
   virtual ~HomePlacement() = default;
@@ -76,11 +78,13 @@ class HomePlacement {
   virtual Life place_actor(std::uint32_t actor, const std::vector<Life>& lives,
                            const std::vector<std::uint32_t>& actors_at, const Policy& policy) = 0;
   /// Where to run an attempt that no bare lane can take; `self` to keep it.
-  virtual Life place_attempt(TaskId task, const std::vector<Life>& lives, Life self, const Policy& policy) = 0;
+  virtual Life place_attempt(TaskId task, const std::vector<Life>& lives, Life self,
+                             const Policy& policy) = 0;
 };
 std::unique_ptr<HomePlacement> simple_placement();
 
-// ---- Effects, to be carried out in order ---------------------------------------------------------------------
+// ---- Effects, to be carried out in order
+// ---------------------------------------------------------------------
 
 /// A lane of this process may claim the row: it is `ready`. (It may have been taken back meanwhile.)
 struct MakeReady {
@@ -112,20 +116,20 @@ using HomeEffect = std::variant<MakeReady, StartAttempt, StopAttempt, SendMessag
 
 /// For `dag show` and tests.
 struct HomeCounts {
-  std::uint64_t rows = 0;           ///< without ghosts
+  std::uint64_t rows = 0;  ///< without ghosts
   std::uint64_t ended = 0;
   std::uint64_t settled = 0;
-  std::uint64_t outputs_held = 0;   ///< bytes in slots
+  std::uint64_t outputs_held = 0;  ///< bytes in slots
   std::uint64_t lent = 0;
-  std::uint64_t attempts = 0;       ///< issued outside of bare rows
+  std::uint64_t attempts = 0;  ///< issued outside of bare rows
 };
 
 class Home {
  public:
-  /// `table` is empty and `gate` open; lanes may use both as soon as begin() or recover() has returned effects.
-  /// All but the options are kept by reference.
-  Home(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate, RecordSink& records,
-       std::unique_ptr<HomePlacement> placement = simple_placement());
+  /// `table` is empty and `gate` open; lanes may use both as soon as begin() or recover() has returned
+  /// effects. All but the options are kept by reference.
+  Home(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate,
+       RecordSink& records, std::unique_ptr<HomePlacement> placement = simple_placement());
   ~Home();
   Home(const Home&) = delete;
   Home& operator=(const Home&) = delete;
@@ -145,8 +149,8 @@ class Home {
   /// Timeouts and backoffs that are due.
   void on_time(Instant now);
   std::optional<Instant> wake_at() const;
-  /// `thief` asked for rows; `rows` are ready ones that no lane has claimed (Lanes::take_rows). Those that cannot
-  /// go are made ready again; it may give others instead.
+  /// `thief` asked for rows; `rows` are ready ones that no lane has claimed (Lanes::take_rows). Those that
+  /// cannot go are made ready again; it may give others instead.
   void lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots, Instant now);
 
   /// What this home can vouch for about rows of another shard, for that shard's new home: added to `report`.

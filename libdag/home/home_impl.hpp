@@ -1,7 +1,8 @@
 #pragma once
-// What a home knows, and the parts of its deciding, one file each: edges.cpp (who may run, what an end means),
-// attempts.cpp (handing out, taking back, trying again), lineage.cpp (where outputs lie, remaking, letting go),
-// ledger.cpp (what the cell is told and tells), spawn.cpp, actors.cpp, recount.cpp. Included by those only.
+// What a home knows, and the parts of its deciding, one file each: edges.cpp (who may run, what an end
+// means), attempts.cpp (handing out, taking back, trying again), lineage.cpp (where outputs lie, remaking,
+// letting go), ledger.cpp (what the cell is told and tells), spawn.cpp, actors.cpp, recount.cpp. Included by
+// those only.
 
 #include <deque>
 #include <map>
@@ -16,14 +17,14 @@
 
 namespace dag {
 
-/// Attempts that no word counts (closings, runs that make a lost output again) are numbered above those that one
-/// does, so no number is given twice.
+/// Attempts that no word counts (closings, runs that make a lost output again) are numbered above those that
+/// one does, so no number is given twice.
 inline constexpr std::uint32_t uncounted_attempts = Word::attempt_max + 1;
 /// Spawned tasks of one epoch are numbered in a block of its own; a block is larger than a job may be.
 inline constexpr std::uint32_t epoch_block_bits = 24;
 static_assert((1u << epoch_block_bits) > limits::tasks_max);
-/// Inputs of this many calls of an actor are kept for the case that it must be restored; older ones would have to
-/// be made again.
+/// Inputs of this many calls of an actor are kept for the case that it must be restored; older ones would
+/// have to be made again.
 inline constexpr std::size_t retained_calls_max = 4096;
 /// What was made again for others stays this long after it was last asked for.
 inline constexpr Duration revived_for = std::chrono::seconds(10);
@@ -33,45 +34,47 @@ inline constexpr std::size_t cut_bytes_max = 256 * 1024;
 
 namespace flag {
 enum : std::uint16_t {
-  noted = 1,             ///< its end was seen and its edges are satisfied
-  parked = 2,            ///< its outcome waits for those of others before it may be sent
-  sent = 4,              ///< its outcome was sent to the cell: final
+  noted = 1,   ///< its end was seen and its edges are satisfied
+  parked = 2,  ///< its outcome waits for those of others before it may be sent
+  sent = 4,    ///< its outcome was sent to the cell: final
   settled = 8,
-  kept = 16,             ///< a client may ask: never let go
-  let_go = 32,           ///< its output was given up, nobody should need it
-  vanished = 64,         ///< spawned by an attempt that lost: does not exist any more
-  grown = 128,           ///< its attempt is fixed, and it becomes another task
+  kept = 16,      ///< a client may ask: never let go
+  let_go = 32,    ///< its output was given up, nobody should need it
+  vanished = 64,  ///< spawned by an attempt that lost: does not exist any more
+  grown = 128,    ///< its attempt is fixed, and it becomes another task
   grown_sent = 256,
   grown_settled = 512,
-  awaits_settled = 1024, ///< an effect that waits for its inputs to settle
-  published = 2048,      ///< the runner here serves its output
-  consumed = 4096,       ///< ghosts: its home was told
-  retained = 8192,       ///< a call whose inputs are kept for a rollback
+  awaits_settled = 1024,  ///< an effect that waits for its inputs to settle
+  published = 2048,       ///< the runner here serves its output
+  consumed = 4096,        ///< ghosts: its home was told
+  retained = 8192,        ///< a call whose inputs are kept for a rollback
 };
 }
 
 struct Note {
-  std::uint32_t consumers = 0;  ///< edges to rows here, other shards, and aliases that may still read the output
+  std::uint32_t consumers =
+      0;  ///< edges to rows here, other shards, and aliases that may still read the output
   std::uint16_t flags = 0;
 };
 
-/// What is known of a row beyond its word: of every row that did not simply finish on a lane here, and of ghosts.
+/// What is known of a row beyond its word: of every row that did not simply finish on a lane here, and of
+/// ghosts.
 struct Fact {
   AttemptId attempt;
   std::uint64_t digest = 0;
   std::uint64_t size_bytes = 0;
   bool has_output = false;
-  std::vector<bool> conditions;     ///< own, then inherited
-  std::vector<Life> holders;        ///< of bytes, beside the slot
-  AttemptId grown_attempt;          ///< the attempt that is fixed, when it became another; `attempt` names the end
-  std::optional<Life> keeper;       ///< the runner that keeps the record until it is released
-  std::vector<OutputName> named;    ///< ghosts: the inputs that their record names
+  std::vector<bool> conditions;  ///< own, then inherited
+  std::vector<Life> holders;     ///< of bytes, beside the slot
+  AttemptId grown_attempt;     ///< the attempt that is fixed, when it became another; `attempt` names the end
+  std::optional<Life> keeper;  ///< the runner that keeps the record until it is released
+  std::vector<OutputName> named;  ///< ghosts: the inputs that their record names
   std::optional<Error> error;
-  RowIndex owner = no_row;          ///< whose output this row's is, when it became another
+  RowIndex owner = no_row;  ///< whose output this row's is, when it became another
   RowIndex becomes = no_row;
-  RowIndex head = no_row;           ///< which row became this one
-  std::uint32_t part = detail::none;  ///< what its attempt spawned
-  bool grew = false;                ///< ghosts: what OutcomeRecord::grew said
+  RowIndex head = no_row;               ///< which row became this one
+  std::uint32_t part = detail::none;    ///< what its attempt spawned
+  bool grew = false;                    ///< ghosts: what OutcomeRecord::grew said
   std::vector<detail::Code> inherited;  ///< predicates of rows that became this one
   // Ghosts: the newest news, so that older ones are known.
   Epoch from_epoch;
@@ -83,7 +86,7 @@ struct HandedOut {
   Life runner;
   AttemptId id;
   std::uint32_t word_attempt = 0;
-  bool direct = false;   ///< by StartAttempt rather than Lend
+  bool direct = false;  ///< by StartAttempt rather than Lend
 };
 
 /// A run that makes the output of an ended row again, or an actor's object.
@@ -94,7 +97,7 @@ struct Again {
 
 /// What a report offers instead of a new attempt.
 struct Offer {
-  OutcomeRecord record;     ///< outcome none and no spawned part: it still runs
+  OutcomeRecord record;  ///< outcome none and no spawned part: it still runs
   bool running = false;
   bool bytes = false;
   Life from;
@@ -103,24 +106,24 @@ struct Offer {
 struct ActorChain {
   std::uint32_t index = detail::none;
   std::uint32_t group = 0;
-  std::vector<RowIndex> calls;      ///< in order, the create task first; vanished ones are taken out
-  std::size_t next = 0;             ///< first call that has not ended
+  std::vector<RowIndex> calls;  ///< in order, the create task first; vanished ones are taken out
+  std::size_t next = 0;         ///< first call that has not ended
   std::optional<Life> place;
-  bool alive = false;               ///< the object exists, after calls[0, applied)
+  bool alive = false;  ///< the object exists, after calls[0, applied)
   AttemptId generation;
   std::size_t applied = 0;
-  RowIndex approved = no_row;       ///< the call that may run as soon as the object is there
-  bool busy = false;                ///< an attempt of it is out
-  std::vector<RowIndex> saves;      ///< save calls that ended, in order
-  std::deque<RowIndex> retained;    ///< calls whose inputs are kept
+  RowIndex approved = no_row;     ///< the call that may run as soon as the object is there
+  bool busy = false;              ///< an attempt of it is out
+  std::vector<RowIndex> saves;    ///< save calls that ended, in order
+  std::deque<RowIndex> retained;  ///< calls whose inputs are kept
   bool can_save = false;
 };
 struct ActorGroup {
-  std::vector<std::uint32_t> actors;   ///< positions in Home::Impl::chains
-  std::set<RowIndex> wanted;           ///< ended calls whose output is to be made again
-  std::size_t border = 0;              ///< complete saves before this one were let go (count)
+  std::vector<std::uint32_t> actors;  ///< positions in Home::Impl::chains
+  std::set<RowIndex> wanted;          ///< ended calls whose output is to be made again
+  std::size_t border = 0;             ///< complete saves before this one were let go (count)
   std::uint32_t rollbacks = 0;
-  std::size_t chosen = 0;              ///< the border (counted from 1) that lost objects come back from; 0: create
+  std::size_t chosen = 0;  ///< the border (counted from 1) that lost objects come back from; 0: create
 };
 
 class Home::Impl {
@@ -132,10 +135,11 @@ class Home::Impl {
     std::uint64_t rows = 0;
   };
 
-  Impl(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate, RecordSink& sink,
-       std::unique_ptr<HomePlacement> placement);
+  Impl(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate,
+       RecordSink& sink, std::unique_ptr<HomePlacement> placement);
 
-  // ---- home.cpp: events --------------------------------------------------------------------------------------
+  // ---- home.cpp: events
+  // --------------------------------------------------------------------------------------
   void begin(const message::JobState& state);
   void on_state(const message::JobState& state);
   void on_lanes(LaneReport&& report);
@@ -157,7 +161,8 @@ class Home::Impl {
   template <class M>
   void on(Life, const M&) {}  // for other machines
 
-  // ---- edges.cpp ---------------------------------------------------------------------------------------------
+  // ---- edges.cpp
+  // ---------------------------------------------------------------------------------------------
   void add_rows(std::uint32_t part, RowIndex parent);
   void open(RowIndex row);
   void satisfy(RowIndex row);
@@ -172,18 +177,22 @@ class Home::Impl {
   std::vector<EdgeResult> edge_results(RowIndex row) const;
   Error cancel_reason(RowIndex row) const;
 
-  // ---- attempts.cpp ------------------------------------------------------------------------------------------
+  // ---- attempts.cpp
+  // ------------------------------------------------------------------------------------------
   void start(RowIndex row, std::optional<Life> wanted_at = std::nullopt);
-  void hand_out(RowIndex row, Life to, AttemptId id, bool again, AttemptId generation, const OutcomeRecord* restore);
+  void hand_out(RowIndex row, Life to, AttemptId id, bool again, AttemptId generation,
+                const OutcomeRecord* restore);
   void attempt_ended(Life from, OutcomeRecord record, Duration ran);
-  void row_attempt_ended(RowIndex row, OutcomeRecord& record, Life from, std::uint32_t word_attempt, Duration ran);
+  void row_attempt_ended(RowIndex row, OutcomeRecord& record, Life from, std::uint32_t word_attempt,
+                         Duration ran);
   void attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why);
   void take_back(RowIndex row, std::string why, bool lost);
   void stop_handed_out(RowIndex row, const HandedOut& out);
   void lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots);
   bool bare(RowIndex row) const;
 
-  // ---- lineage.cpp -------------------------------------------------------------------------------------------
+  // ---- lineage.cpp
+  // -------------------------------------------------------------------------------------------
   RowIndex owner_of(RowIndex row) const;
   bool output_here(RowIndex row) const;
   bool available(RowIndex row) const;
@@ -202,7 +211,8 @@ class Home::Impl {
   void release_inputs(RowIndex row);
   void drop_revived();
 
-  // ---- ledger.cpp --------------------------------------------------------------------------------------------
+  // ---- ledger.cpp
+  // --------------------------------------------------------------------------------------------
   Cut& open_cut();
   void put(RowIndex row, bool growth);
   void try_send(RowIndex row);
@@ -211,12 +221,14 @@ class Home::Impl {
   void flush();
   void own_settled(const OutputName& name);
 
-  // ---- spawn.cpp ---------------------------------------------------------------------------------------------
+  // ---- spawn.cpp
+  // ---------------------------------------------------------------------------------------------
   void grow(RowIndex row, OutcomeRecord& record, TaskId first_id);
   void end_head(RowIndex head, RowIndex tail);
   void vanish(std::uint32_t part, std::set<RowIndex>& touched);
 
-  // ---- actors.cpp --------------------------------------------------------------------------------------------
+  // ---- actors.cpp
+  // --------------------------------------------------------------------------------------------
   void add_actors(const detail::Fragment& fragment);
   void add_call(RowIndex row, RowIndex parent);
   ActorChain* chain_of(RowIndex row);
@@ -237,7 +249,8 @@ class Home::Impl {
   void replicate_save(RowIndex row);
   bool waits_for(RowIndex row, RowIndex parent) const;
 
-  // ---- recount.cpp -------------------------------------------------------------------------------------------
+  // ---- recount.cpp
+  // -------------------------------------------------------------------------------------------
   void recover(const message::Assign& assign, const message::JobState& state);
   void recount_if_complete();
   bool adopt(RowIndex row);
@@ -246,7 +259,8 @@ class Home::Impl {
   bool names_hold(const std::vector<OutputName>& names) const;
   void reset_from(const std::vector<RowIndex>& changed);
 
-  // ---- Small helpers -----------------------------------------------------------------------------------------
+  // ---- Small helpers
+  // -----------------------------------------------------------------------------------------
   Word word(RowIndex row) const { return table.word(row); }
   bool is(RowIndex row, std::uint16_t flags) const { return (notes[row].flags & flags) != 0; }
   void set(RowIndex row, std::uint16_t flags) { notes[row].flags |= flags; }
@@ -306,9 +320,9 @@ class Home::Impl {
   std::unordered_map<RowIndex, Tries> tries;
   std::map<RowIndex, HandedOut> handed_out;
   std::map<RowIndex, Again> again;
-  TimerWheel<RowIndex> pauses;                ///< rows that wait for their next try
-  std::map<RowIndex, Instant> revived;        ///< outputs that were let go and made again
-  std::vector<RowIndex> parents;              ///< per part: the row whose attempt spawned it
+  TimerWheel<RowIndex> pauses;          ///< rows that wait for their next try
+  std::map<RowIndex, Instant> revived;  ///< outputs that were let go and made again
+  std::vector<RowIndex> parents;        ///< per part: the row whose attempt spawned it
   std::vector<std::uint32_t> vanished_parts;
   std::uint32_t uncounted_given = 0;
   std::uint32_t spawned_next = 0;
@@ -316,19 +330,19 @@ class Home::Impl {
   // What is to be looked at before the event is over, in this order of arrival.
   std::deque<RowIndex> to_decide;
   std::deque<RowIndex> to_send;
-  std::deque<std::pair<RowIndex, RowIndex>> heads_to_end;   ///< head, tail
-  std::deque<std::uint32_t> to_pump;                        ///< chains
+  std::deque<std::pair<RowIndex, RowIndex>> heads_to_end;  ///< head, tail
+  std::deque<std::uint32_t> to_pump;                       ///< chains
 
   // Towards the cell.
-  std::deque<Cut> cuts;                    ///< not under way yet; the last one is being filled
+  std::deque<Cut> cuts;  ///< not under way yet; the last one is being filled
   std::uint64_t outcomes_sent = 0;
   std::uint64_t outcomes_recorded = 0;
   std::uint64_t rows_own = 0;
-  std::uint64_t rows_sent = 0;      ///< put into cuts
-  std::uint64_t rows_under_way = 0; ///< in cuts that left
+  std::uint64_t rows_sent = 0;       ///< put into cuts
+  std::uint64_t rows_under_way = 0;  ///< in cuts that left
   bool cell_heard = false;
   std::uint64_t position = 0;
-  std::map<std::uint64_t, message::Settled> ahead;   ///< that came before what comes before them
+  std::map<std::uint64_t, message::Settled> ahead;  ///< that came before what comes before them
 
   // Other shards.
   std::uint64_t changes = 0;
@@ -344,13 +358,14 @@ class Home::Impl {
   bool recounting = false;
   std::set<Life> asked;
   std::map<RowIndex, std::vector<Offer>> offers;
-  /// Attempts of earlier homes that ended or were returned: a report that comes later may still call them running.
+  /// Attempts of earlier homes that ended or were returned: a report that comes later may still call them
+  /// running.
   std::set<OutputName> came_back;
 
-  std::map<Life, std::vector<OutputName>> releases;   ///< sent when the event is over
+  std::map<Life, std::vector<OutputName>> releases;  ///< sent when the event is over
 
   HomeCounts counts;
-  bool over = false;   ///< the job failed or ended: nothing is started any more
+  bool over = false;  ///< the job failed or ended: nothing is started any more
   std::vector<HomeEffect> effects;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-// What a lane tells the home of a shard, in batches: bare rows it ended by itself, and what it could not decide.
+// What a lane tells the home of a shard, in batches: bare rows it ended by itself, and what it could not
+// decide.
 
 #include <vector>
 
@@ -8,15 +9,16 @@
 
 namespace dag {
 
-/// A lane ran a bare row to its end and satisfied its local strong edges. The row's word and output say the rest.
+/// A lane ran a bare row to its end and satisfied its local strong edges. The row's word and output say the
+/// rest.
 struct QuickEnd {
   RowIndex row = no_row;
   std::uint32_t attempt = 0;
   Duration ran{0};
 };
 
-/// A bare row whose end is not plain: its kernel threw, spawned, or became another task; or the gate was closed.
-/// The row is still `running`; the home ends or retries it.
+/// A bare row whose end is not plain: its kernel threw, spawned, or became another task; or the gate was
+/// closed. The row is still `running`; the home ends or retries it.
 struct SlowEnd {
   RowIndex row = no_row;
   std::uint32_t attempt = 0;
@@ -27,7 +29,7 @@ struct LaneReport {
   std::uint32_t lane = 0;
   std::vector<QuickEnd> quick;
   std::vector<SlowEnd> slow;
-  std::vector<RowIndex> decide;   ///< rows whose last edge was satisfied and that are not plain
+  std::vector<RowIndex> decide;  ///< rows whose last edge was satisfied and that are not plain
   /// Ready rows whose inputs do not all lie in this process; the lane took them back (they are held).
   std::vector<RowIndex> missing_inputs;
 

@@ -1,8 +1,8 @@
 // What the cell is told, and what it tells.
 //
-// A row's outcome is sent when it can never be taken back: when the outcomes that it rests on were sent (rows of this
-// shard) or are settled with the attempts that were used (rows of others), and when what spawned it is fixed. A cut
-// is under way at a time, so the cell sees them in order; while one is, the next grows.
+// A row's outcome is sent when it can never be taken back: when the outcomes that it rests on were sent (rows
+// of this shard) or are settled with the attempts that were used (rows of others), and when what spawned it
+// is fixed. A cut is under way at a time, so the cell sees them in order; while one is, the next grows.
 
 #include "libdag/home/home_impl.hpp"
 
@@ -12,7 +12,8 @@ using detail::Edge;
 
 Home::Impl::Cut& Home::Impl::open_cut() {
   if (cuts.empty() || cuts.back().bytes >= cut_bytes_max ||
-      cuts.back().outcomes.plain.size() + cuts.back().outcomes.records.size() + cuts.back().outcomes.freed.size() >=
+      cuts.back().outcomes.plain.size() + cuts.back().outcomes.records.size() +
+              cuts.back().outcomes.freed.size() >=
           cut_entries_max) {
     cuts.emplace_back();
   }
@@ -26,10 +27,10 @@ void Home::Impl::put(RowIndex row, bool growth) {
     ++rows_sent;
   }
   const Fact* known = fact(row);
-  const bool simple = !growth && word(row).outcome == Outcome::finished && !is(row, flag::kept) &&
-                      (known == nullptr || (known->part == detail::none && known->conditions.empty())) &&
-                      (!options.several_processes ||
-                       (!table.draft_of(table[row]).returns && foreign_shards(row).empty()));
+  const bool simple =
+      !growth && word(row).outcome == Outcome::finished && !is(row, flag::kept) &&
+      (known == nullptr || (known->part == detail::none && known->conditions.empty())) &&
+      (!options.several_processes || (!table.draft_of(table[row]).returns && foreign_shards(row).empty()));
   if (simple) {
     cut.outcomes.plain.push_back({table[row].id, attempt_of(row)});
     return;
@@ -167,7 +168,8 @@ void Home::Impl::own_settled(const OutputName& name) {
   if (known != facts.end()) {
     wake_children(known->second);
     Fact& what = known->second;
-    if (what.keeper && std::find(what.holders.begin(), what.holders.end(), *what.keeper) == what.holders.end()) {
+    if (what.keeper &&
+        std::find(what.holders.begin(), what.holders.end(), *what.keeper) == what.holders.end()) {
       release(*what.keeper, name);
       what.keeper.reset();
     }

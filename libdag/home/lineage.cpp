@@ -1,10 +1,10 @@
 // Where outputs lie, how lost ones come back, and when they may go.
 //
-// An output that is gone is made again when somebody asks for it: the row stays ended, a new attempt runs under a
-// number of its own, and what it leaves stands for the recorded one when the digests agree. Its inputs may be gone
-// too; whoever runs the attempt asks for them, and that makes them again in turn. This ends because lineage is
-// finite and without cycles, each run is retried a limited number of times, and what was made again stays for a
-// while after it was last asked for.
+// An output that is gone is made again when somebody asks for it: the row stays ended, a new attempt runs
+// under a number of its own, and what it leaves stands for the recorded one when the digests agree. Its
+// inputs may be gone too; whoever runs the attempt asks for them, and that makes them again in turn. This
+// ends because lineage is finite and without cycles, each run is retried a limited number of times, and what
+// was made again stays for a while after it was last asked for.
 
 #include <xxhash.h>
 
@@ -40,8 +40,8 @@ bool Home::Impl::available(RowIndex row) const {
                                          [&](Life holder) { return alive(holder); });
 }
 
-/// Who can be asked for the bytes of this row's own name. What lies in a slot is offered by the runner here from
-/// now on.
+/// Who can be asked for the bytes of this row's own name. What lies in a slot is offered by the runner here
+/// from now on.
 std::vector<Life> Home::Impl::holders_of(RowIndex row) {
   std::vector<Life> holders;
   if (Blob blob = table[row].output.load()) {
@@ -118,7 +118,8 @@ OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
   return record;
 }
 
-// ---- Who asks -------------------------------------------------------------------------------------------------
+// ---- Who asks
+// -------------------------------------------------------------------------------------------------
 
 void Home::Impl::on(Life from, const message::Need& need) {
   const RowIndex row = table.find(need.name.task);
@@ -172,7 +173,8 @@ void Home::Impl::answer_askers(RowIndex row) {
   }
 }
 
-// ---- Making again ---------------------------------------------------------------------------------------------
+// ---- Making again
+// ---------------------------------------------------------------------------------------------
 
 void Home::Impl::remake(RowIndex row) {
   if (over || recounting || again.contains(row)) return;
@@ -184,7 +186,8 @@ void Home::Impl::remake(RowIndex row) {
 
 void Home::Impl::run_again(RowIndex row) {
   Again& run = again.at(row);
-  const Life to = placement->place_attempt(table[row].id, state.lives, options.self, table.policy_of(table[row]));
+  const Life to =
+      placement->place_attempt(table[row].id, state.lives, options.self, table.policy_of(table[row]));
   run.out = HandedOut{to, uncounted(), 0, false};
   hand_out(row, to, run.out->id, true, {}, nullptr);
 }
@@ -196,9 +199,9 @@ void Home::Impl::again_ended(RowIndex row, OutcomeRecord& record, Life from) {
   if (record.outcome != Outcome::finished) {
     release(from, {record.task, attempt_of(row)});
     if (++run.failures > table.policy_of(table[row]).retry.attempts + 3) {
-      return fail_job({ErrorCode::output_lost, "the output of " + describe(row) +
-                                                   " is gone and cannot be made again: " +
-                                                   (record.error ? record.error->what : "the attempt was stopped")});
+      return fail_job(
+          {ErrorCode::output_lost, "the output of " + describe(row) + " is gone and cannot be made again: " +
+                                       (record.error ? record.error->what : "the attempt was stopped")});
     }
     return run_again(row);
   }
@@ -206,8 +209,8 @@ void Home::Impl::again_ended(RowIndex row, OutcomeRecord& record, Life from) {
   output_is_there_again(row, record, from);
 }
 
-/// The output of an ended row was made again. Another value than the recorded one is taken when nobody was told
-/// of the first one as final; else the job cannot go on.
+/// The output of an ended row was made again. Another value than the recorded one is taken when nobody was
+/// told of the first one as final; else the job cannot go on.
 void Home::Impl::output_is_there_again(RowIndex row, OutcomeRecord& record, Life from) {
   Fact& known = facts[row];
   known.attempt = attempt_of(row);
@@ -240,7 +243,8 @@ void Home::Impl::output_is_there_again(RowIndex row, OutcomeRecord& record, Life
   answer_askers(row);
 }
 
-// ---- Letting go -----------------------------------------------------------------------------------------------
+// ---- Letting go
+// -----------------------------------------------------------------------------------------------
 
 void Home::Impl::consumer_done(RowIndex row) {
   DAG_CHECK(notes[row].consumers > 0);
@@ -257,8 +261,8 @@ void Home::Impl::maybe_let_go(RowIndex row) {
     set(row, flag::let_go | flag::consumed);
     table[row].output.clear();
     const std::uint32_t shard = shard_of(*plan, table[row].id);
-    send(home_of(shard), message::Consumed{plan->job, shard, state.homes[shard].epoch, options.shard,
-                                           {table[row].id}});
+    send(home_of(shard),
+         message::Consumed{plan->job, shard, state.homes[shard].epoch, options.shard, {table[row].id}});
     return;
   }
   if (!is(row, flag::settled) || is(row, flag::kept)) return;
@@ -277,7 +281,8 @@ void Home::Impl::drop_bytes(RowIndex row) {
   if (found == facts.end()) return;
   Fact& known = found->second;
   for (const Life holder : known.holders) release(holder, name);
-  if (known.keeper && std::find(known.holders.begin(), known.holders.end(), *known.keeper) == known.holders.end()) {
+  if (known.keeper &&
+      std::find(known.holders.begin(), known.holders.end(), *known.keeper) == known.holders.end()) {
     release(*known.keeper, name);
   }
   known.holders.clear();

@@ -44,7 +44,10 @@ JobId job_of(const JobMessage& any) {
 std::optional<ShardEpoch> shard_epoch_of(const JobMessage& any) {
   return std::visit(
       []<class M>(const M& message) -> std::optional<ShardEpoch> {
-        if constexpr (requires { message.shard; message.epoch; }) {
+        if constexpr (requires {
+                        message.shard;
+                        message.epoch;
+                      }) {
           return ShardEpoch{message.shard, message.epoch};
         } else {
           return std::nullopt;
@@ -55,9 +58,10 @@ std::optional<ShardEpoch> shard_epoch_of(const JobMessage& any) {
 
 std::string_view name(const JobMessage& any) {
   static constexpr std::string_view names[] = {
-      "JobCreate", "JobState", "Assign",    "Settled", "Keep",    "Cancel",       "Outcomes",         "JobFailed",
-      "Lend",      "Stop",     "Ended",     "Return",  "Release", "Replicate",    "Holding",          "Report",
-      "StealRequest", "PredecessorEnded", "Consumed", "Need",    "Located", "Fetch", "Data", "Missing"};
+      "JobCreate", "JobState",  "Assign",  "Settled", "Keep",         "Cancel",
+      "Outcomes",  "JobFailed", "Lend",    "Stop",    "Ended",        "Return",
+      "Release",   "Replicate", "Holding", "Report",  "StealRequest", "PredecessorEnded",
+      "Consumed",  "Need",      "Located", "Fetch",   "Data",         "Missing"};
   static_assert(std::size(names) == std::variant_size_v<JobMessage>);
   return names[any.index()];
 }

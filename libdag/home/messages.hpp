@@ -1,11 +1,11 @@
 #pragma once
-// What the processes of one job say to each other about rows, outputs and outcomes: plain values, sized, complete
-// in themselves. libdag/wire gives them bytes; homes (home.hpp), runners (runner.hpp) and the cell (cell.hpp)
-// decide what they mean.
+// What the processes of one job say to each other about rows, outputs and outcomes: plain values, sized,
+// complete in themselves. libdag/wire gives them bytes; homes (home.hpp), runners (runner.hpp) and the cell
+// (cell.hpp) decide what they mean.
 //
-// Every message may arrive twice, in any order, and as long as both lives last it arrives at least once (the link
-// sees to it). So nothing here relies on order: a message names the epoch, the attempt or the position it belongs
-// to, and states are sent whole rather than as changes.
+// Every message may arrive twice, in any order, and as long as both lives last it arrives at least once (the
+// link sees to it). So nothing here relies on order: a message names the epoch, the attempt or the position
+// it belongs to, and states are sent whole rather than as changes.
 //
 //   cell     -> all      JobCreate, JobState          what the job is; who is alive and who is whose home
 //   cell     -> home     Assign, Settled, Keep, Cancel
@@ -47,10 +47,11 @@ struct OutcomeRecord {
   Blob value;
   /// Of the conditional out-edges, in their order.
   std::vector<bool> conditions;
-  /// The attempt spawned something, whether or not `spawned` came along. Without it, only the home that has the
-  /// spawned rows can vouch for the record.
+  /// The attempt spawned something, whether or not `spawned` came along. Without it, only the home that has
+  /// the spawned rows can vouch for the record.
   bool grew = false;
-  /// What the attempt spawned: null when nothing. The first id is given by the home; index 0 in what a runner says.
+  /// What the attempt spawned: null when nothing. The first id is given by the home; index 0 in what a runner
+  /// says.
   std::shared_ptr<const detail::Fragment> spawned;
   TaskId first_spawned;
   std::uint32_t becomes = detail::none;
@@ -67,7 +68,7 @@ struct JobPlan {
   JobId job;
   std::string name;
   std::shared_ptr<const detail::Fragment> graph;
-  std::vector<std::uint32_t> shard_of;   ///< per task of the graph
+  std::vector<std::uint32_t> shard_of;  ///< per task of the graph
   std::uint32_t shards = 1;
   Representation representation = Representation::as_needed;
   /// Outputs up to this size travel inside records.
@@ -77,7 +78,8 @@ struct JobPlan {
 
 namespace message {
 
-// ---- From the cell ------------------------------------------------------------------------------------------
+// ---- From the cell
+// ------------------------------------------------------------------------------------------
 
 struct JobCreate {
   std::shared_ptr<const JobPlan> plan;
@@ -93,12 +95,12 @@ struct ShardHome {
 struct JobState {
   JobId job;
   std::uint64_t version = 0;
-  std::vector<Life> lives;         ///< sorted
-  std::vector<ShardHome> homes;    ///< per shard
+  std::vector<Life> lives;       ///< sorted
+  std::vector<ShardHome> homes;  ///< per shard
   Life cell;
   bool cancelled = false;
-  bool ended = false;              ///< it was stopped, or nobody will ask for anything of it any more
-  std::optional<Error> stopped;    ///< why the job was stopped before its end
+  bool ended = false;            ///< it was stopped, or nobody will ask for anything of it any more
+  std::optional<Error> stopped;  ///< why the job was stopped before its end
 };
 
 /// To the process that becomes the home of a shard after a loss: all that is settled of it and around it.
@@ -110,11 +112,12 @@ struct Assign {
   std::vector<Life> asked;
   /// In the order of settling: of the shard's own rows, and of predecessors in other shards.
   std::vector<OutcomeRecord> settled;
-  std::vector<OutputName> kept;           ///< wanted by clients (attempt means nothing)
+  std::vector<OutputName> kept;  ///< wanted by clients (attempt means nothing)
   std::vector<TaskId> cancelled;
 };
 
-/// What the cell has recorded, in its order: a stream per home, `from` exclusive, `to` inclusive. A gap waits.
+/// What the cell has recorded, in its order: a stream per home, `from` exclusive, `to` inclusive. A gap
+/// waits.
 struct Settled {
   JobId job;
   std::uint32_t shard = 0;
@@ -123,8 +126,8 @@ struct Settled {
   std::uint64_t to = 0;
   /// The number of the newest Outcomes of this home that is recorded.
   std::uint64_t outcomes = 0;
-  std::vector<OutputName> own;               ///< rows of this shard; it knows the rest
-  std::vector<OutcomeRecord> predecessors;   ///< rows of other shards with successors here
+  std::vector<OutputName> own;              ///< rows of this shard; it knows the rest
+  std::vector<OutcomeRecord> predecessors;  ///< rows of other shards with successors here
 };
 
 /// A client wants the output of these tasks: they are not let go.
@@ -141,7 +144,8 @@ struct Cancel {
   std::vector<TaskId> tasks;
 };
 
-// ---- To the cell --------------------------------------------------------------------------------------------
+// ---- To the cell
+// --------------------------------------------------------------------------------------------
 
 /// What ended in a shard, closed under predecessors together with all that was sent before: a cut. A home has
 /// one of these under way at a time, so they are counted and never overtake each other.
@@ -149,11 +153,11 @@ struct Outcomes {
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
-  std::uint64_t number = 0;   ///< from 1
+  std::uint64_t number = 0;  ///< from 1
   /// Finished, nothing spawned, no inputs to name, nothing inline, no successors elsewhere: the many.
   std::vector<OutputName> plain;
   std::vector<OutcomeRecord> records;
-  std::vector<TaskId> freed;   ///< nobody will ask for their bytes: the cell may drop what it has inline
+  std::vector<TaskId> freed;  ///< nobody will ask for their bytes: the cell may drop what it has inline
   /// Rows of the shard that have not been recorded yet, after this cut. Zero everywhere: the job has ended.
   std::uint64_t rows_open = 0;
 };
@@ -165,13 +169,14 @@ struct JobFailed {
   Error error;
 };
 
-// ---- Lending ------------------------------------------------------------------------------------------------
+// ---- Lending
+// ------------------------------------------------------------------------------------------------
 
 /// An input that is not in the message: blob `position` of the attempt lies with one of the holders.
 struct WantedInput {
   std::uint32_t position = 0;
   OutputName name;
-  std::uint32_t shard = 0;    ///< whose home knows of other holders
+  std::uint32_t shard = 0;  ///< whose home knows of other holders
   std::vector<Life> holders;
 };
 /// Run this attempt. Accepted once: a runner that has seen it before says again what came of it, or nothing.
@@ -233,7 +238,7 @@ struct Holding {
 struct Report {
   struct Had {
     OutcomeRecord record;
-    bool bytes = false;       ///< the sender holds the output's bytes
+    bool bytes = false;  ///< the sender holds the output's bytes
   };
   struct Running {
     OutputName name;
@@ -251,18 +256,19 @@ struct StealRequest {
   std::uint32_t slots = 0;
 };
 
-// ---- Between homes ------------------------------------------------------------------------------------------
+// ---- Between homes
+// ------------------------------------------------------------------------------------------
 
-/// A row of shard `from` ended, and rows of shard `shard` wait for it. `change` grows with each such message of
-/// the sending home, so an older one that arrives later is known.
+/// A row of shard `from` ended, and rows of shard `shard` wait for it. `change` grows with each such message
+/// of the sending home, so an older one that arrives later is known.
 struct PredecessorEnded {
   JobId job;
   std::uint32_t shard = 0;
-  Epoch epoch;                ///< of `shard`, as the sender knows it
+  Epoch epoch;  ///< of `shard`, as the sender knows it
   std::uint32_t from = 0;
   Epoch from_epoch;
   std::uint64_t change = 0;
-  OutcomeRecord record;       ///< without what it spawned
+  OutcomeRecord record;  ///< without what it spawned
   std::vector<Life> holders;
 };
 /// No row of shard `from` will need these outputs again.
@@ -274,7 +280,8 @@ struct Consumed {
   std::vector<TaskId> tasks;
 };
 
-// ---- Outputs ------------------------------------------------------------------------------------------------
+// ---- Outputs
+// ------------------------------------------------------------------------------------------------
 
 /// Where is it? `gone` are holders that the asker found to have nothing. Repeated until answered.
 struct Need {
@@ -314,10 +321,10 @@ struct Missing {
 
 using JobMessage =
     std::variant<message::JobCreate, message::JobState, message::Assign, message::Settled, message::Keep,
-                 message::Cancel, message::Outcomes, message::JobFailed, message::Lend, message::Stop, message::Ended,
-                 message::Return, message::Release, message::Replicate, message::Holding, message::Report,
-                 message::StealRequest, message::PredecessorEnded, message::Consumed, message::Need, message::Located,
-                 message::Fetch, message::Data, message::Missing>;
+                 message::Cancel, message::Outcomes, message::JobFailed, message::Lend, message::Stop,
+                 message::Ended, message::Return, message::Release, message::Replicate, message::Holding,
+                 message::Report, message::StealRequest, message::PredecessorEnded, message::Consumed,
+                 message::Need, message::Located, message::Fetch, message::Data, message::Missing>;
 
 /// Which machine of the receiving process a message is for.
 enum class Recipient : std::uint8_t { process, cell, runner, home };

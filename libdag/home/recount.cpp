@@ -1,10 +1,11 @@
-// After losses: a shard whose home died is counted again from what is settled and what the survivors report; and
-// rows that used a value which will not count start anew.
+// After losses: a shard whose home died is counted again from what is settled and what the survivors report;
+// and rows that used a value which will not count start anew.
 //
-// A new home builds the rows as for a new job, ends those that are settled, and keeps all others closed (by their
-// extra edge) until every life that was alive at its appointment has reported or died. Then rows start as ever,
-// except that an attempt which a report offers, and whose inputs are the ones that count now, is taken instead of a
-// new one. So no edge is satisfied twice: the count begins at zero, and nothing of the old count exists any more.
+// A new home builds the rows as for a new job, ends those that are settled, and keeps all others closed (by
+// their extra edge) until every life that was alive at its appointment has reported or died. Then rows start
+// as ever, except that an attempt which a report offers, and whose inputs are the ones that count now, is
+// taken instead of a new one. So no edge is satisfied twice: the count begins at zero, and nothing of the old
+// count exists any more.
 
 #include <algorithm>
 
@@ -20,21 +21,23 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   recounting = true;
   spawned_next = options.epoch.count << epoch_block_bits;
   if (options.planted != Planted::no_recount) asked.insert(assign.asked.begin(), assign.asked.end());
-  std::erase_if(asked, [&](Life life) { return !alive(life); });  // The state may be newer than the assignment.
+  std::erase_if(asked,
+                [&](Life life) { return !alive(life); });  // The state may be newer than the assignment.
   std::vector<bool> mine(plan->graph->tasks.size());
   for (std::size_t task = 0; task < mine.size(); ++task) mine[task] = plan->shard_of[task] == options.shard;
   table.add(plan->graph, {}, &mine);
   add_rows(0, no_row);
   add_actors(*plan->graph);
 
-  // Spawned parts in the order in which their ids were given, which is that of their adding: calls of job actors
-  // get the places they had.
+  // Spawned parts in the order in which their ids were given, which is that of their adding: calls of job
+  // actors get the places they had.
   std::vector<const OutcomeRecord*> growths;
   for (const OutcomeRecord& record : assign.settled) {
     if (record.spawned && shard_of(*plan, record.task) == options.shard) growths.push_back(&record);
   }
-  std::sort(growths.begin(), growths.end(),
-            [](const OutcomeRecord* a, const OutcomeRecord* b) { return a->first_spawned < b->first_spawned; });
+  std::sort(growths.begin(), growths.end(), [](const OutcomeRecord* a, const OutcomeRecord* b) {
+    return a->first_spawned < b->first_spawned;
+  });
   for (const OutcomeRecord* growth : growths) {
     const RowIndex row = table.find(growth->task);
     DAG_CHECK(row != no_row);
@@ -130,9 +133,11 @@ void Home::Impl::on(Life from, const message::Report& report) {
   }
   for (const message::Report::Running& running : report.running) {
     const RowIndex row = table.find(running.name.task);
-    const bool taken = row != no_row && handed_out.contains(row) && handed_out.at(row).id == running.name.attempt;
+    const bool taken =
+        row != no_row && handed_out.contains(row) && handed_out.at(row).id == running.name.attempt;
     if (taken || came_back.contains(running.name)) continue;
-    if (row != no_row && again.contains(row) && again.at(row).out && again.at(row).out->id == running.name.attempt) {
+    if (row != no_row && again.contains(row) && again.at(row).out &&
+        again.at(row).out->id == running.name.attempt) {
       continue;
     }
     const bool useful = row != no_row && !table[row].ghost && !is(row, flag::vanished | flag::grown) &&
@@ -160,12 +165,14 @@ void Home::Impl::on(Life from, const message::Report& report) {
 void Home::Impl::add_offer(RowIndex row, Offer offer) {
   std::vector<Offer>& known = offers[row];
   const bool repeated = std::any_of(known.begin(), known.end(), [&](const Offer& other) {
-    return other.from == offer.from && other.running == offer.running && other.record.name() == offer.record.name();
+    return other.from == offer.from && other.running == offer.running &&
+           other.record.name() == offer.record.name();
   });
   if (!repeated) known.push_back(std::move(offer));
 }
 
-/// Remembers an attempt of an earlier home that ended, for a row that has not been started. False: it is of no use.
+/// Remembers an attempt of an earlier home that ended, for a row that has not been started. False: it is of
+/// no use.
 bool Home::Impl::offer(RowIndex row, const OutcomeRecord& record, bool bytes, Life from) {
   const RowState now_state = word(row).state;
   const bool open_still = (now_state == RowState::waiting || now_state == RowState::held) &&
@@ -173,8 +180,8 @@ bool Home::Impl::offer(RowIndex row, const OutcomeRecord& record, bool bytes, Li
   const bool whole = !record.grew || record.spawned != nullptr;
   if (!open_still || !whole || record.outcome != Outcome::finished || is_call(row)) return false;
   add_offer(row, {record, false, bytes, from});
-  // Whoever makes it ready must ask us. (The edge that the home itself satisfies is open while it recounts; later
-  // a lane may be faster, and then the offer was not needed.)
+  // Whoever makes it ready must ask us. (The edge that the home itself satisfies is open while it recounts;
+  // later a lane may be faster, and then the offer was not needed.)
   if (recounting) table.apply(row, Watched{});
   return true;
 }
@@ -300,7 +307,8 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
       release(*known->second.keeper, {table[row].id, known->second.grown_attempt});
       known->second.keeper.reset();
     }
-    const std::optional<Life> keeper = known != facts.end() && keep_attempt ? known->second.keeper : std::nullopt;
+    const std::optional<Life> keeper =
+        known != facts.end() && keep_attempt ? known->second.keeper : std::nullopt;
     if (keeper) known->second.keeper.reset();
     drop_bytes(row);
     if (keeper) known->second.keeper = keeper;
@@ -337,13 +345,15 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
   for (const RowIndex row : anew) {
     std::uint32_t open_edges = recounting ? 1 : 0;
     each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-      const bool still = has_ended(predecessor) && !anew.contains(predecessor) && !reopened.contains(predecessor);
+      const bool still =
+          has_ended(predecessor) && !anew.contains(predecessor) && !reopened.contains(predecessor);
       if (!still) ++open_edges;
     });
     if (table.apply(row, Recounted{open_edges}).what == Do::decide) to_decide.push_back(row);
     // Predecessors that did not finish have had their say; whoever comes last must look at all of them.
     each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-      if (has_ended(predecessor) && word(predecessor).outcome != Outcome::finished) table.apply(row, Watched{});
+      if (has_ended(predecessor) && word(predecessor).outcome != Outcome::finished)
+        table.apply(row, Watched{});
     });
     say(row, recorded::Lost{"what it rests on changed"});
   }

@@ -39,8 +39,8 @@ void Runner::on_state(const message::JobState& state, Instant now) {
     std::erase_if(sought.holders, [&](Life life) { return !alive(life); });
     std::erase_if(sought.gone, [&](Life life) { return !alive(life); });
     if (sought.asked && !alive(*sought.asked)) sought.asked.reset();
-    const bool home_moved = !before.homes.empty() &&
-                            state_.homes[sought.shard].epoch != before.homes[sought.shard].epoch;
+    const bool home_moved =
+        !before.homes.empty() && state_.homes[sought.shard].epoch != before.homes[sought.shard].epoch;
     if (home_moved) sought.home_asked = false;
     names.push_back(name);
   }
@@ -107,8 +107,8 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
     if (located->record.task == TaskId{} && located->record.attempt == AttemptId{}) return;
     Sought& sought = found->second;
     if (located->lost || located->holders.empty()) {
-      return give_up(located->asked, located->lost.value_or(Error{ErrorCode::output_lost, "the output is superseded"}),
-                     now);
+      return give_up(located->asked,
+                     located->lost.value_or(Error{ErrorCode::output_lost, "the output is superseded"}), now);
     }
     sought.under = located->record.name();
     sought.holders = located->holders;
@@ -117,7 +117,8 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
   }
 }
 
-// ---- Attempts -------------------------------------------------------------------------------------------------
+// ---- Attempts
+// -------------------------------------------------------------------------------------------------
 
 void Runner::take(const message::Lend& lend, Instant now) {
   const OutputName name{lend.attempt.task, lend.attempt.id};
@@ -164,8 +165,8 @@ void Runner::start_if_complete(Taken& taken) {
     }
   }
   taken.started = true;
-  records_.record(Record{{}, {options_.self.process, std::nullopt}, plan_->job, attempt.task, attempt.id,
-                         recorded::Started{}});
+  records_.record(Record{
+      {}, {options_.self.process, std::nullopt}, plan_->job, attempt.task, attempt.id, recorded::Started{}});
   effects_.emplace_back(StartAttempt{attempt, Priority::normal});
 }
 
@@ -213,11 +214,11 @@ void Runner::give_back(const OutputName& name, std::vector<OutputName> missing, 
   attempts_.erase(found);
   for (auto& [sought_name, sought] : sought_) sought.attempts.erase(name);
   const message::ShardHome& home = state_.homes[shard];
-  send(home.home,
-       message::Return{plan_->job, shard, home.epoch, name, std::move(missing), std::move(why)});
+  send(home.home, message::Return{plan_->job, shard, home.epoch, name, std::move(missing), std::move(why)});
 }
 
-// ---- Copies ---------------------------------------------------------------------------------------------------
+// ---- Copies
+// ---------------------------------------------------------------------------------------------------
 
 void Runner::publish(const OutcomeRecord& record, Blob bytes) { hold(record, std::move(bytes), false); }
 
@@ -236,7 +237,8 @@ void Runner::let_go(const OutputName& name) {
   held_.erase(found);
 }
 
-void Runner::bring(std::uint64_t ticket, const OutcomeRecord& record, std::vector<Life> holders, Instant now) {
+void Runner::bring(std::uint64_t ticket, const OutcomeRecord& record, std::vector<Life> holders,
+                   Instant now) {
   if (record.value) {
     effects_.emplace_back(Brought{ticket, record.name(), record.value, std::nullopt});
     return;
@@ -250,13 +252,15 @@ void Runner::bring(std::uint64_t ticket, const OutcomeRecord& record, std::vecto
   seek(record.name(), shard_of(*plan_, record.task), holders, now);
 }
 
-void Runner::seek(const OutputName& name, std::uint32_t shard, const std::vector<Life>& holders, Instant now) {
+void Runner::seek(const OutputName& name, std::uint32_t shard, const std::vector<Life>& holders,
+                  Instant now) {
   Sought& sought = sought_[name];
   if (sought.under.task == TaskId{} && !sought.under.attempt) sought.under = name;
   sought.shard = shard;
   for (const Life holder : holders) {
-    const bool known = std::find(sought.holders.begin(), sought.holders.end(), holder) != sought.holders.end() ||
-                       std::find(sought.gone.begin(), sought.gone.end(), holder) != sought.gone.end();
+    const bool known =
+        std::find(sought.holders.begin(), sought.holders.end(), holder) != sought.holders.end() ||
+        std::find(sought.gone.begin(), sought.gone.end(), holder) != sought.gone.end();
     if (!known) sought.holders.push_back(holder);
   }
   pursue(name, sought, now);
@@ -269,7 +273,8 @@ void Runner::pursue(const OutputName& name, Sought& sought, Instant now) {
     return;
   }
   if (sought.asked) return;
-  while (!sought.holders.empty() && !alive(sought.holders.front())) sought.holders.erase(sought.holders.begin());
+  while (!sought.holders.empty() && !alive(sought.holders.front()))
+    sought.holders.erase(sought.holders.begin());
   sought.ask_again_at = now + options_.ask_again;
   if (!sought.holders.empty()) {
     sought.asked = sought.holders.front();

@@ -1,15 +1,15 @@
 #pragma once
-// The runner of a job in one process: takes attempts that homes elsewhere lend, gets their inputs, has them run, and
-// holds what they left until it is released; serves copies of outputs to other processes, and gets copies for this
-// one. A machine; actors/ drives it.
+// The runner of a job in one process: takes attempts that homes elsewhere lend, gets their inputs, has them
+// run, and holds what they left until it is released; serves copies of outputs to other processes, and gets
+// copies for this one. A machine; actors/ drives it.
 //
-// An attempt is accepted once: after it was run, refused or returned it is not taken again, so a repeated Lend
-// changes nothing. Why a taken attempt ends: its inputs come, or every holder is dead or says Missing, then the home
-// of the input is asked (Need) and asked again when that home changes; it answers Located, with new holders or with
-// the loss. The home of the attempt may say Stop at any time.
+// An attempt is accepted once: after it was run, refused or returned it is not taken again, so a repeated
+// Lend changes nothing. Why a taken attempt ends: its inputs come, or every holder is dead or says Missing,
+// then the home of the input is asked (Need) and asked again when that home changes; it answers Located, with
+// new holders or with the loss. The home of the attempt may say Stop at any time.
 //
-// Why it lets go: everything it holds is named in reports to homes, and a home releases what it does not need. When
-// the job ends, all of it goes.
+// Why it lets go: everything it holds is named in reports to homes, and a home releases what it does not
+// need. When the job ends, all of it goes.
 
 #include <cstdint>
 #include <map>
@@ -58,8 +58,8 @@ class Runner {
   void publish(const OutcomeRecord& record, Blob bytes);
   /// Gets the bytes of a settled output, for a client of this process: ends in one Brought.
   void bring(std::uint64_t ticket, const OutcomeRecord& record, std::vector<Life> holders, Instant now);
-  /// What is here of a shard, for its new home. Sent by on_state by itself, with what homes here vouch for: the
-  /// shell calls `vouch` of each home on it before sending when `SendMessage` holds a Report.
+  /// What is here of a shard, for its new home. Sent by on_state by itself, with what homes here vouch for:
+  /// the shell calls `vouch` of each home on it before sending when `SendMessage` holds a Report.
   std::uint64_t bytes_held() const { return bytes_held_; }
   std::size_t attempts_now() const { return attempts_.size(); }
 
@@ -69,23 +69,23 @@ class Runner {
   struct Held {
     OutcomeRecord record;
     Blob bytes;
-    bool ran_here = false;    ///< the record is ours to keep until it is released
+    bool ran_here = false;  ///< the record is ours to keep until it is released
   };
   struct Taken {
     message::Lend lend;
-    std::set<std::uint32_t> open;   ///< of lend.wanted: not here yet
+    std::set<std::uint32_t> open;  ///< of lend.wanted: not here yet
     bool started = false;
   };
   /// An output that somebody here waits for.
   struct Sought {
     std::uint32_t shard = 0;
-    OutputName under;                      ///< the name that holders know it by: of what the task became
+    OutputName under;  ///< the name that holders know it by: of what the task became
     std::vector<Life> holders;
     std::vector<Life> gone;
-    std::optional<Life> asked;             ///< a Fetch is under way to it
+    std::optional<Life> asked;  ///< a Fetch is under way to it
     bool home_asked = false;
     Instant ask_again_at;
-    std::set<OutputName> attempts;         ///< taken attempts that wait
+    std::set<OutputName> attempts;  ///< taken attempts that wait
     std::vector<std::uint64_t> tickets;
     std::vector<message::Replicate> replicas;
   };
@@ -112,7 +112,7 @@ class Runner {
   std::map<OutputName, Sought> sought_;
   /// Attempts ever taken, by the shard and epoch that issued them: forgotten with the epoch.
   std::map<std::uint32_t, std::map<Epoch, std::set<OutputName>>> accepted_;
-  std::map<std::uint32_t, AttemptId> generations_;   ///< of the actors whose objects are here
+  std::map<std::uint32_t, AttemptId> generations_;  ///< of the actors whose objects are here
   std::uint64_t bytes_held_ = 0;
   std::vector<RunnerEffect> effects_;
 };

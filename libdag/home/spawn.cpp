@@ -1,6 +1,6 @@
-// What attempts add to the graph. A spawned part belongs to one attempt of its parent: its rows run ahead, are
-// recorded after that attempt is, and vanish when the parent is run anew. A parent that becomes one of them ends
-// when that one ends; a chain of such parents, thousands long, is walked with a queue.
+// What attempts add to the graph. A spawned part belongs to one attempt of its parent: its rows run ahead,
+// are recorded after that attempt is, and vanish when the parent is run anew. A parent that becomes one of
+// them ends when that one ends; a chain of such parents, thousands long, is walked with a queue.
 
 #include "libdag/home/home_impl.hpp"
 
@@ -10,7 +10,8 @@ using detail::CallKind;
 using detail::EdgeKind;
 using detail::Fragment;
 
-/// Adds what the attempt of `row` spawned. `first_id` when it is known from the record; else ids are given here.
+/// Adds what the attempt of `row` spawned. `first_id` when it is known from the record; else ids are given
+/// here.
 void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
   const std::shared_ptr<const Fragment> fragment = record.spawned;
   DAG_CHECK(fragment != nullptr);
@@ -37,7 +38,8 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     set(row, flag::grown);
     std::vector<detail::Code> inherited;
     each_out(row, [&](const detail::Edge& edge, RowIndex) {
-      if (edge.kind == EdgeKind::conditional) inherited.push_back(table.fragment_of(table[row]).codes[edge.predicate]);
+      if (edge.kind == EdgeKind::conditional)
+        inherited.push_back(table.fragment_of(table[row]).codes[edge.predicate]);
     });
     inherited.insert(inherited.end(), known.inherited.begin(), known.inherited.end());
     Fact& tail_known = facts[tail];
@@ -70,15 +72,17 @@ void Home::Impl::end_head(RowIndex head, RowIndex tail) {
   Fact& known = facts[head];
   if (known.becomes != tail) return;
   const Fact& from = facts[tail];
-  // The value is that of one attempt of the tail, and another attempt of the tail may give another one: so the name
-  // of the end is not that of the attempt which grew.
+  // The value is that of one attempt of the tail, and another attempt of the tail may give another one: so
+  // the name of the end is not that of the attempt which grew.
   known.attempt = uncounted();
   const RowIndex owner = owner_of(tail);
   std::size_t own = 0;
-  each_out(tail, [&](const detail::Edge& edge, RowIndex) { own += edge.kind == EdgeKind::conditional ? 1 : 0; });
+  each_out(tail,
+           [&](const detail::Edge& edge, RowIndex) { own += edge.kind == EdgeKind::conditional ? 1 : 0; });
   known.conditions.clear();
   if (from.conditions.size() > own) {
-    known.conditions.assign(from.conditions.begin() + static_cast<std::ptrdiff_t>(own), from.conditions.end());
+    known.conditions.assign(from.conditions.begin() + static_cast<std::ptrdiff_t>(own),
+                            from.conditions.end());
   }
   known.error = from.error;
   const Outcome outcome = word(tail).outcome;
@@ -102,8 +106,8 @@ void Home::Impl::end_head(RowIndex head, RowIndex tail) {
   if (table.apply(head, Closed{outcome}).what == Do::tell) note(head, false);
 }
 
-/// The part does not exist any more: another attempt of its parent counts. Calls that it made of job actors have
-/// changed states that nobody may see.
+/// The part does not exist any more: another attempt of its parent counts. Calls that it made of job actors
+/// have changed states that nobody may see.
 void Home::Impl::vanish(std::uint32_t part, std::set<RowIndex>& touched) {
   std::vector<std::uint32_t> stack{part};
   while (!stack.empty()) {

@@ -72,8 +72,9 @@ struct Next {
 /// An in-edge is satisfied, for the first time. (That it is the first is the edge's own bit, see home.hpp; a
 /// row's first change to ended satisfies its local edges, and that happens once.)
 struct PredecessorEnded {};
-/// The home wants to decide about this row when its last edge is satisfied, for instance because a predecessor did
-/// not finish. Only while an edge is open that the home itself will satisfy, so that no lane makes it ready first.
+/// The home wants to decide about this row when its last edge is satisfied, for instance because a
+/// predecessor did not finish. Only while an edge is open that the home itself will satisfy, so that no lane
+/// makes it ready first.
 struct Watched {};
 /// The home lets a held row run. Gives it the next attempt number.
 struct Released {};

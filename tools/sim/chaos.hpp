@@ -1,6 +1,7 @@
 #pragma once
-// One seed of chaos: which job, how many processes, which faults. The options are drawn from the seed, each kind of
-// fault in some seeds and not in others, because a fault that is always there hides what happens without it.
+// One seed of chaos: which job, how many processes, which faults. The options are drawn from the seed, each
+// kind of fault in some seeds and not in others, because a fault that is always there hides what happens
+// without it.
 
 #include <string>
 
@@ -11,7 +12,7 @@ namespace dag::sim {
 
 struct ChaosResult {
   std::uint64_t seed = 0;
-  std::string violation;        ///< empty: none
+  std::string violation;  ///< empty: none
   std::uint64_t events = 0;
   std::uint64_t trace_hash = 0;
   std::map<std::string, std::uint64_t> seen;

@@ -67,8 +67,8 @@ int main(int argc, char** argv) {
       ++i;
     } else if (flag == "--seeds") {
       const std::size_t dash = value.find('-');
-      if (dash == value.npos || !parse(value.substr(0, dash), first) || !parse(value.substr(dash + 1), last) ||
-          last < first) {
+      if (dash == value.npos || !parse(value.substr(0, dash), first) ||
+          !parse(value.substr(dash + 1), last) || last < first) {
         return usage("--seeds wants a range, as 1-2000");
       }
       ++i;
@@ -99,12 +99,14 @@ int main(int argc, char** argv) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const auto seeds = static_cast<unsigned long long>(last - first + 1);
   if (json) {
-    std::printf("{\"seeds\": %llu, \"failed\": %llu, \"events\": %llu, \"seconds\": %.3f, \"trace_hash\": \"%016llx\"",
-                seeds, static_cast<unsigned long long>(failed), static_cast<unsigned long long>(events), seconds,
-                static_cast<unsigned long long>(hash));
+    std::printf(
+        "{\"seeds\": %llu, \"failed\": %llu, \"events\": %llu, \"seconds\": %.3f, \"trace_hash\": "
+        "\"%016llx\"",
+        seeds, static_cast<unsigned long long>(failed), static_cast<unsigned long long>(events), seconds,
+        static_cast<unsigned long long>(hash));
     if (failed > 0) {
-      std::printf(", \"first_failed\": %llu, \"violation\": %s", static_cast<unsigned long long>(first_failed),
-                  quoted(first_violation).c_str());
+      std::printf(", \"first_failed\": %llu, \"violation\": %s",
+                  static_cast<unsigned long long>(first_failed), quoted(first_violation).c_str());
     }
     std::printf(", \"seen\": {");
     const char* comma = "";

@@ -1,7 +1,7 @@
 #pragma once
-// The job that is simulated: a random graph, what its kernels do, and what should come of it. Tasks are recognised by
-// their salt (the first literal of each), which spawning makes anew from the spawning attempt's value, so the same
-// task is recognised whatever number it gets.
+// The job that is simulated: a random graph, what its kernels do, and what should come of it. Tasks are
+// recognised by their salt (the first literal of each), which spawning makes anew from the spawning attempt's
+// value, so the same task is recognised whatever number it gets.
 
 #include <map>
 #include <memory>
@@ -52,15 +52,17 @@ class Program {
       known_[salt] = {&graph, task, parent_value, expected.tasks[task]};
       const auto below = expected.spawned.find(task);
       if (below == expected.spawned.end()) continue;
-      // The oracle says what a task ends with; what its own kernel returned is mixed again from there. The salts
-      // below depend on it, so it is found by running.
+      // The oracle says what a task ends with; what its own kernel returned is mixed again from there. The
+      // salts below depend on it, so it is found by running.
       spawned_of_[salt] = &below->second;
     }
   }
 
  public:
-  /// What the kernel of a task spawns when it returned `value`: null when nothing. Learns what is expected below.
-  std::shared_ptr<const detail::Fragment> spawn(std::uint64_t salt, std::uint64_t value, std::uint32_t& becomes) {
+  /// What the kernel of a task spawns when it returned `value`: null when nothing. Learns what is expected
+  /// below.
+  std::shared_ptr<const detail::Fragment> spawn(std::uint64_t salt, std::uint64_t value,
+                                                std::uint32_t& becomes) {
     const auto found = known_.find(salt);
     if (found == known_.end()) return nullptr;
     const Known known = found->second;
@@ -93,8 +95,9 @@ struct KernelRun {
   std::uint64_t salt = 0;
   bool known = false;
 };
-inline KernelRun run_kernel(Program& program, TaskId task, AttemptId id, const detail::Code& code, bool returns,
-                            std::uint32_t try_number, const std::vector<detail::ArgumentView>& views, void* self,
+inline KernelRun run_kernel(Program& program, TaskId task, AttemptId id, const detail::Code& code,
+                            bool returns, std::uint32_t try_number,
+                            const std::vector<detail::ArgumentView>& views, void* self,
                             const std::vector<detail::Code>& predicates, bool varying = false) {
   KernelRun run;
   run.ended.task = task;
@@ -113,8 +116,8 @@ inline KernelRun run_kernel(Program& program, TaskId task, AttemptId id, const d
   call.self = self;
   reinterpret_cast<detail::Thunk>(const_cast<void*>(code.thunk))(call);
   run.ended.output = call.result;
-  std::uint64_t value = call.result ? detail::from_blob<std::uint64_t>(call.result)
-                                    : test::value_of_arguments(call);
+  std::uint64_t value =
+      call.result ? detail::from_blob<std::uint64_t>(call.result) : test::value_of_arguments(call);
   if (varying && self == nullptr && returns && varies(run.salt)) {
     value = varied(value, id);
     run.ended.output = detail::to_blob(value);
@@ -122,7 +125,8 @@ inline KernelRun run_kernel(Program& program, TaskId task, AttemptId id, const d
   if (!returns) run.ended.output = {};
   run.ended.spawned = program.spawn(run.salt, value, run.ended.becomes);
   if (!run.ended.spawned) run.ended.becomes = detail::none;
-  if (run.ended.becomes != detail::none) run.ended.output = {};  // A kernel that returns a handle returns no value.
+  if (run.ended.becomes != detail::none)
+    run.ended.output = {};  // A kernel that returns a handle returns no value.
   for (const detail::Code& predicate : predicates) {
     const auto holds = reinterpret_cast<detail::Predicate>(const_cast<void*>(predicate.thunk));
     // Of a task that becomes another, the conditions are that other's to say.

@@ -1,7 +1,7 @@
 #pragma once
-// A training-like job: stages are job actors in save groups, steps are spawned one by one by a task that becomes the
-// next step, the stages are saved every few steps. What should come of it is found by running it in order, in one
-// go: the calls of an actor run in the order of adding, whatever happens.
+// A training-like job: stages are job actors in save groups, steps are spawned one by one by a task that
+// becomes the next step, the stages are saved every few steps. What should come of it is found by running it
+// in order, in one go: the calls of an actor run in the order of adding, whatever happens.
 
 #include <map>
 
@@ -133,7 +133,8 @@ class Stages {
   }
 
   /// The value that the level ends with.
-  std::optional<std::uint64_t> expect(const test::RandomGraph& graph, std::optional<std::uint64_t> parent_value) {
+  std::optional<std::uint64_t> expect(const test::RandomGraph& graph,
+                                      std::optional<std::uint64_t> parent_value) {
     const detail::Fragment& fragment = graph.fragment;
     std::vector<std::optional<std::uint64_t>> values(fragment.tasks.size());
     for (std::uint32_t task = 0; task < fragment.tasks.size(); ++task) {
@@ -145,17 +146,23 @@ class Stages {
         const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
         value = test::mixed(value, argument.count);
         for (std::uint32_t k = 0; k < argument.count; ++k) {
-          value = test::mixed(value, *values[fragment.edges[draft.first_edge + argument.first + k].predecessor]);
+          value =
+              test::mixed(value, *values[fragment.edges[draft.first_edge + argument.first + k].predecessor]);
         }
       }
       switch (draft.call) {
-        case detail::CallKind::create: states_[draft.actor] = value; break;
+        case detail::CallKind::create:
+          states_[draft.actor] = value;
+          break;
         case detail::CallKind::call:
           value = test::mixed(states_.at(draft.actor), value);
           states_[draft.actor] = value;
           break;
-        case detail::CallKind::save: value = states_.at(draft.actor); break;
-        default: break;
+        case detail::CallKind::save:
+          value = states_.at(draft.actor);
+          break;
+        default:
+          break;
       }
       if (draft.returns) values[task] = value;
       if (graph.tasks[task].spawns != test::none) {

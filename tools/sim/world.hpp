@@ -1,6 +1,6 @@
 #pragma once
-// A cluster in one process: machines, lanes, network and clock of one seed. Everything that may go wrong is an
-// option; what must never be seen is checked after each event.
+// A cluster in one process: machines, lanes, network and clock of one seed. Everything that may go wrong is
+// an option; what must never be seen is checked after each event.
 
 #include <algorithm>
 #include <deque>
@@ -30,18 +30,18 @@ struct WorldOptions {
   std::uint64_t inline_bytes_max = 4096;
   bool steal = true;
   // Faults, which stop at `calm_at`.
-  double late = 0;         ///< share of messages that come late, after others
+  double late = 0;  ///< share of messages that come late, after others
   double repeated = 0;
   std::uint32_t deaths = 0;
-  double zombies = 0;      ///< share of deaths that are only believed: the process goes on for a while
+  double zombies = 0;  ///< share of deaths that are only believed: the process goes on for a while
   bool rejoin = true;
   bool spread_actors = true;
   Instant calm_at = Instant{std::chrono::seconds(2)};
-  Duration patience = std::chrono::seconds(60);   ///< after calm_at, until the job must have ended
+  Duration patience = std::chrono::seconds(60);  ///< after calm_at, until the job must have ended
   std::uint64_t events_max = 3'000'000;
   Planted planted = Planted::nothing;
-  /// Some kernels give another value with each attempt: then no oracle knows the result, but each settled value must
-  /// be the one that the settled values of its inputs give.
+  /// Some kernels give another value with each attempt: then no oracle knows the result, but each settled
+  /// value must be the one that the settled values of its inputs give.
   bool varying = false;
   bool trace = false;
 };
@@ -117,7 +117,8 @@ class World {
   void run() {
     std::uint64_t count = 0;
     while (!ended_) {
-      if (events_.empty()) throw Violation("nothing is left to happen, and the job has not ended: " + stuck());
+      if (events_.empty())
+        throw Violation("nothing is left to happen, and the job has not ended: " + stuck());
       if (events_.next_at() > options_.calm_at + options_.patience) {
         throw Violation("the job did not end in time: " + stuck());
       }
@@ -137,9 +138,9 @@ class World {
   TraceSink& trace() { return trace_; }
   const std::optional<Error>& stopped() const { return stopped_; }
   std::uint64_t events = 0;
-  std::map<std::string, std::uint64_t> seen;   ///< how often what happened: coverage
+  std::map<std::string, std::uint64_t> seen;  ///< how often what happened: coverage
   std::uint64_t outputs_peak = 0;
-  std::set<TaskId> cancel_after;               ///< tests: cancels these when anything has settled
+  std::set<TaskId> cancel_after;  ///< tests: cancels these when anything has settled
 
   Cell& cell() { return *cell_; }
   void step_until(Instant when) {
@@ -202,7 +203,8 @@ class World {
     return process.up && process.life == life ? &process : nullptr;
   }
 
-  // ---- Processes ---------------------------------------------------------------------------------------------
+  // ---- Processes
+  // ---------------------------------------------------------------------------------------------
   void start_process(std::uint32_t index, std::uint32_t incarnation) {
     Process& process = *processes_[index];
     process = Process{};
@@ -267,7 +269,8 @@ class World {
     return std::chrono::microseconds(1000 * least + random_.below(1000 * (most - least) + 1));
   }
 
-  // ---- Network -----------------------------------------------------------------------------------------------
+  // ---- Network
+  // -----------------------------------------------------------------------------------------------
   void send(Life from, Life to, const JobMessage& message) {
     ++seen[std::string(name(message))];
     const bool calm = now() >= options_.calm_at;
@@ -290,12 +293,14 @@ class World {
 
   void trace_message(const char* what, Life from, Life to, const JobMessage& message) {
     if (!options_.trace) return;
-    std::string line = std::to_string(now().since_start.count()) + " " + what + " " + to_string(from) + " -> " +
-                       to_string(to) + " " + std::string(name(message));
+    std::string line = std::to_string(now().since_start.count()) + " " + what + " " + to_string(from) +
+                       " -> " + to_string(to) + " " + std::string(name(message));
     if (const auto named = shard_epoch_of(message)) {
       line += " shard " + std::to_string(named->shard) + " epoch " + to_string(named->epoch);
     }
-    const auto add = [&](const OutputName& output) { line += " " + to_string(output.task) + to_string(output.attempt); };
+    const auto add = [&](const OutputName& output) {
+      line += " " + to_string(output.task) + to_string(output.attempt);
+    };
     std::visit(
         [&]<class M>(const M& any) {
           if constexpr (requires { any.record; }) add(any.record.name());
@@ -398,7 +403,8 @@ class World {
 
   void on_assign(Process& process, const message::Assign& assign) {
     const message::ShardHome& home = process.state.homes[assign.shard];
-    if (home.home != process.life || home.epoch != assign.epoch || process.homes.contains(assign.shard)) return;
+    if (home.home != process.life || home.epoch != assign.epoch || process.homes.contains(assign.shard))
+      return;
     ++seen["recounted"];
     HomeBox& box = make_home(process, assign.shard, assign.epoch);
     box.home.recover(assign, process.state, now());
@@ -423,13 +429,15 @@ class World {
     options.several_processes = options_.processes > 1;
     options.planted = options_.planted;
     auto& box = process.homes[shard];
-    box = std::make_unique<HomeBox>(options, plan_, sink(),
-                                    std::make_unique<Spread>(options_.seed + 17 * shard + epoch.count,
-                                                             options_.spread_actors && options_.processes > 1));
+    box =
+        std::make_unique<HomeBox>(options, plan_, sink(),
+                                  std::make_unique<Spread>(options_.seed + 17 * shard + epoch.count,
+                                                           options_.spread_actors && options_.processes > 1));
     return *box;
   }
 
-  // ---- Effects -----------------------------------------------------------------------------------------------
+  // ---- Effects
+  // -----------------------------------------------------------------------------------------------
   void drain_cell() {
     for (CellEffect& effect : cell_->take_effects()) {
       if (auto* message = std::get_if<SendMessage>(&effect)) {
@@ -502,7 +510,8 @@ class World {
     run_lanes(process);
   }
 
-  // ---- Lanes -------------------------------------------------------------------------------------------------
+  // ---- Lanes
+  // -------------------------------------------------------------------------------------------------
   void run_lanes(Process& process) {
     while (process.lanes_busy < options_.lanes && !process.queue.empty()) {
       const std::size_t at = random_.below(process.queue.size());
@@ -518,8 +527,9 @@ class World {
 
   Duration kernel_time() {
     const double dice = random_.unit();
-    return std::chrono::microseconds(dice < 0.7 ? 5 + random_.below(200)
-                                                : dice < 0.97 ? random_.below(10'000) : random_.below(200'000));
+    return std::chrono::microseconds(dice < 0.7    ? 5 + random_.below(200)
+                                     : dice < 0.97 ? random_.below(10'000)
+                                                   : random_.below(200'000));
   }
 
   void executed(TaskId task, AttemptId id) {
@@ -538,8 +548,8 @@ class World {
       if (name.task.origin != 0 && options_.shards == 1) continue;  // The cell does not remember those.
       const auto settled = cell_->settled(name.task);
       if (options_.processes > 1 && (!settled || settled->attempt != name.attempt)) {
-        throw Violation("task " + to_string(task) + " has effects and was started from " + to_string(name.task) +
-                        to_string(name.attempt) + ", which is not settled");
+        throw Violation("task " + to_string(task) + " has effects and was started from " +
+                        to_string(name.task) + to_string(name.attempt) + ", which is not settled");
       }
     }
   }
@@ -580,14 +590,15 @@ class World {
                                                       draft.returns, 1, views, nullptr, predicates,
                                                       options_.varying));
     ++process.lanes_busy;
-    events_.after(kernel_time(), [this, life = process.life, shard = work.shard, row = work.row, attempt, run] {
-      Process* mine = find(life);
-      if (mine == nullptr) return;
-      --mine->lanes_busy;
-      const auto found = mine->homes.find(shard);
-      if (found != mine->homes.end()) end_row(*mine, *found->second, row, attempt, *run);
-      run_lanes(*mine);
-    });
+    events_.after(kernel_time(),
+                  [this, life = process.life, shard = work.shard, row = work.row, attempt, run] {
+                    Process* mine = find(life);
+                    if (mine == nullptr) return;
+                    --mine->lanes_busy;
+                    const auto found = mine->homes.find(shard);
+                    if (found != mine->homes.end()) end_row(*mine, *found->second, row, attempt, *run);
+                    run_lanes(*mine);
+                  });
   }
 
   void end_row(Process& process, HomeBox& box, RowIndex row, std::uint32_t attempt, KernelRun& run) {
@@ -598,7 +609,10 @@ class World {
         about.output.store(run.ended.output);
         const std::uint32_t shard = box.home.options().shard;
         box.table.satisfy_local_strong(
-            row, [&](RowIndex ready) { process.queue.push_back({shard, ready, nullptr}); },
+            row,
+            [&](RowIndex ready) {
+              process.queue.push_back({shard, ready, nullptr});
+            },
             [&](RowIndex held) { box.report.decide.push_back(held); });
         box.report.quick.push_back({row, attempt, std::chrono::microseconds(1)});
       }
@@ -615,7 +629,7 @@ class World {
     if (box.report_under_way) return;
     box.report_under_way = true;
     events_.after(std::chrono::microseconds(random_.below(400)), [this, life = process.life,
-                                                                 shard = box.home.options().shard] {
+                                                                  shard = box.home.options().shard] {
       Process* mine = find(life);
       if (mine == nullptr || !mine->homes.contains(shard)) return;
       HomeBox& there = *mine->homes.at(shard);
@@ -672,7 +686,7 @@ class World {
     } else if (attempt.call != detail::CallKind::ordinary) {
       const auto found = process.actors.find(attempt.actor);
       const bool right = found != process.actors.end() && (found->second.first == attempt.generation ||
-                                                          options_.planted == Planted::generation_ignored);
+                                                           options_.planted == Planted::generation_ignored);
       if (!right) {
         if (!process.stopped.contains({attempt.task, attempt.id})) ++seen["object not here"];
         run->ended.task = attempt.task;
@@ -698,12 +712,12 @@ class World {
     } else {
       // A run again has no more tries to fail; it succeeded once.
       const std::uint32_t try_number = attempt.stands_for || attempt.restore_from ? 1000 : attempt.try_number;
-      *run = run_kernel(program_, attempt.task, attempt.id, attempt.code, attempt.returns, try_number, views, self,
-                        attempt.predicates, options_.varying && attempt.call == detail::CallKind::ordinary);
+      *run = run_kernel(program_, attempt.task, attempt.id, attempt.code, attempt.returns, try_number, views,
+                        self, attempt.predicates,
+                        options_.varying && attempt.call == detail::CallKind::ordinary);
     }
     if (made != nullptr) {
-      process.actors[attempt.actor] = {attempt.generation,
-                                       std::shared_ptr<void>(made, [](void* object) {
+      process.actors[attempt.actor] = {attempt.generation, std::shared_ptr<void>(made, [](void* object) {
                                          delete static_cast<test::ActorState*>(object);
                                        })};
     }
@@ -729,14 +743,16 @@ class World {
     run_lanes(*mine);
   }
 
-  // ---- Stealing ----------------------------------------------------------------------------------------------
+  // ---- Stealing
+  // ----------------------------------------------------------------------------------------------
   void look_for_work(Life life) {
     events_.after(millis(1, 8), [this, life] {
       Process* mine = find(life);
       if (mine == nullptr || ended_) return;
       if (mine->queue.empty() && mine->lanes_busy < options_.lanes && mine->state.lives.size() > 1) {
         const Life victim = mine->state.lives[random_.below(mine->state.lives.size())];
-        if (victim != life) send(life, victim, message::StealRequest{plan_->job, options_.lanes - mine->lanes_busy});
+        if (victim != life)
+          send(life, victim, message::StealRequest{plan_->job, options_.lanes - mine->lanes_busy});
       }
       look_for_work(life);
     });
@@ -761,7 +777,8 @@ class World {
     }
   }
 
-  // ---- Checks ------------------------------------------------------------------------------------------------
+  // ---- Checks
+  // ------------------------------------------------------------------------------------------------
   void check(HomeBox& box) const {
     const RowTable& table = box.table;
     for (RowIndex row = 0; row < table.size(); ++row) {
@@ -778,8 +795,9 @@ class World {
       if (word.state == RowState::waiting) {
         // An edge whose predecessor ended on a lane, but is not a strong one, is satisfied a little later.
         if (word.open < open) {
-          throw Violation("row " + to_string(about.id) + " has an edge that was satisfied twice: " +
-                          std::to_string(word.open) + " open, " + std::to_string(open) + " predecessors to end");
+          throw Violation("row " + to_string(about.id) +
+                          " has an edge that was satisfied twice: " + std::to_string(word.open) + " open, " +
+                          std::to_string(open) + " predecessors to end");
         }
       } else if (open > 0) {
         throw Violation("row " + to_string(about.id) + " was started before its predecessors had ended");
@@ -826,8 +844,8 @@ class World {
         const Settled& from = settled_.at({0, edge.predecessor});
         EdgeResult result{edge.kind, from.outcome, true};
         if (edge.kind == detail::EdgeKind::conditional && from.outcome == Outcome::finished) {
-          result.condition = test::holds(fragment.codes[edge.predicate],
-                                         from.value ? detail::to_blob(*from.value) : Blob());
+          result.condition =
+              test::holds(fragment.codes[edge.predicate], from.value ? detail::to_blob(*from.value) : Blob());
         }
         edges.push_back(result);
       }
@@ -842,7 +860,8 @@ class World {
         throw Violation("task " + std::to_string(task) + " settled as " + std::string(name(settled.outcome)) +
                         ", which does not follow from what it rests on");
       }
-      const bool becomes = kernel.spawns != test::none && program_.graph().spawned[kernel.spawns].becomes != test::none;
+      const bool becomes =
+          kernel.spawns != test::none && program_.graph().spawned[kernel.spawns].becomes != test::none;
       if (settled.outcome != Outcome::finished || !settled.value || becomes) continue;
       std::uint64_t value = kernel.salt;
       for (std::uint32_t i = 1; i < draft.argument_count; ++i) {
@@ -856,7 +875,8 @@ class World {
       }
       if (varies(kernel.salt)) value = varied(value, attempts_.at({0, task}));
       if (value != *settled.value) {
-        throw Violation("task " + std::to_string(task) + " settled with a value that its settled inputs do not give");
+        throw Violation("task " + std::to_string(task) +
+                        " settled with a value that its settled inputs do not give");
       }
     }
   }
@@ -912,7 +932,8 @@ class World {
               " lanes busy, " + std::to_string(process->door->waiting()) + " at the door";
       for (const auto& [shard, box] : process->homes) {
         text += "\n    shard " + std::to_string(shard) + " epoch " + to_string(box->home.epoch()) +
-                (box->home.recounting() ? " recounting" : "") + ", rows_open " + std::to_string(cell_->counts().open);
+                (box->home.recounting() ? " recounting" : "") + ", rows_open " +
+                std::to_string(cell_->counts().open);
         for (RowIndex row = 0; row < box->table.size(); ++row) {
           const Row& about = box->table[row];
           if (about.ghost) continue;

@@ -1,6 +1,6 @@
 #pragma once
-// Blob: bytes that never change once made, shared by reference. Every output and every literal argument is one,
-// in every process, so there is one way to hand a value over.
+// Blob: bytes that never change once made, shared by reference. Every output and every literal argument is
+// one, in every process, so there is one way to hand a value over.
 
 #include <atomic>
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace dag {
 
-/// Immutable bytes, 64-byte aligned (what is inside can be read in place), counted by reference. Copying a Blob
-/// never copies bytes. A default one holds nothing, which is different from holding no bytes.
+/// Immutable bytes, 64-byte aligned (what is inside can be read in place), counted by reference. Copying a
+/// Blob never copies bytes. A default one holds nothing, which is different from holding no bytes.
 class Blob {
   struct Block {
     std::atomic<std::uint32_t> references;
@@ -70,12 +70,12 @@ class Blob {
   static std::byte* data(Block* block) { return reinterpret_cast<std::byte*>(block) + alignment; }
 
   static Block* allocate(std::size_t size_bytes) {
-    void* memory = ::operator new(alignment + size_bytes, std::align_val_t{alignment});
+    void* memory = ::operator new (alignment + size_bytes, std::align_val_t{alignment});
     return new (memory) Block{{1}, size_bytes};
   }
   static void release(Block* block) {
     if (block != nullptr && block->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      ::operator delete(block, std::align_val_t{alignment});
+      ::operator delete (block, std::align_val_t{alignment});
     }
   }
 

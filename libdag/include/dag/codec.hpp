@@ -1,9 +1,9 @@
 #pragma once
-// How values become bytes and values again. Known are: arithmetic types and enums, strings, std containers and
-// optional/pair/tuple/variant of known types, aggregates of up to 16 known members, and std::span<const T> or
-// std::string_view of trivially copyable data, which are read in place. Anything else needs a
-// `dag::Codec<T>` of its author. The bytes are those of this machine (little endian, 64 bit), the same on every
-// node; whoever reads them must be the same binary, which the handshake of nodes makes sure.
+// How values become bytes and values again. Known are: arithmetic types and enums, strings, std containers
+// and optional/pair/tuple/variant of known types, aggregates of up to 16 known members, and std::span<const
+// T> or std::string_view of trivially copyable data, which are read in place. Anything else needs a
+// `dag::Codec<T>` of its author. The bytes are those of this machine (little endian, 64 bit), the same on
+// every node; whoever reads them must be the same binary, which the handshake of nodes makes sure.
 
 #include <array>
 #include <concepts>
@@ -38,7 +38,9 @@ class Writer {
     bytes_.insert(bytes_.end(), first, first + size_bytes);
   }
   /// Zero bytes up to the next multiple of `alignment`, counted from the value's beginning.
-  void align(std::size_t alignment) { bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment); }
+  void align(std::size_t alignment) {
+    bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment);
+  }
   void count(std::size_t value) {
     const std::uint64_t wide = value;
     append(&wide, sizeof wide);
@@ -174,10 +176,10 @@ template <class T>
 constexpr auto members(T& v) {
   constexpr std::size_t n = field_count<std::remove_cv_t<T>>();
   static_assert(n <= 16, "dag: an aggregate with more than 16 members needs a dag::Codec of its own");
-#define DAG_MEMBERS(count, ...)    \
-  if constexpr (n == count) {      \
-    auto& [__VA_ARGS__] = v;       \
-    return std::tie(__VA_ARGS__);  \
+#define DAG_MEMBERS(count, ...)   \
+  if constexpr (n == count) {     \
+    auto& [__VA_ARGS__] = v;      \
+    return std::tie(__VA_ARGS__); \
   } else
   // clang-format off
   if constexpr (n == 0) { return std::tie(); } else
@@ -188,7 +190,7 @@ constexpr auto members(T& v) {
   DAG_MEMBERS(12, a, b, c, d, e, f, g, h, i, j, k, l) DAG_MEMBERS(13, a, b, c, d, e, f, g, h, i, j, k, l, m)
   DAG_MEMBERS(14, a, b, c, d, e, f, g, h, i, j, k, l, m, o) DAG_MEMBERS(15, a, b, c, d, e, f, g, h, i, j, k, l, m, o, p)
   DAG_MEMBERS(16, a, b, c, d, e, f, g, h, i, j, k, l, m, o, p, q) { return std::tie(); }
-  // clang-format on
+    // clang-format on
 #undef DAG_MEMBERS
 }
 
@@ -206,8 +208,8 @@ constexpr bool all_encodable(std::index_sequence<i...>) {
 /// Whether values of T can travel. Says no for pointers, references and classes nobody described.
 template <class T>
 constexpr bool encodable() {
-  if constexpr (Plain<T> || HasOwnCodec<T> || std::same_as<T, std::string> || std::same_as<T, std::string_view> ||
-                std::same_as<T, std::monostate>) {
+  if constexpr (Plain<T> || HasOwnCodec<T> || std::same_as<T, std::string> ||
+                std::same_as<T, std::string_view> || std::same_as<T, std::monostate>) {
     return true;
   } else if constexpr (is_span<T>::value) {
     return std::is_trivially_copyable_v<typename T::element_type>;
@@ -232,9 +234,10 @@ concept BulkCopied = (std::is_arithmetic_v<T> && !std::same_as<T, bool>) || std:
 
 template <class T>
 void encode(Writer& w, const T& value) {
-  static_assert(encodable<T>(),
-                "dag: this type cannot travel between tasks. Use arithmetic types, strings, std containers, aggregates "
-                "of those, or write a dag::Codec<T> for it.");
+  static_assert(
+      encodable<T>(),
+      "dag: this type cannot travel between tasks. Use arithmetic types, strings, std containers, aggregates "
+      "of those, or write a dag::Codec<T> for it.");
   if constexpr (!encodable<T>()) {
     // The assertion above has said it.
   } else if constexpr (HasOwnCodec<T>) {
@@ -304,9 +307,10 @@ T decode_alternative(Reader& r, std::size_t index) {
 
 template <class T>
 T decode(Reader& r) {
-  static_assert(encodable<T>(),
-                "dag: this type cannot travel between tasks. Use arithmetic types, strings, std containers, aggregates "
-                "of those, or write a dag::Codec<T> for it.");
+  static_assert(
+      encodable<T>(),
+      "dag: this type cannot travel between tasks. Use arithmetic types, strings, std containers, aggregates "
+      "of those, or write a dag::Codec<T> for it.");
   if constexpr (HasOwnCodec<T>) {
     return Codec<T>::decode(r);
   } else if constexpr (Plain<T>) {
@@ -347,7 +351,8 @@ T decode(Reader& r) {
   } else if constexpr (is_array<T>::value) {
     return [&]<std::size_t... i>(std::index_sequence<i...>) {
       return T{(static_cast<void>(i), decode<typename T::value_type>(r))...};
-    }(std::make_index_sequence<std::tuple_size_v<T>>{});
+    }
+    (std::make_index_sequence<std::tuple_size_v<T>>{});
   } else if constexpr (is_optional<T>::value) {
     if (!decode<bool>(r)) return std::nullopt;
     return decode<typename T::value_type>(r);
@@ -370,7 +375,8 @@ T decode(Reader& r) {
     using Members = decltype(members(std::declval<T&>()));
     return [&]<std::size_t... i>(std::index_sequence<i...>) {
       return T{decode<std::remove_cvref_t<std::tuple_element_t<i, Members>>>(r)...};
-    }(std::make_index_sequence<std::tuple_size_v<Members>>{});
+    }
+    (std::make_index_sequence<std::tuple_size_v<Members>>{});
   }
 }
 

@@ -30,16 +30,16 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  /// Adds a task to the job, as Graph::task does. It starts when this kernel has returned, and vanishes when this
-  /// attempt is not the one that counts. A kernel whose result is `dag::Output<T>` of something it spawned
-  /// *becomes* it: its output is that task's.
+  /// Adds a task to the job, as Graph::task does. It starts when this kernel has returned, and vanishes when
+  /// this attempt is not the one that counts. A kernel whose result is `dag::Output<T>` of something it
+  /// spawned *becomes* it: its output is that task's.
   template <class F, class... Args>
   auto spawn(std::string_view name, F kernel, Args&&... args) {
     return detail::add_task(builder(), name, kernel, std::forward<Args>(args)...);
   }
 
-  /// Adds a call of a job actor whose handle this task was given: `c.call<&Stage::forward>(stage, x)`. Calls follow
-  /// those that were added before, by whom ever.
+  /// Adds a call of a job actor whose handle this task was given: `c.call<&Stage::forward>(stage, x)`. Calls
+  /// follow those that were added before, by whom ever.
   template <auto method, class T, class... Args>
   auto call(const Actor<T>& actor, Args&&... args) {
     return detail::add_call<method>(builder(), actor.index(), std::forward<Args>(args)...);
@@ -51,7 +51,8 @@ class Context {
     return detail::add_save<T>(builder(), actor.index());
   }
 
-  /// Somebody cancelled the task or its job, or its timeout has passed: return soon, the result will not count.
+  /// Somebody cancelled the task or its job, or its timeout has passed: return soon, the result will not
+  /// count.
   bool cancelled() const { return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed); }
   /// Tells who watches how far it is: `fraction` from 0 to 1, and a few words.
   void progress(double fraction, std::string_view note = {}) { host_.progress(fraction, note); }

@@ -104,8 +104,9 @@ class Output {
 
 /// A task that returns nothing is there for what it does to the world, and must say what doing it twice means
 /// before it can be used: `.effects(dag::idempotent)`.
-class [[nodiscard("dag: a task that returns nothing must declare its effects: .effects(dag::idempotent)")]]
-UndeclaredEffects {
+class [[nodiscard(
+    "dag: a task that returns nothing must declare its effects: "
+    ".effects(dag::idempotent)")]] UndeclaredEffects {
  public:
   explicit UndeclaredEffects(Output<void> task) : task_(task) {}
   Output<void> effects(Effects effects) const { return task_.effects(effects); }
@@ -120,8 +121,8 @@ template <class T>
 detail::Maybe<T> maybe(const Output<T>& output) {
   return {output};
 }
-/// As an argument: waits until all have ended, and is skipped when fewer than `at_least` finished; the parameter
-/// is a std::vector<std::optional<T>> in the order given.
+/// As an argument: waits until all have ended, and is skipped when fewer than `at_least` finished; the
+/// parameter is a std::vector<std::optional<T>> in the order given.
 template <class T>
 detail::Quorum<T> quorum(std::uint32_t at_least, std::vector<Output<T>> outputs) {
   return {at_least, std::move(outputs)};
@@ -143,8 +144,9 @@ class Actor {
     if (builder_ == nullptr) detail::throw_foreign_handle();
     return detail::add_call<method>(*builder_, index_, std::forward<Args>(args)...);
   }
-  /// Adds a call that writes the actor's state by its `save`; the output is those bytes. Once it is settled, and so
-  /// are the saves at the same border of all actors it is saved together with, they are what a loss costs from.
+  /// Adds a call that writes the actor's state by its `save`; the output is those bytes. Once it is settled,
+  /// and so are the saves at the same border of all actors it is saved together with, they are what a loss
+  /// costs from.
   Output<std::vector<std::byte>> save() const {
     if (builder_ == nullptr) detail::throw_foreign_handle();
     return detail::add_save<T>(*builder_, index_);
@@ -173,9 +175,9 @@ class Graph {
   Graph& operator=(Graph&&) noexcept = default;
   ~Graph();
 
-  /// Adds a task. `kernel` is a function or a lambda without captures; each of `args` is a value that is copied
-  /// into the graph, a handle (runs after it finished; its output is the argument), a std::vector of handles,
-  /// `maybe(...)` or `quorum(...)`. A first parameter `dag::Context&` is supplied by the runtime.
+  /// Adds a task. `kernel` is a function or a lambda without captures; each of `args` is a value that is
+  /// copied into the graph, a handle (runs after it finished; its output is the argument), a std::vector of
+  /// handles, `maybe(...)` or `quorum(...)`. A first parameter `dag::Context&` is supplied by the runtime.
   /// `name` is the task's class: tasks may share it, and what is learnt of one is used for the others.
   template <class F, class... Args>
   auto task(std::string_view name, F kernel, Args&&... args) {
@@ -183,8 +185,8 @@ class Graph {
   }
 
   /// Declares a job actor of class T, made by T(args...) on the device where it will live. With
-  /// `void save(dag::Writer&) const` and `static T restore(dag::Reader&)` it survives the loss of its process;
-  /// without, it is made again and its calls run again from the first. Names are unique in a graph.
+  /// `void save(dag::Writer&) const` and `static T restore(dag::Reader&)` it survives the loss of its
+  /// process; without, it is made again and its calls run again from the first. Names are unique in a graph.
   template <class T, class... Args>
   Actor<T> actor(std::string_view name, Args&&... args) {
     return detail::add_actor<T>(*builder_, name, std::forward<Args>(args)...);

@@ -10,16 +10,16 @@ namespace dag {
 
 /// What a task occupies while it runs. Refused at submission when no node could ever give it.
 struct Needs {
-  double cpus = 1;                ///< lanes of the CPU; fractions are rounded up
-  std::uint32_t gpus = 0;         ///< whole devices
-  std::uint64_t memory = 0;       ///< bytes of host memory; 0: does not matter
+  double cpus = 1;           ///< lanes of the CPU; fractions are rounded up
+  std::uint32_t gpus = 0;    ///< whole devices
+  std::uint64_t memory = 0;  ///< bytes of host memory; 0: does not matter
   bool operator==(const Needs&) const = default;
 };
 
 /// How often a failing kernel is tried, and how long is waited: backoff * 2^(n-1) before try n+1, with jitter
 /// of a quarter. Attempts lost with their process or node are not charged.
 struct Retry {
-  std::uint32_t attempts = 1;                     ///< all tries together, the first included; at least 1
+  std::uint32_t attempts = 1;  ///< all tries together, the first included; at least 1
   std::chrono::nanoseconds backoff = std::chrono::milliseconds(100);
   bool operator==(const Retry&) const = default;
 };

@@ -7,8 +7,8 @@
 
 namespace dag {
 
-/// A value of type T by reference to its bytes. As a kernel's parameter it takes an Output<T> or a T; passed on to
-/// a spawned task (as a T or a Ref<T>) it shares the bytes instead of copying them.
+/// A value of type T by reference to its bytes. As a kernel's parameter it takes an Output<T> or a T; passed
+/// on to a spawned task (as a T or a Ref<T>) it shares the bytes instead of copying them.
 template <class T>
 class Ref {
  public:

@@ -1,6 +1,6 @@
 #pragma once
-// Where a job runs: in this process, or in the cluster that the command line or the environment names. Submitting a
-// graph, waiting for what it leaves, cancelling it.
+// Where a job runs: in this process, or in the cluster that the command line or the environment names.
+// Submitting a graph, waiting for what it leaves, cancelling it.
 
 #include <chrono>
 #include <cstdint>
@@ -22,8 +22,8 @@ struct JobState;
 /// What a kernel said by Context::progress or Context::log, and how the job stands.
 struct JobEvent {
   enum class Kind : std::uint8_t { log, progress } kind = Kind::log;
-  std::string task;      ///< name of the task
-  std::string device;    ///< where its kernel runs
+  std::string task;    ///< name of the task
+  std::string device;  ///< where its kernel runs
   std::string text;
   double fraction = 0;
 };
@@ -50,8 +50,8 @@ class Job {
     return ending(output.builder(), output.index());
   }
 
-  /// Waits until every task, spawned ones included, has ended and is settled. True when none failed. With a limit:
-  /// empty when it has passed first.
+  /// Waits until every task, spawned ones included, has ended and is settled. True when none failed. With a
+  /// limit: empty when it has passed first.
   bool wait() const;
   std::optional<bool> wait(std::chrono::nanoseconds limit) const;
   /// Asks for the end: tasks that have not started are cancelled, running kernels see Context::cancelled().
@@ -69,18 +69,19 @@ class Job {
   std::shared_ptr<detail::JobState> state_;
 };
 
-/// The client. Its constructor returns only in the process that submits; in the others that run the job's kernels
-/// it serves until the end and then exits. Code before it runs in every process.
+/// The client. Its constructor returns only in the process that submits; in the others that run the job's
+/// kernels it serves until the end and then exits. Code before it runs in every process.
 class Session {
  public:
-  /// Takes libdag's own flags out of argv: `--dag-lanes N`, `--dag-log LEVEL`. Throws Failure(usage) on a bad one.
+  /// Takes libdag's own flags out of argv: `--dag-lanes N`, `--dag-log LEVEL`. Throws Failure(usage) on a bad
+  /// one.
   Session(int& argc, char** argv);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Checks the graph (cycles, names, effects, needs, deadlines) and starts it. Throws Failure when it cannot run;
-  /// nothing has started then. The graph may go away afterwards, handles then too.
+  /// Checks the graph (cycles, names, effects, needs, deadlines) and starts it. Throws Failure when it cannot
+  /// run; nothing has started then. The graph may go away afterwards, handles then too.
   Job submit(const Graph& graph);
 
   /// The outputs in the order in which they end; those that did not finish are included.
@@ -106,7 +107,8 @@ class Session {
 template <class T>
 class Session::Completed {
  public:
-  Completed(Session& session, std::vector<Output<T>> outputs) : session_(session), left_(std::move(outputs)) {}
+  Completed(Session& session, std::vector<Output<T>> outputs)
+      : session_(session), left_(std::move(outputs)) {}
   struct End {};
   class Iterator {
    public:

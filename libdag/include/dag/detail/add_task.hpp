@@ -66,15 +66,16 @@ auto add_task(Builder& builder, std::string_view name, F kernel, Args&&... args)
   using Parameters = typename without_context<typename Sig::parameters>::type;
   constexpr bool returns = !std::is_void_v<Value>;
   const Thunk thunk = &KernelThunk<F, source_t<Args>...>::run;
-  const std::uint32_t task = builder.add_task(
-      name, {reinterpret_cast<const void*>(thunk), function_address(kernel)}, returns,
-      std::is_void_v<typename Sig::result> ? Effects::undeclared : Effects::pure);
+  const std::uint32_t task =
+      builder.add_task(name, {reinterpret_cast<const void*>(thunk), function_address(kernel)}, returns,
+                       std::is_void_v<typename Sig::result> ? Effects::undeclared : Effects::pure);
   add_arguments(builder, Parameters{}, std::forward<Args>(args)...);
   if constexpr (std::is_void_v<typename Sig::result>) {
     return UndeclaredEffects(Output<void>(builder, task));
   } else {
     static_assert(!returns || encodable<Value>(),
-                  "dag: the kernel's result cannot travel between tasks. Use arithmetic types, strings, std containers, "
+                  "dag: the kernel's result cannot travel between tasks. Use arithmetic types, strings, std "
+                  "containers, "
                   "aggregates of those, or write a dag::Codec<T> for it.");
     return Output<Value>(builder, task);
   }
@@ -86,8 +87,8 @@ concept CanSave = requires(const T& actor, Writer& w, Reader& r) {
   { T::restore(r) } -> std::convertible_to<T>;
 };
 
-/// Makes the object of an actor. `call.self` points to where its address goes; the runtime owns it from then on
-/// and ends it by the destroy thunk.
+/// Makes the object of an actor. `call.self` points to where its address goes; the runtime owns it from then
+/// on and ends it by the destroy thunk.
 template <class T, class... As>
 struct CreateThunk {
   static void run(Call& call) { go(call, std::index_sequence_for<As...>{}); }
@@ -117,7 +118,8 @@ void destroy_thunk(Call& call) {
 inline Code code_of(Thunk thunk) { return {reinterpret_cast<const void*>(thunk), nullptr}; }
 
 template <class A>
-using literal_t = std::conditional_t<std::is_convertible_v<A, std::string_view>, std::string, std::remove_cvref_t<A>>;
+using literal_t =
+    std::conditional_t<std::is_convertible_v<A, std::string_view>, std::string, std::remove_cvref_t<A>>;
 
 template <class T, class... Args>
 Actor<T> add_actor(Builder& builder, std::string_view name, Args&&... args) {
@@ -157,8 +159,9 @@ auto add_call(Builder& builder, std::uint32_t actor, Args&&... args) {
   using Value = typename output_of<typename Sig::result>::type;
   using Parameters = typename without_context<typename Sig::parameters>::type;
   const Thunk thunk = &MethodThunk<method, source_t<Args>...>::run;
-  const std::uint32_t task = builder.add_task(method_name<method>(), {reinterpret_cast<const void*>(thunk), nullptr},
-                                              !std::is_void_v<Value>, Effects::pure);
+  const std::uint32_t task =
+      builder.add_task(method_name<method>(), {reinterpret_cast<const void*>(thunk), nullptr},
+                       !std::is_void_v<Value>, Effects::pure);
   add_arguments(builder, Parameters{}, std::forward<Args>(args)...);
   builder.set_call(actor, CallKind::call);
   return Output<Value>(builder, task);

@@ -1,7 +1,7 @@
 #pragma once
 // The flat form of a graph: of a submitted one, or of what one attempt spawned. Arrays and 32-bit indices, no
-// pointers between tasks; the order of adding is kept. Builder (graph.hpp) fills it; libdag/graph checks, ranks
-// and draws it; homes make rows of it; the wire carries it.
+// pointers between tasks; the order of adding is kept. Builder (graph.hpp) fills it; libdag/graph checks,
+// ranks and draws it; homes make rows of it; the wire carries it.
 
 #include <cstdint>
 #include <limits>
@@ -19,8 +19,8 @@ namespace dag::detail {
 
 inline constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-/// The blobs that one parameter of a kernel is made from: one, or for gathered inputs several. A blob that holds
-/// nothing is an absent input.
+/// The blobs that one parameter of a kernel is made from: one, or for gathered inputs several. A blob that
+/// holds nothing is an absent input.
 struct ArgumentView {
   const Blob* values = nullptr;
   std::uint32_t count = 0;
@@ -28,13 +28,13 @@ struct ArgumentView {
 
 /// What a thunk gets, and where it leaves what the kernel returned.
 struct Call {
-  const void* function = nullptr;           ///< the kernel, when it was given by pointer
+  const void* function = nullptr;  ///< the kernel, when it was given by pointer
   const ArgumentView* arguments = nullptr;
   std::uint32_t argument_count = 0;
   Context* context = nullptr;
-  void* self = nullptr;                     ///< the job actor's object, for calls of one
-  Blob result = {};                         ///< stays empty when the kernel returns nothing
-  std::uint32_t becomes = none;             ///< spawned task whose output is the result instead
+  void* self = nullptr;          ///< the job actor's object, for calls of one
+  Blob result = {};              ///< stays empty when the kernel returns nothing
+  std::uint32_t becomes = none;  ///< spawned task whose output is the result instead
 };
 
 /// Decodes the inputs, calls the kernel, encodes its result. May throw whatever the kernel throws.
@@ -78,15 +78,15 @@ struct Argument {
 
 /// Which part of a job actor's life a task is.
 enum class CallKind : std::uint8_t {
-  ordinary, ///< no job actor
-  create,   ///< makes the object; the first task of every actor
-  call,     ///< one method
-  save,     ///< writes the state; its output is the checkpoint
+  ordinary,  ///< no job actor
+  create,    ///< makes the object; the first task of every actor
+  call,      ///< one method
+  save,      ///< writes the state; its output is the checkpoint
 };
 
 /// Names a job actor inside a fragment: one it declares, or one it was handed.
 struct ActorRef {
-  bool outer = false;       ///< handed in: `index` is the index in the submitted graph
+  bool outer = false;  ///< handed in: `index` is the index in the submitted graph
   std::uint32_t index = none;
   bool operator==(const ActorRef&) const = default;
 };
@@ -98,9 +98,9 @@ struct TaskDraft {
   std::uint32_t first_argument = 0;
   std::uint16_t argument_count = 0;
   CallKind call = CallKind::ordinary;
-  bool returns = false;              ///< has an output
-  std::uint32_t actor = none;        ///< actor of the job whose call this is: index in the submitted graph
-  std::uint32_t first_edge = 0;      ///< in-edges, contiguous once sealed
+  bool returns = false;          ///< has an output
+  std::uint32_t actor = none;    ///< actor of the job whose call this is: index in the submitted graph
+  std::uint32_t first_edge = 0;  ///< in-edges, contiguous once sealed
   std::uint32_t edge_count = 0;
   bool operator==(const TaskDraft&) const = default;
 };
@@ -108,16 +108,16 @@ struct TaskDraft {
 /// A job actor: a plain object of the user's, whose calls are tasks in a chain.
 struct ActorDraft {
   std::uint32_t name = 0;
-  std::uint32_t create_task = none;   ///< index of the task that makes it
-  Code save = {};                     ///< writes its state; null when the class has no save
-  Code restore = {};                  ///< makes the object again from saved state
+  std::uint32_t create_task = none;  ///< index of the task that makes it
+  Code save = {};                    ///< writes its state; null when the class has no save
+  Code restore = {};                 ///< makes the object again from saved state
   Code destroy = {};
   bool operator==(const ActorDraft&) const = default;
 };
 
 struct Fragment {
   std::vector<TaskDraft> tasks;
-  std::vector<Edge> edges;          ///< sealed: sorted by successor, in the order of adding
+  std::vector<Edge> edges;  ///< sealed: sorted by successor, in the order of adding
   std::vector<Argument> arguments;
   std::vector<Code> codes;
   std::vector<Blob> literals;

@@ -1,6 +1,6 @@
 #pragma once
-// From a typed kernel to code that works on blobs: the thunks. A thunk knows, as types, what each parameter is
-// made from; it decodes, calls, encodes. All readable compile errors of the API are here.
+// From a typed kernel to code that works on blobs: the thunks. A thunk knows, as types, what each parameter
+// is made from; it decodes, calls, encodes. All readable compile errors of the API are here.
 
 #include <optional>
 #include <tuple>
@@ -35,7 +35,8 @@ struct Quorum {
   std::vector<Output<T>> outputs;
 };
 
-// ---- What a parameter is made from ---------------------------------------------------------------------------
+// ---- What a parameter is made from
+// ---------------------------------------------------------------------------
 struct FromLiteral {};
 template <class T>
 struct FromInput {};
@@ -67,7 +68,8 @@ struct source_of<Quorum<T>> {
   using type = FromQuorum<T>;
 };
 
-// ---- Signatures ----------------------------------------------------------------------------------------------
+// ---- Signatures
+// ----------------------------------------------------------------------------------------------
 template <class... Ps>
 struct Parameters {};
 
@@ -94,7 +96,9 @@ template <class C, class R, class... Ps>
 struct signature<R (C::*)(Ps...) const noexcept> : signature<R (C::*)(Ps...) const> {};
 
 template <class F>
-concept HasOneSignature = std::is_pointer_v<F> || std::is_member_function_pointer_v<F> || requires { &F::operator(); };
+concept HasOneSignature = std::is_pointer_v<F> || std::is_member_function_pointer_v<F> || requires {
+  &F::operator();
+};
 
 /// The parameters without a leading Context&.
 template <class Ps>
@@ -119,7 +123,8 @@ struct output_of<Output<T>> {
   static constexpr bool becomes = true;
 };
 
-// ---- One parameter -------------------------------------------------------------------------------------------
+// ---- One parameter
+// -------------------------------------------------------------------------------------------
 template <class Wanted, class Given>
 constexpr bool reads_as() {
   if constexpr (is_ref<Wanted>::value) return std::same_as<typename is_ref<Wanted>::value_type, Given>;
@@ -162,7 +167,8 @@ struct Parameter<P, FromLiteral> {
 };
 template <class P, class T>
 struct Parameter<P, FromInput<T>> {
-  static_assert(!std::is_void_v<T>, "dag: this task returns nothing that could be an argument; use .after(it)");
+  static_assert(!std::is_void_v<T>,
+                "dag: this task returns nothing that could be an argument; use .after(it)");
   using type = std::remove_cvref_t<P>;
   static type get(const ArgumentView& view) { return read_as<type, T>(view.values[0]); }
 };
@@ -191,7 +197,8 @@ struct Parameter<P, FromGather<T>> {
 template <class P, class T>
 struct Parameter<P, FromQuorum<T>> {
   using type = std::remove_cvref_t<P>;
-  static_assert(is_vector<type>::value, "dag: the parameter for dag::quorum must be a std::vector<std::optional<T>>");
+  static_assert(is_vector<type>::value,
+                "dag: the parameter for dag::quorum must be a std::vector<std::optional<T>>");
   static_assert(is_optional<typename type::value_type>::value,
                 "dag: the parameter for dag::quorum must be a std::vector<std::optional<T>>");
   static type get(const ArgumentView& view) {
@@ -213,9 +220,11 @@ template <class P>
 constexpr bool parameter_allowed =
     !std::is_lvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>;
 
-// ---- The call itself -----------------------------------------------------------------------------------------
+// ---- The call itself
+// -----------------------------------------------------------------------------------------
 template <class R, class Invoke, class... Ps, class... Sources, std::size_t... i>
-void invoke(Call& call, Invoke&& target, Parameters<Ps...>, Parameters<Sources...>, std::index_sequence<i...>) {
+void invoke(Call& call, Invoke&& target, Parameters<Ps...>, Parameters<Sources...>,
+            std::index_sequence<i...>) {
   static_assert((parameter_allowed<Ps> && ...),
                 "dag: a kernel takes its inputs by value or by const reference: they are immutable");
   std::tuple<typename Parameter<Ps, Sources>::type...> values{
@@ -234,9 +243,7 @@ template <class F, class... Sources>
 struct KernelThunk {
   using Sig = signature<F>;
   using Stripped = without_context<typename Sig::parameters>;
-  static void run(Call& call) {
-    go(call, typename Stripped::type{});
-  }
+  static void run(Call& call) { go(call, typename Stripped::type{}); }
   template <class... Ps>
   static void go(Call& call, Parameters<Ps...> parameters) {
     const auto target = [&call](auto&&... values) -> typename Sig::result {
@@ -292,16 +299,19 @@ const void* function_address(F kernel) {
 
 template <class F>
 constexpr void check_kernel() {
-  static_assert(HasOneSignature<F>,
-                "dag: a kernel is a function or a lambda whose parameters have types (no `auto`, no overloads)");
-  static_assert(std::is_pointer_v<F> || std::is_empty_v<F>,
-                "dag: a task's lambda may not capture: what it uses must be passed as arguments, so that the task can "
-                "run in another process");
+  static_assert(
+      HasOneSignature<F>,
+      "dag: a kernel is a function or a lambda whose parameters have types (no `auto`, no overloads)");
+  static_assert(
+      std::is_pointer_v<F> || std::is_empty_v<F>,
+      "dag: a task's lambda may not capture: what it uses must be passed as arguments, so that the task can "
+      "run in another process");
   static_assert(std::is_pointer_v<F> || std::is_default_constructible_v<F>,
                 "dag: a kernel object must be a function or a lambda without captures");
 }
 
-// ---- Predicates of conditional edges -------------------------------------------------------------------------
+// ---- Predicates of conditional edges
+// -------------------------------------------------------------------------
 template <class T, class F>
 struct PredicateThunk {
   static bool run(const void* function, const Blob& output) {
