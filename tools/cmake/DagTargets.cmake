@@ -73,9 +73,13 @@ function(dag_schemas folder)
   target_include_directories(${ARG_TARGET} SYSTEM PRIVATE ${CAPNPC_OUTPUT_DIR})
 endfunction()
 
-# dag_collect(name): one static library of all folders declared so far.
+# dag_collect(name FOLDERS folder...): one static library of those folders, by default of all declared so far.
 function(dag_collect name)
+  cmake_parse_arguments(ARG "" "" "FOLDERS" ${ARGN})
   get_property(objects GLOBAL PROPERTY dag_all_objects)
+  if(ARG_FOLDERS)
+    list(TRANSFORM ARG_FOLDERS PREPEND dag_ OUTPUT_VARIABLE objects)
+  endif()
   get_property(links GLOBAL PROPERTY dag_all_links)
   list(REMOVE_DUPLICATES links)
   add_library(${name} STATIC)
