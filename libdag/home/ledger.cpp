@@ -159,6 +159,8 @@ void Home::Impl::own_settled(const OutputName& name) {
     wake_children(known->second);
     if (known->second.keeper) release(*known->second.keeper, name);
     known->second.keeper.reset();
+    // The attempt is fixed for good, so it will not read its inputs again, however long it takes what it became.
+    if (!is_call(row)) release_inputs(row);
     return;
   }
   DAG_CHECK(is(row, flag::sent) && !is(row, flag::settled) && attempt_of(row) == name.attempt);
@@ -187,7 +189,7 @@ void Home::Impl::own_settled(const OutputName& name) {
       unset(oldest, flag::retained);
       release_inputs(oldest);
     }
-  } else {
+  } else if (chain != nullptr || !is(row, flag::grown)) {
     release_inputs(row);
   }
   if (chain != nullptr) saves_changed(chain->group);

@@ -92,9 +92,13 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
     if (chain != nullptr && chain->can_save) {
       set(row, flag::retained);
       chain->retained.push_back(row);
-    } else {
+    } else if (chain != nullptr || !is(row, flag::grown)) {
       release_inputs(row);
     }
+  }
+  for (const OutcomeRecord* growth : growths) {
+    const RowIndex row = table.find(growth->task);
+    if (is(row, flag::grown) && !is_call(row)) release_inputs(row);
   }
   for (std::uint32_t group = 0; group < groups.size(); ++group) saves_changed(group);
   for (const RowIndex row : own) maybe_let_go(row);
