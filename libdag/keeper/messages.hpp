@@ -1,0 +1,236 @@
+#pragma once
+// What clients say to a cluster, and what the keepers of its nodes and the worker processes of a job say to
+// each other about a job's processes. Plain values; libdag/wire gives them bytes. What is said about rows and
+// outputs is libdag/home/messages.hpp.
+//
+//   client -> keeper    Ask* with a number; answered once each, by Answer with that number
+//                       Want, CancelJob, ForgetJob: owe nothing
+//   keeper -> client    Answer; TaskSettled, JobEnded, JobLost of jobs that this client submitted or follows
+//   keeper -> keeper    StartWorker, StopWorkers, WorkerUp, WorkerDown, WorkerRefused
+//   keeper <-> keeper   WantProgram, ProgramBytes (a client sends ProgramBytes too, when it is asked to)
+//   keeper -> worker    Begin
+//
+// Links deliver each once and in order while both lives last; large messages may be overtaken by small ones.
+// A submission is repeated under the same job id without harm. Every question is answered, or its link
+// breaks.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dag/blob.hpp"
+#include "libdag/home/messages.hpp"
+#include "libdag/membership/claim.hpp"
+#include "libdag/supervision/blame.hpp"
+
+namespace dag {
+
+/// A program by its content: what its bytes hash to (XXH3, 128 bit), and how many there are.
+struct ProgramId {
+  std::uint64_t hash_high = 0;
+  std::uint64_t hash_low = 0;
+  std::uint64_t size_bytes = 0;
+  auto operator<=>(const ProgramId&) const = default;
+};
+
+/// How a job's binary is started as a worker process: as the client was, so that the code before its Session
+/// does the same.
+struct Launch {
+  ProgramId program;
+  /// build_of_this_process() of the client: what the worker process must have too.
+  std::string build;
+  /// argv of the client, its own name first.
+  std::vector<std::string> arguments;
+  /// Of the client. Where it does not exist, the worker process starts in `/`.
+  std::string directory;
+  bool operator==(const Launch&) const = default;
+};
+
+/// How far a job is.
+struct JobCounts {
+  std::uint64_t open = 0;
+  std::uint64_t finished = 0, failed = 0, skipped = 0, cancelled = 0;
+  bool operator==(const JobCounts&) const = default;
+};
+
+enum class JobPhase : std::uint8_t { starting, running, finished, failed, cancelled };
+std::string_view name(JobPhase phase);
+
+/// One worker process of a job, past ones included.
+struct WorkerInfo {
+  Life life;
+  ProcessId node;
+  std::uint32_t pid = 0;  ///< on its host
+  bool up = false;
+  std::string end;  ///< how it ended, when it did not just finish: "signal 11 (Segmentation fault)"
+  bool operator==(const WorkerInfo&) const = default;
+};
+
+struct JobInfo {
+  JobId job;
+  std::string name;
+  JobPhase phase = JobPhase::starting;
+  JobCounts counts;
+  /// Since the job was accepted; until its end when it has ended.
+  Duration age{0};
+  std::vector<WorkerInfo> workers;
+  std::optional<Error> error;  ///< why it failed, where it is not a task that did
+  bool operator==(const JobInfo&) const = default;
+};
+
+struct NodeInfo {
+  Life life;
+  MemberState state = MemberState::alive;
+  Endpoint endpoint;
+  LoadSummary load;
+  std::uint32_t jobs = 0;  ///< whose record lies there; known of the node that answers only
+  std::uint32_t pid = 0;   ///< likewise
+  bool operator==(const NodeInfo&) const = default;
+};
+
+namespace client {
+
+/// A handle for a job: creates nothing. Answered with an Answer whose `job` is new.
+struct AskHandle {
+  std::uint64_t number = 0;
+};
+/// Answered when the job is accepted. `wants_program` in the answer: send ProgramBytes, then the same again.
+struct AskSubmit {
+  std::uint64_t number = 0;
+  JobId job;
+  std::string name;
+  std::shared_ptr<const detail::Fragment> graph;
+  Launch launch;
+  /// Nobody will fetch outputs: the job's processes end with it.
+  bool detached = false;
+};
+struct AskNodes {
+  std::uint64_t number = 0;
+};
+/// No job: all whose record is at this node.
+struct AskJobs {
+  std::uint64_t number = 0;
+  std::optional<JobId> job;
+};
+/// Answered when the job has ended.
+struct AskEnd {
+  std::uint64_t number = 0;
+  JobId job;
+};
+/// Answered when its tasks are told.
+struct AskCancel {
+  std::uint64_t number = 0;
+  JobId job;
+};
+/// This node ends, with all its processes; answered before it begins to.
+struct AskShutdown {
+  std::uint64_t number = 0;
+};
+
+/// Exactly one to each of the above. Without an error it says what was asked for.
+struct Answer {
+  std::uint64_t number = 0;
+  std::optional<Error> error;
+  std::optional<JobId> job;
+  bool wants_program = false;
+  std::vector<NodeInfo> nodes;
+  std::vector<JobInfo> jobs;
+};
+
+/// Keep the output of this task of the graph, and tell me when it is settled.
+struct Want {
+  JobId job;
+  std::uint32_t task = 0;
+};
+/// Nobody will ask for anything of the job any more.
+struct ForgetJob {
+  JobId job;
+};
+
+struct TaskSettled {
+  JobId job;
+  std::uint32_t task = 0;
+  Outcome outcome = Outcome::none;
+  Blob output;  ///< absent is not empty
+  std::optional<Error> error;
+};
+struct JobEnded {
+  JobId job;
+  std::optional<Error> stopped;
+  JobCounts counts;
+};
+/// Nothing more will come of it.
+struct JobLost {
+  JobId job;
+  Error why;
+};
+
+}  // namespace client
+
+using ClientMessage =
+    std::variant<client::AskHandle, client::AskSubmit, client::AskNodes, client::AskJobs, client::AskEnd,
+                 client::AskCancel, client::AskShutdown, client::Answer, client::Want, client::ForgetJob,
+                 client::TaskSettled, client::JobEnded, client::JobLost>;
+
+namespace keeper {
+
+/// To the keeper of a node: start a worker process of this job. Ends in a WorkerRefused, or in a WorkerUp
+/// that a WorkerDown follows.
+struct StartWorker {
+  JobId job;
+  /// Counts the worker processes of a job on that node: repeats start nothing twice.
+  std::uint32_t number = 0;
+  Launch launch;
+};
+/// The job has ended here: its worker processes are to end.
+struct StopWorkers {
+  JobId job;
+};
+struct WorkerUp {
+  JobId job;
+  std::uint32_t number = 0;
+  Life life;
+  Endpoint endpoint;
+  std::uint32_t pid = 0;
+};
+/// Nothing of that life will be heard any more.
+struct WorkerDown {
+  JobId job;
+  std::uint32_t number = 0;
+  Life life;
+  ProcessEnd end = ProcessEnd::stopped_by_us;
+  std::string text;  ///< for people: "signal 11 (Segmentation fault)"
+  /// What ran on its lanes, and which lane faulted, where known.
+  std::vector<RunningAttempt> running;
+  std::optional<std::uint32_t> guilty_lane;
+};
+struct WorkerRefused {
+  JobId job;
+  std::uint32_t number = 0;
+  Error why;
+};
+struct WantProgram {
+  ProgramId program;
+};
+struct ProgramBytes {
+  ProgramId program;
+  Blob bytes;  ///< null: the sender does not have it (any more)
+};
+/// To a worker process: who the others of its job are now, and where its cell is. The first one lets it
+/// begin.
+struct Begin {
+  JobId job;
+  Life cell;
+  std::vector<Endpoint> others;
+};
+
+}  // namespace keeper
+
+using KeeperMessage =
+    std::variant<keeper::StartWorker, keeper::StopWorkers, keeper::WorkerUp, keeper::WorkerDown,
+                 keeper::WorkerRefused, keeper::WantProgram, keeper::ProgramBytes, keeper::Begin>;
+
+}  // namespace dag
