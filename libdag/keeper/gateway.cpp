@@ -1,0 +1,441 @@
+#include "libdag/keeper/gateway.hpp"
+
+#include <algorithm>
+
+#include "libdag/graph/check.hpp"
+#include "libdag/graph/partition.hpp"
+#include "libdag/keeper/admission.hpp"
+
+namespace dag {
+
+JobId job_of_node(ProcessId node, std::uint32_t count) { return {std::uint64_t{node.value} << 32 | count}; }
+ProcessId node_of(JobId job) { return {static_cast<std::uint32_t>(job.value >> 32)}; }
+
+// ---- Clients
+// ------------------------------------------------------------------------------------------------
+
+void GatewayMachine::on_client_message(Life from, ClientMessage any, Instant now) {
+  std::visit(
+      [&](auto& message) {
+        using Message = std::remove_cvref_t<decltype(message)>;
+        if constexpr (std::is_same_v<Message, client::Want>) {
+          const auto job = jobs_.find(message.job);
+          if (job == jobs_.end()) {
+            effects_.emplace_back(SendToClient{
+                from, client::JobLost{message.job,
+                                      {ErrorCode::job_unknown, "no such job: " + to_string(message.job)}}});
+          } else if (job->second.closed || !job->second.begun) {
+            effects_.emplace_back(SendToClient{
+                from, client::JobLost{message.job,
+                                      job->second.error.value_or(Error{
+                                          ErrorCode::output_lost,
+                                          "the processes of " + to_string(message.job) + " have ended"})}});
+          } else if (job->second.client == from) {
+            effects_.emplace_back(WantOutput{message.job, message.task});
+          }
+        } else if constexpr (std::is_same_v<Message, client::ForgetJob>) {
+          const auto job = jobs_.find(message.job);
+          if (job == jobs_.end() || job->second.client != from) return;
+          job->second.client.reset();
+          if (job->second.over()) close(message.job, job->second);
+        } else if constexpr (requires { ask(from, message, now); }) {
+          ask(from, message, now);
+        }
+      },
+      any);
+}
+
+void GatewayMachine::on_client_gone(Life client, Instant) {
+  for (auto& [id, job] : jobs_) {
+    std::erase_if(job.waiting, [&](const auto& question) { return question.first == client; });
+    if (job.client != client) continue;
+    job.client.reset();
+    if (job.over()) close(id, job);
+  }
+  effects_.emplace_back(ForgetLife{client});
+}
+
+void GatewayMachine::answer(Life to, client::Answer answer) {
+  effects_.emplace_back(SendToClient{to, std::move(answer)});
+}
+
+void GatewayMachine::refuse(Life to, std::uint64_t number, Error why) {
+  client::Answer no;
+  no.number = number;
+  no.error = std::move(why);
+  answer(to, std::move(no));
+}
+
+GatewayMachine::KeptJob* GatewayMachine::known(Life from, std::uint64_t number, JobId job) {
+  const auto found = jobs_.find(job);
+  if (found != jobs_.end()) return &found->second;
+  refuse(from, number,
+         {ErrorCode::job_unknown, to_string(self_.process) + " knows no " + to_string(job),
+          "`dag ls` lists the jobs; a node forgets what ended long ago, and all when it ends"});
+  return nullptr;
+}
+
+void GatewayMachine::ask(Life from, const client::AskHandle& ask, Instant) {
+  client::Answer handle;
+  handle.number = ask.number;
+  handle.job = job_of_node(self_.process, ++jobs_given_);
+  answer(from, std::move(handle));
+}
+
+void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
+  client::Answer reply;
+  reply.number = ask.number;
+  reply.job = ask.job;
+  if (jobs_.contains(ask.job)) return answer(from, std::move(reply));  // Said before.
+  if (node_of(ask.job) != self_.process || (ask.job.value & 0xFFFF'FFFF) > jobs_given_) {
+    return refuse(from, ask.number,
+                  {ErrorCode::job_unknown,
+                   to_string(self_.process) + " has not given out the handle " + to_string(ask.job),
+                   "submit with a new handle"});
+  }
+  if (!programs_.contains(ask.launch.program)) {
+    reply.wants_program = true;
+    return answer(from, std::move(reply));
+  }
+  if (Status sound = check(*ask.graph); !sound) return refuse(from, ask.number, sound.error());
+  std::vector<NodeDevices> devices;
+  for (const auto& [life, claim] : nodes_) devices.push_back(devices_of(life.process, claim.load));
+  if (Status possible = admit(*ask.graph, devices); !possible)
+    return refuse(from, ask.number, possible.error());
+
+  KeptJob& job = jobs_[ask.job];
+  job.name = std::move(ask.name);
+  job.graph = std::move(ask.graph);
+  job.launch = std::move(ask.launch);
+  job.accepted = now;
+  job.counts.open = job.graph->tasks.size();
+  if (!ask.detached) job.client = from;
+  for (const auto& [life, claim] : nodes_) start_worker(ask.job, job, life);
+  answer(from, std::move(reply));
+}
+
+void GatewayMachine::ask(Life from, const client::AskNodes& ask, Instant) {
+  client::Answer reply;
+  reply.number = ask.number;
+  for (const auto& [life, claim] : nodes_) {
+    NodeInfo node{life, claim.state, claim.endpoint, claim.load, 0, 0};
+    if (life == self_) {
+      node.pid = pid_;
+      node.jobs = static_cast<std::uint32_t>(
+          std::count_if(jobs_.begin(), jobs_.end(), [](const auto& job) { return !job.second.over(); }));
+    }
+    reply.nodes.insert(life == self_ ? reply.nodes.begin() : reply.nodes.end(), std::move(node));
+  }
+  answer(from, std::move(reply));
+}
+
+void GatewayMachine::ask(Life from, const client::AskJobs& ask, Instant now) {
+  client::Answer reply;
+  reply.number = ask.number;
+  if (ask.job) {
+    const KeptJob* job = known(from, ask.number, *ask.job);
+    if (job == nullptr) return;
+    reply.jobs.push_back(info(*ask.job, *job, now));
+  } else {
+    for (const auto& [id, job] : jobs_) reply.jobs.push_back(info(id, job, now));
+  }
+  answer(from, std::move(reply));
+}
+
+void GatewayMachine::ask(Life from, const client::AskEnd& ask, Instant now) {
+  KeptJob* job = known(from, ask.number, ask.job);
+  if (job == nullptr) return;
+  if (!job->over()) {
+    job->waiting.emplace_back(from, ask.number);
+    return;
+  }
+  client::Answer reply;
+  reply.number = ask.number;
+  reply.jobs.push_back(info(ask.job, *job, now));
+  answer(from, std::move(reply));
+}
+
+void GatewayMachine::ask(Life from, const client::AskCancel& ask, Instant now) {
+  KeptJob* job = known(from, ask.number, ask.job);
+  if (job == nullptr) return;
+  if (job->begun && !job->over()) {
+    effects_.emplace_back(CancelJob{ask.job});
+  } else if (!job->over()) {
+    job->error = Error{ErrorCode::task_cancelled, "it was cancelled before it began"};
+    job->counts = {0, 0, 0, 0, job->graph->tasks.size()};
+    end(ask.job, *job, JobPhase::cancelled, now);
+  }
+  client::Answer reply;
+  reply.number = ask.number;
+  reply.job = ask.job;
+  answer(from, std::move(reply));
+}
+
+void GatewayMachine::ask(Life from, const client::AskShutdown& ask, Instant) {
+  client::Answer reply;
+  reply.number = ask.number;
+  answer(from, std::move(reply));
+  effects_.emplace_back(ShutDown{});
+}
+
+// ---- Worker processes
+// ---------------------------------------------------------------------------------------
+
+void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
+  std::map<Life, Claim> before = std::exchange(nodes_, {});
+  for (Claim& claim : nodes) {
+    const Life life = claim.life;
+    nodes_.emplace(life, std::move(claim));
+  }
+  for (auto& [id, job] : jobs_) {
+    if (job.over()) continue;
+    for (const auto& [life, claim] : nodes_) {
+      if (!before.contains(life)) start_worker(id, job, life);
+    }
+    const std::size_t workers = job.workers.size();  // More are added on the way.
+    for (std::size_t i = 0; i < workers; ++i) {
+      Worker& worker = job.workers[i];
+      if (nodes_.contains(worker.node) || worker.phase > Worker::Phase::up) continue;
+      if (worker.phase == Worker::Phase::starting) {
+        worker.phase = Worker::Phase::refused;
+        worker.end = "its node is gone";
+      } else {
+        worker_down(id, job, worker,
+                    {id, worker.number, worker.life, ProcessEnd::went_with_node, "its node is gone", {}, {}},
+                    false, now);
+      }
+    }
+    begin_if_ready(id, job, now);
+  }
+}
+
+void GatewayMachine::start_worker(JobId id, KeptJob& job, Life node) {
+  const std::uint32_t number = ++job.numbers[node.process];
+  Worker worker;
+  worker.node = node;
+  worker.number = number;
+  job.workers.push_back(std::move(worker));
+  effects_.emplace_back(SendToKeeper{node, keeper::StartWorker{id, number, job.launch}});
+}
+
+GatewayMachine::Worker* GatewayMachine::find(KeptJob& job, Life node, std::uint32_t number) {
+  for (Worker& worker : job.workers) {
+    if (worker.node == node && worker.number == number) return &worker;
+  }
+  return nullptr;
+}
+
+void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Instant now) {
+  if (const auto* up = std::get_if<keeper::WorkerUp>(&any)) {
+    on_worker_up(from, *up, now);
+  } else if (const auto* down = std::get_if<keeper::WorkerDown>(&any)) {
+    const auto job = jobs_.find(down->job);
+    Worker* worker = job == jobs_.end() ? nullptr : find(job->second, from, down->number);
+    if (worker == nullptr || worker->phase != Worker::Phase::up) return;
+    worker_down(down->job, job->second, *worker, *down, true, now);
+  } else if (const auto* refused = std::get_if<keeper::WorkerRefused>(&any)) {
+    const auto job = jobs_.find(refused->job);
+    Worker* worker = job == jobs_.end() ? nullptr : find(job->second, from, refused->number);
+    if (worker == nullptr || worker->phase != Worker::Phase::starting) return;
+    worker->phase = Worker::Phase::refused;
+    worker->end = refused->why.what;
+    if (!job->second.error) job->second.error = refused->why;
+    begin_if_ready(refused->job, job->second, now);
+  }
+}
+
+void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant now) {
+  const auto found = jobs_.find(up.job);
+  Worker* worker = found == jobs_.end() ? nullptr : find(found->second, from, up.number);
+  if (worker == nullptr || found->second.over()) {
+    // It was asked for by somebody who has ended it since.
+    effects_.emplace_back(SendToKeeper{from, keeper::StopWorkers{up.job}});
+    return;
+  }
+  if (worker->phase != Worker::Phase::starting) return;
+  KeptJob& job = found->second;
+  worker->phase = Worker::Phase::up;
+  worker->life = up.life;
+  worker->endpoint = up.endpoint;
+  worker->pid = up.pid;
+  effects_.emplace_back(LifeAt{up.life, up.endpoint});
+  if (!job.begun) return begin_if_ready(up.job, job, now);
+  introduce(up.job, job, *worker);
+  effects_.emplace_back(JobLifeUp{up.job, up.life});
+}
+
+void GatewayMachine::begin_if_ready(JobId id, KeptJob& job, Instant now) {
+  if (job.over()) return;
+  if (job.begun) return stop_if_deserted(id, job, now);
+  BeginJob begin;
+  for (const Worker& worker : job.workers) {
+    if (worker.phase == Worker::Phase::starting) return;
+    if (worker.phase == Worker::Phase::up) begin.lives.push_back(worker.life);
+  }
+  if (begin.lives.empty()) return stop_if_deserted(id, job, now);
+  job.begun = true;
+  job.phase = JobPhase::running;
+  job.error.reset();
+  auto plan = std::make_shared<JobPlan>();
+  plan->job = id;
+  plan->name = job.name;
+  plan->shards = static_cast<std::uint32_t>(begin.lives.size());
+  plan->shard_of = partition(*job.graph, plan->shards);
+  plan->graph = job.graph;
+  plan->representation = supervise_all_ ? Representation::supervised : Representation::as_needed;
+  plan->seed = id.value;
+  begin.plan = std::move(plan);
+  for (const Worker& worker : job.workers) {
+    if (worker.phase == Worker::Phase::up) introduce(id, job, worker);
+  }
+  effects_.emplace_back(std::move(begin));
+}
+
+void GatewayMachine::introduce(JobId id, const KeptJob& job, const Worker& to) {
+  keeper::Begin begin{id, self_, {}};
+  for (const Worker& other : job.workers) {
+    if (other.phase == Worker::Phase::up && other.life != to.life) begin.others.push_back(other.endpoint);
+  }
+  effects_.emplace_back(SendToKeeper{to.life, std::move(begin)});
+}
+
+void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper::WorkerDown down,
+                                 bool replace, Instant now) {
+  worker.phase = Worker::Phase::down;
+  worker.end = down.text;
+  const Life node = worker.node, life = worker.life;
+  const bool charged = down.end != ProcessEnd::went_with_node && down.end != ProcessEnd::stopped_by_us;
+  const std::string text = to_string(life.process) + ": " + down.text;
+  if (!job.over() && job.begun) effects_.emplace_back(JobLifeDown{id, std::move(down)});
+  effects_.emplace_back(ForgetLife{life});
+  if (job.over()) return;
+  if (charged && !job.budget.spend(now)) {
+    job.error = Error{ErrorCode::process_crashed,
+                      "more than " + std::to_string(crashes.restarts) + " processes of " + to_string(id) +
+                          " crashed within a minute; the last one was " + text,
+                      "look into the logs of its worker processes, in the log directory of each node"};
+    if (job.begun) {
+      effects_.emplace_back(StopJob{id, *job.error});
+    } else {
+      end(id, job, JobPhase::failed, now);
+    }
+    return;
+  }
+  if (replace && nodes_.contains(node)) start_worker(id, job, node);  // `worker` is not valid any more.
+  begin_if_ready(id, job, now);
+}
+
+void GatewayMachine::stop_if_deserted(JobId id, KeptJob& job, Instant now) {
+  const bool deserted = std::all_of(job.workers.begin(), job.workers.end(),
+                                    [](const Worker& worker) { return worker.phase > Worker::Phase::up; });
+  if (!deserted) return;
+  if (!job.error) {
+    job.error = Error{ErrorCode::process_crashed, "no node can run a process of " + to_string(id), {}};
+  }
+  if (job.begun) {
+    effects_.emplace_back(StopJob{id, *job.error});
+  } else {
+    end(id, job, JobPhase::failed, now);
+  }
+}
+
+// ---- The end of a job
+// ---------------------------------------------------------------------------------------
+
+void GatewayMachine::on_settled(JobId job, client::TaskSettled settled) {
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end() || !found->second.client) return;
+  effects_.emplace_back(SendToClient{*found->second.client, std::move(settled)});
+}
+
+void GatewayMachine::on_counts(JobId job, const JobCounts& counts) {
+  const auto found = jobs_.find(job);
+  if (found != jobs_.end() && !found->second.over()) found->second.counts = counts;
+}
+
+void GatewayMachine::on_ended(JobId id, const std::optional<Error>& stopped, const JobCounts& counts,
+                              Instant now) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || found->second.over()) return;
+  KeptJob& job = found->second;
+  job.counts = counts;
+  if (stopped) job.error = stopped;
+  const JobPhase phase = stopped || counts.failed > 0 ? JobPhase::failed
+                         : counts.cancelled > 0       ? JobPhase::cancelled
+                                                      : JobPhase::finished;
+  end(id, job, phase, now);
+}
+
+void GatewayMachine::on_lost(JobId id, const Error& why, Instant now) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || found->second.over()) return;
+  found->second.error = why;
+  end(id, found->second, JobPhase::failed, now);
+}
+
+void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
+  job.phase = phase;
+  job.ended = now;
+  if (job.client) {
+    if (job.begun) {
+      effects_.emplace_back(SendToClient{*job.client, client::JobEnded{id, job.error, job.counts}});
+    } else {
+      effects_.emplace_back(SendToClient{
+          *job.client,
+          client::JobLost{id, job.error.value_or(Error{ErrorCode::task_cancelled, "it was cancelled"})}});
+    }
+  }
+  client::Answer reply;
+  reply.jobs.push_back(info(id, job, now));
+  for (const auto& [client, number] : std::exchange(job.waiting, {})) {
+    reply.number = number;
+    answer(client, reply);
+  }
+  if (!job.client || !job.begun) close(id, job);
+  ended_.push_back(id);
+  forget_old();
+}
+
+void GatewayMachine::close(JobId id, KeptJob& job) {
+  if (std::exchange(job.closed, true)) return;
+  if (job.begun) effects_.emplace_back(CloseJob{id});
+  std::set<Life> hosts;
+  for (const Worker& worker : job.workers) {
+    if (worker.phase <= Worker::Phase::up && nodes_.contains(worker.node)) hosts.insert(worker.node);
+  }
+  for (const Life host : hosts) effects_.emplace_back(SendToKeeper{host, keeper::StopWorkers{id}});
+  job.graph.reset();
+}
+
+void GatewayMachine::forget_old() {
+  // One that still has a client is not forgotten; it comes to the end of the line.
+  for (std::size_t tries = ended_.size(); ended_.size() > ended_jobs_max && tries > 0; --tries) {
+    const JobId oldest = ended_.front();
+    ended_.pop_front();
+    if (jobs_.at(oldest).closed) {
+      jobs_.erase(oldest);
+    } else {
+      ended_.push_back(oldest);
+    }
+  }
+}
+
+// ---- What is known
+// ------------------------------------------------------------------------------------------
+
+std::optional<Life> GatewayMachine::client_of(JobId job) const {
+  const auto found = jobs_.find(job);
+  return found == jobs_.end() ? std::nullopt : found->second.client;
+}
+
+JobInfo GatewayMachine::info(JobId id, const KeptJob& job, Instant now) const {
+  JobInfo info{id, job.name, job.phase, job.counts, (job.over() ? job.ended : now) - job.accepted,
+               {}, job.error};
+  for (const Worker& worker : job.workers) {
+    info.workers.push_back({worker.life, worker.node.process, worker.pid,
+                            worker.phase == Worker::Phase::up && !job.closed, worker.end});
+  }
+  return info;
+}
+
+}  // namespace dag

@@ -1,0 +1,170 @@
+#pragma once
+// The gateway's half of a keeper: clients, and the jobs whose record (cell) is at this node. Decides which
+// job is accepted, which nodes get a worker process for it and get another one after a loss, and what each
+// client is told. The worker processes themselves are their hosts' (host.hpp), rows and outcomes the cell's.
+//
+//   starting --each node has answered, one process is up--> running --the cell says so--> ended --> closed
+//
+// Each node gets one worker process per job. A lost one is replaced on its node as long as the node is there
+// and the budget allows; a node that joins gets one too. A job without any process waits for the next one;
+// when none is to come, it is stopped.
+//
+// A job whose client is gone goes on. Its outputs lie with its processes, so these stay until nobody may ask
+// for outputs any more: the client forgot the job or is gone, and the job has ended.
+
+#include <deque>
+#include <map>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "libdag/base/time.hpp"
+#include "libdag/keeper/host.hpp"
+#include "libdag/keeper/messages.hpp"
+#include "libdag/supervision/restart.hpp"
+
+namespace dag {
+
+struct SendToClient {
+  Life to;
+  ClientMessage message;
+};
+/// A client that is gone, or a worker process: messages to it have an address now.
+struct LifeAt {
+  Life life;
+  Endpoint endpoint;
+};
+struct BeginJob {
+  std::shared_ptr<const JobPlan> plan;
+  std::vector<Life> lives;
+};
+struct JobLifeUp {
+  JobId job;
+  Life life;
+};
+struct JobLifeDown {
+  JobId job;
+  keeper::WorkerDown down;
+};
+struct WantOutput {
+  JobId job;
+  std::uint32_t task = 0;
+};
+struct CancelJob {
+  JobId job;
+};
+/// It cannot go on.
+struct StopJob {
+  JobId job;
+  Error why;
+};
+/// Nobody will ask for anything of it.
+struct CloseJob {
+  JobId job;
+};
+/// This node is to end.
+struct ShutDown {};
+using GatewayEffect = std::variant<SendToClient, SendToKeeper, LifeAt, ForgetLife, BeginJob, JobLifeUp,
+                                   JobLifeDown, WantOutput, CancelJob, StopJob, CloseJob, ShutDown>;
+
+class GatewayMachine {
+ public:
+  GatewayMachine(Life self, std::uint32_t pid, bool supervise_all = false)
+      : self_(self), pid_(pid), supervise_all_(supervise_all) {}
+
+  /// All nodes that are up and what they say of themselves, this one included; told again whenever it
+  /// changes.
+  void on_nodes(std::vector<Claim> nodes, Instant now);
+  void on_client_message(Life from, ClientMessage message, Instant now);
+  void on_client_gone(Life client, Instant now);
+  /// WorkerUp, WorkerDown and WorkerRefused.
+  void on_keeper_message(Life from, const KeeperMessage& message, Instant now);
+  /// A program that a client sent is in the store.
+  void on_program(ProgramId program) { programs_.insert(program); }
+
+  // What a cell says.
+  void on_settled(JobId job, client::TaskSettled settled);
+  void on_counts(JobId job, const JobCounts& counts);
+  void on_ended(JobId job, const std::optional<Error>& stopped, const JobCounts& counts, Instant now);
+  void on_lost(JobId job, const Error& why, Instant now);
+
+  /// Whom notes of a job's kernels are for.
+  std::optional<Life> client_of(JobId job) const;
+  std::vector<GatewayEffect> take_effects() { return std::exchange(effects_, {}); }
+
+  /// Ended jobs that are remembered; older ones are unknown.
+  static constexpr std::size_t ended_jobs_max = 1000;
+  /// Processes of one job that may crash before it is given up.
+  static constexpr Intensity crashes{20, std::chrono::seconds(60)};
+
+ private:
+  struct Worker {
+    enum class Phase : std::uint8_t { starting, up, refused, down } phase = Phase::starting;
+    Life node;
+    std::uint32_t number = 0;
+    Life life;
+    Endpoint endpoint;
+    std::uint32_t pid = 0;
+    std::string end;
+  };
+  struct KeptJob {
+    std::string name;
+    std::shared_ptr<const detail::Fragment> graph;
+    Launch launch;
+    std::optional<Life> client;
+    JobPhase phase = JobPhase::starting;
+    bool begun = false;
+    bool cancelled = false;  ///< before it began
+    bool closed = false;
+    Instant accepted;
+    Instant ended;
+    std::vector<Worker> workers;
+    std::map<ProcessId, std::uint32_t> numbers;
+    RestartBudget budget{crashes};
+    JobCounts counts;
+    std::optional<Error> error;
+    std::vector<std::pair<Life, std::uint64_t>> waiting;  ///< questions for its end
+    bool over() const { return phase > JobPhase::running; }
+  };
+
+  void ask(Life from, const client::AskHandle& ask, Instant now);
+  void ask(Life from, client::AskSubmit& ask, Instant now);
+  void ask(Life from, const client::AskNodes& ask, Instant now);
+  void ask(Life from, const client::AskJobs& ask, Instant now);
+  void ask(Life from, const client::AskEnd& ask, Instant now);
+  void ask(Life from, const client::AskCancel& ask, Instant now);
+  void ask(Life from, const client::AskShutdown& ask, Instant now);
+  void answer(Life to, client::Answer answer);
+  void refuse(Life to, std::uint64_t number, Error why);
+  KeptJob* known(Life from, std::uint64_t number, JobId job);
+
+  void start_worker(JobId id, KeptJob& job, Life node);
+  void on_worker_up(Life from, const keeper::WorkerUp& up, Instant now);
+  void worker_down(JobId id, KeptJob& job, Worker& worker, keeper::WorkerDown down, bool replace,
+                   Instant now);
+  void begin_if_ready(JobId id, KeptJob& job, Instant now);
+  void introduce(JobId id, const KeptJob& job, const Worker& to);
+  /// No process is up or coming.
+  void stop_if_deserted(JobId id, KeptJob& job, Instant now);
+  void end(JobId id, KeptJob& job, JobPhase phase, Instant now);
+  void close(JobId id, KeptJob& job);
+  void forget_old();
+  JobInfo info(JobId id, const KeptJob& job, Instant now) const;
+  Worker* find(KeptJob& job, Life node, std::uint32_t number);
+
+  const Life self_;
+  const std::uint32_t pid_;
+  const bool supervise_all_;
+  std::map<Life, Claim> nodes_;
+  std::set<ProgramId> programs_;
+  std::uint32_t jobs_given_ = 0;
+  std::map<JobId, KeptJob> jobs_;
+  std::deque<JobId> ended_;
+  std::vector<GatewayEffect> effects_;
+};
+
+/// The number of a job says at which node its record lies.
+JobId job_of_node(ProcessId node, std::uint32_t count);
+ProcessId node_of(JobId job);
+
+}  // namespace dag

@@ -1,0 +1,174 @@
+#include "libdag/keeper/host.hpp"
+
+namespace dag {
+namespace {
+
+constexpr std::uint32_t of_clients = 0xFFFF;
+
+std::string named(JobId job, std::uint32_t number) {
+  return "worker process " + std::to_string(number) + " of " + to_string(job);
+}
+
+}  // namespace
+
+// ---- Names
+// --------------------------------------------------------------------------------------------------
+
+ProcessId worker_process(ProcessId node, std::uint16_t count) {
+  return {std::uint32_t{count} << 16 | (node.value & 0xFFFF)};
+}
+ProcessId node_of(ProcessId process) { return {process.value & 0xFFFF}; }
+bool is_client(ProcessId process) { return (process.value & 0xFFFF) == of_clients; }
+bool is_node(ProcessId process) { return process.value < of_clients; }
+ProcessId client_process(std::uint16_t number) { return {std::uint32_t{number} << 16 | of_clients}; }
+
+// ---- Messages
+// -----------------------------------------------------------------------------------------------
+
+void HostMachine::on_message(Life from, const KeeperMessage& any, Instant now) {
+  if (const auto* order = std::get_if<keeper::StartWorker>(&any)) {
+    if (!started_[order->job].insert(order->number).second) return;
+    // The count comes round after 65535 processes; none of so long ago lives, and the incarnation says when.
+    const Life life{worker_process(self_.process, ++count_ == 0 ? ++count_ : count_), self_.incarnation};
+    Worker& worker = workers_[life];
+    worker = {order->job, order->number, from, order->launch, Phase::waiting, 0, {}, false, false};
+    if (programs_.contains(order->launch.program)) return start(life, worker, now);
+    effects_.emplace_back(SendToKeeper{from, keeper::WantProgram{order->launch.program}});
+  } else if (const auto* stop_order = std::get_if<keeper::StopWorkers>(&any)) {
+    started_.erase(stop_order->job);
+    for (auto worker = workers_.begin(); worker != workers_.end();) {
+      const auto here = worker++;
+      if (here->second.job == stop_order->job) stop(here->first, here->second);
+    }
+  } else if (const auto* want = std::get_if<keeper::WantProgram>(&any)) {
+    effects_.emplace_back(SendProgram{from, want->program});
+  }
+}
+
+void HostMachine::on_program(ProgramId program, const std::optional<Error>& refused, Instant now) {
+  if (!refused) programs_.insert(program);
+  for (auto one = workers_.begin(); one != workers_.end();) {
+    const auto here = one++;
+    Worker& worker = here->second;
+    if (worker.phase != Phase::waiting || worker.launch.program != program) continue;
+    if (!refused) {
+      start(here->first, worker, now);
+    } else {
+      refuse(here->first, worker, *refused);
+      workers_.erase(here);
+    }
+  }
+}
+
+void HostMachine::start(Life life, Worker& worker, Instant now) {
+  worker.phase = Phase::starting;
+  worker.start_until = now + start_within;
+  effects_.emplace_back(StartProcess{life, worker.job, worker.cell, worker.launch});
+}
+
+void HostMachine::refuse(Life, Worker& worker, Error why) {
+  if (std::exchange(worker.told_refused, true)) return;
+  effects_.emplace_back(
+      SendToKeeper{worker.cell, keeper::WorkerRefused{worker.job, worker.number, std::move(why)}});
+}
+
+void HostMachine::stop(Life life, Worker& worker) {
+  if (worker.phase == Phase::waiting) {
+    workers_.erase(life);
+  } else if (std::exchange(worker.phase, Phase::stopping) != Phase::stopping) {
+    effects_.emplace_back(StopProcess{life});
+  }
+}
+
+// ---- Processes
+// ----------------------------------------------------------------------------------------------
+
+void HostMachine::on_started(Life life, std::uint32_t pid) {
+  if (const auto worker = workers_.find(life); worker != workers_.end()) worker->second.pid = pid;
+}
+
+void HostMachine::on_not_started(Life life, const Error& why) {
+  const auto worker = workers_.find(life);
+  if (worker == workers_.end()) return;
+  refuse(life, worker->second, why);
+  workers_.erase(worker);
+}
+
+void HostMachine::on_greeted(Life life, const Endpoint& endpoint, const std::string& build) {
+  const auto found = workers_.find(life);
+  if (found == workers_.end() || found->second.phase != Phase::starting) return;
+  Worker& worker = found->second;
+  if (build != worker.launch.build) {
+    refuse(life, worker,
+           {ErrorCode::binary_mismatch,
+            named(worker.job, worker.number) + " runs build " + build + ", its client build " +
+                worker.launch.build,
+            "the hosts have different versions of libdag.so: install the same one on all"});
+    return stop(life, worker);
+  }
+  worker.phase = Phase::up;
+  worker.told_up = true;
+  effects_.emplace_back(
+      SendToKeeper{worker.cell, keeper::WorkerUp{worker.job, worker.number, life, endpoint, worker.pid}});
+}
+
+void HostMachine::on_ended(Life life, ProcessEnd end, const std::string& text,
+                           std::vector<RunningAttempt> running, std::optional<std::uint32_t> guilty_lane) {
+  const auto found = workers_.find(life);
+  if (found == workers_.end()) return;
+  Worker& worker = found->second;
+  if (worker.told_up) {
+    keeper::WorkerDown down{worker.job, worker.number,
+                            life,       worker.phase == Phase::stopping ? ProcessEnd::stopped_by_us : end,
+                            text,       std::move(running),
+                            guilty_lane};
+    effects_.emplace_back(SendToKeeper{worker.cell, std::move(down)});
+  } else if (worker.phase != Phase::stopping) {
+    refuse(life, worker,
+           {ErrorCode::program_invalid,
+            named(worker.job, worker.number) + " ended before it made its dag::Session: " + text,
+            "it is started with the arguments of the client, in the same directory; its output is in the log "
+            "directory of " +
+                to_string(self_.process)});
+  }
+  effects_.emplace_back(ForgetLife{life});
+  workers_.erase(found);
+}
+
+void HostMachine::on_keeper_down(Life keeper) {
+  for (auto worker = workers_.begin(); worker != workers_.end();) {
+    const auto here = worker++;
+    if (here->second.cell != keeper) continue;
+    started_.erase(here->second.job);
+    stop(here->first, here->second);
+  }
+}
+
+void HostMachine::on_time(Instant now) {
+  for (auto& [life, worker] : workers_) {
+    if (worker.phase != Phase::starting || worker.start_until > now) continue;
+    refuse(life, worker,
+           {ErrorCode::program_invalid,
+            named(worker.job, worker.number) + " did not make its dag::Session within " +
+                std::to_string(std::chrono::duration_cast<std::chrono::seconds>(start_within).count()) + " s",
+            "what a job does before its dag::Session, every worker process does too: keep it short"});
+    stop(life, worker);
+  }
+}
+
+std::optional<Instant> HostMachine::wake_at() const {
+  std::optional<Instant> wake;
+  for (const auto& [life, worker] : workers_) {
+    if (worker.phase == Phase::starting && (!wake || worker.start_until < *wake)) wake = worker.start_until;
+  }
+  return wake;
+}
+
+void HostMachine::stop_all() {
+  for (auto worker = workers_.begin(); worker != workers_.end();) {
+    const auto here = worker++;
+    stop(here->first, here->second);
+  }
+}
+
+}  // namespace dag

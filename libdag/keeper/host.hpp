@@ -1,0 +1,113 @@
+#pragma once
+// The host's half of a keeper: the worker processes of this node, whoever holds the record of their job.
+// Decides when one is started, who is told of it and when it must end. Starting and watching processes is
+// nodes/workers', which job needs one is the gateway's (gateway.hpp).
+//
+//   starting --greeted, right build--> up --ended--> gone          WorkerUp, then WorkerDown
+//      |  not started, wrong build, ended before its Session, too slow
+//      +----------------------------------------------> gone       WorkerRefused
+//
+// Why it ends: a process ends by itself, when its job has ended (StopWorkers), or when the keeper with the
+// job's record is gone; one that must end is killed if it does not, so its end is always seen.
+
+#include <map>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "libdag/base/time.hpp"
+#include "libdag/keeper/messages.hpp"
+
+namespace dag {
+
+struct SendToKeeper {
+  Life to;
+  KeeperMessage message;
+};
+/// The bytes are in the store of programs; who carries this out adds them.
+struct SendProgram {
+  Life to;
+  ProgramId program;
+};
+struct StartProcess {
+  Life life;
+  JobId job;
+  Life cell;  ///< the keeper with the job's record
+  Launch launch;
+};
+/// It is asked to end, and killed if it does not.
+struct StopProcess {
+  Life life;
+};
+/// Whatever is said by, or waits for, that life is of no use any more.
+struct ForgetLife {
+  Life life;
+};
+using HostEffect = std::variant<SendToKeeper, SendProgram, StartProcess, StopProcess, ForgetLife>;
+
+class HostMachine {
+ public:
+  explicit HostMachine(Life self) : self_(self) {}
+
+  /// StartWorker, StopWorkers, WantProgram and ProgramBytes; the bytes of the latter are in the store
+  /// already, or were refused (on_program).
+  void on_message(Life from, const KeeperMessage& message, Instant now);
+  /// A program has come to be here, or cannot be had.
+  void on_program(ProgramId program, const std::optional<Error>& refused, Instant now);
+  bool has(ProgramId program) const { return programs_.contains(program); }
+
+  void on_started(Life life, std::uint32_t pid);
+  void on_not_started(Life life, const Error& why);
+  /// The process has said Hello.
+  void on_greeted(Life life, const Endpoint& endpoint, const std::string& build);
+  void on_ended(Life life, ProcessEnd end, const std::string& text, std::vector<RunningAttempt> running,
+                std::optional<std::uint32_t> guilty_lane);
+  /// The keeper is gone, and with it the record of its jobs.
+  void on_keeper_down(Life keeper);
+  void on_time(Instant now);
+  std::optional<Instant> wake_at() const;
+  /// This node ends.
+  void stop_all();
+  bool empty() const { return workers_.empty(); }
+
+  std::vector<HostEffect> take_effects() { return std::exchange(effects_, {}); }
+
+  /// How long a worker process may take to reach its Session.
+  static constexpr Duration start_within = std::chrono::seconds(30);
+
+ private:
+  enum class Phase : std::uint8_t { waiting, starting, up, stopping };
+  struct Worker {
+    JobId job;
+    std::uint32_t number = 0;
+    Life cell;
+    Launch launch;
+    Phase phase = Phase::waiting;
+    std::uint32_t pid = 0;
+    Instant start_until;
+    bool told_up = false;       ///< owes a WorkerDown
+    bool told_refused = false;  ///< owes nothing any more
+  };
+
+  void start(Life life, Worker& worker, Instant now);
+  void refuse(Life life, Worker& worker, Error why);
+  void stop(Life life, Worker& worker);
+
+  const Life self_;
+  std::uint16_t count_ = 0;
+  std::map<Life, Worker> workers_;
+  std::set<ProgramId> programs_;
+  /// Starts nothing twice, in a message that comes again.
+  std::map<JobId, std::set<std::uint32_t>> started_;
+  std::vector<HostEffect> effects_;
+};
+
+/// Worker process `count` (from 1) of a node.
+ProcessId worker_process(ProcessId node, std::uint16_t count);
+ProcessId node_of(ProcessId process);
+bool is_node(ProcessId process);
+/// A client names itself with a number that it draws.
+ProcessId client_process(std::uint16_t number);
+bool is_client(ProcessId process);
+
+}  // namespace dag
