@@ -52,7 +52,21 @@ void GatewayMachine::on_client_gone(Life client, Instant) {
     job.client.reset();
     if (job.over()) close(id, job);
   }
+  std::erase_if(waiting_for_program_, [&](const auto& one) { return one.first == client; });
   effects_.emplace_back(ForgetLife{client});
+}
+
+void GatewayMachine::on_program(ProgramId program, const std::optional<Error>& refused, Instant now) {
+  if (!refused) programs_.insert(program);
+  for (auto& [client, submission] : std::exchange(waiting_for_program_, {})) {
+    if (submission.launch.program != program) {
+      waiting_for_program_.emplace_back(client, std::move(submission));
+    } else if (refused) {
+      refuse(client, submission.number, *refused);
+    } else {
+      ask(client, submission, now);
+    }
+  }
 }
 
 void GatewayMachine::answer(Life to, client::Answer answer) {
@@ -95,7 +109,9 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   }
   if (!programs_.contains(ask.launch.program)) {
     reply.wants_program = true;
-    return answer(from, std::move(reply));
+    answer(from, std::move(reply));
+    waiting_for_program_.emplace_back(from, std::move(ask));
+    return;
   }
   if (Status sound = check(*ask.graph); !sound) return refuse(from, ask.number, sound.error());
   std::vector<NodeDevices> devices;

@@ -79,8 +79,8 @@ class GatewayMachine {
   void on_client_gone(Life client, Instant now);
   /// WorkerUp, WorkerDown and WorkerRefused.
   void on_keeper_message(Life from, const KeeperMessage& message, Instant now);
-  /// A program that a client sent is in the store.
-  void on_program(ProgramId program) { programs_.insert(program); }
+  /// A program that a client sent is in the store, or was refused.
+  void on_program(ProgramId program, const std::optional<Error>& refused, Instant now);
 
   // What a cell says.
   void on_settled(JobId job, client::TaskSettled settled);
@@ -157,6 +157,7 @@ class GatewayMachine {
   const bool supervise_all_;
   std::map<Life, Claim> nodes_;
   std::set<ProgramId> programs_;
+  std::vector<std::pair<Life, client::AskSubmit>> waiting_for_program_;
   std::uint32_t jobs_given_ = 0;
   std::map<JobId, KeptJob> jobs_;
   std::deque<JobId> ended_;

@@ -97,7 +97,8 @@ namespace client {
 struct AskHandle {
   std::uint64_t number = 0;
 };
-/// Answered when the job is accepted. `wants_program` in the answer: send ProgramBytes, then the same again.
+/// Answered when the job is accepted. An answer with `wants_program` comes before that one where the node
+/// does not have the program: send ProgramBytes.
 struct AskSubmit {
   std::uint64_t number = 0;
   JobId job;
