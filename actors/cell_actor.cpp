@@ -7,6 +7,8 @@ namespace {
 
 /// The submitter is the one client of a cell in this release.
 constexpr ClientId submitter{1};
+/// Between two words on how far the job is.
+constexpr Duration progress_every = std::chrono::milliseconds(200);
 
 }  // namespace
 
@@ -37,6 +39,11 @@ caf::behavior CellActor::make_behavior() {
         cell_.cancel({}, ports_.now());
         act();
       },
+      [this](mail::StopJob& stop) {
+        cell_.stop(std::move(stop.why), ports_.now());
+        act();
+      },
+      [this](const mail::Tick&) { tell_progress(); },
       [this](const mail::ForgetJob&) {
         cell_.close();
         act();
@@ -97,6 +104,16 @@ void CellActor::act() {
         effect);
   }
   if (!outgoing.messages.empty()) send(node_, std::move(outgoing));
+  if (setup_.follower.progress && !progress_due_ && cell_.counts().settled != settled_told_) {
+    progress_due_ = true;
+    delayed_send(this, progress_every, mail::Tick{});
+  }
+}
+
+void CellActor::tell_progress() {
+  progress_due_ = false;
+  settled_told_ = cell_.counts().settled;
+  if (setup_.follower.progress) setup_.follower.progress(cell_.counts());
 }
 
 }  // namespace dag

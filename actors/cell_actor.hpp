@@ -1,7 +1,7 @@
 #pragma once
 // Hosts the cell of a job: its record, its map of homes, and whoever follows it. Decides nothing itself.
 //
-// Messages: in Incoming, Want, CancelJob, LifeUp, LifeDown, Brought; out Outgoing (to the node), Bring (to
+// Messages: in Incoming, Want, CancelJob, StopJob, ForgetJob, LifeUp, LifeDown, Brought, Tick; out Outgoing (to the node), Bring (to
 // the runner).
 
 #include <memory>
@@ -27,6 +27,7 @@ class CellActor : public caf::event_based_actor {
 
  private:
   void act();
+  void tell_progress();
   void tell(const OutcomeRecord& record, Blob output);
 
   CellSetup setup_;
@@ -36,6 +37,8 @@ class CellActor : public caf::event_based_actor {
   Cell cell_;
   std::map<std::uint64_t, OutcomeRecord> brought_;  // records whose bytes were sent for, by ticket
   std::uint64_t next_ticket_ = 1;
+  std::uint64_t settled_told_ = 0;
+  bool progress_due_ = false;
 };
 
 }  // namespace dag

@@ -15,6 +15,7 @@ HomeActor::HomeActor(caf::actor_config& config, HomeSetup setup, Lanes& lanes, P
       attempts_(*this, lanes, setup_.plan->representation),
       shard_(std::make_shared<LaneShard>(setup_.plan->representation)) {
   shard_->job = setup_.plan->job;
+  shard_->epoch = setup_.options.epoch;
   home_ = std::make_unique<Home>(setup_.options, setup_.plan, shard_->table, shard_->gate, records);
 }
 

@@ -12,6 +12,7 @@
 #include "libdag/home/home.hpp"
 #include "libdag/home/lane_report.hpp"
 #include "libdag/home/runner.hpp"
+#include "libdag/keeper/messages.hpp"
 #include "libdag/membership/messages.hpp"
 
 namespace dag::mail {
@@ -65,6 +66,8 @@ struct Brought {
 struct Submit {
   std::shared_ptr<const JobPlan> plan;
   Follower follower;
+  /// Who runs it; none: everybody, this process included.
+  std::vector<Life> lives = {};
 };
 /// gateway -> NodeActor -> CellActor: a client wants this output.
 struct Want {
@@ -73,6 +76,11 @@ struct Want {
 };
 struct CancelJob {
   JobId job;
+};
+/// It cannot go on.
+struct StopJob {
+  JobId job;
+  Error why;
 };
 /// gateway -> NodeActor: nobody asks for anything of this job any more.
 struct ForgetJob {
@@ -102,17 +110,66 @@ struct Leave {};
 struct Backlogs {
   std::vector<std::pair<Life, std::uint32_t>> tasks_ready;
 };
-/// MembershipActor -> NodeActor -> CellActor: a process of the cluster came, or is gone.
+/// MembershipActor, KeeperActor -> NodeActor -> CellActor: a process came, or is gone. Of one job, or of all.
 struct LifeUp {
   Life life;
+  std::optional<JobId> job = std::nullopt;
 };
 struct LifeDown {
   Life life;
+  std::optional<JobId> job = std::nullopt;
 };
 /// NodeActor -> HomeActor: another process asks for rows.
 struct Steal {
   Life thief;
   std::uint32_t slots = 0;
+};
+
+// ---- Of a keeper
+
+/// transport -> KeeperActor.
+struct ClientSaid {
+  Life from;
+  ClientMessage message;
+};
+struct KeeperSaid {
+  Life from;
+  KeeperMessage message;
+};
+/// transport -> KeeperActor: a process has said Hello.
+struct Greeted {
+  Life life;
+  Endpoint endpoint;
+  std::string build;
+};
+/// transport -> KeeperActor: nobody listens any more where a client did.
+struct Gone {
+  Life life;
+};
+/// MembershipActor -> KeeperActor: all nodes that are up.
+struct Nodes {
+  std::vector<Claim> nodes;
+};
+/// nodes/workers -> KeeperActor.
+struct ProcessStarted {
+  Life life;
+  std::uint32_t pid = 0;
+};
+struct ProcessNotStarted {
+  Life life;
+  Error why;
+};
+struct ProcessEnded {
+  Life life;
+  ProcessEnd end = ProcessEnd::stopped_by_us;
+  std::string text;
+  std::vector<RunningAttempt> running;
+  std::optional<std::uint32_t> guilty_lane;
+};
+/// CellActor -> KeeperActor.
+struct JobSaid {
+  JobId job;
+  std::variant<client::TaskSettled, JobCounts, client::JobEnded, client::JobLost> what;
 };
 
 }  // namespace dag::mail
@@ -130,6 +187,16 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Bring)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Brought)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Want)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::CancelJob)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::StopJob)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ClientSaid)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::KeeperSaid)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Greeted)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Gone)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Nodes)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ProcessStarted)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ProcessNotStarted)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ProcessEnded)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::JobSaid)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LifeUp)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LifeDown)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Submit)

@@ -39,6 +39,11 @@ caf::behavior NodeActor::make_behavior() {
           send(job->second.cell, cancel);
         }
       },
+      [this](const mail::StopJob& stop) {
+        if (const auto job = jobs_.find(stop.job); job != jobs_.end() && job->second.cell) {
+          send(job->second.cell, stop);
+        }
+      },
       [this](const mail::ForgetJob& forget) {
         if (const auto job = jobs_.find(forget.job); job != jobs_.end() && job->second.cell) {
           send(job->second.cell, forget);
@@ -79,9 +84,9 @@ caf::behavior NodeActor::make_behavior() {
         steal();
       },
       [this](const mail::LifeUp& up) {
-        setup_.lives.insert(up.life);
+        if (!up.job) setup_.lives.insert(up.life);
         for (const auto& [id, job] : jobs_) {
-          if (job.cell) send(job.cell, up);
+          if (job.cell && of_job(up.job, id, job)) send(job.cell, up);
         }
       },
       [this](const mail::LifeDown& down) {
@@ -89,7 +94,7 @@ caf::behavior NodeActor::make_behavior() {
         thief_.on_member_down(down.life);
         std::erase_if(victims_, [&](const VictimView& victim) { return victim.life == down.life; });
         for (const auto& [id, job] : jobs_) {
-          if (job.cell) send(job.cell, down);
+          if (job.cell && of_job(down.job, id, job)) send(job.cell, down);
         }
       },
   };
@@ -106,7 +111,15 @@ void NodeActor::submit(mail::Submit& order) {
   CellSetup setup;
   setup.options = {setup_.self, order.plan->seed};
   setup.plan = order.plan;
-  setup.lives.assign(setup_.lives.begin(), setup_.lives.end());
+  if (order.lives.empty()) {
+    setup.lives.assign(setup_.lives.begin(), setup_.lives.end());
+  } else {
+    // The job runs elsewhere; this process has its record, and fetches outputs for its client.
+    job.runs_elsewhere = true;
+    setup.lives = std::move(order.lives);
+    setup.lives.push_back(setup_.self);
+    setup.options.self_runs = false;
+  }
   setup.follower = std::move(order.follower);
   job.cell = spawn<CellActor, caf::monitored>(std::move(setup), ports_, records_,
                                               caf::actor_cast<caf::actor>(this), job.runner);

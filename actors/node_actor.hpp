@@ -43,7 +43,13 @@ class NodeActor : public caf::event_based_actor {
     caf::actor runner;
     std::map<std::uint32_t, std::pair<Epoch, caf::actor>> homes;
     Follower follower;
+    /// In processes of its own: those of the cluster that come and go are nothing to it.
+    bool runs_elsewhere = false;
   };
+  /// Whether news about a life, of one job or of all, are for this job.
+  static bool of_job(std::optional<JobId> named, JobId job, const JobHere& here) {
+    return named ? *named == job : !here.runs_elsewhere;
+  }
 
   void submit(mail::Submit& submit);
   void open_job(const std::shared_ptr<const JobPlan>& plan);

@@ -27,6 +27,8 @@ struct Follower {
   std::function<void(std::uint32_t task, Outcome outcome, Blob output, std::optional<Error> error)> settled;
   /// Every row is final and settled, or the job was stopped.
   std::function<void(std::optional<Error> stopped, CellCounts counts)> ended;
+  /// How far the job is, a few times a second while that changes. May be empty.
+  std::function<void(CellCounts counts)> progress;
   /// Nothing more will come: libdag itself failed.
   std::function<void(Error why)> lost;
 };

@@ -99,9 +99,11 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, RowIndex row) {
   lane.task_name = fragment.names[draft.name];
   Context context(lane, attempt, &shard.cancelled);
   const auto began = LaneClock::now();
+  if (options_.running != nullptr) options_.running->begin(lane.index, about.id, {shard.epoch, attempt});
   KernelResult result = run_kernel(fragment.codes[draft.code], lane.views, nullptr, context);
   const Duration ran = LaneClock::now() - began;
   if (lane.abandoned.load()) return;
+  if (options_.running != nullptr) options_.running->end(lane.index);
   lane.last_ran = ran;
   end_row(lane, shard, row, attempt, std::move(result), ran);
 
@@ -182,11 +184,13 @@ void Lanes::run_handed_out(Lane& lane, const HandedOut& work) {
       lane.running = key;
     }
     const auto began = LaneClock::now();
+    if (options_.running != nullptr) options_.running->begin(lane.index, attempt.task, attempt.id);
     ended = run_attempt(attempt, actors_, lane, work.cancelled.get());
     ended.ran = LaneClock::now() - began;
     const std::lock_guard lock(lane.mutex);
     lane.running.reset();
     if (lane.abandoned.load()) return;
+    if (options_.running != nullptr) options_.running->end(lane.index);
   }
   {
     const std::lock_guard lock(handed_out_mutex_);

@@ -15,6 +15,7 @@ struct LaneShard {
   explicit LaneShard(Representation representation) : table(representation) {}
 
   JobId job;
+  Epoch epoch;
   RowTable table;
   Gate gate;
   /// Takes a batch to the home. Called by lanes, must not block.

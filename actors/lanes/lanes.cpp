@@ -25,7 +25,6 @@ void pin_to(int core) {
 
 Lanes::Lanes(LanesOptions options, LaneEvents events)
     : options_(std::move(options)), events_(std::move(events)) {
-  DAG_CHECK(!options_.cores.empty());
   for (const int core : options_.cores) lanes_.push_back(std::make_shared<Lane>(*this, lanes_.size(), core));
   const std::lock_guard lock(lanes_mutex_);  // A lane looks for work in the whole list.
   for (const auto& lane : lanes_) start_thread(lane);
@@ -61,6 +60,7 @@ Lanes::~Lanes() {
 void Lanes::start_thread(const std::shared_ptr<Lane>& lane) {
   lane->thread = std::thread([this, lane] {
     pin_to(lane->core);
+    if (options_.running != nullptr) watch_this_lane(lane->index);
     pthread_setname_np(pthread_self(), ("dag-lane" + std::to_string(lane->index)).substr(0, 15).c_str());
     run(*lane);
     const std::lock_guard lock(lane->mutex);
@@ -72,6 +72,7 @@ void Lanes::start_thread(const std::shared_ptr<Lane>& lane) {
 void Lanes::push(Work work) {
   {
     const std::lock_guard lock(lanes_mutex_);
+    DAG_CHECK(!lanes_.empty());
     const std::size_t lane = next_lane_.fetch_add(1, std::memory_order_relaxed) % lanes_.size();
     lanes_[lane]->queue.push(std::move(work));
   }

@@ -18,6 +18,7 @@
 #include "actors/lanes/job_actors.hpp"
 #include "actors/lanes/kernel_run.hpp"
 #include "actors/lanes/lane_shard.hpp"
+#include "actors/lanes/running_page.hpp"
 #include "actors/lanes/work_queue.hpp"
 
 namespace dag {
@@ -32,12 +33,14 @@ struct LaneEvents {
 };
 
 struct LanesOptions {
-  /// One lane each; the core to pin it to, or -1 for none.
+  /// One lane each; the core to pin it to, or -1 for none. No lanes: nothing may be given to them.
   std::vector<int> cores;
   /// How long a dry lane looks before it sleeps. Zero where lanes share cores.
   Duration spin = std::chrono::microseconds(20);
   /// As in `n0`: the process, for Context::device.
   std::string process_name = "n0";
+  /// Where each lane notes what it runs, if anybody wants to know; outlives the lanes.
+  RunningPage* running = nullptr;
 };
 
 class Lanes {

@@ -1,0 +1,200 @@
+#include "actors/keeper_actor.hpp"
+
+#include "actors/exceptions.hpp"
+
+namespace dag {
+
+KeeperActor::KeeperActor(caf::actor_config& config, KeeperSetup setup, KeeperPorts ports, caf::actor node)
+    : event_based_actor(config),
+      setup_(setup),
+      ports_(std::move(ports)),
+      node_(std::move(node)),
+      gateway_(setup.self, setup.pid, setup.supervise_all),
+      host_(setup.self) {}
+
+caf::behavior KeeperActor::make_behavior() {
+  set_exception_handler(keep_text);
+  return {
+      [this](mail::ClientSaid& said) {
+        gateway_.on_client_message(said.from, std::move(said.message), ports_.now());
+        act();
+      },
+      [this](mail::KeeperSaid& said) {
+        heard(said.from, std::move(said.message));
+        act();
+      },
+      [this](const mail::Greeted& greeted) {
+        host_.on_greeted(greeted.life, greeted.endpoint, greeted.build);
+        act();
+      },
+      [this](const mail::Gone& gone) {
+        gateway_.on_client_gone(gone.life, ports_.now());
+        act();
+      },
+      [this](mail::Nodes& nodes) {
+        gateway_.on_nodes(std::move(nodes.nodes), ports_.now());
+        act();
+      },
+      [this](const mail::LifeDown& down) {
+        host_.on_keeper_down(down.life);
+        act();
+      },
+      [this](const mail::ProcessStarted& started) {
+        host_.on_started(started.life, started.pid);
+        act();
+      },
+      [this](const mail::ProcessNotStarted& failed) {
+        host_.on_not_started(failed.life, failed.why);
+        act();
+      },
+      [this](mail::ProcessEnded& ended) {
+        host_.on_ended(ended.life, ended.end, ended.text, std::move(ended.running), ended.guilty_lane);
+        act();
+      },
+      [this](mail::JobSaid& said) {
+        if (auto* settled = std::get_if<client::TaskSettled>(&said.what)) {
+          gateway_.on_settled(said.job, std::move(*settled));
+        } else if (const auto* counts = std::get_if<JobCounts>(&said.what)) {
+          gateway_.on_counts(said.job, *counts);
+        } else if (const auto* ended = std::get_if<client::JobEnded>(&said.what)) {
+          gateway_.on_ended(said.job, ended->stopped, ended->counts, ports_.now());
+        } else {
+          gateway_.on_lost(said.job, std::get<client::JobLost>(said.what).why, ports_.now());
+        }
+        act();
+      },
+      [this](const mail::Tick& tick) {
+        if (wake_at_ != tick.due) return;
+        wake_at_.reset();
+        host_.on_time(ports_.now());
+        act();
+      },
+  };
+}
+
+void KeeperActor::on_exit() { node_ = nullptr; }
+
+void KeeperActor::heard(Life from, KeeperMessage any) {
+  const Instant now = ports_.now();
+  if (auto* program = std::get_if<keeper::ProgramBytes>(&any)) {
+    if (host_.has(program->program)) return;
+    std::optional<Error> refused;
+    if (!program->bytes) {
+      refused = Error{ErrorCode::program_invalid, to_string(from.process) + " does not have the job's binary any more"};
+    } else if (const Status kept = ports_.keep_program(program->program, program->bytes); !kept) {
+      refused = kept.error();
+    }
+    host_.on_program(program->program, refused, now);
+    gateway_.on_program(program->program, refused, now);
+  } else {
+    host_.on_message(from, any, now);
+    gateway_.on_keeper_message(from, any, now);
+  }
+}
+
+void KeeperActor::act() {
+  // What one half says to the other makes it say something in turn; that ends, since each such message opens or
+  // closes one worker process.
+  for (bool again = true; again;) {
+    again = false;
+    for (GatewayEffect& effect : gateway_.take_effects()) {
+      again = true;
+      carry_out(std::move(effect));
+    }
+    for (HostEffect& effect : host_.take_effects()) {
+      again = true;
+      carry_out(std::move(effect));
+    }
+  }
+  const std::optional<Instant> wake = host_.wake_at();
+  if (wake && (!wake_at_ || *wake < *wake_at_)) {
+    wake_at_ = wake;
+    delayed_send(this, std::max(*wake - ports_.now(), Duration{0}), mail::Tick{*wake});
+  }
+}
+
+void KeeperActor::send_keeper(SendToKeeper effect) {
+  if (effect.to == setup_.self) {
+    heard(setup_.self, std::move(effect.message));
+  } else {
+    ports_.send_keeper(effect.to, std::move(effect.message));
+  }
+}
+
+void KeeperActor::carry_out(HostEffect any) {
+  std::visit(
+      [&](auto& effect) {
+        using Effect = std::remove_cvref_t<decltype(effect)>;
+        if constexpr (std::is_same_v<Effect, SendToKeeper>) {
+          send_keeper(std::move(effect));
+        } else if constexpr (std::is_same_v<Effect, SendProgram>) {
+          send_keeper({effect.to, keeper::ProgramBytes{effect.program, ports_.program(effect.program)}});
+        } else if constexpr (std::is_same_v<Effect, StartProcess>) {
+          ports_.start_process(std::move(effect));
+        } else if constexpr (std::is_same_v<Effect, StopProcess>) {
+          ports_.stop_process(effect.life);
+        } else {
+          ports_.forget(effect.life);
+        }
+      },
+      any);
+}
+
+void KeeperActor::carry_out(GatewayEffect any) {
+  std::visit(
+      [&](auto& effect) {
+        using Effect = std::remove_cvref_t<decltype(effect)>;
+        if constexpr (std::is_same_v<Effect, SendToClient>) {
+          ports_.send_client(effect.to, std::move(effect.message));
+        } else if constexpr (std::is_same_v<Effect, SendToKeeper>) {
+          send_keeper(std::move(effect));
+        } else if constexpr (std::is_same_v<Effect, LifeAt>) {
+          ports_.life_at(effect);
+        } else if constexpr (std::is_same_v<Effect, ForgetLife>) {
+          ports_.forget(effect.life);
+        } else if constexpr (std::is_same_v<Effect, BeginJob>) {
+          const JobId job = effect.plan->job;
+          send(node_, mail::Submit{std::move(effect.plan), follower_of(job), std::move(effect.lives)});
+        } else if constexpr (std::is_same_v<Effect, JobLifeUp>) {
+          send(node_, mail::LifeUp{effect.life, effect.job});
+        } else if constexpr (std::is_same_v<Effect, JobLifeDown>) {
+          send(node_, mail::LifeDown{effect.down.life, effect.job});
+        } else if constexpr (std::is_same_v<Effect, WantOutput>) {
+          send(node_, mail::Want{effect.job, effect.task});
+        } else if constexpr (std::is_same_v<Effect, CancelJob>) {
+          send(node_, mail::CancelJob{effect.job});
+        } else if constexpr (std::is_same_v<Effect, StopJob>) {
+          send(node_, mail::StopJob{effect.job, std::move(effect.why)});
+        } else if constexpr (std::is_same_v<Effect, CloseJob>) {
+          send(node_, mail::ForgetJob{effect.job});
+        } else {
+          host_.stop_all();
+          ports_.shut_down();
+        }
+      },
+      any);
+}
+
+Follower KeeperActor::follower_of(JobId job) {
+  // By address, so that a cell does not keep its keeper alive.
+  const auto tell = [keeper = caf::actor_cast<caf::actor_addr>(this), job](auto what) {
+    if (const auto alive = caf::actor_cast<caf::actor>(keeper)) {
+      caf::anon_send(alive, mail::JobSaid{job, std::move(what)});
+    }
+  };
+  Follower follower;
+  follower.settled = [tell, job](std::uint32_t task, Outcome outcome, Blob output, std::optional<Error> error) {
+    tell(client::TaskSettled{job, task, outcome, std::move(output), std::move(error)});
+  };
+  follower.ended = [tell, job](std::optional<Error> stopped, const CellCounts& counts) {
+    tell(client::JobEnded{job, std::move(stopped),
+                          {counts.open, counts.finished, counts.failed, counts.skipped, counts.cancelled}});
+  };
+  follower.lost = [tell, job](Error why) { tell(client::JobLost{job, std::move(why)}); };
+  follower.progress = [tell](const CellCounts& counts) {
+    tell(JobCounts{counts.open, counts.finished, counts.failed, counts.skipped, counts.cancelled});
+  };
+  return follower;
+}
+
+}  // namespace dag

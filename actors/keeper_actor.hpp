@@ -1,0 +1,62 @@
+#pragma once
+// Hosts the two machines of a keeper: the gateway (clients, the jobs whose record is here) and the host (the worker
+// processes of this node). Decides nothing itself.
+//
+// Messages: in ClientSaid, KeeperSaid, Greeted, Gone (from the transport), Nodes (from membership), ProcessStarted,
+// ProcessNotStarted, ProcessEnded (from nodes/workers), JobSaid (from cells), Noted, Tick; out Submit, JobLives,
+// Want, CancelJob, StopJob, ForgetJob (to the node).
+
+#include <functional>
+#include <optional>
+
+#include "actors/mail.hpp"
+#include "libdag/keeper/gateway.hpp"
+#include "libdag/keeper/host.hpp"
+
+namespace dag {
+
+/// What it needs from outside. Nothing here blocks.
+struct KeeperPorts {
+  std::function<Instant()> now;
+  std::function<void(Life to, ClientMessage message)> send_client;
+  std::function<void(Life to, KeeperMessage message)> send_keeper;
+  std::function<void(const LifeAt& at)> life_at;
+  std::function<void(Life life)> forget;
+  std::function<void(StartProcess order)> start_process;
+  std::function<void(Life life)> stop_process;
+  /// Checks and keeps a program; gives back its bytes, or null.
+  std::function<Status(ProgramId program, const Blob& bytes)> keep_program;
+  std::function<Blob(ProgramId program)> program;
+  std::function<void()> shut_down;
+};
+
+struct KeeperSetup {
+  Life self;
+  std::uint32_t pid = 0;
+  bool supervise_all = false;
+};
+
+class KeeperActor : public caf::event_based_actor {
+ public:
+  KeeperActor(caf::actor_config& config, KeeperSetup setup, KeeperPorts ports, caf::actor node);
+  caf::behavior make_behavior() override;
+  void on_exit() override;
+  const char* name() const override { return "dag.keeper"; }
+
+ private:
+  void act();
+  void carry_out(GatewayEffect effect);
+  void carry_out(HostEffect effect);
+  void send_keeper(SendToKeeper effect);
+  void heard(Life from, KeeperMessage message);
+  Follower follower_of(JobId job);
+
+  const KeeperSetup setup_;
+  KeeperPorts ports_;
+  caf::actor node_;
+  GatewayMachine gateway_;
+  HostMachine host_;
+  std::optional<Instant> wake_at_;
+};
+
+}  // namespace dag

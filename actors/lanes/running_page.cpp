@@ -1,0 +1,62 @@
+#include "actors/lanes/running_page.hpp"
+
+#include <signal.h>
+
+#include <memory>
+
+namespace dag {
+namespace {
+
+constexpr int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr std::size_t handler_stack_bytes = 16 * 1024;
+
+std::atomic<RunningPage*> page_of_faults{nullptr};
+thread_local std::size_t lane_of_thread = RunningPage::lanes_max;
+
+/// SA_RESETHAND is set: when this returns, the faulting instruction runs again and takes the process down. A
+/// signal that somebody raised is raised again.
+void on_fault(int signal_number, siginfo_t* info, void*) {
+  RunningPage* page = page_of_faults.load();
+  if (page != nullptr && lane_of_thread < RunningPage::lanes_max) page->fault(lane_of_thread);
+  if (info->si_code <= 0 || signal_number == SIGABRT) raise(signal_number);
+}
+
+}  // namespace
+
+std::vector<RunningPage::Attempt> RunningPage::running() const {
+  std::vector<Attempt> attempts;
+  for (std::uint32_t lane = 0; lane < lanes_max; ++lane) {
+    if (slots_[lane].runs.load(std::memory_order_acquire)) {
+      attempts.push_back({slots_[lane].task, slots_[lane].attempt, lane});
+    }
+  }
+  return attempts;
+}
+
+std::optional<std::uint32_t> RunningPage::faulted_lane() const {
+  const std::uint32_t lane = faulted_.load();
+  if (lane == 0 || lane > lanes_max) return std::nullopt;
+  return lane - 1;
+}
+
+void note_faults(RunningPage& page) {
+  page_of_faults.store(&page);
+  struct sigaction action {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  for (const int fault : faults) sigaction(fault, &action, nullptr);
+}
+
+void watch_this_lane(std::size_t lane) {
+  lane_of_thread = lane;
+  thread_local std::unique_ptr<char[]> stack;
+  if (stack || page_of_faults.load() == nullptr) return;
+  stack = std::make_unique<char[]>(handler_stack_bytes);
+  stack_t alternate{};
+  alternate.ss_sp = stack.get();
+  alternate.ss_size = handler_stack_bytes;
+  sigaltstack(&alternate, nullptr);
+}
+
+}  // namespace dag

@@ -1,0 +1,266 @@
+#include "nodes/workers/worker_processes.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "actors/lanes/running_page.hpp"
+
+extern char** environ;
+
+namespace dag {
+namespace {
+
+Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
+
+/// The directory of the libdag.so that this process uses, so that worker processes use it too; empty when libdag is
+/// part of the program.
+std::string library_directory() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&library_directory), &info) == 0 || info.dli_fname == nullptr) return {};
+  const std::filesystem::path file(info.dli_fname);
+  return file.filename().string().find(".so") == std::string::npos ? std::string{}
+                                                                    : std::filesystem::absolute(file.parent_path()).string();
+}
+
+/// Our own environment, without what is only for us, with what a worker process needs.
+std::vector<std::string> environment_of(const std::string& seat) {
+  std::vector<std::string> variables;
+  std::string library_path = library_directory();
+  bool blas = false, omp = false;
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string variable = *one;
+    const std::string name = variable.substr(0, variable.find('='));
+    if (name == "LD_LIBRARY_PATH") {
+      const std::string value = variable.substr(name.size() + 1);
+      if (!value.empty()) library_path += (library_path.empty() ? "" : ":") + value;
+      continue;
+    }
+    if (name.starts_with("DAG_")) continue;
+    blas = blas || name == "OPENBLAS_NUM_THREADS";
+    omp = omp || name == "OMP_NUM_THREADS";
+    variables.push_back(variable);
+  }
+  // One thread per lane is what lanes are; a library that starts its own would share their cores.
+  if (!blas) variables.emplace_back("OPENBLAS_NUM_THREADS=1");
+  if (!omp) variables.emplace_back("OMP_NUM_THREADS=1");
+  if (!library_path.empty()) variables.push_back("LD_LIBRARY_PATH=" + library_path);
+  variables.push_back(std::string(worker_seat_variable) + "=" + seat);
+  return variables;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+struct End {
+  ProcessEnd end;
+  std::string text;
+};
+
+End end_of(int status) {
+  if (WIFEXITED(status)) {
+    return {ProcessEnd::faulted, "ended with status " + std::to_string(WEXITSTATUS(status)) + " in the middle of its job"};
+  }
+  const int signal = WTERMSIG(status);
+  const char* description = sigdescr_np(signal);
+  std::string text = "signal " + std::to_string(signal) + " (" + (description == nullptr ? "?" : description) + ")";
+  return {signal == SIGKILL ? ProcessEnd::killed : ProcessEnd::faulted, std::move(text)};
+}
+
+}  // namespace
+
+struct WorkerProcesses::Child {
+  pid_t pid = 0;
+  int pidfd = -1;
+  int page_file = -1;
+  RunningPage* page = nullptr;
+  std::string log;
+  std::optional<Instant> kill_at;  ///< it was told to end
+  bool stopped = false;
+};
+
+WorkerProcesses::WorkerProcesses(WorkerDefaults defaults, const ProgramStore& programs, WorkerEvents events)
+    : defaults_(std::move(defaults)),
+      programs_(programs),
+      events_(std::move(events)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  thread_ = std::thread([this] { run(); });
+}
+
+WorkerProcesses::~WorkerProcesses() {
+  post([this] { over_ = true; });
+  thread_.join();
+  close(wake_);
+}
+
+void WorkerProcesses::start(StartProcess order) {
+  post([this, order = std::move(order)] { start_now(order); });
+}
+void WorkerProcesses::stop(Life life) {
+  post([this, life] { stop_now(life); });
+}
+
+void WorkerProcesses::post(std::function<void()> what) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(what));
+  }
+  const std::uint64_t one = 1;
+  while (write(wake_, &one, sizeof one) < 0 && errno == EINTR) {
+  }
+}
+
+// ---- On the thread
+// --------------------------------------------------------------------------------------------
+
+void WorkerProcesses::run() {
+  pthread_setname_np(pthread_self(), "dag-workers");
+  while (!over_) {
+    std::vector<pollfd> polled{{wake_, POLLIN, 0}};
+    for (const auto& [life, child] : children_) polled.push_back({child.pidfd, POLLIN, 0});
+    poll(polled.data(), polled.size(), wait_milliseconds());
+    std::uint64_t count = 0;
+    while (read(wake_, &count, sizeof count) < 0 && errno == EINTR) {
+    }
+    for (auto child = children_.begin(); child != children_.end();) {
+      const auto here = child++;
+      siginfo_t info{};
+      const bool ended = waitid(P_PID, static_cast<id_t>(here->second.pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                         info.si_pid != 0;
+      if (ended) {
+        reap(here);
+      } else if (here->second.kill_at && *here->second.kill_at <= steady_now()) {
+        here->second.kill_at.reset();
+        kill(here->second.pid, SIGKILL);
+      }
+    }
+    std::vector<std::function<void()>> waiting;
+    {
+      const std::lock_guard lock(mutex_);
+      waiting.swap(waiting_);
+    }
+    for (const auto& what : waiting) what();
+  }
+  for (const auto& [life, child] : children_) kill(child.pid, SIGKILL);
+  for (auto& [life, child] : children_) {
+    waitpid(child.pid, nullptr, 0);
+    close(child.pidfd);
+    close(child.page_file);
+    munmap(child.page, sizeof(RunningPage));
+  }
+}
+
+int WorkerProcesses::wait_milliseconds() const {
+  std::optional<Instant> due;
+  for (const auto& [life, child] : children_) {
+    if (child.kill_at && (!due || *child.kill_at < *due)) due = child.kill_at;
+  }
+  if (!due) return -1;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*due - steady_now()).count();
+  return static_cast<int>(std::max<std::int64_t>(left + 1, 0));
+}
+
+void WorkerProcesses::start_now(const StartProcess& order) {
+  const auto program = programs_.descriptor(order.launch.program);
+  if (!program) return events_.not_started(order.life, {ErrorCode::program_invalid, "the job's binary is not here"});
+  Child child;
+  child.log = defaults_.log_directory + "/" + to_string(order.job) + "-" + std::to_string(order.life.process.value >> 16) +
+              ".log";
+  child.page_file = memfd_create("dag-running", 0);  // Passed on, so not closed by exec.
+  void* page = MAP_FAILED;
+  if (child.page_file >= 0 && ftruncate(child.page_file, sizeof(RunningPage)) == 0) {
+    page = mmap(nullptr, sizeof(RunningPage), PROT_READ | PROT_WRITE, MAP_SHARED, child.page_file, 0);
+  }
+  const int log = open(child.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (page == MAP_FAILED || log < 0 || nothing < 0) {
+    const std::string why = std::strerror(errno);
+    for (const int file : {child.page_file, log, nothing}) {
+      if (file >= 0) close(file);
+    }
+    return events_.not_started(order.life, {ErrorCode::disk_full, "cannot write " + child.log + ": " + why,
+                                            "the node needs a directory for the output of worker processes"});
+  }
+  child.page = new (page) RunningPage;
+  WorkerSeat seat{order.life,     order.job,       order.cell,     defaults_.node_address, defaults_.cluster,
+                  defaults_.share, defaults_.lanes, child.page_file};
+  // All that allocates happens before the fork: afterwards other threads' locks may be held for ever.
+  std::vector<std::string> arguments = order.launch.arguments, environment = environment_of(to_text(seat));
+  const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
+  const char* directory = order.launch.directory.c_str();
+  const pid_t parent = getpid();
+  child.pid = fork();
+  if (child.pid == 0) {
+    setpgid(0, 0);  // A Ctrl-C at the terminal of the node is not for it.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    for (const int ignored : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) signal(ignored, SIG_DFL);
+    if (chdir(directory) != 0 && chdir("/") != 0) _exit(1);
+    dup2(nothing, 0);
+    dup2(log, 1);
+    dup2(log, 2);
+    fexecve(*program, argv.data(), envp.data());
+    _exit(127);
+  }
+  close(log);
+  close(nothing);
+  if (child.pid < 0) {
+    const std::string why = std::strerror(errno);
+    munmap(page, sizeof(RunningPage));
+    close(child.page_file);
+    return events_.not_started(order.life, {ErrorCode::internal, "no new process: " + why});
+  }
+  child.pidfd = static_cast<int>(syscall(SYS_pidfd_open, child.pid, 0));
+  events_.started(order.life, static_cast<std::uint32_t>(child.pid));
+  children_.emplace(order.life, std::move(child));
+}
+
+void WorkerProcesses::stop_now(Life life) {
+  const auto child = children_.find(life);
+  if (child == children_.end() || std::exchange(child->second.stopped, true)) return;
+  kill(child->second.pid, SIGTERM);
+  child->second.kill_at = steady_now() + stop_grace;
+}
+
+void WorkerProcesses::reap(std::map<Life, Child>::iterator one) {
+  Child& child = one->second;
+  int status = 0;
+  waitpid(child.pid, &status, 0);
+  End end = end_of(status);
+  if (child.stopped) end.end = ProcessEnd::stopped_by_us;
+  std::vector<RunningAttempt> running;
+  for (const RunningPage::Attempt& attempt : child.page->running()) {
+    running.push_back({attempt.task, attempt.attempt, attempt.lane, 0});
+  }
+  const auto guilty = child.page->faulted_lane();
+  munmap(child.page, sizeof(RunningPage));
+  close(child.page_file);
+  close(child.pidfd);
+  struct stat about {};
+  if (stat(child.log.c_str(), &about) == 0 && about.st_size == 0) unlink(child.log.c_str());
+  const Life life = one->first;
+  children_.erase(one);
+  events_.ended(life, end.end, std::move(end.text), std::move(running), guilty);
+}
+
+}  // namespace dag

@@ -1,0 +1,77 @@
+#pragma once
+// Starts the worker processes of a node from sealed memory, watches them, and says how each ended. Decides nothing
+// about which are wanted (libdag/keeper/host.hpp). One thread forks and waits: the kernel kills a child whose
+// parent thread ends, so none outlives the node, however that ends.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "libdag/base/time.hpp"
+#include "libdag/keeper/host.hpp"
+#include "nodes/workers/program_store.hpp"
+#include "nodes/workers/worker_seat.hpp"
+
+namespace dag {
+
+/// Called on the thread of WorkerProcesses; must not block.
+struct WorkerEvents {
+  std::function<void(Life life, std::uint32_t pid)> started;
+  std::function<void(Life life, Error why)> not_started;
+  std::function<void(Life life, ProcessEnd end, std::string text, std::vector<RunningAttempt> running,
+                     std::optional<std::uint32_t> guilty_lane)>
+      ended;
+};
+
+/// What is the same for all of them.
+struct WorkerDefaults {
+  std::string node_address;
+  ClusterId cluster;
+  CoreShare share;
+  std::uint32_t lanes = 0;
+  /// What a worker process writes to stdout and stderr goes to a file there, one each; that of a process which
+  /// said nothing is removed.
+  std::string log_directory;
+};
+
+class WorkerProcesses {
+ public:
+  /// A process that was told to end (SIGTERM) is killed after this time.
+  static constexpr Duration stop_grace = std::chrono::seconds(2);
+
+  WorkerProcesses(WorkerDefaults defaults, const ProgramStore& programs, WorkerEvents events);
+  /// Kills what still runs, and waits for it; no event is told any more.
+  ~WorkerProcesses();
+  WorkerProcesses(const WorkerProcesses&) = delete;
+  WorkerProcesses& operator=(const WorkerProcesses&) = delete;
+
+  // From any thread; never block.
+  void start(StartProcess order);
+  void stop(Life life);
+
+ private:
+  struct Child;
+
+  void post(std::function<void()> what);
+  void run();
+  void start_now(const StartProcess& order);
+  void stop_now(Life life);
+  void reap(std::map<Life, Child>::iterator child);
+  int wait_milliseconds() const;
+
+  const WorkerDefaults defaults_;
+  const ProgramStore& programs_;
+  const WorkerEvents events_;
+  std::map<Life, Child> children_;  // The thread's own.
+  bool over_ = false;               // Likewise.
+  std::mutex mutex_;
+  std::vector<std::function<void()>> waiting_;
+  int wake_ = -1;  // An eventfd.
+  std::thread thread_;
+};
+
+}  // namespace dag

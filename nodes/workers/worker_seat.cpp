@@ -1,0 +1,33 @@
+#include "nodes/workers/worker_seat.hpp"
+
+#include <cstdlib>
+#include <sstream>
+
+namespace dag {
+
+std::string to_text(const WorkerSeat& seat) {
+  std::ostringstream out;
+  out << seat.self.process.value << ' ' << seat.self.incarnation.value << ' ' << seat.job.value << ' '
+      << seat.cell.process.value << ' ' << seat.cell.incarnation.value << ' ' << seat.node_address << ' '
+      << seat.cluster.value << ' ' << seat.share.rank << ' ' << seat.share.size << ' ' << seat.lanes << ' '
+      << seat.page;
+  return out.str();
+}
+
+Result<std::optional<WorkerSeat>> seat_from_environment() {
+  const char* text = std::getenv(worker_seat_variable);
+  if (text == nullptr || *text == '\0') return std::optional<WorkerSeat>{};
+  WorkerSeat seat;
+  std::istringstream in(text);
+  in >> seat.self.process.value >> seat.self.incarnation.value >> seat.job.value >> seat.cell.process.value >>
+      seat.cell.incarnation.value >> seat.node_address >> seat.cluster.value >> seat.share.rank >>
+      seat.share.size >> seat.lanes >> seat.page;
+  if (!in || seat.share.size == 0 || seat.share.rank >= seat.share.size) {
+    return Error{ErrorCode::configuration_invalid,
+                 std::string(worker_seat_variable) + " is set, but not as a node sets it",
+                 "unset it: only dagd sets it, for the processes it starts"};
+  }
+  return std::optional<WorkerSeat>{std::move(seat)};
+}
+
+}  // namespace dag

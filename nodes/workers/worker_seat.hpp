@@ -1,0 +1,34 @@
+#pragma once
+// What a node says to a worker process it starts, by the environment: who it is, and where its node is.
+
+#include <optional>
+#include <string>
+
+#include "libdag/base/result.hpp"
+#include "libdag/link/frame_header.hpp"
+#include "nodes/cores.hpp"
+
+namespace dag {
+
+struct WorkerSeat {
+  Life self;
+  JobId job;
+  /// The node with the record of the job.
+  Life cell;
+  /// Where its own node listens.
+  std::string node_address;
+  ClusterId cluster;
+  CoreShare share;
+  std::uint32_t lanes = 0;
+  /// An open descriptor of a RunningPage.
+  int page = -1;
+};
+
+/// The variable that holds it.
+inline constexpr const char* worker_seat_variable = "DAG_WORKER";
+std::string to_text(const WorkerSeat& seat);
+/// Nothing when the process was not started by a node; configuration_invalid when the variable is not what a node
+/// writes.
+Result<std::optional<WorkerSeat>> seat_from_environment();
+
+}  // namespace dag
