@@ -22,13 +22,27 @@ Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink&
 
 void Cell::send(Life to, JobMessage message) { effects_.emplace_back(SendMessage{to, std::move(message)}); }
 
+bool Cell::alive(Life life) const {
+  return std::binary_search(state_.lives.begin(), state_.lives.end(), life);
+}
+
 void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes, Instant) {
   DAG_CHECK(state_.version == 0 && !lives.empty());
   state_.version = 1;
   state_.lives = lives;
+  state_.cell_only_records = !options_.self_runs;
   std::sort(state_.lives.begin(), state_.lives.end());
+  DAG_CHECK(alive(options_.self));
+  std::vector<Life> places = lives;
+  if (!options_.self_runs) std::erase(places, options_.self);
   for (std::uint32_t shard = 0; shard < plan_->shards; ++shard) {
-    const Life home = shard < homes.size() ? homes[shard] : lives[shard % lives.size()];
+    Life home;  // Nobody: epoch 1.1 passes without a home.
+    if (shard < homes.size()) {
+      home = homes[shard];
+    } else if (!places.empty()) {
+      home = places[shard % places.size()];
+    }
+    DAG_CHECK(home != options_.self || options_.self_runs);
     state_.homes.push_back({home, {1, 1}});
     recountable_ = recountable_ || home != options_.self;
   }
@@ -41,65 +55,74 @@ void Cell::tell_state() {
   for (const Life life : state_.lives) send(life, state_);
 }
 
-void Cell::on_life_up(Life life, Instant) {
-  if (state_.ended || std::binary_search(state_.lives.begin(), state_.lives.end(), life)) return;
+void Cell::on_life_up(Life life, Instant now) {
+  if (state_.ended || alive(life)) return;
   state_.lives.insert(std::upper_bound(state_.lives.begin(), state_.lives.end(), life), life);
   ++state_.version;
   send(life, message::JobCreate{plan_});
-  tell_state();
+  give_orphans(now);
 }
 
 void Cell::on_life_down(Life life, Instant now) {
-  const auto found = std::lower_bound(state_.lives.begin(), state_.lives.end(), life);
-  if (state_.ended || found == state_.lives.end() || *found != life) return;
+  if (state_.ended || !alive(life)) return;
   DAG_CHECK(life != options_.self);
-  state_.lives.erase(found);
+  std::erase(state_.lives, life);
   ++state_.version;
-  std::vector<std::uint32_t> orphans;
-  for (std::uint32_t shard = 0; shard < plan_->shards; ++shard) {
-    if (state_.homes[shard].home == life) orphans.push_back(shard);
-  }
-  for (const std::uint32_t shard : orphans) give(shard, now);
-  if (done_) return;
-  tell_state();
-  for (const std::uint32_t shard : orphans) {
-    message::Assign assign;
-    assign.job = plan_->job;
-    assign.shard = shard;
-    assign.epoch = state_.homes[shard].epoch;
-    assign.asked = state_.lives;
-    std::set<TaskId> grew_before;
-    for (const TaskId task : log_[shard]) {
-      // A task that was fixed before it ended is there twice: as it grew, and as it ended.
-      const auto grew = grown_.find(task);
-      if (grew != grown_.end() && grew_before.insert(task).second) {
-        assign.settled.push_back(grew->second);
-      } else {
-        assign.settled.push_back(settled_.at(task).record);
-      }
-    }
-    for (const auto& [predecessor, shards] : listeners_) {
-      if (std::find(shards.begin(), shards.end(), shard) == shards.end()) continue;
-      const auto ended = settled_.find({0, predecessor});
-      if (ended != settled_.end()) assign.settled.push_back(ended->second.record);
-    }
-    for (const TaskId task : kept_) {
-      if (shard_of(*plan_, task) == shard) assign.kept.push_back({task, {}});
-    }
-    for (const TaskId task : cancelled_) {
-      if (shard_of(*plan_, task) == shard) assign.cancelled.push_back(task);
-    }
-    send(state_.homes[shard].home, std::move(assign));
-  }
+  give_orphans(now);
 }
 
-/// To the life with the fewest shards.
+/// The lives have changed: tells everybody, and gives shards without a home to whoever may have them.
+void Cell::give_orphans(Instant now) {
+  std::vector<std::uint32_t> orphans;
+  if (!message::lives_that_run(state_).empty()) {
+    for (std::uint32_t shard = 0; shard < plan_->shards; ++shard) {
+      if (!alive(state_.homes[shard].home)) orphans.push_back(shard);
+    }
+  }
+  for (const std::uint32_t shard : orphans) give(shard, now);
+  if (state_.ended) return;  // A shard was lost too often.
+  tell_state();
+  for (const std::uint32_t shard : orphans) send(state_.homes[shard].home, assignment(shard));
+}
+
+message::Assign Cell::assignment(std::uint32_t shard) const {
+  message::Assign assign;
+  assign.job = plan_->job;
+  assign.shard = shard;
+  assign.epoch = state_.homes[shard].epoch;
+  assign.asked = state_.lives;
+  std::set<TaskId> grew_before;
+  for (const TaskId task : log_[shard]) {
+    // A task that was fixed before it ended is there twice: as it grew, and as it ended.
+    const auto grew = grown_.find(task);
+    if (grew != grown_.end() && grew_before.insert(task).second) {
+      assign.settled.push_back(grew->second);
+    } else {
+      assign.settled.push_back(settled_.at(task).record);
+    }
+  }
+  for (const auto& [predecessor, shards] : listeners_) {
+    if (std::find(shards.begin(), shards.end(), shard) == shards.end()) continue;
+    const auto ended = settled_.find({0, predecessor});
+    if (ended != settled_.end()) assign.settled.push_back(ended->second.record);
+  }
+  for (const TaskId task : kept_) {
+    if (shard_of(*plan_, task) == shard) assign.kept.push_back({task, {}});
+  }
+  for (const TaskId task : cancelled_) {
+    if (shard_of(*plan_, task) == shard) assign.cancelled.push_back(task);
+  }
+  return assign;
+}
+
+/// To the life with the fewest shards, of those that run.
 void Cell::give(std::uint32_t shard, Instant now) {
-  Life best = state_.lives.front();
+  const std::vector<Life> places = message::lives_that_run(state_);
+  Life best = places.front();
   std::size_t fewest = SIZE_MAX;
-  const std::size_t from = (options_.seed + shard) % state_.lives.size();
-  for (std::size_t i = 0; i < state_.lives.size(); ++i) {
-    const Life life = state_.lives[(from + i) % state_.lives.size()];
+  const std::size_t from = (options_.seed + shard) % places.size();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Life life = places[(from + i) % places.size()];
     const auto has = static_cast<std::size_t>(std::count_if(
         state_.homes.begin(), state_.homes.end(), [&](const auto& home) { return home.home == life; }));
     if (has < fewest) {
@@ -117,7 +140,7 @@ void Cell::give(std::uint32_t shard, Instant now) {
 }
 
 void Cell::on_message(Life from, const JobMessage& any, Instant now) {
-  if (state_.ended || !std::binary_search(state_.lives.begin(), state_.lives.end(), from)) return;
+  if (state_.ended || !alive(from)) return;
   const auto named = shard_epoch_of(any);
   if (!named || named->shard >= plan_->shards) return;
   // Only who is the home now is believed.
@@ -214,8 +237,7 @@ void Cell::tell_client(ClientId client, const Entry& entry) {
   tell.client = client;
   tell.record = entry.record;
   tell.record.spawned = nullptr;
-  if (std::binary_search(state_.lives.begin(), state_.lives.end(), entry.home))
-    tell.holders.push_back(entry.home);
+  if (alive(entry.home)) tell.holders.push_back(entry.home);
   effects_.emplace_back(std::move(tell));
 }
 
@@ -271,7 +293,7 @@ void Cell::keep(const std::vector<TaskId>& tasks, Instant) {
   for (const TaskId task : tasks) {
     if (!kept_.insert(task).second) continue;
     const std::uint32_t shard = shard_of(*plan_, task);
-    if (shard >= plan_->shards || state_.ended) continue;
+    if (shard >= plan_->shards || state_.ended || !alive(state_.homes[shard].home)) continue;
     keeps[shard].tasks.push_back(task);
   }
   for (auto& [shard, keep] : keeps) {
@@ -294,7 +316,7 @@ void Cell::cancel(const std::vector<TaskId>& tasks, Instant) {
   for (const TaskId task : tasks) {
     if (!cancelled_.insert(task).second) continue;
     const std::uint32_t shard = shard_of(*plan_, task);
-    if (shard < plan_->shards) cancels[shard].tasks.push_back(task);
+    if (shard < plan_->shards && alive(state_.homes[shard].home)) cancels[shard].tasks.push_back(task);
   }
   for (auto& [shard, cancel] : cancels) {
     cancel.job = plan_->job;

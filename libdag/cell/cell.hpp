@@ -4,7 +4,8 @@
 //
 // It records what the current home of a shard says, in the order of its saying, and tells each home of it and
 // of the predecessors of its rows; clients see an outcome only when it is recorded. When a life is found
-// dead, its shards go to others under a higher epoch, together with all that is settled of them.
+// dead, its shards go to others under a higher epoch, together with all that is settled of them. When no life
+// is left that may have them, they wait without a home, and the next life that comes up gets them.
 //
 // Why it ends: each home counts its open rows down and says so with each cut; a cut that leaves nothing open
 // in any shard ends the job. So does cancelling it (every home ends its rows), or a failure that a home
@@ -33,6 +34,9 @@ struct CellOptions {
   Life self;
   /// Shards of a dead life go to the lives with the fewest, drawn by this seed among equals.
   std::uint64_t seed = 0;
+  /// Whether the cell's own life may be a home and run attempts. If not, it is a member all the same: its
+  /// messages are let in, and its runner gets outputs for the client and keeps copies of saves.
+  bool self_runs = true;
 };
 
 /// A task that the client follows is settled. The value is inside the record, or lies with the holders
@@ -61,7 +65,8 @@ class Cell {
  public:
   Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records);
 
-  /// Gives the shards to `lives` (one at least): shard i to homes[i] when given, else in turn.
+  /// Gives the shards to those of `lives` that run: shard i to homes[i] when given, else in turn. `lives`
+  /// holds the cell's own. When none runs yet, the first that comes up begins.
   void begin(const std::vector<Life>& lives, const std::vector<Life>& homes, Instant now);
   void on_message(Life from, const JobMessage& message, Instant now);
   void on_life_up(Life life, Instant now);
@@ -98,12 +103,15 @@ class Cell {
   };
 
   void record(std::uint32_t shard, OutcomeRecord record, std::map<std::uint32_t, message::Settled>& news);
+  void give_orphans(Instant now);
   void give(std::uint32_t shard, Instant now);
+  message::Assign assignment(std::uint32_t shard) const;
   Life home_of(TaskId task) const;
   void tell_state();
   void tell_client(ClientId client, const Entry& entry);
   void end_if_done();
   void send(Life to, JobMessage message);
+  bool alive(Life life) const;
 
   CellOptions options_;
   std::shared_ptr<const JobPlan> plan_;

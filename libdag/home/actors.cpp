@@ -160,14 +160,14 @@ void Home::Impl::pump(ActorChain& chain) {
   const bool wanted = replay_wanted(chain);
   if (chain.approved == no_row && !wanted) return;
   if (!chain.place || !alive(*chain.place)) {
-    std::vector<std::uint32_t> at(state.lives.size(), 0);
+    std::vector<std::uint32_t> at(places.size(), 0);
     for (const ActorChain& other : chains) {
       if (!other.place) continue;
-      const auto life = std::find(state.lives.begin(), state.lives.end(), *other.place);
-      if (life != state.lives.end()) ++at[static_cast<std::size_t>(life - state.lives.begin())];
+      const auto life = std::find(places.begin(), places.end(), *other.place);
+      if (life != places.end()) ++at[static_cast<std::size_t>(life - places.begin())];
     }
     chain.place =
-        placement->place_actor(chain.index, state.lives, at, table.policy_of(table[chain.calls.front()]));
+        placement->place_actor(chain.index, places, at, table.policy_of(table[chain.calls.front()]));
     chain.alive = false;
   }
   if (!chain.alive) {

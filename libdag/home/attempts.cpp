@@ -24,7 +24,7 @@ bool Home::Impl::bare(RowIndex row) const {
 void Home::Impl::start(RowIndex row, std::optional<Life> wanted_at) {
   const Policy& policy = table.policy_of(table[row]);
   const Life to =
-      wanted_at ? *wanted_at : placement->place_attempt(table[row].id, state.lives, options.self, policy);
+      wanted_at ? *wanted_at : placement->place_attempt(table[row].id, places, options.self, policy);
   if (to == options.self && !wanted_at && bare(row)) {
     bool all_here = true;
     const detail::Fragment& fragment = table.fragment_of(table[row]);
@@ -310,7 +310,7 @@ void Home::Impl::on(Life from, const message::Return& back) {
 void Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots) {
   for (const RowIndex row : rows) {
     if (word(row).state != RowState::ready) continue;
-    const bool can_go = !over && slots > 0 && alive(thief) && thief != options.self && !is_call(row);
+    const bool can_go = !over && slots > 0 && runs(thief) && thief != options.self && !is_call(row);
     if (!can_go) {
       effects.emplace_back(MakeReady{row, table.policy_of(table[row]).priority});
       continue;

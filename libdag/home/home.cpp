@@ -39,6 +39,7 @@ Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, Row
 
 void Home::Impl::begin(const message::JobState& first_state) {
   state = first_state;
+  places = message::lives_that_run(state);
   spawned_next = options.epoch.count << epoch_block_bits;
   std::vector<bool> mine(plan->graph->tasks.size());
   for (std::size_t task = 0; task < mine.size(); ++task) mine[task] = plan->shard_of[task] == options.shard;
@@ -52,10 +53,12 @@ void Home::Impl::begin(const message::JobState& first_state) {
 bool Home::Impl::alive(Life life) const {
   return std::binary_search(state.lives.begin(), state.lives.end(), life);
 }
+bool Home::Impl::runs(Life life) const { return std::binary_search(places.begin(), places.end(), life); }
 
 void Home::Impl::on_state(const message::JobState& newer) {
   if (newer.version <= state.version) return;
   const message::JobState before = std::exchange(state, newer);
+  places = message::lives_that_run(state);
   if (state.ended) {
     over = true;
     return;

@@ -276,6 +276,7 @@ class Home::Impl {
     return found == facts.end() ? nullptr : &found->second;
   }
   bool alive(Life life) const;
+  bool runs(Life life) const;
   Life home_of(std::uint32_t shard) const { return state.homes[shard].home; }
   void send(Life to, JobMessage message) { effects.emplace_back(SendMessage{to, std::move(message)}); }
   void release(Life at, const OutputName& name);
@@ -314,6 +315,7 @@ class Home::Impl {
   Random random;
   Instant now;
   message::JobState state;
+  std::vector<Life> places;  ///< lives_that_run(state)
 
   std::vector<Note> notes;
   std::unordered_map<RowIndex, Fact> facts;

@@ -159,7 +159,8 @@ void Home::Impl::own_settled(const OutputName& name) {
     wake_children(known->second);
     if (known->second.keeper) release(*known->second.keeper, name);
     known->second.keeper.reset();
-    // The attempt is fixed for good, so it will not read its inputs again, however long it takes what it became.
+    // The attempt is fixed for good, so it will not read its inputs again, however long it takes what it
+    // became.
     if (!is_call(row)) release_inputs(row);
     return;
   }

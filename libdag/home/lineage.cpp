@@ -186,8 +186,7 @@ void Home::Impl::remake(RowIndex row) {
 
 void Home::Impl::run_again(RowIndex row) {
   Again& run = again.at(row);
-  const Life to =
-      placement->place_attempt(table[row].id, state.lives, options.self, table.policy_of(table[row]));
+  const Life to = placement->place_attempt(table[row].id, places, options.self, table.policy_of(table[row]));
   run.out = HandedOut{to, uncounted(), 0, false};
   hand_out(row, to, run.out->id, true, {}, nullptr);
 }

@@ -66,6 +66,12 @@ std::string_view name(const JobMessage& any) {
   return names[any.index()];
 }
 
+std::vector<Life> message::lives_that_run(const JobState& state) {
+  std::vector<Life> lives = state.lives;
+  if (state.cell_only_records) std::erase(lives, state.cell);
+  return lives;
+}
+
 std::uint32_t shard_of(const JobPlan& plan, TaskId task) {
   if (task.origin > 0) return task.origin - 1;
   return task.index < plan.shard_of.size() ? plan.shard_of[task.index] : detail::none;

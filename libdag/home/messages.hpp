@@ -101,7 +101,12 @@ struct JobState {
   bool cancelled = false;
   bool ended = false;            ///< it was stopped, or nobody will ask for anything of it any more
   std::optional<Error> stopped;  ///< why the job was stopped before its end
+  /// The cell's life is a member like the others, but runs nothing and is nobody's home.
+  bool cell_only_records = false;
 };
+/// Those of its lives that attempts, job actors and shards may be given to. Sorted; none while every process
+/// that runs anything is gone.
+std::vector<Life> lives_that_run(const JobState& state);
 
 /// To the process that becomes the home of a shard after a loss: all that is settled of it and around it.
 struct Assign {

@@ -18,6 +18,7 @@ using detail::Edge;
 
 void Home::Impl::recover(const message::Assign& assign, const message::JobState& new_state) {
   state = new_state;
+  places = message::lives_that_run(state);
   recounting = true;
   spawned_next = options.epoch.count << epoch_block_bits;
   if (options.planted != Planted::no_recount) asked.insert(assign.asked.begin(), assign.asked.end());

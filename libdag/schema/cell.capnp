@@ -50,6 +50,7 @@ struct JobState {
   cancelled @5 :Bool;
   ended @6 :Bool;
   stopped @7 :Records.Error;     # why before its end; null: it was not
+  cellOnlyRecords @8 :Bool;      # the cell's life is a member, but runs nothing and is nobody's home
 }
 
 struct Assign {

@@ -43,6 +43,7 @@ message::JobState read_state(JobId job, schema::JobState::Reader from, Reading& 
   state.cancelled = from.getCancelled();
   state.ended = from.getEnded();
   if (from.hasStopped()) state.stopped = read(from.getStopped());
+  state.cell_only_records = from.getCellOnlyRecords();
   return state;
 }
 
@@ -106,6 +107,7 @@ void write(schema::Cell::Builder to, const message::JobState& message, const Cod
   builder.setCancelled(message.cancelled);
   builder.setEnded(message.ended);
   if (message.stopped) write(builder.initStopped(), *message.stopped);
+  builder.setCellOnlyRecords(message.cell_only_records);
 }
 
 void write(schema::Cell::Builder to, const message::Assign& message, const CodeMap& codes) {

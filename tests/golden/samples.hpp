@@ -183,9 +183,15 @@ inline void add_job(std::vector<Sample>& all) {
   plan->inline_bytes_max = 100;
   plan->seed = 41;
   add("job_create", JobCreate{plan});
-  add("job_state",
-      JobState{
-          job, 6, {life(1), life(2)}, {{life(1), epoch}, {life(2), {1, 4}}}, life(1), true, true, error()});
+  add("job_state", JobState{job,
+                            6,
+                            {life(1), life(2)},
+                            {{life(1), epoch}, {life(2), {1, 4}}},
+                            life(1),
+                            true,
+                            true,
+                            error(),
+                            true});
   add("assign",
       Assign{job, 1, epoch, {life(1), life(2)}, {plain_record(), full_record()}, {output(3)}, {{0, 8}}});
   add("settled", Settled{job, 1, epoch, 10, 12, 4, {output(1)}, {plain_record()}});

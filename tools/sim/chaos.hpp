@@ -44,6 +44,14 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
   world.rejoin = random.chance(0.8);
   world.varying = chaos_varies(seed);
   if (world.varying) world.inline_bytes_max = 4096;  // The values must be seen to be checked.
+  Random forms(seed * 11 + 9);
+  world.client_fetches = forms.chance(0.3);
+  if (forms.below(3) == 0) {
+    world.cell_runs = false;
+    world.workers_late = forms.chance(0.2);
+    world.all_die = forms.chance(0.4);
+    world.rejoin = true;  // Somebody has to come back.
+  }
   // Short jobs: faults have to come early to meet them.
   world.calm_at = Instant{std::chrono::milliseconds(20 + random.below(800))};
   return world;

@@ -36,6 +36,14 @@ struct WorldOptions {
   double zombies = 0;  ///< share of deaths that are only believed: the process goes on for a while
   bool rejoin = true;
   bool spread_actors = true;
+  /// The cell's process only records: it is nobody's home and runs nothing.
+  bool cell_runs = true;
+  /// Then: the others come up when the job has begun already.
+  bool workers_late = false;
+  /// All processes but the cell's die at about the same time, and come back later.
+  bool all_die = false;
+  /// The client gets what it wants through the runner beside the cell, also after the job's end.
+  bool client_fetches = false;
   Instant calm_at = Instant{std::chrono::seconds(2)};
   Duration patience = std::chrono::seconds(60);  ///< after calm_at, until the job must have ended
   std::uint64_t events_max = 3'000'000;
@@ -95,19 +103,25 @@ class World {
     plan->seed = options.seed;
     plan_ = plan;
     trace_.print = options.trace;
+    std::vector<Life> lives;
     for (std::uint32_t i = 0; i < options.processes; ++i) {
       processes_.push_back(std::make_unique<Process>());
-      start_process(i, 1);
+      processes_[i]->life = {ProcessId{i}, Incarnation{0}};
+      if (i > 0 && options.workers_late) {
+        come_up_after(millis(1, 100), i);
+      } else {
+        start_process(i, 1);
+        lives.push_back(life_of(i));
+      }
     }
-    cell_ = std::make_unique<Cell>(CellOptions{life_of(0), options.seed}, plan_, sink());
-    std::vector<Life> lives;
-    for (std::uint32_t i = 0; i < options.processes; ++i) lives.push_back(life_of(i));
+    cell_ = std::make_unique<Cell>(CellOptions{life_of(0), options.seed, options.cell_runs}, plan_, sink());
     cell_->begin(lives, {}, now());
     cell_->follow(ClientId{1}, {}, now());
     std::vector<TaskId> wanted;
     for (std::uint32_t task = 0; task < plan_->graph->tasks.size(); ++task) {
       if (random_.chance(0.3)) wanted.push_back({0, task});
     }
+    if (options.client_fetches) fetched_.insert(wanted.begin(), wanted.end());
     cell_->keep(wanted, now());
     drain_cell();
     plan_faults();
@@ -116,7 +130,7 @@ class World {
   /// Runs the job to its end and checks what came of it.
   void run() {
     std::uint64_t count = 0;
-    while (!ended_) {
+    while (!over()) {
       if (events_.empty())
         throw Violation("nothing is left to happen, and the job has not ended: " + stuck());
       if (events_.next_at() > options_.calm_at + options_.patience) {
@@ -144,7 +158,7 @@ class World {
 
   Cell& cell() { return *cell_; }
   void step_until(Instant when) {
-    while (!ended_ && !events_.empty() && events_.next_at() <= when) events_.run_one();
+    while (!over() && !events_.empty() && events_.next_at() <= when) events_.run_one();
   }
 
  private:
@@ -205,6 +219,9 @@ class World {
 
   // ---- Processes
   // ---------------------------------------------------------------------------------------------
+  /// The job has ended, and the client has what it wanted.
+  bool over() const { return ended_ && (stopped_ || (fetches_open_ == 0 && fetches_planned_ == 0)); }
+
   void start_process(std::uint32_t index, std::uint32_t incarnation) {
     Process& process = *processes_[index];
     process = Process{};
@@ -212,7 +229,8 @@ class World {
     process.up = true;
     process.runner = std::make_unique<Runner>(RunnerOptions{process.life, options_.planted}, plan_, sink());
     process.door = std::make_unique<Door>(process.life);
-    if (options_.steal && options_.processes > 1) look_for_work(process.life);
+    if (options_.steal && options_.processes > 1 && (index > 0 || options_.cell_runs))
+      look_for_work(process.life);
   }
 
   void plan_faults() {
@@ -224,11 +242,17 @@ class World {
       const auto victim = static_cast<std::uint32_t>(1 + faults_.below(options_.processes - 1));
       events_.at(Instant{Duration(at)}, [this, victim] { die(victim); });
     }
+    if (!options_.all_die) return;
+    const auto at = faults_.below(static_cast<std::uint64_t>(options_.calm_at.since_start.count()) / 4);
+    for (std::uint32_t victim = 1; victim < options_.processes; ++victim) {
+      const Duration later = std::chrono::microseconds(faults_.below(3000));
+      events_.at(Instant{Duration(at)} + later, [this, victim] { die(victim); });
+    }
   }
 
   void die(std::uint32_t index) {
     Process& process = *processes_[index];
-    if (!process.up || ended_) return;
+    if (!process.up || over()) return;
     const Life life = process.life;
     const bool zombie = faults_.chance(options_.zombies);
     ++seen[zombie ? "declared dead alive" : "died"];
@@ -249,17 +273,18 @@ class World {
 
   void gone(std::uint32_t index) {
     Process& process = *processes_[index];
-    const std::uint32_t next = process.life.incarnation.value + 1;
-    const Life life = process.life;
     const Life old = process.life;
     process = Process{};
     process.life = old;
     if (!options_.rejoin) return;
-    events_.after(millis(160, 600), [this, index, next, life] {
-      if (ended_) return;
-      static_cast<void>(life);
-      start_process(index, next);
-      ++seen["came back"];
+    come_up_after(millis(160, 600), index);
+  }
+
+  void come_up_after(Duration pause, std::uint32_t index) {
+    events_.after(pause, [this, index] {
+      if (over()) return;
+      start_process(index, processes_[index]->life.incarnation.value + 1);
+      ++seen["came up"];
       cell_->on_life_up(life_of(index), now());
       drain_cell();
     });
@@ -330,7 +355,7 @@ class World {
   void deliver(Life from, Life to, const JobMessage& message) {
     trace_message("at", from, to, message);
     Process* process = find(to);
-    if (process == nullptr || ended_) return;
+    if (process == nullptr || over()) return;
     const auto epoch_here = [&](std::uint32_t shard) -> std::optional<Epoch> {
       const auto found = process->homes.find(shard);
       if (found == process->homes.end()) return std::nullopt;
@@ -421,6 +446,8 @@ class World {
   }
 
   HomeBox& make_home(Process& process, std::uint32_t shard, Epoch epoch) {
+    if (!options_.cell_runs && process.life == life_of(0))
+      throw Violation("a home at a cell that only records");
     HomeOptions options;
     options.shard = shard;
     options.epoch = epoch;
@@ -445,7 +472,7 @@ class World {
       } else if (auto* tell = std::get_if<TellClient>(&effect)) {
         on_settled(*tell);
       } else if (auto* end = std::get_if<JobEnded>(&effect)) {
-        ended_ = true;
+        if (std::exchange(ended_, true) && !end->stopped) throw Violation("the job ended twice");
         stopped_ = end->stopped;
       }
     }
@@ -513,6 +540,9 @@ class World {
   // ---- Lanes
   // -------------------------------------------------------------------------------------------------
   void run_lanes(Process& process) {
+    if (!options_.cell_runs && process.life == life_of(0) && !process.queue.empty()) {
+      throw Violation("work at a cell that only records");
+    }
     while (process.lanes_busy < options_.lanes && !process.queue.empty()) {
       const std::size_t at = random_.below(process.queue.size());
       Work work = std::move(process.queue[at]);
@@ -748,7 +778,7 @@ class World {
   void look_for_work(Life life) {
     events_.after(millis(1, 8), [this, life] {
       Process* mine = find(life);
-      if (mine == nullptr || ended_) return;
+      if (mine == nullptr || over()) return;
       if (mine->queue.empty() && mine->lanes_busy < options_.lanes && mine->state.lives.size() > 1) {
         const Life victim = mine->state.lives[random_.below(mine->state.lives.size())];
         if (victim != life)
@@ -816,6 +846,8 @@ class World {
       cancel_after.clear();
     }
     if (tell.record.outcome != Outcome::finished) return;
+    const bool returns = plan_->graph->tasks[task.index].returns;
+    if (fetched_.contains(task) && returns) return fetch_later(tell);
     if (tell.record.value) {
       settled_[task].value = detail::from_blob<std::uint64_t>(tell.record.value);
       check_value(task);
@@ -824,7 +856,21 @@ class World {
     }
   }
 
+  /// A client takes its time, now and then until all has ended.
+  void fetch_later(const TellClient& tell) {
+    ++fetches_planned_;
+    events_.after(random_.chance(0.5) ? Duration{0} : millis(0, 1000), [this, tell] {
+      --fetches_planned_;
+      ++fetches_open_;
+      ++seen[ended_ ? "fetched after the end" : "fetched"];
+      Process& mine = *processes_[0];
+      mine.runner->bring(tell.record.task.index, tell.record, tell.holders, now());
+      drain_runner(mine);
+    });
+  }
+
   void on_brought(const Brought& brought) {
+    --fetches_open_;
     if (brought.lost) throw Violation("an output was lost: " + brought.lost->message());
     settled_[brought.name.task].value = detail::from_blob<std::uint64_t>(brought.bytes);
     check_value(brought.name.task);
@@ -964,6 +1010,8 @@ class World {
   std::set<OutputName> executed_;
   HomeBox* touched_ = nullptr;
   bool ended_ = false;
+  std::set<TaskId> fetched_;
+  std::uint64_t fetches_planned_ = 0, fetches_open_ = 0;
   std::optional<Error> stopped_;
 };
 

@@ -1,0 +1,386 @@
+// The record of a job, played the messages of its homes by hand.
+#include "libdag/cell/cell.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "tests/support/small_graph.hpp"
+
+using namespace dag;
+
+namespace {
+
+class NoRecords final : public RecordSink {
+ public:
+  void record(const Record&) override {}
+};
+
+constexpr Life life(std::uint32_t process, std::uint32_t incarnation = 1) {
+  return {ProcessId{process}, Incarnation{incarnation}};
+}
+constexpr Life cell_life = life(9);
+constexpr Instant now{};
+
+/// 0 -> 1 -> 2, in the shards that are given.
+std::shared_ptr<const JobPlan> chain_plan(std::vector<std::uint32_t> shard_of, std::uint32_t shards) {
+  detail::Builder builder;
+  for (const char* name : {"a", "b", "c"}) test::add(builder, name);
+  test::strong(builder, 0, 1);
+  test::strong(builder, 1, 2);
+  auto plan = std::make_shared<JobPlan>();
+  plan->job = JobId{7};
+  plan->graph = std::make_shared<const detail::Fragment>(builder.sealed());
+  plan->shard_of = std::move(shard_of);
+  plan->shards = shards;
+  return plan;
+}
+
+OutcomeRecord finished(std::uint32_t task, AttemptId attempt, std::uint64_t value = 0) {
+  OutcomeRecord record;
+  record.task = {0, task};
+  record.attempt = attempt;
+  record.outcome = Outcome::finished;
+  record.has_output = true;
+  record.value = detail::to_blob(value);
+  return record;
+}
+
+/// A cell, and what it said since the last look.
+struct Job {
+  Job(std::shared_ptr<const JobPlan> the_plan, bool self_runs = true)
+      : plan(std::move(the_plan)), cell({cell_life, 1, self_runs}, plan, records) {}
+
+  void look() {
+    sent.clear();
+    told.clear();
+    ended.clear();
+    for (CellEffect& effect : cell.take_effects()) {
+      if (auto* message = std::get_if<SendMessage>(&effect)) sent.push_back(std::move(*message));
+      if (auto* tell = std::get_if<TellClient>(&effect)) told.push_back(std::move(*tell));
+      if (auto* end = std::get_if<JobEnded>(&effect)) ended.push_back(std::move(*end));
+    }
+  }
+  /// Of one kind, to whom.
+  template <class M>
+  std::vector<std::pair<Life, M>> of() const {
+    std::vector<std::pair<Life, M>> found;
+    for (const SendMessage& message : sent) {
+      if (const auto* wanted = std::get_if<M>(&message.message)) found.emplace_back(message.to, *wanted);
+    }
+    return found;
+  }
+  const message::ShardHome& home(std::uint32_t shard) const { return cell.state().homes[shard]; }
+  /// What the home of a shard says next.
+  message::Outcomes cut(std::uint32_t shard, std::uint64_t number, std::uint64_t open,
+                        std::vector<OutcomeRecord> said = {}) const {
+    message::Outcomes outcomes;
+    outcomes.job = plan->job;
+    outcomes.shard = shard;
+    outcomes.epoch = home(shard).epoch;
+    outcomes.number = number;
+    outcomes.rows_open = open;
+    outcomes.records = std::move(said);
+    return outcomes;
+  }
+  void say(const message::Outcomes& outcomes) {
+    cell.on_message(home(outcomes.shard).home, outcomes, now);
+    look();
+  }
+
+  NoRecords records;
+  std::shared_ptr<const JobPlan> plan;
+  Cell cell;
+  std::vector<SendMessage> sent;
+  std::vector<TellClient> told;
+  std::vector<JobEnded> ended;
+};
+
+}  // namespace
+
+TEST_CASE("a job begins: everybody is told what it is and who takes part, shards go round") {
+  Job job(chain_plan({0, 1, 2}, 3));
+  job.cell.begin({cell_life, life(1)}, {}, now);
+  job.look();
+  CHECK(job.of<message::JobCreate>().size() == 2);
+  const auto states = job.of<message::JobState>();
+  REQUIRE(states.size() == 2);
+  CHECK(states[0].second.lives == std::vector<Life>{life(1), cell_life});
+  CHECK(job.home(0).home == cell_life);
+  CHECK(job.home(1).home == life(1));
+  CHECK(job.home(2).home == cell_life);
+  CHECK(job.home(2).epoch == Epoch{1, 1});
+}
+
+TEST_CASE("homes can be named") {
+  Job job(chain_plan({0, 1, 1}, 2));
+  job.cell.begin({cell_life, life(1), life(2)}, {life(2), life(1)}, now);
+  CHECK(job.home(0).home == life(2));
+  CHECK(job.home(1).home == life(1));
+}
+
+TEST_CASE("an outcome is recorded once, and told to its home, to shards with successors, and to clients") {
+  Job job(chain_plan({0, 1, 1}, 2));
+  job.cell.begin({cell_life, life(1)}, {life(1), cell_life}, now);
+  job.cell.follow({1}, {{0, 0}}, now);
+  job.look();
+  const AttemptId attempt{{1, 1}, 1};
+  const message::Outcomes first = job.cut(0, 1, 0, {finished(0, attempt, 5)});
+  job.say(first);
+  const auto settled = job.of<message::Settled>();
+  REQUIRE(settled.size() == 2);
+  for (const auto& [to, message] : settled) {
+    CHECK(message.from == 0);
+    CHECK(message.to == 1);
+    if (message.shard == 0) {
+      CHECK(to == life(1));
+      CHECK(message.outcomes == 1);
+      CHECK(message.own == std::vector<OutputName>{{{0, 0}, attempt}});
+      CHECK(message.predecessors.empty());
+    } else {
+      CHECK(to == cell_life);
+      CHECK(message.own.empty());
+      REQUIRE(message.predecessors.size() == 1);
+      CHECK(detail::from_blob<std::uint64_t>(message.predecessors[0].value) == 5);
+    }
+  }
+  REQUIRE(job.told.size() == 1);
+  CHECK(job.told[0].record.attempt == attempt);
+  CHECK(job.told[0].holders == std::vector<Life>{life(1)});
+  CHECK(job.cell.counts().settled == 1);
+
+  job.say(first);  // Repeated.
+  CHECK(job.sent.empty());
+  CHECK(job.told.empty());
+  CHECK(job.cell.counts().settled == 1);
+  job.cell.follow({1}, {{0, 0}}, now);
+  job.cell.follow({2}, {{0, 0}}, now);
+  job.look();
+  REQUIRE(job.told.size() == 1);  // Each client is told once.
+  CHECK(job.told[0].client == ClientId{2});
+}
+
+TEST_CASE("only who is the home now is believed") {
+  Job job(chain_plan({0, 0, 0}, 1));
+  job.cell.begin({cell_life, life(1), life(2)}, {life(1)}, now);
+  job.look();
+  const message::Outcomes old = job.cut(0, 1, 2, {finished(0, {{1, 1}, 1})});
+  job.cell.on_message(life(2), old, now);
+  CHECK(job.cell.counts().settled == 0);
+  job.cell.on_life_down(life(1), now);
+  job.cell.on_message(life(1), old, now);
+  job.cell.on_message(job.home(0).home, old, now);
+  CHECK(job.cell.counts().settled == 0);
+  job.say(job.cut(0, 1, 2, {finished(0, {{1, 2}, 1})}));
+  CHECK(job.cell.counts().settled == 1);
+}
+
+TEST_CASE("the job ends when every home has said that nothing is open") {
+  Job job(chain_plan({0, 0, 1}, 2));
+  job.cell.begin({cell_life, life(1)}, {}, now);
+  job.look();
+  job.say(job.cut(0, 1, 0, {finished(0, {{1, 1}, 1}), finished(1, {{1, 1}, 2})}));
+  CHECK(job.ended.empty());  // The other home was not heard.
+  job.say(job.cut(1, 1, 1));
+  CHECK(job.ended.empty());
+  job.say(job.cut(1, 2, 0, {finished(2, {{1, 1}, 1})}));
+  REQUIRE(job.ended.size() == 1);
+  CHECK_FALSE(job.ended[0].stopped);
+  CHECK(job.cell.counts().finished == 3);
+}
+
+TEST_CASE("a shard whose home died goes to another life with all that is settled of it and around it") {
+  Job job(chain_plan({0, 1, 1}, 2));
+  job.cell.begin({cell_life, life(1)}, {cell_life, life(1)}, now);
+  job.cell.keep({{0, 2}}, now);
+  job.cell.cancel({{0, 1}, {0, 0}}, now);
+  job.say(job.cut(0, 1, 0, {finished(0, {{1, 1}, 1})}));
+  OutcomeRecord grew = finished(1, {{1, 1}, 1});
+  grew.outcome = Outcome::none;
+  job.say(job.cut(1, 1, 2, {grew}));
+  job.say(job.cut(1, 2, 1, {finished(1, {{1, 1}, 9})}));
+  job.cell.on_life_down(life(1), now);
+  job.look();
+  const auto assigned = job.of<message::Assign>();
+  REQUIRE(assigned.size() == 1);
+  CHECK(assigned[0].first == cell_life);
+  const message::Assign& assign = assigned[0].second;
+  CHECK(assign.shard == 1);
+  CHECK(assign.epoch == Epoch{1, 2});
+  CHECK(assign.asked == std::vector<Life>{cell_life});
+  REQUIRE(assign.settled.size() == 3);
+  CHECK(assign.settled[0].outcome == Outcome::none);  // As it grew, then as it ended.
+  CHECK(assign.settled[1].outcome == Outcome::finished);
+  CHECK(assign.settled[1].attempt == AttemptId{{1, 1}, 9});
+  CHECK(assign.settled[2].task == TaskId{0, 0});
+  REQUIRE(assign.kept.size() == 1);
+  CHECK(assign.kept[0].task == TaskId{0, 2});
+  CHECK(assign.cancelled == std::vector<TaskId>{{0, 1}});
+  const auto states = job.of<message::JobState>();
+  REQUIRE(states.size() == 1);  // The dead are told nothing.
+  CHECK(states[0].second.lives == std::vector<Life>{cell_life});
+  // The new home counts its own cuts, and its stream begins anew.
+  job.say(job.cut(1, 1, 0, {finished(2, {{1, 2}, 1})}));
+  const auto settled = job.of<message::Settled>();
+  REQUIRE(settled.size() == 1);
+  CHECK(settled[0].second.from == 0);
+  CHECK(job.ended.size() == 1);
+}
+
+TEST_CASE(
+    "shards of the dead are spread over the living, and a life that comes up later takes nothing away") {
+  Job job(chain_plan({0, 1, 2}, 3));
+  job.cell.begin({cell_life, life(1), life(2)}, {life(1), life(1), life(1)}, now);
+  job.cell.on_life_down(life(1), now);
+  std::set<Life> homes{job.home(0).home, job.home(1).home, job.home(2).home};
+  CHECK(homes == std::set<Life>{cell_life, life(2)});
+  const auto before = job.cell.state().homes;
+  job.look();
+  job.cell.on_life_up(life(1, 2), now);
+  job.look();
+  CHECK(job.cell.state().homes == before);
+  CHECK(job.of<message::JobState>().size() == 3);
+  CHECK(job.of<message::JobCreate>().size() == 1);
+  CHECK(job.of<message::Assign>().empty());
+  const auto version = job.cell.state().version;
+  job.cell.on_life_up(life(1, 2), now);    // Known already.
+  job.cell.on_life_down(life(1, 1), now);  // So is its death.
+  CHECK(job.cell.state().version == version);
+}
+
+TEST_CASE("a cell that only records is a member, and nobody's home") {
+  Job job(chain_plan({0, 1, 2}, 3), false);
+  job.cell.begin({cell_life, life(1), life(2)}, {}, now);
+  job.look();
+  CHECK(job.cell.state().cell_only_records);
+  CHECK(job.of<message::JobState>().size() == 3);
+  CHECK(message::lives_that_run(job.cell.state()) == std::vector<Life>{life(1), life(2)});
+  for (std::uint32_t shard = 0; shard < 3; ++shard) CHECK(job.home(shard).home != cell_life);
+  job.cell.on_life_down(life(1), now);
+  for (std::uint32_t shard = 0; shard < 3; ++shard) CHECK(job.home(shard).home == life(2));
+}
+
+TEST_CASE("when the last life that runs dies, shards wait until one comes up") {
+  Job job(chain_plan({0, 1, 1}, 2), false);
+  job.cell.begin({cell_life, life(1)}, {}, now);
+  job.say(job.cut(0, 1, 0, {finished(0, {{1, 1}, 1})}));
+  job.cell.on_life_down(life(1), now);
+  job.look();
+  CHECK(job.of<message::Assign>().empty());
+  CHECK(job.of<message::JobState>().size() == 1);
+  CHECK(job.ended.empty());
+  job.cell.keep({{0, 0}}, now);
+  job.cell.cancel({{0, 2}}, now);
+  job.look();
+  CHECK(job.sent.empty());  // Nobody to tell; the next home is.
+
+  job.cell.on_life_up(life(2), now);
+  job.look();
+  const auto assigned = job.of<message::Assign>();
+  REQUIRE(assigned.size() == 2);
+  for (const auto& [to, assign] : assigned) {
+    CHECK(to == life(2));
+    CHECK(assign.epoch == Epoch{1, 2});
+    CHECK(assign.asked == std::vector<Life>{life(2), cell_life});
+    REQUIRE(assign.settled.size() == 1);
+    CHECK(assign.settled[0].task == TaskId{0, 0});
+    CHECK(assign.kept.size() == (assign.shard == 0 ? 1 : 0));
+    CHECK(assign.cancelled.size() == (assign.shard == 1 ? 1 : 0));
+  }
+  job.say(job.cut(0, 1, 0));
+  CHECK(job.ended.empty());
+  job.say(job.cut(1, 1, 0, {finished(1, {{1, 2}, 1}), finished(2, {{1, 2}, 2})}));
+  CHECK(job.ended.size() == 1);
+}
+
+TEST_CASE("a job can begin before anything is there to run it") {
+  Job job(chain_plan({0, 0, 0}, 1), false);
+  job.cell.begin({cell_life}, {}, now);
+  job.look();
+  CHECK(job.of<message::JobState>().size() == 1);
+  job.cell.on_life_up(life(1), now);
+  job.look();
+  REQUIRE(job.of<message::Assign>().size() == 1);
+  CHECK(job.home(0).home == life(1));
+  job.say(job.cut(0, 1, 0, {finished(0, {{1, 2}, 1}), finished(1, {{1, 2}, 2}), finished(2, {{1, 2}, 3})}));
+  CHECK(job.ended.size() == 1);
+}
+
+TEST_CASE("an ended job is repaired until it is closed: its outputs may still be asked for") {
+  Job job(chain_plan({0, 0, 0}, 1));
+  job.cell.begin({cell_life, life(1)}, {life(1)}, now);
+  job.say(job.cut(0, 1, 0, {finished(0, {{1, 1}, 1}), finished(1, {{1, 1}, 2}), finished(2, {{1, 1}, 3})}));
+  REQUIRE(job.ended.size() == 1);
+  job.cell.on_life_down(life(1), now);
+  job.look();
+  CHECK(job.of<message::JobState>().size() == 1);
+  REQUIRE(job.of<message::Assign>().size() == 1);
+  CHECK(job.of<message::Assign>()[0].second.settled.size() == 3);
+  job.say(job.cut(0, 1, 0));
+  CHECK(job.ended.empty());  // Only once.
+  job.cell.close();
+  job.look();
+  REQUIRE(job.of<message::JobState>().size() == 1);
+  CHECK(job.of<message::JobState>()[0].second.ended);
+  job.cell.on_life_up(life(2), now);
+  job.look();
+  CHECK(job.sent.empty());
+}
+
+TEST_CASE("a failure that a home reports stops the job") {
+  Job job(chain_plan({0, 0, 0}, 1));
+  job.cell.begin({cell_life, life(1)}, {life(1)}, now);
+  job.look();
+  job.cell.on_message(life(1), message::JobFailed{JobId{7}, 0, {1, 1}, {ErrorCode::not_reproducible, "x"}},
+                      now);
+  job.look();
+  REQUIRE(job.ended.size() == 1);
+  REQUIRE(job.ended[0].stopped);
+  CHECK(job.ended[0].stopped->code == ErrorCode::not_reproducible);
+  CHECK(job.of<message::JobState>().size() == 2);
+  CHECK(job.cell.state().ended);
+}
+
+TEST_CASE("cancelling is told to homes: of tasks once, of the job by its state") {
+  Job job(chain_plan({0, 1, 1}, 2));
+  job.cell.begin({cell_life, life(1)}, {}, now);
+  job.look();
+  job.cell.cancel({{0, 1}, {0, 2}}, now);
+  job.cell.cancel({{0, 1}}, now);
+  job.look();
+  const auto cancels = job.of<message::Cancel>();
+  REQUIRE(cancels.size() == 1);
+  CHECK(cancels[0].first == life(1));
+  CHECK(cancels[0].second.tasks.size() == 2);
+  job.cell.cancel({}, now);
+  job.cell.cancel({}, now);
+  job.look();
+  CHECK(job.of<message::JobState>().size() == 2);
+  CHECK(job.cell.state().cancelled);
+  CHECK(job.ended.empty());  // The homes end their rows first.
+}
+
+TEST_CASE("in one process finished tasks are remembered by their attempt alone") {
+  Job job(chain_plan({0, 0, 0}, 1));
+  job.cell.begin({cell_life}, {}, now);
+  message::Outcomes outcomes = job.cut(0, 1, 1, {finished(1, {{1, 1}, 2}, 6)});
+  outcomes.plain = {{{0, 0}, {{1, 1}, 1}}};
+  job.say(outcomes);
+  REQUIRE(job.cell.settled({0, 0}));
+  CHECK(job.cell.settled({0, 0})->attempt == AttemptId{{1, 1}, 1});
+  CHECK(job.cell.settled({0, 0})->has_output);
+  REQUIRE(job.cell.settled({0, 1}));
+  CHECK(detail::from_blob<std::uint64_t>(job.cell.settled({0, 1})->value) == 6);
+  CHECK_FALSE(job.cell.settled({0, 2}));
+  CHECK(job.cell.counts().open == 1);
+}
+
+TEST_CASE("a client that goes away is told nothing more") {
+  Job job(chain_plan({0, 0, 0}, 1));
+  job.cell.begin({cell_life}, {}, now);
+  job.cell.follow({1}, {}, now);
+  job.cell.follow({2}, {}, now);
+  job.cell.forget({1});
+  job.say(job.cut(0, 1, 2, {finished(0, {{1, 1}, 1})}));
+  REQUIRE(job.told.size() == 1);
+  CHECK(job.told[0].client == ClientId{2});
+}
