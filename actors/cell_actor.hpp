@@ -1,8 +1,8 @@
 #pragma once
 // Hosts the cell of a job: its record, its map of homes, and whoever follows it. Decides nothing itself.
 //
-// Messages: in Incoming, Want, CancelJob, StopJob, ForgetJob, LifeUp, LifeDown, Brought, Tick; out Outgoing (to the node), Bring (to
-// the runner).
+// Messages: in Incoming, Want, CancelJob, StopJob, ForgetJob, LifeUp, LifeDown, Brought, Tick; out Outgoing
+// (to the node), Bring (to the runner).
 
 #include <memory>
 

@@ -51,6 +51,12 @@ caf::behavior KeeperActor::make_behavior() {
         host_.on_ended(ended.life, ended.end, ended.text, std::move(ended.running), ended.guilty_lane);
         act();
       },
+      [this](const mail::Noted& noted) {
+        if (const auto client = gateway_.client_of(noted.job)) noted.pass_on(*client);
+      },
+      // Of the nodes, all that counts is in Nodes; and nobody steals from them.
+      [](const mail::LifeUp&) {},
+      [](const mail::Backlogs&) {},
       [this](mail::JobSaid& said) {
         if (auto* settled = std::get_if<client::TaskSettled>(&said.what)) {
           gateway_.on_settled(said.job, std::move(*settled));
@@ -80,7 +86,8 @@ void KeeperActor::heard(Life from, KeeperMessage any) {
     if (host_.has(program->program)) return;
     std::optional<Error> refused;
     if (!program->bytes) {
-      refused = Error{ErrorCode::program_invalid, to_string(from.process) + " does not have the job's binary any more"};
+      refused = Error{ErrorCode::program_invalid,
+                      to_string(from.process) + " does not have the job's binary any more"};
     } else if (const Status kept = ports_.keep_program(program->program, program->bytes); !kept) {
       refused = kept.error();
     }
@@ -93,8 +100,8 @@ void KeeperActor::heard(Life from, KeeperMessage any) {
 }
 
 void KeeperActor::act() {
-  // What one half says to the other makes it say something in turn; that ends, since each such message opens or
-  // closes one worker process.
+  // What one half says to the other makes it say something in turn; that ends, since each such message opens
+  // or closes one worker process.
   for (bool again = true; again;) {
     again = false;
     for (GatewayEffect& effect : gateway_.take_effects()) {
@@ -183,11 +190,13 @@ Follower KeeperActor::follower_of(JobId job) {
     }
   };
   Follower follower;
-  follower.settled = [tell, job](std::uint32_t task, Outcome outcome, Blob output, std::optional<Error> error) {
+  follower.settled = [tell, job](std::uint32_t task, Outcome outcome, Blob output,
+                                 std::optional<Error> error) {
     tell(client::TaskSettled{job, task, outcome, std::move(output), std::move(error)});
   };
   follower.ended = [tell, job](std::optional<Error> stopped, const CellCounts& counts) {
-    tell(client::JobEnded{job, std::move(stopped),
+    tell(client::JobEnded{job,
+                          std::move(stopped),
                           {counts.open, counts.finished, counts.failed, counts.skipped, counts.cancelled}});
   };
   follower.lost = [tell, job](Error why) { tell(client::JobLost{job, std::move(why)}); };

@@ -1,15 +1,16 @@
 #pragma once
-// Hosts the two machines of a keeper: the gateway (clients, the jobs whose record is here) and the host (the worker
-// processes of this node). Decides nothing itself.
+// Hosts the two machines of a keeper: the gateway (clients, the jobs whose record is here) and the host (the
+// worker processes of this node). Decides nothing itself.
 //
-// Messages: in ClientSaid, KeeperSaid, Greeted, Gone (from the transport), Nodes (from membership), ProcessStarted,
-// ProcessNotStarted, ProcessEnded (from nodes/workers), JobSaid (from cells), Noted, Tick; out Submit, JobLives,
-// Want, CancelJob, StopJob, ForgetJob (to the node).
+// Messages: in ClientSaid, KeeperSaid, Greeted, Gone (from the transport), Nodes (from membership),
+// ProcessStarted, ProcessNotStarted, ProcessEnded (from nodes/workers), JobSaid (from cells), Noted, Tick;
+// out Submit, JobLives, Want, CancelJob, StopJob, ForgetJob (to the node).
 
 #include <functional>
 #include <optional>
 
 #include "actors/mail.hpp"
+#include "libdag/base/result.hpp"
 #include "libdag/keeper/gateway.hpp"
 #include "libdag/keeper/host.hpp"
 

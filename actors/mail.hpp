@@ -166,6 +166,12 @@ struct ProcessEnded {
   std::vector<RunningAttempt> running;
   std::optional<std::uint32_t> guilty_lane;
 };
+/// transport -> KeeperActor: a kernel said something; to be passed on to the client of its job, if it has
+/// one.
+struct Noted {
+  JobId job;
+  std::function<void(Life client)> pass_on;
+};
 /// CellActor -> KeeperActor.
 struct JobSaid {
   JobId job;
@@ -196,6 +202,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Nodes)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ProcessStarted)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ProcessNotStarted)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ProcessEnded)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Noted)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::JobSaid)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LifeUp)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LifeDown)

@@ -15,6 +15,7 @@ MembershipActor::MembershipActor(caf::actor_config& config, MembershipSetup setu
 caf::behavior MembershipActor::make_behavior() {
   set_exception_handler(keep_text);
   act({});
+  tell_view();
   return {
       [this](const mail::Heard& heard) {
         act(machine_.on_message(heard.from, heard.message, ports_.now()));
@@ -31,6 +32,7 @@ caf::behavior MembershipActor::make_behavior() {
         wake_at_.reset();
         machine_.on_load(ports_.load());
         act(machine_.on_tick(ports_.now()));
+        tell_view();
       },
   };
 }
@@ -38,7 +40,10 @@ caf::behavior MembershipActor::make_behavior() {
 void MembershipActor::on_exit() { node_ = nullptr; }
 
 void MembershipActor::act(MembershipEffects effects) {
+  bool changed = false;
   for (MembershipEffect& effect : effects) {
+    changed =
+        changed || std::holds_alternative<MemberUp>(effect) || std::holds_alternative<MemberDown>(effect);
     if (auto* message = std::get_if<SendMembership>(&effect)) {
       ports_.send(std::move(*message));
     } else if (const auto* up = std::get_if<MemberUp>(&effect)) {
@@ -52,11 +57,21 @@ void MembershipActor::act(MembershipEffects effects) {
     }
     // Suspicions and a stale view ask for patience, which is what everybody has here until a MemberDown.
   }
+  if (changed) tell_view();
   if (machine_.is_over()) return;
   const Instant wake = machine_.wake_at();
   if (wake_at_ && *wake_at_ <= wake) return;
   wake_at_ = wake;
   delayed_send(this, std::max(wake - ports_.now(), Duration{0}), mail::Tick{wake});
+}
+
+void MembershipActor::tell_view() {
+  if (!ports_.view) return;
+  std::vector<Claim> members{machine_.self()};
+  for (const auto& [process, member] : machine_.members()) {
+    if (is_up(member.claim.state)) members.push_back(member.claim);
+  }
+  ports_.view(std::move(members));
 }
 
 void MembershipActor::tell_backlogs() {

@@ -23,6 +23,9 @@ struct MembershipPorts {
   std::function<void(const MemberDown& down)> down;
   /// What is gossiped of this process.
   std::function<LoadSummary()> load;
+  /// All that are up, this process included, with each heartbeat and whenever one comes or goes. May be
+  /// empty.
+  std::function<void(std::vector<Claim> members)> view;
   /// Others hold this life to be over.
   std::function<void()> over;
 };
@@ -44,6 +47,7 @@ class MembershipActor : public caf::event_based_actor {
  private:
   void act(MembershipEffects effects);
   void tell_backlogs();
+  void tell_view();
 
   MembershipPorts ports_;
   caf::actor node_;

@@ -2,14 +2,12 @@
 
 #include "nodes/node.hpp"
 
-#include <spdlog/sinks/stdout_sinks.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <random>
 
 #include "libdag/graph/partition.hpp"
 #include "libdag/wire/lengths.hpp"
@@ -25,42 +23,10 @@ constexpr auto gather_within = std::chrono::seconds(30);
 constexpr int exit_not_reached = 3, exit_lost = 8;
 constexpr Life first_life{{0}, {1}};
 
-Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
-
-std::shared_ptr<spdlog::logger> make_logger(const std::string& level) {
-  auto logger = std::make_shared<spdlog::logger>("dag", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  logger->set_pattern("%Y-%m-%d %H:%M:%S.%e %l dag: %v");
-  logger->set_level(spdlog::level::from_str(level));
-  return logger;
-}
-
-/// The processes of one `dag run` are on one host: one that dies is seen by its broken links, within
-/// milliseconds, so silence may be given the time that a busy machine needs.
-MembershipOptions patience_on_one_host(const Place& place) {
-  MembershipOptions options;
-  options.heartbeat = std::chrono::milliseconds(500);
-  options.suspect_after = std::chrono::seconds(4);
-  options.dead_after = std::chrono::seconds(2);
-  options.reconnect_within = std::chrono::milliseconds(250);
-  if (place.rank != 0) options.seeds = {net::to_string(place.first)};
-  return options;
-}
-
-std::uint64_t draw() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32 | device();
-}
-
 }  // namespace
 
 // ---- The parts
 // ----------------------------------------------------------------------------------------------
-
-Node::SystemConfig::SystemConfig() {
-  set("scheduler.policy", caf::atom("sharing"));
-  set("scheduler.max-threads", std::size_t{2});
-  set("logger.verbosity", caf::atom("quiet"));
-}
 
 Node::Node(const NodeOptions& options, std::optional<Place> place)
     : place_(std::move(place)),
@@ -128,7 +94,7 @@ void Node::open_transport() {
   setup.self = self_;
   setup.cluster = place_->cluster;
   if (place_->rank == 0) {
-    if (setup.cluster == ClusterId{}) setup.cluster = {draw()};
+    if (setup.cluster == ClusterId{}) setup.cluster = {draw_number()};
     setup.sockets.listen = place_->first;
   }
   setup.build = build_of_this_process();
@@ -179,18 +145,13 @@ void Node::start_membership() {
   ports.send = [this](SendMembership message) { transport_->send(std::move(message)); };
   ports.up = [this](const MemberUp& up) { on_member_up(up); };
   ports.down = [this](const MemberDown& down) { on_member_down(down); };
-  ports.load = [this] {
-    LoadSummary load;
-    load.devices.push_back(
-        {"cpu", static_cast<std::uint32_t>(lanes_.count()), lanes_.idle(), 0, 0, Duration{0}});
-    load.tasks_ready = static_cast<std::uint32_t>(lanes_.queued());
-    return load;
-  };
+  ports.load = [this] { return load_of(lanes_); };
   ports.over = [this] {
     fail({ErrorCode::cluster_lost, "the other processes took this one for dead, and go on without it",
           "it did not answer for seconds: was it stopped, or the machine asleep?"});
   };
-  MembershipSetup setup{self_, transport_->endpoint(), patience_on_one_host(*place_), draw()};
+  MembershipSetup setup{self_, transport_->endpoint(), patience_on_one_host(), draw_number()};
+  if (place_->rank != 0) setup.options.seeds = {net::to_string(place_->first)};
   const std::lock_guard lock(state_mutex_);
   membership_ = system_.spawn<MembershipActor>(std::move(setup), std::move(ports), node_);
 }

@@ -15,6 +15,7 @@
 #include "actors/node_actor.hpp"
 #include "libdag/client/node.hpp"
 #include "libdag/record/sink.hpp"
+#include "nodes/parts.hpp"
 #include "nodes/place.hpp"
 #include "nodes/transport/transport.hpp"
 
@@ -37,12 +38,6 @@ class Node : public detail::Client {
   void on_event(std::function<void(const JobEvent&)> handler) override;
 
  private:
-  /// CAF runs what supervises: few threads, never its own work stealing (its queues walk lists under
-  /// spinlocks).
-  struct SystemConfig : caf::actor_system_config {
-    SystemConfig();
-  };
-
   // ---- Building it
   LanesOptions lanes_options(const NodeOptions& options) const;
   LaneEvents lane_events();

@@ -1,7 +1,8 @@
 #pragma once
-// What each lane runs at this moment, in memory that outlives the process: who supervises it from outside reads
-// there which attempts a crash took along, and which lane's thread it was that faulted. Written by lanes with plain
-// stores, read after the process has ended; so nothing waits for it, and it costs a few nanoseconds per task.
+// What each lane runs at this moment, in memory that outlives the process: who supervises it from outside
+// reads there which attempts a crash took along, and which lane's thread it was that faulted. Written by
+// lanes with plain stores, read after the process has ended; so nothing waits for it, and it costs a few
+// nanoseconds per task.
 
 #include <atomic>
 #include <cstddef>
@@ -54,11 +55,11 @@ class RunningPage {
   Slot slots_[lanes_max];
 };
 
-/// From now on a fault (SEGV, BUS, FPE, ILL, ABRT) of a lane's thread is noted in `page`, then takes its usual
-/// course. Once per process.
+/// From now on a fault (SEGV, BUS, FPE, ILL, ABRT) of a lane's thread is noted in `page`, then takes its
+/// usual course. Once per process.
 void note_faults(RunningPage& page);
-/// By a lane's thread, of itself: which lane it is, and a stack of its own for the handler, since the fault may be
-/// that the stack is used up.
+/// By a lane's thread, of itself: which lane it is, and a stack of its own for the handler, since the fault
+/// may be that the stack is used up.
 void watch_this_lane(std::size_t lane);
 
 }  // namespace dag

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "libdag/keeper/host.hpp"
+
 namespace dag::transport {
 namespace {
 
@@ -150,6 +152,9 @@ void Driver::on_hello(const net::FrameArrived& frame, const link::Hello& hello) 
   wire::Operation operation;
   if (answer && known_.size() < lives_max) {
     know(hello.from, hello.control_address, hello.bulk_address);
+    if (events_.greeted) {
+      events_.greeted(hello.from, {hello.control_address, hello.bulk_address}, hello.build);
+    }
     operation = wire::Handshake{*answer};
   } else {
     const Error why =
@@ -163,8 +168,11 @@ void Driver::on_hello(const net::FrameArrived& frame, const link::Hello& hello) 
       sockets_->answer(*caller, Channel::control, loose_frame(hello.from, std::move(operation))));
 }
 
-void Driver::on_welcome(Peer& peer, const link::Welcome& welcome) {
-  if (setup_.cluster == ClusterId{}) setup_.cluster = welcome.cluster;
+void Driver::on_welcome(const std::string& address, Peer& peer, const link::Welcome& welcome) {
+  if (setup_.cluster == ClusterId{}) {
+    setup_.cluster = welcome.cluster;
+    if (events_.joined) events_.joined(welcome.cluster);
+  }
   if (welcome.cluster != setup_.cluster || welcome.version < link::versions_spoken.min ||
       welcome.version > link::versions_spoken.max) {
     return;
@@ -188,6 +196,9 @@ void Driver::on_welcome(Peer& peer, const link::Welcome& welcome) {
     peer.waiting.pop_front();
   }
   if (!first) return;
+  if (events_.welcomed && peer.seed) {
+    events_.welcomed(address, welcome.from, {welcome.control_address, welcome.bulk_address});
+  }
   if (Partner* partner = partner_of(welcome.from)) {
     PartnerNews news;
     partner->on_connected(Channel::control, steady_now(), news);
@@ -207,7 +218,7 @@ void Driver::on_handshake(const net::FrameArrived& frame, const wire::Envelope& 
     auto* found = answered == nullptr ? nullptr : find(*answered);
     if (found == nullptr || found->second.hellos == 0) continue;  // Nobody asked.
     if (const auto* welcome = std::get_if<link::Welcome>(handshake)) {
-      on_welcome(found->second, *welcome);
+      on_welcome(found->first, found->second, *welcome);
     } else {
       found->second.unwelcome = true;
       events_.unwelcome(found->first, link::error_of(std::get<link::HelloRefused>(*handshake)));
@@ -219,7 +230,8 @@ void Driver::on_handshake(const net::FrameArrived& frame, const wire::Envelope& 
 // -------------------------------------------------------------------------------------------------
 
 void Driver::on_frame(net::FrameArrived frame) {
-  Result<wire::Envelope> decoded = wire::decode(frame.bytes.bytes(), frame_bytes_max(frame.channel));
+  Result<wire::Envelope> decoded =
+      wire::decode(frame.bytes.bytes(), frame_bytes_max(frame.channel), *setup_.codes);
   if (!decoded) return complain("a frame was refused", decoded.error().what);
   wire::Envelope& envelope = *decoded;
   if (wire::is_loose(envelope) && std::holds_alternative<wire::Handshake>(envelope.operations.front())) {
@@ -233,7 +245,7 @@ void Driver::on_frame(net::FrameArrived frame) {
     if (envelope.header.to != Life{} && envelope.header.to != setup_.self) return;
     for (wire::Operation& operation : envelope.operations) {
       if (auto* message = std::get_if<MembershipMessage>(&operation)) {
-        events_.membership(from, std::move(*message));
+        if (events_.membership) events_.membership(from, std::move(*message));
       }
     }
     return;
@@ -253,7 +265,8 @@ void Driver::know(Life life, const std::string& control, const std::string& bulk
 
 Partner& Driver::begin_partner(Life life) {
   return partners_
-      .try_emplace(life, link::LinkEnds{setup_.cluster, setup_.self, life}, link::versions_spoken.max)
+      .try_emplace(life, link::LinkEnds{setup_.cluster, setup_.self, life}, link::versions_spoken.max,
+                   *setup_.codes)
       .first->second;
 }
 
@@ -274,7 +287,7 @@ void Driver::carry_out(Partner& partner, PartnerNews&& news) {
           out.batch ? std::span<const wire::Operation>(out.batch->operations)
                     : std::span<const wire::Operation>{};
       const Result<Blob> frame =
-          wire::encode(peer.version, out.header, operations, frame_bytes_max(out.channel));
+          wire::encode(peer.version, out.header, operations, frame_bytes_max(out.channel), *setup_.codes);
       if (!frame) {
         complain("a frame cannot be sent", frame.error().what);
         continue;
@@ -297,7 +310,11 @@ void Driver::hand_on(Life from, Delivered&& delivered) {
     if (auto* message = std::get_if<JobMessage>(&operation)) {
       messages.push_back(std::move(*message));
     } else if (auto* note = std::get_if<wire::JobNote>(&operation)) {
-      events_.note(from, std::move(*note));
+      if (events_.note) events_.note(from, std::move(*note));
+    } else if (auto* client = std::get_if<ClientMessage>(&operation)) {
+      if (events_.client) events_.client(from, std::move(*client));
+    } else if (auto* keeper = std::get_if<KeeperMessage>(&operation)) {
+      if (events_.keeper) events_.keeper(from, std::move(*keeper));
     } else if (const auto* unknown = std::get_if<wire::Unknown>(&operation)) {
       send(from, wire::unimplemented_answer(*unknown));
     } else if (const auto* unimplemented = std::get_if<wire::Unimplemented>(&operation)) {
@@ -324,13 +341,17 @@ void Driver::handled(Life from, Channel channel, std::uint64_t count, std::uint6
 // ---- What others ask for
 // ------------------------------------------------------------------------------------
 
+/// To a life that we do not know yet too: others may have heard of it before us. What is said waits in its
+/// link until we learn where it is, or that it is dead.
 void Driver::send(Life to, wire::Operation operation) {
-  Partner* partner = partner_of(to);
-  if (partner == nullptr) return;
+  if (dead_.contains(to)) return;
+  Partner& partner = begin_partner(to);
   PartnerNews news;
-  partner->send(std::move(operation), steady_now(), news);
-  carry_out(*partner, std::move(news));
+  partner.send(std::move(operation), steady_now(), news);
+  carry_out(partner, std::move(news));
 }
+
+void Driver::connect(const std::string& address) { peer_at(address).seed = true; }
 
 void Driver::send(SendMembership message) {
   Peer& peer = peer_at(message.address);
@@ -368,6 +389,20 @@ void Driver::member_down(Life life) {
     sockets_->disconnect(peer->second.handle);
     peers_.erase(peer);
   }
+}
+
+void Driver::forget(Life life) {
+  // Clients come and go in numbers, and nobody speaks to one that is gone.
+  if (!is_client(life.process)) dead_.insert(life);
+  partners_.erase(life);
+  known_.erase(life);
+  const auto endpoint = endpoints_.find(life);
+  if (endpoint == endpoints_.end()) return;
+  const auto peer = peers_.find(endpoint->second.control);
+  endpoints_.erase(endpoint);
+  if (peer == peers_.end() || (peer->second.life && peer->second.life != life)) return;
+  sockets_->disconnect(peer->second.handle);
+  peers_.erase(peer);
 }
 
 bool Driver::quiet() const {

@@ -30,8 +30,10 @@ class Driver {
   // What others on this thread ask for; how to deal with `handled` is theirs.
   void send(Life to, wire::Operation operation);
   void send(SendMembership message);
+  void connect(const std::string& address);
   void member_up(Life life, const Endpoint& endpoint);
   void member_down(Life life);
+  void forget(Life life);
   void handled(Life from, net::Channel channel, std::uint64_t count, std::uint64_t charge_bytes);
   /// Everything that may still leave has left.
   bool quiet() const;
@@ -58,7 +60,7 @@ class Driver {
   void on_frame(net::FrameArrived frame);
   void on_handshake(const net::FrameArrived& frame, const wire::Envelope& envelope);
   void on_hello(const net::FrameArrived& frame, const link::Hello& hello);
-  void on_welcome(Peer& peer, const link::Welcome& welcome);
+  void on_welcome(const std::string& address, Peer& peer, const link::Welcome& welcome);
   void on_change(net::PeerHandle handle, net::Channel channel, bool connected, bool refused);
   std::pair<const std::string, Peer>* find(net::PeerHandle handle);
   Partner* partner_of(Life life);

@@ -10,8 +10,12 @@ using net::Channel;
 
 }  // namespace
 
-Partner::Partner(const link::LinkEnds& ends, std::uint16_t version)
-    : ends_(ends), version_(version), control_(ends, {}), bulk_(ends, link::bulk_link_options()) {}
+Partner::Partner(const link::LinkEnds& ends, std::uint16_t version, const wire::CodeMap& codes)
+    : ends_(ends),
+      version_(version),
+      codes_(codes),
+      control_(ends, {}),
+      bulk_(ends, link::bulk_link_options()) {}
 
 void Partner::send(wire::Operation operation, Instant now, PartnerNews& news) {
   if (waiting() >= waiting_max) {
@@ -50,7 +54,8 @@ void Partner::fill_bulk(Instant now, PartnerNews& news) {
       header.cluster = ends_.cluster;
       header.from = ends_.self;
       header.to = ends_.peer;
-      const Result<Blob> encoded = wire::encode(version_, header, {&large_.front(), 1}, message_bytes_max);
+      const Result<Blob> encoded =
+          wire::encode(version_, header, {&large_.front(), 1}, message_bytes_max, codes_);
       large_.pop_front();
       if (!encoded) {
         news.complaints.push_back("a message for " + to_string(life()) +
@@ -168,7 +173,7 @@ std::optional<wire::Operation> Partner::assemble(wire::Piece piece, PartnerNews&
       one = {};
     }
   });
-  Result<wire::Envelope> envelope = wire::decode(bytes.bytes(), message_bytes_max);
+  Result<wire::Envelope> envelope = wire::decode(bytes.bytes(), message_bytes_max, codes_);
   if (!envelope) return refuse(envelope.error().what);
   if (envelope->operations.size() != 1 || std::holds_alternative<wire::Piece>(envelope->operations[0])) {
     return refuse("it is not one message");

@@ -55,7 +55,7 @@ struct PartnerNews {
 
 class Partner {
  public:
-  Partner(const link::LinkEnds& ends, std::uint16_t version);
+  Partner(const link::LinkEnds& ends, std::uint16_t version, const wire::CodeMap& codes);
 
   void send(wire::Operation operation, Instant now, PartnerNews& news);
   void on_frame(net::Channel channel, wire::Envelope envelope, Instant now, PartnerNews& news);
@@ -99,6 +99,7 @@ class Partner {
 
   const link::LinkEnds ends_;
   const std::uint16_t version_;
+  const wire::CodeMap& codes_;
   Lane control_;
   Lane bulk_;
   std::deque<wire::Operation> large_;

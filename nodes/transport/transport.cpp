@@ -134,6 +134,20 @@ void Transport::note(Life to, wire::JobNote note) {
     driver.send(to, note);
   });
 }
+void Transport::send(Life to, ClientMessage message) {
+  auto shared = std::make_shared<ClientMessage>(std::move(message));
+  thread_->post([to, shared](Driver& driver) { driver.send(to, std::move(*shared)); });
+}
+void Transport::send(Life to, KeeperMessage message) {
+  auto shared = std::make_shared<KeeperMessage>(std::move(message));
+  thread_->post([to, shared](Driver& driver) { driver.send(to, std::move(*shared)); });
+}
+void Transport::connect(std::string address) {
+  thread_->post([address = std::move(address)](Driver& driver) { driver.connect(address); });
+}
+void Transport::forget(Life life) {
+  thread_->post([life](Driver& driver) { driver.forget(life); });
+}
 void Transport::send(SendMembership message) {
   thread_->post([message = std::move(message)](Driver& driver) { driver.send(message); });
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "libdag/home/messages.hpp"
+#include "libdag/keeper/messages.hpp"
 #include "libdag/membership/effects.hpp"
 #include "libdag/net/zmq_transport.hpp"
 #include "libdag/wire/operation.hpp"
@@ -23,6 +24,8 @@ struct TransportSetup {
   /// build_of_this_process().
   std::string build;
   net::TransportOptions sockets;
+  /// How code is named in messages; a process that runs no kernels passes on what it cannot resolve.
+  const wire::CodeMap* codes = &wire::CodeMap::of_this_process();
 };
 
 /// Called on the transport's thread; must not block.
@@ -32,11 +35,20 @@ struct TransportEvents {
   std::function<void(Life from, std::vector<JobMessage> messages, std::function<void()> handled)> arrived;
   std::function<void(Life from, wire::JobNote note)> note;
   std::function<void(Life from, MembershipMessage message)> membership;
+  /// Of clients and keepers; empty where there are none.
+  std::function<void(Life from, ClientMessage message)> client;
+  std::function<void(Life from, KeeperMessage message)> keeper;
+  /// A process has said Hello and was welcomed; perhaps not for the first time. May be empty.
+  std::function<void(Life life, const Endpoint& endpoint, const std::string& build)> greeted;
+  /// The process at an address of connect() takes us for one of its own. May be empty.
+  std::function<void(const std::string& address, Life life, const Endpoint& endpoint)> welcomed;
   /// The connection to a life broke; nobody listens where it did.
   std::function<void(Life life)> disconnected;
   std::function<void(Life life)> refused;
   /// The process at this address does not take us for one of its own.
   std::function<void(const std::string& address, const Error& why)> unwelcome;
+  /// Which cluster it is, where TransportSetup left that open. May be empty.
+  std::function<void(ClusterId cluster)> joined;
   /// We do not take this caller for one of ours.
   std::function<void(Life caller, const Error& why)> turned_away;
   std::function<void(std::string_view line)> log;
@@ -59,11 +71,17 @@ class Transport {
   void send(Life to, JobMessage message);
   /// What a kernel said. Dropped when many of them wait: it is for people.
   void note(Life to, wire::JobNote note);
+  void send(Life to, ClientMessage message);
+  void send(Life to, KeeperMessage message);
   /// May be lost.
   void send(SendMembership message);
+  /// Says Hello to whoever listens there, until it is answered.
+  void connect(std::string address);
   void member_up(Life life, Endpoint endpoint);
   /// That life is over: what waits for it is dropped.
   void member_down(Life life);
+  /// Nothing more is expected of that life, nor sent to it; should it speak again, it is a stranger.
+  void forget(Life life);
 
  private:
   class Thread;

@@ -62,15 +62,16 @@ ProgramStore::~ProgramStore() {
 Status ProgramStore::put(ProgramId id, const Blob& bytes) {
   if (identify(bytes.bytes()) != id) {
     return Error{ErrorCode::program_invalid,
-                 "the job's binary has another hash than was announced, at " + std::to_string(bytes.size_bytes()) +
-                     " of " + std::to_string(id.size_bytes) + " bytes",
+                 "the job's binary has another hash than was announced, at " +
+                     std::to_string(bytes.size_bytes()) + " of " + std::to_string(id.size_bytes) + " bytes",
                  "was it rebuilt while it was submitted? Submit again"};
   }
   if (Status sound = check_program(bytes.bytes()); !sound) return sound;
   const std::lock_guard lock(mutex_);
   if (programs_.contains(id)) return Done{};
   if (bytes_ + bytes.size_bytes() > programs_bytes_max) {
-    return Error{ErrorCode::disk_full, "the binaries of the jobs of this node would take more than 4 GiB of memory",
+    return Error{ErrorCode::disk_full,
+                 "the binaries of the jobs of this node would take more than 4 GiB of memory",
                  "start the node again: it forgets them"};
   }
   const int file = memfd_create("dag-program", MFD_CLOEXEC | MFD_ALLOW_SEALING);

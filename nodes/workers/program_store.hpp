@@ -1,6 +1,6 @@
 #pragma once
-// The binaries of jobs, by what is in them: sealed memory that nobody can change after its hash was checked, and
-// from which worker processes are started. Lasts as long as the node.
+// The binaries of jobs, by what is in them: sealed memory that nobody can change after its hash was checked,
+// and from which worker processes are started. Lasts as long as the node.
 
 #include <map>
 #include <mutex>
@@ -22,8 +22,8 @@ class ProgramStore {
   ProgramStore(const ProgramStore&) = delete;
   ProgramStore& operator=(const ProgramStore&) = delete;
 
-  /// program_invalid: not what `id` says, or not a program of this machine; disk_full: no memory for it, or more
-  /// than programs_bytes_max in all. From any thread.
+  /// program_invalid: not what `id` says, or not a program of this machine; disk_full: no memory for it, or
+  /// more than programs_bytes_max in all. From any thread.
   Status put(ProgramId id, const Blob& bytes);
   /// Open as long as the store; empty when it is not here.
   std::optional<int> descriptor(ProgramId id) const;

@@ -26,14 +26,16 @@ namespace {
 
 Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
 
-/// The directory of the libdag.so that this process uses, so that worker processes use it too; empty when libdag is
-/// part of the program.
+/// The directory of the libdag.so that this process uses, so that worker processes use it too; empty when
+/// libdag is part of the program.
 std::string library_directory() {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&library_directory), &info) == 0 || info.dli_fname == nullptr) return {};
+  if (dladdr(reinterpret_cast<const void*>(&library_directory), &info) == 0 || info.dli_fname == nullptr)
+    return {};
   const std::filesystem::path file(info.dli_fname);
-  return file.filename().string().find(".so") == std::string::npos ? std::string{}
-                                                                    : std::filesystem::absolute(file.parent_path()).string();
+  return file.filename().string().find(".so") == std::string::npos
+             ? std::string{}
+             : std::filesystem::absolute(file.parent_path()).string();
 }
 
 /// Our own environment, without what is only for us, with what a worker process needs.
@@ -76,11 +78,13 @@ struct End {
 
 End end_of(int status) {
   if (WIFEXITED(status)) {
-    return {ProcessEnd::faulted, "ended with status " + std::to_string(WEXITSTATUS(status)) + " in the middle of its job"};
+    return {ProcessEnd::faulted,
+            "ended with status " + std::to_string(WEXITSTATUS(status)) + " in the middle of its job"};
   }
   const int signal = WTERMSIG(status);
   const char* description = sigdescr_np(signal);
-  std::string text = "signal " + std::to_string(signal) + " (" + (description == nullptr ? "?" : description) + ")";
+  std::string text =
+      "signal " + std::to_string(signal) + " (" + (description == nullptr ? "?" : description) + ")";
   return {signal == SIGKILL ? ProcessEnd::killed : ProcessEnd::faulted, std::move(text)};
 }
 
@@ -110,8 +114,8 @@ WorkerProcesses::~WorkerProcesses() {
   close(wake_);
 }
 
-void WorkerProcesses::start(StartProcess order) {
-  post([this, order = std::move(order)] { start_now(order); });
+void WorkerProcesses::start(StartProcess order, ClusterId cluster) {
+  post([this, order = std::move(order), cluster] { start_now(order, cluster); });
 }
 void WorkerProcesses::stop(Life life) {
   post([this, life] { stop_now(life); });
@@ -142,8 +146,9 @@ void WorkerProcesses::run() {
     for (auto child = children_.begin(); child != children_.end();) {
       const auto here = child++;
       siginfo_t info{};
-      const bool ended = waitid(P_PID, static_cast<id_t>(here->second.pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-                         info.si_pid != 0;
+      const bool ended =
+          waitid(P_PID, static_cast<id_t>(here->second.pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+          info.si_pid != 0;
       if (ended) {
         reap(here);
       } else if (here->second.kill_at && *here->second.kill_at <= steady_now()) {
@@ -177,12 +182,13 @@ int WorkerProcesses::wait_milliseconds() const {
   return static_cast<int>(std::max<std::int64_t>(left + 1, 0));
 }
 
-void WorkerProcesses::start_now(const StartProcess& order) {
+void WorkerProcesses::start_now(const StartProcess& order, ClusterId cluster) {
   const auto program = programs_.descriptor(order.launch.program);
-  if (!program) return events_.not_started(order.life, {ErrorCode::program_invalid, "the job's binary is not here"});
+  if (!program)
+    return events_.not_started(order.life, {ErrorCode::program_invalid, "the job's binary is not here"});
   Child child;
-  child.log = defaults_.log_directory + "/" + to_string(order.job) + "-" + std::to_string(order.life.process.value >> 16) +
-              ".log";
+  child.log = defaults_.log_directory + "/" + to_string(order.job) + "-" +
+              std::to_string(order.life.process.value >> 16) + ".log";
   child.page_file = memfd_create("dag-running", 0);  // Passed on, so not closed by exec.
   void* page = MAP_FAILED;
   if (child.page_file >= 0 && ftruncate(child.page_file, sizeof(RunningPage)) == 0) {
@@ -199,8 +205,8 @@ void WorkerProcesses::start_now(const StartProcess& order) {
                                             "the node needs a directory for the output of worker processes"});
   }
   child.page = new (page) RunningPage;
-  WorkerSeat seat{order.life,     order.job,       order.cell,     defaults_.node_address, defaults_.cluster,
-                  defaults_.share, defaults_.lanes, child.page_file};
+  WorkerSeat seat{order.life, order.job,       order.cell,      defaults_.node_address,
+                  cluster,    defaults_.share, defaults_.lanes, child.page_file};
   // All that allocates happens before the fork: afterwards other threads' locks may be held for ever.
   std::vector<std::string> arguments = order.launch.arguments, environment = environment_of(to_text(seat));
   const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);

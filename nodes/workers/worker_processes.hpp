@@ -1,7 +1,7 @@
 #pragma once
-// Starts the worker processes of a node from sealed memory, watches them, and says how each ended. Decides nothing
-// about which are wanted (libdag/keeper/host.hpp). One thread forks and waits: the kernel kills a child whose
-// parent thread ends, so none outlives the node, however that ends.
+// Starts the worker processes of a node from sealed memory, watches them, and says how each ended. Decides
+// nothing about which are wanted (libdag/keeper/host.hpp). One thread forks and waits: the kernel kills a
+// child whose parent thread ends, so none outlives the node, however that ends.
 
 #include <functional>
 #include <map>
@@ -30,11 +30,10 @@ struct WorkerEvents {
 /// What is the same for all of them.
 struct WorkerDefaults {
   std::string node_address;
-  ClusterId cluster;
   CoreShare share;
   std::uint32_t lanes = 0;
-  /// What a worker process writes to stdout and stderr goes to a file there, one each; that of a process which
-  /// said nothing is removed.
+  /// What a worker process writes to stdout and stderr goes to a file there, one each; that of a process
+  /// which said nothing is removed.
   std::string log_directory;
 };
 
@@ -50,7 +49,7 @@ class WorkerProcesses {
   WorkerProcesses& operator=(const WorkerProcesses&) = delete;
 
   // From any thread; never block.
-  void start(StartProcess order);
+  void start(StartProcess order, ClusterId cluster);
   void stop(Life life);
 
  private:
@@ -58,7 +57,7 @@ class WorkerProcesses {
 
   void post(std::function<void()> what);
   void run();
-  void start_now(const StartProcess& order);
+  void start_now(const StartProcess& order, ClusterId cluster);
   void stop_now(Life life);
   void reap(std::map<Life, Child>::iterator child);
   int wait_milliseconds() const;

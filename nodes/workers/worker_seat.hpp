@@ -27,8 +27,8 @@ struct WorkerSeat {
 /// The variable that holds it.
 inline constexpr const char* worker_seat_variable = "DAG_WORKER";
 std::string to_text(const WorkerSeat& seat);
-/// Nothing when the process was not started by a node; configuration_invalid when the variable is not what a node
-/// writes.
+/// Nothing when the process was not started by a node; configuration_invalid when the variable is not what a
+/// node writes.
 Result<std::optional<WorkerSeat>> seat_from_environment();
 
 }  // namespace dag

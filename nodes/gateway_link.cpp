@@ -1,0 +1,161 @@
+#include "nodes/gateway_link.hpp"
+
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "libdag/keeper/host.hpp"
+#include "nodes/parts.hpp"
+
+namespace dag {
+namespace {
+
+/// The address by which this host reaches `to`, so that the node can reach us by it. (A datagram socket that
+/// is connected sends nothing; it only asks for the route.)
+std::string host_towards(const net::Address& to) {
+  if (net::is_loopback(to)) return "127.0.0.1";
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_DGRAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(to.host.c_str(), std::to_string(to.port).c_str(), &hints, &found) != 0 ||
+      found == nullptr) {
+    throw Failure({ErrorCode::peer_unreachable, "no host is known as '" + to.host + "'",
+                   "write it as HOST:PORT, as `dag up` has printed it"});
+  }
+  std::string host = "127.0.0.1";
+  const int probe = socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_storage own{};
+  socklen_t size = sizeof own;
+  char text[NI_MAXHOST];
+  if (probe >= 0 && connect(probe, found->ai_addr, found->ai_addrlen) == 0 &&
+      getsockname(probe, reinterpret_cast<sockaddr*>(&own), &size) == 0 &&
+      getnameinfo(reinterpret_cast<sockaddr*>(&own), size, text, sizeof text, nullptr, 0, NI_NUMERICHOST) ==
+          0) {
+    host = text;
+  }
+  if (probe >= 0) close(probe);
+  freeaddrinfo(found);
+  return host;
+}
+
+Life draw_client() {
+  const std::uint64_t drawn = draw_number();
+  return {client_process(static_cast<std::uint16_t>(drawn)), {static_cast<std::uint32_t>(drawn >> 32) | 1}};
+}
+
+}  // namespace
+
+GatewayLink::GatewayLink(const std::string& address, GatewayEvents events)
+    : address_(net::to_string(net::parse_address(address).value_or_throw())), events_(std::move(events)) {
+  const net::Address node = net::parse_address(address).value_or_throw();
+  TransportSetup setup;
+  setup.self = draw_client();
+  setup.sockets.listen = {host_towards(node), 0};
+  setup.sockets.beyond_loopback = !net::is_loopback(setup.sockets.listen);
+  TransportEvents transport;
+  transport.arrived = [](Life, const std::vector<JobMessage>&, const std::function<void()>& handled) {
+    handled();
+  };
+  transport.note = [this](Life, wire::JobNote note) {
+    if (events_.note) events_.note(std::move(note));
+  };
+  transport.client = [this](Life, ClientMessage message) {
+    if (auto* answer = std::get_if<client::Answer>(&message)) {
+      answered(std::move(*answer));
+    } else if (events_.told) {
+      events_.told(std::move(message));
+    }
+  };
+  transport.disconnected = [](Life) {};  // It may come back; a node that is gone is refused.
+  transport.refused = [this](Life) {
+    lose({ErrorCode::cluster_lost, "the node at " + address_ + " is gone",
+          "`dag node list` at another node shows who is left"});
+  };
+  transport.unwelcome = [this](const std::string&, const Error& why) { lose(why); };
+  transport.turned_away = [](Life, const Error&) {};
+  transport.welcomed = [this](const std::string&, Life life, const Endpoint& endpoint) {
+    transport_->member_up(life, endpoint);
+    const std::lock_guard lock(mutex_);
+    node_ = life;
+    changed_.notify_all();
+  };
+  transport.log = [](std::string_view) {};
+  auto opened = Transport::open(std::move(setup), std::move(transport));
+  transport_ = std::move(opened).value_or_throw();
+  transport_->connect(address_);
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, connect_within, [this] { return node_ || lost_; });
+  if (lost_) throw Failure(*lost_);
+  if (!node_) {
+    throw Failure({ErrorCode::peer_unreachable, "no node of a cluster answers at " + address_ + " within 5 s",
+                   "`dag up` starts one here and prints its address; is this the address it has printed?"});
+  }
+}
+
+GatewayLink::~GatewayLink() { transport_.reset(); }
+
+client::Answer GatewayLink::ask(const std::function<ClientMessage(std::uint64_t number)>& question,
+                                std::optional<Duration> limit,
+                                const std::function<void(const client::Answer&)>& on_interim) {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t number = ++last_number_;
+  answers_[number];
+  lock.unlock();
+  send(question(number));
+  lock.lock();
+  const auto until = std::chrono::steady_clock::now() + limit.value_or(std::chrono::hours(24 * 365));
+  for (;;) {
+    const bool in_time =
+        changed_.wait_until(lock, until, [&] { return lost_ || !answers_.at(number).empty(); });
+    if (answers_.at(number).empty()) {
+      answers_.erase(number);
+      if (lost_) throw Failure(*lost_);
+      if (!in_time) throw Failure({ErrorCode::timed_out, "no answer within the time given"});
+    }
+    std::vector<client::Answer>& come = answers_.at(number);
+    client::Answer answer = std::move(come.front());
+    come.erase(come.begin());
+    if (!answer.wants_program) {
+      answers_.erase(number);
+      if (answer.error) throw Failure(*answer.error);
+      return answer;
+    }
+    lock.unlock();
+    if (on_interim) on_interim(answer);
+    lock.lock();
+  }
+}
+
+void GatewayLink::send(ClientMessage message) {
+  std::unique_lock lock(mutex_);
+  const Life to = *node_;
+  lock.unlock();
+  transport_->send(to, std::move(message));
+}
+
+void GatewayLink::send(KeeperMessage message) {
+  std::unique_lock lock(mutex_);
+  const Life to = *node_;
+  lock.unlock();
+  transport_->send(to, std::move(message));
+}
+
+void GatewayLink::answered(client::Answer answer) {
+  const std::lock_guard lock(mutex_);
+  const auto waiting = answers_.find(answer.number);
+  if (waiting == answers_.end()) return;
+  waiting->second.push_back(std::move(answer));
+  changed_.notify_all();
+}
+
+void GatewayLink::lose(Error why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (lost_) return;
+    lost_ = why;
+    changed_.notify_all();
+  }
+  if (events_.lost) events_.lost(std::move(why));
+}
+
+}  // namespace dag

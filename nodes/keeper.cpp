@@ -1,0 +1,251 @@
+// Builds a node of a shared cluster: reads like a parts list.
+
+#include "nodes/keeper.hpp"
+
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <filesystem>
+
+namespace dag {
+namespace {
+
+/// Code of a job's program, by module and offset, as a number that is never called: each module gets its own
+/// range.
+wire::CodeMap codes_of_others() {
+  constexpr std::size_t range = std::size_t{1} << 44;
+  return wire::CodeMap({{range, range}, {2 * range, range}});
+}
+
+std::uint64_t memory_bytes() {
+  struct sysinfo about {};
+  return sysinfo(&about) == 0 ? std::uint64_t{about.totalram} * about.mem_unit : 0;
+}
+
+}  // namespace
+
+Keeper::Keeper(const KeeperOptions& options)
+    : options_(options),
+      // Seconds since 1970: a node that starts again has a higher one, without a file to count in.
+      self_{options.id, {static_cast<std::uint32_t>(std::time(nullptr))}},
+      logger_(make_logger(options.log_level)),
+      codes_(codes_of_others()),
+      system_(config_),
+      lanes_({{}, {}, "keeper", nullptr}, {}) {
+  std::error_code failed;
+  std::filesystem::create_directories(options_.state_directory, failed);
+  if (failed) {
+    throw Failure({ErrorCode::disk_full,
+                   "cannot make the directory " + options_.state_directory + ": " + failed.message(),
+                   "set state_dir to a directory that can be written"});
+  }
+  chmod(options_.state_directory.c_str(), 0700);
+  cluster_ = options_.cluster;
+  if (cluster_ == ClusterId{} && options_.peers.empty()) cluster_ = {draw_number()};
+
+  Ports ports;
+  ports.now = steady_now;
+  ports.log = [this](std::string_view line) { logger_->error("{}", line); };
+  ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
+  // Nobody sends before a message has come, and none comes before the transport is there.
+  node_ = system_.spawn<NodeActor>(NodeSetup{self_, {self_}, {}}, lanes_, std::move(ports), records_);
+  keeper_ = system_.spawn<KeeperActor>(
+      KeeperSetup{self_, static_cast<std::uint32_t>(getpid()), options_.supervise_all}, keeper_ports(),
+      node_);
+  open_transport();
+  processes_ =
+      std::make_unique<WorkerProcesses>(WorkerDefaults{transport_->endpoint().control, options_.share,
+                                                       options_.lanes, options_.state_directory},
+                                        programs_, worker_events());
+  start_membership();
+}
+
+Keeper::~Keeper() {
+  if (membership_) {
+    caf::scoped_actor self(system_);
+    self->monitor(membership_);
+    self->send(membership_, mail::Leave{});
+    self->receive([](const caf::down_msg&) {});
+  }
+  processes_.reset();
+  caf::anon_send_exit(keeper_, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
+  system_.await_all_actors_done();
+  transport_.reset();
+}
+
+// ---- The parts
+// ----------------------------------------------------------------------------------------------
+
+void Keeper::open_transport() {
+  TransportSetup setup;
+  setup.self = self_;
+  setup.cluster = cluster_;
+  setup.sockets.listen = options_.listen;
+  setup.sockets.beyond_loopback = !net::is_loopback(options_.listen);
+  setup.codes = &codes_;
+  auto opened = Transport::open(std::move(setup), transport_events());
+  if (!opened) {
+    caf::anon_send_exit(keeper_, caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
+    system_.await_all_actors_done();
+    throw Failure(opened.error());
+  }
+  transport_ = std::move(opened).value();
+}
+
+TransportEvents Keeper::transport_events() {
+  const auto to_membership = [this](auto message) {
+    caf::actor membership;
+    {
+      const std::lock_guard lock(mutex_);
+      membership = membership_;
+    }
+    if (membership) caf::anon_send(membership, std::move(message));
+  };
+  TransportEvents events;
+  events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
+    caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
+  };
+  events.note = [this](Life, wire::JobNote note) {
+    const JobId job = note.job;
+    caf::anon_send(keeper_, mail::Noted{job, [this, note = std::move(note)](Life client) {
+                                          transport_->note(client, note);
+                                        }});
+  };
+  events.client = [this](Life from, ClientMessage message) {
+    if (is_client(from.process)) caf::anon_send(keeper_, mail::ClientSaid{from, std::move(message)});
+  };
+  events.keeper = [this](Life from, KeeperMessage message) {
+    caf::anon_send(keeper_, mail::KeeperSaid{from, std::move(message)});
+  };
+  events.greeted = [this](Life life, const Endpoint& endpoint, const std::string& build) {
+    if (!is_client(life.process) && !is_node(life.process)) {
+      caf::anon_send(keeper_, mail::Greeted{life, endpoint, build});
+    }
+  };
+  events.membership = [to_membership](Life from, MembershipMessage message) {
+    to_membership(mail::Heard{from, std::move(message)});
+  };
+  events.disconnected = [to_membership](Life life) {
+    if (is_node(life.process)) to_membership(mail::LinkBroken{life});
+  };
+  events.refused = [this, to_membership](Life life) {
+    if (is_node(life.process)) to_membership(mail::LinkRefused{life});
+    if (is_client(life.process)) caf::anon_send(keeper_, mail::Gone{life});
+  };
+  events.unwelcome = [this](const std::string& address, const Error& why) {
+    const bool peer =
+        std::find(options_.peers.begin(), options_.peers.end(), address) != options_.peers.end();
+    logger_->warn("{} does not want us: {}", address, why.what);
+    if (peer) end(why);
+  };
+  events.turned_away = [this](Life caller, const Error& why) {
+    logger_->warn("{} was turned away: {}", to_string(caller), why.what);
+  };
+  events.joined = [this](ClusterId cluster) {
+    const std::lock_guard lock(mutex_);
+    cluster_ = cluster;
+  };
+  events.log = [this](std::string_view line) { logger_->warn("{}", line); };
+  return events;
+}
+
+KeeperPorts Keeper::keeper_ports() {
+  KeeperPorts ports;
+  ports.now = steady_now;
+  ports.send_client = [this](Life to, ClientMessage message) { transport_->send(to, std::move(message)); };
+  ports.send_keeper = [this](Life to, KeeperMessage message) { transport_->send(to, std::move(message)); };
+  ports.life_at = [this](const LifeAt& at) { transport_->member_up(at.life, at.endpoint); };
+  ports.forget = [this](Life life) { transport_->forget(life); };
+  ports.start_process = [this](StartProcess order) {
+    ClusterId cluster;
+    {
+      const std::lock_guard lock(mutex_);
+      cluster = cluster_;
+    }
+    processes_->start(std::move(order), cluster);
+  };
+  ports.stop_process = [this](Life life) { processes_->stop(life); };
+  ports.keep_program = [this](ProgramId program, const Blob& bytes) { return programs_.put(program, bytes); };
+  ports.program = [this](ProgramId program) { return programs_.bytes(program); };
+  ports.shut_down = [this] { end(std::nullopt); };
+  return ports;
+}
+
+WorkerEvents Keeper::worker_events() {
+  WorkerEvents events;
+  events.started = [this](Life life, std::uint32_t pid) {
+    logger_->info("{} is process {}", to_string(life.process), pid);
+    caf::anon_send(keeper_, mail::ProcessStarted{life, pid});
+  };
+  events.not_started = [this](Life life, Error why) {
+    logger_->warn("{} was not started: {}", to_string(life.process), why.what);
+    caf::anon_send(keeper_, mail::ProcessNotStarted{life, std::move(why)});
+  };
+  events.ended = [this](Life life, ProcessEnd how, std::string text, std::vector<RunningAttempt> running,
+                        std::optional<std::uint32_t> guilty_lane) {
+    if (how != ProcessEnd::stopped_by_us) logger_->warn("{}: {}", to_string(life.process), text);
+    caf::anon_send(keeper_, mail::ProcessEnded{life, how, std::move(text), std::move(running), guilty_lane});
+  };
+  return events;
+}
+
+void Keeper::start_membership() {
+  MembershipPorts ports;
+  ports.now = steady_now;
+  ports.send = [this](SendMembership message) { transport_->send(std::move(message)); };
+  ports.up = [this](const MemberUp& up) {
+    logger_->info("{} is here, at {}", to_string(up.life.process), up.endpoint.control);
+    transport_->member_up(up.life, up.endpoint);
+  };
+  ports.down = [this](const MemberDown& down) {
+    logger_->warn("{} is gone: {}", to_string(down.life.process), name(down.why));
+    transport_->member_down(down.life);
+  };
+  ports.view = [this](std::vector<Claim> members) {
+    caf::anon_send(keeper_, mail::Nodes{std::move(members)});
+  };
+  ports.load = [load = load()] { return load; };
+  ports.over = [this] {
+    end(Error{ErrorCode::cluster_lost, "the other nodes took this one for dead, and go on without it",
+              "it did not answer for seconds: was it stopped, or the machine asleep? Start it again"});
+  };
+  MembershipSetup setup{self_, transport_->endpoint(), {}, draw_number()};
+  if (net::is_loopback(options_.listen)) setup.options = patience_on_one_host();
+  setup.options.seeds = options_.peers;
+  const std::lock_guard lock(mutex_);
+  membership_ = system_.spawn<MembershipActor>(std::move(setup), std::move(ports), keeper_);
+}
+
+LoadSummary Keeper::load() const {
+  // What a worker process would have here. How much of it is busy, the processes of a job tell each other.
+  const auto lanes = static_cast<std::uint32_t>(lane_cores(options_.lanes, options_.share).size());
+  const std::uint64_t memory = memory_bytes();
+  LoadSummary load;
+  load.devices.push_back({"cpu", lanes, lanes, memory, memory, Duration{0}});
+  return load;
+}
+
+// ---- Its end
+// ------------------------------------------------------------------------------------------------
+
+void Keeper::end(std::optional<Error> why) {
+  const std::lock_guard lock(mutex_);
+  if (over_) return;
+  over_ = true;
+  failed_ = std::move(why);
+  changed_.notify_all();
+}
+
+void Keeper::stop() { end(std::nullopt); }
+
+std::optional<Error> Keeper::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return over_; });
+  return failed_;
+}
+
+}  // namespace dag

@@ -1,0 +1,82 @@
+#pragma once
+// A node of a shared cluster, what `dagd` is: cells, membership, clients, and the worker processes of jobs.
+// It runs no user code and decodes no user value.
+
+#include <condition_variable>
+#include <mutex>
+
+#include "actors/keeper_actor.hpp"
+#include "actors/membership_actor.hpp"
+#include "actors/node_actor.hpp"
+#include "libdag/record/sink.hpp"
+#include "nodes/parts.hpp"
+#include "nodes/transport/transport.hpp"
+#include "nodes/workers/worker_processes.hpp"
+
+namespace dag {
+
+struct KeeperOptions {
+  /// Its number: every node of a cluster has another one.
+  ProcessId id;
+  net::Address listen{"127.0.0.1", 0};
+  /// Where other nodes of the cluster listen; empty: it is the first.
+  std::vector<std::string> peers;
+  /// Zero: that of the peers; without peers a new one.
+  ClusterId cluster;
+  /// Lanes of each worker process; 0: as many as the share has cores.
+  std::uint32_t lanes = 0;
+  /// Which part of the host's cores is this node's.
+  CoreShare share;
+  std::string log_level = "warn";
+  /// For the output of worker processes; made when it is not there.
+  std::string state_directory;
+  /// Tests only.
+  bool supervise_all = false;
+};
+
+class Keeper {
+ public:
+  /// Throws Failure when it cannot be built: address_in_use, address_invalid, disk_full.
+  explicit Keeper(const KeeperOptions& options);
+  ~Keeper();
+
+  const Endpoint& endpoint() const { return transport_->endpoint(); }
+  /// Returns when the node is to end: a client asked for it (no error), stop() was called, or the other nodes
+  /// go on without it.
+  std::optional<Error> wait();
+  /// From any thread; not from a signal handler.
+  void stop();
+
+ private:
+  void open_transport();
+  TransportEvents transport_events();
+  KeeperPorts keeper_ports();
+  WorkerEvents worker_events();
+  void start_membership();
+  LoadSummary load() const;
+  void end(std::optional<Error> why);
+
+  const KeeperOptions options_;
+  const Life self_;
+  std::shared_ptr<spdlog::logger> logger_;
+  NullRecordSink records_;
+  const wire::CodeMap codes_;  ///< names code of programs that are not this one
+  ProgramStore programs_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  std::optional<Error> failed_;
+  ClusterId cluster_;
+
+  SystemConfig config_;
+  caf::actor_system system_;
+  caf::actor node_;
+  caf::actor keeper_;
+  caf::actor membership_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<WorkerProcesses> processes_;
+  Lanes lanes_;  ///< none: kernels run in worker processes
+};
+
+}  // namespace dag

@@ -1,0 +1,47 @@
+#include "nodes/parts.hpp"
+
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include <caf/atom.hpp>
+#include <chrono>
+#include <random>
+
+namespace dag {
+
+Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
+
+std::uint64_t draw_number() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+std::shared_ptr<spdlog::logger> make_logger(const std::string& level) {
+  auto logger = std::make_shared<spdlog::logger>("dag", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  logger->set_pattern("%Y-%m-%d %H:%M:%S.%e %l dag: %v");
+  logger->set_level(spdlog::level::from_str(level));
+  return logger;
+}
+
+SystemConfig::SystemConfig() {
+  set("scheduler.policy", caf::atom("sharing"));
+  set("scheduler.max-threads", std::size_t{2});
+  set("logger.verbosity", caf::atom("quiet"));
+}
+
+LoadSummary load_of(const Lanes& lanes) {
+  LoadSummary load;
+  load.devices.push_back({"cpu", static_cast<std::uint32_t>(lanes.count()), lanes.idle(), 0, 0, Duration{0}});
+  load.tasks_ready = static_cast<std::uint32_t>(lanes.queued());
+  return load;
+}
+
+MembershipOptions patience_on_one_host() {
+  MembershipOptions options;
+  options.heartbeat = std::chrono::milliseconds(500);
+  options.suspect_after = std::chrono::seconds(4);
+  options.dead_after = std::chrono::seconds(2);
+  options.reconnect_within = std::chrono::milliseconds(250);
+  return options;
+}
+
+}  // namespace dag

@@ -1,0 +1,35 @@
+#pragma once
+// What every kind of process of libdag is built of in the same way: its clock, its log, CAF's pool.
+
+#include <spdlog/spdlog.h>
+
+#include <caf/actor_system_config.hpp>
+#include <memory>
+#include <string>
+
+#include "actors/lanes/lanes.hpp"
+#include "libdag/membership/claim.hpp"
+#include "libdag/membership/options.hpp"
+
+namespace dag {
+
+Instant steady_now();
+std::uint64_t draw_number();
+
+/// To stderr, one line each.
+std::shared_ptr<spdlog::logger> make_logger(const std::string& level);
+
+/// CAF runs what supervises: few threads, never its own work stealing (its queues walk lists under
+/// spinlocks).
+struct SystemConfig : caf::actor_system_config {
+  SystemConfig();
+};
+
+/// What is gossiped of a process with these lanes.
+LoadSummary load_of(const Lanes& lanes);
+
+/// Processes of one host see a death by its broken connection within milliseconds; so silence may be given
+/// the time that a busy machine needs.
+MembershipOptions patience_on_one_host();
+
+}  // namespace dag

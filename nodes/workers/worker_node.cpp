@@ -1,0 +1,159 @@
+#include "nodes/workers/worker_node.hpp"
+
+#include <sys/mman.h>
+
+#include <iostream>
+
+#include "libdag/wire/lengths.hpp"
+#include "nodes/build_id.hpp"
+
+namespace dag {
+namespace {
+
+constexpr int exit_lost = 8;
+
+RunningPage* map_page(int descriptor) {
+  void* page = mmap(nullptr, sizeof(RunningPage), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (page == MAP_FAILED) {
+    throw Failure({ErrorCode::internal, "the page that the node shares with this process cannot be mapped"});
+  }
+  note_faults(*static_cast<RunningPage*>(page));
+  return static_cast<RunningPage*>(page);
+}
+
+}  // namespace
+
+WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
+    : seat_(std::move(seat)),
+      running_(map_page(seat_.page)),
+      logger_(make_logger(options.log_level)),
+      system_(config_),
+      lanes_(lanes_options(), lane_events()) {
+  Ports ports;
+  ports.now = steady_now;
+  ports.log = [this](std::string_view line) { logger_->error("{}", line); };
+  ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
+  NodeSetup setup{seat_.self, {seat_.self}, {}};
+  setup.escalate = [this](const std::string& why) { fail({ErrorCode::internal, why, {}}); };
+  // Nobody sends before a message has come, and none comes before the transport is there.
+  node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
+  open_transport();
+  transport_->connect(seat_.node_address);
+}
+
+WorkerNode::~WorkerNode() {
+  caf::actor membership;
+  {
+    const std::lock_guard lock(mutex_);
+    membership = membership_;
+  }
+  if (membership) caf::anon_send_exit(membership, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
+  system_.await_all_actors_done();
+  transport_.reset();
+}
+
+LanesOptions WorkerNode::lanes_options() const {
+  LanesOptions lanes;
+  lanes.process_name = to_string(seat_.self.process);
+  lanes.cores = lane_cores(seat_.lanes, seat_.share);
+  if (lanes.cores.front() < 0) lanes.spin = Duration{0};
+  lanes.running = running_;
+  return lanes;
+}
+
+LaneEvents WorkerNode::lane_events() {
+  const auto note = [this](wire::JobNote what) {
+    if (what.text.size() > wire::text_bytes_max) what.text.resize(wire::text_bytes_max);
+    transport_->note(seat_.cell, std::move(what));
+  };
+  LaneEvents events;
+  events.log = [note](JobId job, TaskId, std::string_view task, std::string_view device,
+                      std::string_view line) {
+    note({job, false, 0, std::string(task), std::string(device), std::string(line)});
+  };
+  events.progress = [note](JobId job, TaskId, std::string_view task, std::string_view device, double fraction,
+                           std::string_view text) {
+    note({job, true, fraction, std::string(task), std::string(device), std::string(text)});
+  };
+  return events;
+}
+
+void WorkerNode::open_transport() {
+  TransportSetup setup;
+  setup.self = seat_.self;
+  setup.cluster = seat_.cluster;
+  setup.build = build_of_this_process();
+  // On the interface on which its node listens.
+  const net::Address node = net::parse_address(seat_.node_address).value_or_throw();
+  setup.sockets.listen = {node.host, 0};
+  setup.sockets.beyond_loopback = !net::is_loopback(node);
+  transport_ = Transport::open(std::move(setup), transport_events()).value_or_throw();
+}
+
+TransportEvents WorkerNode::transport_events() {
+  const auto to_membership = [this](auto message) {
+    caf::actor membership;
+    {
+      const std::lock_guard lock(mutex_);
+      membership = membership_;
+    }
+    if (membership) caf::anon_send(membership, std::move(message));
+  };
+  TransportEvents events;
+  events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
+    caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
+  };
+  events.keeper = [this](Life from, KeeperMessage message) {
+    if (const auto* order = std::get_if<keeper::Begin>(&message); order != nullptr && from == seat_.cell)
+      begin(*order);
+  };
+  events.membership = [to_membership](Life from, MembershipMessage message) {
+    to_membership(mail::Heard{from, std::move(message)});
+  };
+  events.disconnected = [to_membership](Life life) { to_membership(mail::LinkBroken{life}); };
+  events.refused = [this, to_membership](Life life) {
+    if (life.process == node_of(seat_.self.process)) fail({ErrorCode::cluster_lost, "its node is gone", {}});
+    to_membership(mail::LinkRefused{life});
+  };
+  events.unwelcome = [this](const std::string& address, const Error& why) {
+    if (address == seat_.node_address) fail(why);
+  };
+  events.turned_away = [this](Life caller, const Error& why) {
+    logger_->warn("{} was turned away: {}", to_string(caller), why.what);
+  };
+  events.log = [this](std::string_view line) { logger_->warn("{}", line); };
+  return events;
+}
+
+void WorkerNode::begin(const keeper::Begin& begin) {
+  const std::lock_guard lock(mutex_);
+  if (membership_) return;
+  MembershipPorts ports;
+  ports.now = steady_now;
+  ports.send = [this](SendMembership message) { transport_->send(std::move(message)); };
+  ports.up = [this](const MemberUp& up) { transport_->member_up(up.life, up.endpoint); };
+  ports.down = [this](const MemberDown& down) { transport_->member_down(down.life); };
+  ports.load = [this] { return load_of(lanes_); };
+  ports.over = [this] {
+    fail({ErrorCode::cluster_lost, "the other processes of its job took this one for dead", {}});
+  };
+  MembershipSetup setup{seat_.self, transport_->endpoint(), patience_on_one_host(), draw_number()};
+  for (const Endpoint& other : begin.others) setup.options.seeds.push_back(other.control);
+  membership_ = system_.spawn<MembershipActor>(std::move(setup), std::move(ports), node_);
+}
+
+void WorkerNode::fail(Error why) {
+  const std::lock_guard lock(mutex_);
+  if (!failed_) failed_ = std::move(why);
+  changed_.notify_all();
+}
+
+int WorkerNode::serve() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return failed_.has_value(); });
+  std::cerr << "dag: " << to_string(seat_.self.process) << " ends: " << failed_->message() << std::endl;
+  return failed_->code == ErrorCode::cluster_lost ? exit_lost : EXIT_FAILURE;
+}
+
+}  // namespace dag

@@ -1,0 +1,54 @@
+#pragma once
+// A worker process of a job: transport and runner, no cell and no client. Its node starts it
+// (worker_processes.hpp) and ends it; the node with the job's record tells it when to begin, and who the
+// other processes of the job are. Among these there is a membership of their own: it tells where they are and
+// how much they have to do. Who is dead for the job, only the cell says.
+
+#include <condition_variable>
+#include <mutex>
+
+#include "actors/membership_actor.hpp"
+#include "actors/node_actor.hpp"
+#include "libdag/client/node.hpp"
+#include "libdag/record/sink.hpp"
+#include "nodes/parts.hpp"
+#include "nodes/transport/transport.hpp"
+#include "nodes/workers/worker_seat.hpp"
+
+namespace dag {
+
+class WorkerNode {
+ public:
+  WorkerNode(const NodeOptions& options, WorkerSeat seat);
+  ~WorkerNode();
+
+  /// Returns when the process has to end by itself, with its exit status: its node or the other processes of
+  /// its job are lost. Mostly the node ends it before.
+  int serve();
+
+ private:
+  LanesOptions lanes_options() const;
+  LaneEvents lane_events();
+  void open_transport();
+  TransportEvents transport_events();
+  void begin(const keeper::Begin& begin);
+  void fail(Error why);
+
+  const WorkerSeat seat_;
+  RunningPage* const running_;
+  std::shared_ptr<spdlog::logger> logger_;
+  NullRecordSink records_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Error> failed_;
+
+  SystemConfig config_;
+  caf::actor_system system_;
+  caf::actor node_;
+  caf::actor membership_;  // Once it has begun; under mutex_.
+  std::unique_ptr<Transport> transport_;
+  Lanes lanes_;
+};
+
+}  // namespace dag
