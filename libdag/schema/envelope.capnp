@@ -13,6 +13,8 @@ using Membership = import "membership.capnp".Membership;
 using Cell = import "cell.capnp".Cell;
 using Tasks = import "tasks.capnp".Tasks;
 using Outputs = import "outputs.capnp".Outputs;
+using Client = import "client.capnp".Client;
+using Keeper = import "keeper.capnp".Keeper;
 $Cxx.namespace("dag::schema");
 
 struct Envelope {
@@ -44,6 +46,8 @@ struct Operation {
     outputs @6 :Outputs;
     piece @7 :Piece;
     jobNote @8 :JobNote;
+    client @9 :Client;
+    keeper @10 :Keeper;
   }
 }
 

@@ -70,6 +70,8 @@ void write_operation(schema::Operation::Builder to, const Operation& operation, 
                         [&](const Handshake& message) { write(to.initHandshake(), message); },
                         [&](const MembershipMessage& message) { write(to.initMembership(), message); },
                         [&](const JobMessage& message) { write(to, message, codes); },
+                        [&](const ClientMessage& message) { write(to.initClient(), message, codes); },
+                        [&](const KeeperMessage& message) { write(to.initKeeper(), message); },
                         [&](const Piece& piece) {
                           auto builder = to.initPiece();
                           builder.setNumber(piece.number);
@@ -170,6 +172,10 @@ void read_operation(schema::Operation::Reader from, Reading& reading, Operation&
     case schema::Operation::JOB_NOTE:
       into = read_note(from.getJobNote());
       return;
+    case schema::Operation::CLIENT:
+      return read_message(from, from.getClient(), reading, into);
+    case schema::Operation::KEEPER:
+      return read_message(from, from.getKeeper(), reading, into);
   }
   into = Unknown{static_cast<std::uint16_t>(from.which()), whole_conversation};
 }

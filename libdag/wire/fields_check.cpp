@@ -42,7 +42,7 @@ static_assert(std::variant_size_v<MembershipMessage> == 8);
 
 static_assert(fields<Piece>() == 4);
 static_assert(fields<JobNote>() == 6);
-static_assert(std::variant_size_v<Operation> == 7);
+static_assert(std::variant_size_v<Operation> == 9);
 
 static_assert(fields<Error>() == 4);
 static_assert(fields<OutputName>() == 2);
@@ -88,6 +88,39 @@ static_assert(fields<message::Fetch>() == 2);
 static_assert(fields<message::Data>() == 4);
 static_assert(fields<message::Missing>() == 2);
 static_assert(std::variant_size_v<JobMessage> == 24);
+
+static_assert(fields<ProgramId>() == 3);
+static_assert(fields<Launch>() == 4);
+static_assert(fields<JobCounts>() == 5);
+static_assert(fields<WorkerInfo>() == 5);
+static_assert(fields<JobInfo>() == 7);
+static_assert(fields<NodeInfo>() == 6);
+static_assert(fields<client::AskHandle>() == 1);
+static_assert(fields<client::AskSubmit>() == 6);
+static_assert(fields<client::AskNodes>() == 1);
+static_assert(fields<client::AskJobs>() == 2);
+static_assert(fields<client::AskEnd>() == 2);
+static_assert(fields<client::AskCancel>() == 2);
+static_assert(fields<client::AskShutdown>() == 1);
+static_assert(fields<client::Answer>() == 6);
+static_assert(fields<client::Want>() == 2);
+static_assert(fields<client::ForgetJob>() == 1);
+static_assert(fields<client::TaskSettled>() == 5);
+static_assert(fields<client::JobEnded>() == 3);
+static_assert(fields<client::JobLost>() == 2);
+static_assert(std::variant_size_v<ClientMessage> == 13);
+
+static_assert(fields<Endpoint>() == 2);
+static_assert(fields<RunningAttempt>() == 4);
+static_assert(fields<keeper::StartWorker>() == 3);
+static_assert(fields<keeper::StopWorkers>() == 1);
+static_assert(fields<keeper::WorkerUp>() == 5);
+static_assert(fields<keeper::WorkerDown>() == 7);
+static_assert(fields<keeper::WorkerRefused>() == 3);
+static_assert(fields<keeper::WantProgram>() == 1);
+static_assert(fields<keeper::ProgramBytes>() == 2);
+static_assert(fields<keeper::Begin>() == 3);
+static_assert(std::variant_size_v<KeeperMessage> == 8);
 
 }  // namespace
 }  // namespace dag::wire

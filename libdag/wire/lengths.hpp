@@ -20,12 +20,22 @@ inline constexpr std::size_t label_bytes_max = 64 * 1024;
 inline constexpr std::size_t error_text_bytes_max = 16 * 1024;
 /// Conditional out-edges of one task.
 inline constexpr std::size_t conditions_max = 1u << 20;
+/// How a program is started.
+inline constexpr std::size_t arguments_max = 4096;
+inline constexpr std::size_t arguments_bytes_max = 1u << 20;  ///< of all together
+inline constexpr std::size_t directory_bytes_max = 4096;
+/// Of a job's program. Cap'n Proto counts the bytes of a blob in 29 bits.
+inline constexpr std::size_t program_bytes_max = (512u << 20) - 1024;
+/// What a node lists: jobs, and the worker processes of each, past ones included.
+inline constexpr std::size_t jobs_max = 10'000;
+inline constexpr std::size_t job_workers_max = 10'000;
 /// What a frame weighs besides its operations, at most.
 inline constexpr std::size_t frame_overhead_bytes = 256;
 /// A frame of the bulk channel: one chunk and its header.
 inline constexpr std::size_t bulk_frame_bytes_max = limits::bulk_chunk_bytes + 4096;
 
 static_assert(limits::flush_operations <= operations_per_frame_max);
+static_assert(program_bytes_max < 1u << 29);
 static_assert(text_bytes_max < limits::control_frame_bytes_max / 4);
 
 }  // namespace dag::wire

@@ -1,18 +1,9 @@
 // schema/membership.capnp as values.
 
-#include "libdag/wire/codec/conversations.hpp"
-#include "libdag/wire/codec/words.hpp"
+#include "libdag/wire/codec/claims.hpp"
 
 namespace dag::wire {
 namespace {
-
-/// Of what a claim points to.
-std::size_t words_below(const Claim& claim) {
-  std::size_t words = text_words(claim.endpoint.control) + text_words(claim.endpoint.bulk) +
-                      list_words<schema::DeviceLoad>(claim.load.devices.size());
-  for (const DeviceLoad& device : claim.load.devices) words += text_words(device.kind);
-  return words;
-}
 
 std::size_t claims_words(const std::vector<Claim>& claims) {
   std::size_t words = list_words<schema::Claim>(claims.size());
@@ -29,7 +20,21 @@ void write_device(schema::DeviceLoad::Builder to, const DeviceLoad& device) {
   to.setBacklog(device.backlog.count());
 }
 
-void write_claim(schema::Claim::Builder to, const Claim& claim) {
+static_assert(static_cast<int>(MemberState::alive) == static_cast<int>(schema::Claim::State::ALIVE));
+static_assert(static_cast<int>(MemberState::suspect) == static_cast<int>(schema::Claim::State::SUSPECT));
+static_assert(static_cast<int>(MemberState::dead) == static_cast<int>(schema::Claim::State::DEAD));
+static_assert(static_cast<int>(MemberState::left) == static_cast<int>(schema::Claim::State::LEFT));
+
+}  // namespace
+
+std::size_t words_below(const Claim& claim) {
+  std::size_t words = text_words(claim.endpoint.control) + text_words(claim.endpoint.bulk) +
+                      list_words<schema::DeviceLoad>(claim.load.devices.size());
+  for (const DeviceLoad& device : claim.load.devices) words += text_words(device.kind);
+  return words;
+}
+
+void write(schema::Claim::Builder to, const Claim& claim) {
   to.setLife(word_of(claim.life));
   to.setState(static_cast<schema::Claim::State>(claim.state));
   to.setBeat(claim.beat);
@@ -41,7 +46,7 @@ void write_claim(schema::Claim::Builder to, const Claim& claim) {
   for (unsigned i = 0; i < devices.size(); ++i) write_device(devices[i], claim.load.devices[i]);
 }
 
-Claim read_claim(schema::Claim::Reader from) {
+Claim read(schema::Claim::Reader from) {
   Claim claim;
   claim.life = life_from(from.getLife());
   // A state this build does not know would be a new way to be gone, or not to be: neither may be guessed.
@@ -66,13 +71,6 @@ Claim read_claim(schema::Claim::Reader from) {
   }
   return claim;
 }
-
-static_assert(static_cast<int>(MemberState::alive) == static_cast<int>(schema::Claim::State::ALIVE));
-static_assert(static_cast<int>(MemberState::suspect) == static_cast<int>(schema::Claim::State::SUSPECT));
-static_assert(static_cast<int>(MemberState::dead) == static_cast<int>(schema::Claim::State::DEAD));
-static_assert(static_cast<int>(MemberState::left) == static_cast<int>(schema::Claim::State::LEFT));
-
-}  // namespace
 
 std::size_t words(const MembershipMessage& message) {
   std::size_t words = words_of<schema::Membership>;
@@ -99,7 +97,7 @@ void write(schema::Membership::Builder to, const MembershipMessage& message) {
                         [&](const membership::Welcome& welcome) { to.setWelcome(as_text(welcome.address)); },
                         [&](const membership::Obituary& obituary) {
                           auto builder = to.initObituary();
-                          write_claim(builder.initDeceased(), obituary.deceased);
+                          write(builder.initDeceased(), obituary.deceased);
                           builder.setMembersUp(obituary.members_up);
                         }},
              message);
@@ -107,7 +105,7 @@ void write(schema::Membership::Builder to, const MembershipMessage& message) {
       std::visit([](const auto& any) -> const std::vector<Claim>& { return any.claims; }, message);
   if (claims.empty()) return;
   auto list = to.initClaims(static_cast<unsigned>(claims.size()));
-  for (unsigned i = 0; i < list.size(); ++i) write_claim(list[i], claims[i]);
+  for (unsigned i = 0; i < list.size(); ++i) write(list[i], claims[i]);
 }
 
 std::optional<MembershipMessage> read(schema::Membership::Reader from, Reading&) {
@@ -115,7 +113,7 @@ std::optional<MembershipMessage> read(schema::Membership::Reader from, Reading&)
   check_count(list.size(), members_max, "Membership.claims");
   std::vector<Claim> claims;
   claims.reserve(list.size());
-  for (const auto claim : list) claims.push_back(read_claim(claim));
+  for (const auto claim : list) claims.push_back(read(claim));
   switch (from.which()) {
     case schema::Membership::PING:
       return membership::Ping{from.getPing(), std::move(claims)};
@@ -135,8 +133,8 @@ std::optional<MembershipMessage> read(schema::Membership::Reader from, Reading&)
       return membership::Welcome{text_from(from.getWelcome(), address_bytes_max, "Membership.welcome"),
                                  std::move(claims)};
     case schema::Membership::OBITUARY:
-      return membership::Obituary{read_claim(from.getObituary().getDeceased()),
-                                  from.getObituary().getMembersUp(), std::move(claims)};
+      return membership::Obituary{read(from.getObituary().getDeceased()), from.getObituary().getMembersUp(),
+                                  std::move(claims)};
   }
   return std::nullopt;
 }

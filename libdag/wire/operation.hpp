@@ -8,6 +8,7 @@
 
 #include "dag/blob.hpp"
 #include "libdag/home/messages.hpp"
+#include "libdag/keeper/messages.hpp"
 #include "libdag/link/handshake.hpp"
 #include "libdag/membership/messages.hpp"
 
@@ -58,7 +59,7 @@ struct JobNote {
 };
 
 /// A JobMessage lies in one of three conversations of the schema: cell, tasks, outputs.
-using Operation =
-    std::variant<Unknown, Unimplemented, Handshake, MembershipMessage, JobMessage, Piece, JobNote>;
+using Operation = std::variant<Unknown, Unimplemented, Handshake, MembershipMessage, JobMessage, Piece,
+                               JobNote, ClientMessage, KeeperMessage>;
 
 }  // namespace dag::wire

@@ -15,11 +15,6 @@ std::size_t shown_words(const std::string& text) {
   return text_words(std::string_view(text).substr(0, error_text_bytes_max));
 }
 
-Outcome outcome_from(schema::Outcome from) {
-  if (from > schema::Outcome::CANCELLED) throw Invalid{"OutcomeRecord.outcome is none we know"};
-  return static_cast<Outcome>(from);
-}
-
 static_assert(static_cast<int>(Outcome::none) == static_cast<int>(schema::Outcome::NONE));
 static_assert(static_cast<int>(Outcome::finished) == static_cast<int>(schema::Outcome::FINISHED));
 static_assert(static_cast<int>(Outcome::failed) == static_cast<int>(schema::Outcome::FAILED));
@@ -27,6 +22,11 @@ static_assert(static_cast<int>(Outcome::skipped) == static_cast<int>(schema::Out
 static_assert(static_cast<int>(Outcome::cancelled) == static_cast<int>(schema::Outcome::CANCELLED));
 
 }  // namespace
+
+Outcome read(schema::Outcome from, const char* field) {
+  if (from > schema::Outcome::CANCELLED) throw Invalid{std::string(field) + " is none we know"};
+  return static_cast<Outcome>(from);
+}
 
 std::vector<Life> read_lives(Numbers::Reader from, Reading& reading, const char* field) {
   reading.count(from.size(), members_max, field);
@@ -108,7 +108,7 @@ void write(schema::OutcomeRecord::Builder to, const OutcomeRecord& record, const
 void read(schema::OutcomeRecord::Reader from, Reading& reading, OutcomeRecord& record) {
   record.task = task_from(from.getTask());
   record.attempt = {epoch_from(from.getEpoch()), from.getAttempt()};
-  record.outcome = outcome_from(from.getOutcome());
+  record.outcome = read(from.getOutcome(), "OutcomeRecord.outcome");
   record.has_output = from.getHasOutput();
   record.grew = from.getGrew();
   record.digest = from.getDigest();

@@ -219,12 +219,83 @@ inline void add_job(std::vector<Sample>& all) {
   add("missing", Missing{job, output(2)});
 }
 
+inline Launch launch() {
+  return {{0xD16E57, 0xB17E5, 5'000'000}, "4f1de2", {"bin/train", "", "--steps=10"}, "/home/ada/jobs"};
+}
+inline JobInfo job_info() {
+  JobInfo job;
+  job.job = JobId{(std::uint64_t{2} << 32) | 7};
+  job.name = "train-eval";
+  job.phase = JobPhase::failed;
+  job.counts = {1, 20, 3, 4, 5};
+  job.age = std::chrono::seconds(75);
+  job.workers = {{life(0x10002), ProcessId{2}, 4711, true, ""},
+                 {life(0x20002), ProcessId{2}, 4712, false, "signal 11 (Segmentation fault)"}};
+  job.error = error();
+  return job;
+}
+
+inline void add_client(std::vector<Sample>& all) {
+  using namespace client;
+  const auto add = [&all](std::string name, ClientMessage message) {
+    all.push_back({std::move(name), std::move(message)});
+  };
+  const JobId job = job_info().job;
+  const Claim known = claims()[0];
+  JobInfo starting;
+  starting.job = JobId{8};
+  add("ask_handle", AskHandle{1});
+  add("ask_submit", AskSubmit{2, job, "train-eval", graph(), launch(), true});
+  add("ask_nodes", AskNodes{3});
+  add("ask_jobs", AskJobs{4, std::nullopt});
+  add("ask_job", AskJobs{5, job});
+  add("ask_end", AskEnd{6, job});
+  add("ask_cancel", AskCancel{7, job});
+  add("ask_shutdown", AskShutdown{8});
+  add("answer", Answer{9,
+                       error(),
+                       job,
+                       true,
+                       {{known.life, known.state, known.endpoint, known.load, 3, 4710},
+                        {life(2), MemberState::left, {}, {}, 0, 0}},
+                       {job_info(), starting}});
+  add("want", Want{job, 41});
+  add("forget_job", ForgetJob{job});
+  add("task_settled", TaskSettled{job, 41, Outcome::failed, blob("what it left"), error()});
+  add("job_ended", JobEnded{job, error(), {0, 20, 3, 4, 5}});
+  add("job_lost", JobLost{job, error()});
+}
+
+inline void add_keeper(std::vector<Sample>& all) {
+  using namespace keeper;
+  const auto add = [&all](std::string name, KeeperMessage message) {
+    all.push_back({std::move(name), std::move(message)});
+  };
+  const JobId job = job_info().job;
+  add("start_worker", StartWorker{job, 3, launch()});
+  add("stop_workers", StopWorkers{job});
+  add("worker_up", WorkerUp{job, 3, life(0x10002), {"127.0.0.1:4002", "127.0.0.1:4003"}, 4711});
+  add("worker_down", WorkerDown{job,
+                                3,
+                                life(0x10002),
+                                ProcessEnd::out_of_memory,
+                                "out of memory",
+                                {{{0, 5}, attempt(9), 1, 2}, {spawned_task(40), attempt(10), 2, 0}},
+                                0});
+  add("worker_refused", WorkerRefused{job, 3, error()});
+  add("want_program", WantProgram{launch().program});
+  add("program_bytes", ProgramBytes{launch().program, blob("not much of a program")});
+  add("begin", Begin{job, life(2), {{"127.0.0.1:4002", "127.0.0.1:4003"}, {"[::1]:4004", "[::1]:4005"}}});
+}
+
 inline std::vector<Sample> all() {
   std::vector<Sample> all;
   all.push_back({"unimplemented", Unimplemented{9, 4}});
   add_handshake(all);
   add_membership(all);
   add_job(all);
+  add_client(all);
+  add_keeper(all);
   all.push_back({"piece", Piece{3, 5'000'000, 1'000'000, blob("a part of something large")}});
   all.push_back({"job_note", JobNote{JobId{7}, true, 0.25, "train", "n1/cpu0", "loss 2.5"}});
   return all;

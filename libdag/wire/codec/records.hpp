@@ -62,6 +62,8 @@ std::size_t words(const Error& error);
 void write(schema::Error::Builder to, const Error& error);
 Error read(schema::Error::Reader from);
 
+Outcome read(schema::Outcome from, const char* field);
+
 /// Of what the record points to.
 std::size_t words_below(const OutcomeRecord& record);
 inline std::size_t words(const OutcomeRecord& record) {

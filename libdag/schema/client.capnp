@@ -1,0 +1,106 @@
+@0xbcd6e3bee8644a0a;
+# What a client says to the keeper of a node, and what it is told of the jobs that it submitted or follows.
+#
+#   client -> keeper   askHandle ... askShutdown: a question with a number; owes one Answer with that number.
+#                      want, forgetJob: owe nothing
+#   keeper -> client   Answer; taskSettled, jobEnded, jobLost
+#
+# A submission is repeated under the same job without harm. An Answer that wants the program makes the client send its bytes
+# (keeper.capnp), then the same submission again. It ends: every question is answered, or its link breaks; of a job nothing
+# is told after jobEnded or jobLost but the taskSettled of tasks that are wanted later.
+
+using Cxx = import "/capnp/c++.capnp";
+using Ids = import "ids.capnp";
+using Records = import "records.capnp";
+using Graph = import "graph.capnp".Graph;
+using Keeper = import "keeper.capnp";
+using Claim = import "membership.capnp".Claim;
+$Cxx.namespace("dag::schema");
+
+struct Client {
+  number @0 :UInt64;             # of the question, and of its answer
+  job @1 :Ids.JobId;             # of messages about one
+  union {
+    askHandle @2 :Void;          # a handle for a job; creates nothing
+    askSubmit @3 :AskSubmit;     # answered when the job is accepted
+    askNodes @4 :Void;
+    askJobs @5 :Bool;            # true: only `job`; false: all whose record is at this node
+    askEnd @6 :Void;             # answered when the job has ended
+    askCancel @7 :Void;          # answered when its tasks are told
+    askShutdown @8 :Void;        # this node ends, with all its processes; answered before it begins to
+    answer @9 :Answer;
+    want @10 :UInt32;            # keep the output of this task of the graph, and say when it is settled
+    forgetJob @11 :Void;         # nobody will ask for anything of the job any more
+    taskSettled @12 :TaskSettled;
+    jobEnded @13 :JobEnded;
+    jobLost @14 :Records.Error;  # nothing more will come of it
+  }
+}
+
+struct AskSubmit {
+  name @0 :Text;
+  graph @1 :Graph;
+  launch @2 :Keeper.Launch;
+  detached @3 :Bool;             # nobody will fetch outputs: the job's processes end with it
+}
+
+struct Answer {
+  # Without an error it says what was asked for.
+  error @0 :Records.Error;       # null: none
+  hasJob @1 :Bool;               # `job` beside it is new
+  wantsProgram @2 :Bool;
+  nodes @3 :List(NodeInfo);
+  jobs @4 :List(JobInfo);
+}
+
+struct TaskSettled {
+  task @0 :UInt32;
+  outcome @1 :Records.Outcome;
+  output @2 :Data;               # null: there is none, which is not one without bytes
+  error @3 :Records.Error;       # null: none
+}
+
+struct JobCounts {
+  open @0 :UInt64;
+  finished @1 :UInt64;
+  failed @2 :UInt64;
+  skipped @3 :UInt64;
+  cancelled @4 :UInt64;
+}
+
+struct JobEnded {
+  stopped @0 :Records.Error;     # why before its end; null: it was not
+  counts @1 :JobCounts;
+}
+
+struct NodeInfo {
+  claim @0 :Claim;               # what the one that answers holds of it; beats mean nothing here
+  jobs @1 :UInt32;               # whose record lies there; known of the node that answers only
+  pid @2 :UInt32;                # likewise
+}
+
+struct JobInfo {
+  job @0 :Ids.JobId;
+  name @1 :Text;
+  phase @2 :Phase;
+  counts @3 :JobCounts;
+  age @4 :Ids.Nanoseconds;       # since it was accepted; until its end when it has ended
+  workers @5 :List(WorkerInfo);  # past ones included
+  error @6 :Records.Error;       # why it failed, where it is not a task that did; null: it did not
+
+  enum Phase {
+    starting @0;
+    running @1;
+    finished @2;
+    failed @3;
+    cancelled @4;
+  }
+}
+
+struct WorkerInfo {
+  life @0 :Ids.Life;
+  node @1 :Ids.ProcessId;
+  pid @2 :UInt32;                # on its host
+  up @3 :Bool;
+  end @4 :Text;                  # how it ended, when it did not just finish
+}

@@ -1,0 +1,91 @@
+@0xb3f7aca180fe4a09;
+# The worker processes of a job: started, named, ended. A keeper is the part of a node that holds them.
+#
+#   keeper -> keeper   StartWorker (ends in WorkerRefused, or in WorkerUp that a WorkerDown follows), StopWorkers, WorkerUp,
+#                      WorkerDown, WorkerRefused
+#   keeper <-> keeper  WantProgram (owes ProgramBytes), ProgramBytes; a client sends ProgramBytes too, when it is asked to
+#   keeper -> worker   Begin (who the others are; the first one lets it begin)
+#
+# A worker process of a job on a node is named by job and `number`, so a repeated StartWorker starts nothing twice. It ends:
+# every StartWorker has one WorkerRefused or WorkerDown, or its node dies; after StopWorkers no process of the job is left.
+
+using Cxx = import "/capnp/c++.capnp";
+using Ids = import "ids.capnp";
+using Records = import "records.capnp";
+$Cxx.namespace("dag::schema");
+
+struct Keeper {
+  job @0 :Ids.JobId;             # of messages about one
+  number @1 :UInt32;             # of the worker process; of messages about one
+  union {
+    startWorker @2 :Launch;
+    stopWorkers @3 :Void;
+    workerUp @4 :WorkerUp;
+    workerDown @5 :WorkerDown;
+    workerRefused @6 :Records.Error;
+    wantProgram @7 :ProgramId;
+    programBytes @8 :ProgramBytes;
+    begin @9 :Begin;
+  }
+}
+
+struct ProgramId {
+  # A program by its content: what its bytes hash to (XXH3, 128 bit), and how many there are.
+  hashHigh @0 :UInt64;
+  hashLow @1 :UInt64;
+  sizeBytes @2 :UInt64;
+}
+
+struct Launch {
+  # How a job's binary is started as a worker process: as the client was.
+  program @0 :ProgramId;
+  build @1 :Text;                # of the client, as in a Hello
+  arguments @2 :List(Text);      # its own name first; one may be empty
+  directory @3 :Text;            # where it does not exist, the worker process starts in /
+}
+
+struct Endpoint {
+  control @0 :Text;              # HOST:PORT
+  bulk @1 :Text;
+}
+
+struct WorkerUp {
+  life @0 :Ids.Life;
+  endpoint @1 :Endpoint;
+  pid @2 :UInt32;                # on its host
+}
+
+struct WorkerDown {
+  # Nothing of that life will be heard any more.
+  life @0 :Ids.Life;
+  end @1 :End;
+  hasGuiltyLane @2 :Bool;        # it is known which lane faulted
+  guiltyLane @3 :UInt32;
+  text @4 :Text;                 # for people
+  running @5 :List(Running);     # what ran on its lanes, where known
+
+  enum End {
+    faulted @0;
+    outOfMemory @1;
+    killed @2;
+    stoppedByUs @3;
+    wentWithNode @4;
+  }
+  struct Running {
+    task @0 :Ids.TaskId;
+    epoch @1 :Ids.Epoch;
+    attempt @2 :Ids.AttemptNumber;
+    lane @3 :UInt32;
+    suspected @4 :UInt32;        # how often the task was a suspect before
+  }
+}
+
+struct ProgramBytes {
+  program @0 :ProgramId;
+  bytes @1 :Data;                # null: the sender does not have it (any more)
+}
+
+struct Begin {
+  cell @0 :Ids.Life;             # where the record of the job lies
+  others @1 :List(Endpoint);     # of the job's processes
+}

@@ -1,0 +1,264 @@
+// schema/client.capnp as values.
+
+#include "libdag/wire/codec/claims.hpp"
+#include "libdag/wire/codec/launch.hpp"
+
+namespace dag::wire {
+namespace {
+
+static_assert(static_cast<int>(JobPhase::starting) == static_cast<int>(schema::JobInfo::Phase::STARTING));
+static_assert(static_cast<int>(JobPhase::running) == static_cast<int>(schema::JobInfo::Phase::RUNNING));
+static_assert(static_cast<int>(JobPhase::finished) == static_cast<int>(schema::JobInfo::Phase::FINISHED));
+static_assert(static_cast<int>(JobPhase::failed) == static_cast<int>(schema::JobInfo::Phase::FAILED));
+static_assert(static_cast<int>(JobPhase::cancelled) == static_cast<int>(schema::JobInfo::Phase::CANCELLED));
+
+std::size_t error_words(const std::optional<Error>& error) { return error ? words(*error) : 0; }
+
+// ---- What is known of nodes and jobs ------------------------------------------------------------
+
+Claim claim_of(const NodeInfo& node) { return {node.life, node.state, 0, node.endpoint, node.load}; }
+
+void write_node(schema::NodeInfo::Builder to, const NodeInfo& node) {
+  write(to.initClaim(), claim_of(node));
+  to.setJobs(node.jobs);
+  to.setPid(node.pid);
+}
+
+NodeInfo read_node(schema::NodeInfo::Reader from) {
+  Claim claim = read(from.getClaim());
+  return {claim.life,     claim.state,  std::move(claim.endpoint), std::move(claim.load),
+          from.getJobs(), from.getPid()};
+}
+
+void write_counts(schema::JobCounts::Builder to, const JobCounts& counts) {
+  to.setOpen(counts.open);
+  to.setFinished(counts.finished);
+  to.setFailed(counts.failed);
+  to.setSkipped(counts.skipped);
+  to.setCancelled(counts.cancelled);
+}
+
+JobCounts read_counts(schema::JobCounts::Reader from) {
+  return {from.getOpen(), from.getFinished(), from.getFailed(), from.getSkipped(), from.getCancelled()};
+}
+
+/// Of what the job points to.
+std::size_t job_words(const JobInfo& job) {
+  std::size_t words = text_words(job.name) + words_of<schema::JobCounts> +
+                      list_words<schema::WorkerInfo>(job.workers.size()) + error_words(job.error);
+  for (const WorkerInfo& worker : job.workers) words += text_words(worker.end);
+  return words;
+}
+
+void write_job(schema::JobInfo::Builder to, const JobInfo& job) {
+  to.setJob(job.job.value);
+  if (!job.name.empty()) to.setName(as_text(job.name));
+  to.setPhase(static_cast<schema::JobInfo::Phase>(job.phase));
+  write_counts(to.initCounts(), job.counts);
+  to.setAge(job.age.count());
+  write_list(
+      job.workers, [&](unsigned count) { return to.initWorkers(count); },
+      [](auto& list, unsigned i, const WorkerInfo& worker) {
+        auto one = list[i];
+        one.setLife(word_of(worker.life));
+        one.setNode(worker.node.value);
+        one.setPid(worker.pid);
+        one.setUp(worker.up);
+        if (!worker.end.empty()) one.setEnd(as_text(worker.end));
+      });
+  if (job.error) write(to.initError(), *job.error);
+}
+
+JobInfo read_job(schema::JobInfo::Reader from, Reading& reading) {
+  // A phase this build does not know may be an end or not: a client that waits must not guess.
+  if (from.getPhase() > schema::JobInfo::Phase::CANCELLED) throw Invalid{"JobInfo.phase is none we know"};
+  JobInfo job;
+  job.job = JobId{from.getJob()};
+  job.name = text_from(from.getName(), label_bytes_max, "JobInfo.name");
+  job.phase = static_cast<JobPhase>(from.getPhase());
+  job.counts = read_counts(from.getCounts());
+  job.age = Duration(from.getAge());
+  const auto workers = from.getWorkers();
+  reading.count(workers.size(), job_workers_max, "JobInfo.workers");
+  job.workers.reserve(workers.size());
+  for (const auto worker : workers) {
+    job.workers.push_back({life_from(worker.getLife()), ProcessId{worker.getNode()}, worker.getPid(),
+                           worker.getUp(), text_from(worker.getEnd(), text_bytes_max, "WorkerInfo.end")});
+  }
+  if (from.hasError()) job.error = read(from.getError());
+  return job;
+}
+
+// ---- Weighing -----------------------------------------------------------------------------------
+
+std::size_t body_words(const client::AskSubmit& message) {
+  DAG_CHECK(message.graph != nullptr);
+  return words_of<schema::AskSubmit> + text_words(message.name) + words(*message.graph) +
+         words(message.launch);
+}
+std::size_t body_words(const client::Answer& message) {
+  std::size_t words = words_of<schema::Answer> + error_words(message.error) +
+                      list_words<schema::NodeInfo>(message.nodes.size()) +
+                      list_words<schema::JobInfo>(message.jobs.size());
+  for (const NodeInfo& node : message.nodes) {
+    words += words_of<schema::Claim> + words_below(claim_of(node));
+  }
+  for (const JobInfo& job : message.jobs) words += job_words(job);
+  return words;
+}
+std::size_t body_words(const client::TaskSettled& message) {
+  return words_of<schema::TaskSettled> + data_words(message.output) + error_words(message.error);
+}
+std::size_t body_words(const client::JobEnded& message) {
+  return words_of<schema::JobEnded> + error_words(message.stopped) + words_of<schema::JobCounts>;
+}
+std::size_t body_words(const client::JobLost& message) { return words(message.why); }
+/// Any other is a number or a job, which the conversation's struct has.
+template <class Message>
+requires std::is_trivially_copyable_v<Message> std::size_t body_words(const Message&) { return 0; }
+
+// ---- Writing ------------------------------------------------------------------------------------
+
+void write_submit(schema::AskSubmit::Builder to, const client::AskSubmit& message, const CodeMap& codes) {
+  if (!message.name.empty()) to.setName(as_text(message.name));
+  write(to.initGraph(), *message.graph, codes);
+  write(to.initLaunch(), message.launch);
+  to.setDetached(message.detached);
+}
+
+void write_answer(schema::Answer::Builder to, const client::Answer& message) {
+  if (message.error) write(to.initError(), *message.error);
+  to.setHasJob(message.job.has_value());
+  to.setWantsProgram(message.wants_program);
+  write_list(
+      message.nodes, [&](unsigned count) { return to.initNodes(count); },
+      [](auto& list, unsigned i, const NodeInfo& node) { write_node(list[i], node); });
+  write_list(
+      message.jobs, [&](unsigned count) { return to.initJobs(count); },
+      [](auto& list, unsigned i, const JobInfo& job) { write_job(list[i], job); });
+}
+
+void write_settled(schema::TaskSettled::Builder to, const client::TaskSettled& message) {
+  to.setTask(message.task);
+  to.setOutcome(static_cast<schema::Outcome>(message.outcome));
+  if (message.output) to.setOutput(as_data(message.output));
+  if (message.error) write(to.initError(), *message.error);
+}
+
+void write_ended(schema::JobEnded::Builder to, const client::JobEnded& message) {
+  if (message.stopped) write(to.initStopped(), *message.stopped);
+  write_counts(to.initCounts(), message.counts);
+}
+
+/// Of a message that may be about a job: an optional one is there, or not.
+JobId job_of(const std::optional<JobId>& job) { return job.value_or(JobId{}); }
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+client::AskSubmit read_submit(schema::Client::Reader from, Reading& reading) {
+  const auto body = from.getAskSubmit();
+  return {from.getNumber(),
+          JobId{from.getJob()},
+          text_from(body.getName(), label_bytes_max, "AskSubmit.name"),
+          read(body.getGraph(), reading, 0),
+          read(body.getLaunch(), reading),
+          body.getDetached()};
+}
+
+client::Answer read_answer(schema::Client::Reader from, Reading& reading) {
+  const auto body = from.getAnswer();
+  client::Answer answer;
+  answer.number = from.getNumber();
+  if (body.hasError()) answer.error = read(body.getError());
+  if (body.getHasJob()) answer.job = JobId{from.getJob()};
+  answer.wants_program = body.getWantsProgram();
+  const auto nodes = body.getNodes();
+  reading.count(nodes.size(), members_max, "Answer.nodes");
+  answer.nodes.reserve(nodes.size());
+  for (const auto node : nodes) answer.nodes.push_back(read_node(node));
+  const auto jobs = body.getJobs();
+  reading.count(jobs.size(), jobs_max, "Answer.jobs");
+  answer.jobs.reserve(jobs.size());
+  for (const auto job : jobs) answer.jobs.push_back(read_job(job, reading));
+  return answer;
+}
+
+client::TaskSettled read_settled(JobId job, schema::TaskSettled::Reader from) {
+  client::TaskSettled settled{
+      job, from.getTask(), read(from.getOutcome(), "TaskSettled.outcome"), {}, std::nullopt};
+  if (from.hasOutput()) settled.output = read_blob(from.getOutput());
+  if (from.hasError()) settled.error = read(from.getError());
+  return settled;
+}
+
+client::JobEnded read_ended(JobId job, schema::JobEnded::Reader from) {
+  client::JobEnded ended{job, std::nullopt, read_counts(from.getCounts())};
+  if (from.hasStopped()) ended.stopped = read(from.getStopped());
+  return ended;
+}
+
+}  // namespace
+
+std::size_t words(const ClientMessage& message) {
+  return words_of<schema::Client> + std::visit([](const auto& one) { return body_words(one); }, message);
+}
+
+void write(schema::Client::Builder to, const ClientMessage& message, const CodeMap& codes) {
+  std::visit(
+      [&](const auto& one) {
+        if constexpr (requires { one.number; }) to.setNumber(one.number);
+        if constexpr (requires { one.job; }) to.setJob(job_of(one.job).value);
+      },
+      message);
+  std::visit(
+      Overloaded{[&](const client::AskHandle&) { to.setAskHandle(); },
+                 [&](const client::AskSubmit& ask) { write_submit(to.initAskSubmit(), ask, codes); },
+                 [&](const client::AskNodes&) { to.setAskNodes(); },
+                 [&](const client::AskJobs& ask) { to.setAskJobs(ask.job.has_value()); },
+                 [&](const client::AskEnd&) { to.setAskEnd(); },
+                 [&](const client::AskCancel&) { to.setAskCancel(); },
+                 [&](const client::AskShutdown&) { to.setAskShutdown(); },
+                 [&](const client::Answer& answer) { write_answer(to.initAnswer(), answer); },
+                 [&](const client::Want& want) { to.setWant(want.task); },
+                 [&](const client::ForgetJob&) { to.setForgetJob(); },
+                 [&](const client::TaskSettled& settled) { write_settled(to.initTaskSettled(), settled); },
+                 [&](const client::JobEnded& ended) { write_ended(to.initJobEnded(), ended); },
+                 [&](const client::JobLost& lost) { write(to.initJobLost(), lost.why); }},
+      message);
+}
+
+std::optional<ClientMessage> read(schema::Client::Reader from, Reading& reading) {
+  const std::uint64_t number = from.getNumber();
+  const JobId job{from.getJob()};
+  switch (from.which()) {
+    case schema::Client::ASK_HANDLE:
+      return client::AskHandle{number};
+    case schema::Client::ASK_SUBMIT:
+      return read_submit(from, reading);
+    case schema::Client::ASK_NODES:
+      return client::AskNodes{number};
+    case schema::Client::ASK_JOBS:
+      return client::AskJobs{number, from.getAskJobs() ? std::optional(job) : std::nullopt};
+    case schema::Client::ASK_END:
+      return client::AskEnd{number, job};
+    case schema::Client::ASK_CANCEL:
+      return client::AskCancel{number, job};
+    case schema::Client::ASK_SHUTDOWN:
+      return client::AskShutdown{number};
+    case schema::Client::ANSWER:
+      return read_answer(from, reading);
+    case schema::Client::WANT:
+      return client::Want{job, from.getWant()};
+    case schema::Client::FORGET_JOB:
+      return client::ForgetJob{job};
+    case schema::Client::TASK_SETTLED:
+      return read_settled(job, from.getTaskSettled());
+    case schema::Client::JOB_ENDED:
+      return read_ended(job, from.getJobEnded());
+    case schema::Client::JOB_LOST:
+      return client::JobLost{job, read(from.getJobLost())};
+  }
+  return std::nullopt;
+}
+
+}  // namespace dag::wire

@@ -1,0 +1,257 @@
+// schema/keeper.capnp as values.
+
+#include "libdag/wire/codec/launch.hpp"
+
+namespace dag::wire {
+namespace {
+
+// ---- Programs -----------------------------------------------------------------------------------
+
+void write_program(schema::ProgramId::Builder to, const ProgramId& program) {
+  to.setHashHigh(program.hash_high);
+  to.setHashLow(program.hash_low);
+  to.setSizeBytes(program.size_bytes);
+}
+
+ProgramId read_program(schema::ProgramId::Reader from) {
+  if (from.getSizeBytes() > program_bytes_max) {
+    throw Invalid{"ProgramId.sizeBytes is " + std::to_string(from.getSizeBytes()) + ", at most " +
+                  std::to_string(program_bytes_max) + " are taken"};
+  }
+  return {from.getHashHigh(), from.getHashLow(), from.getSizeBytes()};
+}
+
+/// The same on both sides: who starts a program with too much learns of it before it is sent.
+void check_arguments(std::size_t count, std::size_t bytes) {
+  check_count(count, arguments_max, "Launch.arguments");
+  if (bytes > arguments_bytes_max) {
+    throw Invalid{"Launch.arguments have " + std::to_string(bytes) + " bytes together, at most " +
+                  std::to_string(arguments_bytes_max) + " are taken"};
+  }
+}
+
+void check_size(std::size_t bytes, std::size_t bytes_max, const char* field) {
+  if (bytes > bytes_max) {
+    throw Invalid{std::string(field) + " has " + std::to_string(bytes) + " bytes, at most " +
+                  std::to_string(bytes_max) + " are taken"};
+  }
+}
+
+// ---- Endpoints ----------------------------------------------------------------------------------
+
+std::size_t words_below(const Endpoint& endpoint) {
+  return text_words(endpoint.control) + text_words(endpoint.bulk);
+}
+
+void write_endpoint(schema::Endpoint::Builder to, const Endpoint& endpoint) {
+  if (!endpoint.control.empty()) to.setControl(as_text(endpoint.control));
+  if (!endpoint.bulk.empty()) to.setBulk(as_text(endpoint.bulk));
+}
+
+Endpoint read_endpoint(schema::Endpoint::Reader from) {
+  return {text_from(from.getControl(), address_bytes_max, "Endpoint.control"),
+          text_from(from.getBulk(), address_bytes_max, "Endpoint.bulk")};
+}
+
+static_assert(static_cast<int>(ProcessEnd::faulted) == static_cast<int>(schema::WorkerDown::End::FAULTED));
+static_assert(static_cast<int>(ProcessEnd::out_of_memory) ==
+              static_cast<int>(schema::WorkerDown::End::OUT_OF_MEMORY));
+static_assert(static_cast<int>(ProcessEnd::killed) == static_cast<int>(schema::WorkerDown::End::KILLED));
+static_assert(static_cast<int>(ProcessEnd::stopped_by_us) ==
+              static_cast<int>(schema::WorkerDown::End::STOPPED_BY_US));
+static_assert(static_cast<int>(ProcessEnd::went_with_node) ==
+              static_cast<int>(schema::WorkerDown::End::WENT_WITH_NODE));
+
+// ---- Weighing -----------------------------------------------------------------------------------
+
+std::size_t words_below(const keeper::StartWorker& message) { return words(message.launch); }
+std::size_t words_below(const keeper::StopWorkers&) { return 0; }
+std::size_t words_below(const keeper::WorkerUp& message) {
+  return words_of<schema::WorkerUp> + words_of<schema::Endpoint> + words_below(message.endpoint);
+}
+std::size_t words_below(const keeper::WorkerDown& message) {
+  return words_of<schema::WorkerDown> + text_words(message.text) +
+         list_words<schema::WorkerDown::Running>(message.running.size());
+}
+std::size_t words_below(const keeper::WorkerRefused& message) { return words(message.why); }
+std::size_t words_below(const keeper::WantProgram&) { return words_of<schema::ProgramId>; }
+std::size_t words_below(const keeper::ProgramBytes& message) {
+  return words_of<schema::ProgramBytes> + words_of<schema::ProgramId> + data_words(message.bytes);
+}
+std::size_t words_below(const keeper::Begin& message) {
+  std::size_t words = words_of<schema::Begin> + list_words<schema::Endpoint>(message.others.size());
+  for (const Endpoint& other : message.others) words += words_below(other);
+  return words;
+}
+
+// ---- Writing ------------------------------------------------------------------------------------
+
+void write_body(schema::Keeper::Builder to, const keeper::StartWorker& message) {
+  write(to.initStartWorker(), message.launch);
+}
+void write_body(schema::Keeper::Builder to, const keeper::StopWorkers&) { to.setStopWorkers(); }
+void write_body(schema::Keeper::Builder to, const keeper::WorkerUp& message) {
+  auto builder = to.initWorkerUp();
+  builder.setLife(word_of(message.life));
+  write_endpoint(builder.initEndpoint(), message.endpoint);
+  builder.setPid(message.pid);
+}
+void write_body(schema::Keeper::Builder to, const keeper::WorkerDown& message) {
+  auto builder = to.initWorkerDown();
+  builder.setLife(word_of(message.life));
+  builder.setEnd(static_cast<schema::WorkerDown::End>(message.end));
+  builder.setHasGuiltyLane(message.guilty_lane.has_value());
+  builder.setGuiltyLane(message.guilty_lane.value_or(0));
+  if (!message.text.empty()) builder.setText(as_text(message.text));
+  write_list(
+      message.running, [&](unsigned count) { return builder.initRunning(count); },
+      [](auto& list, unsigned i, const RunningAttempt& running) {
+        auto one = list[i];
+        one.setTask(word_of(running.task));
+        one.setEpoch(word_of(running.attempt.epoch));
+        one.setAttempt(running.attempt.number);
+        one.setLane(running.lane);
+        one.setSuspected(running.suspected);
+      });
+}
+void write_body(schema::Keeper::Builder to, const keeper::WorkerRefused& message) {
+  write(to.initWorkerRefused(), message.why);
+}
+void write_body(schema::Keeper::Builder to, const keeper::WantProgram& message) {
+  write_program(to.initWantProgram(), message.program);
+}
+void write_body(schema::Keeper::Builder to, const keeper::ProgramBytes& message) {
+  check_size(message.bytes.size_bytes(), program_bytes_max, "ProgramBytes.bytes");
+  auto builder = to.initProgramBytes();
+  write_program(builder.initProgram(), message.program);
+  if (message.bytes) builder.setBytes(as_data(message.bytes));
+}
+void write_body(schema::Keeper::Builder to, const keeper::Begin& message) {
+  auto builder = to.initBegin();
+  builder.setCell(word_of(message.cell));
+  write_list(
+      message.others, [&](unsigned count) { return builder.initOthers(count); },
+      [](auto& list, unsigned i, const Endpoint& other) { write_endpoint(list[i], other); });
+}
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+keeper::WorkerDown read_down(JobId job, std::uint32_t number, schema::WorkerDown::Reader from,
+                             Reading& reading) {
+  // An end this build does not know could be anybody's fault.
+  if (from.getEnd() > schema::WorkerDown::End::WENT_WITH_NODE) {
+    throw Invalid{"WorkerDown.end is none we know"};
+  }
+  keeper::WorkerDown down{job,
+                          number,
+                          life_from(from.getLife()),
+                          static_cast<ProcessEnd>(from.getEnd()),
+                          text_from(from.getText(), text_bytes_max, "WorkerDown.text"),
+                          {},
+                          std::nullopt};
+  const auto list = from.getRunning();
+  reading.count(list.size(), limits::tasks_max, "WorkerDown.running");
+  down.running.reserve(list.size());
+  for (const auto one : list) {
+    down.running.push_back({task_from(one.getTask()), AttemptId{epoch_from(one.getEpoch()), one.getAttempt()},
+                            one.getLane(), one.getSuspected()});
+  }
+  if (from.getHasGuiltyLane()) down.guilty_lane = from.getGuiltyLane();
+  return down;
+}
+
+keeper::ProgramBytes read_bytes(schema::ProgramBytes::Reader from) {
+  keeper::ProgramBytes program{read_program(from.getProgram()), {}};
+  if (from.hasBytes()) program.bytes = blob_from(from.getBytes(), program_bytes_max, "ProgramBytes.bytes");
+  return program;
+}
+
+keeper::Begin read_begin(JobId job, schema::Begin::Reader from, Reading& reading) {
+  keeper::Begin begin{job, life_from(from.getCell()), {}};
+  const auto others = from.getOthers();
+  reading.count(others.size(), members_max, "Begin.others");
+  begin.others.reserve(others.size());
+  for (const auto other : others) begin.others.push_back(read_endpoint(other));
+  return begin;
+}
+
+}  // namespace
+
+std::size_t words(const Launch& launch) {
+  std::size_t words = words_of<schema::Launch> + words_of<schema::ProgramId> + text_words(launch.build) +
+                      launch.arguments.size() + text_words(launch.directory);
+  for (const std::string& argument : launch.arguments) words += written_text_words(argument);
+  return words;
+}
+
+void write(schema::Launch::Builder to, const Launch& launch) {
+  std::size_t bytes = 0;
+  for (const std::string& argument : launch.arguments) bytes += argument.size();
+  check_arguments(launch.arguments.size(), bytes);
+  check_size(launch.directory.size(), directory_bytes_max, "Launch.directory");
+  write_program(to.initProgram(), launch.program);
+  if (!launch.build.empty()) to.setBuild(as_text(launch.build));
+  write_list(
+      launch.arguments, [&](unsigned count) { return to.initArguments(count); },
+      [](auto& list, unsigned i, const std::string& argument) { list.set(i, as_text(argument)); });
+  if (!launch.directory.empty()) to.setDirectory(as_text(launch.directory));
+}
+
+Launch read(schema::Launch::Reader from, Reading& reading) {
+  Launch launch{read_program(from.getProgram()),
+                text_from(from.getBuild(), build_bytes_max, "Launch.build"),
+                {},
+                text_from(from.getDirectory(), directory_bytes_max, "Launch.directory")};
+  const auto arguments = from.getArguments();
+  reading.count(arguments.size(), arguments_max, "Launch.arguments");
+  std::size_t bytes = 0;
+  for (const auto argument : arguments) {
+    bytes += argument.size();
+    check_arguments(arguments.size(), bytes);
+    launch.arguments.push_back(text_from(argument, arguments_bytes_max, "Launch.arguments"));
+  }
+  return launch;
+}
+
+std::size_t words(const KeeperMessage& message) {
+  return words_of<schema::Keeper> + std::visit([](const auto& one) { return words_below(one); }, message);
+}
+
+void write(schema::Keeper::Builder to, const KeeperMessage& message) {
+  std::visit(
+      [&](const auto& one) {
+        if constexpr (requires { one.job; }) to.setJob(one.job.value);
+        if constexpr (requires { one.number; }) to.setNumber(one.number);
+        write_body(to, one);
+      },
+      message);
+}
+
+std::optional<KeeperMessage> read(schema::Keeper::Reader from, Reading& reading) {
+  const JobId job{from.getJob()};
+  const std::uint32_t number = from.getNumber();
+  switch (from.which()) {
+    case schema::Keeper::START_WORKER:
+      return keeper::StartWorker{job, number, read(from.getStartWorker(), reading)};
+    case schema::Keeper::STOP_WORKERS:
+      return keeper::StopWorkers{job};
+    case schema::Keeper::WORKER_UP: {
+      const auto reader = from.getWorkerUp();
+      return keeper::WorkerUp{job, number, life_from(reader.getLife()), read_endpoint(reader.getEndpoint()),
+                              reader.getPid()};
+    }
+    case schema::Keeper::WORKER_DOWN:
+      return read_down(job, number, from.getWorkerDown(), reading);
+    case schema::Keeper::WORKER_REFUSED:
+      return keeper::WorkerRefused{job, number, read(from.getWorkerRefused())};
+    case schema::Keeper::WANT_PROGRAM:
+      return keeper::WantProgram{read_program(from.getWantProgram())};
+    case schema::Keeper::PROGRAM_BYTES:
+      return read_bytes(from.getProgramBytes());
+    case schema::Keeper::BEGIN:
+      return read_begin(job, from.getBegin(), reading);
+  }
+  return std::nullopt;
+}
+
+}  // namespace dag::wire
