@@ -13,6 +13,8 @@
 #include "libdag/wire/lengths.hpp"
 #include "nodes/build_id.hpp"
 #include "nodes/cores.hpp"
+#include "nodes/remote_client.hpp"
+#include "nodes/workers/worker_node.hpp"
 
 namespace dag {
 namespace {
@@ -22,6 +24,13 @@ constexpr auto gather_within = std::chrono::seconds(30);
 /// As INTERFACE.md has them.
 constexpr int exit_not_reached = 3, exit_lost = 8;
 constexpr Life first_life{{0}, {1}};
+
+/// Nothing here is of use to anybody any more, and kernels may still run: no destructor is waited for.
+[[noreturn]] void end_now(int status) {
+  std::cout.flush();
+  std::fflush(nullptr);
+  _exit(status);
+}
 
 }  // namespace
 
@@ -307,15 +316,16 @@ int Node::serve() {
 }
 
 std::unique_ptr<detail::Client> start_node(const NodeOptions& options) {
+  if (auto seat = seat_from_environment().value_or_throw()) {
+    WorkerNode worker(options, *std::move(seat));
+    end_now(worker.serve());
+  }
   auto place = place_from_environment().value_or_throw();
+  if (!place && !options.address.empty()) return std::make_unique<RemoteClient>(options);
   const bool serves = place && place->rank != 0;
   auto node = std::make_unique<Node>(options, std::move(place));
   if (!serves) return node;
-  const int status = node->serve();
-  // Nothing here is of use to anybody any more, and kernels may still run: no destructor is waited for.
-  std::cout.flush();
-  std::fflush(nullptr);
-  _exit(status);
+  end_now(node->serve());
 }
 
 }  // namespace dag

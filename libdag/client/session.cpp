@@ -1,6 +1,7 @@
 #include "dag/session.hpp"
 
 #include <charconv>
+#include <cstdlib>
 #include <string_view>
 
 #include "libdag/client/draw_request.hpp"
@@ -13,10 +14,11 @@ namespace {
 /// Takes `--dag-NAME VALUE` and `--dag-NAME=VALUE` out of argv.
 NodeOptions take_options(int& argc, char** argv) {
   NodeOptions options;
+  if (const char* address = std::getenv("DAG_ADDRESS"); address != nullptr) options.address = address;
   int kept = argc > 0 ? 1 : 0;
   for (int i = kept; i < argc; ++i) {
     std::string_view flag = argv[i];
-    if (!flag.starts_with("--dag-")) {
+    if (!flag.starts_with("--dag-") && flag != "--address" && !flag.starts_with("--address=")) {
       argv[kept++] = argv[i];
       continue;
     }
@@ -27,7 +29,12 @@ NodeOptions take_options(int& argc, char** argv) {
     } else if (i + 1 < argc) {
       value = argv[++i];
     }
-    if (flag == "--dag-lanes") {
+    if (flag == "--address") {
+      if (value.empty()) {
+        throw Failure({ErrorCode::usage, "--address needs HOST:PORT of a node", "`dag up` prints it"});
+      }
+      options.address = value;
+    } else if (flag == "--dag-lanes") {
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), options.lanes);
       if (error != std::errc{} || end != value.data() + value.size() || options.lanes == 0 ||
           options.lanes > 1024) {
@@ -44,7 +51,7 @@ NodeOptions take_options(int& argc, char** argv) {
       options.supervise_all = value == "1";
     } else {
       throw Failure({ErrorCode::usage, "unknown flag " + std::string(flag),
-                     "libdag's own flags are --dag-lanes N and --dag-log LEVEL"});
+                     "libdag's own flags are --address HOST:PORT, --dag-lanes N and --dag-log LEVEL"});
     }
   }
   argc = kept;

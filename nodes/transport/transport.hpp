@@ -13,6 +13,7 @@
 #include "libdag/keeper/messages.hpp"
 #include "libdag/membership/effects.hpp"
 #include "libdag/net/zmq_transport.hpp"
+#include "libdag/wire/code_map.hpp"
 #include "libdag/wire/operation.hpp"
 
 namespace dag {

@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include "libdag/keeper/host.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/build_id.hpp"
 
