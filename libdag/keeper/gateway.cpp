@@ -19,20 +19,7 @@ void GatewayMachine::on_client_message(Life from, ClientMessage any, Instant now
       [&](auto& message) {
         using Message = std::remove_cvref_t<decltype(message)>;
         if constexpr (std::is_same_v<Message, client::Want>) {
-          const auto job = jobs_.find(message.job);
-          if (job == jobs_.end()) {
-            effects_.emplace_back(SendToClient{
-                from, client::JobLost{message.job,
-                                      {ErrorCode::job_unknown, "no such job: " + to_string(message.job)}}});
-          } else if (job->second.closed || !job->second.begun) {
-            effects_.emplace_back(SendToClient{
-                from, client::JobLost{message.job,
-                                      job->second.error.value_or(Error{
-                                          ErrorCode::output_lost,
-                                          "the processes of " + to_string(message.job) + " have ended"})}});
-          } else if (job->second.client == from) {
-            effects_.emplace_back(WantOutput{message.job, message.task});
-          }
+          want(from, message);
         } else if constexpr (std::is_same_v<Message, client::ForgetJob>) {
           const auto job = jobs_.find(message.job);
           if (job == jobs_.end() || job->second.client != from) return;
@@ -43,6 +30,23 @@ void GatewayMachine::on_client_message(Life from, ClientMessage any, Instant now
         }
       },
       any);
+}
+
+void GatewayMachine::want(Life from, const client::Want& want) {
+  const auto found = jobs_.find(want.job);
+  const auto lost = [&](Error why) {
+    effects_.emplace_back(SendToClient{from, client::JobLost{want.job, std::move(why)}});
+  };
+  if (found == jobs_.end()) return lost({ErrorCode::job_unknown, "no such job: " + to_string(want.job)});
+  KeptJob& job = found->second;
+  if (job.closed) {
+    lost(job.error.value_or(
+        Error{ErrorCode::output_lost, "the processes of " + to_string(want.job) + " have ended"}));
+  } else if (job.client == from && job.begun) {
+    effects_.emplace_back(WantOutput{want.job, want.task});
+  } else if (job.client == from && want.task < job.graph->tasks.size()) {
+    job.wanted.insert(want.task);
+  }
 }
 
 void GatewayMachine::on_client_gone(Life client, Instant) {
@@ -305,6 +309,7 @@ void GatewayMachine::begin_if_ready(JobId id, KeptJob& job, Instant now) {
     if (worker.phase == Worker::Phase::up) introduce(id, job, worker);
   }
   effects_.emplace_back(std::move(begin));
+  for (const std::uint32_t task : std::exchange(job.wanted, {})) effects_.emplace_back(WantOutput{id, task});
 }
 
 void GatewayMachine::introduce(JobId id, const KeptJob& job, const Worker& to) {

@@ -120,6 +120,7 @@ class GatewayMachine {
     Instant ended;
     std::vector<Worker> workers;
     std::map<ProcessId, std::uint32_t> numbers;
+    std::set<std::uint32_t> wanted;  ///< outputs, before it began
     RestartBudget budget{crashes};
     JobCounts counts;
     std::optional<Error> error;
@@ -134,6 +135,7 @@ class GatewayMachine {
   void ask(Life from, const client::AskEnd& ask, Instant now);
   void ask(Life from, const client::AskCancel& ask, Instant now);
   void ask(Life from, const client::AskShutdown& ask, Instant now);
+  void want(Life from, const client::Want& want);
   void answer(Life to, client::Answer answer);
   void refuse(Life to, std::uint64_t number, Error why);
   KeptJob* known(Life from, std::uint64_t number, JobId job);
