@@ -177,7 +177,8 @@ struct JobFailed {
 // ---- Lending
 // ------------------------------------------------------------------------------------------------
 
-/// An input that is not in the message: blob `position` of the attempt lies with one of the holders.
+/// An input that is not in the message: blob `position` of the attempt (`detail::none`: the state that a job
+/// actor is restored from) lies with one of the holders.
 struct WantedInput {
   std::uint32_t position = 0;
   OutputName name;

@@ -75,7 +75,7 @@ struct Lend {
 }
 
 struct Wanted {
-  position @0 :UInt32;
+  position @0 :UInt32;           # among the blobs; 4294967295: the saved state that a create starts from
   shard @1 :UInt32;              # whose home knows of other holders
   task @2 :Ids.TaskId;
   epoch @3 :Ids.Epoch;

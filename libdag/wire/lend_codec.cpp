@@ -89,7 +89,9 @@ std::vector<message::WantedInput> read_wanted(schema::Lend::Reader from, Reading
   std::vector<message::WantedInput> all;
   all.reserve(list.size());
   for (const auto one : list) {
-    if (one.getPosition() >= from.getBlobs().size())
+    // A saved state is no argument: it has no place among the blobs, and only a making can start from it.
+    const bool state = one.getPosition() == detail::none && from.getCall() == schema::Call::CREATE;
+    if (!state && one.getPosition() >= from.getBlobs().size())
       throw Invalid{"Lend.wanted names a blob that there is not"};
     all.push_back({one.getPosition(),
                    {task_from(one.getTask()), AttemptId{epoch_from(one.getEpoch()), one.getAttempt()}},

@@ -200,6 +200,10 @@ inline void add_job(std::vector<Sample>& all) {
   add("outcomes", Outcomes{job, 1, epoch, 5, {output(1), output(2)}, {full_record()}, {{0, 8}}, 1000});
   add("job_failed", JobFailed{job, 1, epoch, error()});
   add("lend", Lend{job, 1, epoch, lent_attempt(), {{1, output(2), 0, {life(2), life(3)}}}});
+  Attempt restored = lent_attempt();
+  restored.call = detail::CallKind::create;
+  restored.restore_from = {};
+  add("lend_restoring", Lend{job, 1, epoch, restored, {{detail::none, output(2), 0, {life(2)}}}});
   add("stop", Stop{job, 1, epoch, output(2)});
   add("ended", message::Ended{job, 1, epoch, full_record(), std::chrono::milliseconds(17)});
   add("return", Return{job, 1, epoch, output(2), {output(1)}, "no room"});

@@ -92,6 +92,22 @@ TEST_CASE("an attempt gets as many blobs as its arguments take, and an absent on
   CHECK_THAT(why(said(nowhere)), Catch::Contains("names a blob that there is not"));
 }
 
+TEST_CASE("a job actor may be restored from a state that lies elsewhere, and only its making may") {
+  auto restored = lend();
+  restored.attempt.call = detail::CallKind::create;
+  restored.attempt.restore_from = {};
+  restored.wanted = {{detail::none, samples::output(1), 0, {samples::life(2)}}};
+  const auto back = said(restored);
+  REQUIRE(back);
+  const auto& got = std::get<message::Lend>(std::get<JobMessage>(back->operations[0]));
+  REQUIRE(got.wanted.size() == 1);
+  CHECK(got.wanted[0].position == detail::none);
+  CHECK(got.wanted[0].name == samples::output(1));
+  CHECK_FALSE(got.attempt.restore_from);
+  restored.attempt.call = detail::CallKind::call;
+  CHECK_THAT(why(said(restored)), Catch::Contains("names a blob that there is not"));
+}
+
 TEST_CASE("code is found again in another process, and nowhere else") {
   // The same modules, loaded elsewhere.
   const CodeMap there({{0x7000'0000, 0x10'0000}, {0x9000'0000, 0x8'0000}});
