@@ -45,8 +45,7 @@ TEST_CASE("training in three processes gives the loss curve of one, bit by bit")
   CHECK_THAT(run.err(), Catch::Contains("step"));  // What kernels say reaches process 0 from all of them.
 }
 
-// Hidden, since it does not pass yet: the job hangs after the death of a process that holds a stage.
-TEST_CASE("training goes back to the last save when a process is killed, and the loss curve stays", "[.]") {
+TEST_CASE("training goes back to the last save when a process is killed, and the loss curve stays") {
   const std::string first = cluster::free_address();
   const std::vector<std::string> job = train({bin("train_gpt")});
   Process zero(job, place(0, 3, first)), one(job, place(1, 3, first)), two(job, place(2, 3, first));

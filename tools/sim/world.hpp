@@ -16,6 +16,7 @@
 #include "libdag/home/door.hpp"
 #include "libdag/home/home.hpp"
 #include "libdag/home/runner.hpp"
+#include "libdag/wire/envelope.hpp"
 #include "tools/sim/events.hpp"
 #include "tools/sim/program.hpp"
 
@@ -303,17 +304,31 @@ class World {
       events_.after(std::chrono::microseconds(1), [this, from, to, message] { deliver(from, to, message); });
       return;
     }
+    const JobMessage arriving = through_bytes(message);
     const int copies = !calm && random_.chance(options_.repeated) ? 2 : 1;
     for (int i = 0; i < copies; ++i) {
       Duration pause = std::chrono::microseconds(30 + random_.below(300));
       if (!calm && random_.chance(options_.late)) pause += millis(1, 300);
       // What was on its way when its sender died may be lost.
       const bool lost_with_sender = random_.chance(0.5);
-      events_.after(pause, [this, from, to, message, lost_with_sender] {
+      events_.after(pause, [this, from, to, arriving, lost_with_sender] {
         if (lost_with_sender && find(from) == nullptr) return;
-        deliver(from, to, message);
+        deliver(from, to, arriving);
       });
     }
+  }
+
+  /// As it arrives elsewhere: what a machine says must be a frame that a receiver takes.
+  static JobMessage through_bytes(const JobMessage& message) {
+    constexpr std::size_t message_bytes_max = std::size_t{1}
+                                              << 29;  // What is larger than a frame goes in pieces.
+    wire::Envelope envelope;
+    envelope.operations = {message};
+    const auto frame = wire::encode(envelope, message_bytes_max);
+    if (!frame) throw Violation(std::string(name(message)) + " cannot be sent: " + frame.error().what);
+    auto arrived = wire::decode(frame->bytes(), message_bytes_max);
+    if (!arrived) throw Violation(std::string(name(message)) + " is refused: " + arrived.error().what);
+    return std::get<JobMessage>(std::move(arrived->operations.at(0)));
   }
 
   void trace_message(const char* what, Life from, Life to, const JobMessage& message) {
