@@ -72,7 +72,7 @@ GatewayLink::GatewayLink(const std::string& address, GatewayEvents events)
           "`dag node list` at another node shows who is left"});
   };
   transport.unwelcome = [this](const std::string&, const Error& why) { lose(why); };
-  transport.turned_away = [](Life, const Error&) {};
+  transport.turned_away = [](const Caller&, const Error&) {};
   transport.welcomed = [this](const std::string&, Life life, const Endpoint& endpoint) {
     transport_->member_up(life, endpoint);
     const std::lock_guard lock(mutex_);

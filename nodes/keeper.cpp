@@ -142,8 +142,8 @@ TransportEvents Keeper::transport_events() {
     logger_->warn("{} does not want us: {}", address, why.what);
     if (peer) end(why);
   };
-  events.turned_away = [this](Life caller, const Error& why) {
-    logger_->warn("{} was turned away: {}", to_string(caller), why.what);
+  events.turned_away = [this](const Caller& caller, const Error& why) {
+    logger_->warn("{} was turned away: {}", to_string(caller.life), why.what);
   };
   events.joined = [this](ClusterId cluster) {
     const std::lock_guard lock(mutex_);

@@ -143,7 +143,7 @@ TransportEvents Node::transport_events() {
     logger_->info("{} does not want us: {}", address, why.what);
     if (place_->rank != 0 && address == net::to_string(place_->first)) fail(why);
   };
-  events.turned_away = [this](Life caller, const Error& why) { on_turned_away(caller, why); };
+  events.turned_away = [this](const Caller& caller, const Error& why) { on_turned_away(caller, why); };
   events.log = [this](std::string_view line) { logger_->warn("{}", line); };
   return events;
 }
@@ -274,13 +274,16 @@ void Node::on_member_down(const MemberDown& down) {
   }
 }
 
-void Node::on_turned_away(Life caller, const Error& why) {
-  logger_->warn("{} was turned away: {}", to_string(caller), why.what);
-  // One of ours that will never come. A stranger is no reason to stop.
-  if (place_->rank == 0 && caller.process.value < place_->size &&
-      (why.code == ErrorCode::binary_mismatch || why.code == ErrorCode::peer_version)) {
-    fail(why);
+void Node::on_turned_away(const Caller& caller, const Error& why) {
+  logger_->warn("{} was turned away: {}", to_string(caller.life), why.what);
+  if (place_->rank != 0 || !caller.same_cluster || caller.life.process.value >= place_->size) return;
+  if (why.code != ErrorCode::binary_mismatch && why.code != ErrorCode::peer_version) return;
+  {
+    // A stranger is no reason to stop, nor is one that takes itself for a process that is here.
+    const std::lock_guard lock(state_mutex_);
+    if (seen_.contains(caller.life.process)) return;
   }
+  fail(why);  // One of ours that will never come.
 }
 
 void Node::fail(Error why) {

@@ -50,7 +50,7 @@ class Node : public detail::Client {
   void note(JobId job, JobEvent event);
   void on_member_up(const MemberUp& up);
   void on_member_down(const MemberDown& down);
-  void on_turned_away(Life caller, const Error& why);
+  void on_turned_away(const Caller& caller, const Error& why);
   /// This process cannot go on as a part of the run: the client is told, or serve() returns.
   void fail(Error why);
   Status wait_for_all();

@@ -15,6 +15,10 @@ constexpr Duration hello_every = std::chrono::milliseconds(200);
 /// again.
 constexpr std::size_t loose_waiting_max = 8;
 constexpr std::size_t lives_max = 4096;
+/// Whoever is told of a caller that was turned away may end this process: the refusal is to leave first, or
+/// the caller waits for an answer that nobody gives any more.
+constexpr Duration refusal_leaves_within = std::chrono::milliseconds(500);
+constexpr std::size_t turned_away_max = 64;
 
 Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
 
@@ -51,6 +55,11 @@ void Driver::turn(Duration limit) {
   for (auto& [address, peer] : peers_) {
     if (peer.hello_at && *peer.hello_at <= later) say_hello(peer);
   }
+  while (!turned_away_.empty() && turned_away_.front().tell_at <= later) {
+    const TurnedAway caller = std::move(turned_away_.front());
+    turned_away_.pop_front();
+    events_.turned_away(caller.who, caller.why);
+  }
   std::vector<Life> due;
   for (const auto& [life, partner] : partners_) {
     if (const auto at = partner.due(); at && *at <= later) due.push_back(life);
@@ -69,6 +78,7 @@ Instant Driver::next_due(Instant now, Duration limit) const {
   for (const auto& [address, peer] : peers_) {
     if (peer.hello_at) due = std::min(due, *peer.hello_at);
   }
+  if (!turned_away_.empty()) due = std::min(due, turned_away_.front().tell_at);
   for (const auto& [life, partner] : partners_) {
     if (const auto at = partner.due()) due = std::min(due, *at);
   }
@@ -161,7 +171,10 @@ void Driver::on_hello(const net::FrameArrived& frame, const link::Hello& hello) 
         answer ? Error{ErrorCode::configuration_invalid, "too many processes have come and gone", {}}
                : answer.error();
     operation = wire::Handshake{link::refused(setup_.self, why)};
-    events_.turned_away(hello.from, why);
+    if (turned_away_.size() < turned_away_max) {
+      const bool ours = hello.cluster == setup_.cluster || hello.cluster == ClusterId{};
+      turned_away_.push_back({{hello.from, ours}, why, steady_now() + refusal_leaves_within});
+    }
   }
   // May be lost: Hello is repeated.
   static_cast<void>(

@@ -55,6 +55,12 @@ class Driver {
     std::deque<SendMembership> waiting;
   };
 
+  struct TurnedAway {
+    Caller who;
+    Error why;
+    Instant tell_at;
+  };
+
   Peer& peer_at(const std::string& address);
   void say_hello(Peer& peer);
   void on_frame(net::FrameArrived frame);
@@ -85,6 +91,7 @@ class Driver {
   std::map<Life, Endpoint> endpoints_;
   std::map<Life, Partner> partners_;
   std::set<Life> dead_;
+  std::deque<TurnedAway> turned_away_;
   /// What happened how often, so that a flood of bad frames does not fill the log.
   std::map<std::string, std::uint64_t, std::less<>> complaints_;
 };

@@ -29,6 +29,12 @@ struct TransportSetup {
   const wire::CodeMap* codes = &wire::CodeMap::of_this_process();
 };
 
+/// Who said Hello, by its own word.
+struct Caller {
+  Life life;
+  bool same_cluster = false;  ///< or it did not know yet which one it belongs to
+};
+
 /// Called on the transport's thread; must not block.
 struct TransportEvents {
   /// Messages in the order in which they were sent. `handled` is to be called, from any thread, when they
@@ -50,8 +56,8 @@ struct TransportEvents {
   std::function<void(const std::string& address, const Error& why)> unwelcome;
   /// Which cluster it is, where TransportSetup left that open. May be empty.
   std::function<void(ClusterId cluster)> joined;
-  /// We do not take this caller for one of ours.
-  std::function<void(Life caller, const Error& why)> turned_away;
+  /// We do not take this caller for one of ours. Said when it can be expected to know.
+  std::function<void(const Caller& caller, const Error& why)> turned_away;
   std::function<void(std::string_view line)> log;
 };
 

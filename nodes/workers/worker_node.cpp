@@ -120,8 +120,8 @@ TransportEvents WorkerNode::transport_events() {
   events.unwelcome = [this](const std::string& address, const Error& why) {
     if (address == seat_.node_address) fail(why);
   };
-  events.turned_away = [this](Life caller, const Error& why) {
-    logger_->warn("{} was turned away: {}", to_string(caller), why.what);
+  events.turned_away = [this](const Caller& caller, const Error& why) {
+    logger_->warn("{} was turned away: {}", to_string(caller.life), why.what);
   };
   events.log = [this](std::string_view line) { logger_->warn("{}", line); };
   return events;
