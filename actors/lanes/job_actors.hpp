@@ -13,15 +13,20 @@ namespace dag {
 
 class JobActors {
  public:
-  /// Takes ownership; an earlier object of that actor ends when its last running call returns.
-  void put(JobId job, std::uint32_t actor, void* object, detail::Code destroy);
-  /// Null when it does not live here.
-  std::shared_ptr<void> find(JobId job, std::uint32_t actor) const;
+  /// Takes ownership; an earlier object of that actor ends when its last running call returns. An object of
+  /// an older making than the one that is there comes too late and is destroyed.
+  void put(JobId job, std::uint32_t actor, AttemptId generation, void* object, detail::Code destroy);
+  /// Null when no object of this making lives here.
+  std::shared_ptr<void> find(JobId job, std::uint32_t actor, AttemptId generation) const;
   void forget_job(JobId job);
 
  private:
+  struct Object {
+    AttemptId generation;
+    std::shared_ptr<void> object;
+  };
   mutable std::mutex mutex_;
-  std::map<std::pair<JobId, std::uint32_t>, std::shared_ptr<void>> objects_;
+  std::map<std::pair<JobId, std::uint32_t>, Object> objects_;
 };
 
 }  // namespace dag

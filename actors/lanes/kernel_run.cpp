@@ -86,12 +86,14 @@ Ended run_attempt(const Attempt& attempt, JobActors& actors, detail::KernelHost&
       } else {
         result = run_kernel(attempt.code, views, &object, context);
       }
-      if (object != nullptr) actors.put(attempt.job, attempt.actor, object, attempt.actor_code.destroy);
+      if (object != nullptr) {
+        actors.put(attempt.job, attempt.actor, attempt.generation, object, attempt.actor_code.destroy);
+      }
       break;
     }
     case detail::CallKind::call:
     case detail::CallKind::save: {
-      const std::shared_ptr<void> object = actors.find(attempt.job, attempt.actor);
+      const std::shared_ptr<void> object = actors.find(attempt.job, attempt.actor, attempt.generation);
       if (object == nullptr) {
         result.error =
             Error{ErrorCode::output_lost, "the job actor of this call does not live in this process"};

@@ -44,8 +44,8 @@ struct Attempt {
   /// Calls of a job actor run where the actor is, one after another.
   detail::CallKind call = detail::CallKind::ordinary;
   std::uint32_t actor = detail::none;
-  /// Which making of the actor's object is meant: the id of the create attempt that makes, or made, it. A
-  /// call is run on that object or not at all: an older one must not touch a restored state.
+  /// Which making of the actor's object is meant; later ones are greater. A call is run on that object or not
+  /// at all: an older one must not touch a restored state.
   AttemptId generation;
   /// For create: how its object is made from saved state instead, when there is some.
   detail::ActorDraft actor_code;

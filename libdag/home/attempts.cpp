@@ -53,7 +53,7 @@ void Home::Impl::start(RowIndex row, std::optional<Life> wanted_at) {
   if (is_call(row)) {
     ActorChain& chain = *chain_of(row);
     chain.busy = true;
-    if (table.draft_of(table[row]).call == CallKind::create) chain.generation = id;
+    if (table.draft_of(table[row]).call == CallKind::create) chain.generation = uncounted();
     generation = chain.generation;
   }
   hand_out(row, to, id, false, generation, nullptr);

@@ -160,6 +160,7 @@ void Runner::start_if_complete(Taken& taken) {
         return give_back({attempt.task, attempt.id}, {}, "a newer object of this job actor is here");
       }
       newest = attempt.generation;
+      supersede(attempt.actor, newest);
     } else if (attempt.generation != newest) {
       return give_back({attempt.task, attempt.id}, {}, "the object of this job actor is not here");
     }
@@ -168,6 +169,23 @@ void Runner::start_if_complete(Taken& taken) {
   records_.record(Record{
       {}, {options_.self.process, std::nullopt}, plan_->job, attempt.task, attempt.id, recorded::Started{}});
   effects_.emplace_back(StartAttempt{attempt, Priority::normal});
+}
+
+/// The object is made anew: its home has given up whatever older makings of it still have to do here, and its
+/// word of that may come later than the new making. (Seed 17500: a create that waited for a lane ran behind
+/// the one that replaced it, and put an object there that the next call did not mean.)
+void Runner::supersede(std::uint32_t actor, AttemptId newest) {
+  for (auto at = attempts_.begin(); at != attempts_.end();) {
+    const auto& [name, taken] = *at;
+    const Attempt& older = taken.lend.attempt;
+    if (older.call == detail::CallKind::ordinary || older.actor != actor || older.generation >= newest) {
+      ++at;
+      continue;
+    }
+    if (taken.started) effects_.emplace_back(StopAttempt{name.task, name.attempt});
+    for (auto& [sought_name, sought] : sought_) sought.attempts.erase(name);
+    at = attempts_.erase(at);
+  }
 }
 
 bool Runner::on_ended(dag::Ended ended, Instant) {

@@ -92,6 +92,7 @@ class Runner {
 
   void take(const message::Lend& lend, Instant now);
   void start_if_complete(Taken& taken);
+  void supersede(std::uint32_t actor, AttemptId newest);
   void seek(const OutputName& name, std::uint32_t shard, const std::vector<Life>& holders, Instant now);
   void pursue(const OutputName& name, Sought& sought, Instant now);
   void arrived(const OutputName& name, const OutcomeRecord& record, Blob bytes, Instant now);

@@ -26,6 +26,8 @@ struct ChaosOptions {
 /// A third of the seeds have kernels that give another value with each attempt.
 inline bool chaos_varies(std::uint64_t seed) { return seed % 3 == 0; }
 
+/// What is added to the drawing gets a Random of its own, so that the seeds of tests/sim/seeds.txt keep their
+/// histories.
 inline WorldOptions chaos_world(std::uint64_t seed) {
   Random random(seed * 5 + 3);
   WorldOptions world;

@@ -1,13 +1,16 @@
 // dag-sim: whole clusters under virtual time, one seed each.
 //
 //   dag-sim chaos --seeds 1-2000 [--json]     run them; the first failure's command is printed
+//   dag-sim chaos --seeds-in FILE             those that begin a line of it
 //   dag-sim chaos --seed 41 [--trace]         one seed; with --trace all that happened, and the trace's hash
 
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <string_view>
+#include <vector>
 
 #include "tools/sim/chaos.hpp"
 
@@ -20,6 +23,7 @@ int usage(const char* what) {
   std::fprintf(stderr,
                "dag-sim: %s\n"
                "usage: dag-sim chaos --seeds FIRST-LAST [--json]\n"
+               "       dag-sim chaos --seeds-in FILE [--json]\n"
                "       dag-sim chaos --seed N [--trace] [--json]\n",
                what);
   return exit_usage;
@@ -28,6 +32,21 @@ int usage(const char* what) {
 bool parse(std::string_view text, std::uint64_t& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size();
+}
+
+/// The number at the beginning of each line; `#` begins a remark. Empty when the file cannot be read.
+std::vector<std::uint64_t> seeds_in(const std::string& path) {
+  std::vector<std::uint64_t> seeds;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::uint64_t seed = 0;
+    if (parse(std::string_view(line).substr(0, line.find(' ')), seed)) {
+      seeds.push_back(seed);
+    } else if (!line.empty() && line[0] != '#') {
+      return {};
+    }
+  }
+  return seeds;
 }
 
 std::string quoted(std::string_view text) {
@@ -52,6 +71,7 @@ int main(int argc, char** argv) {
   }
   if (argc < 2 || std::strcmp(argv[1], "chaos") != 0) return usage("say what to do: chaos");
   std::uint64_t first = 1, last = 200;
+  std::vector<std::uint64_t> listed;
   bool json = false;
   dag::sim::ChaosOptions options;
   for (int i = 2; i < argc; ++i) {
@@ -64,6 +84,12 @@ int main(int argc, char** argv) {
     } else if (flag == "--seed") {
       if (!parse(value, first)) return usage("--seed wants a number");
       last = first;
+      ++i;
+    } else if (flag == "--seeds-in") {
+      listed = seeds_in(std::string(value));
+      if (listed.empty()) return usage("--seeds-in wants a file with a seed at the beginning of each line");
+      first = 0;
+      last = listed.size() - 1;
       ++i;
     } else if (flag == "--seeds") {
       const std::size_t dash = value.find('-');
@@ -82,7 +108,8 @@ int main(int argc, char** argv) {
   std::string first_violation;
   std::uint64_t first_failed = 0;
   std::map<std::string, std::uint64_t> seen;
-  for (std::uint64_t seed = first; seed <= last; ++seed) {
+  for (std::uint64_t i = first; i <= last; ++i) {
+    const std::uint64_t seed = listed.empty() ? i : listed[i];
     const dag::sim::ChaosResult result = dag::sim::chaos(seed, options);
     events += result.events;
     hash = (hash ^ result.trace_hash) * 0x100000001B3ULL;
