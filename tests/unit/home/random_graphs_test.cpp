@@ -1,0 +1,116 @@
+// Random graphs, run by real homes, against the oracle: whatever the number of processes and shards, the
+// order of things and the representation of rows, each task ends as the oracle says, with the oracle's value.
+#include <catch2/catch.hpp>
+
+#include "tests/unit/home/local_job.hpp"
+#include "tools/sim/program.hpp"
+
+using namespace dag;
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t graphs = 600;
+#else
+constexpr std::uint64_t graphs = 10'000;
+#endif
+
+struct Drawn {
+  test::RandomGraphOptions graph;
+  test::LocalJobOptions job;
+};
+
+Drawn drawn(std::uint64_t seed, Random& random) {
+  Drawn options;
+  options.graph.tasks_max = 3 + static_cast<std::uint32_t>(random.below(40));
+  options.graph.spawn_depth_max = static_cast<std::uint32_t>(random.below(3));
+  options.graph.actors_max = random.chance(0.3) ? 3 : 0;
+  options.job.processes = 1 + static_cast<std::uint32_t>(random.below(3));
+  options.job.shards = 1 + static_cast<std::uint32_t>(random.below(3));
+  options.job.seed = seed;
+  options.job.shuffled = random.chance(0.7);
+  options.job.twice = random.chance(0.3);
+  options.job.cell_runs = options.job.processes == 1 || random.chance(0.7);
+  if (random.chance(0.3)) options.job.place = static_cast<std::uint32_t>(random.below(options.job.processes));
+  return options;
+}
+
+/// Calls of an actor are in the shard of its creation; else any shard will do.
+std::vector<std::uint32_t> shards_of(const detail::Fragment& fragment, std::uint32_t shards, Random& random) {
+  std::vector<std::uint32_t> shard_of, of_actor(fragment.actors.size());
+  for (std::uint32_t& shard : of_actor) shard = static_cast<std::uint32_t>(random.below(shards));
+  // A save group lies in one shard, and a task that may call an actor lies with it: here all of them may.
+  const bool together = !fragment.actors.empty();
+  const auto one = static_cast<std::uint32_t>(random.below(shards));
+  for (const detail::TaskDraft& task : fragment.tasks) {
+    const bool call = task.call != detail::CallKind::ordinary;
+    shard_of.push_back(together && call ? one : static_cast<std::uint32_t>(random.below(shards)));
+  }
+  return shard_of;
+}
+
+void check(std::uint64_t seed, Representation representation) {
+  Random random(seed);
+  Drawn options = drawn(seed, random);
+  sim::Program program(test::random_graph(random, options.graph));
+  const test::Expectation expected = test::oracle(program.graph());
+  options.job.representation = representation;
+  options.job.shard_of = shards_of(program.graph().fragment, options.job.shards, random);
+  test::LocalJob job(
+      program.graph().fragment,
+      [&](const test::KernelCall& call) {
+        return sim::run_kernel(program, call.task, call.id, call.code, call.returns, call.try_number,
+                               call.views, call.self, call.predicates)
+            .ended;
+      },
+      options.job);
+  std::vector<TaskId> all;
+  for (std::uint32_t task = 0; task < expected.tasks.size(); ++task) all.push_back({0, task});
+  job.cell().keep(all, job.now);
+  job.told_cell();
+  job.run();
+  for (const TaskId task : all) {
+    if (job.outcome(task) != Outcome::finished || job.value(task) || !expected.tasks[task.index].value)
+      continue;
+    job.fetch(task);
+    job.run_until([&] { return job.brought.contains(task); });
+  }
+  for (const TaskId task : all) {
+    const test::Expected& right = expected.tasks[task.index];
+    INFO("seed " << seed << ", task " << task.index);
+    REQUIRE(job.outcome(task) == right.outcome);
+    if (right.outcome == Outcome::finished) REQUIRE(job.value(task) == right.value);
+  }
+  // Nothing was lost, so nothing ran more often than its failures make it.
+  std::map<TaskId, std::uint32_t> attempts;
+  for (const test::LocalJob::Ran& ran : job.ran) {
+    if (ran.task.origin == 0 && !ran.again) ++attempts[ran.task];
+  }
+  for (const TaskId task : all) {
+    if (program.graph().fragment.tasks[task.index].call != detail::CallKind::ordinary) continue;
+    INFO("seed " << seed << ", task " << task.index);
+    REQUIRE(attempts[task] == expected.tasks[task.index].attempts);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("random graphs end as the oracle says, as rows") {
+  for (std::uint64_t seed = 1; seed <= graphs; ++seed) {
+    try {
+      check(seed, Representation::as_needed);
+    } catch (const std::runtime_error& error) {
+      FAIL("seed " << seed << ": " << error.what());
+    }
+  }
+}
+
+TEST_CASE("random graphs end as the oracle says, all supervised") {
+  for (std::uint64_t seed = 1; seed <= graphs; ++seed) {
+    try {
+      check(seed, Representation::supervised);
+    } catch (const std::runtime_error& error) {
+      FAIL("seed " << seed << ": " << error.what());
+    }
+  }
+}
