@@ -1,15 +1,34 @@
 #include "libdag/base/ids.hpp"
 
-namespace dag {
+#include <charconv>
 
-std::string to_string(JobId id) { return "job" + std::to_string(id.value); }
+namespace dag {
+namespace {
+
+std::optional<std::uint32_t> number(std::string_view digits) {
+  std::uint32_t value = 0;
+  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (problem != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::string to_string(JobId id) {
+  const std::string count = std::to_string(id.count());
+  return "job" + (id.node() == 0 ? count : std::to_string(id.node()) + "." + count);
+}
 
 std::string to_string(TaskId id) {
   const std::string index = std::to_string(id.index);
   return id.origin == 0 ? index : "s" + std::to_string(id.origin - 1) + "/" + index;
 }
 
-std::string to_string(ProcessId id) { return "n" + std::to_string(id.value); }
+std::string to_string(ProcessId id) {
+  const std::uint32_t node = id.value & 0xFFFF, count = id.value >> 16;
+  if (node == 0xFFFF) return "client" + std::to_string(count);
+  return "n" + std::to_string(node) + (count == 0 ? "" : "/w" + std::to_string(count));
+}
 
 std::string to_string(Life life) {
   return to_string(life.process) + "." + std::to_string(life.incarnation.value);
@@ -18,5 +37,14 @@ std::string to_string(Life life) {
 std::string to_string(Epoch epoch) { return std::to_string(epoch.term) + "." + std::to_string(epoch.count); }
 
 std::string to_string(AttemptId id) { return "#" + to_string(id.epoch) + "." + std::to_string(id.number); }
+
+std::optional<JobId> parse_job_id(std::string_view text) {
+  if (text.starts_with("job")) text.remove_prefix(3);
+  const auto dot = text.find('.');
+  const auto node = dot == std::string_view::npos ? 0 : number(text.substr(0, dot));
+  const auto count = number(dot == std::string_view::npos ? text : text.substr(dot + 1));
+  if (!node || !count) return std::nullopt;
+  return JobId{std::uint64_t{*node} << 32 | *count};
+}
 
 }  // namespace dag

@@ -5,13 +5,18 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace dag {
 
-/// A job of the cluster. Drawn at random by the client (high bits), so two clients never collide.
+/// A job of the cluster: the node that has its record in the high half (0 where there is no cluster), its
+/// count there in the low one. So whoever reads an id knows whom to ask.
 struct JobId {
   std::uint64_t value = 0;
+  constexpr std::uint32_t node() const { return static_cast<std::uint32_t>(value >> 32); }
+  constexpr std::uint32_t count() const { return static_cast<std::uint32_t>(value); }
   auto operator<=>(const JobId&) const = default;
 };
 
@@ -23,7 +28,9 @@ struct TaskId {
   auto operator<=>(const TaskId&) const = default;
 };
 
-/// A node process or worker process of the cluster. Its meaning ends with its incarnation.
+/// A process of the cluster. Below 65535 a node; else the low 16 bits are the node of a worker process and
+/// the high ones its count there, from 1; with 65535 in the low ones a client. Its meaning ends with its
+/// incarnation.
 struct ProcessId {
   std::uint32_t value = 0;
   auto operator<=>(const ProcessId&) const = default;
@@ -59,12 +66,15 @@ struct AttemptId {
   explicit operator bool() const { return *this != AttemptId{}; }
 };
 
-std::string to_string(JobId id);      // job7
+std::string to_string(JobId id);      // job7; job2.7 where the record is at node 2
 std::string to_string(TaskId id);     // 41, or s2/41 for a spawned one
-std::string to_string(ProcessId id);  // n1
+std::string to_string(ProcessId id);  // n1, n1/w3, client3
 std::string to_string(Life life);     // n1.2
 std::string to_string(Epoch epoch);   // 1.3
 std::string to_string(AttemptId id);  // #1.3.2
+
+/// As people write a job: job2.7, 2.7, job7 or 7. Empty when it is none of these.
+std::optional<JobId> parse_job_id(std::string_view text);
 
 }  // namespace dag
 

@@ -1,13 +1,14 @@
 @0xbcd6e3bee8644a0a;
 # What a client says to the keeper of a node, and what it is told of the jobs that it submitted or follows.
 #
-#   client -> keeper   askHandle ... askShutdown: a question with a number; owes one Answer with that number.
+#   client -> keeper   askHandle ... askShutdown: a question with a number; owes an Answer with that number.
 #                      want, forgetJob: owe nothing
 #   keeper -> client   Answer; taskSettled, jobEnded, jobLost
 #
-# A submission is repeated under the same job without harm. An Answer that wants the program makes the client send its bytes
-# (keeper.capnp), then the same submission again. It ends: every question is answered, or its link breaks; of a job nothing
-# is told after jobEnded or jobLost but the taskSettled of tasks that are wanted later.
+# A submission is repeated under the same job without harm. Where the node does not have its program, an Answer that wants it
+# comes first; the client sends the bytes (keeper.capnp), and the Answer that accepts the job follows. It ends: every question
+# is answered, or its link breaks; of a job nothing is told after jobEnded or jobLost but the taskSettled of tasks that are
+# wanted later.
 
 using Cxx = import "/capnp/c++.capnp";
 using Ids = import "ids.capnp";
