@@ -1,0 +1,171 @@
+// The shared form: dagd processes on loopback, jobs in worker processes that they start, clients that come
+// and go.
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <regex>
+
+#include "tests/cluster/processes.hpp"
+
+using cluster::bin;
+using cluster::Process;
+
+namespace {
+
+/// A directory of the test's own, removed with it.
+class Directory {
+ public:
+  Directory() {
+    std::string name = (std::filesystem::temp_directory_path() / "dag-shared-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
+    path_ = name;
+  }
+  ~Directory() { std::filesystem::remove_all(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Nodes of a cluster, each a dagd.
+class Nodes {
+ public:
+  explicit Nodes(std::uint32_t count) {
+    for (std::uint32_t id = 0; id < count; ++id) start(id, count);
+  }
+  void start(std::uint32_t id, std::uint32_t count) {
+    std::vector<std::string> words{bin("dagd"),
+                                   "--id",
+                                   std::to_string(id),
+                                   "--listen",
+                                   "127.0.0.1:0",
+                                   "--share",
+                                   std::to_string(id) + "/" + std::to_string(count),
+                                   "--state-dir",
+                                   directory_.path() + "/n" + std::to_string(id)};
+    if (!addresses_.empty()) {
+      words.push_back("--peers");
+      words.push_back(addresses_.front());
+    }
+    nodes_.push_back(std::make_unique<Process>(words));
+    REQUIRE(nodes_.back()->says("listens on "));
+    REQUIRE(nodes_.back()->says("\n"));
+    std::smatch found;
+    const std::string said = nodes_.back()->out();
+    REQUIRE(std::regex_search(said, found, std::regex("listens on (\\S+)")));
+    addresses_.push_back(found[1]);
+  }
+  /// Until the first node knows of so many.
+  void gather(std::size_t count) const {
+    const auto until = cluster::Clock::now() + cluster::patience;
+    while (cluster::Clock::now() < until) {
+      Process list({bin("dag"), "node", "list", "--json", "--address", address()});
+      list.ends();
+      std::size_t seen = 0;
+      for (std::size_t at = 0; (at = list.out().find("\"alive\"", at)) != std::string::npos; ++at) ++seen;
+      if (seen >= count) return;
+      usleep(50'000);
+    }
+    FAIL("the nodes did not find each other");
+  }
+  const std::string& address(std::size_t node = 0) const { return addresses_.at(node); }
+  Process& node(std::size_t which) { return *nodes_.at(which); }
+
+ private:
+  Directory directory_;
+  std::vector<std::string> addresses_;
+  std::vector<std::unique_ptr<Process>> nodes_;
+};
+
+std::vector<std::string> at(const Nodes& nodes, std::vector<std::string> words) {
+  words.push_back("--address");
+  words.push_back(nodes.address());
+  return words;
+}
+
+/// Ids of the processes of a job that are up, as `dag show` has them.
+std::vector<pid_t> workers_of(const Nodes& nodes, const std::string& job) {
+  Process show({bin("dag"), "show", job, "--json", "--address", nodes.address()});
+  show.ends();
+  std::vector<pid_t> found;
+  const std::regex worker("\"pid\": ?([0-9]+)[^}]*\"up\": ?true");
+  const std::string text = show.out();
+  for (std::sregex_iterator one(text.begin(), text.end(), worker), end; one != end; ++one) {
+    found.push_back(std::stoi((*one)[1]));
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a job runs in the worker processes of three nodes, and they end with it") {
+  Nodes nodes(3);
+  nodes.gather(3);
+  Process hello(at(nodes, {bin("hello")}));
+  CHECK(hello.ends() == 0);
+  INFO(hello.err());
+  CHECK(hello.out() == "5\n");
+  Process mixture(at(nodes, {bin("cluster_mixture"), "30", "100"}));
+  Process alone({bin("cluster_mixture"), "30", "100"});
+  CHECK(mixture.ends() == 0);
+  CHECK(alone.ends() == 0);
+  CHECK(cluster::result_in(mixture.out()) == cluster::result_in(alone.out()));
+}
+
+TEST_CASE("a worker process that is killed is replaced, and the result stays") {
+  Nodes nodes(3);
+  nodes.gather(3);
+  Process alone({bin("cluster_mixture"), "60", "2000"});
+  Process job(at(nodes, {bin("cluster_mixture"), "60", "2000"}));
+  REQUIRE(job.says("quarter"));
+  const auto workers = workers_of(nodes, "job1");
+  REQUIRE(workers.size() == 3);
+  kill(workers[1], SIGKILL);
+  CHECK(job.ends() == 0);
+  INFO(job.err());
+  CHECK(alone.ends() == 0);
+  CHECK(cluster::result_in(job.out()) == cluster::result_in(alone.out()));
+}
+
+TEST_CASE("a node that is killed takes its worker processes along, and the job goes on") {
+  Nodes nodes(3);
+  nodes.gather(3);
+  Process alone({bin("cluster_mixture"), "60", "2000"});
+  Process job(at(nodes, {bin("cluster_mixture"), "60", "2000"}));
+  REQUIRE(job.says("quarter"));
+  nodes.node(2).kill(SIGKILL);
+  CHECK(job.ends() == 0);
+  INFO(job.err());
+  CHECK(alone.ends() == 0);
+  CHECK(cluster::result_in(job.out()) == cluster::result_in(alone.out()));
+}
+
+TEST_CASE("a task that crashes its process twice succeeds the third time") {
+  Nodes nodes(2);
+  nodes.gather(2);
+  Process job(at(nodes, {bin("survive_a_crash")}));
+  CHECK(job.ends() == 0);
+  INFO(job.err());
+  CHECK(job.out() == "task survived 2 crashes, and says 36\n");
+}
+
+TEST_CASE("survive_a_crash says what it needs") {
+  Process job({bin("survive_a_crash")});
+  CHECK(job.ends() == 2);
+  CHECK_THAT(job.err(), Catch::Contains("dag up"));
+}
+
+TEST_CASE("a client that nobody answers says where it looked") {
+  Process job({bin("hello"), "--address", cluster::free_address()});
+  CHECK(job.ends() != 0);
+  CHECK_THAT(job.err(), Catch::Contains("no node of a cluster answers at 127.0.0.1:"));
+}
+
+TEST_CASE("a port that is taken is named") {
+  Nodes nodes(1);
+  Process second({bin("dagd"), "--id", "1", "--listen", nodes.address()});
+  CHECK(second.ends() == 4);
+  CHECK_THAT(second.err(), Catch::Contains("address_in_use") && Catch::Contains(nodes.address().substr(10)));
+}

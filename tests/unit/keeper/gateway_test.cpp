@@ -1,0 +1,289 @@
+// Which job is accepted, who runs it, and what its client is told.
+
+#include "libdag/keeper/gateway.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "dag/detail/builder.hpp"
+#include "dag/graph.hpp"
+
+using namespace dag;
+using namespace std::chrono_literals;
+
+namespace {
+
+const Life first{{0}, {7}}, second{{1}, {7}}, someone{client_process(3), {9}};
+const ProgramId program{1, 2, 3};
+
+Claim node(Life life, std::uint32_t lanes = 2) {
+  Claim claim;
+  claim.life = life;
+  claim.endpoint = {to_string(life.process) + ":1", to_string(life.process) + ":2"};
+  claim.load.devices.push_back({"cpu", lanes, lanes, 1u << 30, 1u << 30, Duration{0}});
+  return claim;
+}
+
+std::shared_ptr<const detail::Fragment> chain(dag::Needs needs = {}) {
+  Graph graph("chain");
+  auto one = graph.task("one", [] { return 1; });
+  graph
+      .task(
+          "two", [](int n) { return n + 1; }, one)
+      .needs(needs);
+  return std::make_shared<const detail::Fragment>(graph.builder().sealed());
+}
+
+/// A gateway with a client, and all that it asked for, by kind.
+struct Desk {
+  GatewayMachine gateway{first, 100};
+  Instant now{1s};
+  std::vector<GatewayEffect> effects;
+
+  Desk() { gateway.on_nodes({node(first), node(second)}, now); }
+  void take() {
+    for (GatewayEffect& effect : gateway.take_effects()) effects.push_back(std::move(effect));
+  }
+  void say(ClientMessage message) {
+    gateway.on_client_message(someone, std::move(message), now);
+    take();
+  }
+  void hear(Life from, const KeeperMessage& message) {
+    gateway.on_keeper_message(from, message, now);
+    take();
+  }
+  template <class Message>
+  std::vector<Message> told() {
+    std::vector<Message> found;
+    for (const GatewayEffect& effect : effects) {
+      const auto* sent = std::get_if<SendToClient>(&effect);
+      if (sent == nullptr) continue;
+      if (const auto* message = std::get_if<Message>(&sent->message)) found.push_back(*message);
+    }
+    return found;
+  }
+  template <class Message>
+  std::vector<std::pair<Life, Message>> ordered() {
+    std::vector<std::pair<Life, Message>> found;
+    for (const GatewayEffect& effect : effects) {
+      const auto* sent = std::get_if<SendToKeeper>(&effect);
+      if (sent == nullptr) continue;
+      if (const auto* message = std::get_if<Message>(&sent->message)) found.emplace_back(sent->to, *message);
+    }
+    return found;
+  }
+  template <class Effect>
+  std::vector<Effect> done() {
+    std::vector<Effect> found;
+    for (const GatewayEffect& effect : effects) {
+      if (const auto* one = std::get_if<Effect>(&effect)) found.push_back(*one);
+    }
+    return found;
+  }
+  JobId submit(std::shared_ptr<const detail::Fragment> graph = chain()) {
+    say(client::AskHandle{1});
+    const JobId job = *told<client::Answer>().back().job;
+    client::AskSubmit submission{2, job, "chain", std::move(graph), {program, "build", {"job"}, "/"}, false};
+    gateway.on_program(program, std::nullopt, now);
+    say(submission);
+    return job;
+  }
+  Life up(JobId job, Life host, std::uint32_t number) {
+    const Life life{worker_process(host.process, static_cast<std::uint16_t>(number)), host.incarnation};
+    hear(host, keeper::WorkerUp{job, number, life, {to_string(life.process), "b"}, 4711});
+    return life;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a job begins when every node has answered") {
+  Desk desk;
+  const JobId job = desk.submit();
+  CHECK(desk.told<client::Answer>().back().job == job);
+  CHECK(desk.ordered<keeper::StartWorker>().size() == 2);
+  const Life one = desk.up(job, first, 1);
+  CHECK(desk.done<BeginJob>().empty());
+  const Life two = desk.up(job, second, 1);
+  REQUIRE(desk.done<BeginJob>().size() == 1);
+  const BeginJob begin = desk.done<BeginJob>().front();
+  CHECK(begin.lives == std::vector<Life>{one, two});
+  CHECK(begin.plan->shards == 2);
+  CHECK(desk.ordered<keeper::Begin>().size() == 2);
+  CHECK(desk.ordered<keeper::Begin>().front().second.others.size() == 1);
+}
+
+TEST_CASE("a node that cannot start a process does not keep the job from running") {
+  Desk desk;
+  const JobId job = desk.submit();
+  desk.hear(second, keeper::WorkerRefused{job, 1, {ErrorCode::program_invalid, "no"}});
+  CHECK(desk.done<BeginJob>().empty());
+  desk.up(job, first, 1);
+  REQUIRE(desk.done<BeginJob>().size() == 1);
+  CHECK(desk.done<BeginJob>().front().lives.size() == 1);
+}
+
+TEST_CASE("a job that no node can start is lost, with the reason") {
+  Desk desk;
+  const JobId job = desk.submit();
+  for (const Life host : {first, second}) {
+    desk.hear(host, keeper::WorkerRefused{job, 1, {ErrorCode::program_invalid, "it is no ELF file"}});
+  }
+  REQUIRE(desk.told<client::JobLost>().size() == 1);
+  CHECK(desk.told<client::JobLost>().front().why.what == "it is no ELF file");
+}
+
+TEST_CASE("a submission that comes again joins the job") {
+  Desk desk;
+  const JobId job = desk.submit();
+  desk.say(client::AskSubmit{3, job, "chain", chain(), {program, "build", {"job"}, "/"}, false});
+  CHECK(desk.told<client::Answer>().back().job == job);
+  CHECK(desk.ordered<keeper::StartWorker>().size() == 2);
+}
+
+TEST_CASE("a program that is not here is asked for once, and a refused one refuses the submission") {
+  Desk desk;
+  desk.say(client::AskHandle{1});
+  const JobId job = *desk.told<client::Answer>().back().job;
+  desk.say(client::AskSubmit{2, job, "chain", chain(), {program, "build", {"job"}, "/"}, false});
+  CHECK(desk.told<client::Answer>().back().wants_program);
+  CHECK(desk.ordered<keeper::StartWorker>().empty());
+  desk.gateway.on_program(program, Error{ErrorCode::program_invalid, "another hash"}, desk.now);
+  desk.take();
+  REQUIRE(desk.told<client::Answer>().back().error);
+  CHECK(desk.told<client::Answer>().back().number == 2);
+  CHECK(desk.told<client::Answer>().back().error->what == "another hash");
+}
+
+TEST_CASE("needs that no node has are refused at submission, naming the nodes") {
+  Desk desk;
+  desk.submit(chain({.cpus = 64}));
+  const auto answer = desk.told<client::Answer>().back();
+  REQUIRE(answer.error);
+  CHECK(answer.error->code == ErrorCode::needs_impossible);
+  CHECK_THAT(answer.error->message(),
+             Catch::Contains("'two'") && Catch::Contains("n0") && Catch::Contains("n1"));
+}
+
+TEST_CASE("a process that is lost is replaced on its node, and the job hears of both") {
+  Desk desk;
+  const JobId job = desk.submit();
+  const Life one = desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  desk.hear(first, keeper::WorkerDown{job, 1, one, ProcessEnd::faulted, "signal 11", {}, {}});
+  REQUIRE(desk.done<JobLifeDown>().size() == 1);
+  CHECK(desk.done<JobLifeDown>().front().down.life == one);
+  const auto starts = desk.ordered<keeper::StartWorker>();
+  REQUIRE(starts.size() == 3);
+  CHECK(starts.back().first == first);
+  CHECK(starts.back().second.number == 2);
+  const Life again = desk.up(job, first, 2);
+  REQUIRE(desk.done<JobLifeUp>().size() == 1);
+  CHECK(desk.done<JobLifeUp>().front().life == again);
+}
+
+TEST_CASE("processes that crash without end stop the job") {
+  Desk desk;
+  const JobId job = desk.submit();
+  Life one = desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  for (std::uint32_t number = 1; desk.done<StopJob>().empty() && number < 100; ++number) {
+    desk.hear(first, keeper::WorkerDown{job, number, one, ProcessEnd::faulted, "signal 11", {}, {}});
+    desk.now = desk.now + 10ms;
+    one = desk.up(job, first, number + 1);
+  }
+  REQUIRE(desk.done<StopJob>().size() == 1);
+  CHECK(desk.done<StopJob>().front().why.code == ErrorCode::process_crashed);
+  CHECK(desk.ordered<keeper::StartWorker>().size() == 2 + GatewayMachine::crashes.restarts);
+}
+
+TEST_CASE("a node that goes takes its process along; one that comes gets one") {
+  Desk desk;
+  const JobId job = desk.submit();
+  desk.up(job, first, 1);
+  const Life two = desk.up(job, second, 1);
+  desk.gateway.on_nodes({node(first)}, desk.now);
+  desk.take();
+  REQUIRE(desk.done<JobLifeDown>().size() == 1);
+  CHECK(desk.done<JobLifeDown>().front().down.life == two);
+  CHECK(desk.ordered<keeper::StartWorker>().size() == 2);
+  const Life third{{2}, {8}};
+  desk.gateway.on_nodes({node(first), node(third)}, desk.now);
+  desk.take();
+  REQUIRE(desk.ordered<keeper::StartWorker>().size() == 3);
+  CHECK(desk.ordered<keeper::StartWorker>().back().first == third);
+}
+
+TEST_CASE("processes stay for the outputs until the client forgets the job") {
+  Desk desk;
+  const JobId job = desk.submit();
+  desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  desk.gateway.on_ended(job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
+  desk.take();
+  REQUIRE(desk.told<client::JobEnded>().size() == 1);
+  CHECK(desk.done<CloseJob>().empty());
+  desk.say(client::ForgetJob{job});
+  CHECK(desk.done<CloseJob>().size() == 1);
+  CHECK(desk.ordered<keeper::StopWorkers>().size() == 2);
+}
+
+TEST_CASE("a job goes on without its client, and ends with its processes") {
+  Desk desk;
+  const JobId job = desk.submit();
+  desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  desk.gateway.on_client_gone(someone, desk.now);
+  desk.take();
+  CHECK(desk.done<CloseJob>().empty());
+  desk.gateway.on_ended(job, std::nullopt, {0, 1, 1, 0, 0}, desk.now);
+  desk.take();
+  CHECK(desk.done<CloseJob>().size() == 1);
+  desk.say(client::AskJobs{5, job});
+  REQUIRE(desk.told<client::Answer>().back().jobs.size() == 1);
+  CHECK(desk.told<client::Answer>().back().jobs.front().phase == JobPhase::failed);
+}
+
+TEST_CASE("who waits for a job's end is answered at its end, or at once when it has ended") {
+  Desk desk;
+  const JobId job = desk.submit();
+  desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  const std::size_t before = desk.told<client::Answer>().size();
+  desk.say(client::AskEnd{8, job});
+  CHECK(desk.told<client::Answer>().size() == before);
+  desk.gateway.on_ended(job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
+  desk.take();
+  REQUIRE(desk.told<client::Answer>().size() == before + 1);
+  CHECK(desk.told<client::Answer>().back().number == 8);
+  desk.say(client::AskEnd{9, job});
+  CHECK(desk.told<client::Answer>().back().number == 9);
+}
+
+TEST_CASE("an output that is wanted before the job begins is asked for when it does") {
+  Desk desk;
+  const JobId job = desk.submit();
+  desk.say(client::Want{job, 1});
+  CHECK(desk.done<WantOutput>().empty());
+  desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  REQUIRE(desk.done<WantOutput>().size() == 1);
+  CHECK(desk.done<WantOutput>().front().task == 1);
+}
+
+TEST_CASE("a job that is cancelled before it begins never does") {
+  Desk desk;
+  const JobId job = desk.submit();
+  desk.say(client::AskCancel{4, job});
+  CHECK(desk.told<client::JobLost>().size() == 1);
+  desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  CHECK(desk.done<BeginJob>().empty());
+  CHECK(desk.ordered<keeper::StopWorkers>().size() >= 2);
+}
+
+TEST_CASE("questions about jobs nobody knows are answered so") {
+  Desk desk;
+  desk.say(client::AskJobs{5, JobId{77}});
+  REQUIRE(desk.told<client::Answer>().back().error);
+  CHECK(desk.told<client::Answer>().back().error->code == ErrorCode::job_unknown);
+}

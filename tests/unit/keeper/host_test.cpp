@@ -1,0 +1,151 @@
+// Worker processes of a node: who is told of what becomes of them.
+
+#include "libdag/keeper/host.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace dag;
+using namespace std::chrono_literals;
+
+namespace {
+
+const Life self{{1}, {7}}, cell{{0}, {5}};
+const Launch launch{{1, 2, 3}, "build", {"job"}, "/"};
+const JobId job{42};
+
+template <class Effect>
+std::vector<Effect> only(const std::vector<HostEffect>& effects) {
+  std::vector<Effect> found;
+  for (const HostEffect& effect : effects) {
+    if (const auto* one = std::get_if<Effect>(&effect)) found.push_back(*one);
+  }
+  return found;
+}
+template <class Message>
+std::vector<Message> said(const std::vector<HostEffect>& effects) {
+  std::vector<Message> found;
+  for (const SendToKeeper& sent : only<SendToKeeper>(effects)) {
+    CHECK(sent.to == cell);
+    if (const auto* message = std::get_if<Message>(&sent.message)) found.push_back(*message);
+  }
+  return found;
+}
+
+/// A host that knows the program, and has been asked for a process.
+struct Started {
+  HostMachine host{self};
+  Instant now{1s};
+  Life life;
+  Started() {
+    host.on_program(launch.program, std::nullopt, now);
+    host.on_message(cell, keeper::StartWorker{job, 1, launch}, now);
+    const auto starts = only<StartProcess>(host.take_effects());
+    REQUIRE(starts.size() == 1);
+    CHECK(starts.front().cell == cell);
+    life = starts.front().life;
+    host.on_started(life, 99);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a program that is not here is fetched before a process starts") {
+  HostMachine host(self);
+  host.on_message(cell, keeper::StartWorker{job, 1, launch}, {});
+  auto effects = host.take_effects();
+  CHECK(said<keeper::WantProgram>(effects).size() == 1);
+  CHECK(only<StartProcess>(effects).empty());
+  host.on_program(launch.program, std::nullopt, {});
+  CHECK(only<StartProcess>(host.take_effects()).size() == 1);
+}
+
+TEST_CASE("a program that cannot be had refuses the process") {
+  HostMachine host(self);
+  host.on_message(cell, keeper::StartWorker{job, 1, launch}, {});
+  host.take_effects();
+  host.on_program(launch.program, Error{ErrorCode::program_invalid, "no"}, {});
+  CHECK(said<keeper::WorkerRefused>(host.take_effects()).size() == 1);
+  CHECK(host.empty());
+}
+
+TEST_CASE("an order that comes again starts nothing again") {
+  Started started;
+  started.host.on_message(cell, keeper::StartWorker{job, 1, launch}, started.now);
+  CHECK(only<StartProcess>(started.host.take_effects()).empty());
+}
+
+TEST_CASE("a process is up when it has said Hello with the right build, and down once") {
+  Started started;
+  started.host.on_greeted(started.life, {"a", "b"}, "build");
+  auto up = said<keeper::WorkerUp>(started.host.take_effects());
+  REQUIRE(up.size() == 1);
+  CHECK(up.front().life == started.life);
+  CHECK(up.front().pid == 99);
+  started.host.on_greeted(started.life, {"a", "b"}, "build");
+  CHECK(said<keeper::WorkerUp>(started.host.take_effects()).empty());
+  started.host.on_ended(started.life, ProcessEnd::faulted, "signal 11", {{{0, 3}, {}, 0, 0}}, 0);
+  auto down = said<keeper::WorkerDown>(started.host.take_effects());
+  REQUIRE(down.size() == 1);
+  CHECK(down.front().running.size() == 1);
+  CHECK(down.front().guilty_lane == 0u);
+  started.host.on_ended(started.life, ProcessEnd::faulted, "signal 11", {}, {});
+  CHECK(started.host.take_effects().empty());
+}
+
+TEST_CASE("another build is refused, and its process ended") {
+  Started started;
+  started.host.on_greeted(started.life, {"a", "b"}, "other");
+  auto effects = started.host.take_effects();
+  auto refused = said<keeper::WorkerRefused>(effects);
+  REQUIRE(refused.size() == 1);
+  CHECK(refused.front().why.code == ErrorCode::binary_mismatch);
+  CHECK_THAT(refused.front().why.what, Catch::Contains("other") && Catch::Contains("build build"));
+  CHECK(only<StopProcess>(effects).size() == 1);
+  started.host.on_ended(started.life, ProcessEnd::stopped_by_us, "signal 15", {}, {});
+  CHECK(said<keeper::WorkerDown>(started.host.take_effects()).empty());
+}
+
+TEST_CASE("a process that ends before its Session is refused with how it ended") {
+  Started started;
+  started.host.on_ended(started.life, ProcessEnd::faulted, "ended with status 2", {}, {});
+  auto refused = said<keeper::WorkerRefused>(started.host.take_effects());
+  REQUIRE(refused.size() == 1);
+  CHECK_THAT(refused.front().why.what, Catch::Contains("ended with status 2"));
+}
+
+TEST_CASE("a process that never makes its Session is stopped in time") {
+  Started started;
+  REQUIRE(started.host.wake_at());
+  started.host.on_time(*started.host.wake_at());
+  auto effects = started.host.take_effects();
+  CHECK(said<keeper::WorkerRefused>(effects).size() == 1);
+  CHECK(only<StopProcess>(effects).size() == 1);
+  CHECK(!started.host.wake_at());
+}
+
+TEST_CASE("processes end with their job, and with the keeper of its record") {
+  for (const bool keeper_dies : {false, true}) {
+    Started started;
+    started.host.on_greeted(started.life, {"a", "b"}, "build");
+    started.host.take_effects();
+    if (keeper_dies) {
+      started.host.on_keeper_down(cell);
+    } else {
+      started.host.on_message(cell, keeper::StopWorkers{job}, started.now);
+    }
+    CHECK(only<StopProcess>(started.host.take_effects()).size() == 1);
+    started.host.on_ended(started.life, ProcessEnd::killed, "signal 15", {}, {});
+    auto down = said<keeper::WorkerDown>(started.host.take_effects());
+    REQUIRE(down.size() == 1);
+    CHECK(down.front().end == ProcessEnd::stopped_by_us);
+    CHECK(started.host.empty());
+  }
+}
+
+TEST_CASE("process numbers say what they are") {
+  CHECK(node_of(worker_process({3}, 5)) == ProcessId{3});
+  CHECK(is_node({3}));
+  CHECK(!is_node(worker_process({3}, 5)));
+  CHECK(is_client(client_process(0)));
+  CHECK(!is_client(worker_process({3}, 5)));
+}
