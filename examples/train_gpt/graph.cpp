@@ -94,8 +94,13 @@ void write_stages(Context& context, const Plan& plan, const Curve& curve,
   };
   as_chunk(dag::detail::to_blob(curve).bytes());
   for (std::uint32_t stage = 0; stage < plan.options.stages; ++stage) as_chunk(stages[stage]);
-  const auto where = write_checkpoint(plan.checkpoint_directory, checkpoint);
-  context.log("checkpoint " + where.string());
+  try {
+    context.log("checkpoint " + write_checkpoint(plan.checkpoint_directory, checkpoint).string());
+  } catch (const CheckpointError& error) {
+    context.log(checkpoint_lost +
+                std::string(error.what()));  // Training goes on without it; the user is told.
+    throw;
+  }
 }
 
 std::string write_sample(const Plan& plan, const std::vector<Tensor>& weights) {

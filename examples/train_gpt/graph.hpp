@@ -47,6 +47,9 @@ struct Resumed {
 /// The job's name in checkpoints: another job's are refused.
 inline constexpr const char* job_name = "train_gpt";
 
+/// What the log line of a checkpoint that could not be written begins with; then comes why.
+inline constexpr const char* checkpoint_lost = "checkpoint not written: ";
+
 /// Adds the whole run to `graph`.
 dag::Output<Trained> add_training(dag::Graph& graph, const Plan& plan, const std::vector<std::uint8_t>& text,
                                   const std::optional<Resumed>& resumed);

@@ -1,10 +1,12 @@
 // train_gpt: trains a small GPT on real text as a task graph (graph.hpp), and says what came of it.
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "checkpoint_files.hpp"
@@ -23,12 +25,19 @@ double seconds_since(Clock::time_point began) {
 /// A line per step, on stderr: how far, how fast, how long still.
 class Watcher {
  public:
-  explicit Watcher(const gpt::Options& options)
+  Watcher(const gpt::Options& options, bool quiet)
       : options_(options),
+        quiet_(quiet),
         tokens_per_step_(static_cast<double>(options.replicas) * options.micro_batches * options.model.batch *
                          options.model.context) {}
 
   void operator()(const dag::JobEvent& event) {
+    if (event.kind == dag::JobEvent::Kind::log && event.text.starts_with(gpt::checkpoint_lost)) {
+      ++checkpoints_lost_;  // Said also when it is to be quiet.
+      std::fprintf(stderr, "%s\n", event.text.c_str());
+      return;
+    }
+    if (quiet_) return;
     if (event.kind == dag::JobEvent::Kind::log) {
       std::fprintf(stderr, "  %s  (%s)\n", event.text.c_str(), event.device.c_str());
       return;
@@ -50,8 +59,12 @@ class Watcher {
     }
   }
 
+  int checkpoints_lost() const { return checkpoints_lost_; }
+
  private:
   gpt::Options options_;
+  bool quiet_;
+  std::atomic<int> checkpoints_lost_{0};
   double tokens_per_step_;
   double first_step_ = 0;
   Clock::time_point began_;
@@ -181,7 +194,8 @@ int run(int argc, char** argv) {
 
   dag::Graph graph("train_gpt");
   const auto trained = gpt::add_training(graph, plan, text, resumed);
-  if (!wanted.quiet) session.on_event(Watcher(plan.options));
+  const auto watcher = std::make_shared<Watcher>(plan.options, wanted.quiet);
+  session.on_event([watcher](const dag::JobEvent& event) { (*watcher)(event); });
   const auto began = Clock::now();
   const dag::Job job = session.submit(graph);
   const gpt::Trained result = job.get(trained);
@@ -193,7 +207,10 @@ int run(int argc, char** argv) {
   } else {
     print_for_people(result, seconds);
   }
-  return 0;
+  if (watcher->checkpoints_lost() == 0) return 0;
+  std::fprintf(stderr, "train_gpt: trained to the end, but %d checkpoints could not be written\n",
+               watcher->checkpoints_lost());
+  return 1;
 }
 
 }  // namespace

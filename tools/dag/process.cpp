@@ -87,22 +87,29 @@ Waited wait_for_child() {
   }
 }
 
-void end_all(std::vector<pid_t> children, std::chrono::milliseconds grace) {
-  for (const pid_t child : children) kill(child, SIGTERM);
+Ending end_all(std::vector<pid_t> children, std::chrono::milliseconds grace) {
+  // Each child leads a group (become), so what it started itself ends with it.
+  const std::vector<pid_t> groups = children;
+  for (const pid_t group : groups) kill(-group, SIGTERM);
   const auto deadline = std::chrono::steady_clock::now() + grace;
   const sigset_t set = watched_signals();
-  while (!children.empty()) {
+  Ending ending = Ending::in_time;
+  while (ending == Ending::in_time) {
     std::erase_if(children, [](pid_t child) { return waitpid(child, nullptr, WNOHANG) != 0; });
-    if (children.empty()) return;
+    if (children.empty()) break;
     const auto left =
         std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - std::chrono::steady_clock::now());
-    if (left <= left.zero()) break;
+    if (left <= left.zero()) {
+      ending = Ending::too_late;
+      break;
+    }
     const timespec wait{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
     const int signal = sigtimedwait(&set, nullptr, &wait);
-    if (signal == SIGINT || signal == SIGTERM) break;  // The user asks a second time.
+    if (signal == SIGINT || signal == SIGTERM) ending = Ending::hurried;
   }
-  for (const pid_t child : children) kill(child, SIGKILL);
+  for (const pid_t group : groups) kill(-group, SIGKILL);
   for (const pid_t child : children) waitpid(child, nullptr, 0);
+  return ending;
 }
 
 }  // namespace dag::tool

@@ -38,8 +38,9 @@ struct Waited {
 Waited wait_for_child();
 void block_signals();
 
-/// SIGTERM to all, SIGKILL to those that have not ended after `grace` or when we are told to end once more;
-/// returns when all have ended.
-void end_all(std::vector<pid_t> children, std::chrono::milliseconds grace);
+/// SIGTERM to all, and to what they started; SIGKILL to those that have not ended after `grace` or when we
+/// are told to end once more. Returns when all have ended.
+enum class Ending { in_time, too_late, hurried };
+Ending end_all(std::vector<pid_t> children, std::chrono::milliseconds grace);
 
 }  // namespace dag::tool

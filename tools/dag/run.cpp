@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <random>
@@ -42,10 +43,21 @@ std::string random_name() {
   return digits;
 }
 
+/// Kernels run in lanes, one per core: a library that starts threads of its own in each of them would only be
+/// in the way. Whoever sets these means it.
+std::map<std::string, std::string> one_thread_each() {
+  std::map<std::string, std::string> environment;
+  for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) {
+    if (std::getenv(name) == nullptr) environment[name] = "1";
+  }
+  return environment;
+}
+
 int run(std::uint32_t count, const std::vector<std::string>& words) {
   block_signals();
+  std::map<std::string, std::string> shared = one_thread_each();
   const std::string seed = "127.0.0.1:" + std::to_string(free_port());
-  const std::string cluster = random_name();
+  shared.insert({{"DAG_SIZE", std::to_string(count)}, {"DAG_PEERS", seed}, {"DAG_CLUSTER", random_name()}});
   std::vector<pid_t> children;
   const auto others_than = [&](pid_t one) {
     std::vector<pid_t> others;
@@ -56,11 +68,8 @@ int run(std::uint32_t count, const std::vector<std::string>& words) {
   };
   try {
     for (std::uint32_t rank = 0; rank < count; ++rank) {
-      children.push_back(start({words,
-                                {{"DAG_RANK", std::to_string(rank)},
-                                 {"DAG_SIZE", std::to_string(count)},
-                                 {"DAG_PEERS", seed},
-                                 {"DAG_CLUSTER", cluster}}}));
+      shared["DAG_RANK"] = std::to_string(rank);
+      children.push_back(start({words, shared}));
     }
   } catch (...) {
     end_all(children, std::chrono::milliseconds(0));
@@ -70,7 +79,11 @@ int run(std::uint32_t count, const std::vector<std::string>& words) {
   for (;;) {
     const Waited waited = wait_for_child();
     if (waited.signal != 0) {
-      end_all(children, end_grace);
+      std::cerr << "dag run: interrupted; " << children.size() << " processes are told to end"
+                << std::endl;  // Flushed: whoever asks again must have been told.
+      const Ending ending = end_all(children, end_grace);
+      if (ending == Ending::too_late) std::cerr << "dag run: killed what had not ended after 5 s\n";
+      if (ending == Ending::hurried) std::cerr << "dag run: killed what had not ended yet\n";
       return exit_interrupted;
     }
     if (waited.end.child == first) {
@@ -95,7 +108,9 @@ void add_run(CLI::App& app, Chosen& chosen) {
   command->positionals_at_end();
   command->footer(
       "The processes find each other by DAG_RANK, DAG_SIZE, DAG_PEERS and DAG_CLUSTER, which this command "
-      "sets.\n"
+      "sets, and use one thread in OpenBLAS and OpenMP where OPENBLAS_NUM_THREADS and OMP_NUM_THREADS are "
+      "not "
+      "set.\n"
       "Exit status: that of process 0; 130 when interrupted.");
   command->callback([=, &chosen] { chosen = [=] { return run(*count, job_words(*words)); }; });
 }
