@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -50,8 +51,14 @@ class Process {
   Process(const std::vector<std::string>& words, const std::map<std::string, std::string>& environment = {}) {
     int out[2], err[2];
     if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    // A signal that we send at once must meet the program, not the handlers of the test.
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
     pid_ = fork();
     if (pid_ == 0) {
+      for (const int number : {SIGINT, SIGTERM}) signal(number, SIG_DFL);
+      sigprocmask(SIG_SETMASK, &before, nullptr);
       dup2(out[1], STDOUT_FILENO);
       dup2(err[1], STDERR_FILENO);
       for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
@@ -61,6 +68,7 @@ class Process {
       execvp(pointers[0], pointers.data());
       _exit(127);
     }
+    sigprocmask(SIG_SETMASK, &before, nullptr);
     close(out[1]);
     close(err[1]);
     pipes_[0] = out[0];
@@ -137,6 +145,21 @@ inline std::map<std::string, std::string> place(std::uint32_t rank, std::uint32_
           {"DAG_PEERS", first},
           {"DAG_CLUSTER", "c0ffee"}};
 }
+
+/// A directory of this test's own, gone at its end.
+struct Directory {
+  std::filesystem::path path;
+  explicit Directory(const std::string& name)
+      : path(std::filesystem::temp_directory_path() /
+             ("dag-cluster-" + name + "-" + std::to_string(getpid()))) {
+    std::filesystem::remove_all(path);
+    std::filesystem::create_directories(path);
+  }
+  ~Directory() { std::filesystem::remove_all(path); }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  std::string operator/(const std::string& file) const { return (path / file).string(); }
+};
 
 inline std::string result_in(const std::string& text) {
   const std::size_t at = text.find("result ");

@@ -88,33 +88,6 @@ TEST_CASE("a port that is taken is named") {
              Catch::Contains("address_in_use") && Catch::Contains(first.substr(first.find(':') + 1)));
 }
 
-TEST_CASE("garbage at the port is refused and the job goes on") {
-  const std::string first = cluster::free_address();
-  const std::vector<std::string> job{bin("cluster_mixture"), "90", "3000"};
-  Process zero(job, place(0, 2, first)), one(job, place(1, 2, first));
-  REQUIRE(zero.says("quarter"));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(first.substr(first.find(':') + 1))));
-  for (int i = 0; i < 10; ++i) {
-    const int stranger = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    REQUIRE(connect(stranger, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
-    const std::string garbage(static_cast<std::size_t>(1000 * i + 1), static_cast<char>(i * 37));
-    CHECK(send(stranger, garbage.data(), garbage.size(), MSG_NOSIGNAL) > 0);
-    close(stranger);
-  }
-  CHECK(zero.ends() == 0);
-  CHECK(result_in(zero.out()) == embedded_result({"90", "3000"}));
-}
-
-TEST_CASE("Ctrl-C leaves no process") {
-  Process run(dag_run(3, "cluster_mixture", {"400", "10000"}));
-  REQUIRE(run.says("quarter"));
-  run.kill(SIGINT);
-  CHECK(run.ends() == 130);  // Its pipes are closed, so all who had them are gone.
-}
-
 TEST_CASE("large values cross processes in pieces, also after the job has ended") {
   Process alone({bin("cluster_bulky"), "40"});
   CHECK(alone.ends() == 0);
@@ -122,4 +95,25 @@ TEST_CASE("large values cross processes in pieces, also after the job has ended"
   CHECK(run.ends() == 0);
   INFO(run.err());
   CHECK(result_in(run.out()) == result_in(alone.out()));
+}
+
+TEST_CASE("an address that is none is named, with what it should be") {
+  const auto refused = [](const std::string& peers, const std::string& why) {
+    Process zero({bin("hello")}, {{"DAG_RANK", "0"}, {"DAG_SIZE", "2"}, {"DAG_PEERS", peers}});
+    CHECK(zero.ends() != 0);
+    CHECK_THAT(zero.err(), Catch::Contains("configuration_invalid") && Catch::Contains(why));
+  };
+  refused("", "DAG_PEERS is '', but must be the address of process 0, HOST:PORT");
+  refused("127.0.0.1:99999", "DAG_PEERS is '127.0.0.1:99999'");
+  refused("192.0.2.1:7000", "listening at 192.0.2.1:7000 would let other machines in");
+}
+
+TEST_CASE("processes that do not find each other say whom they waited for") {
+  const std::string nobody = cluster::free_address(), lonely = cluster::free_address();
+  Process zero({bin("hello")}, place(0, 3, lonely)), one({bin("hello")}, place(1, 2, nobody));
+  CHECK(one.ends() == 3);
+  CHECK_THAT(one.err(), Catch::Contains("peer_unreachable") &&
+                            Catch::Contains("process 0 did not answer at " + nobody + " within 30 s"));
+  CHECK(zero.ends() != 0);
+  CHECK_THAT(zero.err(), Catch::Contains("1 of 3 processes are here after 30 s; missing: process 1, 2"));
 }
