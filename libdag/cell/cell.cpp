@@ -262,12 +262,14 @@ void Cell::close() {
 }
 
 void Cell::stop(Error why, Instant) {
-  if (done_) return;
-  done_ = true;
+  if (state_.ended) return;
   state_.ended = true;
   state_.stopped = why;
   ++state_.version;
   tell_state();
+  // When it had ended well, an output that was asked for later cannot be made again: whoever waits for one is
+  // told by the runner that he asked.
+  if (std::exchange(done_, true)) return;
   effects_.emplace_back(JobEnded{std::move(why), state_.cancelled});
 }
 

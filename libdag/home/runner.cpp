@@ -6,6 +6,15 @@
 
 namespace dag {
 
+namespace {
+
+Error why_over(const message::JobState& state) {
+  return state.stopped.value_or(
+      Error{ErrorCode::output_lost, "the job is over, and what it held was let go"});
+}
+
+}  // namespace
+
 Runner::Runner(RunnerOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
     : options_(options), plan_(std::move(plan)), records_(records) {}
 
@@ -23,6 +32,12 @@ void Runner::on_state(const message::JobState& state, Instant now) {
       if (taken.started) effects_.emplace_back(StopAttempt{name.task, name.attempt});
     }
     attempts_.clear();
+    // Clients that still wait for bytes wait in vain.
+    for (const auto& [name, sought] : sought_) {
+      for (const std::uint64_t ticket : sought.tickets) {
+        effects_.emplace_back(Brought{ticket, name, {}, why_over(state_)});
+      }
+    }
     sought_.clear();
     held_.clear();
     accepted_.clear();
@@ -259,6 +274,10 @@ void Runner::bring(std::uint64_t ticket, const OutcomeRecord& record, std::vecto
                    Instant now) {
   if (record.value) {
     effects_.emplace_back(Brought{ticket, record.name(), record.value, std::nullopt});
+    return;
+  }
+  if (state_.ended) {
+    effects_.emplace_back(Brought{ticket, record.name(), {}, why_over(state_)});
     return;
   }
   const auto held = held_.find(record.name());

@@ -165,7 +165,12 @@ class LocalJob {
   }
 
   Cell& cell() { return *cell_; }
+  /// After a test has called the cell.
   void told_cell() { drain_cell(); }
+  void keep(const std::vector<TaskId>& tasks) {
+    cell_->keep(tasks, now);
+    drain_cell();
+  }
   Home& home(std::uint32_t shard) { return *box(shard).home_; }
   RowTable& table(std::uint32_t shard) { return box(shard).table; }
   Life life(std::uint32_t process) const { return life_of_[process]; }

@@ -66,8 +66,7 @@ void check(std::uint64_t seed, Representation representation) {
       options.job);
   std::vector<TaskId> all;
   for (std::uint32_t task = 0; task < expected.tasks.size(); ++task) all.push_back({0, task});
-  job.cell().keep(all, job.now);
-  job.told_cell();
+  job.keep(all);
   job.run();
   for (const TaskId task : all) {
     if (job.outcome(task) != Outcome::finished || job.value(task) || !expected.tasks[task.index].value)

@@ -1,0 +1,543 @@
+// What homes do after losses: rows are counted again, attempts that survived are taken over, outcomes that
+// will not count are undone, outputs and job actors are made again.
+#include <catch2/catch.hpp>
+
+#include "tests/unit/home/scripted.hpp"
+
+using namespace dag;
+using namespace dag::test;
+
+namespace {
+
+/// Processes 0 (the cell), 1 and 2; shard 0 at process 1.
+LocalJobOptions home_at_1(Representation representation) {
+  LocalJobOptions options;
+  options.processes = 3;
+  options.homes = {1};
+  options.representation = representation;
+  return options;
+}
+const auto both = [] { return GENERATE(Representation::as_needed, Representation::supervised); };
+
+bool is_outcomes(const LocalJob::Mail& mail) {
+  return std::holds_alternative<message::Outcomes>(mail.message);
+}
+
+}  // namespace
+
+TEST_CASE("a new home takes what is settled and runs the rest") {
+  Names graph;
+  const TaskId a = graph.task("a"), b = graph.task("b", {a}), c = graph.task("c", {a, b});
+  LocalJob job(graph.builder.sealed(), Script().kernel(), home_at_1(both()));
+  job.paused = {"b"};
+  job.run_until([&] { return job.outcome(a) == Outcome::finished; });
+  job.settle_down();
+  job.die(1);
+  job.paused.clear();
+  job.run();
+  CHECK(job.runs("a") == 1);
+  CHECK(job.home(0).epoch() == Epoch{1, 2});
+  CHECK(job.settled.at(a).record.attempt.epoch == Epoch{1, 1});
+  CHECK(job.settled.at(c).record.attempt.epoch == Epoch{1, 2});
+  const std::uint64_t in_a = value_of("a");
+  CHECK(job.value(c) == value_of("c", {in_a, value_of("b", {in_a})}));
+}
+
+TEST_CASE("what ended or runs elsewhere is taken over by the new home, not run again") {
+  Names graph;
+  const TaskId a = graph.task("a"), b = graph.task("b", {a}), c = graph.task("c", {b});
+  LocalJobOptions options = home_at_1(Representation::supervised);
+  options.place = 2;
+  const bool inline_values = GENERATE(true, false);
+  if (!inline_values) options.inline_bytes_max = 0;
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.hold = is_outcomes;  // The cell hears of nothing: process 2 alone can vouch for a.
+  job.paused = {"b"};
+  job.settle_down();
+  REQUIRE(job.runs("a") == 1);
+  job.die(1);
+  job.hold = nullptr;
+  job.settle_down();
+  job.paused.clear();
+  job.run();
+  for (const char* name : {"a", "b", "c"}) CHECK(job.runs(name) == 1);
+  CHECK(job.settled.at(a).record.attempt.epoch == Epoch{1, 1});
+  CHECK(job.settled.at(b).record.attempt.epoch == Epoch{1, 1});  // It was taken to run, and ran on.
+  job.fetch(c);
+  job.run_until([&] { return job.brought.contains(c); });
+  CHECK(job.value(c) == value_of("c", {value_of("b", {value_of("a")})}));
+}
+
+TEST_CASE("a new home starts nothing before everybody has reported or died") {
+  Names graph;
+  const TaskId a = graph.task("a");
+  LocalJobOptions options = home_at_1(both());
+  options.processes = 4;
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"a"};
+  job.settle_down();
+  const bool reporter_dies = GENERATE(false, true);
+  job.die(1);
+  const std::uint32_t slow = job.home_process(0) == 2 ? 3 : 2;
+  job.hold = [&](const LocalJob::Mail& mail) {
+    return std::holds_alternative<message::Report>(mail.message) && mail.from == job.life(slow);
+  };
+  job.paused.clear();
+  job.settle_down();
+  CHECK(job.home(0).recounting());
+  CHECK(job.home(0).explain(a) == "waits for reports of the other processes after a loss");
+  CHECK(job.runs("a") == 0);
+  if (reporter_dies) {
+    job.die(slow);
+  } else {
+    job.release_held();
+  }
+  job.run();
+  CHECK(job.runs("a") == 1);
+}
+
+TEST_CASE("an attempt that was lost with its process is run again, and not charged") {
+  Names graph;
+  const TaskId a = graph.task("a");
+  LocalJobOptions options = home_at_1(Representation::supervised);
+  options.place = 2;
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"a"};
+  job.settle_down();
+  CHECK(job.home(0).explain(a) == "runs at " + to_string(job.life(2)));
+  job.die(2);
+  job.paused.clear();
+  job.run();
+  REQUIRE(job.ran.size() == 1);
+  CHECK(job.ran[0].try_number == 1);
+  CHECK(job.ran[0].id.number == 2);
+  CHECK(job.outcome(a) == Outcome::finished);
+}
+
+namespace {
+
+/// The home of c's shard alone: c reads a and b of another shard, whose home is played by the test.
+struct OneHome {
+  explicit OneHome(Representation representation) {
+    Names graph;
+    a = graph.task("a"), b = graph.task("b"), c = graph.task("c", {a, b});
+    auto made = std::make_shared<JobPlan>();
+    made->job = JobId{7};
+    made->graph = std::make_shared<const detail::Fragment>(graph.builder.sealed());
+    made->shards = 2;
+    made->shard_of = {0, 0, 1};
+    made->representation = representation;
+    state.job = JobId{7};
+    state.version = 1;
+    state.lives = {self, other};
+    state.homes = {{other, {1, 1}}, {self, {1, 1}}};
+    state.cell = other;
+    table.emplace(representation);
+    HomeOptions options;
+    options.shard = 1;
+    options.epoch = {1, 1};
+    options.self = self;
+    options.several_processes = true;
+    home.emplace(options, made, *table, gate, records);
+    home->begin(state, now);
+    look();
+  }
+  /// An attempt of a or b ended at the other home.
+  message::PredecessorEnded ended(TaskId task, AttemptId attempt, std::uint64_t change, std::uint64_t value) {
+    message::PredecessorEnded news;
+    news.job = JobId{7};
+    news.shard = 1;
+    news.epoch = {1, 1};
+    news.from = 0;
+    news.from_epoch = attempt.epoch;
+    news.change = change;
+    news.record = record(task, attempt, value);
+    return news;
+  }
+  static OutcomeRecord record(TaskId task, AttemptId attempt, std::uint64_t value) {
+    OutcomeRecord record;
+    record.task = task;
+    record.attempt = attempt;
+    record.outcome = Outcome::finished;
+    record.has_output = true;
+    record.value = detail::to_blob(value);
+    record.size_bytes = record.value.size_bytes();
+    record.digest = digest_of(record.value);
+    return record;
+  }
+  message::Settled settled(TaskId task, AttemptId attempt, std::uint64_t value) {
+    message::Settled news;
+    news.job = JobId{7};
+    news.shard = 1;
+    news.epoch = {1, 1};
+    news.from = position;
+    news.to = ++position;
+    news.outcomes = 1;
+    news.predecessors = {record(task, attempt, value)};
+    return news;
+  }
+  void tell(const JobMessage& message) {
+    home->on_message(other, message, now);
+    look();
+  }
+  void look() {
+    for (HomeEffect& effect : home->take_effects()) {
+      if (std::holds_alternative<MakeReady>(effect)) ++made_ready;
+      if (auto* start = std::get_if<StartAttempt>(&effect)) started.push_back(start->attempt);
+      if (auto* stop = std::get_if<StopAttempt>(&effect)) stopped.push_back({stop->task, stop->id});
+      if (auto* message = std::get_if<SendMessage>(&effect)) {
+        if (auto* outcomes = std::get_if<message::Outcomes>(&message->message)) sent.push_back(*outcomes);
+      }
+    }
+  }
+  std::size_t starts() const { return made_ready + started.size(); }
+  std::size_t records_sent() const {
+    std::size_t count = 0;
+    for (const message::Outcomes& outcomes : sent) count += outcomes.plain.size() + outcomes.records.size();
+    return count;
+  }
+
+  TaskId a, b, c;
+  const Life other{ProcessId{2}, Incarnation{1}}, self{ProcessId{1}, Incarnation{1}};
+  const Instant now{};
+  message::JobState state;
+  NoRecords records;
+  Gate gate;
+  std::optional<RowTable> table;
+  std::optional<Home> home;
+  std::uint64_t position = 0;
+  std::size_t made_ready = 0;
+  std::vector<Attempt> started;
+  std::vector<OutputName> stopped;
+  std::vector<message::Outcomes> sent;
+};
+
+constexpr AttemptId first{{1, 1}, 1};
+constexpr AttemptId of_new_home{{1, 2}, 1};
+
+}  // namespace
+
+TEST_CASE("an edge is satisfied once, by whichever news of its predecessor comes first") {
+  const Representation representation = both();
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    OneHome one(representation);
+    Random random(seed);
+    std::vector<JobMessage> news;
+    std::vector<TaskId> about;
+    for (const TaskId task : {one.a, one.b}) {
+      for (std::uint64_t copies = 1 + random.below(3); copies > 0; --copies) {
+        news.emplace_back(one.ended(task, first, task.index + 1, 5));
+        about.push_back(task);
+      }
+      if (random.chance(0.5)) {
+        news.emplace_back(one.settled(task, first, 5));
+        about.push_back(task);
+      }
+    }
+    std::vector<std::size_t> order(news.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    std::set<TaskId> spoken_of, surely_known;
+    for (const std::size_t i : order) {
+      one.tell(news[i]);
+      spoken_of.insert(about[i]);
+      // A Settled waits for those before it.
+      if (std::holds_alternative<message::PredecessorEnded>(news[i])) surely_known.insert(about[i]);
+      CAPTURE(seed);
+      REQUIRE(one.starts() <= (spoken_of.size() == 2 ? 1 : 0));
+      REQUIRE(one.starts() >= (surely_known.size() == 2 ? 1 : 0));
+    }
+    REQUIRE(one.starts() == 1);
+  }
+}
+
+TEST_CASE(
+    "an input that does not count after all: what used it is void, and runs anew with the one that counts") {
+  OneHome one(both());
+  one.tell(one.ended(one.a, first, 1, 5));
+  one.tell(one.ended(one.b, first, 2, 6));
+  REQUIRE(one.starts() == 1);
+  const RowIndex row = one.table->find(one.c);
+  const bool bare = one.made_ready == 1;
+  if (bare) REQUIRE(one.table->apply(row, Claimed{}).what == Do::run);
+  // The other home died before a was settled, and its successor ran a again, with another value.
+  one.state.version = 2;
+  one.state.homes[0].epoch = {1, 2};
+  one.home->on_state(one.state, one.now);
+  one.look();
+  const bool ended_before = GENERATE(false, true);
+  const auto end_first = [&] {
+    Ended ended;
+    ended.task = one.c;
+    ended.id = {{1, 1}, 1};
+    ended.output = detail::to_blob(std::uint64_t{56});
+    if (!bare) {
+      one.home->on_ended(ended, one.now);
+    } else {
+      LaneReport report;
+      report.slow.push_back({row, 1, ended});
+      one.home->on_lanes(report, one.now);
+    }
+    one.look();
+  };
+  if (ended_before) {
+    end_first();
+    CHECK(one.table->word(row).state == RowState::ended);
+  }
+  CHECK(one.records_sent() == 0);  // It rests on what is not settled.
+  one.tell(one.ended(one.a, of_new_home, 1, 7));
+  REQUIRE(one.starts() == 2);
+  if (!bare && !ended_before) CHECK(one.stopped == std::vector<OutputName>{{one.c, {{1, 1}, 1}}});
+  if (!ended_before) end_first();  // Late: it changes nothing.
+  CHECK(one.table->word(row).state != RowState::ended);
+  CHECK(one.table->word(row).attempt == 2);
+  one.tell(one.ended(one.a, first, 1, 5));  // So does what the old home said.
+  CHECK(one.starts() == 2);
+
+  if (bare) REQUIRE(one.table->apply(row, Claimed{}).what == Do::run);
+  Ended ended;
+  ended.task = one.c;
+  ended.id = {{1, 1}, 2};
+  ended.output = detail::to_blob(std::uint64_t{76});
+  if (bare) {
+    LaneReport report;
+    report.slow.push_back({row, 2, ended});
+    one.home->on_lanes(report, one.now);
+  } else {
+    REQUIRE(one.started.back().blobs.size() == 2);
+    CHECK(detail::from_blob<std::uint64_t>(one.started.back().blobs[0]) == 7);
+    one.home->on_ended(ended, one.now);
+  }
+  one.look();
+  CHECK(one.records_sent() == 0);
+  one.tell(one.settled(one.a, of_new_home, 7));
+  CHECK(one.records_sent() == 0);
+  one.tell(one.settled(one.b, first, 6));
+  REQUIRE(one.records_sent() == 1);
+  const OutcomeRecord& said = one.sent.back().records.at(0);
+  CHECK(said.attempt == AttemptId{{1, 1}, 2});
+  CHECK(said.inputs == std::vector<OutputName>{{one.a, of_new_home}, {one.b, first}});
+}
+
+TEST_CASE("another attempt with the same value makes nothing void") {
+  OneHome one(both());
+  one.tell(one.ended(one.a, first, 1, 5));
+  one.tell(one.ended(one.b, first, 2, 6));
+  one.tell(one.ended(one.a, of_new_home, 1, 5));
+  CHECK(one.starts() == 1);
+  CHECK(one.stopped.empty());
+}
+
+TEST_CASE("what a task spawned is restored when that was recorded, else spawned again") {
+  Names below;
+  const TaskId x = below.task("x"), y = below.task("y", {x});
+  Names graph;
+  const TaskId p = graph.task("p"), c = graph.task("c", {p});
+  Script script;
+  script.special["p"] = [&](const KernelCall&) { return spawning(below, y.index); };
+  LocalJob job(graph.builder.sealed(), script.kernel(), home_at_1(both()));
+  const bool recorded = GENERATE(true, false);
+  if (!recorded) {
+    job.hold = [](const LocalJob::Mail& mail) {
+      const auto* outcomes = std::get_if<message::Outcomes>(&mail.message);
+      return outcomes != nullptr && !outcomes->records.empty();
+    };
+  }
+  job.paused = {"y"};
+  job.settle_down();
+  REQUIRE(job.runs("x") == 1);
+  job.die(1);
+  job.hold = nullptr;
+  job.paused.clear();
+  job.run();
+  CHECK(job.runs("p") == (recorded ? 1 : 2));
+  CHECK(job.value(c) == value_of("c", {value_of("y", {value_of("x")})}));
+}
+
+TEST_CASE("a settled output whose holders are gone is made again, with what it is made of") {
+  Names graph;
+  const TaskId a = graph.task("a"), b = graph.task("b", {a});
+  LocalJobOptions options;
+  options.processes = 2;
+  options.homes = {0};
+  options.place = 1;
+  options.inline_bytes_max = 0;
+  options.representation = Representation::supervised;
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.run();
+  job.settle_down();
+  REQUIRE_FALSE(job.value(b));
+  job.die(1);
+  job.fetch(b);
+  job.run_until([&] { return job.brought.contains(b); });
+  CHECK(job.value(b) == value_of("b", {value_of("a")}));
+  CHECK(job.runs("a") == 2);
+  CHECK(job.runs("b") == 2);
+  CHECK(job.ran.back().again);
+  CHECK(job.cell().settled(b)->attempt.number == 1);  // The record stays as it is.
+}
+
+TEST_CASE("an output that is made again and is another one: who asked is told, also after the job's end") {
+  Names graph;
+  const TaskId a = graph.task("a"), b = graph.task("b", {a});
+  LocalJobOptions options;
+  options.processes = 2;
+  options.homes = {0};
+  options.place = 1;
+  options.inline_bytes_max = 0;
+  options.representation = Representation::supervised;
+  Script script;
+  std::uint64_t count = 0;
+  script.special["a"] = [&](const KernelCall&) {
+    Ended ended;
+    ended.output = detail::to_blob(++count);
+    return ended;
+  };
+  LocalJob job(graph.builder.sealed(), script.kernel(), options);
+  job.run();
+  job.settle_down();
+  job.die(1);
+  job.fetch(b);
+  job.run_until([&] { return job.brought.contains(b); });
+  REQUIRE(job.brought.at(b).lost);
+  CHECK(job.brought.at(b).lost->code == ErrorCode::not_reproducible);
+  REQUIRE(job.cell().state().stopped);
+  CHECK_FALSE(job.job_ended->stopped);  // It had ended well.
+}
+
+TEST_CASE("a client that waits for bytes when the job is closed is told so") {
+  Names graph;
+  const TaskId a = graph.task("a");
+  LocalJobOptions options;
+  options.processes = 2;
+  options.homes = {1};
+  options.inline_bytes_max = 0;
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.run();
+  job.hold = [](const LocalJob::Mail& mail) { return std::holds_alternative<message::Data>(mail.message); };
+  job.fetch(a);
+  job.settle_down();
+  CHECK(job.brought.empty());
+  job.cell().close();
+  job.told_cell();
+  job.settle_down();
+  REQUIRE(job.brought.contains(a));
+  CHECK(job.brought.at(a).lost);
+  job.brought.clear();
+  job.fetch(a);
+  REQUIRE(job.brought.contains(a));
+  CHECK(job.brought.at(a).lost->code == ErrorCode::output_lost);
+}
+
+namespace {
+
+struct Actors {
+  Names graph;
+  TaskId create = graph.actor("A"), first = graph.call(0, "first"),
+         save = graph.call(0, "save", {}, detail::CallKind::save), second = graph.call(0, "second"),
+         gate = graph.task("gate"), third = graph.call(0, "third", {gate});
+  std::uint64_t value() const {
+    std::uint64_t state = value_of("A");
+    for (const char* name : {"first", "second"}) state = mixed(state, value_of(name));
+    return mixed(state, value_of("third", {value_of("gate")}));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a job actor whose process died comes back from its save and the calls since") {
+  Actors actors;
+  LocalJobOptions options;
+  options.processes = 3;
+  options.homes = {0};
+  options.place = 1;
+  options.representation = both();
+  if (GENERATE(true, false)) options.inline_bytes_max = 0;
+  LocalJob job(actors.graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"gate"};
+  job.settle_down();
+  REQUIRE(job.runs("second") == 1);
+  job.die(1);
+  job.paused.clear();
+  job.run();
+  CHECK(job.runs("A restored") == 1);
+  CHECK(job.runs("A") == 1);
+  CHECK(job.runs("first") == 1);
+  CHECK(job.runs("second") == 2);
+  CHECK(job.runs("third") == 1);
+  job.fetch(actors.third);
+  job.run_until([&] { return job.brought.contains(actors.third); });
+  CHECK(job.value(actors.third) == actors.value());
+}
+
+TEST_CASE("a job actor whose home died too goes on from what is recorded") {
+  Actors actors;
+  LocalJobOptions options = home_at_1(both());
+  options.place = GENERATE(1u, 2u);
+  LocalJob job(actors.graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"gate"};
+  job.settle_down();
+  job.die(1);
+  job.paused.clear();
+  job.run();
+  CHECK(job.runs("third") == 1);
+  CHECK(job.value(actors.third) == actors.value());
+}
+
+TEST_CASE("an older making of a job actor that waits for a lane does not run behind the newer one") {
+  Names graph;
+  const TaskId gate = graph.task("gate");
+  graph.actor("A");
+  graph.actor("B");
+  graph.builder.add_save_group({0, 1});
+  const TaskId a = graph.call(0, "a", {gate});
+  graph.call(1, "b", {gate});
+  LocalJobOptions options;
+  options.processes = 3;
+  options.homes = {0};
+  options.place = 1;
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"A", "gate"};
+  job.settle_down();  // B was made at process 1; A waits there for a lane.
+  REQUIRE(job.runs("B") == 1);
+  job.hold = [](const LocalJob::Mail& mail) { return std::holds_alternative<message::Stop>(mail.message); };
+  // B's process is believed dead; a message says otherwise of A's. Both are rolled back, A goes to process 1
+  // again.
+  message::Return back;
+  back.job = JobId{7};
+  back.shard = 0;
+  back.epoch = {1, 1};
+  back.name = {{0, 1}, {{1, 1}, 1}};
+  job.home(0).on_message(job.life(1), back, job.now);
+  job.steal(2, 0, 0);  // Something happens at that home, so its effects are carried out.
+  job.settle_down();
+  job.paused.clear();
+  job.run();
+  CHECK(job.runs("A") == 1);
+  CHECK(job.outcome(a) == Outcome::finished);
+}
+
+TEST_CASE("every process that runs anything dies, and the job goes on when one comes up") {
+  Names graph;
+  const TaskId a = graph.task("a"), b = graph.task("b", {a}), c = graph.task("c", {b});
+  LocalJobOptions options;
+  options.processes = 3;
+  options.shards = 2;
+  options.shard_of = {0, 1, 0};
+  options.cell_runs = false;
+  options.representation = both();
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"b"};
+  job.run_until([&] { return job.outcome(a) == Outcome::finished; });
+  job.die(1);
+  job.die(2);
+  job.paused.clear();
+  job.settle_down();
+  CHECK_FALSE(job.wait());
+  CHECK_FALSE(job.job_ended);
+  job.come_up(2);
+  job.run();
+  CHECK(job.runs("a") == 1);
+  CHECK(job.value(c) == value_of("c", {value_of("b", {value_of("a")})}));
+  for (const LocalJob::Ran& ran : job.ran) CHECK(ran.at.process != ProcessId{0});
+}
