@@ -56,8 +56,8 @@ class Runner {
 
   /// A home of this process lets others fetch this output here.
   void publish(const OutcomeRecord& record, Blob bytes);
-  /// Gets the bytes of a settled output, for a client of this process: ends in one Brought, at the latest when
-  /// the job is stopped or closed.
+  /// Gets the bytes of a settled output, for a client of this process: ends in one Brought, at the latest
+  /// when the job is stopped or closed.
   void bring(std::uint64_t ticket, const OutcomeRecord& record, std::vector<Life> holders, Instant now);
   /// What is here of a shard, for its new home. Sent by on_state by itself, with what homes here vouch for:
   /// the shell calls `vouch` of each home on it before sending when `SendMessage` holds a Report.
