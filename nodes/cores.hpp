@@ -1,22 +1,26 @@
 #pragma once
-// Which cores this process may use, as hwloc sees them.
+// The cores of this host as hwloc sees them, and which of them the lanes of this process run on. The division
+// and the distances are libdag/placement's; this reads the hardware.
 
 #include <cstdint>
-#include <vector>
+
+#include "actors/lanes/lanes.hpp"
+#include "libdag/placement/topology.hpp"
 
 namespace dag {
 
-/// A processing unit per lane: first one of each core, then the SMT siblings; only those that this process
-/// may run on. `wanted` 0: one lane per core. More lanes than units, or no topology: lanes that are not
-/// pinned (-1).
-std::vector<int> lane_cores(std::uint32_t wanted);
+/// Only what this process may use: cpusets are taken off. A flat one where hwloc finds nothing.
+Topology topology_of_host();
 
-/// Processes of one run divide the cores: those of process `rank` of `size`. With fewer cores than processes
-/// each has one lane that is not pinned, and should not spin.
+/// The node processes of one host that were started together divide its cores: this is number `rank` of
+/// `size`.
 struct CoreShare {
   std::uint32_t rank = 0;
   std::uint32_t size = 1;
 };
-std::vector<int> lane_cores(std::uint32_t wanted, CoreShare share);
+
+/// Cores, spinning and victims of the lanes of one process. `wanted` 0: one lane per core of the share. With
+/// fewer cores than processes, or more lanes than cores, lanes are not pinned and do not spin.
+LanesOptions lanes_on(const Topology& topology, std::uint32_t wanted, CoreShare share, ProcessId process);
 
 }  // namespace dag

@@ -1,57 +1,73 @@
-// `dagd`: a node of a shared cluster, as a process.
+// `dagd`: a node of a shared cluster, as a process. What it is told is in settings.hpp, what it is in
+// keeper.hpp.
 
 #include <signal.h>
 #include <unistd.h>
 
 #include <iostream>
-#include <sstream>
 #include <thread>
 
 #include "nodes/keeper.hpp"
+#include "nodes/settings.hpp"
 
 namespace {
 
-/// SIGINT and SIGTERM end the node; a second one ends the process at once.
-void end_on_signal(dag::Keeper& keeper, const sigset_t& signals) {
-  std::thread([&keeper, signals] {
-    int signal_number = 0;
-    sigwait(&signals, &signal_number);
-    keeper.stop();
-    sigwait(&signals, &signal_number);
-    _exit(130);
-  }).detach();
+// As INTERFACE.md has them.
+constexpr int exit_usage = 2, exit_configuration = 4, exit_lost = 8, exit_interrupted = 130;
+
+dag::KeeperOptions options_of(const dag::Settings& settings) {
+  dag::KeeperOptions options;
+  options.id = {settings.id.value};
+  options.listen = settings.listen.value;
+  options.peers = settings.peers.value;
+  options.cluster = settings.cluster.value;
+  options.lanes = settings.lanes.value;
+  options.share = settings.share.value;
+  options.log_level = settings.log.value;
+  options.state_directory = settings.state_dir.value + "/n" + std::to_string(settings.id.value);
+  return options;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+/// SIGINT and SIGTERM end the node; a second one ends the process at once. Before any thread is made: all of
+/// them inherit the mask.
+sigset_t take_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+void end_on_signal(dag::Keeper& keeper, const sigset_t& signals) {
+  std::thread([&keeper, signals] {
+    int number = 0;
+    sigwait(&signals, &number);
+    keeper.stop();
+    sigwait(&signals, &number);
+    _exit(exit_interrupted);
+  }).detach();
+}
+
+int serve(const dag::Settings& settings) {
+  const sigset_t signals = take_signals();
+  dag::Keeper keeper(options_of(settings));
+  end_on_signal(keeper, signals);
+  std::cout << "dagd n" << settings.id.value << " listens on " << keeper.endpoint().control << std::endl;
+  const auto failed = keeper.wait();
+  if (!failed) return EXIT_SUCCESS;
+  std::cerr << "dagd: " << failed->message() << '\n';
+  return failed->code == dag::ErrorCode::cluster_lost ? exit_lost : exit_configuration;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
   try {
-    dag::KeeperOptions options;
-    options.state_directory = "/tmp/dag-test";
-    for (int i = 1; i + 1 < argc; i += 2) {
-      const std::string flag = argv[i], value = argv[i + 1];
-      if (flag == "--id") options.id = {static_cast<std::uint32_t>(std::stoul(value))};
-      if (flag == "--listen") options.listen = dag::net::parse_address(value).value_or_throw();
-      if (flag == "--peers") options.peers.push_back(value);
-      if (flag == "--log") options.log_level = value;
-      if (flag == "--share") options.share = {static_cast<std::uint32_t>(std::stoul(value)), 3};
-    }
-    options.state_directory += "/n" + std::to_string(options.id.value);
-    dag::Keeper keeper(options);
-    end_on_signal(keeper, signals);
-    std::cout << "dagd " << to_string(options.id) << " listens on " << keeper.endpoint().control << std::endl;
-    if (const auto failed = keeper.wait()) {
-      std::cerr << "dagd: " << failed->message() << '\n';
-      return 8;
-    }
-    return 0;
+    const auto settings = dag::settings_of(argc, argv).value_or_throw();
+    return settings ? serve(*settings) : EXIT_SUCCESS;
   } catch (const dag::Failure& failure) {
     std::cerr << "dagd: " << failure.what() << '\n';
-    return 4;
+    return failure.error().code == dag::ErrorCode::usage ? exit_usage : exit_configuration;
   }
 }

@@ -3,7 +3,6 @@
 #include "nodes/keeper.hpp"
 
 #include <sys/stat.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <ctime>
@@ -19,11 +18,6 @@ wire::CodeMap codes_of_others() {
   return wire::CodeMap({{range, range}, {2 * range, range}});
 }
 
-std::uint64_t memory_bytes() {
-  struct sysinfo about {};
-  return sysinfo(&about) == 0 ? std::uint64_t{about.totalram} * about.mem_unit : 0;
-}
-
 }  // namespace
 
 Keeper::Keeper(const KeeperOptions& options)
@@ -33,7 +27,7 @@ Keeper::Keeper(const KeeperOptions& options)
       logger_(make_logger(options.log_level)),
       codes_(codes_of_others()),
       system_(config_),
-      lanes_({{}, {}, "keeper", nullptr}, {}) {
+      lanes_({}, {}) {
   std::error_code failed;
   std::filesystem::create_directories(options_.state_directory, failed);
   if (failed) {
@@ -222,10 +216,11 @@ void Keeper::start_membership() {
 
 LoadSummary Keeper::load() const {
   // What a worker process would have here. How much of it is busy, the processes of a job tell each other.
-  const auto lanes = static_cast<std::uint32_t>(lane_cores(options_.lanes, options_.share).size());
-  const std::uint64_t memory = memory_bytes();
+  const Topology topology = topology_of_host();
+  const auto lanes = static_cast<std::uint32_t>(
+      lanes_on(topology, options_.lanes, options_.share, options_.id).cores.size());
   LoadSummary load;
-  load.devices.push_back({"cpu", lanes, lanes, memory, memory, Duration{0}});
+  load.devices.push_back({"cpu", lanes, lanes, topology.memory_bytes, topology.memory_bytes, Duration{0}});
   return load;
 }
 

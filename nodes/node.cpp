@@ -77,11 +77,8 @@ Node::~Node() {
 }
 
 LanesOptions Node::lanes_options(const NodeOptions& options) const {
-  LanesOptions lanes;
-  lanes.process_name = to_string(self_.process);
-  lanes.cores = place_ ? lane_cores(options.lanes, {place_->rank, place_->size}) : lane_cores(options.lanes);
-  if (place_ && lanes.cores.front() < 0) lanes.spin = Duration{0};
-  return lanes;
+  const CoreShare share = place_ ? CoreShare{place_->rank, place_->size} : CoreShare{};
+  return lanes_on(topology_of_host(), options.lanes, share, self_.process);
 }
 
 LaneEvents Node::lane_events() {

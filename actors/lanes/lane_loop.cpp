@@ -41,9 +41,12 @@ std::optional<Work> Lanes::find_work(Lane& lane) {
 
   const auto steal = [&]() -> std::optional<Work> {
     const std::lock_guard lock(lanes_mutex_);
-    for (std::size_t distance = 0; distance < lanes_.size(); ++distance) {
-      Lane& victim = *lanes_[(lane.index + distance) % lanes_.size()];
-      if (auto work = victim.queue.steal(lane.inside)) return work;
+    if (auto work = lane.queue.steal(lane.inside)) return work;
+    const bool known = lane.index < options_.victims.size();
+    for (std::size_t i = 1; i < lanes_.size(); ++i) {
+      const std::size_t victim =
+          known ? options_.victims[lane.index][i - 1] : (lane.index + i) % lanes_.size();
+      if (auto work = lanes_[victim]->queue.steal(lane.inside)) return work;
     }
     return std::nullopt;
   };

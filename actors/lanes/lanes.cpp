@@ -25,6 +25,7 @@ void pin_to(int core) {
 
 Lanes::Lanes(LanesOptions options, LaneEvents events)
     : options_(std::move(options)), events_(std::move(events)) {
+  for (const auto& others : options_.victims) DAG_CHECK(others.size() + 1 == options_.cores.size());
   for (const int core : options_.cores) lanes_.push_back(std::make_shared<Lane>(*this, lanes_.size(), core));
   const std::lock_guard lock(lanes_mutex_);  // A lane looks for work in the whole list.
   for (const auto& lane : lanes_) start_thread(lane);

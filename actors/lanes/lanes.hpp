@@ -35,6 +35,9 @@ struct LaneEvents {
 struct LanesOptions {
   /// One lane each; the core to pin it to, or -1 for none. No lanes: nothing may be given to them.
   std::vector<int> cores;
+  /// For each lane, the others in the order in which it looks for work, nearest first. Empty: by their
+  /// numbers.
+  std::vector<std::vector<std::uint32_t>> victims = {};
   /// How long a dry lane looks before it sleeps. Zero where lanes share cores.
   Duration spin = std::chrono::microseconds(20);
   /// As in `n0`: the process, for Context::device.

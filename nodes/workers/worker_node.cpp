@@ -55,10 +55,7 @@ WorkerNode::~WorkerNode() {
 }
 
 LanesOptions WorkerNode::lanes_options() const {
-  LanesOptions lanes;
-  lanes.process_name = to_string(seat_.self.process);
-  lanes.cores = lane_cores(seat_.lanes, seat_.share);
-  if (lanes.cores.front() < 0) lanes.spin = Duration{0};
+  LanesOptions lanes = lanes_on(topology_of_host(), seat_.lanes, seat_.share, seat_.self.process);
   lanes.running = running_;
   return lanes;
 }
