@@ -43,6 +43,8 @@ class Nodes {
                                    "127.0.0.1:0",
                                    "--share",
                                    std::to_string(id) + "/" + std::to_string(count),
+                                   "--log",
+                                   "info",
                                    "--state-dir",
                                    directory_.path() + "/n" + std::to_string(id)};
     if (!addresses_.empty()) {
@@ -57,18 +59,11 @@ class Nodes {
     REQUIRE(std::regex_search(said, found, std::regex("listens on (\\S+)")));
     addresses_.push_back(found[1]);
   }
-  /// Until the first node knows of so many.
-  void gather(std::size_t count) const {
-    const auto until = cluster::Clock::now() + cluster::patience;
-    while (cluster::Clock::now() < until) {
-      Process list({bin("dag"), "node", "list", "--json", "--address", address()});
-      list.ends();
-      std::size_t seen = 0;
-      for (std::size_t at = 0; (at = list.out().find("\"alive\"", at)) != std::string::npos; ++at) ++seen;
-      if (seen >= count) return;
-      usleep(50'000);
+  /// Until the first node knows the others.
+  void gather() {
+    for (std::size_t id = 1; id < nodes_.size(); ++id) {
+      REQUIRE(nodes_.front()->says("n" + std::to_string(id) + " is here"));
     }
-    FAIL("the nodes did not find each other");
   }
   const std::string& address(std::size_t node = 0) const { return addresses_.at(node); }
   Process& node(std::size_t which) { return *nodes_.at(which); }
@@ -102,7 +97,7 @@ std::vector<pid_t> workers_of(const Nodes& nodes, const std::string& job) {
 
 TEST_CASE("a job runs in the worker processes of three nodes, and they end with it") {
   Nodes nodes(3);
-  nodes.gather(3);
+  nodes.gather();
   Process hello(at(nodes, {bin("hello")}));
   CHECK(hello.ends() == 0);
   INFO(hello.err());
@@ -116,7 +111,7 @@ TEST_CASE("a job runs in the worker processes of three nodes, and they end with 
 
 TEST_CASE("a worker process that is killed is replaced, and the result stays") {
   Nodes nodes(3);
-  nodes.gather(3);
+  nodes.gather();
   Process alone({bin("cluster_mixture"), "60", "2000"});
   Process job(at(nodes, {bin("cluster_mixture"), "60", "2000"}));
   REQUIRE(job.says("quarter"));
@@ -131,7 +126,7 @@ TEST_CASE("a worker process that is killed is replaced, and the result stays") {
 
 TEST_CASE("a node that is killed takes its worker processes along, and the job goes on") {
   Nodes nodes(3);
-  nodes.gather(3);
+  nodes.gather();
   Process alone({bin("cluster_mixture"), "60", "2000"});
   Process job(at(nodes, {bin("cluster_mixture"), "60", "2000"}));
   REQUIRE(job.says("quarter"));
@@ -144,7 +139,7 @@ TEST_CASE("a node that is killed takes its worker processes along, and the job g
 
 TEST_CASE("a task that crashes its process twice succeeds the third time") {
   Nodes nodes(2);
-  nodes.gather(2);
+  nodes.gather();
   Process job(at(nodes, {bin("survive_a_crash")}));
   CHECK(job.ends() == 0);
   INFO(job.err());
