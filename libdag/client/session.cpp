@@ -6,6 +6,7 @@
 
 #include "libdag/client/draw_request.hpp"
 #include "libdag/client/node.hpp"
+#include "libdag/client/submit_request.hpp"
 #include "libdag/graph/check.hpp"
 
 namespace dag {
@@ -71,6 +72,7 @@ Session::~Session() {
 
 Job Session::submit(const Graph& graph) {
   auto fragment = std::make_shared<const detail::Fragment>(graph.builder().sealed());
+  detail::end_if_dry_run(*fragment, graph.name());
   if (Status checked = check(*fragment); !checked) throw Failure(checked.error());
   detail::draw_if_asked(*fragment, graph.name());
   auto state = std::make_shared<detail::JobState>();
@@ -79,6 +81,7 @@ Job Session::submit(const Graph& graph) {
   state->graph_serial = graph.builder().serial();
   for (const auto& task : fragment->tasks) state->task_names.push_back(fragment->names[task.name]);
   if (Status started = client_->submit(std::move(fragment), state); !started) throw Failure(started.error());
+  detail::end_if_detached(state->id);
   std::erase_if(jobs_, [](const auto& job) { return job.expired(); });
   jobs_.push_back(state);
   return Job(std::move(state));

@@ -1,0 +1,116 @@
+#include "libdag/client/submit_request.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
+
+#include "libdag/graph/check.hpp"
+#include "libdag/graph/rank.hpp"
+
+namespace dag::detail {
+namespace {
+
+constexpr int exit_infeasible = 4;  // As INTERFACE.md has it.
+/// Longer paths are cut in what people read.
+constexpr std::size_t path_shown_max = 8;
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string quoted(std::string_view text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      json += '\\';
+      json += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
+      json += code;
+    } else {
+      json += c;
+    }
+  }
+  return json + '"';
+}
+
+std::string seconds(Duration duration) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", std::chrono::duration<double>(duration).count());
+  return text;
+}
+
+std::string counted(std::size_t count, const std::string& one) {
+  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
+}
+
+[[noreturn]] void end(int status) {
+  std::cout.flush();
+  std::_Exit(status);
+}
+
+}  // namespace
+
+std::string summary(const Fragment& fragment, const std::string& title, bool as_json) {
+  const auto stated = static_cast<std::size_t>(
+      std::count_if(fragment.tasks.begin(), fragment.tasks.end(),
+                    [&](const TaskDraft& task) { return fragment.policies[task.policy].takes.has_value(); }));
+  // Where nobody states a duration the longest chain of tasks is what there is to say.
+  const std::vector<Duration> unit(fragment.tasks.size(), Duration{1});
+  const Ranking ranking =
+      stated > 0 ? rank(fragment, durations(fragment, Duration{0})) : rank(fragment, unit);
+  const std::vector<std::uint32_t>& path = ranking.critical_path;
+  const auto name_of = [&](std::uint32_t task) { return fragment.names[fragment.tasks[task].name]; };
+  if (as_json) {
+    std::string json = "{\"name\":" + quoted(title) + ",\"tasks\":" + std::to_string(fragment.tasks.size()) +
+                       ",\"edges\":" + std::to_string(fragment.edges.size()) +
+                       ",\"durations_stated\":" + std::to_string(stated) + ",\"critical_path\":[";
+    for (std::size_t i = 0; i < path.size(); ++i) json += (i == 0 ? "" : ",") + quoted(name_of(path[i]));
+    return json + "],\"critical_path_seconds\":" + (stated > 0 ? seconds(ranking.length) : "null") + "}\n";
+  }
+  std::string text =
+      title + ": " + counted(fragment.tasks.size(), "task") + ", " + counted(fragment.edges.size(), "edge");
+  if (path.empty()) return text + "\n";
+  text += stated > 0 ? "; critical path " + seconds(ranking.length) + " s" : "; longest path";
+  text += " (" + counted(path.size(), "task") + "): ";
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (i > 0) text += " > ";
+    if (i + 1 == path_shown_max && path.size() > path_shown_max) {
+      text += "... > ";
+      i = path.size() - 1;
+    }
+    text += name_of(path[i]);
+  }
+  if (stated > 0 && stated < fragment.tasks.size()) {
+    text += "\n" + counted(fragment.tasks.size() - stated, "task") + " of unstated duration counted as 0";
+  }
+  return text + "\n";
+}
+
+void end_if_dry_run(const Fragment& fragment, const std::string& title) {
+  const std::string_view asked = variable("DAG_DRY_RUN");
+  if (asked.empty()) return;
+  if (const Status checked = check(fragment); !checked) {
+    std::cerr << "dag: " << checked.error().message() << '\n';
+    end(exit_infeasible);
+  }
+  std::cout << summary(fragment, title, asked == "json");
+  end(EXIT_SUCCESS);
+}
+
+void end_if_detached(JobId job) {
+  const std::string_view asked = variable("DAG_DETACH");
+  if (asked.empty() || variable("DAG_ADDRESS").empty()) return;
+  if (asked == "json") {
+    std::cout << "{\"job\":" << quoted(to_string(job)) << "}\n";
+  } else {
+    std::cout << to_string(job) << '\n';
+  }
+  end(EXIT_SUCCESS);
+}
+
+}  // namespace dag::detail
