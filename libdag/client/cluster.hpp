@@ -1,0 +1,34 @@
+#pragma once
+// What the commands of `dag` ask of a cluster: a connection to one of its nodes. nodes/ defines it; declared
+// here so that tools need no header of the layers below.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libdag/keeper/messages.hpp"
+
+namespace dag::detail {
+
+/// Each call waits for the node's answer and throws Failure: what the node says, or cluster_lost when it is
+/// gone.
+class Cluster {
+ public:
+  virtual ~Cluster() = default;
+
+  /// All that this node knows of, itself first.
+  virtual std::vector<NodeInfo> nodes() = 0;
+  /// Those whose record is at this node; or the one named (job_unknown).
+  virtual std::vector<JobInfo> jobs(std::optional<JobId> job) = 0;
+  /// How the job ended. timed_out: it has not, within the limit.
+  virtual JobInfo wait(JobId job, std::optional<Duration> limit) = 0;
+  virtual void cancel(JobId job) = 0;
+  /// The node ends, with all its processes. Returns when it has heard.
+  virtual void shutdown() = 0;
+};
+
+/// HOST[:PORT]. Throws Failure: address_invalid, peer_unreachable (after 5 s), peer_version.
+std::unique_ptr<Cluster> connect(const std::string& address);
+
+}  // namespace dag::detail
