@@ -11,6 +11,8 @@ namespace dag::tool {
 using Chosen = std::function<int()>;
 
 void add_run(CLI::App& app, Chosen& chosen);
+void add_exec(CLI::App& app, Chosen& chosen);
+void add_flow(CLI::App& app, Chosen& chosen);
 void add_graph(CLI::App& app, Chosen& chosen);
 void add_version(CLI::App& app, Chosen& chosen);
 

@@ -23,6 +23,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   dag::tool::Chosen chosen;
   dag::tool::add_run(app, chosen);
+  dag::tool::add_exec(app, chosen);
+  dag::tool::add_flow(app, chosen);
   dag::tool::add_graph(app, chosen);
   dag::tool::add_version(app, chosen);
   try {

@@ -1,0 +1,93 @@
+// `dag exec [--array 1-100] -- CMD...`: a command as a task, once or once per number.
+
+#include <charconv>
+#include <memory>
+
+#include "tools/dag/command_kernel.hpp"
+#include "tools/dag/commands.hpp"
+#include "tools/dag/exit_status.hpp"
+#include "tools/dag/process.hpp"
+#include "tools/dag/work.hpp"
+
+namespace dag::tool {
+namespace {
+
+constexpr std::size_t tasks_max = 1'000'000;
+
+[[noreturn]] void bad_array(const std::string& text) {
+  throw Failure({ErrorCode::usage, "--array cannot be '" + text + "'",
+                 "give numbers and ranges, as 1-100 or 1,4,7-9; at most 1,000,000 of them"});
+}
+
+std::uint64_t number_in(std::string_view word, const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc{} || end != word.data() + word.size()) bad_array(text);
+  return number;
+}
+
+/// `1-3,7` as 1 2 3 7.
+std::vector<std::uint64_t> numbers_of(const std::string& text) {
+  std::vector<std::uint64_t> numbers;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    const std::string_view part = std::string_view(text).substr(from, comma - from);
+    const std::size_t dash = part.find('-');
+    const std::uint64_t first = number_in(part.substr(0, dash), text);
+    const std::uint64_t last = dash == part.npos ? first : number_in(part.substr(dash + 1), text);
+    if (last < first || last - first >= tasks_max - numbers.size()) bad_array(text);
+    for (std::uint64_t number = first; number <= last; ++number) numbers.push_back(number);
+    from = comma + 1;
+  }
+  return numbers;
+}
+
+struct Wanted {
+  std::string array;
+  std::uint32_t attempts = 1;
+  WorkOptions work;
+  std::vector<std::string> words;
+};
+
+int exec(const Wanted& wanted) {
+  Graph graph("exec");
+  std::vector<WorkTask> tasks;
+  const auto add = [&](const std::string& id, std::vector<std::string> environment) {
+    const CommandLine command{static_cast<std::uint32_t>(tasks.size()), wanted.words, std::move(environment),
+                              "", wanted.work.json};
+    const auto task = graph.task(id, run_command, command).effects(idempotent);
+    task.retry({.attempts = wanted.attempts});
+    tasks.push_back({id, task});
+  };
+  if (wanted.array.empty()) {
+    add(wanted.words.front(), {});
+  } else {
+    for (const std::uint64_t number : numbers_of(wanted.array)) {
+      add(std::to_string(number), {"DAG_TASK_ID=" + std::to_string(number)});
+    }
+  }
+  return run_work(graph, tasks, wanted.work);
+}
+
+}  // namespace
+
+void add_exec(CLI::App& app, Chosen& chosen) {
+  auto* command = app.add_subcommand("exec", "run a command as a task, once or once per number");
+  const auto wanted = std::make_shared<Wanted>();
+  command->add_option("--array", wanted->array,
+                      "numbers and ranges, as 1-100: a task for each, which finds it in DAG_TASK_ID");
+  command->add_option("--attempts", wanted->attempts, "how often a failing command is tried")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  command
+      ->add_option("--lanes", wanted->work.lanes, "commands at a time (default: as many as there are cores)")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--json", wanted->work.json,
+                    "what came of each task as JSON; commands' output goes to stderr");
+  command->add_option("command", wanted->words, "the command and its arguments, after --")->required();
+  command->positionals_at_end();
+  command->footer("Exit status: 0 when all finished, 1 when one failed, 130 when interrupted.");
+  command->callback([=, &chosen] { chosen = [=] { return exec(*wanted); }; });
+}
+
+}  // namespace dag::tool

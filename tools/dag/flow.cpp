@@ -1,0 +1,93 @@
+// `dag flow FILE`: a workflow of commands from TOML, or the replay of a graph that another program recorded.
+
+#include <cmath>
+#include <iostream>
+#include <memory>
+
+#include "libdag/client/workflow_file.hpp"
+#include "tools/dag/command_kernel.hpp"
+#include "tools/dag/commands.hpp"
+#include "tools/dag/exit_status.hpp"
+#include "tools/dag/flow_file.hpp"
+#include "tools/dag/work.hpp"
+
+namespace dag::tool {
+namespace {
+
+struct Wanted {
+  std::string file;
+  double scale = 1;
+  bool burn = false;
+  WorkOptions work;
+};
+
+int run_commands(const Flow& flow, const Wanted& wanted) {
+  Graph graph(flow.name);
+  std::vector<WorkTask> tasks;
+  for (const FlowTask& task : flow.tasks) {
+    std::vector<std::string> environment = task.environment;
+    environment.push_back("DAG_TASK_ID=" + task.id);
+    const auto output = graph
+                            .task(task.id, run_command,
+                                  CommandLine{static_cast<std::uint32_t>(tasks.size()), task.words,
+                                              std::move(environment), task.directory, wanted.work.json})
+                            .effects(idempotent);
+    output.retry({.attempts = task.attempts}).needs({.cpus = task.cpus});
+    if (task.timeout_seconds) {
+      output.timeout(std::chrono::nanoseconds(static_cast<std::int64_t>(*task.timeout_seconds * 1e9)));
+    }
+    tasks.push_back({task.id, output});
+  }
+  for (std::size_t i = 0; i < flow.tasks.size(); ++i) {
+    for (const std::size_t before : flow.tasks[i].after) tasks[i].output.after(tasks[before].output);
+  }
+  return run_work(graph, tasks, wanted.work);
+}
+
+int replay_workflow(const Workflow& workflow, const Wanted& wanted) {
+  Graph graph(workflow.name);
+  std::vector<WorkTask> tasks;
+  for (const WorkflowTask& task : workflow.tasks) {
+    const double nanoseconds = std::round(static_cast<double>(task.takes.count()) * wanted.scale);
+    if (!(nanoseconds < 9e18)) {
+      throw Failure(
+          {ErrorCode::usage, "task '" + task.id + "' would take centuries", "give a smaller --scale"});
+    }
+    const Replayed replayed{static_cast<std::uint32_t>(tasks.size()), static_cast<std::int64_t>(nanoseconds),
+                            wanted.burn};
+    tasks.push_back(
+        {task.id, graph.task(task.name.empty() ? task.id : task.name, replay, replayed).effects(idempotent)});
+  }
+  for (const WorkflowEdge& edge : workflow.edges) tasks[edge.to].output.after(tasks[edge.from].output);
+  return run_work(graph, tasks, wanted.work);
+}
+
+int flow(const Wanted& wanted) {
+  const std::string text = read_text_file(wanted.file).value_or_throw();
+  if (wanted.file.ends_with(".toml")) return run_commands(read_flow(wanted.file, text), wanted);
+  return replay_workflow(workflow_in(wanted.file, text).value_or_throw(), wanted);
+}
+
+}  // namespace
+
+void add_flow(CLI::App& app, Chosen& chosen) {
+  auto* command = app.add_subcommand(
+      "flow", "run a workflow of commands (TOML), or replay a recorded one (WfCommons JSON, DAX, STG)");
+  const auto wanted = std::make_shared<Wanted>();
+  command->add_option("file", wanted->file, "the workflow")->required();
+  command->add_option("--scale", wanted->scale, "replay: each task takes so many times its recorded time")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e9));
+  command->add_flag("--burn", wanted->burn, "replay: keep cores busy instead of sleeping");
+  command->add_option("--lanes", wanted->work.lanes, "tasks at a time (default: as many as there are cores)")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--json", wanted->work.json,
+                    "what came of each task as JSON; commands' output goes to stderr");
+  command->footer(
+      "A command finds its task's name in DAG_TASK_ID.\n"
+      "Exit status: 0 when all finished, 1 when one failed, 4 for a file that is no workflow, 130 when "
+      "interrupted.");
+  command->callback([=, &chosen] { chosen = [=] { return flow(*wanted); }; });
+}
+
+}  // namespace dag::tool

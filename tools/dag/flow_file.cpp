@@ -1,0 +1,166 @@
+#include "tools/dag/flow_file.hpp"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <dag/error.hpp>
+#include <map>
+
+#include "libdag/client/nearest.hpp"
+
+namespace dag::tool {
+namespace {
+
+/// The hint for a word that is none of the known ones.
+std::string meant(std::string_view typed, const std::vector<std::string_view>& known,
+                  const std::string& otherwise) {
+  const auto near = dag::detail::nearest(typed, known);
+  return near ? "did you mean '" + std::string(*near) + "'?" : otherwise;
+}
+
+class Reading {
+ public:
+  explicit Reading(const std::string& path) : path_(path) {}
+
+  Flow read(const std::string& text) {
+    const toml::table file = parse(text);
+    refuse_unknown(file, {"name", "task"}, "of a workflow");
+    Flow flow;
+    flow.name = path_;
+    if (const toml::node* name = file.get("name")) flow.name = text_of(*name, "name");
+    const toml::node* tasks = file.get("task");
+    if (tasks == nullptr || !tasks->is_table() || tasks->as_table()->empty()) {
+      refuse(tasks == nullptr ? file.source() : tasks->source(), "there is no task",
+             "write [task.NAME] and below it command = \"...\"");
+    }
+    for (const auto& [id, node] : *tasks->as_table()) {
+      number_of_.emplace(std::string(id), 0);
+    }
+    // Tables are sorted by name; people expect the order of the file.
+    std::vector<std::pair<toml::source_position, std::string>> order;
+    for (const auto& [id, node] : *tasks->as_table())
+      order.emplace_back(node.source().begin, std::string(id));
+    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < order.size(); ++i) number_of_[order[i].second] = i;
+    for (const auto& [at, id] : order) flow.tasks.push_back(task(id, *tasks->as_table()->get(id)));
+    return flow;
+  }
+
+ private:
+  toml::table parse(const std::string& text) {
+    try {
+      return toml::parse(text, path_);
+    } catch (const toml::parse_error& error) {
+      refuse(error.source(), std::string(error.description()), "");
+    }
+  }
+
+  FlowTask task(const std::string& id, const toml::node& node) {
+    const std::string what = "task." + id;
+    if (!node.is_table()) refuse(node.source(), what + " must be a table", "write [" + what + "]");
+    const toml::table& table = *node.as_table();
+    refuse_unknown(table,
+                   {"command", "after", "attempts", "timeout_seconds", "cpus", "directory", "environment"},
+                   "of a task");
+    FlowTask task;
+    task.id = id;
+    const toml::node* command = table.get("command");
+    if (command == nullptr) refuse(node.source(), what + " has no command", "add command = \"...\"");
+    if (command->is_string()) {
+      task.words = {"/bin/sh", "-c", text_of(*command, what + ".command")};
+    } else {
+      task.words = texts_of(*command, what + ".command");
+    }
+    if (task.words.empty() || task.words.back().empty())
+      refuse(command->source(), what + ".command is empty", "");
+    if (const toml::node* after = table.get("after")) {
+      for (const auto& [other, source] : named_texts_of(*after, what + ".after")) {
+        const auto found = number_of_.find(other);
+        if (found == number_of_.end()) {
+          std::vector<std::string_view> names;
+          for (const auto& [known, number] : number_of_) names.push_back(known);
+          refuse(source, what + " is after '" + other + "', which is no task", meant(other, names, ""));
+        }
+        task.after.push_back(found->second);
+      }
+    }
+    if (const toml::node* attempts = table.get("attempts")) {
+      const auto number = attempts->is_integer() ? attempts->value<std::int64_t>() : std::nullopt;
+      if (!number || *number < 1 || *number > 1000)
+        refuse(attempts->source(), what + ".attempts must be a number from 1 to 1000", "");
+      task.attempts = static_cast<std::uint32_t>(*number);
+    }
+    if (const toml::node* timeout = table.get("timeout_seconds")) {
+      task.timeout_seconds = positive(*timeout, what + ".timeout_seconds", 1e8);
+    }
+    if (const toml::node* cpus = table.get("cpus")) task.cpus = positive(*cpus, what + ".cpus", 1024);
+    if (const toml::node* directory = table.get("directory")) {
+      task.directory = text_of(*directory, what + ".directory");
+    }
+    if (const toml::node* environment = table.get("environment")) {
+      if (!environment->is_table()) refuse(environment->source(), what + ".environment must be a table", "");
+      for (const auto& [name, value] : *environment->as_table()) {
+        task.environment.push_back(std::string(name) + "=" +
+                                   text_of(value, what + ".environment." + std::string(name)));
+      }
+    }
+    return task;
+  }
+
+  double positive(const toml::node& node, const std::string& what, double most) {
+    const auto number = node.is_number() ? node.value<double>() : std::nullopt;
+    if (!number || !(*number > 0) || !(*number <= most)) {
+      refuse(node.source(), what + " must be a number above 0", "");
+    }
+    return *number;
+  }
+
+  std::string text_of(const toml::node& node, const std::string& what) {
+    const auto text = node.is_string() ? node.value<std::string>() : std::nullopt;
+    if (!text) refuse(node.source(), what + " must be a string", "");
+    if (text->find('\0') != std::string::npos) refuse(node.source(), what + " has a zero byte", "");
+    return *text;
+  }
+
+  std::vector<std::pair<std::string, toml::source_region>> named_texts_of(const toml::node& node,
+                                                                          const std::string& what) {
+    if (node.is_string()) return {{text_of(node, what), node.source()}};
+    if (!node.is_array()) refuse(node.source(), what + " must be a string or a list of strings", "");
+    std::vector<std::pair<std::string, toml::source_region>> texts;
+    for (const toml::node& one : *node.as_array()) texts.emplace_back(text_of(one, what), one.source());
+    return texts;
+  }
+  std::vector<std::string> texts_of(const toml::node& node, const std::string& what) {
+    std::vector<std::string> texts;
+    for (auto& [text, source] : named_texts_of(node, what)) texts.push_back(text);
+    return texts;
+  }
+
+  void refuse_unknown(const toml::table& table, const std::vector<std::string>& known,
+                      const std::string& whose) {
+    for (const auto& [key, node] : table) {
+      const std::string name(key);
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      std::string all;
+      for (const std::string_view one : known) all += (all.empty() ? "" : ", ") + std::string(one);
+      refuse(key.source(), "unknown key '" + name + "'", meant(name, known, "keys " + whose + " are " + all));
+    }
+  }
+
+  [[noreturn]] void refuse(const toml::source_region& at, const std::string& what, const std::string& hint) {
+    throw Failure(
+        {ErrorCode::configuration_invalid,
+         path_ + ":" + std::to_string(at.begin.line) + ":" + std::to_string(at.begin.column) + ": " + what,
+         hint});
+  }
+
+  const std::string& path_;
+  std::map<std::string, std::size_t> number_of_;
+};
+
+}  // namespace
+
+Flow read_flow(const std::string& path, const std::string& text) { return Reading(path).read(text); }
+
+}  // namespace dag::tool
