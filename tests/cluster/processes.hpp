@@ -86,6 +86,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
+  pid_t id() const { return pid_; }
   void kill(int signal) const { ::kill(pid_, signal); }
   const std::string& out() const { return text_[0]; }
   const std::string& err() const { return text_[1]; }

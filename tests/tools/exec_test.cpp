@@ -1,0 +1,128 @@
+// `dag exec`: commands as tasks, and what is said when they fail.
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cluster/processes.hpp"
+
+using cluster::bin;
+using cluster::Directory;
+using cluster::Process;
+
+namespace {
+
+std::vector<std::string> exec(std::vector<std::string> options, const std::vector<std::string>& command) {
+  std::vector<std::string> words{bin("dag"), "exec"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.push_back("--");
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
+std::vector<std::string> shell(const std::string& script) { return {"/bin/sh", "-c", script}; }
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("a command's output and status are those of the command") {
+  Process run(exec({}, {"echo", "two words", "--flag"}));
+  CHECK(run.ends() == 0);
+  CHECK(run.out() == "two words --flag\n");
+  CHECK(run.err() == "");
+}
+
+TEST_CASE("an array runs the command once per number") {
+  Process run(exec({"--array", "1-3,7"}, shell("echo line $DAG_TASK_ID")));
+  CHECK(run.ends() == 0);
+  CHECK(sorted_lines(run.out()) == std::vector<std::string>{"line 1", "line 2", "line 3", "line 7"});
+}
+
+TEST_CASE("lines of commands that run at once do not mix") {
+  Process run(exec({"--array", "1-8", "--lanes", "4"},
+                   shell("i=0; while [ $i -lt 300 ]; do echo $DAG_TASK_ID; i=$((i + 1)); done")));
+  CHECK(run.ends() == 0);
+  std::istringstream in(run.out());
+  std::vector<std::string> blocks;
+  std::size_t lines = 0;
+  for (std::string line; std::getline(in, line); ++lines) {
+    if (blocks.empty() || blocks.back() != line) blocks.push_back(line);
+  }
+  CHECK(lines == 8 * 300);
+  CHECK(blocks.size() == 8);
+}
+
+TEST_CASE("a command that fails shows its status and the end of its stderr, and the others run") {
+  Process run(exec({"--array", "1-3"},
+                   shell("[ $DAG_TASK_ID != 2 ] && exit 0; i=0; while [ $i -lt 40 ]; do echo line $i >&2; "
+                         "i=$((i + 1)); done; exit 7")));
+  CHECK(run.ends() == 1);
+  CHECK_THAT(run.err(),
+             Catch::Contains("task '2' (1) failed: exit status 7; its stderr ends with\n    line 30\n") &&
+                 Catch::Contains("    line 39\n") && !Catch::Contains("line 29") &&
+                 Catch::Contains("2 of 3 tasks finished, 1 failed, 0 were not run"));
+}
+
+TEST_CASE("signals, programs that there are not and stderr of good commands") {
+  Process killed(exec({}, shell("kill -KILL $$")));
+  CHECK(killed.ends() == 1);
+  CHECK_THAT(killed.err(), Catch::Contains("failed: ended by signal 9 (Killed); it said nothing on stderr"));
+  Process missing(exec({}, {"no-such-program"}));
+  CHECK(missing.ends() == 1);
+  CHECK_THAT(missing.err(), Catch::Contains("exit status 127") &&
+                                Catch::Contains("cannot start 'no-such-program': No such file or directory"));
+  Process good(exec({}, shell("echo aside >&2")));
+  CHECK(good.ends() == 0);
+  CHECK(good.err() == "aside\n");
+}
+
+TEST_CASE("a failing command is tried again when that is asked for") {
+  Process run(exec({"--attempts", "3", "--json"}, shell("echo try $DAG_ATTEMPT; [ $DAG_ATTEMPT = 3 ]")));
+  CHECK(run.ends() == 0);
+  CHECK(sorted_lines(run.err()) == std::vector<std::string>{"try 1", "try 2", "try 3"});
+  const auto json = nlohmann::json::parse(run.out());
+  CHECK(json["finished"] == 1);
+  REQUIRE(json["tasks"].size() == 1);
+  CHECK(json["tasks"][0]["attempt"] == 3);
+  CHECK(json["tasks"][0]["outcome"] == "finished");
+}
+
+TEST_CASE("an array that is none is refused") {
+  const std::string array = GENERATE("", "x", "5-1", "1-", "1,,2", "1-99999999999", "-3");
+  Process run(exec({"--array=" + array}, {"true"}));
+  if (array.empty()) return;  // As if it were not there.
+  CHECK(run.ends() == 2);
+  CHECK_THAT(run.err(), Catch::Contains("--array cannot be '" + array + "'"));
+}
+
+TEST_CASE("Ctrl-C ends running commands and what they started") {
+  Process run(exec({"--array", "1-20", "--lanes", "2"}, shell("echo up >&2; tail -f /dev/null & wait")));
+  // Commands' output comes when they end, so the test looks at what they leave.
+  const Directory directory("exec");
+  Process touching(
+      exec({"--array", "1-20", "--lanes", "2"},
+           shell("mkfifo " + (directory / "$DAG_TASK_ID") + "; read x < " + (directory / "$DAG_TASK_ID"))));
+  const auto until = cluster::Clock::now() + cluster::patience;
+  const auto begun = [&] {
+    return std::distance(std::filesystem::directory_iterator(directory.path),
+                         std::filesystem::directory_iterator{});
+  };
+  while (begun() < 2) {
+    if (cluster::Clock::now() > until) FAIL("no two commands have begun");
+  }
+  touching.kill(SIGINT);
+  CHECK(touching.ends() == 130);
+  CHECK_THAT(touching.err(), Catch::Contains("interrupted; running commands are told to end"));
+  CHECK(begun() == 2);
+  run.kill(SIGTERM);
+  CHECK(run.ends() == 130);  // Its pipes are closed, so all who had them are gone.
+}

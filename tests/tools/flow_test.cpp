@@ -1,0 +1,220 @@
+// `dag flow`: workflows of commands, what is said about files that are none, and replays: in each graph that
+// others recorded, no task begins before those it waits for have ended.
+
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/cluster/processes.hpp"
+
+using cluster::bin;
+using cluster::Directory;
+using cluster::Process;
+
+namespace {
+
+std::vector<std::string> flow(const std::string& file, const std::vector<std::string>& options = {}) {
+  std::vector<std::string> words{bin("dag"), "flow", file};
+  words.insert(words.end(), options.begin(), options.end());
+  return words;
+}
+
+struct Span {
+  double began = 0, ended = 0;
+};
+std::map<std::string, Span> spans_in(const std::string& text) {
+  std::map<std::string, Span> spans;
+  const auto json = nlohmann::json::parse(text);
+  for (const auto& task : json["tasks"]) {
+    INFO(task.dump());
+    REQUIRE(task["outcome"] == "finished");
+    REQUIRE(spans.emplace(task["id"], Span{task["began_seconds"], task["ended_seconds"]}).second);
+  }
+  return spans;
+}
+
+/// Who waits for whom, read here from the format's own words: parents by name or id, and files.
+std::map<std::string, std::set<std::string>> parents_in(const nlohmann::json& file) {
+  const auto& workflow = file["workflow"];
+  const auto& tasks =
+      workflow.contains("specification") ? workflow["specification"]["tasks"] : workflow["tasks"];
+  std::map<std::string, std::string> by_name;
+  for (const auto& task : tasks) {
+    const std::string id = task.value("id", task["name"].get<std::string>());
+    by_name[task["name"]] = id;
+    by_name[id] = id;
+  }
+  std::map<std::string, std::set<std::string>> parents;
+  for (const auto& task : tasks) {
+    const std::string id = task.value("id", task["name"].get<std::string>());
+    auto& mine = parents[id];
+    for (const auto& parent : task["parents"]) mine.insert(by_name.at(parent));
+  }
+  return parents;
+}
+
+}  // namespace
+
+TEST_CASE("every WfCommons original is replayed to its end, every edge respected") {
+  const char* data = std::getenv("DAG_TEST_DATA");
+  if (data == nullptr || !std::filesystem::exists(std::string(data) + "/dags/originals")) return;
+  std::size_t seen = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(data) + "/dags/originals")) {
+    const std::string path = entry.path().string();
+    if (path.find(".wfformat.json") == std::string::npos) continue;
+    ++seen;
+    std::ifstream stream(path);
+    const auto parents = parents_in(nlohmann::json::parse(stream));
+    Process run(flow(path, {"--scale", "0.0005", "--lanes", "4", "--json"}));
+    REQUIRE(run.ends() == 0);
+    INFO(path << run.err());
+    const auto spans = spans_in(run.out());
+    REQUIRE(spans.size() == parents.size());
+    std::size_t edges = 0;
+    for (const auto& [id, before] : parents) {
+      for (const std::string& parent : before) {
+        INFO(parent << " -> " << id);
+        CHECK(spans.at(parent).ended <= spans.at(id).began);
+        ++edges;
+      }
+    }
+    CHECK(edges > 0);
+  }
+  CHECK(seen >= 3);
+}
+
+TEST_CASE("a task of a replay takes its recorded time, scaled") {
+  const Directory directory("replay");
+  std::ofstream(directory / "two.stg") << "2\n0 0 0\n1 40 1 0\n2 20 1 1\n3 0 1 2\n";
+  const std::vector<std::string> options =
+      GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--burn"});
+  std::vector<std::string> words{"--json", "--scale", "2"};
+  words.insert(words.end(), options.begin(), options.end());
+  Process run(flow(directory / "two.stg", words));
+  REQUIRE(run.ends() == 0);
+  double longest = 0, together = 0;
+  for (const auto& [id, span] : spans_in(run.out())) {
+    longest = std::max(longest, span.ended - span.began);
+    together += span.ended - span.began;
+  }
+  CHECK(longest >= 0.080);
+  CHECK(together >= 0.120);
+}
+
+TEST_CASE("commands of a workflow run in their order, where and with what they are told") {
+  const Directory directory("flow");
+  std::ofstream(directory / "nightly.toml")
+      << "name = \"nightly\"\n"
+         "[task.last]\n"
+         "command = \"cat one two > all\"\n"
+         "after = [\"one\", \"two\"]\n"
+         "directory = \"" +
+             directory.path.string() +
+             "\"\n"
+             "[task.one]\n"
+             "command = [\"/bin/sh\", \"-c\", \"echo $WHAT > one\"]\n"
+             "environment = { WHAT = \"1\" }\n"
+             "directory = \"" +
+             directory.path.string() +
+             "\"\n"
+             "[task.two]\n"
+             "command = \"test $DAG_ATTEMPT = 2 && echo $DAG_TASK_ID > two\"\n"
+             "attempts = 2\n"
+             "after = \"one\"\n"
+             "directory = \"" +
+             directory.path.string() + "\"\n";
+  Process run(flow(directory / "nightly.toml", {"--json"}));
+  CHECK(run.ends() == 0);
+  INFO(run.err());
+  std::ifstream all(directory / "all");
+  CHECK(std::string(std::istreambuf_iterator<char>(all), {}) == "1\ntwo\n");
+  const auto json = nlohmann::json::parse(run.out());
+  CHECK(json["name"] == "nightly");
+  CHECK(json["tasks"][0]["id"] == "last");  // In the order of the file.
+}
+
+TEST_CASE("what needs a command that failed is not run, the rest is") {
+  const Directory directory("failing");
+  std::ofstream(directory / "w.toml")
+      << "[task.bad]\ncommand = \"echo why >&2; exit 3\"\n"
+         "[task.needs]\ncommand = \"echo never\"\nafter = \"bad\"\n"
+         "[task.slow]\ncommand = \"tail -f /dev/null\"\ntimeout_seconds = 0.1\n"
+         "[task.good]\ncommand = \"echo good\"\n";
+  Process run(flow(directory / "w.toml"));
+  CHECK(run.ends() == 1);
+  CHECK(run.out() == "good\n");
+  CHECK_THAT(run.err(),
+             Catch::Contains("task 'bad' (0) failed: exit status 3; its stderr ends with\n    why") &&
+                 Catch::Contains("task 'slow'") &&
+                 Catch::Contains("1 of 4 tasks finished, 2 failed, 1 were not run"));
+}
+
+TEST_CASE("a workflow that is none is refused with its line and column") {
+  const Directory directory("refused");
+  const auto refused = [&](const std::string& text, const std::string& where, const std::string& why) {
+    std::ofstream(directory / "w.toml") << text;
+    Process run(flow(directory / "w.toml"));
+    INFO(text);
+    CHECK(run.ends() == 4);
+    CHECK(run.out() == "");
+    CHECK_THAT(run.err(), Catch::Contains(directory / "w.toml" + where) && Catch::Contains(why));
+  };
+  refused("[task.a]\ncommand = \"true\n", ":2:", "configuration_invalid");
+  refused("[task.a]\ncomand = \"true\"\n", ":2:1: unknown key 'comand'", "did you mean 'command'?");
+  refused("tasks = 1\n", ":1:1: unknown key 'tasks'", "did you mean 'task'?");
+  refused("[task.a]\ncommand = \"true\"\nretries = 1\n", ":3:1: unknown key 'retries'",
+          "keys of a task are command");
+  refused("[task.fetch]\ncommand = \"true\"\n[task.b]\ncommand = \"true\"\nafter = [\"fetsh\"]\n",
+          ":5:10: ", "task.b is after 'fetsh', which is no task");
+  refused("[task.fetch]\ncommand = \"true\"\n[task.b]\ncommand = \"true\"\nafter = \"fetsh\"\n",
+          ":5:9: ", "did you mean 'fetch'?");
+  refused("[task.a]\nafter = []\n", ":1:1: ", "task.a has no command");
+  refused("[task.a]\ncommand = 7\n", ":2:11: ", "must be a string or a list of strings");
+  refused("[task.a]\ncommand = \"true\"\nattempts = 0\n",
+          ":3:12: ", "attempts must be a number from 1 to 1000");
+  refused("[task.a]\ncommand = \"true\"\ncpus = \"2\"\n", ":3:8: ", "cpus must be a number above 0");
+  refused("name = \"empty\"\n", ":1:", "there is no task");
+
+  std::ofstream(directory / "w.toml")
+      << "[task.a]\ncommand = \"true\"\nafter = \"b\"\n[task.b]\ncommand = \"true\"\nafter = \"a\"\n";
+  Process cycle(flow(directory / "w.toml"));
+  CHECK(cycle.ends() == 4);
+  CHECK_THAT(cycle.err(), Catch::Contains("job_has_cycle"));
+  Process missing(flow(directory / "none.toml"));
+  CHECK(missing.ends() == 2);
+  CHECK_THAT(missing.err(), Catch::Contains("none.toml': it does not exist"));
+  std::ofstream(directory / "w.json") << "{\"workflow\": {\n]}";
+  Process broken(flow(directory / "w.json"));
+  CHECK(broken.ends() == 4);
+  CHECK_THAT(broken.err(), Catch::Contains(directory / "w.json") && Catch::Contains("line 2"));
+}
+
+TEST_CASE("Ctrl-C ends a replay") {
+  const Directory directory("long");
+  std::ofstream(directory / "long.stg") << "2\n0 0 0\n1 1 1 0\n2 100000000 1 1\n3 0 1 2\n";
+  Process run(flow(directory / "long.stg", {"--json"}));
+  // Its lanes are there, so it is past everything that could refuse the file.
+  const auto has_lanes = [&] {
+    for (const auto& thread :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(run.id()) + "/task")) {
+      std::string name;
+      std::getline(std::ifstream(thread.path() / "comm") >> std::ws, name);
+      if (name.starts_with("dag-lane")) return true;
+    }
+    return false;
+  };
+  const auto until = cluster::Clock::now() + cluster::patience;
+  while (!has_lanes()) {
+    if (cluster::Clock::now() > until) FAIL("no lane has begun");
+  }
+  run.kill(GENERATE(SIGINT, SIGTERM));
+  CHECK(run.ends() == 130);
+  CHECK_THAT(run.err(), Catch::Contains("interrupted"));
+  const auto json = nlohmann::json::parse(run.out(), nullptr, false);
+  REQUIRE_FALSE(json.is_discarded());
+  CHECK(json["tasks"].size() == 4);
+  CHECK(json["finished"] < 4);
+}
