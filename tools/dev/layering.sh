@@ -42,7 +42,7 @@ rules() {
         ban(where, header " is banned, use a port of actors/ports.hpp: CAF appears in actors/ and nodes/ only, not in lanes")
       if (header ~ /^zmq[a-z_]*\.h(pp)?$/ && path !~ /^libdag\/net\//)
         ban(where, header " is banned, use libdag/net: it alone knows sockets")
-      if ((header ~ /^(capnp|kj)\// || header ~ /\.capnp\.h$/ || header ~ /^libdag\/schema\//) && path !~ /^libdag\/wire\//)
+      if ((header ~ /^(capnp|kj)\// || header ~ /\.capnp\.h$/ || header ~ /^libdag\/schema\//) && path !~ /^libdag\/(wire\/|include\/dag\/capnp\.hpp$)/)
         ban(where, header " is banned, use the values of libdag/wire: it alone includes Cap\047n Proto and generated code")
       if (header ~ /^hwloc/ && path !~ /^nodes\//)
         ban(where, header " is banned, use libdag/placement/Topology: nodes/ alone asks hwloc")
