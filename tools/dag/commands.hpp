@@ -13,6 +13,10 @@ using Chosen = std::function<int()>;
 void add_run(CLI::App& app, Chosen& chosen);
 void add_exec(CLI::App& app, Chosen& chosen);
 void add_flow(CLI::App& app, Chosen& chosen);
+void add_up(CLI::App& app, Chosen& chosen);  // up, join, down
+void add_submit(CLI::App& app, Chosen& chosen);
+void add_jobs(CLI::App& app, Chosen& chosen);  // ls, show, cancel, wait
+void add_node(CLI::App& app, Chosen& chosen);
 void add_graph(CLI::App& app, Chosen& chosen);
 void add_version(CLI::App& app, Chosen& chosen);
 

@@ -36,6 +36,8 @@ inline int exit_status_of(ErrorCode code) {
       return exit_infeasible;
     case ErrorCode::job_unknown:
       return exit_unknown;
+    case ErrorCode::timed_out:
+      return exit_timed_out;
     case ErrorCode::usage:
       return exit_usage;
     case ErrorCode::interrupted:

@@ -22,6 +22,10 @@ int main(int argc, char** argv) {
   CLI::App app("Runs task graphs on libdag.", "dag");
   app.require_subcommand(1);
   dag::tool::Chosen chosen;
+  dag::tool::add_up(app, chosen);
+  dag::tool::add_submit(app, chosen);
+  dag::tool::add_jobs(app, chosen);
+  dag::tool::add_node(app, chosen);
   dag::tool::add_run(app, chosen);
   dag::tool::add_exec(app, chosen);
   dag::tool::add_flow(app, chosen);

@@ -24,24 +24,38 @@ sigset_t watched_signals() {
   return set;
 }
 
+[[noreturn]] void report_and_end(int report) {
+  const int reason = errno;
+  if (write(report, &reason, sizeof reason) != sizeof reason) _exit(126);
+  _exit(127);
+}
+
 /// In the child. Says over `report` why the program could not be started; on success the pipe closes by exec.
 [[noreturn]] void become(const Command& command, int report, pid_t parent) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  // Its own group: a Ctrl-C at the terminal reaches the launcher alone, which then ends the children in
-  // order.
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(1);  // The launcher died before prctl.
+  if (command.log_file.empty()) {
+    // Its own group: a Ctrl-C at the terminal reaches the launcher alone, which then ends the children in
+    // order.
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(1);  // The launcher died before prctl.
+  } else {
+    setsid();
+    const int log = open(command.log_file.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (log < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
+        dup2(log, STDERR_FILENO) < 0) {
+      report_and_end(report);
+    }
+  }
   for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> words;
   for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   execvp(words[0], words.data());
-  const int reason = errno;
-  if (write(report, &reason, sizeof reason) != sizeof reason) _exit(126);
-  _exit(127);
+  report_and_end(report);
 }
 
 int status_of(int waited) { return WIFEXITED(waited) ? WEXITSTATUS(waited) : 128 + WTERMSIG(waited); }
@@ -85,6 +99,13 @@ Waited wait_for_child() {
     const int signal = sigwaitinfo(&set, nullptr);
     if (signal == SIGINT || signal == SIGTERM) return {{}, signal};
   }
+}
+
+void pause_for(std::chrono::milliseconds limit) {
+  const sigset_t set = watched_signals();
+  const timespec wait{limit.count() / 1000, limit.count() % 1000 * 1'000'000};
+  const int signal = sigtimedwait(&set, nullptr, &wait);
+  if (signal == SIGINT || signal == SIGTERM) throw Failure({ErrorCode::interrupted, "interrupted"});
 }
 
 Ending end_all(std::vector<pid_t> children, std::chrono::milliseconds grace) {

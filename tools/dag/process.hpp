@@ -14,6 +14,8 @@ namespace dag::tool {
 struct Command {
   std::vector<std::string> words;                  ///< program and arguments
   std::map<std::string, std::string> environment;  ///< on top of ours
+  /// Not empty: the program outlives us, in a session of its own; what it prints goes there.
+  std::string log_file = {};
 };
 
 /// How a child ended: its exit status, or 128 + the signal that ended it, as a shell says it.
@@ -25,8 +27,8 @@ struct ChildEnd {
 /// `JOB -- ARGS` as the user wrote it, without the dashes.
 std::vector<std::string> job_words(std::vector<std::string> words);
 
-/// Starts the program (searched in PATH). It gets SIGTERM from the kernel when we die. Throws Failure(usage)
-/// with the reason when it cannot be started: not found, not executable, not a program.
+/// Starts the program (searched in PATH). Without a log file it gets SIGTERM from the kernel when we die.
+/// Throws Failure(usage) with the reason when it cannot be started: not found, not executable, not a program.
 pid_t start(const Command& command);
 
 /// Waits for a child to end or for SIGINT or SIGTERM to us; signal numbers come back in `signal`, `child` 0
@@ -37,6 +39,9 @@ struct Waited {
 };
 Waited wait_for_child();
 void block_signals();
+
+/// Sleeps, or less when a child ends. Throws Failure(interrupted) on SIGINT or SIGTERM to us.
+void pause_for(std::chrono::milliseconds limit);
 
 /// SIGTERM to all, and to what they started; SIGKILL to those that have not ended after `grace` or when we
 /// are told to end once more. Returns when all have ended.

@@ -1,0 +1,134 @@
+// What people and programs read of nodes and jobs.
+#include "tools/dag/print.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace dag;
+using namespace dag::tool;
+using namespace std::chrono_literals;
+
+namespace {
+
+NodeInfo node() {
+  NodeInfo node;
+  node.life = {ProcessId{1}, Incarnation{9}};
+  node.state = MemberState::suspect;
+  node.endpoint = {"127.0.0.1:4000", "127.0.0.1:4001"};
+  node.load.devices = {{"cpu", 8, 3, 64ull << 30, 17ull << 30, 1500ms}};
+  node.load.tasks_ready = 12;
+  return node;
+}
+
+JobInfo job() {
+  JobInfo job;
+  job.job = JobId{(std::uint64_t{2} << 32) | 7};
+  job.name = "train";
+  job.phase = JobPhase::failed;
+  job.counts = {1, 20, 3, 4, 5};
+  job.age = 75s;
+  job.workers = {{{ProcessId{1u << 16 | 2}, Incarnation{3}}, ProcessId{2}, 4711, true, ""},
+                 {{ProcessId{2u << 16 | 2}, Incarnation{3}}, ProcessId{2}, 4712, false, "signal 11"},
+                 {{}, ProcessId{1}, 0, false, ""}};
+  job.error = Error{ErrorCode::process_crashed, "it crashed", "look", "signal 11"};
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("columns are as wide as what is in them, in letters and not in bytes") {
+  CHECK(table({"A", "LONG", "C"}, {{"1", "2", "3"}, {"größer", "", ""}, {"x", "yyyyyy", ""}}) ==
+        "A       LONG    C\n"
+        "1       2       3\n"
+        "größer\n"
+        "x       yyyyyy\n");
+  CHECK(table({"A"}, {}) == "A\n");
+}
+
+TEST_CASE("durations and sizes are readable at every size") {
+  CHECK(duration_text(0ns) == "0 ms");
+  CHECK(duration_text(850ms) == "850 ms");
+  CHECK(duration_text(12345ms) == "12.3 s");
+  CHECK(duration_text(245s) == "4 min 05 s");
+  CHECK(duration_text(3h + 7min) == "3 h 07 min");
+  CHECK(duration_text(52h) == "2 d 04 h");
+  CHECK(bytes_text(512) == "512 B");
+  CHECK(bytes_text(8ull << 30) == "8.0 GiB");
+  CHECK(bytes_text(~std::uint64_t{0}) == "16384.0 PiB");
+}
+
+TEST_CASE("nodes in a table, and one in full") {
+  CHECK(nodes_text({node()}) ==
+        "NODE  STATE    ADDRESS         LANES\n"
+        "n1    suspect  127.0.0.1:4000  cpu 3/8\n");
+  NodeInfo asked = node();
+  asked.pid = 4710;
+  asked.jobs = 2;
+  CHECK(node_text(asked) ==
+        "n1 (suspect), life n1.9\n"
+        "  address   127.0.0.1:4000, bulk 127.0.0.1:4001\n"
+        "  process   4710\n"
+        "  jobs      2 open\n"
+        "  device    cpu: 3 of 8 lanes free, 17.0 GiB of 64.0 GiB free, backlog 1.5 s\n");
+}
+
+TEST_CASE("jobs in a table, and one in full") {
+  CHECK(jobs_text({job()}) ==
+        "JOB     NAME   PHASE   ENDED  FAILED  PROCESSES  AGE\n"
+        "job2.7  train  failed  32/33  3       1          1 min 15 s\n");
+  CHECK(job_text(job()) ==
+        "job2.7 train: failed after 1 min 15 s\n"
+        "  tasks     20 finished, 3 failed, 4 skipped, 5 cancelled, 1 open\n"
+        "  process   n2/w1: up, pid 4711\n"
+        "  process   n2/w2: signal 11, pid 4712\n"
+        "  process   n1/-: starting\n"
+        "  error     process_crashed (213): it crashed\n  because: signal 11\n  hint: look\n");
+}
+
+TEST_CASE("a name cannot write to the terminal what it likes") {
+  JobInfo bad = job();
+  bad.name = "a\x1b[2Jb\n";
+  CHECK(jobs_text({bad}).find('\x1b') == std::string::npos);
+  CHECK(job_text(bad).find("a?[2Jb?") != std::string::npos);
+}
+
+TEST_CASE("JSON of a node says what is not known of it") {
+  CHECK(
+      line_of(to_json(node())) ==
+      R"({"address":"127.0.0.1:4000","bulk_address":"127.0.0.1:4001","devices":[{"backlog_seconds":1.5,)"
+      R"("kind":"cpu","lanes":8,"lanes_free":3,"memory_bytes":68719476736,"memory_free_bytes":18253611008}],)"
+      R"("jobs":null,"life":"n1.9","node":"n1","pid":null,"state":"suspect","tasks_ready":12})"
+      "\n");
+  NodeInfo asked = node();
+  asked.pid = 4710;
+  CHECK(to_json(asked)["pid"] == 4710);
+  CHECK(to_json(asked)["jobs"] == 0);
+}
+
+TEST_CASE("JSON of a job has every field, and no error where there is none") {
+  const auto json = to_json(job());
+  CHECK(json["job"] == "job2.7");
+  CHECK(json["phase"] == "failed");
+  CHECK(json["age_seconds"] == 75.0);
+  CHECK(json["counts"] ==
+        nlohmann::json{{"open", 1}, {"finished", 20}, {"failed", 3}, {"skipped", 4}, {"cancelled", 5}});
+  CHECK(json["workers"].size() == 3);
+  CHECK(json["workers"][1] == nlohmann::json{{"process", "n2/w2"},
+                                             {"life", "n2/w2.3"},
+                                             {"node", "n2"},
+                                             {"pid", 4712},
+                                             {"up", false},
+                                             {"end", "signal 11"}});
+  CHECK(json["error"] == nlohmann::json{{"code", "process_crashed"},
+                                        {"number", 213},
+                                        {"what", "it crashed"},
+                                        {"hint", "look"},
+                                        {"cause", "signal 11"}});
+  CHECK(to_json(JobInfo{})["error"].is_null());
+}
+
+TEST_CASE("a name that is no UTF-8 does not break the JSON") {
+  JobInfo bad = job();
+  bad.name = "a\xff";
+  const auto back = nlohmann::json::parse(line_of(to_json(bad)));
+  CHECK(back["name"] == "a\xEF\xBF\xBD");
+}

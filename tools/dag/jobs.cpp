@@ -1,0 +1,117 @@
+// `dag ls`, `show`, `cancel`, `wait`: the jobs of a cluster. Each node knows those submitted to it; a job's
+// id says which node that is.
+
+#include <algorithm>
+#include <iostream>
+
+#include "tools/dag/commands.hpp"
+#include "tools/dag/exit_status.hpp"
+#include "tools/dag/options.hpp"
+#include "tools/dag/print.hpp"
+
+namespace dag::tool {
+namespace {
+
+bool is_up(const NodeInfo& node) {
+  return node.state == MemberState::alive || node.state == MemberState::suspect;
+}
+
+/// A connection to the node that has the record of the job.
+std::unique_ptr<detail::Cluster> connect_for(const Options& options, JobId job) {
+  auto cluster = connect(options);
+  const std::vector<NodeInfo> nodes = cluster->nodes();
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [job](const NodeInfo& node) {
+    return node.life.process.value == job.node() && is_up(node);
+  });
+  if (found == nodes.end()) {
+    throw Failure({ErrorCode::job_unknown,
+                   to_string(ProcessId{job.node()}) + ", which would know " + to_string(job) + ", is not up",
+                   "`dag node list` shows who is, `dag ls` which jobs they know"});
+  }
+  if (found == nodes.begin()) return cluster;  // The one that answered.
+  return detail::connect(found->endpoint.control);
+}
+
+void print(const Options& options, const JobInfo& job) {
+  std::cout << (options.json ? line_of(to_json(job)) : job_text(job));
+}
+
+int list(const Options& options) {
+  auto first = connect(options);
+  std::vector<JobInfo> jobs = first->jobs(std::nullopt);
+  const std::vector<NodeInfo> nodes = first->nodes();
+  for (std::size_t i = 1; i < nodes.size(); ++i) {
+    if (!is_up(nodes[i])) continue;
+    for (JobInfo& job : detail::connect(nodes[i].endpoint.control)->jobs(std::nullopt)) {
+      jobs.push_back(std::move(job));
+    }
+  }
+  std::sort(jobs.begin(), jobs.end(), [](const JobInfo& a, const JobInfo& b) { return a.job < b.job; });
+  if (options.json) {
+    auto all = nlohmann::json::array();
+    for (const JobInfo& job : jobs) all.push_back(to_json(job));
+    std::cout << line_of({{"jobs", std::move(all)}});
+  } else if (jobs.empty()) {
+    std::cerr << "no jobs\n";
+  } else {
+    std::cout << jobs_text(jobs);
+  }
+  return exit_ok;
+}
+
+int show(const Options& options, JobId job) {
+  const std::vector<JobInfo> jobs = connect_for(options, job)->jobs(job);
+  if (jobs.empty()) throw Failure({ErrorCode::job_unknown, "nothing is known of " + to_string(job)});
+  print(options, jobs.front());
+  return exit_ok;
+}
+
+int cancel(const Options& options, JobId job) {
+  connect_for(options, job)->cancel(job);
+  std::cerr << to_string(job) << " is cancelled: what runs is told, what waits does not start\n";
+  if (options.json) std::cout << line_of({{"job", to_string(job)}});
+  return exit_ok;
+}
+
+int wait(const Options& options, JobId job, std::optional<double> limit) {
+  std::optional<Duration> within;
+  if (limit) within = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(*limit));
+  const JobInfo ended = connect_for(options, job)->wait(job, within);
+  print(options, ended);
+  return ended.phase == JobPhase::finished ? exit_ok : exit_work_failed;
+}
+
+/// A command about one job.
+CLI::App* add_about_job(CLI::App& app, Chosen& chosen, const char* name, const char* about,
+                        int (*act)(const Options&, JobId)) {
+  auto* command = app.add_subcommand(name, about);
+  const auto options = add_options(*command);
+  const auto job = std::make_shared<std::string>();
+  command->add_option("job", *job, "such as job7, 7, or job2.7")->required();
+  command->callback([=, &chosen] { chosen = [=] { return act(*options, job_of(*job)); }; });
+  return command;
+}
+
+}  // namespace
+
+void add_jobs(CLI::App& app, Chosen& chosen) {
+  auto* ls = app.add_subcommand("ls", "list the jobs of a cluster");
+  const auto options_of_ls = add_options(*ls);
+  ls->callback([=, &chosen] { chosen = [=] { return list(*options_of_ls); }; });
+
+  add_about_job(app, chosen, "show", "show a job: its tasks, its processes, why it failed", show);
+  add_about_job(app, chosen, "cancel", "cancel a job", cancel);
+
+  auto* waits = app.add_subcommand("wait", "wait until a job has ended");
+  const auto options = add_options(*waits);
+  const auto job = std::make_shared<std::string>();
+  const auto limit = std::make_shared<std::optional<double>>();
+  waits->add_option("job", *job, "such as job7, 7, or job2.7")->required();
+  waits->add_option("--timeout", *limit, "seconds")->check(CLI::Range(0.0, 1e9));
+  waits->footer(
+      "Exit status: 0 it finished, 1 it failed or was cancelled, 7 it had not ended in time, 8 the cluster "
+      "went away.");
+  waits->callback([=, &chosen] { chosen = [=] { return wait(*options, job_of(*job), *limit); }; });
+}
+
+}  // namespace dag::tool

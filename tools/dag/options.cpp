@@ -1,0 +1,76 @@
+#include "tools/dag/options.hpp"
+
+#include <cstdlib>
+#include <iostream>
+
+#include "libdag/client/state_dir.hpp"
+
+namespace dag::tool {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+std::string Options::state_directory() const {
+  if (!state_dir.empty()) return state_dir;
+  const std::string set = variable("DAG_STATE_DIR");
+  return set.empty() ? detail::state_dir_default() : set;
+}
+
+SharedOptions add_options(CLI::App& command, bool with_address) {
+  auto options = std::make_shared<Options>();
+  if (with_address) {
+    command.add_option("--address", options->address,
+                       "HOST:PORT of a node (default: DAG_ADDRESS, then the cluster that `dag up` started)");
+  }
+  command.add_option("--state-dir", options->state_dir,
+                     "where the address file and logs lie (default: DAG_STATE_DIR, then one of this user)");
+  command.add_flag("--json", options->json, "data as JSON");
+  command.add_flag("-v,--verbose", options->verbose, "say more on stderr");
+  return options;
+}
+
+std::optional<FoundAddress> choose_address(const std::string& flag, const std::string& environment,
+                                           const StartedNodes& running, const std::string& file) {
+  if (!flag.empty()) return FoundAddress{flag, "--address"};
+  if (!environment.empty()) return FoundAddress{environment, "DAG_ADDRESS"};
+  if (!running.empty()) return FoundAddress{running.front().address, file};
+  return std::nullopt;
+}
+
+std::string address_of(const Options& options) {
+  const std::string environment = variable("DAG_ADDRESS"), directory = options.state_directory();
+  const bool said = !options.address.empty() || !environment.empty();
+  const auto found =
+      choose_address(options.address, environment, said ? StartedNodes{} : running_nodes(directory),
+                     cluster_file_of(directory));
+  if (!found) {
+    throw Failure({ErrorCode::peer_unreachable, "no cluster is known",
+                   "`dag up` starts one on this machine; --address HOST:PORT or DAG_ADDRESS names another"});
+  }
+  if (options.verbose) std::cerr << "dag: at " << found->address << ", by " << found->origin << '\n';
+  return found->address;
+}
+
+std::unique_ptr<detail::Cluster> connect(const Options& options) {
+  return detail::connect(address_of(options));
+}
+
+JobId job_of(const std::string& text) {
+  if (const auto job = parse_job_id(text)) return *job;
+  throw Failure({ErrorCode::usage, "'" + shown(text) + "' is not a job",
+                 "write job7 or 7; job2.7 or 2.7 where its record is at node 2. `dag ls` lists them"});
+}
+
+std::string shown(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+  }
+  return text;
+}
+
+}  // namespace dag::tool

@@ -1,0 +1,48 @@
+#pragma once
+// What the commands that speak to a cluster have in common: where it is, and how they print.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libdag/client/cluster.hpp"
+#include "tools/dag/cluster_file.hpp"
+
+namespace dag::tool {
+
+struct Options {
+  std::string address;
+  std::string state_dir;
+  bool json = false;
+  bool verbose = false;
+
+  /// --state-dir, DAG_STATE_DIR, or the default.
+  std::string state_directory() const;
+};
+using SharedOptions = std::shared_ptr<Options>;
+
+/// --json, --verbose, --state-dir; and --address, unless the command starts or ends nodes.
+SharedOptions add_options(CLI::App& command, bool with_address = true);
+
+/// Where a cluster is, and who said so.
+struct FoundAddress {
+  std::string address;
+  std::string origin;
+};
+/// --address, then DAG_ADDRESS, then the first node of the address file that runs. Empty: nobody says.
+std::optional<FoundAddress> choose_address(const std::string& flag, const std::string& environment,
+                                           const StartedNodes& running, const std::string& file);
+
+/// Of this process; throws Failure(peer_unreachable) with a hint when nobody says. Told with --verbose.
+std::string address_of(const Options& options);
+std::unique_ptr<detail::Cluster> connect(const Options& options);
+
+/// Throws Failure(usage) saying how a job is written.
+JobId job_of(const std::string& text);
+
+/// A value as text of a terminal: no control characters, whatever a user has named a job.
+std::string shown(std::string text);
+
+}  // namespace dag::tool

@@ -1,0 +1,220 @@
+#include "tools/dag/print.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "tools/dag/options.hpp"
+
+namespace dag::tool {
+namespace {
+
+/// Of UTF-8: continuation bytes take no room.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+template <class... Values>
+std::string formatted(const char* format, Values... values) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
+double seconds_of(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+/// `3 of 8`, summed over the devices of a kind.
+std::string lanes_text(const LoadSummary& load) {
+  std::string text;
+  for (const DeviceLoad& device : load.devices) {
+    if (!text.empty()) text += ", ";
+    text += device.kind + " " + std::to_string(device.lanes_free) + "/" + std::to_string(device.lanes);
+  }
+  return shown(text);
+}
+
+std::uint64_t ended(const JobCounts& counts) {
+  return counts.finished + counts.failed + counts.skipped + counts.cancelled;
+}
+
+std::string counts_text(const JobCounts& counts) {
+  std::string text = std::to_string(counts.finished) + " finished";
+  const auto add = [&text](std::uint64_t count, const char* what) {
+    if (count > 0) text += ", " + std::to_string(count) + " " + what;
+  };
+  add(counts.failed, "failed");
+  add(counts.skipped, "skipped");
+  add(counts.cancelled, "cancelled");
+  add(counts.open, "open");
+  return text;
+}
+
+/// A worker process that has not come up yet has no id.
+std::string process_text(const WorkerInfo& worker) {
+  return worker.life == Life{} ? to_string(worker.node) + "/-" : to_string(worker.life.process);
+}
+
+std::string state_text(const WorkerInfo& worker) {
+  if (worker.up) return "up";
+  if (!worker.end.empty()) return shown(worker.end);
+  return worker.life == Life{} ? "starting" : "ended";
+}
+
+}  // namespace
+
+std::string table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const std::string& head : heads) widths.push_back(width(head));
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size() && i < widths.size(); ++i) {
+      widths[i] = std::max(widths[i], width(row[i]));
+    }
+  }
+  std::string text;
+  const auto add = [&](const std::vector<std::string>& row) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size() && i < widths.size(); ++i) {
+      line += row[i] + std::string(widths[i] - width(row[i]) + 2, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  };
+  add(heads);
+  for (const auto& row : rows) add(row);
+  return text;
+}
+
+std::string duration_text(Duration duration) {
+  using namespace std::chrono;
+  if (duration < seconds(1)) return formatted("%lld ms", static_cast<long long>(duration / milliseconds(1)));
+  if (duration < minutes(1)) return formatted("%.1f s", seconds_of(duration));
+  const auto whole = static_cast<long long>(duration / seconds(1));
+  if (duration < hours(1)) return formatted("%lld min %02lld s", whole / 60, whole % 60);
+  if (duration < hours(24)) return formatted("%lld h %02lld min", whole / 3600, whole / 60 % 60);
+  return formatted("%lld d %02lld h", whole / 86400, whole / 3600 % 24);
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  double amount = static_cast<double>(bytes);
+  const char* unit = "B";
+  for (const char* next : {"KiB", "MiB", "GiB", "TiB", "PiB"}) {
+    if (amount < 1024) break;
+    amount /= 1024;
+    unit = next;
+  }
+  return formatted("%.1f %s", amount, unit);
+}
+
+std::string nodes_text(const std::vector<NodeInfo>& nodes) {
+  std::vector<std::vector<std::string>> rows;
+  for (const NodeInfo& node : nodes) {
+    rows.push_back({to_string(node.life.process), std::string(name(node.state)), shown(node.endpoint.control),
+                    lanes_text(node.load)});
+  }
+  return table({"NODE", "STATE", "ADDRESS", "LANES"}, rows);
+}
+
+std::string node_text(const NodeInfo& node) {
+  std::string text = to_string(node.life.process) + " (" + std::string(name(node.state)) + "), life " +
+                     to_string(node.life) + "\n  address   " + shown(node.endpoint.control) + ", bulk " +
+                     shown(node.endpoint.bulk) + "\n";
+  if (node.pid != 0) text += "  process   " + std::to_string(node.pid) + "\n";
+  text += "  jobs      " + std::to_string(node.jobs) + " open\n";
+  for (const DeviceLoad& device : node.load.devices) {
+    text += "  device    " + shown(device.kind) + ": " + std::to_string(device.lanes_free) + " of " +
+            std::to_string(device.lanes) + " lanes free, " + bytes_text(device.memory_free_bytes) + " of " +
+            bytes_text(device.memory_bytes) + " free, backlog " + duration_text(device.backlog) + "\n";
+  }
+  return text;
+}
+
+std::string jobs_text(const std::vector<JobInfo>& jobs) {
+  std::vector<std::vector<std::string>> rows;
+  for (const JobInfo& job : jobs) {
+    const std::uint64_t done = ended(job.counts);
+    const auto up = std::count_if(job.workers.begin(), job.workers.end(),
+                                  [](const WorkerInfo& worker) { return worker.up; });
+    rows.push_back({to_string(job.job), shown(job.name), std::string(name(job.phase)),
+                    std::to_string(done) + "/" + std::to_string(done + job.counts.open),
+                    std::to_string(job.counts.failed), std::to_string(up), duration_text(job.age)});
+  }
+  return table({"JOB", "NAME", "PHASE", "ENDED", "FAILED", "PROCESSES", "AGE"}, rows);
+}
+
+std::string job_text(const JobInfo& job) {
+  std::string text = to_string(job.job) + " " + shown(job.name) + ": " + std::string(name(job.phase)) +
+                     " after " + duration_text(job.age) + "\n  tasks     " + counts_text(job.counts) + "\n";
+  for (const WorkerInfo& worker : job.workers) {
+    text += "  process   " + process_text(worker) + ": " + state_text(worker);
+    if (worker.pid != 0) text += ", pid " + std::to_string(worker.pid);
+    text += "\n";
+  }
+  if (job.error) text += "  error     " + job.error->message() + "\n";
+  return text;
+}
+
+nlohmann::json to_json(const Error& error) {
+  return {{"code", name(error.code)},
+          {"number", static_cast<unsigned>(error.code)},
+          {"what", error.what},
+          {"hint", error.hint},
+          {"cause", error.cause}};
+}
+
+nlohmann::json to_json(const NodeInfo& node) {
+  auto devices = nlohmann::json::array();
+  for (const DeviceLoad& device : node.load.devices) {
+    devices.push_back({{"kind", device.kind},
+                       {"lanes", device.lanes},
+                       {"lanes_free", device.lanes_free},
+                       {"memory_bytes", device.memory_bytes},
+                       {"memory_free_bytes", device.memory_free_bytes},
+                       {"backlog_seconds", seconds_of(device.backlog)}});
+  }
+  nlohmann::json json{{"node", to_string(node.life.process)},
+                      {"life", to_string(node.life)},
+                      {"state", name(node.state)},
+                      {"address", node.endpoint.control},
+                      {"bulk_address", node.endpoint.bulk},
+                      {"devices", std::move(devices)},
+                      {"tasks_ready", node.load.tasks_ready},
+                      {"pid", nullptr},
+                      {"jobs", nullptr}};
+  // Only the node that answers knows these of itself, and no process has pid 0.
+  if (node.pid != 0) {
+    json["pid"] = node.pid;
+    json["jobs"] = node.jobs;
+  }
+  return json;
+}
+
+nlohmann::json to_json(const JobInfo& job) {
+  auto workers = nlohmann::json::array();
+  for (const WorkerInfo& worker : job.workers) {
+    workers.push_back({{"process", process_text(worker)},
+                       {"life", to_string(worker.life)},
+                       {"node", to_string(worker.node)},
+                       {"pid", worker.pid},
+                       {"up", worker.up},
+                       {"end", worker.end}});
+  }
+  return {{"job", to_string(job.job)},
+          {"name", job.name},
+          {"phase", name(job.phase)},
+          {"counts",
+           {{"open", job.counts.open},
+            {"finished", job.counts.finished},
+            {"failed", job.counts.failed},
+            {"skipped", job.counts.skipped},
+            {"cancelled", job.counts.cancelled}}},
+          {"age_seconds", seconds_of(job.age)},
+          {"workers", std::move(workers)},
+          {"error", job.error ? to_json(*job.error) : nlohmann::json()}};
+}
+
+std::string line_of(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace dag::tool

@@ -1,0 +1,34 @@
+#pragma once
+// What is known of nodes and jobs, for people and for programs. Text to text; nothing is printed here.
+//
+// JSON is stable: fields are added, never renamed. Ids are text, as everywhere.
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "libdag/keeper/messages.hpp"
+
+namespace dag::tool {
+
+/// Columns as wide as their widest entry, two spaces between; no space at the end of a line.
+std::string table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows);
+
+/// 850 ms, 12.3 s, 4 min 05 s, 3 h 07 min, 2 d 04 h.
+std::string duration_text(Duration duration);
+/// 512 B, 8.0 GiB.
+std::string bytes_text(std::uint64_t bytes);
+
+/// A line each.
+std::string nodes_text(const std::vector<NodeInfo>& nodes);
+std::string node_text(const NodeInfo& node);
+std::string jobs_text(const std::vector<JobInfo>& jobs);
+std::string job_text(const JobInfo& job);
+
+nlohmann::json to_json(const Error& error);
+nlohmann::json to_json(const NodeInfo& node);
+nlohmann::json to_json(const JobInfo& job);
+/// One line. Bytes that are no UTF-8 are replaced: a name may be anything.
+std::string line_of(const nlohmann::json& json);
+
+}  // namespace dag::tool

@@ -1,0 +1,53 @@
+// `dag submit JOB`: starts the job's program, told where the cluster is. It is its own client; without
+// --watch it prints its job's id and ends as soon as the cluster has the job.
+
+#include <iostream>
+
+#include "tools/dag/commands.hpp"
+#include "tools/dag/exit_status.hpp"
+#include "tools/dag/options.hpp"
+#include "tools/dag/process.hpp"
+
+namespace dag::tool {
+namespace {
+
+struct How {
+  bool watch = false;
+  bool dry_run = false;
+};
+
+int submit(const Options& options, How how, const std::vector<std::string>& words) {
+  // Both variables mean something when they are not empty, and what they are tells the form of the answer.
+  const std::string form = options.json ? "json" : "text";
+  std::map<std::string, std::string> environment{{"DAG_DRY_RUN", how.dry_run ? form : ""},
+                                                 {"DAG_DETACH", how.watch || how.dry_run ? "" : form},
+                                                 {"DAG_ADDRESS", ""}};
+  if (!how.dry_run) environment["DAG_ADDRESS"] = address_of(options);
+  block_signals();
+  const pid_t child = start({words, environment});
+  const Waited waited = wait_for_child();
+  if (waited.signal == 0) return waited.end.status;
+  end_all({child}, std::chrono::milliseconds(5000));
+  if (how.watch) std::cerr << "\nnobody watches any more; a job that the cluster has goes on: dag ls\n";
+  return exit_interrupted;
+}
+
+}  // namespace
+
+void add_submit(CLI::App& app, Chosen& chosen) {
+  auto* command = app.add_subcommand("submit", "run a job in a cluster");
+  const auto options = add_options(*command);
+  const auto how = std::make_shared<How>();
+  const auto words = std::make_shared<std::vector<std::string>>();
+  auto* watch = command->add_flag("--watch", how->watch, "wait for its end, and let it print what it gets");
+  command->add_flag("--dry-run", how->dry_run, "check its graph and say what it comes to, without a cluster")
+      ->excludes(watch);
+  command->add_option("job", *words, "the job's binary, and its arguments after --")->required();
+  command->positionals_at_end();
+  command->footer(
+      "Exit status: 0 the cluster has the job; with --watch that of the job's program. 4: its graph cannot "
+      "run.");
+  command->callback([=, &chosen] { chosen = [=] { return submit(*options, *how, job_words(*words)); }; });
+}
+
+}  // namespace dag::tool
