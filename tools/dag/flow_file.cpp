@@ -144,7 +144,8 @@ class Reading {
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
       std::string all;
       for (const std::string_view one : known) all += (all.empty() ? "" : ", ") + std::string(one);
-      refuse(key.source(), "unknown key '" + name + "'", meant(name, known, "keys " + whose + " are " + all));
+      refuse(key.source(), "unknown key '" + name + "'",
+             meant(name, {known.begin(), known.end()}, "keys " + whose + " are " + all));
     }
   }
 
