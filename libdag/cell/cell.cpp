@@ -63,12 +63,39 @@ void Cell::on_life_up(Life life, Instant now) {
   give_orphans(now);
 }
 
-void Cell::on_life_down(Life life, Instant now) {
+void Cell::on_life_down(Life life, Instant now, const LifeEnd& how) {
   if (state_.ended || !alive(life)) return;
   DAG_CHECK(life != options_.self);
   std::erase(state_.lives, life);
   ++state_.version;
+  blame(how);
   give_orphans(now);
+}
+
+void Cell::blame(const LifeEnd& how) {
+  std::vector<RunningAttempt> running = how.running;
+  // A page that was cut off in the middle of a word may name anything.
+  std::erase_if(running, [&](const RunningAttempt& attempt) {
+    return shard_of(*plan_, attempt.task) >= plan_->shards;
+  });
+  for (RunningAttempt& attempt : running) {
+    const auto suspect = suspected_.find(attempt.task);
+    attempt.suspected = suspect == suspected_.end() ? 0 : suspect->second;
+  }
+  for (const Charge& charge : charges(how.end, how.guilty_lane, running)) {
+    // There are no processes of its own for a suspect: the second time counts.
+    const bool suspect_again = charge.suspect && suspected_[charge.task]++ > 0;
+    if (charge.exit != Exit::failed && !suspect_again) continue;
+    const auto at = std::lower_bound(
+        state_.crashed.begin(), state_.crashed.end(), charge.task,
+        [](const message::Crashed& crashed, TaskId wanted) { return crashed.task < wanted; });
+    if (at != state_.crashed.end() && at->task == charge.task) {
+      ++at->times;
+      at->what = how.what;
+    } else {
+      state_.crashed.insert(at, {charge.task, 1, how.what});
+    }
+  }
 }
 
 /// The lives have changed: tells everybody, and gives shards without a home to whoever may have them.
@@ -194,6 +221,8 @@ void Cell::record(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_
     return;
   }
   DAG_CHECK(!settled(task));  // The home has all that is settled, and it is the only one.
+  suspected_.erase(task);
+  std::erase_if(state_.crashed, [&](const message::Crashed& crashed) { return crashed.task == task; });
   ++counts_.settled;
   switch (said.outcome) {
     case Outcome::finished:

@@ -7,6 +7,9 @@
 // dead, its shards go to others under a higher epoch, together with all that is settled of them. When no life
 // is left that may have them, they wait without a home, and the next life that comes up gets them.
 //
+// It also counts how often a task took its process down, because the task's home may have died of it; the
+// state that tells of a death tells of the crash, so no home starts the task again without knowing.
+//
 // Why it ends: each home counts its open rows down and says so with each cut; a cut that leaves nothing open
 // in any shard ends the job. So does cancelling it (every home ends its rows), or a failure that a home
 // reports.
@@ -21,6 +24,7 @@
 
 #include "libdag/home/home.hpp"
 #include "libdag/home/messages.hpp"
+#include "libdag/supervision/blame.hpp"
 
 namespace dag {
 
@@ -37,6 +41,15 @@ struct CellOptions {
   /// Whether the cell's own life may be a home and run attempts. If not, it is a member all the same: its
   /// messages are let in, and its runner gets outputs for the client and keeps copies of saves.
   bool self_runs = true;
+};
+
+/// How a life ended, as far as whoever watched its process knows.
+struct LifeEnd {
+  ProcessEnd end = ProcessEnd::went_with_node;
+  std::string what;  ///< for people: "signal 11 (Segmentation fault)"
+  /// What ran on its lanes; `suspected` is the cell's own to count.
+  std::vector<RunningAttempt> running;
+  std::optional<std::uint32_t> guilty_lane;
 };
 
 /// A task that the client follows is settled. The value is inside the record, or lies with the holders
@@ -70,7 +83,9 @@ class Cell {
   void begin(const std::vector<Life>& lives, const std::vector<Life>& homes, Instant now);
   void on_message(Life from, const JobMessage& message, Instant now);
   void on_life_up(Life life, Instant now);
-  void on_life_down(Life life, Instant now);
+  /// Tasks that took the process down are charged with a try (supervision/blame.hpp says which those are),
+  /// and homes learn that together with the death. A task may be a suspect once for nothing.
+  void on_life_down(Life life, Instant now, const LifeEnd& how = {});
 
   /// Tells the client of these tasks of the graph, now or when they are settled; no tasks: of all of them.
   void follow(ClientId client, const std::vector<TaskId>& tasks, Instant now);
@@ -103,6 +118,7 @@ class Cell {
   };
 
   void record(std::uint32_t shard, OutcomeRecord record, std::map<std::uint32_t, message::Settled>& news);
+  void blame(const LifeEnd& how);
   void give_orphans(Instant now);
   void give(std::uint32_t shard, Instant now);
   message::Assign assignment(std::uint32_t shard) const;
@@ -131,6 +147,8 @@ class Cell {
   std::vector<Stream> streams_;
   /// Per task of the graph: other shards with successors of it.
   std::map<std::uint32_t, std::vector<std::uint32_t>> listeners_;
+  /// How often tasks that are not settled ran where a process was killed by one of several.
+  std::map<TaskId, std::uint32_t> suspected_;
   std::map<TaskId, std::set<ClientId>> followers_;
   std::set<TaskId> kept_;
   std::set<TaskId> cancelled_;

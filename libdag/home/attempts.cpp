@@ -16,9 +16,48 @@ bool Home::Impl::bare(RowIndex row) const {
   if (plan->representation == Representation::supervised || is_call(row)) return false;
   const Policy& policy = table.policy_of(table[row]);
   if (policy.timeout || policy.needs != Needs{}) return false;
-  if (tries.contains(row)) return false;  // The kernel is told how often it was tried.
+  if (tries.contains(row) || crashes(row) > 0) return false;  // The kernel is told how often it was tried.
   const Fact* known = fact(row);
   return known == nullptr || known->inherited.empty();
+}
+
+/// Tries of the row that took their process down: the cell counts them, because homes die of them too.
+std::uint32_t Home::Impl::crashes(RowIndex row) const {
+  if (state.crashed.empty()) return 0;
+  const message::Crashed* crashed = message::crashes_of(state, table[row].id);
+  return crashed == nullptr ? 0 : crashed->times;
+}
+
+bool Home::Impl::crashed_too_often(RowIndex row) const {
+  const std::uint32_t times = crashes(row);
+  if (times == 0) return false;
+  const auto tried = tries.find(row);
+  const std::uint32_t failed = tried == tries.end() ? 0 : tried->second.failed;
+  return failed + times >= table.policy_of(table[row]).retry.attempts;
+}
+
+/// The state names tasks that took processes down, perhaps more than before. decide() looks at them before
+/// they run again; here it is only seen to that it is asked, and not at once.
+void Home::Impl::on_crashes(const message::JobState* before) {
+  for (const message::Crashed& crashed : state.crashed) {
+    const RowIndex row = table.find(crashed.task);
+    if (row == no_row || table[row].ghost || is(row, flag::vanished)) continue;
+    const Retry& retry = table.policy_of(table[row]).retry;
+    if (has_ended(row)) {
+      // It was run again for its output or its actor's state, and that may go on for ever.
+      if (crashed.times > retry.attempts + 3) {
+        return fail_job(
+            {ErrorCode::process_crashed,
+             describe(row) + " ended, and to run it again takes processes down: " + crashed.what});
+      }
+      continue;
+    }
+    table.apply(row, Watched{});
+    const message::Crashed* known = before == nullptr ? nullptr : message::crashes_of(*before, crashed.task);
+    if (known != nullptr && known->times >= crashed.times) continue;
+    const Duration pause = backoff_after(retry, crashed.times, random);
+    if (pause > Duration{0} && !pauses.contains(row)) pauses.schedule(row, now + pause);
+  }
 }
 
 void Home::Impl::start(RowIndex row, std::optional<Life> wanted_at) {
@@ -79,7 +118,7 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   attempt.task = about.id;
   attempt.id = id;
   const auto tried = tries.find(row);
-  attempt.try_number = (tried == tries.end() ? 0 : tried->second.failed) + 1;
+  attempt.try_number = (tried == tries.end() ? 0 : tried->second.failed) + crashes(row) + 1;
   attempt.name = fragment.names[draft.name];
   attempt.code = fragment.codes[draft.code];
   attempt.returns = draft.returns;
@@ -247,8 +286,10 @@ void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, Attemp
     // Nobody knows how far it came: the state is that of the last call that returned, made again.
     roll_back(chain.group, "a call of it failed");
   }
-  Tries& tried = tries[row];
+  Tries tried = tries[row];
+  tried.failed += crashes(row);
   const NextTry next = next_retry(table.policy_of(table[row]).retry, tried, Exit::failed, random);
+  ++tries[row].failed;
   if (const auto* again_after = std::get_if<RetryAfter>(&next)) {
     say(table[row].id, id, recorded::Retried{again_after->pause, true});
     const Next taken = table.apply(row, TakenBack{word_attempt});

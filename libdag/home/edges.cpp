@@ -163,6 +163,13 @@ void Home::Impl::decide(RowIndex row) {
     unset(row, flag::awaits_settled);
   }
   if (adopt(row)) return;
+  if (crashed_too_often(row)) {
+    const message::Crashed& crashed = *message::crashes_of(state, table[row].id);
+    const std::string times = crashed.times > 1 ? " " + std::to_string(crashed.times) + " times: " : ": ";
+    return close(row, Outcome::failed,
+                 Error{ErrorCode::process_crashed,
+                       describe(row) + " took its process down with it" + times + crashed.what});
+  }
   if (chain != nullptr) return call_approved(row);
   start(row);
 }

@@ -74,6 +74,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
                      [&](std::uint32_t member) { return chains[member].alive || chains[member].busy; });
     if (!nothing_there) roll_back(group, "its process died");
   }
+  on_crashes(&before);
   std::vector<RowIndex> lost;
   for (const auto& [row, out] : handed_out) {
     if (!alive(out.runner) && options.planted != Planted::loss_ignored) lost.push_back(row);

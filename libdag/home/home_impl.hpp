@@ -190,6 +190,9 @@ class Home::Impl {
   void stop_handed_out(RowIndex row, const HandedOut& out);
   void lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots);
   bool bare(RowIndex row) const;
+  std::uint32_t crashes(RowIndex row) const;
+  bool crashed_too_often(RowIndex row) const;
+  void on_crashes(const message::JobState* before);
 
   // ---- lineage.cpp
   // -------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 #include "libdag/home/messages.hpp"
 
+#include <algorithm>
+
 #include "libdag/home/home.hpp"
 
 namespace dag {
@@ -70,6 +72,13 @@ std::vector<Life> message::lives_that_run(const JobState& state) {
   std::vector<Life> lives = state.lives;
   if (state.cell_only_records) std::erase(lives, state.cell);
   return lives;
+}
+
+const message::Crashed* message::crashes_of(const JobState& state, TaskId task) {
+  const auto found =
+      std::lower_bound(state.crashed.begin(), state.crashed.end(), task,
+                       [](const Crashed& crashed, TaskId wanted) { return crashed.task < wanted; });
+  return found != state.crashed.end() && found->task == task ? &*found : nullptr;
 }
 
 std::uint32_t shard_of(const JobPlan& plan, TaskId task) {

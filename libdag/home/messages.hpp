@@ -90,6 +90,13 @@ struct ShardHome {
   Epoch epoch;
   bool operator==(const ShardHome&) const = default;
 };
+/// A task that has taken processes down with it: each time counts as a try that failed. Until it is settled.
+struct Crashed {
+  TaskId task;
+  std::uint32_t times = 0;
+  std::string what;  ///< for people, of the last time: "signal 11 (Segmentation fault)"
+  bool operator==(const Crashed&) const = default;
+};
 /// Who takes part. The newest version counts; older ones change nothing. A life that is missing here and was
 /// there is dead for this job, whatever it may say later.
 struct JobState {
@@ -103,10 +110,15 @@ struct JobState {
   std::optional<Error> stopped;  ///< why the job was stopped before its end
   /// The cell's life is a member like the others, but runs nothing and is nobody's home.
   bool cell_only_records = false;
+  /// Sorted by task. Here and not in a message to the home, because the home may have died in the same
+  /// process, and whoever learns of the death must not start the task again before he learns of the crash.
+  std::vector<Crashed> crashed;
 };
 /// Those of its lives that attempts, job actors and shards may be given to. Sorted; none while every process
 /// that runs anything is gone.
 std::vector<Life> lives_that_run(const JobState& state);
+/// Null when the task has taken nothing down.
+const Crashed* crashes_of(const JobState& state, TaskId task);
 
 /// To the process that becomes the home of a shard after a loss: all that is settled of it and around it.
 struct Assign {

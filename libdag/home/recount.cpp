@@ -109,6 +109,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
     close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, describe(row) + " was cancelled"});
   }
   if (state.cancelled) cancel_all();
+  on_crashes(nullptr);
   recount_if_complete();
 }
 

@@ -51,6 +51,13 @@ struct JobState {
   ended @6 :Bool;
   stopped @7 :Records.Error;     # why before its end; null: it was not
   cellOnlyRecords @8 :Bool;      # the cell's life is a member, but runs nothing and is nobody's home
+  crashed @9 :List(Crashed);     # by task, until it is settled
+}
+
+struct Crashed {                 # a task that has taken processes down with it
+  task @0 :Ids.TaskId;
+  times @1 :UInt32;              # each counts as a try that failed
+  what @2 :Text;                 # of the last time, for people
 }
 
 struct Assign {

@@ -44,6 +44,12 @@ message::JobState read_state(JobId job, schema::JobState::Reader from, Reading& 
   state.ended = from.getEnded();
   if (from.hasStopped()) state.stopped = read(from.getStopped());
   state.cell_only_records = from.getCellOnlyRecords();
+  const auto crashed = from.getCrashed();
+  reading.count(crashed.size(), limits::tasks_max, "JobState.crashed");
+  for (const auto one : crashed) {
+    state.crashed.push_back(
+        {task_from(one.getTask()), one.getTimes(), text_from(one.getWhat(), text_bytes_max, "Crashed.what")});
+  }
   return state;
 }
 
@@ -56,9 +62,14 @@ std::size_t words(const message::JobCreate& message) {
   return words_of<schema::JobCreate> + text_words(plan.name) + words(*plan.graph) +
          bits_words(plan.shard_of.size(), 32);
 }
+static std::size_t words(const std::vector<message::Crashed>& crashed) {
+  std::size_t total = list_words<schema::Crashed>(crashed.size());
+  for (const message::Crashed& one : crashed) total += text_words(one.what);
+  return total;
+}
 std::size_t words(const message::JobState& message) {
   return words_of<schema::JobState> + message.lives.size() + 2 * message.homes.size() +
-         (message.stopped ? words(*message.stopped) : 0);
+         (message.stopped ? words(*message.stopped) : 0) + words(message.crashed);
 }
 std::size_t words(const message::Assign& message) {
   return words_of<schema::Assign> + message.asked.size() + words(message.settled) +
@@ -108,6 +119,13 @@ void write(schema::Cell::Builder to, const message::JobState& message, const Cod
   builder.setEnded(message.ended);
   if (message.stopped) write(builder.initStopped(), *message.stopped);
   builder.setCellOnlyRecords(message.cell_only_records);
+  write_list(
+      message.crashed, [&](unsigned count) { return builder.initCrashed(count); },
+      [](auto& list, unsigned i, const message::Crashed& crashed) {
+        list[i].setTask(word_of(crashed.task));
+        list[i].setTimes(crashed.times);
+        if (!crashed.what.empty()) list[i].setWhat(as_text(crashed.what));
+      });
 }
 
 void write(schema::Cell::Builder to, const message::Assign& message, const CodeMap& codes) {

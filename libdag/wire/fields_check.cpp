@@ -60,8 +60,9 @@ static_assert(fields<Retry>() == 2);
 static_assert(fields<JobPlan>() == 8);
 
 static_assert(fields<message::JobCreate>() == 1);
-static_assert(fields<message::JobState>() == 9);
+static_assert(fields<message::JobState>() == 10);
 static_assert(fields<message::ShardHome>() == 2);
+static_assert(fields<message::Crashed>() == 3);
 static_assert(fields<message::Assign>() == 7);
 static_assert(fields<message::Settled>() == 8);
 static_assert(fields<message::Keep>() == 4);

@@ -191,7 +191,8 @@ inline void add_job(std::vector<Sample>& all) {
                             true,
                             true,
                             error(),
-                            true});
+                            true,
+                            {{{0, 3}, 1, "signal 11"}, {{2, 9}, 4, ""}}});
   add("assign",
       Assign{job, 1, epoch, {life(1), life(2)}, {plain_record(), full_record()}, {output(3)}, {{0, 8}}});
   add("settled", Settled{job, 1, epoch, 10, 12, 4, {output(1)}, {plain_record()}});

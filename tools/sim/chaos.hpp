@@ -54,6 +54,8 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
     world.all_die = forms.chance(0.4);
     world.rejoin = true;  // Somebody has to come back.
   }
+  Random poison(seed * 13 + 11);
+  world.poison = poison.chance(0.3);
   // Short jobs: faults have to come early to meet them.
   world.calm_at = Instant{std::chrono::milliseconds(20 + random.below(800))};
   return world;

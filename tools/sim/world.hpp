@@ -45,6 +45,8 @@ struct WorldOptions {
   bool all_die = false;
   /// The client gets what it wants through the runner beside the cell, also after the job's end.
   bool client_fetches = false;
+  /// Some tasks take their process down (not the cell's).
+  bool poison = false;
   Instant calm_at = Instant{std::chrono::seconds(2)};
   Duration patience = std::chrono::seconds(60);  ///< after calm_at, until the job must have ended
   std::uint64_t events_max = 3'000'000;
@@ -189,6 +191,7 @@ class World {
     std::map<std::uint32_t, message::Assign> assigned;
     std::deque<Work> queue;
     std::uint32_t lanes_busy = 0;
+    std::map<std::uint32_t, OutputName> running;  ///< by lane
     std::map<std::uint32_t, std::pair<AttemptId, std::shared_ptr<void>>> actors;
     std::set<OutputName> stopped;
     std::optional<Instant> runner_timer;
@@ -577,6 +580,36 @@ class World {
                                                    : random_.below(200'000));
   }
 
+  std::uint32_t take_lane(Process& process, TaskId task, AttemptId id) {
+    ++process.lanes_busy;
+    std::uint32_t lane = 0;
+    while (process.running.contains(lane)) ++lane;
+    process.running[lane] = {task, id};
+    return lane;
+  }
+  /// False: the process is not there any more, or the kernel took it down.
+  bool leave_lane(Process* process, std::uint32_t lane, const KernelRun& run) {
+    if (process == nullptr) return false;
+    const std::uint32_t index = process->life.process.value;
+    if (run.crashes && options_.poison && index != 0) {
+      LifeEnd end{ProcessEnd::faulted, "signal 11", {}, lane};
+      for (const auto& [other, name] : process->running)
+        end.running.push_back({name.task, name.attempt, other});
+      ++seen["crashed"];
+      if (process->running.size() > 1) ++seen["crashed in company"];
+      const Life life = process->life;
+      gone(index);
+      events_.after(millis(0, 20), [this, life, end] {
+        cell_->on_life_down(life, now(), end);
+        drain_cell();
+      });
+      return false;
+    }
+    --process->lanes_busy;
+    process->running.erase(lane);
+    return true;
+  }
+
   void executed(TaskId task, AttemptId id) {
     if (!executed_.insert({task, id}).second) {
       throw Violation("attempt " + to_string(task) + to_string(id) + " was executed twice");
@@ -634,12 +667,11 @@ class World {
     auto run = std::make_shared<KernelRun>(run_kernel(program_, about.id, id, fragment.codes[draft.code],
                                                       draft.returns, 1, views, nullptr, predicates,
                                                       options_.varying));
-    ++process.lanes_busy;
+    const std::uint32_t lane = take_lane(process, about.id, id);
     events_.after(kernel_time(),
-                  [this, life = process.life, shard = work.shard, row = work.row, attempt, run] {
+                  [this, life = process.life, shard = work.shard, row = work.row, attempt, run, lane] {
                     Process* mine = find(life);
-                    if (mine == nullptr) return;
-                    --mine->lanes_busy;
+                    if (!leave_lane(mine, lane, *run)) return;
                     const auto found = mine->homes.find(shard);
                     if (found != mine->homes.end()) end_row(*mine, *found->second, row, attempt, *run);
                     run_lanes(*mine);
@@ -738,8 +770,9 @@ class World {
         run->ended.id = attempt.id;
         run->ended.outcome = Outcome::failed;
         run->ended.error = Error{ErrorCode::output_lost, "the object is not here"};
-        events_.after(kernel_time(), [this, life = process.life, run] { end_attempt(life, *run); });
-        ++process.lanes_busy;
+        const std::uint32_t lane = take_lane(process, attempt.task, attempt.id);
+        events_.after(kernel_time(),
+                      [this, life = process.life, run, lane] { end_attempt(life, *run, lane); });
         return;
       }
       self = found->second.second.get();
@@ -767,14 +800,13 @@ class World {
                                        })};
     }
     if (attempt.stands_for) ++seen["run again"];
-    ++process.lanes_busy;
-    events_.after(kernel_time(), [this, life = process.life, run] { end_attempt(life, *run); });
+    const std::uint32_t lane = take_lane(process, attempt.task, attempt.id);
+    events_.after(kernel_time(), [this, life = process.life, run, lane] { end_attempt(life, *run, lane); });
   }
 
-  void end_attempt(Life life, KernelRun& run) {
+  void end_attempt(Life life, KernelRun& run, std::uint32_t lane) {
     Process* mine = find(life);
-    if (mine == nullptr) return;
-    --mine->lanes_busy;
+    if (!leave_lane(mine, lane, run)) return;
     if (!mine->runner->on_ended(run.ended, now())) {
       for (auto& [shard, box] : mine->homes) {
         if (box->home.on_ended(run.ended, now())) {

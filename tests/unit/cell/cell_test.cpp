@@ -384,3 +384,67 @@ TEST_CASE("a client that goes away is told nothing more") {
   REQUIRE(job.told.size() == 1);
   CHECK(job.told[0].client == ClientId{2});
 }
+
+namespace {
+
+RunningAttempt running(std::uint32_t task, std::uint32_t lane) { return {{0, task}, {{1, 1}, 1}, lane}; }
+LifeEnd crash(std::vector<RunningAttempt> attempts, std::optional<std::uint32_t> guilty_lane) {
+  return {ProcessEnd::faulted, "signal 11", std::move(attempts), guilty_lane};
+}
+
+}  // namespace
+
+TEST_CASE("a task that took its process down is charged, those beside it are not") {
+  Job job(chain_plan({0, 0, 0}, 1));
+  job.cell.begin({cell_life, life(1), life(2)}, {life(1)}, now);
+  job.cell.on_life_down(life(2), now, crash({running(0, 0), running(1, 1)}, 1));
+  job.look();
+  const std::vector<message::Crashed> once{{{0, 1}, 1, "signal 11"}};
+  CHECK(job.cell.state().crashed == once);
+  const auto states = job.of<message::JobState>();
+  REQUIRE_FALSE(states.empty());  // The state that tells of the death tells of the crash.
+  CHECK(states.back().second.lives == std::vector<Life>{life(1), cell_life});
+  CHECK(states.back().second.crashed == once);
+
+  job.cell.on_life_down(life(2), now, crash({running(1, 1)}, 1));  // Known already.
+  CHECK(job.cell.state().crashed == once);
+  // Its home's process dies of it, too: who is the home then knows.
+  job.cell.on_life_down(life(1), now, crash({running(1, 0)}, 0));
+  job.look();
+  CHECK(job.of<message::JobState>().back().second.crashed ==
+        std::vector<message::Crashed>{{{0, 1}, 2, "signal 11"}});
+  CHECK(job.of<message::Assign>().size() == 1);
+}
+
+TEST_CASE("crashes of a task are forgotten when it is settled") {
+  Job job(chain_plan({0, 0, 0}, 1));
+  job.cell.begin({cell_life, life(1)}, {cell_life}, now);
+  job.cell.on_life_down(life(1), now, crash({running(0, 0)}, 0));
+  REQUIRE(job.cell.state().crashed.size() == 1);
+  job.say(job.cut(0, 1, 2, {finished(0, {{1, 1}, 1})}));
+  CHECK(job.cell.state().crashed.empty());
+}
+
+TEST_CASE("where the killer is not known, each is a suspect, once for nothing") {
+  Job job(chain_plan({0, 0, 0}, 1));
+  job.cell.begin({cell_life, life(1), life(2), life(3)}, {cell_life}, now);
+  LifeEnd out_of_memory{ProcessEnd::out_of_memory, "out of memory", {running(0, 0), running(1, 1)}, {}};
+  job.cell.on_life_down(life(1), now, out_of_memory);
+  CHECK(job.cell.state().crashed.empty());
+  out_of_memory.running[0] = running(2, 0);
+  job.cell.on_life_down(life(2), now, out_of_memory);
+  REQUIRE(job.cell.state().crashed.size() == 1);
+  CHECK(job.cell.state().crashed[0].task == TaskId{0, 1});
+  job.cell.on_life_down(life(3), now,
+                        {ProcessEnd::killed, "killed", {running(2, 0)}, {}});  // Alone: no riddle.
+  CHECK(job.cell.state().crashed.size() == 2);
+}
+
+TEST_CASE("nobody is charged for a node that went away, or for what never was a task of the job") {
+  Job job(chain_plan({0, 0, 0}, 1));
+  job.cell.begin({cell_life, life(1), life(2), life(3)}, {cell_life}, now);
+  job.cell.on_life_down(life(1), now, {ProcessEnd::went_with_node, "", {running(0, 0)}, {}});
+  job.cell.on_life_down(life(2), now, {ProcessEnd::stopped_by_us, "", {running(0, 0)}, {}});
+  job.cell.on_life_down(life(3), now, crash({running(77, 0), {{9, 1}, {{1, 1}, 1}, 1}}, 0));
+  CHECK(job.cell.state().crashed.empty());
+}

@@ -164,6 +164,16 @@ class LocalJob {
     post(life(thief), life(victim), message::StealRequest{plan_->job, slots});
   }
 
+  /// Where a kernel of this name waits for a lane.
+  std::optional<std::uint32_t> waits_at(const std::string& name) const {
+    for (const Process& process : processes_) {
+      for (const Work& work : process.queue) {
+        if (process.up && name_of(process, work) == name && !dropped(process, work))
+          return process.life.process.value;
+      }
+    }
+    return std::nullopt;
+  }
   Cell& cell() { return *cell_; }
   /// After a test has called the cell.
   void told_cell() { drain_cell(); }
@@ -447,11 +457,18 @@ class LocalJob {
 
   // ---- Lanes
 
-  bool can_run(const Process& process, const Work& work) {
-    if (paused.empty()) return true;
-    if (work.attempt != nullptr) return !paused.contains(work.attempt->name);
+  static const std::string& name_of(const Process& process, const Work& work) {
+    if (work.attempt != nullptr) return work.attempt->name;
     const RowTable& table = process.homes.at(work.shard)->table;
-    return !paused.contains(table.name_of(table[work.row]));
+    return table.name_of(table[work.row]);
+  }
+  /// Nobody wants it run any more.
+  static bool dropped(const Process& process, const Work& work) {
+    if (work.attempt != nullptr) return process.stopped.contains({work.attempt->task, work.attempt->id});
+    return process.homes.at(work.shard)->table.word(work.row).state != RowState::ready;
+  }
+  bool can_run(const Process& process, const Work& work) const {
+    return paused.empty() || !paused.contains(name_of(process, work));
   }
   bool lane_has_work() {
     return std::any_of(processes_.begin(), processes_.end(), [&](const Process& process) {

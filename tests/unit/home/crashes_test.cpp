@@ -1,0 +1,182 @@
+// A task that takes its process down has used up a try; whoever was only in the same process has not.
+#include <catch2/catch.hpp>
+
+#include "tests/unit/home/scripted.hpp"
+
+using namespace dag;
+using namespace dag::test;
+
+namespace {
+
+const auto both = [] { return GENERATE(Representation::as_needed, Representation::supervised); };
+
+/// `task`, which is `name`, takes down the process that it was given to; that one comes up again.
+void crash(LocalJob& job, TaskId task, const std::string& name, std::vector<TaskId> beside = {}) {
+  job.run_until([&] { return job.waits_at(name).has_value(); });
+  const std::uint32_t process = *job.waits_at(name);
+  LifeEnd end{ProcessEnd::faulted, "signal 11", {{task, {{1, 1}, 1}, 0}}, 0};
+  for (const TaskId other : beside) {
+    end.running.push_back({other, {{1, 1}, 1}, static_cast<std::uint32_t>(end.running.size())});
+  }
+  job.kill(process);
+  job.cell().on_life_down(job.life(process), job.now, end);
+  job.told_cell();
+  job.come_up(process);
+}
+
+struct Poisoned {
+  explicit Poisoned(std::uint32_t attempts) {
+    graph.attempts(poison, attempts, std::chrono::milliseconds(10));
+  }
+  Names graph;
+  TaskId before = graph.task("before"), poison = graph.task("poison", {before}),
+         beside = graph.task("beside"), after = graph.task("after", {poison});
+};
+
+LocalJobOptions home_at(std::uint32_t home, Representation representation) {
+  LocalJobOptions options;
+  options.processes = 3;
+  options.homes = {home};
+  options.cell_runs = false;
+  options.representation = representation;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a task that takes its process down as often as it may be tried has failed; those beside it have not") {
+  const std::uint32_t attempts = GENERATE(1u, 3u);
+  Poisoned made(attempts);
+  // The home is in the process that goes down, or in another.
+  const std::uint32_t home = GENERATE(1u, 2u);
+  LocalJobOptions options = home_at(home, both());
+  options.place = 1;
+  LocalJob job(made.graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"poison", "beside"};
+  for (std::uint32_t i = 0; i < attempts; ++i) {
+    REQUIRE(job.outcome(made.poison) == Outcome::none);
+    crash(job, made.poison, "poison", {made.beside});
+  }
+  job.paused = {"poison"};
+  job.run();
+  CHECK(job.runs("poison") == 0);
+  CHECK(job.outcome(made.poison) == Outcome::failed);
+  const Error& error = *job.settled.at(made.poison).record.error;
+  CHECK(error.code == ErrorCode::process_crashed);
+  CHECK(error.what == "task 'poison' (1) took its process down with it" +
+                          std::string(attempts > 1 ? " 3 times" : "") + ": signal 11");
+  CHECK(job.outcome(made.after) == Outcome::cancelled);
+  CHECK(job.outcome(made.beside) == Outcome::finished);  // One try is all it has.
+  CHECK(job.runs("before") <= 1 + attempts);
+}
+
+TEST_CASE("a crash and a failure are tries alike, and the kernel is told which one it is") {
+  Poisoned made(3);
+  LocalJobOptions options = home_at(2, both());
+  options.place = 1;
+  Script script;
+  script.failures["poison"] = 2;
+  LocalJob job(made.graph.builder.sealed(), script.kernel(), options);
+  job.paused = {"poison"};
+  crash(job, made.poison, "poison");
+  job.paused.clear();
+  job.run();
+  std::vector<std::uint32_t> tries;
+  for (const LocalJob::Ran& ran : job.ran) {
+    if (ran.name == "poison") tries.push_back(ran.try_number);
+  }
+  CHECK(tries == std::vector<std::uint32_t>{2, 3});
+  CHECK(job.outcome(made.after) == Outcome::finished);
+}
+
+TEST_CASE("the last try may be one that throws") {
+  Poisoned made(2);
+  LocalJobOptions options = home_at(2, both());
+  options.place = 1;
+  Script script;
+  script.failures["poison"] = 9;
+  LocalJob job(made.graph.builder.sealed(), script.kernel(), options);
+  job.paused = {"poison"};
+  crash(job, made.poison, "poison");
+  job.paused.clear();
+  job.run();
+  CHECK(job.runs("poison") == 1);
+  CHECK(job.outcome(made.poison) == Outcome::failed);
+  CHECK(job.settled.at(made.poison).record.error->code == ErrorCode::task_failed);
+}
+
+TEST_CASE("a pause lies between a crash and the next try") {
+  Poisoned made(2);
+  LocalJobOptions options = home_at(2, both());
+  options.place = 1;
+  LocalJob job(made.graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"poison"};
+  crash(job, made.poison, "poison");
+  job.paused.clear();
+  job.settle_down();
+  CHECK(job.runs("poison") == 0);
+  CHECK(job.home(0).explain(made.poison) == "waits for its next try");
+  job.run();
+  CHECK(job.runs("poison") == 1);
+  CHECK(job.outcome(made.poison) == Outcome::finished);
+}
+
+TEST_CASE("a job actor's call that takes its process down is charged like a task") {
+  Names graph;
+  graph.actor("A");
+  const TaskId first = graph.call(0, "first"), poison = graph.call(0, "poison"),
+               after = graph.call(0, "after");
+  const TaskId last = graph.task("last");
+  graph.edge(after, last, detail::EdgeKind::weak);
+  graph.attempts(poison, 2);
+  LocalJobOptions options = home_at(GENERATE(1u, 2u), both());
+  options.place = 1;
+  const bool once = GENERATE(true, false);
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.keep({poison});
+  job.paused = {"poison"};
+  for (int i = 0; i < (once ? 1 : 2); ++i) {
+    crash(job, poison, "poison");
+  }
+  if (once) job.paused.clear();
+  job.run();
+  CHECK(job.outcome(first) == Outcome::finished);
+  CHECK(job.outcome(last) == Outcome::finished);
+  if (once) {
+    const std::uint64_t state = mixed(value_of("A"), value_of("first"));
+    CHECK(job.value(poison) == mixed(state, value_of("poison")));
+    CHECK(job.outcome(after) == Outcome::finished);
+  } else {
+    CHECK(job.outcome(poison) == Outcome::failed);
+    CHECK(job.settled.at(poison).record.error->code == ErrorCode::process_crashed);
+    CHECK(job.outcome(after) == Outcome::cancelled);
+  }
+}
+
+TEST_CASE("an ended task that takes processes down when it is run again stops the job") {
+  Names graph;
+  const TaskId a = graph.task("a"), b = graph.task("b");
+  LocalJobOptions options = home_at(2, Representation::supervised);
+  options.place = 1;
+  options.inline_bytes_max = 0;
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"b"};
+  job.run_until([&] { return job.outcome(a) == Outcome::finished; });
+  job.settle_down();
+  job.paused = {"a", "b"};
+  job.die(1);
+  job.come_up(1);
+  job.fetch(a);
+  for (int i = 0; i < 5; ++i) {
+    REQUIRE_FALSE(job.job_ended);
+    crash(job, a, "a");
+  }
+  job.run();
+  REQUIRE(job.job_ended->stopped);
+  CHECK(job.job_ended->stopped->code == ErrorCode::process_crashed);
+  job.settle_down();
+  REQUIRE(job.brought.contains(a));
+  CHECK(job.brought.at(a).lost);
+  CHECK(job.outcome(b) == Outcome::none);
+}
