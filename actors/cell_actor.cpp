@@ -53,7 +53,7 @@ caf::behavior CellActor::make_behavior() {
         act();
       },
       [this](const mail::LifeDown& down) {
-        cell_.on_life_down(down.life, ports_.now());
+        cell_.on_life_down(down.life, ports_.now(), down.how);
         act();
       },
       [this](mail::Brought& arrived) {

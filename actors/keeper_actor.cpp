@@ -165,7 +165,9 @@ void KeeperActor::carry_out(GatewayEffect any) {
         } else if constexpr (std::is_same_v<Effect, JobLifeUp>) {
           send(node_, mail::LifeUp{effect.life, effect.job});
         } else if constexpr (std::is_same_v<Effect, JobLifeDown>) {
-          send(node_, mail::LifeDown{effect.down.life, effect.job});
+          keeper::WorkerDown& down = effect.down;
+          LifeEnd how{down.end, std::move(down.text), std::move(down.running), down.guilty_lane};
+          send(node_, mail::LifeDown{down.life, effect.job, std::move(how)});
         } else if constexpr (std::is_same_v<Effect, WantOutput>) {
           send(node_, mail::Want{effect.job, effect.task});
         } else if constexpr (std::is_same_v<Effect, CancelJob>) {

@@ -118,6 +118,7 @@ struct LifeUp {
 struct LifeDown {
   Life life;
   std::optional<JobId> job = std::nullopt;
+  LifeEnd how = {};
 };
 /// NodeActor -> HomeActor: another process asks for rows.
 struct Steal {

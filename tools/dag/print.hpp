@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "libdag/keeper/messages.hpp"
+#include "libdag/client/cluster.hpp"
 
 namespace dag::tool {
 
