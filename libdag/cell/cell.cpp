@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace dag {
+namespace {
+
+/// So often a task may run in a process that is killed before it counts as a try.
+constexpr std::uint32_t suspicions_free = 2;
+
+}  // namespace
 
 Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
     : options_(options), plan_(std::move(plan)), records_(records) {
@@ -83,9 +89,13 @@ void Cell::blame(const LifeEnd& how) {
     attempt.suspected = suspect == suspected_.end() ? 0 : suspect->second;
   }
   for (const Charge& charge : charges(how.end, how.guilty_lane, running)) {
-    // There are no processes of its own for a suspect: the second time counts.
-    const bool suspect_again = charge.suspect && suspected_[charge.task]++ > 0;
-    if (charge.exit != Exit::failed && !suspect_again) continue;
+    // There are no processes of its own for a suspect, so the third time counts. When a process was killed by
+    // somebody outside (an operator, the kernel short of memory: nobody tells), who ran there alone is no
+    // more than a suspect either.
+    const bool perhaps = charge.exit == Exit::failed && how.end == ProcessEnd::killed && !how.guilty_lane;
+    const bool suspect = charge.suspect || perhaps;
+    if (suspect && ++suspected_[charge.task] <= suspicions_free) continue;
+    if (!suspect && charge.exit != Exit::failed) continue;
     const auto at = std::lower_bound(
         state_.crashed.begin(), state_.crashed.end(), charge.task,
         [](const message::Crashed& crashed, TaskId wanted) { return crashed.task < wanted; });

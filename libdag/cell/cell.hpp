@@ -84,7 +84,7 @@ class Cell {
   void on_message(Life from, const JobMessage& message, Instant now);
   void on_life_up(Life life, Instant now);
   /// Tasks that took the process down are charged with a try (supervision/blame.hpp says which those are),
-  /// and homes learn that together with the death. A task may be a suspect once for nothing.
+  /// and homes learn that together with the death. A task may be a suspect twice for nothing.
   void on_life_down(Life life, Instant now, const LifeEnd& how = {});
 
   /// Tells the client of these tasks of the graph, now or when they are settled; no tasks: of all of them.

@@ -425,19 +425,29 @@ TEST_CASE("crashes of a task are forgotten when it is settled") {
   CHECK(job.cell.state().crashed.empty());
 }
 
-TEST_CASE("where the killer is not known, each is a suspect, once for nothing") {
+TEST_CASE("where the killer is not known, each is a suspect, twice for nothing") {
   Job job(chain_plan({0, 0, 0}, 1));
-  job.cell.begin({cell_life, life(1), life(2), life(3)}, {cell_life}, now);
+  job.cell.begin({cell_life, life(1), life(2), life(3), life(4)}, {cell_life}, now);
   LifeEnd out_of_memory{ProcessEnd::out_of_memory, "out of memory", {running(0, 0), running(1, 1)}, {}};
   job.cell.on_life_down(life(1), now, out_of_memory);
+  job.cell.on_life_down(life(2), now, out_of_memory);
   CHECK(job.cell.state().crashed.empty());
   out_of_memory.running[0] = running(2, 0);
-  job.cell.on_life_down(life(2), now, out_of_memory);
-  REQUIRE(job.cell.state().crashed.size() == 1);
-  CHECK(job.cell.state().crashed[0].task == TaskId{0, 1});
-  job.cell.on_life_down(life(3), now,
-                        {ProcessEnd::killed, "killed", {running(2, 0)}, {}});  // Alone: no riddle.
+  job.cell.on_life_down(life(3), now, out_of_memory);
+  CHECK(job.cell.state().crashed == std::vector<message::Crashed>{{{0, 1}, 1, "out of memory"}});
+  out_of_memory.running = {running(2, 0)};
+  job.cell.on_life_down(life(4), now, out_of_memory);  // Alone: no riddle.
   CHECK(job.cell.state().crashed.size() == 2);
+}
+
+TEST_CASE(
+    "a process that somebody outside killed is not its only task's fault, unless it goes on like that") {
+  Job job(chain_plan({0, 0, 0}, 1));
+  job.cell.begin({cell_life, life(1), life(2), life(3)}, {cell_life}, now);
+  for (std::uint32_t times = 1; times <= 3; ++times) {
+    job.cell.on_life_down(life(times), now, {ProcessEnd::killed, "signal 9", {running(0, 0)}, {}});
+    CHECK(job.cell.state().crashed.size() == (times < 3 ? 0 : 1));
+  }
 }
 
 TEST_CASE("nobody is charged for a node that went away, or for what never was a task of the job") {
