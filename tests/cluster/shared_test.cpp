@@ -158,7 +158,7 @@ TEST_CASE("a client that nobody answers says where it looked") {
   CHECK_THAT(job.err(), Catch::Contains("no node of a cluster answers at 127.0.0.1:"));
 }
 
-TEST_CASE("a port that is taken is named") {
+TEST_CASE("a node whose port is taken names it") {
   Nodes nodes(1);
   Process second({bin("dagd"), "--id", "1", "--listen", nodes.address()});
   CHECK(second.ends() == 4);
