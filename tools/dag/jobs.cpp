@@ -76,7 +76,9 @@ int cancel(const Options& options, JobId job) {
 int wait(const Options& options, JobId job, std::optional<double> limit) {
   std::optional<Duration> within;
   if (limit) within = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(*limit));
-  const JobInfo ended = connect_for(options, job)->wait(job, within);
+  const auto cluster = connect_for(options, job);
+  if (options.verbose) std::cerr << "dag: waits for " << to_string(job) << std::endl;
+  const JobInfo ended = cluster->wait(job, within);
   print(options, ended);
   return ended.phase == JobPhase::finished ? exit_ok : exit_work_failed;
 }

@@ -1,0 +1,184 @@
+// The commands of `dag` against real nodes: what they print, what they end with, what they leave behind.
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+#include "tests/cluster/processes.hpp"
+
+using cluster::bin;
+using cluster::Process;
+
+namespace {
+
+/// A state directory of the test's own, so that nobody's cluster is touched; what is up in it ends with it.
+class State {
+ public:
+  State() {
+    std::string name = (std::filesystem::temp_directory_path() / "dag-commands-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
+    path_ = name;
+  }
+  ~State() {
+    run({"down"});
+    std::filesystem::remove_all(path_);
+  }
+
+  struct Ended {
+    std::optional<int> status;
+    std::string out, err;
+  };
+  Ended run(std::vector<std::string> words) const {
+    words.insert(words.begin(), bin("dag"));
+    Process process(words, {{"DAG_STATE_DIR", path_}, {"DAG_ADDRESS", ""}});
+    const std::optional<int> status = process.ends();
+    return {status, process.out(), process.err()};
+  }
+  const std::string& path() const { return path_; }
+  std::string file() const { return path_ + "/cluster.json"; }
+  /// Of the nodes in the address file, in its order.
+  std::vector<pid_t> pids() const {
+    std::ifstream in(file());
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::vector<pid_t> found;
+    const std::regex pid("\"pid\":([0-9]+)");
+    for (std::sregex_iterator one(text.begin(), text.end(), pid), end; one != end; ++one) {
+      found.push_back(std::stoi((*one)[1]));
+    }
+    return found;
+  }
+
+ private:
+  std::string path_;
+};
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Gone, or a zombie that nobody has waited for yet.
+bool has_ended(pid_t pid) {
+  std::error_code none;
+  return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", none).empty();
+}
+
+}  // namespace
+
+TEST_CASE("a cluster is brought up, grows, is asked and taken down") {
+  const State state;
+  const auto up = state.run({"up", "--nodes", "2"});
+  INFO(up.err);
+  REQUIRE(up.status == 0);
+  REQUIRE(std::regex_match(up.out, std::regex("export DAG_ADDRESS=127\\.0\\.0\\.1:[0-9]+\n")));
+  const std::string address = first_line(up.out).substr(up.out.find('=') + 1);
+  CHECK_THAT(up.err, Catch::Contains("dag join " + address));
+
+  const auto again = state.run({"up"});
+  CHECK(again.status == 2);
+  CHECK_THAT(again.err, Catch::Contains("a cluster is up already, at " + address));
+
+  const auto join = state.run({"join", address});
+  INFO(join.err);
+  CHECK(join.status == 0);
+  CHECK_THAT(join.out, Catch::StartsWith("n2 at 127.0.0.1:"));
+
+  const auto list = state.run({"node", "list", "--verbose"});
+  CHECK(list.status == 0);
+  for (const char* node : {"\nn0 ", "\nn1 ", "\nn2 "}) CHECK_THAT(list.out, Catch::Contains(node));
+  CHECK_THAT(list.err, Catch::Contains("at " + address + ", by " + state.file()));
+  CHECK_THAT(state.run({"node", "show", "2"}).out, Catch::StartsWith("n2 (alive)"));
+  CHECK(state.run({"node", "show", "9"}).status == 5);
+
+  const std::vector<pid_t> pids = state.pids();
+  REQUIRE(pids.size() == 3);
+  const auto down = state.run({"down"});
+  CHECK(down.status == 0);
+  CHECK_THAT(down.err, Catch::Contains("3 nodes have ended"));
+  for (const pid_t pid : pids) CHECK(has_ended(pid));
+  CHECK_FALSE(std::filesystem::exists(state.file()));
+  const auto nothing = state.run({"down"});
+  CHECK(nothing.status == 0);
+  CHECK_THAT(nothing.err, Catch::Contains("no cluster is up"));
+}
+
+TEST_CASE("jobs are submitted to any node, and asked about at every node") {
+  const State state;
+  REQUIRE(state.run({"up", "--nodes", "2"}).status == 0);
+  const auto first = state.run({"submit", bin("hello")});
+  INFO(first.err);
+  CHECK(first.status == 0);
+  CHECK(first.out == "job1\n");
+  const auto watched = state.run({"submit", "--watch", bin("hello")});
+  CHECK(watched.status == 0);
+  CHECK(watched.out == "5\n");
+
+  const auto show = state.run({"node", "show", "n1"});
+  std::smatch address;
+  REQUIRE(std::regex_search(show.out, address, std::regex("address +(\\S+),")));
+  const auto there = state.run({"submit", "--json", "--address", address[1], bin("hello")});
+  CHECK(there.out == "{\"job\":\"job1.1\"}\n");
+
+  // Both are asked of node 0: the second job's id says that node 1 has it.
+  CHECK_THAT(state.run({"wait", "1"}).out, Catch::StartsWith("job1 hello: finished"));
+  const auto other = state.run({"wait", "job1.1", "--timeout", "60"});
+  CHECK(other.status == 0);
+  CHECK_THAT(other.out, Catch::StartsWith("job1.1 hello: finished"));
+  const auto list = state.run({"ls"});
+  CHECK(list.status == 0);
+  for (const char* job : {"\njob1 ", "\njob2 ", "\njob1.1 "}) CHECK_THAT(list.out, Catch::Contains(job));
+  CHECK_THAT(state.run({"show", "1.1", "--json"}).out, Catch::Contains("\"phase\":\"finished\""));
+
+  CHECK(state.run({"show", "job9"}).status == 5);
+  CHECK(state.run({"show", "job7.1"}).status == 5);
+  CHECK(state.run({"show", "train"}).status == 2);
+}
+
+TEST_CASE("a job that runs on is waited for, not for ever, and cancelled") {
+  const State state;
+  REQUIRE(state.run({"up"}).status == 0);
+  CHECK(state.run({"submit", bin("cluster_mixture"), "--", "200", "20000"}).out == "job1\n");
+  CHECK(state.run({"wait", "1", "--timeout", "0.05"}).status == 7);
+  CHECK(state.run({"cancel", "1"}).status == 0);
+  const auto wait = state.run({"wait", "1"});
+  CHECK(wait.status == 1);
+  CHECK_THAT(wait.out, Catch::Contains("cancelled"));
+}
+
+TEST_CASE("a node that is gone is not asked, and whoever waits for its job learns it") {
+  const State state;
+  REQUIRE(state.run({"up"}).status == 0);
+  CHECK(state.run({"submit", bin("cluster_mixture"), "--", "200", "20000"}).status == 0);
+  Process wait({bin("dag"), "wait", "1", "--verbose", "--state-dir", state.path()}, {{"DAG_ADDRESS", ""}});
+  REQUIRE(wait.says("waits for job1"));
+  kill(state.pids().at(0), SIGKILL);
+  CHECK(wait.ends() == 8);
+  CHECK_THAT(wait.err(), Catch::Contains("cluster_lost"));
+  CHECK(state.run({"ls"}).status == 3);  // The address file names nobody who runs.
+}
+
+TEST_CASE("a graph is looked at without a cluster") {
+  const State state;
+  const auto dry = state.run({"submit", "--dry-run", bin("hello")});
+  CHECK(dry.status == 0);
+  CHECK(dry.out == "hello: 2 tasks, 1 edge; longest path (2 tasks): hi > len\n");
+  const auto none = state.run({"submit", bin("hello")});
+  CHECK(none.status == 3);
+  CHECK_THAT(none.err, Catch::Contains("dag up"));
+}
+
+TEST_CASE("a node that does not end is killed, and a process that is no node is left alone") {
+  const State state;
+  REQUIRE(state.run({"up", "--nodes", "2"}).status == 0);
+  const std::vector<pid_t> pids = state.pids();
+  REQUIRE(pids.size() == 2);
+  kill(pids[1], SIGSTOP);
+  const auto down = state.run({"down", "--json"});
+  CHECK(down.status == 0);
+  CHECK_THAT(down.err, Catch::Contains("n1 did not end within 5 s: it is killed"));
+  for (const pid_t pid : pids) CHECK(has_ended(pid));
+
+  Process bystander({"sleep", "600"});
+  std::ofstream(state.file()) << "{\"nodes\":[{\"id\":0,\"address\":\"127.0.0.1:1\",\"pid\":"
+                              << bystander.id() << "}]}\n";
+  CHECK_THAT(state.run({"down"}).err, Catch::Contains("no cluster is up"));
+  CHECK_FALSE(has_ended(bystander.id()));
+}
