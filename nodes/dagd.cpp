@@ -7,13 +7,11 @@
 #include <iostream>
 #include <thread>
 
+#include "libdag/client/exit_status.hpp"
 #include "nodes/keeper.hpp"
 #include "nodes/settings.hpp"
 
 namespace {
-
-// As INTERFACE.md has them.
-constexpr int exit_usage = 2, exit_configuration = 4, exit_lost = 8, exit_interrupted = 130;
 
 dag::KeeperOptions options_of(const dag::Settings& settings) {
   dag::KeeperOptions options;
@@ -45,7 +43,7 @@ void end_on_signal(dag::Keeper& keeper, const sigset_t& signals) {
     sigwait(&signals, &number);
     keeper.stop();
     sigwait(&signals, &number);
-    _exit(exit_interrupted);
+    _exit(dag::exit_interrupted);
   }).detach();
 }
 
@@ -57,7 +55,7 @@ int serve(const dag::Settings& settings) {
   const auto failed = keeper.wait();
   if (!failed) return EXIT_SUCCESS;
   std::cerr << "dagd: " << failed->message() << '\n';
-  return failed->code == dag::ErrorCode::cluster_lost ? exit_lost : exit_configuration;
+  return dag::exit_status_of(failed->code);
 }
 
 }  // namespace
@@ -68,6 +66,6 @@ int main(int argc, char** argv) {
     return settings ? serve(*settings) : EXIT_SUCCESS;
   } catch (const dag::Failure& failure) {
     std::cerr << "dagd: " << failure.what() << '\n';
-    return failure.error().code == dag::ErrorCode::usage ? exit_usage : exit_configuration;
+    return dag::exit_status_of(failure.error().code);
   }
 }

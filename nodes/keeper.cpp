@@ -196,7 +196,8 @@ void Keeper::start_membership() {
     transport_->member_up(up.life, up.endpoint);
   };
   ports.down = [this](const MemberDown& down) {
-    logger_->warn("{} is gone: {}", to_string(down.life.process), name(down.why));
+    logger_->log(down.why == DownWhy::left ? spdlog::level::info : spdlog::level::warn, "{} is gone: {}",
+                 to_string(down.life.process), name(down.why));
     transport_->member_down(down.life);
   };
   ports.view = [this](std::vector<Claim> members) {

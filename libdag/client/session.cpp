@@ -1,10 +1,14 @@
 #include "dag/session.hpp"
 
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <exception>
+#include <iostream>
 #include <string_view>
 
 #include "libdag/client/draw_request.hpp"
+#include "libdag/client/exit_status.hpp"
 #include "libdag/client/node.hpp"
 #include "libdag/client/submit_request.hpp"
 #include "libdag/graph/check.hpp"
@@ -12,8 +16,27 @@
 namespace dag {
 namespace {
 
+/// A job whose main does not catch it ends with the error as a person reads it and the exit status that says
+/// what kind it was, instead of with a core dump. Other exceptions take their usual course.
+void end_well_on_failure() {
+  static std::terminate_handler previous = nullptr;
+  if (previous != nullptr) return;
+  previous = std::set_terminate([] {
+    try {
+      if (const auto exception = std::current_exception()) std::rethrow_exception(exception);
+    } catch (const Failure& failure) {
+      std::cerr << program_invocation_short_name << ": " << failure.what() << std::endl;
+      std::cout.flush();
+      std::_Exit(exit_status_of(failure.error().code));
+    } catch (...) {
+    }
+    previous();
+  });
+}
+
 /// Takes `--dag-NAME VALUE` and `--dag-NAME=VALUE` out of argv.
 NodeOptions take_options(int& argc, char** argv) {
+  end_well_on_failure();
   NodeOptions options;
   if (const char* address = std::getenv("DAG_ADDRESS"); address != nullptr) options.address = address;
   int kept = argc > 0 ? 1 : 0;

@@ -323,7 +323,7 @@ void GatewayMachine::introduce(JobId id, const KeptJob& job, const Worker& to) {
 void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper::WorkerDown down,
                                  bool replace, Instant now) {
   worker.phase = Worker::Phase::down;
-  worker.end = down.text;
+  if (down.end != ProcessEnd::stopped_by_us) worker.end = down.text;
   const Life node = worker.node, life = worker.life;
   const bool charged = down.end != ProcessEnd::went_with_node && down.end != ProcessEnd::stopped_by_us;
   const std::string text = to_string(life.process) + ": " + down.text;

@@ -4,14 +4,13 @@
 
 #include <iostream>
 
+#include "libdag/client/exit_status.hpp"
 #include "libdag/keeper/host.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/build_id.hpp"
 
 namespace dag {
 namespace {
-
-constexpr int exit_lost = 8;
 
 RunningPage* map_page(int descriptor) {
   void* page = mmap(nullptr, sizeof(RunningPage), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
@@ -151,7 +150,7 @@ int WorkerNode::serve() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return failed_.has_value(); });
   std::cerr << "dag: " << to_string(seat_.self.process) << " ends: " << failed_->message() << std::endl;
-  return failed_->code == ErrorCode::cluster_lost ? exit_lost : EXIT_FAILURE;
+  return exit_status_of(failed_->code);
 }
 
 }  // namespace dag

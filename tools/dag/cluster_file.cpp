@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "dag/error.hpp"
@@ -97,15 +99,34 @@ void write_cluster(const std::string& state_dir, const StartedNodes& nodes) {
 void remove_cluster(const std::string& state_dir) {
   const std::string name = cluster_file_of(state_dir);
   if (unlink(name.c_str()) != 0 && errno != ENOENT) throw cannot("remove", name);
+  // What its nodes wrote: nI.log of their own, nI/ of their worker processes.
+  const std::regex of_node("n[0-9]+(\\.log)?");
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(state_dir, failed)) {
+    if (std::regex_match(entry.path().filename().string(), of_node))
+      std::filesystem::remove_all(entry, failed);
+  }
 }
 
-ClusterLock::ClusterLock(const std::string& state_dir) {
+ClusterLock::ClusterLock(const std::string& state_dir) : state_dir_(state_dir) {
   detail::make_state_dir(state_dir).value_or_throw();
   const std::string name = state_dir + "/lock";
-  file_ = open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file_ < 0 || flock(file_, LOCK_EX) != 0) throw cannot("lock", name);
+  for (;;) {
+    file_ = open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file_ < 0 || flock(file_, LOCK_EX) != 0) throw cannot("lock", name);
+    // Who had it before us may have removed it: then another file is the lock now.
+    struct stat ours {
+    }, named{};
+    if (fstat(file_, &ours) == 0 && stat(name.c_str(), &named) == 0 && ours.st_ino == named.st_ino) return;
+    close(file_);
+    detail::make_state_dir(state_dir).value_or_throw();
+  }
 }
 
-ClusterLock::~ClusterLock() { close(file_); }
+ClusterLock::~ClusterLock() {
+  unlink((state_dir_ + "/lock").c_str());
+  rmdir(state_dir_.c_str());  // Not when something lies there.
+  close(file_);
+}
 
 }  // namespace dag::tool

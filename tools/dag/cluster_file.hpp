@@ -36,12 +36,14 @@ void remove_cluster(const std::string& state_dir);
 class ClusterLock {
  public:
   explicit ClusterLock(const std::string& state_dir);
+  /// Leaves no lock, and no state directory that is empty.
   ~ClusterLock();
   ClusterLock(const ClusterLock&) = delete;
   ClusterLock& operator=(const ClusterLock&) = delete;
 
  private:
   int file_ = -1;
+  std::string state_dir_;
 };
 
 }  // namespace dag::tool

@@ -3,9 +3,9 @@
 #include <charconv>
 #include <memory>
 
+#include "libdag/client/exit_status.hpp"
 #include "tools/dag/command_kernel.hpp"
 #include "tools/dag/commands.hpp"
-#include "tools/dag/exit_status.hpp"
 #include "tools/dag/process.hpp"
 #include "tools/dag/work.hpp"
 

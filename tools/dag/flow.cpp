@@ -4,10 +4,10 @@
 #include <iostream>
 #include <memory>
 
+#include "libdag/client/exit_status.hpp"
 #include "libdag/client/workflow_file.hpp"
 #include "tools/dag/command_kernel.hpp"
 #include "tools/dag/commands.hpp"
-#include "tools/dag/exit_status.hpp"
 #include "tools/dag/flow_file.hpp"
 #include "tools/dag/work.hpp"
 

@@ -7,8 +7,8 @@
 #include <iostream>
 #include <memory>
 
+#include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
-#include "tools/dag/exit_status.hpp"
 #include "tools/dag/process.hpp"
 
 namespace dag::tool {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <iostream>
 
+#include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
-#include "tools/dag/exit_status.hpp"
 #include "tools/dag/options.hpp"
 #include "tools/dag/print.hpp"
 
@@ -42,8 +42,14 @@ int list(const Options& options) {
   const std::vector<NodeInfo> nodes = first->nodes();
   for (std::size_t i = 1; i < nodes.size(); ++i) {
     if (!is_up(nodes[i])) continue;
-    for (JobInfo& job : detail::connect(nodes[i].endpoint.control)->jobs(std::nullopt)) {
-      jobs.push_back(std::move(job));
+    try {
+      for (JobInfo& job : detail::connect(nodes[i].endpoint.control)->jobs(std::nullopt)) {
+        jobs.push_back(std::move(job));
+      }
+    } catch (const Failure& failure) {
+      // The others' jobs are no less true.
+      std::cerr << "dag ls: without the jobs of " << to_string(nodes[i].life.process) << ": "
+                << failure.what() << '\n';
     }
   }
   std::sort(jobs.begin(), jobs.end(), [](const JobInfo& a, const JobInfo& b) { return a.job < b.job; });

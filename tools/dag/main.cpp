@@ -2,9 +2,9 @@
 
 #include <iostream>
 
+#include "libdag/client/exit_status.hpp"
 #include "libdag/client/nearest.hpp"
 #include "tools/dag/commands.hpp"
-#include "tools/dag/exit_status.hpp"
 
 namespace {
 
@@ -37,12 +37,12 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const bool wrong = app.exit(error) != 0;
     if (wrong && argc > 1 && argv[1][0] != '-') suggest(app, argv[1]);
-    return wrong ? dag::tool::exit_usage : dag::tool::exit_ok;
+    return wrong ? dag::exit_usage : dag::exit_ok;
   } catch (const dag::Failure& failure) {
     std::cerr << "dag: " << failure.what() << '\n';
-    return dag::tool::exit_status_of(failure.error().code);
+    return dag::exit_status_of(failure.error().code);
   } catch (const std::exception& error) {
     std::cerr << "dag: " << error.what() << '\n';
-    return dag::tool::exit_work_failed;
+    return dag::exit_work_failed;
   }
 }

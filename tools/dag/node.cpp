@@ -4,8 +4,8 @@
 #include <charconv>
 #include <iostream>
 
+#include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
-#include "tools/dag/exit_status.hpp"
 #include "tools/dag/options.hpp"
 #include "tools/dag/print.hpp"
 

@@ -11,8 +11,8 @@
 #include <memory>
 #include <random>
 
+#include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
-#include "tools/dag/exit_status.hpp"
 #include "tools/dag/process.hpp"
 
 namespace dag::tool {

@@ -3,8 +3,8 @@
 
 #include <iostream>
 
+#include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
-#include "tools/dag/exit_status.hpp"
 #include "tools/dag/options.hpp"
 #include "tools/dag/process.hpp"
 

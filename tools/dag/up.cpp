@@ -8,9 +8,9 @@
 #include <random>
 #include <set>
 
+#include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
 #include "tools/dag/dagd.hpp"
-#include "tools/dag/exit_status.hpp"
 #include "tools/dag/options.hpp"
 #include "tools/dag/print.hpp"
 #include "tools/dag/process.hpp"

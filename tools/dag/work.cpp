@@ -9,8 +9,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "libdag/client/exit_status.hpp"
 #include "tools/dag/command_kernel.hpp"
-#include "tools/dag/exit_status.hpp"
 #include "tools/dag/process.hpp"
 
 namespace dag::tool {

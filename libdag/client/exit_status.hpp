@@ -1,9 +1,9 @@
 #pragma once
-// What the commands of libdag end with. Scripts rely on it.
+// What programs of libdag end with, and jobs whose main does not catch a Failure. Scripts rely on it.
 
 #include <dag/error.hpp>
 
-namespace dag::tool {
+namespace dag {
 
 enum ExitStatus : int {
   exit_ok = 0,
@@ -47,4 +47,4 @@ inline int exit_status_of(ErrorCode code) {
   }
 }
 
-}  // namespace dag::tool
+}  // namespace dag
