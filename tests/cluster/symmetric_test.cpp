@@ -77,7 +77,7 @@ TEST_CASE("processes of two binaries are not one run: both builds are named") {
   CHECK_THAT(zero.err(), Catch::Contains("binary_mismatch"));
 }
 
-TEST_CASE("a port that is taken is named") {
+TEST_CASE("a run whose port is taken names it") {
   const std::string first = cluster::free_address();
   const std::vector<std::string> job{bin("cluster_mixture"), "400", "10000"};
   Process zero(job, place(0, 2, first)), one(job, place(1, 2, first));
