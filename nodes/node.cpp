@@ -272,7 +272,6 @@ void Node::on_member_down(const MemberDown& down) {
 }
 
 void Node::on_turned_away(const Caller& caller, const Error& why) {
-  logger_->warn("{} was turned away: {}", to_string(caller.life), why.what);
   if (place_->rank != 0 || !caller.same_cluster || caller.life.process.value >= place_->size) return;
   if (why.code != ErrorCode::binary_mismatch && why.code != ErrorCode::peer_version) return;
   {

@@ -171,6 +171,7 @@ void Driver::on_hello(const net::FrameArrived& frame, const link::Hello& hello) 
         answer ? Error{ErrorCode::configuration_invalid, "too many processes have come and gone", {}}
                : answer.error();
     operation = wire::Handshake{link::refused(setup_.self, why)};
+    complain("a caller was turned away", why.what);
     if (turned_away_.size() < turned_away_max) {
       const bool ours = hello.cluster == setup_.cluster || hello.cluster == ClusterId{};
       turned_away_.push_back({{hello.from, ours}, why, steady_now() + refusal_leaves_within});
