@@ -10,6 +10,7 @@
 #include <iostream>
 
 #include "libdag/graph/partition.hpp"
+#include "libdag/keeper/admission.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/build_id.hpp"
 #include "nodes/cores.hpp"
@@ -167,6 +168,13 @@ void Node::start_membership() {
 
 Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_ptr<detail::JobState> state) {
   if (Status gathered = wait_for_all(); !gathered) return gathered;
+  // The processes of a run are alike: they divide one host's cores.
+  const LoadSummary load = load_of(lanes_);
+  std::vector<NodeDevices> nodes;
+  for (std::uint32_t rank = 0; rank < (place_ ? place_->size : 1); ++rank) {
+    nodes.push_back(devices_of({rank}, load));
+  }
+  if (Status possible = admit(*graph, nodes); !possible) return possible;
   auto plan = std::make_shared<JobPlan>();
   plan->job = {next_job_.fetch_add(1)};
   plan->name = state->name;

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <random>
 
+#include "nodes/cores.hpp"
+
 namespace dag {
 
 Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
@@ -29,8 +31,11 @@ SystemConfig::SystemConfig() {
 }
 
 LoadSummary load_of(const Lanes& lanes) {
+  static const std::uint64_t memory =
+      topology_of_host().memory_bytes;  // Does not change, and takes a while to ask.
   LoadSummary load;
-  load.devices.push_back({"cpu", static_cast<std::uint32_t>(lanes.count()), lanes.idle(), 0, 0, Duration{0}});
+  load.devices.push_back(
+      {"cpu", static_cast<std::uint32_t>(lanes.count()), lanes.idle(), memory, memory, Duration{0}});
   load.tasks_ready = static_cast<std::uint32_t>(lanes.queued());
   return load;
 }

@@ -164,3 +164,75 @@ TEST_CASE("a node whose port is taken names it") {
   CHECK(second.ends() == 4);
   CHECK_THAT(second.err(), Catch::Contains("address_in_use") && Catch::Contains(nodes.address().substr(10)));
 }
+
+TEST_CASE("needs that nobody has are refused at submission, with each node's reason, in every form") {
+  Nodes nodes(2);
+  nodes.gather();
+  const std::vector<std::vector<std::string>> forms{at(nodes, {bin("cluster_demanding")}),
+                                                    {bin("cluster_demanding")},
+                                                    {bin("dag"), "run", "-n", "2", bin("cluster_demanding")}};
+  for (const std::vector<std::string>& words : forms) {
+    Process job(words);
+    CHECK(job.ends() == 4);
+    CHECK_THAT(job.err(), Catch::Contains("needs_impossible") && Catch::Contains("'glutton'") &&
+                              Catch::Contains("n0 never"));
+  }
+}
+
+TEST_CASE("training in worker processes gives the loss curve of one process, also when one is killed") {
+  const std::vector<std::string> small{
+      "--layers", "2", "--width", "64", "--heads",          "2",  "--context",          "32", "--batch", "4",
+      "--stages", "2", "--steps", "30", "--evaluate-every", "10", "--checkpoint-every", "3",  "--json"};
+  const auto train = [&](std::vector<std::string> words) {
+    words.insert(words.end(), small.begin(), small.end());
+    return words;
+  };
+  const auto curves = [](const std::string& json) {
+    const std::size_t from = json.find("\"stopped_early\"");
+    return from == std::string::npos ? "no curve in: " + json : json.substr(from);
+  };
+  Process alone(train({bin("train_gpt")}));
+  REQUIRE(alone.ends() == 0);
+  Nodes nodes(3);
+  nodes.gather();
+  SECTION("undisturbed") {
+    Process job(train({bin("train_gpt"), "--address", nodes.address()}));
+    CHECK(job.ends() == 0);
+    INFO(job.err());
+    CHECK(curves(job.out()) == curves(alone.out()));
+  }
+  for (std::size_t victim = 0; victim < 3; ++victim) {
+    SECTION("process " + std::to_string(victim) + " is killed") {
+      Process job(train({bin("train_gpt"), "--address", nodes.address()}));
+      REQUIRE(job.says("step   8/30"));
+      const auto workers = workers_of(nodes, "job1");
+      REQUIRE(workers.size() == 3);
+      kill(workers[victim], SIGKILL);
+      CHECK(job.ends() == 0);
+      INFO(job.err());
+      CHECK(curves(job.out()) == curves(alone.out()));
+    }
+  }
+}
+
+TEST_CASE("a job goes on when its client is killed, and its processes end with it") {
+  Nodes nodes(2);
+  nodes.gather();
+  Process job(at(nodes, {bin("cluster_mixture"), "60", "2000"}));
+  REQUIRE(job.says("quarter"));
+  job.kill(SIGKILL);
+  Process wait({bin("dag"), "wait", "job1", "--address", nodes.address()});
+  CHECK(wait.ends() == 0);
+  INFO(wait.err());
+  CHECK_THAT(wait.out() + wait.err(), Catch::Contains("finished"));
+}
+
+TEST_CASE("the node with a job's record is killed: its client is told, and does not wait for ever") {
+  Nodes nodes(2);
+  nodes.gather();
+  Process job(at(nodes, {bin("cluster_mixture"), "60", "2000"}));
+  REQUIRE(job.says("quarter"));
+  nodes.node(0).kill(SIGKILL);
+  CHECK(job.ends() == 8);
+  CHECK_THAT(job.err(), Catch::Contains("cluster_lost"));
+}

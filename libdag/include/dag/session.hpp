@@ -73,9 +73,9 @@ class Job {
 /// kernels it serves until the end and then exits. Code before it runs in every process.
 class Session {
  public:
-  /// Takes libdag's own flags out of argv: `--address HOST[:PORT]`, `--dag-lanes N`, `--dag-log LEVEL`. From
-  /// here on a Failure that nobody catches ends the program with its message and an exit status of its own.
-  /// Throws Failure(usage) on a bad one.
+  /// Takes libdag's own flags out of argv: `--address HOST[:PORT]`, `--dag-lanes N`, `--dag-log LEVEL`.
+  /// Throws Failure(usage) on a bad one, and others when no node answers or none can be started. From here on
+  /// a Failure that nobody catches ends the program with its message and an exit status of its own.
   Session(int& argc, char** argv);
   ~Session();
   Session(const Session&) = delete;
