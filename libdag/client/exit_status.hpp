@@ -32,6 +32,7 @@ inline int exit_status_of(ErrorCode code) {
     case ErrorCode::actor_name_taken:
     case ErrorCode::deadline_impossible:
     case ErrorCode::needs_impossible:
+    case ErrorCode::address_in_use:
     case ErrorCode::configuration_invalid:
       return exit_infeasible;
     case ErrorCode::job_unknown:
