@@ -103,7 +103,9 @@ void describe(CLI::App& app, Wanted& wanted) {
   app.add_option("--fail-shard", wanted.plan.fail_shard, "let the evaluation of this validation shard fail");
   app.add_option("--checkpoint", wanted.plan.checkpoint_directory, "write checkpoints to this directory");
   app.add_option("--checkpoint-every", wanted.plan.checkpoint_every,
-                 "save all stages after so many steps; 0: never (10 when --checkpoint is given)");
+                 "save all stages after so many steps, which bounds what a loss costs and what is kept to "
+                 "make up for it; 0: never")
+      ->capture_default_str();
   app.add_option("--resume", wanted.resume_directory, "go on from the newest checkpoint in this directory");
   app.add_option("--prompt", wanted.plan.sample.prompt, "what the sample of generated text begins with");
   app.add_option("--plot", wanted.plot_file, "write the loss curve as SVG");
@@ -175,7 +177,10 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   gpt::Plan& plan = wanted.plan;
-  if (!plan.checkpoint_directory.empty() && plan.checkpoint_every == 0) plan.checkpoint_every = 10;
+  if (!plan.checkpoint_directory.empty() && plan.checkpoint_every == 0) {
+    std::cerr << "train_gpt: --checkpoint needs --checkpoint-every to be more than 0\n";
+    return 2;
+  }
 
   const auto text = wanted.text_file.empty() ? gpt::load_licences() : gpt::load_text(wanted.text_file);
   if (!plan.checkpoint_directory.empty() && wanted.resume_directory.empty() &&

@@ -81,8 +81,9 @@ struct Builder::Index {
   Interned<std::string, std::hash<std::string>> names;
   Interned<Code, CodeHash> codes;
   Interned<Policy, PolicyHash> policies;
-  std::vector<std::uint32_t> in_edges;               // of each task, so far
-  std::map<std::uint32_t, std::uint32_t> last_call;  // of each actor, in this fragment
+  std::vector<std::uint32_t> in_edges;                                  // of each task, so far
+  std::map<std::uint32_t, std::uint32_t> last_call;                     // of each actor, in this fragment
+  std::unordered_map<const std::byte*, std::uint32_t> shared_literals;  // by where their bytes lie
 };
 
 Builder::Builder() : index_(std::make_unique<Index>()), serial_(next_serial()) {}
@@ -117,13 +118,18 @@ void Builder::add_argument(Argument argument) {
   ++task.argument_count;
 }
 
+/// A value that several tasks share by reference (dag::Ref) is one literal: it goes to other processes once.
 void Builder::add_literal(Blob value) {
-  add_argument({ArgumentKind::literal, size32(fragment_.literals.size()), 1, 0});
-  fragment_.literals.push_back(std::move(value));
+  const std::uint32_t next = size32(fragment_.literals.size());
+  const auto [at, fresh] = index_->shared_literals.try_emplace(value.bytes().data(), next);
+  const bool shared = !fresh && value;  // Null blobs all lie nowhere.
+  add_argument({ArgumentKind::literal, shared ? at->second : next, 1, 0});
+  if (!shared) fragment_.literals.push_back(std::move(value));
 }
 
 void Builder::add_literal(const Writer& value) {
-  add_literal(Blob(value.bytes()));
+  add_argument({ArgumentKind::literal, size32(fragment_.literals.size()), 1, 0});
+  fragment_.literals.emplace_back(value.bytes());
   const std::uint32_t task = size32(fragment_.tasks.size() - 1);
   for (const std::uint32_t actor : value.actors()) fragment_.mentions.emplace_back(task, actor);
 }

@@ -107,6 +107,21 @@ TEST_CASE("what several tasks say is stored once", "[builder]") {
   }
 }
 
+TEST_CASE("a literal that several tasks share is kept once", "[builder]") {
+  Builder builder;
+  const Blob text(std::as_bytes(std::span("abc"))), same_bytes(std::as_bytes(std::span("abc")));
+  for (const Blob& literal : {text, text, same_bytes, text}) {
+    plain(builder, "reads");
+    builder.add_literal(literal);
+  }
+  const Fragment fragment = builder.sealed();
+  CHECK(fragment.literals.size() == 2);
+  REQUIRE(fragment.arguments.size() == 4);
+  CHECK(fragment.arguments[1].first == fragment.arguments[0].first);
+  CHECK(fragment.arguments[2].first != fragment.arguments[0].first);
+  CHECK(fragment.arguments[3].first == fragment.arguments[0].first);
+}
+
 TEST_CASE("the builder can go on after it was sealed", "[builder]") {
   Builder builder;
   const auto a = plain(builder, "a");
