@@ -1,0 +1,52 @@
+// Mistakes that the compiler finds, one per number in MISTAKE: run.sh compiles each and reads the message.
+// Number 0 is the same program without any. 1 expects: a task's lambda may not capture 2 expects: the
+// kernel's result cannot travel between tasks 3 expects: this type cannot travel between tasks 4 expects: a
+// task that returns nothing must declare its effects 5 expects: type mismatch 6 expects: the task's kernel
+// takes another number of arguments 7 expects: to be saved, a job actor's class needs
+#include <dag/dag.hpp>
+#include <memory>
+
+struct Opaque {
+  explicit Opaque(int n) : number(std::make_unique<int>(n)) {}
+  Opaque(Opaque&&) = default;
+  std::unique_ptr<int> number;
+};
+struct Ledger {
+  int total = 0;
+  int add(int n) { return total += n; }
+};
+
+void mistakes() {
+  dag::Graph graph("mistakes");
+  auto one = graph.task("one", [] { return 1; });
+  auto nothing = graph
+                     .task(
+                         "nothing", [](int) {}, one)
+                     .effects(dag::idempotent);
+  auto ledger = graph.actor<Ledger>("ledger");
+  static_cast<void>(ledger.call<&Ledger::add>(one));
+  [[maybe_unused]] int outside = 2;
+#if MISTAKE == 1
+  graph.task(
+      "captures", [outside](int n) { return n + outside; }, one);
+#elif MISTAKE == 2
+  graph.task(
+      "opaque", [](int n) { return Opaque(n); }, one);
+#elif MISTAKE == 3
+  graph.task(
+      "opaque", [](const Opaque& given) { return *given.number; }, Opaque(1));
+#elif MISTAKE == 4
+  auto silent = graph.task(
+      "silent", [](int) {}, one);  // Not used, it is refused when the graph is submitted.
+  graph.task(
+      "after", [](int) { return 1; }, silent);
+#elif MISTAKE == 5
+  graph.task(
+      "text", [](const std::string& text) { return text.size(); }, one);
+#elif MISTAKE == 6
+  graph.task(
+      "two", [](int a, int b) { return a + b; }, one);
+#elif MISTAKE == 7
+  static_cast<void>(ledger.save());
+#endif
+}
