@@ -1,8 +1,5 @@
-// Mistakes that the compiler finds, one per number in MISTAKE: run.sh compiles each and reads the message.
-// Number 0 is the same program without any. 1 expects: a task's lambda may not capture 2 expects: the
-// kernel's result cannot travel between tasks 3 expects: this type cannot travel between tasks 4 expects: a
-// task that returns nothing must declare its effects 5 expects: type mismatch 6 expects: the task's kernel
-// takes another number of arguments 7 expects: to be saved, a job actor's class needs
+// Mistakes that the compiler finds, one per number in MISTAKE: run.sh compiles each and reads the message,
+// which follows the number below. Number 0 is the same program without any.
 #include <dag/dag.hpp>
 #include <memory>
 
@@ -26,27 +23,27 @@ void mistakes() {
   auto ledger = graph.actor<Ledger>("ledger");
   static_cast<void>(ledger.call<&Ledger::add>(one));
   [[maybe_unused]] int outside = 2;
-#if MISTAKE == 1
+#if MISTAKE == 1  // a task's lambda may not capture
   graph.task(
       "captures", [outside](int n) { return n + outside; }, one);
-#elif MISTAKE == 2
+#elif MISTAKE == 2  // the kernel's result cannot travel between tasks
   graph.task(
       "opaque", [](int n) { return Opaque(n); }, one);
-#elif MISTAKE == 3
+#elif MISTAKE == 3  // this type cannot travel between tasks
   graph.task(
       "opaque", [](const Opaque& given) { return *given.number; }, Opaque(1));
-#elif MISTAKE == 4
+#elif MISTAKE == 4  // a task that returns nothing must declare its effects
   auto silent = graph.task(
       "silent", [](int) {}, one);  // Not used, it is refused when the graph is submitted.
   graph.task(
       "after", [](int) { return 1; }, silent);
-#elif MISTAKE == 5
+#elif MISTAKE == 5  // type mismatch
   graph.task(
       "text", [](const std::string& text) { return text.size(); }, one);
-#elif MISTAKE == 6
+#elif MISTAKE == 6  // the task's kernel takes another number of arguments
   graph.task(
       "two", [](int a, int b) { return a + b; }, one);
-#elif MISTAKE == 7
+#elif MISTAKE == 7  // to be saved, a job actor's class needs
   static_cast<void>(ledger.save());
 #endif
 }

@@ -5,9 +5,10 @@ compiler=$1
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 source=$here/mistakes.cpp
 compile() { "$compiler" -std=c++20 -fsyntax-only -I"$here/../../libdag/include" -DMISTAKE="$1" "$source" 2>&1; }
-failed=0
+failed=0 checked=0
 said=$(compile 0) || { printf 'mistakes: the program without one does not compile:\n%s\n' "$said" >&2; exit 1; }
 while read -r number expected; do
+  checked=$((checked + 1))
   if said=$(compile "$number"); then
     printf 'mistakes: number %s compiles\n' "$number" >&2
     failed=1
@@ -17,5 +18,6 @@ while read -r number expected; do
   else
     printf '%s: %s\n' "$number" "$expected"
   fi
-done < <(sed -n 's|^// \([0-9]*\) expects: |\1 |p' "$source")
+done < <(sed -n 's|^#.*MISTAKE == \([0-9]*\) *// |\1 |p' "$source")
+[ $checked -eq 7 ] || { printf 'mistakes: %s of 7 were found\n' $checked >&2; exit 1; }
 exit $failed
