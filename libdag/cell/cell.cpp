@@ -8,6 +8,16 @@ namespace {
 /// So often a task may run in a process that is killed before it counts as a try.
 constexpr std::uint32_t suspicions_free = 2;
 
+std::vector<recorded::TaskClass> classes_of(const detail::Fragment& fragment) {
+  std::vector<std::uint64_t> counts(fragment.names.size());
+  for (const detail::TaskDraft& task : fragment.tasks) ++counts[task.name];
+  std::vector<recorded::TaskClass> classes;
+  for (std::size_t name = 0; name < counts.size(); ++name) {
+    if (counts[name] > 0) classes.push_back({fragment.names[name], counts[name]});
+  }
+  return classes;
+}
+
 }  // namespace
 
 Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
@@ -32,9 +42,11 @@ bool Cell::alive(Life life) const {
   return std::binary_search(state_.lives.begin(), state_.lives.end(), life);
 }
 
-void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes, Instant) {
+void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes, Instant now) {
   DAG_CHECK(state_.version == 0 && !lives.empty());
   state_.version = 1;
+  if (!options_.submitted) options_.submitted = now;
+  say({}, {}, now, [&] { return recorded::TasksKnown{true, classes_of(*plan_->graph)}; });
   state_.lives = lives;
   state_.cell_only_records = !options_.self_runs;
   std::sort(state_.lives.begin(), state_.lives.end());
@@ -50,6 +62,7 @@ void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes,
     }
     DAG_CHECK(home != options_.self || options_.self_runs);
     state_.homes.push_back({home, {1, 1}});
+    if (home != Life{}) say({}, {}, now, [&] { return recorded::HomeGiven{shard, home, {1, 1}}; });
     recountable_ = recountable_ || home != options_.self;
   }
   if (!recountable_) plain_.resize(plan_->graph->tasks.size());
@@ -65,6 +78,7 @@ void Cell::on_life_up(Life life, Instant now) {
   if (state_.ended || alive(life)) return;
   state_.lives.insert(std::upper_bound(state_.lives.begin(), state_.lives.end(), life), life);
   ++state_.version;
+  say({}, {}, now, [&] { return recorded::Member{life, recorded::MemberChange::up}; });
   send(life, message::JobCreate{plan_});
   give_orphans(now);
 }
@@ -74,11 +88,12 @@ void Cell::on_life_down(Life life, Instant now, const LifeEnd& how) {
   DAG_CHECK(life != options_.self);
   std::erase(state_.lives, life);
   ++state_.version;
-  blame(how);
+  say({}, {}, now, [&] { return recorded::Member{life, recorded::MemberChange::down, how.what}; });
+  blame(how, now);
   give_orphans(now);
 }
 
-void Cell::blame(const LifeEnd& how) {
+void Cell::blame(const LifeEnd& how, Instant now) {
   std::vector<RunningAttempt> running = how.running;
   // A page that was cut off in the middle of a word may name anything.
   std::erase_if(running, [&](const RunningAttempt& attempt) {
@@ -99,12 +114,14 @@ void Cell::blame(const LifeEnd& how) {
     const auto at = std::lower_bound(
         state_.crashed.begin(), state_.crashed.end(), charge.task,
         [](const message::Crashed& crashed, TaskId wanted) { return crashed.task < wanted; });
+    std::uint32_t times = 1;
     if (at != state_.crashed.end() && at->task == charge.task) {
-      ++at->times;
+      times = ++at->times;
       at->what = how.what;
     } else {
       state_.crashed.insert(at, {charge.task, 1, how.what});
     }
+    say(charge.task, {}, now, [&] { return recorded::Crashed{times, how.what}; });
   }
 }
 
@@ -170,6 +187,7 @@ void Cell::give(std::uint32_t shard, Instant now) {
   message::ShardHome& home = state_.homes[shard];
   home.home = best;
   ++home.epoch.count;
+  say({}, {}, now, [&] { return recorded::HomeGiven{shard, home.home, home.epoch}; });
   streams_[shard] = {};
   if (home.epoch.count >= 256) {
     stop({ErrorCode::internal, "the home of shard " + std::to_string(shard) + " was lost too often"}, now);
@@ -194,6 +212,9 @@ void Cell::on_message(Life from, const JobMessage& any, Instant now) {
   stream.rows_open = outcomes->rows_open;
   stream.heard = true;
 
+  for (const OutcomeRecord& said : outcomes->records) {
+    if (said.spawned) say_known(said, now);
+  }
   std::map<std::uint32_t, message::Settled> news;
   news[shard];
   for (const OutputName& name : outcomes->plain) {
@@ -202,9 +223,9 @@ void Cell::on_message(Life from, const JobMessage& any, Instant now) {
     plain.attempt = name.attempt;
     plain.outcome = Outcome::finished;
     plain.has_output = !recountable_ && name.task.origin == 0 && plan_->graph->tasks[name.task.index].returns;
-    record(shard, std::move(plain), news);
+    settle(shard, std::move(plain), news, now);
   }
-  for (const OutcomeRecord& said : outcomes->records) record(shard, said, news);
+  for (const OutcomeRecord& said : outcomes->records) settle(shard, said, news, now);
   for (const TaskId task : outcomes->freed) {
     const auto ended = settled_.find(task);
     if (ended != settled_.end() && recountable_) ended->second.record.value = {};
@@ -222,7 +243,38 @@ void Cell::on_message(Life from, const JobMessage& any, Instant now) {
   end_if_done();
 }
 
-void Cell::record(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_t, message::Settled>& news) {
+/// What an attempt spawned: before any task of it is settled, perhaps in the same cut.
+void Cell::say_known(const OutcomeRecord& growth, Instant now) {
+  say(growth.task, growth.attempt, now, [&] {
+    spawned_.emplace(growth.first_spawned, growth.spawned);
+    return recorded::TasksKnown{false, classes_of(*growth.spawned)};
+  });
+}
+
+recorded::Settled Cell::recorded_of(const OutcomeRecord& said, Instant now) const {
+  recorded::Settled settled{said.outcome, {}, said.tries, said.error};
+  const detail::Fragment* fragment = plan_->graph.get();
+  std::uint32_t index = said.task.index;
+  if (said.task.origin != 0) {
+    auto part = spawned_.upper_bound(said.task);
+    if (part == spawned_.begin()) return settled;
+    --part;
+    fragment = part->second.get();
+    index -= part->first.index;
+  }
+  if (index >= fragment->tasks.size()) return settled;
+  const detail::TaskDraft& task = fragment->tasks[index];
+  settled.name = fragment->names[task.name];
+  const auto deadline = fragment->policies[task.policy].deadline;
+  // What is skipped was not to be done, so it cannot be late.
+  if (deadline && said.outcome != Outcome::skipped && now > *options_.submitted + *deadline) {
+    settled.late = now - (*options_.submitted + *deadline);
+  }
+  return settled;
+}
+
+void Cell::settle(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_t, message::Settled>& news,
+                  Instant now) {
   const TaskId task = said.task;
   news[shard].own.push_back(said.name());
   if (recountable_) log_[shard].push_back(task);
@@ -231,6 +283,7 @@ void Cell::record(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_
     return;
   }
   DAG_CHECK(!settled(task));  // The home has all that is settled, and it is the only one.
+  say(task, said.attempt, now, [&] { return recorded_of(said, now); });
   suspected_.erase(task);
   std::erase_if(state_.crashed, [&](const message::Crashed& crashed) { return crashed.task == task; });
   ++counts_.settled;

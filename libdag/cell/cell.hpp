@@ -41,6 +41,9 @@ struct CellOptions {
   /// Whether the cell's own life may be a home and run attempts. If not, it is a member all the same: its
   /// messages are let in, and its runner gets outputs for the client and keeps copies of saves.
   bool self_runs = true;
+  /// From when deadlines count, by the clock of this process; left out: from begin(). A task is late when its
+  /// outcome is recorded, and so seen by anybody, after its deadline.
+  std::optional<Instant> submitted = std::nullopt;
 };
 
 /// How a life ended, as far as whoever watched its process knows.
@@ -117,8 +120,17 @@ class Cell {
     bool heard = false;  ///< rows_open is from this epoch
   };
 
-  void record(std::uint32_t shard, OutcomeRecord record, std::map<std::uint32_t, message::Settled>& news);
-  void blame(const LifeEnd& how);
+  void settle(std::uint32_t shard, OutcomeRecord record, std::map<std::uint32_t, message::Settled>& news,
+              Instant now);
+  /// `what` makes what is recorded; it is not called when nobody listens.
+  template <class What>
+  void say(TaskId task, AttemptId attempt, Instant now, What&& what) {
+    if (!records_.enabled()) return;
+    records_.record({now, {options_.self.process, std::nullopt}, state_.job, task, attempt, what()});
+  }
+  void say_known(const OutcomeRecord& growth, Instant now);
+  recorded::Settled recorded_of(const OutcomeRecord& said, Instant now) const;
+  void blame(const LifeEnd& how, Instant now);
   void give_orphans(Instant now);
   void give(std::uint32_t shard, Instant now);
   message::Assign assignment(std::uint32_t shard) const;
@@ -152,6 +164,8 @@ class Cell {
   std::map<TaskId, std::set<ClientId>> followers_;
   std::set<TaskId> kept_;
   std::set<TaskId> cancelled_;
+  /// What attempts spawned, by its first task. Kept for records, so only when somebody listens.
+  std::map<TaskId, std::shared_ptr<const detail::Fragment>> spawned_;
   CellCounts counts_;
   std::vector<CellEffect> effects_;
 };

@@ -227,6 +227,7 @@ void Home::Impl::call_again_ended(RowIndex row, OutcomeRecord& record, Life from
   again.erase(row);
   if (create) {
     chain.alive = true;
+    say(row, [] { return recorded::Restored{}; });
     if (from != options.self) release(from, {record.task, attempt_of(row)});
   } else {
     ++chain.applied;
@@ -260,8 +261,10 @@ void Home::Impl::roll_back(std::uint32_t number, const std::string& why) {
     return fail_job({ErrorCode::internal, "job actors were restored " + std::to_string(group.rollbacks) +
                                               " times without getting further; last because " + why});
   }
+  std::vector<RowIndex> given_up;
   for (const std::uint32_t member : group.actors) {
     ActorChain& chain = chains[member];
+    if (chain.alive || chain.busy) given_up.push_back(chain.calls.front());
     chain.alive = false;
     chain.approved = no_row;
     if (chain.busy) {
@@ -269,7 +272,7 @@ void Home::Impl::roll_back(std::uint32_t number, const std::string& why) {
       for (const RowIndex row : chain.calls) {
         if (const auto out = handed_out.find(row); out != handed_out.end()) {
           stop_handed_out(row, out->second);
-          say(table[row].id, out->second.id, recorded::Lost{why});
+          say(table[row].id, out->second.id, [&] { return recorded::Lost{why}; });
           table.apply(row, TakenBack{out->second.word_attempt});
           handed_out.erase(out);
         }
@@ -282,6 +285,9 @@ void Home::Impl::roll_back(std::uint32_t number, const std::string& why) {
     if (chain.next < chain.calls.size()) to_decide.push_back(chain.calls[chain.next]);
   }
   group.chosen = choose_border(group);
+  for (const RowIndex create : given_up) {
+    say(create, [&] { return recorded::RolledBack{group.chosen, why}; });
+  }
   pump_group(group);
 }
 

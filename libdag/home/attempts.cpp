@@ -61,6 +61,7 @@ void Home::Impl::on_crashes(const message::JobState* before) {
 }
 
 void Home::Impl::start(RowIndex row, std::optional<Life> wanted_at) {
+  say(row, [] { return recorded::Ready{}; });
   const Policy& policy = table.policy_of(table[row]);
   const Life to =
       wanted_at ? *wanted_at : placement->place_attempt(table[row].id, places, options.self, policy);
@@ -175,7 +176,7 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   }
 
   ++counts.attempts;
-  say(about.id, id, recorded::Lent{to.process});
+  say(about.id, id, [&] { return recorded::Lent{to.process}; });
   // Objects are made through the runner, also here: it knows which making of an actor is the newest.
   const bool direct = local && lend.wanted.empty() && draft.call != CallKind::create;
   if (const auto out = handed_out.find(row); out != handed_out.end() && out->second.id == id) {
@@ -186,6 +187,7 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
     found->second.out->direct = direct;
   }
   if (direct) {
+    say(about.id, id, [] { return recorded::Started{}; });
     effects.emplace_back(StartAttempt{std::move(attempt), policy.priority});
   } else {
     send(to, std::move(lend));
@@ -200,17 +202,16 @@ void Home::Impl::stop_handed_out(RowIndex row, const HandedOut& out) {
   }
 }
 
-/// The attempt will not end: the row is held again.
-void Home::Impl::take_back(RowIndex row, std::string why, bool lost) {
+/// The attempt will not end, because it was lost or returned: the row is held again.
+void Home::Impl::take_back(RowIndex row, const RecordWhat& why) {
   const auto out = handed_out.find(row);
   DAG_CHECK(out != handed_out.end());
-  say(table[row].id, out->second.id,
-      lost ? RecordWhat(recorded::Lost{std::move(why)}) : RecordWhat(recorded::Returned{std::move(why)}));
+  say(table[row].id, out->second.id, [&] { return why; });
   table.apply(row, TakenBack{out->second.word_attempt});
   handed_out.erase(out);
   Tries& tried = tries[row];
-  if (lost && std::holds_alternative<GiveUp>(
-                  next_retry(table.policy_of(table[row]).retry, tried, Exit::lost, random))) {
+  if (std::holds_alternative<GiveUp>(
+          next_retry(table.policy_of(table[row]).retry, tried, Exit::lost, random))) {
     return close(row, Outcome::failed,
                  Error{ErrorCode::task_failed, describe(row) + " was lost with its process too often"});
   }
@@ -246,10 +247,11 @@ void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
 }
 
 void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life from, std::uint32_t word_attempt,
-                                   Duration) {
+                                   Duration ran) {
   if (record.outcome != Outcome::finished) {
     if (from != options.self) release(from, record.name());
     Error why = record.error.value_or(Error{ErrorCode::task_failed, "the attempt was stopped"});
+    say(record.task, record.attempt, [&] { return recorded::Ended{record.outcome, ran, why.what}; });
     return attempt_failed(row, word_attempt, record.attempt, why);
   }
   const bool here = from == options.self;
@@ -269,13 +271,18 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
     chain->applied = chain->next + 1;
     groups[chain->group].rollbacks = 0;
   }
-  if (record.becomes != detail::none) return grow(row, record, {});
+  if (record.becomes != detail::none) {
+    grow(row, record, {});
+    if (known.becomes == no_row) return;  // There is no more room for what it spawned.
+    return say(record.task, record.attempt, [&] { return recorded::Became{table[known.becomes].id, ran}; });
+  }
   if (record.spawned) grow(row, record, {});
   if (is_call(row) && known.has_output && known.digest == 0 && record.value)
     known.digest = digest_of(record.value);
   if (record.value) table[row].output.store(std::move(record.value));
   const Next ended = table.apply(row, AttemptEnded{word_attempt, Outcome::finished});
   DAG_CHECK(ended.what == Do::tell);
+  say(row, [&] { return recorded::Ended{Outcome::finished, ran, {}}; });
   note(row, false);
 }
 
@@ -291,7 +298,7 @@ void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, Attemp
   const NextTry next = next_retry(table.policy_of(table[row]).retry, tried, Exit::failed, random);
   ++tries[row].failed;
   if (const auto* again_after = std::get_if<RetryAfter>(&next)) {
-    say(table[row].id, id, recorded::Retried{again_after->pause, true});
+    say(table[row].id, id, [&] { return recorded::Retried{again_after->pause, true}; });
     const Next taken = table.apply(row, TakenBack{word_attempt});
     if (taken.what != Do::decide) return;
     if (again_after->pause > Duration{0}) {
@@ -329,7 +336,7 @@ void Home::Impl::on(Life from, const message::Return& back) {
       chain->busy = false;
       roll_back(chain->group, back.why);
     }
-    return take_back(row, back.why, true);
+    return take_back(row, recorded::Returned{back.why});
   }
   const auto found = again.find(row);
   if (found == again.end() || !found->second.out || found->second.out->id != back.name.attempt ||
@@ -361,7 +368,7 @@ void Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t 
     --slots;
     const AttemptId id{options.epoch, lent.word.attempt};
     handed_out[row] = {thief, id, lent.word.attempt, false};
-    say(table[row].id, id, recorded::Stolen{{options.self.process, std::nullopt}});
+    say(table[row].id, id, [&] { return recorded::Stolen{{options.self.process, std::nullopt}}; });
     hand_out(row, thief, id, false, {}, nullptr);
   }
 }

@@ -49,6 +49,7 @@ void Home::Impl::open(RowIndex row) {
 void Home::Impl::satisfy(RowIndex row) {
   switch (table.apply(row, PredecessorEnded{}).what) {
     case Do::make_ready:
+      say(row, [] { return recorded::Ready{}; });
       effects.emplace_back(MakeReady{row, table.policy_of(table[row]).priority});
       break;
     case Do::decide:
@@ -191,8 +192,16 @@ void Home::Impl::close(RowIndex row, Outcome outcome, std::optional<Error> error
   if (!is(row, flag::grown)) known.attempt = uncounted();
   known.error = std::move(error);
   known.has_output = false;
-  if (outcome == Outcome::cancelled) say(row, recorded::Cancelled{known.error ? known.error->what : ""});
+  say_closed(row, outcome, known.error ? known.error->what : std::string());
   note(row, false);
+}
+
+/// The row ended without an attempt of its own.
+void Home::Impl::say_closed(RowIndex row, Outcome outcome, const std::string& why) {
+  say(row, [&] {
+    return outcome == Outcome::cancelled ? RecordWhat(recorded::Cancelled{why})
+                                         : RecordWhat(recorded::Ended{outcome, Duration{0}, why});
+  });
 }
 
 /// A row ended: satisfies what nobody has satisfied yet, tells other shards, and those that became this one.
@@ -202,10 +211,6 @@ void Home::Impl::note(RowIndex row, bool by_lane) {
   const Word now_word = word(row);
   ++counts.ended;
   const bool finished = now_word.outcome == Outcome::finished;
-  Duration ran{0};
-  std::string error;
-  if (const Fact* known = fact(row); known != nullptr && known->error) error = known->error->what;
-  say(row, recorded::Ended{now_word.outcome, ran, std::move(error)});
   bool elsewhere = false;
   each_out(row, [&](const Edge& edge, RowIndex successor) {
     if (successor == no_row) {
@@ -228,7 +233,7 @@ void Home::Impl::note(RowIndex row, bool by_lane) {
 
 /// The end of a bare row that a lane reported, or that shows in the ends of its successors: reports of two
 /// lanes have no order, and a row must not be noted before those it rests on.
-void Home::Impl::note_quick(RowIndex row) {
+void Home::Impl::note_quick(RowIndex row, Duration ran) {
   std::vector<RowIndex> stack{row};
   while (!stack.empty()) {
     const RowIndex top = stack.back();
@@ -241,7 +246,9 @@ void Home::Impl::note_quick(RowIndex row) {
     });
     if (!ready) continue;
     stack.pop_back();
-    if (!is(top, flag::noted)) note(top, true);
+    if (is(top, flag::noted)) continue;
+    say(top, [&] { return recorded::Ended{Outcome::finished, top == row ? ran : Duration{0}, {}}; });
+    note(top, true);
   }
 }
 

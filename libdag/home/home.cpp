@@ -79,7 +79,9 @@ void Home::Impl::on_state(const message::JobState& newer) {
   for (const auto& [row, out] : handed_out) {
     if (!alive(out.runner) && options.planted != Planted::loss_ignored) lost.push_back(row);
   }
-  for (const RowIndex row : lost) take_back(row, to_string(handed_out.at(row).runner) + " died", true);
+  for (const RowIndex row : lost) {
+    take_back(row, recorded::Lost{to_string(handed_out.at(row).runner) + " died"});
+  }
   lost.clear();
   for (auto& [row, run] : again) {
     if (run.out && !alive(run.out->runner)) lost.push_back(row);
@@ -126,7 +128,7 @@ void Home::Impl::on_lanes(LaneReport&& report) {
     const Word ended = word(quick.row);
     if (ended.state == RowState::ended && ended.attempt == quick.attempt &&
         ended.outcome == Outcome::finished && !is(quick.row, flag::noted | flag::vanished)) {
-      note_quick(quick.row);
+      note_quick(quick.row, quick.ran);
     }
   }
   for (SlowEnd& slow : report.slow) {
@@ -199,8 +201,7 @@ void Home::Impl::fail_job(Error error) {
   send(state.cell, message::JobFailed{plan->job, options.shard, options.epoch, std::move(error)});
 }
 
-void Home::Impl::say(RowIndex row, RecordWhat what) { say(table[row].id, attempt_of(row), std::move(what)); }
-void Home::Impl::say(TaskId task, AttemptId attempt, RecordWhat what) {
+void Home::Impl::record(TaskId task, AttemptId attempt, RecordWhat what) {
   sink.record(Record{now, {options.self.process, std::nullopt}, plan->job, task, attempt, std::move(what)});
 }
 

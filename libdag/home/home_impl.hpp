@@ -169,7 +169,7 @@ class Home::Impl {
   void decide(RowIndex row);
   void close(RowIndex row, Outcome outcome, std::optional<Error> error);
   void note(RowIndex row, bool by_lane);
-  void note_quick(RowIndex row);
+  void note_quick(RowIndex row, Duration ran);
   void tell_shard(RowIndex row, std::uint32_t shard);
   std::vector<std::uint32_t> foreign_shards(RowIndex row) const;
   void ghost_news(const OutcomeRecord& record, const std::vector<Life>* holders, bool settled);
@@ -186,7 +186,7 @@ class Home::Impl {
   void row_attempt_ended(RowIndex row, OutcomeRecord& record, Life from, std::uint32_t word_attempt,
                          Duration ran);
   void attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why);
-  void take_back(RowIndex row, std::string why, bool lost);
+  void take_back(RowIndex row, const RecordWhat& why);
   void stop_handed_out(RowIndex row, const HandedOut& out);
   void lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots);
   bool bare(RowIndex row) const;
@@ -283,8 +283,17 @@ class Home::Impl {
   Life home_of(std::uint32_t shard) const { return state.homes[shard].home; }
   void send(Life to, JobMessage message) { effects.emplace_back(SendMessage{to, std::move(message)}); }
   void release(Life at, const OutputName& name);
-  void say(RowIndex row, RecordWhat what);
-  void say(TaskId task, AttemptId attempt, RecordWhat what);
+  /// `what` makes what is recorded; it is not called when nobody listens.
+  template <class What>
+  void say(TaskId task, AttemptId attempt, What&& what) {
+    if (sink.enabled()) record(task, attempt, what());
+  }
+  template <class What>
+  void say(RowIndex row, What&& what) {
+    if (sink.enabled()) record(table[row].id, attempt_of(row), what());
+  }
+  void record(TaskId task, AttemptId attempt, RecordWhat what);
+  void say_closed(RowIndex row, Outcome outcome, const std::string& why);
   std::string describe(RowIndex row) const;
 
   template <class Visit>  // (edge, predecessor row, place among the in-edges)

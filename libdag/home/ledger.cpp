@@ -36,6 +36,10 @@ void Home::Impl::put(RowIndex row, bool growth) {
     return;
   }
   OutcomeRecord record = record_of(row, true);
+  if (record.outcome != Outcome::finished) {
+    const auto tried = tries.find(row);
+    record.tries = (tried == tries.end() ? 0 : tried->second.failed) + crashes(row);
+  }
   if (known != nullptr && known->part != detail::none && (growth || !is(row, flag::grown))) {
     record.spawned = table.part(known->part).fragment;
     record.first_spawned = table.part(known->part).first_id;
@@ -167,7 +171,6 @@ void Home::Impl::own_settled(const OutputName& name) {
   DAG_CHECK(is(row, flag::sent) && !is(row, flag::settled) && attempt_of(row) == name.attempt);
   set(row, flag::settled);
   ++counts.settled;
-  say(row, recorded::Settled{});
   if (known != facts.end()) {
     wake_children(known->second);
     Fact& what = known->second;

@@ -178,7 +178,7 @@ void Home::Impl::answer_askers(RowIndex row) {
 
 void Home::Impl::remake(RowIndex row) {
   if (over || recounting || again.contains(row)) return;
-  say(row, recorded::OutputLost{});
+  say(row, [] { return recorded::OutputLost{}; });
   if (is_call(row)) return remake_call(row);
   again[row] = {};
   run_again(row);

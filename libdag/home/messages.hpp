@@ -56,6 +56,8 @@ struct OutcomeRecord {
   TaskId first_spawned;
   std::uint32_t becomes = detail::none;
   std::optional<Error> error;
+  /// How often the kernel was tried, for the cell: of a task that did not finish.
+  std::uint32_t tries = 0;
 
   OutputName name() const { return {task, attempt}; }
 };

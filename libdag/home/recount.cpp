@@ -195,6 +195,7 @@ bool Home::Impl::offer(RowIndex row, const OutcomeRecord& record, bool bytes, Li
 void Home::Impl::recount_if_complete() {
   if (!recounting || !asked.empty()) return;
   recounting = false;
+  say({}, {}, [&] { return recorded::Recounted{options.shard, options.epoch}; });
   // The home wants to look at the offers before a lane starts those rows.
   for (const auto& [row, offered] : offers) table.apply(row, Watched{});
   for (RowIndex row = 0; row < table.size(); ++row) open(row);
@@ -242,6 +243,7 @@ bool Home::Impl::adopt(RowIndex row) {
   DAG_CHECK(lent.what == Do::run);
   if (best->running) {
     handed_out[row] = {best->from, best->record.attempt, lent.word.attempt, false};
+    say(table[row].id, best->record.attempt, [&] { return recorded::Lent{best->from.process}; });
     return true;
   }
   OutcomeRecord record = best->record;
@@ -361,7 +363,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
       if (has_ended(predecessor) && word(predecessor).outcome != Outcome::finished)
         table.apply(row, Watched{});
     });
-    say(row, recorded::Lost{"what it rests on changed"});
+    say(row, [] { return recorded::StartedOver{"what it rests on changed"}; });
   }
   for (const RowIndex row : reopened) {
     table.apply(row, Recounted{1});  // Nobody takes this one away: it ends with what it became.

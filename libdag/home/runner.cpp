@@ -161,10 +161,10 @@ void Runner::take(const message::Lend& lend, Instant now) {
     seek(wanted->name, wanted->shard, wanted->holders, now);
   }
   const auto still = attempts_.find(name);
-  if (still != attempts_.end()) start_if_complete(still->second);
+  if (still != attempts_.end()) start_if_complete(still->second, now);
 }
 
-void Runner::start_if_complete(Taken& taken) {
+void Runner::start_if_complete(Taken& taken, Instant now) {
   if (taken.started || !taken.open.empty()) return;
   const Attempt& attempt = taken.lend.attempt;
   if (attempt.call != detail::CallKind::ordinary && options_.planted != Planted::generation_ignored) {
@@ -181,8 +181,7 @@ void Runner::start_if_complete(Taken& taken) {
     }
   }
   taken.started = true;
-  records_.record(Record{
-      {}, {options_.self.process, std::nullopt}, plan_->job, attempt.task, attempt.id, recorded::Started{}});
+  say(attempt.task, attempt.id, now, [] { return recorded::Started{}; });
   effects_.emplace_back(StartAttempt{attempt, Priority::normal});
 }
 
@@ -203,12 +202,15 @@ void Runner::supersede(std::uint32_t actor, AttemptId newest) {
   }
 }
 
-bool Runner::on_ended(dag::Ended ended, Instant) {
+bool Runner::on_ended(dag::Ended ended, Instant now) {
   const OutputName name{ended.task, ended.id};
   const auto found = attempts_.find(name);
   if (found == attempts_.end() || !found->second.started) return false;
   const message::Lend lend = std::move(found->second.lend);
   attempts_.erase(found);
+  say(ended.task, ended.id, now, [&] {
+    return recorded::Ran{ended.outcome, ended.ran, ended.error ? ended.error->what : std::string()};
+  });
   message::Ended told;
   told.job = plan_->job;
   told.shard = lend.shard;
@@ -325,7 +327,7 @@ void Runner::pursue(const OutputName& name, Sought& sought, Instant now) {
   send(home.home, message::Need{plan_->job, sought.shard, home.epoch, name, sought.gone});
 }
 
-void Runner::arrived(const OutputName& name, const OutcomeRecord& record, Blob bytes, Instant) {
+void Runner::arrived(const OutputName& name, const OutcomeRecord& record, Blob bytes, Instant now) {
   Sought sought = std::move(sought_.at(name));
   sought_.erase(name);
   if (!sought.replicas.empty()) hold(record, bytes, false);
@@ -348,7 +350,7 @@ void Runner::arrived(const OutputName& name, const OutcomeRecord& record, Blob b
       into = bytes;
       taken.open.erase(i);
     }
-    start_if_complete(taken);
+    start_if_complete(taken, now);
   }
 }
 

@@ -92,7 +92,7 @@ class Runner {
   };
 
   void take(const message::Lend& lend, Instant now);
-  void start_if_complete(Taken& taken);
+  void start_if_complete(Taken& taken, Instant now);
   void supersede(std::uint32_t actor, AttemptId newest);
   void seek(const OutputName& name, std::uint32_t shard, const std::vector<Life>& holders, Instant now);
   void pursue(const OutputName& name, Sought& sought, Instant now);
@@ -104,6 +104,12 @@ class Runner {
   void report(std::uint32_t shard);
   void send(Life to, JobMessage message);
   bool alive(Life life) const;
+  /// `what` makes what is recorded; it is not called when nobody listens.
+  template <class What>
+  void say(TaskId task, AttemptId attempt, Instant now, What&& what) {
+    if (!records_.enabled()) return;
+    records_.record({now, {options_.self.process, std::nullopt}, plan_->job, task, attempt, what()});
+  }
 
   RunnerOptions options_;
   std::shared_ptr<const JobPlan> plan_;

@@ -52,7 +52,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     table[tail].ends_by_itself = false;
   }
   for (const RowIndex child : rows) {
-    say(child, recorded::Spawned{table[row].id, record.attempt});
+    say(child, [&] { return recorded::Spawned{table[row].id, record.attempt}; });
     if (is_call(child)) add_call(child, row);
   }
   if (state.cancelled) {
@@ -103,7 +103,9 @@ void Home::Impl::end_head(RowIndex head, RowIndex tail) {
     known.has_output = false;
     consumer_done(tail);
   }
-  if (table.apply(head, Closed{outcome}).what == Do::tell) note(head, false);
+  if (table.apply(head, Closed{outcome}).what != Do::tell) return;
+  say_closed(head, outcome, {});
+  note(head, false);
 }
 
 /// The part does not exist any more: another attempt of its parent counts. Calls that it made of job actors

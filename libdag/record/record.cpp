@@ -80,7 +80,12 @@ struct Writer {
   std::string operator()(const recorded::Cancelled& cancelled) const {
     return with_reason("cancelled", cancelled.why);
   }
-  std::string operator()(const recorded::Settled&) const { return "settled"; }
+  std::string operator()(const recorded::Settled& settled) const {
+    std::string text = "settled " + std::string(name(settled.outcome));
+    if (settled.tries > 1) text += ", tried " + std::to_string(settled.tries) + " times";
+    if (settled.late > Duration{0}) text += ", " + text_of(settled.late) + " after its deadline";
+    return with_reason(std::move(text), settled.error ? settled.error->what : "");
+  }
   std::string operator()(const recorded::OutputLost& lost) const {
     return "output " + std::to_string(lost.slot) + " lost";
   }
@@ -93,7 +98,49 @@ struct Writer {
         "member " + to_string(member.life) + " " + changes[static_cast<std::size_t>(member.change)],
         member.why);
   }
+  std::string operator()(const recorded::Ran& ran) const {
+    return with_reason("came back " + std::string(name(ran.outcome)) + " after " + text_of(ran.ran),
+                       ran.error);
+  }
+  std::string operator()(const recorded::Became& became) const {
+    return "became " + to_string(became.tail) + " after " + text_of(became.ran);
+  }
+  std::string operator()(const recorded::StartedOver& over) const {
+    return with_reason("waits anew", over.why);
+  }
+  std::string operator()(const recorded::RolledBack& back) const {
+    return with_reason(
+        "rolled back to " + (back.border == 0 ? "its creation" : "save " + std::to_string(back.border)),
+        back.why);
+  }
+  std::string operator()(const recorded::Restored&) const { return "restored"; }
+  std::string operator()(const recorded::Crashed& crashed) const {
+    return with_reason("took its process down, " + std::to_string(crashed.times) + " times by now",
+                       crashed.what);
+  }
+  std::string operator()(const recorded::HomeGiven& given) const {
+    return "shard " + std::to_string(given.shard) + " given to " + to_string(given.home) + ", epoch " +
+           to_string(given.epoch);
+  }
+  std::string operator()(const recorded::Recounted& counted) const {
+    return "shard " + std::to_string(counted.shard) + " counted again, epoch " + to_string(counted.epoch);
+  }
+  std::string operator()(const recorded::TasksKnown& known) const {
+    std::string text = known.submitted ? "submitted:" : "spawned:";
+    for (const recorded::TaskClass& one : known.classes) {
+      text += " " + std::to_string(one.tasks) + " " + one_line(one.name);
+    }
+    return text;
+  }
 };
+
+/// Of a task, rather than of a shard, a process or the job as a whole.
+bool about_task(const RecordWhat& what) {
+  const auto* known = std::get_if<recorded::TasksKnown>(&what);
+  return !std::holds_alternative<recorded::Member>(what) &&
+         !std::holds_alternative<recorded::HomeGiven>(what) &&
+         !std::holds_alternative<recorded::Recounted>(what) && (known == nullptr || !known->submitted);
+}
 
 }  // namespace
 
@@ -109,7 +156,9 @@ std::string to_string(const Record& record, const NameOfTask& name_of) {
   std::snprintf(time, sizeof time, "%lld.%09lld ", static_cast<long long>(at / 1'000'000'000),
                 static_cast<long long>(at % 1'000'000'000));
   std::string line = time;
-  if (!std::holds_alternative<recorded::Member>(record.what)) {
+  if (!about_task(record.what)) {
+    if (record.job != JobId{}) line += to_string(record.job) + " ";
+  } else {
     std::string task = name_of ? one_line(name_of(record.task)) : std::string();
     if (task.empty()) task = to_string(record.task);
     line += to_string(record.job) + "/" + task;

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "dag/error.hpp"
 #include "dag/options.hpp"
 #include "libdag/base/ids.hpp"
 #include "libdag/base/time.hpp"
@@ -25,7 +26,8 @@ struct RecordPlace {
 
 namespace recorded {
 
-/// The last predecessor ended (or there was none).
+/// The last predecessor ended (or there was none), and the home let the row run. A lane that readies a bare
+/// row by itself says nothing.
 struct Ready {
   bool operator==(const Ready&) const = default;
 };
@@ -68,9 +70,11 @@ struct Started {
   bool operator==(const Started&) const = default;
 };
 
+/// An attempt ended, as its home has it. Or the task ended without one (`ran` is zero): it was skipped, took
+/// processes down too often, or ends as what it became.
 struct Ended {
   Outcome outcome = Outcome::finished;
-  Duration ran{0};
+  Duration ran{0};  ///< zero too where a lane's report was overtaken by that of a successor
   /// What a failure said; empty otherwise.
   std::string error = {};
   bool operator==(const Ended&) const = default;
@@ -91,8 +95,13 @@ struct Cancelled {
   std::string why;
   bool operator==(const Cancelled&) const = default;
 };
-/// The cell has the outcome durably.
+/// The cell has the outcome durably. It knows the task by its name alone, so it says it.
 struct Settled {
+  Outcome outcome = Outcome::finished;
+  std::string name = {};
+  std::uint32_t tries = 0;  ///< of its kernel, for a task that did not finish
+  std::optional<Error> error = {};
+  Duration late{0};  ///< how long after its deadline
   bool operator==(const Settled&) const = default;
 };
 /// An output that the task had left is gone with all its copies.
@@ -108,12 +117,75 @@ struct Spawned {
 };
 
 enum class MemberChange : std::uint8_t { up, suspected, down };
-/// What a process believes of another. Belongs to no job: the record's job, task and attempt mean nothing.
+/// What a process believes of another. The record's job, if any, is the one whose cell says it; task and
+/// attempt mean nothing.
 struct Member {
   Life life;
   MemberChange change = MemberChange::up;
   std::string why = {};
   bool operator==(const Member&) const = default;
+};
+
+/// The kernel of a lent attempt came back where it ran. What that means, its home says: Ended.
+struct Ran {
+  Outcome outcome = Outcome::finished;
+  Duration ran{0};
+  std::string error = {};
+  bool operator==(const Ran&) const = default;
+};
+/// The attempt returned; the task ends as `tail`, which it spawned, ends.
+struct Became {
+  TaskId tail;
+  Duration ran{0};
+  bool operator==(const Became&) const = default;
+};
+/// The row waits anew, whatever had become of it: what it rested on does not count.
+struct StartedOver {
+  std::string why;
+  bool operator==(const StartedOver&) const = default;
+};
+/// The object of the job actor that the record's task creates was given up. When it is needed it comes back
+/// from its save number `border`, counted from 1, or from its creation (0).
+struct RolledBack {
+  std::uint64_t border = 0;
+  std::string why;
+  bool operator==(const RolledBack&) const = default;
+};
+/// That object is there again.
+struct Restored {
+  bool operator==(const Restored&) const = default;
+};
+/// The task took its process down, `times` times by now; each counts as a try.
+struct Crashed {
+  std::uint32_t times = 0;
+  std::string what = {};
+  bool operator==(const Crashed&) const = default;
+};
+/// The cell gave a shard to a home. Task and attempt mean nothing.
+struct HomeGiven {
+  std::uint32_t shard = 0;
+  Life home;
+  Epoch epoch;
+  bool operator==(const HomeGiven&) const = default;
+};
+/// A new home has counted the rows of its shard again: they run from here on. Task and attempt mean nothing.
+struct Recounted {
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  bool operator==(const Recounted&) const = default;
+};
+/// Tasks of one name.
+struct TaskClass {
+  std::string name;
+  std::uint64_t tasks = 0;
+  bool operator==(const TaskClass&) const = default;
+};
+/// The cell knows of these tasks: those of the submitted graph (the record's task means nothing), or those
+/// that an attempt of the record's task spawned.
+struct TasksKnown {
+  bool submitted = false;
+  std::vector<TaskClass> classes = {};
+  bool operator==(const TasksKnown&) const = default;
 };
 
 }  // namespace recorded
@@ -122,7 +194,9 @@ struct Member {
 using RecordWhat =
     std::variant<recorded::Ready, recorded::Placed, recorded::Lent, recorded::Returned, recorded::Stolen,
                  recorded::Started, recorded::Ended, recorded::Lost, recorded::Retried, recorded::Cancelled,
-                 recorded::Settled, recorded::OutputLost, recorded::Spawned, recorded::Member>;
+                 recorded::Settled, recorded::OutputLost, recorded::Spawned, recorded::Member, recorded::Ran,
+                 recorded::Became, recorded::StartedOver, recorded::RolledBack, recorded::Restored,
+                 recorded::Crashed, recorded::HomeGiven, recorded::Recounted, recorded::TasksKnown>;
 
 struct Record {
   /// By the clock of `place.process`; instants of two processes cannot be compared.

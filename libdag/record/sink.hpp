@@ -14,11 +14,20 @@ class RecordSink {
  public:
   virtual ~RecordSink() = default;
   virtual void record(const Record& record) = 0;
+  /// Whether anybody listens. If not, nobody need make a record.
+  bool enabled() const { return enabled_; }
+
+ protected:
+  explicit RecordSink(bool enabled = true) : enabled_(enabled) {}
+
+ private:
+  const bool enabled_;
 };
 
-/// Keeps nothing.
+/// Keeps nothing, and wants nothing.
 class NullRecordSink final : public RecordSink {
  public:
+  NullRecordSink() : RecordSink(false) {}
   void record(const Record&) override {}
 };
 

@@ -39,6 +39,7 @@ struct OutcomeRecord {
   spawned @12 :Graph;            # null: nothing
   error @13 :Error;
   grew @14 :Bool;                # it spawned something, whether or not `spawned` came along
+  tries @15 :UInt32;             # of its kernel: told to the cell, of a task that did not finish
 }
 
 struct Error {

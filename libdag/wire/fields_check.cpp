@@ -46,7 +46,7 @@ static_assert(std::variant_size_v<Operation> == 9);
 
 static_assert(fields<Error>() == 4);
 static_assert(fields<OutputName>() == 2);
-static_assert(fields<OutcomeRecord>() == 14);
+static_assert(fields<OutcomeRecord>() == 15);
 static_assert(fields<Attempt>() == 18);
 static_assert(fields<detail::Code>() == 2);
 static_assert(fields<detail::TaskDraft>() == 10);

@@ -92,6 +92,7 @@ void write(schema::OutcomeRecord::Builder to, const OutcomeRecord& record, const
   to.setOutcome(static_cast<schema::Outcome>(record.outcome));
   to.setHasOutput(record.has_output);
   to.setGrew(record.grew);
+  to.setTries(record.tries);
   to.setDigest(record.digest);
   to.setSizeBytes(record.size_bytes);
   to.setBecomes(plus_one(record.becomes));
@@ -111,6 +112,7 @@ void read(schema::OutcomeRecord::Reader from, Reading& reading, OutcomeRecord& r
   record.outcome = read(from.getOutcome(), "OutcomeRecord.outcome");
   record.has_output = from.getHasOutput();
   record.grew = from.getGrew();
+  record.tries = from.getTries();
   record.digest = from.getDigest();
   record.size_bytes = from.getSizeBytes();
   record.becomes = minus_one(from.getBecomes());

@@ -20,11 +20,6 @@
 
 namespace dag::test {
 
-class NoRecords final : public RecordSink {
- public:
-  void record(const Record&) override {}
-};
-
 /// A kernel is to be run.
 struct KernelCall {
   TaskId task;
@@ -57,12 +52,17 @@ struct LocalJobOptions {
   bool shuffled = false;
   /// Every message comes twice.
   bool twice = false;
+  /// Who gets the records of all processes. Left out: nobody.
+  RecordSink* records = nullptr;
 };
 
 class LocalJob {
  public:
   LocalJob(detail::Fragment graph, Kernel kernel, LocalJobOptions options = {})
-      : options_(std::move(options)), kernel_(std::move(kernel)), random_(options_.seed) {
+      : options_(std::move(options)),
+        kernel_(std::move(kernel)),
+        random_(options_.seed),
+        records_(options_.records != nullptr ? *options_.records : nobody_) {
     auto plan = std::make_shared<JobPlan>();
     plan->job = JobId{7};
     plan->graph = std::make_shared<const detail::Fragment>(std::move(graph));
@@ -624,7 +624,8 @@ class LocalJob {
   LocalJobOptions options_;
   Kernel kernel_;
   Random random_;
-  NoRecords records_;
+  NullRecordSink nobody_;
+  RecordSink& records_;
   std::shared_ptr<const JobPlan> plan_;
   std::deque<Process> processes_;
   std::vector<Life> life_of_;

@@ -201,7 +201,7 @@ struct OneHome {
   const Life other{ProcessId{2}, Incarnation{1}}, self{ProcessId{1}, Incarnation{1}};
   const Instant now{};
   message::JobState state;
-  NoRecords records;
+  NullRecordSink records;
   Gate gate;
   std::optional<RowTable> table;
   std::optional<Home> home;

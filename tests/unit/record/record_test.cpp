@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "libdag/record/outcome.hpp"
 #include "libdag/record/sink.hpp"
 
 using namespace dag;
@@ -43,7 +44,16 @@ TEST_CASE("each kind of record has its line") {
       Row{recorded::Lost{"n2.1 died"}, "lost: n2.1 died"},
       Row{recorded::Retried{100ms, true}, "tried again after 100ms"},
       Row{recorded::Retried{0s, false}, "tried again after 0, not charged"},
-      Row{recorded::Cancelled{}, "cancelled"}, Row{recorded::Settled{}, "settled"},
+      Row{recorded::Cancelled{}, "cancelled"}, Row{recorded::Settled{}, "settled finished"},
+      Row{recorded::Settled{Outcome::failed, "B", 3, Error{ErrorCode::task_failed, "threw"}, 2s},
+          "settled failed, tried 3 times, 2s after its deadline: threw"},
+      Row{recorded::Ran{Outcome::failed, 1ms, "threw"}, "came back failed after 1ms: threw"},
+      Row{recorded::Became{TaskId{1, 5}, 1ms}, "became " + to_string(TaskId{1, 5}) + " after 1ms"},
+      Row{recorded::StartedOver{"another value"}, "waits anew: another value"},
+      Row{recorded::RolledBack{0, "a call failed"}, "rolled back to its creation: a call failed"},
+      Row{recorded::RolledBack{2, ""}, "rolled back to save 2"}, Row{recorded::Restored{}, "restored"},
+      Row{recorded::Crashed{2, "signal 11"}, "took its process down, 2 times by now: signal 11"},
+      Row{recorded::TasksKnown{false, {{"part", 4}, {"sum", 1}}}, "spawned: 4 part 1 sum"},
       Row{recorded::OutputLost{1}, "output 1 lost"},
       Row{recorded::Spawned{TaskId{0, 3}, AttemptId{{1, 0}, 1}}, "spawned by 3#1.0.1"});
   CHECK(to_string(record_of(row.what)) == "0.012345678 job7/41#1.0.2 n1/l0 " + row.text);
@@ -72,6 +82,32 @@ TEST_CASE("membership belongs to no job") {
   CHECK(to_string(record) == "61.000000000 n1 member n2.3 down: silent");
 }
 
+TEST_CASE("what is about a shard, or the whole job, names no task") {
+  Record record;
+  record.place.process = ProcessId{1};
+  record.job = JobId{7};
+  record.what = recorded::HomeGiven{2, Life{{3}, {1}}, {1, 4}};
+  CHECK(to_string(record) == "0.000000000 job7 n1 shard 2 given to n3.1, epoch 1.4");
+  record.what = recorded::Recounted{2, {1, 4}};
+  CHECK(to_string(record) == "0.000000000 job7 n1 shard 2 counted again, epoch 1.4");
+  record.what = recorded::TasksKnown{true, {{"a", 1}, {"b", 2}}};
+  CHECK(to_string(record) == "0.000000000 job7 n1 submitted: 1 a 2 b");
+}
+
+TEST_CASE("of two runs the ends of tries and tasks are compared, without what is measured or drawn") {
+  const auto text = [](RecordWhat what) {
+    const Record record = record_of(std::move(what));
+    return is_outcome(record) ? outcome_text(record) : "-";
+  };
+  CHECK(text(recorded::Ended{Outcome::failed, 3ms, "threw"}) == "ended failed after 0: threw");
+  CHECK(text(recorded::Retried{100ms, true}) == "tried again after 0");
+  CHECK(text(recorded::Cancelled{"by hand"}) == "cancelled: by hand");
+  CHECK(text(recorded::Settled{Outcome::failed, "B", 2, Error{ErrorCode::timed_out, "B (7) was slow"}, 1s}) ==
+        "settled failed, tried 2 times: timed_out");
+  CHECK(text(recorded::Started{}) == "-");
+  CHECK(text(recorded::Lost{"its process died"}) == "-");
+}
+
 TEST_CASE("the collecting sink keeps the newest") {
   CollectingRecordSink sink(3);
   RecordSink& port = sink;
@@ -88,6 +124,8 @@ TEST_CASE("the collecting sink keeps the newest") {
   none.record(Record{});
   CHECK(none.records().empty());
   CHECK(none.dropped() == 1);
+  CHECK(none.enabled());
   NullRecordSink null;
   null.record(Record{});
+  CHECK_FALSE(null.enabled());
 }

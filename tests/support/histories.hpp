@@ -1,0 +1,33 @@
+#pragma once
+// The records of a run, per task, as far as two runs can be compared by them (libdag/record/outcome.hpp).
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "libdag/record/outcome.hpp"
+
+namespace dag::test {
+
+/// Lines per task, in their order. A task of the graph is called by its index; one that was spawned, whose id
+/// depends on who spawned first, by its parent and its place among what that one spawned: `7.0`.
+inline std::map<std::string, std::vector<std::string>> histories(const std::deque<Record>& records) {
+  std::map<TaskId, std::string> names;
+  std::map<TaskId, std::uint32_t> children;
+  const auto name_of = [&](TaskId task) {
+    const auto [at, added] = names.try_emplace(task);
+    if (added) at->second = task.origin == 0 ? std::to_string(task.index) : "unknown " + to_string(task);
+    return at->second;
+  };
+  std::map<std::string, std::vector<std::string>> found;
+  for (const Record& record : records) {
+    if (const auto* spawned = std::get_if<recorded::Spawned>(&record.what)) {
+      names[record.task] = name_of(spawned->parent) + "." + std::to_string(children[spawned->parent]++);
+    }
+    if (is_outcome(record)) found[name_of(record.task)].push_back(outcome_text(record));
+  }
+  return found;
+}
+
+}  // namespace dag::test
