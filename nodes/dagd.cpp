@@ -22,6 +22,7 @@ dag::KeeperOptions options_of(const dag::Settings& settings) {
   options.lanes = settings.lanes.value;
   options.share = settings.share.value;
   options.log_level = settings.log.value;
+  options.data_directory = settings.data.value;
   options.state_directory = settings.state_dir.value + "/n" + std::to_string(settings.id.value);
   return options;
 }

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <ctime>
 #include <filesystem>
 
 namespace dag {
@@ -22,20 +21,16 @@ wire::CodeMap codes_of_others() {
 
 Keeper::Keeper(const KeeperOptions& options)
     : options_(options),
-      // Seconds since 1970: a node that starts again has a higher one, without a file to count in.
-      self_{options.id, {static_cast<std::uint32_t>(std::time(nullptr))}},
+      data_(options.data_directory.empty()
+                ? std::nullopt
+                : std::optional(DataDirectory::open(options.data_directory, options.id).value_or_throw())),
+      self_(data_ ? data_->life() : fresh_life(options.id)),
       logger_(make_logger(options.log_level)),
       codes_(codes_of_others()),
       system_(config_),
       lanes_({}, {}) {
-  std::error_code failed;
-  std::filesystem::create_directories(options_.state_directory, failed);
-  if (failed) {
-    throw Failure({ErrorCode::disk_full,
-                   "cannot make the directory " + options_.state_directory + ": " + failed.message(),
-                   "set state_dir to a directory that can be written"});
-  }
-  chmod(options_.state_directory.c_str(), 0700);
+  if (!options_.state_directory.empty()) make_state_directory();
+  if (data_) data_->load(programs_, [this](std::string_view line) { logger_->warn("{}", line); });
   cluster_ = options_.cluster;
   if (cluster_ == ClusterId{} && options_.peers.empty()) cluster_ = {draw_number()};
 
@@ -70,6 +65,17 @@ Keeper::~Keeper() {
   transport_.reset();
 }
 
+void Keeper::make_state_directory() const {
+  std::error_code failed;
+  std::filesystem::create_directories(options_.state_directory, failed);
+  if (failed) {
+    throw Failure({ErrorCode::disk_full,
+                   "cannot make the directory " + options_.state_directory + ": " + failed.message(),
+                   "set state_dir to a directory that can be written"});
+  }
+  chmod(options_.state_directory.c_str(), 0700);
+}
+
 // ---- The parts
 // ----------------------------------------------------------------------------------------------
 
@@ -78,7 +84,7 @@ void Keeper::open_transport() {
   setup.self = self_;
   setup.cluster = cluster_;
   setup.sockets.listen = options_.listen;
-  setup.sockets.beyond_loopback = !net::is_loopback(options_.listen);
+  setup.sockets.beyond_loopback = may_leave_loopback();
   setup.codes = &codes_;
   auto opened = Transport::open(std::move(setup), transport_events());
   if (!opened) {
@@ -163,7 +169,13 @@ KeeperPorts Keeper::keeper_ports() {
     processes_->start(std::move(order), cluster);
   };
   ports.stop_process = [this](Life life) { processes_->stop(life); };
-  ports.keep_program = [this](ProgramId program, const Blob& bytes) { return programs_.put(program, bytes); };
+  ports.keep_program = [this](ProgramId program, const Blob& bytes) {
+    Status put = programs_.put(program, bytes);
+    if (!put || !data_) return put;
+    // It runs from memory; that it is not kept for the next start stops nobody now.
+    if (const Status kept = data_->keep(program, bytes); !kept) logger_->warn("{}", kept.error().what);
+    return put;
+  };
   ports.program = [this](ProgramId program) { return programs_.bytes(program); };
   ports.shut_down = [this] { end(std::nullopt); };
   return ports;
@@ -199,8 +211,20 @@ void Keeper::start_membership() {
     logger_->log(down.why == DownWhy::left ? spdlog::level::info : spdlog::level::warn, "{} is gone: {}",
                  to_string(down.life.process), name(down.why));
     transport_->member_down(down.life);
+    if (ends_with_.load() != static_cast<std::int64_t>(down.life.process.value)) return;
+    end(down.why == DownWhy::left
+            ? std::nullopt
+            : std::optional(Error{ErrorCode::cluster_lost,
+                                  to_string(down.life.process) + ", which held the jobs, is gone (" +
+                                      std::string(name(down.why)) + ")",
+                                  "start the run again; what was saved in checkpoints is not lost"}));
   };
   ports.view = [this](std::vector<Claim> members) {
+    {
+      const std::lock_guard lock(mutex_);
+      nodes_up_ = members.size();
+      changed_.notify_all();
+    }
     caf::anon_send(keeper_, mail::Nodes{std::move(members)});
   };
   ports.load = [load = load()] { return load; };
@@ -234,6 +258,11 @@ void Keeper::end(std::optional<Error> why) {
   over_ = true;
   failed_ = std::move(why);
   changed_.notify_all();
+}
+
+bool Keeper::wait_for_nodes(std::size_t count, Duration limit) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, limit, [&] { return nodes_up_ >= count || over_; }) && !over_;
 }
 
 void Keeper::stop() { end(std::nullopt); }

@@ -2,6 +2,7 @@
 // A node of a shared cluster, what `dagd` is: cells, membership, clients, and the worker processes of jobs.
 // It runs no user code and decodes no user value.
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
@@ -9,6 +10,7 @@
 #include "actors/membership_actor.hpp"
 #include "actors/node_actor.hpp"
 #include "libdag/record/sink.hpp"
+#include "nodes/data_directory.hpp"
 #include "nodes/parts.hpp"
 #include "nodes/transport/transport.hpp"
 #include "nodes/workers/worker_processes.hpp"
@@ -28,8 +30,10 @@ struct KeeperOptions {
   /// Which part of the host's cores is this node's.
   CoreShare share;
   std::string log_level = "warn";
-  /// For the output of worker processes; made when it is not there.
+  /// For the output of worker processes; made when it is not there. Empty: they share this process's stderr.
   std::string state_directory;
+  /// What is kept between starts; empty: nothing.
+  std::string data_directory;
   /// Tests only.
   bool supervise_all = false;
 };
@@ -44,10 +48,15 @@ class Keeper {
   /// Returns when the node is to end: a client asked for it (no error), stop() was called, or the other nodes
   /// go on without it.
   std::optional<Error> wait();
+  /// Until so many nodes, this one included, are up; false when they are not in time.
+  bool wait_for_nodes(std::size_t count, Duration limit);
+  /// It ends with that node: without an error when it said goodbye, with cluster_lost when it did not.
+  void end_with(ProcessId node) { ends_with_.store(static_cast<std::int64_t>(node.value)); }
   /// From any thread; not from a signal handler.
   void stop();
 
  private:
+  void make_state_directory() const;
   void open_transport();
   TransportEvents transport_events();
   KeeperPorts keeper_ports();
@@ -57,6 +66,7 @@ class Keeper {
   void end(std::optional<Error> why);
 
   const KeeperOptions options_;
+  const std::optional<DataDirectory> data_;
   const Life self_;
   std::shared_ptr<spdlog::logger> logger_;
   NullRecordSink records_;
@@ -65,7 +75,9 @@ class Keeper {
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::atomic<std::int64_t> ends_with_{-1};
   bool over_ = false;
+  std::size_t nodes_up_ = 1;
   std::optional<Error> failed_;
   ClusterId cluster_;
 

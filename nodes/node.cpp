@@ -9,11 +9,13 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "libdag/client/exit_status.hpp"
 #include "libdag/graph/partition.hpp"
 #include "libdag/keeper/admission.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/build_id.hpp"
 #include "nodes/cores.hpp"
+#include "nodes/isolated_client.hpp"
 #include "nodes/remote_client.hpp"
 #include "nodes/workers/worker_node.hpp"
 
@@ -22,8 +24,6 @@ namespace {
 
 /// How long submit() waits for the processes of the run to find each other, and a process for process 0.
 constexpr auto gather_within = std::chrono::seconds(30);
-/// As INTERFACE.md has them.
-constexpr int exit_not_reached = 3, exit_lost = 8;
 constexpr Life first_life{{0}, {1}};
 
 /// Nothing here is of use to anybody any more, and kernels may still run: no destructor is waited for.
@@ -31,6 +31,19 @@ constexpr Life first_life{{0}, {1}};
   std::cout.flush();
   std::fflush(nullptr);
   _exit(status);
+}
+
+/// What all but process 0 of an isolated run do: be a node until process 0 has ended, or is lost.
+[[noreturn]] void serve_isolated(const NodeOptions& options, const Place& place) {
+  std::optional<Error> failed;
+  {
+    Keeper keeper(isolated_node(options, place));
+    keeper.end_with({0});
+    failed = keeper.wait();
+  }
+  if (!failed) end_now(EXIT_SUCCESS);
+  std::cerr << "dag: process " << place.rank << " ends: " << failed->message() << std::endl;
+  end_now(exit_status_of(failed->code));
 }
 
 }  // namespace
@@ -317,9 +330,7 @@ int Node::serve() {
   state_changed_.wait(lock, over);
   if (first_left_) return EXIT_SUCCESS;
   std::cerr << "dag: process " << place_->rank << " ends: " << failed_->message() << std::endl;
-  if (failed_->code == ErrorCode::peer_unreachable) return exit_not_reached;
-  if (failed_->code == ErrorCode::cluster_lost) return exit_lost;
-  return failed_->code == ErrorCode::internal ? EXIT_FAILURE : 4;
+  return exit_status_of(failed_->code);
 }
 
 std::unique_ptr<detail::Client> start_node(const NodeOptions& options) {
@@ -329,6 +340,10 @@ std::unique_ptr<detail::Client> start_node(const NodeOptions& options) {
   }
   auto place = place_from_environment().value_or_throw();
   if (!place && !options.address.empty()) return std::make_unique<RemoteClient>(options);
+  if (options.isolate) {
+    if (!place || place->rank == 0) return std::make_unique<IsolatedClient>(options, place);
+    serve_isolated(options, *place);
+  }
   const bool serves = place && place->rank != 0;
   auto node = std::make_unique<Node>(options, std::move(place));
   if (!serves) return node;

@@ -25,6 +25,10 @@ struct SystemConfig : caf::actor_system_config {
   SystemConfig();
 };
 
+/// Until there are keys, whoever reaches a port can speak as anybody: so every process listens on loopback
+/// only, but for tests in network namespaces, which set DAG_BEYOND_LOOPBACK=1.
+bool may_leave_loopback();
+
 /// What is gossiped of a process with these lanes.
 LoadSummary load_of(const Lanes& lanes);
 

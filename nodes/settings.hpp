@@ -35,6 +35,7 @@ struct Settings {
   Setting<CoreShare> share;
   Setting<std::string> log{"warn"};
   Setting<std::string> state_dir;
+  Setting<std::string> data;   ///< empty: nothing is kept between starts
   Setting<ClusterId> cluster;  ///< zero: that of the peers, or a new one
 };
 

@@ -91,6 +91,12 @@ Status take_state_dir(Settings& settings, const std::string& text, std::string o
   return Done{};
 }
 
+Status take_data(Settings& settings, const std::string& text, std::string origin) {
+  if (text.empty()) return not_valid;
+  settings.data = {text, std::move(origin)};
+  return Done{};
+}
+
 Status take_cluster(Settings& settings, const std::string& text, std::string origin) {
   const auto value = number<std::uint64_t>(text, ~std::uint64_t{0}, 16);
   if (!value) return not_valid;
@@ -112,6 +118,8 @@ const Key keys[] = {
     {"log", Form::text, "LEVEL", "off, error, warn, info or debug", "how much it says on stderr", take_log},
     {"state_dir", Form::text, "DIR", "the name of a directory", "where the logs of worker processes lie",
      take_state_dir},
+    {"data", Form::text, "DIR", "the name of a directory",
+     "who the node is and the binaries of jobs, kept between its starts", take_data},
     {"cluster", Form::text, "HEX", "up to 16 hexadecimal digits, as a string",
      "which cluster it belongs to; 0: that of its peers, or a new one", take_cluster},
 };

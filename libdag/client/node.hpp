@@ -14,6 +14,8 @@ struct NodeOptions {
   /// HOST[:PORT] of a node of a shared cluster, where the job is to run; empty: in this process, or in those
   /// of `dag run`.
   std::string address = {};
+  /// Kernels run in worker processes, in whatever form.
+  bool isolate = false;
   /// Threads that run kernels; 0: as many as this node's share of the cores.
   std::uint32_t lanes = 0;
   /// off, error, warn, info or debug; to stderr.

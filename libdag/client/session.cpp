@@ -46,6 +46,10 @@ NodeOptions take_options(int& argc, char** argv) {
       argv[kept++] = argv[i];
       continue;
     }
+    if (flag == "--dag-isolate") {
+      options.isolate = true;
+      continue;
+    }
     std::string_view value;
     if (const auto equals = flag.find('='); equals != std::string_view::npos) {
       value = flag.substr(equals + 1);
@@ -74,8 +78,9 @@ NodeOptions take_options(int& argc, char** argv) {
     } else if (flag == "--dag-supervise-all") {
       options.supervise_all = value == "1";
     } else {
-      throw Failure({ErrorCode::usage, "unknown flag " + std::string(flag),
-                     "libdag's own flags are --address HOST:PORT, --dag-lanes N and --dag-log LEVEL"});
+      throw Failure(
+          {ErrorCode::usage, "unknown flag " + std::string(flag),
+           "libdag's own flags are --address HOST:PORT, --dag-isolate, --dag-lanes N and --dag-log LEVEL"});
     }
   }
   argc = kept;
@@ -85,7 +90,13 @@ NodeOptions take_options(int& argc, char** argv) {
 
 }  // namespace
 
-Session::Session(int& argc, char** argv) : client_(start_node(take_options(argc, argv))) {}
+static NodeOptions with(NodeOptions options, const SessionOptions& chosen) {
+  options.isolate = options.isolate || chosen.isolate;
+  return options;
+}
+
+Session::Session(int& argc, char** argv, SessionOptions options)
+    : client_(start_node(with(take_options(argc, argv), options))) {}
 
 Session::~Session() {
   for (const auto& job : jobs_) {

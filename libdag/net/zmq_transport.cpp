@@ -286,7 +286,7 @@ Result<std::unique_ptr<ZmqTransport>> ZmqTransport::open(const TransportOptions&
   if (!options.beyond_loopback && !is_loopback(options.listen)) {
     return Error{ErrorCode::configuration_invalid,
                  "listening at " + to_string(options.listen) + " would let other machines in, unencrypted",
-                 "if the network between the machines is trusted, say so by name"};
+                 "listen on loopback, as 127.0.0.1:7117: other addresses come with keys"};
   }
   auto sockets = std::make_unique<Sockets>(options);
   if (const Status listening = sockets->listen(); !listening) return listening.error();

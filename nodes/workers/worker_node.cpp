@@ -84,7 +84,7 @@ void WorkerNode::open_transport() {
   // On the interface on which its node listens.
   const net::Address node = net::parse_address(seat_.node_address).value_or_throw();
   setup.sockets.listen = {node.host, 0};
-  setup.sockets.beyond_loopback = !net::is_loopback(node);
+  setup.sockets.beyond_loopback = may_leave_loopback();
   transport_ = Transport::open(std::move(setup), transport_events()).value_or_throw();
 }
 

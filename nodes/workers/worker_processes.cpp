@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "actors/lanes/running_page.hpp"
 
@@ -86,6 +87,27 @@ End end_of(int status) {
   std::string text =
       "signal " + std::to_string(signal) + " (" + (description == nullptr ? "?" : description) + ")";
   return {signal == SIGKILL ? ProcessEnd::killed : ProcessEnd::faulted, std::move(text)};
+}
+
+/// The end of what a process wrote, as a part of the sentence on how it ended; empty when it wrote nothing.
+std::string last_words(const std::string& log) {
+  constexpr std::streamoff bytes_max = 600;
+  constexpr std::size_t lines_max = 5;
+  std::ifstream file(log, std::ios::binary | std::ios::ate);
+  if (!file) return {};
+  const std::streamoff size = file.tellg(), from = std::max<std::streamoff>(0, size - bytes_max);
+  file.seekg(from);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  if (from > 0 && lines.size() > 1) lines.erase(lines.begin());  // It begins in the middle.
+  if (lines.size() > lines_max)
+    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(lines_max));
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "; the last it wrote: " : " | ") + line;
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 32) c = ' ';
+  }
+  return text;
 }
 
 }  // namespace
@@ -187,14 +209,17 @@ void WorkerProcesses::start_now(const StartProcess& order, ClusterId cluster) {
   if (!program)
     return events_.not_started(order.life, {ErrorCode::program_invalid, "the job's binary is not here"});
   Child child;
-  child.log = defaults_.log_directory + "/" + to_string(order.job) + "-" +
-              std::to_string(order.life.process.value >> 16) + ".log";
+  if (!defaults_.log_directory.empty()) {
+    child.log = defaults_.log_directory + "/" + to_string(order.job) + "-" +
+                std::to_string(order.life.process.value >> 16) + ".log";
+  }
   child.page_file = memfd_create("dag-running", 0);  // Passed on, so not closed by exec.
   void* page = MAP_FAILED;
   if (child.page_file >= 0 && ftruncate(child.page_file, sizeof(RunningPage)) == 0) {
     page = mmap(nullptr, sizeof(RunningPage), PROT_READ | PROT_WRITE, MAP_SHARED, child.page_file, 0);
   }
-  const int log = open(child.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const int log = child.log.empty() ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
+                                    : open(child.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (page == MAP_FAILED || log < 0 || nothing < 0) {
     const std::string why = std::strerror(errno);
@@ -262,6 +287,7 @@ void WorkerProcesses::reap(std::map<Life, Child>::iterator one) {
   munmap(child.page, sizeof(RunningPage));
   close(child.page_file);
   close(child.pidfd);
+  if (end.end != ProcessEnd::stopped_by_us) end.text += last_words(child.log);
   struct stat about {};
   if (stat(child.log.c_str(), &about) == 0 && about.st_size == 0) unlink(child.log.c_str());
   const Life life = one->first;

@@ -33,7 +33,7 @@ struct WorkerDefaults {
   CoreShare share;
   std::uint32_t lanes = 0;
   /// What a worker process writes to stdout and stderr goes to a file there, one each; that of a process
-  /// which said nothing is removed.
+  /// which said nothing is removed. Empty: it goes to our stderr.
   std::string log_directory;
 };
 

@@ -146,10 +146,27 @@ TEST_CASE("a task that crashes its process twice succeeds the third time") {
   CHECK(job.out() == "task survived 2 crashes, and says 36\n");
 }
 
-TEST_CASE("survive_a_crash says what it needs") {
-  Process job({bin("survive_a_crash")});
-  CHECK(job.ends() == 2);
-  CHECK_THAT(job.err(), Catch::Contains("dag up"));
+TEST_CASE("worker processes in every form: a crash costs one process, and the client goes on") {
+  Process alone({bin("survive_a_crash")});
+  CHECK(alone.ends() == 0);
+  INFO(alone.err());
+  CHECK(alone.out() == "task survived 2 crashes, and says 36\n");
+  Process run({bin("dag"), "run", "-n", "2", bin("survive_a_crash")});
+  CHECK(run.ends() == 0);
+  INFO(run.err());
+  CHECK(run.out() == "task survived 2 crashes, and says 36\n");
+  Process by_flag({bin("cluster_mixture"), "--dag-isolate", "30", "100"});
+  Process plain({bin("cluster_mixture"), "30", "100"});
+  CHECK(by_flag.ends() == 0);
+  CHECK(plain.ends() == 0);
+  CHECK(cluster::result_in(by_flag.out()) == cluster::result_in(plain.out()));
+}
+
+TEST_CASE("other addresses than loopback are refused, with the reason") {
+  Process node({bin("dagd"), "--listen", "0.0.0.0:0"});
+  CHECK(node.ends() == 4);
+  CHECK_THAT(node.err(),
+             Catch::Contains("would let other machines in, unencrypted") && Catch::Contains("127.0.0.1"));
 }
 
 TEST_CASE("a client that nobody answers says where it looked") {

@@ -69,14 +69,22 @@ class Job {
   std::shared_ptr<detail::JobState> state_;
 };
 
+/// What a job may ask of its Session, besides what its user says in flags.
+struct SessionOptions {
+  /// Kernels run in worker processes in every form, as with `--dag-isolate`: one that crashes takes its
+  /// worker process with it and nothing else. (In a shared cluster they always do.)
+  bool isolate = false;
+};
+
 /// The client. Its constructor returns only in the process that submits; in the others that run the job's
 /// kernels it serves until the end and then exits. Code before it runs in every process.
 class Session {
  public:
-  /// Takes libdag's own flags out of argv: `--address HOST[:PORT]`, `--dag-lanes N`, `--dag-log LEVEL`.
-  /// Throws Failure(usage) on a bad one, and others when no node answers or none can be started. From here on
-  /// a Failure that nobody catches ends the program with its message and an exit status of its own.
-  Session(int& argc, char** argv);
+  /// Takes libdag's own flags out of argv: `--address HOST[:PORT]`, `--dag-isolate`, `--dag-lanes N`,
+  /// `--dag-log LEVEL`. Throws Failure(usage) on a bad one, and others when no node answers or none can be
+  /// started. From here on a Failure that nobody catches ends the program with its message and an exit status
+  /// of its own.
+  Session(int& argc, char** argv, SessionOptions options = {});
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

@@ -1,0 +1,128 @@
+#include "nodes/data_directory.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+namespace dag {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error cannot(const std::string& what, const std::string& name) {
+  const ErrorCode code =
+      errno == ENOSPC || errno == EDQUOT ? ErrorCode::disk_full : ErrorCode::configuration_invalid;
+  return {code, "cannot " + what + " " + name + ": " + std::strerror(errno), "--data names the directory"};
+}
+
+/// All of it under its name, or nothing: written beside it, synced, renamed, and the directory synced.
+Status write_whole(const std::string& name, std::span<const std::byte> bytes) {
+  const std::string beside = name + ".new";
+  const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) return cannot("write", beside);
+  bool good = true;
+  while (good && !bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
+    good = written > 0 || errno == EINTR;
+    if (written > 0) bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  good = good && fsync(file) == 0;
+  const Error why = cannot("write", beside);
+  close(file);
+  if (!good || rename(beside.c_str(), name.c_str()) != 0) {
+    unlink(beside.c_str());
+    return why;
+  }
+  const int directory = ::open(fs::path(name).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory >= 0) {
+    fsync(directory);
+    close(directory);
+  }
+  return Done{};
+}
+
+std::string hex(std::uint64_t value) {
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(value));
+  return digits;
+}
+
+}  // namespace
+
+Life fresh_life(ProcessId id) { return {id, {static_cast<std::uint32_t>(std::time(nullptr))}}; }
+
+Result<DataDirectory> DataDirectory::open(const std::string& path, ProcessId id) {
+  std::error_code failed;
+  fs::create_directories(path + "/programs", failed);
+  if (failed) {
+    errno = failed.value();
+    return cannot("make", path);
+  }
+  const int lock = ::open((path + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lock < 0) return cannot("open", path + "/lock");
+  DataDirectory directory(path, lock, fresh_life(id));  // From here on the lock is closed with it.
+  if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    return Error{ErrorCode::configuration_invalid, "another node uses " + path,
+                 "every node needs a directory of its own"};
+  }
+  const std::string name = path + "/node";
+  std::ifstream file(name);
+  std::uint32_t known_id = 0, incarnation = 0;
+  if (file) {
+    if (!(file >> known_id >> incarnation)) {
+      return Error{
+          ErrorCode::configuration_invalid, name + " does not say who the node is",
+          "it holds two numbers: the node's id and how often it was started; put them back or begin with an "
+          "empty directory"};
+    }
+    if (ProcessId{known_id} != id) {
+      return Error{ErrorCode::configuration_invalid,
+                   path + " belongs to " + to_string(ProcessId{known_id}) + ", this is " + to_string(id),
+                   "give the node its own id and directory"};
+    }
+    // Whatever the clock says now.
+    directory.life_.incarnation.value = std::max(directory.life_.incarnation.value, incarnation + 1);
+  }
+  const std::string line =
+      std::to_string(id.value) + " " + std::to_string(directory.life_.incarnation.value) + "\n";
+  if (Status written = write_whole(name, std::as_bytes(std::span(line))); !written) return written.error();
+  return directory;
+}
+
+DataDirectory::DataDirectory(DataDirectory&& other) noexcept
+    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)), life_(other.life_) {}
+
+DataDirectory::~DataDirectory() {
+  if (lock_ >= 0) close(lock_);
+}
+
+void DataDirectory::load(ProgramStore& store, const std::function<void(std::string_view line)>& log) const {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(path_ + "/programs", none)) {
+    const std::string name = entry.path().filename().string();
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const auto bytes = std::as_bytes(std::span(text));
+    const ProgramId id = identify(bytes);
+    if (name != hex(id.hash_high) + hex(id.hash_low)) {
+      log(entry.path().string() + " is not the program that its name says: it is left out");
+    } else if (const Status put = store.put(id, Blob(bytes)); !put) {
+      log(entry.path().string() + ": " + put.error().what);
+    }
+  }
+}
+
+Status DataDirectory::keep(ProgramId id, const Blob& bytes) const {
+  const std::string name = path_ + "/programs/" + hex(id.hash_high) + hex(id.hash_low);
+  std::error_code none;
+  if (fs::exists(name, none)) return Done{};
+  return write_whole(name, bytes.bytes());
+}
+
+}  // namespace dag

@@ -1,0 +1,41 @@
+#pragma once
+// What a node keeps between its starts, when it is given a directory for it: who it is, how often it was
+// started, and the binaries of jobs. Without one a node is new at each start.
+
+#include <string>
+
+#include "libdag/base/ids.hpp"
+#include "libdag/base/result.hpp"
+#include "nodes/workers/program_store.hpp"
+
+namespace dag {
+
+/// The life that a node without a directory has: its incarnation is the second of its start, so a node that
+/// starts again has a higher one.
+Life fresh_life(ProcessId id);
+
+class DataDirectory {
+ public:
+  /// Makes it where it is missing. One process at a time: configuration_invalid when another one has it open,
+  /// when it is another node's (`id`), or when it cannot be read; disk_full when it cannot be written.
+  static Result<DataDirectory> open(const std::string& path, ProcessId id);
+  DataDirectory(DataDirectory&& other) noexcept;
+  DataDirectory& operator=(DataDirectory&&) = delete;
+  ~DataDirectory();
+
+  /// Of this start: the incarnation is higher than that of any start before, also on the disk.
+  Life life() const { return life_; }
+  /// Puts what is kept into the store. A file that is not what its name says is left out and said in `log`.
+  void load(ProgramStore& store, const std::function<void(std::string_view line)>& log) const;
+  /// Kept from now on.
+  Status keep(ProgramId id, const Blob& bytes) const;
+
+ private:
+  DataDirectory(std::string path, int lock, Life life) : path_(std::move(path)), lock_(lock), life_(life) {}
+
+  std::string path_;
+  int lock_;
+  Life life_;
+};
+
+}  // namespace dag

@@ -1,0 +1,42 @@
+#include "nodes/isolated_client.hpp"
+
+namespace dag {
+namespace {
+
+constexpr auto gather_within = std::chrono::seconds(30);
+
+NodeOptions at(NodeOptions options, const std::string& address) {
+  options.address = address;
+  return options;
+}
+
+}  // namespace
+
+KeeperOptions isolated_node(const NodeOptions& options, const std::optional<Place>& place) {
+  KeeperOptions node;
+  node.lanes = options.lanes;
+  node.log_level = options.log_level;
+  node.supervise_all = options.supervise_all;
+  if (!place) return node;
+  node.id = {place->rank};
+  node.cluster = place->cluster;
+  node.share = {place->rank, place->size};
+  if (place->rank == 0) {
+    node.listen = place->first;
+  } else {
+    node.peers = {net::to_string(place->first)};
+  }
+  return node;
+}
+
+IsolatedClient::IsolatedClient(const NodeOptions& options, const std::optional<Place>& place)
+    : keeper_(isolated_node(options, place)) {
+  if (place && !keeper_.wait_for_nodes(place->size, gather_within)) {
+    throw Failure({ErrorCode::peer_unreachable,
+                   "not all " + std::to_string(place->size) + " processes are here after 30 s",
+                   "look at what the missing ones said on stderr; does each make a dag::Session?"});
+  }
+  client_ = std::make_unique<RemoteClient>(at(options, keeper_.endpoint().control));
+}
+
+}  // namespace dag

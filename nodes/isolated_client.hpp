@@ -1,0 +1,37 @@
+#pragma once
+// A Session whose kernels run in worker processes although nobody started a cluster: this process is a node
+// and its client at once (`--isolate`). As one process of `dag run` it is a node of theirs.
+
+#include <memory>
+
+#include "nodes/keeper.hpp"
+#include "nodes/place.hpp"
+#include "nodes/remote_client.hpp"
+
+namespace dag {
+
+/// A node for this process; of a run, that of its rank.
+KeeperOptions isolated_node(const NodeOptions& options, const std::optional<Place>& place);
+
+class IsolatedClient : public detail::Client {
+ public:
+  /// Throws Failure when the node cannot be built, or the other processes of the run do not come.
+  IsolatedClient(const NodeOptions& options, const std::optional<Place>& place);
+
+  Status submit(std::shared_ptr<const detail::Fragment> graph,
+                std::shared_ptr<detail::JobState> state) override {
+    return client_->submit(std::move(graph), std::move(state));
+  }
+  void want(JobId job, std::uint32_t task) override { client_->want(job, task); }
+  void cancel(JobId job) override { client_->cancel(job); }
+  void forget(JobId job) override { client_->forget(job); }
+  void on_event(std::function<void(const JobEvent&)> handler) override {
+    client_->on_event(std::move(handler));
+  }
+
+ private:
+  Keeper keeper_;
+  std::unique_ptr<RemoteClient> client_;  ///< ends before its node
+};
+
+}  // namespace dag
