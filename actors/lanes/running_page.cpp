@@ -8,7 +8,27 @@ namespace dag {
 namespace {
 
 constexpr int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-constexpr std::size_t handler_stack_bytes = 16 * 1024;
+
+/// The stack of a thread's handlers. When the thread ends its former one is back in place before this one is
+/// freed: a late signal must not meet freed memory, and a sanitizer frees whatever it finds there.
+class HandlerStack {
+ public:
+  HandlerStack() {
+    stack_t mine{};
+    mine.ss_sp = bytes_.get();
+    mine.ss_size = size_bytes;
+    sigaltstack(&mine, &before_);
+  }
+  ~HandlerStack() { sigaltstack(&before_, nullptr); }
+  HandlerStack(const HandlerStack&) = delete;
+  HandlerStack& operator=(const HandlerStack&) = delete;
+
+ private:
+  static constexpr std::size_t size_bytes = 16 * 1024;
+
+  std::unique_ptr<char[]> bytes_ = std::make_unique<char[]>(size_bytes);
+  stack_t before_{};
+};
 
 std::atomic<RunningPage*> page_of_faults{nullptr};
 thread_local std::size_t lane_of_thread = RunningPage::lanes_max;
@@ -50,13 +70,8 @@ void note_faults(RunningPage& page) {
 
 void watch_this_lane(std::size_t lane) {
   lane_of_thread = lane;
-  thread_local std::unique_ptr<char[]> stack;
-  if (stack || page_of_faults.load() == nullptr) return;
-  stack = std::make_unique<char[]>(handler_stack_bytes);
-  stack_t alternate{};
-  alternate.ss_sp = stack.get();
-  alternate.ss_size = handler_stack_bytes;
-  sigaltstack(&alternate, nullptr);
+  if (page_of_faults.load() == nullptr) return;
+  thread_local const HandlerStack stack;  // Made here by the first call of each thread.
 }
 
 }  // namespace dag

@@ -1,0 +1,99 @@
+#include "actors/lanes/running_page.hpp"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <new>
+#include <thread>
+
+using namespace dag;
+
+namespace {
+
+/// A page that a child process shares, as the node shares one with each worker process.
+struct SharedPage {
+  RunningPage* page;
+
+  SharedPage() {
+    void* memory =
+        mmap(nullptr, sizeof(RunningPage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    page = new (memory) RunningPage;
+  }
+  ~SharedPage() { munmap(page, sizeof(RunningPage)); }
+  SharedPage(const SharedPage&) = delete;
+  SharedPage& operator=(const SharedPage&) = delete;
+};
+
+/// How a child ended that noted its faults in the page and ran `body` on the thread of lane 3.
+template <class Body>
+int child_with_lane_3(RunningPage& page, Body body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    note_faults(page);
+    std::thread([&] {
+      watch_this_lane(3);
+      body();
+    }).join();
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(child > 0);
+  REQUIRE(waitpid(child, &status, 0) == child);
+  return status;
+}
+
+int deeper(volatile int* above) {
+  volatile int here[256] = {*above};
+  return *above < 0 ? 0 : deeper(here) + here[1];
+}
+
+}  // namespace
+
+TEST_CASE("a lane's thread ends in peace though it had a stack for signals") {
+  SharedPage shared;
+  int status = -1;
+  SECTION("its own") {
+    status = child_with_lane_3(*shared.page, [] {});
+  }
+  SECTION("asked for twice") {
+    status = child_with_lane_3(*shared.page, [] { watch_this_lane(4); });
+  }
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK_FALSE(shared.page->faulted_lane());
+}
+
+TEST_CASE("the lane whose thread faulted is noted, and the process dies of that fault") {
+  SharedPage shared;
+  int status = 0;
+  int signal = 0;
+  SECTION("its stack is used up") {
+    signal = SIGSEGV;
+    status = child_with_lane_3(*shared.page, [] {
+      volatile int zero = 0;
+      deeper(&zero);
+    });
+  }
+  SECTION("it aborts") {
+    signal = SIGABRT;
+    status = child_with_lane_3(*shared.page, [] { std::abort(); });
+  }
+  SECTION("somebody raised it") {
+    signal = SIGFPE;
+    status = child_with_lane_3(*shared.page, [] { std::raise(SIGFPE); });
+  }
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == signal);
+  CHECK(shared.page->faulted_lane() == 3u);
+}
+
+TEST_CASE("a fault of a thread that is no lane is nobody's") {
+  SharedPage shared;
+  const int status = child_with_lane_3(*shared.page, [] { std::thread([] { std::abort(); }).join(); });
+  CHECK(WIFSIGNALED(status));
+  CHECK_FALSE(shared.page->faulted_lane());
+}
