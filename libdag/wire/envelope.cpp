@@ -24,7 +24,7 @@ std::size_t words_below(const Operation& operation) {
   return std::visit(
       Overloaded{
           [](const Unknown&) -> std::size_t {
-            DAG_CHECK(!"Unknown is what arrives, not what is sent");
+            DAG_CHECK(false && "Unknown is what arrives, not what is sent");
             return 0;
           },
           [](const Unimplemented&) -> std::size_t { return words_of<schema::Unimplemented>; },

@@ -5,13 +5,15 @@
 #include "libdag/wire/operation.hpp"
 
 namespace dag::wire {
-namespace {
 
-/// Becomes whatever a field wants to be initialised with. Never called.
+/// Becomes whatever a field wants to be initialised with. Never called, so not defined; clang would ask for a
+/// definition if it were in the unnamed namespace.
 struct Anything {
   template <class Field>
   operator Field() const;
 };
+
+namespace {
 
 template <class Aggregate, class... Fields>
 consteval std::size_t fields() {
