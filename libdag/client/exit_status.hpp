@@ -24,7 +24,6 @@ inline int exit_status_of(ErrorCode code) {
     case ErrorCode::peer_unreachable:
     case ErrorCode::peer_version:
     case ErrorCode::address_invalid:
-    case ErrorCode::binary_mismatch:
       return exit_unreachable;
     case ErrorCode::cluster_lost:
       return exit_cluster_lost;
@@ -33,6 +32,7 @@ inline int exit_status_of(ErrorCode code) {
     case ErrorCode::deadline_impossible:
     case ErrorCode::needs_impossible:
     case ErrorCode::address_in_use:
+    case ErrorCode::binary_mismatch:
     case ErrorCode::configuration_invalid:
       return exit_infeasible;
     case ErrorCode::job_unknown:
