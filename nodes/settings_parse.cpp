@@ -254,8 +254,9 @@ Status take_node(Settings& settings, const SettingsFile& file, const toml::key& 
 Status take_table(Settings& settings, const SettingsFile& file, const toml::table& table) {
   for (const auto& [name, node] : table) {
     if (name.str() != "node") {
-      const bool is_key = std::any_of(std::begin(keys), std::end(keys),
-                                      [&](const Key& one) { return one.name == name.str(); });
+      const bool is_key =
+          std::any_of(std::begin(keys), std::end(keys),
+                      [unknown_name = name.str()](const Key& one) { return one.name == unknown_name; });
       return unknown(file, name, "there is no '" + std::string(name.str()) + "' here", {"node"},
                      is_key ? "write it below [node]" : "all keys lie below [node]");
     }
