@@ -62,7 +62,7 @@ TEST_CASE("an input argument names the position of its in-edge", "[builder]") {
 }
 
 TEST_CASE("sealing sorts edges by successor and keeps the order of adding", "[builder]") {
-  Random random(GENERATE(range(0, 20)));
+  Random random(GENERATE(range(0u, 20u)));
   Builder builder;
   const std::uint32_t n = 1 + static_cast<std::uint32_t>(random.below(40));
   for (std::uint32_t i = 0; i < n; ++i) plain(builder, "t");

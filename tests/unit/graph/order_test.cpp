@@ -30,7 +30,7 @@ TEST_CASE("a topological order holds every task behind its predecessors", "[orde
 }
 
 TEST_CASE("out-edges are the in-edges seen from the other side", "[order]") {
-  Random random(GENERATE(range(0, 20)));
+  Random random(GENERATE(range(0u, 20u)));
   const Fragment fragment = random_graph(random).fragment;
   const OutEdges out_edges(fragment);
   std::set<std::uint32_t> seen;
@@ -89,8 +89,8 @@ TEST_CASE("long paths are printed with their ends", "[order]") {
   CHECK(path_label(fragment, Indices{3}) == "t#3");
   CHECK(path_label(fragment, Indices{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) ==
         "t#0 -> t#1 -> t#2 -> t#3 -> t#4 -> t#5 -> t#6 -> t#7 -> t#8 -> t#9 -> t#10");
-  Indices all(40);
-  for (std::uint32_t i = 0; i < 40; ++i) all[i] = i;
-  CHECK(path_label(fragment, all) ==
+  Indices forty(40);
+  for (std::uint32_t i = 0; i < 40; ++i) forty[i] = i;
+  CHECK(path_label(fragment, forty) ==
         "t#0 -> t#1 -> t#2 -> t#3 -> t#4 -> (30 more) -> t#35 -> t#36 -> t#37 -> t#38 -> t#39");
 }

@@ -116,12 +116,12 @@ TEST_CASE("a chain of a million tasks is a graph like any other", "[rank]") {
 }
 
 TEST_CASE("the example graph of the seed text", "[rank]") {
-  const nlohmann::json all = seed_formulas();
-  if (all.is_null()) {
+  const nlohmann::json formulas = seed_formulas();
+  if (formulas.is_null()) {
     WARN("skipped: no test data (DAG_TEST_DATA)");
     return;
   }
-  const nlohmann::json& example = all.at("dag_example_seed004");
+  const nlohmann::json& example = formulas.at("dag_example_seed004");
   Builder builder;
   std::map<std::string, std::uint32_t> tasks;
   for (const auto& [name, weight] : example.at("weights").items()) {
@@ -154,12 +154,12 @@ TEST_CASE("the example graph of the seed text", "[rank]") {
 }
 
 TEST_CASE("upward ranks of the graph in the HEFT paper", "[rank]") {
-  const nlohmann::json all = seed_formulas();
-  if (all.is_null()) {
+  const nlohmann::json formulas = seed_formulas();
+  if (formulas.is_null()) {
     WARN("skipped: no test data (DAG_TEST_DATA)");
     return;
   }
-  const nlohmann::json& paper = all.at("heft_paper");
+  const nlohmann::json& paper = formulas.at("heft_paper");
   Builder builder;
   std::vector<Duration> mean;
   for (const auto& costs : paper.at("cost")) {

@@ -232,7 +232,7 @@ TEST_CASE("a call that fails is tried on the state before it, which is made agai
 
 TEST_CASE("effects start only from what is recorded; pure tasks run ahead") {
   Names graph;
-  const TaskId a = graph.task("a"), pure = graph.task("pure", {a}),
+  const TaskId a = graph.task("a"), ahead = graph.task("pure", {a}),
                effect = graph.task("effect", {a}, Effects::idempotent);
   LocalJob job(graph.builder.sealed(), Script().kernel(), one(both()));
   job.hold = [](const LocalJob::Mail& mail) {
@@ -245,7 +245,7 @@ TEST_CASE("effects start only from what is recorded; pure tasks run ahead") {
   job.release_held();
   job.run();
   CHECK(job.runs("effect") == 1);
-  CHECK(job.outcome(pure) == Outcome::finished);
+  CHECK(job.outcome(ahead) == Outcome::finished);
 }
 
 TEST_CASE("a cancelled task takes along what needs it, and nothing else") {
