@@ -22,9 +22,9 @@ const StartedNodes two{{0, "127.0.0.1:4001", 1234}, {3, "[::1]:4002", 1235}};
 }  // namespace
 
 TEST_CASE("the first that says where a cluster is counts") {
-  const auto all = choose_address("a:1", "b:2", two, "file");
-  CHECK(all->address == "a:1");
-  CHECK(all->origin == "--address");
+  const auto given = choose_address("a:1", "b:2", two, "file");
+  CHECK(given->address == "a:1");
+  CHECK(given->origin == "--address");
   const auto environment = choose_address("", "b:2", two, "file");
   CHECK(environment->address == "b:2");
   CHECK(environment->origin == "DAG_ADDRESS");
