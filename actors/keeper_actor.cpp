@@ -16,6 +16,8 @@ caf::behavior KeeperActor::make_behavior() {
   set_exception_handler(keep_text);
   return {
       [this](mail::ClientSaid& said) {
+        const auto* asked = std::get_if<client::AskJobs>(&said.message);
+        if (asked != nullptr && asked->job) look_up(*asked->job);
         gateway_.on_client_message(said.from, std::move(said.message), ports_.now());
         act();
       },
@@ -63,8 +65,12 @@ caf::behavior KeeperActor::make_behavior() {
         } else if (const auto* counts = std::get_if<JobCounts>(&said.what)) {
           gateway_.on_counts(said.job, *counts);
         } else if (const auto* ended = std::get_if<client::JobEnded>(&said.what)) {
+          look_up(said.job);
+          ports_.forget_details(said.job);
           gateway_.on_ended(said.job, ended->stopped, ended->counts, ports_.now());
         } else {
+          look_up(said.job);
+          ports_.forget_details(said.job);
           gateway_.on_lost(said.job, std::get<client::JobLost>(said.what).why, ports_.now());
         }
         act();
@@ -79,6 +85,11 @@ caf::behavior KeeperActor::make_behavior() {
 }
 
 void KeeperActor::on_exit() { node_ = nullptr; }
+
+/// What the gateway answers about one job must be of now.
+void KeeperActor::look_up(JobId job) {
+  if (auto details = ports_.details(job)) gateway_.on_details(job, *std::move(details));
+}
 
 void KeeperActor::heard(Life from, KeeperMessage any) {
   const Instant now = ports_.now();
@@ -161,7 +172,8 @@ void KeeperActor::carry_out(GatewayEffect any) {
           ports_.forget(effect.life);
         } else if constexpr (std::is_same_v<Effect, BeginJob>) {
           const JobId job = effect.plan->job;
-          send(node_, mail::Submit{std::move(effect.plan), follower_of(job), std::move(effect.lives)});
+          send(node_, mail::Submit{std::move(effect.plan), follower_of(job), std::move(effect.lives),
+                                   effect.submitted});
         } else if constexpr (std::is_same_v<Effect, JobLifeUp>) {
           send(node_, mail::LifeUp{effect.life, effect.job});
         } else if constexpr (std::is_same_v<Effect, JobLifeDown>) {

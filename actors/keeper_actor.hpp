@@ -28,6 +28,9 @@ struct KeeperPorts {
   /// Checks and keeps a program; gives back its bytes, or null.
   std::function<Status(ProgramId program, const Blob& bytes)> keep_program;
   std::function<Blob(ProgramId program)> program;
+  /// What the records say of a job whose cell is here; nothing before it began.
+  std::function<std::optional<JobDetails>(JobId job)> details;
+  std::function<void(JobId job)> forget_details;
   std::function<void()> shut_down;
 };
 
@@ -50,6 +53,7 @@ class KeeperActor : public caf::event_based_actor {
   void carry_out(HostEffect effect);
   void send_keeper(SendToKeeper effect);
   void heard(Life from, KeeperMessage message);
+  void look_up(JobId job);
   Follower follower_of(JobId job);
 
   const KeeperSetup setup_;

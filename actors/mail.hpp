@@ -68,6 +68,8 @@ struct Submit {
   Follower follower;
   /// Who runs it; none: everybody, this process included.
   std::vector<Life> lives = {};
+  /// When the client was told that it is accepted: deadlines count from there. Left out: from now.
+  std::optional<Instant> submitted = std::nullopt;
 };
 /// gateway -> NodeActor -> CellActor: a client wants this output.
 struct Want {

@@ -110,6 +110,7 @@ void NodeActor::submit(mail::Submit& order) {
   job.follower = order.follower;
   CellSetup setup;
   setup.options = {setup_.self, order.plan->seed};
+  setup.options.submitted = order.submitted;
   setup.plan = order.plan;
   if (order.lives.empty()) {
     setup.lives.assign(setup_.lives.begin(), setup_.lives.end());

@@ -177,6 +177,8 @@ KeeperPorts Keeper::keeper_ports() {
     return put;
   };
   ports.program = [this](ProgramId program) { return programs_.bytes(program); };
+  ports.details = [this](JobId job) { return records_.details(job); };
+  ports.forget_details = [this](JobId job) { records_.forget(job); };
   ports.shut_down = [this] { end(std::nullopt); };
   return ports;
 }

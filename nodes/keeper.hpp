@@ -9,8 +9,8 @@
 #include "actors/keeper_actor.hpp"
 #include "actors/membership_actor.hpp"
 #include "actors/node_actor.hpp"
-#include "libdag/record/sink.hpp"
 #include "nodes/data_directory.hpp"
+#include "nodes/job_records.hpp"
 #include "nodes/parts.hpp"
 #include "nodes/transport/transport.hpp"
 #include "nodes/workers/worker_processes.hpp"
@@ -69,7 +69,7 @@ class Keeper {
   const std::optional<DataDirectory> data_;
   const Life self_;
   std::shared_ptr<spdlog::logger> logger_;
-  NullRecordSink records_;
+  JobRecords records_;
   const wire::CodeMap codes_;  ///< names code of programs that are not this one
   ProgramStore programs_;
 

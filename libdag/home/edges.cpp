@@ -6,14 +6,18 @@
 
 namespace dag {
 
+using detail::ArgumentKind;
 using detail::Edge;
 using detail::EdgeKind;
 
 namespace {
 
-Error skipped_error(const std::string& task) {
-  return {ErrorCode::task_skipped,
-          "'" + task + "' was skipped: a condition was not met, or an input was missing"};
+/// What a task that did not run says of one that it needed. Whoever is cancelled or skipped because of such a
+/// one names the root, not the whole way to it.
+std::string cause_of(Outcome outcome, const Error& error) {
+  if (outcome == Outcome::skipped) return error.cause;  // None: a condition was not met.
+  if (!error.cause.empty() && outcome == Outcome::cancelled) return error.cause;
+  return error.what + (error.cause.empty() ? "" : "\n" + error.cause);
 }
 
 }  // namespace
@@ -111,13 +115,42 @@ Error Home::Impl::cancel_reason(RowIndex row) const {
     const Fact* known = fact(predecessor);
     error.what += ": '" + table.name_of(table[predecessor]) + "', which it needs, " +
                   (outcome == Outcome::failed ? "failed" : "was cancelled");
-    if (known != nullptr && known->error) {
-      // Whoever is cancelled because of a cancelled one names the root, not the whole way to it.
-      error.cause = known->error->cause.empty() || outcome == Outcome::failed
-                        ? known->error->what + (known->error->cause.empty() ? "" : "\n" + known->error->cause)
-                        : known->error->cause;
-    }
+    if (known != nullptr && known->error) error.cause = cause_of(outcome, *known->error);
   });
+  return error;
+}
+
+/// With a cause when something failed; without one when a condition was not met.
+Error Home::Impl::skip_reason(RowIndex row, const std::vector<EdgeResult>& results) const {
+  const detail::TaskDraft& draft = table.draft_of(table[row]);
+  const detail::Fragment& fragment = table.fragment_of(table[row]);
+  std::vector<RowIndex> predecessors;
+  each_in(row,
+          [&](const Edge&, RowIndex predecessor, std::uint32_t) { predecessors.push_back(predecessor); });
+  Error error{ErrorCode::task_skipped, "'" + table.name_of(table[row]) +
+                                           "' was skipped: a condition was not met, or an input was missing"};
+  const auto look = [&](RowIndex predecessor) {
+    const Outcome outcome = word(predecessor).outcome;
+    const Fact* known = fact(predecessor);
+    if (!error.cause.empty() || outcome == Outcome::finished || known == nullptr || !known->error) return;
+    error.cause = cause_of(outcome, *known->error);
+  };
+  if (dag::decide(table.policy_of(table[row]).join, results, {}) != Decision::run) {
+    for (std::size_t i = 0; i < predecessors.size(); ++i) {
+      if (results[i].kind != EdgeKind::weak) look(predecessors[i]);
+    }
+    if (const ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
+        chain != nullptr && chain->next > 0) {
+      look(chain->calls[chain->next - 1]);
+    }
+    return error;
+  }
+  // It was to run, but its arguments are not complete.
+  for (std::uint32_t i = 0; i < draft.argument_count; ++i) {
+    const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
+    if (argument.kind == ArgumentKind::literal || argument.kind == ArgumentKind::maybe) continue;
+    for (std::uint32_t k = 0; k < argument.count; ++k) look(predecessors[argument.first + k]);
+  }
   return error;
 }
 
@@ -144,7 +177,7 @@ void Home::Impl::decide(RowIndex row) {
                                                     draft.argument_count);
   switch (dag::decide(policy.join, results, arguments)) {
     case Decision::skip:
-      return close(row, Outcome::skipped, skipped_error(table.name_of(table[row])));
+      return close(row, Outcome::skipped, skip_reason(row, results));
     case Decision::cancel:
       return close(row, Outcome::cancelled, cancel_reason(row));
     case Decision::run:

@@ -176,6 +176,7 @@ class Home::Impl {
   bool condition(RowIndex predecessor, std::uint32_t edge) const;
   std::vector<EdgeResult> edge_results(RowIndex row) const;
   Error cancel_reason(RowIndex row) const;
+  Error skip_reason(RowIndex row, const std::vector<EdgeResult>& results) const;
 
   // ---- attempts.cpp
   // ------------------------------------------------------------------------------------------

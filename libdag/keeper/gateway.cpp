@@ -155,9 +155,9 @@ void GatewayMachine::ask(Life from, const client::AskJobs& ask, Instant now) {
   if (ask.job) {
     const KeptJob* job = known(from, ask.number, *ask.job);
     if (job == nullptr) return;
-    reply.jobs.push_back(info(*ask.job, *job, now));
+    reply.jobs.push_back(info(*ask.job, *job, now, true));
   } else {
-    for (const auto& [id, job] : jobs_) reply.jobs.push_back(info(id, job, now));
+    for (const auto& [id, job] : jobs_) reply.jobs.push_back(info(id, job, now, false));
   }
   answer(from, std::move(reply));
 }
@@ -171,7 +171,7 @@ void GatewayMachine::ask(Life from, const client::AskEnd& ask, Instant now) {
   }
   client::Answer reply;
   reply.number = ask.number;
-  reply.jobs.push_back(info(ask.job, *job, now));
+  reply.jobs.push_back(info(ask.job, *job, now, true));
   answer(from, std::move(reply));
 }
 
@@ -288,6 +288,7 @@ void GatewayMachine::begin_if_ready(JobId id, KeptJob& job, Instant now) {
   if (job.over()) return;
   if (job.begun) return stop_if_deserted(id, job, now);
   BeginJob begin;
+  begin.submitted = job.accepted;
   for (const Worker& worker : job.workers) {
     if (worker.phase == Worker::Phase::starting) return;
     if (worker.phase == Worker::Phase::up) begin.lives.push_back(worker.life);
@@ -374,6 +375,11 @@ void GatewayMachine::on_counts(JobId job, const JobCounts& counts) {
   if (found != jobs_.end() && !found->second.over()) found->second.counts = counts;
 }
 
+void GatewayMachine::on_details(JobId job, JobDetails details) {
+  const auto found = jobs_.find(job);
+  if (found != jobs_.end()) found->second.details = std::move(details);
+}
+
 void GatewayMachine::on_ended(JobId id, const std::optional<Error>& stopped, const JobCounts& counts,
                               Instant now) {
   const auto found = jobs_.find(id);
@@ -407,7 +413,7 @@ void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
     }
   }
   client::Answer reply;
-  reply.jobs.push_back(info(id, job, now));
+  reply.jobs.push_back(info(id, job, now, true));
   for (const auto& [client, number] : std::exchange(job.waiting, {})) {
     reply.number = number;
     answer(client, reply);
@@ -449,9 +455,10 @@ std::optional<Life> GatewayMachine::client_of(JobId job) const {
   return found == jobs_.end() ? std::nullopt : found->second.client;
 }
 
-JobInfo GatewayMachine::info(JobId id, const KeptJob& job, Instant now) const {
-  JobInfo info{id, job.name, job.phase, job.counts, (job.over() ? job.ended : now) - job.accepted,
-               {}, job.error};
+JobInfo GatewayMachine::info(JobId id, const KeptJob& job, Instant now, bool in_full) const {
+  JobInfo info{id, job.name,  job.phase,   job.counts, (job.over() ? job.ended : now) - job.accepted,
+               {}, job.error, std::nullopt};
+  if (in_full) info.details = job.details;
   for (const Worker& worker : job.workers) {
     info.workers.push_back({worker.life, worker.node.process, worker.pid,
                             worker.phase == Worker::Phase::up && !job.closed, worker.end});

@@ -37,6 +37,7 @@ struct LifeAt {
 struct BeginJob {
   std::shared_ptr<const JobPlan> plan;
   std::vector<Life> lives;
+  Instant submitted;  ///< deadlines count from here
 };
 struct JobLifeUp {
   JobId job;
@@ -85,6 +86,7 @@ class GatewayMachine {
   // What a cell says.
   void on_settled(JobId job, client::TaskSettled settled);
   void on_counts(JobId job, const JobCounts& counts);
+  void on_details(JobId job, JobDetails details);
   void on_ended(JobId job, const std::optional<Error>& stopped, const JobCounts& counts, Instant now);
   void on_lost(JobId job, const Error& why, Instant now);
 
@@ -123,6 +125,7 @@ class GatewayMachine {
     std::set<std::uint32_t> wanted;  ///< outputs, before it began
     RestartBudget budget{crashes};
     JobCounts counts;
+    std::optional<JobDetails> details;  ///< the newest that was heard of
     std::optional<Error> error;
     std::vector<std::pair<Life, std::uint64_t>> waiting;  ///< questions for its end
     bool over() const { return phase > JobPhase::running; }
@@ -151,7 +154,7 @@ class GatewayMachine {
   void end(JobId id, KeptJob& job, JobPhase phase, Instant now);
   void close(JobId id, KeptJob& job);
   void forget_old();
-  JobInfo info(JobId id, const KeptJob& job, Instant now) const;
+  JobInfo info(JobId id, const KeptJob& job, Instant now, bool in_full) const;
   Worker* find(KeptJob& job, Life node, std::uint32_t number);
 
   const Life self_;

@@ -69,6 +69,32 @@ struct WorkerInfo {
   bool operator==(const WorkerInfo&) const = default;
 };
 
+/// A task that did not finish because of a failure or a cancelling, or that ended after its deadline.
+struct TaskInfo {
+  TaskId task;
+  std::string name;
+  Outcome outcome = Outcome::none;
+  std::uint32_t tries = 0;  ///< of its kernel; not counted when it finished
+  std::optional<Error> error;
+  Duration late{0};  ///< how long after its deadline it ended
+  bool operator==(const TaskInfo&) const = default;
+};
+/// Tasks of one name.
+struct ClassInfo {
+  std::string name;
+  JobCounts counts;
+  bool operator==(const ClassInfo&) const = default;
+};
+/// What became of a job's tasks. Bounded, whatever the job: see job_story.hpp.
+struct JobDetails {
+  std::vector<TaskInfo> tasks;     ///< in the order in which they were settled
+  std::uint64_t tasks_beyond = 0;  ///< of the same kind as those in `tasks`, and not there
+  std::uint64_t late = 0;          ///< tasks that ended after their deadline
+  std::vector<ClassInfo> classes;  ///< by name
+  JobCounts others;                ///< tasks of further names, all together
+  bool operator==(const JobDetails&) const = default;
+};
+
 struct JobInfo {
   JobId job;
   std::string name;
@@ -78,6 +104,8 @@ struct JobInfo {
   Duration age{0};
   std::vector<WorkerInfo> workers;
   std::optional<Error> error;  ///< why it failed, where it is not a task that did
+  /// Where one job was asked for, and it has begun.
+  std::optional<JobDetails> details;
   bool operator==(const JobInfo&) const = default;
 };
 

@@ -88,6 +88,7 @@ struct JobInfo {
   age @4 :Ids.Nanoseconds;       # since it was accepted; until its end when it has ended
   workers @5 :List(WorkerInfo);  # past ones included
   error @6 :Records.Error;       # why it failed, where it is not a task that did; null: it did not
+  details @7 :JobDetails;        # null: all jobs were asked for, or it has not begun
 
   enum Phase {
     starting @0;
@@ -96,6 +97,29 @@ struct JobInfo {
     failed @3;
     cancelled @4;
   }
+}
+
+struct JobDetails {
+  tasks @0 :List(TaskInfo);      # that a failure or a cancelling ended, or late, in the order of settling; some of them
+  tasksBeyond @1 :UInt64;        # those that are not listed
+  late @2 :UInt64;               # tasks that ended after their deadline
+  classes @3 :List(ClassInfo);   # some of the names
+  others @4 :JobCounts;          # tasks of all other names together
+}
+
+struct TaskInfo {
+  task @0 :Ids.TaskId;
+  name @1 :Text;
+  outcome @2 :Records.Outcome;
+  tries @3 :UInt32;              # of its kernel; not counted when it finished
+  error @4 :Records.Error;       # null: none
+  late @5 :Ids.Nanoseconds;      # how long after its deadline it ended
+}
+
+struct ClassInfo {
+  # Tasks of one name.
+  name @0 :Text;
+  counts @1 :JobCounts;
 }
 
 struct WorkerInfo {

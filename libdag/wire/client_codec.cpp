@@ -42,10 +42,69 @@ JobCounts read_counts(schema::JobCounts::Reader from) {
   return {from.getOpen(), from.getFinished(), from.getFailed(), from.getSkipped(), from.getCancelled()};
 }
 
+std::size_t details_words(const JobDetails& details) {
+  std::size_t words = words_of<schema::JobDetails> + list_words<schema::TaskInfo>(details.tasks.size()) +
+                      list_words<schema::ClassInfo>(details.classes.size()) + words_of<schema::JobCounts>;
+  for (const TaskInfo& task : details.tasks) words += text_words(task.name) + error_words(task.error);
+  for (const ClassInfo& one : details.classes) words += text_words(one.name) + words_of<schema::JobCounts>;
+  return words;
+}
+
+void write_details(schema::JobDetails::Builder to, const JobDetails& details) {
+  write_list(
+      details.tasks, [&](unsigned count) { return to.initTasks(count); },
+      [](auto& list, unsigned i, const TaskInfo& task) {
+        auto one = list[i];
+        one.setTask(word_of(task.task));
+        if (!task.name.empty()) one.setName(as_text(task.name));
+        one.setOutcome(static_cast<schema::Outcome>(task.outcome));
+        one.setTries(task.tries);
+        if (task.error) write(one.initError(), *task.error);
+        one.setLate(task.late.count());
+      });
+  to.setTasksBeyond(details.tasks_beyond);
+  to.setLate(details.late);
+  write_list(
+      details.classes, [&](unsigned count) { return to.initClasses(count); },
+      [](auto& list, unsigned i, const ClassInfo& one) {
+        if (!one.name.empty()) list[i].setName(as_text(one.name));
+        write_counts(list[i].initCounts(), one.counts);
+      });
+  write_counts(to.initOthers(), details.others);
+}
+
+JobDetails read_details(schema::JobDetails::Reader from, Reading& reading) {
+  JobDetails details;
+  const auto tasks = from.getTasks();
+  reading.count(tasks.size(), job_details_max, "JobDetails.tasks");
+  details.tasks.reserve(tasks.size());
+  for (const auto task : tasks) {
+    TaskInfo& one = details.tasks.emplace_back();
+    one.task = task_from(task.getTask());
+    one.name = text_from(task.getName(), label_bytes_max, "TaskInfo.name");
+    one.outcome = read(task.getOutcome(), "TaskInfo.outcome");
+    one.tries = task.getTries();
+    if (task.hasError()) one.error = read(task.getError());
+    one.late = Duration(task.getLate());
+  }
+  details.tasks_beyond = from.getTasksBeyond();
+  details.late = from.getLate();
+  const auto classes = from.getClasses();
+  reading.count(classes.size(), job_details_max, "JobDetails.classes");
+  details.classes.reserve(classes.size());
+  for (const auto one : classes) {
+    details.classes.push_back(
+        {text_from(one.getName(), label_bytes_max, "ClassInfo.name"), read_counts(one.getCounts())});
+  }
+  details.others = read_counts(from.getOthers());
+  return details;
+}
+
 /// Of what the job points to.
 std::size_t job_words(const JobInfo& job) {
   std::size_t words = text_words(job.name) + words_of<schema::JobCounts> +
                       list_words<schema::WorkerInfo>(job.workers.size()) + error_words(job.error);
+  if (job.details) words += details_words(*job.details);
   for (const WorkerInfo& worker : job.workers) words += text_words(worker.end);
   return words;
 }
@@ -67,6 +126,7 @@ void write_job(schema::JobInfo::Builder to, const JobInfo& job) {
         if (!worker.end.empty()) one.setEnd(as_text(worker.end));
       });
   if (job.error) write(to.initError(), *job.error);
+  if (job.details) write_details(to.initDetails(), *job.details);
 }
 
 JobInfo read_job(schema::JobInfo::Reader from, Reading& reading) {
@@ -86,6 +146,7 @@ JobInfo read_job(schema::JobInfo::Reader from, Reading& reading) {
                            worker.getUp(), text_from(worker.getEnd(), text_bytes_max, "WorkerInfo.end")});
   }
   if (from.hasError()) job.error = read(from.getError());
+  if (from.hasDetails()) job.details = read_details(from.getDetails(), reading);
   return job;
 }
 

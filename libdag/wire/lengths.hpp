@@ -29,6 +29,8 @@ inline constexpr std::size_t program_bytes_max = (512u << 20) - 1024;
 /// What a node lists: jobs, and the worker processes of each, past ones included.
 inline constexpr std::size_t jobs_max = 10'000;
 inline constexpr std::size_t job_workers_max = 10'000;
+/// Of one job: tasks that are told of, and names that are counted apart.
+inline constexpr std::size_t job_details_max = 1'000;
 /// What a frame weighs besides its operations, at most.
 inline constexpr std::size_t frame_overhead_bytes = 256;
 /// A frame of the bulk channel: one chunk and its header.

@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "tests/cluster/processes.hpp"
@@ -194,6 +196,33 @@ TEST_CASE("needs that nobody has are refused at submission, with each node's rea
     CHECK_THAT(job.err(), Catch::Contains("needs_impossible") && Catch::Contains("'glutton'") &&
                               Catch::Contains("n0 never"));
   }
+}
+
+TEST_CASE("dag show names the task that failed, with its error, its tries, and what it took along") {
+  Nodes nodes(2);
+  nodes.gather();
+  Process job(at(nodes, {bin("cluster_failing")}));
+  CHECK(job.ends() == 1);
+  Process text({bin("dag"), "show", "job1", "--address", nodes.address()});
+  CHECK(text.ends() == 0);
+  CHECK_THAT(text.out(), Catch::Contains("broken (0): failed, tried 2 times") &&
+                             Catch::Contains("the disk said no") && Catch::Contains("hint: buy another") &&
+                             Catch::Contains("needs it (1): cancelled") &&
+                             Catch::Contains("class     fine: 1 finished") &&
+                             Catch::Contains("1 ended after their deadline"));
+  Process json({bin("dag"), "show", "job1", "--json", "--address", nodes.address()});
+  CHECK(json.ends() == 0);
+  const auto details = nlohmann::json::parse(json.out())["details"];
+  std::map<std::string, nlohmann::json> tasks;
+  for (const auto& task : details["tasks"]) tasks[task["name"]] = task;
+  REQUIRE(tasks.size() == 3);
+  CHECK(tasks["broken"]["outcome"] == "failed");
+  CHECK(tasks["broken"]["tries"] == 2);
+  CHECK(tasks["broken"]["error"]["hint"] == "buy another");
+  CHECK(tasks["needs it"]["outcome"] == "cancelled");
+  CHECK(tasks["fine"]["late_seconds"] > 0);
+  CHECK(details["late"] == 1);
+  CHECK(details["tasks_beyond"] == 0);
 }
 
 TEST_CASE("training in worker processes gives the loss curve of one process, also when one is killed") {

@@ -140,6 +140,7 @@ inline OutcomeRecord full_record() {
   record.first_spawned = spawned_task(40);
   record.becomes = 1;
   record.error = error();
+  record.tries = 3;
   return record;
 }
 
@@ -237,6 +238,12 @@ inline JobInfo job_info() {
   job.workers = {{life(0x10002), ProcessId{2}, 4711, true, ""},
                  {life(0x20002), ProcessId{2}, 4712, false, "signal 11 (Segmentation fault)"}};
   job.error = error();
+  job.details = JobDetails{{{TaskId{0, 41}, "load", Outcome::failed, 3, error(), {}},
+                            {spawned_task(2), "", Outcome::finished, 0, {}, std::chrono::seconds(2)}},
+                           17,
+                           1,
+                           {{"load", {1, 2, 3, 4, 5}}, {"train", {}}},
+                           {5, 4, 3, 2, 1}};
   return job;
 }
 

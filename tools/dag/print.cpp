@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 
 #include "tools/dag/options.hpp"
 
@@ -47,6 +48,68 @@ std::string counts_text(const JobCounts& counts) {
   add(counts.cancelled, "cancelled");
   add(counts.open, "open");
   return text;
+}
+
+/// Message of an error, below what it is about; what users wrote cannot write to the terminal what it likes.
+std::string below(const Error& error) {
+  std::string text;
+  std::istringstream lines(error.message());
+  for (std::string line; std::getline(lines, line);) text += "            " + shown(line) + "\n";
+  return text;
+}
+
+std::string details_text(const JobDetails& details) {
+  std::string text;
+  for (const ClassInfo& one : details.classes) {
+    text += "  class     " + shown(one.name) + ": " + counts_text(one.counts) + "\n";
+  }
+  if (details.others != JobCounts{}) text += "  others    " + counts_text(details.others) + "\n";
+  if (details.late > 0) {
+    text += "  late      " + std::to_string(details.late) + " ended after their deadline\n";
+  }
+  for (const TaskInfo& task : details.tasks) {
+    text += "  task      " + shown(task.name) + " (" + to_string(task.task) +
+            "): " + std::string(name(task.outcome));
+    if (task.tries > 0) {
+      text += ", tried " + (task.tries == 1 ? "once" : std::to_string(task.tries) + " times");
+    }
+    if (task.late > Duration{0}) text += ", " + duration_text(task.late) + " after its deadline";
+    text += "\n";
+    if (task.error) text += below(*task.error);
+  }
+  if (details.tasks_beyond > 0) {
+    text += "  task      and " + std::to_string(details.tasks_beyond) + " more\n";
+  }
+  return text;
+}
+
+nlohmann::json counts_json(const JobCounts& counts) {
+  return {{"open", counts.open},
+          {"finished", counts.finished},
+          {"failed", counts.failed},
+          {"skipped", counts.skipped},
+          {"cancelled", counts.cancelled}};
+}
+
+nlohmann::json details_json(const JobDetails& details) {
+  auto tasks = nlohmann::json::array();
+  for (const TaskInfo& task : details.tasks) {
+    tasks.push_back({{"task", to_string(task.task)},
+                     {"name", task.name},
+                     {"outcome", name(task.outcome)},
+                     {"tries", task.tries},
+                     {"error", task.error ? to_json(*task.error) : nlohmann::json()},
+                     {"late_seconds", seconds_of(task.late)}});
+  }
+  auto classes = nlohmann::json::array();
+  for (const ClassInfo& one : details.classes) {
+    classes.push_back({{"name", one.name}, {"counts", counts_json(one.counts)}});
+  }
+  return {{"tasks", std::move(tasks)},
+          {"tasks_beyond", details.tasks_beyond},
+          {"late", details.late},
+          {"classes", std::move(classes)},
+          {"others", counts_json(details.others)}};
 }
 
 /// A worker process that has not come up yet has no id.
@@ -151,6 +214,7 @@ std::string job_text(const JobInfo& job) {
     text += "\n";
   }
   if (job.error) text += "  error     " + job.error->message() + "\n";
+  if (job.details) text += details_text(*job.details);
   return text;
 }
 
@@ -202,15 +266,11 @@ nlohmann::json to_json(const JobInfo& job) {
   return {{"job", to_string(job.job)},
           {"name", job.name},
           {"phase", name(job.phase)},
-          {"counts",
-           {{"open", job.counts.open},
-            {"finished", job.counts.finished},
-            {"failed", job.counts.failed},
-            {"skipped", job.counts.skipped},
-            {"cancelled", job.counts.cancelled}}},
+          {"counts", counts_json(job.counts)},
           {"age_seconds", seconds_of(job.age)},
           {"workers", std::move(workers)},
-          {"error", job.error ? to_json(*job.error) : nlohmann::json()}};
+          {"error", job.error ? to_json(*job.error) : nlohmann::json()},
+          {"details", job.details ? details_json(*job.details) : nlohmann::json()}};
 }
 
 std::string line_of(const nlohmann::json& json) {

@@ -10,11 +10,6 @@ using namespace dag;
 
 namespace {
 
-class NoRecords final : public RecordSink {
- public:
-  void record(const Record&) override {}
-};
-
 constexpr Life life(std::uint32_t process, std::uint32_t incarnation = 1) {
   return {ProcessId{process}, Incarnation{incarnation}};
 }
@@ -47,8 +42,9 @@ OutcomeRecord finished(std::uint32_t task, AttemptId attempt, std::uint64_t valu
 
 /// A cell, and what it said since the last look.
 struct Job {
-  Job(std::shared_ptr<const JobPlan> the_plan, bool self_runs = true)
-      : plan(std::move(the_plan)), cell({cell_life, 1, self_runs}, plan, records) {}
+  Job(std::shared_ptr<const JobPlan> the_plan, bool self_runs = true,
+      std::optional<Instant> submitted = std::nullopt)
+      : plan(std::move(the_plan)), cell({cell_life, 1, self_runs, submitted}, plan, records) {}
 
   void look() {
     sent.clear();
@@ -87,7 +83,7 @@ struct Job {
     look();
   }
 
-  NoRecords records;
+  CollectingRecordSink records;
   std::shared_ptr<const JobPlan> plan;
   Cell cell;
   std::vector<SendMessage> sent;
@@ -457,4 +453,48 @@ TEST_CASE("nobody is charged for a node that went away, or for what never was a 
   job.cell.on_life_down(life(2), now, {ProcessEnd::stopped_by_us, "", {running(0, 0)}, {}});
   job.cell.on_life_down(life(3), now, crash({running(77, 0), {{9, 1}, {{1, 1}, 1}, 1}}, 0));
   CHECK(job.cell.state().crashed.empty());
+}
+
+TEST_CASE("a settled task is recorded with its name, also one whose parent is settled in the same cut") {
+  Job job(chain_plan({0, 0, 0}, 1));
+  job.cell.begin({cell_life}, {}, now);
+  detail::Builder builder;
+  test::add(builder, "part");
+  OutcomeRecord parent = finished(0, {{1, 1}, 1});
+  parent.spawned = std::make_shared<const detail::Fragment>(builder.sealed());
+  parent.first_spawned = {1, 256};
+  message::Outcomes outcomes = job.cut(0, 1, 1, {parent});
+  outcomes.plain = {{{1, 256}, {{1, 1}, 1}}};  // Read before the records.
+  job.say(outcomes);
+  std::map<TaskId, std::string> names;
+  for (const Record& record : job.records.records()) {
+    if (const auto* settled = std::get_if<recorded::Settled>(&record.what))
+      names[record.task] = settled->name;
+  }
+  CHECK(names == std::map<TaskId, std::string>{{{0, 0}, "a"}, {{1, 256}, "part"}});
+}
+
+TEST_CASE("a deadline counts from the submission, which may be long before the cell begins") {
+  detail::Builder builder;
+  test::add(builder, "a");
+  builder.change_policy(0, [](Policy& policy) { policy.deadline = std::chrono::seconds(10); });
+  auto plan = std::make_shared<JobPlan>();
+  plan->job = JobId{7};
+  plan->graph = std::make_shared<const detail::Fragment>(builder.sealed());
+  plan->shard_of = {0};
+  const auto at = [](int seconds) { return Instant{std::chrono::seconds(seconds)}; };
+  struct Case {
+    std::optional<Instant> submitted;
+    int ends_at;
+    Duration late;
+  };
+  const auto one =
+      GENERATE_COPY(Case{at(3), 13, Duration{0}}, Case{at(3), 14, std::chrono::seconds(1)},
+                    Case{std::nullopt, 15, Duration{0}}, Case{std::nullopt, 17, std::chrono::seconds(2)});
+  Job job(plan, true, one.submitted);
+  job.cell.begin({cell_life}, {}, at(5));
+  job.cell.on_message(cell_life, job.cut(0, 1, 0, {finished(0, {{1, 1}, 1})}), at(one.ends_at));
+  const auto* settled = std::get_if<recorded::Settled>(&job.records.records().back().what);
+  REQUIRE(settled != nullptr);
+  CHECK(settled->late == one.late);
 }

@@ -287,3 +287,26 @@ TEST_CASE("questions about jobs nobody knows are answered so") {
   REQUIRE(desk.told<client::Answer>().back().error);
   CHECK(desk.told<client::Answer>().back().error->code == ErrorCode::job_unknown);
 }
+
+TEST_CASE("what the records say of a job is told where that job is asked for, and not in the list of all") {
+  Desk desk;
+  const JobId job = desk.submit();
+  desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  CHECK(desk.done<BeginJob>().front().submitted == Instant{1s});
+  desk.say(client::AskJobs{5, job});
+  CHECK_FALSE(desk.told<client::Answer>().back().jobs.at(0).details);
+  JobDetails details;
+  details.tasks_beyond = 3;
+  desk.gateway.on_details(job, details);
+  desk.gateway.on_details(JobId{77}, details);  // Forgotten meanwhile.
+  desk.say(client::AskJobs{6, job});
+  CHECK(desk.told<client::Answer>().back().jobs.at(0).details == details);
+  desk.say(client::AskJobs{7, std::nullopt});
+  CHECK_FALSE(desk.told<client::Answer>().back().jobs.at(0).details);
+  desk.say(client::AskEnd{8, job});
+  desk.gateway.on_ended(job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
+  desk.take();
+  CHECK(desk.told<client::Answer>().back().number == 8);
+  CHECK(desk.told<client::Answer>().back().jobs.at(0).details == details);
+}

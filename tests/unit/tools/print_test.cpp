@@ -84,6 +84,50 @@ TEST_CASE("jobs in a table, and one in full") {
         "  error     process_crashed (213): it crashed\n  because: signal 11\n  hint: look\n");
 }
 
+TEST_CASE("of a job that was asked for, the tasks in trouble and the counts by name") {
+  JobInfo asked = job();
+  asked.error.reset();
+  asked.workers.clear();
+  const Error threw{ErrorCode::task_failed, "it threw\x1b[2J", "look", "the disk\nsaid no"};
+  asked.details = JobDetails{{{TaskId{0, 41}, "load", Outcome::failed, 3, threw, {}},
+                              {TaskId{0, 42}, "train", Outcome::cancelled, 0, {}, {}},
+                              {TaskId{0, 43}, "save", Outcome::failed, 1, {}, 2s}},
+                             17,
+                             1,
+                             {{"load", {0, 20, 1, 0, 0}}, {"train", {1, 0, 0, 0, 5}}},
+                             {0, 0, 2, 4, 0}};
+  CHECK(job_text(asked) ==
+        "job2.7 train: failed after 1 min 15 s\n"
+        "  tasks     20 finished, 3 failed, 4 skipped, 5 cancelled, 1 open\n"
+        "  class     load: 20 finished, 1 failed\n"
+        "  class     train: 0 finished, 5 cancelled, 1 open\n"
+        "  others    0 finished, 2 failed, 4 skipped\n"
+        "  late      1 ended after their deadline\n"
+        "  task      load (41): failed, tried 3 times\n"
+        "            task_failed (203): it threw?[2J\n"
+        "              because: the disk\n"
+        "            said no\n"
+        "              hint: look\n"
+        "  task      train (42): cancelled\n"
+        "  task      save (43): failed, tried once, 2.0 s after its deadline\n"
+        "  task      and 17 more\n");
+  const auto json = to_json(asked)["details"];
+  CHECK(json["tasks"].size() == 3);
+  CHECK(json["tasks"][0]["task"] == "41");
+  CHECK(json["tasks"][0]["name"] == "load");
+  CHECK(json["tasks"][0]["outcome"] == "failed");
+  CHECK(json["tasks"][0]["tries"] == 3);
+  CHECK(json["tasks"][0]["error"]["hint"] == "look");
+  CHECK(json["tasks"][1]["error"].is_null());
+  CHECK(json["tasks"][2]["late_seconds"] == 2.0);
+  CHECK(json["tasks_beyond"] == 17);
+  CHECK(json["late"] == 1);
+  CHECK(json["classes"][0]["name"] == "load");
+  CHECK(json["classes"][0]["counts"]["finished"] == 20);
+  CHECK(json["others"]["skipped"] == 4);
+  CHECK(to_json(job())["details"].is_null());
+}
+
 TEST_CASE("a name cannot write to the terminal what it likes") {
   JobInfo bad = job();
   bad.name = "a\x1b[2Jb\n";

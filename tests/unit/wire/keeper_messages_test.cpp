@@ -196,6 +196,14 @@ TEST_CASE("lists of nodes, jobs, processes and endpoints have limits") {
   CHECK(why(said(ClientMessage{answer})) == "nothing is wrong");
   answer.jobs[0].workers.resize(job_workers_max + 1);
   CHECK_THAT(why(said(ClientMessage{answer})), Catch::Contains("JobInfo.workers"));
+  answer.jobs[0].workers.clear();
+  answer.jobs[0].details.emplace().tasks.resize(job_details_max);
+  CHECK(why(said(ClientMessage{answer})) == "nothing is wrong");
+  answer.jobs[0].details->tasks.resize(job_details_max + 1);
+  CHECK_THAT(why(said(ClientMessage{answer})), Catch::Contains("JobDetails.tasks"));
+  answer.jobs[0].details->tasks.clear();
+  answer.jobs[0].details->classes.resize(job_details_max + 1);
+  CHECK_THAT(why(said(ClientMessage{answer})), Catch::Contains("JobDetails.classes"));
   keeper::Begin begin;
   begin.others.resize(members_max + 1);
   CHECK_THAT(why(said(KeeperMessage{begin})), Catch::Contains("Begin.others"));

@@ -1,0 +1,27 @@
+#include "nodes/job_records.hpp"
+
+namespace dag {
+
+void JobRecords::record(const Record& record) {
+  const auto* known = std::get_if<recorded::TasksKnown>(&record.what);
+  if (known == nullptr && !std::holds_alternative<recorded::Settled>(record.what)) return;
+  const std::lock_guard lock(mutex_);
+  if (known != nullptr && known->submitted) {
+    stories_[record.job].add(record);
+  } else if (const auto story = stories_.find(record.job); story != stories_.end()) {
+    story->second.add(record);
+  }
+}
+
+std::optional<JobDetails> JobRecords::details(JobId job) const {
+  const std::lock_guard lock(mutex_);
+  const auto story = stories_.find(job);
+  return story == stories_.end() ? std::nullopt : std::optional(story->second.details());
+}
+
+void JobRecords::forget(JobId job) {
+  const std::lock_guard lock(mutex_);
+  stories_.erase(job);
+}
+
+}  // namespace dag

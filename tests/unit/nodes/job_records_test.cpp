@@ -1,0 +1,36 @@
+// Records find the story of their job, from when it begins until it is forgotten.
+#include "nodes/job_records.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace dag;
+
+namespace {
+
+Record of_job(JobId job, RecordWhat what) {
+  Record record;
+  record.job = job;
+  record.what = std::move(what);
+  return record;
+}
+
+}  // namespace
+
+TEST_CASE("each job's records are its own, and go when it is forgotten") {
+  JobRecords records;
+  REQUIRE(records.enabled());
+  const JobId one{1}, two{2};
+  records.record(of_job(one, recorded::Settled{Outcome::finished, "a"}));
+  CHECK_FALSE(records.details(one));  // It has not begun.
+  for (const JobId job : {one, two}) {
+    records.record(of_job(job, recorded::TasksKnown{true, {{"a", 2}}}));
+  }
+  records.record(of_job(one, recorded::Settled{Outcome::finished, "a"}));
+  records.record(of_job(one, recorded::Started{}));
+  CHECK(records.details(one)->classes == std::vector<ClassInfo>{{"a", {1, 1, 0, 0, 0}}});
+  CHECK(records.details(two)->classes == std::vector<ClassInfo>{{"a", {2, 0, 0, 0, 0}}});
+  records.forget(one);
+  records.record(of_job(one, recorded::Settled{Outcome::finished, "a"}));
+  CHECK_FALSE(records.details(one));
+  CHECK(records.details(two));
+}
