@@ -1,8 +1,23 @@
 #include "actors/home_actor.hpp"
 
 #include "actors/exceptions.hpp"
+#include "libdag/keeper/admission.hpp"
 
 namespace dag {
+namespace {
+
+/// In the words of the placer.
+LifeLoad placing_load(Life life, const LoadSummary& load) {
+  LifeLoad known{life, devices_of(life.process, load), 0, {0, load.tasks_ready}, Duration{0}};
+  for (const DeviceLoad& device : load.devices) {
+    known.lanes += device.lanes;
+    known.queue.lanes_free += device.lanes_free;
+    known.backlog += device.backlog;
+  }
+  return known;
+}
+
+}  // namespace
 
 HomeActor::HomeActor(caf::actor_config& config, HomeSetup setup, Lanes& lanes, Ports ports,
                      RecordSink& records, caf::actor node, caf::actor runner)
@@ -16,7 +31,11 @@ HomeActor::HomeActor(caf::actor_config& config, HomeSetup setup, Lanes& lanes, P
       shard_(std::make_shared<LaneShard>(setup_.plan->representation)) {
   shard_->job = setup_.plan->job;
   shard_->epoch = setup_.options.epoch;
-  home_ = std::make_unique<Home>(setup_.options, setup_.plan, shard_->table, shard_->gate, records);
+  auto placer = std::make_unique<FinishPlacer>(setup_.options.seed);
+  placer_ = placer.get();
+  home_ = std::make_unique<Home>(setup_.options, setup_.plan, shard_->table, shard_->gate, records,
+                                 std::move(placer));
+  if (setup_.loads.of) on_loads(setup_.loads);
 }
 
 HomeActor::~HomeActor() = default;
@@ -26,6 +45,7 @@ caf::behavior HomeActor::make_behavior() {
   shard_->report = [self = caf::actor_cast<caf::actor>(this)](LaneReport&& report) {
     caf::anon_send(self, mail::LaneNews{std::move(report)});
   };
+  look_at_lanes();
   if (setup_.assign) {
     home_->recover(*setup_.assign, setup_.state, ports_.now());
   } else {
@@ -34,15 +54,18 @@ caf::behavior HomeActor::make_behavior() {
   act();
   return {
       [this](mail::LaneNews& news) {
+        look_at_lanes();
         home_->on_lanes(std::move(news.report), ports_.now());
         act();
       },
       [this](mail::AttemptEnded& end) {
         attempts_.ended(end.ended);
+        look_at_lanes();
         home_->on_ended(std::move(end.ended), ports_.now());
         act();
       },
       [this](const mail::Incoming& incoming) {
+        look_at_lanes();
         if (const auto* state = std::get_if<message::JobState>(&incoming.message)) {
           if (state->cancelled) shard_->cancelled.store(true);
           home_->on_state(*state, ports_.now());
@@ -66,13 +89,26 @@ caf::behavior HomeActor::make_behavior() {
         home_->lend(rows, steal.thief, steal.slots, ports_.now());
         act();
       },
+      [this](const mail::Loads& loads) { on_loads(loads); },
       [this](const mail::Tick& tick) {
         if (wake_at_ != tick.due) return;  // An earlier one was set since.
         wake_at_.reset();
+        look_at_lanes();
         home_->on_time(ports_.now());
         act();
       },
   };
+}
+
+void HomeActor::on_loads(const mail::Loads& loads) {
+  std::vector<LifeLoad> known;
+  for (const auto& [life, load] : *loads.of) known.push_back(placing_load(life, load));
+  placer_->on_loads(std::move(known));
+}
+
+void HomeActor::look_at_lanes() {
+  placer_->on_queue(setup_.options.self, {.lanes_free = lanes_.idle(),
+                                          .tasks_ready = static_cast<std::uint32_t>(lanes_.queued())});
 }
 
 void HomeActor::on_exit() {

@@ -2,13 +2,14 @@
 // Hosts the home of one shard: gives it what lanes, other homes, runners and the cell say, and carries out
 // what it decides. Decides nothing itself.
 //
-// Messages: in LaneNews, AttemptEnded, Incoming, Vouch, Steal, Tick; out Outgoing and Vouch (to the node),
-// Publish (to the runner). It ends when the node forgets the job.
+// Messages: in LaneNews, AttemptEnded, Incoming, Vouch, Steal, Loads, Tick; out Outgoing and Vouch (to the
+// node), Publish (to the runner). It ends when the node forgets the job.
 
 #include <memory>
 
 #include "actors/attempts.hpp"
 #include "actors/ports.hpp"
+#include "libdag/home/finish_placer.hpp"
 
 namespace dag {
 
@@ -19,6 +20,8 @@ struct HomeSetup {
   message::JobState state;
   /// Set for a shard that had a home before.
   std::optional<message::Assign> assign;
+  /// The newest that are known; `of` is null where there are none.
+  mail::Loads loads;
 };
 
 class HomeActor : public caf::event_based_actor {
@@ -31,6 +34,9 @@ class HomeActor : public caf::event_based_actor {
   const char* name() const override { return "dag.home"; }
 
  private:
+  void on_loads(const mail::Loads& loads);
+  /// Tells the placer how things are here now.
+  void look_at_lanes();
   /// Carries out what the home decided, and sees that it is woken in time.
   void act();
 
@@ -41,6 +47,7 @@ class HomeActor : public caf::event_based_actor {
   caf::actor runner_;
   Attempts attempts_;
   std::shared_ptr<LaneShard> shard_;
+  FinishPlacer* placer_ = nullptr;  ///< home_ owns it
   std::unique_ptr<Home> home_;
   std::optional<Instant> wake_at_;
 };

@@ -58,7 +58,7 @@ caf::behavior KeeperActor::make_behavior() {
       },
       // Of the nodes, all that counts is in Nodes; and nobody steals from them.
       [](const mail::LifeUp&) {},
-      [](const mail::Backlogs&) {},
+      [](const mail::Loads&) {},
       [this](mail::JobSaid& said) {
         if (auto* settled = std::get_if<client::TaskSettled>(&said.what)) {
           gateway_.on_settled(said.job, std::move(*settled));

@@ -108,9 +108,10 @@ struct LinkRefused {
 };
 /// node -> MembershipActor: say goodbye, and end.
 struct Leave {};
-/// MembershipActor -> NodeActor: who has rows that a thief could take. Those that are not named have none.
-struct Backlogs {
-  std::vector<std::pair<Life, std::uint32_t>> tasks_ready;
+/// MembershipActor -> NodeActor -> HomeActor: what each life that is up said last of its load, our own
+/// included.
+struct Loads {
+  std::shared_ptr<const std::vector<std::pair<Life, LoadSummary>>> of;
 };
 /// MembershipActor, KeeperActor -> NodeActor -> CellActor: a process came, or is gone. Of one job, or of all.
 struct LifeUp {
@@ -217,4 +218,4 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Heard)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LinkBroken)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LinkRefused)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Leave)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Backlogs)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Loads)

@@ -19,7 +19,7 @@ caf::behavior MembershipActor::make_behavior() {
   return {
       [this](const mail::Heard& heard) {
         act(machine_.on_message(heard.from, heard.message, ports_.now()));
-        tell_backlogs();
+        tell_loads();
       },
       [this](const mail::LinkBroken& broken) { act(machine_.on_disconnected(broken.life, ports_.now())); },
       [this](const mail::LinkRefused& refused) { act(machine_.on_refused(refused.life, ports_.now())); },
@@ -74,17 +74,12 @@ void MembershipActor::tell_view() {
   ports_.view(std::move(members));
 }
 
-void MembershipActor::tell_backlogs() {
-  mail::Backlogs backlogs;
+void MembershipActor::tell_loads() {
+  std::vector<std::pair<Life, LoadSummary>> loads{{machine_.self().life, ports_.load()}};
   for (const auto& [process, member] : machine_.members()) {
-    if (is_up(member.claim.state) && member.claim.load.tasks_ready > 0) {
-      backlogs.tasks_ready.emplace_back(member.claim.life, member.claim.load.tasks_ready);
-    }
+    if (is_up(member.claim.state)) loads.emplace_back(member.claim.life, member.claim.load);
   }
-  // Nobody has anything: said once.
-  if (backlogs.tasks_ready.empty() && !told_backlog_) return;
-  told_backlog_ = !backlogs.tasks_ready.empty();
-  send(node_, std::move(backlogs));
+  send(node_, mail::Loads{std::make_shared<const decltype(loads)>(std::move(loads))});
 }
 
 }  // namespace dag

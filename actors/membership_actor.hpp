@@ -3,7 +3,7 @@
 // epochs decide.
 //
 // Messages: in Heard, LinkBroken, LinkRefused (from the transport), Leave, Tick; out LifeUp, LifeDown,
-// Backlogs (to the node).
+// Loads (to the node).
 
 #include <functional>
 #include <map>
@@ -46,14 +46,13 @@ class MembershipActor : public caf::event_based_actor {
 
  private:
   void act(MembershipEffects effects);
-  void tell_backlogs();
+  void tell_loads();
   void tell_view();
 
   MembershipPorts ports_;
   caf::actor node_;
   MembershipMachine machine_;
   std::optional<Instant> wake_at_;
-  bool told_backlog_ = false;
 };
 
 }  // namespace dag

@@ -68,15 +68,20 @@ caf::behavior NodeActor::make_behavior() {
         for (JobMessage& message : arrived.messages) deliver(arrived.from, std::move(message));
         arrived.handled();
       },
-      [this](const mail::Backlogs& backlogs) {
+      [this](const mail::Loads& loads) {
         victims_.clear();
-        for (const auto& [life, ready] : backlogs.tasks_ready) {
-          if (life == setup_.self) continue;
+        for (const auto& [life, load] : *loads.of) {
+          const std::uint32_t ready = load.tasks_ready;
+          if (life == setup_.self || ready == 0) continue;
           // What waits when the news of it are here waits at least as long as a question takes.
           victims_.push_back(
               {life, 0, ready, std::chrono::milliseconds(ready), std::chrono::microseconds(200)});
         }
         steal();
+        loads_ = loads;
+        for (const auto& [id, job] : jobs_) {
+          for (const auto& [shard, home] : job.homes) send(home.second, loads);
+        }
       },
       [this](const mail::Tick& tick) {
         if (wake_at_ != tick.due) return;
@@ -263,6 +268,7 @@ void NodeActor::open_home(JobHere& job, std::uint32_t shard, Epoch epoch,
   setup.plan = job.plan;
   setup.state = job.state;
   setup.assign = std::move(assign);
+  setup.loads = loads_;
   job.homes[shard] = {epoch, spawn<HomeActor, caf::monitored>(std::move(setup), lanes_, ports_, records_,
                                                               caf::actor_cast<caf::actor>(this), job.runner)};
 }

@@ -3,7 +3,7 @@
 // processes, and tells them who is alive. A job's actor that fails takes its job with it, and nothing else.
 //
 // Messages: in Submit, Want, CancelJob, ForgetJob (from clients of this process), Outgoing and Vouch (from
-// its children), Arrived (from the transport), LifeUp, LifeDown, Backlogs (from membership), Tick.
+// its children), Arrived (from the transport), LifeUp, LifeDown, Loads (from membership), Tick.
 
 #include <map>
 #include <set>
@@ -77,6 +77,7 @@ class NodeActor : public caf::event_based_actor {
   std::set<JobId> forgotten_;
   ThiefMachine thief_;
   std::vector<VictimView> victims_;
+  mail::Loads loads_;  ///< the newest
   std::optional<Instant> wake_at_;
   std::uint32_t next_home_asked_ = 0;
 };

@@ -62,33 +62,20 @@ void Home::Impl::on_crashes(const message::JobState* before) {
 
 void Home::Impl::start(RowIndex row, std::optional<Life> wanted_at) {
   say(row, [] { return recorded::Ready{}; });
-  const Policy& policy = table.policy_of(table[row]);
-  const Life to =
-      wanted_at ? *wanted_at : placement->place_attempt(table[row].id, places, options.self, policy);
-  if (to == options.self && !wanted_at && bare(row)) {
-    bool all_here = true;
-    const detail::Fragment& fragment = table.fragment_of(table[row]);
-    const detail::TaskDraft& draft = table.draft_of(table[row]);
-    const Part& part = table.part(table[row].part);
-    for (std::uint32_t i = 0; i < draft.argument_count && all_here; ++i) {
-      const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
-      if (argument.kind == ArgumentKind::literal) continue;
-      for (std::uint32_t k = 0; k < argument.count; ++k) {
-        const RowIndex input = part.rows[fragment.edges[draft.first_edge + argument.first + k].predecessor];
-        if (word(input).outcome == Outcome::finished && !table[input].output.load()) all_here = false;
-      }
+  PlacedAttempt placed = wanted_at ? PlacedAttempt{*wanted_at} : place(row);
+  const Life to = placed.at;
+  if (to == options.self && !wanted_at && bare(row) && inputs_here(row)) {
+    if (placed.why) say(row, [&] { return std::move(*placed.why); });
+    if (table.apply(row, Released{}).what == Do::make_ready) {
+      effects.emplace_back(MakeReady{row, table.policy_of(table[row]).priority});
     }
-    if (all_here) {
-      if (table.apply(row, Released{}).what == Do::make_ready) {
-        effects.emplace_back(MakeReady{row, policy.priority});
-      }
-      return;
-    }
+    return;
   }
   const Next lent = table.apply(row, LentOut{});
   DAG_CHECK(lent.what == Do::run);
   const AttemptId id{options.epoch, lent.word.attempt};
   handed_out[row] = {to, id, lent.word.attempt, false};
+  if (placed.why) say(table[row].id, id, [&] { return std::move(*placed.why); });
   AttemptId generation;
   if (is_call(row)) {
     ActorChain& chain = *chain_of(row);
@@ -254,6 +241,7 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
     say(record.task, record.attempt, [&] { return recorded::Ended{record.outcome, ran, why.what}; });
     return attempt_failed(row, word_attempt, record.attempt, why);
   }
+  observe(row, ran);
   const bool here = from == options.self;
   Fact& known = facts[row];
   known.attempt = record.attempt;

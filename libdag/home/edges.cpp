@@ -54,7 +54,7 @@ void Home::Impl::satisfy(RowIndex row) {
   switch (table.apply(row, PredecessorEnded{}).what) {
     case Do::make_ready:
       say(row, [] { return recorded::Ready{}; });
-      effects.emplace_back(MakeReady{row, table.policy_of(table[row]).priority});
+      ready(row);
       break;
     case Do::decide:
       to_decide.push_back(row);

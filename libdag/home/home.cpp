@@ -13,13 +13,19 @@ class SimplePlacement final : public HomePlacement {
  public:
   Life place_actor(std::uint32_t, const std::vector<Life>& lives, const std::vector<std::uint32_t>& actors_at,
                    const Policy&) override {
-    const auto fewest = std::min_element(actors_at.begin(), actors_at.end());
-    return lives[static_cast<std::size_t>(fewest - actors_at.begin())];
+    return with_fewest_actors(lives, actors_at);
   }
-  Life place_attempt(TaskId, const std::vector<Life>&, Life self, const Policy&) override { return self; }
+  PlacedAttempt place_attempt(const AttemptToPlace&, const std::vector<Life>&, Life self) override {
+    return {self};
+  }
 };
 
 }  // namespace
+
+Life with_fewest_actors(const std::vector<Life>& lives, const std::vector<std::uint32_t>& actors_at) {
+  const auto fewest = std::min_element(actors_at.begin(), actors_at.end());
+  return lives[static_cast<std::size_t>(fewest - actors_at.begin())];
+}
 
 std::unique_ptr<HomePlacement> simple_placement() { return std::make_unique<SimplePlacement>(); }
 
@@ -128,6 +134,7 @@ void Home::Impl::on_lanes(LaneReport&& report) {
     const Word ended = word(quick.row);
     if (ended.state == RowState::ended && ended.attempt == quick.attempt &&
         ended.outcome == Outcome::finished && !is(quick.row, flag::noted | flag::vanished)) {
+      observe(quick.row, quick.ran);
       note_quick(quick.row, quick.ran);
     }
   }
@@ -184,6 +191,10 @@ void Home::Impl::finish_event() {
       const RowIndex row = to_send.front();
       to_send.pop_front();
       try_send(row);
+    } else if (!to_place.empty()) {
+      const RowIndex row = to_place.front();
+      to_place.pop_front();
+      place_ready(row);
     } else {
       break;
     }

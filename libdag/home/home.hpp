@@ -37,6 +37,7 @@
 #include "libdag/home/lane_report.hpp"
 #include "libdag/home/messages.hpp"
 #include "libdag/home/row_table.hpp"
+#include "libdag/placement/choose_process.hpp"
 #include "libdag/record/sink.hpp"
 
 namespace dag {
@@ -69,18 +70,39 @@ struct HomeOptions {
   std::uint32_t rollbacks_max = 1000;
 };
 
-/// Where a job actor is to live, where attempts run that are not for the lanes here: pure choices, replaced
-/// by libdag/placement. The default keeps attempts here and gives each new actor to the life with the fewest.
+/// An attempt that is to be given a place.
+struct AttemptToPlace {
+  TaskId task;
+  const std::string& name;
+  const Policy& policy;
+  /// Empty where there is only one place.
+  const std::vector<PlacementInput>& inputs;
+};
+struct PlacedAttempt {
+  Life at;
+  /// Set when there was something to decide: it is recorded.
+  std::optional<recorded::Placed> why = std::nullopt;
+};
+
+/// Where a job actor is to live, where attempts run that are not for the lanes here: pure choices. The
+/// default keeps attempts here and gives each new actor to the life with the fewest; finish_placer.hpp has
+/// another.
 class HomePlacement {
  public:
   virtual ~HomePlacement() = default;
   /// `lives` is not empty, and sorted; `actors_at` counts this home's actors per life.
   virtual Life place_actor(std::uint32_t actor, const std::vector<Life>& lives,
                            const std::vector<std::uint32_t>& actors_at, const Policy& policy) = 0;
-  /// Where to run an attempt that no bare lane can take; `self` to keep it.
-  virtual Life place_attempt(TaskId task, const std::vector<Life>& lives, Life self,
-                             const Policy& policy) = 0;
+  /// Where to run an attempt; `self` to keep it. The answer must be one of `lives`, or `self`.
+  virtual PlacedAttempt place_attempt(const AttemptToPlace& attempt, const std::vector<Life>& lives,
+                                      Life self) = 0;
+  /// Whether to ask about a plain row, too, that the home made ready. Lanes never ask.
+  virtual bool wants_to_place(const std::string&, const Policy&, bool /*inputs_here*/) const { return false; }
+  /// A task of that name ran for so long, here or elsewhere.
+  virtual void ran(const std::string&, Duration) {}
 };
+/// The first of those with the fewest.
+Life with_fewest_actors(const std::vector<Life>& lives, const std::vector<std::uint32_t>& actors_at);
 std::unique_ptr<HomePlacement> simple_placement();
 
 // ---- Effects, to be carried out in order

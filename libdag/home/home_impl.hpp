@@ -195,6 +195,16 @@ class Home::Impl {
   bool crashed_too_often(RowIndex row) const;
   void on_crashes(const message::JobState* before);
 
+  // ---- placing.cpp
+  // ------------------------------------------------------------------------------------------
+  std::vector<RowIndex> input_rows(RowIndex row) const;
+  bool inputs_here(RowIndex row) const;
+  std::vector<PlacementInput> inputs_to_place(RowIndex row) const;
+  PlacedAttempt place(RowIndex row) const;
+  void ready(RowIndex row);
+  void place_ready(RowIndex row);
+  void observe(RowIndex row, Duration ran);
+
   // ---- lineage.cpp
   // -------------------------------------------------------------------------------------------
   RowIndex owner_of(RowIndex row) const;
@@ -345,6 +355,7 @@ class Home::Impl {
   // What is to be looked at before the event is over, in this order of arrival.
   std::deque<RowIndex> to_decide;
   std::deque<RowIndex> to_send;
+  std::deque<RowIndex> to_place;                           ///< ready, and no lane was told
   std::deque<std::pair<RowIndex, RowIndex>> heads_to_end;  ///< head, tail
   std::deque<std::uint32_t> to_pump;                       ///< chains
 

@@ -186,9 +186,10 @@ void Home::Impl::remake(RowIndex row) {
 
 void Home::Impl::run_again(RowIndex row) {
   Again& run = again.at(row);
-  const Life to = placement->place_attempt(table[row].id, places, options.self, table.policy_of(table[row]));
-  run.out = HandedOut{to, uncounted(), 0, false};
-  hand_out(row, to, run.out->id, true, {}, nullptr);
+  PlacedAttempt placed = place(row);
+  run.out = HandedOut{placed.at, uncounted(), 0, false};
+  if (placed.why) say(table[row].id, run.out->id, [&] { return std::move(*placed.why); });
+  hand_out(row, placed.at, run.out->id, true, {}, nullptr);
 }
 
 void Home::Impl::again_ended(RowIndex row, OutcomeRecord& record, Life from) {

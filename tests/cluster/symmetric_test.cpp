@@ -88,6 +88,20 @@ TEST_CASE("a run whose port is taken names it") {
              Catch::Contains("address_in_use") && Catch::Contains(first.substr(first.find(':') + 1)));
 }
 
+TEST_CASE("what reads a large value runs where it was made, although its home is another process") {
+  Process run(dag_run(2, "cluster_heavy", {"64"}));
+  CHECK(run.ends() == 0);
+  INFO(run.err());
+  const std::string out = run.out();
+  const bool where_it_lies =
+      out.starts_with("made at n0, read at n0\n") || out.starts_with("made at n1, read at n1\n");
+  INFO(out);
+  CHECK(where_it_lies);
+  Process alone({bin("cluster_heavy"), "64"});
+  CHECK(alone.ends() == 0);
+  CHECK(result_in(out) == result_in(alone.out()));
+}
+
 TEST_CASE("large values cross processes in pieces, also after the job has ended") {
   Process alone({bin("cluster_bulky"), "40"});
   CHECK(alone.ends() == 0);

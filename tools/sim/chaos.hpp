@@ -26,6 +26,9 @@ struct ChaosOptions {
 /// A third of the seeds have kernels that give another value with each attempt.
 inline bool chaos_varies(std::uint64_t seed) { return seed % 3 == 0; }
 
+/// A quarter of the seeds place attempts as real homes do; none of those in tests/sim/seeds.txt.
+inline bool chaos_places_by_finish(std::uint64_t seed) { return seed % 4 == 1; }
+
 /// What is added to the drawing gets a Random of its own, so that the seeds of tests/sim/seeds.txt keep their
 /// histories.
 inline WorldOptions chaos_world(std::uint64_t seed) {
@@ -56,6 +59,7 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
   }
   Random poison(seed * 13 + 11);
   world.poison = poison.chance(0.3);
+  world.by_finish = chaos_places_by_finish(seed);
   // Short jobs: faults have to come early to meet them.
   world.calm_at = Instant{std::chrono::milliseconds(20 + random.below(800))};
   return world;

@@ -17,6 +17,7 @@
 #include "libdag/home/home.hpp"
 #include "libdag/home/runner.hpp"
 #include "libdag/wire/envelope.hpp"
+#include "tools/sim/changing_loads.hpp"
 #include "tools/sim/events.hpp"
 #include "tools/sim/program.hpp"
 
@@ -37,6 +38,8 @@ struct WorldOptions {
   double zombies = 0;  ///< share of deaths that are only believed: the process goes on for a while
   bool rejoin = true;
   bool spread_actors = true;
+  /// Attempts are placed by earliest finish, under loads that are drawn. Else at home, or anywhere by chance.
+  bool by_finish = false;
   /// The cell's process only records: it is nobody's home and runs nothing.
   bool cell_runs = true;
   /// Then: the others come up when the job has begun already.
@@ -203,8 +206,8 @@ class World {
                      const Policy&) override {
       return lives[random_.below(lives.size())];
     }
-    Life place_attempt(TaskId, const std::vector<Life>& lives, Life self, const Policy&) override {
-      return spread_ && random_.chance(0.2) ? lives[random_.below(lives.size())] : self;
+    PlacedAttempt place_attempt(const AttemptToPlace&, const std::vector<Life>& lives, Life self) override {
+      return {spread_ && random_.chance(0.2) ? lives[random_.below(lives.size())] : self};
     }
 
    private:
@@ -474,10 +477,14 @@ class World {
     options.several_processes = options_.processes > 1;
     options.planted = options_.planted;
     auto& box = process.homes[shard];
-    box =
-        std::make_unique<HomeBox>(options, plan_, sink(),
-                                  std::make_unique<Spread>(options_.seed + 17 * shard + epoch.count,
-                                                           options_.spread_actors && options_.processes > 1));
+    std::unique_ptr<HomePlacement> placement;
+    const std::uint64_t placement_seed = options_.seed + 17 * shard + epoch.count;
+    if (options_.by_finish) {
+      placement = std::make_unique<ChangingLoads>(placement_seed);
+    } else {
+      placement = std::make_unique<Spread>(placement_seed, options_.spread_actors && options_.processes > 1);
+    }
+    box = std::make_unique<HomeBox>(options, plan_, sink(), std::move(placement));
     return *box;
   }
 

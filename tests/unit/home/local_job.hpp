@@ -17,6 +17,7 @@
 #include "libdag/home/home.hpp"
 #include "libdag/home/runner.hpp"
 #include "tests/support/random_graph.hpp"
+#include "tools/sim/changing_loads.hpp"
 
 namespace dag::test {
 
@@ -48,6 +49,8 @@ struct LocalJobOptions {
   std::uint64_t seed = 1;
   /// Where attempts go that no bare lane takes, and actors live: a process. Left out: at home.
   std::optional<std::uint32_t> place;
+  /// Instead: by earliest finish, under loads that are drawn from the seed.
+  bool changing_loads = false;
   /// Whatever can happen next happens in any order, drawn from the seed. Else in the order of its causes.
   bool shuffled = false;
   /// Every message comes twice.
@@ -262,8 +265,8 @@ class LocalJob {
                      const Policy&) override {
       return find(lives, lives.front());
     }
-    Life place_attempt(TaskId, const std::vector<Life>& lives, Life self, const Policy&) override {
-      return find(lives, self);
+    PlacedAttempt place_attempt(const AttemptToPlace&, const std::vector<Life>& lives, Life self) override {
+      return {find(lives, self)};
     }
 
    private:
@@ -387,7 +390,13 @@ class LocalJob {
     options.seed = options_.seed;
     options.several_processes = options_.processes > 1;
     auto& box = process.homes[shard];
-    box = std::make_unique<Box>(options, plan_, records_, std::make_unique<Placed>(options_.place));
+    std::unique_ptr<HomePlacement> placement;
+    if (options_.changing_loads) {
+      placement = std::make_unique<sim::ChangingLoads>(options_.seed + 17 * shard + epoch.count);
+    } else {
+      placement = std::make_unique<Placed>(options_.place);
+    }
+    box = std::make_unique<Box>(options, plan_, records_, std::move(placement));
     return *box;
   }
   void on_steal(Process& process, Life thief, std::uint32_t slots) {

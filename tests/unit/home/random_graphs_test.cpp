@@ -53,10 +53,15 @@ std::vector<std::uint32_t> shards_of(const detail::Fragment& fragment, std::uint
 }
 
 using Histories = std::map<std::string, std::vector<std::string>>;
+struct Checked {
+  Histories histories;
+  std::uint64_t elsewhere = 0;  ///< runs at another process than the home
+};
 
-Histories check(std::uint64_t seed, Representation representation) {
+Checked check(std::uint64_t seed, Representation representation, bool changing_loads = false) {
   Random random(seed);
   Drawn options = drawn(seed, random);
+  options.job.changing_loads = changing_loads;
   sim::Program program(test::random_graph(random, options.graph));
   const test::Expectation expected = test::oracle(program.graph());
   options.job.representation = representation;
@@ -97,7 +102,11 @@ Histories check(std::uint64_t seed, Representation representation) {
     INFO("seed " << seed << ", task " << task.index);
     REQUIRE(attempts[task] == expected.tasks[task.index].attempts);
   }
-  return test::histories(records.records());
+  const auto elsewhere = std::count_if(job.ran.begin(), job.ran.end(), [&](const test::LocalJob::Ran& ran) {
+    return ran.task.origin == 0 &&
+           ran.at.process.value != job.home_process(options.job.shard_of[ran.task.index]);
+  });
+  return {test::histories(records.records()), static_cast<std::uint64_t>(elsewhere)};
 }
 
 }  // namespace
@@ -106,8 +115,8 @@ TEST_CASE("random graphs end as the oracle says, as rows and all supervised, wit
   std::uint64_t lines = 0;
   for (std::uint64_t seed = 1; seed <= graphs; ++seed) {
     try {
-      const Histories rows = check(seed, Representation::as_needed);
-      const Histories supervised = check(seed, Representation::supervised);
+      const Histories rows = check(seed, Representation::as_needed).histories;
+      const Histories supervised = check(seed, Representation::supervised).histories;
       INFO("seed " << seed);
       REQUIRE(rows.size() == supervised.size());
       for (const auto& [task, history] : rows) {
@@ -122,4 +131,17 @@ TEST_CASE("random graphs end as the oracle says, as rows and all supervised, wit
     }
   }
   CHECK(lines > graphs * 20);
+}
+
+TEST_CASE("random graphs end as the oracle says, placed by earliest finish under loads that change") {
+  std::uint64_t elsewhere = 0;
+  for (std::uint64_t seed = 1; seed <= graphs; ++seed) {
+    const auto representation = seed % 3 == 0 ? Representation::supervised : Representation::as_needed;
+    try {
+      elsewhere += check(seed, representation, true).elsewhere;
+    } catch (const std::runtime_error& error) {
+      FAIL("seed " << seed << ": " << error.what());
+    }
+  }
+  CHECK(elsewhere > graphs / 2);
 }

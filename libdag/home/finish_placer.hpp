@@ -1,0 +1,66 @@
+#pragma once
+// Places the attempts of a home by earliest predicted finish: choose_process() with what the home knows of
+// inputs, what was gossiped of the other processes, and how long tasks of that name ran. Decides only where;
+// the home hands out. What it gets wrong, stealing corrects.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "libdag/home/home.hpp"
+#include "libdag/placement/choose_process.hpp"
+#include "libdag/placement/duration_predictor.hpp"
+
+namespace dag {
+
+struct LaneQueue {
+  std::uint32_t lanes_free = 0;
+  std::uint32_t tasks_ready = 0;
+};
+/// What a life has said of its load: a few heartbeats old, or our own, which is new.
+struct LifeLoad {
+  Life life;
+  NodeDevices devices;
+  std::uint32_t lanes = 0;
+  LaneQueue queue;
+  /// Predicted run time of all that waits there or runs, summed over its lanes. Zero where nobody predicts
+  /// it: then tasks_ready and what tasks took here stand for it.
+  Duration backlog{0};
+};
+
+class FinishPlacer final : public HomePlacement {
+ public:
+  explicit FinishPlacer(std::uint64_t seed) : random_(seed) {}
+
+  /// The newest gossip. Lives that are not named are not placed at; what was said of them before is
+  /// forgotten.
+  void on_loads(std::vector<LifeLoad> loads);
+  /// News of one life that was named: of this process, before each event of the home.
+  void on_queue(Life life, LaneQueue queue);
+
+  Life place_actor(std::uint32_t actor, const std::vector<Life>& lives,
+                   const std::vector<std::uint32_t>& actors_at, const Policy& policy) override;
+  PlacedAttempt place_attempt(const AttemptToPlace& attempt, const std::vector<Life>& lives,
+                              Life self) override;
+  bool wants_to_place(const std::string& name, const Policy& policy, bool inputs_here) const override;
+  void ran(const std::string& name, Duration ran) override;
+
+ private:
+  struct Known {
+    LifeLoad load;
+    std::uint32_t given = 0;  ///< attempts that we placed there since
+  };
+  const Known* known(Life life) const;
+  std::optional<Duration> predicted(const std::string& name, const Policy& policy) const;
+  Duration wait_at(const Known& there) const;
+
+  Random random_;
+  std::map<Life, Known> known_;
+  std::unordered_map<std::string, TaskClass> classes_;
+  DurationPredictor predictor_;
+  DurationEstimate any_;  ///< of tasks of all names
+};
+
+}  // namespace dag

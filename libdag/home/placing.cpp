@@ -1,0 +1,101 @@
+// What the home knows of a row that is to be placed, and what becomes of the answer.
+
+#include <algorithm>
+
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+
+/// Rows whose outputs are its arguments, each once.
+std::vector<RowIndex> Home::Impl::input_rows(RowIndex row) const {
+  std::vector<RowIndex> rows;
+  const Part& part = table.part(table[row].part);
+  const detail::Fragment& fragment = *part.fragment;
+  const detail::TaskDraft& draft = fragment.tasks[table[row].task];
+  for (std::uint32_t i = 0; i < draft.argument_count; ++i) {
+    const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
+    if (argument.kind == detail::ArgumentKind::literal) continue;
+    for (std::uint32_t k = 0; k < argument.count; ++k) {
+      const RowIndex input = part.rows[fragment.edges[draft.first_edge + argument.first + k].predecessor];
+      if (word(input).outcome == Outcome::finished) rows.push_back(input);
+    }
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
+}
+
+/// A lane of this process finds all that the row needs in the slots.
+bool Home::Impl::inputs_here(RowIndex row) const {
+  const std::vector<RowIndex> rows = input_rows(row);
+  return std::all_of(rows.begin(), rows.end(),
+                     [&](RowIndex input) { return static_cast<bool>(table[input].output.load()); });
+}
+
+std::vector<PlacementInput> Home::Impl::inputs_to_place(RowIndex row) const {
+  std::vector<PlacementInput> inputs;
+  for (const RowIndex input : input_rows(row)) {
+    const RowIndex owner = owner_of(input);
+    Blob blob = table[input].output.load();
+    if (!blob && owner != input) blob = table[owner].output.load();
+    PlacementInput& known = inputs.emplace_back();
+    known.size_bytes = blob.size_bytes();
+    if (blob) known.holders.push_back(options.self.process);
+    const Fact* about = fact(owner);
+    if (about == nullptr) continue;
+    if (!blob) known.size_bytes = about->size_bytes;
+    for (const Life holder : about->holders) {
+      if (alive(holder)) known.holders.push_back(holder.process);
+    }
+  }
+  return inputs;
+}
+
+PlacedAttempt Home::Impl::place(RowIndex row) const {
+  // Alone there is nothing to choose, and so nothing to be found out.
+  std::vector<PlacementInput> inputs;
+  if (places.size() > 1) inputs = inputs_to_place(row);
+  return placement->place_attempt(
+      {table[row].id, table.name_of(table[row]), table.policy_of(table[row]), inputs}, places, options.self);
+}
+
+/// The home made a plain row ready. Most are for the lanes here; some are looked at when the event is over.
+void Home::Impl::ready(RowIndex row) {
+  const bool ask =
+      places.size() > 1 &&
+      placement->wants_to_place(table.name_of(table[row]), table.policy_of(table[row]), inputs_here(row));
+  if (ask) {
+    to_place.push_back(row);
+  } else {
+    effects.emplace_back(MakeReady{row, table.policy_of(table[row]).priority});
+  }
+}
+
+/// No lane has heard of the row: it goes to one of ours, or elsewhere.
+void Home::Impl::place_ready(RowIndex row) {
+  if (word(row).state != RowState::ready) return;  // Closed, or counted again, in the same event.
+  const Priority priority = table.policy_of(table[row]).priority;
+  if (over || recounting) {
+    effects.emplace_back(MakeReady{row, priority});
+    return;
+  }
+  PlacedAttempt placed = place(row);
+  if (placed.at == options.self && inputs_here(row)) {
+    if (placed.why) say(row, [&] { return std::move(*placed.why); });
+    effects.emplace_back(MakeReady{row, priority});
+    return;
+  }
+  const Next lent = table.apply(row, LentOut{});
+  DAG_CHECK(lent.what == Do::run);
+  const AttemptId id{options.epoch, lent.word.attempt};
+  handed_out[row] = {placed.at, id, lent.word.attempt, false};
+  if (placed.why) say(table[row].id, id, [&] { return std::move(*placed.why); });
+  hand_out(row, placed.at, id, false, {}, nullptr);
+}
+
+void Home::Impl::observe(RowIndex row, Duration ran) {
+  // Calls stay with their actor, so nobody asks how long they take.
+  if (places.size() > 1 && !is_call(row)) placement->ran(table.name_of(table[row]), ran);
+}
+
+}  // namespace dag
