@@ -57,11 +57,11 @@ TEST_CASE("everything that can be said survives the way, alone and together") {
     CHECK(back->operations.at(0).index() == sample.operation.index());
     CHECK(frame.same_bytes(encoded(*back)));
   }
-  const Blob all = encoded(every_operation());
-  const auto back = decoded(all.bytes());
+  const Blob together = encoded(every_operation());
+  const auto back = decoded(together.bytes());
   if (!back) FAIL(back.error().message());
   CHECK(back->header == samples::envelope_of(every_operation()).header);
-  CHECK(all.same_bytes(encoded(*back)));
+  CHECK(together.same_bytes(encoded(*back)));
 }
 
 TEST_CASE("a bare frame says as much as its header, and is small") {
