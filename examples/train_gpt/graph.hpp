@@ -25,9 +25,9 @@ namespace gpt {
 /// What a run is, and what it does besides learning.
 struct Plan {
   Options options;
-  std::string checkpoint_directory;    ///< empty: no checkpoints
+  std::string checkpoint_directory;     ///< empty: no checkpoints
   std::uint32_t checkpoint_every = 10;  ///< steps; 0: never
-  std::int32_t fail_shard = -1;        ///< the validation shard whose evaluation fails on purpose
+  std::int32_t fail_shard = -1;         ///< the validation shard whose evaluation fails on purpose
   Generation sample;
 };
 
