@@ -1,6 +1,7 @@
 // `dagd`: a node of a shared cluster, as a process. What it is told is in settings.hpp, what it is in
 // keeper.hpp.
 
+#include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -48,7 +49,12 @@ void end_on_signal(dag::Keeper& keeper, const sigset_t& signals) {
   }).detach();
 }
 
+/// A node lives long and passes on a large output now and then, in pieces: what is freed goes back to the
+/// system, instead of staying with the heap because glibc raised its threshold when the first one was freed.
+void give_memory_back() { mallopt(M_MMAP_THRESHOLD, 256 * 1024); }
+
 int serve(const dag::Settings& settings) {
+  give_memory_back();
   const sigset_t signals = take_signals();
   dag::Keeper keeper(options_of(settings));
   end_on_signal(keeper, signals);

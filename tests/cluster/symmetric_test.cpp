@@ -103,9 +103,9 @@ TEST_CASE("what reads a large value runs where it was made, although its home is
 }
 
 TEST_CASE("large values cross processes in pieces, also after the job has ended") {
-  Process alone({bin("cluster_bulky"), "40"});
+  Process alone({bin("cluster_bulky"), "256"});
   CHECK(alone.ends() == 0);
-  Process run(dag_run(3, "cluster_bulky", {"40"}));
+  Process run(dag_run(3, "cluster_bulky", {"256"}));
   CHECK(run.ends() == 0);
   INFO(run.err());
   CHECK(result_in(run.out()) == result_in(alone.out()));
