@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "tests/cluster/processes.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 using cluster::bin;
 using cluster::Process;
@@ -15,15 +16,8 @@ namespace {
 /// A state directory of the test's own, so that nobody's cluster is touched; what is up in it ends with it.
 class State {
  public:
-  State() {
-    std::string name = (std::filesystem::temp_directory_path() / "dag-commands-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path_ = name;
-  }
-  ~State() {
-    run({"down"});
-    std::filesystem::remove_all(path_);
-  }
+  State() = default;
+  ~State() { run({"down"}); }
 
   struct Ended {
     std::optional<int> status;
@@ -31,12 +25,12 @@ class State {
   };
   Ended run(std::vector<std::string> words) const {
     words.insert(words.begin(), bin("dag"));
-    Process process(words, {{"DAG_STATE_DIR", path_}, {"DAG_ADDRESS", ""}});
+    Process process(words, {{"DAG_STATE_DIR", path()}, {"DAG_ADDRESS", ""}});
     const std::optional<int> status = process.ends();
     return {status, process.out(), process.err()};
   }
-  const std::string& path() const { return path_; }
-  std::string file() const { return path_ + "/cluster.json"; }
+  std::string path() const { return directory_.path().string(); }
+  std::string file() const { return path() + "/cluster.json"; }
   /// Of the nodes in the address file, in its order.
   std::vector<pid_t> pids() const {
     std::ifstream in(file());
@@ -50,7 +44,7 @@ class State {
   }
 
  private:
-  std::string path_;
+  dag::test::TemporaryDirectory directory_;
 };
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }

@@ -10,26 +10,12 @@
 #include <regex>
 
 #include "tests/cluster/processes.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 using cluster::bin;
 using cluster::Process;
 
 namespace {
-
-/// A directory of the test's own, removed with it.
-class Directory {
- public:
-  Directory() {
-    std::string name = (std::filesystem::temp_directory_path() / "dag-shared-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path_ = name;
-  }
-  ~Directory() { std::filesystem::remove_all(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// Nodes of a cluster, each a dagd.
 class Nodes {
@@ -48,7 +34,7 @@ class Nodes {
                                    "--log",
                                    "info",
                                    "--state-dir",
-                                   directory_.path() + "/n" + std::to_string(id)};
+                                   directory_.path().string() + "/n" + std::to_string(id)};
     if (!addresses_.empty()) {
       words.push_back("--peers");
       words.push_back(addresses_.front());
@@ -71,7 +57,7 @@ class Nodes {
   Process& node(std::size_t which) { return *nodes_.at(which); }
 
  private:
-  Directory directory_;
+  dag::test::TemporaryDirectory directory_;
   std::vector<std::string> addresses_;
   std::vector<std::unique_ptr<Process>> nodes_;
 };

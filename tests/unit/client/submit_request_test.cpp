@@ -12,6 +12,7 @@
 #include "libdag/client/nearest.hpp"
 #include "libdag/client/state_dir.hpp"
 #include "tests/support/small_graph.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 using namespace dag;
 using namespace std::chrono_literals;
@@ -72,8 +73,8 @@ TEST_CASE("a mistyped word is taken for the nearest, and a strange one for none"
 }
 
 TEST_CASE("the state directory is this user's alone") {
-  std::string base = std::filesystem::temp_directory_path() / "dag-state-XXXXXX";
-  REQUIRE(mkdtemp(base.data()) != nullptr);
+  const test::TemporaryDirectory directory;
+  const std::string base = directory.path();
   const std::string inner = base + "/a/b", open = base + "/open", file = base + "/file";
   CHECK(detail::make_state_dir(inner));
   CHECK(detail::make_state_dir(inner));
@@ -89,5 +90,4 @@ TEST_CASE("the state directory is this user's alone") {
   // Whoever else may write above could have made the link.
   REQUIRE(symlink(inner.c_str(), (base + "/link").c_str()) == 0);
   CHECK_THAT(detail::make_state_dir(base + "/link").error().what, Catch::Contains("is not a directory"));
-  std::filesystem::remove_all(base);
 }

@@ -6,19 +6,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/temporary_directory.hpp"
+
 using namespace dag;
 
 namespace {
-
-struct Directory {
-  Directory() {
-    std::string name = (std::filesystem::temp_directory_path() / "dag-data-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path = name;
-  }
-  ~Directory() { std::filesystem::remove_all(path); }
-  std::string path;
-};
 
 Blob shell() {
   std::ifstream file("/bin/sh", std::ios::binary);
@@ -29,50 +21,51 @@ Blob shell() {
 }  // namespace
 
 TEST_CASE("each start of a node has a higher incarnation than all before, whatever the clock says") {
-  const Directory place;
+  const test::TemporaryDirectory place;
   Incarnation last{0};
   for (int start = 0; start < 5; ++start) {
-    const auto data = DataDirectory::open(place.path + "/n3", {3});
+    const auto data = DataDirectory::open(place.path().string() + "/n3", {3});
     REQUIRE(data);
     CHECK(data->life().process == ProcessId{3});
     CHECK(data->life().incarnation > last);
     last = data->life().incarnation;
   }
-  { std::ofstream(place.path + "/n3/node") << "3 4000000000\n"; }
-  CHECK(DataDirectory::open(place.path + "/n3", {3})->life().incarnation == Incarnation{4'000'000'001});
+  { std::ofstream(place.path().string() + "/n3/node") << "3 4000000000\n"; }
+  CHECK(DataDirectory::open(place.path().string() + "/n3", {3})->life().incarnation ==
+        Incarnation{4'000'000'001});
 }
 
 TEST_CASE("one directory, one node") {
-  const Directory place;
-  const auto first = DataDirectory::open(place.path, {1});
+  const test::TemporaryDirectory place;
+  const auto first = DataDirectory::open(place.path().string(), {1});
   REQUIRE(first);
-  const auto beside = DataDirectory::open(place.path, {1});
+  const auto beside = DataDirectory::open(place.path().string(), {1});
   REQUIRE(!beside);
   CHECK_THAT(beside.error().what, Catch::Contains("another node uses"));
 }
 
 TEST_CASE("another node's directory is refused by name") {
-  const Directory place;
-  REQUIRE(DataDirectory::open(place.path, {1}));
-  const auto other = DataDirectory::open(place.path, {2});
+  const test::TemporaryDirectory place;
+  REQUIRE(DataDirectory::open(place.path().string(), {1}));
+  const auto other = DataDirectory::open(place.path().string(), {2});
   REQUIRE(!other);
   CHECK_THAT(other.error().what, Catch::Contains("belongs to n1, this is n2"));
 }
 
 TEST_CASE("a damaged identity is not guessed") {
-  const Directory place;
-  std::ofstream(place.path + "/node") << "hello";
-  const auto data = DataDirectory::open(place.path, {1});
+  const test::TemporaryDirectory place;
+  std::ofstream(place.path().string() + "/node") << "hello";
+  const auto data = DataDirectory::open(place.path().string(), {1});
   REQUIRE(!data);
   CHECK(data.error().code == ErrorCode::configuration_invalid);
 }
 
 TEST_CASE("programs are there again after a start; a damaged one is left out and said") {
-  const Directory place;
+  const test::TemporaryDirectory place;
   const Blob program = shell();
   const ProgramId id = identify(program.bytes());
   {
-    const auto data = DataDirectory::open(place.path, {1});
+    const auto data = DataDirectory::open(place.path().string(), {1});
     REQUIRE(data);
     REQUIRE(data->keep(id, program));
     CHECK(data->keep(id, program));
@@ -80,14 +73,14 @@ TEST_CASE("programs are there again after a start; a damaged one is left out and
   std::vector<std::string> said;
   const auto load = [&] {
     ProgramStore store;
-    DataDirectory::open(place.path, {1})->load(store, [&](std::string_view line) {
+    DataDirectory::open(place.path().string(), {1})->load(store, [&](std::string_view line) {
       said.emplace_back(line);
     });
     return store.descriptor(id).has_value();
   };
   CHECK(load());
   CHECK(said.empty());
-  const auto file = *std::filesystem::directory_iterator(place.path + "/programs");
+  const auto file = *std::filesystem::directory_iterator(place.path().string() + "/programs");
   std::fstream(file.path(), std::ios::in | std::ios::out | std::ios::binary).seekp(1000).put('x');
   CHECK(!load());
   REQUIRE(said.size() == 1);

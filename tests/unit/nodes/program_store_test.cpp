@@ -9,6 +9,7 @@
 
 #include "nodes/workers/worker_processes.hpp"
 #include "nodes/workers/worker_seat.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 using namespace dag;
 
@@ -22,16 +23,6 @@ Blob file_bytes(const std::string& name) {
 }
 
 Blob text(const std::string& what) { return Blob(std::as_bytes(std::span(what))); }
-
-struct Directory {
-  Directory() {
-    std::string name = (std::filesystem::temp_directory_path() / "dag-store-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path = name;
-  }
-  ~Directory() { std::filesystem::remove_all(path); }
-  std::string path;
-};
 
 /// What is heard of one process.
 struct Heard {
@@ -101,7 +92,7 @@ TEST_CASE("what is no program is refused") {
 }
 
 TEST_CASE("a process is started from the store, and its end is told") {
-  const Directory logs;
+  const test::TemporaryDirectory logs;
   ProgramStore store;
   const Blob shell = file_bytes("/bin/sh");
   const ProgramId id = identify(shell.bytes());
@@ -117,7 +108,7 @@ TEST_CASE("a process is started from the store, and its end is told") {
                           Case{"test -n \"$DAG_WORKER\" && test -z \"$DAG_ADDRESS\" && kill -TERM $$",
                                ProcessEnd::faulted, "signal 15"}}) {
     Heard heard;
-    WorkerProcesses processes({"127.0.0.1:1", {}, 0, logs.path}, store, heard.events());
+    WorkerProcesses processes({"127.0.0.1:1", {}, 0, logs.path().string()}, store, heard.events());
     processes.start({life, {7}, {{0}, {1}}, {id, "", {"sh", "-c", one.script}, "/"}}, {1});
     heard.wait();
     CHECK(heard.end == one.end);
@@ -126,13 +117,13 @@ TEST_CASE("a process is started from the store, and its end is told") {
 }
 
 TEST_CASE("a process that does not listen is killed when it is stopped") {
-  const Directory logs;
+  const test::TemporaryDirectory logs;
   ProgramStore store;
   const Blob shell = file_bytes("/bin/sh");
   const ProgramId id = identify(shell.bytes());
   REQUIRE(store.put(id, shell));
   Heard heard;
-  WorkerProcesses processes({"127.0.0.1:1", {}, 0, logs.path}, store, heard.events());
+  WorkerProcesses processes({"127.0.0.1:1", {}, 0, logs.path().string()}, store, heard.events());
   processes.start({life,
                    {7},
                    {{0}, {1}},
@@ -144,10 +135,10 @@ TEST_CASE("a process that does not listen is killed when it is stopped") {
 }
 
 TEST_CASE("a program that is not in the store starts nothing") {
-  const Directory logs;
+  const test::TemporaryDirectory logs;
   const ProgramStore store;
   Heard heard;
-  WorkerProcesses processes({"127.0.0.1:1", {}, 0, logs.path}, store, heard.events());
+  WorkerProcesses processes({"127.0.0.1:1", {}, 0, logs.path().string()}, store, heard.events());
   processes.start({life, {7}, {{0}, {1}}, {{1, 2, 3}, "", {"sh"}, "/"}}, {1});
   heard.wait();
   REQUIRE(heard.refused);

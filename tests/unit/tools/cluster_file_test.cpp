@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "dag/error.hpp"
+#include "tests/support/temporary_directory.hpp"
 #include "tools/dag/dagd.hpp"
 #include "tools/dag/options.hpp"
 
@@ -62,8 +63,8 @@ TEST_CASE("an address file that nobody of us wrote is refused, not half believed
 
 TEST_CASE("a process that is no dagd is not taken for a node") {
   CHECK_FALSE(is_dagd(getpid()));
-  std::string base = std::filesystem::temp_directory_path() / "dag-tool-XXXXXX";
-  REQUIRE(mkdtemp(base.data()) != nullptr);
+  const test::TemporaryDirectory directory;
+  const std::string base = directory.path();
   CHECK(running_nodes(base).empty());
   const ClusterLock lock(base);
   write_cluster(base, {{0, "127.0.0.1:4001", getpid()}});
@@ -72,7 +73,6 @@ TEST_CASE("a process that is no dagd is not taken for a node") {
   remove_cluster(base);
   CHECK_FALSE(std::filesystem::exists(cluster_file_of(base)));
   remove_cluster(base);  // It is gone: that is what was wanted.
-  std::filesystem::remove_all(base);
 }
 
 TEST_CASE("a node's command line leaves nothing to files and variables that would make it another node") {

@@ -1,21 +1,20 @@
 // What several tests of train_gpt need: small models and texts, a directory that goes away.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "examples/train_gpt/random.hpp"
 #include "examples/train_gpt/text.hpp"
 #include "examples/train_gpt/training.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 namespace gpt::test {
+
+using dag::test::TemporaryDirectory;
 
 /// Values in [-1, 1), by index.
 inline std::vector<float> noise(std::size_t count, std::uint64_t stream) {
@@ -53,27 +52,6 @@ inline Options small_options() {
   options.shards = 2;
   return options;
 }
-
-/// A new directory under the system's temporary one; deleted with the object.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "train-gpt-test-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path_ = pattern;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline void write_text_file(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
