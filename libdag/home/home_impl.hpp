@@ -329,6 +329,22 @@ class Home::Impl {
     }
   }
 
+  /// Visits the rows that the row's arguments name, in the order of the arguments; one that is named twice
+  /// comes twice.
+  template <class Visit>
+  void each_input(RowIndex row, Visit&& visit) const {
+    const Part& part = table.part(table[row].part);
+    const detail::Fragment& fragment = *part.fragment;
+    const detail::TaskDraft& draft = fragment.tasks[table[row].task];
+    for (std::uint32_t i = 0; i < draft.argument_count; ++i) {
+      const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
+      if (argument.kind == detail::ArgumentKind::literal) continue;
+      for (std::uint32_t k = 0; k < argument.count; ++k) {
+        visit(part.rows[fragment.edges[draft.first_edge + argument.first + k].predecessor]);
+      }
+    }
+  }
+
   HomeOptions options;
   std::shared_ptr<const JobPlan> plan;
   RowTable& table;

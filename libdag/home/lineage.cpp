@@ -66,17 +66,7 @@ std::vector<Life> Home::Impl::holders_of(RowIndex row) {
 /// The outputs that the row's arguments are made of, absent ones included.
 std::vector<OutputName> Home::Impl::inputs_of(RowIndex row) const {
   std::vector<OutputName> names;
-  const Part& part = table.part(table[row].part);
-  const detail::Fragment& fragment = *part.fragment;
-  const detail::TaskDraft& draft = fragment.tasks[table[row].task];
-  for (std::uint32_t i = 0; i < draft.argument_count; ++i) {
-    const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
-    if (argument.kind == detail::ArgumentKind::literal) continue;
-    for (std::uint32_t k = 0; k < argument.count; ++k) {
-      const RowIndex input = part.rows[fragment.edges[draft.first_edge + argument.first + k].predecessor];
-      names.push_back({table[input].id, attempt_of(input)});
-    }
-  }
+  each_input(row, [&](RowIndex input) { names.push_back({table[input].id, attempt_of(input)}); });
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;

@@ -9,17 +9,9 @@ namespace dag {
 /// Rows whose outputs are its arguments, each once.
 std::vector<RowIndex> Home::Impl::input_rows(RowIndex row) const {
   std::vector<RowIndex> rows;
-  const Part& part = table.part(table[row].part);
-  const detail::Fragment& fragment = *part.fragment;
-  const detail::TaskDraft& draft = fragment.tasks[table[row].task];
-  for (std::uint32_t i = 0; i < draft.argument_count; ++i) {
-    const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
-    if (argument.kind == detail::ArgumentKind::literal) continue;
-    for (std::uint32_t k = 0; k < argument.count; ++k) {
-      const RowIndex input = part.rows[fragment.edges[draft.first_edge + argument.first + k].predecessor];
-      if (word(input).outcome == Outcome::finished) rows.push_back(input);
-    }
-  }
+  each_input(row, [&](RowIndex input) {
+    if (word(input).outcome == Outcome::finished) rows.push_back(input);
+  });
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   return rows;
@@ -27,9 +19,11 @@ std::vector<RowIndex> Home::Impl::input_rows(RowIndex row) const {
 
 /// A lane of this process finds all that the row needs in the slots.
 bool Home::Impl::inputs_here(RowIndex row) const {
-  const std::vector<RowIndex> rows = input_rows(row);
-  return std::all_of(rows.begin(), rows.end(),
-                     [&](RowIndex input) { return static_cast<bool>(table[input].output.load()); });
+  bool all_here = true;
+  each_input(row, [&](RowIndex input) {
+    all_here = all_here && (word(input).outcome != Outcome::finished || table[input].output.load());
+  });
+  return all_here;
 }
 
 std::vector<PlacementInput> Home::Impl::inputs_to_place(RowIndex row) const {
