@@ -52,12 +52,7 @@ Keeper::Keeper(const KeeperOptions& options)
 }
 
 Keeper::~Keeper() {
-  if (membership_) {
-    caf::scoped_actor self(system_);
-    self->monitor(membership_);
-    self->send(membership_, mail::Leave{});
-    self->receive([](const caf::down_msg&) {});
-  }
+  membership_.leave(system_);
   processes_.reset();
   caf::anon_send_exit(keeper_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
@@ -86,25 +81,10 @@ void Keeper::open_transport() {
   setup.sockets.listen = options_.listen;
   setup.sockets.beyond_loopback = may_leave_loopback();
   setup.codes = &codes_;
-  auto opened = Transport::open(std::move(setup), transport_events());
-  if (!opened) {
-    caf::anon_send_exit(keeper_, caf::exit_reason::user_shutdown);
-    caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
-    system_.await_all_actors_done();
-    throw Failure(opened.error());
-  }
-  transport_ = std::move(opened).value();
+  transport_ = open_or_end({keeper_, node_}, std::move(setup), transport_events());
 }
 
 TransportEvents Keeper::transport_events() {
-  const auto to_membership = [this](auto message) {
-    caf::actor membership;
-    {
-      const std::lock_guard lock(mutex_);
-      membership = membership_;
-    }
-    if (membership) caf::anon_send(membership, std::move(message));
-  };
   TransportEvents events;
   events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
     caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
@@ -126,14 +106,9 @@ TransportEvents Keeper::transport_events() {
       caf::anon_send(keeper_, mail::Greeted{life, endpoint, build});
     }
   };
-  events.membership = [to_membership](Life from, MembershipMessage message) {
-    to_membership(mail::Heard{from, std::move(message)});
-  };
-  events.disconnected = [to_membership](Life life) {
-    if (is_node(life.process)) to_membership(mail::LinkBroken{life});
-  };
-  events.refused = [this, to_membership](Life life) {
-    if (is_node(life.process)) to_membership(mail::LinkRefused{life});
+  membership_.listen(events, [](Life life) { return is_node(life.process); });
+  events.refused = [this, of_nodes = std::move(events.refused)](Life life) {
+    of_nodes(life);
     if (is_client(life.process)) caf::anon_send(keeper_, mail::Gone{life});
   };
   events.unwelcome = [this](const std::string& address, const Error& why) {
@@ -237,8 +212,8 @@ void Keeper::start_membership() {
   MembershipSetup setup{self_, transport_->endpoint(), {}, draw_number()};
   if (net::is_loopback(options_.listen)) setup.options = patience_on_one_host();
   setup.options.seeds = options_.peers;
-  const std::lock_guard lock(mutex_);
-  membership_ = system_.spawn<MembershipActor>(std::move(setup), std::move(ports), keeper_);
+  membership_.open(
+      [&] { return system_.spawn<MembershipActor>(std::move(setup), std::move(ports), keeper_); });
 }
 
 LoadSummary Keeper::load() const {

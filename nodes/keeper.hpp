@@ -11,6 +11,7 @@
 #include "actors/node_actor.hpp"
 #include "nodes/data_directory.hpp"
 #include "nodes/job_records.hpp"
+#include "nodes/membership_door.hpp"
 #include "nodes/parts.hpp"
 #include "nodes/transport/transport.hpp"
 #include "nodes/workers/worker_processes.hpp"
@@ -85,7 +86,7 @@ class Keeper {
   caf::actor_system system_;
   caf::actor node_;
   caf::actor keeper_;
-  caf::actor membership_;
+  MembershipDoor membership_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<WorkerProcesses> processes_;
   Lanes lanes_;  ///< none: kernels run in worker processes

@@ -78,13 +78,7 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
 }
 
 Node::~Node() {
-  if (membership_) {
-    // Goodbye first, so that the others do not take our end for a loss.
-    caf::scoped_actor self(system_);
-    self->monitor(membership_);
-    self->send(membership_, mail::Leave{});
-    self->receive([](const caf::down_msg&) {});
-  }
+  membership_.leave(system_);
   caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
   system_.await_all_actors_done();
   transport_.reset();
@@ -118,25 +112,10 @@ void Node::open_transport() {
     setup.sockets.listen = place_->first;
   }
   setup.build = build_of_this_process();
-  auto opened = Transport::open(std::move(setup), transport_events());
-  if (!opened) {
-    caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
-    system_.await_all_actors_done();
-    throw Failure(opened.error());
-  }
-  transport_ = std::move(opened).value();
+  transport_ = open_or_end({node_}, std::move(setup), transport_events());
 }
 
 TransportEvents Node::transport_events() {
-  // Frames may come before there is a membership actor; what they say is said again.
-  const auto to_membership = [this](auto message) {
-    caf::actor membership;
-    {
-      const std::lock_guard lock(state_mutex_);
-      membership = membership_;
-    }
-    if (membership) caf::anon_send(membership, std::move(message));
-  };
   TransportEvents events;
   events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
     caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
@@ -145,11 +124,7 @@ TransportEvents Node::transport_events() {
     tell({note.is_progress ? JobEvent::Kind::progress : JobEvent::Kind::log, std::move(note.task),
           std::move(note.device), std::move(note.text), note.fraction});
   };
-  events.membership = [to_membership](Life from, MembershipMessage message) {
-    to_membership(mail::Heard{from, std::move(message)});
-  };
-  events.disconnected = [to_membership](Life life) { to_membership(mail::LinkBroken{life}); };
-  events.refused = [to_membership](Life life) { to_membership(mail::LinkRefused{life}); };
+  membership_.listen(events);
   events.unwelcome = [this](const std::string& address, const Error& why) {
     logger_->info("{} does not want us: {}", address, why.what);
     if (place_->rank != 0 && address == net::to_string(place_->first)) fail(why);
@@ -172,8 +147,7 @@ void Node::start_membership() {
   };
   MembershipSetup setup{self_, transport_->endpoint(), patience_on_one_host(), draw_number()};
   if (place_->rank != 0) setup.options.seeds = {net::to_string(place_->first)};
-  const std::lock_guard lock(state_mutex_);
-  membership_ = system_.spawn<MembershipActor>(std::move(setup), std::move(ports), node_);
+  membership_.open([&] { return system_.spawn<MembershipActor>(std::move(setup), std::move(ports), node_); });
 }
 
 // ---- The client

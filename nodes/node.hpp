@@ -15,6 +15,7 @@
 #include "actors/node_actor.hpp"
 #include "libdag/client/node.hpp"
 #include "libdag/record/sink.hpp"
+#include "nodes/membership_door.hpp"
 #include "nodes/parts.hpp"
 #include "nodes/place.hpp"
 #include "nodes/transport/transport.hpp"
@@ -78,7 +79,7 @@ class Node : public detail::Client {
   caf::actor_system system_;
   // Ended before the actor system: its actors speak to the transport and the lanes, and those to them.
   caf::actor node_;
-  caf::actor membership_;
+  MembershipDoor membership_;
   std::unique_ptr<Transport> transport_;
   Lanes lanes_;
 };

@@ -2,7 +2,6 @@
 
 #include <spdlog/sinks/stdout_sinks.h>
 
-#include <caf/atom.hpp>
 #include <chrono>
 #include <cstdlib>
 #include <random>
@@ -29,6 +28,15 @@ SystemConfig::SystemConfig() {
   set("scheduler.policy", caf::atom("sharing"));
   set("scheduler.max-threads", std::size_t{2});
   set("logger.verbosity", caf::atom("quiet"));
+}
+
+std::unique_ptr<Transport> open_or_end(const std::vector<caf::actor>& actors, TransportSetup setup,
+                                       TransportEvents events) {
+  auto opened = Transport::open(std::move(setup), std::move(events));
+  if (opened) return std::move(opened).value();
+  for (const caf::actor& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+  actors.front()->home_system().await_all_actors_done();  // They use what is about to be destroyed.
+  throw Failure(opened.error());
 }
 
 bool may_leave_loopback() {

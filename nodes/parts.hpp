@@ -3,13 +3,14 @@
 
 #include <spdlog/spdlog.h>
 
-#include <caf/actor_system_config.hpp>
+#include <caf/all.hpp>
 #include <memory>
 #include <string>
 
 #include "actors/lanes/lanes.hpp"
 #include "libdag/membership/claim.hpp"
 #include "libdag/membership/options.hpp"
+#include "nodes/transport/transport.hpp"
 
 namespace dag {
 
@@ -28,6 +29,11 @@ struct SystemConfig : caf::actor_system_config {
 /// Until there are keys, whoever reaches a port can speak as anybody: so every process listens on loopback
 /// only, but for tests in network namespaces, which set DAG_BEYOND_LOOPBACK=1.
 bool may_leave_loopback();
+
+/// The transport of a process whose actors are there already. When it cannot be opened these are ended, since
+/// their system waits for them, and the reason is thrown.
+std::unique_ptr<Transport> open_or_end(const std::vector<caf::actor>& actors, TransportSetup setup,
+                                       TransportEvents events);
 
 /// What is gossiped of a process with these lanes.
 LoadSummary load_of(const Lanes& lanes);

@@ -42,12 +42,7 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
 }
 
 WorkerNode::~WorkerNode() {
-  caf::actor membership;
-  {
-    const std::lock_guard lock(mutex_);
-    membership = membership_;
-  }
-  if (membership) caf::anon_send_exit(membership, caf::exit_reason::user_shutdown);
+  membership_.leave(system_);
   caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
   system_.await_all_actors_done();
   transport_.reset();
@@ -85,18 +80,10 @@ void WorkerNode::open_transport() {
   const net::Address node = net::parse_address(seat_.node_address).value_or_throw();
   setup.sockets.listen = {node.host, 0};
   setup.sockets.beyond_loopback = may_leave_loopback();
-  transport_ = Transport::open(std::move(setup), transport_events()).value_or_throw();
+  transport_ = open_or_end({node_}, std::move(setup), transport_events());
 }
 
 TransportEvents WorkerNode::transport_events() {
-  const auto to_membership = [this](auto message) {
-    caf::actor membership;
-    {
-      const std::lock_guard lock(mutex_);
-      membership = membership_;
-    }
-    if (membership) caf::anon_send(membership, std::move(message));
-  };
   TransportEvents events;
   events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
     caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
@@ -105,13 +92,10 @@ TransportEvents WorkerNode::transport_events() {
     if (const auto* order = std::get_if<keeper::Begin>(&message); order != nullptr && from == seat_.cell)
       begin(*order);
   };
-  events.membership = [to_membership](Life from, MembershipMessage message) {
-    to_membership(mail::Heard{from, std::move(message)});
-  };
-  events.disconnected = [to_membership](Life life) { to_membership(mail::LinkBroken{life}); };
-  events.refused = [this, to_membership](Life life) {
+  membership_.listen(events);
+  events.refused = [this, of_members = std::move(events.refused)](Life life) {
     if (life.process == node_of(seat_.self.process)) fail({ErrorCode::cluster_lost, "its node is gone", {}});
-    to_membership(mail::LinkRefused{life});
+    of_members(life);
   };
   events.unwelcome = [this](const std::string& address, const Error& why) {
     if (address == seat_.node_address) fail(why);
@@ -124,8 +108,6 @@ TransportEvents WorkerNode::transport_events() {
 }
 
 void WorkerNode::begin(const keeper::Begin& begin) {
-  const std::lock_guard lock(mutex_);
-  if (membership_) return;
   MembershipPorts ports;
   ports.now = steady_now;
   ports.send = [this](SendMembership message) { transport_->send(std::move(message)); };
@@ -137,7 +119,7 @@ void WorkerNode::begin(const keeper::Begin& begin) {
   };
   MembershipSetup setup{seat_.self, transport_->endpoint(), patience_on_one_host(), draw_number()};
   for (const Endpoint& other : begin.others) setup.options.seeds.push_back(other.control);
-  membership_ = system_.spawn<MembershipActor>(std::move(setup), std::move(ports), node_);
+  membership_.open([&] { return system_.spawn<MembershipActor>(std::move(setup), std::move(ports), node_); });
 }
 
 void WorkerNode::fail(Error why) {

@@ -11,6 +11,7 @@
 #include "actors/node_actor.hpp"
 #include "libdag/client/node.hpp"
 #include "libdag/record/sink.hpp"
+#include "nodes/membership_door.hpp"
 #include "nodes/parts.hpp"
 #include "nodes/transport/transport.hpp"
 #include "nodes/workers/worker_seat.hpp"
@@ -46,7 +47,7 @@ class WorkerNode {
   SystemConfig config_;
   caf::actor_system system_;
   caf::actor node_;
-  caf::actor membership_;  // Once it has begun; under mutex_.
+  MembershipDoor membership_;  // Opened when it begins.
   std::unique_ptr<Transport> transport_;
   Lanes lanes_;
 };

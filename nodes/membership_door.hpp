@@ -1,0 +1,63 @@
+#pragma once
+// The way to a process's membership actor, for threads that may have something for it before it is there.
+// What comes too early is dropped: partners say everything again.
+
+#include <caf/all.hpp>
+#include <mutex>
+
+#include "actors/mail.hpp"
+#include "nodes/transport/transport.hpp"
+
+namespace dag {
+
+class MembershipDoor {
+ public:
+  /// `spawn` makes the actor; what comes meanwhile waits. Only the first call does anything.
+  template <class Spawn>
+  void open(Spawn&& spawn) {
+    const std::lock_guard lock(mutex_);
+    if (!actor_) actor_ = spawn();
+  }
+
+  template <class Mail>
+  void send(Mail mail) {
+    if (const caf::actor actor = get()) caf::anon_send(actor, std::move(mail));
+  }
+
+  /// What it hears of other processes. Of lives that `of` does not take, broken links are none of its
+  /// business.
+  void listen(
+      TransportEvents& events, std::function<bool(Life)> of = [](Life) { return true; }) {
+    events.membership = [this](Life from, MembershipMessage message) {
+      send(mail::Heard{from, std::move(message)});
+    };
+    events.disconnected = [this, of](Life life) {
+      if (of(life)) send(mail::LinkBroken{life});
+    };
+    events.refused = [this, of = std::move(of)](Life life) {
+      if (of(life)) send(mail::LinkRefused{life});
+    };
+  }
+
+  /// Says goodbye, so that the others do not take our end for a loss, and returns when it is said. Before the
+  /// other actors end.
+  void leave(caf::actor_system& system) {
+    const caf::actor actor = get();
+    if (!actor) return;
+    caf::scoped_actor self(system);
+    self->monitor(actor);
+    self->send(actor, mail::Leave{});
+    self->receive([](const caf::down_msg&) {});
+  }
+
+ private:
+  caf::actor get() {
+    const std::lock_guard lock(mutex_);
+    return actor_;
+  }
+
+  std::mutex mutex_;
+  caf::actor actor_;
+};
+
+}  // namespace dag
