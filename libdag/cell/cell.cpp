@@ -1,12 +1,15 @@
 #include "libdag/cell/cell.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace dag {
 namespace {
 
 /// So often a task may run in a process that is killed before it counts as a try.
 constexpr std::uint32_t suspicions_free = 2;
+/// Of every shard. The only one of homes that are not counted again.
+constexpr Epoch first_epoch{1, 1};
 
 std::vector<recorded::TaskClass> classes_of(const detail::Fragment& fragment) {
   std::vector<std::uint64_t> counts(fragment.names.size());
@@ -27,6 +30,7 @@ Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink&
   state_.cell = options_.self;
   log_.resize(plan_->shards);
   streams_.resize(plan_->shards);
+  followed_.resize(plan_->graph->tasks.size() / 64 + 1);
   for (const detail::Edge& edge : plan_->graph->edges) {
     const std::uint32_t from = plan_->shard_of[edge.predecessor];
     const std::uint32_t to = plan_->shard_of[edge.successor];
@@ -54,18 +58,18 @@ void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes,
   std::vector<Life> places = lives;
   if (!options_.self_runs) std::erase(places, options_.self);
   for (std::uint32_t shard = 0; shard < plan_->shards; ++shard) {
-    Life home;  // Nobody: epoch 1.1 passes without a home.
+    Life home;  // Nobody: the first epoch passes without a home.
     if (shard < homes.size()) {
       home = homes[shard];
     } else if (!places.empty()) {
       home = places[shard % places.size()];
     }
     DAG_CHECK(home != options_.self || options_.self_runs);
-    state_.homes.push_back({home, {1, 1}});
-    if (home != Life{}) say({}, {}, now, [&] { return recorded::HomeGiven{shard, home, {1, 1}}; });
+    state_.homes.push_back({home, first_epoch});
+    if (home != Life{}) say({}, {}, now, [&] { return recorded::HomeGiven{shard, home, first_epoch}; });
     recountable_ = recountable_ || home != options_.self;
   }
-  if (!recountable_) plain_.resize(plan_->graph->tasks.size());
+  if (!recountable_) first_try_.resize(followed_.size());
   for (const Life life : state_.lives) send(life, message::JobCreate{plan_});
   tell_state();
 }
@@ -217,14 +221,8 @@ void Cell::on_message(Life from, const JobMessage& any, Instant now) {
   }
   std::map<std::uint32_t, message::Settled> news;
   news[shard];
-  for (const OutputName& name : outcomes->plain) {
-    OutcomeRecord plain;
-    plain.task = name.task;
-    plain.attempt = name.attempt;
-    plain.outcome = Outcome::finished;
-    plain.has_output = !recountable_ && name.task.origin == 0 && plan_->graph->tasks[name.task.index].returns;
-    settle(shard, std::move(plain), news, now);
-  }
+  for (const message::TaskBits& some : outcomes->first_try) settle_first_try(some, shard, news, now);
+  for (const OutputName& name : outcomes->plain) settle(shard, plain_record(name), news, now);
   for (const OutcomeRecord& said : outcomes->records) settle(shard, said, news, now);
   for (const TaskId task : outcomes->freed) {
     const auto ended = settled_.find(task);
@@ -273,10 +271,39 @@ recorded::Settled Cell::recorded_of(const OutcomeRecord& said, Instant now) cons
   return settled;
 }
 
+/// What is meant by an outcome of which only the name was said.
+OutcomeRecord Cell::plain_record(const OutputName& name) const {
+  OutcomeRecord plain;
+  plain.task = name.task;
+  plain.attempt = name.attempt;
+  plain.outcome = Outcome::finished;
+  plain.has_output = !recountable_ && name.task.origin == 0 && plan_->graph->tasks[name.task.index].returns;
+  return plain;
+}
+
+/// The many, 64 at a time where nobody wants to hear of one of them.
+void Cell::settle_first_try(const message::TaskBits& some, std::uint32_t shard,
+                            std::map<std::uint32_t, message::Settled>& news, Instant now) {
+  const AttemptId attempt{state_.homes[shard].epoch, 1};
+  const std::size_t word = some.first.index / 64;
+  const bool submitted = some.first.origin == 0;
+  const bool unheard = !recountable_ && !records_.enabled() && suspected_.empty() && state_.crashed.empty() &&
+                       (!submitted || (followed_[word] & some.bits) == 0);
+  if (!unheard) {
+    some.each([&](TaskId task) { settle(shard, plain_record({task, attempt}), news, now); });
+    return;
+  }
+  const auto count = static_cast<std::uint64_t>(std::popcount(some.bits));
+  counts_.settled += count;
+  counts_.finished += count;
+  if (!submitted) return;
+  DAG_CHECK((first_try_[word] & some.bits) == 0);  // The home has all that is settled, and is the only one.
+  first_try_[word] |= some.bits;
+}
+
 void Cell::settle(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_t, message::Settled>& news,
                   Instant now) {
   const TaskId task = said.task;
-  news[shard].own.push_back(said.name());
   if (recountable_) log_[shard].push_back(task);
   if (said.outcome == Outcome::none) {
     if (recountable_) grown_.emplace(task, std::move(said));
@@ -316,8 +343,8 @@ void Cell::settle(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_
     settled_.emplace(task, entry);
   } else if (task.origin == 0) {
     const OutcomeRecord& what = entry.record;
-    if (what.outcome == Outcome::finished && !what.value) {
-      plain_[task.index] = what.attempt;
+    if (what.outcome == Outcome::finished && !what.value && what.attempt == AttemptId{first_epoch, 1}) {
+      first_try_[task.index / 64] |= std::uint64_t{1} << task.index % 64;
     } else {
       settled_.emplace(task, entry);
     }
@@ -368,6 +395,8 @@ void Cell::stop(Error why, Instant) {
 void Cell::follow(ClientId client, const std::vector<TaskId>& tasks, Instant) {
   const auto one = [&](TaskId task) {
     if (!followers_[task].insert(client).second) return;
+    if (task.origin == 0 && task.index / 64 < followed_.size())
+      followed_[task.index / 64] |= std::uint64_t{1} << task.index % 64;
     if (auto ended = settled(task)) tell_client(client, {*std::move(ended), home_of(task)});
   };
   for (const TaskId task : tasks) one(task);
@@ -429,13 +458,11 @@ Life Cell::home_of(TaskId task) const {
 std::optional<OutcomeRecord> Cell::settled(TaskId task) const {
   const auto found = settled_.find(task);
   if (found != settled_.end()) return found->second.record;
-  if (task.origin != 0 || task.index >= plain_.size() || !plain_[task.index]) return std::nullopt;
-  OutcomeRecord record;
-  record.task = task;
-  record.attempt = plain_[task.index];
-  record.outcome = Outcome::finished;
-  record.has_output = plan_->graph->tasks[task.index].returns;
-  return record;
+  const std::size_t word = task.index / 64;
+  if (task.origin != 0 || word >= first_try_.size() || (first_try_[word] >> task.index % 64 & 1) == 0) {
+    return std::nullopt;
+  }
+  return plain_record({task, {first_epoch, 1}});
 }
 
 std::vector<CellEffect> Cell::take_effects() { return std::exchange(effects_, {}); }

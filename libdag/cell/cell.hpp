@@ -120,6 +120,9 @@ class Cell {
     bool heard = false;  ///< rows_open is from this epoch
   };
 
+  OutcomeRecord plain_record(const OutputName& name) const;
+  void settle_first_try(const message::TaskBits& some, std::uint32_t shard,
+                        std::map<std::uint32_t, message::Settled>& news, Instant now);
   void settle(std::uint32_t shard, OutcomeRecord record, std::map<std::uint32_t, message::Settled>& news,
               Instant now);
   /// `what` makes what is recorded; it is not called when nobody listens.
@@ -147,10 +150,12 @@ class Cell {
   message::JobState state_;
   bool done_ = false;
   /// Whether a home may have to be counted again: some shard is not at this process, which the job cannot
-  /// lose. If not, only the tasks of the graph are remembered, and those that simply finished as a number
-  /// each.
+  /// lose. If not, only the tasks of the graph are remembered, and those that finished by their first try as
+  /// a bit each.
   bool recountable_ = false;
-  std::vector<AttemptId> plain_;
+  /// One bit per task of the graph.
+  std::vector<std::uint64_t> first_try_;
+  std::vector<std::uint64_t> followed_;
   /// Per shard, in the order of settling; a task whose attempt was fixed before it ended is there twice.
   std::vector<std::vector<TaskId>> log_;
   /// Tasks that were fixed as what they spawned: the record with outcome `none`.

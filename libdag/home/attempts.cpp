@@ -243,7 +243,7 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
   }
   observe(row, ran);
   const bool here = from == options.self;
-  Fact& known = facts[row];
+  Fact& known = fact_of(row);
   known.attempt = record.attempt;
   known.digest = record.digest;
   known.size_bytes = record.size_bytes;
@@ -301,7 +301,7 @@ void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, Attemp
                   (tried.failed > 1 ? " " + std::to_string(tried.failed) + " times: " : ": ") + why.what,
               why.hint, why.cause};
   if (error.code != ErrorCode::timed_out) error.code = ErrorCode::task_failed;
-  Fact& known = facts[row];
+  Fact& known = fact_of(row);
   known.attempt = id;
   known.error = std::move(error);
   known.has_output = false;

@@ -29,16 +29,28 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
   parents.push_back(parent);
   notes.resize(table.size());
   const bool submitted = part.first_id.origin == 0;
+  const detail::Fragment& fragment = *part.fragment;
   for (const RowIndex row : part.rows) {
-    if (row == no_row) continue;
+    if (row != no_row && parent == no_row && table[row].ends_by_itself) set(row, flag::lean);
+  }
+  for (const Edge& edge : fragment.edges) {
+    const RowIndex from = part.rows[edge.predecessor];
+    const RowIndex to = part.rows[edge.successor];
+    const bool here = to != no_row && !table[to].ghost;
+    if (from != no_row && here) ++notes[from].consumers;
+    const bool quiet = here && edge.kind == EdgeKind::strong &&
+                       fragment.policies[fragment.tasks[edge.successor].policy].effects == Effects::pure;
+    if (from != no_row && !quiet) unset(from, flag::lean);
+    if (to != no_row && (from == no_row || table[from].ghost)) unset(to, flag::lean);
+  }
+  for (const RowIndex row : part.rows) {
+    if (row == no_row || table[row].ghost) continue;
     Note& note = notes[row];
-    each_out(row, [&](const Edge&, RowIndex successor) { note.consumers += successor != no_row ? 1 : 0; });
-    if (table[row].ghost) continue;
     ++rows_own;
-    const std::vector<std::uint32_t> shards = foreign_shards(row);
-    if (!shards.empty()) {
+    if (submitted && plan->shards > 1) {
+      const std::vector<std::uint32_t> shards = foreign_shards(row);
       note.consumers += static_cast<std::uint32_t>(shards.size());
-      consumed_by[row] = {shards.begin(), shards.end()};
+      if (!shards.empty()) consumed_by[row] = {shards.begin(), shards.end()};
     }
     // What nobody in the graph reads, a client may ask for.
     if (submitted && note.consumers == 0) note.flags |= flag::kept;
@@ -221,7 +233,7 @@ void Home::Impl::close(RowIndex row, Outcome outcome, std::optional<Error> error
   }
   pauses.cancel(row);
   if (table.apply(row, Closed{outcome}).what != Do::tell) return;
-  Fact& known = facts[row];
+  Fact& known = fact_of(row);
   if (!is(row, flag::grown)) known.attempt = uncounted();
   known.error = std::move(error);
   known.has_output = false;
@@ -264,6 +276,27 @@ void Home::Impl::note(RowIndex row, bool by_lane) {
   to_send.push_back(row);
 }
 
+/// The end of a lean row that a lane reported, when all that it rests on was sent: then it may be sent, too.
+/// False: there is more to it.
+bool Home::Impl::note_lean(RowIndex row) {
+  if ((notes[row].flags & (flag::lean | flag::known | flag::wanted)) != flag::lean) return false;
+  if (sink.enabled() || parked_rows > 0 || !askers.empty()) return false;
+  if (options.several_processes && table.draft_of(table[row]).returns) return false;
+  bool sent = true;
+  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+    sent = sent && is(predecessor, flag::sent);
+  });
+  if (!sent) return false;
+  ++counts.ended;
+  set(row, flag::noted | flag::sent);
+  Cut& cut = open_cut();
+  ++cut.rows;
+  ++rows_sent;
+  cut.about.push_back(row);
+  put_plain(cut, row, {options.epoch, word(row).attempt});
+  return true;
+}
+
 /// The end of a bare row that a lane reported, or that shows in the ends of its successors: reports of two
 /// lanes have no order, and a row must not be noted before those it rests on.
 void Home::Impl::note_quick(RowIndex row, Duration ran) {
@@ -302,7 +335,7 @@ void Home::Impl::tell_shard(RowIndex row, std::uint32_t shard) {
 void Home::Impl::on(Life, const message::PredecessorEnded& news) {
   const RowIndex row = table.find(news.record.task);
   if (row == no_row || !table[row].ghost) return;
-  Fact& known = facts[row];
+  Fact& known = fact_of(row);
   const auto said = std::pair(news.from_epoch, news.change);
   if (said <= std::pair(known.from_epoch, known.change)) return;  // Repeated, or overtaken by newer news.
   known.from_epoch = news.from_epoch;
@@ -315,7 +348,7 @@ void Home::Impl::on(Life, const message::PredecessorEnded& news) {
 void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>* holders, bool settled) {
   const RowIndex row = table.find(record.task);
   if (row == no_row || !table[row].ghost || record.outcome == Outcome::none) return;
-  Fact& known = facts[row];
+  Fact& known = fact_of(row);
   const bool first = !is(row, flag::noted);
   const bool same_attempt = !first && known.attempt == record.attempt;
   const bool same_value =

@@ -135,7 +135,7 @@ void Home::Impl::on_lanes(LaneReport&& report) {
     if (ended.state == RowState::ended && ended.attempt == quick.attempt &&
         ended.outcome == Outcome::finished && !is(quick.row, flag::noted | flag::vanished)) {
       observe(quick.row, quick.ran);
-      note_quick(quick.row, quick.ran);
+      if (!note_lean(quick.row)) note_quick(quick.row, quick.ran);
     }
   }
   for (SlowEnd& slow : report.slow) {

@@ -31,9 +31,11 @@ inline constexpr Duration revived_for = std::chrono::seconds(10);
 /// Entries and bytes of one cut.
 inline constexpr std::size_t cut_entries_max = 4096;
 inline constexpr std::size_t cut_bytes_max = 256 * 1024;
+/// Rows of one cut: those that a bit tells of cost little to send, but are remembered meanwhile.
+inline constexpr std::size_t cut_rows_max = 64 * 1024;
 
 namespace flag {
-enum : std::uint16_t {
+enum : std::uint32_t {
   noted = 1,   ///< its end was seen and its edges are satisfied
   parked = 2,  ///< its outcome waits for those of others before it may be sent
   sent = 4,    ///< its outcome was sent to the cell: final
@@ -48,13 +50,18 @@ enum : std::uint16_t {
   published = 2048,       ///< the runner here serves its output
   consumed = 4096,        ///< ghosts: its home was told
   retained = 8192,        ///< a call whose inputs are kept for a rollback
+  known = 16384,          ///< there is a Fact about it
+  /// All its edges are strong and lead to rows here, none of them with effects, and nobody spawned it: when a
+  /// lane has ended it, all there is to do is to write that down.
+  lean = 32768,
+  wanted = 65536,  ///< a client has asked
 };
 }
 
 struct Note {
-  std::uint32_t consumers =
-      0;  ///< edges to rows here, other shards, and aliases that may still read the output
-  std::uint16_t flags = 0;
+  /// Edges to rows here, other shards, and aliases that may still read the output.
+  std::uint32_t consumers = 0;
+  std::uint32_t flags = 0;
 };
 
 /// What is known of a row beyond its word: of every row that did not simply finish on a lane here, and of
@@ -133,6 +140,12 @@ class Home::Impl {
     message::Outcomes outcomes;
     std::size_t bytes = 0;
     std::uint64_t rows = 0;
+    /// What it is about, in the order of adding: remembered until it is recorded.
+    std::vector<RowIndex> about;
+    std::size_t entries() const {
+      return outcomes.first_try.size() + outcomes.plain.size() + outcomes.records.size() +
+             outcomes.freed.size();
+    }
   };
 
   Impl(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate,
@@ -170,6 +183,7 @@ class Home::Impl {
   void close(RowIndex row, Outcome outcome, std::optional<Error> error);
   void note(RowIndex row, bool by_lane);
   void note_quick(RowIndex row, Duration ran);
+  bool note_lean(RowIndex row);
   void tell_shard(RowIndex row, std::uint32_t shard);
   std::vector<std::uint32_t> foreign_shards(RowIndex row) const;
   void ghost_news(const OutcomeRecord& record, const std::vector<Life>* holders, bool settled);
@@ -229,11 +243,15 @@ class Home::Impl {
   // --------------------------------------------------------------------------------------------
   Cut& open_cut();
   void put(RowIndex row, bool growth);
+  void put_plain(Cut& cut, RowIndex row, AttemptId attempt);
   void try_send(RowIndex row);
   bool inputs_sent(RowIndex row) const;
   void wake_parked_by(RowIndex row);
   void flush();
-  void own_settled(const OutputName& name);
+  void own_settled(RowIndex row);
+  void lean_settled(RowIndex row);
+  void park(RowIndex row);
+  void unpark(RowIndex row);
 
   // ---- spawn.cpp
   // ---------------------------------------------------------------------------------------------
@@ -276,18 +294,18 @@ class Home::Impl {
   // ---- Small helpers
   // -----------------------------------------------------------------------------------------
   Word word(RowIndex row) const { return table.word(row); }
-  bool is(RowIndex row, std::uint16_t flags) const { return (notes[row].flags & flags) != 0; }
-  void set(RowIndex row, std::uint16_t flags) { notes[row].flags |= flags; }
-  void unset(RowIndex row, std::uint16_t flags) {
-    notes[row].flags = static_cast<std::uint16_t>(notes[row].flags & ~flags);
-  }
+  bool is(RowIndex row, std::uint32_t flags) const { return (notes[row].flags & flags) != 0; }
+  void set(RowIndex row, std::uint32_t flags) { notes[row].flags |= flags; }
+  void unset(RowIndex row, std::uint32_t flags) { notes[row].flags &= ~flags; }
   bool has_ended(RowIndex row) const { return word(row).state == RowState::ended; }
   bool is_call(RowIndex row) const { return table.draft_of(table[row]).call != detail::CallKind::ordinary; }
   AttemptId attempt_of(RowIndex row) const;
   AttemptId uncounted() { return {options.epoch, uncounted_attempts + uncounted_given++}; }
-  const Fact* fact(RowIndex row) const {
-    const auto found = facts.find(row);
-    return found == facts.end() ? nullptr : &found->second;
+  const Fact* fact(RowIndex row) const { return is(row, flag::known) ? &facts.at(row) : nullptr; }
+  /// Made when there is none.
+  Fact& fact_of(RowIndex row) {
+    set(row, flag::known);
+    return facts[row];
   }
   bool alive(Life life) const;
   bool runs(Life life) const;
@@ -377,6 +395,8 @@ class Home::Impl {
 
   // Towards the cell.
   std::deque<Cut> cuts;  ///< not under way yet; the last one is being filled
+  std::vector<RowIndex> under_way;
+  std::size_t parked_rows = 0;
   std::uint64_t outcomes_sent = 0;
   std::uint64_t outcomes_recorded = 0;
   std::uint64_t rows_own = 0;

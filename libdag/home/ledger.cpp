@@ -11,13 +11,25 @@ namespace dag {
 using detail::Edge;
 
 Home::Impl::Cut& Home::Impl::open_cut() {
-  if (cuts.empty() || cuts.back().bytes >= cut_bytes_max ||
-      cuts.back().outcomes.plain.size() + cuts.back().outcomes.records.size() +
-              cuts.back().outcomes.freed.size() >=
-          cut_entries_max) {
+  if (cuts.empty() || cuts.back().bytes >= cut_bytes_max || cuts.back().about.size() >= cut_rows_max ||
+      cuts.back().entries() >= cut_entries_max) {
     cuts.emplace_back();
   }
   return cuts.back();
+}
+
+/// Finished, and nothing more to say.
+void Home::Impl::put_plain(Cut& cut, RowIndex row, AttemptId attempt) {
+  const TaskId task = table[row].id;
+  if (attempt != AttemptId{options.epoch, 1}) {
+    cut.outcomes.plain.push_back({task, attempt});
+    return;
+  }
+  const TaskId first{task.origin, task.index & ~63u};
+  std::vector<message::TaskBits>& bits = cut.outcomes.first_try;
+  // Neighbours end one after the other, mostly.
+  if (bits.empty() || bits.back().first != first) bits.push_back({first, 0});
+  bits.back().bits |= std::uint64_t{1} << (task.index & 63);
 }
 
 void Home::Impl::put(RowIndex row, bool growth) {
@@ -26,14 +38,14 @@ void Home::Impl::put(RowIndex row, bool growth) {
     ++cut.rows;
     ++rows_sent;
   }
+  cut.about.push_back(row);
   const Fact* known = fact(row);
   const bool simple =
-      !growth && word(row).outcome == Outcome::finished && !is(row, flag::kept) &&
+      !growth && word(row).outcome == Outcome::finished && !is(row, flag::wanted) &&
       (known == nullptr || (known->part == detail::none && known->conditions.empty())) &&
       (!options.several_processes || (!table.draft_of(table[row]).returns && foreign_shards(row).empty()));
   if (simple) {
-    cut.outcomes.plain.push_back({table[row].id, attempt_of(row)});
-    return;
+    return put_plain(cut, row, attempt_of(row));
   }
   OutcomeRecord record = record_of(row, true);
   if (record.outcome != Outcome::finished) {
@@ -74,8 +86,8 @@ void Home::Impl::try_send(RowIndex row) {
   if (is(row, flag::sent | flag::vanished)) return;
   const bool ended_now = is(row, flag::noted);
   if (!ended_now && (!is(row, flag::grown) || is(row, flag::grown_sent))) return;
-  if (!inputs_sent(row) && options.planted != Planted::send_before_settled) return set(row, flag::parked);
-  unset(row, flag::parked);
+  if (!inputs_sent(row) && options.planted != Planted::send_before_settled) return park(row);
+  unpark(row);
   if (is(row, flag::grown) && !is(row, flag::grown_sent)) {
     set(row, flag::grown_sent);
     put(row, true);
@@ -85,14 +97,26 @@ void Home::Impl::try_send(RowIndex row) {
   const Fact* known = fact(row);
   if (known != nullptr && known->becomes != no_row && !is(known->becomes, flag::sent) &&
       !is(known->becomes, flag::vanished)) {
-    return set(row, flag::parked);
+    return park(row);
   }
   set(row, flag::sent);
   put(row, false);
   wake_parked_by(row);
 }
 
+void Home::Impl::park(RowIndex row) {
+  if (is(row, flag::parked)) return;
+  set(row, flag::parked);
+  ++parked_rows;
+}
+void Home::Impl::unpark(RowIndex row) {
+  if (!is(row, flag::parked)) return;
+  unset(row, flag::parked);
+  --parked_rows;
+}
+
 void Home::Impl::wake_parked_by(RowIndex row) {
+  if (parked_rows == 0) return;
   const auto wake = [&](RowIndex other) {
     if (other != no_row && is(other, flag::parked)) to_send.push_back(other);
   };
@@ -124,6 +148,7 @@ void Home::Impl::flush() {
   Cut cut = std::move(cuts.front());
   cuts.pop_front();
   rows_under_way += cut.rows;
+  under_way = std::move(cut.about);
   message::Outcomes& outcomes = cut.outcomes;
   outcomes.job = plan->job;
   outcomes.shard = options.shard;
@@ -141,15 +166,33 @@ void Home::Impl::on(Life, const message::Settled& message) {
     ahead.erase(ahead.begin());
     if (next.from < position) continue;
     position = next.to;
-    if (next.outcomes > outcomes_recorded) outcomes_recorded = next.outcomes;
-    for (const OutputName& name : next.own) own_settled(name);
+    if (next.outcomes > outcomes_recorded) {
+      DAG_CHECK(next.outcomes == outcomes_sent);
+      outcomes_recorded = next.outcomes;
+      for (const RowIndex row : std::exchange(under_way, {})) {
+        if ((notes[row].flags & (flag::lean | flag::known)) == flag::lean) {
+          lean_settled(row);
+        } else {
+          own_settled(row);
+        }
+      }
+    }
     for (const OutcomeRecord& record : next.predecessors) ghost_news(record, nullptr, true);
   }
 }
 
-void Home::Impl::own_settled(const OutputName& name) {
-  const RowIndex row = table.find(name.task);
-  DAG_CHECK(row != no_row && !table[row].ghost);
+/// Nobody waits for it, so all there is to do is to let go of what it has read, and of its own if nobody
+/// reads it.
+void Home::Impl::lean_settled(RowIndex row) {
+  DAG_CHECK((notes[row].flags & (flag::sent | flag::settled)) == flag::sent);
+  set(row, flag::settled);
+  ++counts.settled;
+  release_inputs(row);
+  maybe_let_go(row);
+}
+
+/// For a task whose attempt was fixed before it ended it is called twice: as it grew, and as it ended.
+void Home::Impl::own_settled(RowIndex row) {
   const auto wake_children = [&](const Fact& known) {
     if (known.part == detail::none) return;
     for (const RowIndex child : table.part(known.part).rows) {
@@ -158,7 +201,7 @@ void Home::Impl::own_settled(const OutputName& name) {
   };
   const auto known = facts.find(row);
   if (is(row, flag::grown) && !is(row, flag::grown_settled)) {
-    DAG_CHECK(known->second.grown_attempt == name.attempt);
+    const OutputName name{table[row].id, known->second.grown_attempt};
     set(row, flag::grown_settled);
     wake_children(known->second);
     if (known->second.keeper) release(*known->second.keeper, name);
@@ -168,7 +211,8 @@ void Home::Impl::own_settled(const OutputName& name) {
     if (!is_call(row)) release_inputs(row);
     return;
   }
-  DAG_CHECK(is(row, flag::sent) && !is(row, flag::settled) && attempt_of(row) == name.attempt);
+  DAG_CHECK((notes[row].flags & (flag::sent | flag::settled)) == flag::sent);
+  const OutputName name{table[row].id, attempt_of(row)};
   set(row, flag::settled);
   ++counts.settled;
   if (known != facts.end()) {
@@ -203,7 +247,7 @@ void Home::Impl::own_settled(const OutputName& name) {
 void Home::Impl::on(Life, const message::Keep& keep) {
   for (const TaskId task : keep.tasks) {
     const RowIndex row = table.find(task);
-    if (row != no_row && !table[row].ghost && !is(row, flag::let_go)) set(row, flag::kept);
+    if (row != no_row && !table[row].ghost && !is(row, flag::let_go)) set(row, flag::kept | flag::wanted);
   }
 }
 

@@ -96,14 +96,14 @@ OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
   if (options.several_processes && !about.ghost) record.inputs = inputs_of(row);
   if (options.several_processes && blob && record.digest == 0) {
     record.digest = digest_of(blob);
-    Fact& known = facts[row];
+    Fact& known = fact_of(row);
     known.attempt = record.attempt;
     known.digest = record.digest;
     known.has_output = true;
     known.size_bytes = record.size_bytes;
   }
   const bool small = blob && blob.size_bytes() <= plan->inline_bytes_max && options.several_processes;
-  const bool asked_here = blob && for_cell && is(row, flag::kept) && state.cell == options.self;
+  const bool asked_here = blob && for_cell && is(row, flag::wanted) && state.cell == options.self;
   if (small || asked_here) record.value = std::move(blob);
   return record;
 }
@@ -202,7 +202,7 @@ void Home::Impl::again_ended(RowIndex row, OutcomeRecord& record, Life from) {
 /// The output of an ended row was made again. Another value than the recorded one is taken when nobody was
 /// told of the first one as final; else the job cannot go on.
 void Home::Impl::output_is_there_again(RowIndex row, OutcomeRecord& record, Life from) {
-  Fact& known = facts[row];
+  Fact& known = fact_of(row);
   known.attempt = attempt_of(row);
   if (record.digest == 0 && record.value) record.digest = digest_of(record.value);
   const bool same = known.digest == 0 || known.digest == record.digest;
@@ -310,7 +310,7 @@ void Home::Impl::on(Life from, const message::Holding& holding) {
   if (row == no_row || table[row].ghost || attempt_of(row) != holding.name.attempt || is(row, flag::let_go)) {
     return release(from, holding.name);
   }
-  Fact& known = facts[row];
+  Fact& known = fact_of(row);
   if (!known.attempt) known.attempt = holding.name.attempt;
   if (std::find(known.holders.begin(), known.holders.end(), from) == known.holders.end()) {
     known.holders.push_back(from);

@@ -18,6 +18,7 @@
 //   runner  <-> runner   Fetch, Data, Missing
 //   any      -> any      StealRequest                 an idle process asks for rows
 
+#include <bit>
 #include <memory>
 #include <optional>
 #include <string>
@@ -136,7 +137,7 @@ struct Assign {
 };
 
 /// What the cell has recorded, in its order: a stream per home, `from` exclusive, `to` inclusive. A gap
-/// waits.
+/// waits. The home remembers what it sent, so of its own rows a number says all.
 struct Settled {
   JobId job;
   std::uint32_t shard = 0;
@@ -145,7 +146,6 @@ struct Settled {
   std::uint64_t to = 0;
   /// The number of the newest Outcomes of this home that is recorded.
   std::uint64_t outcomes = 0;
-  std::vector<OutputName> own;              ///< rows of this shard; it knows the rest
   std::vector<OutcomeRecord> predecessors;  ///< rows of other shards with successors here
 };
 
@@ -166,6 +166,20 @@ struct Cancel {
 // ---- To the cell
 // --------------------------------------------------------------------------------------------
 
+/// Tasks `first` to `first` + 63, of which those count whose bit is set, the lowest bit for the first.
+struct TaskBits {
+  TaskId first;
+  std::uint64_t bits = 0;
+  bool operator==(const TaskBits&) const = default;
+  /// Calls `visit` with each task, in their order.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (std::uint64_t left = bits; left != 0; left &= left - 1) {
+      visit(TaskId{first.origin, first.index + static_cast<std::uint32_t>(std::countr_zero(left))});
+    }
+  }
+};
+
 /// What ended in a shard, closed under predecessors together with all that was sent before: a cut. A home has
 /// one of these under way at a time, so they are counted and never overtake each other.
 struct Outcomes {
@@ -173,8 +187,10 @@ struct Outcomes {
   std::uint32_t shard = 0;
   Epoch epoch;
   std::uint64_t number = 0;  ///< from 1
-  /// Finished, nothing spawned, no inputs to name, nothing inline, no successors elsewhere: the many.
-  std::vector<OutputName> plain;
+  /// Finished, nothing spawned, no inputs to name, nothing inline, no successors elsewhere: the many. By the
+  /// home's first attempt, {epoch, 1}.
+  std::vector<TaskBits> first_try;
+  std::vector<OutputName> plain;  ///< the same, by another attempt
   std::vector<OutcomeRecord> records;
   std::vector<TaskId> freed;  ///< nobody will ask for their bytes: the cell may drop what it has inline
   /// Rows of the shard that have not been recorded yet, after this cut. Zero everywhere: the job has ended.

@@ -58,7 +58,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
     if (record.outcome == Outcome::none) continue;
     const RowIndex row = table.find(record.task);
     DAG_CHECK(row != no_row && !table[row].ghost && !is(row, flag::noted));
-    Fact& known = facts[row];
+    Fact& known = fact_of(row);
     known.attempt = record.attempt;
     known.digest = record.digest;
     known.size_bytes = record.size_bytes;
@@ -86,7 +86,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   }
   for (const OutputName& kept : assign.kept) {
     const RowIndex row = table.find(kept.task);
-    if (row != no_row && !table[row].ghost) set(row, flag::kept);
+    if (row != no_row && !table[row].ghost) set(row, flag::kept | flag::wanted);
   }
   for (const RowIndex row : own) {
     ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
@@ -127,7 +127,7 @@ void Home::Impl::on(Life from, const message::Report& report) {
         release(from, had.record.name());
         continue;
       }
-      Fact& known = facts[row];
+      Fact& known = fact_of(row);
       known.attempt = had.record.attempt;
       if (std::find(known.holders.begin(), known.holders.end(), from) == known.holders.end()) {
         known.holders.push_back(from);
@@ -248,7 +248,7 @@ bool Home::Impl::adopt(RowIndex row) {
   }
   OutcomeRecord record = best->record;
   row_attempt_ended(row, record, best->from, lent.word.attempt, Duration{0});
-  Fact& known = facts[row];
+  Fact& known = fact_of(row);
   if (!best->bytes) std::erase(known.holders, best->from);
   for (const Offer& offer : offered) {
     if (&offer != best && !offer.running && offer.bytes && offer.record.attempt == best->record.attempt &&
@@ -320,7 +320,8 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
     if (keeper) known->second.keeper.reset();
     drop_bytes(row);
     if (keeper) known->second.keeper = keeper;
-    unset(row, flag::noted | flag::parked | flag::awaits_settled | flag::let_go);
+    unpark(row);
+    unset(row, flag::noted | flag::awaits_settled | flag::let_go);
     if (known == facts.end()) return;
     Fact& what = known->second;
     if (keep_attempt) {

@@ -27,7 +27,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
   const std::uint32_t part = table.add(fragment, first_id, nullptr);
   add_rows(part, row);
   const std::vector<RowIndex>& rows = table.part(part).rows;
-  Fact& known = facts[row];
+  Fact& known = fact_of(row);
   known.attempt = record.attempt;
   known.part = part;
   const bool becomes = record.becomes != detail::none;
@@ -42,7 +42,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
         inherited.push_back(table.fragment_of(table[row]).codes[edge.predicate]);
     });
     inherited.insert(inherited.end(), known.inherited.begin(), known.inherited.end());
-    Fact& tail_known = facts[tail];
+    Fact& tail_known = fact_of(tail);
     tail_known.head = row;
     tail_known.inherited = std::move(inherited);
     // Its bytes belong to its heads as well, so it must not be gone before they have taken them over.
@@ -69,9 +69,9 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
 /// What the row became has ended.
 void Home::Impl::end_head(RowIndex head, RowIndex tail) {
   if (!is(head, flag::grown) || has_ended(head) || !is(tail, flag::noted)) return;
-  Fact& known = facts[head];
+  Fact& known = fact_of(head);
   if (known.becomes != tail) return;
-  const Fact& from = facts[tail];
+  const Fact& from = fact_of(tail);
   // The value is that of one attempt of the tail, and another attempt of the tail may give another one: so
   // the name of the end is not that of the attempt which grew.
   known.attempt = uncounted();

@@ -71,7 +71,7 @@ struct Settled {
   from @0 :UInt64;               # exclusive
   to @1 :UInt64;                 # inclusive
   outcomes @2 :UInt64;           # the newest Outcomes of this home that is recorded
-  own @3 :List(Records.OutputName);
+  obsoleteOwn @3 :List(Records.OutputName);      # before 0.1: a home remembers what it sent, its number says all
   predecessors @4 :List(Records.OutcomeRecord);  # rows of other shards with successors here
 }
 
@@ -81,4 +81,10 @@ struct Outcomes {
   plain @2 :List(Records.OutputName);        # finished, and nothing more to say: the many
   records @3 :List(Records.OutcomeRecord);
   freed @4 :List(Ids.TaskId);    # nobody will ask for their bytes
+  firstTry @5 :List(TaskBits);   # as plain, by attempt 1 of this epoch
+}
+
+struct TaskBits {
+  first @0 :Ids.TaskId;          # its index is a multiple of 64
+  bits @1 :UInt64;               # the lowest one is for `first`; at least one is set
 }

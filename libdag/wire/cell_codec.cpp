@@ -53,6 +53,19 @@ message::JobState read_state(JobId job, schema::JobState::Reader from, Reading& 
   return state;
 }
 
+std::vector<message::TaskBits> read_bits(capnp::List<schema::TaskBits>::Reader from, Reading& reading) {
+  reading.count(from.size(), limits::tasks_max, "Outcomes.firstTry");
+  std::vector<message::TaskBits> all;
+  all.reserve(from.size());
+  for (const auto some : from) {
+    all.push_back({task_from(some.getFirst()), some.getBits()});
+    if (all.back().first.index % 64 != 0 || all.back().bits == 0) {
+      throw Invalid{"Outcomes.firstTry does not begin at a multiple of 64, or names no task"};
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 // ---- Weighing -----------------------------------------------------------------------------------
@@ -76,14 +89,14 @@ std::size_t words(const message::Assign& message) {
          list_words<schema::OutputName>(message.kept.size()) + message.cancelled.size();
 }
 std::size_t words(const message::Settled& message) {
-  return words_of<schema::Settled> + list_words<schema::OutputName>(message.own.size()) +
-         words(message.predecessors);
+  return words_of<schema::Settled> + words(message.predecessors);
 }
 std::size_t words(const message::Keep& message) { return message.tasks.size(); }
 std::size_t words(const message::Cancel& message) { return message.tasks.size(); }
 std::size_t words(const message::Outcomes& message) {
   return words_of<schema::Outcomes> + list_words<schema::OutputName>(message.plain.size()) +
-         words(message.records) + message.freed.size();
+         words(message.records) + message.freed.size() +
+         list_words<schema::TaskBits>(message.first_try.size());
 }
 std::size_t words(const message::JobFailed& message) { return words(message.error); }
 
@@ -142,7 +155,6 @@ void write(schema::Cell::Builder to, const message::Settled& message, const Code
   builder.setFrom(message.from);
   builder.setTo(message.to);
   builder.setOutcomes(message.outcomes);
-  write_names(message.own, [&](unsigned count) { return builder.initOwn(count); });
   write_records(
       message.predecessors, [&](unsigned count) { return builder.initPredecessors(count); }, codes);
 }
@@ -165,6 +177,12 @@ void write(schema::Cell::Builder to, const message::Outcomes& message, const Cod
   write_records(
       message.records, [&](unsigned count) { return builder.initRecords(count); }, codes);
   write_tasks(message.freed, [&](unsigned count) { return builder.initFreed(count); });
+  write_list(
+      message.first_try, [&](unsigned count) { return builder.initFirstTry(count); },
+      [](auto& list, unsigned i, const message::TaskBits& some) {
+        list[i].setFirst(word_of(some.first));
+        list[i].setBits(some.bits);
+      });
 }
 
 void write(schema::Cell::Builder to, const message::JobFailed& message, const CodeMap&) {
@@ -203,7 +221,6 @@ bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into) {
                               reader.getFrom(),
                               reader.getTo(),
                               reader.getOutcomes(),
-                              read_names(reader.getOwn(), reading, "Settled.own"),
                               read_records(reader.getPredecessors(), reading, "Settled.predecessors")};
       return true;
     }
@@ -219,6 +236,7 @@ bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into) {
                                shard,
                                epoch,
                                reader.getNumber(),
+                               read_bits(reader.getFirstTry(), reading),
                                read_names(reader.getPlain(), reading, "Outcomes.plain"),
                                read_records(reader.getRecords(), reading, "Outcomes.records"),
                                read_tasks(reader.getFreed(), reading, "Outcomes.freed"),

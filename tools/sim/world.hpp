@@ -360,9 +360,8 @@ class World {
             line += " running";
             for (const auto& running : any.running) add(running.name);
           }
-          if constexpr (requires { any.own; }) {
+          if constexpr (std::is_same_v<M, message::Settled>) {
             line += " " + std::to_string(any.from) + "-" + std::to_string(any.to);
-            for (const OutputName& output : any.own) add(output);
           }
           if constexpr (requires { any.rows_open; }) {
             line += " number " + std::to_string(any.number) + " open " + std::to_string(any.rows_open);

@@ -348,7 +348,7 @@ TEST_CASE("a cell that only records is lent nothing, and gets outputs for the cl
   job.paused.clear();
   job.run();
   for (const LocalJob::Ran& ran : job.ran) CHECK(ran.at == job.life(1));
-  CHECK_FALSE(job.value(b));
+  CHECK_FALSE(job.settled.at(b).record.value);
   job.fetch(b);
   job.settle_down();
   CHECK(job.value(b) == value_of("b", {value_of("a")}));

@@ -195,12 +195,16 @@ class LocalJob {
     return static_cast<std::size_t>(
         std::count_if(ran.begin(), ran.end(), [&](const Ran& one) { return one.name == name; }));
   }
+  /// The client's value: what it was told or brought, or what it would be brought from the task's home.
   std::optional<std::uint64_t> value(TaskId task) const {
     const auto fetched = brought.find(task);
     if (fetched != brought.end()) return detail::from_blob<std::uint64_t>(fetched->second.bytes);
     const auto found = settled.find(task);
-    if (found == settled.end() || !found->second.record.value) return std::nullopt;
-    return detail::from_blob<std::uint64_t>(found->second.record.value);
+    if (found == settled.end()) return std::nullopt;
+    Blob value = found->second.record.value;
+    if (!value && found->second.record.has_output) value = in_slot(task);
+    if (!value) return std::nullopt;
+    return detail::from_blob<std::uint64_t>(value);
   }
   Outcome outcome(TaskId task) const {
     const auto found = settled.find(task);
@@ -294,6 +298,15 @@ class LocalJob {
     return process.up && process.life == life ? &process : nullptr;
   }
   Box& box(std::uint32_t shard) { return *processes_[home_process(shard)].homes.at(shard); }
+  /// What lies in the slot of the task's row.
+  Blob in_slot(TaskId task) const {
+    const std::uint32_t shard = shard_of(*plan_, task);
+    const auto& homes = processes_[home_process(shard)].homes;
+    const auto found = homes.find(shard);
+    if (found == homes.end()) return {};
+    const RowIndex row = found->second->table.find(task);
+    return row == no_row ? Blob() : found->second->table[row].output.load();
+  }
 
   // ---- Messages
 

@@ -193,7 +193,10 @@ struct OneHome {
   std::size_t starts() const { return made_ready + started.size(); }
   std::size_t records_sent() const {
     std::size_t count = 0;
-    for (const message::Outcomes& outcomes : sent) count += outcomes.plain.size() + outcomes.records.size();
+    for (const message::Outcomes& outcomes : sent) {
+      count += outcomes.plain.size() + outcomes.records.size();
+      for (const message::TaskBits& some : outcomes.first_try) some.each([&](TaskId) { ++count; });
+    }
     return count;
   }
 
