@@ -36,6 +36,7 @@ IsolatedClient::IsolatedClient(const NodeOptions& options, const std::optional<P
                    "not all " + std::to_string(place->size) + " processes are here after 30 s",
                    "look at what the missing ones said on stderr; does each make a dag::Session?"});
   }
+  if (place) say_gathered(*place);
   client_ = std::make_unique<RemoteClient>(at(options, keeper_.endpoint().control));
 }
 

@@ -247,7 +247,8 @@ void Node::note(JobId job, JobEvent event) {
 void Node::on_member_up(const MemberUp& up) {
   transport_->member_up(up.life, up.endpoint);
   const std::lock_guard lock(state_mutex_);
-  seen_.insert(up.life.process);
+  const bool last = seen_.insert(up.life.process).second && seen_.size() + 1 == place_->size;
+  if (last) say_gathered(*place_);
   state_changed_.notify_all();
 }
 

@@ -1,5 +1,9 @@
 #include "nodes/place.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <charconv>
 #include <cstdlib>
 #include <string>
@@ -55,7 +59,22 @@ Result<std::optional<Place>> place_from_environment() {
     if (!read) return bad("DAG_CLUSTER", *cluster, "up to 16 hexadecimal digits");
     place.cluster = {*read};
   }
+  if (const auto file = variable("DAG_GATHERED"); file && place.rank == 0) {
+    const auto read = number<int>(*file);
+    struct stat what {};
+    if (!read || fstat(*read, &what) != 0 || !S_ISFIFO(what.st_mode)) {
+      return bad("DAG_GATHERED", *file, "the number of an open pipe, as `dag run` sets it");
+    }
+    fcntl(*read, F_SETFD, FD_CLOEXEC);  // Not for what this process starts.
+    place.gathered = *read;
+  }
   return std::optional<Place>{place};
+}
+
+void say_gathered(const Place& place) {
+  if (place.gathered < 0) return;
+  // A launcher that is gone ends this process by other means.
+  if (write(place.gathered, "", 1) != 1) return;
 }
 
 }  // namespace dag

@@ -18,11 +18,18 @@ struct Place {
   net::Address first;
   /// Zero: process 0 draws one, and the others take whichever answers at `first`.
   ClusterId cluster;
+  /// Of process 0: the pipe on which its launcher hears that all are here; -1: nobody listens.
+  int gathered = -1;
 };
 
-/// From DAG_RANK, DAG_SIZE, DAG_PEERS and DAG_CLUSTER (16 hexadecimal digits; may be missing). None of them
+/// From DAG_RANK, DAG_SIZE, DAG_PEERS, DAG_CLUSTER (16 hexadecimal digits; may be missing) and DAG_GATHERED
+/// (a file descriptor; may be missing). None of them
 /// set, or a size of one: the process is alone. configuration_invalid names the variable and what it should
 /// be.
 Result<std::optional<Place>> place_from_environment();
+
+/// Tells the launcher, if there is one, that all processes of the run are here: until then one that dies is
+/// missing for good, and the launcher ends the others; from then on they do its work. Once at most.
+void say_gathered(const Place& place);
 
 }  // namespace dag

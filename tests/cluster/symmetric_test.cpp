@@ -2,6 +2,7 @@
 // belong.
 
 #include <catch2/catch.hpp>
+#include <fstream>
 
 #include "tests/cluster/processes.hpp"
 
@@ -24,6 +25,19 @@ std::string embedded_result(const std::vector<std::string>& arguments) {
   Process alone(words);
   CHECK(alone.ends() == 0);
   return result_in(alone.out());
+}
+
+/// The child of a process that has this variable.
+pid_t child_with(pid_t parent, const std::string& variable) {
+  const std::string id = std::to_string(parent);
+  std::ifstream children("/proc/" + id + "/task/" + id + "/children");
+  for (pid_t child = 0; children >> child;) {
+    std::ifstream environment("/proc/" + std::to_string(child) + "/environ", std::ios::binary);
+    for (std::string one; std::getline(environment, one, '\0');) {
+      if (one == variable) return child;
+    }
+  }
+  throw std::runtime_error("no child of " + id + " has " + variable);
 }
 
 }  // namespace
@@ -53,6 +67,38 @@ TEST_CASE("a process that is killed in the middle changes nothing") {
   INFO(zero.err());
   CHECK(result_in(zero.out()) == embedded_result({"90", "3000"}));
   CHECK(one.ends() == 0);
+}
+
+TEST_CASE("a process that ends before all are there ends the run at once, and is named") {
+  const auto [how, status, said] = GENERATE(table<std::string, int, std::string>({
+      {"kill", 137, "process 1 of the job was ended by signal 9 (Killed) before all 3 had found each other"},
+      {"exit", 9, "process 1 of the job ended with status 9 before all 3 had found each other"},
+      {"wait", 137, "process 1 of the job was ended by signal 9 (Killed) before all 3 had found each other"},
+  }));
+  std::vector<std::string> arguments{how};
+  const bool isolated = GENERATE(false, true);
+  if (isolated) arguments.push_back("--dag-isolate");
+  const auto before = cluster::Clock::now();
+  Process run(dag_run(3, "cluster_early", arguments));
+  if (how == "wait") {
+    const std::string line = "process 1 is ";
+    REQUIRE(run.says(line));
+    REQUIRE(run.says("\n"));
+    kill(std::stoi(run.out().substr(run.out().find(line) + line.size())), SIGKILL);
+  }
+  CHECK(run.ends() == status);  // And so have all that inherited its output.
+  CHECK_THAT(run.err(), Catch::Contains(said));
+  // Not the 30 s that the others would wait for it.
+  CHECK(cluster::Clock::now() - before < std::chrono::seconds(20));
+}
+
+TEST_CASE("a process that dies later is named, and the others go on") {
+  Process run(dag_run(3, "cluster_mixture", {"90", "3000"}));
+  REQUIRE(run.says("quarter"));
+  kill(child_with(run.id(), "DAG_RANK=1"), SIGKILL);
+  CHECK(run.ends() == 0);
+  CHECK_THAT(run.err(), Catch::Contains("process 1 of the job was ended by signal 9 (Killed); 2 go on"));
+  CHECK(result_in(run.out()) == embedded_result({"90", "3000"}));
 }
 
 TEST_CASE("without process 0 the others end and say so") {

@@ -50,6 +50,7 @@ sigset_t watched_signals() {
       report_and_end(report);
     }
   }
+  if (command.inherits >= 0) fcntl(command.inherits, F_SETFD, 0);
   for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> words;
   for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
@@ -58,9 +59,19 @@ sigset_t watched_signals() {
   report_and_end(report);
 }
 
-int status_of(int waited) { return WIFEXITED(waited) ? WEXITSTATUS(waited) : 128 + WTERMSIG(waited); }
+ChildEnd end_of(pid_t child, int waited) {
+  if (WIFEXITED(waited)) return {child, WEXITSTATUS(waited), 0};
+  return {child, 128 + WTERMSIG(waited), WTERMSIG(waited)};
+}
 
 }  // namespace
+
+std::string describe(const ChildEnd& end) {
+  if (end.signal == 0) return "ended with status " + std::to_string(end.status);
+  const char* description = sigdescr_np(end.signal);
+  return "was ended by signal " + std::to_string(end.signal) +
+         (description == nullptr ? "" : " (" + std::string(description) + ")");
+}
 
 void block_signals() {
   const sigset_t set = watched_signals();
@@ -95,7 +106,7 @@ Waited wait_for_child() {
   for (;;) {
     int waited = 0;
     const pid_t child = waitpid(-1, &waited, WNOHANG);
-    if (child > 0) return {{child, status_of(waited)}, 0};
+    if (child > 0) return {end_of(child, waited), 0};
     const int signal = sigwaitinfo(&set, nullptr);
     if (signal == SIGINT || signal == SIGTERM) return {{}, signal};
   }

@@ -16,13 +16,18 @@ struct Command {
   std::map<std::string, std::string> environment;  ///< on top of ours
   /// Not empty: the program outlives us, in a session of its own; what it prints goes there.
   std::string log_file = {};
+  /// A file of ours that it has, too, under the same number; -1: none.
+  int inherits = -1;
 };
 
-/// How a child ended: its exit status, or 128 + the signal that ended it, as a shell says it.
+/// How a child ended.
 struct ChildEnd {
   pid_t child = 0;
-  int status = 0;
+  int status = 0;  ///< its exit status, or 128 + the signal that ended it, as a shell says it
+  int signal = 0;
 };
+/// For people: "ended with status 3", "was ended by signal 9 (Killed)".
+std::string describe(const ChildEnd& end);
 
 /// `JOB -- ARGS` as the user wrote it, without the dashes.
 std::vector<std::string> job_words(std::vector<std::string> words);

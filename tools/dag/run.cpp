@@ -2,11 +2,15 @@
 // also the client. They divide the cores.
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <memory>
 #include <random>
@@ -53,29 +57,56 @@ std::map<std::string, std::string> one_thread_each() {
   return environment;
 }
 
+/// Process 0 says here when all processes have found each other. Before that one that ends is missing for
+/// good, since nobody is started again; later the others do its work.
+class Gathering {
+ public:
+  Gathering() {
+    if (pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) {
+      throw Failure({ErrorCode::internal, "no pipe: " + std::string(strerror(errno))});
+    }
+  }
+  ~Gathering() {
+    for (const int file : pipe_) close(file);
+  }
+  Gathering(const Gathering&) = delete;
+  Gathering& operator=(const Gathering&) = delete;
+
+  int for_process_0() const { return pipe_[1]; }
+  bool done() {
+    char byte;
+    done_ = done_ || read(pipe_[0], &byte, 1) == 1;
+    return done_;
+  }
+
+ private:
+  int pipe_[2];
+  bool done_ = false;
+};
+
 int run(std::uint32_t count, const std::vector<std::string>& words) {
   block_signals();
+  Gathering gathering;
   std::map<std::string, std::string> shared = one_thread_each();
   const std::string seed = "127.0.0.1:" + std::to_string(free_port());
   shared.insert({{"DAG_SIZE", std::to_string(count)}, {"DAG_PEERS", seed}, {"DAG_CLUSTER", random_name()}});
+  std::vector<pid_t> started;  // by rank
   std::vector<pid_t> children;
-  const auto others_than = [&](pid_t one) {
-    std::vector<pid_t> others;
-    for (const pid_t child : children) {
-      if (child != one) others.push_back(child);
-    }
-    return others;
-  };
   try {
     for (std::uint32_t rank = 0; rank < count; ++rank) {
-      shared["DAG_RANK"] = std::to_string(rank);
-      children.push_back(start({words, shared}));
+      Command command{words, shared};
+      command.environment["DAG_RANK"] = std::to_string(rank);
+      if (rank == 0) {
+        command.inherits = gathering.for_process_0();
+        command.environment["DAG_GATHERED"] = std::to_string(command.inherits);
+      }
+      started.push_back(start(command));
+      children.push_back(started.back());
     }
   } catch (...) {
     end_all(children, std::chrono::milliseconds(0));
     throw;
   }
-  const pid_t first = children.front();
   for (;;) {
     const Waited waited = wait_for_child();
     if (waited.signal != 0) {
@@ -86,14 +117,25 @@ int run(std::uint32_t count, const std::vector<std::string>& words) {
       if (ending == Ending::hurried) std::cerr << "dag run: killed what had not ended yet\n";
       return exit_interrupted;
     }
-    if (waited.end.child == first) {
-      end_all(others_than(first), end_grace);
-      return waited.end.status;
+    const ChildEnd& end = waited.end;
+    const auto rank = std::find(started.begin(), started.end(), end.child) - started.begin();
+    const auto said = [&] {
+      return "dag run: process " + std::to_string(rank) + " of the job " + describe(end);
+    };
+    std::erase(children, end.child);
+    if (rank == 0) {
+      if (end.signal != 0) std::cerr << said() << std::endl;  // Else it has said why itself.
+      end_all(children, end_grace);
+      return end.status;
     }
-    std::erase(children, waited.end.child);
-    if (waited.end.status == 0) continue;  // It was told goodbye: process 0 is about to end.
-    std::cerr << "dag run: a process of the job ended with status " << waited.end.status << "; "
-              << children.size() << " go on\n";
+    if (end.status == 0) continue;  // It was told goodbye: process 0 is about to end.
+    if (!gathering.done()) {
+      std::cerr << said() << " before all " << count << " had found each other; the others are stopped"
+                << std::endl;
+      end_all(children, end_grace);
+      return end.status;
+    }
+    std::cerr << said() << "; " << children.size() << " go on\n";
   }
 }
 
@@ -109,9 +151,9 @@ void add_run(CLI::App& app, Chosen& chosen) {
   command->footer(
       "The processes find each other by DAG_RANK, DAG_SIZE, DAG_PEERS and DAG_CLUSTER, which this command "
       "sets, and use one thread in OpenBLAS and OpenMP where OPENBLAS_NUM_THREADS and OMP_NUM_THREADS are "
-      "not "
-      "set.\n"
-      "Exit status: that of process 0; 130 when interrupted.");
+      "not set.\n"
+      "Exit status: that of process 0; of the process that ended before all had found each other; 130 when "
+      "interrupted.");
   command->callback([=, &chosen] { chosen = [=] { return run(*count, job_words(*words)); }; });
 }
 
