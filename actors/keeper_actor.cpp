@@ -9,7 +9,7 @@ KeeperActor::KeeperActor(caf::actor_config& config, KeeperSetup setup, KeeperPor
       setup_(setup),
       ports_(std::move(ports)),
       node_(std::move(node)),
-      gateway_(setup.self, setup.pid, setup.supervise_all),
+      gateway_(setup.self, setup.pid),
       host_(setup.self) {}
 
 caf::behavior KeeperActor::make_behavior() {

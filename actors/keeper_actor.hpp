@@ -37,7 +37,6 @@ struct KeeperPorts {
 struct KeeperSetup {
   Life self;
   std::uint32_t pid = 0;
-  bool supervise_all = false;
 };
 
 class KeeperActor : public caf::event_based_actor {

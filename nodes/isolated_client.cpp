@@ -16,7 +16,6 @@ KeeperOptions isolated_node(const NodeOptions& options, const std::optional<Plac
   KeeperOptions node;
   node.lanes = options.lanes;
   node.log_level = options.log_level;
-  node.supervise_all = options.supervise_all;
   if (!place) return node;
   node.id = {place->rank};
   node.cluster = place->cluster;

@@ -40,9 +40,8 @@ Keeper::Keeper(const KeeperOptions& options)
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
   // Nobody sends before a message has come, and none comes before the transport is there.
   node_ = system_.spawn<NodeActor>(NodeSetup{self_, {self_}, {}}, lanes_, std::move(ports), records_);
-  keeper_ = system_.spawn<KeeperActor>(
-      KeeperSetup{self_, static_cast<std::uint32_t>(getpid()), options_.supervise_all}, keeper_ports(),
-      node_);
+  keeper_ = system_.spawn<KeeperActor>(KeeperSetup{self_, static_cast<std::uint32_t>(getpid())},
+                                       keeper_ports(), node_);
   open_transport();
   processes_ =
       std::make_unique<WorkerProcesses>(WorkerDefaults{transport_->endpoint().control, options_.share,

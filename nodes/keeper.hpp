@@ -35,8 +35,6 @@ struct KeeperOptions {
   std::string state_directory;
   /// What is kept between starts; empty: nothing.
   std::string data_directory;
-  /// Tests only.
-  bool supervise_all = false;
 };
 
 class Keeper {

@@ -28,7 +28,7 @@ bool is_detached() {
 
 }  // namespace
 
-RemoteClient::RemoteClient(const NodeOptions& options) {
+RemoteClient::RemoteClient(const NodeOptions& options) : supervise_all_(options.supervise_all) {
   GatewayEvents events;
   events.told = [this](ClientMessage message) { told(std::move(message)); };
   events.note = [this](wire::JobNote note) {
@@ -53,6 +53,7 @@ Status RemoteClient::submit(std::shared_ptr<const detail::Fragment> graph,
     submission.launch = {identify(program.bytes()), build_of_this_process(), arguments_of_this_process(),
                          std::filesystem::current_path().string()};
     submission.detached = is_detached();
+    submission.supervise_all = supervise_all_;
     // The handle first: news of the job may be here before the answer to its submission.
     submission.job = *link_->ask([](std::uint64_t number) { return client::AskHandle{number}; }).job;
     state->id = submission.job;

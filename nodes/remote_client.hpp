@@ -29,6 +29,7 @@ class RemoteClient : public detail::Client {
   std::shared_ptr<detail::JobState> find(JobId job);
   void lose(const Error& why);
 
+  const bool supervise_all_;
   std::mutex mutex_;
   std::function<void(const JobEvent&)> handler_;
   std::map<JobId, std::weak_ptr<detail::JobState>> jobs_;

@@ -127,6 +127,7 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   job.name = std::move(ask.name);
   job.graph = std::move(ask.graph);
   job.launch = std::move(ask.launch);
+  if (ask.supervise_all) job.representation = Representation::supervised;
   job.accepted = now;
   job.counts.open = job.graph->tasks.size();
   if (!ask.detached) job.client = from;
@@ -303,7 +304,7 @@ void GatewayMachine::begin_if_ready(JobId id, KeptJob& job, Instant now) {
   plan->shards = static_cast<std::uint32_t>(begin.lives.size());
   plan->shard_of = partition(*job.graph, plan->shards);
   plan->graph = job.graph;
-  plan->representation = supervise_all_ ? Representation::supervised : Representation::as_needed;
+  plan->representation = job.representation;
   plan->seed = id.value;
   begin.plan = std::move(plan);
   for (const Worker& worker : job.workers) {

@@ -70,8 +70,7 @@ using GatewayEffect = std::variant<SendToClient, SendToKeeper, LifeAt, ForgetLif
 
 class GatewayMachine {
  public:
-  GatewayMachine(Life self, std::uint32_t pid, bool supervise_all = false)
-      : self_(self), pid_(pid), supervise_all_(supervise_all) {}
+  GatewayMachine(Life self, std::uint32_t pid) : self_(self), pid_(pid) {}
 
   /// All nodes that are up and what they say of themselves, this one included; told again whenever it
   /// changes.
@@ -113,6 +112,7 @@ class GatewayMachine {
     std::string name;
     std::shared_ptr<const detail::Fragment> graph;
     Launch launch;
+    Representation representation = Representation::as_needed;
     std::optional<Life> client;
     JobPhase phase = JobPhase::starting;
     bool begun = false;
@@ -159,7 +159,6 @@ class GatewayMachine {
 
   const Life self_;
   const std::uint32_t pid_;
-  const bool supervise_all_;
   std::map<Life, Claim> nodes_;
   std::set<ProgramId> programs_;
   std::vector<std::pair<Life, client::AskSubmit>> waiting_for_program_;

@@ -135,6 +135,8 @@ struct AskSubmit {
   Launch launch;
   /// Nobody will fetch outputs: the job's processes end with it.
   bool detached = false;
+  /// Tests only: every task supervised, or as it needs.
+  bool supervise_all = false;
 };
 struct AskNodes {
   std::uint64_t number = 0;

@@ -43,6 +43,7 @@ struct AskSubmit {
   graph @1 :Graph;
   launch @2 :Keeper.Launch;
   detached @3 :Bool;             # nobody will fetch outputs: the job's processes end with it
+  supervised @4 :Bool;           # a switch of the tests: no task is a bare row
 }
 
 struct Answer {

@@ -185,6 +185,7 @@ void write_submit(schema::AskSubmit::Builder to, const client::AskSubmit& messag
   write(to.initGraph(), *message.graph, codes);
   write(to.initLaunch(), message.launch);
   to.setDetached(message.detached);
+  to.setSupervised(message.supervise_all);
 }
 
 void write_answer(schema::Answer::Builder to, const client::Answer& message) {
@@ -223,7 +224,8 @@ client::AskSubmit read_submit(schema::Client::Reader from, Reading& reading) {
           text_from(body.getName(), label_bytes_max, "AskSubmit.name"),
           read(body.getGraph(), reading, 0),
           read(body.getLaunch(), reading),
-          body.getDetached()};
+          body.getDetached(),
+          body.getSupervised()};
 }
 
 client::Answer read_answer(schema::Client::Reader from, Reading& reading) {

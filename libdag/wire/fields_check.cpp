@@ -102,7 +102,7 @@ static_assert(fields<TaskInfo>() == 6);
 static_assert(fields<ClassInfo>() == 2);
 static_assert(fields<NodeInfo>() == 6);
 static_assert(fields<client::AskHandle>() == 1);
-static_assert(fields<client::AskSubmit>() == 6);
+static_assert(fields<client::AskSubmit>() == 7);
 static_assert(fields<client::AskNodes>() == 1);
 static_assert(fields<client::AskJobs>() == 2);
 static_assert(fields<client::AskEnd>() == 2);

@@ -265,7 +265,7 @@ inline void add_client(std::vector<Sample>& all) {
   JobInfo starting;
   starting.job = JobId{8};
   add("ask_handle", AskHandle{1});
-  add("ask_submit", AskSubmit{2, job, "train-eval", graph(), launch(), true});
+  add("ask_submit", AskSubmit{2, job, "train-eval", graph(), launch(), true, true});
   add("ask_nodes", AskNodes{3});
   add("ask_jobs", AskJobs{4, std::nullopt});
   add("ask_job", AskJobs{5, job});

@@ -79,10 +79,11 @@ struct Desk {
     }
     return found;
   }
-  JobId submit(std::shared_ptr<const detail::Fragment> graph = chain()) {
+  JobId submit(std::shared_ptr<const detail::Fragment> graph = chain(), bool supervise_all = false) {
     say(client::AskHandle{1});
     const JobId job = *told<client::Answer>().back().job;
     client::AskSubmit submission{2, job, "chain", std::move(graph), {program, "build", {"job"}, "/"}, false};
+    submission.supervise_all = supervise_all;
     gateway.on_program(program, std::nullopt, now);
     say(submission);
     return job;
@@ -110,6 +111,17 @@ TEST_CASE("a job begins when every node has answered") {
   CHECK(begin.plan->shards == 2);
   CHECK(desk.ordered<keeper::Begin>().size() == 2);
   CHECK(desk.ordered<keeper::Begin>().front().second.others.size() == 1);
+}
+
+TEST_CASE("a job is run in the representation that its client asked for") {
+  const bool supervised = GENERATE(true, false);
+  Desk desk;
+  const JobId job = desk.submit(chain(), supervised);
+  desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  REQUIRE(desk.done<BeginJob>().size() == 1);
+  CHECK(desk.done<BeginJob>().front().plan->representation ==
+        (supervised ? Representation::supervised : Representation::as_needed));
 }
 
 TEST_CASE("a node that cannot start a process does not keep the job from running") {
