@@ -170,6 +170,9 @@ message::Assign Cell::assignment(std::uint32_t shard) const {
   for (const TaskId task : cancelled_) {
     if (shard_of(*plan_, task) == shard) assign.cancelled.push_back(task);
   }
+  for (const auto& [task, failed] : tried_) {
+    if (shard_of(*plan_, task) == shard) assign.tried.push_back({task, failed});
+  }
   return assign;
 }
 
@@ -224,6 +227,9 @@ void Cell::on_message(Life from, const JobMessage& any, Instant now) {
   for (const message::TaskBits& some : outcomes->first_try) settle_first_try(some, shard, news, now);
   for (const OutputName& name : outcomes->plain) settle(shard, plain_record(name), news, now);
   for (const OutcomeRecord& said : outcomes->records) settle(shard, said, news, now);
+  for (const message::Tried& tried : outcomes->tried) {
+    if (recountable_ && !settled(tried.task)) tried_[tried.task] = tried.failed;
+  }
   for (const TaskId task : outcomes->freed) {
     const auto ended = settled_.find(task);
     if (ended != settled_.end() && recountable_) ended->second.record.value = {};
@@ -312,6 +318,7 @@ void Cell::settle(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_
   DAG_CHECK(!settled(task));  // The home has all that is settled, and it is the only one.
   say(task, said.attempt, now, [&] { return recorded_of(said, now); });
   suspected_.erase(task);
+  tried_.erase(task);
   std::erase_if(state_.crashed, [&](const message::Crashed& crashed) { return crashed.task == task; });
   ++counts_.settled;
   switch (said.outcome) {

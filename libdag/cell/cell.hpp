@@ -8,7 +8,9 @@
 // is left that may have them, they wait without a home, and the next life that comes up gets them.
 //
 // It also counts how often a task took its process down, because the task's home may have died of it; the
-// state that tells of a death tells of the crash, so no home starts the task again without knowing.
+// state that tells of a death tells of the crash, so no home starts the task again without knowing. How often
+// a kernel just failed, homes count and tell it before they try again, and a later home is told with the
+// shard.
 //
 // Why it ends: each home counts its open rows down and says so with each cut; a cut that leaves nothing open
 // in any shard ends the job. So does cancelling it (every home ends its rows), or a failure that a home
@@ -166,6 +168,8 @@ class Cell {
   std::map<std::uint32_t, std::vector<std::uint32_t>> listeners_;
   /// How often tasks that are not settled ran where a process was killed by one of several.
   std::map<TaskId, std::uint32_t> suspected_;
+  /// How often the kernel of tasks that are not settled failed, where another home may have to know.
+  std::map<TaskId, std::uint32_t> tried_;
   std::map<TaskId, std::set<ClientId>> followers_;
   std::set<TaskId> kept_;
   std::set<TaskId> cancelled_;

@@ -289,12 +289,8 @@ void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, Attemp
     say(table[row].id, id, [&] { return recorded::Retried{again_after->pause, true}; });
     const Next taken = table.apply(row, TakenBack{word_attempt});
     if (taken.what != Do::decide) return;
-    if (again_after->pause > Duration{0}) {
-      pauses.schedule(row, now + again_after->pause);
-    } else {
-      to_decide.push_back(row);
-    }
-    return;
+    if (again_after->pause > Duration{0}) pauses.schedule(row, now + again_after->pause);
+    return put_tried(row);
   }
   Error error{why.code,
               describe(row) + " failed" +

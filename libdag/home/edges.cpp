@@ -173,7 +173,7 @@ void Home::Impl::decide(RowIndex row) {
   if (state.cancelled) {
     return close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"});
   }
-  if (pauses.contains(row)) return;
+  if (pauses.contains(row) || unrecorded.contains(row)) return;
   const detail::TaskDraft& draft = table.draft_of(table[row]);
   const detail::Fragment& fragment = table.fragment_of(table[row]);
   const Policy& policy = table.policy_of(table[row]);

@@ -345,6 +345,7 @@ std::string Home::explain(TaskId task) const {
     }
     case RowState::held:
       if (home.pauses.contains(row)) return "waits for its next try";
+      if (home.unrecorded.contains(row)) return "waits until its failure is recorded";
       if (home.is(row, flag::awaits_settled)) return "has effects: waits until its inputs are recorded";
       if (home.is_call(row)) return "waits for its turn, or for its job actor to be restored";
       return "is held";

@@ -55,6 +55,7 @@ enum class Planted : std::uint8_t {
   replay_skipped,          ///< a restored actor does not see the calls since its save again
   effects_early,           ///< effects start from inputs that are not settled
   loss_ignored,            ///< attempts at a dead process stay out
+  tries_forgotten,         ///< a new home counts failures from zero
 };
 
 struct HomeOptions {

@@ -144,7 +144,7 @@ class Home::Impl {
     std::vector<RowIndex> about;
     std::size_t entries() const {
       return outcomes.first_try.size() + outcomes.plain.size() + outcomes.records.size() +
-             outcomes.freed.size();
+             outcomes.freed.size() + outcomes.tried.size();
     }
   };
 
@@ -244,6 +244,7 @@ class Home::Impl {
   Cut& open_cut();
   void put(RowIndex row, bool growth);
   void put_plain(Cut& cut, RowIndex row, AttemptId attempt);
+  void put_tried(RowIndex row);
   void try_send(RowIndex row);
   bool inputs_sent(RowIndex row) const;
   void wake_parked_by(RowIndex row);
@@ -379,7 +380,10 @@ class Home::Impl {
   std::unordered_map<RowIndex, Tries> tries;
   std::map<RowIndex, HandedOut> handed_out;
   std::map<RowIndex, Again> again;
-  TimerWheel<RowIndex> pauses;          ///< rows that wait for their next try
+  TimerWheel<RowIndex> pauses;  ///< rows that wait for their next try
+  /// Rows whose next try waits until the cell has recorded how often they failed: the number of the Outcomes
+  /// that says it.
+  std::map<RowIndex, std::uint64_t> unrecorded;
   std::map<RowIndex, Instant> revived;  ///< outputs that were let go and made again
   std::vector<RowIndex> parents;        ///< per part: the row whose attempt spawned it
   std::vector<std::uint32_t> vanished_parts;

@@ -65,6 +65,13 @@ void Home::Impl::put(RowIndex row, bool growth) {
   cut.outcomes.records.push_back(std::move(record));
 }
 
+/// The row is to be tried again: not before the cell knows how often it was, or the home that comes after
+/// this one would begin to count anew.
+void Home::Impl::put_tried(RowIndex row) {
+  open_cut().outcomes.tried.push_back({table[row].id, tries.at(row).failed});
+  unrecorded[row] = outcomes_sent + cuts.size();
+}
+
 bool Home::Impl::inputs_sent(RowIndex row) const {
   bool sent = true;
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
@@ -176,6 +183,14 @@ void Home::Impl::on(Life, const message::Settled& message) {
           own_settled(row);
         }
       }
+    }
+    for (auto at = unrecorded.begin(); at != unrecorded.end();) {
+      if (at->second > outcomes_recorded) {
+        ++at;
+        continue;
+      }
+      to_decide.push_back(at->first);
+      at = unrecorded.erase(at);
     }
     for (const OutcomeRecord& record : next.predecessors) ghost_news(record, nullptr, true);
   }

@@ -81,6 +81,14 @@ struct JobPlan {
 
 namespace message {
 
+/// A task that is to be tried again: how often its kernel has failed. (Those that took their process down are
+/// the cell's to count: Crashed.)
+struct Tried {
+  TaskId task;
+  std::uint32_t failed = 0;
+  bool operator==(const Tried&) const = default;
+};
+
 // ---- From the cell
 // ------------------------------------------------------------------------------------------
 
@@ -134,6 +142,7 @@ struct Assign {
   std::vector<OutcomeRecord> settled;
   std::vector<OutputName> kept;  ///< wanted by clients (attempt means nothing)
   std::vector<TaskId> cancelled;
+  std::vector<Tried> tried;  ///< rows of the shard that are not settled
 };
 
 /// What the cell has recorded, in its order: a stream per home, `from` exclusive, `to` inclusive. A gap
@@ -195,6 +204,8 @@ struct Outcomes {
   std::vector<TaskId> freed;  ///< nobody will ask for their bytes: the cell may drop what it has inline
   /// Rows of the shard that have not been recorded yet, after this cut. Zero everywhere: the job has ended.
   std::uint64_t rows_open = 0;
+  /// A row is not tried again before this is recorded, so that no later home gives it a try too many.
+  std::vector<Tried> tried;
 };
 /// The job cannot go on: a value that was used cannot be made again, or libdag is at fault.
 struct JobFailed {

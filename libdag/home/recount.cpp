@@ -109,6 +109,13 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
     close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, describe(row) + " was cancelled"});
   }
   if (state.cancelled) cancel_all();
+  for (const message::Tried& tried : assign.tried) {
+    const RowIndex row = table.find(tried.task);
+    // One that is not known was spawned by an attempt that does not count.
+    if (row == no_row || options.planted == Planted::tries_forgotten) continue;
+    tries[row].failed = tried.failed;
+    table.apply(row, Watched{});  // It is not for a lane alone: its kernel is told which try it is.
+  }
   on_crashes(nullptr);
   recount_if_complete();
 }

@@ -60,11 +60,17 @@ struct Crashed {                 # a task that has taken processes down with it
   what @2 :Text;                 # of the last time, for people
 }
 
+struct Tried {                   # a task that is to be tried again
+  task @0 :Ids.TaskId;
+  failed @1 :UInt32;             # tries of its kernel; those that took their process down are not among them
+}
+
 struct Assign {
   asked @0 :List(Ids.Life);      # who is asked for a Report: no row starts before each has answered or died
   settled @1 :List(Records.OutcomeRecord);   # in the order of settling
   kept @2 :List(Records.OutputName);         # wanted by clients; their attempts mean nothing
   cancelled @3 :List(Ids.TaskId);
+  tried @4 :List(Tried);         # rows of the shard that are not settled
 }
 
 struct Settled {
@@ -82,6 +88,7 @@ struct Outcomes {
   records @3 :List(Records.OutcomeRecord);
   freed @4 :List(Ids.TaskId);    # nobody will ask for their bytes
   firstTry @5 :List(TaskBits);   # as plain, by attempt 1 of this epoch
+  tried @6 :List(Tried);         # each is tried again when this is recorded
 }
 
 struct TaskBits {

@@ -27,6 +27,23 @@ message::JobCreate read_create(JobId job, schema::JobCreate::Reader from, Readin
   return {std::move(plan)};
 }
 
+std::vector<message::Tried> read_tried(capnp::List<schema::Tried>::Reader from, Reading& reading,
+                                       const char* field) {
+  reading.count(from.size(), limits::tasks_max, field);
+  std::vector<message::Tried> tried;
+  tried.reserve(from.size());
+  for (const auto one : from) tried.push_back({task_from(one.getTask()), one.getFailed()});
+  return tried;
+}
+
+template <class Init>
+void write_tried(const std::vector<message::Tried>& tried, Init init) {
+  write_list(tried, init, [](auto& list, unsigned i, const message::Tried& one) {
+    list[i].setTask(word_of(one.task));
+    list[i].setFailed(one.failed);
+  });
+}
+
 message::JobState read_state(JobId job, schema::JobState::Reader from, Reading& reading) {
   message::JobState state;
   state.job = job;
@@ -86,7 +103,8 @@ std::size_t words(const message::JobState& message) {
 }
 std::size_t words(const message::Assign& message) {
   return words_of<schema::Assign> + message.asked.size() + words(message.settled) +
-         list_words<schema::OutputName>(message.kept.size()) + message.cancelled.size();
+         list_words<schema::OutputName>(message.kept.size()) + message.cancelled.size() +
+         list_words<schema::Tried>(message.tried.size());
 }
 std::size_t words(const message::Settled& message) {
   return words_of<schema::Settled> + words(message.predecessors);
@@ -96,7 +114,8 @@ std::size_t words(const message::Cancel& message) { return message.tasks.size();
 std::size_t words(const message::Outcomes& message) {
   return words_of<schema::Outcomes> + list_words<schema::OutputName>(message.plain.size()) +
          words(message.records) + message.freed.size() +
-         list_words<schema::TaskBits>(message.first_try.size());
+         list_words<schema::TaskBits>(message.first_try.size()) +
+         list_words<schema::Tried>(message.tried.size());
 }
 std::size_t words(const message::JobFailed& message) { return words(message.error); }
 
@@ -148,6 +167,7 @@ void write(schema::Cell::Builder to, const message::Assign& message, const CodeM
       message.settled, [&](unsigned count) { return builder.initSettled(count); }, codes);
   write_names(message.kept, [&](unsigned count) { return builder.initKept(count); });
   write_tasks(message.cancelled, [&](unsigned count) { return builder.initCancelled(count); });
+  write_tried(message.tried, [&](unsigned count) { return builder.initTried(count); });
 }
 
 void write(schema::Cell::Builder to, const message::Settled& message, const CodeMap& codes) {
@@ -183,6 +203,7 @@ void write(schema::Cell::Builder to, const message::Outcomes& message, const Cod
         list[i].setFirst(word_of(some.first));
         list[i].setBits(some.bits);
       });
+  write_tried(message.tried, [&](unsigned count) { return builder.initTried(count); });
 }
 
 void write(schema::Cell::Builder to, const message::JobFailed& message, const CodeMap&) {
@@ -210,7 +231,8 @@ bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into) {
                              read_lives(reader.getAsked(), reading, "Assign.asked"),
                              read_records(reader.getSettled(), reading, "Assign.settled"),
                              read_names(reader.getKept(), reading, "Assign.kept"),
-                             read_tasks(reader.getCancelled(), reading, "Assign.cancelled")};
+                             read_tasks(reader.getCancelled(), reading, "Assign.cancelled"),
+                             read_tried(reader.getTried(), reading, "Assign.tried")};
       return true;
     }
     case schema::Cell::SETTLED: {
@@ -240,7 +262,8 @@ bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into) {
                                read_names(reader.getPlain(), reading, "Outcomes.plain"),
                                read_records(reader.getRecords(), reading, "Outcomes.records"),
                                read_tasks(reader.getFreed(), reading, "Outcomes.freed"),
-                               reader.getRowsOpen()};
+                               reader.getRowsOpen(),
+                               read_tried(reader.getTried(), reading, "Outcomes.tried")};
       return true;
     }
     case schema::Cell::JOB_FAILED:

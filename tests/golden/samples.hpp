@@ -194,8 +194,14 @@ inline void add_job(std::vector<Sample>& all) {
                             error(),
                             true,
                             {{{0, 3}, 1, "signal 11"}, {{2, 9}, 4, ""}}});
-  add("assign",
-      Assign{job, 1, epoch, {life(1), life(2)}, {plain_record(), full_record()}, {output(3)}, {{0, 8}}});
+  add("assign", Assign{job,
+                       1,
+                       epoch,
+                       {life(1), life(2)},
+                       {plain_record(), full_record()},
+                       {output(3)},
+                       {{0, 8}},
+                       {{{0, 4}, 2}}});
   add("settled", Settled{job, 1, epoch, 10, 12, 4, {plain_record()}});
   add("keep", Keep{job, 1, epoch, {{0, 8}, {2, 9}}});
   add("cancel", Cancel{job, 1, epoch, {}});
@@ -207,7 +213,8 @@ inline void add_job(std::vector<Sample>& all) {
                            {output(1), output(2)},
                            {full_record()},
                            {{0, 8}},
-                           1000});
+                           1000,
+                           {{{0, 4}, 1}, {{2, 9}, 3}}});
   add("job_failed", JobFailed{job, 1, epoch, error()});
   add("lend", Lend{job, 1, epoch, lent_attempt(), {{1, output(2), 0, {life(2), life(3)}}}});
   Attempt restored = lent_attempt();

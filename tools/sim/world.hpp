@@ -622,6 +622,19 @@ class World {
     }
   }
 
+  /// A later attempt is not told of fewer tries than an earlier one, whichever home gave it out.
+  void check_tries(TaskId task, AttemptId id, std::uint32_t try_number) {
+    std::map<AttemptId, std::uint32_t>& known = tries_[task];
+    const auto here = known.emplace(id, try_number).first;
+    const auto later = std::next(here);
+    const bool right = (here == known.begin() || std::prev(here)->second <= try_number) &&
+                       (later == known.end() || try_number <= later->second);
+    if (!right) {
+      throw Violation("attempt " + to_string(task) + to_string(id) + " is said to be try " +
+                      std::to_string(try_number) + ", and others of the task say otherwise");
+    }
+  }
+
   /// Effects rest on what is settled, else they could not be taken back.
   void check_effects(std::uint64_t salt, TaskId task, const std::vector<OutputName>& rests_on) const {
     const Known* known = program_.find(salt);
@@ -656,6 +669,7 @@ class World {
     const Row& about = box.table[work.row];
     const AttemptId id{box.home.epoch(), attempt};
     executed(about.id, id);
+    check_tries(about.id, id, 1);
     const detail::Fragment& fragment = box.table.fragment_of(about);
     const detail::TaskDraft& draft = fragment.tasks[about.task];
     std::vector<detail::Code> predicates;
@@ -761,6 +775,9 @@ class World {
     if (total != attempt.blobs.size()) throw Violation("an attempt with other inputs than arguments");
     for (const OutputName& name : attempt.inputs) {
       if (!name.attempt) throw Violation("an attempt names an input that has not ended");
+    }
+    if (!attempt.stands_for && !attempt.restore_from) {
+      check_tries(attempt.task, attempt.id, attempt.try_number);
     }
     void* self = nullptr;
     void* made = nullptr;
@@ -1061,6 +1078,7 @@ class World {
   std::map<TaskId, Settled> settled_;
   std::map<TaskId, AttemptId> attempts_;
   std::set<OutputName> executed_;
+  std::map<TaskId, std::map<AttemptId, std::uint32_t>> tries_;  ///< of attempts for the first time
   HomeBox* touched_ = nullptr;
   bool ended_ = false;
   std::set<TaskId> fetched_;

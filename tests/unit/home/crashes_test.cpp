@@ -180,3 +180,61 @@ TEST_CASE("an ended task that takes processes down when it is run again stops th
   CHECK(job.brought.at(a).lost);
   CHECK(job.outcome(b) == Outcome::none);
 }
+
+// ---- Failures: what the kernel threw ------------------------------------------------------------
+
+namespace {
+
+std::vector<std::uint32_t> tries_of(const LocalJob& job, const std::string& name) {
+  std::vector<std::uint32_t> tries;
+  for (const LocalJob::Ran& ran : job.ran) {
+    if (ran.name == name) tries.push_back(ran.try_number);
+  }
+  return tries;
+}
+
+}  // namespace
+
+TEST_CASE("failures count across the death of the home: neither a try more nor one less") {
+  Poisoned made(4);
+  LocalJobOptions options = home_at(2, both());
+  const std::uint32_t failures = GENERATE(3u, 9u);
+  Script script;
+  script.failures["poison"] = failures;
+  LocalJob job(made.graph.builder.sealed(), script.kernel(), options);
+  for (const std::size_t after : {1u, 2u}) {
+    job.run_until([&] { return job.runs("poison") == after; });
+    job.settle_down();  // The next try pauses; the failure is recorded.
+    REQUIRE(job.runs("poison") == after);
+    const Life home = job.cell().state().homes[0].home;
+    job.die(home.process.value);
+    job.come_up(home.process.value);
+  }
+  job.run();
+  CHECK(tries_of(job, "poison") == std::vector<std::uint32_t>{1, 2, 3, 4});
+  CHECK(job.outcome(made.poison) == (failures == 3 ? Outcome::finished : Outcome::failed));
+  if (failures == 3) return;
+  CHECK_THAT(job.settled.at(made.poison).record.error->what, Catch::Contains("failed 4 times"));
+  CHECK(job.settled.at(made.poison).record.tries == 4);
+}
+
+TEST_CASE("no task is tried again before its failure is recorded") {
+  Poisoned made(2);
+  LocalJobOptions options = home_at(2, both());
+  Script script;
+  script.failures["poison"] = 1;
+  LocalJob job(made.graph.builder.sealed(), script.kernel(), options);
+  job.hold = [](const LocalJob::Mail& mail) {
+    const auto* outcomes = std::get_if<message::Outcomes>(&mail.message);
+    return outcomes != nullptr && !outcomes->tried.empty();
+  };
+  job.run_until([&] { return job.runs("poison") == 1; });
+  job.settle_down();
+  while (job.wait()) job.settle_down();  // Its pause is over, and nothing else will happen.
+  CHECK(job.runs("poison") == 1);
+  CHECK(job.home(0).explain(made.poison) == "waits until its failure is recorded");
+  job.release_held();
+  job.run();
+  CHECK(job.runs("poison") == 2);
+  CHECK(job.outcome(made.poison) == Outcome::finished);
+}
