@@ -125,6 +125,17 @@ TEST_CASE("a node that is killed takes its worker processes along, and the job g
   CHECK(cluster::result_in(job.out()) == cluster::result_in(alone.out()));
 }
 
+TEST_CASE("the shared form gives the same result when every task is supervised") {
+  Nodes nodes(2);
+  nodes.gather();
+  Process plain({bin("cluster_mixture"), "30", "100"});
+  Process job(at(nodes, {bin("cluster_mixture"), "30", "100", "--dag-supervise-all=1"}));
+  CHECK(job.ends() == 0);
+  INFO(job.err());
+  CHECK(plain.ends() == 0);
+  CHECK(cluster::result_in(job.out()) == cluster::result_in(plain.out()));
+}
+
 TEST_CASE("a task that crashes its process twice succeeds the third time") {
   Nodes nodes(2);
   nodes.gather();
@@ -148,6 +159,19 @@ TEST_CASE("worker processes in every form: a crash costs one process, and the cl
   CHECK(by_flag.ends() == 0);
   CHECK(plain.ends() == 0);
   CHECK(cluster::result_in(by_flag.out()) == cluster::result_in(plain.out()));
+}
+
+TEST_CASE("dag run --isolate gives the processes of a run worker processes, and so does the job's own flag") {
+  Process plain({bin("dag"), "run", "-n", "2", bin("cluster_where")});
+  CHECK(plain.ends() == 0);
+  CHECK_THAT(plain.out(), Catch::Contains("in a process of the run"));
+  Process by_launcher({bin("dag"), "run", "-n", "2", "--isolate", bin("cluster_where"), "--", "argument"});
+  Process by_job({bin("dag"), "run", "-n", "2", bin("cluster_where"), "--", "--dag-isolate", "argument"});
+  for (Process* run : {&by_launcher, &by_job}) {
+    CHECK(run->ends() == 0);
+    INFO(run->err());
+    CHECK_THAT(run->out(), Catch::Contains("in a worker process, argument"));
+  }
 }
 
 TEST_CASE("other addresses than loopback are refused, with the reason") {

@@ -145,7 +145,11 @@ void add_run(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand("run", "run a job as several processes on this machine");
   const auto count = std::make_shared<std::uint32_t>(1);
   const auto words = std::make_shared<std::vector<std::string>>();
+  const auto isolate = std::make_shared<bool>(false);
   command->add_option("-n,--processes", *count, "how many")->capture_default_str()->check(CLI::Range(1, 256));
+  command->add_flag(
+      "--isolate", *isolate,
+      "kernels run in worker processes: one that crashes takes its own along, and nothing else");
   command->add_option("job", *words, "the job's binary, and its arguments after --")->required();
   command->positionals_at_end();
   command->footer(
@@ -154,7 +158,13 @@ void add_run(CLI::App& app, Chosen& chosen) {
       "not set.\n"
       "Exit status: that of process 0; of the process that ended before all had found each other; 130 when "
       "interrupted.");
-  command->callback([=, &chosen] { chosen = [=] { return run(*count, job_words(*words)); }; });
+  command->callback([=, &chosen] {
+    chosen = [=] {
+      std::vector<std::string> all = job_words(*words);
+      if (*isolate) all.insert(all.begin() + 1, "--dag-isolate");  // What the job's Session calls it.
+      return run(*count, all);
+    };
+  });
 }
 
 }  // namespace dag::tool
