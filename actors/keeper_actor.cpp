@@ -67,10 +67,12 @@ caf::behavior KeeperActor::make_behavior() {
         } else if (const auto* ended = std::get_if<client::JobEnded>(&said.what)) {
           look_up(said.job);
           ports_.forget_details(said.job);
+          ports_.job_ended(said.job, !ended->stopped && ended->counts.failed + ended->counts.cancelled == 0);
           gateway_.on_ended(said.job, ended->stopped, ended->counts, ports_.now());
         } else {
           look_up(said.job);
           ports_.forget_details(said.job);
+          ports_.job_ended(said.job, false);
           gateway_.on_lost(said.job, std::get<client::JobLost>(said.what).why, ports_.now());
         }
         act();

@@ -8,6 +8,7 @@
 #include "libdag/base/time.hpp"
 #include "libdag/cell/cell.hpp"
 #include "libdag/home/messages.hpp"
+#include "libdag/home/runner.hpp"
 
 namespace dag {
 
@@ -18,6 +19,8 @@ struct Ports {
   std::function<void(Life to, JobMessage message)> send;
   /// A line for the log of this process.
   std::function<void(std::string_view line)> log;
+  /// A copy of a job actor's saved state is here. Never blocks. Empty where nothing is kept on a disk.
+  std::function<void(const JobPlan& plan, KeepSave save)> keep_save = {};
 };
 
 /// Who submitted a job and waits for it. Called by its cell; must not block.

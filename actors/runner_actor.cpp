@@ -11,7 +11,7 @@ RunnerActor::RunnerActor(caf::actor_config& config, RunnerOptions options,
       lanes_(lanes),
       ports_(std::move(ports)),
       node_(std::move(node)),
-      job_(plan->job),
+      plan_(plan),
       attempts_(*this, lanes, plan->representation),
       runner_(options, plan, records) {}
 
@@ -50,7 +50,7 @@ caf::behavior RunnerActor::make_behavior() {
 }
 
 void RunnerActor::on_exit() {
-  lanes_.actors().forget_job(job_);
+  lanes_.actors().forget_job(plan_->job);
   asked_.clear();
   node_ = nullptr;
 }
@@ -71,6 +71,8 @@ void RunnerActor::act() {
             } else {
               outgoing.messages.push_back(std::move(what));
             }
+          } else if constexpr (std::is_same_v<What, KeepSave>) {
+            if (ports_.keep_save) ports_.keep_save(*plan_, std::move(what));
           } else {
             const auto waiting = asked_.find(what.ticket);
             if (waiting == asked_.end()) return;

@@ -25,7 +25,7 @@ class RunnerActor : public caf::event_based_actor {
   Lanes& lanes_;
   Ports ports_;
   caf::actor node_;
-  JobId job_;
+  std::shared_ptr<const JobPlan> plan_;
   Attempts attempts_;
   Runner runner_;
   std::optional<Instant> wake_at_;

@@ -31,6 +31,12 @@ Keeper::Keeper(const KeeperOptions& options)
       lanes_({}, {}) {
   if (!options_.state_directory.empty()) make_state_directory();
   if (data_) data_->load(programs_, [this](std::string_view line) { logger_->warn("{}", line); });
+  if (data_) {
+    checkpoints_ = std::make_unique<CheckpointWriter>(
+        data_->checkpoints(), self_, [this](LogLevel level, const std::string& line) {
+          logger_->log(level == LogLevel::info ? spdlog::level::info : spdlog::level::warn, "{}", line);
+        });
+  }
   cluster_ = options_.cluster;
   if (cluster_ == ClusterId{} && options_.peers.empty()) cluster_ = {draw_number()};
 
@@ -38,6 +44,11 @@ Keeper::Keeper(const KeeperOptions& options)
   ports.now = steady_now;
   ports.log = [this](std::string_view line) { logger_->error("{}", line); };
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
+  if (checkpoints_) {
+    ports.keep_save = [this](const JobPlan& plan, KeepSave save) {
+      checkpoints_->keep(plan, std::move(save));
+    };
+  }
   // Nobody sends before a message has come, and none comes before the transport is there.
   node_ = system_.spawn<NodeActor>(NodeSetup{self_, {self_}, {}}, lanes_, std::move(ports), records_);
   keeper_ = system_.spawn<KeeperActor>(KeeperSetup{self_, static_cast<std::uint32_t>(getpid())},
@@ -153,6 +164,9 @@ KeeperPorts Keeper::keeper_ports() {
   ports.program = [this](ProgramId program) { return programs_.bytes(program); };
   ports.details = [this](JobId job) { return records_.details(job); };
   ports.forget_details = [this](JobId job) { records_.forget(job); };
+  ports.job_ended = [this](JobId job, bool well) {
+    if (checkpoints_) checkpoints_->job_ended(job, well);
+  };
   ports.shut_down = [this] { end(std::nullopt); };
   return ports;
 }

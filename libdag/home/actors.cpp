@@ -352,10 +352,19 @@ void Home::Impl::saves_changed(std::uint32_t number) {
 void Home::Impl::replicate_save(RowIndex row) {
   if (!options.several_processes) return;
   const OutcomeRecord record = record_of(row, false);
-  if (record.value || !record.has_output) return;
-  std::vector<Life> holders = holders_of(row);
+  if (!record.has_output) return;
+  std::vector<Life> holders = record.value ? std::vector<Life>{} : holders_of(row);
   if (std::find(holders.begin(), holders.end(), state.cell) != holders.end()) return;
-  send(state.cell, message::Replicate{plan->job, options.shard, options.epoch, record, std::move(holders)});
+  const ActorChain& chain = *chain_of(row);
+  const ActorGroup& group = groups[chain.group];
+  message::SavedAs as;
+  as.group = chains[group.actors.front()].index;
+  as.members = static_cast<std::uint32_t>(group.actors.size());
+  as.number = static_cast<std::uint32_t>(std::find(chain.saves.begin(), chain.saves.end(), row) -
+                                         chain.saves.begin() + 1);
+  as.actor = chain.index;
+  send(state.cell,
+       message::Replicate{plan->job, options.shard, options.epoch, record, std::move(holders), as});
 }
 
 }  // namespace dag

@@ -265,13 +265,23 @@ struct Release {
   Epoch epoch;
   std::vector<OutputName> names;
 };
-/// Get a copy of this output and hold it.
+/// Which save of which job actor an output is: the saves of one number of one group belong together.
+struct SavedAs {
+  std::uint32_t group = 0;    ///< its first job actor, by its number in the graph
+  std::uint32_t members = 0;  ///< how many job actors it has
+  std::uint32_t number = 0;   ///< from 1
+  std::uint32_t actor = 0;
+  bool operator==(const SavedAs&) const = default;
+};
+/// Get a copy of this saved state and hold it. One that is in the record needs no holding: it is told so that
+/// whoever brings saves to a disk has all of a group.
 struct Replicate {
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
   OutcomeRecord record;
   std::vector<Life> holders;
+  SavedAs as;
 };
 /// A copy lies with the sender now.
 struct Holding {

@@ -84,8 +84,13 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
     for (const OutputName& name : let->names) let_go(name);
   } else if (const auto* replicate = std::get_if<message::Replicate>(&any)) {
     const OutputName name = replicate->record.name();
+    if (replicate->record.value) {
+      effects_.emplace_back(KeepSave{replicate->as, name, replicate->record.value});
+      return;
+    }
     if (held_.contains(name) && held_.at(name).bytes) {
       send(from, message::Holding{plan_->job, replicate->shard, replicate->epoch, name});
+      effects_.emplace_back(KeepSave{replicate->as, name, held_.at(name).bytes});
       return;
     }
     sought_[name].replicas.push_back(*replicate);
@@ -334,6 +339,7 @@ void Runner::arrived(const OutputName& name, const OutcomeRecord& record, Blob b
   for (const message::Replicate& replicate : sought.replicas) {
     const message::ShardHome& home = state_.homes[replicate.shard];
     send(home.home, message::Holding{plan_->job, replicate.shard, home.epoch, name});
+    effects_.emplace_back(KeepSave{replicate.as, name, bytes});
   }
   for (const std::uint64_t ticket : sought.tickets) {
     effects_.emplace_back(Brought{ticket, name, bytes, std::nullopt});

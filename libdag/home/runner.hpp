@@ -40,7 +40,13 @@ struct Brought {
   Blob bytes;
   std::optional<Error> lost;
 };
-using RunnerEffect = std::variant<StartAttempt, StopAttempt, SendMessage, Brought>;
+/// A job actor's saved state is here, which the job may come back from: for a disk, where there is one.
+struct KeepSave {
+  message::SavedAs as;
+  OutputName name;
+  Blob bytes;
+};
+using RunnerEffect = std::variant<StartAttempt, StopAttempt, SendMessage, Brought, KeepSave>;
 
 class Runner {
  public:

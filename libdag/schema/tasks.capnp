@@ -28,9 +28,10 @@ struct Tasks {
     }
     return @7 :Return;
     release @8 :List(Records.OutputName);
-    replicate :group {           # get a copy and hold it
+    replicate :group {           # get a copy of a saved state and hold it
       record @9 :Records.OutcomeRecord;
       holders @10 :List(Ids.Life);
+      savedAs @21 :SavedAs;
     }
     holding @11 :Records.OutputName;
     report @12 :Report;
@@ -72,6 +73,14 @@ struct Lend {
   standsFor @19 :Ids.AttemptNumber;
   generation @20 :Ids.AttemptNumber;   # of a call: the create attempt that makes, or made, the actor's object that is meant
   generationEpoch @21 :Ids.Epoch;
+}
+
+struct SavedAs {
+  # Which save of which job actor; those of one group and number belong together.
+  group @0 :UInt32;              # its first job actor
+  members @1 :UInt32;
+  number @2 :UInt32;             # from 1
+  actor @3 :UInt32;
 }
 
 struct Wanted {

@@ -17,7 +17,7 @@ std::size_t words(const message::Release& message) {
   return 1 + message.names.size() * words_of<schema::OutputName>;
 }
 std::size_t words(const message::Replicate& message) {
-  return words(message.record) + message.holders.size();
+  return words(message.record) + message.holders.size() + words_of<schema::SavedAs>;
 }
 std::size_t words(const message::Holding&) { return words_of<schema::OutputName>; }
 std::size_t words(const message::Report& message) {
@@ -63,6 +63,11 @@ void write(schema::Tasks::Builder to, const message::Replicate& message, const C
   auto builder = to.initReplicate();
   write(builder.initRecord(), message.record, codes);
   write_lives(message.holders, [&](unsigned count) { return builder.initHolders(count); });
+  auto as = builder.initSavedAs();
+  as.setGroup(message.as.group);
+  as.setMembers(message.as.members);
+  as.setNumber(message.as.number);
+  as.setActor(message.as.actor);
 }
 
 void write(schema::Tasks::Builder to, const message::Holding& message, const CodeMap&) {
@@ -152,11 +157,17 @@ bool read(schema::Tasks::Reader from, Reading& reading, JobMessage& into) {
     case schema::Tasks::RELEASE:
       into = message::Release{job, shard, epoch, read_names(from.getRelease(), reading, "Tasks.release")};
       return true;
-    case schema::Tasks::REPLICATE:
-      into = message::Replicate{
-          job, shard, epoch, read(from.getReplicate().getRecord(), reading),
-          read_lives(from.getReplicate().getHolders(), reading, "Tasks.replicate.holders")};
+    case schema::Tasks::REPLICATE: {
+      const auto reader = from.getReplicate();
+      const auto as = reader.getSavedAs();
+      into = message::Replicate{job,
+                                shard,
+                                epoch,
+                                read(reader.getRecord(), reading),
+                                read_lives(reader.getHolders(), reading, "Tasks.replicate.holders"),
+                                {as.getGroup(), as.getMembers(), as.getNumber(), as.getActor()}};
       return true;
+    }
     case schema::Tasks::HOLDING:
       into = message::Holding{job, shard, epoch, read(from.getHolding())};
       return true;

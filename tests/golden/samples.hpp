@@ -225,7 +225,7 @@ inline void add_job(std::vector<Sample>& all) {
   add("ended", message::Ended{job, 1, epoch, full_record(), std::chrono::milliseconds(17)});
   add("return", Return{job, 1, epoch, output(2), {output(1)}, "no room"});
   add("release", Release{job, 1, epoch, {output(1), output(2)}});
-  add("replicate", Replicate{job, 1, epoch, plain_record(), {life(3)}});
+  add("replicate", Replicate{job, 1, epoch, plain_record(), {life(3)}, {2, 3, 12, 4}});
   add("holding", Holding{job, 1, epoch, output(2)});
   add("report",
       Report{job, 1, epoch, {{plain_record(), true}, {full_record(), false}}, {{output(4), {output(1)}}}});

@@ -226,6 +226,7 @@ class LocalJob {
   std::vector<Ran> ran;  ///< kernels that were run, in order
   std::map<TaskId, TellClient> settled;
   std::map<TaskId, Brought> brought;
+  std::vector<std::pair<Life, KeepSave>> kept_saves;  ///< and where a disk would keep them
   std::optional<JobEnded> job_ended;
   Instant now;
   std::set<std::string> paused;           ///< kernels of these names begin and do not end
@@ -473,6 +474,8 @@ class LocalJob {
         post(process.life, message->to, std::move(message->message));
       } else if (auto* came = std::get_if<Brought>(&effect)) {
         brought[fetching_.at(came->ticket)] = std::move(*came);
+      } else if (auto* save = std::get_if<KeepSave>(&effect)) {
+        kept_saves.emplace_back(process.life, std::move(*save));
       }
     }
   }

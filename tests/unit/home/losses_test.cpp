@@ -473,6 +473,39 @@ TEST_CASE("a job actor whose process died comes back from its save and the calls
   CHECK(job.value(actors.third) == actors.value());
 }
 
+TEST_CASE("the process of the cell is given each save of a group once, with what belongs together") {
+  Names graph;
+  graph.actor("A");
+  graph.actor("B");
+  graph.builder.add_save_group({0, 1});
+  for (const char* round : {"1", "2"}) {
+    for (const std::uint32_t actor : {0u, 1u}) {
+      graph.call(actor, std::string("call ") + round);
+      graph.call(actor, std::string("save ") + round, {}, detail::CallKind::save);
+    }
+  }
+  LocalJobOptions options = home_at_1(both());
+  options.cell_runs = false;
+  options.place = 2;
+  if (GENERATE(true, false)) options.inline_bytes_max = 0;  // In the record, or fetched as a copy.
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.run();
+  job.settle_down();
+  REQUIRE(job.kept_saves.size() == 4);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> saved;
+  for (const auto& [at, save] : job.kept_saves) {
+    CHECK(at == job.life(0));
+    CHECK(save.as.group == 0);
+    CHECK(save.as.members == 2);
+    saved[{save.as.number, save.as.actor}] = detail::from_blob<std::uint64_t>(save.bytes);
+  }
+  for (const std::uint32_t actor : {0u, 1u}) {
+    const std::uint64_t first = mixed(value_of(actor == 0 ? "A" : "B"), value_of("call 1"));
+    CHECK(saved.at({1, actor}) == first);
+    CHECK(saved.at({2, actor}) == mixed(first, value_of("call 2")));
+  }
+}
+
 TEST_CASE("a job actor whose home died too goes on from what is recorded") {
   Actors actors;
   LocalJobOptions options = home_at_1(both());

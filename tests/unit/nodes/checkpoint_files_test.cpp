@@ -1,0 +1,168 @@
+// Saves on the disk: what is written is read again, and whatever is damaged is found.
+
+#include "nodes/checkpoint_files.hpp"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "nodes/checkpoint_writer.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+using namespace dag;
+namespace fs = std::filesystem;
+
+namespace {
+
+Blob blob(const std::string& text) { return Blob(std::as_bytes(std::span(text))); }
+
+Checkpoint checkpoint(std::uint32_t number) {
+  Checkpoint made{"job7 train", 2, number, number - 1, {}};
+  made.chunks.push_back({"stage 0", "41", "#1.1.2", blob(std::string(5000, 'a') + std::to_string(number))});
+  made.chunks.push_back({"stage 1", "s2/42", "#1.1.1", blob("")});
+  return made;
+}
+
+std::string text_of(const Blob& blob) {
+  return {reinterpret_cast<const char*>(blob.bytes().data()), blob.size_bytes()};
+}
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+void put(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+JobPlan plan_of(std::uint32_t actors) {
+  detail::Fragment graph;
+  for (std::uint32_t i = 0; i < actors; ++i) {
+    graph.names.push_back("stage " + std::to_string(i));
+    graph.actors.push_back({i});
+  }
+  JobPlan plan;
+  plan.job = {7};
+  plan.name = "train";
+  plan.graph = std::make_shared<const detail::Fragment>(std::move(graph));
+  return plan;
+}
+
+KeepSave save_of(std::uint32_t number, std::uint32_t actor, const std::string& state) {
+  return {{0, 2, number, actor}, {{0, 10 * number + actor}, {{1, 1}, 1}}, blob(state)};
+}
+
+}  // namespace
+
+TEST_CASE("a save is read as it was written, and the two newest stay") {
+  const test::TemporaryDirectory place;
+  const fs::path group = place.path() / "group";
+  for (const std::uint32_t number : {1u, 2u, 3u}) REQUIRE(write_checkpoint(group, checkpoint(number)));
+  CHECK(saves_in(group) == std::vector<std::uint32_t>{2, 3});
+  CHECK_FALSE(fs::exists(save_path(group, 1)));
+  const auto read = read_checkpoint(save_path(group, 3));
+  REQUIRE(read);
+  const Checkpoint wanted = checkpoint(3);
+  CHECK(read->job == wanted.job);
+  CHECK(read->group == 2);
+  CHECK(read->number == 3);
+  CHECK(read->previous == 2);
+  REQUIRE(read->chunks.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(read->chunks[i].actor == wanted.chunks[i].actor);
+    CHECK(read->chunks[i].task == wanted.chunks[i].task);
+    CHECK(read->chunks[i].attempt == wanted.chunks[i].attempt);
+    CHECK(text_of(read->chunks[i].state) == text_of(wanted.chunks[i].state));
+  }
+}
+
+TEST_CASE("every byte that is missing or different is found") {
+  const test::TemporaryDirectory place;
+  REQUIRE(write_checkpoint(place.path(), checkpoint(1)));
+  const fs::path save = save_path(place.path(), 1);
+  for (const char* name : {"c0", "MANIFEST"}) {
+    const std::string whole = text_of(save / name);
+    for (std::size_t at = 0; at < whole.size(); at += name[0] == 'c' ? 997 : 1) {
+      CAPTURE(name, at);
+      std::string changed = whole;
+      changed[at] = static_cast<char>(changed[at] ^ 1);
+      for (const std::string& bad : {changed, whole.substr(0, at)}) {
+        put(save / name, bad);
+        const auto read = read_checkpoint(save);
+        REQUIRE_FALSE(read);
+        CHECK(read.error().code == ErrorCode::checkpoint_damaged);
+      }
+    }
+    put(save / name, whole);
+    REQUIRE(read_checkpoint(save));
+  }
+  fs::remove(save / "MANIFEST");
+  CHECK(saves_in(place.path()).empty());
+  CHECK_THAT(read_checkpoint(save).error().what, Catch::Contains("was never finished"));
+}
+
+TEST_CASE("a write that fails in the middle leaves nothing of the save, and the others as they were") {
+  const test::TemporaryDirectory place;
+  REQUIRE(write_checkpoint(place.path(), checkpoint(1)));
+  // As a full disk does it, files can grow to 1000 bytes and no further.
+  struct rlimit before {};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  const struct rlimit small { 1000, before.rlim_max };
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  const Status written = write_checkpoint(place.path(), checkpoint(2));
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  REQUIRE_FALSE(written);
+  CHECK_THAT(written.error().what, Catch::Contains("cannot write") && Catch::Contains("save-2/c0"));
+  CHECK_FALSE(fs::exists(save_path(place.path(), 2)));
+  CHECK(read_checkpoint(save_path(place.path(), 1)));
+}
+
+TEST_CASE("the writer puts the saves of a group together, and deletes those of a job that ended well") {
+  const test::TemporaryDirectory place;
+  const Life self{{3}, {9}};
+  const JobPlan plan = plan_of(2);
+  const bool well = GENERATE(true, false);
+  std::vector<std::string> said;
+  {
+    CheckpointWriter writer(place.path(), self,
+                            [&](LogLevel, const std::string& line) { said.push_back(line); });
+    writer.keep(plan, save_of(1, 0, "a1"));
+    writer.keep(plan, save_of(1, 1, "b1"));
+    writer.keep(plan, save_of(2, 1, "b2"));  // Its other half never comes.
+  }
+  const fs::path group = place.path() / "n3.9-job7" / "group-0";
+  REQUIRE(saves_in(group) == std::vector<std::uint32_t>{1});
+  const auto read = read_checkpoint(save_path(group, 1));
+  REQUIRE(read);
+  REQUIRE(read->chunks.size() == 2);
+  CHECK(text_of(read->chunks[0].state) == "a1");
+  CHECK(read->chunks[1].actor == "stage 1");
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said[0], Catch::Contains("save 1 of job7 train, group 0, is on the disk"));
+  {
+    CheckpointWriter writer(place.path(), self,
+                            [&](LogLevel, const std::string& line) { said.push_back(line); });
+    writer.keep(plan, save_of(1, 0, "a1"));
+    writer.keep(plan, save_of(1, 1, "b1"));
+    writer.job_ended(plan.job, well);
+    writer.keep(plan, save_of(2, 0, "too late"));
+  }
+  CHECK_THAT(said[1], Catch::Contains("an earlier start left") && Catch::Contains("intact"));
+  CHECK(fs::exists(group) == !well);
+}
+
+TEST_CASE("a writer that cannot write says so, and goes on") {
+  const test::TemporaryDirectory place;
+  put(place.path() / "file", "");
+  std::vector<std::pair<LogLevel, std::string>> said;
+  {
+    CheckpointWriter writer(place.path() / "file", {{3}, {9}},
+                            [&](LogLevel level, const std::string& line) { said.emplace_back(level, line); });
+    for (const std::uint32_t actor : {0u, 1u}) writer.keep(plan_of(2), save_of(1, actor, "x"));
+  }
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].first == LogLevel::warn);
+  CHECK_THAT(said[0].second,
+             Catch::Contains("save 1 of job7 train, group 0, is not kept on the disk: cannot make"));
+}
