@@ -28,7 +28,7 @@ HomeActor::HomeActor(caf::actor_config& config, HomeSetup setup, Lanes& lanes, P
       node_(std::move(node)),
       runner_(std::move(runner)),
       attempts_(*this, lanes, setup_.plan->representation),
-      shard_(std::make_shared<LaneShard>(setup_.plan->representation)) {
+      shard_(std::make_shared<LaneShard>(setup_.plan->representation, lanes.count())) {
   shard_->job = setup_.plan->job;
   shard_->epoch = setup_.options.epoch;
   auto placer = std::make_unique<FinishPlacer>(setup_.options.seed);

@@ -129,7 +129,7 @@ void Lanes::end_row(Lane& lane, LaneShard& shard, RowIndex row, std::uint32_t at
   Row& about = table[row];
   const bool quick =
       !result.error && !result.spawned && result.becomes == detail::none && about.ends_by_itself;
-  if (quick && shard.gate.enter()) {
+  if (quick && shard.gate.enter(lane.index)) {
     if (table.apply(row, AttemptEnded{attempt, Outcome::finished}).what == Do::tell) {
       about.output.store(std::move(result.output));
       table.satisfy_local_strong(
@@ -144,7 +144,7 @@ void Lanes::end_row(Lane& lane, LaneShard& shard, RowIndex row, std::uint32_t at
           [&](RowIndex held) { lane.report.decide.push_back(held); });
       lane.report.quick.push_back({row, attempt, ran});
     }
-    shard.gate.leave();
+    shard.gate.leave(lane.index);
     return;
   }
 

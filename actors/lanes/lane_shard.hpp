@@ -12,7 +12,7 @@
 namespace dag {
 
 struct LaneShard {
-  explicit LaneShard(Representation representation) : table(representation) {}
+  LaneShard(Representation representation, std::size_t lanes) : table(representation), gate(lanes) {}
 
   JobId job;
   Epoch epoch;

@@ -178,7 +178,7 @@ class World {
             std::unique_ptr<HomePlacement> placement)
         : table(plan->representation), home(options, plan, table, gate, sink, std::move(placement)) {}
     RowTable table;
-    Gate gate;
+    Gate gate{0};  // No lanes but those played here.
     Home home;
     LaneReport report;
     bool report_under_way = false;

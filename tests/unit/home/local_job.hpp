@@ -243,7 +243,7 @@ class LocalJob {
         std::unique_ptr<HomePlacement> placement)
         : table(plan->representation), home(options, plan, table, gate, sink, std::move(placement)) {}
     RowTable table;
-    Gate gate;
+    Gate gate{0};  // No lanes but those played here.
     Home home;
     Home* home_ = &home;
   };

@@ -205,7 +205,7 @@ struct OneHome {
   const Instant now{};
   message::JobState state;
   NullRecordSink records;
-  Gate gate;
+  Gate gate{0};
   std::optional<RowTable> table;
   std::optional<Home> home;
   std::uint64_t position = 0;

@@ -41,7 +41,8 @@ struct CountingHome {
   }
 
   dag::Lanes& lanes;
-  std::shared_ptr<dag::LaneShard> shard = std::make_shared<dag::LaneShard>(dag::Representation::as_needed);
+  std::shared_ptr<dag::LaneShard> shard =
+      std::make_shared<dag::LaneShard>(dag::Representation::as_needed, lanes.count());
   std::mutex mutex;
   std::condition_variable changed;
   std::size_t quick = 0, decide = 0, missing = 0;
