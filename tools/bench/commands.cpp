@@ -1,0 +1,50 @@
+#include "tools/bench/commands.hpp"
+
+#include <algorithm>
+#include <iostream>
+
+namespace dag::bench {
+
+std::vector<std::string_view> Settings::runners(const std::vector<std::string_view>& candidates) {
+  std::vector<std::string_view> taking_part;
+  for (const Runner& runner : all_runners()) {
+    if (std::find(candidates.begin(), candidates.end(), runner.name) == candidates.end()) continue;
+    const bool wanted = peers.empty() || runner.name == libdag ||
+                        std::find(peers.begin(), peers.end(), runner.name) != peers.end();
+    if (!wanted) continue;
+    if (is_built(runner.name)) {
+      taking_part.push_back(runner.name);
+      continue;
+    }
+    const bool known = std::any_of(skipped_.begin(), skipped_.end(),
+                                   [&](const Skipped& one) { return one.runner == runner.name; });
+    if (known) continue;
+    skipped_.push_back({std::string(runner.name), std::string(runner.package)});
+    say(std::string(runner.name) + " is not built: install " + std::string(runner.package) +
+        " (tools/bench/install_peers) and build again; going on without");
+  }
+  return taking_part;
+}
+
+void Settings::say(const std::string& progress) const { std::cerr << "dag-bench: " << progress << std::endl; }
+
+Row Settings::measure(std::string workload, std::string unit,
+                      const std::vector<std::string_view>& taking_part, const Ask& what,
+                      const std::function<double(const Answer&)>& value,
+                      const std::map<std::string, std::function<double(const Answer&)>>& parts) {
+  Row row{std::move(workload), std::move(unit), {}};
+  for (const std::string_view runner : taking_part) row.series.push_back({std::string(runner), {}});
+  for (int repetition = 1; repetition <= repetitions; ++repetition) {
+    say(row.workload + ", repetition " + std::to_string(repetition) + " of " + std::to_string(repetitions));
+    for (Series& series : row.series) {
+      const Answer answer = ask(series.runner, what);
+      series.values.push_back(value(answer));
+      for (const auto& [name, part] : parts) {
+        if (answer.numbers.contains(name)) series.parts[name].push_back(part(answer));
+      }
+    }
+  }
+  return row;
+}
+
+}  // namespace dag::bench

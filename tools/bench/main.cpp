@@ -1,0 +1,91 @@
+// `dag-bench`: measures libdag and its peers on this machine, side by side. Data goes to stdout, progress to
+// stderr.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "tools/bench/commands.hpp"
+
+namespace {
+
+using dag::bench::Section;
+using dag::bench::Settings;
+
+struct Command {
+  const char* name;
+  const char* explained;
+  Section (*run)(Settings&);
+};
+constexpr Command commands[] = {
+    {"overhead", "what a task costs that does nothing (G1)", &dag::bench::overhead},
+};
+
+/// --peers a,b: names that nobody has are refused, or a typing error would look like a missing package.
+std::string check_peer(const std::string& name) {
+  std::string known;
+  for (const auto& runner : dag::bench::all_runners()) {
+    if (runner.name == name) return {};
+    known += (known.empty() ? "" : ", ") + std::string(runner.name);
+  }
+  return "there is no peer '" + name + "'; there are " + known;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Measures libdag and its peers side by side.", "dag-bench");
+  app.require_subcommand(1);
+  app.fallthrough();
+  Settings settings;
+  bool json = false;
+  dag::bench::Report report;
+  report.machine = dag::bench::this_machine();
+  settings.threads = report.machine.cores;
+  app.add_flag("--json", json, "the report as JSON");
+  app.add_flag("--quick", settings.quick,
+               "small and short: shows that the benchmark works, says nothing about speed");
+  auto* repeat = app.add_option("--repeat", settings.repetitions,
+                                "repetitions of each measurement (default 5; --quick: 1)")
+                     ->check(CLI::Range(1, 1000));
+  app.add_option("--threads", settings.threads, "lanes, threads, workers of each runner")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app.add_option("--peers", settings.peers,
+                 "only these beside libdag, as floor,tbb (default: all that are built)")
+      ->delimiter(',')
+      ->check(CLI::Validator(&check_peer, "NAME"));
+  app.footer(
+      "libdag runs in a process of its own like every peer; the runners take turns, repetition by "
+      "repetition.\n"
+      "A peer that is not built is skipped, and the report names the Debian package that it needs.");
+  std::vector<const Command*> wanted;
+  for (const Command& command : commands) {
+    app.add_subcommand(command.name, command.explained)->callback([&wanted, &command] {
+      wanted = {&command};
+    });
+  }
+  app.add_subcommand("all", "all of them, and which goals are met")->callback([&wanted] {
+    for (const Command& command : commands) wanted.push_back(&command);
+  });
+  try {
+    app.parse(argc, argv);
+    if (settings.quick && repeat->empty()) settings.repetitions = 1;
+    for (const Command* command : wanted) report.sections.push_back(command->run(settings));
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const std::exception& error) {
+    std::cerr << "dag-bench: " << error.what() << '\n';
+    return 1;
+  }
+  report.threads = settings.threads;
+  report.repetitions = settings.repetitions;
+  report.quick = settings.quick;
+  report.skipped = settings.skipped();
+  if (json) {
+    std::cout << to_json(report).dump(2) << '\n';
+  } else {
+    print(std::cout, report);
+  }
+}

@@ -1,0 +1,59 @@
+// G1: what a task costs when it does nothing.
+
+#include <stdexcept>
+
+#include "tools/bench/commands.hpp"
+#include "tools/bench/shapes.hpp"
+
+namespace dag::bench {
+namespace {
+
+/// Before anything is timed, each runner runs each shape with tasks that compute, and must come to what the
+/// shape comes to in order.
+void check_results(Settings& settings, const std::vector<std::string_view>& runners, const Options& threads) {
+  constexpr std::uint32_t tasks = 5000;
+  for (const std::string_view name : Shape::names) {
+    const std::string expected = std::to_string(expected_digest(*Shape::by_name(name, tasks)));
+    Options options = threads;
+    options.insert({{"shape", std::string(name)}, {"tasks", std::to_string(tasks)}});
+    settings.say("checked run of " + std::string(name));
+    for (const std::string_view runner : runners) {
+      const Answer answer = ask(runner, {"check", options});
+      const auto digest = answer.words.find("digest");
+      if (digest == answer.words.end() || digest->second != expected) {
+        throw std::runtime_error(std::string(runner) + " computes another result for " + std::string(name));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Section overhead(Settings& settings) {
+  const std::vector<std::string_view> runners =
+      settings.runners({libdag, floor_runner, "tbb", "openmp", "starpu"});
+  const std::uint32_t tasks = settings.quick ? 2000 : 100'000;
+  const Options threads = {{"threads", std::to_string(settings.threads)}};
+  check_results(settings, runners, threads);
+  Section section{
+      "overhead",
+      "Empty tasks, " + std::to_string(tasks) +
+          " of them: from the first line that makes the graph until all have ended. Per process "
+          "one round to warm up, then the one that counts. Checked before, with 5000 tasks of each "
+          "shape that compute a hash over all their edges."};
+  const auto per_task = [&](const std::string& part) {
+    return [part, tasks](const Answer& answer) { return answer.number(part) * 1e9 / tasks; };
+  };
+  for (const std::string_view name : Shape::names) {
+    Options options = threads;
+    options.insert({{"shape", std::string(name)}, {"tasks", std::to_string(tasks)}});
+    const Row& row = section.rows.emplace_back(settings.measure(
+        std::string(name), "ns per task", runners, {"overhead", options}, per_task("total"),
+        {{"build", per_task("build")}, {"submit", per_task("submit")}, {"run", per_task("run")}}));
+    section.judge_ratio("G1", row, floor_runner, 5);
+    section.judge_ratio("G1", row, "tbb", 0.4);
+  }
+  return section;
+}
+
+}  // namespace dag::bench

@@ -1,0 +1,104 @@
+// libdag itself, through its public interface, as one peer among others.
+
+#include <dag/dag.hpp>
+
+#include <memory>
+#include <vector>
+
+#include "tools/bench/peers/peer.hpp"
+
+namespace dag::bench {
+namespace {
+
+/// The Session of a process of its own, or of one process of `dag run`; only the client's constructor
+/// returns.
+std::unique_ptr<Session> open_session(const Request& request) {
+  std::string program = request.program, flag = "--dag-lanes", lanes = std::to_string(request.threads());
+  std::vector<char*> words = {program.data(), flag.data(), lanes.data(), nullptr};
+  int count = 3;
+  return std::make_unique<Session>(count, words.data());
+}
+
+void expect_all_finished(const Job& job, std::uint64_t tasks) {
+  if (!job.wait()) throw std::runtime_error("the job failed");
+  for (const auto& [outcome, count] : job.counts()) {
+    if (outcome == Outcome::finished && count == tasks) return;
+  }
+  throw std::runtime_error("not every task has finished");
+}
+
+/// Tasks without values and edges without data: what a dependence graph is elsewhere.
+void add_empty_tasks(Graph& graph, const Shape& shape) {
+  std::vector<Output<void>> tasks;
+  tasks.reserve(shape.size());
+  for (std::uint32_t task = 0; task < shape.size(); ++task) {
+    const Output<void>& added = tasks.emplace_back(graph.task("empty", [] {}).effects(pure));
+    for (const std::uint32_t before : shape.predecessors(task)) added.after(tasks[before]);
+  }
+}
+
+/// One round: build, submit (until the job is acknowledged, by which time it may be running), run (from then
+/// on until every task is settled), and the three together.
+Figures overhead_round(Session& session, const Shape& shape) {
+  Figures figures;
+  Stopwatch whole;
+  Stopwatch part;
+  Graph graph("overhead");
+  add_empty_tasks(graph, shape);
+  figures.numbers["build"] = part.lap();
+  const Job job = session.submit(graph);
+  figures.numbers["submit"] = part.lap();
+  const bool all_finished = job.wait();
+  figures.numbers["run"] = part.lap();
+  figures.numbers["total"] = whole.seconds();
+  if (!all_finished) throw std::runtime_error("the job failed");
+  expect_all_finished(job, shape.size());
+  return figures;
+}
+
+Figures overhead(const Request& request) {
+  const auto session = open_session(request);
+  const Shape shape = request.shape();
+  overhead_round(*session, shape);  // Warms up.
+  return overhead_round(*session, shape);
+}
+
+Figures check(const Request& request) {
+  const auto session = open_session(request);
+  const Shape shape = request.shape();
+  Graph graph("check");
+  std::vector<Output<std::uint64_t>> left;
+  for (std::uint32_t task = 0; task < shape.size(); ++task) {
+    std::vector<Output<std::uint64_t>> inputs;
+    for (const std::uint32_t before : shape.predecessors(task)) inputs.push_back(left[before]);
+    left.push_back(graph.task(
+        "check",
+        [](std::uint32_t which, std::vector<std::uint64_t> values) {
+          std::uint64_t sum = 0;
+          for (const std::uint64_t value : values) sum += value;
+          return checked_value(which, sum);
+        },
+        task, inputs));
+  }
+  std::vector<Output<std::uint64_t>> sinks;
+  for (const std::uint32_t sink : shape.sinks()) sinks.push_back(left[sink]);
+  const auto sum = graph.task(
+      "sum",
+      [](std::vector<std::uint64_t> values) {
+        std::uint64_t total = 0;
+        for (const std::uint64_t value : values) total += value;
+        return total;
+      },
+      sinks);
+  return Figures::of_digest(session->submit(graph).get(sum));
+}
+
+}  // namespace
+
+Figures measure(const Request& request) {
+  if (request.workload == "overhead") return overhead(request);
+  if (request.workload == "check") return check(request);
+  throw UnknownWorkload(request);
+}
+
+}  // namespace dag::bench

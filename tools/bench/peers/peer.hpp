@@ -1,0 +1,73 @@
+#pragma once
+// What a peer is: a program `dag-bench-peer-NAME WORKLOAD --option value...` that prints one line of JSON. It
+// measures with its own clock, in its own process, after a warm-up of its own; dag-bench only starts it and
+// reads the line.
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include "tools/bench/shapes.hpp"
+
+namespace dag::bench {
+
+/// What dag-bench asked for.
+struct Request {
+  std::string program;
+  std::string workload;
+  std::map<std::string, std::string> options;
+
+  std::uint64_t number(const std::string& name, std::uint64_t otherwise) const {
+    const auto found = options.find(name);
+    return found == options.end() ? otherwise : std::stoull(found->second);
+  }
+  std::string text(const std::string& name) const {
+    const auto found = options.find(name);
+    return found == options.end() ? "" : found->second;
+  }
+  /// Lanes, threads or workers.
+  int threads() const { return static_cast<int>(number("threads", 2)); }
+  /// The graph that `--shape` and `--tasks` name.
+  Shape shape() const {
+    const auto found = Shape::by_name(text("shape"), static_cast<std::uint32_t>(number("tasks", 1000)));
+    if (!found) throw std::invalid_argument("no shape is called '" + text("shape") + "'");
+    return *found;
+  }
+};
+
+/// What a peer answers: figures in seconds, bytes or counts, by name; digests as words, since JSON's numbers
+/// end at 2^53.
+struct Figures {
+  std::map<std::string, double> numbers;
+  std::map<std::string, std::string> words;
+
+  static Figures of_digest(std::uint64_t digest) { return {{}, {{"digest", std::to_string(digest)}}}; }
+};
+
+/// Seconds since it was made, or since the last lap.
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  double lap() {
+    const double passed = seconds();
+    start_ = Clock::now();
+    return passed;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
+
+/// Thrown for a workload that this peer does not have: dag-bench must not ask for it.
+struct UnknownWorkload : std::invalid_argument {
+  explicit UnknownWorkload(const Request& request)
+      : std::invalid_argument("this peer has no workload '" + request.workload + "'") {}
+};
+
+/// Defined once by each peer. In a peer of several processes only the first returns.
+Figures measure(const Request& request);
+
+}  // namespace dag::bench

@@ -1,0 +1,81 @@
+#pragma once
+// What a command has measured, as values; and the two ways to show it: a table, and JSON with the same
+// figures.
+
+#include <iosfwd>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/bench/machine.hpp"
+#include "tools/bench/statistics.hpp"
+
+namespace dag::bench {
+
+/// One runner's repetitions of one workload.
+struct Series {
+  std::string runner;
+  std::vector<double> values;
+  /// What the values consist of, where the runner says so: by name, one per repetition.
+  std::map<std::string, std::vector<double>> parts = {};
+
+  double median() const { return summarise(values).median; }
+};
+
+/// One workload, all runners.
+struct Row {
+  std::string workload;
+  std::string unit;
+  std::vector<Series> series;
+
+  /// Null when the runner was not there.
+  const Series* find(std::string_view runner) const;
+  /// The runner's median over the other's; empty when either was not there.
+  std::optional<double> ratio(std::string_view runner, std::string_view other) const;
+};
+
+/// A goal of the project against what came out.
+struct Verdict {
+  std::string goal;      ///< as G1
+  std::string workload;  ///< what was measured
+  std::string wanted;    ///< as a person says it: "≤ 5 × floor"
+  double limit = 0;
+  double result = 0;
+  bool at_most = true;  ///< otherwise at least
+
+  bool met() const { return at_most ? result <= limit : result >= limit; }
+};
+
+/// What a command leaves.
+struct Section {
+  std::string command;
+  std::string explained;  ///< what was done and how it was checked
+  std::vector<Row> rows = {};
+  std::vector<Verdict> verdicts = {};
+
+  /// Adds the verdict `runner <= limit x other` where both were there.
+  void judge_ratio(std::string goal, const Row& row, std::string_view other, double limit);
+};
+
+/// A peer that could not be measured, and the Debian package that helps.
+struct Skipped {
+  std::string runner;
+  std::string package;
+};
+
+struct Report {
+  Machine machine;
+  int threads = 0;
+  int repetitions = 0;
+  bool quick = false;
+  std::vector<Skipped> skipped = {};
+  std::vector<Section> sections = {};
+};
+
+nlohmann::json to_json(const Report& report);
+void print(std::ostream& out, const Report& report);
+
+}  // namespace dag::bench

@@ -1,0 +1,49 @@
+#pragma once
+// The programs that are measured: where they are, what they need, and one measurement of one of them.
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dag::bench {
+
+/// libdag or one of its peers.
+struct Runner {
+  std::string_view name;
+  std::string_view package;  ///< of Debian: without it the program is not built
+};
+inline constexpr std::string_view libdag = "libdag";
+inline constexpr std::string_view floor_runner = "floor";
+
+/// All there can be, in the order of the tables.
+const std::vector<Runner>& all_runners();
+
+/// The folder of dag-bench itself: the programs lie beside it.
+std::string program_folder();
+bool is_built(std::string_view runner);
+
+/// What a runner is asked: a workload and its options.
+struct Ask {
+  std::string workload;
+  std::map<std::string, std::string> options;
+  /// Put before the program, as `dag run -n 2`; its first word is looked for beside dag-bench, then in PATH.
+  std::vector<std::string> launcher = {};
+  std::chrono::seconds limit = std::chrono::seconds(300);
+};
+
+/// What it answered; see peers/peer.hpp.
+struct Answer {
+  std::map<std::string, double> numbers;
+  std::map<std::string, std::string> words;
+
+  /// Throws std::runtime_error when the runner did not say it.
+  double number(const std::string& name) const;
+};
+
+/// Starts the runner's program and waits for its line. Throws std::runtime_error, with what it printed on
+/// stderr, when it fails or takes longer than the limit (it is ended then).
+Answer ask(std::string_view runner, const Ask& what);
+
+}  // namespace dag::bench
