@@ -42,5 +42,7 @@ class Settings {
 using Options = std::map<std::string, std::string>;
 
 Section overhead(Settings& settings);
+Section metg_in_one(Settings& settings);
+Section distributed(Settings& settings);
 
 }  // namespace dag::bench

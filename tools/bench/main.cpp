@@ -20,6 +20,8 @@ struct Command {
 };
 constexpr Command commands[] = {
     {"overhead", "what a task costs that does nothing (G1)", &dag::bench::overhead},
+    {"metg", "Task Bench's ten graphs: how short tasks may get", &dag::bench::metg_in_one},
+    {"distributed", "two processes on one host (G2, G3, G6)", &dag::bench::distributed},
 };
 
 /// --peers a,b: names that nobody has are refused, or a typing error would look like a missing package.

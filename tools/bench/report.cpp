@@ -21,6 +21,7 @@ json to_json(const Row& row, const Series& series) {
   json entry = to_json(summarise(series.values));
   entry["runner"] = series.runner;
   entry["values"] = series.values;
+  entry["lower_bound"] = series.lower_bound;
   for (const auto& [name, values] : series.parts) entry["parts"][name] = to_json(summarise(values));
   for (const Series& other : row.series) {
     if (other.runner == series.runner) continue;
@@ -96,8 +97,9 @@ void print(std::ostream& out, const Section& section) {
       }
       if (!parts.empty()) parts += ")";
       const auto ratio = row.ratio("libdag", series.runner);
-      lines.push_back({row.workload, series.runner, digits(summary.median) + parts, digits(summary.minimum),
-                       digits(summary.maximum), row.unit,
+      lines.push_back({row.workload, series.runner,
+                       (series.lower_bound ? "> " : "") + digits(summary.median) + parts,
+                       digits(summary.minimum), digits(summary.maximum), row.unit,
                        series.runner == "libdag" || !ratio ? "" : digits(*ratio) + " ×"});
     }
   }
@@ -114,13 +116,13 @@ const Series* Row::find(std::string_view runner) const {
 
 std::optional<double> Row::ratio(std::string_view runner, std::string_view other) const {
   const Series *above = find(runner), *below = find(other);
-  if (above == nullptr || below == nullptr || below->median() == 0) return std::nullopt;
+  if (above == nullptr || below == nullptr || below->lower_bound || below->median() == 0) return std::nullopt;
   return above->median() / below->median();
 }
 
 void Section::judge_ratio(std::string goal, const Row& row, std::string_view other, double limit) {
   const auto ratio = row.ratio("libdag", other);
-  if (!ratio) return;
+  if (!ratio || (row.find("libdag")->lower_bound && *ratio <= limit)) return;
   verdicts.push_back(
       {std::move(goal), row.workload, "≤ " + digits(limit) + " × " + std::string(other), limit, *ratio});
 }

@@ -21,6 +21,8 @@ struct Series {
   std::vector<double> values;
   /// What the values consist of, where the runner says so: by name, one per repetition.
   std::map<std::string, std::vector<double>> parts = {};
+  /// At least one value is only known to be more than stated.
+  bool lower_bound = false;
 
   double median() const { return summarise(values).median; }
 };
@@ -33,7 +35,8 @@ struct Row {
 
   /// Null when the runner was not there.
   const Series* find(std::string_view runner) const;
-  /// The runner's median over the other's; empty when either was not there.
+  /// The runner's median over the other's; empty when either was not there, or the other is only known to be
+  /// more.
   std::optional<double> ratio(std::string_view runner, std::string_view other) const;
 };
 
@@ -56,7 +59,7 @@ struct Section {
   std::vector<Row> rows = {};
   std::vector<Verdict> verdicts = {};
 
-  /// Adds the verdict `runner <= limit x other` where both were there.
+  /// Adds the verdict `libdag <= limit x other`, where it can be told.
   void judge_ratio(std::string goal, const Row& row, std::string_view other, double limit);
 };
 

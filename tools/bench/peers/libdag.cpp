@@ -1,18 +1,14 @@
 // libdag itself, through its public interface, as one peer among others.
 
-#include <dag/dag.hpp>
+#include "tools/bench/peers/libdag.hpp"
 
-#include <memory>
 #include <vector>
 
-#include "tools/bench/peers/peer.hpp"
-
 namespace dag::bench {
-namespace {
 
-/// The Session of a process of its own, or of one process of `dag run`; only the client's constructor
-/// returns.
 std::unique_ptr<Session> open_session(const Request& request) {
+  // A process of `dag run` has the share of the cores that it was given, and as many lanes as it is asked for
+  // in it.
   std::string program = request.program, flag = "--dag-lanes", lanes = std::to_string(request.threads());
   std::vector<char*> words = {program.data(), flag.data(), lanes.data(), nullptr};
   int count = 3;
@@ -26,6 +22,8 @@ void expect_all_finished(const Job& job, std::uint64_t tasks) {
   }
   throw std::runtime_error("not every task has finished");
 }
+
+namespace {
 
 /// Tasks without values and edges without data: what a dependence graph is elsewhere.
 void add_empty_tasks(Graph& graph, const Shape& shape) {
@@ -98,6 +96,7 @@ Figures check(const Request& request) {
 Figures measure(const Request& request) {
   if (request.workload == "overhead") return overhead(request);
   if (request.workload == "check") return check(request);
+  if (request.workload == "patterns") return libdag_patterns(request);
   throw UnknownWorkload(request);
 }
 

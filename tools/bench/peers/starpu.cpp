@@ -2,11 +2,10 @@
 
 #include <starpu.h>
 
-#include <array>
 #include <cstdlib>
 #include <vector>
 
-#include "tools/bench/peers/peer.hpp"
+#include "tools/bench/peers/patterned_task.hpp"
 
 namespace dag::bench {
 namespace {
@@ -21,6 +20,17 @@ void check_one(void**, void* argument) {
   checked_values[task] = value_from(*checked_shape, task, checked_values);
 }
 
+const PatternTable* patterned_table = nullptr;
+std::vector<Left> patterned_left;
+std::uint64_t patterned_iterations = 0;
+
+void patterned_one(void**, void* argument) {
+  const auto task = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(argument));
+  patterned_left[task] = patterned_task(*patterned_table, task, patterned_iterations, [&](std::size_t k) {
+    return patterned_left[patterned_table->predecessors(task)[k]];
+  });
+}
+
 starpu_codelet codelet_of(void (*kernel)(void**, void*)) {
   starpu_codelet codelet;
   starpu_codelet_init(&codelet);
@@ -31,18 +41,20 @@ starpu_codelet codelet_of(void (*kernel)(void**, void*)) {
 
 /// StarPU takes tasks as they are submitted, so running begins while the graph is made. A task is kept until
 /// all is done: later ones name it.
-void run(const Shape& shape, starpu_codelet& codelet) {
-  std::vector<starpu_task*> tasks(shape.size());
-  for (std::uint32_t index = 0; index < shape.size(); ++index) {
+template <class Graph>
+void run(const Graph& graph, starpu_codelet& codelet) {
+  std::vector<starpu_task*> tasks(graph.size()), waited_for;
+  for (std::uint32_t index = 0; index < graph.size(); ++index) {
     starpu_task* task = tasks[index] = starpu_task_create();
     task->cl = &codelet;
     task->cl_arg = reinterpret_cast<void*>(static_cast<std::uintptr_t>(index));
     task->cl_arg_size = 0;
     task->destroy = 0;
-    std::array<starpu_task*, 3> waited_for{};
-    unsigned count = 0;
-    for (const std::uint32_t before : shape.predecessors(index)) waited_for[count++] = tasks[before];
-    if (count > 0) starpu_task_declare_deps_array(task, count, waited_for.data());
+    waited_for.clear();
+    for (const std::uint32_t before : graph.predecessors(index)) waited_for.push_back(tasks[before]);
+    if (!waited_for.empty()) {
+      starpu_task_declare_deps_array(task, static_cast<unsigned>(waited_for.size()), waited_for.data());
+    }
     if (starpu_task_submit(task) != 0) throw std::runtime_error("StarPU refuses a task");
   }
   starpu_task_wait_for_all();
@@ -70,6 +82,21 @@ Figures check(const Request& request) {
   return Figures::of_digest(digest(shape, checked_values));
 }
 
+Figures patterns(const Request& request) {
+  const PatternTable table = table_of(request);
+  patterned_table = &table;
+  starpu_codelet codelet = codelet_of(&patterned_one);
+  return sweep(request, [&](std::uint64_t iterations) {
+    patterned_left.assign(table.size(), Left{});
+    patterned_iterations = iterations;
+    Figures figures;
+    Stopwatch whole;
+    run(table, codelet);
+    figures.numbers["total"] = whole.seconds();
+    return figures;
+  });
+}
+
 struct Runtime {
   explicit Runtime(int workers) {
     // No measured bandwidths, no devices, no traces: start-up is not what is measured.
@@ -92,6 +119,7 @@ Figures measure(const Request& request) {
   const Runtime runtime(request.threads());
   if (request.workload == "overhead") return overhead(request);
   if (request.workload == "check") return check(request);
+  if (request.workload == "patterns") return patterns(request);
   throw UnknownWorkload(request);
 }
 

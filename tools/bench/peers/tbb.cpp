@@ -6,7 +6,7 @@
 #include <deque>
 #include <vector>
 
-#include "tools/bench/peers/peer.hpp"
+#include "tools/bench/peers/tbb.hpp"
 
 namespace dag::bench {
 namespace {
@@ -69,6 +69,7 @@ Figures measure(const Request& request) {
                                             static_cast<std::size_t>(request.threads()));
   if (request.workload == "overhead") return overhead(request);
   if (request.workload == "check") return check(request);
+  if (request.workload == "patterns") return tbb_patterns(request);
   throw UnknownWorkload(request);
 }
 

@@ -1,0 +1,53 @@
+// `distributed`: two processes on one host (G2, G3, G6).
+
+#include "tools/bench/task_bench.hpp"
+
+namespace dag::bench {
+
+Section distributed(Settings& settings) {
+  std::vector<SweepRunner> runners;
+  for (const std::string_view runner : settings.runners({libdag, "mpi"})) {
+    runners.push_back(runner == libdag ? libdag_in_two() : mpi_in_two());
+  }
+  const bool quick = settings.quick;
+  const std::uint32_t steps = quick ? 10 : 200;
+  const std::uint64_t long_tasks = quick ? 64 : 65536, shorter = quick ? 64 : 8192;
+  const std::vector<Sweep> sweeps = {
+      {"stencil_1d, 1 column each", "stencil_1d", {2, steps, 5}, long_tasks},
+      {"stencil_1d, 16 columns each", "stencil_1d", {32, steps, 5}, shorter},
+      {"random_nearest, 16 columns each", "random_nearest", {32, steps, 5}, shorter},
+      {"tree, 16 columns each", "tree", {32, steps, 5}, shorter},
+  };
+  Section section{"distributed", ""};
+  section.rows = measure_metg(settings, sweeps, runners, {1, 2});
+  for (std::size_t i = 0; i < section.rows.size(); ++i) {
+    section.judge_ratio(i == 0 ? "G2" : "G3", section.rows[i], "mpi", i == 0 ? 2 : 3);
+  }
+
+  const Sweep empty{"empty stencil of width 64", "stencil_1d", {64, quick ? 10u : 1500u, 5}, 0};
+  Row tasks_per_second{empty.workload, "million tasks/s", {}};
+  for (const SweepRunner& runner : runners)
+    tasks_per_second.series.push_back({std::string(runner.runner), {}});
+  for (int repetition = 1; repetition <= settings.repetitions; ++repetition) {
+    settings.say(empty.workload + ", repetition " + std::to_string(repetition));
+    for (std::size_t i = 0; i < runners.size(); ++i) {
+      Ask what = ask_pattern(empty, "0", 1);
+      what.launcher = runners[i].launcher;
+      const Answer answer = ask(runners[i].runner, what);
+      tasks_per_second.series[i].values.push_back(tasks_of(empty) / answer.number("total@0") / 1e6);
+    }
+  }
+  const double rate_of_libdag = tasks_per_second.find(libdag)->median();
+  section.verdicts.push_back({"G6", empty.workload, "≥ 5 million tasks/s", 5, rate_of_libdag, false});
+  section.rows.push_back(std::move(tasks_per_second));
+
+  section.explained =
+      "Two processes with one lane each: libdag by `dag run -n 2`, MPI by `mpirun -n 2` with non-blocking "
+      "messages and no "
+      "runtime on top. METG(50 %) as in `metg`, " +
+      std::to_string(steps) +
+      " steps. A figure with > is the granularity of the longest tasks, which do not reach the half.";
+  return section;
+}
+
+}  // namespace dag::bench

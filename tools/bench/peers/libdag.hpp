@@ -1,0 +1,19 @@
+#pragma once
+// What the files of this peer share, and the workloads that have a file of their own.
+
+#include <dag/dag.hpp>
+#include <memory>
+
+#include "tools/bench/peers/peer.hpp"
+
+namespace dag::bench {
+
+/// The Session of a process of its own, or of one process of `dag run`; only the client's constructor
+/// returns.
+std::unique_ptr<Session> open_session(const Request& request);
+/// Waits for the job; throws unless exactly so many tasks have finished, and nothing else.
+void expect_all_finished(const Job& job, std::uint64_t tasks);
+
+Figures libdag_patterns(const Request& request);
+
+}  // namespace dag::bench

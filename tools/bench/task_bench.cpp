@@ -1,0 +1,98 @@
+#include "tools/bench/task_bench.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace dag::bench {
+namespace {
+
+std::string halves_from(std::uint64_t longest) {
+  std::string list;
+  for (std::uint64_t iterations = longest; iterations > 0; iterations /= 2) {
+    list += (list.empty() ? "" : ",") + std::to_string(iterations);
+  }
+  return list;
+}
+
+/// The runs that the answer names `part@iterations`.
+std::vector<SweepPoint> points_of(const Answer& answer, const std::string& part) {
+  std::vector<SweepPoint> points;
+  for (const auto& [name, seconds] : answer.numbers) {
+    if (name.starts_with(part + "@")) points.push_back({std::stod(name.substr(part.size() + 1)), seconds});
+  }
+  return points;
+}
+
+}  // namespace
+
+SweepRunner libdag_in_two() { return {libdag, {"dag", "run", "-n", "2", "--"}}; }
+
+SweepRunner mpi_in_two() {
+  SweepRunner mpi{"mpi", {"mpirun", "--oversubscribe", "--bind-to", "core", "-n", "2"}};
+  if (geteuid() == 0) mpi.launcher.insert(mpi.launcher.begin() + 1, "--allow-run-as-root");
+  return mpi;
+}
+
+Ask ask_pattern(const Sweep& sweep, const std::string& iterations, int threads) {
+  return {"patterns",
+          {{"pattern", sweep.pattern},
+           {"width", std::to_string(sweep.options.width)},
+           {"steps", std::to_string(sweep.options.steps)},
+           {"radix", std::to_string(sweep.options.radix)},
+           {"iterations", iterations},
+           {"threads", std::to_string(threads)}}};
+}
+
+double tasks_of(const Sweep& sweep) {
+  const auto pattern = Pattern::by_name(sweep.pattern, sweep.options);
+  if (!pattern) throw std::invalid_argument("no pattern is called '" + sweep.pattern + "'");
+  double tasks = 0;
+  for (std::uint32_t step = 0; step < pattern->steps(); ++step)
+    tasks += pattern->end(step) - pattern->first(step);
+  return tasks;
+}
+
+std::vector<Row> measure_metg(Settings& settings, const std::vector<Sweep>& sweeps,
+                              const std::vector<SweepRunner>& runners, const SweepSetting& setting) {
+  struct Measured {
+    std::size_t sweep, runner;
+    Answer answer;
+  };
+  std::vector<Measured> all;
+  double best_rate = 0;
+  for (std::size_t s = 0; s < sweeps.size(); ++s) {
+    const SweepGraph graph{tasks_of(sweeps[s]), setting.cores};
+    for (int repetition = 1; repetition <= settings.repetitions; ++repetition) {
+      settings.say(sweeps[s].workload + ", repetition " + std::to_string(repetition) + " of " +
+                   std::to_string(settings.repetitions));
+      for (std::size_t r = 0; r < runners.size(); ++r) {
+        Ask what = ask_pattern(sweeps[s], halves_from(sweeps[s].longest_iterations), setting.threads_each);
+        what.launcher = runners[r].launcher;
+        all.push_back({s, r, ask(runners[r].runner, what)});
+        for (const SweepPoint& point : points_of(all.back().answer, "total")) {
+          best_rate = std::max(best_rate, rate(point, graph));
+        }
+      }
+    }
+  }
+  std::vector<Row> rows;
+  for (const Sweep& sweep : sweeps) {
+    Row& row = rows.emplace_back(Row{sweep.workload, "µs", {}});
+    for (const SweepRunner& runner : runners) row.series.push_back({std::string(runner.runner), {}});
+  }
+  for (const Measured& one : all) {
+    Series& series = rows[one.sweep].series[one.runner];
+    const SweepGraph graph{tasks_of(sweeps[one.sweep]), setting.cores};
+    const Metg whole = metg(points_of(one.answer, "total"), graph, best_rate);
+    series.values.push_back(whole.seconds * 1e6);
+    series.lower_bound = series.lower_bound || !whole.reached;
+    if (const auto points = points_of(one.answer, "run"); !points.empty()) {
+      series.parts["without building"].push_back(metg(points, graph, best_rate).seconds * 1e6);
+    }
+  }
+  return rows;
+}
+
+}  // namespace dag::bench

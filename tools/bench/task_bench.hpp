@@ -1,0 +1,46 @@
+#pragma once
+// Sweeps of Task Bench's graphs over the length of their tasks, and METG of each: what `metg` and
+// `distributed` share.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/bench/commands.hpp"
+#include "tools/bench/metg.hpp"
+#include "tools/bench/patterns.hpp"
+
+namespace dag::bench {
+
+/// A graph, and how it is swept.
+struct Sweep {
+  std::string workload;  ///< as the row calls it
+  std::string pattern;
+  Pattern::Options options;
+  std::uint64_t longest_iterations = 0;  ///< halved down to one
+};
+
+struct SweepRunner {
+  std::string_view runner;
+  std::vector<std::string> launcher = {};
+};
+
+struct SweepSetting {
+  int threads_each = 1;  ///< per process
+  double cores = 1;      ///< of all processes together
+};
+
+/// One row per sweep, in microseconds; METG is against the best rate that anybody reached in any of them.
+std::vector<Row> measure_metg(Settings& settings, const std::vector<Sweep>& sweeps,
+                              const std::vector<SweepRunner>& runners, const SweepSetting& setting);
+
+/// `dag run -n 2`, and what MPI calls that; one thread each.
+SweepRunner libdag_in_two();
+SweepRunner mpi_in_two();
+
+/// `patterns` with these iterations.
+Ask ask_pattern(const Sweep& sweep, const std::string& iterations, int threads);
+/// How many tasks that graph has.
+double tasks_of(const Sweep& sweep);
+
+}  // namespace dag::bench
