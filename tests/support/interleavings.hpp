@@ -23,6 +23,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "libdag/base/time.hpp"
@@ -456,22 +457,39 @@ class Explorer {
 inline Cell::Cell(std::uint64_t first)
     : number(Explorer::current == nullptr ? 0 : Explorer::current->new_cell()), value(first) {}
 
+template <class T>
+std::uint64_t to_word(T value) {
+  if constexpr (std::is_pointer_v<T>) {
+    return reinterpret_cast<std::uintptr_t>(value);
+  } else {
+    return static_cast<std::uint64_t>(value);
+  }
+}
+template <class T>
+T from_word(std::uint64_t word) {
+  if constexpr (std::is_pointer_v<T>) {
+    return reinterpret_cast<T>(word);
+  } else {
+    return static_cast<T>(word);
+  }
+}
+
 /// What the algorithm uses in the place of std::atomic.
 template <class T>
 class Atomic {
  public:
-  Atomic(T first = {}) : cell_(static_cast<std::uint64_t>(first)) {}
+  Atomic(T first = {}) : cell_(to_word<T>(first)) {}
 
   T load(std::memory_order = std::memory_order_seq_cst) const {
     Explorer::current->step(cell_, false, false);
-    return static_cast<T>(Explorer::current->load(cell_));
+    return from_word<T>(Explorer::current->load(cell_));
   }
   void store(T value, std::memory_order order = std::memory_order_seq_cst) {
     if (Explorer::current->store_buffers() && order != std::memory_order_seq_cst) {
-      Explorer::current->buffer(cell_, static_cast<std::uint64_t>(value));
+      Explorer::current->buffer(cell_, to_word<T>(value));
     } else {
       Explorer::current->step(cell_, true, true);
-      cell_.value = static_cast<std::uint64_t>(value);
+      cell_.value = to_word<T>(value);
     }
   }
   T exchange(T value, std::memory_order = std::memory_order_seq_cst) {
@@ -491,8 +509,8 @@ class Atomic {
   template <class Change>
   T change(Change what) {
     Explorer::current->step(cell_, true, true);
-    const T before = static_cast<T>(cell_.value);
-    cell_.value = static_cast<std::uint64_t>(what(before));
+    const T before = from_word<T>(cell_.value);
+    cell_.value = to_word<T>(what(before));
     return before;
   }
 
