@@ -214,7 +214,10 @@ class RingReader {
 
   /// There is something to take. From any thread of this process.
   bool has_news() const {
-    return ring_.positions->tail.load(std::memory_order_seq_cst) != head_.load(std::memory_order_acquire);
+    const std::uint64_t head = head_.load(std::memory_order_acquire);
+    // The next record comes over together with the tail, and not only when that says that it is there.
+    __builtin_prefetch(&ring_.words[head / word_bytes & mask_]);
+    return ring_.positions->tail.load(std::memory_order_seq_cst) != head;
   }
 
  private:
