@@ -15,6 +15,8 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <thread>
+#include <vector>
 
 #include "libdag/ring/ring_carrier.hpp"
 
@@ -182,6 +184,42 @@ TEST_CASE("a reader that is slower than its writer lets it wait, and all arrives
       },
       [&] { return next > count; }));
   CHECK(in_order);
+  CHECK(peer.wait() == 0);
+}
+
+TEST_CASE("threads of one process share a carrier: each one's records arrive once, in its order") {
+  constexpr std::uint64_t threads = 3, count = 20'000;
+  Peer peer([](End& end) {
+    std::array<std::uint64_t, threads> next{};
+    std::uint64_t taken = 0;
+    bool in_order = true;
+    const bool all = end.serve(
+        [&](const Record& record) {
+          const std::uint64_t value = value_in(record);
+          in_order = in_order && value % count == next[value / count]++;
+          ++taken;
+        },
+        [&] { return taken == threads * count; });
+    return all && in_order && end.send(1);
+  });
+  // None sleeps here: a ring that is full is tried again.
+  std::vector<std::thread> writers;
+  for (std::uint64_t thread = 0; thread < threads; ++thread) {
+    writers.emplace_back([&, thread] {
+      for (std::uint64_t i = 0; i < count;) {
+        const std::uint64_t value = thread * count + i;
+        if (peer.end().carrier.begin().write(1, std::as_bytes(std::span(&value, 1))) == Wrote::written) {
+          ++i;
+        } else {
+          std::this_thread::yield();
+        }
+      }
+    });
+  }
+  for (auto& writer : writers) writer.join();
+  std::uint64_t answer = 0;
+  CHECK(peer.end().serve([&](const Record& record) { answer = value_in(record); },
+                         [&] { return answer == 1; }));
   CHECK(peer.wait() == 0);
 }
 
