@@ -22,6 +22,10 @@ Error broken(std::string what) {
           "it was not made by this version's dag::Graph, or changed on its way"};
 }
 
+Error broken(const char* what, std::size_t task) {
+  return broken(what + (" of task " + std::to_string(task)));
+}
+
 Error too_many(const char* what, std::size_t there, std::uint32_t allowed) {
   return {ErrorCode::usage,
           "the graph has " + std::to_string(there) + " " + what + ", more than the " +
@@ -34,60 +38,52 @@ bool within(std::uint64_t first, std::uint64_t count, std::size_t size) {
   return first <= size && count <= size - first;
 }
 
-std::string of_task(std::size_t task) { return " of task " + std::to_string(task); }
+// The next three look at everything there is, millions of times. They name what is wrong, or return null; the
+// sentence is made once, by whoever asked.
 
-Status check_edge(const Fragment& fragment, std::size_t index, std::size_t task) {
-  const Edge& edge = fragment.edges[index];
-  if (edge.predecessor >= fragment.tasks.size() || edge.successor != task)
-    return broken("an edge" + of_task(task));
-  if (edge.kind > EdgeKind::conditional) return broken("the kind of an edge" + of_task(task));
+const char* wrong_with_edge(const Fragment& fragment, const Edge& edge, std::size_t task) {
+  if (edge.predecessor >= fragment.tasks.size() || edge.successor != task) return "an edge";
+  if (edge.kind > EdgeKind::conditional) return "the kind of an edge";
   const bool has_predicate = edge.predicate < fragment.codes.size();
   if (edge.kind == EdgeKind::conditional ? !has_predicate : edge.predicate != detail::none) {
-    return broken("the predicate of an edge" + of_task(task));
+    return "the predicate of an edge";
   }
-  return Done{};
+  return nullptr;
 }
 
-Status check_argument(const Fragment& fragment, const Argument& argument, std::size_t task) {
-  if (argument.kind > ArgumentKind::quorum) return broken("the kind of an argument" + of_task(task));
+const char* wrong_with_argument(const Fragment& fragment, const Argument& argument, const TaskDraft& task) {
+  if (argument.kind > ArgumentKind::quorum) return "the kind of an argument";
   if (argument.kind == ArgumentKind::literal) {
-    if (argument.first < fragment.literals.size()) return Done{};
-    return broken("a literal argument" + of_task(task));
+    return argument.first < fragment.literals.size() ? nullptr : "a literal argument";
   }
-  const TaskDraft& draft = fragment.tasks[task];
   const bool several = argument.kind == ArgumentKind::gather || argument.kind == ArgumentKind::quorum;
-  if (!within(argument.first, argument.count, draft.edge_count) || (!several && argument.count != 1)) {
-    return broken("an argument" + of_task(task));
+  if (!within(argument.first, argument.count, task.edge_count) || (!several && argument.count != 1)) {
+    return "an argument";
   }
   const bool weak = argument.kind == ArgumentKind::maybe || argument.kind == ArgumentKind::quorum;
+  const EdgeKind wanted = weak ? EdgeKind::weak : EdgeKind::strong;
   for (std::uint32_t k = 0; k < argument.count; ++k) {
-    const Edge& edge = fragment.edges[draft.first_edge + argument.first + k];
-    if (edge.kind != (weak ? EdgeKind::weak : EdgeKind::strong))
-      return broken("the edge of an argument" + of_task(task));
-    if (!fragment.tasks[edge.predecessor].returns) {
-      return broken("an argument" + of_task(task) + " from a task that returns nothing");
-    }
+    const Edge& edge = fragment.edges[task.first_edge + argument.first + k];
+    if (edge.kind != wanted) return "the edge of an argument";
+    if (!fragment.tasks[edge.predecessor].returns) return "an argument without an output to be made from";
   }
-  return Done{};
+  return nullptr;
 }
 
-Status check_task(const Fragment& fragment, std::size_t task, std::size_t actors) {
-  const TaskDraft& draft = fragment.tasks[task];
-  if (draft.code >= fragment.codes.size()) return broken("the code" + of_task(task));
-  if (draft.name >= fragment.names.size()) return broken("the name" + of_task(task));
-  if (draft.policy >= fragment.policies.size()) return broken("the policy" + of_task(task));
-  if (!within(draft.first_argument, draft.argument_count, fragment.arguments.size())) {
-    return broken("the arguments" + of_task(task));
+const char* wrong_with_task(const Fragment& fragment, std::size_t index, std::size_t actors) {
+  const TaskDraft& task = fragment.tasks[index];
+  if (task.code >= fragment.codes.size()) return "the code";
+  if (task.name >= fragment.names.size()) return "the name";
+  if (task.policy >= fragment.policies.size()) return "the policy";
+  if (!within(task.first_argument, task.argument_count, fragment.arguments.size())) return "the arguments";
+  if (task.call > CallKind::save) return "the kind of call";
+  const bool is_call = task.call != CallKind::ordinary;
+  if (is_call ? task.actor >= actors : task.actor != detail::none) return "the actor";
+  if (task.call == CallKind::create &&
+      (task.actor >= fragment.actors.size() || fragment.actors[task.actor].create_task != index)) {
+    return "the actor that is made";
   }
-  if (draft.call > CallKind::save) return broken("the kind of call" + of_task(task));
-  const bool is_call = draft.call != CallKind::ordinary;
-  if (is_call ? draft.actor >= actors : draft.actor != detail::none)
-    return broken("the actor" + of_task(task));
-  if (draft.call == CallKind::create &&
-      (draft.actor >= fragment.actors.size() || fragment.actors[draft.actor].create_task != task)) {
-    return broken("the actor that is made by task " + std::to_string(task));
-  }
-  return Done{};
+  return nullptr;
 }
 
 Status check_policy(const Policy& policy) {
@@ -132,23 +128,22 @@ Status check_indices(const Fragment& fragment, std::uint32_t outer_actors) {
   std::size_t next = 0;
   for (std::size_t task = 0; task < fragment.tasks.size(); ++task) {
     const TaskDraft& draft = fragment.tasks[task];
-    if (Status status = check_task(fragment, task, actors); !status) return status;
+    if (const char* what = wrong_with_task(fragment, task, actors)) return broken(what, task);
     if (draft.first_edge != next || !within(next, draft.edge_count, fragment.edges.size())) {
-      return broken("the edges" + of_task(task));
+      return broken("the edges", task);
     }
     next += draft.edge_count;
     for (std::size_t i = draft.first_edge; i < next; ++i) {
-      if (Status status = check_edge(fragment, i, task); !status) return status;
+      if (const char* what = wrong_with_edge(fragment, fragment.edges[i], task)) return broken(what, task);
+    }
+    // Whether the tasks in front of its edges return something can be asked already: the edges lead
+    // somewhere.
+    for (std::size_t i = 0; i < draft.argument_count; ++i) {
+      const Argument& argument = fragment.arguments[draft.first_argument + i];
+      if (const char* what = wrong_with_argument(fragment, argument, draft)) return broken(what, task);
     }
   }
   if (next != fragment.edges.size()) return broken("edges that belong to no task");
-  for (std::size_t task = 0; task < fragment.tasks.size(); ++task) {
-    const TaskDraft& draft = fragment.tasks[task];
-    for (std::size_t i = 0; i < draft.argument_count; ++i) {
-      const Argument& argument = fragment.arguments[draft.first_argument + i];
-      if (Status status = check_argument(fragment, argument, task); !status) return status;
-    }
-  }
   return check_actors(fragment, actors);
 }
 

@@ -1,7 +1,6 @@
 #include "libdag/keeper/admission.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "libdag/graph/feasibility.hpp"
 
@@ -31,11 +30,12 @@ Status admit(const detail::Fragment& graph, const std::vector<NodeDevices>& node
   for (const NodeDevices& node : nodes) {
     for (const Device& device : node.devices) lanes += device.capacity.cpus;
   }
-  std::set<std::uint32_t> asked;  // Policies: many tasks share one.
+  std::vector<bool> asked(graph.policies.size(), false);  // many tasks share one
   bool all_due = true;
   Duration latest{0};
   for (const detail::TaskDraft& task : graph.tasks) {
-    if (!asked.insert(task.policy).second) continue;
+    if (asked[task.policy]) continue;
+    asked[task.policy] = true;
     const Policy& policy = graph.policies[task.policy];
     const auto able = able_nodes("'" + graph.names[task.name] + "'", needs_of(policy.needs), nodes);
     if (!able) return able.error();
