@@ -4,12 +4,14 @@
 
 #include <condition_variable>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "dag/blob.hpp"
+#include "dag/detail/fragment.hpp"
 #include "dag/error.hpp"
 #include "dag/options.hpp"
 #include "libdag/base/ids.hpp"
@@ -37,8 +39,8 @@ struct JobState {
   Client* client = nullptr;
   JobId id;
   std::string name;
-  std::uint64_t graph_serial = 0;       ///< of the builder whose handles mean this job
-  std::vector<std::string> task_names;  ///< for messages
+  std::uint64_t graph_serial = 0;         ///< of the builder whose handles mean this job
+  std::shared_ptr<const Fragment> graph;  ///< its names are for messages
 
   /// The runtime tells. Repeated news change nothing.
   void settle(std::uint32_t task, Settlement settlement);

@@ -105,7 +105,7 @@ Session::~Session() {
 }
 
 Job Session::submit(const Graph& graph) {
-  auto fragment = std::make_shared<const detail::Fragment>(graph.builder().sealed());
+  const std::shared_ptr<const detail::Fragment> fragment = graph.builder().seal();
   detail::end_if_dry_run(*fragment, graph.name());
   if (Status checked = check(*fragment); !checked) throw Failure(checked.error());
   detail::draw_if_asked(*fragment, graph.name());
@@ -113,8 +113,8 @@ Job Session::submit(const Graph& graph) {
   state->client = client_.get();
   state->name = graph.name();
   state->graph_serial = graph.builder().serial();
-  for (const auto& task : fragment->tasks) state->task_names.push_back(fragment->names[task.name]);
-  if (Status started = client_->submit(std::move(fragment), state); !started) throw Failure(started.error());
+  state->graph = fragment;
+  if (Status started = client_->submit(fragment, state); !started) throw Failure(started.error());
   detail::end_if_detached(state->id);
   std::erase_if(jobs_, [](const auto& job) { return job.expired(); });
   jobs_.push_back(state);
@@ -149,7 +149,8 @@ Blob Job::result(const detail::Builder& builder, std::uint32_t task) const {
   if (settlement.outcome == Outcome::finished) return std::move(settlement.output);
   if (settlement.error) throw Failure(*settlement.error);
   throw Failure({settlement.outcome == Outcome::skipped ? ErrorCode::task_skipped : ErrorCode::task_cancelled,
-                 "task '" + state_->task_names[task] + "' was " + std::string(name(settlement.outcome))});
+                 "task '" + state_->graph->names[state_->graph->tasks[task].name] + "' was " +
+                     std::string(name(settlement.outcome))});
 }
 
 Outcome Job::ending(const detail::Builder& builder, std::uint32_t task) const {

@@ -73,6 +73,6 @@ std::string dot(const Drawing& drawing) {
   return text + "}\n";
 }
 
-std::string dot(const Graph& graph) { return dot(draw(graph.builder().sealed(), {.title = graph.name()})); }
+std::string dot(const Graph& graph) { return dot(draw(*graph.builder().seal(), {.title = graph.name()})); }
 
 }  // namespace dag

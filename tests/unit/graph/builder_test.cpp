@@ -211,3 +211,69 @@ TEST_CASE("wrong use of the builder is noticed at once", "[builder]") {
   CHECK_THROWS_AS(builder.add_edge(7, a, EdgeKind::strong), Bug);
   CHECK_THROWS_AS(builder.add_edge(a, a, EdgeKind::conditional), Bug);
 }
+
+TEST_CASE("a sealed graph is shared until the builder goes on, and stays as it was", "[builder]") {
+  Builder builder;
+  const auto a = plain(builder, "a");
+  const auto b = plain(builder, "b");
+  builder.add_input(a);
+  builder.change_policy(a,
+                        [](Policy& p) { p.needs.cpus = 2; });  // the plain one goes on as b's, and is second
+  const std::shared_ptr<const Fragment> first = builder.seal();
+  CHECK(builder.seal() == first);
+  CHECK(builder.draft().tasks.size() == 2);
+
+  const auto c = plain(builder, "b");
+  builder.add_input(b);
+  builder.add_edge(c, a, EdgeKind::weak);  // in front of all other edges once sealed
+  builder.change_policy(b, [](Policy& p) { p.needs.cpus = 2; });
+  const std::shared_ptr<const Fragment> second = builder.seal();
+
+  CHECK(first->tasks.size() == 2);
+  CHECK(first->edges == std::vector<Edge>{{a, b, none, EdgeKind::strong}});
+  CHECK(first->policies.size() == 2);
+  CHECK(second->edges == std::vector<Edge>{{c, a, none, EdgeKind::weak},
+                                           {a, b, none, EdgeKind::strong},
+                                           {b, c, none, EdgeKind::strong}});
+  CHECK(second->names == std::vector<std::string>{"a", "b"});
+  REQUIRE(second->policies.size() == 2);
+  CHECK(second->policies[second->tasks[a].policy].needs.cpus == 2);
+  CHECK(second->policies[second->tasks[b].policy].needs.cpus == 2);
+  CHECK(second->policies[second->tasks[c].policy] == Policy{});
+}
+
+TEST_CASE("sealing in between changes nothing", "[builder]") {
+  const auto seed = GENERATE(range(0u, 50u));
+  const auto build = [&](bool seal_often) {
+    Random random(seed);
+    Builder builder;
+    for (std::uint64_t left = 1 + random.below(40); left > 0; --left) {
+      const char* names[] = {"x", "y", "z"};
+      const auto task = builder.add_task(names[random.below(3)], code(random.below(3)), true, Effects::pure);
+      for (std::uint64_t inputs = task == 0 ? 0 : random.below(4); inputs > 0; --inputs) {
+        builder.add_input(static_cast<std::uint32_t>(random.below(task)));
+      }
+      const auto some = static_cast<std::uint32_t>(random.below(task + 1));
+      if (random.below(3) == 0) builder.add_edge(task, some, EdgeKind::weak);
+      if (random.below(3) == 0) {
+        const auto attempts = static_cast<std::uint32_t>(1 + random.below(3));
+        builder.change_policy(some, [&](Policy& p) { p.retry.attempts = attempts; });
+      }
+      if (random.below(4) == 0 && seal_often) builder.seal();
+    }
+    return builder.sealed();
+  };
+  const Fragment once = build(false), often = build(true);
+  CHECK(once.tasks.size() == often.tasks.size());
+  CHECK(once.edges == often.edges);
+  CHECK(once.arguments == often.arguments);
+  CHECK(once.codes == often.codes);
+  CHECK(once.names == often.names);
+  for (std::size_t i = 0; i < once.tasks.size(); ++i) {
+    // How policies are numbered is nobody's business.
+    CHECK(once.policies[once.tasks[i].policy] == often.policies[often.tasks[i].policy]);
+    TaskDraft same = often.tasks[i];
+    same.policy = once.tasks[i].policy;
+    CHECK(once.tasks[i] == same);
+  }
+}

@@ -1,6 +1,7 @@
 #pragma once
 // Collects tasks and edges into a Fragment: behind dag::Graph in the client, behind dag::Context in a kernel
-// that spawns. Not a public interface; the templates of graph.hpp and context.hpp call it.
+// that spawns. Not a public interface; the templates of graph.hpp and context.hpp call it. It is one thread's
+// at a time, also for sealing.
 
 #include <cstdint>
 #include <memory>
@@ -38,31 +39,46 @@ class Builder {
   /// Makes the last added task a call of an actor, in order behind the calls added before it.
   void set_call(std::uint32_t actor, CallKind kind);
   void add_save_group(std::vector<std::uint32_t> actors) {
-    fragment_.save_groups.push_back(std::move(actors));
+    open();
+    draft_.save_groups.push_back(std::move(actors));
   }
 
   /// The policy of a task, to be changed. Tasks that say the same share one again when the graph is sealed.
   template <class Change>
   void change_policy(std::uint32_t task, Change&& change) {
-    Policy policy = fragment_.policies[fragment_.tasks[task].policy];
+    open();
+    Policy policy = draft_.policies[draft_.tasks[task].policy];
     change(policy);
-    fragment_.tasks[task].policy = policy_index(policy);
+    set_policy(task, policy);
   }
 
-  /// The fragment in its final order: in-edges of each task contiguous. The builder can go on afterwards.
-  Fragment sealed() const;
-  const Fragment& draft() const { return fragment_; }
-  bool empty() const { return fragment_.tasks.empty(); }
+  /// The fragment in its final order: in-edges of each task contiguous. Whoever asks shares it until the
+  /// builder goes on, so a graph that is submitted again is not made again.
+  const std::shared_ptr<const Fragment>& seal() const;
+  /// A copy of it.
+  Fragment sealed() const { return *seal(); }
+  const Fragment& draft() const { return sealed_ ? *sealed_ : draft_; }
+  bool empty() const { return draft().tasks.empty(); }
   /// Distinguishes builders, also after one is gone, so a handle of another graph is noticed.
   std::uint64_t serial() const { return serial_; }
 
  private:
   struct Index;  // what was added before, for finding it again
 
-  std::uint32_t policy_index(const Policy& policy);
-  void add_argument(Argument argument);
+  /// To be called before anything is added or changed: who has the sealed fragment keeps it as it is.
+  void open() {
+    if (sealed_) [[unlikely]]
+      go_on();
+  }
+  void go_on();
+  void add_argument(ArgumentKind kind, std::uint32_t first, std::uint32_t count, std::uint32_t quorum);
+  std::uint32_t next_in_edge();
+  void add_in_edge(std::uint32_t predecessor, EdgeKind kind);
+  void set_policy(std::uint32_t task, const Policy& policy);
 
-  Fragment fragment_;
+  // The graph is in one of the two: in `sealed_` while that is set. Sealing changes nothing that can be seen.
+  mutable Fragment draft_;
+  mutable std::shared_ptr<const Fragment> sealed_;
   std::unique_ptr<Index> index_;
   std::uint64_t serial_;
 };
