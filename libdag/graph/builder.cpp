@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "libdag/base/check.hpp"
+#include "libdag/base/large_pages.hpp"
 
 namespace dag::detail {
 namespace {
@@ -197,6 +198,7 @@ std::uint32_t Builder::add_task(std::string_view name, Code code, bool returns, 
   const std::uint32_t task = size32(draft_.tasks.size());
   const Index::Kind& kind = index_->kind_of(draft_, name, code);
   const std::uint32_t policy = index_->plain_policy(draft_, effects);
+  make_room(draft_.tasks);
   TaskDraft& draft = draft_.tasks.emplace_back();
   draft.code = kind.code_index;
   draft.name = kind.name_index;
@@ -215,6 +217,7 @@ void Builder::add_argument(ArgumentKind kind, std::uint32_t first, std::uint32_t
   // Arguments of a task lie side by side, so only the last task can get some.
   DAG_CHECK(task.first_argument + task.argument_count == draft_.arguments.size());
   DAG_CHECK(task.argument_count < std::numeric_limits<std::uint16_t>::max());
+  make_room(draft_.arguments);
   Argument& argument = draft_.arguments.emplace_back();
   argument.kind = kind;
   argument.first = first;
@@ -272,6 +275,7 @@ void Builder::add_quorum(const std::vector<std::uint32_t>& predecessors, std::ui
 void Builder::add_in_edge(std::uint32_t predecessor, EdgeKind kind) {
   const std::size_t tasks = draft_.tasks.size();
   DAG_CHECK(predecessor < tasks);
+  make_room(draft_.edges);
   Edge& edge = draft_.edges.emplace_back();
   edge.predecessor = predecessor;
   edge.successor = static_cast<std::uint32_t>(tasks - 1);
@@ -286,6 +290,7 @@ void Builder::add_edge(std::uint32_t predecessor, std::uint32_t successor, EdgeK
   DAG_CHECK((kind == EdgeKind::conditional) == (predicate.thunk != nullptr));
   Edge edge{predecessor, successor, none, kind};
   if (kind == EdgeKind::conditional) edge.predicate = index_->codes.index_of(draft_.codes, predicate);
+  make_room(draft_.edges);
   draft_.edges.push_back(edge);
   ++draft_.tasks[successor].edge_count;
   if (successor + 1 != draft_.tasks.size()) index_->edges_sealed = false;
