@@ -28,23 +28,34 @@ std::vector<std::string_view> Settings::runners(const std::vector<std::string_vi
 
 void Settings::say(const std::string& progress) const { std::cerr << "dag-bench: " << progress << std::endl; }
 
-Row Settings::measure(std::string workload, std::string unit,
-                      const std::vector<std::string_view>& taking_part, const Ask& what,
-                      const std::function<double(const Answer&)>& value,
-                      const std::map<std::string, std::function<double(const Answer&)>>& parts) {
+Row Settings::measure(std::string workload, std::string unit, const std::vector<Participant>& taking_part,
+                      const Ask& what, const Figure& figure) {
   Row row{std::move(workload), std::move(unit), {}};
-  for (const std::string_view runner : taking_part) row.series.push_back({std::string(runner), {}});
+  for (const Participant& one : taking_part) row.series.push_back({std::string(one.runner), {}});
   for (int repetition = 1; repetition <= repetitions; ++repetition) {
     say(row.workload + ", repetition " + std::to_string(repetition) + " of " + std::to_string(repetitions));
-    for (Series& series : row.series) {
-      const Answer answer = ask(series.runner, what);
-      series.values.push_back(value(answer));
-      for (const auto& [name, part] : parts) {
-        if (answer.numbers.contains(name)) series.parts[name].push_back(part(answer));
+    for (std::size_t i = 0; i < taking_part.size(); ++i) {
+      Series& series = row.series[i];
+      Ask asked = what;
+      if (!taking_part[i].launcher.empty()) asked.launcher = taking_part[i].launcher;
+      const Answer answer = ask(taking_part[i].runner, asked);
+      series.values.push_back(answer.number(figure.number) * figure.factor);
+      for (const Figure::Part& part : figure.parts) {
+        const auto said = answer.numbers.find(part.number);
+        if (said != answer.numbers.end())
+          series.part(part.shown).values.push_back(said->second * figure.factor);
       }
     }
   }
   return row;
+}
+
+Row Settings::measure(std::string workload, std::string unit,
+                      const std::vector<std::string_view>& taking_part, const Ask& what,
+                      const Figure& figure) {
+  std::vector<Participant> participants;
+  for (const std::string_view runner : taking_part) participants.push_back({runner});
+  return measure(std::move(workload), std::move(unit), participants, what, figure);
 }
 
 }  // namespace dag::bench

@@ -2,7 +2,6 @@
 // What all commands share: which runners take part, how often, and the interleaving. A command is a function
 // from this to what it has measured.
 
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,6 +11,22 @@
 #include "tools/bench/runner.hpp"
 
 namespace dag::bench {
+
+/// Which number of an answer is the figure of a row, and which others are its parts; all times `factor`.
+struct Figure {
+  struct Part {
+    std::string shown, number;
+  };
+  std::string number;
+  double factor = 1;
+  std::vector<Part> parts = {};  ///< those that the runner does not say are left out
+};
+
+/// A runner, and what starts it when it is several processes.
+struct Participant {
+  std::string_view runner;
+  std::vector<std::string> launcher = {};
+};
 
 class Settings {
  public:
@@ -29,10 +44,11 @@ class Settings {
   void say(const std::string& progress) const;
 
   /// The repetitions of one workload: the first of every runner, the second of every runner, and so on.
-  /// `what` is the question, `value` turns an answer into the figure of the row.
+  Row measure(std::string workload, std::string unit, const std::vector<Participant>& taking_part,
+              const Ask& what, const Figure& figure);
+  /// Runners that are one process each.
   Row measure(std::string workload, std::string unit, const std::vector<std::string_view>& taking_part,
-              const Ask& what, const std::function<double(const Answer&)>& value,
-              const std::map<std::string, std::function<double(const Answer&)>>& parts = {});
+              const Ask& what, const Figure& figure);
 
  private:
   std::vector<Skipped> skipped_;
@@ -44,5 +60,13 @@ using Options = std::map<std::string, std::string>;
 Section overhead(Settings& settings);
 Section metg_in_one(Settings& settings);
 Section distributed(Settings& settings);
+Section growth(Settings& settings);
+Section memory(Settings& settings);
+Section latency(Settings& settings);
+Section submit(Settings& settings);
+Section coarse(Settings& settings);
+Section steal(Settings& settings);
+Section blob(Settings& settings);
+Section idle(Settings& settings);
 
 }  // namespace dag::bench

@@ -5,7 +5,7 @@
 namespace dag::bench {
 
 Section distributed(Settings& settings) {
-  std::vector<SweepRunner> runners;
+  std::vector<Participant> runners;
   for (const std::string_view runner : settings.runners({libdag, "mpi"})) {
     runners.push_back(runner == libdag ? libdag_in_two() : mpi_in_two());
   }
@@ -25,17 +25,10 @@ Section distributed(Settings& settings) {
   }
 
   const Sweep empty{"empty stencil of width 64", "stencil_1d", {64, quick ? 10u : 1500u, 5}, 0};
-  Row tasks_per_second{empty.workload, "million tasks/s", {}};
-  for (const SweepRunner& runner : runners)
-    tasks_per_second.series.push_back({std::string(runner.runner), {}});
-  for (int repetition = 1; repetition <= settings.repetitions; ++repetition) {
-    settings.say(empty.workload + ", repetition " + std::to_string(repetition));
-    for (std::size_t i = 0; i < runners.size(); ++i) {
-      Ask what = ask_pattern(empty, "0", 1);
-      what.launcher = runners[i].launcher;
-      const Answer answer = ask(runners[i].runner, what);
-      tasks_per_second.series[i].values.push_back(tasks_of(empty) / answer.number("total@0") / 1e6);
-    }
+  Row tasks_per_second = settings.measure(empty.workload, "million tasks/s", runners,
+                                          ask_pattern(empty, "0", 1), {"total@0", 1});
+  for (Series& series : tasks_per_second.series) {
+    for (double& value : series.values) value = tasks_of(empty) / value / 1e6;
   }
   const double rate_of_libdag = tasks_per_second.find(libdag)->median();
   section.verdicts.push_back({"G6", empty.workload, "≥ 5 million tasks/s", 5, rate_of_libdag, false});

@@ -22,6 +22,16 @@ constexpr Command commands[] = {
     {"overhead", "what a task costs that does nothing (G1)", &dag::bench::overhead},
     {"metg", "Task Bench's ten graphs: how short tasks may get", &dag::bench::metg_in_one},
     {"distributed", "two processes on one host (G2, G3, G6)", &dag::bench::distributed},
+    {"growth", "whether a task costs as much among 10 million as among 10 thousand (G11)",
+     &dag::bench::growth},
+    {"memory", "what a waiting task occupies (G8)", &dag::bench::memory},
+    {"latency", "from ready to running: same lane, another lane, asleep, another process (G9, G10)",
+     &dag::bench::latency},
+    {"submit", "from a client process into a cluster (G7)", &dag::bench::submit},
+    {"coarse", "tasks of 300 µs in two processes (G5)", &dag::bench::coarse},
+    {"steal", "work that is born in one of two processes (G14)", &dag::bench::steal},
+    {"blob", "a large output for a task in another process (G12)", &dag::bench::blob},
+    {"idle", "what idle nodes need (G15)", &dag::bench::idle},
 };
 
 /// --peers a,b: names that nobody has are refused, or a typing error would look like a missing package.

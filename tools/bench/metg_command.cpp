@@ -5,7 +5,7 @@
 namespace dag::bench {
 
 Section metg_in_one(Settings& settings) {
-  std::vector<SweepRunner> runners;
+  std::vector<Participant> runners;
   for (const std::string_view runner : settings.runners({libdag, "tbb", "openmp", "starpu"}))
     runners.push_back({runner});
   const auto width = static_cast<std::uint32_t>(settings.quick ? 4 : 16 * settings.threads);

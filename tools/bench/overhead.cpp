@@ -41,15 +41,12 @@ Section overhead(Settings& settings) {
           " of them: from the first line that makes the graph until all have ended. Per process "
           "one round to warm up, then the one that counts. Checked before, with 5000 tasks of each "
           "shape that compute a hash over all their edges."};
-  const auto per_task = [&](const std::string& part) {
-    return [part, tasks](const Answer& answer) { return answer.number(part) * 1e9 / tasks; };
-  };
+  const Figure per_task{"total", 1e9 / tasks, {{"build", "build"}, {"submit", "submit"}, {"run", "run"}}};
   for (const std::string_view name : Shape::names) {
     Options options = threads;
     options.insert({{"shape", std::string(name)}, {"tasks", std::to_string(tasks)}});
-    const Row& row = section.rows.emplace_back(settings.measure(
-        std::string(name), "ns per task", runners, {"overhead", options}, per_task("total"),
-        {{"build", per_task("build")}, {"submit", per_task("submit")}, {"run", per_task("run")}}));
+    const Row& row = section.rows.emplace_back(
+        settings.measure(std::string(name), "ns per task", runners, {"overhead", options}, per_task));
     section.judge_ratio("G1", row, floor_runner, 5);
     section.judge_ratio("G1", row, "tbb", 0.4);
   }

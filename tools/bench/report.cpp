@@ -120,6 +120,16 @@ std::optional<double> Row::ratio(std::string_view runner, std::string_view other
   return above->median() / below->median();
 }
 
+Series::Part& Series::part(const std::string& name) {
+  const auto found =
+      std::find_if(parts.begin(), parts.end(), [&](const Part& one) { return one.name == name; });
+  return found != parts.end() ? *found : parts.emplace_back(Part{name, {}});
+}
+
+std::string Verdict::at_most_text(double limit, std::string_view unit) {
+  return "≤ " + digits(limit) + " " + std::string(unit);
+}
+
 void Section::judge_ratio(std::string goal, const Row& row, std::string_view other, double limit) {
   const auto ratio = row.ratio("libdag", other);
   if (!ratio || (row.find("libdag")->lower_bound && *ratio <= limit)) return;

@@ -19,12 +19,18 @@ namespace dag::bench {
 struct Series {
   std::string runner;
   std::vector<double> values;
-  /// What the values consist of, where the runner says so: by name, one per repetition.
-  std::map<std::string, std::vector<double>> parts = {};
+  /// What the values consist of, or what else was measured, where the runner says so.
+  struct Part {
+    std::string name;
+    std::vector<double> values;  ///< one per repetition
+  };
+  std::vector<Part> parts = {};
   /// At least one value is only known to be more than stated.
   bool lower_bound = false;
 
   double median() const { return summarise(values).median; }
+  /// The part of that name, made when it is not there.
+  Part& part(const std::string& name);
 };
 
 /// One workload, all runners.
@@ -48,6 +54,9 @@ struct Verdict {
   double limit = 0;
   double result = 0;
   bool at_most = true;  ///< otherwise at least
+
+  /// "≤ 5 µs" of limit and unit.
+  static std::string at_most_text(double limit, std::string_view unit);
 
   bool met() const { return at_most ? result <= limit : result >= limit; }
 };

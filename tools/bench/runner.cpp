@@ -60,7 +60,9 @@ Answer ask(std::string_view runner, const Ask& what) {
   }
   words.push_back(program_of(runner));
   words.push_back(what.workload);
-  for (const auto& [name, value] : what.options) {
+  std::map<std::string, std::string> options = what.options;
+  if (!what.launcher.empty()) options["processes"] = "2";
+  for (const auto& [name, value] : options) {
     words.push_back("--" + name);
     words.push_back(value);
   }

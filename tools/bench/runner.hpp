@@ -28,7 +28,8 @@ bool is_built(std::string_view runner);
 struct Ask {
   std::string workload;
   std::map<std::string, std::string> options;
-  /// Put before the program, as `dag run -n 2`; its first word is looked for beside dag-bench, then in PATH.
+  /// What starts two processes of the program, as `dag run -n 2`; the program is told `--processes 2`. Its
+  /// first word is looked for beside dag-bench, then in PATH.
   std::vector<std::string> launcher = {};
   std::chrono::seconds limit = std::chrono::seconds(300);
 };

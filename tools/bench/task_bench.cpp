@@ -27,10 +27,10 @@ std::vector<SweepPoint> points_of(const Answer& answer, const std::string& part)
 
 }  // namespace
 
-SweepRunner libdag_in_two() { return {libdag, {"dag", "run", "-n", "2", "--"}}; }
+Participant libdag_in_two() { return {libdag, {"dag", "run", "-n", "2", "--"}}; }
 
-SweepRunner mpi_in_two() {
-  SweepRunner mpi{"mpi", {"mpirun", "--oversubscribe", "--bind-to", "core", "-n", "2"}};
+Participant mpi_in_two() {
+  Participant mpi{"mpi", {"mpirun", "--oversubscribe", "--bind-to", "core", "-n", "2"}};
   if (geteuid() == 0) mpi.launcher.insert(mpi.launcher.begin() + 1, "--allow-run-as-root");
   return mpi;
 }
@@ -55,7 +55,7 @@ double tasks_of(const Sweep& sweep) {
 }
 
 std::vector<Row> measure_metg(Settings& settings, const std::vector<Sweep>& sweeps,
-                              const std::vector<SweepRunner>& runners, const SweepSetting& setting) {
+                              const std::vector<Participant>& runners, const SweepSetting& setting) {
   struct Measured {
     std::size_t sweep, runner;
     Answer answer;
@@ -80,7 +80,7 @@ std::vector<Row> measure_metg(Settings& settings, const std::vector<Sweep>& swee
   std::vector<Row> rows;
   for (const Sweep& sweep : sweeps) {
     Row& row = rows.emplace_back(Row{sweep.workload, "µs", {}});
-    for (const SweepRunner& runner : runners) row.series.push_back({std::string(runner.runner), {}});
+    for (const Participant& runner : runners) row.series.push_back({std::string(runner.runner), {}});
   }
   for (const Measured& one : all) {
     Series& series = rows[one.sweep].series[one.runner];
@@ -89,7 +89,7 @@ std::vector<Row> measure_metg(Settings& settings, const std::vector<Sweep>& swee
     series.values.push_back(whole.seconds * 1e6);
     series.lower_bound = series.lower_bound || !whole.reached;
     if (const auto points = points_of(one.answer, "run"); !points.empty()) {
-      series.parts["without building"].push_back(metg(points, graph, best_rate).seconds * 1e6);
+      series.part("without building").values.push_back(metg(points, graph, best_rate).seconds * 1e6);
     }
   }
   return rows;

@@ -20,11 +20,6 @@ struct Sweep {
   std::uint64_t longest_iterations = 0;  ///< halved down to one
 };
 
-struct SweepRunner {
-  std::string_view runner;
-  std::vector<std::string> launcher = {};
-};
-
 struct SweepSetting {
   int threads_each = 1;  ///< per process
   double cores = 1;      ///< of all processes together
@@ -32,11 +27,11 @@ struct SweepSetting {
 
 /// One row per sweep, in microseconds; METG is against the best rate that anybody reached in any of them.
 std::vector<Row> measure_metg(Settings& settings, const std::vector<Sweep>& sweeps,
-                              const std::vector<SweepRunner>& runners, const SweepSetting& setting);
+                              const std::vector<Participant>& runners, const SweepSetting& setting);
 
 /// `dag run -n 2`, and what MPI calls that; one thread each.
-SweepRunner libdag_in_two();
-SweepRunner mpi_in_two();
+Participant libdag_in_two();
+Participant mpi_in_two();
 
 /// `patterns` with these iterations.
 Ask ask_pattern(const Sweep& sweep, const std::string& iterations, int threads);

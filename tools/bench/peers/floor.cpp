@@ -3,7 +3,9 @@
 
 #include <vector>
 
-#include "tools/bench/peers/peer.hpp"
+#include "tools/bench/peers/floor.hpp"
+#include "tools/bench/peers/patterned_task.hpp"
+#include "tools/bench/peers/resident.hpp"
 
 namespace dag::bench {
 namespace {
@@ -63,9 +65,8 @@ const Shape* checked_shape = nullptr;
 std::vector<std::uint64_t> checked_values;
 
 Figures overhead(const Request& request) {
-  const Shape shape = request.shape();
   Figures figures;
-  for (int round = 0; round < 2; ++round) {  // The first one warms up.
+  for (const Shape& shape : request.rounds()) {
     Stopwatch whole;
     Stopwatch part;
     Graph graph = build(shape);
@@ -87,11 +88,38 @@ Figures check(const Request& request) {
   return Figures::of_digest(digest(shape, checked_values));
 }
 
+Figures memory(const Request& request) {
+  const Shape shape = request.shape();
+  const std::int64_t before = resident_bytes();
+  const Graph graph = build(shape);
+  Figures figures;
+  figures.numbers["bytes"] = static_cast<double>(resident_bytes() - before);
+  return figures;
+}
+
+/// How fast one undisturbed thread computes: the best of many short runs.
+Figures rate_of_one() {
+  constexpr std::uint64_t iterations = 20'000;
+  double best = 1;
+  for (int run = 0; run < 200; ++run) {
+    const Stopwatch one;
+    compute(iterations);
+    best = std::min(best, one.seconds());
+  }
+  Figures figures;
+  figures.numbers["seconds_per_iteration"] = best / static_cast<double>(iterations);
+  return figures;
+}
+
 }  // namespace
 
 Figures measure(const Request& request) {
   if (request.workload == "overhead") return overhead(request);
   if (request.workload == "check") return check(request);
+  if (request.workload == "memory") return memory(request);
+  if (request.workload == "latency") return floor_latency(request);
+  if (request.workload == "rate") return rate_of_one();
+  if (request.workload == "blob") return floor_blob(request);
   throw UnknownWorkload(request);
 }
 

@@ -15,5 +15,10 @@ std::unique_ptr<Session> open_session(const Request& request);
 void expect_all_finished(const Job& job, std::uint64_t tasks);
 
 Figures libdag_patterns(const Request& request);
+Figures libdag_memory(const Request& request);
+Figures libdag_latency(const Request& request);
+Figures libdag_submit(const Request& request);
+Figures libdag_steal(const Request& request);
+Figures libdag_blob(const Request& request);
 
 }  // namespace dag::bench

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "tools/bench/peers/clock.hpp"
 #include "tools/bench/peers/patterned_task.hpp"
 
 namespace dag::bench {
@@ -99,15 +100,37 @@ Figures patterns(const Request& request, const World& world) {
   });
 }
 
+/// A large message from the second process to the first, which measures.
+Figures blob(const Request& request, const World& world) {
+  const std::uint64_t size_bytes = request.number("bytes", 1 << 20), rounds = request.number("rounds", 5);
+  std::vector<char> bytes(size_bytes, 1);
+  std::vector<std::int64_t> samples;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::int64_t start_ns = now_ns();
+    if (world.rank == 1) {
+      MPI_Send(&start_ns, 1, MPI_INT64_T, 0, 0, MPI_COMM_WORLD);
+      MPI_Send(bytes.data(), static_cast<int>(size_bytes), MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+      continue;
+    }
+    MPI_Recv(&start_ns, 1, MPI_INT64_T, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(bytes.data(), static_cast<int>(size_bytes), MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (round > 0) samples.push_back(now_ns() - start_ns);  // The first one pays for cold memory.
+  }
+  Figures figures;
+  if (world.rank == 0) add_percentiles(figures, "blob", std::move(samples));
+  return figures;
+}
+
 }  // namespace
 
 Figures measure(const Request& request) {
-  if (request.workload != "patterns") throw UnknownWorkload(request);
+  if (request.workload != "patterns" && request.workload != "blob") throw UnknownWorkload(request);
   MPI_Init(nullptr, nullptr);
   World world;
   MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world.size);
-  const Figures figures = patterns(request, world);
+  const Figures figures = request.workload == "blob" ? blob(request, world) : patterns(request, world);
   MPI_Finalize();
   if (world.rank != 0) std::exit(0);
   return figures;

@@ -28,10 +28,9 @@ void run(const Shape& shape, std::vector<char>& stands_for, Kernel kernel) {
 }
 
 Figures overhead(const Request& request) {
-  const Shape shape = request.shape();
-  std::vector<char> stands_for(shape.size());
   Figures figures;
-  for (int round = 0; round < 2; ++round) {  // The first one warms up.
+  for (const Shape& shape : request.rounds()) {
+    std::vector<char> stands_for(shape.size());
     Stopwatch whole;
     run(shape, stands_for, [](std::uint32_t) {});
     figures.numbers["total"] = whole.seconds();

@@ -8,13 +8,17 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "tools/bench/shapes.hpp"
 
 namespace dag::bench {
 
 /// What dag-bench asked for.
-struct Request {
+class Request {
+ public:
+  Request(std::string called, std::string what) : program(std::move(called)), workload(std::move(what)) {}
+
   std::string program;
   std::string workload;
   std::map<std::string, std::string> options;
@@ -30,8 +34,17 @@ struct Request {
   /// Lanes, threads or workers.
   int threads() const { return static_cast<int>(number("threads", 2)); }
   /// The graph that `--shape` and `--tasks` name.
-  Shape shape() const {
-    const auto found = Shape::by_name(text("shape"), static_cast<std::uint32_t>(number("tasks", 1000)));
+  Shape shape() const { return shape_of(number("tasks", 1000)); }
+  /// What an empty graph is measured with: one to warm up, of the same shape but not above 100,000 tasks,
+  /// then the one that counts.
+  std::vector<Shape> rounds() const {
+    const std::uint64_t tasks = number("tasks", 1000);
+    return {shape_of(std::min<std::uint64_t>(tasks, 100'000)), shape_of(tasks)};
+  }
+
+ private:
+  Shape shape_of(std::uint64_t tasks) const {
+    const auto found = Shape::by_name(text("shape"), static_cast<std::uint32_t>(tasks));
     if (!found) throw std::invalid_argument("no shape is called '" + text("shape") + "'");
     return *found;
   }

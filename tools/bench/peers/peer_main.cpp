@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
     if (argc < 2 || argc % 2 != 0) {
       throw std::invalid_argument(std::string("usage: ") + argv[0] + " WORKLOAD [--option value]...");
     }
-    Request request{argv[0], argv[1], {}};
+    Request request(argv[0], argv[1]);
     for (int i = 2; i + 1 < argc; i += 2) {
       const std::string name = argv[i];
       if (!name.starts_with("--")) throw std::invalid_argument("'" + name + "' is not an option");

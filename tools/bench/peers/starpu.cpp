@@ -62,10 +62,9 @@ void run(const Graph& graph, starpu_codelet& codelet) {
 }
 
 Figures overhead(const Request& request) {
-  const Shape shape = request.shape();
   starpu_codelet codelet = codelet_of(&nothing);
   Figures figures;
-  for (int round = 0; round < 2; ++round) {  // The first one warms up.
+  for (const Shape& shape : request.rounds()) {
     Stopwatch whole;
     run(shape, codelet);
     figures.numbers["total"] = whole.seconds();

@@ -6,6 +6,7 @@
 #include <deque>
 #include <vector>
 
+#include "tools/bench/peers/resident.hpp"
 #include "tools/bench/peers/tbb.hpp"
 
 namespace dag::bench {
@@ -32,9 +33,8 @@ void run(flow::graph& graph, std::deque<Node>& nodes, const std::vector<std::uin
 }
 
 Figures overhead(const Request& request) {
-  const Shape shape = request.shape();
   Figures figures;
-  for (int round = 0; round < 2; ++round) {  // The first one warms up.
+  for (const Shape& shape : request.rounds()) {
     Stopwatch whole;
     Stopwatch part;
     flow::graph graph;
@@ -62,6 +62,18 @@ Figures check(const Request& request) {
   return Figures::of_digest(digest(shape, values));
 }
 
+Figures memory(const Request& request) {
+  const Shape shape = request.shape();
+  const std::int64_t before = resident_bytes();
+  flow::graph graph;
+  std::deque<Node> nodes;
+  std::vector<std::uint32_t> sources;
+  build(shape, graph, nodes, sources, [](std::uint32_t) { return [](const flow::continue_msg&) {}; });
+  Figures figures;
+  figures.numbers["bytes"] = static_cast<double>(resident_bytes() - before);
+  return figures;
+}
+
 }  // namespace
 
 Figures measure(const Request& request) {
@@ -70,6 +82,7 @@ Figures measure(const Request& request) {
   if (request.workload == "overhead") return overhead(request);
   if (request.workload == "check") return check(request);
   if (request.workload == "patterns") return tbb_patterns(request);
+  if (request.workload == "memory") return memory(request);
   throw UnknownWorkload(request);
 }
 

@@ -1,0 +1,28 @@
+// G12: a large output for a task in another process.
+
+#include "tools/bench/task_bench.hpp"
+
+namespace dag::bench {
+
+Section blob(Settings& settings) {
+  const std::uint64_t size_bytes = settings.quick ? 1u << 20 : 64u << 20;
+  const Options options = {{"bytes", std::to_string(size_bytes)}, {"rounds", "6"}, {"threads", "1"}};
+  Section section{
+      "blob", std::to_string(size_bytes >> 20) +
+                  " MiB from a task to one in another process of this host: from the last line of the first "
+                  "to the first line of the second, median of five after one that warms up. MPI: send and "
+                  "receive; the floor: one TCP stream over loopback."};
+  std::vector<Participant> runners;
+  for (const std::string_view runner : settings.runners({libdag, floor_runner, "mpi"})) {
+    runners.push_back(runner == libdag  ? libdag_in_two()
+                      : runner == "mpi" ? mpi_in_two()
+                                        : Participant{runner});
+  }
+  const Row& row = section.rows.emplace_back(
+      settings.measure("hand-over", "ms", runners, {"blob", options}, {"blob.p50", 1e3}));
+  section.verdicts.push_back(
+      {"G12", row.workload, Verdict::at_most_text(0.1, "ms"), 0.1, row.find(libdag)->median()});
+  return section;
+}
+
+}  // namespace dag::bench

@@ -1,0 +1,40 @@
+#include "tools/bench/cluster.hpp"
+
+#include <stdlib.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "tools/bench/child.hpp"
+#include "tools/bench/runner.hpp"
+
+namespace dag::bench {
+namespace {
+
+std::string launcher() { return program_folder() + "/dag"; }
+
+}  // namespace
+
+Cluster::Cluster(int nodes) {
+  std::string directory = (std::filesystem::temp_directory_path() / "dag-bench-XXXXXX").string();
+  if (mkdtemp(directory.data()) == nullptr) throw std::runtime_error("no temporary directory");
+  directory_ = directory;
+  const Ended ended =
+      run_child({launcher(), "up", "--nodes", std::to_string(nodes), "--state-dir", directory, "--json"},
+                std::chrono::seconds(60));
+  const nlohmann::json up = nlohmann::json::parse(ended.output, nullptr, false);
+  if (ended.status != 0 || !up.is_object()) throw std::runtime_error("dag up: " + ended.messages);
+  address_ = up.at("address").get<std::string>();
+  for (const auto& node : up.at("nodes")) processes_.push_back(node.at("pid").get<pid_t>());
+}
+
+Cluster::~Cluster() {
+  try {
+    run_child({launcher(), "down", "--state-dir", directory_.string()}, std::chrono::seconds(30));
+  } catch (const std::exception&) {  // Then its nodes are found by hand; the measurement has been made.
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_, ignored);
+}
+
+}  // namespace dag::bench

@@ -1,0 +1,28 @@
+#pragma once
+// A cluster of libdag on this machine for as long as it is measured.
+
+#include <sys/types.h>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace dag::bench {
+
+/// `dag up` in a directory of its own, and `dag down` at the end.
+class Cluster {
+ public:
+  explicit Cluster(int nodes);
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  const std::string& address() const { return address_; }
+  const std::vector<pid_t>& processes() const { return processes_; }
+
+ private:
+  std::filesystem::path directory_;
+  std::string address_;
+  std::vector<pid_t> processes_;
+};
+
+}  // namespace dag::bench
