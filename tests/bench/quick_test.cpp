@@ -63,6 +63,7 @@ TEST_CASE("all commands answer in JSON with every field, and missing peers are n
   CHECK(skipped["tbb"] == "libtbb-dev");
   CHECK(skipped["starpu"] == "libstarpu-dev");
   CHECK(skipped["mpi"] == "libopenmpi-dev");
+  CHECK(skipped["dask"] == "python3-distributed");
   CHECK_FALSE(skipped.contains("floor"));
 
   std::set<std::string> commands;

@@ -35,8 +35,10 @@ Answer read_answer(const std::string& output) {
 
 const std::vector<Runner>& all_runners() {
   static const std::vector<Runner> runners = {
-      {libdag, "libdag itself"}, {floor_runner, "libdag itself"}, {"tbb", "libtbb-dev"},
-      {"openmp", "g++"},         {"starpu", "libstarpu-dev"},     {"mpi", "libopenmpi-dev"},
+      {libdag, "libdag itself"},       {floor_runner, "libdag itself"},
+      {"tbb", "libtbb-dev"},           {"openmp", "g++"},
+      {"starpu", "libstarpu-dev"},     {"mpi", "libopenmpi-dev"},
+      {"dask", "python3-distributed"},
   };
   return runners;
 }
