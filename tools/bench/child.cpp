@@ -12,9 +12,13 @@
 #include <cstring>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace dag::bench {
 namespace {
+
+/// How long a program may take to end after it was told to.
+constexpr auto end_grace = std::chrono::seconds(10);
 
 struct Pipe {
   int read = -1, write = -1;
@@ -47,7 +51,7 @@ std::vector<char*> environment_without_dag() {
   return kept;
 }
 
-/// Its own process group: what it started goes with it.
+/// In our process group: whoever interrupts us, interrupts it too.
 pid_t spawn(const std::vector<std::string>& words, const Pipe& out, const Pipe& err) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -58,15 +62,10 @@ pid_t spawn(const std::vector<std::string>& words, const Pipe& out, const Pipe& 
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out.write, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, err.write, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
   pid_t child = 0;
   const int failed =
-      posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environment.data());
+      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
   if (failed != 0) throw std::runtime_error("cannot start " + words[0] + ": " + std::strerror(failed));
   return child;
 }
@@ -79,7 +78,7 @@ Ended run_child(const std::vector<std::string>& words, std::chrono::seconds limi
   Pipe::close_end(out.write);
   Pipe::close_end(err.write);
   Ended ended;
-  const auto deadline = std::chrono::steady_clock::now() + limit;
+  auto deadline = std::chrono::steady_clock::now() + limit;
   std::array<pollfd, 2> ends = {pollfd{out.read, POLLIN, 0}, pollfd{err.read, POLLIN, 0}};
   std::array<std::string*, 2> texts = {&ended.output, &ended.messages};
   int open = 2;
@@ -90,9 +89,13 @@ Ended run_child(const std::vector<std::string>& words, std::chrono::seconds limi
         poll(ends.data(), ends.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) {
-      ended.timed_out = true;
-      kill(-child, SIGKILL);
-      break;
+      // What starts others (`dag run`, `mpirun`) ends them when it is asked to; only then it is made to.
+      if (std::exchange(ended.timed_out, true)) {
+        kill(child, SIGKILL);
+        break;
+      }
+      kill(child, SIGTERM);
+      deadline = std::chrono::steady_clock::now() + end_grace;
     }
     for (std::size_t i = 0; i < ends.size(); ++i) {
       if (ends[i].revents == 0) continue;

@@ -1,6 +1,6 @@
 // G9 and G10: from ready to running.
 
-#include "tools/bench/commands.hpp"
+#include "tools/bench/task_bench.hpp"
 
 namespace dag::bench {
 
@@ -13,10 +13,15 @@ Section latency(Settings& settings) {
           rounds +
           " samples (a twentieth of that where lanes sleep between) and says "
           "their median; `p99` is the 99th of a hundred. The floor is a raw futex wake."};
-  const auto add = [&](const std::string& workload, const std::string& name,
-                       const std::vector<std::string_view>& runners, const Ask& what) -> const Row& {
+  const auto add = [&](const std::string& workload, const std::string& kind,
+                       const std::vector<std::string_view>& runners) -> const Row& {
+    Ask what{"latency", {{"kind", kind}, {"threads", std::to_string(settings.threads)}, {"rounds", rounds}}};
+    if (kind == "process") {
+      what.options["threads"] = "1";
+      what.launcher = libdag_in_two().launcher;
+    }
     return section.rows.emplace_back(
-        settings.measure(workload, "µs", runners, what, {name + ".p50", 1e6, {{"p99", name + ".p99"}}}));
+        settings.measure(workload, "µs", runners, what, {kind + ".p50", 1e6, {{"p99", kind + ".p99"}}}));
   };
   const auto judge = [&](const std::string& goal, const Row& row, double p50, double p99) {
     Series series = *row.find(libdag);
@@ -25,15 +30,14 @@ Section latency(Settings& settings) {
     section.verdicts.push_back({goal, row.workload + ", p99", Verdict::at_most_text(p99, "µs"), p99,
                                 summarise(series.part("p99").values).median});
   };
-  const Ask one{"latency", {{"threads", std::to_string(settings.threads)}, {"rounds", rounds}}};
-  judge("G9", add("same lane", "same", {libdag}, one), 0.5, 5);
+  judge("G9", add("same lane", "same", {libdag}), 0.5, 5);
   if (settings.threads > 1) {
-    judge("G9", add("another lane, awake", "awake", {libdag}, one), 0.5, 5);
-    const Row& asleep = add("another lane, asleep", "asleep", settings.runners({libdag, floor_runner}), one);
-    section.judge_ratio("G10", asleep, floor_runner, 1.3);
+    judge("G9", add("another lane, awake", "awake", {libdag}), 0.5, 5);
+    section.judge_ratio("G10",
+                        add("another lane, asleep", "asleep", settings.runners({libdag, floor_runner})),
+                        floor_runner, 1.3);
   }
-  const Ask two{"latency", {{"threads", "1"}, {"rounds", rounds}}, {"dag", "run", "-n", "2", "--"}};
-  judge("G9", add("another process", "process", {libdag}, two), 1.5, 20);
+  judge("G9", add("another process", "process", {libdag}), 1.5, 20);
   return section;
 }
 

@@ -14,13 +14,13 @@ namespace {
 /// How many processes the tasks of a small graph ran in.
 std::size_t processes_that_run(Session& session) {
   Graph graph("who is there");
-  std::vector<Output<std::int64_t>> all;
+  std::vector<Output<std::int64_t>> asked;
   for (int task = 0; task < 64; ++task) {
-    all.push_back(graph.task("where", [] { return std::int64_t{getpid()}; }));
+    asked.push_back(graph.task("where", [] { return std::int64_t{getpid()}; }));
   }
   const Job job = session.submit(graph);
   std::set<std::int64_t> processes;
-  for (const auto& one : all) processes.insert(job.get(one));
+  for (const auto& one : asked) processes.insert(job.get(one));
   return processes.size();
 }
 

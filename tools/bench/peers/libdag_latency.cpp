@@ -39,8 +39,10 @@ struct Branch {
   std::int64_t latency_ns = 0;
 };
 
-/// Two tasks become ready at once and last `busy_ns` each: one stays, and how soon the other starts is up to
-/// another lane. Before, one task lasts `quiet_ns`, in which that lane has nothing to do.
+/// Two tasks become ready at once and last until `busy_ns` later: one stays, and how soon the other starts is
+/// up to another lane. Both end at the same instant, so that lane has been dry for no longer than it takes to
+/// start the task that joins them, and is awake; unless that one lasts `quiet_ns`, in which the lane has
+/// nothing to do.
 struct Fork {
   std::int64_t quiet_ns = 0;
   std::int64_t busy_ns = 0;
@@ -55,7 +57,7 @@ std::vector<std::int64_t> on_another_lane(Session& session, Fork fork, std::uint
   };
   const auto branch = [](std::int64_t busy_ns, End before) {
     const std::int64_t start = now_ns();
-    busy_until(start + busy_ns);
+    busy_until(before.at_ns + busy_ns);
     return Branch{start - before.at_ns};
   };
   const auto join = [](std::int64_t quiet_ns, Branch one, Branch other) {
@@ -99,20 +101,20 @@ std::vector<std::int64_t> in_another_process(Session& session, std::uint32_t ste
 Figures libdag_latency(const Request& request) {
   const auto session = open_session(request);
   const auto rounds = static_cast<std::uint32_t>(request.number("rounds", 1000));
+  const std::string kind = request.text("kind");
   Figures figures;
-  if (request.number("processes", 1) > 1) {
-    in_another_process(*session, rounds);  // Warms up.
-    add_percentiles(figures, "process", in_another_process(*session, rounds));
-    return figures;
-  }
-  on_the_same_lane(*session, rounds);  // Warms up.
-  add_percentiles(figures, "same", on_the_same_lane(*session, rounds));
-  if (request.threads() > 1) {
-    add_percentiles(figures, "awake", on_another_lane(*session, {0, 10'000}, rounds));
-    // The lane has 3 ms to fall asleep. Of the branches the second is as late as the first lasts when nobody
-    // wakes.
-    add_percentiles(figures, "asleep",
+  on_the_same_lane(*session, 1000);  // Warms up.
+  if (kind == "same") {
+    add_percentiles(figures, kind, on_the_same_lane(*session, rounds));
+  } else if (kind == "awake") {
+    add_percentiles(figures, kind, on_another_lane(*session, {0, 100'000}, rounds));
+  } else if (kind == "asleep") {  // The lane has 3 ms to fall asleep.
+    add_percentiles(figures, kind,
                     on_another_lane(*session, {3'000'000, 500'000}, std::max(rounds / 20, 5u)));
+  } else if (kind == "process") {
+    add_percentiles(figures, kind, in_another_process(*session, rounds));
+  } else {
+    throw std::invalid_argument("no latency is called '" + kind + "'");
   }
   return figures;
 }

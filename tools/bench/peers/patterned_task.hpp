@@ -55,7 +55,7 @@ inline constexpr double rate_of_no_interest = 0.2;
 /// `run(iterations)` answers figures, which are returned under `name@iterations`.
 template <class Run>
 Figures sweep(const Request& request, Run run) {
-  Figures all;
+  Figures answer;
   const std::string list = request.text("iterations");
   run(std::uint64_t{1});
   double best_rate = 0;
@@ -63,13 +63,13 @@ Figures sweep(const Request& request, Run run) {
     const std::size_t comma = std::min(list.find(',', at), list.size());
     const std::string iterations = list.substr(at, comma - at);
     const Figures figures = run(std::stoull(iterations));
-    for (const auto& [name, value] : figures.numbers) all.numbers[name + "@" + iterations] = value;
+    for (const auto& [name, value] : figures.numbers) answer.numbers[name + "@" + iterations] = value;
     const double rate = std::stod(iterations) / figures.numbers.at("total");
     best_rate = std::max(best_rate, rate);
     if (rate < best_rate * rate_of_no_interest) break;
     at = comma + 1;
   }
-  return all;
+  return answer;
 }
 
 }  // namespace dag::bench

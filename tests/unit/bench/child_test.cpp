@@ -1,0 +1,37 @@
+// Starting what is measured: what it prints, how it ends, and that it does not outlive its time.
+
+#include "tools/bench/child.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+using dag::bench::Ended;
+using dag::bench::run_child;
+
+TEST_CASE("a child's output, messages and status come back") {
+  const Ended ended =
+      run_child({"sh", "-c", "echo data; echo message >&2; exit 3"}, std::chrono::seconds(60));
+  CHECK(ended.output == "data\n");
+  CHECK(ended.messages == "message\n");
+  CHECK(ended.status == 3);
+  CHECK_FALSE(ended.timed_out);
+}
+
+TEST_CASE("a child that takes too long is told to end") {
+  const Ended ended =
+      run_child({"sh", "-c", "trap 'echo told; exit 4' TERM; while :; do :; done"}, std::chrono::seconds(1));
+  CHECK(ended.timed_out);
+  CHECK(ended.output == "told\n");
+  CHECK(ended.status == 4);
+}
+
+TEST_CASE("variables that would change a measured program do not reach it") {
+  setenv("DAG_ADDRESS", "127.0.0.1:1", 1);
+  CHECK(run_child({"sh", "-c", "echo \"$DAG_ADDRESS\""}, std::chrono::seconds(60)).output == "\n");
+  unsetenv("DAG_ADDRESS");
+}
+
+TEST_CASE("a program that is not there is an error that names it") {
+  CHECK_THROWS_WITH(run_child({"dag-bench-nobody"}, std::chrono::seconds(1)),
+                    Catch::Contains("dag-bench-nobody"));
+}
