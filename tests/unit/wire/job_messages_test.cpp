@@ -160,7 +160,7 @@ TEST_CASE("much cannot be made of little: a list of small things is not read as 
   // Outcomes.plain and Outcomes.records, made to point to the same list; and a count that no honest frame
   // could have.
   Random random(3);
-  message::Outcomes outcomes{JobId{1}, 0, {}, 1, {}, std::vector<OutputName>(2000), {}, {}, 0};
+  message::Outcomes outcomes{JobId{1}, 0, {}, 1, {}, std::vector<OutputName>(2000), {}, {}, 0, {}};
   const Blob frame = *encode(samples::envelope_of({JobMessage{outcomes}}), limit, samples::codes());
   std::vector<std::byte> bytes(frame.bytes().begin(), frame.bytes().end());
   // Any word may become any pointer to the long list; what comes of it stays small.
