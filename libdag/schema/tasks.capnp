@@ -31,7 +31,10 @@ struct Tasks {
     replicate :group {           # get a copy of a saved state and hold it
       record @9 :Records.OutcomeRecord;
       holders @10 :List(Ids.Life);
-      savedAs @21 :SavedAs;
+      saveGroup @21 :UInt32;     # the save group's first job actor
+      saveMembers @22 :UInt32;   # job actors of the group; the saves of one number belong together
+      saveNumber @23 :UInt32;    # from 1
+      saveActor @24 :UInt32;
     }
     holding @11 :Records.OutputName;
     report @12 :Report;
@@ -73,14 +76,6 @@ struct Lend {
   standsFor @19 :Ids.AttemptNumber;
   generation @20 :Ids.AttemptNumber;   # of a call: the create attempt that makes, or made, the actor's object that is meant
   generationEpoch @21 :Ids.Epoch;
-}
-
-struct SavedAs {
-  # Which save of which job actor; those of one group and number belong together.
-  group @0 :UInt32;              # its first job actor
-  members @1 :UInt32;
-  number @2 :UInt32;             # from 1
-  actor @3 :UInt32;
 }
 
 struct Wanted {

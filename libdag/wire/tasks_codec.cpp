@@ -17,7 +17,7 @@ std::size_t words(const message::Release& message) {
   return 1 + message.names.size() * words_of<schema::OutputName>;
 }
 std::size_t words(const message::Replicate& message) {
-  return words(message.record) + message.holders.size() + words_of<schema::SavedAs>;
+  return words(message.record) + message.holders.size();
 }
 std::size_t words(const message::Holding&) { return words_of<schema::OutputName>; }
 std::size_t words(const message::Report& message) {
@@ -63,11 +63,11 @@ void write(schema::Tasks::Builder to, const message::Replicate& message, const C
   auto builder = to.initReplicate();
   write(builder.initRecord(), message.record, codes);
   write_lives(message.holders, [&](unsigned count) { return builder.initHolders(count); });
-  auto as = builder.initSavedAs();
-  as.setGroup(message.as.group);
-  as.setMembers(message.as.members);
-  as.setNumber(message.as.number);
-  as.setActor(message.as.actor);
+  // No struct of its own: a pointer more here would make all of these messages longer, the hot ones too.
+  builder.setSaveGroup(message.as.group);
+  builder.setSaveMembers(message.as.members);
+  builder.setSaveNumber(message.as.number);
+  builder.setSaveActor(message.as.actor);
 }
 
 void write(schema::Tasks::Builder to, const message::Holding& message, const CodeMap&) {
@@ -159,13 +159,13 @@ bool read(schema::Tasks::Reader from, Reading& reading, JobMessage& into) {
       return true;
     case schema::Tasks::REPLICATE: {
       const auto reader = from.getReplicate();
-      const auto as = reader.getSavedAs();
-      into = message::Replicate{job,
-                                shard,
-                                epoch,
-                                read(reader.getRecord(), reading),
-                                read_lives(reader.getHolders(), reading, "Tasks.replicate.holders"),
-                                {as.getGroup(), as.getMembers(), as.getNumber(), as.getActor()}};
+      into = message::Replicate{
+          job,
+          shard,
+          epoch,
+          read(reader.getRecord(), reading),
+          read_lives(reader.getHolders(), reading, "Tasks.replicate.holders"),
+          {reader.getSaveGroup(), reader.getSaveMembers(), reader.getSaveNumber(), reader.getSaveActor()}};
       return true;
     }
     case schema::Tasks::HOLDING:
