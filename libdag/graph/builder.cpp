@@ -237,10 +237,12 @@ std::uint32_t Builder::next_in_edge() {
 void Builder::add_literal(Blob value) {
   open();
   const std::uint32_t next = size32(draft_.literals.size());
-  const auto [at, fresh] = index_->shared_literals.try_emplace(value.bytes().data(), next);
-  const bool shared = !fresh && value;  // Null blobs all lie nowhere.
-  add_argument(ArgumentKind::literal, shared ? at->second : next, 1, 0);
-  if (!shared) draft_.literals.push_back(std::move(value));
+  if (value.on_heap()) {  // Others are not shared: they lie nowhere, or in the Blob itself.
+    const auto [at, fresh] = index_->shared_literals.try_emplace(value.bytes().data(), next);
+    if (!fresh) return add_argument(ArgumentKind::literal, at->second, 1, 0);
+  }
+  add_argument(ArgumentKind::literal, next, 1, 0);
+  draft_.literals.push_back(std::move(value));
 }
 
 void Builder::add_literal(const Writer& value) {

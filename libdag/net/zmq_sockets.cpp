@@ -55,10 +55,11 @@ Error bind_error(const Address& address, int problem) {
   throw std::runtime_error(std::string("libzmq: ") + what + ": " + zmq_strerror(zmq_errno()));
 }
 
-void release_blob(void*, void* detached) { static_cast<void>(Blob::attach(detached)); }
+void release_blob(void*, void* kept) { delete static_cast<Blob*>(kept); }
 
 /// Below this, copying is cheaper than counting a reference from another thread.
 constexpr std::size_t shared_from_bytes = 8 * 1024;
+static_assert(shared_from_bytes > Blob::inline_bytes_max);
 
 }  // namespace
 
@@ -131,7 +132,7 @@ zmq::message_t message_of(Blob frame) {
   if (bytes.size() < shared_from_bytes) return zmq::message_t(bytes.data(), bytes.size());
   // libzmq only reads; its interface says void* because it may also be given memory to fill.
   void* data = const_cast<std::byte*>(bytes.data());
-  return zmq::message_t(data, bytes.size(), release_blob, frame.detach());
+  return zmq::message_t(data, bytes.size(), release_blob, new Blob(std::move(frame)));
 }
 
 }  // namespace dag::net

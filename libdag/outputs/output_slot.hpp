@@ -1,5 +1,5 @@
 #pragma once
-// Where a row keeps its output: one word that several lanes may read while the home clears it.
+// Where a row keeps its output: lanes read it while the home clears or replaces it.
 
 #include <atomic>
 #include <cstdint>
@@ -8,8 +8,10 @@
 
 namespace dag {
 
-/// A Blob that threads may store, load and clear at once. The lowest bit of the pointer is a lock that is
-/// held for the two instructions that count a reference; blobs are 64-byte aligned, so the bit is free.
+/// A Blob that threads may store, load and clear at once. Its word and its state are read as a seqlock: a
+/// reader that finds the same state before and after it read the word has both from one store. That is all
+/// for small values, which need no lock and no reference. For a block on the heap the reader holds the
+/// state's lock bit for the instructions that count its reference, so that nobody releases it meanwhile.
 class OutputSlot {
  public:
   OutputSlot() = default;
@@ -19,34 +21,59 @@ class OutputSlot {
 
   /// Replaces what was there.
   void store(Blob blob) {
-    const std::uintptr_t old = lock();
-    unlock(reinterpret_cast<std::uintptr_t>(blob.detach()));
-    Blob::attach(reinterpret_cast<void*>(old));  // Released here, outside the lock.
+    const std::uint32_t seen = lock();
+    const Blob::Parts after = blob.detach();
+    const Blob::Parts before{word_.load(std::memory_order_relaxed), kind_in(seen)};
+    // Released: a reader who gets this word finds the state locked or newer.
+    word_.store(after.word, std::memory_order_release);
+    state_.store((seen & ~kind_mask) + one_version + (std::uint32_t{after.kind} << kind_shift),
+                 std::memory_order_release);
+    Blob::attach(before);  // Released here, outside the lock.
   }
-  /// A reference to what is there; a Blob that holds nothing when nothing is.
+  /// What is there; a Blob that holds nothing when nothing is.
   Blob load() const {
-    if (word_.load(std::memory_order_acquire) == 0) return {};
-    const std::uintptr_t held = lock();
-    Blob mine = Blob::attach(reinterpret_cast<void*>(held));
-    Blob copy = mine;
-    mine.detach();  // The slot keeps its own reference.
-    unlock(held);
-    return copy;
+    for (;;) {
+      const std::uint32_t seen = state_.load(std::memory_order_acquire);
+      if ((seen & locked) != 0) continue;
+      const std::uint8_t kind = kind_in(seen);
+      if (kind == Blob::Parts::nothing) return {};
+      if (kind == Blob::Parts::block) return load_block();
+      const std::uint64_t word = word_.load(std::memory_order_acquire);
+      if (state_.load(std::memory_order_relaxed) == seen) return Blob::attach({word, kind});
+    }
   }
   void clear() { store({}); }
 
  private:
-  std::uintptr_t lock() const {
-    std::uintptr_t seen = word_.load(std::memory_order_relaxed) & ~std::uintptr_t{1};
-    while (
-        !word_.compare_exchange_weak(seen, seen | 1, std::memory_order_acquire, std::memory_order_relaxed)) {
-      seen &= ~std::uintptr_t{1};
+  // The state: a lock, the Blob's kind, and how often it was stored, so that a value which comes back is not
+  // taken for one that stayed.
+  static constexpr std::uint32_t locked = 1;
+  static constexpr std::uint32_t kind_shift = 1;
+  static constexpr std::uint32_t kind_mask = std::uint32_t{15} << kind_shift;
+  static constexpr std::uint32_t one_version = std::uint32_t{1} << 5;
+
+  static std::uint8_t kind_in(std::uint32_t state) {
+    return static_cast<std::uint8_t>((state & kind_mask) >> kind_shift);
+  }
+  std::uint32_t lock() const {
+    std::uint32_t seen = state_.load(std::memory_order_relaxed) & ~locked;
+    while (!state_.compare_exchange_weak(seen, seen | locked, std::memory_order_acquire,
+                                         std::memory_order_relaxed)) {
+      seen &= ~locked;
     }
     return seen;
   }
-  void unlock(std::uintptr_t value) const { word_.store(value, std::memory_order_release); }
+  Blob load_block() const {
+    const std::uint32_t seen = lock();
+    Blob mine = Blob::attach({word_.load(std::memory_order_relaxed), kind_in(seen)});
+    Blob copy = mine;
+    mine.detach();  // The slot keeps its own reference.
+    state_.store(seen, std::memory_order_release);
+    return copy;
+  }
 
-  mutable std::atomic<std::uintptr_t> word_{0};
+  std::atomic<std::uint64_t> word_{0};
+  mutable std::atomic<std::uint32_t> state_{0};
 };
 
 }  // namespace dag

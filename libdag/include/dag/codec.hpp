@@ -383,12 +383,22 @@ T decode(Reader& r) {
 /// A value as a Blob, and back. Trailing bytes are refused: they mean writer and reader disagree.
 template <class T>
 Blob to_blob(const T& value) {
+  if constexpr (Plain<T> && !HasOwnCodec<T>) {
+    return Blob(std::as_bytes(std::span(&value, 1)));  // The same bytes, without a buffer between.
+  }
   Writer w;
   encode<T>(w, value);
   return Blob(w.bytes());
 }
 template <class T>
 T from_blob(const Blob& blob) {
+  if constexpr (Plain<T> && !HasOwnCodec<T> && !std::same_as<T, bool>) {
+    if (blob.size_bytes() == sizeof(T)) {
+      T value;
+      std::memcpy(&value, blob.bytes().data(), sizeof value);
+      return value;
+    }
+  }
   Reader r(blob.bytes());
   T value = decode<T>(r);
   if (!r.at_end()) {

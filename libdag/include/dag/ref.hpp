@@ -18,15 +18,22 @@ class Ref {
 
   /// The value, decoded at the first look. Valid as long as this Ref.
   const T& operator*() const {
-    if (!value_) value_ = std::make_shared<const T>(detail::from_blob<T>(blob_));
-    return *value_;
+    if (!decoded_) decoded_ = std::make_shared<const Decoded>(blob_);
+    return decoded_->value;
   }
   const T* operator->() const { return &**this; }
   const Blob& blob() const { return blob_; }
 
  private:
+  /// A value may point into its bytes, and those of a small Blob lie in the Blob itself: they stay together.
+  struct Decoded {
+    explicit Decoded(const Blob& from) : blob(from), value(detail::from_blob<T>(blob)) {}
+    Blob blob;
+    T value;
+  };
+
   Blob blob_;
-  mutable std::shared_ptr<const T> value_;
+  mutable std::shared_ptr<const Decoded> decoded_;
 };
 
 namespace detail {

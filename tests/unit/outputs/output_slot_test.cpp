@@ -36,11 +36,33 @@ TEST_CASE("what was loaded outlives the slot and its clearing") {
   CHECK(detail::from_blob<std::uint64_t>(copy) == 7);
 }
 
-TEST_CASE("no bytes are copied") {
+TEST_CASE("no bytes are copied, but for those that fit into a word") {
   OutputSlot slot;
-  const Blob blob = detail::to_blob(std::uint64_t{9});
+  const Blob blob = detail::to_blob(std::string("more than a word"));
   slot.store(blob);
   CHECK(slot.load().bytes().data() == blob.bytes().data());
+  slot.store(detail::to_blob(std::uint64_t{9}));
+  const Blob small = slot.load();
+  CHECK_FALSE(small.on_heap());
+  CHECK(small.bytes().data() == reinterpret_cast<const std::byte*>(&small));
+}
+
+TEST_CASE("a Blob of any size holds its bytes, and one without bytes is not nothing") {
+  for (std::size_t size = 0; size <= 20; ++size) {
+    const std::string bytes(size, 'x');
+    const Blob blob(std::as_bytes(std::span(bytes)));
+    CHECK(blob);
+    CHECK(blob.on_heap() == (size > Blob::inline_bytes_max));
+    CHECK(blob.size_bytes() == size);
+    Blob copy = blob;
+    const Blob moved = std::move(copy);
+    CHECK(moved.same_bytes(blob));
+    CHECK_FALSE(copy);
+    OutputSlot slot;
+    slot.store(moved);
+    CHECK(slot.load().same_bytes(blob));
+    CHECK(std::memcmp(slot.load().bytes().data(), bytes.data(), size) == 0);
+  }
 }
 
 TEST_CASE("readers see one of the stored values whole, or nothing, while others store and clear") {
@@ -52,14 +74,24 @@ TEST_CASE("readers see one of the stored values whole, or nothing, while others 
     while (!done.load()) {
       const Blob blob = slot.load();
       if (!blob) continue;
-      const auto value = detail::from_blob<std::uint64_t>(blob);
+      std::uint64_t value = 0;
+      if (blob.on_heap()) {
+        const auto both = detail::from_blob<std::array<std::uint64_t, 2>>(blob);
+        value = both[0] == both[1] ? both[0] : 0;
+      } else {
+        value = detail::from_blob<std::uint64_t>(blob);
+      }
       if (value == 0 || value > 2 * rounds) ++wrong;
       ++seen;
     }
   };
   const auto write = [&](std::uint64_t base) {
     for (std::uint64_t i = 1; i <= rounds; ++i) {
-      slot.store(detail::to_blob(base + i));
+      if (i % 2 == 0) {
+        slot.store(detail::to_blob(base + i));
+      } else {
+        slot.store(detail::to_blob(std::array<std::uint64_t, 2>{base + i, base + i}));
+      }
       if (i % 7 == 0) slot.clear();
     }
   };
