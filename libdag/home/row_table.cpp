@@ -40,6 +40,7 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
   std::uint32_t needed = 0;
   for (std::uint32_t task = 0; task < count; ++task) needed += is_mine(task) || ghost[task] ? 1 : 0;
   RowIndex row = rows_.grow(needed);
+  if (needed == count) part->first_row = row;
   const std::uint32_t number = parts_.size();
   for (std::uint32_t task = 0; task < count; ++task) {
     if (!is_mine(task) && !ghost[task]) continue;
@@ -65,8 +66,15 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
   for (std::uint32_t task = 0; task < count; ++task) part->first_out[task + 1] += part->first_out[task];
   part->out.resize(fragment->edges.size());
   std::vector<std::uint32_t> at(part->first_out.begin(), part->first_out.end() - 1);
-  for (std::uint32_t i = 0; i < fragment->edges.size(); ++i)
-    part->out[at[fragment->edges[i].predecessor]++] = i;
+  part->lane_successors.assign(fragment->edges.size(), no_row);
+  for (std::uint32_t i = 0; i < fragment->edges.size(); ++i) {
+    const Edge& edge = fragment->edges[i];
+    const std::uint32_t place = at[edge.predecessor]++;
+    part->out[place] = i;
+    if (edge.kind == EdgeKind::strong && is_mine(edge.successor)) {
+      part->lane_successors[place] = part->rows[edge.successor];
+    }
+  }
   for (const Edge& edge : fragment->edges) {
     // Its condition is evaluated where the predecessor ran, so that end is more than a lane says quickly.
     if (edge.kind == EdgeKind::conditional && part->rows[edge.predecessor] != no_row) {
@@ -101,11 +109,11 @@ bool RowTable::gather_inputs(RowIndex row, std::vector<Blob>& blobs, std::vector
   const TaskDraft& task = fragment.tasks[wanted.task];
   blobs.clear();
   views.clear();
+  if (task.argument_count == 0) return true;
   std::size_t total = 0;
   for (std::uint32_t i = 0; i < task.argument_count; ++i)
     total += fragment.arguments[task.first_argument + i].count;
   blobs.reserve(total);  // Views point into it: it must not move.
-  views.reserve(task.argument_count);
   for (std::uint32_t i = 0; i < task.argument_count; ++i) {
     const detail::Argument& argument = fragment.arguments[task.first_argument + i];
     const Blob* first = blobs.data() + blobs.size();
@@ -117,13 +125,12 @@ bool RowTable::gather_inputs(RowIndex row, std::vector<Blob>& blobs, std::vector
     const bool may_be_absent = argument.kind == ArgumentKind::maybe || argument.kind == ArgumentKind::quorum;
     for (std::uint32_t j = 0; j < argument.count; ++j) {
       const Edge& edge = fragment.edges[task.first_edge + argument.first + j];
-      const RowIndex predecessor = in.rows[edge.predecessor];
-      Blob blob = rows_[predecessor].output.load();
-      if (!blob && !(may_be_absent && word(predecessor).outcome != Outcome::finished)) {
+      const RowIndex predecessor = in.row_of(edge.predecessor);
+      blobs.push_back(rows_[predecessor].output.load());
+      if (!blobs.back() && !(may_be_absent && word(predecessor).outcome != Outcome::finished)) {
         missing_edge = argument.first + j;
         return false;
       }
-      blobs.push_back(std::move(blob));
     }
     views.push_back({first, argument.count});
   }

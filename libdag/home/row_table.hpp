@@ -8,8 +8,11 @@
 // closes the gate and waits for the few instructions that lanes are inside it (gate.hpp). That is instead of
 // an epoch in every word: decrements of an older count cannot exist, and a lane pays one store for it.
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "dag/detail/fragment.hpp"
@@ -34,6 +37,7 @@ struct Row {
   /// A lane that ran it may end it and satisfy its local strong edges by itself. Otherwise the home ends it.
   bool ends_by_itself = false;
 };
+static_assert(sizeof(Row) <= 48, "a row's hot fields share a cache line most of the time");
 
 /// A fragment some of whose tasks have rows here.
 struct Part {
@@ -42,6 +46,19 @@ struct Part {
   std::vector<RowIndex> rows;            ///< per task; no_row where neither it nor a successor is ours
   std::vector<std::uint32_t> first_out;  ///< per task (and one more): where its out-edges begin in `out`
   std::vector<std::uint32_t> out;        ///< indices into fragment->edges, grouped by predecessor
+  /// As `out`: the row that a lane satisfies by itself, over a strong edge inside this shard; no_row for all
+  /// other edges. One load per edge on the hot path instead of three that depend on each other.
+  std::vector<RowIndex> lane_successors;
+  /// When every task has a row: of task 0, the others follow. Spares readers of inputs the look into `rows`.
+  RowIndex first_row = no_row;
+
+  RowIndex row_of(std::uint32_t task) const { return first_row != no_row ? first_row + task : rows[task]; }
+};
+
+/// A row that the caller runs, and as which attempt.
+struct ClaimedRow {
+  RowIndex row = no_row;
+  std::uint32_t attempt = 0;
 };
 
 /// What a switch of the tests forces: every task as a bare row where that is possible, or none.
@@ -94,23 +111,31 @@ class RowTable {
   /// `decide(row)` are called for rows that owe something. The other out-edges are the home's.
   template <class Ready, class Decide>
   void satisfy_local_strong(RowIndex row, Ready&& ready, Decide&& decide) {
-    const Row& ended = rows_[row];
-    const Part& in = *parts_[ended.part];
-    for (std::uint32_t i = in.first_out[ended.task]; i < in.first_out[ended.task + 1]; ++i) {
-      const detail::Edge& edge = in.fragment->edges[in.out[i]];
-      if (edge.kind != detail::EdgeKind::strong) continue;
-      const RowIndex successor = in.rows[edge.successor];
-      if (successor == no_row || rows_[successor].ghost) continue;
-      switch (apply(successor, PredecessorEnded{}).what) {
-        case Do::make_ready:
-          ready(successor);
-          break;
-        case Do::decide:
-          decide(successor);
-          break;
-        default:
-          break;
+    for (const RowIndex successor : lane_successors(row)) {
+      if (successor != no_row) satisfy(successor, PredecessorEnded{}, ready, decide);
+    }
+  }
+  /// The same, but the first row that becomes plain ready is claimed by the caller: it is not told to
+  /// `ready`, it is the answer.
+  template <class Ready, class Decide>
+  std::optional<ClaimedRow> satisfy_and_claim(RowIndex row, Ready&& ready, Decide&& decide) {
+    std::optional<ClaimedRow> claimed;
+    for (const RowIndex successor : lane_successors(row)) {
+      if (successor == no_row) continue;
+      if (claimed) {
+        satisfy(successor, PredecessorEnded{}, ready, decide);
+      } else if (const Next after = satisfy(successor, PredecessorEndedClaiming{}, ready, decide);
+                 after.what == Do::run) {
+        claimed = ClaimedRow{successor, after.word.attempt};
       }
+    }
+    return claimed;
+  }
+  /// Lets the rows that an end of this one will touch come into the cache meanwhile.
+  void prefetch_successors(RowIndex row) const {
+    const std::span<const RowIndex> successors = lane_successors(row);
+    for (const RowIndex successor : successors.first(std::min<std::size_t>(successors.size(), 4))) {
+      if (successor != no_row) __builtin_prefetch(&rows_[successor], 1);
     }
   }
 
@@ -120,6 +145,19 @@ class RowTable {
                      std::uint32_t& missing_edge) const;
 
  private:
+  std::span<const RowIndex> lane_successors(RowIndex row) const {
+    const Row& ended = rows_[row];
+    const Part& in = *parts_[ended.part];
+    const std::uint32_t* first = in.first_out.data() + ended.task;
+    return {in.lane_successors.data() + first[0], first[1] - first[0]};
+  }
+  template <class Event, class Ready, class Decide>
+  Next satisfy(RowIndex successor, Event event, Ready& ready, Decide& decide) {
+    const Next after = apply(successor, event);
+    if (after.what == Do::make_ready) ready(successor);
+    if (after.what == Do::decide) decide(successor);
+    return after;
+  }
   /// Can become ready without anybody looking at it again.
   bool plain(const detail::Fragment& fragment, const detail::TaskDraft& task) const;
 

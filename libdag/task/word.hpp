@@ -72,6 +72,9 @@ struct Next {
 /// An in-edge is satisfied, for the first time. (That it is the first is the edge's own bit, see home.hpp; a
 /// row's first change to ended satisfies its local edges, and that happens once.)
 struct PredecessorEnded {};
+/// The same by a lane that will run the row at once if this edge was its last: nobody sees it ready. One
+/// change of the word instead of two.
+struct PredecessorEndedClaiming {};
 /// The home wants to decide about this row when its last edge is satisfied, for instance because a
 /// predecessor did not finish. Only while an edge is open that the home itself will satisfy, so that no lane
 /// makes it ready first.
@@ -132,6 +135,11 @@ inline Next next(Word word, Claimed) {
   if (word.state != RowState::ready) return {word, Do::nothing};
   word.state = RowState::running;
   return {word, Do::run};
+}
+
+inline Next next(Word word, PredecessorEndedClaiming) {
+  const Next after = next(word, PredecessorEnded{});
+  return after.what == Do::make_ready ? next(after.word, Claimed{}) : after;
 }
 
 inline Next next(Word word, LentOut) {

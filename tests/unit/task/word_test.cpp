@@ -82,6 +82,20 @@ TEST_CASE("a predecessor ended") {
   CHECK_THROWS_AS(next(word(RowState::waiting, 0), PredecessorEnded{}), Bug);
 }
 
+TEST_CASE("a predecessor ended, and the lane that says so claims the row if it was the last") {
+  expect(word(RowState::waiting, 2, 3, true), PredecessorEndedClaiming{}, RowState::waiting, Do::nothing,
+         [](Word& after) { after.open = 1; });
+  expect(word(RowState::waiting, 1, 3, true), PredecessorEndedClaiming{}, RowState::running, Do::run,
+         [](Word& after) {
+           after.open = 0;
+           after.attempt = 4;
+         });
+  expect(word(RowState::waiting, 1, 3, false), PredecessorEndedClaiming{}, RowState::held, Do::decide,
+         [](Word& after) { after.open = 0; });
+  ignored_except({RowState::waiting}, PredecessorEndedClaiming{});
+  CHECK_THROWS_AS(next(word(RowState::waiting, 0), PredecessorEndedClaiming{}), Bug);
+}
+
 TEST_CASE("a watched row does not become ready by itself") {
   expect(word(RowState::waiting, 2, 3, true), Watched{}, RowState::waiting, Do::nothing,
          [](Word& after) { after.plain = false; });
