@@ -1,122 +1,130 @@
 #pragma once
-// A work-stealing deque (Chase and Lev 2005) of 64-bit items, without locks: its owner pushes and pops at one
-// end, any number of thieves take the oldest from the other. Decides only who gets an item; what an item
-// means is the lane's.
+// A lane's own rows: the deque of Chase and Lev (2005). The owner pushes and pops at the bottom without a
+// lock, newest first, so that what was touched last is still in the cache; thieves take the oldest at the
+// top, which tends to be the root of the most work (Blumofe and Leiserson 1999).
 //
-// Le et al. (2013) give the weakest memory orders, with fences. ThreadSanitizer does not understand fences,
-// so here the operations that a fence would order are sequentially consistent themselves: in pop(), `bottom`
-// is stored before `top` is loaded; in steal(), `top` is loaded before `bottom`. So owner and thief cannot
-// both believe that the last item is theirs without meeting in the exchange of `top`. On x86 that is the same
-// one full barrier per pop; push() pays one too, for whoever pushes then looks for sleepers
-// (libdag/ring/bell.hpp), and would have to anyway.
-//
-// It grows by copying into an array of twice the size. A thief may still read the old one, where items that
-// are not taken yet lie unchanged; so old arrays stay until the end: together less than the newest.
+// Orders follow Le et al. (2013) with sequentially consistent operations in the place of fences, which TSan
+// does not know: `bottom` in pop and `top` in steal are the two sides of Dekker's argument for the last row.
+// tests/unit/lanes/deque_test.cpp runs this very code in every order of its steps, store buffers included;
+// for that, Atomic is a parameter.
 
 #include <atomic>
-#include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "libdag/base/check.hpp"
+#include "libdag/home/row_table.hpp"
 
 namespace dag {
 
-enum class Stolen {
-  item,
-  empty,
-  /// Another took it first: there may be more.
-  lost,
+struct LaneShard;
+
+/// A ready row, and of which shard.
+struct ReadyRow {
+  LaneShard* shard = nullptr;
+  RowIndex row = no_row;
+  bool operator==(const ReadyRow&) const = default;
 };
 
-template <template <class> class Atomic = std::atomic>
-class Deque {
+/// `notice(shard)` is called with the shard of a row before anybody can see that row gone from the deque:
+/// from then on the shard must not be destroyed (see Lanes::retire). When the row goes to somebody else after
+/// all, the notice was in vain and does no harm.
+template <template <class> class Atomic>
+class BasicDeque {
  public:
-  explicit Deque(std::size_t capacity = 1024) {
-    DAG_CHECK(std::has_single_bit(capacity));
-    arrays_.push_back(std::make_unique<Array>(capacity));
-    array_.store(arrays_.back().get(), std::memory_order_relaxed);
-  }
-  Deque(const Deque&) = delete;
-  Deque& operator=(const Deque&) = delete;
+  explicit BasicDeque(std::uint64_t capacity = 256) { use(std::make_unique<Slots>(capacity)); }
 
   // By the owner.
-
-  void push(std::uint64_t item) {
-    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
-    const std::int64_t top = top_.load(std::memory_order_acquire);
-    Array* array = arrays_.back().get();
-    if (bottom - top >= array->capacity()) array = grow(top, bottom);
-    array->at(bottom).store(item, std::memory_order_relaxed);
-    bottom_.store(bottom + 1, std::memory_order_seq_cst);
-  }
-
-  /// The newest.
-  std::optional<std::uint64_t> pop() {
-    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
-    bottom_.store(bottom, std::memory_order_seq_cst);
-    std::int64_t top = top_.load(std::memory_order_seq_cst);
-    std::optional<std::uint64_t> item;
-    if (top < bottom) return arrays_.back()->at(bottom).load(std::memory_order_relaxed);
-    if (top == bottom) {  // The last one: whoever moves `top` has it.
-      item = arrays_.back()->at(bottom).load(std::memory_order_relaxed);
-      if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst)) item.reset();
-    }
+  void push(ReadyRow ready) {
+    const std::uint64_t bottom = bottom_.load(std::memory_order_relaxed);
+    const std::uint64_t top = top_.load(std::memory_order_acquire);
+    Slots* slots = all_slots_.back().get();
+    if (bottom - top == slots->capacity) slots = grow(top, bottom);
+    slots->at(bottom).set(ready);
     bottom_.store(bottom + 1, std::memory_order_release);
-    return item;
+  }
+  /// The newest.
+  template <class Notice>
+  std::optional<ReadyRow> pop(Notice&& notice) {
+    const std::uint64_t bottom = bottom_.load(std::memory_order_relaxed);
+    if (bottom == top_.load(std::memory_order_relaxed)) return std::nullopt;
+    const ReadyRow newest = all_slots_.back()->at(bottom - 1).get();  // The owner's own write.
+    notice(newest.shard);
+    bottom_.store(bottom - 1, std::memory_order_seq_cst);  // Thieves who look later leave it alone.
+    std::uint64_t top = top_.load(std::memory_order_seq_cst);
+    if (top < bottom - 1) return newest;
+    // Perhaps the last one: whoever moves `top` has it.
+    const bool mine =
+        top == bottom - 1 && top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst);
+    bottom_.store(bottom, std::memory_order_relaxed);
+    return mine ? std::optional(newest) : std::nullopt;
   }
 
   // By anybody.
-
-  /// The oldest.
-  Stolen steal(std::uint64_t& item) {
-    std::int64_t top = top_.load(std::memory_order_seq_cst);
-    if (top >= bottom_.load(std::memory_order_seq_cst)) return Stolen::empty;
-    item = array_.load(std::memory_order_acquire)->at(top).load(std::memory_order_relaxed);
-    return top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst) ? Stolen::item
-                                                                                 : Stolen::lost;
+  /// The oldest. Nothing also when somebody else was faster: look again while size() is not zero.
+  template <class Notice>
+  std::optional<ReadyRow> steal(Notice&& notice) {
+    std::uint64_t top = top_.load(std::memory_order_seq_cst);
+    if (top >= bottom_.load(std::memory_order_seq_cst)) return std::nullopt;
+    // Valid if `top` has not moved: until then the owner does not write there again.
+    const auto* slots = reinterpret_cast<const Slots*>(slots_.load(std::memory_order_acquire));
+    const ReadyRow oldest = slots->at(top).get();
+    notice(oldest.shard);
+    if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst)) return std::nullopt;
+    return oldest;
   }
-
-  /// Exact only for the owner while nobody steals. For who is about to sleep: not 0 if a push came before.
-  std::size_t size() const {
-    const std::int64_t top = top_.load(std::memory_order_seq_cst);
-    const std::int64_t bottom = bottom_.load(std::memory_order_seq_cst);
-    return bottom > top ? static_cast<std::size_t>(bottom - top) : 0;
+  /// About how many there are; exact when nobody else is at work.
+  std::uint64_t size() const {
+    const std::uint64_t top = top_.load(std::memory_order_acquire);
+    const std::uint64_t bottom = bottom_.load(std::memory_order_acquire);
+    return bottom > top ? bottom - top : 0;
   }
+  /// How many were ever taken off the top.
+  std::uint64_t taken() const { return top_.load(std::memory_order_acquire); }
 
  private:
-  class Array {
-   public:
-    explicit Array(std::size_t capacity)
-        : items_(std::make_unique<Atomic<std::uint64_t>[]>(capacity)), mask_(capacity - 1) {}
-    std::int64_t capacity() const { return static_cast<std::int64_t>(mask_ + 1); }
-    Atomic<std::uint64_t>& at(std::int64_t index) { return items_[static_cast<std::size_t>(index) & mask_]; }
-
-   private:
-    std::unique_ptr<Atomic<std::uint64_t>[]> items_;
-    std::size_t mask_;
+  struct Slot {
+    Atomic<std::uintptr_t> shard{0};
+    Atomic<RowIndex> row{no_row};
+    void set(ReadyRow ready) {
+      shard.store(reinterpret_cast<std::uintptr_t>(ready.shard), std::memory_order_relaxed);
+      row.store(ready.row, std::memory_order_relaxed);
+    }
+    ReadyRow get() const {
+      return {reinterpret_cast<LaneShard*>(shard.load(std::memory_order_relaxed)),
+              row.load(std::memory_order_relaxed)};
+    }
+  };
+  struct Slots {
+    explicit Slots(std::uint64_t size) : capacity(size), ring(std::make_unique<Slot[]>(size)) {}
+    Slot& at(std::uint64_t position) const { return ring[position & (capacity - 1)]; }
+    const std::uint64_t capacity;  // A power of two.
+    std::unique_ptr<Slot[]> ring;
   };
 
-  Array* grow(std::int64_t top, std::int64_t bottom) {
-    Array& from = *arrays_.back();
-    auto to = std::make_unique<Array>(static_cast<std::size_t>(from.capacity()) * 2);
-    for (std::int64_t i = top; i < bottom; ++i) {
-      to->at(i).store(from.at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
-    }
-    arrays_.push_back(std::move(to));
-    array_.store(arrays_.back().get(), std::memory_order_release);
-    return arrays_.back().get();
+  Slots* grow(std::uint64_t top, std::uint64_t bottom) {
+    const Slots& old = *all_slots_.back();
+    auto larger = std::make_unique<Slots>(old.capacity * 2);
+    for (std::uint64_t i = top; i < bottom; ++i) larger->at(i).set(old.at(i).get());
+    return use(std::move(larger));
+  }
+  Slots* use(std::unique_ptr<Slots> slots) {
+    all_slots_.push_back(std::move(slots));
+    slots_.store(reinterpret_cast<std::uintptr_t>(all_slots_.back().get()), std::memory_order_release);
+    return all_slots_.back().get();
   }
 
-  /// Both count items since the beginning: [top, bottom) are there.
-  alignas(128) Atomic<std::int64_t> top_{0};
-  alignas(128) Atomic<std::int64_t> bottom_{0};
-  Atomic<Array*> array_{nullptr};
-  /// The owner's; the last one is array_.
-  std::vector<std::unique_ptr<Array>> arrays_;
+  // Positions only grow, but for pop's; they begin at 1 so that pop may step below the first.
+  alignas(64) Atomic<std::uint64_t> top_{1};
+  alignas(64) Atomic<std::uint64_t> bottom_{1};
+  Atomic<std::uintptr_t> slots_{0};
+  /// The owner's. A thief may still read smaller ones: together they are no larger than the newest.
+  std::vector<std::unique_ptr<Slots>> all_slots_;
 };
+
+template <class T>
+using StandardAtomic = std::atomic<T>;
+using Deque = BasicDeque<StandardAtomic>;
 
 }  // namespace dag

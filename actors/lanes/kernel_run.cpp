@@ -21,27 +21,37 @@ Error current_error() {
 
 }  // namespace
 
+std::optional<Error> call_kernel(const detail::Code& code, detail::Call& call) {
+  call.function = code.function;
+  try {
+    reinterpret_cast<detail::Thunk>(const_cast<void*>(code.thunk))(call);
+    return std::nullopt;
+  } catch (...) {
+    return current_error();
+  }
+}
+
+KernelResult collect(detail::Call& call, std::optional<Error> error) {
+  KernelResult result;
+  result.error = std::move(error);
+  if (result.error) return result;
+  result.output = std::move(call.result);
+  result.becomes = call.becomes;
+  if (call.context->spawned() != nullptr) {
+    result.spawned = std::make_shared<const detail::Fragment>(call.context->spawned()->sealed());
+  }
+  return result;
+}
+
 KernelResult run_kernel(const detail::Code& code, std::span<const detail::ArgumentView> arguments, void* self,
                         Context& context) {
-  KernelResult result;
   detail::Call call;
-  call.function = code.function;
   call.arguments = arguments.data();
   call.argument_count = static_cast<std::uint32_t>(arguments.size());
   call.context = &context;
   call.self = self;
-  try {
-    reinterpret_cast<detail::Thunk>(const_cast<void*>(code.thunk))(call);
-  } catch (...) {
-    result.error = current_error();
-    return result;
-  }
-  result.output = std::move(call.result);
-  result.becomes = call.becomes;
-  if (context.spawned() != nullptr) {
-    result.spawned = std::make_shared<const detail::Fragment>(context.spawned()->sealed());
-  }
-  return result;
+  std::optional<Error> error = call_kernel(code, call);
+  return collect(call, std::move(error));
 }
 
 std::vector<bool> run_predicates(std::span<const detail::Code> predicates, KernelResult& result) {

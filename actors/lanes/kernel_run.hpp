@@ -18,6 +18,11 @@ struct KernelResult {
   std::optional<Error> error;
 };
 
+/// Runs `code`; what it leaves is in `call`. The error is what the kernel threw. Never throws.
+std::optional<Error> call_kernel(const detail::Code& code, detail::Call& call);
+/// The same with everything collected, for whoever is not in a hurry.
+KernelResult collect(detail::Call& call, std::optional<Error> error);
+
 /// Runs `code` with the given arguments. Never throws.
 KernelResult run_kernel(const detail::Code& code, std::span<const detail::ArgumentView> arguments, void* self,
                         Context& context);

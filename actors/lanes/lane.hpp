@@ -1,20 +1,29 @@
 #pragma once
-// One lane: its queue, what it runs, and what it has not reported yet. Used by lanes.cpp and lane_loop.cpp
-// only.
+// One lane: its rows, what it runs, and what it has not reported yet. Used by lanes.cpp, lane_loop.cpp and
+// parking.cpp only.
 
 #include <chrono>
 #include <condition_variable>
 #include <thread>
 
+#include "actors/lanes/deque.hpp"
+#include "actors/lanes/kernel_times.hpp"
 #include "actors/lanes/lanes.hpp"
 
 namespace dag {
 
 using LaneClock = std::chrono::steady_clock;
 
-/// `queue` is shared; the rest belongs to the lane's thread but for what is atomic or guarded. The thread
-/// shares ownership, so a lane that was given up lasts until its kernel returns.
-struct Lanes::Lane final : detail::KernelHost {
+/// A report that has waited this long goes to the home at the next task border.
+inline constexpr Duration report_age_max = std::chrono::milliseconds(1);
+/// Before and after a kernel that is expected to run, or ran, this long a report does not wait.
+inline constexpr Duration long_kernel = std::chrono::microseconds(100);
+/// What waking a sleeping lane costs: it pays for more queued work than this.
+inline constexpr Duration wake_cost = std::chrono::microseconds(10);
+
+/// `rows` is shared with thieves; the rest belongs to the lane's thread but for what is atomic or guarded.
+/// The thread shares ownership, so a lane that was given up lasts until its kernel returns.
+struct alignas(64) Lanes::Lane final : detail::KernelHost {
   Lane(Lanes& of, std::size_t place, int core_to_use)
       : lanes(of),
         index(place),
@@ -32,16 +41,25 @@ struct Lanes::Lane final : detail::KernelHost {
   }
   std::string_view device() const override { return name; }
 
+  /// It will touch this shard, or none. Announced with a full barrier, but only when it changes: rows of one
+  /// job follow each other.
+  void enters(const LaneShard* shard) {
+    if (inside.load(std::memory_order_relaxed) != shard) inside.store(shard, std::memory_order_seq_cst);
+  }
+
   Lanes& lanes;
   const std::size_t index;
   const int core;
   const std::string name;
-  WorkQueue queue;
+  Deque rows;
   std::thread thread;
   std::atomic<bool> abandoned{false};
-  /// The shards whose row it runs, and whose ends it has not reported: neither may go away.
+  /// The shards whose row it runs or may have taken, and whose ends it has not reported: neither may go away.
   std::atomic<const LaneShard*> inside{nullptr};
   std::atomic<const LaneShard*> reporting{nullptr};
+  /// What it sleeps on.
+  static constexpr std::uint32_t awake = 0, asleep = 1;
+  alignas(64) std::atomic<std::uint32_t> sleep{awake};
 
   // Which handed-out attempt runs here, for abandon; and whether the thread has ended.
   std::mutex mutex;
@@ -50,16 +68,20 @@ struct Lanes::Lane final : detail::KernelHost {
   std::optional<AttemptKey> running;
 
   // The thread's own.
-  JobId job;
+  alignas(64) JobId job;
   TaskId task;
   std::string_view task_name;
   LaneShard* report_shard = nullptr;
   LaneReport report;
-  LaneClock::time_point report_since{};
-  RowIndex next_row = no_row;  ///< the last successor made ready: run at once, without queueing
+  std::int64_t report_since = 0;  ///< ticks
+  /// The first row its last one made ready: already claimed, runs at once.
+  std::optional<ClaimedRow> next_row;
+  /// When the last row ended: the next one begins there, if it follows at once.
+  std::int64_t last_end = 0;
   std::vector<Blob> blobs;
   std::vector<detail::ArgumentView> views;
-  Duration last_ran{0};
+  KernelTimes times;
+  std::uint32_t searches = 0;
 };
 
 }  // namespace dag

@@ -1,32 +1,38 @@
 // What a lane's thread does: find work, run it, follow the edges of bare rows, report in batches.
 
+#include <limits>
+
 #include "actors/lanes/lane.hpp"
 #include "libdag/base/limits.hpp"
 
 namespace dag {
 namespace {
 
-/// A report that has waited this long goes to the home at the next task border.
-constexpr Duration report_age_max = std::chrono::milliseconds(1);
-/// After a kernel that ran at least this long, nothing waits for the next border: the next one may be as
-/// long.
-constexpr Duration long_kernel = std::chrono::microseconds(100);
+/// A kernel that this lane has not seen may be as long as it likes.
+constexpr std::int64_t unknown_ticks = std::numeric_limits<std::int32_t>::max();
+/// A lane that never runs dry looks into the inbox as often, so that what comes from outside gets its turn.
+constexpr std::uint32_t rows_between_inbox = 64;
 
 }  // namespace
 
 void Lanes::run(Lane& lane) {
   while (!stopping_.load(std::memory_order_relaxed)) {
-    if (lane.next_row != no_row) {
-      run_row(lane, *lane.report_shard, std::exchange(lane.next_row, no_row));
+    if (lane.next_row) {
+      run_row(lane, *lane.report_shard, *std::exchange(lane.next_row, std::nullopt));
     } else {
       std::optional<Work> work = find_work(lane);
       if (!work) continue;
-      if (work->shard != nullptr) {
-        if (lane.report_shard != work->shard) flush(lane);
-        run_row(lane, *work->shard, work->row);
-      } else {
+      if (work->handed_out) {
         flush(lane);
+        lane.last_end = 0;
         run_handed_out(lane, *work->handed_out);
+      } else {
+        LaneShard& shard = *work->ready.shard;
+        if (shard.retired.load(std::memory_order_seq_cst)) continue;
+        if (lane.report_shard != &shard) flush(lane);
+        const Next claim = shard.table.apply(work->ready.row, Claimed{});
+        if (claim.what != Do::run) continue;  // Taken back, lent or closed meanwhile.
+        run_row(lane, shard, {work->ready.row, claim.word.attempt});
       }
     }
     if (lane.abandoned.load()) return;  // Nothing of the process may be touched from here on.
@@ -34,34 +40,19 @@ void Lanes::run(Lane& lane) {
 }
 
 std::optional<Work> Lanes::find_work(Lane& lane) {
-  lane.inside.store(nullptr);
-  if (auto work = lane.queue.pop(lane.inside)) return work;
-  flush(lane);
-  if (retired_count_.load(std::memory_order_relaxed) > 0) let_go_of_retired();
-
-  const auto steal = [&]() -> std::optional<Work> {
-    const std::lock_guard lock(lanes_mutex_);
-    if (auto work = lane.queue.steal(lane.inside)) return work;
-    const bool known = lane.index < options_.victims.size();
-    for (std::size_t i = 1; i < lanes_.size(); ++i) {
-      const std::size_t victim =
-          known ? options_.victims[lane.index][i - 1] : (lane.index + i) % lanes_.size();
-      if (auto work = lanes_[victim]->queue.steal(lane.inside)) return work;
-    }
-    return std::nullopt;
-  };
-  std::uint32_t seen = pushes_.load(std::memory_order_seq_cst);
-  if (auto work = steal()) return work;
-  const auto spin_until = LaneClock::now() + options_.spin;
-  while (options_.spin > Duration::zero() && LaneClock::now() < spin_until) {
-    if (pushes_.load(std::memory_order_acquire) != seen) return std::nullopt;  // The caller looks again.
+  if (inbox_.has_pressing() || (++lane.searches % rows_between_inbox == 0 && inbox_.has_any())) {
+    lane.last_end = 0;
+    if (auto work = inbox_.pop(Priority::normal, lane.inside, lane.rows, 0)) return work;
   }
-  idle_.fetch_add(1, std::memory_order_seq_cst);
-  seen = pushes_.load(std::memory_order_seq_cst);
-  std::optional<Work> work = steal();
-  if (!work && !stopping_.load()) pushes_.wait(seen, std::memory_order_seq_cst);
-  idle_.fetch_sub(1, std::memory_order_seq_cst);
-  return work;
+  if (auto ready = lane.rows.pop([&](LaneShard* shard) { lane.enters(shard); })) {
+    return Work{*ready, nullptr, Priority::normal};
+  }
+  lane.last_end = 0;
+  if (auto work = look_everywhere(lane)) return work;
+  flush(lane);
+  lane.enters(nullptr);
+  if (retired_count_.load(std::memory_order_relaxed) > 0) let_go_of_retired();
+  return search(lane);
 }
 
 void Lanes::begin_report(Lane& lane, LaneShard& shard) {
@@ -70,84 +61,103 @@ void Lanes::begin_report(Lane& lane, LaneShard& shard) {
   lane.report_shard = &shard;
   lane.reporting.store(&shard);
   lane.report.lane = static_cast<std::uint32_t>(lane.index);
-  lane.report_since = LaneClock::now();
+  lane.report.quick.reserve(limits::flush_operations);
+  lane.report_since = clock_.now();
+}
+
+void Lanes::send_report(Lane& lane) {
+  if (lane.report.empty()) return;
+  lane.report_shard->report(std::exchange(lane.report, {}));
+  lane.report.lane = static_cast<std::uint32_t>(lane.index);
+  lane.report.quick.reserve(limits::flush_operations);
+  lane.report_since = clock_.now();
 }
 
 void Lanes::flush(Lane& lane) {
   if (lane.report_shard == nullptr) return;
-  DAG_CHECK(lane.next_row == no_row);
+  DAG_CHECK(!lane.next_row);
   if (!lane.report.empty()) lane.report_shard->report(std::exchange(lane.report, {}));
   lane.report_shard = nullptr;
   lane.reporting.store(nullptr);
 }
 
-void Lanes::run_row(Lane& lane, LaneShard& shard, RowIndex row) {
+/// One reading of the clock per row: where rows follow each other, one begins when the last one ended. So a
+/// run seems longer by what the lane does between two kernels, some tens of nanoseconds.
+void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   begin_report(lane, shard);
   RowTable& table = shard.table;
-  const Next claim = table.apply(row, Claimed{});
-  if (claim.what != Do::run) return;  // Taken back, lent or closed meanwhile.
-  const std::uint32_t attempt = claim.word.attempt;
   std::uint32_t missing_edge = 0;
-  if (!table.gather_inputs(row, lane.blobs, lane.views, missing_edge)) {
-    table.apply(row, TakenBack{attempt});
-    lane.report.missing_inputs.push_back(row);
+  if (!table.gather_inputs(row.row, lane.blobs, lane.views, missing_edge)) {
+    table.apply(row.row, TakenBack{row.attempt});
+    lane.report.missing_inputs.push_back(row.row);
     return;
   }
+  table.prefetch_successors(row.row);
 
-  const Row& about = table[row];
+  const Row& about = table[row.row];
   const detail::Fragment& fragment = table.fragment_of(about);
   const detail::TaskDraft& draft = fragment.tasks[about.task];
+  const detail::Code& code = fragment.codes[draft.code];
+  KernelTimes::Entry& expected = lane.times.of(code, unknown_ticks);
+  if (expected.ticks > wake_ticks_) {
+    if (lane.rows.size() > 0) work_was_added();
+    if (expected.ticks > long_ticks_) send_report(lane);
+  }
   lane.job = shard.job;
   lane.task = about.id;
   lane.task_name = fragment.names[draft.name];
-  Context context(lane, attempt, &shard.cancelled);
-  const auto began = LaneClock::now();
-  if (options_.running != nullptr) options_.running->begin(lane.index, about.id, {shard.epoch, attempt});
-  KernelResult result = run_kernel(fragment.codes[draft.code], lane.views, nullptr, context);
-  const Duration ran = LaneClock::now() - began;
+  Context context(lane, row.attempt, &shard.cancelled);
+  detail::Call call;
+  call.arguments = lane.views.data();
+  call.argument_count = static_cast<std::uint32_t>(lane.views.size());
+  call.context = &context;
+  const std::int64_t began = lane.last_end != 0 ? lane.last_end : clock_.now();
+  if (options_.running != nullptr) {
+    options_.running->begin(lane.index, about.id, {shard.epoch, row.attempt});
+  }
+  std::optional<Error> error = call_kernel(code, call);
+  const std::int64_t ended = lane.last_end = clock_.now();
   if (lane.abandoned.load()) return;
   if (options_.running != nullptr) options_.running->end(lane.index);
-  lane.last_ran = ran;
-  end_row(lane, shard, row, attempt, std::move(result), ran);
+  lane.blobs.clear();  // What it read may be large, and the next row may be far.
+  KernelTimes::ran(expected, ended - began);
+  const Duration ran = clock_.span(ended - began);
 
-  const bool due = ran > long_kernel || began - lane.report_since > report_age_max ||
-                   lane.report.size() >= limits::flush_operations;
-  if (!due || lane.report.empty()) return;
-  if (lane.next_row == no_row) {
-    flush(lane);
+  const bool quick =
+      !error && call.becomes == detail::none && context.spawned() == nullptr && about.ends_by_itself;
+  if (quick && shard.gate.enter(lane.index)) {
+    end_row(lane, shard, row, std::move(call.result), ran);
+    shard.gate.leave(lane.index);
+    // Rows that this lane runs sooner than another would be awake need no other.
+    const auto waiting = static_cast<std::int64_t>(lane.rows.size());
+    if (waiting > 0 && waiting * (expected.ticks + 1) > wake_ticks_) work_was_added();
   } else {
-    // The row that runs next keeps the lane on this shard; what is known goes out.
-    shard.report(std::exchange(lane.report, {}));
-    lane.report.lane = static_cast<std::uint32_t>(lane.index);
-    lane.report_since = began;
+    end_slowly(lane, row, table, collect(call, std::move(error)), ran);
+  }
+  if (ran > long_kernel || ended - lane.report_since > age_ticks_ ||
+      lane.report.size() >= limits::flush_operations) {
+    send_report(lane);
   }
 }
 
-void Lanes::end_row(Lane& lane, LaneShard& shard, RowIndex row, std::uint32_t attempt, KernelResult&& result,
-                    Duration ran) {
+/// Inside the gate: no user code, no lock.
+void Lanes::end_row(Lane& lane, LaneShard& shard, ClaimedRow row, Blob&& output, Duration ran) {
   RowTable& table = shard.table;
-  Row& about = table[row];
-  const bool quick =
-      !result.error && !result.spawned && result.becomes == detail::none && about.ends_by_itself;
-  if (quick && shard.gate.enter(lane.index)) {
-    if (table.apply(row, AttemptEnded{attempt, Outcome::finished}).what == Do::tell) {
-      about.output.store(std::move(result.output));
-      table.satisfy_local_strong(
-          row,
-          [&](RowIndex ready) {
-            if (lane.next_row != no_row) {
-              lane.queue.push({&shard, lane.next_row, nullptr, Priority::normal});
-              wake_one();
-            }
-            lane.next_row = ready;
-          },
-          [&](RowIndex held) { lane.report.decide.push_back(held); });
-      lane.report.quick.push_back({row, attempt, ran});
-    }
-    shard.gate.leave(lane.index);
-    return;
-  }
+  if (table.apply(row.row, AttemptEnded{row.attempt, Outcome::finished}).what != Do::tell) return;
+  if (output) table[row.row].output.store(std::move(output));
+  lane.next_row = table.satisfy_and_claim(
+      row.row,
+      [&](RowIndex ready) {
+        lane.rows.push({&shard, ready});
+      },
+      [&](RowIndex held) { lane.report.decide.push_back(held); });
+  lane.report.quick.push_back({row.row, row.attempt, ran});
+}
 
+/// The end is not plain, or the gate is closed: the row stays `running`, and the home ends it.
+void Lanes::end_slowly(Lane& lane, ClaimedRow row, const RowTable& table, KernelResult&& result,
+                       Duration ran) {
+  const Row& about = table[row.row];
   const detail::Fragment& fragment = table.fragment_of(about);
   std::vector<detail::Code> predicates;
   const Part& part = table.part(about.part);
@@ -155,7 +165,7 @@ void Lanes::end_row(Lane& lane, LaneShard& shard, RowIndex row, std::uint32_t at
     const detail::Edge& edge = fragment.edges[part.out[i]];
     if (edge.kind == detail::EdgeKind::conditional) predicates.push_back(fragment.codes[edge.predicate]);
   }
-  SlowEnd slow{row, attempt, {}};
+  SlowEnd slow{row.row, row.attempt, {}};
   slow.ended.task = about.id;
   slow.ended.conditions = run_predicates(predicates, result);
   slow.ended.outcome = result.error ? Outcome::failed : Outcome::finished;

@@ -20,6 +20,8 @@ struct LaneShard {
   Gate gate;
   /// Takes a batch to the home. Called by lanes, must not block.
   std::function<void(LaneReport&&)> report;
+  /// No row is to be run any more; set once, see Lanes::retire.
+  std::atomic<bool> retired{false};
   /// What Context::cancelled says in bare rows.
   std::atomic<bool> cancelled{false};
 };

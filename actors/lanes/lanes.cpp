@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "actors/lanes/lane.hpp"
+#include "libdag/base/process_barrier.hpp"
 
 namespace dag {
 namespace {
@@ -24,36 +25,44 @@ void pin_to(int core) {
 }  // namespace
 
 Lanes::Lanes(LanesOptions options, LaneEvents events)
-    : options_(std::move(options)), events_(std::move(events)) {
+    : options_(std::move(options)),
+      events_(std::move(events)),
+      wake_ticks_(clock_.ticks(wake_cost)),
+      long_ticks_(clock_.ticks(long_kernel)),
+      age_ticks_(clock_.ticks(report_age_max)),
+      lanes_(options_.cores.size()) {
   for (const auto& others : options_.victims) DAG_CHECK(others.size() + 1 == options_.cores.size());
-  for (const int core : options_.cores) lanes_.push_back(std::make_shared<Lane>(*this, lanes_.size(), core));
-  const std::lock_guard lock(lanes_mutex_);  // A lane looks for work in the whole list.
-  for (const auto& lane : lanes_) start_thread(lane);
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    all_lanes_.push_back(std::make_shared<Lane>(*this, i, options_.cores[i]));
+    lanes_[i].store(all_lanes_.back().get());
+  }
+  for (const auto& lane : all_lanes_) start_thread(lane);  // They look for work in the whole list.
 }
 
 Lanes::~Lanes() {
   stopping_.store(true);
-  pushes_.fetch_add(1);
-  pushes_.notify_all();
   const auto deadline = LaneClock::now() + stop_grace;
-  std::vector<std::shared_ptr<Lane>> lanes;
-  {
-    const std::lock_guard lock(lanes_mutex_);
-    lanes = lanes_;
-  }
   {
     const std::lock_guard lock(handed_out_mutex_);
     for (const auto& [key, cancelled] : handed_out_) cancelled->store(true);
   }
-  for (const auto& lane : lanes) {
-    std::unique_lock lock(lane->mutex);
-    const bool ended = lane->ended.wait_until(lock, deadline, [&] { return lane->done; });
+  std::vector<std::shared_ptr<Lane>> every;
+  {
+    const std::lock_guard lock(lanes_mutex_);
+    every = all_lanes_;
+  }
+  process_barrier();  // A lane that is about to sleep sees `stopping_`, or is seen here.
+  for (const auto& each : every) wake(*each);
+  for (const auto& each : every) {
+    if (!each->thread.joinable()) continue;  // Abandoned before.
+    std::unique_lock lock(each->mutex);
+    const bool ended = each->ended.wait_until(lock, deadline, [&] { return each->done; });
     lock.unlock();
     if (ended) {
-      lane->thread.join();
+      each->thread.join();
     } else {
-      lane->abandoned.store(true);
-      lane->thread.detach();
+      each->abandoned.store(true);
+      each->thread.detach();
     }
   }
 }
@@ -70,22 +79,11 @@ void Lanes::start_thread(const std::shared_ptr<Lane>& lane) {
   });
 }
 
-void Lanes::push(Work work) {
-  {
-    const std::lock_guard lock(lanes_mutex_);
-    DAG_CHECK(!lanes_.empty());
-    const std::size_t lane = next_lane_.fetch_add(1, std::memory_order_relaxed) % lanes_.size();
-    lanes_[lane]->queue.push(std::move(work));
-  }
-  wake_one();
+void Lanes::make_ready(LaneShard& shard, RowIndex row, Priority band) {
+  DAG_CHECK(!lanes_.empty());
+  inbox_.push({{&shard, row}, nullptr, band});
+  work_was_added();
 }
-
-void Lanes::wake_one() {
-  pushes_.fetch_add(1, std::memory_order_seq_cst);
-  if (idle_.load(std::memory_order_seq_cst) > 0) pushes_.notify_one();
-}
-
-void Lanes::make_ready(LaneShard& shard, RowIndex row, Priority band) { push({&shard, row, nullptr, band}); }
 
 void Lanes::start(Attempt attempt, Priority band, std::function<void(Ended&&)> done) {
   const AttemptKey key{attempt.job, attempt.task, attempt.id};
@@ -94,7 +92,9 @@ void Lanes::start(Attempt attempt, Priority band, std::function<void(Ended&&)> d
     const std::lock_guard lock(handed_out_mutex_);
     handed_out_[key] = work->cancelled;
   }
-  push({nullptr, no_row, std::move(work), band});
+  DAG_CHECK(!lanes_.empty());
+  inbox_.push({{}, std::move(work), band});
+  work_was_added();
 }
 
 void Lanes::cancel(JobId job, TaskId task, AttemptId attempt) {
@@ -105,18 +105,22 @@ void Lanes::cancel(JobId job, TaskId task, AttemptId attempt) {
 
 bool Lanes::abandon(JobId job, TaskId task, AttemptId attempt) {
   const std::lock_guard lock(lanes_mutex_);
-  for (auto& lane : lanes_) {
-    const std::shared_ptr<Lane> old = lane;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    Lane& old = lane(i);
     {
-      const std::lock_guard running(old->mutex);
-      if (old->running != AttemptKey{job, task, attempt}) continue;
-      old->abandoned.store(true);  // Under the lock that its thread takes when the kernel has returned.
+      const std::lock_guard running(old.mutex);
+      if (old.running != AttemptKey{job, task, attempt}) continue;
+      old.abandoned.store(true);  // Under the lock that its thread takes when the kernel has returned.
     }
-    lane = std::make_shared<Lane>(*this, old->index, old->core);
-    std::atomic<const LaneShard*> moving{nullptr};
-    while (auto work = old->queue.steal(moving)) lane->queue.push(std::move(*work));
-    old->thread.detach();
-    start_thread(lane);
+    auto fresh = std::make_shared<Lane>(*this, i, old.core);
+    // Its owner will not touch its deque again. Thieves may still be there, and find what is left.
+    while (old.rows.size() > 0) {
+      if (auto ready = old.rows.steal([](LaneShard*) {})) inbox_.push({*ready, nullptr, Priority::normal});
+    }
+    old.thread.detach();
+    lanes_[i].store(fresh.get(), std::memory_order_release);
+    all_lanes_.push_back(fresh);
+    start_thread(fresh);
     const std::lock_guard forgotten(handed_out_mutex_);
     handed_out_.erase({job, task, attempt});
     return true;
@@ -125,49 +129,75 @@ bool Lanes::abandon(JobId job, TaskId task, AttemptId attempt) {
 }
 
 std::vector<RowIndex> Lanes::take_rows(const LaneShard& shard, std::size_t count) {
-  const std::lock_guard lock(lanes_mutex_);
-  std::vector<RowIndex> rows;
-  for (const auto& lane : lanes_) {
-    if (rows.size() == count) break;
-    const auto some = lane->queue.take_rows(&shard, count - rows.size());
-    rows.insert(rows.end(), some.begin(), some.end());
+  const std::lock_guard lock(lanes_mutex_);  // What is put back must not be missed by a sweep.
+  std::vector<RowIndex> rows = inbox_.take_rows(&shard, count);
+  std::vector<ReadyRow> others;
+  for (std::size_t i = 0; i < lanes_.size() && rows.size() < count; ++i) {
+    Deque& deque = lane(i).rows;
+    for (std::uint64_t left = deque.size(); left > 0 && rows.size() < count; --left) {
+      const auto ready = deque.steal([](LaneShard*) {});
+      if (!ready) continue;  // A lane was faster.
+      if (ready->shard == &shard) {
+        rows.push_back(ready->row);
+      } else {
+        others.push_back(*ready);
+      }
+    }
   }
+  for (const ReadyRow& other : others) inbox_.push({other, nullptr, Priority::normal});
+  if (!others.empty()) work_was_added();
   return rows;
 }
 
 void Lanes::retire(std::shared_ptr<LaneShard> shard) {
+  shard->retired.store(true, std::memory_order_seq_cst);
   {
     const std::lock_guard lock(lanes_mutex_);
-    for (const auto& lane : lanes_) lane->queue.drop(shard.get());
-    const std::lock_guard retired(retired_mutex_);
     retired_.push_back(std::move(shard));
     retired_count_.fetch_add(1);
   }
   let_go_of_retired();
 }
 
-void Lanes::let_go_of_retired() {
-  std::vector<std::shared_ptr<LaneShard>> gone;  // Destroyed outside the locks.
-  const std::lock_guard lanes_lock(lanes_mutex_);
-  const std::lock_guard lock(retired_mutex_);
-  for (auto shard = retired_.begin(); shard != retired_.end();) {
-    const bool in_use = std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
-      return lane->inside.load() == shard->get() || lane->reporting.load() == shard->get();
-    });
-    if (in_use) {
-      ++shard;
-    } else {
-      gone.push_back(std::move(*shard));
-      shard = retired_.erase(shard);
-      retired_count_.fetch_sub(1);
+bool Lanes::nobody_inside(const LaneShard* shard) const {
+  return std::none_of(all_lanes_.begin(), all_lanes_.end(), [shard](const auto& lane) {
+    return !lane->abandoned.load() && (lane->inside.load() == shard || lane->reporting.load() == shard);
+  });
+}
+
+/// Takes the rows of a retired shard out of all queues. The inbox first: rows move from there to deques,
+/// under its lock; back they move only under lanes_mutex_, which the caller holds.
+void Lanes::sweep(const LaneShard* shard) {
+  inbox_.drop(shard);
+  std::vector<ReadyRow> others;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    Deque& deque = lane(i).rows;
+    const std::uint64_t until = deque.taken() + deque.size();  // What came later is not of this shard.
+    while (deque.taken() < until && deque.size() > 0) {
+      const auto ready = deque.steal([](LaneShard*) {});
+      if (ready && ready->shard != shard) others.push_back(*ready);
     }
   }
+  for (const ReadyRow& other : others) inbox_.push({other, nullptr, Priority::normal});
+  if (!others.empty()) work_was_added();
+}
+
+void Lanes::let_go_of_retired() {
+  std::vector<std::shared_ptr<LaneShard>> gone;  // Destroyed outside the lock.
+  const std::lock_guard lock(lanes_mutex_);
+  std::erase_if(retired_, [&](std::shared_ptr<LaneShard>& shard) {
+    if (!nobody_inside(shard.get())) return false;
+    sweep(shard.get());
+    if (!nobody_inside(shard.get())) return false;
+    gone.push_back(std::move(shard));
+    retired_count_.fetch_sub(1);
+    return true;
+  });
 }
 
 std::size_t Lanes::queued() const {
-  const std::lock_guard lock(lanes_mutex_);
-  std::size_t total = 0;
-  for (const auto& lane : lanes_) total += lane->queue.size();
+  std::size_t total = inbox_.size();
+  for (std::size_t i = 0; i < lanes_.size(); ++i) total += lane(i).rows.size();
   return total;
 }
 

@@ -1,10 +1,15 @@
 #pragma once
-// The lanes of a process: threads that run kernels and nothing else. Each has a queue; a dry one takes from
-// its neighbours, nearest first, then spins a little, then sleeps. What should run is decided by homes; a
-// lane only follows the edges of bare rows it ended (row_table.hpp).
+// The lanes of a process: threads that run kernels and nothing else. Each has a deque of rows that it made
+// ready; an inbox takes what comes from outside; a dry lane takes from its neighbours, nearest first, then
+// spins a little, then sleeps. What should run is decided by homes; a lane only follows the edges of bare
+// rows it ended (row_table.hpp).
 //
-// Why a push is never missed: a lane that finds nothing notes the pushes it has seen, looks through all
-// queues again, and sleeps only while that number has not moved (Work is queued before the number moves).
+// Why no work is missed: who adds work then looks whether a lane sleeps and none searches; a lane that goes
+// to sleep first says so (it is asleep, and not searching), then looks through all queues again. Dekker's
+// argument says that one of them sees the other (process_barrier.hpp: the sleeper pays for both). A lane
+// that stops searching because it found something wakes the next one, if there is more.
+//
+// Why a shard is not destroyed under a lane: see Lanes::retire.
 
 #include <chrono>
 #include <functional>
@@ -15,11 +20,12 @@
 #include <string>
 #include <vector>
 
+#include "actors/lanes/inbox.hpp"
 #include "actors/lanes/job_actors.hpp"
 #include "actors/lanes/kernel_run.hpp"
 #include "actors/lanes/lane_shard.hpp"
 #include "actors/lanes/running_page.hpp"
-#include "actors/lanes/work_queue.hpp"
+#include "actors/lanes/tick_clock.hpp"
 
 namespace dag {
 
@@ -68,14 +74,19 @@ class Lanes {
   /// Ready rows that no lane has claimed, oldest first, for another process.
   std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count);
 
-  /// No row of this shard is to be run any more. The lanes let go of it when the last one is out of it.
+  /// No row of this shard is to be run any more. It is destroyed when no lane can come upon it: a lane says
+  /// which shard it is inside of before it takes a row (`notice` in deque.hpp) and looks at `retired` before
+  /// it runs one. So when `retired` was set and then nobody is inside, no row of the shard will be run or
+  /// pushed again; its rows are taken out of the queues; and if then nobody is inside who took one meanwhile,
+  /// nobody knows the shard.
   void retire(std::shared_ptr<LaneShard> shard);
 
   JobActors& actors() { return actors_; }
   std::size_t count() const { return options_.cores.size(); }
   /// Work that is queued and not running, over all lanes.
   std::size_t queued() const;
-  std::uint32_t idle() const { return idle_.load(std::memory_order_relaxed); }
+  /// Lanes that sleep.
+  std::uint32_t idle() const { return asleep_.load(std::memory_order_relaxed); }
 
  private:
   struct Lane;
@@ -86,34 +97,55 @@ class Lanes {
     auto operator<=>(const AttemptKey&) const = default;
   };
 
+  Lane& lane(std::size_t index) const { return *lanes_[index].load(std::memory_order_acquire); }
   void start_thread(const std::shared_ptr<Lane>& lane);
+
+  // lane_loop.cpp: what a lane's thread does
   void run(Lane& lane);
   std::optional<Work> find_work(Lane& lane);
-  void run_row(Lane& lane, LaneShard& shard, RowIndex row);
-  void end_row(Lane& lane, LaneShard& shard, RowIndex row, std::uint32_t attempt, KernelResult&& result,
-               Duration ran);
+  std::optional<Work> steal(Lane& lane);
+  void run_row(Lane& lane, LaneShard& shard, ClaimedRow row);
+  void end_row(Lane& lane, LaneShard& shard, ClaimedRow row, Blob&& output, Duration ran);
+  void end_slowly(Lane& lane, ClaimedRow row, const RowTable& table, KernelResult&& result, Duration ran);
   void run_handed_out(Lane& lane, const HandedOut& work);
   void begin_report(Lane& lane, LaneShard& shard);
+  void send_report(Lane& lane);
   void flush(Lane& lane);
-  void push(Work work);
-  void wake_one();
+
+  // parking.cpp: who sleeps and who is woken
+  std::optional<Work> search(Lane& lane);
+  std::optional<Work> look_everywhere(Lane& lane);
+  bool anything_queued() const;
+  void work_was_added();
+  bool wake(Lane& lane);
+  void found_after_search();
+
   void let_go_of_retired();
+  bool nobody_inside(const LaneShard* shard) const;
+  void sweep(const LaneShard* shard);
 
   LanesOptions options_;
   LaneEvents events_;
   JobActors actors_;
-  mutable std::mutex lanes_mutex_;  // guards the list itself: a lane is replaced when it is abandoned
-  std::vector<std::shared_ptr<Lane>> lanes_;
+  const TickClock clock_;
+  // Limits of lane.hpp, in ticks.
+  const std::int64_t wake_ticks_, long_ticks_, age_ticks_;
+  Inbox inbox_;
+  /// Where each lane is now. One is replaced when it is abandoned, but kept until the end with the others, in
+  /// `all_lanes_`: so thieves need no lock.
+  std::vector<std::atomic<Lane*>> lanes_;
+  /// For whoever replaces a lane, or takes rows out of queues to put others back.
+  mutable std::mutex lanes_mutex_;
+  std::vector<std::shared_ptr<Lane>> all_lanes_;
   /// Attempts that were started here and have not ended, by what their kernels look at.
   std::mutex handed_out_mutex_;
   std::map<AttemptKey, std::shared_ptr<std::atomic<bool>>> handed_out_;
-  std::atomic<std::size_t> next_lane_{0};
-  std::atomic<std::uint32_t> pushes_{0};
-  std::atomic<std::uint32_t> idle_{0};
-  std::atomic<bool> stopping_{false};
+  // Read at every push, written when a lane goes to sleep or is woken.
+  alignas(64) std::atomic<std::uint32_t> asleep_{0};
+  std::atomic<std::uint32_t> searching_{0};
+  alignas(64) std::atomic<bool> stopping_{false};
   std::atomic<std::uint32_t> retired_count_{0};
-  std::mutex retired_mutex_;
-  std::vector<std::shared_ptr<LaneShard>> retired_;
+  std::vector<std::shared_ptr<LaneShard>> retired_;  // guarded by lanes_mutex_
 };
 
 }  // namespace dag

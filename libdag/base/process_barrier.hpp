@@ -24,6 +24,15 @@ void announce(std::atomic<T>& mine, T value, bool asymmetric = process_barrier_a
   }
 }
 
+/// The hot side where its announcement is made by code that knows nothing of this: between that and its look.
+inline void light_barrier() {
+  if (process_barrier_allowed) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  } else {
+    __sync_synchronize();  // As a fence; TSan, which models none, does not object to this one.
+  }
+}
+
 /// The rare side, between a sequentially consistent announcement of its own and its look. Some microseconds.
 void process_barrier();
 

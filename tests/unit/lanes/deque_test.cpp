@@ -1,6 +1,11 @@
+// The deque of a lane: in every order of the steps of an owner and thieves, each row is taken once, by one of
+// them, and its shard is noticed before it is gone. Then with real threads, for TSan.
+
 #include "actors/lanes/deque.hpp"
 
 #include <catch2/catch.hpp>
+#include <map>
+#include <set>
 #include <thread>
 
 #include "tests/support/interleavings.hpp"
@@ -9,126 +14,130 @@ using namespace dag;
 
 namespace {
 
-/// A mistake in the deque's own code: as if its sequentially consistent stores were releases.
-template <class T>
-struct Released : model::Atomic<T> {
-  using model::Atomic<T>::Atomic;
-  void store(T value, std::memory_order) { model::Atomic<T>::store(value, std::memory_order_release); }
+using ModelDeque = BasicDeque<model::Atomic>;
+
+constexpr auto ignore = [](LaneShard*) {};
+
+/// What was taken, by whom ever.
+struct Taken {
+  std::map<RowIndex, int> times;
+  void operator()(const std::optional<ReadyRow>& ready) {
+    if (ready) ++times[ready->row];
+  }
 };
 
-/// The owner pushes 1, 2, ... `items`, and pops after each push (`eager`) or when all are there; thieves try
-/// `steals` times. Then the owner takes what is left.
-template <template <class> class Atomic = model::Atomic>
-model::Verdict explore_deque(std::uint64_t items, bool eager, std::size_t thieves, std::size_t steals,
-                             model::Options options) {
-  return model::Explorer(options).explore([=] {
-    struct State {
-      Deque<Atomic> deque{2};
-      std::vector<std::uint32_t> taken;
-      std::optional<std::uint64_t> pop() {
-        const auto item = deque.pop();
-        if (item) take(*item);
-        return item;
-      }
-      void take(std::uint64_t item) {
-        model::require(item >= 1 && item < taken.size(), "an item that nobody pushed");
-        model::require(++taken[item] == 1, "an item was taken twice");
-      }
-    };
-    auto state = std::make_shared<State>();
-    state->taken.resize(items + 1);
-    model::Program program;
-    program.threads.push_back([=] {
-      for (std::uint64_t i = 1; i <= items; ++i) {
-        state->deque.push(i);
-        if (eager) state->pop();
-      }
-      while (state->pop()) {
-      }
-    });
-    for (std::size_t thief = 0; thief < thieves; ++thief) {
-      program.threads.push_back([=] {
-        for (std::size_t i = 0; i < steals; ++i) {
-          std::uint64_t item = 0;
-          if (state->deque.steal(item) == Stolen::item) state->take(item);
-        }
-      });
-    }
-    program.at_end = [=] {
-      for (std::uint64_t i = 1; i <= items; ++i) model::require(state->taken[i] == 1, "an item was lost");
-    };
-    return program;
-  });
+/// Rows 0 to `rows`: each was taken once, or is still there.
+void require_once(Taken& taken, ModelDeque& deque, RowIndex rows) {
+  while (const auto left = deque.pop(ignore)) taken(left);
+  for (RowIndex row = 0; row < rows; ++row) {
+    model::require(taken.times[row] == 1, "row " + std::to_string(row) + " was taken " +
+                                              std::to_string(taken.times[row]) + " times");
+  }
+}
+
+struct Shared {
+  ModelDeque deque{2};
+  Taken taken;
+};
+
+void check_holds(const std::function<model::Program()>& make, model::Options options = {}) {
+  for (const bool buffers : {false, true}) {
+    options.store_buffers = buffers;
+    const model::Verdict verdict = model::Explorer(options).explore(make);
+    INFO(verdict.violation.value_or("") << " in the order " << verdict.order);
+    CHECK_FALSE(verdict.violation);
+    CHECK(verdict.orders > 1);
+  }
 }
 
 }  // namespace
 
-TEST_CASE("in every order of its steps each item of a deque is taken once") {
-  const bool buffers = GENERATE(false, true);
-  const auto check = [](const model::Verdict& verdict) {
-    INFO(verdict.violation.value_or("") << " in the order " << verdict.order);
-    CHECK_FALSE(verdict.violation);
-    CHECK(verdict.orders > 1);
-  };
-  CAPTURE(buffers);
-  check(explore_deque(2, true, 1, 2, {.store_buffers = buffers}));
-  check(explore_deque(3, false, 1, 2, {.store_buffers = buffers}));  // Three do not fit: it grows.
-  check(explore_deque(1, false, 2, 1, {.store_buffers = buffers}));
-  check(explore_deque(3, false, 2, 2, {.store_buffers = buffers, .interruptions_max = 2}));
-}
-
-TEST_CASE("a deque whose owner announces a pop too late gives an item twice on x86") {
-  CHECK(explore_deque<Released>(2, false, 1, 2, {.store_buffers = true}).violation.value_or("nothing") ==
-        "an item was taken twice");
-  CHECK_FALSE(explore_deque<Released>(2, false, 1, 2, {.store_buffers = false}).violation);
-}
-
-TEST_CASE("an owner takes the newest of its deque, thieves the oldest") {
-  Deque<> deque(2);
-  for (std::uint64_t i = 0; i < 100; ++i) deque.push(i);
-  CHECK(deque.size() == 100);
-  std::uint64_t item = 7;
-  CHECK(deque.steal(item) == Stolen::item);
-  CHECK(item == 0);
-  for (std::uint64_t i = 100; i-- > 1;) REQUIRE(deque.pop() == i);
-  CHECK_FALSE(deque.pop());
-  CHECK(deque.steal(item) == Stolen::empty);
+TEST_CASE("alone, the owner gets the newest and a thief the oldest, however many there are") {
+  Deque deque(2);
+  for (RowIndex row = 0; row < 1000; ++row) deque.push({nullptr, row});
+  CHECK(deque.size() == 1000);
+  CHECK(deque.pop(ignore)->row == 999);
+  CHECK(deque.steal(ignore)->row == 0);
+  CHECK(deque.steal(ignore)->row == 1);
+  for (RowIndex row = 998; row >= 2; --row) CHECK(deque.pop(ignore)->row == row);
+  CHECK_FALSE(deque.pop(ignore));
+  CHECK_FALSE(deque.steal(ignore));
   CHECK(deque.size() == 0);
 }
 
-TEST_CASE("an owner and three thieves take each of a million items once") {
-  constexpr std::uint64_t count = 1'000'000;
-  Deque<> deque(4);
-  std::vector<std::atomic<std::uint8_t>> taken(count);
-  std::atomic<std::uint64_t> left{count};
-  const auto take = [&](std::uint64_t item) {
-    ++taken[item];
-    --left;
+TEST_CASE("an owner and a thief want the last row: every order") {
+  check_holds([] {
+    auto s = std::make_shared<Shared>();
+    s->deque.push({nullptr, 0});
+    return model::Program{
+        {[s] { s->taken(s->deque.pop(ignore)); }, [s] { s->taken(s->deque.steal(ignore)); }},
+        [s] { require_once(s->taken, s->deque, 1); }};
+  });
+}
+
+TEST_CASE("an owner and a thief share the last two rows") {
+  check_holds(
+      [] {
+        auto s = std::make_shared<Shared>();
+        for (RowIndex row = 0; row < 2; ++row) s->deque.push({nullptr, row});
+        return model::Program{{[s] { s->taken(s->deque.pop(ignore)), s->taken(s->deque.pop(ignore)); },
+                               [s] { s->taken(s->deque.steal(ignore)), s->taken(s->deque.steal(ignore)); }},
+                              [s] { require_once(s->taken, s->deque, 2); }};
+      },
+      {.interruptions_max = 2});
+}
+
+TEST_CASE("a row that is pushed while a thief looks is the thief's or the owner's") {
+  check_holds(
+      [] {
+        auto s = std::make_shared<Shared>();
+        return model::Program{{[s] {
+                                 s->deque.push({nullptr, 0});
+                                 s->taken(s->deque.pop(ignore));
+                               },
+                               [s] { s->taken(s->deque.steal(ignore)); }},
+                              [s] { require_once(s->taken, s->deque, 1); }};
+      },
+      {.interruptions_max = 2});
+}
+
+TEST_CASE("a thief that read a slot before the deque grew, or was used again, takes no wrong row") {
+  check_holds(
+      [] {
+        auto s = std::make_shared<Shared>();
+        for (RowIndex row = 0; row < 2; ++row) s->deque.push({nullptr, row});
+        return model::Program{{[s] {
+                                 s->taken(s->deque.pop(ignore));
+                                 s->deque.push({nullptr, 2});
+                                 s->deque.push({nullptr, 3});  // Perhaps there is no room.
+                               },
+                               [s] { s->taken(s->deque.steal(ignore)); }},
+                              [s] { require_once(s->taken, s->deque, 4); }};
+      },
+      {.interruptions_max = 1});
+}
+
+TEST_CASE("with real threads each row is taken once") {
+  constexpr RowIndex rows = 20'000;
+  Deque deque(4);
+  std::vector<std::atomic<int>> times(rows);
+  std::atomic<bool> done{false};
+  const auto take = [&](const std::optional<ReadyRow>& ready) {
+    if (ready) times[ready->row].fetch_add(1);
   };
   std::vector<std::thread> thieves;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 2; ++i) {
     thieves.emplace_back([&] {
-      while (left > 0) {
-        std::uint64_t item = 0;
-        switch (deque.steal(item)) {
-          case Stolen::item:
-            take(item);
-            break;
-          case Stolen::lost:
-            break;
-          case Stolen::empty:
-            std::this_thread::yield();
-        }
-      }
+      while (!done.load()) take(deque.steal(ignore));
     });
   }
-  for (std::uint64_t i = 0; i < count; ++i) {
-    deque.push(i);
-    if (i % 3 == 0) {
-      if (const auto item = deque.pop()) take(*item);
-    }
+  for (RowIndex row = 0; row < rows; ++row) {
+    deque.push({nullptr, row});
+    if (row % 3 == 0) take(deque.pop(ignore));
   }
-  while (const auto item = deque.pop()) take(*item);
-  for (auto& thief : thieves) thief.join();
-  CHECK(std::all_of(taken.begin(), taken.end(), [](const auto& times) { return times == 1; }));
+  while (const auto left = deque.pop(ignore)) take(left);
+  while (deque.size() > 0) std::this_thread::yield();
+  done = true;
+  for (std::thread& thief : thieves) thief.join();
+  CHECK(std::all_of(times.begin(), times.end(), [](const auto& n) { return n.load() == 1; }));
 }

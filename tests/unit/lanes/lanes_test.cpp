@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <thread>
 
 #include "actors/lanes/lanes.hpp"
 #include "dag/context.hpp"
@@ -166,4 +167,72 @@ TEST_CASE("a kernel that does not return costs its lane, not the others' work") 
   }
   release = true;
   release.notify_all();
+}
+
+TEST_CASE("a shard that is retired while its rows run and wait is destroyed when no lane is near it") {
+  const auto lane_count = GENERATE(1u, 2u, 4u);
+  dag::Lanes lanes({.cores = std::vector<int>(lane_count, -1), .spin = dag::Duration{0}}, {});
+  for (int round = 0; round < 30; ++round) {
+    dag::Graph graph("wide");
+    auto root = graph.task("root", [] { return 1; });
+    for (int i = 0; i < 100; ++i) {
+      auto first = graph.task(
+          "first", [](int x) { return x; }, root);
+      graph.task(
+          "second", [](int x) { return x; }, first);
+    }
+    std::weak_ptr<dag::LaneShard> retired;
+    CountingHome kept(graph, lanes);
+    {
+      CountingHome home(graph, lanes);
+      retired = home.shard;
+      home.shard->report = [](dag::LaneReport&&) {};
+      home.open_all();
+      kept.open_all();
+      if (round % 2 == 0) std::this_thread::yield();
+    }
+    kept.wait_for(201);  // What is not of the retired shard is not lost.
+    CHECK(kept.quick == 201);
+    while (!retired.expired()) {  // Lanes let go of it when they run dry: here is a reason to.
+      dag::Graph more("more");
+      more.task("one", [] { return 1; });
+      CountingHome another(more, lanes);
+      another.open_all();
+      another.wait_for(1);
+    }
+  }
+}
+
+TEST_CASE("rows for another process are each given or run, not both") {
+  dag::Lanes lanes({.cores = {-1, -1}, .spin = dag::Duration{0}}, {});
+  dag::Graph graph("many");
+  for (int i = 0; i < 5000; ++i) graph.task("one", [] { return 1; });
+  CountingHome home(graph, lanes);
+  home.open_all();
+  std::size_t given = 0;
+  for (int i = 0; i < 100; ++i) {
+    const std::vector<dag::RowIndex> rows = lanes.take_rows(*home.shard, 10);
+    REQUIRE(rows.size() <= 10);
+    for (const dag::RowIndex row : rows) {
+      REQUIRE(home.shard->table.apply(row, dag::LentOut{}).what == dag::Do::run);
+    }
+    given += rows.size();
+  }
+  home.wait_for(5000 - given);
+  CHECK(home.quick == 5000 - given);
+}
+
+TEST_CASE("a sleeping lane is woken for each row, whoever comes when") {
+  dag::Lanes lanes({.cores = {-1, -1}, .spin = dag::Duration{0}}, {});
+  dag::Graph graph("trickle");
+  for (int i = 0; i < 2000; ++i) graph.task("one", [] { return 1; });
+  CountingHome home(graph, lanes);
+  for (dag::RowIndex row = 0; row < home.shard->table.size(); ++row) {
+    home.shard->table.apply(row, dag::PredecessorEnded{});
+    lanes.make_ready(*home.shard, row);
+    if (row % 7 == 0) home.wait_for(row + 1);  // All lanes are about to sleep, or do.
+  }
+  home.wait_for(2000);
+  CHECK(home.quick == 2000);
+  CHECK(lanes.queued() == 0);
 }

@@ -1,0 +1,61 @@
+#include "actors/lanes/inbox.hpp"
+
+namespace dag {
+namespace {
+constexpr auto one_less = static_cast<std::size_t>(-1);
+}
+
+void Inbox::push(Work work) {
+  const std::lock_guard lock(mutex_);
+  count(work, 1);
+  bands_[static_cast<std::size_t>(work.band)].push_back(std::move(work));
+}
+
+std::optional<Work> Inbox::pop(Priority at_least, std::atomic<const LaneShard*>& inside, Deque& deque,
+                               std::size_t more) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t band = bands_.size(); band-- > static_cast<std::size_t>(at_least);) {
+    std::deque<Work>& works = bands_[band];
+    if (works.empty()) continue;
+    Work first = std::move(works.front());
+    works.pop_front();
+    inside.store(first.ready.shard, std::memory_order_seq_cst);
+    const bool first_pressing = pressing(first);
+    size_.fetch_sub(1, std::memory_order_release);
+    if (first_pressing) pressing_.fetch_sub(1, std::memory_order_release);
+    for (; more > 0 && !first_pressing && !works.empty() && !pressing(works.front()); --more) {
+      deque.push(works.front().ready);  // Under the lock: see Lanes::sweep.
+      works.pop_front();
+      size_.fetch_sub(1, std::memory_order_release);
+    }
+    return first;
+  }
+  return std::nullopt;
+}
+
+std::vector<RowIndex> Inbox::take_rows(const LaneShard* shard, std::size_t count_max) {
+  const std::lock_guard lock(mutex_);
+  std::vector<RowIndex> rows;
+  for (auto& band : bands_) {
+    std::erase_if(band, [&](const Work& work) {
+      if (rows.size() == count_max || work.handed_out || work.ready.shard != shard) return false;
+      rows.push_back(work.ready.row);
+      count(work, one_less);
+      return true;
+    });
+  }
+  return rows;
+}
+
+void Inbox::drop(const LaneShard* shard) {
+  const std::lock_guard lock(mutex_);
+  for (auto& band : bands_) {
+    std::erase_if(band, [&](const Work& work) {
+      if (work.handed_out || work.ready.shard != shard) return false;
+      count(work, one_less);
+      return true;
+    });
+  }
+}
+
+}  // namespace dag

@@ -1,0 +1,69 @@
+#pragma once
+// What comes to the lanes from outside: rows that a home made ready, and attempts that were handed out. Rows
+// that lanes make ready themselves do not pass here; they are always of normal priority (RowTable::plain) and
+// lie in the lanes' own deques.
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "actors/lanes/deque.hpp"
+#include "actors/lanes/lane_shard.hpp"
+#include "libdag/home/attempt.hpp"
+
+namespace dag {
+
+/// An attempt that a home or a runner asked for, and whom to tell of its end.
+struct HandedOut {
+  HandedOut(Attempt what, std::function<void(Ended&&)> whom)
+      : attempt(std::move(what)), done(std::move(whom)) {}
+  Attempt attempt;
+  std::function<void(Ended&&)> done;
+  /// What Context::cancelled says. Set before it starts: it does not start.
+  std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
+};
+
+/// A ready row, or an attempt that was handed out.
+struct Work {
+  ReadyRow ready;
+  std::unique_ptr<HandedOut> handed_out;
+  Priority band = Priority::normal;
+};
+
+/// One queue for all lanes, with a lock; the oldest of the highest band first. What it holds is counted
+/// outside of the lock, so that looking into an empty one costs a lane one load.
+class Inbox {
+ public:
+  void push(Work work);
+  /// Attempts, and rows above normal: a lane looks for these before its own rows. Homes hand out one by one
+  /// what others wait for.
+  bool has_pressing() const { return pressing_.load(std::memory_order_acquire) > 0; }
+  bool has_any() const { return size() > 0; }
+  std::size_t size() const { return size_.load(std::memory_order_acquire); }
+  /// The first of at least this band. `inside` is set to a row's shard before anybody can see the row gone
+  /// from here. When it is a normal row, up to `more` rows behind it of the same kind go to `deque`.
+  std::optional<Work> pop(Priority at_least, std::atomic<const LaneShard*>& inside, Deque& deque,
+                          std::size_t more);
+  /// Rows only, oldest first, for another process; at most `count`.
+  std::vector<RowIndex> take_rows(const LaneShard* shard, std::size_t count);
+  /// Drops the rows of a shard that will not be run any more.
+  void drop(const LaneShard* shard);
+
+ private:
+  static bool pressing(const Work& work) { return work.handed_out || work.band > Priority::normal; }
+  void count(const Work& work, std::size_t change) {
+    size_.fetch_add(change, std::memory_order_release);
+    if (pressing(work)) pressing_.fetch_add(change, std::memory_order_release);
+  }
+
+  mutable std::mutex mutex_;
+  std::array<std::deque<Work>, 4> bands_;
+  std::atomic<std::size_t> size_{0};
+  std::atomic<std::size_t> pressing_{0};
+};
+
+}  // namespace dag
