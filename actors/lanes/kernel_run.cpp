@@ -38,7 +38,7 @@ KernelResult collect(detail::Call& call, std::optional<Error> error) {
   result.output = std::move(call.result);
   result.becomes = call.becomes;
   if (call.context->spawned() != nullptr) {
-    result.spawned = std::make_shared<const detail::Fragment>(call.context->spawned()->sealed());
+    result.spawned = call.context->spawned()->seal();
   }
   return result;
 }

@@ -31,6 +31,7 @@ Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink&
   log_.resize(plan_->shards);
   streams_.resize(plan_->shards);
   followed_.resize(plan_->graph->tasks.size() / 64 + 1);
+  if (plan_->shards == 1) return;
   for (const detail::Edge& edge : plan_->graph->edges) {
     const std::uint32_t from = plan_->shard_of[edge.predecessor];
     const std::uint32_t to = plan_->shard_of[edge.successor];
