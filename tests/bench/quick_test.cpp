@@ -55,7 +55,7 @@ TEST_CASE("all commands answer in JSON with every field, and missing peers are n
   CHECK(report["quick"] == true);
   CHECK(report["repetitions"] == 1);
   CHECK(report["machine"]["cores"].get<int>() >= 1);
-  for (const char* field : {"cpu", "kernel", "governor", "load", "memory_gib", "compiler"}) {
+  for (const char* field : {"cpu", "kernel", "governor", "load", "busy", "memory_gib", "compiler"}) {
     CHECK(report["machine"].contains(field));
   }
   std::map<std::string, std::string> skipped;

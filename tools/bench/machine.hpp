@@ -10,9 +10,12 @@ struct Machine {
   int cores = 0;         ///< this process may use
   std::string kernel;    ///< of the operating system
   std::string governor;  ///< of the first core's clock; empty where the system does not say
-  double load = 0;  ///< over the last minute, at the start: above 0.1 or so, somebody else was measured too
+  double load = 0;       ///< over the last minute, at the start
   double memory_gib = 0;
   std::string compiler;
+
+  /// Somebody else computed before we began, and will be in the figures.
+  bool busy() const { return load > 0.3 * cores; }
 };
 
 Machine this_machine();

@@ -149,6 +149,7 @@ json to_json(const Report& report) {
             {"kernel", machine.kernel},
             {"governor", machine.governor},
             {"load", machine.load},
+            {"busy", machine.busy()},
             {"memory_gib", machine.memory_gib},
             {"compiler", machine.compiler}}},
           {"threads", report.threads},
@@ -166,6 +167,9 @@ void print(std::ostream& out, const Report& report) {
   out << report.threads << " threads, " << report.repetitions
       << " repetitions, medians; runners interleaved, each "
       << "measurement a process of its own\n";
+  if (machine.busy()) {
+    out << "the machine was busy before this began: others were measured too; repeat it when they are done\n";
+  }
   if (report.quick) out << "--quick: this shows that the benchmark works; its figures mean nothing\n";
   for (const Skipped& one : report.skipped) {
     out << one.runner << " skipped: not built; install " << one.package
