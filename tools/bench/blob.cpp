@@ -10,7 +10,7 @@ Section blob(Settings& settings) {
   Section section{
       "blob", std::to_string(size_bytes >> 20) +
                   " MiB from a task to one in another process of this host: from the last line of the first "
-                  "to the first line of the second, median of five after one that warms up. MPI: send and "
+                  "to the first line of the second, median of several after one that warms up. MPI: send and "
                   "receive; the floor: one TCP stream over loopback."};
   std::vector<Participant> runners;
   for (const std::string_view runner : settings.runners({libdag, floor_runner, "mpi"})) {

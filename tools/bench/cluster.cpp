@@ -23,7 +23,10 @@ Cluster::Cluster(int nodes) {
       run_child({launcher(), "up", "--nodes", std::to_string(nodes), "--state-dir", directory, "--json"},
                 std::chrono::seconds(60));
   const nlohmann::json up = nlohmann::json::parse(ended.output, nullptr, false);
-  if (ended.status != 0 || !up.is_object()) throw std::runtime_error("dag up: " + ended.messages);
+  if (ended.status != 0 || !up.is_object()) {
+    std::filesystem::remove_all(directory_);
+    throw std::runtime_error("dag up: " + ended.messages);
+  }
   address_ = up.at("address").get<std::string>();
   for (const auto& node : up.at("nodes")) processes_.push_back(node.at("pid").get<pid_t>());
 }
