@@ -17,6 +17,7 @@ class KernelTimes {
   struct Entry {
     detail::Code code = {};
     std::int64_t ticks = 0;
+    bool known = false;
   };
 
   /// `ticks` of a kernel never seen is `unknown`.
@@ -24,11 +25,16 @@ class KernelTimes {
     const auto key =
         reinterpret_cast<std::uintptr_t>(code.thunk) ^ (reinterpret_cast<std::uintptr_t>(code.function) >> 3);
     Entry& entry = entries_[(key * 0x9E3779B97F4A7C15ULL) >> 58];
-    if (!(entry.code == code)) entry = {code, unknown};
+    if (!(entry.code == code)) entry = {code, unknown, false};
     return entry;
   }
   static void ran(Entry& entry, std::int64_t ticks) {
-    entry.ticks = ticks > entry.ticks ? ticks : entry.ticks - (entry.ticks - ticks) / 8;
+    if (!entry.known || ticks > entry.ticks) {
+      entry.ticks = ticks;
+    } else {
+      entry.ticks -= (entry.ticks - ticks) / 8;
+    }
+    entry.known = true;
   }
 
  private:
