@@ -70,7 +70,6 @@ void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes,
     if (home != Life{}) say({}, {}, now, [&] { return recorded::HomeGiven{shard, home, first_epoch}; });
     recountable_ = recountable_ || home != options_.self;
   }
-  if (!recountable_) first_try_.resize(followed_.size());
   for (const Life life : state_.lives) send(life, message::JobCreate{plan_});
   tell_state();
 }
@@ -159,6 +158,17 @@ message::Assign Cell::assignment(std::uint32_t shard) const {
     } else {
       assign.settled.push_back(settled_.at(task).record);
     }
+  }
+  for (const auto& [epoch, known] : first_try_) {
+    message::FirstTry tried{epoch, {}};
+    for (std::uint32_t word = 0; word < known.size(); ++word) {
+      message::TaskBits some{{0, word * 64}, 0};
+      message::TaskBits{{0, word * 64}, known[word]}.each([&](TaskId task) {
+        if (plan_->shard_of[task.index] == shard) some.bits |= std::uint64_t{1} << task.index % 64;
+      });
+      if (some.bits != 0) tried.tasks.push_back(some);
+    }
+    if (!tried.tasks.empty()) assign.first_try.push_back(std::move(tried));
   }
   for (const auto& [predecessor, shards] : listeners_) {
     if (std::find(shards.begin(), shards.end(), shard) == shards.end()) continue;
@@ -284,28 +294,48 @@ OutcomeRecord Cell::plain_record(const OutputName& name) const {
   plain.task = name.task;
   plain.attempt = name.attempt;
   plain.outcome = Outcome::finished;
-  plain.has_output = !recountable_ && name.task.origin == 0 && plan_->graph->tasks[name.task.index].returns;
+  plain.has_output = name.task.origin == 0 && name.task.index < plan_->graph->tasks.size() &&
+                     plan_->graph->tasks[name.task.index].returns;
   return plain;
 }
 
-/// The many, 64 at a time where nobody wants to hear of one of them.
+/// The many, 64 at a time. Predecessors of rows of other shards are not among them.
 void Cell::settle_first_try(const message::TaskBits& some, std::uint32_t shard,
                             std::map<std::uint32_t, message::Settled>& news, Instant now) {
-  const AttemptId attempt{state_.homes[shard].epoch, 1};
+  const Epoch epoch = state_.homes[shard].epoch;
   const std::size_t word = some.first.index / 64;
-  const bool submitted = some.first.origin == 0;
-  const bool unheard = !recountable_ && !records_.enabled() && suspected_.empty() && state_.crashed.empty() &&
-                       (!submitted || (followed_[word] & some.bits) == 0);
-  if (!unheard) {
-    some.each([&](TaskId task) { settle(shard, plain_record({task, attempt}), news, now); });
+  const bool submitted = some.first.origin == 0 && word < followed_.size();
+  if (!submitted && recountable_) {
+    some.each([&](TaskId task) { settle(shard, plain_record({task, {epoch, 1}}), news, now); });
     return;
   }
   const auto count = static_cast<std::uint64_t>(std::popcount(some.bits));
   counts_.settled += count;
   counts_.finished += count;
+  if (records_.enabled() || !suspected_.empty() || !tried_.empty() || !state_.crashed.empty()) {
+    some.each([&](TaskId task) {
+      const OutcomeRecord plain = plain_record({task, {epoch, 1}});
+      say(task, plain.attempt, now, [&] { return recorded_of(plain, now); });
+      forget_tries(task);
+    });
+  }
   if (!submitted) return;
-  DAG_CHECK((first_try_[word] & some.bits) == 0);  // The home has all that is settled, and is the only one.
-  first_try_[word] |= some.bits;
+  std::vector<std::uint64_t>& known = first_try_[epoch];
+  known.resize(followed_.size());
+  DAG_CHECK((known[word] & some.bits) == 0);  // The home has all that is settled, and is the only one.
+  known[word] |= some.bits;
+  message::TaskBits{some.first, some.bits & followed_[word]}.each([&](TaskId task) {
+    const auto follows = followers_.find(task);
+    if (follows == followers_.end()) return;
+    const Entry entry{plain_record({task, {epoch, 1}}), state_.homes[shard].home};
+    for (const ClientId client : follows->second) tell_client(client, entry);
+  });
+}
+
+void Cell::forget_tries(TaskId task) {
+  suspected_.erase(task);
+  tried_.erase(task);
+  std::erase_if(state_.crashed, [&](const message::Crashed& crashed) { return crashed.task == task; });
 }
 
 void Cell::settle(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_t, message::Settled>& news,
@@ -318,9 +348,7 @@ void Cell::settle(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_
   }
   DAG_CHECK(!settled(task));  // The home has all that is settled, and it is the only one.
   say(task, said.attempt, now, [&] { return recorded_of(said, now); });
-  suspected_.erase(task);
-  tried_.erase(task);
-  std::erase_if(state_.crashed, [&](const message::Crashed& crashed) { return crashed.task == task; });
+  forget_tries(task);
   ++counts_.settled;
   switch (said.outcome) {
     case Outcome::finished:
@@ -352,7 +380,9 @@ void Cell::settle(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_
   } else if (task.origin == 0) {
     const OutcomeRecord& what = entry.record;
     if (what.outcome == Outcome::finished && !what.value && what.attempt == AttemptId{first_epoch, 1}) {
-      first_try_[task.index / 64] |= std::uint64_t{1} << task.index % 64;
+      std::vector<std::uint64_t>& known = first_try_[first_epoch];
+      known.resize(followed_.size());
+      known[task.index / 64] |= std::uint64_t{1} << task.index % 64;
     } else {
       settled_.emplace(task, entry);
     }
@@ -466,11 +496,11 @@ Life Cell::home_of(TaskId task) const {
 std::optional<OutcomeRecord> Cell::settled(TaskId task) const {
   const auto found = settled_.find(task);
   if (found != settled_.end()) return found->second.record;
-  const std::size_t word = task.index / 64;
-  if (task.origin != 0 || word >= first_try_.size() || (first_try_[word] >> task.index % 64 & 1) == 0) {
-    return std::nullopt;
+  if (task.origin != 0 || task.index / 64 >= followed_.size()) return std::nullopt;
+  for (const auto& [epoch, known] : first_try_) {
+    if ((known[task.index / 64] >> task.index % 64 & 1) != 0) return plain_record({task, {epoch, 1}});
   }
-  return plain_record({task, {first_epoch, 1}});
+  return std::nullopt;
 }
 
 std::vector<CellEffect> Cell::take_effects() { return std::exchange(effects_, {}); }

@@ -122,6 +122,7 @@ class Cell {
     bool heard = false;  ///< rows_open is from this epoch
   };
 
+  void forget_tries(TaskId task);
   OutcomeRecord plain_record(const OutputName& name) const;
   void settle_first_try(const message::TaskBits& some, std::uint32_t shard,
                         std::map<std::uint32_t, message::Settled>& news, Instant now);
@@ -155,8 +156,9 @@ class Cell {
   /// lose. If not, only the tasks of the graph are remembered, and those that finished by their first try as
   /// a bit each.
   bool recountable_ = false;
-  /// One bit per task of the graph.
-  std::vector<std::uint64_t> first_try_;
+  /// One bit per task of the graph: those of which only the name is known, by the epoch of the home that ran
+  /// them; and those whose end a client wants to hear.
+  std::map<Epoch, std::vector<std::uint64_t>> first_try_;
   std::vector<std::uint64_t> followed_;
   /// Per shard, in the order of settling; a task whose attempt was fixed before it ended is there twice.
   std::vector<std::vector<TaskId>> log_;

@@ -281,7 +281,6 @@ void Home::Impl::note(RowIndex row, bool by_lane) {
 bool Home::Impl::note_lean(RowIndex row) {
   if ((notes[row].flags & (flag::lean | flag::known | flag::wanted)) != flag::lean) return false;
   if (sink.enabled() || parked_rows > 0 || !askers.empty()) return false;
-  if (options.several_processes && table.draft_of(table[row]).returns) return false;
   bool sent = true;
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
     sent = sent && is(predecessor, flag::sent);
@@ -293,7 +292,7 @@ bool Home::Impl::note_lean(RowIndex row) {
   ++cut.rows;
   ++rows_sent;
   cut.about.push_back(row);
-  put_plain(cut, row, {options.epoch, word(row).attempt});
+  put_lean(cut, row);
   return true;
 }
 

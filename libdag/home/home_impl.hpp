@@ -55,6 +55,7 @@ enum : std::uint32_t {
   /// lane has ended it, all there is to do is to write that down.
   lean = 32768,
   wanted = 65536,  ///< a client has asked
+  left = 131072,   ///< the cut that it is in is under way, or recorded
 };
 }
 
@@ -142,6 +143,8 @@ class Home::Impl {
     std::uint64_t rows = 0;
     /// What it is about, in the order of adding: remembered until it is recorded.
     std::vector<RowIndex> about;
+    /// Lean rows with an output: when the cut leaves, it shows whether anybody may still need the bytes.
+    std::vector<RowIndex> lean;
     std::size_t entries() const {
       return outcomes.first_try.size() + outcomes.plain.size() + outcomes.records.size() +
              outcomes.freed.size() + outcomes.tried.size();
@@ -244,6 +247,9 @@ class Home::Impl {
   Cut& open_cut();
   void put(RowIndex row, bool growth);
   void put_plain(Cut& cut, RowIndex row, AttemptId attempt);
+  void put_lean(Cut& cut, RowIndex row);
+  void put_record(Cut& cut, OutcomeRecord record);
+  void decide_lean(Cut& cut);
   void put_tried(RowIndex row);
   void try_send(RowIndex row);
   bool inputs_sent(RowIndex row) const;
@@ -377,6 +383,8 @@ class Home::Impl {
 
   std::vector<Note> notes;
   std::unordered_map<RowIndex, Fact> facts;
+  /// Of outputs of lean rows that were let go, where there are several processes: 0, or the digest, per row.
+  std::vector<std::uint64_t> let_go_digests;
   std::unordered_map<RowIndex, Tries> tries;
   std::map<RowIndex, HandedOut> handed_out;
   std::map<RowIndex, Again> again;

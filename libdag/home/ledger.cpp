@@ -10,6 +10,11 @@ namespace dag {
 
 using detail::Edge;
 
+namespace {
+/// What a record weighs beside its value and its inputs, roughly.
+constexpr std::size_t record_bytes = 128;
+}  // namespace
+
 Home::Impl::Cut& Home::Impl::open_cut() {
   if (cuts.empty() || cuts.back().bytes >= cut_bytes_max || cuts.back().about.size() >= cut_rows_max ||
       cuts.back().entries() >= cut_entries_max) {
@@ -32,6 +37,36 @@ void Home::Impl::put_plain(Cut& cut, RowIndex row, AttemptId attempt) {
   bits.back().bits |= std::uint64_t{1} << (task.index & 63);
 }
 
+void Home::Impl::put_lean(Cut& cut, RowIndex row) {
+  if (!options.several_processes || !table.draft_of(table[row]).returns) {
+    return put_plain(cut, row, attempt_of(row));
+  }
+  cut.lean.push_back(row);
+  cut.bytes += record_bytes + table[row].output.load().size_bytes();
+}
+
+void Home::Impl::put_record(Cut& cut, OutcomeRecord record) {
+  cut.bytes += record_bytes + record.value.size_bytes() + record.inputs.size() * sizeof(OutputName);
+  cut.outcomes.records.push_back(std::move(record));
+}
+
+/// Before the cut leaves. An output all of whose readers are recorded is not needed by who counts again after
+/// this home; it is only named. So there are values at the border of what is recorded and nowhere else, and
+/// nobody ever has to go back behind that border.
+void Home::Impl::decide_lean(Cut& cut) {
+  for (const RowIndex row : cut.about) set(row, flag::left);
+  for (const RowIndex row : cut.lean) {
+    bool needed = is(row, flag::kept);
+    each_out(row, [&](const Edge&, RowIndex successor) { needed = needed || !is(successor, flag::left); });
+    if (needed) {
+      put_record(cut, record_of(row, true));
+    } else {
+      put_plain(cut, row, attempt_of(row));
+    }
+  }
+  cut.lean.clear();
+}
+
 void Home::Impl::put(RowIndex row, bool growth) {
   Cut& cut = open_cut();
   if (!growth) {
@@ -40,11 +75,11 @@ void Home::Impl::put(RowIndex row, bool growth) {
   }
   cut.about.push_back(row);
   const Fact* known = fact(row);
-  const bool simple =
-      !growth && word(row).outcome == Outcome::finished && !is(row, flag::wanted) &&
-      (known == nullptr || (known->part == detail::none && known->conditions.empty())) &&
-      (!options.several_processes || (!table.draft_of(table[row]).returns && foreign_shards(row).empty()));
-  if (simple) {
+  const bool simple = !growth && word(row).outcome == Outcome::finished && !is(row, flag::wanted) &&
+                      (known == nullptr || (known->part == detail::none && known->conditions.empty()));
+  if (simple && known == nullptr && is(row, flag::lean)) return put_lean(cut, row);
+  if (simple &&
+      (!options.several_processes || (!table.draft_of(table[row]).returns && foreign_shards(row).empty()))) {
     return put_plain(cut, row, attempt_of(row));
   }
   OutcomeRecord record = record_of(row, true);
@@ -61,8 +96,7 @@ void Home::Impl::put(RowIndex row, bool growth) {
       record.becomes = table[known->becomes].task;
     }
   }
-  cut.bytes += 128 + record.value.size_bytes() + record.inputs.size() * sizeof(OutputName);
-  cut.outcomes.records.push_back(std::move(record));
+  put_record(cut, std::move(record));
 }
 
 /// The row is to be tried again: not before the cell knows how often it was, or the home that comes after
@@ -154,6 +188,7 @@ void Home::Impl::flush() {
   cell_heard = true;
   Cut cut = std::move(cuts.front());
   cuts.pop_front();
+  decide_lean(cut);
   rows_under_way += cut.rows;
   under_way = std::move(cut.about);
   message::Outcomes& outcomes = cut.outcomes;

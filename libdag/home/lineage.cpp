@@ -5,6 +5,9 @@
 // inputs may be gone too; whoever runs the attempt asks for them, and that makes them again in turn. This
 // ends because lineage is finite and without cycles, each run is retried a limited number of times, and what
 // was made again stays for a while after it was last asked for.
+//
+// What is not noticed: a kernel that gives another value when its output is made again by another home than
+// the one that ran it, of an output that nobody needed when that one died. The record has only its name.
 
 #include <xxhash.h>
 
@@ -205,6 +208,7 @@ void Home::Impl::output_is_there_again(RowIndex row, OutcomeRecord& record, Life
   Fact& known = fact_of(row);
   known.attempt = attempt_of(row);
   if (record.digest == 0 && record.value) record.digest = digest_of(record.value);
+  if (known.digest == 0 && row < let_go_digests.size()) known.digest = let_go_digests[row];
   const bool same = known.digest == 0 || known.digest == record.digest;
   if (!same && is(row, flag::sent)) {
     return fail_job({ErrorCode::not_reproducible,
@@ -257,8 +261,14 @@ void Home::Impl::maybe_let_go(RowIndex row) {
   }
   if (!is(row, flag::settled) || is(row, flag::kept)) return;
   set(row, flag::let_go);
+  if (options.several_processes && !is(row, flag::known)) {
+    // Should it have to be made again, it must be the same.
+    if (let_go_digests.size() < notes.size()) let_go_digests.resize(notes.size());
+    if (const Blob blob = table[row].output.load()) let_go_digests[row] = digest_of(blob);
+  }
   drop_bytes(row);
-  if (options.several_processes) open_cut().outcomes.freed.push_back(table[row].id);
+  // Of what was only named the cell has no bytes.
+  if (options.several_processes && is(row, flag::known)) open_cut().outcomes.freed.push_back(table[row].id);
   if (const RowIndex owner = owner_of(row); owner != row) consumer_done(owner);
 }
 

@@ -131,6 +131,25 @@ std::vector<Life> lives_that_run(const JobState& state);
 /// Null when the task has taken nothing down.
 const Crashed* crashes_of(const JobState& state, TaskId task);
 
+/// Tasks `first` to `first` + 63, of which those count whose bit is set, the lowest bit for the first.
+struct TaskBits {
+  TaskId first;
+  std::uint64_t bits = 0;
+  bool operator==(const TaskBits&) const = default;
+  /// Calls `visit` with each task, in their order.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (std::uint64_t left = bits; left != 0; left &= left - 1) {
+      visit(TaskId{first.origin, first.index + static_cast<std::uint32_t>(std::countr_zero(left))});
+    }
+  }
+};
+/// Tasks that finished by the first attempt of that epoch.
+struct FirstTry {
+  Epoch epoch;
+  std::vector<TaskBits> tasks;
+};
+
 /// To the process that becomes the home of a shard after a loss: all that is settled of it and around it.
 struct Assign {
   JobId job;
@@ -143,6 +162,8 @@ struct Assign {
   std::vector<OutputName> kept;  ///< wanted by clients (attempt means nothing)
   std::vector<TaskId> cancelled;
   std::vector<Tried> tried;  ///< rows of the shard that are not settled
+  /// Settled rows of the shard of which nobody needs more than the name.
+  std::vector<FirstTry> first_try;
 };
 
 /// What the cell has recorded, in its order: a stream per home, `from` exclusive, `to` inclusive. A gap
@@ -174,20 +195,6 @@ struct Cancel {
 
 // ---- To the cell
 // --------------------------------------------------------------------------------------------
-
-/// Tasks `first` to `first` + 63, of which those count whose bit is set, the lowest bit for the first.
-struct TaskBits {
-  TaskId first;
-  std::uint64_t bits = 0;
-  bool operator==(const TaskBits&) const = default;
-  /// Calls `visit` with each task, in their order.
-  template <class Visit>
-  void each(Visit&& visit) const {
-    for (std::uint64_t left = bits; left != 0; left &= left - 1) {
-      visit(TaskId{first.origin, first.index + static_cast<std::uint32_t>(std::countr_zero(left))});
-    }
-  }
-};
 
 /// What ended in a shard, closed under predecessors together with all that was sent before: a cut. A home has
 /// one of these under way at a time, so they are counted and never overtake each other.

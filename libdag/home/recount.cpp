@@ -50,6 +50,28 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   to_send.clear();
 
   std::vector<RowIndex> own;
+  const auto end_settled = [&](RowIndex row, Outcome outcome) {
+    set(row, flag::sent | flag::settled | flag::left);
+    ++rows_sent;
+    ++rows_under_way;
+    ++counts.settled;
+    const Next closed = table.apply(row, Closed{outcome});
+    DAG_CHECK(closed.what == Do::tell);
+    own.push_back(row);
+    note(row, false);
+  };
+  for (const message::FirstTry& some : assign.first_try) {
+    for (const message::TaskBits& bits : some.tasks) {
+      bits.each([&](TaskId task) {
+        const RowIndex row = table.find(task);
+        DAG_CHECK(row != no_row && !table[row].ghost && !is(row, flag::noted));
+        Fact& known = fact_of(row);
+        known.attempt = {some.epoch, 1};
+        known.has_output = table.draft_of(table[row]).returns;
+        end_settled(row, Outcome::finished);
+      });
+    }
+  }
   for (const OutcomeRecord& record : assign.settled) {
     if (shard_of(*plan, record.task) != options.shard) {
       ghost_news(record, nullptr, true);
@@ -75,14 +97,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
     } else if (known.becomes != no_row) {
       --notes[known.becomes].consumers;
     }
-    set(row, flag::sent | flag::settled);
-    ++rows_sent;
-    ++rows_under_way;
-    ++counts.settled;
-    const Next closed = table.apply(row, Closed{record.outcome});
-    DAG_CHECK(closed.what == Do::tell);
-    own.push_back(row);
-    note(row, false);
+    end_settled(row, record.outcome);
   }
   for (const OutputName& kept : assign.kept) {
     const RowIndex row = table.find(kept.task);

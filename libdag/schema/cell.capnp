@@ -71,6 +71,7 @@ struct Assign {
   kept @2 :List(Records.OutputName);         # wanted by clients; their attempts mean nothing
   cancelled @3 :List(Ids.TaskId);
   tried @4 :List(Tried);         # rows of the shard that are not settled
+  firstTry @5 :List(FirstTry);   # settled, and nobody needs more than the name
 }
 
 struct Settled {
@@ -89,6 +90,11 @@ struct Outcomes {
   freed @4 :List(Ids.TaskId);    # nobody will ask for their bytes
   firstTry @5 :List(TaskBits);   # as plain, by attempt 1 of this epoch
   tried @6 :List(Tried);         # each is tried again when this is recorded
+}
+
+struct FirstTry {                # tasks that finished by attempt 1 of an epoch
+  epoch @0 :Ids.Epoch;
+  tasks @1 :List(TaskBits);
 }
 
 struct TaskBits {

@@ -70,15 +70,34 @@ message::JobState read_state(JobId job, schema::JobState::Reader from, Reading& 
   return state;
 }
 
-std::vector<message::TaskBits> read_bits(capnp::List<schema::TaskBits>::Reader from, Reading& reading) {
-  reading.count(from.size(), limits::tasks_max, "Outcomes.firstTry");
+std::vector<message::TaskBits> read_bits(capnp::List<schema::TaskBits>::Reader from, Reading& reading,
+                                         const char* field) {
+  reading.count(from.size(), limits::tasks_max, field);
   std::vector<message::TaskBits> all;
   all.reserve(from.size());
   for (const auto some : from) {
     all.push_back({task_from(some.getFirst()), some.getBits()});
     if (all.back().first.index % 64 != 0 || all.back().bits == 0) {
-      throw Invalid{"Outcomes.firstTry does not begin at a multiple of 64, or names no task"};
+      throw Invalid{std::string(field) + " does not begin at a multiple of 64, or names no task"};
     }
+  }
+  return all;
+}
+
+template <class Init>
+void write_bits(const std::vector<message::TaskBits>& all, Init init) {
+  write_list(all, init, [](auto& list, unsigned i, const message::TaskBits& some) {
+    list[i].setFirst(word_of(some.first));
+    list[i].setBits(some.bits);
+  });
+}
+
+std::vector<message::FirstTry> read_first_try(capnp::List<schema::FirstTry>::Reader from, Reading& reading) {
+  reading.count(from.size(), limits::tasks_max, "Assign.firstTry");
+  std::vector<message::FirstTry> all;
+  for (const auto some : from) {
+    all.push_back(
+        {epoch_from(some.getEpoch()), read_bits(some.getTasks(), reading, "Assign.firstTry.tasks")});
   }
   return all;
 }
@@ -101,10 +120,15 @@ std::size_t words(const message::JobState& message) {
   return words_of<schema::JobState> + message.lives.size() + 2 * message.homes.size() +
          (message.stopped ? words(*message.stopped) : 0) + words(message.crashed);
 }
+static std::size_t words(const std::vector<message::FirstTry>& first_try) {
+  std::size_t total = list_words<schema::FirstTry>(first_try.size());
+  for (const message::FirstTry& some : first_try) total += list_words<schema::TaskBits>(some.tasks.size());
+  return total;
+}
 std::size_t words(const message::Assign& message) {
   return words_of<schema::Assign> + message.asked.size() + words(message.settled) +
          list_words<schema::OutputName>(message.kept.size()) + message.cancelled.size() +
-         list_words<schema::Tried>(message.tried.size());
+         list_words<schema::Tried>(message.tried.size()) + words(message.first_try);
 }
 std::size_t words(const message::Settled& message) {
   return words_of<schema::Settled> + words(message.predecessors);
@@ -168,6 +192,13 @@ void write(schema::Cell::Builder to, const message::Assign& message, const CodeM
   write_names(message.kept, [&](unsigned count) { return builder.initKept(count); });
   write_tasks(message.cancelled, [&](unsigned count) { return builder.initCancelled(count); });
   write_tried(message.tried, [&](unsigned count) { return builder.initTried(count); });
+  write_list(
+      message.first_try, [&](unsigned count) { return builder.initFirstTry(count); },
+      [](auto& list, unsigned i, const message::FirstTry& some) {
+        auto one = list[i];
+        one.setEpoch(word_of(some.epoch));
+        write_bits(some.tasks, [&](unsigned count) { return one.initTasks(count); });
+      });
 }
 
 void write(schema::Cell::Builder to, const message::Settled& message, const CodeMap& codes) {
@@ -197,12 +228,7 @@ void write(schema::Cell::Builder to, const message::Outcomes& message, const Cod
   write_records(
       message.records, [&](unsigned count) { return builder.initRecords(count); }, codes);
   write_tasks(message.freed, [&](unsigned count) { return builder.initFreed(count); });
-  write_list(
-      message.first_try, [&](unsigned count) { return builder.initFirstTry(count); },
-      [](auto& list, unsigned i, const message::TaskBits& some) {
-        list[i].setFirst(word_of(some.first));
-        list[i].setBits(some.bits);
-      });
+  write_bits(message.first_try, [&](unsigned count) { return builder.initFirstTry(count); });
   write_tried(message.tried, [&](unsigned count) { return builder.initTried(count); });
 }
 
@@ -232,7 +258,8 @@ bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into) {
                              read_records(reader.getSettled(), reading, "Assign.settled"),
                              read_names(reader.getKept(), reading, "Assign.kept"),
                              read_tasks(reader.getCancelled(), reading, "Assign.cancelled"),
-                             read_tried(reader.getTried(), reading, "Assign.tried")};
+                             read_tried(reader.getTried(), reading, "Assign.tried"),
+                             read_first_try(reader.getFirstTry(), reading)};
       return true;
     }
     case schema::Cell::SETTLED: {
@@ -258,7 +285,7 @@ bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into) {
                                shard,
                                epoch,
                                reader.getNumber(),
-                               read_bits(reader.getFirstTry(), reading),
+                               read_bits(reader.getFirstTry(), reading, "Outcomes.firstTry"),
                                read_names(reader.getPlain(), reading, "Outcomes.plain"),
                                read_records(reader.getRecords(), reading, "Outcomes.records"),
                                read_tasks(reader.getFreed(), reading, "Outcomes.freed"),

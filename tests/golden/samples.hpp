@@ -201,7 +201,8 @@ inline void add_job(std::vector<Sample>& all) {
                        {plain_record(), full_record()},
                        {output(3)},
                        {{0, 8}},
-                       {{{0, 4}, 2}}});
+                       {{{0, 4}, 2}},
+                       {{{1, 1}, {{{0, 0}, 6}}}, {epoch, {{{0, 64}, 1}, {{0, 128}, 9}}}}});
   add("settled", Settled{job, 1, epoch, 10, 12, 4, {plain_record()}});
   add("keep", Keep{job, 1, epoch, {{0, 8}, {2, 9}}});
   add("cancel", Cancel{job, 1, epoch, {}});

@@ -447,6 +447,12 @@ class World {
   }
 
   void on_assign(Process& process, const message::Assign& assign) {
+    for (const message::FirstTry& some : assign.first_try) {
+      for (const message::TaskBits& bits : some.tasks) {
+        bits.each([&](TaskId task) { named_only_.insert(task.index); });
+      }
+    }
+    if (!assign.first_try.empty()) ++seen["recorded by name only, and a home died"];
     const message::ShardHome& home = process.state.homes[assign.shard];
     if (home.home != process.life || home.epoch != assign.epoch || process.homes.contains(assign.shard))
       return;
@@ -687,6 +693,7 @@ class World {
     auto run = std::make_shared<KernelRun>(run_kernel(program_, about.id, id, fragment.codes[draft.code],
                                                       draft.returns, 1, views, nullptr, predicates,
                                                       options_.varying));
+    if (run->ended.output) left_[{about.id, id}] = detail::from_blob<std::uint64_t>(run->ended.output);
     const std::uint32_t lane = take_lane(process, about.id, id);
     events_.after(kernel_time(),
                   [this, life = process.life, shard = work.shard, row = work.row, attempt, run, lane] {
@@ -923,6 +930,9 @@ class World {
       check_value(task);
     } else if (tell.record.digest != 0) {
       check_digest(task, tell.record.digest);
+    } else if (const auto known = left_.find({task, tell.record.attempt}); returns && known != left_.end()) {
+      settled_[task].value = known->second;  // Recorded by its name only: what that attempt left.
+      check_value(task);
     }
   }
 
@@ -944,6 +954,12 @@ class World {
     if (brought.lost) throw Violation("an output was lost: " + brought.lost->message());
     settled_[brought.name.task].value = detail::from_blob<std::uint64_t>(brought.bytes);
     check_value(brought.name.task);
+  }
+
+  /// Whether an output that nobody needed any more was made again by another home (libdag/home/lineage.cpp),
+  /// and its kernel may have given another value.
+  bool made_unlike(std::uint32_t task) const {
+    return named_only_.contains(task) && varies(program_.graph().tasks[task].salt);
   }
 
   /// Each settled outcome and value is what the settled ones of its predecessors give.
@@ -980,17 +996,19 @@ class World {
           kernel.spawns != test::none && program_.graph().spawned[kernel.spawns].becomes != test::none;
       if (settled.outcome != Outcome::finished || !settled.value || becomes) continue;
       std::uint64_t value = kernel.salt;
+      bool made_again = made_unlike(task);
       for (std::uint32_t i = 1; i < draft.argument_count; ++i) {
         const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
         value = test::mixed(value, argument.count);
         for (std::uint32_t k = 0; k < argument.count; ++k) {
-          const Settled& input =
-              settled_.at({0, fragment.edges[draft.first_edge + argument.first + k].predecessor});
+          const std::uint32_t from = fragment.edges[draft.first_edge + argument.first + k].predecessor;
+          made_again = made_again || made_unlike(from);
+          const Settled& input = settled_.at({0, from});
           value = test::mixed(value, input.value ? *input.value : test::absent_value);
         }
       }
       if (varies(kernel.salt)) value = varied(value, attempts_.at({0, task}));
-      if (value != *settled.value) {
+      if (value != *settled.value && !made_again) {
         throw Violation("task " + std::to_string(task) +
                         " settled with a value that its settled inputs do not give");
       }
@@ -1077,7 +1095,9 @@ class World {
   std::unique_ptr<Cell> cell_;
   std::map<TaskId, Settled> settled_;
   std::map<TaskId, AttemptId> attempts_;
+  std::set<std::uint32_t> named_only_;  ///< tasks of the graph of which a later home learnt only the name
   std::set<OutputName> executed_;
+  std::map<OutputName, std::uint64_t> left_;                    ///< what kernels of bare rows returned
   std::map<TaskId, std::map<AttemptId, std::uint32_t>> tries_;  ///< of attempts for the first time
   HomeBox* touched_ = nullptr;
   bool ended_ = false;
