@@ -357,7 +357,12 @@ std::string Home::explain(TaskId task) const {
       return home.handed_out.contains(row) ? "runs at " + to_string(home.handed_out.at(row).runner)
                                            : "becomes " + std::string("a task that it spawned");
     case RowState::ended:
-      return std::string(name(word.outcome)) + (home.is(row, flag::settled) ? ", settled" : "");
+      return std::string(name(word.outcome)) +
+             (home.is(row, flag::settled)  ? ", settled"
+              : home.is(row, flag::parked) ? ", waits until what it rests on is recorded"
+              : home.is(row, flag::sent)   ? ", is being recorded"
+              : home.is(row, flag::noted)  ? ", is to be recorded"
+                                           : ", by a lane that has not reported it");
   }
   return "";
 }

@@ -78,8 +78,9 @@ void Home::Impl::put(RowIndex row, bool growth) {
   const bool simple = !growth && word(row).outcome == Outcome::finished && !is(row, flag::wanted) &&
                       (known == nullptr || (known->part == detail::none && known->conditions.empty()));
   if (simple && known == nullptr && is(row, flag::lean)) return put_lean(cut, row);
-  if (simple &&
-      (!options.several_processes || (!table.draft_of(table[row]).returns && foreign_shards(row).empty()))) {
+  // Other shards wait for the records of their predecessors, also while one process has them all.
+  if (simple && (!options.several_processes || !table.draft_of(table[row]).returns) &&
+      foreign_shards(row).empty()) {
     return put_plain(cut, row, attempt_of(row));
   }
   OutcomeRecord record = record_of(row, true);

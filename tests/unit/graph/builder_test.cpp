@@ -109,7 +109,8 @@ TEST_CASE("what several tasks say is stored once", "[builder]") {
 
 TEST_CASE("a literal that several tasks share is kept once", "[builder]") {
   Builder builder;
-  const Blob text(std::as_bytes(std::span("abc"))), same_bytes(std::as_bytes(std::span("abc")));
+  const Blob text(std::as_bytes(std::span("a long text"))),
+      same_bytes(std::as_bytes(std::span("a long text")));
   for (const Blob& literal : {text, text, same_bytes, text}) {
     plain(builder, "reads");
     builder.add_literal(literal);

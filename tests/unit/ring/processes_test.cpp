@@ -26,7 +26,10 @@ using namespace dag::ring;
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Clock = std::chrono::steady_clock;
 constexpr Duration patience = std::chrono::seconds(60);
+/// A wait may end for nothing, and a wake may be swallowed by a peer: whoever waits looks again.
+constexpr Duration nap = std::chrono::milliseconds(100);
 
 /// The numbers of an offer, as the control message would carry them; both processes are of one host.
 struct OfferNumbers {
@@ -61,15 +64,19 @@ struct End {
   /// Polls until `done`, asleep where there is nothing. False: nothing came in time.
   template <class Handle, class Finished>
   bool serve(Handle&& handle, Finished&& done) {
+    Clock::time_point until = Clock::now() + patience;
     while (!done()) {
       const Polled polled = carrier.poll(256, handle);
       if (polled == Polled::broken) return false;
-      if (polled != Polled::nothing) continue;
+      if (polled != Polled::nothing) {
+        until = Clock::now() + patience;
+        continue;
+      }
       bell.prepare_wait();
       if (carrier.has_news()) {
         bell.cancel_wait();
-      } else if (!bell.wait(patience)) {
-        if (!carrier.has_news()) return false;
+      } else if (!bell.wait(nap) && Clock::now() > until) {
+        return false;
       }
     }
     return true;
@@ -78,6 +85,7 @@ struct End {
   bool send(std::uint64_t value, std::size_t words = 1) {
     std::array<std::uint64_t, 32> payload;
     payload.fill(value);
+    const Clock::time_point until = Clock::now() + patience;
     for (;;) {
       auto batch = carrier.begin();
       const Wrote wrote = batch.write(1, std::as_bytes(std::span(payload).first(words)));
@@ -86,7 +94,7 @@ struct End {
       bell.prepare_wait();
       if (batch.want_space()) {
         bell.cancel_wait();
-      } else if (!bell.wait(patience)) {
+      } else if (!bell.wait(nap) && Clock::now() > until) {
         return false;
       }
     }
