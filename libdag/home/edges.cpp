@@ -311,7 +311,7 @@ void Home::Impl::note_quick(RowIndex row, Duration ran) {
     });
     if (!ready) continue;
     stack.pop_back();
-    if (is(top, flag::noted)) continue;
+    if (is(top, flag::noted) || note_lean(top)) continue;
     say(top, [&] { return recorded::Ended{Outcome::finished, top == row ? ran : Duration{0}, {}}; });
     note(top, true);
   }

@@ -60,6 +60,7 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
   Random poison(seed * 13 + 11);
   world.poison = poison.chance(0.3);
   world.by_finish = chaos_places_by_finish(seed);
+  world.listened = seed % 8 < 3;
   // Short jobs: faults have to come early to meet them.
   world.calm_at = Instant{std::chrono::milliseconds(20 + random.below(800))};
   return world;

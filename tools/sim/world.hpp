@@ -58,6 +58,8 @@ struct WorldOptions {
   /// value must be the one that the settled values of its inputs give.
   bool varying = false;
   bool trace = false;
+  /// Whether anybody wants the records. Where nobody does, homes take shorter ways.
+  bool listened = true;
 };
 
 /// What must not happen has happened.
@@ -215,7 +217,10 @@ class World {
     bool spread_;
   };
 
-  RecordSink& sink() { return trace_; }
+  RecordSink& sink() {
+    if (options_.listened) return trace_;
+    return nobody_;
+  }
   Instant now() const { return events_.now(); }
   Life life_of(std::uint32_t process) const { return processes_[process]->life; }
   Process* find(Life life) {
@@ -1090,6 +1095,7 @@ class World {
   Random faults_;
   Events events_;
   TraceSink trace_;
+  NullRecordSink nobody_;
   std::shared_ptr<const JobPlan> plan_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::unique_ptr<Cell> cell_;
