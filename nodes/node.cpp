@@ -138,7 +138,8 @@ void Node::start_membership() {
   MembershipPorts ports;
   ports.now = steady_now;
   ports.send = [this](SendMembership message) { transport_->send(std::move(message)); };
-  ports.up = [this](const MemberUp& up) { on_member_up(up); };
+  ports.up = [this](const MemberUp& up) { transport_->member_up(up.life, up.endpoint); };
+  ports.view = [this](const std::vector<Claim>& members) { on_view(members); };
   ports.down = [this](const MemberDown& down) { on_member_down(down); };
   ports.load = [this] { return load_of(lanes_); };
   ports.over = [this] {
@@ -244,11 +245,14 @@ void Node::note(JobId job, JobEvent event) {
 // ---- Who is there
 // -------------------------------------------------------------------------------------------
 
-void Node::on_member_up(const MemberUp& up) {
-  transport_->member_up(up.life, up.endpoint);
+/// The actors have heard of these before: a job that is submitted now runs at all of them.
+void Node::on_view(const std::vector<Claim>& members) {
   const std::lock_guard lock(state_mutex_);
-  const bool last = seen_.insert(up.life.process).second && seen_.size() + 1 == place_->size;
-  if (last) say_gathered(*place_);
+  bool another = false;
+  for (const Claim& member : members) {
+    if (member.life != self_) another = seen_.insert(member.life.process).second || another;
+  }
+  if (another && seen_.size() + 1 == place_->size) say_gathered(*place_);
   state_changed_.notify_all();
 }
 

@@ -49,7 +49,7 @@ class Node : public detail::Client {
   // ---- What its parts tell it
   void tell(const JobEvent& event);
   void note(JobId job, JobEvent event);
-  void on_member_up(const MemberUp& up);
+  void on_view(const std::vector<Claim>& members);
   void on_member_down(const MemberDown& down);
   void on_turned_away(const Caller& caller, const Error& why);
   /// This process cannot go on as a part of the run: the client is told, or serve() returns.
