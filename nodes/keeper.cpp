@@ -63,7 +63,7 @@ Keeper::Keeper(const KeeperOptions& options)
 
 Keeper::~Keeper() {
   membership_.leave(system_);
-  processes_.reset();
+  processes_->end_all();  // The actors still ask for this and that until they have ended.
   caf::anon_send_exit(keeper_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
   system_.await_all_actors_done();

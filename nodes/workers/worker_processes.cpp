@@ -131,9 +131,14 @@ WorkerProcesses::WorkerProcesses(WorkerDefaults defaults, const ProgramStore& pr
 }
 
 WorkerProcesses::~WorkerProcesses() {
+  end_all();
+  close(wake_);
+}
+
+void WorkerProcesses::end_all() {
+  if (!thread_.joinable()) return;
   post([this] { over_ = true; });
   thread_.join();
-  close(wake_);
 }
 
 void WorkerProcesses::start(StartProcess order, ClusterId cluster) {

@@ -51,6 +51,9 @@ class WorkerProcesses {
   // From any thread; never block.
   void start(StartProcess order, ClusterId cluster);
   void stop(Life life);
+  /// Ends all of them, and returns when they have ended. What is asked for later is not done. Not from
+  /// several threads at once.
+  void end_all();
 
  private:
   struct Child;

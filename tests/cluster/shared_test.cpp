@@ -100,8 +100,8 @@ TEST_CASE("a job runs in the worker processes of three nodes, and they end with 
 TEST_CASE("a worker process that is killed is replaced, and the result stays") {
   Nodes nodes(3);
   nodes.gather();
-  Process alone({bin("cluster_mixture"), "60", "2000"});
-  Process job(at(nodes, {bin("cluster_mixture"), "60", "2000"}));
+  Process alone({bin("cluster_mixture"), "60", "8000"});
+  Process job(at(nodes, {bin("cluster_mixture"), "60", "8000"}));
   REQUIRE(job.says("quarter"));
   const auto workers = workers_of(nodes, "job1");
   REQUIRE(workers.size() == 3);
