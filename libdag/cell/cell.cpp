@@ -8,7 +8,7 @@ namespace {
 
 /// So often a task may run in a process that is killed before it counts as a try.
 constexpr std::uint32_t suspicions_free = 2;
-/// Of every shard. The only one of homes that are not counted again.
+/// Of every shard.
 constexpr Epoch first_epoch{1, 1};
 
 std::vector<recorded::TaskClass> classes_of(const detail::Fragment& fragment) {
@@ -325,10 +325,7 @@ void Cell::settle_first_try(const message::TaskBits& some, std::uint32_t shard,
   DAG_CHECK((known[word] & some.bits) == 0);  // The home has all that is settled, and is the only one.
   known[word] |= some.bits;
   message::TaskBits{some.first, some.bits & followed_[word]}.each([&](TaskId task) {
-    const auto follows = followers_.find(task);
-    if (follows == followers_.end()) return;
-    const Entry entry{plain_record({task, {epoch, 1}}), state_.homes[shard].home};
-    for (const ClientId client : follows->second) tell_client(client, entry);
+    tell_followers({plain_record({task, {epoch, 1}}), state_.homes[shard].home});
   });
 }
 
@@ -371,22 +368,14 @@ void Cell::settle(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_
     }
   }
   const Entry entry{std::move(said), state_.homes[shard].home};
-  const auto follows = followers_.find(task);
-  if (follows != followers_.end()) {
-    for (const ClientId client : follows->second) tell_client(client, entry);
-  }
-  if (recountable_) {
-    settled_.emplace(task, entry);
-  } else if (task.origin == 0) {
-    const OutcomeRecord& what = entry.record;
-    if (what.outcome == Outcome::finished && !what.value && what.attempt == AttemptId{first_epoch, 1}) {
-      std::vector<std::uint64_t>& known = first_try_[first_epoch];
-      known.resize(followed_.size());
-      known[task.index / 64] |= std::uint64_t{1} << task.index % 64;
-    } else {
-      settled_.emplace(task, entry);
-    }
-  }
+  tell_followers(entry);
+  if (recountable_ || task.origin == 0) settled_.emplace(task, entry);
+}
+
+void Cell::tell_followers(const Entry& entry) {
+  const auto follows = followers_.find(entry.record.task);
+  if (follows == followers_.end()) return;
+  for (const ClientId client : follows->second) tell_client(client, entry);
 }
 
 void Cell::tell_client(ClientId client, const Entry& entry) {

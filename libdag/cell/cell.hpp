@@ -142,6 +142,7 @@ class Cell {
   message::Assign assignment(std::uint32_t shard) const;
   Life home_of(TaskId task) const;
   void tell_state();
+  void tell_followers(const Entry& entry);
   void tell_client(ClientId client, const Entry& entry);
   void end_if_done();
   void send(Life to, JobMessage message);
@@ -153,8 +154,7 @@ class Cell {
   message::JobState state_;
   bool done_ = false;
   /// Whether a home may have to be counted again: some shard is not at this process, which the job cannot
-  /// lose. If not, only the tasks of the graph are remembered, and those that finished by their first try as
-  /// a bit each.
+  /// lose. If not, only the tasks of the graph are remembered.
   bool recountable_ = false;
   /// One bit per task of the graph: those of which only the name is known, by the epoch of the home that ran
   /// them; and those whose end a client wants to hear.

@@ -288,11 +288,7 @@ bool Home::Impl::note_lean(RowIndex row) {
   if (!sent) return false;
   ++counts.ended;
   set(row, flag::noted | flag::sent);
-  Cut& cut = open_cut();
-  ++cut.rows;
-  ++rows_sent;
-  cut.about.push_back(row);
-  put_lean(cut, row);
+  put(row, false);
   return true;
 }
 
