@@ -6,8 +6,6 @@
 namespace dag {
 namespace {
 
-/// So often a task may run in a process that is killed before it counts as a try.
-constexpr std::uint32_t suspicions_free = 2;
 /// Of every shard.
 constexpr Epoch first_epoch{1, 1};
 
@@ -24,7 +22,7 @@ std::vector<recorded::TaskClass> classes_of(const detail::Fragment& fragment) {
 }  // namespace
 
 Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
-    : options_(options), plan_(std::move(plan)), records_(records) {
+    : options_(options), plan_(std::move(plan)), records_(records), steps_(plan_) {
   DAG_CHECK(plan_->shards > 0 && plan_->shard_of.size() == plan_->graph->tasks.size());
   state_.job = plan_->job;
   state_.cell = options_.self;
@@ -32,7 +30,9 @@ Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink&
   streams_.resize(plan_->shards);
   followed_.resize(plan_->graph->tasks.size() / 64 + 1);
   if (plan_->shards == 1) return;
-  for (const detail::Edge& edge : plan_->graph->edges) {
+  const detail::Fragment& graph = *plan_->graph;
+  for (const detail::Edge& edge : graph.edges) {
+    if (graph.policies[graph.tasks[edge.successor].policy].effects == Effects::pure) continue;
     const std::uint32_t from = plan_->shard_of[edge.predecessor];
     const std::uint32_t to = plan_->shard_of[edge.successor];
     if (from == to) continue;
@@ -78,140 +78,6 @@ void Cell::tell_state() {
   for (const Life life : state_.lives) send(life, state_);
 }
 
-void Cell::on_life_up(Life life, Instant now) {
-  if (state_.ended || alive(life)) return;
-  state_.lives.insert(std::upper_bound(state_.lives.begin(), state_.lives.end(), life), life);
-  ++state_.version;
-  say({}, {}, now, [&] { return recorded::Member{life, recorded::MemberChange::up}; });
-  send(life, message::JobCreate{plan_});
-  give_orphans(now);
-}
-
-void Cell::on_life_down(Life life, Instant now, const LifeEnd& how) {
-  if (state_.ended || !alive(life)) return;
-  DAG_CHECK(life != options_.self);
-  std::erase(state_.lives, life);
-  ++state_.version;
-  say({}, {}, now, [&] { return recorded::Member{life, recorded::MemberChange::down, how.what}; });
-  blame(how, now);
-  give_orphans(now);
-}
-
-void Cell::blame(const LifeEnd& how, Instant now) {
-  std::vector<RunningAttempt> running = how.running;
-  // A page that was cut off in the middle of a word may name anything.
-  std::erase_if(running, [&](const RunningAttempt& attempt) {
-    return shard_of(*plan_, attempt.task) >= plan_->shards;
-  });
-  for (RunningAttempt& attempt : running) {
-    const auto suspect = suspected_.find(attempt.task);
-    attempt.suspected = suspect == suspected_.end() ? 0 : suspect->second;
-  }
-  for (const Charge& charge : charges(how.end, how.guilty_lane, running)) {
-    // There are no processes of its own for a suspect, so the third time counts. When a process was killed by
-    // somebody outside (an operator, the kernel short of memory: nobody tells), who ran there alone is no
-    // more than a suspect either.
-    const bool perhaps = charge.exit == Exit::failed && how.end == ProcessEnd::killed && !how.guilty_lane;
-    const bool suspect = charge.suspect || perhaps;
-    if (suspect && ++suspected_[charge.task] <= suspicions_free) continue;
-    if (!suspect && charge.exit != Exit::failed) continue;
-    const auto at = std::lower_bound(
-        state_.crashed.begin(), state_.crashed.end(), charge.task,
-        [](const message::Crashed& crashed, TaskId wanted) { return crashed.task < wanted; });
-    std::uint32_t times = 1;
-    if (at != state_.crashed.end() && at->task == charge.task) {
-      times = ++at->times;
-      at->what = how.what;
-    } else {
-      state_.crashed.insert(at, {charge.task, 1, how.what});
-    }
-    say(charge.task, {}, now, [&] { return recorded::Crashed{times, how.what}; });
-  }
-}
-
-/// The lives have changed: tells everybody, and gives shards without a home to whoever may have them.
-void Cell::give_orphans(Instant now) {
-  std::vector<std::uint32_t> orphans;
-  if (!message::lives_that_run(state_).empty()) {
-    for (std::uint32_t shard = 0; shard < plan_->shards; ++shard) {
-      if (!alive(state_.homes[shard].home)) orphans.push_back(shard);
-    }
-  }
-  for (const std::uint32_t shard : orphans) give(shard, now);
-  if (state_.ended) return;  // A shard was lost too often.
-  tell_state();
-  for (const std::uint32_t shard : orphans) send(state_.homes[shard].home, assignment(shard));
-}
-
-message::Assign Cell::assignment(std::uint32_t shard) const {
-  message::Assign assign;
-  assign.job = plan_->job;
-  assign.shard = shard;
-  assign.epoch = state_.homes[shard].epoch;
-  assign.asked = state_.lives;
-  std::set<TaskId> grew_before;
-  for (const TaskId task : log_[shard]) {
-    // A task that was fixed before it ended is there twice: as it grew, and as it ended.
-    const auto grew = grown_.find(task);
-    if (grew != grown_.end() && grew_before.insert(task).second) {
-      assign.settled.push_back(grew->second);
-    } else {
-      assign.settled.push_back(settled_.at(task).record);
-    }
-  }
-  for (const auto& [epoch, known] : first_try_) {
-    message::FirstTry tried{epoch, {}};
-    for (std::uint32_t word = 0; word < known.size(); ++word) {
-      message::TaskBits some{{0, word * 64}, 0};
-      message::TaskBits{{0, word * 64}, known[word]}.each([&](TaskId task) {
-        if (plan_->shard_of[task.index] == shard) some.bits |= std::uint64_t{1} << task.index % 64;
-      });
-      if (some.bits != 0) tried.tasks.push_back(some);
-    }
-    if (!tried.tasks.empty()) assign.first_try.push_back(std::move(tried));
-  }
-  for (const auto& [predecessor, shards] : listeners_) {
-    if (std::find(shards.begin(), shards.end(), shard) == shards.end()) continue;
-    const auto ended = settled_.find({0, predecessor});
-    if (ended != settled_.end()) assign.settled.push_back(ended->second.record);
-  }
-  for (const TaskId task : kept_) {
-    if (shard_of(*plan_, task) == shard) assign.kept.push_back({task, {}});
-  }
-  for (const TaskId task : cancelled_) {
-    if (shard_of(*plan_, task) == shard) assign.cancelled.push_back(task);
-  }
-  for (const auto& [task, failed] : tried_) {
-    if (shard_of(*plan_, task) == shard) assign.tried.push_back({task, failed});
-  }
-  return assign;
-}
-
-/// To the life with the fewest shards, of those that run.
-void Cell::give(std::uint32_t shard, Instant now) {
-  const std::vector<Life> places = message::lives_that_run(state_);
-  Life best = places.front();
-  std::size_t fewest = SIZE_MAX;
-  const std::size_t from = (options_.seed + shard) % places.size();
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const Life life = places[(from + i) % places.size()];
-    const auto has = static_cast<std::size_t>(std::count_if(
-        state_.homes.begin(), state_.homes.end(), [&](const auto& home) { return home.home == life; }));
-    if (has < fewest) {
-      fewest = has;
-      best = life;
-    }
-  }
-  message::ShardHome& home = state_.homes[shard];
-  home.home = best;
-  ++home.epoch.count;
-  say({}, {}, now, [&] { return recorded::HomeGiven{shard, home.home, home.epoch}; });
-  streams_[shard] = {};
-  if (home.epoch.count >= 256) {
-    stop({ErrorCode::internal, "the home of shard " + std::to_string(shard) + " was lost too often"}, now);
-  }
-}
-
 void Cell::on_message(Life from, const JobMessage& any, Instant now) {
   if (state_.ended || !alive(from)) return;
   const auto named = shard_epoch_of(any);
@@ -230,14 +96,10 @@ void Cell::on_message(Life from, const JobMessage& any, Instant now) {
   stream.rows_open = outcomes->rows_open;
   stream.heard = true;
 
-  for (const OutcomeRecord& said : outcomes->records) {
-    if (said.spawned) say_known(said, now);
-  }
   std::map<std::uint32_t, message::Settled> news;
   news[shard];
-  for (const message::TaskBits& some : outcomes->first_try) settle_first_try(some, shard, news, now);
-  for (const OutputName& name : outcomes->plain) settle(shard, plain_record(name), news, now);
-  for (const OutcomeRecord& said : outcomes->records) settle(shard, said, news, now);
+  steps_.say(*outcomes);
+  steps_.take(*this, [&](const RipeStep& step) { settle_step(step, news, now); });
   for (const message::Tried& tried : outcomes->tried) {
     if (recountable_ && !settled(tried.task)) tried_[tried.task] = tried.failed;
   }
@@ -253,9 +115,42 @@ void Cell::on_message(Life from, const JobMessage& any, Instant now) {
     settled.from = told.position;
     settled.to = ++told.position;
     settled.outcomes = told.outcomes;
+    settled.steps = steps_.taken(to);
     send(state_.homes[to].home, std::move(settled));
   }
   end_if_done();
+}
+
+void Cell::settle_step(const RipeStep& step, std::map<std::uint32_t, message::Settled>& news, Instant now) {
+  news[step.shard];
+  for (const OutcomeRecord& said : step.records) {
+    if (said.spawned) say_known(said, now);
+  }
+  for (const message::TaskBits& some : step.first_try) settle_first_try(some, step.shard, news, now);
+  for (const OutputName& name : step.plain) settle(step.shard, plain_record(name), news, now);
+  for (OutcomeRecord& said : step.records) settle(step.shard, std::move(said), news, now);
+}
+
+std::uint64_t Cell::by_first_try(Epoch epoch, const message::TaskBits& tasks) const {
+  const auto known = first_try_.find(epoch);
+  const std::size_t word = tasks.first.index / 64;
+  std::uint64_t found = 0;
+  if (known != first_try_.end() && tasks.first.origin == 0 && word < known->second.size()) {
+    found = tasks.bits & known->second[word];
+  }
+  message::TaskBits{tasks.first, tasks.bits & ~found}.each([&](TaskId task) {
+    const auto settled = settled_.find(task);
+    if (settled != settled_.end() && settled->second.record.attempt == AttemptId{epoch, 1}) {
+      found |= std::uint64_t{1} << task.index % 64;
+    }
+  });
+  return found;
+}
+
+bool Cell::by(const OutputName& name) const {
+  const auto settled = settled_.find(name.task);
+  if (settled != settled_.end()) return settled->second.record.attempt == name.attempt;
+  return name.attempt.number == 1 && by_first_try(name.attempt.epoch, message::bit_of(name.task)) != 0;
 }
 
 /// What an attempt spawned: before any task of it is settled, perhaps in the same cut.
@@ -299,7 +194,7 @@ OutcomeRecord Cell::plain_record(const OutputName& name) const {
   return plain;
 }
 
-/// The many, 64 at a time. Predecessors of rows of other shards are not among them.
+/// The many, 64 at a time.
 void Cell::settle_first_try(const message::TaskBits& some, std::uint32_t shard,
                             std::map<std::uint32_t, message::Settled>& news, Instant now) {
   const Epoch epoch = state_.homes[shard].epoch;
@@ -327,6 +222,15 @@ void Cell::settle_first_try(const message::TaskBits& some, std::uint32_t shard,
   message::TaskBits{some.first, some.bits & followed_[word]}.each([&](TaskId task) {
     tell_followers({plain_record({task, {epoch, 1}}), state_.homes[shard].home});
   });
+  if (listeners_.empty()) return;
+  some.each([&](TaskId task) { tell_listeners(plain_record({task, {epoch, 1}}), news); });
+}
+
+void Cell::tell_listeners(const OutcomeRecord& said, std::map<std::uint32_t, message::Settled>& news) const {
+  if (said.task.origin != 0) return;
+  const auto listening = listeners_.find(said.task.index);
+  if (listening == listeners_.end()) return;
+  for (const std::uint32_t to : listening->second) news[to].predecessors.push_back(said);
 }
 
 void Cell::forget_tries(TaskId task) {
@@ -361,12 +265,7 @@ void Cell::settle(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_
       ++counts_.cancelled;
       break;
   }
-  if (task.origin == 0) {
-    const auto listening = listeners_.find(task.index);
-    if (listening != listeners_.end()) {
-      for (const std::uint32_t to : listening->second) news[to].predecessors.push_back(said);
-    }
-  }
+  tell_listeners(said, news);
   const Entry entry{std::move(said), state_.homes[shard].home};
   tell_followers(entry);
   if (recountable_ || task.origin == 0) settled_.emplace(task, entry);
@@ -390,9 +289,9 @@ void Cell::tell_client(ClientId client, const Entry& entry) {
 void Cell::end_if_done() {
   counts_.open = 0;
   bool all_heard = true;
-  for (const Stream& stream : streams_) {
-    counts_.open += stream.rows_open;
-    all_heard = all_heard && stream.heard;
+  for (std::uint32_t shard = 0; shard < streams_.size(); ++shard) {
+    counts_.open += streams_[shard].rows_open + steps_.rows_waiting(shard);
+    all_heard = all_heard && streams_[shard].heard;
   }
   if (done_ || !all_heard || counts_.open > 0) return;
   done_ = true;

@@ -2,10 +2,11 @@
 // The cell of a job: its record, and who is the home of which shard. It schedules nothing. In this release it
 // has one replica, which lives and dies with its process; so the term is always 1.
 //
-// It records what the current home of a shard says, in the order of its saying, and tells each home of it and
-// of the predecessors of its rows; clients see an outcome only when it is recorded. When a life is found
-// dead, its shards go to others under a higher epoch, together with all that is settled of them. When no life
-// is left that may have them, they wait without a home, and the next life that comes up gets them.
+// It records what the current home of a shard says, in the order of its saying and together with all that it
+// rests on (said_steps.hpp), and tells the home; clients see an outcome only when it is recorded. When a life
+// is found dead, its shards go to others under a higher epoch, together with all that is settled of them.
+// When no life is left that may have them, they wait without a home, and the next life that comes up gets
+// them.
 //
 // It also counts how often a task took its process down, because the task's home may have died of it; the
 // state that tells of a death tells of the crash, so no home starts the task again without knowing. How often
@@ -24,6 +25,7 @@
 #include <variant>
 #include <vector>
 
+#include "libdag/cell/said_steps.hpp"
 #include "libdag/home/home.hpp"
 #include "libdag/home/messages.hpp"
 #include "libdag/supervision/blame.hpp"
@@ -79,7 +81,7 @@ struct CellCounts {
   std::uint64_t finished = 0, failed = 0, skipped = 0, cancelled = 0;
 };
 
-class Cell {
+class Cell : private RecordedOutcomes {
  public:
   Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records);
 
@@ -117,11 +119,14 @@ class Cell {
   };
   struct Stream {
     std::uint64_t position = 0;  ///< of the newest Settled sent
-    std::uint64_t outcomes = 0;  ///< number of the newest Outcomes recorded in this epoch
+    std::uint64_t outcomes = 0;  ///< number of the newest Outcomes heard in this epoch
     std::uint64_t rows_open = 0;
     bool heard = false;  ///< rows_open is from this epoch
   };
 
+  std::uint64_t by_first_try(Epoch epoch, const message::TaskBits& tasks) const override;
+  bool by(const OutputName& name) const override;
+  void settle_step(const RipeStep& step, std::map<std::uint32_t, message::Settled>& news, Instant now);
   void forget_tries(TaskId task);
   OutcomeRecord plain_record(const OutputName& name) const;
   void settle_first_try(const message::TaskBits& some, std::uint32_t shard,
@@ -143,6 +148,7 @@ class Cell {
   Life home_of(TaskId task) const;
   void tell_state();
   void tell_followers(const Entry& entry);
+  void tell_listeners(const OutcomeRecord& said, std::map<std::uint32_t, message::Settled>& news) const;
   void tell_client(ClientId client, const Entry& entry);
   void end_if_done();
   void send(Life to, JobMessage message);
@@ -166,7 +172,8 @@ class Cell {
   std::map<TaskId, OutcomeRecord> grown_;
   std::map<TaskId, Entry> settled_;
   std::vector<Stream> streams_;
-  /// Per task of the graph: other shards with successors of it.
+  SaidSteps steps_;
+  /// Per task of the graph: other shards with successors of it that start only when it is settled.
   std::map<std::uint32_t, std::vector<std::uint32_t>> listeners_;
   /// How often tasks that are not settled ran where a process was killed by one of several.
   std::map<TaskId, std::uint32_t> suspected_;

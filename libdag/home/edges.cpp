@@ -41,7 +41,7 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
     const bool quiet = here && edge.kind == EdgeKind::strong &&
                        fragment.policies[fragment.tasks[edge.successor].policy].effects == Effects::pure;
     if (from != no_row && !quiet) unset(from, flag::lean);
-    if (to != no_row && (from == no_row || table[from].ghost)) unset(to, flag::lean);
+    if (here && table[from].ghost) set(to, flag::elsewhere);
   }
   for (const RowIndex row : part.rows) {
     if (row == no_row || table[row].ghost) continue;
@@ -283,7 +283,7 @@ bool Home::Impl::note_lean(RowIndex row) {
   if (sink.enabled() || parked_rows > 0 || !askers.empty()) return false;
   bool sent = true;
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-    sent = sent && is(predecessor, flag::sent);
+    sent = sent && is(predecessor, table[predecessor].ghost ? flag::noted : flag::sent);
   });
   if (!sent) return false;
   ++counts.ended;
@@ -362,6 +362,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
   known.error = record.error;
   known.grew = record.grew;
   known.named = record.inputs;
+  if (!first && !same_attempt) withdraw(row);
   if (!same_attempt) known.holders.clear();
   if (holders != nullptr) known.holders = *holders;
   if (record.value) {
@@ -388,7 +389,6 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
   if (settled) {
     each_out(row, [&](const Edge&, RowIndex successor) {
       if (successor == no_row) return;
-      if (is(successor, flag::parked)) to_send.push_back(successor);
       if (is(successor, flag::awaits_settled)) to_decide.push_back(successor);
     });
   }

@@ -101,19 +101,17 @@ void Home::Impl::on_state(const message::JobState& newer) {
   // Homes that begin to count have to be told again what they wait for, and what they need not keep.
   for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
     if (shard == options.shard || state.homes[shard].epoch == before.homes[shard].epoch) continue;
-    message::Consumed consumed{plan->job, shard, state.homes[shard].epoch, options.shard, {}};
     for (const RowIndex row : table.part(0).rows) {
       if (row == no_row) continue;
       if (table[row].ghost) {
         if (is(row, flag::consumed) && plan->shard_of[table[row].task] == shard) {
-          consumed.tasks.push_back(table[row].id);
+          tell_consumed(shard, table[row].id);
         }
       } else if (is(row, flag::noted)) {
         const std::vector<std::uint32_t> shards = foreign_shards(row);
         if (std::binary_search(shards.begin(), shards.end(), shard)) tell_shard(row, shard);
       }
     }
-    if (!consumed.tasks.empty()) send(home_of(shard), std::move(consumed));
   }
   if (recounting) {
     std::erase_if(asked, [&](Life life) { return !alive(life); });
@@ -204,6 +202,10 @@ void Home::Impl::finish_event() {
     if (alive(life)) send(life, message::Release{plan->job, options.shard, options.epoch, std::move(names)});
   }
   releases.clear();
+  for (auto& [shard, tasks] : std::exchange(consumed, {})) {
+    send(home_of(shard),
+         message::Consumed{plan->job, shard, state.homes[shard].epoch, options.shard, std::move(tasks)});
+  }
 }
 
 void Home::Impl::fail_job(Error error) {

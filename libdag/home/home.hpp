@@ -12,11 +12,10 @@
 // other edges by the home when it notes the end. An edge from another shard starts at a ghost: the home notes
 // the first news of the ghost's end, from whichever message, and later ones only tell it more about holders.
 //
-// What it tells the cell. Outcomes go there closed under predecessors: a row's outcome is sent when the
-// outcomes of its predecessors here were sent and those elsewhere are settled with the attempts that were
-// used. So the cell records whatever the current home of a shard says, never has to park or refuse, and what
-// was sent cannot be void. (PROTOCOL 24 parks at the leader; here the leader is spared, at the price of one
-// round trip per hop between shards, which only effects and clients wait for: pure rows run ahead.)
+// What it tells the cell. A row's outcome is sent when the outcomes of its predecessors here were sent,
+// together with the attempts of those elsewhere that it used. The cell records it with these, in steps
+// (PROTOCOL 24 parks each row by itself). When a row elsewhere comes to another attempt after all, what rests
+// on it is not recorded; the home withdraws it, and says it anew.
 //
 // Why it ends. Every row leaves `waiting` when its predecessors ended, which is well-founded (no cycles);
 // `held` by a decision, a timer that is set, a message that is repeated until answered, or a predecessor that
@@ -47,7 +46,8 @@ enum class Planted : std::uint8_t {
   nothing,
   edge_counted_twice,      ///< later news of another shard's row satisfy its edges again
   mismatch_ignored,        ///< rows that used a value which does not count are not run again
-  send_before_settled,     ///< outcomes are sent although what they rest on is not settled
+  needs_forgotten,         ///< what outcomes rest on in other shards is not named
+  not_withdrawn,           ///< outcomes stand although what they rest on came to another attempt
   no_recount,              ///< a new home waits for no report and takes over nothing
   running_twice,           ///< a reported attempt is taken although its inputs are not those that count
   attempt_accepted_twice,  ///< a repeated Lend is run again

@@ -33,12 +33,14 @@ inline constexpr std::size_t cut_entries_max = 4096;
 inline constexpr std::size_t cut_bytes_max = 256 * 1024;
 /// Rows of one cut: those that a bit tells of cost little to send, but are remembered meanwhile.
 inline constexpr std::size_t cut_rows_max = 64 * 1024;
+/// A step that needs something takes no more rows: what is in it waits for all that it needs.
+inline constexpr std::size_t needy_step_rows = 32;
 
 namespace flag {
 enum : std::uint32_t {
   noted = 1,   ///< its end was seen and its edges are satisfied
   parked = 2,  ///< its outcome waits for those of others before it may be sent
-  sent = 4,    ///< its outcome was sent to the cell: final
+  sent = 4,    ///< its outcome is in a cut: final, unless that is withdrawn
   settled = 8,
   kept = 16,      ///< a client may ask: never let go
   let_go = 32,    ///< its output was given up, nobody should need it
@@ -51,11 +53,12 @@ enum : std::uint32_t {
   consumed = 4096,        ///< ghosts: its home was told
   retained = 8192,        ///< a call whose inputs are kept for a rollback
   known = 16384,          ///< there is a Fact about it
-  /// All its edges are strong and lead to rows here, none of them with effects, and nobody spawned it: when a
-  /// lane has ended it, all there is to do is to write that down.
+  /// All its edges are strong, those from it lead to rows here, none of them with effects, and nobody spawned
+  /// it: when a lane has ended it, all there is to do is to write that down.
   lean = 32768,
-  wanted = 65536,  ///< a client has asked
-  left = 131072,   ///< the cut that it is in is under way, or recorded
+  wanted = 65536,      ///< a client has asked
+  left = 131072,       ///< the cut that it is in has left, or is recorded
+  elsewhere = 262144,  ///< it has predecessors in other shards
 };
 }
 
@@ -136,19 +139,29 @@ struct ActorGroup {
 
 class Home::Impl {
  public:
-  /// Outcomes that are being collected.
+  /// A row in a cut: as it ended, or as it grew.
+  struct Entry {
+    RowIndex row = no_row;
+    bool growth = false;
+  };
+  /// Where a step's part of its cut's lists ends.
+  struct StepEnd {
+    std::uint32_t entries = 0, needs_first = 0, needs = 0;
+  };
+  /// Outcomes that are being collected: which, not what. That is put together when it leaves, because then it
+  /// shows whether anybody may still need the bytes.
   struct Cut {
-    message::Outcomes outcomes;
+    std::vector<Entry> entries;
+    std::vector<StepEnd> steps;
+    std::vector<message::NeededFirst> needs_first;
+    std::vector<OutputName> needs;
+    std::vector<TaskId> freed;
+    std::vector<message::Tried> tried;
     std::size_t bytes = 0;
-    std::uint64_t rows = 0;
-    /// What it is about, in the order of adding: remembered until it is recorded.
-    std::vector<RowIndex> about;
-    /// Lean rows with an output: when the cut leaves, it shows whether anybody may still need the bytes.
-    std::vector<RowIndex> lean;
-    std::size_t entries() const {
-      return outcomes.first_try.size() + outcomes.plain.size() + outcomes.records.size() +
-             outcomes.freed.size() + outcomes.tried.size();
-    }
+  };
+  /// What left and is not recorded.
+  struct SaidStep {
+    std::vector<Entry> entries;
   };
 
   Impl(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate,
@@ -246,10 +259,13 @@ class Home::Impl {
   // --------------------------------------------------------------------------------------------
   Cut& open_cut();
   void put(RowIndex row, bool growth);
-  void put_plain(Cut& cut, RowIndex row, AttemptId attempt);
-  void put_lean(Cut& cut, RowIndex row);
-  void put_record(Cut& cut, OutcomeRecord record);
-  void decide_lean(Cut& cut);
+  void need(Cut& cut, RowIndex row);
+  bool simple(RowIndex row) const;
+  bool named_only(RowIndex row) const;
+  void write(message::Outcomes& outcomes, Entry entry);
+  void write_plain(message::Outcomes& outcomes, RowIndex row) const;
+  void withdraw(RowIndex changed);
+  void steps_recorded(std::uint64_t count);
   void put_tried(RowIndex row);
   void try_send(RowIndex row);
   bool inputs_sent(RowIndex row) const;
@@ -319,6 +335,7 @@ class Home::Impl {
   Life home_of(std::uint32_t shard) const { return state.homes[shard].home; }
   void send(Life to, JobMessage message) { effects.emplace_back(SendMessage{to, std::move(message)}); }
   void release(Life at, const OutputName& name);
+  void tell_consumed(std::uint32_t shard, TaskId task);
   /// `what` makes what is recorded; it is not called when nobody listens.
   template <class What>
   void say(TaskId task, AttemptId attempt, What&& what) {
@@ -406,14 +423,18 @@ class Home::Impl {
   std::deque<std::uint32_t> to_pump;                       ///< chains
 
   // Towards the cell.
-  std::deque<Cut> cuts;  ///< not under way yet; the last one is being filled
-  std::vector<RowIndex> under_way;
+  std::deque<Cut> cuts;        ///< that have not left; the last one is being filled
+  std::deque<SaidStep> steps;  ///< that have left and are not recorded, from number steps_known on
+  std::uint64_t steps_known = 0;
+  /// Tasks whose bytes nobody will ask for, and how many steps must be recorded before that is said: a home
+  /// that comes after this one goes on from values that are recorded, so those before it go when those behind
+  /// it are there.
+  std::deque<std::pair<std::uint64_t, TaskId>> freed_later;
   std::size_t parked_rows = 0;
   std::uint64_t outcomes_sent = 0;
   std::uint64_t outcomes_recorded = 0;
   std::uint64_t rows_own = 0;
-  std::uint64_t rows_sent = 0;       ///< put into cuts
-  std::uint64_t rows_under_way = 0;  ///< in cuts that left
+  std::uint64_t rows_said = 0;  ///< in cuts that left
   bool cell_heard = false;
   std::uint64_t position = 0;
   std::map<std::uint64_t, message::Settled> ahead;  ///< that came before what comes before them
@@ -436,7 +457,9 @@ class Home::Impl {
   /// running.
   std::set<OutputName> came_back;
 
-  std::map<Life, std::vector<OutputName>> releases;  ///< sent when the event is over
+  // Sent when the event is over.
+  std::map<Life, std::vector<OutputName>> releases;
+  std::map<std::uint32_t, std::vector<message::TaskBits>> consumed;  ///< by shard
 
   HomeCounts counts;
   bool over = false;  ///< the job failed or ended: nothing is started any more

@@ -1,8 +1,15 @@
 // What the cell is told, and what it tells.
 //
-// A row's outcome is sent when it can never be taken back: when the outcomes that it rests on were sent (rows
-// of this shard) or are settled with the attempts that were used (rows of others), and when what spawned it
-// is fixed. A cut is under way at a time, so the cell sees them in order; while one is, the next grows.
+// A row's outcome is put into a cut when the outcomes that it rests on are in this one or were before, of
+// rows of this shard, or are known, of rows of others, and when what spawned it is fixed. What it rests on
+// elsewhere is named: the cell records a step of a cut together with all that it needs (cell/said_steps.hpp).
+// One cut is under way at a time; while one is, the next grows.
+//
+// Should a row elsewhere come to another attempt than the one that was used, what rests on it was not
+// recorded and will not be. It is withdrawn, with all that was said behind it, and said again when it is
+// known anew.
+
+#include <algorithm>
 
 #include "libdag/home/home_impl.hpp"
 
@@ -11,83 +18,115 @@ namespace dag {
 using detail::Edge;
 
 namespace {
-/// What a record weighs beside its value and its inputs, roughly.
-constexpr std::size_t record_bytes = 128;
+
+/// What a record weighs beside its value, and what a row weighs that will most likely be only named: roughly.
+constexpr std::size_t record_bytes = 128, name_bytes = 32;
+
 }  // namespace
 
 Home::Impl::Cut& Home::Impl::open_cut() {
-  if (cuts.empty() || cuts.back().bytes >= cut_bytes_max || cuts.back().about.size() >= cut_rows_max ||
-      cuts.back().entries() >= cut_entries_max) {
+  if (cuts.empty() || cuts.back().bytes >= cut_bytes_max || cuts.back().entries.size() >= cut_rows_max ||
+      cuts.back().freed.size() + cuts.back().tried.size() >= cut_entries_max) {
     cuts.emplace_back();
   }
   return cuts.back();
 }
 
-/// Finished, and nothing more to say.
-void Home::Impl::put_plain(Cut& cut, RowIndex row, AttemptId attempt) {
-  const TaskId task = table[row].id;
-  if (attempt != AttemptId{options.epoch, 1}) {
-    cut.outcomes.plain.push_back({task, attempt});
-    return;
-  }
-  const TaskId first{task.origin, task.index & ~63u};
-  std::vector<message::TaskBits>& bits = cut.outcomes.first_try;
-  // Neighbours end one after the other, mostly.
-  if (bits.empty() || bits.back().first != first) bits.push_back({first, 0});
-  bits.back().bits |= std::uint64_t{1} << (task.index & 63);
+/// Finished, and nothing to say but that.
+bool Home::Impl::simple(RowIndex row) const {
+  const Fact* known = fact(row);
+  return word(row).outcome == Outcome::finished && !is(row, flag::wanted) &&
+         (known == nullptr || (known->part == detail::none && known->conditions.empty()));
 }
 
-void Home::Impl::put_lean(Cut& cut, RowIndex row) {
-  if (!options.several_processes || !table.draft_of(table[row]).returns) {
-    return put_plain(cut, row, attempt_of(row));
-  }
-  cut.lean.push_back(row);
-  cut.bytes += record_bytes + table[row].output.load().size_bytes();
-}
-
-void Home::Impl::put_record(Cut& cut, OutcomeRecord record) {
-  cut.bytes += record_bytes + record.value.size_bytes() + record.inputs.size() * sizeof(OutputName);
-  cut.outcomes.records.push_back(std::move(record));
-}
-
-/// Before the cut leaves. An output all of whose readers are recorded is not needed by who counts again after
-/// this home; it is only named. So there are values at the border of what is recorded and nowhere else, and
-/// nobody ever has to go back behind that border.
-void Home::Impl::decide_lean(Cut& cut) {
-  for (const RowIndex row : cut.about) set(row, flag::left);
-  for (const RowIndex row : cut.lean) {
-    bool needed = is(row, flag::kept);
-    each_out(row, [&](const Edge&, RowIndex successor) { needed = needed || !is(successor, flag::left); });
-    if (needed) {
-      put_record(cut, record_of(row, true));
-    } else {
-      put_plain(cut, row, attempt_of(row));
-    }
-  }
-  cut.lean.clear();
-}
-
+/// Takes the row into the cut that is being filled, into its last step or a new one.
 void Home::Impl::put(RowIndex row, bool growth) {
   Cut& cut = open_cut();
-  if (!growth) {
-    ++cut.rows;
-    ++rows_sent;
+  if (cut.steps.empty()) cut.steps.emplace_back();
+  if (is(row, flag::elsewhere)) need(cut, row);
+  cut.entries.push_back({row, growth});
+  cut.steps.back().entries = static_cast<std::uint32_t>(cut.entries.size());
+  const bool record = growth || !simple(row) || (is(row, flag::known) && table.draft_of(table[row]).returns);
+  cut.bytes += record ? record_bytes + table[row].output.load().size_bytes() : name_bytes;
+}
+
+/// Names what the row rests on in other shards. What needs nothing is not to wait for what does, and what
+/// does not for too much; that a row's needs are all in its own step is not asked for, since steps that need
+/// each other are recorded together.
+void Home::Impl::need(Cut& cut, RowIndex row) {
+  if (options.planted == Planted::needs_forgotten) return;
+  StepEnd begin;
+  if (cut.steps.size() > 1) begin = cut.steps[cut.steps.size() - 2];
+  StepEnd end = cut.steps.back();
+  const bool needy = end.needs_first > begin.needs_first || end.needs > begin.needs;
+  const std::size_t rows = end.entries - begin.entries;
+  if (needy ? rows >= needy_step_rows : rows > 0) {
+    begin = end;
+    cut.steps.push_back(end);
   }
-  cut.about.push_back(row);
-  const Fact* known = fact(row);
-  const bool simple = !growth && word(row).outcome == Outcome::finished && !is(row, flag::wanted) &&
-                      (known == nullptr || (known->part == detail::none && known->conditions.empty()));
-  if (simple && known == nullptr && is(row, flag::lean)) return put_lean(cut, row);
-  // Other shards wait for the records of their predecessors, also while one process has them all.
-  if (simple && (!options.several_processes || !table.draft_of(table[row]).returns) &&
-      foreign_shards(row).empty()) {
-    return put_plain(cut, row, attempt_of(row));
+  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+    if (!table[predecessor].ghost || is(predecessor, flag::settled)) return;
+    const OutputName name{table[predecessor].id, attempt_of(predecessor)};
+    if (name.attempt.number != 1) {
+      cut.needs.push_back(name);
+      return;
+    }
+    const message::TaskBits bit = message::bit_of(name.task);
+    // Those of one shard come one after the other, mostly.
+    for (std::size_t i = cut.needs_first.size(), looked = 0; i-- > begin.needs_first && looked < 4;
+         ++looked) {
+      message::NeededFirst& known = cut.needs_first[i];
+      if (known.epoch != name.attempt.epoch || known.tasks.first != bit.first) continue;
+      known.tasks.bits |= bit.bits;
+      return;
+    }
+    cut.needs_first.push_back({name.attempt.epoch, bit});
+  });
+  cut.steps.back().needs_first = static_cast<std::uint32_t>(cut.needs_first.size());
+  cut.steps.back().needs = static_cast<std::uint32_t>(cut.needs.size());
+}
+
+/// Before the cut leaves: whether nobody needs more of the row than its name. An output all of whose readers
+/// here have left is not needed by who counts again after this home. So there are values at the border of
+/// what was said, and who must go back behind it goes back one cut: values stay recorded until the next
+/// border is. (Readers elsewhere have their own copy, and are told of no value that the cell would have to
+/// keep for them. When they are lost in the same moment as this home, it is made again.)
+bool Home::Impl::named_only(RowIndex row) const {
+  if (!simple(row)) return false;
+  if (!options.several_processes || !table.draft_of(table[row]).returns) return true;
+  if (is(row, flag::known) || is(row, flag::kept)) return false;
+  bool needed = false;
+  each_out(row, [&](const Edge&, RowIndex successor) {
+    needed = needed || (successor != no_row && !is(successor, flag::left));
+  });
+  return !needed;
+}
+
+void Home::Impl::write_plain(message::Outcomes& outcomes, RowIndex row) const {
+  const OutputName name{table[row].id, attempt_of(row)};
+  if (name.attempt != AttemptId{options.epoch, 1}) {
+    outcomes.plain.push_back(name);
+    return;
   }
+  const message::TaskBits bit = message::bit_of(name.task);
+  const std::size_t begin = outcomes.steps.empty() ? 0 : outcomes.steps.back().first_try;
+  // Neighbours end one after the other, mostly.
+  if (outcomes.first_try.size() == begin || outcomes.first_try.back().first != bit.first) {
+    outcomes.first_try.push_back({bit.first, 0});
+  }
+  outcomes.first_try.back().bits |= bit.bits;
+}
+
+void Home::Impl::write(message::Outcomes& outcomes, Entry entry) {
+  const RowIndex row = entry.row;
+  const bool growth = entry.growth;
+  if (!growth && named_only(row)) return write_plain(outcomes, row);
   OutcomeRecord record = record_of(row, true);
-  if (record.outcome != Outcome::finished) {
+  if (!growth && record.outcome != Outcome::finished) {
     const auto tried = tries.find(row);
     record.tries = (tried == tries.end() ? 0 : tried->second.failed) + crashes(row);
   }
+  const Fact* known = fact(row);
   if (known != nullptr && known->part != detail::none && (growth || !is(row, flag::grown))) {
     record.spawned = table.part(known->part).fragment;
     record.first_spawned = table.part(known->part).first_id;
@@ -97,20 +136,20 @@ void Home::Impl::put(RowIndex row, bool growth) {
       record.becomes = table[known->becomes].task;
     }
   }
-  put_record(cut, std::move(record));
+  outcomes.records.push_back(std::move(record));
 }
 
 /// The row is to be tried again: not before the cell knows how often it was, or the home that comes after
 /// this one would begin to count anew.
 void Home::Impl::put_tried(RowIndex row) {
-  open_cut().outcomes.tried.push_back({table[row].id, tries.at(row).failed});
+  open_cut().tried.push_back({table[row].id, tries.at(row).failed});
   unrecorded[row] = outcomes_sent + cuts.size();
 }
 
 bool Home::Impl::inputs_sent(RowIndex row) const {
   bool sent = true;
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-    sent = sent && is(predecessor, table[predecessor].ghost ? flag::settled : flag::sent);
+    sent = sent && is(predecessor, table[predecessor].ghost ? flag::noted : flag::sent);
   });
   if (!sent) return false;
   const RowIndex parent = parents[table[row].part];
@@ -128,7 +167,7 @@ void Home::Impl::try_send(RowIndex row) {
   if (is(row, flag::sent | flag::vanished)) return;
   const bool ended_now = is(row, flag::noted);
   if (!ended_now && (!is(row, flag::grown) || is(row, flag::grown_sent))) return;
-  if (!inputs_sent(row) && options.planted != Planted::send_before_settled) return park(row);
+  if (!inputs_sent(row)) return park(row);
   unpark(row);
   if (is(row, flag::grown) && !is(row, flag::grown_sent)) {
     set(row, flag::grown_sent);
@@ -189,16 +228,88 @@ void Home::Impl::flush() {
   cell_heard = true;
   Cut cut = std::move(cuts.front());
   cuts.pop_front();
-  decide_lean(cut);
-  rows_under_way += cut.rows;
-  under_way = std::move(cut.about);
-  message::Outcomes& outcomes = cut.outcomes;
+  message::Outcomes outcomes;
   outcomes.job = plan->job;
   outcomes.shard = options.shard;
   outcomes.epoch = options.epoch;
   outcomes.number = ++outcomes_sent;
-  outcomes.rows_open = rows_own - rows_under_way;
+  outcomes.first_step = steps_known + steps.size();
+  for (const Entry entry : cut.entries) set(entry.row, flag::left);
+  std::size_t begin = 0;
+  for (const StepEnd& end : cut.steps) {
+    SaidStep said;
+    said.entries.assign(cut.entries.begin() + static_cast<std::ptrdiff_t>(begin),
+                        cut.entries.begin() + static_cast<std::ptrdiff_t>(end.entries));
+    begin = end.entries;
+    std::uint32_t rows = 0;
+    for (const Entry entry : said.entries) {
+      write(outcomes, entry);
+      rows += entry.growth ? 0 : 1;
+    }
+    const auto size = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
+    outcomes.steps.push_back({size(outcomes.first_try), size(outcomes.plain), size(outcomes.records),
+                              end.needs_first, end.needs, rows});
+    rows_said += rows;
+    steps.push_back(std::move(said));
+  }
+  outcomes.needs_first = std::move(cut.needs_first);
+  outcomes.needs = std::move(cut.needs);
+  outcomes.freed = std::move(cut.freed);
+  outcomes.tried = std::move(cut.tried);
+  outcomes.rows_open = rows_own - rows_said;
   send(state.cell, std::move(outcomes));
+}
+
+/// A row of another shard came to another attempt than the one that rows here have used.
+void Home::Impl::withdraw(RowIndex changed) {
+  std::set<RowIndex> users;
+  each_out(changed, [&](const Edge&, RowIndex successor) {
+    if (successor != no_row && is(successor, flag::sent | flag::grown_sent)) users.insert(successor);
+  });
+  if (users.empty() || options.planted == Planted::not_withdrawn) return;
+  const auto uses = [&](const SaidStep& step) {
+    return std::any_of(step.entries.begin(), step.entries.end(),
+                       [&](Entry entry) { return users.contains(entry.row); });
+  };
+  const auto first = std::find_if(steps.begin(), steps.end(), uses);
+  std::vector<Entry> entries;
+  for (auto step = first; step != steps.end(); ++step) {
+    for (const Entry entry : step->entries) rows_said -= entry.growth ? 0 : 1;
+    entries.insert(entries.end(), step->entries.begin(), step->entries.end());
+  }
+  const bool had_left = first != steps.end();
+  steps.erase(first, steps.end());
+  for (Cut& cut : cuts) {
+    entries.insert(entries.end(), cut.entries.begin(), cut.entries.end());
+    cut.entries.clear();
+    cut.steps.clear();
+    cut.needs_first.clear();
+    cut.needs.clear();
+    cut.bytes = 0;
+  }
+  for (const Entry entry : entries) {
+    unset(entry.row, flag::left | (entry.growth ? flag::grown_sent : flag::sent));
+    to_send.push_back(entry.row);
+  }
+  if (had_left) open_cut();  // The cell is to know, also when there is nothing new to say.
+}
+
+void Home::Impl::steps_recorded(std::uint64_t count) {
+  DAG_CHECK(count <= steps_known + steps.size());
+  for (; steps_known < count; ++steps_known) {
+    const SaidStep step = std::move(steps.front());
+    steps.pop_front();
+    for (const Entry entry : step.entries) {
+      if ((notes[entry.row].flags & (flag::lean | flag::known)) == flag::lean) {
+        lean_settled(entry.row);
+      } else {
+        own_settled(entry.row);
+      }
+    }
+  }
+  for (; !freed_later.empty() && freed_later.front().first <= steps_known; freed_later.pop_front()) {
+    open_cut().freed.push_back(freed_later.front().second);
+  }
 }
 
 void Home::Impl::on(Life, const message::Settled& message) {
@@ -209,17 +320,9 @@ void Home::Impl::on(Life, const message::Settled& message) {
     ahead.erase(ahead.begin());
     if (next.from < position) continue;
     position = next.to;
-    if (next.outcomes > outcomes_recorded) {
-      DAG_CHECK(next.outcomes == outcomes_sent);
-      outcomes_recorded = next.outcomes;
-      for (const RowIndex row : std::exchange(under_way, {})) {
-        if ((notes[row].flags & (flag::lean | flag::known)) == flag::lean) {
-          lean_settled(row);
-        } else {
-          own_settled(row);
-        }
-      }
-    }
+    DAG_CHECK(next.outcomes <= outcomes_sent);
+    outcomes_recorded = next.outcomes;
+    steps_recorded(next.steps);
     for (auto at = unrecorded.begin(); at != unrecorded.end();) {
       if (at->second > outcomes_recorded) {
         ++at;

@@ -255,8 +255,7 @@ void Home::Impl::maybe_let_go(RowIndex row) {
     set(row, flag::let_go | flag::consumed);
     table[row].output.clear();
     const std::uint32_t shard = shard_of(*plan, table[row].id);
-    send(home_of(shard),
-         message::Consumed{plan->job, shard, state.homes[shard].epoch, options.shard, {table[row].id}});
+    tell_consumed(shard, table[row].id);
     return;
   }
   if (!is(row, flag::settled) || is(row, flag::kept)) return;
@@ -268,7 +267,9 @@ void Home::Impl::maybe_let_go(RowIndex row) {
   }
   drop_bytes(row);
   // Of what was only named the cell has no bytes.
-  if (options.several_processes && is(row, flag::known)) open_cut().outcomes.freed.push_back(table[row].id);
+  if (options.several_processes && is(row, flag::known)) {
+    freed_later.emplace_back(steps_known + steps.size(), table[row].id);
+  }
   if (const RowIndex owner = owner_of(row); owner != row) consumer_done(owner);
 }
 
@@ -304,15 +305,23 @@ void Home::Impl::release(Life at, const OutputName& name) {
   if (alive(at)) releases[at].push_back(name);
 }
 
-void Home::Impl::on(Life, const message::Consumed& consumed) {
-  for (const TaskId task : consumed.tasks) {
+void Home::Impl::tell_consumed(std::uint32_t shard, TaskId task) {
+  std::vector<message::TaskBits>& told = consumed[shard];
+  const message::TaskBits bit = message::bit_of(task);
+  if (told.empty() || told.back().first != bit.first) told.push_back({bit.first, 0});
+  told.back().bits |= bit.bits;
+}
+
+void Home::Impl::on(Life, const message::Consumed& message) {
+  const auto one = [&](TaskId task) {
     const RowIndex row = table.find(task);
-    if (row == no_row || table[row].ghost) continue;
+    if (row == no_row || table[row].ghost) return;
     const auto waiting = consumed_by.find(row);
-    if (waiting == consumed_by.end() || waiting->second.erase(consumed.from) == 0) continue;
+    if (waiting == consumed_by.end() || waiting->second.erase(message.from) == 0) return;
     if (waiting->second.empty()) consumed_by.erase(waiting);
     consumer_done(row);
-  }
+  };
+  for (const message::TaskBits& some : message.tasks) some.each(one);
 }
 
 void Home::Impl::on(Life from, const message::Holding& holding) {

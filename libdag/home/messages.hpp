@@ -144,6 +144,10 @@ struct TaskBits {
     }
   }
 };
+/// One task.
+inline TaskBits bit_of(TaskId task) {
+  return {{task.origin, task.index & ~63u}, std::uint64_t{1} << task.index % 64};
+}
 /// Tasks that finished by the first attempt of that epoch.
 struct FirstTry {
   Epoch epoch;
@@ -162,7 +166,7 @@ struct Assign {
   std::vector<OutputName> kept;  ///< wanted by clients (attempt means nothing)
   std::vector<TaskId> cancelled;
   std::vector<Tried> tried;  ///< rows of the shard that are not settled
-  /// Settled rows of the shard of which nobody needs more than the name.
+  /// Settled ones of which nobody needs more than the name.
   std::vector<FirstTry> first_try;
 };
 
@@ -174,9 +178,12 @@ struct Settled {
   Epoch epoch;
   std::uint64_t from = 0;
   std::uint64_t to = 0;
-  /// The number of the newest Outcomes of this home that is recorded.
+  /// The number of the newest Outcomes of this home that came.
   std::uint64_t outcomes = 0;
-  std::vector<OutcomeRecord> predecessors;  ///< rows of other shards with successors here
+  /// How many of its steps are recorded.
+  std::uint64_t steps = 0;
+  /// Rows of other shards with successors here that start only from what is settled.
+  std::vector<OutcomeRecord> predecessors;
 };
 
 /// A client wants the output of these tasks: they are not let go.
@@ -196,20 +203,43 @@ struct Cancel {
 // ---- To the cell
 // --------------------------------------------------------------------------------------------
 
-/// What ended in a shard, closed under predecessors together with all that was sent before: a cut. A home has
-/// one of these under way at a time, so they are counted and never overtake each other.
+/// Rows of an Outcomes that are recorded together: the ends of its part of each list, and how many rows they
+/// are.
+struct OutcomeStep {
+  std::uint32_t first_try = 0, plain = 0, records = 0;
+  std::uint32_t needs_first = 0, needs = 0;
+  std::uint32_t rows = 0;
+  bool operator==(const OutcomeStep&) const = default;
+};
+/// Rows of other shards that a step rests on, by attempt 1 of that epoch.
+struct NeededFirst {
+  Epoch epoch;
+  TaskBits tasks;
+  bool operator==(const NeededFirst&) const = default;
+};
+/// What ended in a shard: a cut, in steps. What a step rests on is in it, in those before it, or named as a
+/// need: it is recorded when all these are, or together with them. So homes that wait for each other in turn
+/// do not wait for the record in turn. A home has one of these under way at a time, so they are counted and
+/// never overtake each other.
 struct Outcomes {
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
   std::uint64_t number = 0;  ///< from 1
-  /// Finished, nothing spawned, no inputs to name, nothing inline, no successors elsewhere: the many. By the
-  /// home's first attempt, {epoch, 1}.
+  /// The number of its first step, from 0. Steps with this number and above that were said before are
+  /// withdrawn: what they rest on did not come to count, and they are not recorded.
+  std::uint64_t first_step = 0;
+  /// None: all is one step that needs nothing.
+  std::vector<OutcomeStep> steps;
+  std::vector<NeededFirst> needs_first;
+  std::vector<OutputName> needs;
+  /// Finished, nothing spawned, nothing inline: the many. By the home's first attempt, {epoch, 1}.
   std::vector<TaskBits> first_try;
   std::vector<OutputName> plain;  ///< the same, by another attempt
   std::vector<OutcomeRecord> records;
   std::vector<TaskId> freed;  ///< nobody will ask for their bytes: the cell may drop what it has inline
-  /// Rows of the shard that have not been recorded yet, after this cut. Zero everywhere: the job has ended.
+  /// Rows of the shard that have not been said yet, after this cut. Zero everywhere, and all recorded: the
+  /// job has ended.
   std::uint64_t rows_open = 0;
   /// A row is not tried again before this is recorded, so that no later home gives it a try too many.
   std::vector<Tried> tried;
@@ -341,7 +371,7 @@ struct Consumed {
   std::uint32_t shard = 0;
   Epoch epoch;
   std::uint32_t from = 0;
-  std::vector<TaskId> tasks;
+  std::vector<TaskBits> tasks;
 };
 
 // ---- Outputs

@@ -52,8 +52,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   std::vector<RowIndex> own;
   const auto end_settled = [&](RowIndex row, Outcome outcome) {
     set(row, flag::sent | flag::settled | flag::left);
-    ++rows_sent;
-    ++rows_under_way;
+    ++rows_said;
     ++counts.settled;
     const Next closed = table.apply(row, Closed{outcome});
     DAG_CHECK(closed.what == Do::tell);
@@ -64,10 +63,19 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
     for (const message::TaskBits& bits : some.tasks) {
       bits.each([&](TaskId task) {
         const RowIndex row = table.find(task);
-        DAG_CHECK(row != no_row && !table[row].ghost && !is(row, flag::noted));
+        DAG_CHECK(row != no_row && !is(row, flag::noted));
+        const bool has_output = table.draft_of(table[row]).returns;
+        if (table[row].ghost) {
+          OutcomeRecord record;
+          record.task = task;
+          record.attempt = {some.epoch, 1};
+          record.outcome = Outcome::finished;
+          record.has_output = has_output;
+          return ghost_news(record, nullptr, true);
+        }
         Fact& known = fact_of(row);
         known.attempt = {some.epoch, 1};
-        known.has_output = table.draft_of(table[row]).returns;
+        known.has_output = has_output;
         end_settled(row, Outcome::finished);
       });
     }

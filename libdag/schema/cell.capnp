@@ -4,7 +4,7 @@
 #   cell -> all     JobCreate (what the job is), JobState (who takes part; the newest version counts)
 #   cell -> home    Assign (you are the home of this shard now, and this is settled of it), Settled (a stream in the cell's
 #                   order; a gap waits), Keep, Cancel
-#   home -> cell    Outcomes (a cut of what ended; one under way at a time), JobFailed
+#   home -> cell    Outcomes (a cut of what ended, in steps; one under way at a time), JobFailed
 #
 # Each may arrive twice and in any order: it names the epoch, position or version it belongs to, and states are whole, not
 # changes. It ends: each home counts its open rows down in its Outcomes; when all are zero and settled the job is over.
@@ -77,27 +77,44 @@ struct Assign {
 struct Settled {
   from @0 :UInt64;               # exclusive
   to @1 :UInt64;                 # inclusive
-  outcomes @2 :UInt64;           # the newest Outcomes of this home that is recorded
+  outcomes @2 :UInt64;           # the newest Outcomes of this home that came
   obsoleteOwn @3 :List(Records.OutputName);      # before 0.1: a home remembers what it sent, its number says all
-  predecessors @4 :List(Records.OutcomeRecord);  # rows of other shards with successors here
+  predecessors @4 :List(Records.OutcomeRecord);  # rows of other shards that rows here wait for to be settled
+  steps @5 :UInt64;              # so many of the home's steps are recorded
 }
 
 struct Outcomes {
   number @0 :UInt64;             # from 1
-  rowsOpen @1 :UInt64;           # not recorded yet after this cut; zero everywhere: the job has ended
+  rowsOpen @1 :UInt64;           # not said yet after this cut; zero everywhere, and all recorded: the job has ended
   plain @2 :List(Records.OutputName);        # finished, and nothing more to say: the many
   records @3 :List(Records.OutcomeRecord);
   freed @4 :List(Ids.TaskId);    # nobody will ask for their bytes
-  firstTry @5 :List(TaskBits);   # as plain, by attempt 1 of this epoch
+  firstTry @5 :List(Records.TaskBits);   # as plain, by attempt 1 of this epoch
   tried @6 :List(Tried);         # each is tried again when this is recorded
+  firstStep @7 :UInt64;          # number of the first step, from 0; those said before from there on are withdrawn
+  steps @8 :List(OutcomeStep);   # none: all is one step that needs nothing
+  needsFirst @9 :List(FirstNeeds);
+  needs @10 :List(Records.OutputName);
+}
+
+# Recorded as one, when those before it are, and all that it rests on in other shards; or together with these. The numbers
+# are where its part of each list ends.
+struct OutcomeStep {
+  firstTry @0 :UInt32;
+  plain @1 :UInt32;
+  records @2 :UInt32;
+  needsFirst @3 :UInt32;
+  needs @4 :UInt32;
+  rows @5 :UInt32;               # how many rows it is about; one that grew is not among them
+}
+
+struct FirstNeeds {              # rows of another shard that were used by attempt 1 of an epoch
+  epoch @0 :Ids.Epoch;
+  first @1 :Ids.TaskId;          # bits as in Records.TaskBits
+  bits @2 :UInt64;
 }
 
 struct FirstTry {                # tasks that finished by attempt 1 of an epoch
   epoch @0 :Ids.Epoch;
-  tasks @1 :List(TaskBits);
-}
-
-struct TaskBits {
-  first @0 :Ids.TaskId;          # its index is a multiple of 64
-  bits @1 :UInt64;               # the lowest one is for `first`; at least one is set
+  tasks @1 :List(Records.TaskBits);
 }

@@ -54,3 +54,8 @@ struct MaybeBytes {
   held @0 :Bool;
   bytes @1 :Data;
 }
+
+struct TaskBits {                # of 64 tasks, those whose bit is set
+  first @0 :Ids.TaskId;          # its index is a multiple of 64
+  bits @1 :UInt64;               # the lowest one is for `first`; at least one is set
+}

@@ -48,7 +48,8 @@ struct Tasks {
     }
     consumed :group {
       from @19 :UInt32;
-      tasks @20 :List(Ids.TaskId);
+      obsoleteTasks @20 :List(Ids.TaskId);   # before 0.1: one by one
+      tasks @25 :List(Records.TaskBits);
     }
   }
 }

@@ -70,28 +70,6 @@ message::JobState read_state(JobId job, schema::JobState::Reader from, Reading& 
   return state;
 }
 
-std::vector<message::TaskBits> read_bits(capnp::List<schema::TaskBits>::Reader from, Reading& reading,
-                                         const char* field) {
-  reading.count(from.size(), limits::tasks_max, field);
-  std::vector<message::TaskBits> all;
-  all.reserve(from.size());
-  for (const auto some : from) {
-    all.push_back({task_from(some.getFirst()), some.getBits()});
-    if (all.back().first.index % 64 != 0 || all.back().bits == 0) {
-      throw Invalid{std::string(field) + " does not begin at a multiple of 64, or names no task"};
-    }
-  }
-  return all;
-}
-
-template <class Init>
-void write_bits(const std::vector<message::TaskBits>& all, Init init) {
-  write_list(all, init, [](auto& list, unsigned i, const message::TaskBits& some) {
-    list[i].setFirst(word_of(some.first));
-    list[i].setBits(some.bits);
-  });
-}
-
 std::vector<message::FirstTry> read_first_try(capnp::List<schema::FirstTry>::Reader from, Reading& reading) {
   reading.count(from.size(), limits::tasks_max, "Assign.firstTry");
   std::vector<message::FirstTry> all;
@@ -100,6 +78,58 @@ std::vector<message::FirstTry> read_first_try(capnp::List<schema::FirstTry>::Rea
         {epoch_from(some.getEpoch()), read_bits(some.getTasks(), reading, "Assign.firstTry.tasks")});
   }
   return all;
+}
+
+/// The numbers of each step end no list before the one before it does, and the last all of them.
+void check_steps(const message::Outcomes& outcomes) {
+  if (outcomes.steps.empty()) return;
+  using Step = message::OutcomeStep;
+  const auto one = [&](const char* field, std::uint32_t Step::*end, std::size_t size) {
+    std::uint32_t before = 0;
+    for (const Step& step : outcomes.steps) {
+      if (step.*end < before)
+        throw Invalid{std::string(field) + " ends before it begins in a step of Outcomes"};
+      before = step.*end;
+    }
+    if (before != size) throw Invalid{std::string(field) + " is not what the steps of Outcomes say"};
+  };
+  one("firstTry", &Step::first_try, outcomes.first_try.size());
+  one("plain", &Step::plain, outcomes.plain.size());
+  one("records", &Step::records, outcomes.records.size());
+  one("needsFirst", &Step::needs_first, outcomes.needs_first.size());
+  one("needs", &Step::needs, outcomes.needs.size());
+}
+
+message::Outcomes read_outcomes(JobId job, std::uint32_t shard, Epoch epoch, schema::Outcomes::Reader from,
+                                Reading& reading) {
+  message::Outcomes outcomes;
+  outcomes.job = job;
+  outcomes.shard = shard;
+  outcomes.epoch = epoch;
+  outcomes.number = from.getNumber();
+  outcomes.first_step = from.getFirstStep();
+  reading.count(from.getSteps().size(), limits::tasks_max, "Outcomes.steps");
+  outcomes.steps.reserve(from.getSteps().size());
+  for (const auto step : from.getSteps()) {
+    outcomes.steps.push_back({step.getFirstTry(), step.getPlain(), step.getRecords(), step.getNeedsFirst(),
+                              step.getNeeds(), step.getRows()});
+  }
+  reading.count(from.getNeedsFirst().size(), limits::tasks_max, "Outcomes.needsFirst");
+  outcomes.needs_first.reserve(from.getNeedsFirst().size());
+  for (const auto needs : from.getNeedsFirst()) {
+    outcomes.needs_first.push_back(
+        {epoch_from(needs.getEpoch()), {task_from(needs.getFirst()), needs.getBits()}});
+    check(outcomes.needs_first.back().tasks, "Outcomes.needsFirst");
+  }
+  outcomes.needs = read_names(from.getNeeds(), reading, "Outcomes.needs");
+  outcomes.first_try = read_bits(from.getFirstTry(), reading, "Outcomes.firstTry");
+  outcomes.plain = read_names(from.getPlain(), reading, "Outcomes.plain");
+  outcomes.records = read_records(from.getRecords(), reading, "Outcomes.records");
+  outcomes.freed = read_tasks(from.getFreed(), reading, "Outcomes.freed");
+  outcomes.rows_open = from.getRowsOpen();
+  outcomes.tried = read_tried(from.getTried(), reading, "Outcomes.tried");
+  check_steps(outcomes);
+  return outcomes;
 }
 
 }  // namespace
@@ -139,7 +169,10 @@ std::size_t words(const message::Outcomes& message) {
   return words_of<schema::Outcomes> + list_words<schema::OutputName>(message.plain.size()) +
          words(message.records) + message.freed.size() +
          list_words<schema::TaskBits>(message.first_try.size()) +
-         list_words<schema::Tried>(message.tried.size());
+         list_words<schema::Tried>(message.tried.size()) +
+         list_words<schema::OutcomeStep>(message.steps.size()) +
+         list_words<schema::FirstNeeds>(message.needs_first.size()) +
+         list_words<schema::OutputName>(message.needs.size());
 }
 std::size_t words(const message::JobFailed& message) { return words(message.error); }
 
@@ -206,6 +239,7 @@ void write(schema::Cell::Builder to, const message::Settled& message, const Code
   builder.setFrom(message.from);
   builder.setTo(message.to);
   builder.setOutcomes(message.outcomes);
+  builder.setSteps(message.steps);
   write_records(
       message.predecessors, [&](unsigned count) { return builder.initPredecessors(count); }, codes);
 }
@@ -230,6 +264,25 @@ void write(schema::Cell::Builder to, const message::Outcomes& message, const Cod
   write_tasks(message.freed, [&](unsigned count) { return builder.initFreed(count); });
   write_bits(message.first_try, [&](unsigned count) { return builder.initFirstTry(count); });
   write_tried(message.tried, [&](unsigned count) { return builder.initTried(count); });
+  builder.setFirstStep(message.first_step);
+  write_list(
+      message.steps, [&](unsigned count) { return builder.initSteps(count); },
+      [](auto& list, unsigned i, const message::OutcomeStep& step) {
+        list[i].setFirstTry(step.first_try);
+        list[i].setPlain(step.plain);
+        list[i].setRecords(step.records);
+        list[i].setNeedsFirst(step.needs_first);
+        list[i].setNeeds(step.needs);
+        list[i].setRows(step.rows);
+      });
+  write_list(
+      message.needs_first, [&](unsigned count) { return builder.initNeedsFirst(count); },
+      [](auto& list, unsigned i, const message::NeededFirst& needed) {
+        list[i].setEpoch(word_of(needed.epoch));
+        list[i].setFirst(word_of(needed.tasks.first));
+        list[i].setBits(needed.tasks.bits);
+      });
+  write_names(message.needs, [&](unsigned count) { return builder.initNeeds(count); });
 }
 
 void write(schema::Cell::Builder to, const message::JobFailed& message, const CodeMap&) {
@@ -270,6 +323,7 @@ bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into) {
                               reader.getFrom(),
                               reader.getTo(),
                               reader.getOutcomes(),
+                              reader.getSteps(),
                               read_records(reader.getPredecessors(), reading, "Settled.predecessors")};
       return true;
     }
@@ -279,20 +333,9 @@ bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into) {
     case schema::Cell::CANCEL:
       into = message::Cancel{job, shard, epoch, read_tasks(from.getCancel(), reading, "Cell.cancel")};
       return true;
-    case schema::Cell::OUTCOMES: {
-      const auto reader = from.getOutcomes();
-      into = message::Outcomes{job,
-                               shard,
-                               epoch,
-                               reader.getNumber(),
-                               read_bits(reader.getFirstTry(), reading, "Outcomes.firstTry"),
-                               read_names(reader.getPlain(), reading, "Outcomes.plain"),
-                               read_records(reader.getRecords(), reading, "Outcomes.records"),
-                               read_tasks(reader.getFreed(), reading, "Outcomes.freed"),
-                               reader.getRowsOpen(),
-                               read_tried(reader.getTried(), reading, "Outcomes.tried")};
+    case schema::Cell::OUTCOMES:
+      into = read_outcomes(job, shard, epoch, from.getOutcomes(), reading);
       return true;
-    }
     case schema::Cell::JOB_FAILED:
       into = message::JobFailed{job, shard, epoch, read(from.getJobFailed())};
       return true;

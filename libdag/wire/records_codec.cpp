@@ -44,6 +44,24 @@ std::vector<TaskId> read_tasks(Numbers::Reader from, Reading& reading, const cha
   return tasks;
 }
 
+void check(const message::TaskBits& some, const char* field) {
+  if (some.first.index % 64 != 0 || some.bits == 0) {
+    throw Invalid{std::string(field) + " does not begin at a multiple of 64, or names no task"};
+  }
+}
+
+std::vector<message::TaskBits> read_bits(capnp::List<schema::TaskBits>::Reader from, Reading& reading,
+                                         const char* field) {
+  reading.count(from.size(), limits::tasks_max, field);
+  std::vector<message::TaskBits> all;
+  all.reserve(from.size());
+  for (const auto some : from) {
+    all.push_back({task_from(some.getFirst()), some.getBits()});
+    check(all.back(), field);
+  }
+  return all;
+}
+
 std::vector<OutputName> read_names(capnp::List<schema::OutputName>::Reader from, Reading& reading,
                                    const char* field) {
   reading.count(from.size(), limits::tasks_max, field);

@@ -33,7 +33,9 @@ std::size_t words(const message::StealRequest&) { return 0; }
 std::size_t words(const message::PredecessorEnded& message) {
   return words(message.record) + message.holders.size();
 }
-std::size_t words(const message::Consumed& message) { return message.tasks.size(); }
+std::size_t words(const message::Consumed& message) {
+  return list_words<schema::TaskBits>(message.tasks.size());
+}
 
 // ---- Writing ------------------------------------------------------------------------------------
 
@@ -107,7 +109,7 @@ void write(schema::Tasks::Builder to, const message::PredecessorEnded& message, 
 void write(schema::Tasks::Builder to, const message::Consumed& message, const CodeMap&) {
   auto builder = to.initConsumed();
   builder.setFrom(message.from);
-  write_tasks(message.tasks, [&](unsigned count) { return builder.initTasks(count); });
+  write_bits(message.tasks, [&](unsigned count) { return builder.initTasks(count); });
 }
 
 // ---- Reading ------------------------------------------------------------------------------------
@@ -192,7 +194,7 @@ bool read(schema::Tasks::Reader from, Reading& reading, JobMessage& into) {
     }
     case schema::Tasks::CONSUMED:
       into = message::Consumed{job, shard, epoch, from.getConsumed().getFrom(),
-                               read_tasks(from.getConsumed().getTasks(), reading, "Tasks.consumed.tasks")};
+                               read_bits(from.getConsumed().getTasks(), reading, "Tasks.consumed.tasks")};
       return true;
   }
   return false;

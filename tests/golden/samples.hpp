@@ -203,13 +203,17 @@ inline void add_job(std::vector<Sample>& all) {
                        {{0, 8}},
                        {{{0, 4}, 2}},
                        {{{1, 1}, {{{0, 0}, 6}}}, {epoch, {{{0, 64}, 1}, {{0, 128}, 9}}}}});
-  add("settled", Settled{job, 1, epoch, 10, 12, 4, {plain_record()}});
+  add("settled", Settled{job, 1, epoch, 10, 12, 4, 9, {plain_record()}});
   add("keep", Keep{job, 1, epoch, {{0, 8}, {2, 9}}});
   add("cancel", Cancel{job, 1, epoch, {}});
   add("outcomes", Outcomes{job,
                            1,
                            epoch,
                            5,
+                           17,
+                           {{1, 1, 0, 1, 0, 3}, {2, 2, 1, 1, 1, 3}},
+                           {{{1, 2}, {{0, 0}, 5}}},
+                           {output(3)},
                            {{{0, 64}, 0x8000000000000003}, {{2, 0}, 1}},
                            {output(1), output(2)},
                            {full_record()},
@@ -233,7 +237,7 @@ inline void add_job(std::vector<Sample>& all) {
   add("steal_request", StealRequest{job, 4});
   add("predecessor_ended",
       message::PredecessorEnded{job, 1, epoch, 2, {1, 5}, 99, plain_record(), {life(1)}});
-  add("consumed", Consumed{job, 1, epoch, 2, {{0, 8}}});
+  add("consumed", Consumed{job, 1, epoch, 2, {{{0, 64}, 9}}});
   add("need", Need{job, 1, epoch, output(2), {life(3)}});
   add("located", Located{job, 1, epoch, plain_record(), {life(2)}, error(), output(2)});
   add("fetch", Fetch{job, output(2)});

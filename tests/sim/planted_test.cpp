@@ -30,10 +30,11 @@ TEST_CASE("nothing planted, nothing found") { CHECK_FALSE(found_by(Planted::noth
 // Not Planted::no_recount: reports that nobody waited for are merged when they come, so it costs attempts
 // that would have been taken over, and nothing else (tests/unit/home/losses_test.cpp).
 TEST_CASE("a rule that is left out is missed") {
-  const auto planted = GENERATE(
-      Planted::edge_counted_twice, Planted::mismatch_ignored, Planted::send_before_settled,
-      Planted::running_twice, Planted::attempt_accepted_twice, Planted::generation_ignored,
-      Planted::replay_skipped, Planted::effects_early, Planted::loss_ignored, Planted::tries_forgotten);
+  const auto planted =
+      GENERATE(Planted::edge_counted_twice, Planted::mismatch_ignored, Planted::needs_forgotten,
+               Planted::not_withdrawn, Planted::running_twice, Planted::attempt_accepted_twice,
+               Planted::generation_ignored, Planted::replay_skipped, Planted::effects_early,
+               Planted::loss_ignored, Planted::tries_forgotten);
   CAPTURE(static_cast<int>(planted));
   const std::optional<std::uint64_t> seed = found_by(planted, 20'000);
   CHECK(seed);

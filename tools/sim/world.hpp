@@ -956,6 +956,8 @@ class World {
 
   void on_brought(const Brought& brought) {
     --fetches_open_;
+    if (brought.lost && options_.varying && brought.lost->code == ErrorCode::not_reproducible)
+      return;  // See check_result.
     if (brought.lost) throw Violation("an output was lost: " + brought.lost->message());
     settled_[brought.name.task].value = detail::from_blob<std::uint64_t>(brought.bytes);
     check_value(brought.name.task);

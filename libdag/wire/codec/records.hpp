@@ -38,6 +38,18 @@ void write_tasks(const std::vector<TaskId>& tasks, Init init) {
 std::vector<Life> read_lives(Numbers::Reader from, Reading& reading, const char* field);
 std::vector<TaskId> read_tasks(Numbers::Reader from, Reading& reading, const char* field);
 
+/// Throws Invalid when they do not begin at a multiple of 64, or are none.
+void check(const message::TaskBits& some, const char* field);
+std::vector<message::TaskBits> read_bits(capnp::List<schema::TaskBits>::Reader from, Reading& reading,
+                                         const char* field);
+template <class Init>
+void write_bits(const std::vector<message::TaskBits>& all, Init init) {
+  write_list(all, init, [](auto& list, unsigned i, const message::TaskBits& some) {
+    list[i].setFirst(word_of(some.first));
+    list[i].setBits(some.bits);
+  });
+}
+
 // ---- Outputs ------------------------------------------------------------------------------------
 
 inline void write(schema::OutputName::Builder to, const OutputName& name) {

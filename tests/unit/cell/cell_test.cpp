@@ -17,9 +17,14 @@ constexpr Life cell_life = life(9);
 constexpr Instant now{};
 
 /// 0 -> 1 -> 2, in the shards that are given.
-std::shared_ptr<const JobPlan> chain_plan(std::vector<std::uint32_t> shard_of, std::uint32_t shards) {
+std::shared_ptr<const JobPlan> chain_plan(std::vector<std::uint32_t> shard_of, std::uint32_t shards,
+                                          Effects effects = Effects::pure) {
   detail::Builder builder;
-  for (const char* name : {"a", "b", "c"}) test::add(builder, name);
+  for (const char* name : {"a", "b", "c"}) {
+    test::add(builder, name);
+    builder.change_policy(static_cast<std::uint32_t>(builder.draft().tasks.size()) - 1,
+                          [&](Policy& policy) { policy.effects = effects; });
+  }
   test::strong(builder, 0, 1);
   test::strong(builder, 1, 2);
   auto plan = std::make_shared<JobPlan>();
@@ -68,14 +73,17 @@ struct Job {
   const message::ShardHome& home(std::uint32_t shard) const { return cell.state().homes[shard]; }
   /// What the home of a shard says next.
   message::Outcomes cut(std::uint32_t shard, std::uint64_t number, std::uint64_t open,
-                        std::vector<OutcomeRecord> said = {}) const {
+                        std::vector<OutcomeRecord> ended_now = {}) {
     message::Outcomes outcomes;
     outcomes.job = plan->job;
     outcomes.shard = shard;
     outcomes.epoch = home(shard).epoch;
     outcomes.number = number;
+    auto& steps = steps_of[{shard, outcomes.epoch}];
+    for (const auto& [other, count] : steps) outcomes.first_step += other < number ? count : 0;
+    steps[number] = ended_now.empty() ? 0 : 1;
     outcomes.rows_open = open;
-    outcomes.records = std::move(said);
+    outcomes.records = std::move(ended_now);
     return outcomes;
   }
   void say(const message::Outcomes& outcomes) {
@@ -89,6 +97,9 @@ struct Job {
   std::vector<SendMessage> sent;
   std::vector<TellClient> told;
   std::vector<JobEnded> ended;
+
+  /// How many steps the cuts that were made here have, by their numbers.
+  std::map<std::pair<std::uint32_t, Epoch>, std::map<std::uint64_t, std::uint64_t>> steps_of;
 };
 
 }  // namespace
@@ -114,8 +125,9 @@ TEST_CASE("homes can be named") {
   CHECK(job.home(1).home == life(1));
 }
 
-TEST_CASE("an outcome is recorded once, and told to its home, to shards with successors, and to clients") {
-  Job job(chain_plan({0, 1, 1}, 2));
+TEST_CASE("an outcome is recorded once, and told to its home, to shards that wait for it, and to clients") {
+  // Only what has effects waits until its predecessors are recorded.
+  Job job(chain_plan({0, 1, 1}, 2, Effects::idempotent));
   job.cell.begin({cell_life, life(1)}, {life(1), cell_life}, now);
   job.cell.follow({1}, {{0, 0}}, now);
   job.look();

@@ -166,14 +166,19 @@ struct OneHome {
     return record;
   }
   message::Settled settled(TaskId task, AttemptId attempt, std::uint64_t value) {
+    message::Settled news = heard(1);
+    news.predecessors = {record(task, attempt, value)};
+    return news;
+  }
+  /// The cell has heard so many cuts, and recorded nothing.
+  message::Settled heard(std::uint64_t outcomes) {
     message::Settled news;
     news.job = JobId{7};
     news.shard = 1;
     news.epoch = {1, 1};
     news.from = position;
     news.to = ++position;
-    news.outcomes = 1;
-    news.predecessors = {record(task, attempt, value)};
+    news.outcomes = outcomes;
     return news;
   }
   void tell(const JobMessage& message) {
@@ -312,14 +317,62 @@ TEST_CASE(
     one.home->on_ended(ended, one.now);
   }
   one.look();
-  CHECK(one.records_sent() == 0);
-  one.tell(one.settled(one.a, of_new_home, 7));
-  CHECK(one.records_sent() == 0);
+  CHECK(one.records_sent() == 0);  // The cell has not answered yet.
   one.tell(one.settled(one.b, first, 6));
   REQUIRE(one.records_sent() == 1);
-  const OutcomeRecord& said = one.sent.back().records.at(0);
+  const message::Outcomes& cut = one.sent.back();
+  const OutcomeRecord& said = cut.records.at(0);
   CHECK(said.attempt == AttemptId{{1, 1}, 2});
   CHECK(said.inputs == std::vector<OutputName>{{one.a, of_new_home}, {one.b, first}});
+  CHECK(cut.first_step == 0);
+  CHECK(cut.needs_first == std::vector<message::NeededFirst>{{{1, 2}, message::bit_of(one.a)},
+                                                             {{1, 1}, message::bit_of(one.b)}});
+  CHECK(cut.needs.empty());
+}
+
+TEST_CASE("what was said and rests on what does not count is withdrawn, and said anew") {
+  OneHome one(Representation::supervised);
+  one.tell(one.heard(1));
+  one.tell(one.ended(one.a, first, 1, 5));
+  one.tell(one.ended(one.b, first, 2, 6));
+  const auto end = [&](std::uint32_t attempt) {
+    Ended ended;
+    ended.task = one.c;
+    ended.id = {{1, 1}, attempt};
+    ended.output = detail::to_blob(std::uint64_t{56});
+    one.home->on_ended(ended, one.now);
+    one.look();
+  };
+  end(1);
+  REQUIRE(one.records_sent() == 1);
+  CHECK(one.sent.back().number == 2);
+  CHECK(one.sent.back().first_step == 0);
+  CHECK(one.sent.back().steps.size() == 1);
+  CHECK(one.sent.back().rows_open == 0);
+  one.state.version = 2;
+  one.state.homes[0].epoch = {1, 2};
+  one.home->on_state(one.state, one.now);
+  SECTION("with another value it runs again") {
+    one.tell(one.ended(one.a, of_new_home, 1, 7));
+    one.tell(one.heard(2));
+    CHECK(one.sent.back().number == 3);
+    CHECK(one.sent.back().first_step == 0);
+    CHECK(one.sent.back().steps.empty());
+    CHECK(one.sent.back().rows_open == 1);
+    one.tell(one.heard(3));
+    end(2);
+    CHECK(one.sent.back().records.at(0).attempt == AttemptId{{1, 1}, 2});
+  }
+  SECTION("with the same value it only names another attempt") {
+    one.tell(one.ended(one.a, of_new_home, 1, 5));
+    one.tell(one.heard(2));
+    CHECK(one.starts() == 1);
+    CHECK(one.sent.back().records.at(0).attempt == AttemptId{{1, 1}, 1});
+  }
+  CHECK(one.sent.back().first_step == 0);
+  CHECK(one.sent.back().rows_open == 0);
+  CHECK(one.sent.back().needs_first == std::vector<message::NeededFirst>{{{1, 2}, message::bit_of(one.a)},
+                                                                         {{1, 1}, message::bit_of(one.b)}});
 }
 
 TEST_CASE("another attempt with the same value makes nothing void") {

@@ -156,11 +156,36 @@ TEST_CASE("what a kernel threw is cut, not refused") {
         error_text_bytes_max);
 }
 
+TEST_CASE("the steps of a cut divide its lists, or it is refused") {
+  message::Outcomes outcomes;
+  outcomes.job = JobId{1};
+  outcomes.number = 1;
+  outcomes.first_try = {{{0, 0}, 1}, {{0, 64}, 3}};
+  outcomes.needs = {{{0, 9}, {{1, 1}, 2}}};
+  const auto refused = [&] {
+    const Blob frame = *encode(samples::envelope_of({JobMessage{outcomes}}), limit, samples::codes());
+    return !decode(frame.bytes(), limit, samples::codes());
+  };
+  CHECK_FALSE(refused());  // One step.
+  outcomes.steps = {{1, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 1, 2}};
+  CHECK_FALSE(refused());
+  outcomes.steps[1].first_try = 1;  // Something is left over.
+  CHECK(refused());
+  outcomes.steps[1].first_try = 3;  // More than there is.
+  CHECK(refused());
+  outcomes.steps[1].first_try = 2;
+  outcomes.steps[0].needs = 2;  // Back again.
+  CHECK(refused());
+}
+
 TEST_CASE("much cannot be made of little: a list of small things is not read as one of large things") {
   // Outcomes.plain and Outcomes.records, made to point to the same list; and a count that no honest frame
   // could have.
   Random random(3);
-  message::Outcomes outcomes{JobId{1}, 0, {}, 1, {}, std::vector<OutputName>(2000), {}, {}, 0, {}};
+  message::Outcomes outcomes;
+  outcomes.job = JobId{1};
+  outcomes.number = 1;
+  outcomes.plain.resize(2000);
   const Blob frame = *encode(samples::envelope_of({JobMessage{outcomes}}), limit, samples::codes());
   std::vector<std::byte> bytes(frame.bytes().begin(), frame.bytes().end());
   // Any word may become any pointer to the long list; what comes of it stays small.

@@ -1,0 +1,160 @@
+// Lives come and go: who is charged with a death, who gets the shards of the dead, and what he is told of
+// them.
+
+#include <algorithm>
+
+#include "libdag/cell/cell.hpp"
+
+namespace dag {
+namespace {
+
+/// So often a task may run in a process that is killed before it counts as a try.
+constexpr std::uint32_t suspicions_free = 2;
+
+}  // namespace
+
+void Cell::on_life_up(Life life, Instant now) {
+  if (state_.ended || alive(life)) return;
+  state_.lives.insert(std::upper_bound(state_.lives.begin(), state_.lives.end(), life), life);
+  ++state_.version;
+  say({}, {}, now, [&] { return recorded::Member{life, recorded::MemberChange::up}; });
+  send(life, message::JobCreate{plan_});
+  give_orphans(now);
+}
+
+void Cell::on_life_down(Life life, Instant now, const LifeEnd& how) {
+  if (state_.ended || !alive(life)) return;
+  DAG_CHECK(life != options_.self);
+  std::erase(state_.lives, life);
+  ++state_.version;
+  say({}, {}, now, [&] { return recorded::Member{life, recorded::MemberChange::down, how.what}; });
+  blame(how, now);
+  give_orphans(now);
+}
+
+void Cell::blame(const LifeEnd& how, Instant now) {
+  std::vector<RunningAttempt> running = how.running;
+  // A page that was cut off in the middle of a word may name anything.
+  std::erase_if(running, [&](const RunningAttempt& attempt) {
+    return shard_of(*plan_, attempt.task) >= plan_->shards;
+  });
+  for (RunningAttempt& attempt : running) {
+    const auto suspect = suspected_.find(attempt.task);
+    attempt.suspected = suspect == suspected_.end() ? 0 : suspect->second;
+  }
+  for (const Charge& charge : charges(how.end, how.guilty_lane, running)) {
+    // There are no processes of its own for a suspect, so the third time counts. When a process was killed by
+    // somebody outside (an operator, the kernel short of memory: nobody tells), who ran there alone is no
+    // more than a suspect either.
+    const bool perhaps = charge.exit == Exit::failed && how.end == ProcessEnd::killed && !how.guilty_lane;
+    const bool suspect = charge.suspect || perhaps;
+    if (suspect && ++suspected_[charge.task] <= suspicions_free) continue;
+    if (!suspect && charge.exit != Exit::failed) continue;
+    const auto at = std::lower_bound(
+        state_.crashed.begin(), state_.crashed.end(), charge.task,
+        [](const message::Crashed& crashed, TaskId wanted) { return crashed.task < wanted; });
+    std::uint32_t times = 1;
+    if (at != state_.crashed.end() && at->task == charge.task) {
+      times = ++at->times;
+      at->what = how.what;
+    } else {
+      state_.crashed.insert(at, {charge.task, 1, how.what});
+    }
+    say(charge.task, {}, now, [&] { return recorded::Crashed{times, how.what}; });
+  }
+}
+
+/// The lives have changed: tells everybody, and gives shards without a home to whoever may have them.
+void Cell::give_orphans(Instant now) {
+  std::vector<std::uint32_t> orphans;
+  if (!message::lives_that_run(state_).empty()) {
+    for (std::uint32_t shard = 0; shard < plan_->shards; ++shard) {
+      if (!alive(state_.homes[shard].home)) orphans.push_back(shard);
+    }
+  }
+  for (const std::uint32_t shard : orphans) give(shard, now);
+  if (state_.ended) return;  // A shard was lost too often.
+  tell_state();
+  for (const std::uint32_t shard : orphans) send(state_.homes[shard].home, assignment(shard));
+}
+
+message::Assign Cell::assignment(std::uint32_t shard) const {
+  message::Assign assign;
+  assign.job = plan_->job;
+  assign.shard = shard;
+  assign.epoch = state_.homes[shard].epoch;
+  assign.asked = state_.lives;
+  // All that the shard's rows rest on, too: what is recorded of them rests on nothing that is not.
+  std::vector<std::uint64_t> around(followed_.size());
+  for (const detail::Edge& edge : plan_->graph->edges) {
+    if (plan_->shard_of[edge.successor] != shard) continue;
+    around[edge.predecessor / 64] |= std::uint64_t{1} << edge.predecessor % 64;
+  }
+  std::set<TaskId> grew_before;
+  for (const TaskId task : log_[shard]) {
+    // A task that was fixed before it ended is there twice: as it grew, and as it ended.
+    const auto grew = grown_.find(task);
+    if (grew != grown_.end() && grew_before.insert(task).second) {
+      assign.settled.push_back(grew->second);
+    } else {
+      assign.settled.push_back(settled_.at(task).record);
+    }
+  }
+  for (const auto& [epoch, known] : first_try_) {
+    message::FirstTry tried{epoch, {}};
+    for (std::uint32_t word = 0; word < known.size(); ++word) {
+      message::TaskBits some{{0, word * 64}, 0};
+      message::TaskBits{{0, word * 64}, known[word]}.each([&](TaskId task) {
+        const std::uint64_t bit = std::uint64_t{1} << task.index % 64;
+        if (plan_->shard_of[task.index] == shard || (around[word] & bit) != 0) some.bits |= bit;
+      });
+      if (some.bits != 0) tried.tasks.push_back(some);
+    }
+    if (!tried.tasks.empty()) assign.first_try.push_back(std::move(tried));
+  }
+  for (std::uint32_t word = 0; word < around.size(); ++word) {
+    message::TaskBits{{0, word * 64}, around[word]}.each([&](TaskId task) {
+      const auto ended = settled_.find(task);
+      if (ended == settled_.end() || plan_->shard_of[task.index] == shard) return;
+      assign.settled.push_back(ended->second.record);
+    });
+  }
+  for (const TaskId task : kept_) {
+    if (shard_of(*plan_, task) == shard) assign.kept.push_back({task, {}});
+  }
+  for (const TaskId task : cancelled_) {
+    if (shard_of(*plan_, task) == shard) assign.cancelled.push_back(task);
+  }
+  for (const auto& [task, failed] : tried_) {
+    if (shard_of(*plan_, task) == shard) assign.tried.push_back({task, failed});
+  }
+  return assign;
+}
+
+/// To the life with the fewest shards, of those that run.
+void Cell::give(std::uint32_t shard, Instant now) {
+  const std::vector<Life> places = message::lives_that_run(state_);
+  Life best = places.front();
+  std::size_t fewest = SIZE_MAX;
+  const std::size_t from = (options_.seed + shard) % places.size();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Life life = places[(from + i) % places.size()];
+    const auto has = static_cast<std::size_t>(std::count_if(
+        state_.homes.begin(), state_.homes.end(), [&](const auto& home) { return home.home == life; }));
+    if (has < fewest) {
+      fewest = has;
+      best = life;
+    }
+  }
+  message::ShardHome& home = state_.homes[shard];
+  home.home = best;
+  ++home.epoch.count;
+  say({}, {}, now, [&] { return recorded::HomeGiven{shard, home.home, home.epoch}; });
+  streams_[shard] = {};
+  steps_.forget(shard);
+  if (home.epoch.count >= 256) {
+    stop({ErrorCode::internal, "the home of shard " + std::to_string(shard) + " was lost too often"}, now);
+  }
+}
+
+}  // namespace dag
