@@ -31,7 +31,8 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
   const bool submitted = part.first_id.origin == 0;
   const detail::Fragment& fragment = *part.fragment;
   for (const RowIndex row : part.rows) {
-    if (row != no_row && parent == no_row && table[row].ends_by_itself) set(row, flag::lean);
+    if (row == no_row || parent != no_row || table[row].ghost) continue;
+    if (table[row].ends_by_itself) set(row, flag::lean);
   }
   for (const Edge& edge : fragment.edges) {
     const RowIndex from = part.rows[edge.predecessor];
@@ -48,7 +49,7 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
     Note& note = notes[row];
     ++rows_own;
     if (submitted && plan->shards > 1) {
-      const std::vector<std::uint32_t> shards = foreign_shards(row);
+      const std::span<const std::uint32_t> shards = foreign_shards(row);
       note.consumers += static_cast<std::uint32_t>(shards.size());
       if (!shards.empty()) consumed_by[row] = {shards.begin(), shards.end()};
     }
@@ -74,20 +75,6 @@ void Home::Impl::satisfy(RowIndex row) {
     default:
       break;
   }
-}
-
-std::vector<std::uint32_t> Home::Impl::foreign_shards(RowIndex row) const {
-  std::vector<std::uint32_t> shards;
-  const Row& about = table[row];
-  if (about.id.origin != 0 || plan->shards == 1)
-    return shards;  // Spawned tasks have no edges to other shards.
-  each_out(row, [&](const Edge& edge, RowIndex) {
-    const std::uint32_t shard = plan->shard_of[edge.successor];
-    if (shard != options.shard) shards.push_back(shard);
-  });
-  std::sort(shards.begin(), shards.end());
-  shards.erase(std::unique(shards.begin(), shards.end()), shards.end());
-  return shards;
 }
 
 bool Home::Impl::condition(RowIndex predecessor, std::uint32_t edge) const {
@@ -265,7 +252,7 @@ void Home::Impl::note(RowIndex row, bool by_lane) {
       satisfy(successor);
     }
   });
-  if (elsewhere) {
+  if (elsewhere && !table[row].told) {
     for (const std::uint32_t shard : foreign_shards(row)) tell_shard(row, shard);
   }
   if (const Fact* known = fact(row); known != nullptr && known->head != no_row) {
@@ -302,6 +289,7 @@ void Home::Impl::note_quick(RowIndex row, Duration ran) {
     each_in(top, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
       if (is(predecessor, flag::noted)) return;
       DAG_CHECK(has_ended(predecessor));
+      if (table[predecessor].ghost) return note_ghost(predecessor);
       ready = false;
       stack.push_back(predecessor);
     });
@@ -330,7 +318,8 @@ void Home::Impl::tell_shard(RowIndex row, std::uint32_t shard) {
 void Home::Impl::on(Life, const message::PredecessorEnded& news) {
   const RowIndex row = table.find(news.record.task);
   if (row == no_row || !table[row].ghost) return;
-  Fact& known = fact_of(row);
+  // What a lane told came first of all that its home says.
+  Fact& known = has_ended(row) ? fact_of_ghost(row) : fact_of(row);
   const auto said = std::pair(news.from_epoch, news.change);
   if (said <= std::pair(known.from_epoch, known.change)) return;  // Repeated, or overtaken by newer news.
   known.from_epoch = news.from_epoch;
@@ -343,8 +332,9 @@ void Home::Impl::on(Life, const message::PredecessorEnded& news) {
 void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>* holders, bool settled) {
   const RowIndex row = table.find(record.task);
   if (row == no_row || !table[row].ghost || record.outcome == Outcome::none) return;
-  Fact& known = fact_of(row);
-  const bool first = !is(row, flag::noted);
+  const bool first = !is(row, flag::noted) && end_ghost(row, record.outcome);
+  if (!first && !is(row, flag::noted)) note_ghost(row);  // A lane was faster.
+  Fact& known = first ? fact_of(row) : fact_of_ghost(row);
   const bool same_attempt = !first && known.attempt == record.attempt;
   const bool same_value =
       same_attempt || (!first && word(row).outcome == record.outcome &&
@@ -373,7 +363,6 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
   if (settled && !is(row, flag::settled)) set(row, flag::settled);
   if (first || options.planted == Planted::edge_counted_twice) {
     set(row, flag::noted);
-    table.apply(row, Closed{record.outcome});
     each_out(row, [&](const Edge&, RowIndex successor) {
       if (successor == no_row) return;
       if (record.outcome != Outcome::finished) table.apply(successor, Watched{});
@@ -381,7 +370,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
     });
   } else if (!same_value) {
     unset(row, flag::published);
-    Word changed = word(row);  // A ghost's word: no lane looks at it.
+    Word changed = word(row);  // A ghost that ended: lanes leave its word alone.
     changed.outcome = record.outcome;
     table[row].word.store(changed.packed(), std::memory_order_release);
     if (options.planted != Planted::mismatch_ignored) reset_from({row});

@@ -47,10 +47,7 @@ void Home::Impl::begin(const message::JobState& first_state) {
   state = first_state;
   places = message::lives_that_run(state);
   spawned_next = options.epoch.count << epoch_block_bits;
-  std::vector<bool> mine(plan->graph->tasks.size());
-  for (std::size_t task = 0; task < mine.size(); ++task) mine[task] = plan->shard_of[task] == options.shard;
-  table.add(plan->graph, {}, plan->shards == 1 ? nullptr : &mine);
-  add_rows(0, no_row);
+  add_graph();
   add_actors(*plan->graph);
   for (RowIndex row = 0; row < table.size(); ++row) open(row);
   if (state.cancelled) cancel_all();
@@ -70,6 +67,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
     return;
   }
   if (state.lives.size() > 1) options.several_processes = true;
+  change_routes();  // What it asks to be told is told again below: their homes begin to count.
   std::set<std::uint32_t> lost_groups;
   for (const ActorChain& chain : chains) {
     if (chain.place && !alive(*chain.place)) lost_groups.insert(chain.group);
@@ -108,7 +106,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
           tell_consumed(shard, table[row].id);
         }
       } else if (is(row, flag::noted)) {
-        const std::vector<std::uint32_t> shards = foreign_shards(row);
+        const std::span<const std::uint32_t> shards = foreign_shards(row);
         if (std::binary_search(shards.begin(), shards.end(), shard)) tell_shard(row, shard);
       }
     }
@@ -153,6 +151,9 @@ void Home::Impl::on_lanes(LaneReport&& report) {
     record.becomes = slow.ended.becomes;
     record.error = std::move(slow.ended.error);
     row_attempt_ended(slow.row, record, options.self, slow.attempt, slow.ended.ran);
+  }
+  for (const RowIndex ghost : report.ghosts) {
+    if (has_ended(ghost) && !is(ghost, flag::noted)) note_ghost(ghost);
   }
   for (const RowIndex row : report.decide) to_decide.push_back(row);
   for (const RowIndex row : report.missing_inputs) to_decide.push_back(row);
@@ -251,6 +252,12 @@ void Home::on_lanes(LaneReport report, Instant now) {
   impl_->on_lanes(std::move(report));
   impl_->finish_event();
 }
+void Home::on_reach(std::vector<Life> lives, Instant now) {
+  impl_->now = now;
+  if (impl_->over) return;
+  impl_->on_reach(std::move(lives));
+  impl_->finish_event();
+}
 bool Home::on_ended(Ended ended, Instant now) {
   impl_->now = now;
   if (shard_of(*impl_->plan, ended.task) != impl_->options.shard) return false;
@@ -301,6 +308,9 @@ void Home::vouch(message::Report& report) const {
   for (const RowIndex row : home.table.part(0).rows) {
     if (row == no_row || !home.table[row].ghost || !home.is(row, flag::noted)) continue;
     if (home.plan->shard_of[home.table[row].task] != report.shard) continue;
+    // Whoever counts the row again must know whether what it was made of still counts. Lanes do not tell
+    // that.
+    if (!home.is(row, flag::known) || home.inputs_unknown(row)) continue;
     const Fact& known = home.facts.at(row);
     message::Report::Had had;
     had.record.task = home.table[row].id;

@@ -9,8 +9,10 @@
 //
 // Who satisfies which edge. An edge inside the shard is satisfied by whoever ends its predecessor, once,
 // because a row's first change to `ended` happens once: the strong edges of a quick end by the lane, all
-// other edges by the home when it notes the end. An edge from another shard starts at a ghost: the home notes
-// the first news of the ghost's end, from whichever message, and later ones only tell it more about holders.
+// other edges by the home when it notes the end. An edge from another shard starts at a ghost, and whoever
+// changes the ghost's word to `ended` satisfies its edges: a lane that was told by another one
+// (edge_news.hpp; the strong ones), or the home with the first message about it. Later ones only tell it more
+// about holders.
 //
 // What it tells the cell. A row's outcome is sent when the outcomes of its predecessors here were sent,
 // together with the attempts of those elsewhere that it used. The cell records it with these, in steps
@@ -56,6 +58,10 @@ enum class Planted : std::uint8_t {
   effects_early,           ///< effects start from inputs that are not settled
   loss_ignored,            ///< attempts at a dead process stay out
   tries_forgotten,         ///< a new home counts failures from zero
+  ghost_counted_twice,     ///< the home satisfies again what a lane that heard of an end has satisfied
+  old_news_by_lanes,       ///< lanes take news of any epoch
+  told_twice_by_lanes,     ///< lanes tell a second end of a row as if it were the first
+  told_is_told,            ///< a home that lanes told is not told again after it, or the way to it, was lost
 };
 
 struct HomeOptions {
@@ -165,6 +171,9 @@ class Home {
   void on_state(const message::JobState& state, Instant now);
   /// What a lane did with bare rows.
   void on_lanes(LaneReport report, Instant now);
+  /// Lanes can tell the homes at these lives of ends themselves (edge_news.hpp), this life included or not.
+  /// Others are told by this home, as all were before the first call.
+  void on_reach(std::vector<Life> lives, Instant now);
   /// The end of an attempt that StartAttempt asked for. False: it is not (or not any more) one of ours.
   bool on_ended(Ended ended, Instant now);
   /// Any message whose Recipient is `home` and that names this shard.

@@ -1,8 +1,8 @@
 #pragma once
 // What a home knows, and the parts of its deciding, one file each: edges.cpp (who may run, what an end
-// means), attempts.cpp (handing out, taking back, trying again), lineage.cpp (where outputs lie, remaking,
-// letting go), ledger.cpp (what the cell is told and tells), spawn.cpp, actors.cpp, recount.cpp. Included by
-// those only.
+// means), routes.cpp (what lanes tell each other), attempts.cpp (handing out, taking back, trying again),
+// lineage.cpp (where outputs lie, remaking, letting go), ledger.cpp (what the cell is told and tells),
+// spawn.cpp, actors.cpp, recount.cpp. Included by those only.
 
 #include <deque>
 #include <map>
@@ -201,12 +201,24 @@ class Home::Impl {
   void note_quick(RowIndex row, Duration ran);
   bool note_lean(RowIndex row);
   void tell_shard(RowIndex row, std::uint32_t shard);
-  std::vector<std::uint32_t> foreign_shards(RowIndex row) const;
+  /// Where a row of ours has successors, beside here.
+  std::span<const std::uint32_t> foreign_shards(RowIndex row) const { return table.other_shards(row); }
   void ghost_news(const OutcomeRecord& record, const std::vector<Life>* holders, bool settled);
   bool condition(RowIndex predecessor, std::uint32_t edge) const;
   std::vector<EdgeResult> edge_results(RowIndex row) const;
   Error cancel_reason(RowIndex row) const;
   Error skip_reason(RowIndex row, const std::vector<EdgeResult>& results) const;
+
+  // ---- routes.cpp
+  // ---------------------------------------------------------------------------------------------
+  void add_graph();
+  bool end_ghost(RowIndex row, Outcome outcome);
+  void note_ghost(RowIndex row);
+  Fact& fact_of_ghost(RowIndex row);
+  bool inputs_unknown(RowIndex ghost) const;
+  void name_ghosts_of(std::uint32_t shard);
+  std::vector<std::pair<RowIndex, std::uint32_t>> change_routes();
+  void on_reach(std::vector<Life> lives);
 
   // ---- attempts.cpp
   // ------------------------------------------------------------------------------------------
@@ -440,7 +452,8 @@ class Home::Impl {
   std::map<std::uint64_t, message::Settled> ahead;  ///< that came before what comes before them
 
   // Other shards.
-  std::uint64_t changes = 0;
+  std::uint64_t changes = 0;  ///< 0 is what lanes tell (edge_news.hpp)
+  std::vector<Life> reach;    ///< to whose homes lanes can tell ends themselves; sorted
   std::map<RowIndex, std::set<std::uint32_t>> consumed_by;
   std::map<RowIndex, std::set<std::pair<Life, OutputName>>> askers;
 

@@ -33,8 +33,14 @@ struct LaneReport {
   /// Ready rows whose inputs do not all lie in this process; the lane took them back (they are held).
   std::vector<RowIndex> missing_inputs;
 
-  bool empty() const { return quick.empty() && slow.empty() && decide.empty() && missing_inputs.empty(); }
-  std::size_t size() const { return quick.size() + slow.size() + decide.size() + missing_inputs.size(); }
+  /// Rows of other shards that the lane was told of (edge_news.hpp): ended, their local strong edges
+  /// satisfied.
+  std::vector<RowIndex> ghosts;
+
+  bool empty() const { return size() == 0; }
+  std::size_t size() const {
+    return quick.size() + slow.size() + decide.size() + missing_inputs.size() + ghosts.size();
+  }
 };
 
 }  // namespace dag

@@ -27,7 +27,9 @@ std::uint64_t digest_of(const Blob& blob) {
 AttemptId Home::Impl::attempt_of(RowIndex row) const {
   const Fact* known = fact(row);
   if (known != nullptr && known->attempt) return known->attempt;
-  return {options.epoch, word(row).attempt};
+  const Epoch epoch =
+      table[row].ghost ? table.routes().to[table.other_shards(row).front()].epoch : options.epoch;
+  return {epoch, word(row).attempt};
 }
 
 /// Whose output a row's is: its own, or that of what it became.

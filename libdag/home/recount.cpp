@@ -24,10 +24,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   if (options.planted != Planted::no_recount) asked.insert(assign.asked.begin(), assign.asked.end());
   std::erase_if(asked,
                 [&](Life life) { return !alive(life); });  // The state may be newer than the assignment.
-  std::vector<bool> mine(plan->graph->tasks.size());
-  for (std::size_t task = 0; task < mine.size(); ++task) mine[task] = plan->shard_of[task] == options.shard;
-  table.add(plan->graph, {}, &mine);
-  add_rows(0, no_row);
+  add_graph();
   add_actors(*plan->graph);
 
   // Spawned parts in the order in which their ids were given, which is that of their adding: calls of job
@@ -338,6 +335,8 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
       again.erase(run);
     }
     pauses.cancel(row);
+    if (options.planted != Planted::told_twice_by_lanes) table[row].told_by_home = true;
+    table[row].told = false;
     if (is(row, flag::noted)) --counts.ended;
     const auto known = facts.find(row);
     if (known != facts.end() && known->second.owner != no_row) consumer_done(known->second.owner);

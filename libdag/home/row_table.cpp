@@ -25,10 +25,12 @@ bool RowTable::plain(const Fragment& fragment, const TaskDraft& task) const {
 }
 
 std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId first_id,
-                            const std::vector<bool>* mine) {
+                            const Sharding* sharding) {
   auto part = std::make_unique<Part>();
   const auto count = static_cast<std::uint32_t>(fragment->tasks.size());
-  const auto is_mine = [&](std::uint32_t task) { return mine == nullptr || (*mine)[task]; };
+  const auto is_mine = [&](std::uint32_t task) {
+    return sharding == nullptr || sharding->shard_of[task] == sharding->shard;
+  };
   part->first_id = first_id;
   part->rows.assign(count, no_row);
 
@@ -41,6 +43,7 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
   for (std::uint32_t task = 0; task < count; ++task) needed += is_mine(task) || ghost[task] ? 1 : 0;
   RowIndex row = rows_.grow(needed);
   if (needed == count) part->first_row = row;
+  part->rows_begin = row;
   const std::uint32_t number = parts_.size();
   for (std::uint32_t task = 0; task < count; ++task) {
     if (!is_mine(task) && !ghost[task]) continue;
@@ -50,13 +53,13 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
     made.part = number;
     made.task = task;
     made.ghost = !is_mine(task);
+    const TaskDraft& draft = fragment->tasks[task];
+    made.ends_by_itself = plain(*fragment, draft);
     Word word;
     if (!made.ghost) {
-      const TaskDraft& draft = fragment->tasks[task];
       DAG_CHECK(draft.edge_count < Word::open_max);
       word.open = draft.edge_count + 1;
-      word.plain = plain(*fragment, draft);
-      made.ends_by_itself = word.plain;
+      word.plain = made.ends_by_itself;
     }
     made.word.store(word.packed(), std::memory_order_release);
   }
@@ -81,6 +84,7 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
       rows_[part->rows[edge.predecessor]].ends_by_itself = false;
     }
   }
+  if (sharding != nullptr) add_other_shards(*part, *fragment, *sharding);
   part->fragment = std::move(fragment);
 
   const std::uint32_t slot = parts_.grow(1);
@@ -90,6 +94,26 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
                                   [](const Block& a, const Block& b) { return a.first < b.first; }),
                  block);
   return slot;
+}
+
+void RowTable::add_other_shards(Part& part, const Fragment& fragment, const Sharding& sharding) const {
+  for (std::uint32_t task = 0; task < part.rows.size(); ++task) {
+    if (part.rows[task] == no_row) continue;
+    const auto first = static_cast<std::ptrdiff_t>(part.other_shards.size());
+    part.first_other.push_back(static_cast<std::uint32_t>(first));
+    if (rows_[part.rows[task]].ghost) {
+      part.other_shards.push_back(sharding.shard_of[task]);
+      continue;
+    }
+    for (std::uint32_t i = part.first_out[task]; i < part.first_out[task + 1]; ++i) {
+      const std::uint32_t shard = sharding.shard_of[fragment.edges[part.out[i]].successor];
+      if (shard != sharding.shard) part.other_shards.push_back(shard);
+    }
+    std::sort(part.other_shards.begin() + first, part.other_shards.end());
+    part.other_shards.erase(std::unique(part.other_shards.begin() + first, part.other_shards.end()),
+                            part.other_shards.end());
+  }
+  part.first_other.push_back(static_cast<std::uint32_t>(part.other_shards.size()));
 }
 
 RowIndex RowTable::find(TaskId id) const {

@@ -36,6 +36,11 @@ struct Row {
   bool ghost = false;
   /// A lane that ran it may end it and satisfy its local strong edges by itself. Otherwise the home ends it.
   bool ends_by_itself = false;
+  /// Lanes have told all shards with successors of its end (edge_news.hpp); nobody else needs to. Of the lane
+  /// that ended it, before it satisfies the successors here; of the home, while the gate is closed.
+  bool told = false;
+  /// It started anew in this epoch: what shards were told of it has to be put right, which is the home's.
+  bool told_by_home = false;
 };
 static_assert(sizeof(Row) <= 48, "a row's hot fields share a cache line most of the time");
 
@@ -51,6 +56,11 @@ struct Part {
   std::vector<RowIndex> lane_successors;
   /// When every task has a row: of task 0, the others follow. Spares readers of inputs the look into `rows`.
   RowIndex first_row = no_row;
+  /// Per row of the part, in their order, and one more: where its shards begin in `other_shards`. Of a row of
+  /// ours those, sorted, where it has successors; of a ghost its own. Empty when there are no other shards.
+  std::vector<std::uint32_t> first_other;
+  std::vector<std::uint32_t> other_shards;
+  RowIndex rows_begin = 0;  ///< the first row of the part
 
   RowIndex row_of(std::uint32_t task) const { return first_row != no_row ? first_row + task : rows[task]; }
 };
@@ -61,6 +71,31 @@ struct ClaimedRow {
   std::uint32_t attempt = 0;
 };
 
+/// The way of a lane to another shard.
+struct Route {
+  Life home;
+  /// Of that shard, as the home here knows it: news of another epoch are not for lanes.
+  Epoch epoch;
+  bool open = false;
+  bool operator==(const Route&) const = default;
+};
+/// Whose rows a table has, and where the others are. Set before lanes see the table, then changed by the home
+/// while the gate is closed.
+struct Routes {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  /// Larger outputs do not go to other processes with the news of an end.
+  std::uint64_t value_bytes_max = 0;
+  Life self;
+  std::vector<Route> to;  ///< per shard
+};
+/// Which tasks of a job's graph are whose.
+struct Sharding {
+  const std::vector<std::uint32_t>& shard_of;
+  std::uint32_t shard = 0;
+};
+
 /// What a switch of the tests forces: every task as a bare row where that is possible, or none.
 enum class Representation : std::uint8_t { as_needed, supervised };
 
@@ -69,11 +104,12 @@ class RowTable {
   explicit RowTable(Representation representation = Representation::as_needed)
       : representation_(representation) {}
 
-  /// Adds rows for the tasks t of `fragment` with `mine(t)`, and ghosts for foreign predecessors of those.
+  /// Adds rows for the tasks of `fragment` that are of our shard (null: all), and ghosts for foreign
+  /// predecessors of those.
   /// All are `waiting` with one open edge more than they have in-edges: the home takes that one away when it
   /// has set up whatever the row needs. Returns the part's number.
   std::uint32_t add(std::shared_ptr<const detail::Fragment> fragment, TaskId first_id,
-                    const std::vector<bool>* mine);
+                    const Sharding* sharding = nullptr);
 
   Row& operator[](RowIndex row) { return rows_[row]; }
   const Row& operator[](RowIndex row) const { return rows_[row]; }
@@ -89,6 +125,16 @@ class RowTable {
   const detail::TaskDraft& draft_of(const Row& row) const { return fragment_of(row).tasks[row.task]; }
   const Policy& policy_of(const Row& row) const { return fragment_of(row).policies[draft_of(row).policy]; }
   const std::string& name_of(const Row& row) const { return fragment_of(row).names[draft_of(row).name]; }
+
+  /// Of a row of ours: where it has successors. Of a ghost: its own.
+  std::span<const std::uint32_t> other_shards(RowIndex row) const {
+    const Part& in = *parts_[rows_[row].part];
+    if (in.first_other.empty()) return {};
+    const std::uint32_t* first = in.first_other.data() + (row - in.rows_begin);
+    return {in.other_shards.data() + first[0], first[1] - first[0]};
+  }
+  Routes& routes() { return routes_; }
+  const Routes& routes() const { return routes_; }
 
   Word word(RowIndex row) const { return Word::unpacked(rows_[row].word.load(std::memory_order_acquire)); }
 
@@ -158,6 +204,7 @@ class RowTable {
     if (after.what == Do::decide) decide(successor);
     return after;
   }
+  void add_other_shards(Part& part, const detail::Fragment& fragment, const Sharding& sharding) const;
   /// Can become ready without anybody looking at it again.
   bool plain(const detail::Fragment& fragment, const detail::TaskDraft& task) const;
 
@@ -168,6 +215,7 @@ class RowTable {
   };
 
   Representation representation_;
+  Routes routes_;
   StableVector<Row> rows_;
   StableVector<std::unique_ptr<Part>> parts_;
   std::vector<Block> blocks_;  // sorted by id

@@ -24,7 +24,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     }
     spawned_next += count;
   }
-  const std::uint32_t part = table.add(fragment, first_id, nullptr);
+  const std::uint32_t part = table.add(fragment, first_id);
   add_rows(part, row);
   const std::vector<RowIndex>& rows = table.part(part).rows;
   Fact& known = fact_of(row);

@@ -8,6 +8,11 @@
 //      └──────────▶ held ────────────────────┘ └─▶ lent ──────────────┴──▶ held (the home decides what next)
 //                  (the home decides)               (another process runs it)
 //
+// The word of a ghost, which stands for a row of another shard (row_table.hpp), only learns of its end:
+//
+//   waiting ──── a lane has the news ────▶ running ──── its output is in the slot ────▶ ended(finished)
+//      └──────── the home has the news ────────────────────────────────────────────────▶ ended(outcome)
+//
 // What is left to others: which edges there are (row_table.hpp), what a held row waits for (home.hpp).
 
 #include <cstdint>
@@ -99,6 +104,15 @@ struct AttemptEnded {
 struct Closed {
   Outcome outcome = Outcome::cancelled;
 };
+/// A ghost: a lane has the news that it finished, as this attempt of its home's epoch, and will store the
+/// output before it shows the end (AttemptEnded). Whoever else has news of it waits for that.
+struct EndArrived {
+  std::uint32_t attempt = 0;
+};
+/// A ghost: its end is known otherwise than by a lane.
+struct EndLearnt {
+  Outcome outcome = Outcome::finished;
+};
 /// Counted again after a loss, while no lane touches the table's rows.
 struct Recounted {
   std::uint32_t open = 0;
@@ -171,6 +185,21 @@ inline Next next(Word word, AttemptEnded event) {
 
 inline Next next(Word word, Closed event) {
   if (word.state == RowState::ended) return {word, Do::nothing};
+  word.state = RowState::ended;
+  word.outcome = event.outcome;
+  return {word, Do::tell};
+}
+
+inline Next next(Word word, EndArrived event) {
+  if (word.state != RowState::waiting) return {word, Do::nothing};
+  DAG_CHECK(event.attempt > 0 && event.attempt <= Word::attempt_max);
+  word.state = RowState::running;
+  word.attempt = event.attempt;
+  return {word, Do::run};
+}
+
+inline Next next(Word word, EndLearnt event) {
+  if (word.state != RowState::waiting) return {word, Do::nothing};
   word.state = RowState::ended;
   word.outcome = event.outcome;
   return {word, Do::tell};

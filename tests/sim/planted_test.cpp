@@ -34,7 +34,8 @@ TEST_CASE("a rule that is left out is missed") {
       GENERATE(Planted::edge_counted_twice, Planted::mismatch_ignored, Planted::needs_forgotten,
                Planted::not_withdrawn, Planted::running_twice, Planted::attempt_accepted_twice,
                Planted::generation_ignored, Planted::replay_skipped, Planted::effects_early,
-               Planted::loss_ignored, Planted::tries_forgotten);
+               Planted::loss_ignored, Planted::tries_forgotten, Planted::ghost_counted_twice,
+               Planted::old_news_by_lanes, Planted::told_twice_by_lanes, Planted::told_is_told);
   CAPTURE(static_cast<int>(planted));
   const std::optional<std::uint64_t> seed = found_by(planted, 20'000);
   CHECK(seed);

@@ -29,6 +29,9 @@ inline bool chaos_varies(std::uint64_t seed) { return seed % 3 == 0; }
 /// A quarter of the seeds place attempts as real homes do; none of those in tests/sim/seeds.txt.
 inline bool chaos_places_by_finish(std::uint64_t seed) { return seed % 4 == 1; }
 
+/// In three eighths of the seeds lanes tell each other of ends; in none of those in tests/sim/seeds.txt.
+inline bool chaos_has_rings(std::uint64_t seed) { return seed % 4 == 1 || seed % 8 == 2; }
+
 /// What is added to the drawing gets a Random of its own, so that the seeds of tests/sim/seeds.txt keep their
 /// histories.
 inline WorldOptions chaos_world(std::uint64_t seed) {
@@ -60,6 +63,15 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
   Random poison(seed * 13 + 11);
   world.poison = poison.chance(0.3);
   world.by_finish = chaos_places_by_finish(seed);
+  world.rings = chaos_has_rings(seed);
+  if (world.rings) {
+    // Several shards per process or about one; and values that go with the news of an end, mostly.
+    Random rings(seed * 19 + 7);
+    world.shards = std::max(world.shards, 2 + static_cast<std::uint32_t>(rings.below(world.processes)));
+    if (rings.chance(0.7)) world.inline_bytes_max = 4096;
+    if (rings.chance(0.7)) world.representation = Representation::as_needed;
+    if (rings.chance(0.5)) world.steal = world.spread_actors = false;
+  }
   world.listened = seed % 8 < 3;
   // Short jobs: faults have to come early to meet them.
   world.calm_at = Instant{std::chrono::milliseconds(20 + random.below(800))};
@@ -76,6 +88,12 @@ inline std::unique_ptr<Program> chaos_program(std::uint64_t seed) {
   options.weak = random.chance(0.8);
   options.conditional = random.chance(0.8);
   options.failures = random.chance(0.8);
+  if (chaos_has_rings(seed) && seed % 3 != 1) {
+    // Lanes tell each other of plain rows: here most are.
+    options.joins = options.quorums = options.conditional = options.failures = false;
+    options.weak = seed % 3 == 0;
+    options.tasks_max *= 2;
+  }
   return std::make_unique<Program>(test::random_graph(random, options));
 }
 

@@ -14,12 +14,14 @@
 #include "libdag/graph/outcome_rules.hpp"
 #include "libdag/graph/partition.hpp"
 #include "libdag/home/door.hpp"
+#include "libdag/home/edge_news.hpp"
 #include "libdag/home/home.hpp"
 #include "libdag/home/runner.hpp"
 #include "libdag/wire/envelope.hpp"
 #include "tools/sim/changing_loads.hpp"
 #include "tools/sim/events.hpp"
 #include "tools/sim/program.hpp"
+#include "tools/sim/rings.hpp"
 
 namespace dag::sim {
 
@@ -48,6 +50,8 @@ struct WorldOptions {
   bool all_die = false;
   /// The client gets what it wants through the runner beside the cell, also after the job's end.
   bool client_fetches = false;
+  /// Lanes tell those of other shards of ends, over rings where two processes share some.
+  bool rings = false;
   /// Some tasks take their process down (not the cell's).
   bool poison = false;
   Instant calm_at = Instant{std::chrono::seconds(2)};
@@ -98,7 +102,11 @@ struct Settled {
 class World {
  public:
   World(WorldOptions options, Program& program)
-      : options_(options), program_(program), random_(options.seed * 2 + 1), faults_(options.seed * 3 + 7) {
+      : options_(options),
+        program_(program),
+        random_(options.seed * 2 + 1),
+        faults_(options.seed * 3 + 7),
+        rings_(options.seed) {
     auto plan = std::make_shared<JobPlan>();
     plan->job = JobId{7};
     plan->name = "sim";
@@ -243,6 +251,99 @@ class World {
     process.door = std::make_unique<Door>(process.life);
     if (options_.steal && options_.processes > 1 && (index > 0 || options_.cell_runs))
       look_for_work(process.life);
+    if (options_.rings) make_rings(process.life);
+  }
+
+  // ---- Rings
+  // -------------------------------------------------------------------------------------------------
+  void make_rings(Life life) {
+    for (const auto& other : processes_) {
+      if (!other->up || other->life == life || !rings_.may_join(life, other->life)) continue;
+      join_after(rings_.soon(), life, other->life);
+      join_after(rings_.soon(), other->life, life);
+      if (rings_.chance(0.9)) continue;
+      // One side finds that the other writes what cannot be; the other hears of that a little later.
+      const Duration pause = std::chrono::milliseconds(3) + 30 * rings_.soon();
+      part_after(pause, life, other->life);
+      part_after(pause + rings_.soon(), other->life, life);
+    }
+  }
+  void join_after(Duration pause, Life self, Life peer) {
+    events_.after(pause, [this, self, peer] {
+      if (find(self) == nullptr || find(peer) == nullptr) return;
+      rings_.join(self, peer);
+      tell_reach(self);
+    });
+  }
+  void part_after(Duration pause, Life self, Life peer) {
+    events_.after(pause, [this, self, peer] {
+      if (find(self) == nullptr || !rings_.joined(self, peer)) return;
+      ++seen["ring given up"];
+      rings_.part(self, peer);
+      tell_reach(self);
+    });
+  }
+  /// Lanes hear of a new home when it has begun.
+  void join_soon(Life life, std::uint32_t shard) {
+    events_.after(Duration{0}, [this, life, shard] {
+      Process* mine = find(life);
+      if (mine == nullptr || !mine->homes.contains(shard)) return;
+      HomeBox& box = *mine->homes.at(shard);
+      box.home.on_reach(rings_.reach(life), now());
+      drain_home(*mine, box);
+    });
+  }
+  void tell_reach(Life life) {
+    Process* mine = find(life);
+    for (auto& [shard, box] : mine->homes) {
+      box->home.on_reach(rings_.reach(life), now());
+      drain_home(*mine, *box);
+    }
+  }
+
+  /// What a lane writes about a row that ended, inside the gate. False: it cannot be written now.
+  bool write_ring(Life from, const Route& route, EdgeNews&& news) {
+    if (!rings_.joined(from, route.home) && route.home != from) return false;
+    const auto at = rings_.write(from, route.home, now());
+    if (!at) return false;
+    ++seen[route.home == from ? "told by a lane here" : "told by a lane through a ring"];
+    // Not flushed yet when the writer dies, or read in time.
+    const bool lost_with_writer = rings_.chance(0.5);
+    events_.at(*at, [this, from, to = route.home, news = std::move(news), lost_with_writer]() mutable {
+      if (lost_with_writer && find(from) == nullptr) return;
+      read_ring(from, to, std::move(news));
+    });
+    return true;
+  }
+  void read_ring(Life from, Life to, EdgeNews news) {
+    Process* process = find(to);
+    if (process == nullptr || over()) return;
+    if (from != to && !rings_.joined(to, from)) return;
+    const auto found = process->homes.find(news.shard);
+    // Now and then the gate is closed, or no lane is there to read.
+    if (found == process->homes.end() || rings_.chance(0.05)) {
+      ++seen["ring news for a home"];
+      return deliver(from, to, as_message(std::move(news)));
+    }
+    HomeBox& box = *found->second;
+    RowIndex ghost = no_row;
+    const Arrival arrival = end_ghost(
+        box.table, news, ghost,
+        [&](RowIndex ready) {
+          process->queue.push_back({news.shard, ready, nullptr});
+        },
+        [&](RowIndex held) { box.report.decide.push_back(held); },
+        options_.planted == Planted::old_news_by_lanes);
+    if (arrival == Arrival::false_news) throw Violation("a lane told what no lane can mean");
+    if (arrival == Arrival::for_home) {
+      ++seen["ring news for a home"];
+      return deliver(from, to, as_message(std::move(news)));
+    }
+    ++seen["ghost ended by a lane"];
+    box.report.ghosts.push_back(ghost);
+    touched_ = &box;
+    report_later(*process, box);
+    run_lanes(*process);
   }
 
   void plan_faults() {
@@ -495,6 +596,7 @@ class World {
       placement = std::make_unique<Spread>(placement_seed, options_.spread_actors && options_.processes > 1);
     }
     box = std::make_unique<HomeBox>(options, plan_, sink(), std::move(placement));
+    if (options_.rings) join_soon(process.life, shard);
     return *box;
   }
 
@@ -717,6 +819,9 @@ class World {
       if (box.table.apply(row, AttemptEnded{attempt, Outcome::finished}).what == Do::tell) {
         about.output.store(run.ended.output);
         const std::uint32_t shard = box.home.options().shard;
+        tell_others(box.table, row, attempt, run.ended.output, [&](const Route& route, EdgeNews&& news) {
+          return write_ring(process.life, route, std::move(news));
+        });
         box.table.satisfy_local_strong(
             row,
             [&](RowIndex ready) {
@@ -753,6 +858,7 @@ class World {
           ++i;
         }
       }
+      if (rings_.chance(0.3)) std::swap(second.ghosts, report.ghosts);
       if (!second.empty()) std::shuffle(second.quick.begin(), second.quick.end(), random_);
       std::shuffle(report.quick.begin(), report.quick.end(), random_);
       there.home.on_lanes(std::move(report), now());
@@ -1095,6 +1201,7 @@ class World {
   Program& program_;
   Random random_;
   Random faults_;
+  Rings rings_;
   Events events_;
   TraceSink trace_;
   NullRecordSink nobody_;

@@ -14,6 +14,7 @@
 
 #include "libdag/cell/cell.hpp"
 #include "libdag/home/door.hpp"
+#include "libdag/home/edge_news.hpp"
 #include "libdag/home/home.hpp"
 #include "libdag/home/runner.hpp"
 #include "tests/support/random_graph.hpp"
@@ -53,6 +54,8 @@ struct LocalJobOptions {
   bool changing_loads = false;
   /// Whatever can happen next happens in any order, drawn from the seed. Else in the order of its causes.
   bool shuffled = false;
+  /// Lanes tell those of other shards of ends, in this process and over rings to all others.
+  bool rings = false;
   /// Every message comes twice.
   bool twice = false;
   /// Who gets the records of all processes. Left out: nobody.
@@ -92,12 +95,19 @@ class LocalJob {
 
   /// One thing happens. False: nothing is left but to wait.
   bool step() {
+    if (!rings_.empty() && (!options_.shuffled || random_.chance(0.3))) {
+      read_ring();
+      return true;
+    }
     const bool some_message = !messages_.empty();
     if (some_message && (!options_.shuffled || !lane_has_work() || random_.chance(0.5))) {
       deliver_next();
       return true;
     }
-    return run_lane();
+    if (run_lane()) return true;
+    if (rings_.empty()) return false;
+    read_ring();
+    return true;
   }
   /// Until `reached`, or for ever when it cannot be: then it throws.
   void run_until(const std::function<bool()>& reached) {
@@ -223,7 +233,8 @@ class LocalJob {
     Life from, to;
     JobMessage message;
   };
-  std::vector<Ran> ran;  ///< kernels that were run, in order
+  std::uint64_t told_by_lanes = 0;  ///< ghosts that lanes ended
+  std::vector<Ran> ran;             ///< kernels that were run, in order
   std::map<TaskId, TellClient> settled;
   std::map<TaskId, Brought> brought;
   std::vector<std::pair<Life, KeepSave>> kept_saves;  ///< and where a disk would keep them
@@ -380,6 +391,7 @@ class LocalJob {
       Box& box = make_home(process, shard, {1, 1});
       box.home.begin(state, now);
       drain_home(process, box);
+      open_rings(process, box);
     }
     wake(process);
   }
@@ -390,6 +402,7 @@ class LocalJob {
     Box& box = make_home(process, assign.shard, assign.epoch);
     box.home.recover(assign, process.state, now);
     drain_home(process, box);
+    open_rings(process, box);
     wake(process);
   }
   void wake(Process& process) {
@@ -427,6 +440,45 @@ class LocalJob {
       box->home.lend(rows, thief, slots, now);
       drain_home(process, *box);
     }
+  }
+
+  // ---- Rings
+
+  /// Lanes know a home when it has begun.
+  void open_rings(Process& process, Box& box) {
+    if (!options_.rings) return;
+    box.home.on_reach(life_of_, now);
+    drain_home(process, box);
+  }
+  void read_ring() {
+    auto ring = rings_.begin();
+    if (options_.shuffled) std::advance(ring, random_.below(rings_.size()));
+    const auto [from, to] = ring->first;
+    EdgeNews news = std::move(ring->second.front());
+    ring->second.pop_front();
+    if (ring->second.empty()) rings_.erase(ring);
+    Process* process = find(to);
+    if (process == nullptr) return;
+    const auto found = process->homes.find(news.shard);
+    // In another order than that of its causes: as if the gate were closed, or no lane there.
+    if (found == process->homes.end() || (options_.shuffled && random_.chance(0.1))) {
+      return deliver({from, to, as_message(std::move(news))});
+    }
+    Box& box = *found->second;
+    LaneReport report;
+    RowIndex ghost = no_row;
+    const Arrival arrival = end_ghost(
+        box.table, news, ghost,
+        [&](RowIndex ready) {
+          process->queue.push_back({news.shard, ready, nullptr});
+        },
+        [&](RowIndex decide) { report.decide.push_back(decide); });
+    if (arrival == Arrival::false_news) throw std::runtime_error("a lane told what no lane can mean");
+    if (arrival == Arrival::for_home) return deliver({from, to, as_message(std::move(news))});
+    ++told_by_lanes;
+    report.ghosts.push_back(ghost);
+    box.home.on_lanes(std::move(report), now);
+    drain_home(*process, box);
   }
 
   // ---- Effects
@@ -565,6 +617,10 @@ class LocalJob {
       const bool quick = ended.outcome == Outcome::finished && !ended.spawned && about.ends_by_itself;
       if (quick && box.table.apply(work.row, AttemptEnded{attempt}).what == Do::tell) {
         about.output.store(ended.output);
+        tell_others(box.table, work.row, attempt, ended.output, [&](const Route& route, EdgeNews&& news) {
+          rings_[{process.life, route.home}].push_back(std::move(news));
+          return true;
+        });
         box.table.satisfy_local_strong(
             work.row,
             [&](RowIndex ready) {
@@ -656,6 +712,7 @@ class LocalJob {
   std::vector<Life> life_of_;
   std::unique_ptr<Cell> cell_;
   std::deque<Mail> messages_;
+  std::map<std::pair<Life, Life>, std::deque<EdgeNews>> rings_;  ///< from, to
   std::set<OutputName> executed_;
   std::map<std::uint64_t, TaskId> fetching_;
 };

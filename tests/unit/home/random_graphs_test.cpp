@@ -56,18 +56,25 @@ using Histories = std::map<std::string, std::vector<std::string>>;
 struct Checked {
   Histories histories;
   std::uint64_t elsewhere = 0;  ///< runs at another process than the home
+  std::uint64_t told_by_lanes = 0;
 };
 
 /// Who else is there: nodes whose loads change; somebody who listens to records and keeps every output.
 struct Circumstances {
   bool changing_loads = false;
   bool listened = true;
+  bool rings = false;
+  bool plain = false;  ///< most tasks are bare rows
 };
 
 Checked check(std::uint64_t seed, Representation representation, Circumstances circumstances = {}) {
   Random random(seed);
   Drawn options = drawn(seed, random);
   options.job.changing_loads = circumstances.changing_loads;
+  options.job.rings = circumstances.rings;
+  if (circumstances.plain) {
+    options.graph.joins = options.graph.quorums = options.graph.conditional = options.graph.failures = false;
+  }
   sim::Program program(test::random_graph(random, options.graph));
   const test::Expectation expected = test::oracle(program.graph());
   options.job.representation = representation;
@@ -116,7 +123,7 @@ Checked check(std::uint64_t seed, Representation representation, Circumstances c
     return ran.task.origin == 0 &&
            ran.at.process.value != job.home_process(options.job.shard_of[ran.task.index]);
   });
-  return {test::histories(records.records()), static_cast<std::uint64_t>(elsewhere)};
+  return {test::histories(records.records()), static_cast<std::uint64_t>(elsewhere), job.told_by_lanes};
 }
 
 }  // namespace
@@ -141,6 +148,25 @@ TEST_CASE("random graphs end as the oracle says, as rows and all supervised, wit
     }
   }
   CHECK(lines > graphs * 20);
+}
+
+TEST_CASE("random graphs end as the oracle says where lanes tell those of other shards, with equal records") {
+  std::uint64_t told = 0;
+  for (std::uint64_t seed = 1; seed <= graphs; ++seed) {
+    try {
+      const bool plain = seed % 4 != 0;
+      const Histories by_homes = check(seed, Representation::as_needed, {.plain = plain}).histories;
+      const Checked by_lanes = check(seed, Representation::as_needed, {.rings = true, .plain = plain});
+      INFO("seed " << seed);
+      REQUIRE(by_lanes.histories == by_homes);
+      told += by_lanes.told_by_lanes;
+      told += check(seed, Representation::as_needed, {.listened = false, .rings = true, .plain = plain})
+                  .told_by_lanes;
+    } catch (const std::runtime_error& error) {
+      FAIL("seed " << seed << ": " << error.what());
+    }
+  }
+  CHECK(told > graphs);
 }
 
 TEST_CASE("random graphs end as the oracle says where nobody listens and nothing is asked for") {

@@ -26,7 +26,7 @@ struct CountingHome {
       missing += report.missing_inputs.size();
       changed.notify_all();
     };
-    shard->table.add(std::make_shared<const dag::detail::Fragment>(graph.builder().sealed()), {}, nullptr);
+    shard->table.add(std::make_shared<const dag::detail::Fragment>(graph.builder().sealed()), {});
   }
   ~CountingHome() { lanes.retire(shard); }
 

@@ -179,3 +179,16 @@ TEST_CASE("of all that may happen at once to a running attempt, one is told") {
   CHECK(home.what == Do::tell);
   CHECK(next(home.word, AttemptEnded{3, Outcome::finished}).what == Do::nothing);
 }
+
+TEST_CASE("a ghost ends once: a lane's news in two steps, anybody else's in one") {
+  const auto arrived = [](Word& after) { after.attempt = 7; };
+  expect(word(RowState::waiting, 0, 0), EndArrived{7}, RowState::running, Do::run, arrived);
+  ignored_except({RowState::waiting}, EndArrived{7});
+  CHECK_THROWS_AS(next(word(RowState::waiting), EndArrived{0}), Bug);
+  CHECK_THROWS_AS(next(word(RowState::waiting), EndArrived{Word::attempt_max + 1}), Bug);
+  for (const Outcome outcome : {Outcome::finished, Outcome::failed, Outcome::skipped, Outcome::cancelled}) {
+    expect(word(RowState::waiting, 0, 0), EndLearnt{outcome}, RowState::ended, Do::tell,
+           [&](Word& after) { after.outcome = outcome; });
+    ignored_except({RowState::waiting}, EndLearnt{outcome});
+  }
+}

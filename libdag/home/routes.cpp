@@ -1,0 +1,142 @@
+// What lanes of different shards tell each other of ends, and what the home makes of it when it hears of it
+// behind (edge_news.hpp): ghosts that ended without it, the ways that are open, and who has to be told again
+// when one closes.
+
+#include <algorithm>
+
+#include "libdag/home/edge_news.hpp"
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+
+using detail::Edge;
+using detail::EdgeKind;
+
+message::PredecessorEnded as_message(EdgeNews news) {
+  message::PredecessorEnded message;
+  message.job = news.job;
+  message.shard = news.shard;
+  message.epoch = news.epoch;
+  message.from = news.from;
+  message.from_epoch = news.from_epoch;
+  message.change = 0;
+  OutcomeRecord& record = message.record;
+  record.task = {0, news.task};
+  record.attempt = {news.from_epoch, news.attempt};
+  record.outcome = Outcome::finished;
+  record.has_output = static_cast<bool>(news.value);
+  record.size_bytes = news.value.size_bytes();
+  if (news.value) record.digest = digest_of(news.value);
+  record.value = std::move(news.value);
+  return message;
+}
+
+/// The rows of the job's graph that are ours, and what lanes have to know of the other shards.
+void Home::Impl::add_graph() {
+  Routes& routes = table.routes();
+  routes = {plan->job, options.shard, options.epoch, plan->inline_bytes_max, options.self, {}};
+  for (const message::ShardHome& home : state.homes) routes.to.push_back({home.home, home.epoch, false});
+  const Sharding sharding{plan->shard_of, options.shard};
+  table.add(plan->graph, {}, plan->shards == 1 ? nullptr : &sharding);
+  add_rows(0, no_row);
+}
+
+/// The home has news of a row of another shard. False: it has ended before, by a lane or by earlier news.
+bool Home::Impl::end_ghost(RowIndex row, Outcome outcome) {
+  for (;;) {
+    const Next after = table.apply(row, EndLearnt{outcome});
+    // A lane that puts its output into the slot is inside the gate, for a few instructions.
+    if (after.word.state != RowState::running) return after.what == Do::tell;
+  }
+}
+
+/// A lane ended it: its strong edges are satisfied. As long as nothing else happens to it, its word and its
+/// slot say all that there is to know.
+void Home::Impl::note_ghost(RowIndex row) {
+  set(row, flag::noted);
+  if (is(row, flag::let_go)) table[row].output.clear();  // Nobody waited for it any more.
+  each_out(row, [&](const Edge& edge, RowIndex successor) {
+    if (successor == no_row) return;
+    if (edge.kind != EdgeKind::strong || options.planted == Planted::ghost_counted_twice) satisfy(successor);
+  });
+}
+
+/// Of a ghost that has ended.
+Fact& Home::Impl::fact_of_ghost(RowIndex row) {
+  Fact& known = fact_of(row);
+  if (known.attempt) return known;
+  known.attempt = {table.routes().to[table.other_shards(row).front()].epoch, word(row).attempt};
+  known.has_output = table.draft_of(table[row]).returns;
+  if (const Blob blob = table[row].output.load()) {
+    known.size_bytes = blob.size_bytes();
+    known.digest = digest_of(blob);
+  }
+  if (known.from_epoch < known.attempt.epoch) {
+    known.from_epoch = known.attempt.epoch;
+    known.change = 0;
+  }
+  return known;
+}
+
+/// What was said of the ghost does not name the inputs of its attempt, and there are some.
+bool Home::Impl::inputs_unknown(RowIndex ghost) const {
+  if (!facts.at(ghost).named.empty()) return false;
+  const detail::Fragment& fragment = table.fragment_of(table[ghost]);
+  const detail::TaskDraft& draft = table.draft_of(table[ghost]);
+  const auto first = fragment.arguments.begin() + draft.first_argument;
+  return std::any_of(first, first + draft.argument_count, [](const detail::Argument& argument) {
+    return argument.kind != detail::ArgumentKind::literal;
+  });
+}
+
+/// The epoch of a shard changes: what its ghosts' words count belongs to the one before.
+void Home::Impl::name_ghosts_of(std::uint32_t shard) {
+  for (const RowIndex row : table.part(0).rows) {
+    if (row == no_row || !table[row].ghost || !has_ended(row)) continue;
+    if (table.other_shards(row).front() == shard) fact_of_ghost(row);
+  }
+}
+
+/// Lets lanes know who is whose home and where they can write. Takes back what they told over ways that are
+/// not open any more; returns the rows concerned that were noted, for whose shards on that way nothing else
+/// will happen.
+std::vector<std::pair<RowIndex, std::uint32_t>> Home::Impl::change_routes() {
+  Routes& routes = table.routes();
+  std::vector<Route> wanted;
+  std::vector<bool> lost(routes.to.size());
+  for (std::uint32_t shard = 0; shard < routes.to.size(); ++shard) {
+    const message::ShardHome& there = state.homes[shard];
+    const Route& before = routes.to[shard];
+    const bool open = shard != options.shard && std::binary_search(reach.begin(), reach.end(), there.home);
+    wanted.push_back({there.home, there.epoch, open});
+    lost[shard] = before.open && (!open || before.epoch != there.epoch);
+  }
+  std::vector<std::pair<RowIndex, std::uint32_t>> untold;
+  if (wanted == routes.to) return untold;
+  gate.close([] {});
+  for (std::uint32_t shard = 0; shard < routes.to.size(); ++shard) {
+    if (routes.to[shard].epoch != wanted[shard].epoch) name_ghosts_of(shard);
+  }
+  const bool any_lost = std::find(lost.begin(), lost.end(), true) != lost.end();
+  if (any_lost && options.planted != Planted::told_is_told) {
+    for (const RowIndex row : table.part(0).rows) {
+      if (row == no_row || table[row].ghost || !table[row].told) continue;
+      for (const std::uint32_t shard : foreign_shards(row)) {
+        if (!lost[shard]) continue;
+        table[row].told = false;
+        if (is(row, flag::noted)) untold.emplace_back(row, shard);
+      }
+    }
+  }
+  routes.to = std::move(wanted);
+  gate.open();
+  return untold;
+}
+
+void Home::Impl::on_reach(std::vector<Life> lives) {
+  reach = std::move(lives);
+  std::sort(reach.begin(), reach.end());
+  for (const auto& [row, shard] : change_routes()) tell_shard(row, shard);
+}
+
+}  // namespace dag
