@@ -39,7 +39,7 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
     const RowIndex to = part.rows[edge.successor];
     const bool here = to != no_row && !table[to].ghost;
     if (from != no_row && here) ++notes[from].consumers;
-    const bool quiet = here && edge.kind == EdgeKind::strong &&
+    const bool quiet = edge.kind == EdgeKind::strong &&
                        fragment.policies[fragment.tasks[edge.successor].policy].effects == Effects::pure;
     if (from != no_row && !quiet) unset(from, flag::lean);
     if (here && table[from].ghost) set(to, flag::elsewhere);
@@ -51,11 +51,12 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
     if (submitted && plan->shards > 1) {
       const std::span<const std::uint32_t> shards = foreign_shards(row);
       note.consumers += static_cast<std::uint32_t>(shards.size());
-      if (!shards.empty()) consumed_by[row] = {shards.begin(), shards.end()};
+      if (!shards.empty()) note.flags |= flag::awaited;
     }
     // What nobody in the graph reads, a client may ask for.
     if (submitted && note.consumers == 0) note.flags |= flag::kept;
   }
+  if (submitted) consumed_there.resize(part.other_shards.size());
 }
 
 /// Takes away the extra edge.
@@ -268,9 +269,10 @@ void Home::Impl::note(RowIndex row, bool by_lane) {
 bool Home::Impl::note_lean(RowIndex row) {
   if ((notes[row].flags & (flag::lean | flag::known | flag::wanted)) != flag::lean) return false;
   if (sink.enabled() || parked_rows > 0 || !askers.empty()) return false;
+  if (is(row, flag::awaited) && !table[row].told) return false;
   bool sent = true;
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-    sent = sent && is(predecessor, table[predecessor].ghost ? flag::noted : flag::sent);
+    sent = sent && (table[predecessor].ghost || is(predecessor, flag::sent));
   });
   if (!sent) return false;
   ++counts.ended;

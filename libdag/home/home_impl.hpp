@@ -53,12 +53,13 @@ enum : std::uint32_t {
   consumed = 4096,        ///< ghosts: its home was told
   retained = 8192,        ///< a call whose inputs are kept for a rollback
   known = 16384,          ///< there is a Fact about it
-  /// All its edges are strong, those from it lead to rows here, none of them with effects, and nobody spawned
-  /// it: when a lane has ended it, all there is to do is to write that down.
+  /// All its edges are strong, none of those from it leads to a row with effects, and nobody spawned it: when
+  /// a lane has ended it, and has told the other shards, all there is to do is to write that down.
   lean = 32768,
   wanted = 65536,      ///< a client has asked
   left = 131072,       ///< the cut that it is in has left, or is recorded
   elsewhere = 262144,  ///< it has predecessors in other shards
+  awaited = 524288,    ///< it has successors there
 };
 }
 
@@ -454,7 +455,9 @@ class Home::Impl {
   // Other shards.
   std::uint64_t changes = 0;  ///< 0 is what lanes tell (edge_news.hpp)
   std::vector<Life> reach;    ///< to whose homes lanes can tell ends themselves; sorted
-  std::map<RowIndex, std::set<std::uint32_t>> consumed_by;
+  /// Which of the other shards where rows of ours have successors have said that they need them no more: by
+  /// their place in Part::other_shards.
+  std::vector<bool> consumed_there;
   std::map<RowIndex, std::set<std::pair<Life, OutputName>>> askers;
 
   // Job actors.

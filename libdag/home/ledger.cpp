@@ -149,7 +149,7 @@ void Home::Impl::put_tried(RowIndex row) {
 bool Home::Impl::inputs_sent(RowIndex row) const {
   bool sent = true;
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-    sent = sent && is(predecessor, table[predecessor].ghost ? flag::noted : flag::sent);
+    sent = sent && (table[predecessor].ghost || is(predecessor, flag::sent));
   });
   if (!sent) return false;
   const RowIndex parent = parents[table[row].part];

@@ -318,9 +318,12 @@ void Home::Impl::on(Life, const message::Consumed& message) {
   const auto one = [&](TaskId task) {
     const RowIndex row = table.find(task);
     if (row == no_row || table[row].ghost) return;
-    const auto waiting = consumed_by.find(row);
-    if (waiting == consumed_by.end() || waiting->second.erase(message.from) == 0) return;
-    if (waiting->second.empty()) consumed_by.erase(waiting);
+    const std::span<const std::uint32_t> shards = foreign_shards(row);
+    const auto shard = std::find(shards.begin(), shards.end(), message.from);
+    if (shard == shards.end()) return;
+    const auto place = static_cast<std::size_t>(&*shard - table.part(0).other_shards.data());
+    if (consumed_there[place]) return;
+    consumed_there[place] = true;
     consumer_done(row);
   };
   for (const message::TaskBits& some : message.tasks) some.each(one);

@@ -26,7 +26,11 @@ class Rings {
     return same_host_.try_emplace(pair, random_.chance(0.75)).first->second;
   }
   void join(Life self, Life peer) { joined_[self].insert(peer); }
-  void part(Life self, Life peer) { joined_[self].erase(peer); }
+  void part(Life self, Life peer) {
+    joined_[self].erase(peer);
+    given_up_.insert({self, peer});
+  }
+  bool given_up(Life self, Life peer) const { return given_up_.contains({self, peer}); }
   bool joined(Life self, Life peer) const {
     const auto found = joined_.find(self);
     return found != joined_.end() && found->second.contains(peer);
@@ -56,6 +60,7 @@ class Rings {
   Random random_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> same_host_;
   std::map<Life, std::set<Life>> joined_;
+  std::set<std::pair<Life, Life>> given_up_;
   std::map<std::pair<Life, Life>, Instant> last_;
 };
 

@@ -318,7 +318,14 @@ class World {
   void read_ring(Life from, Life to, EdgeNews news) {
     Process* process = find(to);
     if (process == nullptr || over()) return;
-    if (from != to && !rings_.joined(to, from)) return;
+    if (from != to && !rings_.joined(to, from)) {
+      if (rings_.given_up(to, from)) return;
+      // It lies in the ring until somebody here looks.
+      events_.after(std::chrono::milliseconds(1), [this, from, to, news = std::move(news)]() mutable {
+        read_ring(from, to, std::move(news));
+      });
+      return;
+    }
     const auto found = process->homes.find(news.shard);
     // Now and then the gate is closed, or no lane is there to read.
     if (found == process->homes.end() || rings_.chance(0.05)) {
