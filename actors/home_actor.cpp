@@ -45,6 +45,9 @@ caf::behavior HomeActor::make_behavior() {
   shard_->report = [self = caf::actor_cast<caf::actor>(this)](LaneReport&& report) {
     caf::anon_send(self, mail::LaneNews{std::move(report)});
   };
+  shard_->reach_changed = [self = caf::actor_cast<caf::actor>(this)] {
+    caf::anon_send(self, mail::ReachChanged{});
+  };
   look_at_lanes();
   if (setup_.assign) {
     home_->recover(*setup_.assign, setup_.state, ports_.now());
@@ -52,12 +55,15 @@ caf::behavior HomeActor::make_behavior() {
     home_->begin(setup_.state, ports_.now());
   }
   act();
+  lanes_.add_shard(*shard_);
+  look_at_reach();
   return {
       [this](mail::LaneNews& news) {
         look_at_lanes();
         home_->on_lanes(std::move(news.report), ports_.now());
         act();
       },
+      [this](mail::ReachChanged) { look_at_reach(); },
       [this](mail::AttemptEnded& end) {
         attempts_.ended(end.ended);
         look_at_lanes();
@@ -109,6 +115,13 @@ void HomeActor::on_loads(const mail::Loads& loads) {
 void HomeActor::look_at_lanes() {
   placer_->on_queue(setup_.options.self, {.lanes_free = lanes_.idle(),
                                           .tasks_ready = static_cast<std::uint32_t>(lanes_.queued())});
+}
+
+void HomeActor::look_at_reach() {
+  std::vector<Life> reach = lanes_.reach();
+  reach.push_back(setup_.options.self);
+  home_->on_reach(std::move(reach), ports_.now());
+  act();
 }
 
 void HomeActor::on_exit() {

@@ -2,8 +2,8 @@
 // Hosts the home of one shard: gives it what lanes, other homes, runners and the cell say, and carries out
 // what it decides. Decides nothing itself.
 //
-// Messages: in LaneNews, AttemptEnded, Incoming, Vouch, Steal, Loads, Tick; out Outgoing and Vouch (to the
-// node), Publish (to the runner). It ends when the node forgets the job.
+// Messages: in LaneNews, ReachChanged, AttemptEnded, Incoming, Vouch, Steal, Loads, Tick; out Outgoing and
+// Vouch (to the node), Publish (to the runner). It ends when the node forgets the job.
 
 #include <memory>
 
@@ -35,6 +35,8 @@ class HomeActor : public caf::event_based_actor {
 
  private:
   void on_loads(const mail::Loads& loads);
+  /// Lets the home know whom lanes can tell of ends.
+  void look_at_reach();
   /// Tells the placer how things are here now.
   void look_at_lanes();
   /// Carries out what the home decided, and sees that it is woken in time.

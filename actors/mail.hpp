@@ -21,6 +21,8 @@ namespace dag::mail {
 struct LaneNews {
   LaneReport report;
 };
+/// Lanes -> HomeActor: whom they can tell of ends has changed.
+struct ReachChanged {};
 /// lane, TaskActor -> HomeActor, RunnerActor: an attempt that was started here ended.
 struct AttemptEnded {
   dag::Ended ended;
@@ -185,6 +187,7 @@ struct JobSaid {
 }  // namespace dag::mail
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LaneNews)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ReachChanged)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::AttemptEnded)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::StopTask)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::TimedOut)

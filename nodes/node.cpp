@@ -91,6 +91,9 @@ LanesOptions Node::lanes_options(const NodeOptions& options) const {
 
 LaneEvents Node::lane_events() {
   LaneEvents events;
+  events.edge_news = [this](std::optional<Life> from, message::PredecessorEnded&& news) {
+    caf::anon_send(node_, mail::Arrived{from.value_or(self_), {std::move(news)}, [] {}});
+  };
   events.log = [this](JobId job, TaskId, std::string_view task, std::string_view device,
                       std::string_view line) {
     note(job, {JobEvent::Kind::log, std::string(task), std::string(device), std::string(line), 0});

@@ -9,6 +9,7 @@
 #include "actors/lanes/deque.hpp"
 #include "actors/lanes/kernel_times.hpp"
 #include "actors/lanes/lanes.hpp"
+#include "libdag/base/limits.hpp"
 
 namespace dag {
 
@@ -16,6 +17,8 @@ using LaneClock = std::chrono::steady_clock;
 
 /// A report that has waited this long goes to the home at the next task border.
 inline constexpr Duration report_age_max = std::chrono::milliseconds(1);
+/// News of an end for another process does not wait longer than this while its lane runs short rows.
+inline constexpr Duration edge_age_max = std::chrono::nanoseconds(limits::flush_age_ns / 2);
 /// Before and after a kernel that is expected to run, or ran, this long a report does not wait.
 inline constexpr Duration long_kernel = std::chrono::microseconds(100);
 /// What waking a sleeping lane costs: it pays for more queued work than this.
@@ -54,9 +57,8 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   Deque rows;
   std::thread thread;
   std::atomic<bool> abandoned{false};
-  /// The shards whose row it runs or may have taken, and whose ends it has not reported: neither may go away.
+  /// The shard whose row it runs or may have taken: it may not go away.
   std::atomic<const LaneShard*> inside{nullptr};
-  std::atomic<const LaneShard*> reporting{nullptr};
   /// What it sleeps on.
   static constexpr std::uint32_t awake = 0, asleep = 1;
   alignas(64) std::atomic<std::uint32_t> sleep{awake};
@@ -71,9 +73,24 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   alignas(64) JobId job;
   TaskId task;
   std::string_view task_name;
-  LaneShard* report_shard = nullptr;
-  LaneReport report;
-  std::int64_t report_since = 0;  ///< ticks
+  /// What it has not reported yet: rows of one shard follow each other, mostly, but news of other shards'
+  /// rows come in between. Sent together when the first is old, when there is much, and when there is nothing
+  /// to do.
+  struct OpenReport {
+    std::shared_ptr<LaneShard> shard;
+    LaneReport report;
+  };
+  std::vector<OpenReport> reports;
+  std::size_t current = 0;         ///< the one that was used last
+  std::int64_t reports_since = 0;  ///< ticks
+  /// What it tells other processes and has not written, per peer in `known`; and other shards of this one.
+  std::shared_ptr<const Edges::Known> known = std::make_shared<const Edges::Known>();
+  std::vector<std::vector<EdgeNews>> batches;
+  std::vector<EdgeNews> told_here;
+  std::size_t unwritten = 0, unwritten_bytes = 0;
+  std::int64_t written_at = 0;  ///< ticks
+  std::uint32_t borders = 0;
+  LaneShard* next_shard = nullptr;  ///< of `next_row`
   /// The first row its last one made ready: already claimed, runs at once.
   std::optional<ClaimedRow> next_row;
   /// When the last row ended: the next one begins there, if it follows at once.

@@ -1,5 +1,6 @@
 // What a lane's thread does: find work, run it, follow the edges of bare rows, report in batches.
 
+#include <algorithm>
 #include <limits>
 
 #include "actors/lanes/lane.hpp"
@@ -18,18 +19,20 @@ constexpr std::uint32_t rows_between_inbox = 64;
 void Lanes::run(Lane& lane) {
   while (!stopping_.load(std::memory_order_relaxed)) {
     if (lane.next_row) {
-      run_row(lane, *lane.report_shard, *std::exchange(lane.next_row, std::nullopt));
+      const ClaimedRow row = *std::exchange(lane.next_row, std::nullopt);
+      LaneShard& shard = *lane.next_shard;  // It is there: it is among the lane's reports.
+      lane.enters(&shard);                  // News of another shard's row may have come in between.
+      if (!shard.retired.load(std::memory_order_seq_cst)) run_row(lane, shard, row);
     } else {
       std::optional<Work> work = find_work(lane);
       if (!work) continue;
       if (work->handed_out) {
-        flush(lane);
+        let_go(lane);
         lane.last_end = 0;
         run_handed_out(lane, *work->handed_out);
       } else {
         LaneShard& shard = *work->ready.shard;
         if (shard.retired.load(std::memory_order_seq_cst)) continue;
-        if (lane.report_shard != &shard) flush(lane);
         const Next claim = shard.table.apply(work->ready.row, Claimed{});
         if (claim.what != Do::run) continue;  // Taken back, lent or closed meanwhile.
         run_row(lane, shard, {work->ready.row, claim.word.attempt});
@@ -48,48 +51,60 @@ std::optional<Work> Lanes::find_work(Lane& lane) {
     return Work{*ready, nullptr, Priority::normal};
   }
   lane.last_end = 0;
+  write_edges(lane);
   if (auto work = look_everywhere(lane)) return work;
-  flush(lane);
+  let_go(lane);
   lane.enters(nullptr);
   if (retired_count_.load(std::memory_order_relaxed) > 0) let_go_of_retired();
   return search(lane);
 }
 
-void Lanes::begin_report(Lane& lane, LaneShard& shard) {
-  if (lane.report_shard == &shard) return;
-  flush(lane);
-  lane.report_shard = &shard;
-  lane.reporting.store(&shard);
-  lane.report.lane = static_cast<std::uint32_t>(lane.index);
-  lane.report.quick.reserve(limits::flush_operations);
-  lane.report_since = clock_.now();
+LaneReport& Lanes::report_to(Lane& lane, LaneShard& shard) {
+  if (lane.current < lane.reports.size() && lane.reports[lane.current].shard.get() == &shard) {
+    return lane.reports[lane.current].report;
+  }
+  const auto found = std::find_if(lane.reports.begin(), lane.reports.end(),
+                                  [&](const Lane::OpenReport& open) { return open.shard.get() == &shard; });
+  lane.current = static_cast<std::size_t>(found - lane.reports.begin());
+  if (found != lane.reports.end()) return found->report;
+  if (lane.reports.empty()) lane.reports_since = clock_.now();
+  LaneReport& report = lane.reports.emplace_back(shard.shared_from_this(), LaneReport{}).report;
+  report.lane = static_cast<std::uint32_t>(lane.index);
+  return report;
 }
 
-void Lanes::send_report(Lane& lane) {
-  if (lane.report.empty()) return;
-  lane.report_shard->report(std::exchange(lane.report, {}));
-  lane.report.lane = static_cast<std::uint32_t>(lane.index);
-  lane.report.quick.reserve(limits::flush_operations);
-  lane.report_since = clock_.now();
+void Lanes::send_reports(Lane& lane) {
+  for (Lane::OpenReport& open : lane.reports) {
+    if (open.report.empty()) continue;
+    open.shard->report(std::exchange(open.report, {}));
+    open.report.lane = static_cast<std::uint32_t>(lane.index);
+  }
+  lane.reports_since = clock_.now();
+  // A lane that is never without work forgets those that are over here.
+  std::erase_if(lane.reports, [&](const Lane::OpenReport& open) {
+    return open.shard->retired.load(std::memory_order_relaxed) &&
+           !(lane.next_row && lane.next_shard == open.shard.get());
+  });
 }
 
-void Lanes::flush(Lane& lane) {
-  if (lane.report_shard == nullptr) return;
-  DAG_CHECK(!lane.next_row);
-  if (!lane.report.empty()) lane.report_shard->report(std::exchange(lane.report, {}));
-  lane.report_shard = nullptr;
-  lane.reporting.store(nullptr);
+/// Of everything that others wait for, and of the shards it was about.
+void Lanes::let_go(Lane& lane) {
+  DAG_CHECK(!lane.next_row && lane.told_here.empty());
+  write_edges(lane);
+  if (lane.reports.empty()) return;
+  send_reports(lane);
+  lane.reports.clear();
 }
 
 /// One reading of the clock per row: where rows follow each other, one begins when the last one ended. So a
 /// run seems longer by what the lane does between two kernels, some tens of nanoseconds.
 void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
-  begin_report(lane, shard);
+  LaneReport& report = report_to(lane, shard);
   RowTable& table = shard.table;
   std::uint32_t missing_edge = 0;
   if (!table.gather_inputs(row.row, lane.blobs, lane.views, missing_edge)) {
     table.apply(row.row, TakenBack{row.attempt});
-    lane.report.missing_inputs.push_back(row.row);
+    report.missing_inputs.push_back(row.row);
     return;
   }
   table.prefetch_successors(row.row);
@@ -99,9 +114,10 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   const detail::TaskDraft& draft = fragment.tasks[about.task];
   const detail::Code& code = fragment.codes[draft.code];
   KernelTimes::Entry& expected = lane.times.of(code, unknown_ticks);
-  if (expected.ticks > wake_ticks_) {
-    if (lane.rows.size() > 0) work_was_added();
-    if (expected.ticks > long_ticks_) send_report(lane);
+  if (expected.ticks > edge_ticks_) {
+    write_edges(lane);
+    if (expected.ticks > wake_ticks_ && lane.rows.size() > 0) work_was_added();
+    if (expected.ticks > long_ticks_) send_reports(lane);
   }
   lane.job = shard.job;
   lane.task = about.id;
@@ -128,15 +144,17 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   if (quick && shard.gate.enter(lane.index)) {
     end_row(lane, shard, row, std::move(call.result), ran);
     shard.gate.leave(lane.index);
+    edges_at_border(lane, ended);
     // Rows that this lane runs sooner than another would be awake need no other.
     const auto waiting = static_cast<std::int64_t>(lane.rows.size());
     if (waiting > 0 && waiting * (expected.ticks + 1) > wake_ticks_) work_was_added();
   } else {
-    end_slowly(lane, row, table, collect(call, std::move(error)), ran);
+    end_slowly(lane, shard, row, collect(call, std::move(error)), ran);
+    edges_at_border(lane, ended);
   }
-  if (ran > long_kernel || ended - lane.report_since > age_ticks_ ||
-      lane.report.size() >= limits::flush_operations) {
-    send_report(lane);
+  if (ran > long_kernel || ended - lane.reports_since > age_ticks_ ||
+      report_to(lane, shard).size() >= limits::flush_operations) {
+    send_reports(lane);
   }
 }
 
@@ -144,19 +162,25 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
 void Lanes::end_row(Lane& lane, LaneShard& shard, ClaimedRow row, Blob&& output, Duration ran) {
   RowTable& table = shard.table;
   if (table.apply(row.row, AttemptEnded{row.attempt, Outcome::finished}).what != Do::tell) return;
+  tell_others(table, row.row, row.attempt, output, [&](const Route& route, EdgeNews&& news) {
+    return tell_edge(lane, shard, route, std::move(news));
+  });
   if (output) table[row.row].output.store(std::move(output));
+  LaneReport& report = report_to(lane, shard);
+  lane.next_shard = &shard;
   lane.next_row = table.satisfy_and_claim(
       row.row,
       [&](RowIndex ready) {
         lane.rows.push({&shard, ready});
       },
-      [&](RowIndex held) { lane.report.decide.push_back(held); });
-  lane.report.quick.push_back({row.row, row.attempt, ran});
+      [&](RowIndex held) { report.decide.push_back(held); });
+  if (report.quick.capacity() == 0) report.quick.reserve(limits::flush_operations);
+  report.quick.push_back({row.row, row.attempt, ran});
 }
 
 /// The end is not plain, or the gate is closed: the row stays `running`, and the home ends it.
-void Lanes::end_slowly(Lane& lane, ClaimedRow row, const RowTable& table, KernelResult&& result,
-                       Duration ran) {
+void Lanes::end_slowly(Lane& lane, LaneShard& shard, ClaimedRow row, KernelResult&& result, Duration ran) {
+  const RowTable& table = shard.table;
   const Row& about = table[row.row];
   const detail::Fragment& fragment = table.fragment_of(about);
   std::vector<detail::Code> predicates;
@@ -176,7 +200,7 @@ void Lanes::end_slowly(Lane& lane, ClaimedRow row, const RowTable& table, Kernel
     slow.ended.becomes = result.becomes;
   }
   slow.ended.ran = ran;
-  lane.report.slow.push_back(std::move(slow));
+  report_to(lane, shard).slow.push_back(std::move(slow));
 }
 
 void Lanes::run_handed_out(Lane& lane, const HandedOut& work) {

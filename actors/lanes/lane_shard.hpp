@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "libdag/home/gate.hpp"
@@ -11,7 +12,7 @@
 
 namespace dag {
 
-struct LaneShard {
+struct LaneShard : std::enable_shared_from_this<LaneShard> {
   LaneShard(Representation representation, std::size_t lanes) : table(representation), gate(lanes) {}
 
   JobId job;
@@ -20,6 +21,8 @@ struct LaneShard {
   Gate gate;
   /// Takes a batch to the home. Called by lanes, must not block.
   std::function<void(LaneReport&&)> report;
+  /// The home is to ask Lanes::reach again. Called by any thread, must not block. May be empty.
+  std::function<void()> reach_changed;
   /// No row is to be run any more; set once, see Lanes::retire.
   std::atomic<bool> retired{false};
   /// What Context::cancelled says in bare rows.

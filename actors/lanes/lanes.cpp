@@ -30,6 +30,7 @@ Lanes::Lanes(LanesOptions options, LaneEvents events)
       wake_ticks_(clock_.ticks(wake_cost)),
       long_ticks_(clock_.ticks(long_kernel)),
       age_ticks_(clock_.ticks(report_age_max)),
+      edge_ticks_(clock_.ticks(edge_age_max)),
       lanes_(options_.cores.size()) {
   for (const auto& others : options_.victims) DAG_CHECK(others.size() + 1 == options_.cores.size());
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -150,6 +151,7 @@ std::vector<RowIndex> Lanes::take_rows(const LaneShard& shard, std::size_t count
 }
 
 void Lanes::retire(std::shared_ptr<LaneShard> shard) {
+  edges_.remove_shard(*shard);
   shard->retired.store(true, std::memory_order_seq_cst);
   {
     const std::lock_guard lock(lanes_mutex_);
@@ -161,7 +163,7 @@ void Lanes::retire(std::shared_ptr<LaneShard> shard) {
 
 bool Lanes::nobody_inside(const LaneShard* shard) const {
   return std::none_of(all_lanes_.begin(), all_lanes_.end(), [shard](const auto& lane) {
-    return !lane->abandoned.load() && (lane->inside.load() == shard || lane->reporting.load() == shard);
+    return !lane->abandoned.load() && lane->inside.load() == shard;
   });
 }
 

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/lanes/edges.hpp"
 #include "actors/lanes/inbox.hpp"
 #include "actors/lanes/job_actors.hpp"
 #include "actors/lanes/kernel_run.hpp"
@@ -36,6 +37,8 @@ struct LaneEvents {
   std::function<void(JobId, TaskId, std::string_view task, std::string_view device, double fraction,
                      std::string_view note)>
       progress = {};
+  /// News of an end that is not for a lane: to be treated as a message from that life (none: from this one).
+  std::function<void(std::optional<Life> from, message::PredecessorEnded&& news)> edge_news = {};
 };
 
 struct LanesOptions {
@@ -81,6 +84,18 @@ class Lanes {
   /// nobody knows the shard.
   void retire(std::shared_ptr<LaneShard> shard);
 
+  // Ends that concern other shards (edges.hpp). From any thread.
+  /// A peer on this host with which we share rings.
+  void add_ring(Life peer, std::shared_ptr<ring::RingCarrier> carrier);
+  /// It died, or its ring broke.
+  void remove_ring(Life peer);
+  /// Whom lanes can tell.
+  std::vector<Life> reach() const;
+  /// Its home has begun: lanes may hear of ends for it. Until retire().
+  void add_shard(LaneShard& shard);
+  /// Reads the rings where no lane does, for homes. True: there was something.
+  bool poll_rings();
+
   JobActors& actors() { return actors_; }
   std::size_t count() const { return options_.cores.size(); }
   /// Work that is queued and not running, over all lanes.
@@ -106,11 +121,20 @@ class Lanes {
   std::optional<Work> steal(Lane& lane);
   void run_row(Lane& lane, LaneShard& shard, ClaimedRow row);
   void end_row(Lane& lane, LaneShard& shard, ClaimedRow row, Blob&& output, Duration ran);
-  void end_slowly(Lane& lane, ClaimedRow row, const RowTable& table, KernelResult&& result, Duration ran);
+  void end_slowly(Lane& lane, LaneShard& shard, ClaimedRow row, KernelResult&& result, Duration ran);
   void run_handed_out(Lane& lane, const HandedOut& work);
-  void begin_report(Lane& lane, LaneShard& shard);
-  void send_report(Lane& lane);
-  void flush(Lane& lane);
+  LaneReport& report_to(Lane& lane, LaneShard& shard);
+  void send_reports(Lane& lane);
+  void let_go(Lane& lane);
+
+  // lane_edges.cpp: ends that concern other shards
+  void look_at_rings(Lane& lane);
+  bool tell_edge(Lane& lane, const LaneShard& from, const Route& route, EdgeNews&& news);
+  void write_edges(Lane& lane);
+  void edges_at_border(Lane& lane, std::int64_t now);
+  bool read_edges(Lane& lane);
+  bool edge_news(const Lane& lane) const;
+  void hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from);
 
   // parking.cpp: who sleeps and who is woken
   std::optional<Work> search(Lane& lane);
@@ -129,8 +153,9 @@ class Lanes {
   JobActors actors_;
   const TickClock clock_;
   // Limits of lane.hpp, in ticks.
-  const std::int64_t wake_ticks_, long_ticks_, age_ticks_;
+  const std::int64_t wake_ticks_, long_ticks_, age_ticks_, edge_ticks_;
   Inbox inbox_;
+  Edges edges_;
   /// Where each lane is now. One is replaced when it is abandoned, but kept until the end with the others, in
   /// `all_lanes_`: so thieves need no lock.
   std::vector<std::atomic<Lane*>> lanes_;

@@ -47,6 +47,12 @@ std::optional<Work> Lanes::steal(Lane& lane) {
 }
 
 std::optional<Work> Lanes::look_everywhere(Lane& lane) {
+  if (read_edges(lane)) {
+    if (auto ready = lane.rows.pop([&](LaneShard* shard) { lane.enters(shard); })) {
+      if (lane.rows.size() > 0) work_was_added();
+      return Work{*ready, nullptr, Priority::normal};
+    }
+  }
   if (inbox_.has_any()) {
     const std::size_t share = inbox_.size() / (2 * lanes_.size());
     if (auto work =
@@ -75,7 +81,7 @@ std::optional<Work> Lanes::search(Lane& lane) {
     const std::int64_t until = clock_.now() + clock_.ticks(options_.spin);
     while (!work && clock_.now() < until && !stopping_.load(std::memory_order_relaxed)) {
       for (int i = 0; i < pauses_between_looks; ++i) pause();
-      if (anything_queued()) work = look_everywhere(lane);
+      if (edge_news(lane) || anything_queued()) work = look_everywhere(lane);
     }
     if (!work) {
       lane.enters(nullptr);  // A row that somebody else got first may have made it enter.
@@ -87,6 +93,7 @@ std::optional<Work> Lanes::search(Lane& lane) {
       if (work || stopping_.load(std::memory_order_seq_cst)) {
         wake(lane);  // Unless somebody else did: awake and searching it is in any case.
       } else {
+        let_go(lane);  // Of what it read while it looked for work.
         lane.enters(nullptr);
         while (lane.sleep.load(std::memory_order_acquire) == Lane::asleep) {
           futex_wait(lane.sleep, Lane::asleep);

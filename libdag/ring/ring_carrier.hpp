@@ -104,6 +104,8 @@ class RingCarrier {
   /// The peer wrote what no peer may write. Final; the link is to be closed.
   bool broken() const { return broken_.load(std::memory_order_relaxed); }
   std::optional<Error> error() const;
+  /// A record came whole, but says what cannot be: the same.
+  void break_off() { broken_.store(true, std::memory_order_relaxed); }
 
   /// The longest record, without its head.
   std::size_t write_bytes_max() const { return write_bytes_max_; }

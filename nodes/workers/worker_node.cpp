@@ -60,6 +60,9 @@ LaneEvents WorkerNode::lane_events() {
     transport_->note(seat_.cell, std::move(what));
   };
   LaneEvents events;
+  events.edge_news = [this](std::optional<Life> from, message::PredecessorEnded&& news) {
+    caf::anon_send(node_, mail::Arrived{from.value_or(seat_.self), {std::move(news)}, [] {}});
+  };
   events.log = [note](JobId job, TaskId, std::string_view task, std::string_view device,
                       std::string_view line) {
     note({job, false, 0, std::string(task), std::string(device), std::string(line)});

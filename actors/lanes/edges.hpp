@@ -1,0 +1,69 @@
+#pragma once
+// What all lanes of a process share for telling lanes of others, and of other shards here, that a row ended:
+// which rings there are, which shards are here, and what did not fit into a ring. What one lane does with
+// them is in lane_edges.cpp; what the news means, in libdag/home/edge_news.hpp.
+//
+// Lanes look at a snapshot (Known) and compare a number to see that it is old: no lock on their way. A shard
+// is a bare pointer in it. Why it does not go away under a lane: who takes a shard off the list changes the
+// number before it looks whether a lane is inside of that shard; a lane says that it is inside and then
+// looks at the number. One of them sees the other.
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "actors/lanes/lane_shard.hpp"
+#include "actors/lanes/peer_ring.hpp"
+#include "libdag/home/edge_news.hpp"
+
+namespace dag {
+
+class Edges {
+ public:
+  struct Peer {
+    PeerRing ring;
+    /// What found the ring full, in order; of who has the turn to write. At most a batch per lane: until it
+    /// is written lanes tell this peer nothing more, and homes tell it everything.
+    std::vector<EdgeNews> left_over;
+    std::atomic<bool> held_up{false};
+  };
+  struct Shard {
+    JobId job;
+    std::uint32_t shard = 0;
+    LaneShard* here = nullptr;
+  };
+  struct Known {
+    std::uint64_t version = 0;
+    std::vector<std::shared_ptr<Peer>> peers;
+    std::vector<Shard> shards;
+
+    /// Null: it is not here. What is found may be gone by now, see above.
+    LaneShard* find(JobId job, std::uint32_t shard) const;
+  };
+
+  // From any thread. Homes are told of each change of rings (LaneShard::reach_changed).
+  void add_ring(PeerRing ring);
+  void remove_ring(Life peer);
+  void add_shard(LaneShard& shard);
+  void remove_shard(const LaneShard& shard);
+
+  std::uint64_t version() const { return version_.load(std::memory_order_seq_cst); }
+  std::shared_ptr<const Known> known() const;
+
+  /// Writes what was left over and then `batch`, which is empty afterwards: what does not fit is left over.
+  static void write(Peer& peer, std::vector<EdgeNews>& batch);
+  static void write_left_over(Peer& peer) {
+    std::vector<EdgeNews> nothing_new;
+    write(peer, nothing_new);
+  }
+
+ private:
+  template <class Change>
+  void change(Change&& how);
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Known> known_ = std::make_shared<const Known>();
+  std::atomic<std::uint64_t> version_{0};
+};
+
+}  // namespace dag

@@ -1,0 +1,167 @@
+// What a lane does with ends that concern other shards: it collects what it tells, writes it in batches,
+// reads what others tell, and hands to homes what is not for lanes.
+//
+// When it writes. A batch goes at the first border between two rows at which the last one is some
+// microseconds old: so the first news on a ring that was quiet goes at once, and many that follow each other
+// go together. Before a kernel that may be longer than that, and when there is nothing to run, it goes, too.
+
+#include "actors/lanes/edge_record.hpp"
+#include "actors/lanes/lane.hpp"
+#include "libdag/base/limits.hpp"
+
+namespace dag {
+namespace {
+
+/// Records that are read before the lane looks at its own rows again.
+constexpr std::size_t read_at_once = 64;
+/// A lane that never runs dry looks into the rings as often.
+constexpr std::uint32_t borders_between_polls = 4;
+
+}  // namespace
+
+void Lanes::add_ring(Life peer, std::shared_ptr<ring::RingCarrier> carrier) {
+  edges_.add_ring({peer, std::move(carrier)});
+}
+void Lanes::remove_ring(Life peer) { edges_.remove_ring(peer); }
+void Lanes::add_shard(LaneShard& shard) { edges_.add_shard(shard); }
+
+std::vector<Life> Lanes::reach() const {
+  const std::shared_ptr<const Edges::Known> known = edges_.known();
+  std::vector<Life> lives;
+  for (const auto& peer : known->peers) lives.push_back(peer->ring.peer);
+  return lives;
+}
+
+/// Not inside a gate: it takes a lock. What was collected for a ring that is gone goes nowhere; the homes
+/// concerned are told of the ring, and tell again.
+void Lanes::look_at_rings(Lane& lane) {
+  if (lane.known->version == edges_.version()) return;
+  write_edges(lane);
+  lane.known = edges_.known();
+  lane.batches.clear();
+  lane.batches.resize(lane.known->peers.size());
+}
+
+/// Inside the gate of `from`, whose row ended.
+bool Lanes::tell_edge(Lane& lane, const LaneShard& from, const Route& route, EdgeNews&& news) {
+  if (route.home == from.table.routes().self) {
+    lane.told_here.push_back(std::move(news));
+    return true;
+  }
+  const auto& peers = lane.known->peers;
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    if (peers[i]->ring.peer != route.home) continue;
+    if (peers[i]->held_up.load(std::memory_order_acquire) || peers[i]->ring.carrier->broken()) return false;
+    if (lane.batches[i].size() >= limits::flush_operations) return false;  // One row, so many shards.
+    if (sizeof(EdgeRecord) + news.value.size_bytes() > peers[i]->ring.carrier->write_bytes_max())
+      return false;
+    lane.unwritten_bytes += sizeof(EdgeRecord) + news.value.size_bytes();
+    ++lane.unwritten;
+    lane.batches[i].push_back(std::move(news));
+    return true;
+  }
+  return false;
+}
+
+void Lanes::write_edges(Lane& lane) {
+  if (lane.unwritten == 0) return;
+  for (std::size_t i = 0; i < lane.batches.size(); ++i) {
+    if (!lane.batches[i].empty()) Edges::write(*lane.known->peers[i], lane.batches[i]);
+  }
+  lane.unwritten = 0;
+  lane.unwritten_bytes = 0;
+}
+
+/// Between two rows, outside of any gate.
+void Lanes::edges_at_border(Lane& lane, std::int64_t now) {
+  look_at_rings(lane);
+  if (!lane.told_here.empty()) {
+    // Nothing is added meanwhile: who hears of an end here ends ghosts, which tell nobody.
+    for (EdgeNews& news : lane.told_here) hear_edge(lane, news, std::nullopt);
+    lane.told_here.clear();
+  }
+  if (lane.unwritten > 0 &&
+      (now - lane.written_at > edge_ticks_ || lane.unwritten >= limits::flush_operations ||
+       lane.unwritten_bytes >= limits::flush_bytes)) {
+    write_edges(lane);
+    lane.written_at = now;
+  }
+  if (!lane.known->peers.empty() && ++lane.borders % borders_between_polls == 0) read_edges(lane);
+}
+
+/// Reads what peers wrote, and writes what found their rings full; rows that it makes ready are in the lane's
+/// deque. True: there was something.
+bool Lanes::read_edges(Lane& lane) {
+  look_at_rings(lane);
+  if (!edge_news(lane)) return false;
+  bool some = false;
+  const std::shared_ptr<const Edges::Known> known = lane.known;  // Reading may look at the rings again.
+  for (const auto& peer : known->peers) {
+    if (peer->held_up.load(std::memory_order_relaxed)) Edges::write_left_over(*peer);
+    ring::RingCarrier& carrier = *peer->ring.carrier;
+    some |= carrier.poll(read_at_once, [&](const ring::Record& record) {
+      if (auto news = news_in(record)) {
+        hear_edge(lane, *news, peer->ring.peer);
+      } else {
+        carrier.break_off();
+      }
+    }) == ring::Polled::some;
+  }
+  return some;
+}
+
+bool Lanes::edge_news(const Lane& lane) const {
+  for (const auto& peer : lane.known->peers) {
+    if (peer->ring.carrier->has_news() || peer->held_up.load(std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
+/// `from`: the process that told it; none: this one.
+void Lanes::hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from) {
+  for (;;) {
+    LaneShard* shard = lane.known->find(news.job, news.shard);
+    if (shard == nullptr) break;
+    lane.enters(shard);
+    if (lane.known->version != edges_.version()) {  // It may be gone.
+      look_at_rings(lane);
+      continue;
+    }
+    if (shard->retired.load(std::memory_order_seq_cst) || !shard->gate.enter(lane.index)) break;
+    LaneReport& report = report_to(lane, *shard);
+    RowIndex ghost = no_row;
+    const Arrival arrival = end_ghost(
+        shard->table, news, ghost,
+        [&](RowIndex ready) {
+          lane.rows.push({shard, ready});
+        },
+        [&](RowIndex held) { report.decide.push_back(held); });
+    if (arrival == Arrival::ended) report.ghosts.push_back(ghost);
+    shard->gate.leave(lane.index);
+    if (arrival == Arrival::ended) return;
+    if (arrival == Arrival::for_home) break;
+    if (!from) throw Bug("a lane told another shard here what no lane can mean");
+    for (const auto& peer : lane.known->peers) {
+      if (peer->ring.peer == *from) peer->ring.carrier->break_off();
+    }
+    return;
+  }
+  if (events_.edge_news) events_.edge_news(from, as_message(std::move(news)));
+}
+
+bool Lanes::poll_rings() {
+  const std::shared_ptr<const Edges::Known> known = edges_.known();
+  bool some = false;
+  for (const auto& peer : known->peers) {
+    if (peer->held_up.load(std::memory_order_relaxed)) Edges::write_left_over(*peer);
+    ring::RingCarrier& carrier = *peer->ring.carrier;
+    some |= carrier.poll(limits::flush_operations, [&](const ring::Record& record) {
+      auto news = news_in(record);
+      if (!news) return carrier.break_off();
+      if (events_.edge_news) events_.edge_news(peer->ring.peer, as_message(std::move(*news)));
+    }) == ring::Polled::some;
+  }
+  return some;
+}
+
+}  // namespace dag
