@@ -310,7 +310,7 @@ void Home::vouch(message::Report& report) const {
     if (home.plan->shard_of[home.table[row].task] != report.shard) continue;
     // Whoever counts the row again must know whether what it was made of still counts. Lanes do not tell
     // that.
-    if (!home.is(row, flag::known) || home.inputs_unknown(row)) continue;
+    if (!home.is(row, flag::known) || (!home.is(row, flag::settled) && home.inputs_unknown(row))) continue;
     const Fact& known = home.facts.at(row);
     message::Report::Had had;
     had.record.task = home.table[row].id;

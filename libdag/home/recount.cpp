@@ -382,9 +382,11 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
   for (const RowIndex row : reopened) undo(row, true);
   for (const RowIndex row : anew) {
     std::uint32_t open_edges = recounting ? 1 : 0;
-    each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-      const bool still =
-          has_ended(predecessor) && !anew.contains(predecessor) && !reopened.contains(predecessor);
+    each_in(row, [&](const Edge& edge, RowIndex predecessor, std::uint32_t) {
+      // Of an end that a lane has not reported, the edges that are not strong are still to be satisfied.
+      const bool satisfied = is(predecessor, flag::noted) || edge.kind == detail::EdgeKind::strong;
+      const bool still = has_ended(predecessor) && satisfied && !anew.contains(predecessor) &&
+                         !reopened.contains(predecessor);
       if (!still) ++open_edges;
     });
     if (table.apply(row, Recounted{open_edges}).what == Do::decide) to_decide.push_back(row);
