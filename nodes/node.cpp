@@ -56,6 +56,7 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
       self_{{place_ ? place_->rank : 0}, {1}},
       supervise_all_(options.supervise_all),
       logger_(make_logger(options.log_level)),
+      doorbell_(place_ && options.rings ? make_doorbell(*logger_) : nullptr),
       system_(config_),
       lanes_(lanes_options(options), lane_events()) {
   NodeSetup setup{self_, {self_}, {}};
@@ -86,7 +87,9 @@ Node::~Node() {
 
 LanesOptions Node::lanes_options(const NodeOptions& options) const {
   const CoreShare share = place_ ? CoreShare{place_->rank, place_->size} : CoreShare{};
-  return lanes_on(topology_of_host(), options.lanes, share, self_.process);
+  LanesOptions lanes = lanes_on(topology_of_host(), options.lanes, share, self_.process);
+  lanes.doorbell = doorbell_;
+  return lanes;
 }
 
 LaneEvents Node::lane_events() {
@@ -115,6 +118,7 @@ void Node::open_transport() {
     setup.sockets.listen = place_->first;
   }
   setup.build = build_of_this_process();
+  setup.doorbell = doorbell_;
   transport_ = open_or_end({node_}, std::move(setup), transport_events());
 }
 
@@ -127,6 +131,7 @@ TransportEvents Node::transport_events() {
     tell({note.is_progress ? JobEvent::Kind::progress : JobEvent::Kind::log, std::move(note.task),
           std::move(note.device), std::move(note.text), note.fraction});
   };
+  hand_rings_to(lanes_, events, logger_);
   membership_.listen(events);
   events.unwelcome = [this](const std::string& address, const Error& why) {
     logger_->info("{} does not want us: {}", address, why.what);

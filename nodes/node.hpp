@@ -61,6 +61,8 @@ class Node : public detail::Client {
   const Life self_;
   const bool supervise_all_;
   std::shared_ptr<spdlog::logger> logger_;
+  /// Of one process among several, unless it was told to share no rings.
+  const std::shared_ptr<ring::Doorbell> doorbell_;
   NullRecordSink records_;
 
   std::mutex events_mutex_;

@@ -39,6 +39,25 @@ std::unique_ptr<Transport> open_or_end(const std::vector<caf::actor>& actors, Tr
   throw Failure(opened.error());
 }
 
+std::shared_ptr<ring::Doorbell> make_doorbell(spdlog::logger& log) {
+  Result<ring::Doorbell> doorbell = ring::Doorbell::create(draw_number());
+  if (doorbell) return std::make_shared<ring::Doorbell>(std::move(doorbell).value());
+  log.warn("no rings: {}", doorbell.error().what);
+  return nullptr;
+}
+
+void hand_rings_to(Lanes& lanes, TransportEvents& events, const std::shared_ptr<spdlog::logger>& log) {
+  events.ring_up = [&lanes, log](Life peer, std::shared_ptr<ring::RingCarrier> carrier) {
+    log->info("edges to {} go by a ring", to_string(peer));
+    lanes.add_ring(peer, std::move(carrier));
+  };
+  events.ring_down = [&lanes, log](Life peer) {
+    log->info("the ring with {} is gone", to_string(peer));
+    lanes.remove_ring(peer);
+  };
+  events.remark = [log](std::string_view line) { log->debug("{}", line); };
+}
+
 bool may_leave_loopback() {
   const char* value = std::getenv("DAG_BEYOND_LOOPBACK");
   return value != nullptr && std::string_view(value) == "1";

@@ -59,9 +59,6 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   std::atomic<bool> abandoned{false};
   /// The shard whose row it runs or may have taken: it may not go away.
   std::atomic<const LaneShard*> inside{nullptr};
-  /// What it sleeps on.
-  static constexpr std::uint32_t awake = 0, asleep = 1;
-  alignas(64) std::atomic<std::uint32_t> sleep{awake};
 
   // Which handed-out attempt runs here, for abandon; and whether the thread has ended.
   std::mutex mutex;

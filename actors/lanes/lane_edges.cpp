@@ -5,6 +5,8 @@
 // microseconds old: so the first news on a ring that was quiet goes at once, and many that follow each other
 // go together. Before a kernel that may be longer than that, and when there is nothing to run, it goes, too.
 
+#include <algorithm>
+
 #include "actors/lanes/edge_record.hpp"
 #include "actors/lanes/lane.hpp"
 #include "libdag/base/limits.hpp"
@@ -20,9 +22,14 @@ constexpr std::uint32_t borders_between_polls = 4;
 }  // namespace
 
 void Lanes::add_ring(Life peer, std::shared_ptr<ring::RingCarrier> carrier) {
+  DAG_CHECK(options_.doorbell);  // The peer rings it.
   edges_.add_ring({peer, std::move(carrier)});
+  ring_came();
 }
-void Lanes::remove_ring(Life peer) { edges_.remove_ring(peer); }
+void Lanes::remove_ring(Life peer) {
+  edges_.remove_ring(peer);
+  ring_went();
+}
 void Lanes::add_shard(LaneShard& shard) { edges_.add_shard(shard); }
 
 std::vector<Life> Lanes::reach() const {
@@ -115,6 +122,12 @@ bool Lanes::edge_news(const Lane& lane) const {
     if (peer->ring.carrier->has_news() || peer->held_up.load(std::memory_order_relaxed)) return true;
   }
   return false;
+}
+
+/// Without those whose peer does not read: a lane that waits for one of these may sleep, and is rung.
+bool Lanes::ring_news(const Edges::Known& known) {
+  return std::any_of(known.peers.begin(), known.peers.end(),
+                     [](const auto& peer) { return peer->ring.carrier->has_news(); });
 }
 
 /// `from`: the process that told it; none: this one.

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "actors/lanes/lane.hpp"
-#include "libdag/base/process_barrier.hpp"
 
 namespace dag {
 namespace {
@@ -31,7 +30,8 @@ Lanes::Lanes(LanesOptions options, LaneEvents events)
       long_ticks_(clock_.ticks(long_kernel)),
       age_ticks_(clock_.ticks(report_age_max)),
       edge_ticks_(clock_.ticks(edge_age_max)),
-      lanes_(options_.cores.size()) {
+      lanes_(options_.cores.size()),
+      bells_(options_.doorbell ? options_.doorbell->bells() : own_bells_.bells()) {
   for (const auto& others : options_.victims) DAG_CHECK(others.size() + 1 == options_.cores.size());
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     all_lanes_.push_back(std::make_shared<Lane>(*this, i, options_.cores[i]));
@@ -52,8 +52,12 @@ Lanes::~Lanes() {
     const std::lock_guard lock(lanes_mutex_);
     every = all_lanes_;
   }
-  process_barrier();  // A lane that is about to sleep sees `stopping_`, or is seen here.
-  for (const auto& each : every) wake(*each);
+  // Whoever is about to sleep sees `stopping_`, or is seen here.
+  bells_.workers.ring_all();
+  bells_.workers.rouse();
+  bells_.listener.ring_all();
+  bells_.listener.rouse();
+  if (listener_.joinable()) listener_.join();
   for (const auto& each : every) {
     if (!each->thread.joinable()) continue;  // Abandoned before.
     std::unique_lock lock(each->mutex);

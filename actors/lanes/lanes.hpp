@@ -4,10 +4,11 @@
 // spins a little, then sleeps. What should run is decided by homes; a lane only follows the edges of bare
 // rows it ended (row_table.hpp).
 //
-// Why no work is missed: who adds work then looks whether a lane sleeps and none searches; a lane that goes
-// to sleep first says so (it is asleep, and not searching), then looks through all queues again. Dekker's
-// argument says that one of them sees the other (process_barrier.hpp: the sleeper pays for both). A lane
-// that stops searching because it found something wakes the next one, if there is more.
+// Why no work is missed: all lanes sleep on one bell (libdag/ring/bell.hpp), which other processes of the
+// host ring too. Who adds work then looks whether a lane sleeps, and none searches or was called and will; a
+// lane that goes to sleep first says so (it is announced, and not searching), then looks through all queues
+// again. Dekker's argument says that one of them sees the other (process_barrier.hpp: the sleeper pays for
+// both). A lane that stops searching because it found something calls the next one, if there is more.
 //
 // Why a shard is not destroyed under a lane: see Lanes::retire.
 
@@ -18,6 +19,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "actors/lanes/edges.hpp"
@@ -25,8 +27,10 @@
 #include "actors/lanes/job_actors.hpp"
 #include "actors/lanes/kernel_run.hpp"
 #include "actors/lanes/lane_shard.hpp"
+#include "actors/lanes/peer_ring.hpp"
 #include "actors/lanes/running_page.hpp"
 #include "actors/lanes/tick_clock.hpp"
+#include "libdag/ring/doorbell.hpp"
 
 namespace dag {
 
@@ -53,6 +57,8 @@ struct LanesOptions {
   std::string process_name = "n0";
   /// Where each lane notes what it runs, if anybody wants to know; outlives the lanes.
   RunningPage* running = nullptr;
+  /// Where its lanes sleep, and what its peers ring. Null: in memory of its own, since it has none.
+  std::shared_ptr<ring::Doorbell> doorbell = nullptr;
 };
 
 class Lanes {
@@ -100,8 +106,8 @@ class Lanes {
   std::size_t count() const { return options_.cores.size(); }
   /// Work that is queued and not running, over all lanes.
   std::size_t queued() const;
-  /// Lanes that sleep.
-  std::uint32_t idle() const { return asleep_.load(std::memory_order_relaxed); }
+  /// Lanes that sleep and were not called.
+  std::uint32_t idle() const;
 
  private:
   struct Lane;
@@ -134,15 +140,20 @@ class Lanes {
   void edges_at_border(Lane& lane, std::int64_t now);
   bool read_edges(Lane& lane);
   bool edge_news(const Lane& lane) const;
+  static bool ring_news(const Edges::Known& known);
   void hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from);
 
   // parking.cpp: who sleeps and who is woken
   std::optional<Work> search(Lane& lane);
   std::optional<Work> look_everywhere(Lane& lane);
   bool anything_queued() const;
-  void work_was_added();
-  bool wake(Lane& lane);
-  void found_after_search();
+  bool work_was_added();
+  void found_after_search(const Lane& lane);
+
+  // listener.cpp: who reads rings when no lane does
+  void ring_came();
+  void ring_went();
+  void listen();
 
   void let_go_of_retired();
   bool nobody_inside(const LaneShard* shard) const;
@@ -165,9 +176,13 @@ class Lanes {
   /// Attempts that were started here and have not ended, by what their kernels look at.
   std::mutex handed_out_mutex_;
   std::map<AttemptKey, std::shared_ptr<std::atomic<bool>>> handed_out_;
-  // Read at every push, written when a lane goes to sleep or is woken.
-  alignas(64) std::atomic<std::uint32_t> asleep_{0};
+  /// Read at every push, written when a lane goes to sleep or is called.
+  ring::BellWords own_bells_;
+  ring::Bells<std::atomic> bells_;
   std::atomic<std::uint32_t> searching_{0};
+  /// Begins with the first ring.
+  std::mutex listener_mutex_;
+  std::thread listener_;
   alignas(64) std::atomic<bool> stopping_{false};
   std::atomic<std::uint32_t> retired_count_{0};
   std::vector<std::shared_ptr<LaneShard>> retired_;  // guarded by lanes_mutex_

@@ -1,9 +1,11 @@
-// Who sleeps and who is woken. A woken lane searches; while one searches nobody is woken, and when it finds
-// something it wakes the next one, so that a burst of work wakes lanes one after another, and a trickle one.
+// Who sleeps and who is called. A lane that is called searches; while one searches, or was called and is not
+// awake yet, nobody else is called, and when it finds something it calls the next one: so a burst of work
+// wakes lanes one after another, and a trickle one.
+//
+// A call is for whoever of the sleepers is awake first (bell.hpp), so no lane can keep one to itself: one
+// that runs a kernel, and so one that was abandoned, is not among them.
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <algorithm>
 
 #include "actors/lanes/lane.hpp"
 #include "libdag/base/process_barrier.hpp"
@@ -16,14 +18,13 @@ constexpr std::size_t batch_max = 16;
 /// Between two looks at the others' queues, whose cache lines they need: some tenths of a microsecond.
 constexpr int pauses_between_looks = 4;
 
-static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
+/// What a peer, dead or broken, may do to the bell is to swallow a call: then a lane looks after this time.
+/// Long, because an idle process is to cost nothing.
+constexpr Duration sleep_max = std::chrono::seconds(2);
+/// Nobody else rings.
+constexpr Duration sleep_max_alone = std::chrono::hours(1);
 
-void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t while_it_is) {
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, while_it_is, nullptr, nullptr, 0);
-}
-void futex_wake(std::atomic<std::uint32_t>& word) {
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-}
+using Bell = ring::Bell<std::atomic>;
 
 void pause() {
 #if defined(__x86_64__)
@@ -73,35 +74,36 @@ bool Lanes::anything_queued() const {
   return false;
 }
 
-/// Nothing was found: looks on for a while, then sleeps until woken. Nothing only when all is to stop.
+/// Nothing was found: looks on for a while, then sleeps until called. Nothing only when all is to stop.
 std::optional<Work> Lanes::search(Lane& lane) {
   searching_.fetch_add(1, std::memory_order_seq_cst);
+  const Duration timeout = options_.doorbell ? sleep_max : sleep_max_alone;
+  bool called = true;
   while (!stopping_.load(std::memory_order_relaxed)) {
     std::optional<Work> work = look_everywhere(lane);
-    const std::int64_t until = clock_.now() + clock_.ticks(options_.spin);
+    // Whom only the time has woken does not look on.
+    const std::int64_t until = clock_.now() + (called ? clock_.ticks(options_.spin) : 0);
     while (!work && clock_.now() < until && !stopping_.load(std::memory_order_relaxed)) {
       for (int i = 0; i < pauses_between_looks; ++i) pause();
       if (edge_news(lane) || anything_queued()) work = look_everywhere(lane);
     }
     if (!work) {
       lane.enters(nullptr);  // A row that somebody else got first may have made it enter.
-      lane.sleep.store(Lane::asleep, std::memory_order_seq_cst);
-      asleep_.fetch_add(1, std::memory_order_seq_cst);
+      bells_.workers.prepare_wait();
       searching_.fetch_sub(1, std::memory_order_seq_cst);
       process_barrier();
       work = look_everywhere(lane);
-      if (work || stopping_.load(std::memory_order_seq_cst)) {
-        wake(lane);  // Unless somebody else did: awake and searching it is in any case.
+      if (work || ring_news(*lane.known) || stopping_.load(std::memory_order_seq_cst)) {
+        bells_.workers.cancel_wait();
       } else {
         let_go(lane);  // Of what it read while it looked for work.
         lane.enters(nullptr);
-        while (lane.sleep.load(std::memory_order_acquire) == Lane::asleep) {
-          futex_wait(lane.sleep, Lane::asleep);
-        }
+        called = bells_.workers.wait(timeout);
       }
+      searching_.fetch_add(1, std::memory_order_seq_cst);
     }
     if (work) {
-      found_after_search();
+      found_after_search(lane);
       return work;
     }
   }
@@ -109,30 +111,25 @@ std::optional<Work> Lanes::search(Lane& lane) {
   return std::nullopt;
 }
 
-/// Whoever added work while this lane searched has woken nobody.
-void Lanes::found_after_search() {
-  if (searching_.fetch_sub(1, std::memory_order_seq_cst) == 1 && anything_queued()) work_was_added();
+/// Whoever added work while this lane searched, or called it, has called nobody else. News of a peer may wait
+/// for this lane alone.
+void Lanes::found_after_search(const Lane& lane) {
+  if (searching_.fetch_sub(1, std::memory_order_seq_cst) > 1) return;
+  const bool news = ring_news(*lane.known);
+  if (!news && !anything_queued()) return;
+  if (!work_was_added() && news) bells_.listener.ring();
 }
 
-void Lanes::work_was_added() {
+/// Calls a lane where that is needed. True: one looks, or will.
+bool Lanes::work_was_added() {
   light_barrier();
-  if (asleep_.load(std::memory_order_relaxed) == 0 || searching_.load(std::memory_order_relaxed) > 0) return;
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    if (wake(lane(i))) return;
-  }
+  const std::uint32_t word = bells_.workers.look();
+  if (Bell::sleepers(word) == 0) return Bell::calls(word) > 0;
+  return Bell::calls(word) > 0 || searching_.load(std::memory_order_relaxed) > 0 || bells_.workers.ring() > 0;
 }
 
-/// Counts the lane as searching before it can know of it, so that nobody else is woken for the same work.
-bool Lanes::wake(Lane& lane) {
-  std::uint32_t seen = Lane::asleep;
-  if (lane.sleep.load(std::memory_order_relaxed) != Lane::asleep ||
-      !lane.sleep.compare_exchange_strong(seen, Lane::awake, std::memory_order_seq_cst)) {
-    return false;
-  }
-  asleep_.fetch_sub(1, std::memory_order_seq_cst);
-  searching_.fetch_add(1, std::memory_order_seq_cst);
-  futex_wake(lane.sleep);
-  return true;
+std::uint32_t Lanes::idle() const {
+  return std::min(Bell::sleepers(bells_.workers.look()), static_cast<std::uint32_t>(count()));
 }
 
 }  // namespace dag

@@ -18,6 +18,8 @@ struct NodeOptions {
   bool isolate = false;
   /// Threads that run kernels; 0: as many as this node's share of the cores.
   std::uint32_t lanes = 0;
+  /// Processes of one host share rings in memory; without, all they say goes through sockets.
+  bool rings = true;
   /// off, error, warn, info or debug; to stderr.
   std::string log_level = "warn";
   /// Tests only: every task supervised, or as it needs.

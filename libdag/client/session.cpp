@@ -50,6 +50,10 @@ NodeOptions take_options(int& argc, char** argv) {
       options.isolate = true;
       continue;
     }
+    if (flag == "--dag-no-rings") {
+      options.rings = false;
+      continue;
+    }
     std::string_view value;
     if (const auto equals = flag.find('='); equals != std::string_view::npos) {
       value = flag.substr(equals + 1);
@@ -80,7 +84,8 @@ NodeOptions take_options(int& argc, char** argv) {
     } else {
       throw Failure(
           {ErrorCode::usage, "unknown flag " + std::string(flag),
-           "libdag's own flags are --address HOST:PORT, --dag-isolate, --dag-lanes N and --dag-log LEVEL"});
+           "libdag's own flags are --address HOST:PORT, --dag-isolate, --dag-lanes N, --dag-log LEVEL and "
+           "--dag-no-rings"});
     }
   }
   argc = kept;

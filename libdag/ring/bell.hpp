@@ -22,6 +22,10 @@
 //
 // Other processes can write the word. What they can do is to wake us for nothing or to swallow a wake; so
 // nobody sleeps longer than the timeout, and each loop has an end.
+//
+// A process has two of them (Bells): one for the threads that do its work, and one for a thread that only
+// listens and is called when none of those sleeps. All may be at work for long; so whoever is called and then
+// does something else first passes the call on when there is more to look at, to the listener in the end.
 
 #include <algorithm>
 #include <atomic>
@@ -83,6 +87,11 @@ class Bell {
     return count;
   }
   std::uint32_t ring_all() { return ring(sleepers_max); }
+  /// Wakes all, whatever the word says, and calls nobody: when a ringer has died, perhaps between its call
+  /// and the wake.
+  void rouse() { wake(*word_, sleepers_max); }
+  /// For who rings only where it pays. Not ordered with anything.
+  std::uint32_t look() const { return word_->load(std::memory_order_relaxed); }
 
   // Low half: sleepers who announced themselves and were not called. High half: calls nobody has taken.
   static constexpr std::uint32_t sleepers_max = 0xffff;
@@ -100,6 +109,23 @@ class Bell {
   }
 
   Atomic<std::uint32_t>* word_;
+};
+
+template <template <class> class Atomic>
+struct Bells {
+  Bell<Atomic> workers;
+  Bell<Atomic> listener;
+
+  void ring() {
+    if (workers.ring() == 0) listener.ring();
+  }
+};
+
+/// The words of both, apart from each other: each is read by many and changed rarely.
+struct BellWords {
+  alignas(64) std::atomic<std::uint32_t> workers{0};
+  alignas(64) std::atomic<std::uint32_t> listener{0};
+  Bells<std::atomic> bells() { return {Bell<std::atomic>(workers), Bell<std::atomic>(listener)}; }
 };
 
 }  // namespace dag::ring

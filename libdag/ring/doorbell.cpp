@@ -15,11 +15,10 @@ namespace {
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free &&
               sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
-constexpr std::uint64_t kind_of_doorbell = 0x0001'6c6c'6562'6764;  // "dgbell", version 1
+constexpr std::uint64_t kind_of_doorbell = 0x0002'6c6c'6562'6764;  // "dgbell", version 2
+static_assert(alignof(BellWords) <= SharedMemory::content_offset);
 
-Preamble preamble_of(std::uint64_t nonce) {
-  return {kind_of_doorbell, nonce, sizeof(std::atomic<std::uint32_t>)};
-}
+Preamble preamble_of(std::uint64_t nonce) { return {kind_of_doorbell, nonce, sizeof(BellWords)}; }
 
 // Without FUTEX_PRIVATE_FLAG: the word is known by its memory, not by an address of one process.
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) {
@@ -44,7 +43,7 @@ void wake(std::atomic<std::uint32_t>& word, std::uint32_t count) {
 Result<Doorbell> Doorbell::create(std::uint64_t nonce) {
   Result<SharedMemory> memory = SharedMemory::create(preamble_of(nonce));
   if (!memory) return memory.error();
-  new (memory->content()) std::atomic<std::uint32_t>(0);
+  new (memory->content()) BellWords;
   return Doorbell(std::move(*memory), nonce);
 }
 

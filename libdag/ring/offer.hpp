@@ -1,35 +1,16 @@
 #pragma once
-// How two processes of one host get a ring between them. Each makes an Inbox, which it reads, and tells the
-// other in a control message where it lies and which doorbell is its own (Offer); the other accepts, and
-// writes into it. Two offers that cross make a link. Everything about an offer is the peer's word and is
+// How two processes of one host get a ring between them. Each makes an inbox, which it reads, and tells the
+// other in a control message where it lies and which doorbell is its own (messages.hpp); the other accepts,
+// and writes into it. Two offers that cross make a link. Everything about an offer is the peer's word and is
 // checked; whoever cannot accept goes on without a ring, so all refusals have one code.
 
-#include <string>
-
 #include "libdag/ring/doorbell.hpp"
+#include "libdag/ring/messages.hpp"
 #include "libdag/ring/ring.hpp"
 
 namespace dag::ring {
 
-/// Where process ids mean the same: one boot of one kernel, one namespace.
-struct Host {
-  std::string boot;
-  std::uint64_t process_namespace = 0;
-  bool operator==(const Host&) const = default;
-};
 Result<Host> this_host();
-
-/// A plain value, complete in itself.
-struct Offer {
-  Host host;
-  std::int32_t process = 0;
-  std::int32_t inbox_file = -1;
-  std::int32_t doorbell_file = -1;
-  std::uint64_t inbox_nonce = 0;
-  std::uint64_t doorbell_nonce = 0;
-  std::uint64_t capacity_bytes = 0;
-  bool operator==(const Offer&) const = default;
-};
 
 inline constexpr std::uint64_t inbox_capacity_bytes = 256 * 1024;
 /// What a peer may make us map for it.

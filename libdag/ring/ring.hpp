@@ -220,6 +220,9 @@ class RingReader {
     return ring_.positions->tail.load(std::memory_order_seq_cst) != head;
   }
 
+  /// How much has ever been taken. From any thread of this process.
+  std::uint64_t taken_bytes() const { return head_.load(std::memory_order_relaxed); }
+
  private:
   std::uint64_t word(std::uint64_t at) const {
     return ring_.words[at / word_bytes & mask_].load(std::memory_order_relaxed);
@@ -232,7 +235,7 @@ class RingReader {
 
   View<Atomic> ring_;
   std::uint64_t mask_;
-  /// Only has_news() reads it from elsewhere; the announced one cannot be believed.
+  /// Only has_news() and taken_bytes() read it from elsewhere; the announced one cannot be believed.
   std::atomic<std::uint64_t> head_{0};
   std::uint64_t released_ = 0;
   /// The writer's tail when it was last looked at: only when all before it was taken.

@@ -101,6 +101,9 @@ class RingCarrier {
   /// There is something to poll; for who is about to sleep. From any thread.
   bool has_news() const { return !broken() && reader_.has_news(); }
 
+  /// How much has been polled. When it stands still while there is news, nobody polls. From any thread.
+  std::uint64_t polled_bytes() const { return reader_.taken_bytes(); }
+
   /// The peer wrote what no peer may write. Final; the link is to be closed.
   bool broken() const { return broken_.load(std::memory_order_relaxed); }
   std::optional<Error> error() const;

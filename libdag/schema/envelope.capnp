@@ -15,6 +15,7 @@ using Tasks = import "tasks.capnp".Tasks;
 using Outputs = import "outputs.capnp".Outputs;
 using Client = import "client.capnp".Client;
 using Keeper = import "keeper.capnp".Keeper;
+using Ring = import "ring.capnp".Ring;
 $Cxx.namespace("dag::schema");
 
 struct Envelope {
@@ -48,6 +49,7 @@ struct Operation {
     jobNote @8 :JobNote;
     client @9 :Client;
     keeper @10 :Keeper;
+    ring @11 :Ring;
   }
 }
 

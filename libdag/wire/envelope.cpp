@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint16_t whole_conversation = 0xFFFF;
 constexpr std::size_t word_bytes = sizeof(capnp::word);
+static_assert(conversation_of_rings == static_cast<std::uint16_t>(schema::Operation::RING));
 /// Segment table, root pointer, the envelope itself.
 constexpr std::size_t fixed_words = 2 + words_of<schema::Envelope>;
 static_assert((fixed_words + 1) * word_bytes <= frame_overhead_bytes);
@@ -72,6 +73,7 @@ void write_operation(schema::Operation::Builder to, const Operation& operation, 
                         [&](const JobMessage& message) { write(to, message, codes); },
                         [&](const ClientMessage& message) { write(to.initClient(), message, codes); },
                         [&](const KeeperMessage& message) { write(to.initKeeper(), message); },
+                        [&](const RingMessage& message) { write(to.initRing(), message); },
                         [&](const Piece& piece) {
                           auto builder = to.initPiece();
                           builder.setNumber(piece.number);
@@ -176,6 +178,8 @@ void read_operation(schema::Operation::Reader from, Reading& reading, Operation&
       return read_message(from, from.getClient(), reading, into);
     case schema::Operation::KEEPER:
       return read_message(from, from.getKeeper(), reading, into);
+    case schema::Operation::RING:
+      return read_message(from, from.getRing(), reading, into);
   }
   into = Unknown{static_cast<std::uint16_t>(from.which()), whole_conversation};
 }

@@ -44,7 +44,13 @@ static_assert(std::variant_size_v<MembershipMessage> == 8);
 
 static_assert(fields<Piece>() == 4);
 static_assert(fields<JobNote>() == 6);
-static_assert(std::variant_size_v<Operation> == 9);
+static_assert(std::variant_size_v<Operation> == 10);
+
+static_assert(fields<ring::Host>() == 2);
+static_assert(fields<ring::Offer>() == 7);
+static_assert(fields<ring::Ready>() == 0);
+static_assert(fields<ring::Closed>() == 1);
+static_assert(std::variant_size_v<RingMessage> == 3);
 
 static_assert(fields<Error>() == 4);
 static_assert(fields<OutputName>() == 2);

@@ -11,6 +11,7 @@
 #include "libdag/keeper/messages.hpp"
 #include "libdag/link/handshake.hpp"
 #include "libdag/membership/messages.hpp"
+#include "libdag/ring/messages.hpp"
 
 namespace dag::wire {
 
@@ -23,6 +24,9 @@ struct Unknown {
   std::uint16_t message = 0;
   bool operator==(const Unknown&) const = default;
 };
+
+/// Number of the conversation about rings: whoever does not know it gets none.
+inline constexpr std::uint16_t conversation_of_rings = 11;
 
 /// The answer to it.
 struct Unimplemented {
@@ -60,6 +64,6 @@ struct JobNote {
 
 /// A JobMessage lies in one of three conversations of the schema: cell, tasks, outputs.
 using Operation = std::variant<Unknown, Unimplemented, Handshake, MembershipMessage, JobMessage, Piece,
-                               JobNote, ClientMessage, KeeperMessage>;
+                               JobNote, ClientMessage, KeeperMessage, RingMessage>;
 
 }  // namespace dag::wire

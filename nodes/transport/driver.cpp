@@ -33,7 +33,9 @@ Driver::Driver(TransportSetup setup, TransportEvents& events, std::unique_ptr<ne
       events_(events),
       sockets_(std::move(sockets)),
       control_address_(net::to_string(sockets_->control_address())),
-      bulk_address_(net::to_string(sockets_->bulk_address())) {}
+      bulk_address_(net::to_string(sockets_->bulk_address())),
+      rings_(setup_.doorbell, events_,
+             [this](Life to, RingMessage message) { send(to, std::move(message)); }) {}
 
 // ---- One turn
 // -----------------------------------------------------------------------------------------------
@@ -51,6 +53,7 @@ void Driver::turn(Duration limit) {
       on_change(refused->peer, refused->channel, false, true);
     }
   }
+  rings_.look();
   const Instant later = steady_now();
   for (auto& [address, peer] : peers_) {
     if (peer.hello_at && *peer.hello_at <= later) say_hello(peer);
@@ -329,9 +332,15 @@ void Driver::hand_on(Life from, Delivered&& delivered) {
       if (events_.client) events_.client(from, std::move(*client));
     } else if (auto* keeper = std::get_if<KeeperMessage>(&operation)) {
       if (events_.keeper) events_.keeper(from, std::move(*keeper));
+    } else if (auto* ring = std::get_if<RingMessage>(&operation)) {
+      rings_.on_message(from, std::move(*ring));
     } else if (const auto* unknown = std::get_if<wire::Unknown>(&operation)) {
       send(from, wire::unimplemented_answer(*unknown));
     } else if (const auto* unimplemented = std::get_if<wire::Unimplemented>(&operation)) {
+      if (unimplemented->conversation == wire::conversation_of_rings) {
+        rings_.on_message(from, ring::Closed{"its build knows no rings"});
+        continue;
+      }
       complain("a peer", to_string(from) + " does not know operation " +
                              std::to_string(unimplemented->conversation) + "." +
                              std::to_string(unimplemented->message));
@@ -387,10 +396,20 @@ void Driver::member_up(Life life, const Endpoint& endpoint) {
   endpoints_[life] = endpoint;
   begin_partner(life);
   peer_at(endpoint.control);
+  if (may_be_on_this_host(endpoint)) rings_.begin(life);
+}
+
+/// The address decides only whether it is worth to ask; the offer says more (libdag/ring/offer.hpp).
+bool Driver::may_be_on_this_host(const Endpoint& endpoint) const {
+  const auto address = net::parse_address(endpoint.control);
+  if (!address) return false;
+  const net::Address& own = sockets_->control_address();
+  return address->host == own.host || (net::is_loopback(*address) && net::is_loopback(own));
 }
 
 void Driver::member_down(Life life) {
   dead_.insert(life);
+  rings_.end(life);
   partners_.erase(life);
   const auto endpoint = endpoints_.find(life);
   if (endpoint == endpoints_.end()) return;
@@ -408,6 +427,7 @@ void Driver::member_down(Life life) {
 void Driver::forget(Life life) {
   // Clients come and go in numbers, and nobody speaks to one that is gone.
   if (!is_client(life.process)) dead_.insert(life);
+  rings_.end(life);
   partners_.erase(life);
   known_.erase(life);
   const auto endpoint = endpoints_.find(life);

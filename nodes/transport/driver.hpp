@@ -15,6 +15,7 @@
 #include <set>
 
 #include "nodes/transport/partner.hpp"
+#include "nodes/transport/rings.hpp"
 #include "nodes/transport/transport.hpp"
 
 namespace dag::transport {
@@ -77,6 +78,7 @@ class Driver {
   Blob loose_frame(Life to, wire::Operation operation) const;
   void carry_out(Partner& partner, PartnerNews&& news);
   void hand_on(Life from, Delivered&& delivered);
+  bool may_be_on_this_host(const Endpoint& endpoint) const;
   void complain(std::string_view about, const std::string& what);
   Instant next_due(Instant now, Duration limit) const;
 
@@ -90,6 +92,7 @@ class Driver {
   /// Where they listen, by their own word or membership's.
   std::map<Life, Endpoint> endpoints_;
   std::map<Life, Partner> partners_;
+  Rings rings_;
   std::set<Life> dead_;
   std::deque<TurnedAway> turned_away_;
   /// What happened how often, so that a flood of bad frames does not fill the log.

@@ -13,6 +13,7 @@
 #include "libdag/keeper/messages.hpp"
 #include "libdag/membership/effects.hpp"
 #include "libdag/net/zmq_transport.hpp"
+#include "libdag/ring/ring_carrier.hpp"
 #include "libdag/wire/code_map.hpp"
 #include "libdag/wire/operation.hpp"
 
@@ -27,6 +28,8 @@ struct TransportSetup {
   net::TransportOptions sockets;
   /// How code is named in messages; a process that runs no kernels passes on what it cannot resolve.
   const wire::CodeMap* codes = &wire::CodeMap::of_this_process();
+  /// Of a process with lanes: it shares rings with members of its host. Null: it shares none.
+  std::shared_ptr<ring::Doorbell> doorbell = nullptr;
 };
 
 /// Who said Hello, by its own word.
@@ -58,7 +61,12 @@ struct TransportEvents {
   std::function<void(ClusterId cluster)> joined;
   /// We do not take this caller for one of ours. Said when it can be expected to know.
   std::function<void(const Caller& caller, const Error& why)> turned_away;
+  /// A ring to a member stands; it goes when its life is over, or when it broke. Empty where there are none.
+  std::function<void(Life peer, std::shared_ptr<ring::RingCarrier> carrier)> ring_up;
+  std::function<void(Life peer)> ring_down;
   std::function<void(std::string_view line)> log;
+  /// What nobody needs to know unless he asks. May be empty.
+  std::function<void(std::string_view line)> remark;
 };
 
 class Transport {

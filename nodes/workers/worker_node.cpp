@@ -27,6 +27,7 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
     : seat_(std::move(seat)),
       running_(map_page(seat_.page)),
       logger_(make_logger(options.log_level)),
+      doorbell_(options.rings ? make_doorbell(*logger_) : nullptr),
       system_(config_),
       lanes_(lanes_options(), lane_events()) {
   Ports ports;
@@ -51,6 +52,7 @@ WorkerNode::~WorkerNode() {
 LanesOptions WorkerNode::lanes_options() const {
   LanesOptions lanes = lanes_on(topology_of_host(), seat_.lanes, seat_.share, seat_.self.process);
   lanes.running = running_;
+  lanes.doorbell = doorbell_;
   return lanes;
 }
 
@@ -83,6 +85,7 @@ void WorkerNode::open_transport() {
   const net::Address node = net::parse_address(seat_.node_address).value_or_throw();
   setup.sockets.listen = {node.host, 0};
   setup.sockets.beyond_loopback = may_leave_loopback();
+  setup.doorbell = doorbell_;
   transport_ = open_or_end({node_}, std::move(setup), transport_events());
 }
 
@@ -95,6 +98,7 @@ TransportEvents WorkerNode::transport_events() {
     if (const auto* order = std::get_if<keeper::Begin>(&message); order != nullptr && from == seat_.cell)
       begin(*order);
   };
+  hand_rings_to(lanes_, events, logger_);
   membership_.listen(events);
   events.refused = [this, of_members = std::move(events.refused)](Life life) {
     if (life.process == node_of(seat_.self.process)) fail({ErrorCode::cluster_lost, "its node is gone", {}});

@@ -38,6 +38,7 @@ class WorkerNode {
   const WorkerSeat seat_;
   RunningPage* const running_;
   std::shared_ptr<spdlog::logger> logger_;
+  const std::shared_ptr<ring::Doorbell> doorbell_;
   NullRecordSink records_;
 
   std::mutex mutex_;

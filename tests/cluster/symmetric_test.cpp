@@ -69,6 +69,44 @@ TEST_CASE("a process that is killed in the middle changes nothing") {
   CHECK(one.ends() == 0);
 }
 
+TEST_CASE("processes of one host share rings, until one dies") {
+  const std::string first = cluster::free_address();
+  const std::vector<std::string> job{bin("cluster_mixture"), "90", "3000", "--dag-log", "info"};
+  Process zero(job, place(0, 3, first)), one(job, place(1, 3, first)), two(job, place(2, 3, first));
+  CHECK(zero.says("edges to n1.1 go by a ring"));
+  CHECK(zero.says("edges to n2.1 go by a ring"));
+  CHECK(one.says("edges to n2.1 go by a ring"));
+  REQUIRE(zero.says("quarter"));
+  two.kill(SIGKILL);
+  CHECK(zero.says("the ring with n2.1 is gone"));
+  CHECK(zero.ends() == 0);
+  INFO(zero.err());
+  CHECK(result_in(zero.out()) == embedded_result({"90", "3000"}));
+  CHECK(one.ends() == 0);
+}
+
+TEST_CASE("a run that is told to share no memory gives the same result without") {
+  Process run(
+      {bin("dag"), "run", "-n", "3", "--no-rings", bin("cluster_mixture"), "--", "--dag-log", "debug"});
+  CHECK(run.ends() == 0);
+  INFO(run.err());
+  CHECK(run.err().find("by a ring") == std::string::npos);
+  CHECK(result_in(run.out()) == embedded_result({}));
+}
+
+TEST_CASE("of two processes one shares no rings: they go on through sockets") {
+  const std::string first = cluster::free_address();
+  const std::vector<std::string> job{bin("cluster_mixture"), "--dag-log", "debug"};
+  std::vector<std::string> alone = job;
+  alone.emplace_back("--dag-no-rings");
+  Process zero(job, place(0, 2, first)), one(alone, place(1, 2, first));
+  CHECK(zero.says("no ring with n1.1, as it says: it shares no rings"));
+  CHECK(zero.ends() == 0);
+  INFO(zero.err());
+  CHECK(result_in(zero.out()) == embedded_result({}));
+  CHECK(one.ends() == 0);
+}
+
 TEST_CASE("a process that ends before all are there ends the run at once, and is named") {
   const auto [how, status, said] = GENERATE(table<std::string, int, std::string>({
       {"kill", 137, "process 1 of the job was ended by signal 9 (Killed) before all 3 had found each other"},

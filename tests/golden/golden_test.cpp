@@ -111,7 +111,7 @@ TEST_CASE("every version that is spoken has frames, and no frame is left of a me
 }
 
 TEST_CASE("every kind of message has a sample") {
-  std::set<std::size_t> operations, handshakes, membership, jobs, clients, keepers;
+  std::set<std::size_t> operations, handshakes, membership, jobs, clients, keepers, rings;
   for (const auto& sample : samples::all()) {
     operations.insert(sample.operation.index());
     if (const auto* one = std::get_if<Handshake>(&sample.operation)) handshakes.insert(one->index());
@@ -119,6 +119,7 @@ TEST_CASE("every kind of message has a sample") {
     if (const auto* one = std::get_if<JobMessage>(&sample.operation)) jobs.insert(one->index());
     if (const auto* one = std::get_if<ClientMessage>(&sample.operation)) clients.insert(one->index());
     if (const auto* one = std::get_if<KeeperMessage>(&sample.operation)) keepers.insert(one->index());
+    if (const auto* one = std::get_if<RingMessage>(&sample.operation)) rings.insert(one->index());
   }
   CHECK(operations.size() == std::variant_size_v<Operation> - 1);  // All but Unknown.
   CHECK(handshakes.size() == std::variant_size_v<Handshake>);
@@ -126,4 +127,5 @@ TEST_CASE("every kind of message has a sample") {
   CHECK(jobs.size() == std::variant_size_v<JobMessage>);
   CHECK(clients.size() == std::variant_size_v<ClientMessage>);
   CHECK(keepers.size() == std::variant_size_v<KeeperMessage>);
+  CHECK(rings.size() == std::variant_size_v<RingMessage>);
 }

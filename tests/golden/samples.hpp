@@ -320,6 +320,14 @@ inline void add_keeper(std::vector<Sample>& all) {
   add("begin", Begin{job, life(2), {{"127.0.0.1:4002", "127.0.0.1:4003"}, {"[::1]:4004", "[::1]:4005"}}});
 }
 
+inline void add_ring(std::vector<Sample>& all) {
+  const ring::Host host{"0f6e5c1e-5f0a-4c1c-9d3b-1b7f1f0a9d55", 4026531836};
+  all.push_back({"ring_offer",
+                 RingMessage{ring::Offer{host, 4711, 9, 8, 0x1122'3344'5566'7788, 0x99AA'BBCC, 256 * 1024}}});
+  all.push_back({"ring_ready", RingMessage{ring::Ready{}}});
+  all.push_back({"ring_closed", RingMessage{ring::Closed{"not the same process namespace"}}});
+}
+
 inline std::vector<Sample> all() {
   std::vector<Sample> all;
   all.push_back({"unimplemented", Unimplemented{9, 4}});
@@ -328,6 +336,7 @@ inline std::vector<Sample> all() {
   add_job(all);
   add_client(all);
   add_keeper(all);
+  add_ring(all);
   all.push_back({"piece", Piece{3, 5'000'000, 1'000'000, blob("a part of something large")}});
   all.push_back({"job_note", JobNote{JobId{7}, true, 0.25, "train", "n1/cpu0", "loss 2.5"}});
   return all;

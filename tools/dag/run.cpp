@@ -146,10 +146,13 @@ void add_run(CLI::App& app, Chosen& chosen) {
   const auto count = std::make_shared<std::uint32_t>(1);
   const auto words = std::make_shared<std::vector<std::string>>();
   const auto isolate = std::make_shared<bool>(false);
+  const auto no_rings = std::make_shared<bool>(false);
   command->add_option("-n,--processes", *count, "how many")->capture_default_str()->check(CLI::Range(1, 256));
   command->add_flag(
       "--isolate", *isolate,
       "kernels run in worker processes: one that crashes takes its own along, and nothing else");
+  command->add_flag("--no-rings", *no_rings,
+                    "processes of this machine share no memory: all they say goes through sockets");
   command->add_option("job", *words, "the job's binary, and its arguments after --")->required();
   command->positionals_at_end();
   command->footer(
@@ -162,6 +165,7 @@ void add_run(CLI::App& app, Chosen& chosen) {
     chosen = [=] {
       std::vector<std::string> all = job_words(*words);
       if (*isolate) all.insert(all.begin() + 1, "--dag-isolate");  // What the job's Session calls it.
+      if (*no_rings) all.insert(all.begin() + 1, "--dag-no-rings");
       return run(*count, all);
     };
   });

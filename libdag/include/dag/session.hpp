@@ -81,9 +81,9 @@ struct SessionOptions {
 class Session {
  public:
   /// Takes libdag's own flags out of argv: `--address HOST[:PORT]`, `--dag-isolate`, `--dag-lanes N`,
-  /// `--dag-log LEVEL`. Throws Failure(usage) on a bad one, and others when no node answers or none can be
-  /// started. From here on a Failure that nobody catches ends the program with its message and an exit status
-  /// of its own.
+  /// `--dag-log LEVEL`, `--dag-no-rings`. Throws Failure(usage) on a bad one, and others when no node answers
+  /// or none can be started. From here on a Failure that nobody catches ends the program with its message and
+  /// an exit status of its own.
   Session(int& argc, char** argv, SessionOptions options = {});
   ~Session();
   Session(const Session&) = delete;

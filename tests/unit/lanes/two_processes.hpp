@@ -48,7 +48,7 @@ class TwoProcesses {
     if (options.rings) {
       ring::Offer offers[2];
       for (std::uint32_t i = 0; i < 2; ++i) {
-        offers[i] = ring::offer(*inboxes[i], sides_[i]->bell).value_or_throw();
+        offers[i] = ring::offer(*inboxes[i], *sides_[i]->bell).value_or_throw();
       }
       std::optional<ring::Outbound> outbound[2];
       for (std::uint32_t i = 0; i < 2; ++i) outbound[i] = ring::accept(offers[1 - i]).value_or_throw();
@@ -123,7 +123,8 @@ class TwoProcesses {
         : of(both),
           index(number),
           plan(the_plan),
-          lanes({.cores = std::vector<int>(options.lanes, -1), .spin = options.spin}, events()),
+          lanes({.cores = std::vector<int>(options.lanes, -1), .spin = options.spin, .doorbell = bell},
+                events()),
           shard(std::make_shared<LaneShard>(Representation::as_needed, options.lanes)) {
       HomeOptions home_options;
       home_options.shard = index;
@@ -161,11 +162,8 @@ class TwoProcesses {
     }
     void start() {
       thread = std::jthread([this](const std::stop_token& stopped) { serve(stopped); });
-      // Reads the rings for lanes that sleep or run.
-      if (carrier) pump = std::jthread([this](const std::stop_token& stopped) { listen(stopped); });
     }
     void stop() {
-      pump = {};
       thread = {};
       lanes.retire(std::move(shard));
     }
@@ -209,18 +207,6 @@ class TwoProcesses {
         }
       }
     }
-    void listen(const std::stop_token& stopped) {
-      while (!stopped.stop_requested()) {
-        bell.prepare_wait();
-        carrier->has_news() ? bell.cancel_wait() : void(bell.wait(std::chrono::milliseconds(1)));
-        // Lanes that are awake get a moment.
-        {
-          std::unique_lock lock(mutex);
-          changed.wait_for(lock, stopped, std::chrono::milliseconds(1), [] { return false; });
-        }
-        lanes.poll_rings();
-      }
-    }
     bool wait(const std::function<bool()>& reached) {
       std::unique_lock lock(mutex);
       return changed.wait_for(lock, std::chrono::seconds(30), [&] { return rows > 0 && reached(); });
@@ -230,7 +216,8 @@ class TwoProcesses {
     const std::uint32_t index;
     std::shared_ptr<const JobPlan> plan;
     NullRecordSink records;
-    ring::Doorbell bell = ring::Doorbell::create(index + 1).value_or_throw();
+    std::shared_ptr<ring::Doorbell> bell =
+        std::make_shared<ring::Doorbell>(ring::Doorbell::create(index + 1).value_or_throw());
     std::shared_ptr<ring::RingCarrier> carrier;
     std::mutex mutex;
     std::condition_variable_any changed;
@@ -240,7 +227,7 @@ class TwoProcesses {
     Lanes lanes;
     std::shared_ptr<LaneShard> shard;
     std::unique_ptr<Home> home;
-    std::jthread thread, pump;
+    std::jthread thread;
   };
 
   std::unique_ptr<Side> sides_[2];

@@ -302,3 +302,86 @@ TEST_CASE("sleeps that time out leave a bell that counts nobody") {
   check_holds(
       explore([] { return sleepers_and_items(2, 1, 1, 1); }, {.timeouts = true, .interruptions_max = 3}));
 }
+
+// ---- Two bells: a listener for when all who work do other things
+// ---------------------------------------------
+
+namespace {
+
+/// One worker, who is called and then may have something else to do; a listener; a ringer with one item.
+model::Program worker_and_listener(bool passes_on) {
+  struct Shared {
+    model::Atomic<std::uint32_t> items{0}, workers{0}, listener{0};
+    bool listened = false;
+  };
+  auto shared = std::make_shared<Shared>();
+  const auto bells = [shared] {
+    return Bells<model::Atomic>{Bell<model::Atomic>(shared->workers), Bell<model::Atomic>(shared->listener)};
+  };
+  model::Program program;
+  program.threads.push_back([=] {  // Sleeps, wakes to something else, and does not come back.
+    bells().workers.prepare_wait();
+    if (shared->items.load() == 0) {
+      bells().workers.wait(Duration(0));
+    } else {
+      bells().workers.cancel_wait();
+    }
+    if (passes_on && shared->items.load() > 0) bells().listener.ring();
+  });
+  program.threads.push_back([=] {
+    bells().listener.prepare_wait();
+    if (shared->items.load() == 0) {
+      bells().listener.wait(Duration(0));
+    } else {
+      bells().listener.cancel_wait();
+    }
+    shared->listened = shared->items.load() > 0;
+  });
+  program.threads.push_back([=] {
+    shared->items.fetch_add(1);
+    bells().ring();
+  });
+  program.at_end = [=] { model::require(shared->listened, "an item lies there and nobody listens"); };
+  return program;
+}
+
+}  // namespace
+
+TEST_CASE("when those who work turn to something else, the listener hears of what is left") {
+  check_holds(explore([] { return worker_and_listener(true); }));
+  CHECK(explore([] { return worker_and_listener(false); }).violation);
+}
+
+namespace {
+
+/// One sleeper, and a ringer that dies between its call and the wake; who hears of its death may rouse.
+model::Program call_without_wake(bool rouses) {
+  struct Shared {
+    model::Atomic<std::uint32_t> items{0}, word{0};
+  };
+  auto shared = std::make_shared<Shared>();
+  model::Program program;
+  program.threads.push_back([=] {
+    Bell<model::Atomic> bell(shared->word);
+    bell.prepare_wait();
+    if (shared->items.load() > 0) return bell.cancel_wait();
+    model::require(bell.wait(Duration(0)), "a call was not found");
+  });
+  program.threads.push_back([=] {
+    using Layout = Bell<model::Atomic>;
+    shared->items.fetch_add(1);
+    std::uint32_t word = shared->word.load();
+    while (Layout::sleepers(word) > 0 &&
+           !shared->word.compare_exchange_strong(word, word - Layout::one_sleeper + Layout::one_call)) {
+    }
+    if (rouses) Layout(shared->word).rouse();
+  });
+  return program;
+}
+
+}  // namespace
+
+TEST_CASE("the call of a ringer that died before the wake is found by whoever is roused") {
+  check_holds(explore([] { return call_without_wake(true); }));
+  CHECK(explore([] { return call_without_wake(false); }).violation);
+}

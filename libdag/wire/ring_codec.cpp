@@ -1,0 +1,58 @@
+// schema/ring.capnp as values.
+
+#include "libdag/wire/codec/conversations.hpp"
+#include "libdag/wire/codec/words.hpp"
+
+namespace dag::wire {
+
+std::size_t words(const RingMessage& message) {
+  return words_of<schema::Ring> +
+         std::visit(Overloaded{[](const ring::Offer& offer) {
+                                 return words_of<schema::RingOffer> + text_words(offer.host.boot);
+                               },
+                               [](const ring::Ready&) { return std::size_t{0}; },
+                               [](const ring::Closed& closed) { return written_text_words(closed.why); }},
+                    message);
+}
+
+void write(schema::Ring::Builder to, const RingMessage& message) {
+  std::visit(Overloaded{[&](const ring::Offer& offer) {
+                          auto builder = to.initOffer();
+                          if (!offer.host.boot.empty()) builder.setBoot(as_text(offer.host.boot));
+                          builder.setProcessNamespace(offer.host.process_namespace);
+                          builder.setProcess(offer.process);
+                          builder.setInboxFile(offer.inbox_file);
+                          builder.setDoorbellFile(offer.doorbell_file);
+                          builder.setInboxNonce(offer.inbox_nonce);
+                          builder.setDoorbellNonce(offer.doorbell_nonce);
+                          builder.setCapacityBytes(offer.capacity_bytes);
+                        },
+                        [&](const ring::Ready&) { to.setReady(); },
+                        [&](const ring::Closed& closed) { to.setClosed(as_text(closed.why)); }},
+             message);
+}
+
+std::optional<RingMessage> read(schema::Ring::Reader from, Reading&) {
+  switch (from.which()) {
+    case schema::Ring::OFFER: {
+      const auto reader = from.getOffer();
+      ring::Offer offer;
+      offer.host.boot = text_from(reader.getBoot(), name_bytes_max, "RingOffer.boot");
+      offer.host.process_namespace = reader.getProcessNamespace();
+      offer.process = reader.getProcess();
+      offer.inbox_file = reader.getInboxFile();
+      offer.doorbell_file = reader.getDoorbellFile();
+      offer.inbox_nonce = reader.getInboxNonce();
+      offer.doorbell_nonce = reader.getDoorbellNonce();
+      offer.capacity_bytes = reader.getCapacityBytes();
+      return offer;
+    }
+    case schema::Ring::READY:
+      return ring::Ready{};
+    case schema::Ring::CLOSED:
+      return ring::Closed{text_from(from.getClosed(), text_bytes_max, "Ring.closed")};
+  }
+  return std::nullopt;
+}
+
+}  // namespace dag::wire

@@ -1,0 +1,54 @@
+#pragma once
+// Which peers get rings in shared memory, and how far each pair has come (libdag/ring/messages.hpp has the
+// protocol). On the transport's thread; what goes through the rings is the lanes' business.
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "libdag/ring/ring_carrier.hpp"
+#include "nodes/transport/transport.hpp"
+
+namespace dag::transport {
+
+class Rings {
+ public:
+  /// Peers beyond these get none: n processes of one host would have n * n inboxes.
+  static constexpr std::ptrdiff_t peers_max = 32;
+
+  /// Without a doorbell there are no rings, and offers are declined.
+  Rings(std::shared_ptr<ring::Doorbell> doorbell, const TransportEvents& events,
+        std::function<void(Life, RingMessage)> send);
+
+  /// It is a member, perhaps of this host: offers it a ring, once.
+  void begin(Life peer);
+  void on_message(Life from, RingMessage message);
+  /// That life is over, or none of ours any more.
+  void end(Life peer);
+  /// Closes what broke. Lanes see that at once and go the other way; here it is only said.
+  void look();
+
+ private:
+  struct Peer {
+    bool begun = false;
+    bool closed = false;  ///< there will be none
+    std::optional<ring::RingMemory> inbox;
+    std::optional<ring::Offer> offered;  ///< by the peer; it may know of us before we know of it
+    bool peer_is_ready = false;
+    std::shared_ptr<ring::RingCarrier> carrier;
+    bool up = false;
+  };
+
+  void open(Life life, Peer& peer);
+  void bring_up(Life life, Peer& peer);
+  void close(Life life, Peer& peer, const std::string& why);
+  void let_go(Life life, Peer& peer);
+
+  const std::shared_ptr<ring::Doorbell> doorbell_;
+  const TransportEvents& events_;
+  const std::function<void(Life, RingMessage)> send_;
+  /// Of lives that the driver holds for alive.
+  std::map<Life, Peer> peers_;
+};
+
+}  // namespace dag::transport
