@@ -553,9 +553,9 @@ TEST_CASE("the process of the cell is given each save of a group once, with what
     saved[{save.as.number, save.as.actor}] = detail::from_blob<std::uint64_t>(save.bytes);
   }
   for (const std::uint32_t actor : {0u, 1u}) {
-    const std::uint64_t first = mixed(value_of(actor == 0 ? "A" : "B"), value_of("call 1"));
-    CHECK(saved.at({1, actor}) == first);
-    CHECK(saved.at({2, actor}) == mixed(first, value_of("call 2")));
+    const std::uint64_t after_one = mixed(value_of(actor == 0 ? "A" : "B"), value_of("call 1"));
+    CHECK(saved.at({1, actor}) == after_one);
+    CHECK(saved.at({2, actor}) == mixed(after_one, value_of("call 2")));
   }
 }
 
