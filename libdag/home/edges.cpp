@@ -369,6 +369,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
       if (successor == no_row) return;
       if (record.outcome != Outcome::finished) table.apply(successor, Watched{});
       satisfy(successor);
+      if (is(successor, flag::parked)) to_send.push_back(successor);
     });
   } else if (!same_value) {
     unset(row, flag::published);

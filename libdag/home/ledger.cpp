@@ -149,7 +149,8 @@ void Home::Impl::put_tried(RowIndex row) {
 bool Home::Impl::inputs_sent(RowIndex row) const {
   bool sent = true;
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-    sent = sent && (table[predecessor].ghost || is(predecessor, flag::sent));
+    // A row that was closed may have ended before those elsewhere that it waited for.
+    sent = sent && (table[predecessor].ghost ? has_ended(predecessor) : is(predecessor, flag::sent));
   });
   if (!sent) return false;
   const RowIndex parent = parents[table[row].part];

@@ -330,6 +330,27 @@ TEST_CASE(
   CHECK(cut.needs.empty());
 }
 
+TEST_CASE("a row that is cancelled before those elsewhere have ended is said when they have") {
+  OneHome one(both());
+  one.tell(one.heard(1));
+  one.state.version = 2;
+  one.state.cancelled = true;
+  one.home->on_state(one.state, one.now);
+  one.look();
+  CHECK(one.table->word(one.table->find(one.c)).outcome == Outcome::cancelled);
+  constexpr AttemptId closing{{1, 1}, 1048577};
+  for (const TaskId task : {one.a, one.b}) {
+    CHECK(one.records_sent() == 0);
+    message::PredecessorEnded news = one.ended(task, closing, task.index + 1, 0);
+    news.record.outcome = Outcome::cancelled;
+    news.record.has_output = false;
+    news.record.value = {};
+    one.tell(news);
+  }
+  REQUIRE(one.records_sent() == 1);
+  CHECK(one.sent.back().needs == std::vector<OutputName>{{one.a, closing}, {one.b, closing}});
+}
+
 TEST_CASE("what was said and rests on what does not count is withdrawn, and said anew") {
   OneHome one(Representation::supervised);
   one.tell(one.heard(1));
