@@ -208,8 +208,8 @@ void Home::Impl::decide(RowIndex row) {
   start(row);
 }
 
-/// Ends a row without an attempt of it.
-void Home::Impl::close(RowIndex row, Outcome outcome, std::optional<Error> error) {
+/// Ends a row without an attempt of it; `flags` are set if it had not ended.
+void Home::Impl::close(RowIndex row, Outcome outcome, std::optional<Error> error, std::uint32_t flags) {
   const auto out = handed_out.find(row);
   if (out != handed_out.end()) {
     stop_handed_out(row, out->second);
@@ -221,6 +221,7 @@ void Home::Impl::close(RowIndex row, Outcome outcome, std::optional<Error> error
   }
   pauses.cancel(row);
   if (table.apply(row, Closed{outcome}).what != Do::tell) return;
+  set(row, flags);
   Fact& known = fact_of(row);
   if (!is(row, flag::grown)) known.attempt = uncounted();
   known.error = std::move(error);
@@ -369,7 +370,6 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
       if (successor == no_row) return;
       if (record.outcome != Outcome::finished) table.apply(successor, Watched{});
       satisfy(successor);
-      if (is(successor, flag::parked)) to_send.push_back(successor);
     });
   } else if (!same_value) {
     unset(row, flag::published);

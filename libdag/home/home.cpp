@@ -121,7 +121,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
 void Home::Impl::cancel_all() {
   for (RowIndex row = 0; row < table.size(); ++row) {
     if (table[row].ghost || has_ended(row) || is(row, flag::vanished)) continue;
-    close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"});
+    close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"}, flag::by_order);
   }
 }
 

@@ -60,6 +60,7 @@ enum : std::uint32_t {
   left = 131072,       ///< the cut that it is in has left, or is recorded
   elsewhere = 262144,  ///< it has predecessors in other shards
   awaited = 524288,    ///< it has successors there
+  by_order = 1048576,  ///< a client cancelled it: that rests on nothing
 };
 }
 
@@ -197,7 +198,7 @@ class Home::Impl {
   void open(RowIndex row);
   void satisfy(RowIndex row);
   void decide(RowIndex row);
-  void close(RowIndex row, Outcome outcome, std::optional<Error> error);
+  void close(RowIndex row, Outcome outcome, std::optional<Error> error, std::uint32_t flags = 0);
   void note(RowIndex row, bool by_lane);
   void note_quick(RowIndex row, Duration ran);
   bool note_lean(RowIndex row);
@@ -282,6 +283,7 @@ class Home::Impl {
   void put_tried(RowIndex row);
   void try_send(RowIndex row);
   bool inputs_sent(RowIndex row) const;
+  bool left_no_trace(RowIndex call) const;
   void wake_parked_by(RowIndex row);
   void flush();
   void own_settled(RowIndex row);

@@ -43,7 +43,7 @@ bool Home::Impl::simple(RowIndex row) const {
 void Home::Impl::put(RowIndex row, bool growth) {
   Cut& cut = open_cut();
   if (cut.steps.empty()) cut.steps.emplace_back();
-  if (is(row, flag::elsewhere)) need(cut, row);
+  if ((notes[row].flags & (flag::elsewhere | flag::by_order)) == flag::elsewhere) need(cut, row);
   cut.entries.push_back({row, growth});
   cut.steps.back().entries = static_cast<std::uint32_t>(cut.entries.size());
   const bool record = growth || !simple(row) || (is(row, flag::known) && table.draft_of(table[row]).returns);
@@ -149,19 +149,27 @@ void Home::Impl::put_tried(RowIndex row) {
 bool Home::Impl::inputs_sent(RowIndex row) const {
   bool sent = true;
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-    // A row that was closed may have ended before those elsewhere that it waited for.
-    sent = sent && (table[predecessor].ghost ? has_ended(predecessor) : is(predecessor, flag::sent));
+    sent = sent && (table[predecessor].ghost || is(predecessor, flag::sent));
   });
-  if (!sent) return false;
+  if (!sent && !is(row, flag::by_order)) return false;
   const RowIndex parent = parents[table[row].part];
   if (parent != no_row && !is(parent, flag::grown_sent | flag::sent)) return false;
-  if (!is_call(row)) return true;
-  // The state that it ran on is that after the call before it, which another fragment may have added.
+  if (!is_call(row) || left_no_trace(row)) return true;
+  // The state that it ran on is that after the last call before it that ran, which another fragment may have
+  // added.
   const ActorChain& chain = *chain_of(row);
   for (std::size_t i = chain.next; i-- > 0;) {
-    if (chain.calls[i] == row) return i == 0 || is(chain.calls[i - 1], flag::sent);
+    if (chain.calls[i] != row) continue;
+    while (i > 0 && left_no_trace(chain.calls[i - 1])) --i;
+    return i == 0 || is(chain.calls[i - 1], flag::sent);
   }
   return true;
+}
+
+/// A call that ended without having run: it rests on no state, and changed none.
+bool Home::Impl::left_no_trace(RowIndex call) const {
+  const Outcome outcome = word(call).outcome;
+  return outcome == Outcome::skipped || outcome == Outcome::cancelled;
 }
 
 void Home::Impl::try_send(RowIndex row) {
@@ -212,10 +220,11 @@ void Home::Impl::wake_parked_by(RowIndex row) {
   if (is_call(row)) {
     const ActorChain& chain = *chain_of(row);
     for (std::size_t i = std::min(chain.next + 1, chain.calls.size()); i-- > 1;) {
-      if (chain.calls[i - 1] == row) {
+      if (chain.calls[i - 1] != row) continue;
+      do {
         wake(chain.calls[i]);
-        break;
-      }
+      } while (left_no_trace(chain.calls[i]) && ++i < chain.calls.size());
+      break;
     }
   }
 }
@@ -265,7 +274,8 @@ void Home::Impl::flush() {
 void Home::Impl::withdraw(RowIndex changed) {
   std::set<RowIndex> users;
   each_out(changed, [&](const Edge&, RowIndex successor) {
-    if (successor != no_row && is(successor, flag::sent | flag::grown_sent)) users.insert(successor);
+    if (successor == no_row || is(successor, flag::settled | flag::by_order)) return;
+    if (is(successor, flag::sent | flag::grown_sent)) users.insert(successor);
   });
   if (users.empty() || options.planted == Planted::not_withdrawn) return;
   const auto uses = [&](const SaidStep& step) {
@@ -410,7 +420,8 @@ void Home::Impl::on(Life, const message::Cancel& cancel) {
   for (const TaskId task : cancel.tasks) {
     const RowIndex row = table.find(task);
     if (row == no_row || table[row].ghost || has_ended(row)) continue;
-    close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, describe(row) + " was cancelled"});
+    close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, describe(row) + " was cancelled"},
+          flag::by_order);
   }
 }
 

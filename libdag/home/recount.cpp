@@ -126,7 +126,8 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   for (const TaskId task : assign.cancelled) {
     const RowIndex row = table.find(task);
     if (row == no_row || table[row].ghost || has_ended(row)) continue;
-    close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, describe(row) + " was cancelled"});
+    close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, describe(row) + " was cancelled"},
+          flag::by_order);
   }
   if (state.cancelled) cancel_all();
   for (const message::Tried& tried : assign.tried) {
@@ -298,7 +299,9 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
     const RowIndex row = stack.back();
     stack.pop_back();
     each_out(row, [&](const Edge&, RowIndex successor) {
-      if (successor != no_row && anew.insert(successor).second) stack.push_back(successor);
+      // What a client cancelled stays so, whatever comes of those before it.
+      if (successor == no_row || is(successor, flag::settled | flag::by_order)) return;
+      if (anew.insert(successor).second) stack.push_back(successor);
     });
     if (table[row].ghost) continue;
     const Fact* known = fact(row);

@@ -58,7 +58,6 @@ void Home::Impl::note_ghost(RowIndex row) {
   each_out(row, [&](const Edge& edge, RowIndex successor) {
     if (successor == no_row) return;
     if (edge.kind != EdgeKind::strong || options.planted == Planted::ghost_counted_twice) satisfy(successor);
-    if (is(successor, flag::parked)) to_send.push_back(successor);
   });
 }
 

@@ -55,9 +55,11 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     say(child, [&] { return recorded::Spawned{table[row].id, record.attempt}; });
     if (is_call(child)) add_call(child, row);
   }
-  if (state.cancelled) {
+  // Who counts again first ends those that are recorded.
+  if (state.cancelled && !recounting) {
     for (const RowIndex child : rows) {
-      close(child, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"});
+      close(child, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"},
+            flag::by_order);
     }
   }
   if (!recounting) {

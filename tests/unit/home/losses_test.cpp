@@ -330,7 +330,7 @@ TEST_CASE(
   CHECK(cut.needs.empty());
 }
 
-TEST_CASE("a row that is cancelled before those elsewhere have ended is said when they have") {
+TEST_CASE("a row that a client cancels is said at once: that rests on nothing") {
   OneHome one(both());
   one.tell(one.heard(1));
   one.state.version = 2;
@@ -338,17 +338,14 @@ TEST_CASE("a row that is cancelled before those elsewhere have ended is said whe
   one.home->on_state(one.state, one.now);
   one.look();
   CHECK(one.table->word(one.table->find(one.c)).outcome == Outcome::cancelled);
-  constexpr AttemptId closing{{1, 1}, 1048577};
-  for (const TaskId task : {one.a, one.b}) {
-    CHECK(one.records_sent() == 0);
-    message::PredecessorEnded news = one.ended(task, closing, task.index + 1, 0);
-    news.record.outcome = Outcome::cancelled;
-    news.record.has_output = false;
-    news.record.value = {};
-    one.tell(news);
-  }
   REQUIRE(one.records_sent() == 1);
-  CHECK(one.sent.back().needs == std::vector<OutputName>{{one.a, closing}, {one.b, closing}});
+  CHECK(one.sent.back().needs.empty());
+  CHECK(one.sent.back().needs_first.empty());
+  // What comes of those before it changes nothing.
+  one.tell(one.ended(one.a, first, 1, 5));
+  one.tell(one.ended(one.a, of_new_home, 1, 7));
+  one.tell(one.heard(2));
+  CHECK(one.records_sent() == 1);
 }
 
 TEST_CASE("what was said and rests on what does not count is withdrawn, and said anew") {
