@@ -18,10 +18,11 @@ std::optional<std::uint64_t> found_by(Planted planted, std::uint64_t seeds) {
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t clean_seeds = 100;
+constexpr bool sanitized = true;
 #else
-constexpr std::uint64_t clean_seeds = 300;
+constexpr bool sanitized = false;
 #endif
+constexpr std::uint64_t clean_seeds = sanitized ? 100 : 300;
 
 }  // namespace
 
@@ -37,6 +38,8 @@ TEST_CASE("a rule that is left out is missed") {
                Planted::loss_ignored, Planted::tries_forgotten, Planted::ghost_counted_twice,
                Planted::old_news_by_lanes, Planted::told_twice_by_lanes, Planted::told_is_told);
   CAPTURE(static_cast<int>(planted));
+  // These two take thousands of seeds: minutes under a sanitizer.
+  if (sanitized && (planted == Planted::old_news_by_lanes || planted == Planted::told_twice_by_lanes)) return;
   const std::optional<std::uint64_t> seed = found_by(planted, 20'000);
   CHECK(seed);
 }
