@@ -19,6 +19,23 @@ constexpr std::size_t read_at_once = 64;
 /// A lane that never runs dry looks into the rings as often.
 constexpr std::uint32_t borders_between_polls = 4;
 
+/// Writes what found a ring full, and reads up to `records_max` of each: `hear(EdgeNews&, Life from)`. A
+/// record that is no news breaks its ring. True: there was something.
+template <class Hear>
+bool read_rings(const Edges::Known& known, std::size_t records_max, Hear&& hear) {
+  bool some = false;
+  for (const auto& peer : known.peers) {
+    if (peer->held_up.load(std::memory_order_relaxed)) Edges::write_left_over(*peer);
+    ring::RingCarrier& carrier = *peer->ring.carrier;
+    some |= carrier.poll(records_max, [&](const ring::Record& record) {
+      auto news = news_in(record);
+      if (!news) return carrier.break_off();
+      hear(*news, peer->ring.peer);
+    }) == ring::Polled::some;
+  }
+  return some;
+}
+
 }  // namespace
 
 void Lanes::add_ring(Life peer, std::shared_ptr<ring::RingCarrier> carrier) {
@@ -96,25 +113,12 @@ void Lanes::edges_at_border(Lane& lane, std::int64_t now) {
   if (!lane.known->peers.empty() && ++lane.borders % borders_between_polls == 0) read_edges(lane);
 }
 
-/// Reads what peers wrote, and writes what found their rings full; rows that it makes ready are in the lane's
-/// deque. True: there was something.
+/// Rows that it makes ready are in the lane's deque.
 bool Lanes::read_edges(Lane& lane) {
   look_at_rings(lane);
   if (!edge_news(lane)) return false;
-  bool some = false;
   const std::shared_ptr<const Edges::Known> known = lane.known;  // Reading may look at the rings again.
-  for (const auto& peer : known->peers) {
-    if (peer->held_up.load(std::memory_order_relaxed)) Edges::write_left_over(*peer);
-    ring::RingCarrier& carrier = *peer->ring.carrier;
-    some |= carrier.poll(read_at_once, [&](const ring::Record& record) {
-      if (auto news = news_in(record)) {
-        hear_edge(lane, *news, peer->ring.peer);
-      } else {
-        carrier.break_off();
-      }
-    }) == ring::Polled::some;
-  }
-  return some;
+  return read_rings(*known, read_at_once, [&](EdgeNews& news, Life from) { hear_edge(lane, news, from); });
 }
 
 bool Lanes::edge_news(const Lane& lane) const {
@@ -163,18 +167,9 @@ void Lanes::hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from) {
 }
 
 bool Lanes::poll_rings() {
-  const std::shared_ptr<const Edges::Known> known = edges_.known();
-  bool some = false;
-  for (const auto& peer : known->peers) {
-    if (peer->held_up.load(std::memory_order_relaxed)) Edges::write_left_over(*peer);
-    ring::RingCarrier& carrier = *peer->ring.carrier;
-    some |= carrier.poll(limits::flush_operations, [&](const ring::Record& record) {
-      auto news = news_in(record);
-      if (!news) return carrier.break_off();
-      if (events_.edge_news) events_.edge_news(peer->ring.peer, as_message(std::move(*news)));
-    }) == ring::Polled::some;
-  }
-  return some;
+  return read_rings(*edges_.known(), limits::flush_operations, [&](EdgeNews& news, Life from) {
+    if (events_.edge_news) events_.edge_news(from, as_message(std::move(news)));
+  });
 }
 
 }  // namespace dag

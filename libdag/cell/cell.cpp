@@ -141,7 +141,7 @@ std::uint64_t Cell::by_first_try(Epoch epoch, const message::TaskBits& tasks) co
   message::TaskBits{tasks.first, tasks.bits & ~found}.each([&](TaskId task) {
     const auto settled = settled_.find(task);
     if (settled != settled_.end() && settled->second.record.attempt == AttemptId{epoch, 1}) {
-      found |= std::uint64_t{1} << task.index % 64;
+      found |= message::bit_of(task).bits;
     }
   });
   return found;
@@ -223,7 +223,9 @@ void Cell::settle_first_try(const message::TaskBits& some, std::uint32_t shard,
     tell_followers({plain_record({task, {epoch, 1}}), state_.homes[shard].home});
   });
   if (listeners_.empty()) return;
-  some.each([&](TaskId task) { tell_listeners(plain_record({task, {epoch, 1}}), news); });
+  some.each([&](TaskId task) {
+    if (listeners_.contains(task.index)) tell_listeners(plain_record({task, {epoch, 1}}), news);
+  });
 }
 
 void Cell::tell_listeners(const OutcomeRecord& said, std::map<std::uint32_t, message::Settled>& news) const {

@@ -105,7 +105,7 @@ message::Assign Cell::assignment(std::uint32_t shard) const {
     for (std::uint32_t word = 0; word < known.size(); ++word) {
       message::TaskBits some{{0, word * 64}, 0};
       message::TaskBits{{0, word * 64}, known[word]}.each([&](TaskId task) {
-        const std::uint64_t bit = std::uint64_t{1} << task.index % 64;
+        const std::uint64_t bit = message::bit_of(task).bits;
         if (plan_->shard_of[task.index] == shard || (around[word] & bit) != 0) some.bits |= bit;
       });
       if (some.bits != 0) tried.tasks.push_back(some);

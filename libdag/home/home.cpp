@@ -103,7 +103,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
       if (row == no_row) continue;
       if (table[row].ghost) {
         if (is(row, flag::consumed) && plan->shard_of[table[row].task] == shard) {
-          tell_consumed(shard, table[row].id);
+          message::add_task(consumed[shard], table[row].id);
         }
       } else if (is(row, flag::noted)) {
         const std::span<const std::uint32_t> shards = foreign_shards(row);

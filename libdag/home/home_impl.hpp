@@ -161,10 +161,6 @@ class Home::Impl {
     std::vector<message::Tried> tried;
     std::size_t bytes = 0;
   };
-  /// What left and is not recorded.
-  struct SaidStep {
-    std::vector<Entry> entries;
-  };
 
   Impl(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate,
        RecordSink& sink, std::unique_ptr<HomePlacement> placement);
@@ -350,7 +346,6 @@ class Home::Impl {
   Life home_of(std::uint32_t shard) const { return state.homes[shard].home; }
   void send(Life to, JobMessage message) { effects.emplace_back(SendMessage{to, std::move(message)}); }
   void release(Life at, const OutputName& name);
-  void tell_consumed(std::uint32_t shard, TaskId task);
   /// `what` makes what is recorded; it is not called when nobody listens.
   template <class What>
   void say(TaskId task, AttemptId attempt, What&& what) {
@@ -438,8 +433,8 @@ class Home::Impl {
   std::deque<std::uint32_t> to_pump;                       ///< chains
 
   // Towards the cell.
-  std::deque<Cut> cuts;        ///< that have not left; the last one is being filled
-  std::deque<SaidStep> steps;  ///< that have left and are not recorded, from number steps_known on
+  std::deque<Cut> cuts;                  ///< that have not left; the last one is being filled
+  std::deque<std::vector<Entry>> steps;  ///< that have left and are not recorded, from number steps_known on
   std::uint64_t steps_known = 0;
   /// Tasks whose bytes nobody will ask for, and how many steps must be recorded before that is said: a home
   /// that comes after this one goes on from values that are recorded, so those before it go when those behind

@@ -108,13 +108,8 @@ void Home::Impl::write_plain(message::Outcomes& outcomes, RowIndex row) const {
     outcomes.plain.push_back(name);
     return;
   }
-  const message::TaskBits bit = message::bit_of(name.task);
-  const std::size_t begin = outcomes.steps.empty() ? 0 : outcomes.steps.back().first_try;
-  // Neighbours end one after the other, mostly.
-  if (outcomes.first_try.size() == begin || outcomes.first_try.back().first != bit.first) {
-    outcomes.first_try.push_back({bit.first, 0});
-  }
-  outcomes.first_try.back().bits |= bit.bits;
+  message::add_task(outcomes.first_try, name.task,
+                    outcomes.steps.empty() ? 0 : outcomes.steps.back().first_try);
 }
 
 void Home::Impl::write(message::Outcomes& outcomes, Entry entry) {
@@ -247,12 +242,11 @@ void Home::Impl::flush() {
   for (const Entry entry : cut.entries) set(entry.row, flag::left);
   std::size_t begin = 0;
   for (const StepEnd& end : cut.steps) {
-    SaidStep said;
-    said.entries.assign(cut.entries.begin() + static_cast<std::ptrdiff_t>(begin),
-                        cut.entries.begin() + static_cast<std::ptrdiff_t>(end.entries));
+    std::vector<Entry> said(cut.entries.begin() + static_cast<std::ptrdiff_t>(begin),
+                            cut.entries.begin() + static_cast<std::ptrdiff_t>(end.entries));
     begin = end.entries;
     std::uint32_t rows = 0;
-    for (const Entry entry : said.entries) {
+    for (const Entry entry : said) {
       write(outcomes, entry);
       rows += entry.growth ? 0 : 1;
     }
@@ -278,15 +272,14 @@ void Home::Impl::withdraw(RowIndex changed) {
     if (is(successor, flag::sent | flag::grown_sent)) users.insert(successor);
   });
   if (users.empty() || options.planted == Planted::not_withdrawn) return;
-  const auto uses = [&](const SaidStep& step) {
-    return std::any_of(step.entries.begin(), step.entries.end(),
-                       [&](Entry entry) { return users.contains(entry.row); });
+  const auto uses = [&](const std::vector<Entry>& step) {
+    return std::any_of(step.begin(), step.end(), [&](Entry entry) { return users.contains(entry.row); });
   };
   const auto first = std::find_if(steps.begin(), steps.end(), uses);
   std::vector<Entry> entries;
   for (auto step = first; step != steps.end(); ++step) {
-    for (const Entry entry : step->entries) rows_said -= entry.growth ? 0 : 1;
-    entries.insert(entries.end(), step->entries.begin(), step->entries.end());
+    for (const Entry entry : *step) rows_said -= entry.growth ? 0 : 1;
+    entries.insert(entries.end(), step->begin(), step->end());
   }
   const bool had_left = first != steps.end();
   steps.erase(first, steps.end());
@@ -308,9 +301,9 @@ void Home::Impl::withdraw(RowIndex changed) {
 void Home::Impl::steps_recorded(std::uint64_t count) {
   DAG_CHECK(count <= steps_known + steps.size());
   for (; steps_known < count; ++steps_known) {
-    const SaidStep step = std::move(steps.front());
+    const std::vector<Entry> step = std::move(steps.front());
     steps.pop_front();
-    for (const Entry entry : step.entries) {
+    for (const Entry entry : step) {
       if ((notes[entry.row].flags & (flag::lean | flag::known)) == flag::lean) {
         lean_settled(entry.row);
       } else {

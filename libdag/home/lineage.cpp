@@ -257,7 +257,7 @@ void Home::Impl::maybe_let_go(RowIndex row) {
     set(row, flag::let_go | flag::consumed);
     table[row].output.clear();
     const std::uint32_t shard = shard_of(*plan, table[row].id);
-    tell_consumed(shard, table[row].id);
+    message::add_task(consumed[shard], table[row].id);
     return;
   }
   if (!is(row, flag::settled) || is(row, flag::kept)) return;
@@ -305,13 +305,6 @@ void Home::Impl::drop_revived() {
 
 void Home::Impl::release(Life at, const OutputName& name) {
   if (alive(at)) releases[at].push_back(name);
-}
-
-void Home::Impl::tell_consumed(std::uint32_t shard, TaskId task) {
-  std::vector<message::TaskBits>& told = consumed[shard];
-  const message::TaskBits bit = message::bit_of(task);
-  if (told.empty() || told.back().first != bit.first) told.push_back({bit.first, 0});
-  told.back().bits |= bit.bits;
 }
 
 void Home::Impl::on(Life, const message::Consumed& message) {

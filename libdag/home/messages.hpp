@@ -148,6 +148,13 @@ struct TaskBits {
 inline TaskBits bit_of(TaskId task) {
   return {{task.origin, task.index & ~63u}, std::uint64_t{1} << task.index % 64};
 }
+/// Adds a task to `all` from place `begin` on. Those of one word come one after the other, mostly, so only
+/// the last is looked at.
+inline void add_task(std::vector<TaskBits>& all, TaskId task, std::size_t begin = 0) {
+  const TaskBits bit = bit_of(task);
+  if (all.size() == begin || all.back().first != bit.first) all.push_back({bit.first, 0});
+  all.back().bits |= bit.bits;
+}
 /// Tasks that finished by the first attempt of that epoch.
 struct FirstTry {
   Epoch epoch;
