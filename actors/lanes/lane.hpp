@@ -15,12 +15,13 @@ namespace dag {
 
 using LaneClock = std::chrono::steady_clock;
 
-/// A report that has waited this long goes to the home at the next task border.
+/// A report goes to the home at the first task border at which it is this old, and before a kernel that is
+/// expected to run for longer: the home wakes for each of them, on a core that a lane runs on.
 inline constexpr Duration report_age_max = std::chrono::milliseconds(1);
+/// The same when somebody waits for what the home makes of it.
+inline constexpr Duration pressing_age_max = std::chrono::microseconds(100);
 /// News of an end for another process does not wait longer than this while its lane runs short rows.
 inline constexpr Duration edge_age_max = std::chrono::nanoseconds(limits::flush_age_ns / 2);
-/// Before and after a kernel that is expected to run, or ran, this long a report does not wait.
-inline constexpr Duration long_kernel = std::chrono::microseconds(100);
 /// What waking a sleeping lane costs: it pays for more queued work than this.
 inline constexpr Duration wake_cost = std::chrono::microseconds(10);
 
@@ -71,8 +72,8 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   TaskId task;
   std::string_view task_name;
   /// What it has not reported yet: rows of one shard follow each other, mostly, but news of other shards'
-  /// rows come in between. Sent together when the first is old, when there is much, and when there is nothing
-  /// to do.
+  /// rows come in between. Sent together when the first is old, when there is much, and before the lane
+  /// sleeps.
   struct OpenReport {
     std::shared_ptr<LaneShard> shard;
     LaneReport report;
@@ -80,6 +81,7 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   std::vector<OpenReport> reports;
   std::size_t current = 0;         ///< the one that was used last
   std::int64_t reports_since = 0;  ///< ticks
+  bool pressing = false;           ///< somebody waits for what the home makes of them
   /// What it tells other processes and has not written, per peer in `known`; and other shards of this one.
   std::shared_ptr<const Edges::Known> known = std::make_shared<const Edges::Known>();
   std::vector<std::vector<EdgeNews>> batches;

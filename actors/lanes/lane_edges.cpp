@@ -153,7 +153,10 @@ void Lanes::hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from) {
           lane.rows.push({shard, ready});
         },
         [&](RowIndex held) { report.decide.push_back(held); });
-    if (arrival == Arrival::ended) report.ghosts.push_back(ghost);
+    if (arrival == Arrival::ended) {
+      report.ghosts.push_back(ghost);
+      lane.pressing = lane.pressing || !report.decide.empty() || shard->table[ghost].home_waits;
+    }
     shard->gate.leave(lane.index);
     if (arrival == Arrival::ended) return;
     if (arrival == Arrival::for_home) break;

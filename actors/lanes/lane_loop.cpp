@@ -53,7 +53,7 @@ std::optional<Work> Lanes::find_work(Lane& lane) {
   lane.last_end = 0;
   write_edges(lane);
   if (auto work = look_everywhere(lane)) return work;
-  let_go(lane);
+  if (lane.pressing) send_reports(lane);
   lane.enters(nullptr);
   if (retired_count_.load(std::memory_order_relaxed) > 0) let_go_of_retired();
   return search(lane);
@@ -74,6 +74,7 @@ LaneReport& Lanes::report_to(Lane& lane, LaneShard& shard) {
 }
 
 void Lanes::send_reports(Lane& lane) {
+  lane.pressing = false;
   for (Lane::OpenReport& open : lane.reports) {
     if (open.report.empty()) continue;
     open.shard->report(std::exchange(open.report, {}));
@@ -85,6 +86,11 @@ void Lanes::send_reports(Lane& lane) {
     return open.shard->retired.load(std::memory_order_relaxed) &&
            !(lane.next_row && lane.next_shard == open.shard.get());
   });
+}
+
+/// How old its reports may become.
+std::int64_t Lanes::report_ticks(const Lane& lane) const {
+  return lane.pressing ? pressing_ticks_ : age_ticks_;
 }
 
 /// Of everything that others wait for, and of the shards it was about.
@@ -105,6 +111,7 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   if (!table.gather_inputs(row.row, lane.blobs, lane.views, missing_edge)) {
     table.apply(row.row, TakenBack{row.attempt});
     report.missing_inputs.push_back(row.row);
+    lane.pressing = true;
     return;
   }
   table.prefetch_successors(row.row);
@@ -117,7 +124,7 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   if (expected.ticks > edge_ticks_) {
     write_edges(lane);
     if (expected.ticks > wake_ticks_ && lane.rows.size() > 0) work_was_added();
-    if (expected.ticks > long_ticks_) send_reports(lane);
+    if (expected.ticks > report_ticks(lane)) send_reports(lane);
   }
   lane.job = shard.job;
   lane.task = about.id;
@@ -152,7 +159,7 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
     end_slowly(lane, shard, row, collect(call, std::move(error)), ran);
     edges_at_border(lane, ended);
   }
-  if (ran > long_kernel || ended - lane.reports_since > age_ticks_ ||
+  if (ended - lane.reports_since > report_ticks(lane) ||
       report_to(lane, shard).size() >= limits::flush_operations) {
     send_reports(lane);
   }
@@ -174,6 +181,8 @@ void Lanes::end_row(Lane& lane, LaneShard& shard, ClaimedRow row, Blob&& output,
         lane.rows.push({&shard, ready});
       },
       [&](RowIndex held) { report.decide.push_back(held); });
+  lane.pressing = lane.pressing || !report.decide.empty() || table[row.row].home_waits ||
+                  (!table[row.row].told && !table.other_shards(row.row).empty());
   if (report.quick.capacity() == 0) report.quick.reserve(limits::flush_operations);
   report.quick.push_back({row.row, row.attempt, ran});
 }
@@ -201,6 +210,7 @@ void Lanes::end_slowly(Lane& lane, LaneShard& shard, ClaimedRow row, KernelResul
   }
   slow.ended.ran = ran;
   report_to(lane, shard).slow.push_back(std::move(slow));
+  lane.pressing = true;
 }
 
 void Lanes::run_handed_out(Lane& lane, const HandedOut& work) {

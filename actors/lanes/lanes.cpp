@@ -27,7 +27,7 @@ Lanes::Lanes(LanesOptions options, LaneEvents events)
     : options_(std::move(options)),
       events_(std::move(events)),
       wake_ticks_(clock_.ticks(wake_cost)),
-      long_ticks_(clock_.ticks(long_kernel)),
+      pressing_ticks_(clock_.ticks(pressing_age_max)),
       age_ticks_(clock_.ticks(report_age_max)),
       edge_ticks_(clock_.ticks(edge_age_max)),
       lanes_(options_.cores.size()),

@@ -131,6 +131,7 @@ class Lanes {
   void run_handed_out(Lane& lane, const HandedOut& work);
   LaneReport& report_to(Lane& lane, LaneShard& shard);
   void send_reports(Lane& lane);
+  std::int64_t report_ticks(const Lane& lane) const;
   void let_go(Lane& lane);
 
   // lane_edges.cpp: ends that concern other shards
@@ -164,7 +165,7 @@ class Lanes {
   JobActors actors_;
   const TickClock clock_;
   // Limits of lane.hpp, in ticks.
-  const std::int64_t wake_ticks_, long_ticks_, age_ticks_, edge_ticks_;
+  const std::int64_t wake_ticks_, pressing_ticks_, age_ticks_, edge_ticks_;
   Inbox inbox_;
   Edges edges_;
   /// Where each lane is now. One is replaced when it is abandoned, but kept until the end with the others, in

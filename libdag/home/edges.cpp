@@ -192,6 +192,7 @@ void Home::Impl::decide(RowIndex row) {
     if (parent != no_row && !is(parent, flag::grown_settled | flag::settled)) settled = false;
     if (!settled && options.planted != Planted::effects_early) {
       set(row, flag::awaits_settled);
+      pressing = true;
       return;
     }
     unset(row, flag::awaits_settled);

@@ -295,6 +295,7 @@ std::optional<Instant> Home::wake_at() const {
   for (const auto& [row, until] : impl_->revived) {
     if (!at || until < *at) at = until;
   }
+  if (const auto leaves = impl_->leaves_at(); leaves && (!at || *leaves < *at)) at = leaves;
   return at;
 }
 void Home::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots, Instant now) {

@@ -33,6 +33,9 @@ inline constexpr std::size_t cut_entries_max = 4096;
 inline constexpr std::size_t cut_bytes_max = 256 * 1024;
 /// Rows of one cut: those that a bit tells of cost little to send, but are remembered meanwhile.
 inline constexpr std::size_t cut_rows_max = 64 * 1024;
+/// A cut leaves this long after the one before it, if nobody waits for it: recording it costs some messages
+/// between processes, however little is in it.
+inline constexpr Duration cut_interval = std::chrono::milliseconds(2);
 /// A step that needs something takes no more rows: what is in it waits for all that it needs.
 inline constexpr std::size_t needy_step_rows = 32;
 
@@ -281,6 +284,7 @@ class Home::Impl {
   bool inputs_sent(RowIndex row) const;
   bool left_no_trace(RowIndex call) const;
   void wake_parked_by(RowIndex row);
+  std::optional<Instant> leaves_at() const;
   void flush();
   void own_settled(RowIndex row);
   void lean_settled(RowIndex row);
@@ -446,6 +450,8 @@ class Home::Impl {
   std::uint64_t rows_own = 0;
   std::uint64_t rows_said = 0;  ///< in cuts that left
   bool cell_heard = false;
+  bool pressing = false;  ///< somebody waits for what is to be recorded
+  Instant cut_left;       ///< when the last one did
   std::uint64_t position = 0;
   std::map<std::uint64_t, message::Settled> ahead;  ///< that came before what comes before them
 

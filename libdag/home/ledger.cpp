@@ -45,6 +45,7 @@ void Home::Impl::put(RowIndex row, bool growth) {
   if (cut.steps.empty()) cut.steps.emplace_back();
   if ((notes[row].flags & (flag::elsewhere | flag::by_order)) == flag::elsewhere) need(cut, row);
   cut.entries.push_back({row, growth});
+  pressing = pressing || is(row, flag::wanted);
   cut.steps.back().entries = static_cast<std::uint32_t>(cut.entries.size());
   const bool record = growth || !simple(row) || (is(row, flag::known) && table.draft_of(table[row]).returns);
   cut.bytes += record ? record_bytes + table[row].output.load().size_bytes() : name_bytes;
@@ -139,6 +140,7 @@ void Home::Impl::write(message::Outcomes& outcomes, Entry entry) {
 void Home::Impl::put_tried(RowIndex row) {
   open_cut().tried.push_back({table[row].id, tries.at(row).failed});
   unrecorded[row] = outcomes_sent + cuts.size();
+  pressing = true;
 }
 
 bool Home::Impl::inputs_sent(RowIndex row) const {
@@ -224,13 +226,22 @@ void Home::Impl::wake_parked_by(RowIndex row) {
   }
 }
 
+/// When the next cut leaves; nothing when there is none, or one is under way.
+std::optional<Instant> Home::Impl::leaves_at() const {
+  if (recounting || over || cuts.empty() || outcomes_sent != outcomes_recorded) return std::nullopt;
+  const bool last_rows = rows_said + cuts.front().entries.size() >= rows_own;
+  if (pressing || last_rows || cuts.size() > 1) return now;
+  return std::max(now, cut_left + cut_interval);
+}
+
 void Home::Impl::flush() {
-  if (recounting || over || outcomes_sent != outcomes_recorded) return;
-  if (cuts.empty()) {
-    if (cell_heard) return;
-    cuts.emplace_back();  // Nothing ended yet, or there is nothing that could: the cell is to know.
+  if (!cell_heard && !recounting && !over) {
+    if (cuts.empty()) cuts.emplace_back();  // Also when nothing could end: the cell is to know.
+    cell_heard = pressing = true;
   }
-  cell_heard = true;
+  if (leaves_at() != now) return;
+  pressing = false;
+  cut_left = now;
   Cut cut = std::move(cuts.front());
   cuts.pop_front();
   message::Outcomes outcomes;
@@ -295,7 +306,9 @@ void Home::Impl::withdraw(RowIndex changed) {
     unset(entry.row, flag::left | (entry.growth ? flag::grown_sent : flag::sent));
     to_send.push_back(entry.row);
   }
-  if (had_left) open_cut();  // The cell is to know, also when there is nothing new to say.
+  if (!had_left) return;
+  open_cut();  // The cell is to know, also when there is nothing new to say.
+  pressing = true;
 }
 
 void Home::Impl::steps_recorded(std::uint64_t count) {
@@ -405,7 +418,9 @@ void Home::Impl::own_settled(RowIndex row) {
 void Home::Impl::on(Life, const message::Keep& keep) {
   for (const TaskId task : keep.tasks) {
     const RowIndex row = table.find(task);
-    if (row != no_row && !table[row].ghost && !is(row, flag::let_go)) set(row, flag::kept | flag::wanted);
+    if (row == no_row || table[row].ghost || is(row, flag::let_go)) continue;
+    set(row, flag::kept | flag::wanted);
+    pressing = true;
   }
 }
 

@@ -35,8 +35,9 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
   part->rows.assign(count, no_row);
 
   // Rows of ours, then ghosts of foreign predecessors; both in the order of the tasks.
-  std::vector<bool> ghost(count, false);
+  std::vector<bool> ghost(count, false), has_successors(count, false);
   for (const Edge& edge : fragment->edges) {
+    has_successors[edge.predecessor] = true;
     if (is_mine(edge.successor) && !is_mine(edge.predecessor)) ghost[edge.predecessor] = true;
   }
   std::uint32_t needed = 0;
@@ -55,6 +56,7 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
     made.ghost = !is_mine(task);
     const TaskDraft& draft = fragment->tasks[task];
     made.ends_by_itself = plain(*fragment, draft);
+    made.home_waits = !has_successors[task];
     Word word;
     if (!made.ghost) {
       DAG_CHECK(draft.edge_count < Word::open_max);
@@ -82,6 +84,9 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
     // Its condition is evaluated where the predecessor ran, so that end is more than a lane says quickly.
     if (edge.kind == EdgeKind::conditional && part->rows[edge.predecessor] != no_row) {
       rows_[part->rows[edge.predecessor]].ends_by_itself = false;
+    }
+    if (edge.kind != EdgeKind::strong && part->rows[edge.predecessor] != no_row) {
+      rows_[part->rows[edge.predecessor]].home_waits = true;
     }
   }
   if (sharding != nullptr) add_other_shards(*part, *fragment, *sharding);

@@ -41,6 +41,9 @@ struct Row {
   bool told = false;
   /// It started anew in this epoch: what shards were told of it has to be put right, which is the home's.
   bool told_by_home = false;
+  /// Somebody waits for what the home makes of its end: rows behind weak edges, or, when there are none
+  /// behind it, a client.
+  bool home_waits = false;
 };
 static_assert(sizeof(Row) <= 48, "a row's hot fields share a cache line most of the time");
 

@@ -119,22 +119,30 @@ class LocalJob {
   void run() {
     run_until([&] { return job_ended.has_value(); });
   }
-  /// Everything that can happen without time passing.
+  /// Everything that can happen without time passing, but for the little that homes wait with a cut.
   void settle_down() {
-    while (step()) {
-    }
+    const Instant until = now + std::chrono::milliseconds(5);
+    do {
+      while (step()) {
+      }
+    } while (wakes_at().value_or(until) < until && wait());
   }
-  /// Time passes until somebody wants to wake up. False: nobody does.
-  bool wait() {
+  /// When somebody wants to wake up.
+  std::optional<Instant> wakes_at() const {
     std::optional<Instant> at;
     const auto earliest = [&](std::optional<Instant> when) {
       if (when && (!at || *when < *at)) at = when;
     };
-    for (Process& process : processes_) {
+    for (const Process& process : processes_) {
       if (!process.up) continue;
       earliest(process.runner->wake_at());
-      for (auto& [shard, box] : process.homes) earliest(box->home.wake_at());
+      for (const auto& [shard, box] : process.homes) earliest(box->home.wake_at());
     }
+    return at;
+  }
+  /// Time passes until then. False: nobody does.
+  bool wait() {
+    const std::optional<Instant> at = wakes_at();
     if (!at) return false;
     now = std::max(now, *at);
     for (Process& process : processes_) {
