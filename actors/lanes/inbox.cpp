@@ -11,7 +11,7 @@ void Inbox::push(Work work) {
   bands_[static_cast<std::size_t>(work.band)].push_back(std::move(work));
 }
 
-std::optional<Work> Inbox::pop(Priority at_least, std::atomic<const LaneShard*>& inside, Deque& deque,
+std::optional<Work> Inbox::pop(Priority at_least, std::atomic<const LaneShard*>& inside, LaneRows& rows,
                                std::size_t more) {
   const std::lock_guard lock(mutex_);
   for (std::size_t band = bands_.size(); band-- > static_cast<std::size_t>(at_least);) {
@@ -24,7 +24,7 @@ std::optional<Work> Inbox::pop(Priority at_least, std::atomic<const LaneShard*>&
     size_.fetch_sub(1, std::memory_order_release);
     if (first_pressing) pressing_.fetch_sub(1, std::memory_order_release);
     for (; more > 0 && !first_pressing && !works.empty() && !pressing(works.front()); --more) {
-      deque.push(works.front().ready);  // Under the lock: see Lanes::sweep.
+      rows.push(works.front().ready);  // Under the lock: see Lanes::sweep.
       works.pop_front();
       size_.fetch_sub(1, std::memory_order_release);
     }

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <optional>
 
-#include "actors/lanes/deque.hpp"
+#include "actors/lanes/lane_rows.hpp"
 #include "actors/lanes/lane_shard.hpp"
 #include "libdag/home/attempt.hpp"
 
@@ -46,7 +46,7 @@ class Inbox {
   std::size_t size() const { return size_.load(std::memory_order_acquire); }
   /// The first of at least this band. `inside` is set to a row's shard before anybody can see the row gone
   /// from here. When it is a normal row, up to `more` rows behind it of the same kind go to `deque`.
-  std::optional<Work> pop(Priority at_least, std::atomic<const LaneShard*>& inside, Deque& deque,
+  std::optional<Work> pop(Priority at_least, std::atomic<const LaneShard*>& inside, LaneRows& rows,
                           std::size_t more);
   /// Rows only, oldest first, for another process; at most `count`.
   std::vector<RowIndex> take_rows(const LaneShard* shard, std::size_t count);

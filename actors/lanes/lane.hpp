@@ -6,8 +6,8 @@
 #include <condition_variable>
 #include <thread>
 
-#include "actors/lanes/deque.hpp"
 #include "actors/lanes/kernel_times.hpp"
+#include "actors/lanes/lane_rows.hpp"
 #include "actors/lanes/lanes.hpp"
 #include "libdag/base/limits.hpp"
 
@@ -17,7 +17,7 @@ using LaneClock = std::chrono::steady_clock;
 
 /// A report goes to the home at the first task border at which it is this old, and before a kernel that is
 /// expected to run for longer: the home wakes for each of them, on a core that a lane runs on.
-inline constexpr Duration report_age_max = std::chrono::milliseconds(1);
+inline constexpr Duration report_age_max = std::chrono::milliseconds(2);
 /// The same when somebody waits for what the home makes of it.
 inline constexpr Duration pressing_age_max = std::chrono::microseconds(100);
 /// News of an end for another process does not wait longer than this while its lane runs short rows.
@@ -55,7 +55,7 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   const std::size_t index;
   const int core;
   const std::string name;
-  Deque rows;
+  LaneRows rows;
   std::thread thread;
   std::atomic<bool> abandoned{false};
   /// The shard whose row it runs or may have taken: it may not go away.
@@ -89,6 +89,7 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   std::size_t unwritten = 0, unwritten_bytes = 0;
   std::int64_t written_at = 0;  ///< ticks
   std::uint32_t borders = 0;
+  std::int64_t looked_at = 0;       ///< into the rings, ticks
   LaneShard* next_shard = nullptr;  ///< of `next_row`
   /// The first row its last one made ready: already claimed, runs at once.
   std::optional<ClaimedRow> next_row;

@@ -16,7 +16,7 @@ namespace {
 
 /// Records that are read before the lane looks at its own rows again.
 constexpr std::size_t read_at_once = 64;
-/// A lane that never runs dry looks into the rings as often.
+/// A lane that never runs dry looks into the rings as often, or when the last look is some microseconds old.
 constexpr std::uint32_t borders_between_polls = 4;
 
 /// Writes what found a ring full, and reads up to `records_max` of each: `hear(EdgeNews&, Life from)`. A
@@ -110,7 +110,10 @@ void Lanes::edges_at_border(Lane& lane, std::int64_t now) {
     write_edges(lane);
     lane.written_at = now;
   }
-  if (!lane.known->peers.empty() && ++lane.borders % borders_between_polls == 0) read_edges(lane);
+  if (lane.known->peers.empty()) return;
+  if (now - lane.looked_at <= edge_ticks_ && ++lane.borders % borders_between_polls != 0) return;
+  lane.looked_at = now;
+  read_edges(lane);
 }
 
 /// Rows that it makes ready are in the lane's deque.

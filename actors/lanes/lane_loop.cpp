@@ -182,7 +182,7 @@ void Lanes::end_row(Lane& lane, LaneShard& shard, ClaimedRow row, Blob&& output,
       },
       [&](RowIndex held) { report.decide.push_back(held); });
   lane.pressing = lane.pressing || !report.decide.empty() || table[row.row].home_waits ||
-                  (!table[row.row].told && !table.other_shards(row.row).empty());
+                  (table[row.row].awaited && !table[row.row].told);
   if (report.quick.capacity() == 0) report.quick.reserve(limits::flush_operations);
   report.quick.push_back({row.row, row.attempt, ran});
 }

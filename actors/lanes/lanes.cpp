@@ -138,9 +138,9 @@ std::vector<RowIndex> Lanes::take_rows(const LaneShard& shard, std::size_t count
   std::vector<RowIndex> rows = inbox_.take_rows(&shard, count);
   std::vector<ReadyRow> others;
   for (std::size_t i = 0; i < lanes_.size() && rows.size() < count; ++i) {
-    Deque& deque = lane(i).rows;
-    for (std::uint64_t left = deque.size(); left > 0 && rows.size() < count; --left) {
-      const auto ready = deque.steal([](LaneShard*) {});
+    LaneRows& queued = lane(i).rows;
+    for (std::uint64_t left = queued.size(); left > 0 && rows.size() < count; --left) {
+      const auto ready = queued.steal([](LaneShard*) {});
       if (!ready) continue;  // A lane was faster.
       if (ready->shard == &shard) {
         rows.push_back(ready->row);
@@ -177,11 +177,12 @@ void Lanes::sweep(const LaneShard* shard) {
   inbox_.drop(shard);
   std::vector<ReadyRow> others;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    Deque& deque = lane(i).rows;
-    const std::uint64_t until = deque.taken() + deque.size();  // What came later is not of this shard.
-    while (deque.taken() < until && deque.size() > 0) {
-      const auto ready = deque.steal([](LaneShard*) {});
-      if (ready && ready->shard != shard) others.push_back(*ready);
+    for (Deque& deque : lane(i).rows.deques()) {
+      const std::uint64_t until = deque.taken() + deque.size();  // What came later is not of this shard.
+      while (deque.taken() < until && deque.size() > 0) {
+        const auto ready = deque.steal([](LaneShard*) {});
+        if (ready && ready->shard != shard) others.push_back(*ready);
+      }
     }
   }
   for (const ReadyRow& other : others) inbox_.push({other, nullptr, Priority::normal});

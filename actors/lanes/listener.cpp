@@ -1,7 +1,7 @@
 // The thread that looks into rings when no lane does: all lanes may run long kernels. It sleeps on a bell of
 // its own, which a peer rings when it finds no lane asleep. Then it gives the lanes a moment: those that run
 // short kernels read the rings between two of them. So while peers say nothing it costs nothing, and while
-// they say much, one wake per moment.
+// they say much, one wake per moment; and the moments become longer as long as lanes do read.
 
 #include <pthread.h>
 
@@ -12,8 +12,8 @@
 namespace dag {
 namespace {
 
-/// How long news may wait for a lane.
-constexpr Duration patience = std::chrono::milliseconds(1);
+/// How long news may wait for a lane, when lanes run long kernels; and when they did not lately.
+constexpr Duration patience_min = std::chrono::milliseconds(1), patience_max = std::chrono::milliseconds(16);
 /// As for lanes: a peer may swallow a call.
 constexpr Duration sleep_max = std::chrono::seconds(2);
 
@@ -37,6 +37,7 @@ void Lanes::ring_went() {
 }
 
 void Lanes::listen() {
+  Duration patience = patience_min;
   while (!stopping_.load()) {
     bells_.listener.prepare_wait();
     if (stopping_.load() || ring_news(*edges_.known())) {
@@ -56,6 +57,7 @@ void Lanes::listen() {
       look = look || (carrier.has_news() && carrier.polled_bytes() == before[i]) ||
              known->peers[i]->held_up.load(std::memory_order_relaxed);
     }
+    patience = look ? patience_min : std::min(patience * 2, patience_max);
     if (look && !stopping_.load()) poll_rings();
   }
 }

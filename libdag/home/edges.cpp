@@ -51,7 +51,6 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
     if (submitted && plan->shards > 1) {
       const std::span<const std::uint32_t> shards = foreign_shards(row);
       note.consumers += static_cast<std::uint32_t>(shards.size());
-      if (!shards.empty()) note.flags |= flag::awaited;
     }
     // What nobody in the graph reads, a client may ask for.
     if (submitted && note.consumers == 0) note.flags |= flag::kept;
@@ -271,7 +270,7 @@ void Home::Impl::note(RowIndex row, bool by_lane) {
 bool Home::Impl::note_lean(RowIndex row) {
   if ((notes[row].flags & (flag::lean | flag::known | flag::wanted)) != flag::lean) return false;
   if (sink.enabled() || parked_rows > 0 || !askers.empty()) return false;
-  if (is(row, flag::awaited) && !table[row].told) return false;
+  if (table[row].awaited && !table[row].told) return false;
   bool sent = true;
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
     sent = sent && (table[predecessor].ghost || is(predecessor, flag::sent));

@@ -35,7 +35,7 @@ inline constexpr std::size_t cut_bytes_max = 256 * 1024;
 inline constexpr std::size_t cut_rows_max = 64 * 1024;
 /// A cut leaves this long after the one before it, if nobody waits for it: recording it costs some messages
 /// between processes, however little is in it.
-inline constexpr Duration cut_interval = std::chrono::milliseconds(2);
+inline constexpr Duration cut_interval = std::chrono::milliseconds(10);
 /// A step that needs something takes no more rows: what is in it waits for all that it needs.
 inline constexpr std::size_t needy_step_rows = 32;
 
@@ -62,8 +62,7 @@ enum : std::uint32_t {
   wanted = 65536,      ///< a client has asked
   left = 131072,       ///< the cut that it is in has left, or is recorded
   elsewhere = 262144,  ///< it has predecessors in other shards
-  awaited = 524288,    ///< it has successors there
-  by_order = 1048576,  ///< a client cancelled it: that rests on nothing
+  by_order = 524288,   ///< a client cancelled it: that rests on nothing
 };
 }
 

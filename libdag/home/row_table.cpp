@@ -101,7 +101,7 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
   return slot;
 }
 
-void RowTable::add_other_shards(Part& part, const Fragment& fragment, const Sharding& sharding) const {
+void RowTable::add_other_shards(Part& part, const Fragment& fragment, const Sharding& sharding) {
   for (std::uint32_t task = 0; task < part.rows.size(); ++task) {
     if (part.rows[task] == no_row) continue;
     const auto first = static_cast<std::ptrdiff_t>(part.other_shards.size());
@@ -117,6 +117,13 @@ void RowTable::add_other_shards(Part& part, const Fragment& fragment, const Shar
     std::sort(part.other_shards.begin() + first, part.other_shards.end());
     part.other_shards.erase(std::unique(part.other_shards.begin() + first, part.other_shards.end()),
                             part.other_shards.end());
+    rows_[part.rows[task]].awaited = part.other_shards.end() - part.other_shards.begin() > first;
+  }
+  // The first that becomes ready runs at once.
+  for (std::uint32_t task = 0; task < part.rows.size(); ++task) {
+    std::stable_partition(part.lane_successors.begin() + part.first_out[task],
+                          part.lane_successors.begin() + part.first_out[task + 1],
+                          [&](RowIndex row) { return row != no_row && rows_[row].awaited; });
   }
   part.first_other.push_back(static_cast<std::uint32_t>(part.other_shards.size()));
 }

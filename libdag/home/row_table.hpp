@@ -44,6 +44,8 @@ struct Row {
   /// Somebody waits for what the home makes of its end: rows behind weak edges, or, when there are none
   /// behind it, a client.
   bool home_waits = false;
+  /// It has successors in other shards.
+  bool awaited = false;
 };
 static_assert(sizeof(Row) <= 48, "a row's hot fields share a cache line most of the time");
 
@@ -54,8 +56,9 @@ struct Part {
   std::vector<RowIndex> rows;            ///< per task; no_row where neither it nor a successor is ours
   std::vector<std::uint32_t> first_out;  ///< per task (and one more): where its out-edges begin in `out`
   std::vector<std::uint32_t> out;        ///< indices into fragment->edges, grouped by predecessor
-  /// As `out`: the row that a lane satisfies by itself, over a strong edge inside this shard; no_row for all
-  /// other edges. One load per edge on the hot path instead of three that depend on each other.
+  /// As `out`, but those that others wait for first: the row that a lane satisfies by itself, over a strong
+  /// edge inside this shard; no_row for all other edges. One load per edge on the hot path instead of three
+  /// that depend on each other.
   std::vector<RowIndex> lane_successors;
   /// When every task has a row: of task 0, the others follow. Spares readers of inputs the look into `rows`.
   RowIndex first_row = no_row;
@@ -207,7 +210,7 @@ class RowTable {
     if (after.what == Do::decide) decide(successor);
     return after;
   }
-  void add_other_shards(Part& part, const detail::Fragment& fragment, const Sharding& sharding) const;
+  void add_other_shards(Part& part, const detail::Fragment& fragment, const Sharding& sharding);
   /// Can become ready without anybody looking at it again.
   bool plain(const detail::Fragment& fragment, const detail::TaskDraft& task) const;
 

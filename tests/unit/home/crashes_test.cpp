@@ -26,7 +26,7 @@ void crash(LocalJob& job, TaskId task, const std::string& name, std::vector<Task
 
 struct Poisoned {
   explicit Poisoned(std::uint32_t attempts) {
-    graph.attempts(poison, attempts, std::chrono::milliseconds(10));
+    graph.attempts(poison, attempts, std::chrono::milliseconds(100));
   }
   Names graph;
   TaskId before = graph.task("before"), poison = graph.task("poison", {before}),

@@ -121,7 +121,7 @@ class LocalJob {
   }
   /// Everything that can happen without time passing, but for the little that homes wait with a cut.
   void settle_down() {
-    const Instant until = now + std::chrono::milliseconds(5);
+    const Instant until = now + std::chrono::milliseconds(20);
     do {
       while (step()) {
       }

@@ -1,0 +1,36 @@
+#pragma once
+// A lane's ready rows. Those that other shards wait for come before all others: the news of their ends is
+// under way while the rest runs (DESIGN.md section 7). Among equals the lane takes the newest and thieves the
+// oldest (deque.hpp).
+
+#include <array>
+
+#include "actors/lanes/deque.hpp"
+#include "actors/lanes/lane_shard.hpp"
+
+namespace dag {
+
+class LaneRows {
+ public:
+  // By the owner.
+  void push(ReadyRow ready) { deques_[ready.shard->table[ready.row].awaited ? 0 : 1].push(ready); }
+  template <class Notice>
+  std::optional<ReadyRow> pop(Notice&& notice) {
+    if (auto ready = deques_[0].pop(notice)) return ready;
+    return deques_[1].pop(notice);
+  }
+
+  // By anybody. As those of a deque.
+  template <class Notice>
+  std::optional<ReadyRow> steal(Notice&& notice) {
+    if (auto ready = deques_[0].steal(notice)) return ready;
+    return deques_[1].steal(notice);
+  }
+  std::uint64_t size() const { return deques_[0].size() + deques_[1].size(); }
+  std::array<Deque, 2>& deques() { return deques_; }
+
+ private:
+  std::array<Deque, 2> deques_;
+};
+
+}  // namespace dag
