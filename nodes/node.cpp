@@ -12,6 +12,7 @@
 #include "libdag/client/exit_status.hpp"
 #include "libdag/graph/partition.hpp"
 #include "libdag/keeper/admission.hpp"
+#include "libdag/outputs/arena.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/build_id.hpp"
 #include "nodes/cores.hpp"
@@ -83,6 +84,7 @@ Node::~Node() {
   caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
   system_.await_all_actors_done();
   transport_.reset();
+  if (doorbell_) arena::end();
 }
 
 LanesOptions Node::lanes_options(const NodeOptions& options) const {

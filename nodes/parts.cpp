@@ -1,11 +1,14 @@
 #include "nodes/parts.hpp"
 
 #include <spdlog/sinks/stdout_sinks.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <random>
 
+#include "libdag/outputs/arena.hpp"
 #include "nodes/cores.hpp"
 
 namespace dag {
@@ -41,9 +44,15 @@ std::unique_ptr<Transport> open_or_end(const std::vector<caf::actor>& actors, Tr
 
 std::shared_ptr<ring::Doorbell> make_doorbell(spdlog::logger& log) {
   Result<ring::Doorbell> doorbell = ring::Doorbell::create(draw_number());
-  if (doorbell) return std::make_shared<ring::Doorbell>(std::move(doorbell).value());
-  log.warn("no rings: {}", doorbell.error().what);
-  return nullptr;
+  if (!doorbell) {
+    log.warn("no rings: {}", doorbell.error().what);
+    return nullptr;
+  }
+  const auto memory_bytes =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  arena::begin(draw_number(),
+               {.waiting_bytes_max = std::min(ArenaLimits{}.waiting_bytes_max, memory_bytes / 16)});
+  return std::make_shared<ring::Doorbell>(std::move(doorbell).value());
 }
 
 void hand_rings_to(Lanes& lanes, TransportEvents& events, const std::shared_ptr<spdlog::logger>& log) {

@@ -412,6 +412,9 @@ struct Data {
   OutcomeRecord record;
   Blob bytes;
   OutputName name;
+  /// Between transports: the bytes were handed over under this number (libdag/ring/messages.hpp); 0: here
+  /// they are.
+  std::uint64_t handed = 0;
 };
 struct Missing {
   JobId job;

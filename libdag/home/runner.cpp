@@ -100,7 +100,7 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
     if (found == held_.end() || !found->second.bytes) {
       send(from, message::Missing{plan_->job, fetch->name});
     } else {
-      send(from, message::Data{plan_->job, found->second.record, found->second.bytes, fetch->name});
+      send(from, message::Data{plan_->job, found->second.record, found->second.bytes, fetch->name, 0});
     }
   } else if (const auto* data = std::get_if<message::Data>(&any)) {
     // Bytes of a name are the same from whomever they come.

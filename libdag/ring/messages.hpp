@@ -10,6 +10,16 @@
 // written by one that heard it first lies in the ring until the other hears it too. Each is said at most once
 // to a life; after Closed, by either, there is never a ring between these two lives, so it ends. Who does not
 // know these messages answers `unimplemented`, which is as good as Closed.
+//
+// And what they say to hand over large outputs without copying them, once there is a ring (so each can open
+// what the other names):
+//
+//   owner  -> reader  HandOver: output `number` lies there. The Data that names the number comes behind it.
+//   reader -> owner   HandBack: nobody here reads it any more; or it could not be opened, and then the owner
+//                     sends the bytes.
+//
+// The owner leaves what it handed over as it is until it is handed back, or the reader's life is over: so
+// each HandOver ends.
 
 #include <cstdint>
 #include <string>
@@ -47,8 +57,32 @@ struct Closed {
   bool operator==(const Closed&) const = default;
 };
 
+/// Where bytes lie, for processes that may open descriptors of the one they lie in. Complete in itself;
+/// whoever opens it checks it.
+struct SharedBytes {
+  std::int32_t process = 0;
+  std::int32_t file = -1;
+  std::uint64_t nonce = 0;  ///< of the segment
+  std::uint64_t capacity_bytes = 0;
+  std::uint64_t size_bytes = 0;
+  bool operator==(const SharedBytes&) const = default;
+};
+
+struct HandOver {
+  /// Counted from 1 by the owner, per reader.
+  std::uint64_t number = 0;
+  SharedBytes where;
+  bool operator==(const HandOver&) const = default;
+};
+
+struct HandBack {
+  std::uint64_t number = 0;
+  bool read = false;  ///< false: it could not be opened
+  bool operator==(const HandBack&) const = default;
+};
+
 }  // namespace ring
 
-using RingMessage = std::variant<ring::Offer, ring::Ready, ring::Closed>;
+using RingMessage = std::variant<ring::Offer, ring::Ready, ring::Closed, ring::HandOver, ring::HandBack>;
 
 }  // namespace dag

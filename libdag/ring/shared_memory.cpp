@@ -47,7 +47,7 @@ class File {
 Result<SharedMemory> SharedMemory::create(const Preamble& preamble) {
   DAG_CHECK(preamble.content_bytes <= std::uint64_t{1} << 31);
   const std::size_t bytes = whole_bytes(preamble);
-  File file(memfd_create("dag-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  File file(memfd_create("dag", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file.number() < 0) return no_ring("no shared memory");
   // Allocated now: memory that is not there is an error here, and not a signal on the hot path.
   if (const int error = posix_fallocate(file.number(), 0, static_cast<off_t>(bytes)); error != 0) {
@@ -55,14 +55,15 @@ Result<SharedMemory> SharedMemory::create(const Preamble& preamble) {
     return no_ring("no " + std::to_string(bytes) + " bytes of shared memory");
   }
   if (fcntl(file.number(), F_ADD_SEALS, seals) != 0) return no_ring("shared memory cannot be sealed");
-  Result<SharedMemory> memory = map_sealed(file.number(), bytes);
+  Result<SharedMemory> memory = map_sealed(file.number(), bytes, Access::read_write);
   if (!memory) return memory;
   new (memory->mapped_) Preamble(preamble);
   memory->file_ = file.take();
   return memory;
 }
 
-Result<SharedMemory> SharedMemory::open(std::int32_t process, std::int32_t file, const Preamble& expected) {
+Result<SharedMemory> SharedMemory::open(std::int32_t process, std::int32_t file, const Preamble& expected,
+                                        Access access) {
   const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(file);
   // The numbers are the peer's word. O_PATH opens nothing yet, so a device or a pipe is not touched; what it
   // holds on to is then opened by our own number for it, and cannot become something else in between.
@@ -72,12 +73,12 @@ Result<SharedMemory> SharedMemory::open(std::int32_t process, std::int32_t file,
   if (fstat(named.number(), &status) != 0) return no_ring("cannot look at " + path);
   if (!S_ISREG(status.st_mode)) return refused(path + " is no memory");
   const std::string own = "/proc/self/fd/" + std::to_string(named.number());
-  const File opened(::open(own.c_str(), O_RDWR | O_CLOEXEC));
+  const File opened(::open(own.c_str(), (access == Access::read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC));
   if (opened.number() < 0) return no_ring("cannot open " + path);
-  return map(opened.number(), expected);
+  return map(opened.number(), expected, access);
 }
 
-Result<SharedMemory> SharedMemory::map(int file, const Preamble& expected) {
+Result<SharedMemory> SharedMemory::map(int file, const Preamble& expected, Access access) {
   struct stat status {};
   if (fstat(file, &status) != 0) return no_ring("cannot look at the memory");
   const int found = fcntl(file, F_GET_SEALS);
@@ -88,7 +89,7 @@ Result<SharedMemory> SharedMemory::map(int file, const Preamble& expected) {
     return refused("the memory has " + std::to_string(status.st_size) + " bytes in the place of " +
                    std::to_string(bytes));
   }
-  Result<SharedMemory> memory = map_sealed(file, bytes);
+  Result<SharedMemory> memory = map_sealed(file, bytes, access);
   if (!memory) return memory;
   Preamble preamble;
   std::memcpy(&preamble, memory->mapped_, sizeof preamble);
@@ -96,9 +97,10 @@ Result<SharedMemory> SharedMemory::map(int file, const Preamble& expected) {
   return memory;
 }
 
-Result<SharedMemory> SharedMemory::map_sealed(int file, std::size_t bytes) {
+Result<SharedMemory> SharedMemory::map_sealed(int file, std::size_t bytes, Access access) {
   // Populated: the first pass through a ring would otherwise take a fault every 4 KiB.
-  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
+  void* const mapped = mmap(nullptr, bytes, access == Access::read_only ? PROT_READ : PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_POPULATE, file, 0);
   if (mapped == MAP_FAILED) return no_ring("cannot map shared memory");
   return SharedMemory(static_cast<std::byte*>(mapped), bytes, -1);
 }

@@ -22,6 +22,8 @@ struct Preamble {
   bool operator==(const Preamble&) const = default;
 };
 
+enum class Access : std::uint8_t { read_write, read_only };
+
 class SharedMemory {
  public:
   static constexpr std::size_t content_offset = 128;
@@ -30,9 +32,10 @@ class SharedMemory {
   /// Zeros, all of them really there.
   static Result<SharedMemory> create(const Preamble& preamble);
   /// Of another process of this host: only what has this preamble, its size, and the seals.
-  static Result<SharedMemory> open(std::int32_t process, std::int32_t file, const Preamble& expected);
+  static Result<SharedMemory> open(std::int32_t process, std::int32_t file, const Preamble& expected,
+                                   Access access = Access::read_write);
   /// The same for a descriptor that came another way. It is not closed.
-  static Result<SharedMemory> map(int file, const Preamble& expected);
+  static Result<SharedMemory> map(int file, const Preamble& expected, Access access = Access::read_write);
 
   ~SharedMemory();
   SharedMemory(SharedMemory&& other) noexcept;
@@ -45,7 +48,7 @@ class SharedMemory {
  private:
   SharedMemory(std::byte* mapped, std::size_t bytes, int file)
       : mapped_(mapped), bytes_(bytes), file_(file) {}
-  static Result<SharedMemory> map_sealed(int file, std::size_t bytes);
+  static Result<SharedMemory> map_sealed(int file, std::size_t bytes, Access access);
 
   std::byte* mapped_ = nullptr;
   std::size_t bytes_ = 0;

@@ -30,6 +30,7 @@ struct Outputs {
     data :group {
       record @9 :Records.OutcomeRecord;
       bytes @10 :Data;
+      handed @12 :UInt64;        # not 0: the bytes were handed over under this number (ring.capnp)
     }
     missing @11 :Void;
   }

@@ -10,7 +10,22 @@ struct Ring {
     offer @0 :RingOffer;
     ready @1 :Void;              # I have opened what you offered, and read what I offered
     closed @2 :Text;             # why there is no ring between these two lives, for people
+    handOver @3 :HandOver;
+    handBack :group {
+      number @4 :UInt64;
+      read @5 :Bool;             # false: it could not be opened
+    }
   }
+}
+
+struct HandOver {
+  # A large output, read where it lies. Believed as little as an offer. Data that names the number comes behind it.
+  number @0 :UInt64;             # counted from 1 by the owner, per reader
+  process @1 :Int32;
+  file @2 :Int32;
+  nonce @3 :UInt64;
+  capacityBytes @4 :UInt64;
+  sizeBytes @5 :UInt64;
 }
 
 struct RingOffer {

@@ -246,7 +246,7 @@ Result<Blob> encode(std::uint16_t version, const link::FrameHeader& header,
                                                " and " + std::to_string(frame_bytes_max) + " may be sent"};
   }
   try {
-    return Blob::make(words * word_bytes, [&](std::byte* bytes) {
+    return Blob::make_on_heap(words * word_bytes, [&](std::byte* bytes) {
       std::memset(bytes, 0, words * word_bytes);  // Cap'n Proto writes only what is not zero.
       const std::uint32_t table[2] = {0, static_cast<std::uint32_t>(words - 1)};
       std::memcpy(bytes, table, sizeof table);

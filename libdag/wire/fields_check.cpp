@@ -50,7 +50,7 @@ static_assert(fields<ring::Host>() == 2);
 static_assert(fields<ring::Offer>() == 7);
 static_assert(fields<ring::Ready>() == 0);
 static_assert(fields<ring::Closed>() == 1);
-static_assert(std::variant_size_v<RingMessage> == 3);
+static_assert(std::variant_size_v<RingMessage> == 5);
 
 static_assert(fields<Error>() == 4);
 static_assert(fields<OutputName>() == 2);
@@ -99,7 +99,7 @@ static_assert(fields<message::Consumed>() == 5);
 static_assert(fields<message::Need>() == 5);
 static_assert(fields<message::Located>() == 7);
 static_assert(fields<message::Fetch>() == 2);
-static_assert(fields<message::Data>() == 4);
+static_assert(fields<message::Data>() == 5);
 static_assert(fields<message::Missing>() == 2);
 static_assert(std::variant_size_v<JobMessage> == 24);
 

@@ -40,6 +40,7 @@ void write(schema::Outputs::Builder to, const message::Data& message, const Code
   auto builder = to.initData();
   write(builder.initRecord(), message.record, codes);
   if (message.bytes) builder.setBytes(as_data(message.bytes));
+  builder.setHanded(message.handed);
 }
 
 void write(schema::Outputs::Builder to, const message::Missing& message, const CodeMap&) {
@@ -76,7 +77,7 @@ bool read(schema::Outputs::Reader from, Reading& reading, JobMessage& into) {
       return true;
     case schema::Outputs::DATA: {
       const auto reader = from.getData();
-      message::Data data{job, read(reader.getRecord(), reading), {}, name};
+      message::Data data{job, read(reader.getRecord(), reading), {}, name, reader.getHanded()};
       if (reader.hasBytes()) data.bytes = read_blob(reader.getBytes());
       into = std::move(data);
       return true;

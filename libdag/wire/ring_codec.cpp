@@ -11,7 +11,9 @@ std::size_t words(const RingMessage& message) {
                                  return words_of<schema::RingOffer> + text_words(offer.host.boot);
                                },
                                [](const ring::Ready&) { return std::size_t{0}; },
-                               [](const ring::Closed& closed) { return written_text_words(closed.why); }},
+                               [](const ring::Closed& closed) { return written_text_words(closed.why); },
+                               [](const ring::HandOver&) { return words_of<schema::HandOver>; },
+                               [](const ring::HandBack&) { return std::size_t{0}; }},
                     message);
 }
 
@@ -28,7 +30,21 @@ void write(schema::Ring::Builder to, const RingMessage& message) {
                           builder.setCapacityBytes(offer.capacity_bytes);
                         },
                         [&](const ring::Ready&) { to.setReady(); },
-                        [&](const ring::Closed& closed) { to.setClosed(as_text(closed.why)); }},
+                        [&](const ring::Closed& closed) { to.setClosed(as_text(closed.why)); },
+                        [&](const ring::HandOver& over) {
+                          auto builder = to.initHandOver();
+                          builder.setNumber(over.number);
+                          builder.setProcess(over.where.process);
+                          builder.setFile(over.where.file);
+                          builder.setNonce(over.where.nonce);
+                          builder.setCapacityBytes(over.where.capacity_bytes);
+                          builder.setSizeBytes(over.where.size_bytes);
+                        },
+                        [&](const ring::HandBack& back) {
+                          auto builder = to.initHandBack();
+                          builder.setNumber(back.number);
+                          builder.setRead(back.read);
+                        }},
              message);
 }
 
@@ -51,6 +67,16 @@ std::optional<RingMessage> read(schema::Ring::Reader from, Reading&) {
       return ring::Ready{};
     case schema::Ring::CLOSED:
       return ring::Closed{text_from(from.getClosed(), text_bytes_max, "Ring.closed")};
+    case schema::Ring::HAND_OVER: {
+      const auto reader = from.getHandOver();
+      return ring::HandOver{reader.getNumber(),
+                            {reader.getProcess(), reader.getFile(), reader.getNonce(),
+                             reader.getCapacityBytes(), reader.getSizeBytes()}};
+    }
+    case schema::Ring::HAND_BACK: {
+      const auto reader = from.getHandBack();
+      return ring::HandBack{reader.getNumber(), reader.getRead()};
+    }
   }
   return std::nullopt;
 }

@@ -35,7 +35,9 @@ Driver::Driver(TransportSetup setup, TransportEvents& events, std::unique_ptr<ne
       control_address_(net::to_string(sockets_->control_address())),
       bulk_address_(net::to_string(sockets_->bulk_address())),
       rings_(setup_.doorbell, events_,
-             [this](Life to, RingMessage message) { send(to, std::move(message)); }) {}
+             [this](Life to, RingMessage message) { send(to, wire::Operation(std::move(message))); }),
+      hand_overs_([this](Life to, RingMessage message) { send(to, wire::Operation(std::move(message))); },
+                  [this](Life owner, std::uint64_t number) { return given_back_later(owner, number); }) {}
 
 // ---- One turn
 // -----------------------------------------------------------------------------------------------
@@ -325,7 +327,8 @@ void Driver::hand_on(Life from, Delivered&& delivered) {
   std::vector<JobMessage> messages;
   for (wire::Operation& operation : delivered.operations) {
     if (auto* message = std::get_if<JobMessage>(&operation)) {
-      messages.push_back(std::move(*message));
+      auto* data = std::get_if<message::Data>(message);
+      if (data == nullptr || hand_overs_.complete(from, *data)) messages.push_back(std::move(*message));
     } else if (auto* note = std::get_if<wire::JobNote>(&operation)) {
       if (events_.note) events_.note(from, std::move(*note));
     } else if (auto* client = std::get_if<ClientMessage>(&operation)) {
@@ -333,7 +336,13 @@ void Driver::hand_on(Life from, Delivered&& delivered) {
     } else if (auto* keeper = std::get_if<KeeperMessage>(&operation)) {
       if (events_.keeper) events_.keeper(from, std::move(*keeper));
     } else if (auto* ring = std::get_if<RingMessage>(&operation)) {
-      rings_.on_message(from, std::move(*ring));
+      if (const auto* over = std::get_if<ring::HandOver>(ring)) {
+        hand_overs_.on_over(from, *over);
+      } else if (const auto* back = std::get_if<ring::HandBack>(ring)) {
+        if (auto data = hand_overs_.on_back(from, *back)) send(from, wire::Operation(JobMessage(*data)));
+      } else {
+        rings_.on_message(from, std::move(*ring));
+      }
     } else if (const auto* unknown = std::get_if<wire::Unknown>(&operation)) {
       send(from, wire::unimplemented_answer(*unknown));
     } else if (const auto* unimplemented = std::get_if<wire::Unimplemented>(&operation)) {
@@ -374,6 +383,12 @@ void Driver::send(Life to, wire::Operation operation) {
   carry_out(partner, std::move(news));
 }
 
+void Driver::send(Life to, JobMessage message) {
+  auto* data = std::get_if<message::Data>(&message);
+  if (data != nullptr && rings_.up(to)) hand_overs_.hand_over(to, *data);
+  send(to, wire::Operation(std::move(message)));
+}
+
 void Driver::connect(const std::string& address) { peer_at(address).seed = true; }
 
 void Driver::send(SendMembership message) {
@@ -410,6 +425,7 @@ bool Driver::may_be_on_this_host(const Endpoint& endpoint) const {
 void Driver::member_down(Life life) {
   dead_.insert(life);
   rings_.end(life);
+  hand_overs_.end(life);
   partners_.erase(life);
   const auto endpoint = endpoints_.find(life);
   if (endpoint == endpoints_.end()) return;
@@ -428,6 +444,7 @@ void Driver::forget(Life life) {
   // Clients come and go in numbers, and nobody speaks to one that is gone.
   if (!is_client(life.process)) dead_.insert(life);
   rings_.end(life);
+  hand_overs_.end(life);
   partners_.erase(life);
   known_.erase(life);
   const auto endpoint = endpoints_.find(life);

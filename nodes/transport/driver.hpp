@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 
+#include "nodes/transport/hand_overs.hpp"
 #include "nodes/transport/partner.hpp"
 #include "nodes/transport/rings.hpp"
 #include "nodes/transport/transport.hpp"
@@ -30,17 +31,22 @@ class Driver {
 
   // What others on this thread ask for; how to deal with `handled` is theirs.
   void send(Life to, wire::Operation operation);
+  void send(Life to, JobMessage message);
   void send(SendMembership message);
   void connect(const std::string& address);
   void member_up(Life life, const Endpoint& endpoint);
   void member_down(Life life);
   void forget(Life life);
   void handled(Life from, net::Channel channel, std::uint64_t count, std::uint64_t charge_bytes);
+  /// An output of another process is not read here any more.
+  void give_back(Life owner, std::uint64_t number) { hand_overs_.give_back(owner, number); }
   /// Everything that may still leave has left.
   bool quiet() const;
 
   /// Called with each batch that is for others: sends `handled` back in time.
   std::function<std::function<void()>(Life, const Delivered&)> handled_later;
+  /// Called with each output that is read where it lies: what is returned sends `give_back` in time.
+  HandOvers::Returned given_back_later;
 
  private:
   /// Somebody we connect to, by the address that was given to us.
@@ -93,6 +99,7 @@ class Driver {
   std::map<Life, Endpoint> endpoints_;
   std::map<Life, Partner> partners_;
   Rings rings_;
+  HandOvers hand_overs_;
   std::set<Life> dead_;
   std::deque<TurnedAway> turned_away_;
   /// What happened how often, so that a flood of bad frames does not fill the log.

@@ -166,7 +166,7 @@ std::optional<wire::Operation> Partner::assemble(wire::Piece piece, PartnerNews&
   if (incoming_->have_bytes < incoming_->total_bytes) return std::nullopt;
   Incoming whole = std::move(*incoming_);
   incoming_.reset();
-  const Blob bytes = Blob::make(whole.total_bytes, [&](std::byte* to) {
+  const Blob bytes = Blob::make_on_heap(whole.total_bytes, [&](std::byte* to) {
     for (Blob& one : whole.pieces) {
       std::memcpy(to, one.bytes().data(), one.size_bytes());
       to += one.size_bytes();

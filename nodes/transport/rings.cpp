@@ -61,7 +61,8 @@ void Rings::on_message(Life from, RingMessage message) {
                             events_.remark("no ring with " + to_string(from) + ", as it says: " + closed.why);
                           }
                           let_go(from, peer);
-                        }},
+                        },
+                        [](const auto&) {}},  // About outputs: hand_overs.hpp.
              message);
 }
 
@@ -91,6 +92,11 @@ void Rings::let_go(Life life, Peer& peer) {
   peer = {};
   peer.closed = true;
   if (was_up && events_.ring_down) events_.ring_down(life);
+}
+
+bool Rings::up(Life life) const {
+  const auto found = peers_.find(life);
+  return found != peers_.end() && found->second.up;
 }
 
 void Rings::end(Life life) {

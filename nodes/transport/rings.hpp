@@ -23,6 +23,8 @@ class Rings {
   /// It is a member, perhaps of this host: offers it a ring, once.
   void begin(Life peer);
   void on_message(Life from, RingMessage message);
+  /// Lanes here and there use it: so each process can open what the other names.
+  bool up(Life peer) const;
   /// That life is over, or none of ours any more.
   void end(Life peer);
   /// Closes what broke. Lanes see that at once and go the other way; here it is only said.

@@ -80,6 +80,9 @@ class Transport::Thread {
         inbox->post([=](Driver& again) { again.handled(from, channel, count, bytes); });
       };
     };
+    driver.given_back_later = [inbox = inbox_](Life owner, std::uint64_t number) {
+      return [inbox, owner, number] { inbox->post([=](Driver& again) { again.give_back(owner, number); }); };
+    };
     endpoint_ = {net::to_string(driver.sockets().control_address()),
                  net::to_string(driver.sockets().bulk_address())};
     {

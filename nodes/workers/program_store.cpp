@@ -47,7 +47,7 @@ Blob program_of_this_process() {
   bool whole = size > 0;
   Blob bytes;
   if (whole) {
-    bytes = Blob::make(static_cast<std::size_t>(size), [&](std::byte* to) {
+    bytes = Blob::make_on_heap(static_cast<std::size_t>(size), [&](std::byte* to) {
       whole = static_cast<bool>(file.read(reinterpret_cast<char*>(to), size));
     });
   }
@@ -102,7 +102,7 @@ Blob ProgramStore::bytes(ProgramId id) const {
   const auto file = descriptor(id);
   if (!file) return {};
   bool whole = true;
-  Blob bytes = Blob::make(id.size_bytes, [&](std::byte* to) {
+  Blob bytes = Blob::make_on_heap(id.size_bytes, [&](std::byte* to) {
     for (std::size_t at = 0; whole && at < id.size_bytes;) {
       const ssize_t got = pread(*file, to + at, id.size_bytes - at, static_cast<off_t>(at));
       whole = got > 0;

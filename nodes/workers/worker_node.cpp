@@ -6,6 +6,7 @@
 
 #include "libdag/client/exit_status.hpp"
 #include "libdag/keeper/host.hpp"
+#include "libdag/outputs/arena.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/build_id.hpp"
 
@@ -47,6 +48,7 @@ WorkerNode::~WorkerNode() {
   caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
   system_.await_all_actors_done();
   transport_.reset();
+  if (doorbell_) arena::end();
 }
 
 LanesOptions WorkerNode::lanes_options() const {

@@ -186,12 +186,20 @@ TEST_CASE("what reads a large value runs where it was made, although its home is
   CHECK(result_in(out) == result_in(alone.out()));
 }
 
-TEST_CASE("large values cross processes in pieces, also after the job has ended") {
+TEST_CASE(
+    "large values are read where they lie, or cross processes in pieces, also after the job has ended") {
   Process alone({bin("cluster_bulky"), "256"});
   CHECK(alone.ends() == 0);
-  Process run(dag_run(3, "cluster_bulky", {"256"}));
+  const auto [flag, said] = GENERATE(table<std::string, std::string>({
+      {"", "in place 2\n"},
+      {"--dag-no-rings", "in place 0\n"},
+  }));
+  std::vector<std::string> arguments{"256"};
+  if (!flag.empty()) arguments.push_back(flag);
+  Process run(dag_run(3, "cluster_bulky", arguments));
   CHECK(run.ends() == 0);
   INFO(run.err());
+  CHECK_THAT(run.out(), Catch::Contains(said));
   CHECK(result_in(run.out()) == result_in(alone.out()));
 }
 

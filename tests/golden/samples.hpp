@@ -241,7 +241,8 @@ inline void add_job(std::vector<Sample>& all) {
   add("need", Need{job, 1, epoch, output(2), {life(3)}});
   add("located", Located{job, 1, epoch, plain_record(), {life(2)}, error(), output(2)});
   add("fetch", Fetch{job, output(2)});
-  add("data", Data{job, plain_record(), blob("bytes of an output"), output(2)});
+  add("data", Data{job, plain_record(), blob("bytes of an output"), output(2), 0});
+  add("data_handed_over", Data{job, plain_record(), {}, output(2), 3});
   add("missing", Missing{job, output(2)});
 }
 
@@ -326,6 +327,9 @@ inline void add_ring(std::vector<Sample>& all) {
                  RingMessage{ring::Offer{host, 4711, 9, 8, 0x1122'3344'5566'7788, 0x99AA'BBCC, 256 * 1024}}});
   all.push_back({"ring_ready", RingMessage{ring::Ready{}}});
   all.push_back({"ring_closed", RingMessage{ring::Closed{"not the same process namespace"}}});
+  all.push_back(
+      {"hand_over", RingMessage{ring::HandOver{3, {4711, 12, 0x99AA'BBCC'DDEE, 1 << 20, 1'000'000}}}});
+  all.push_back({"hand_back", RingMessage{ring::HandBack{3, true}}});
 }
 
 inline std::vector<Sample> all() {

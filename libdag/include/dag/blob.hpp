@@ -6,25 +6,49 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <span>
 #include <utility>
 
 namespace dag {
 
+class Blob;
+namespace detail {
+/// Room for so many bytes, not filled yet; where other processes of the host can read it, if there are any.
+Blob room_for(std::size_t size_bytes);
+}  // namespace detail
+
 /// Immutable bytes. Copying a Blob never copies more than a word: up to 8 bytes lie in the Blob itself, more
-/// of them on the heap, 64-byte aligned (what is inside can be read in place) and counted by reference. A
+/// of them elsewhere, 64-byte aligned (what is inside can be read in place) and counted by reference. A
 /// default one holds nothing, which is different from holding no bytes.
+///
+/// As the output of a task it travels as it is. A large one that `make` made is not copied on its way to a
+/// task in another process of the same host, which reads it where it lies.
 class Blob {
+ public:
+  /// Whose memory the bytes lie in, if not the heap's: destroyed when nobody holds them any more.
+  struct Owner {
+    Owner() = default;
+    Owner(const Owner&) = delete;
+    Owner& operator=(const Owner&) = delete;
+    virtual ~Owner() = default;
+  };
+
+ private:
   struct Block {
     std::atomic<std::uint32_t> references;
     std::size_t size_bytes;
+    std::byte* data;
+    Owner* owner;
   };
   static constexpr std::size_t alignment = 64;
   static_assert(sizeof(Block) <= alignment);
 
  public:
   static constexpr std::size_t inline_bytes_max = 8;
+  /// From this size on `make` uses memory that other processes of the host can read.
+  static constexpr std::size_t large_bytes_min = 256 * 1024;
 
   /// A Blob as two plain values, for slots that threads share: the bytes themselves or where they lie, and
   /// which of the two.
@@ -37,22 +61,39 @@ class Blob {
   Blob() = default;
   /// A copy of `bytes`.
   explicit Blob(std::span<const std::byte> bytes)
-      : Blob(make(bytes.size(), [bytes](std::byte* data) {
+      : Blob(make_on_heap(bytes.size(), [bytes](std::byte* data) {
           if (!bytes.empty()) std::memcpy(data, bytes.data(), bytes.size());
         })) {}
   /// Room for `size_bytes`, filled by `fill(std::byte*)` before anybody else sees it.
   template <class Fill>
   static Blob make(std::size_t size_bytes, Fill&& fill) {
+    if (size_bytes < large_bytes_min) return make_on_heap(size_bytes, fill);
+    Blob blob = detail::room_for(size_bytes);
+    fill(blob.block()->data);
+    return blob;
+  }
+  /// The same for bytes that are for this process alone.
+  template <class Fill>
+  static Blob make_on_heap(std::size_t size_bytes, Fill&& fill) {
     Blob blob;
     if (size_bytes <= inline_bytes_max) {
       blob.parts_.kind = static_cast<std::uint8_t>(size_bytes + 1);
       fill(reinterpret_cast<std::byte*>(&blob.parts_.word));
     } else {
-      Block* block = allocate(size_bytes);
-      blob.parts_ = {reinterpret_cast<std::uintptr_t>(block), Parts::block};
-      fill(data(block));
+      blob = heap(size_bytes);
+      fill(blob.block()->data);
     }
     return blob;
+  }
+  /// Room on the heap, more than inline_bytes_max, to be filled before anybody else sees it.
+  static Blob heap(std::size_t size_bytes) {
+    void* memory = ::operator new (alignment + size_bytes, std::align_val_t{alignment});
+    return of(new (memory) Block{{1}, size_bytes, static_cast<std::byte*>(memory) + alignment, nullptr});
+  }
+  /// More than inline_bytes_max bytes that lie in the owner's memory, 64-byte aligned.
+  static Blob adopt(std::byte* data, std::size_t size_bytes, std::unique_ptr<Owner> owner) {
+    void* memory = ::operator new (sizeof(Block), std::align_val_t{alignment});
+    return of(new (memory) Block{{1}, size_bytes, data, owner.release()});
   }
 
   Blob(const Blob& other) : parts_(other.parts_) {
@@ -75,10 +116,12 @@ class Blob {
   /// Valid as long as this Blob. (A copy of it or what it was moved to has the same bytes; whether they lie
   /// at the same place depends on on_heap().)
   std::span<const std::byte> bytes() const {
-    if (on_heap()) return {data(block()), block()->size_bytes};
+    if (on_heap()) return {block()->data, block()->size_bytes};
     if (parts_.kind == Parts::nothing) return {};
     return {reinterpret_cast<const std::byte*>(&parts_.word), size_bytes()};
   }
+  /// Null: the bytes lie in the Blob itself, or on the heap.
+  const Owner* owner() const { return on_heap() ? block()->owner : nullptr; }
   /// Whether all copies share the bytes, at one address.
   bool on_heap() const { return parts_.kind == Parts::block; }
   bool same_bytes(const Blob& other) const {
@@ -96,16 +139,15 @@ class Blob {
 
  private:
   Block* block() const { return reinterpret_cast<Block*>(static_cast<std::uintptr_t>(parts_.word)); }
-  static std::byte* data(Block* block) { return reinterpret_cast<std::byte*>(block) + alignment; }
-
-  static Block* allocate(std::size_t size_bytes) {
-    void* memory = ::operator new (alignment + size_bytes, std::align_val_t{alignment});
-    return new (memory) Block{{1}, size_bytes};
+  static Blob of(Block* block) {
+    Blob blob;
+    blob.parts_ = {reinterpret_cast<std::uintptr_t>(block), Parts::block};
+    return blob;
   }
   static void release(Block* block) {
-    if (block->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      ::operator delete (block, std::align_val_t{alignment});
-    }
+    if (block->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    delete block->owner;
+    ::operator delete (block, std::align_val_t{alignment});
   }
 
   Parts parts_;

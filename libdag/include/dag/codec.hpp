@@ -1,10 +1,12 @@
 #pragma once
 // How values become bytes and values again. Known are: arithmetic types and enums, strings, std containers
 // and optional/pair/tuple/variant of known types, aggregates of up to 16 known members, and std::span<const
-// T> or std::string_view of trivially copyable data, which are read in place. Anything else needs a
-// `dag::Codec<T>` of its author. The bytes are those of this machine (little endian, 64 bit), the same on
-// every node; whoever reads them must be the same binary, which the handshake of nodes makes sure.
+// T> or std::string_view of trivially copyable data, which are read in place. A Blob is its own bytes: not
+// encoded, not copied. Anything else needs a `dag::Codec<T>` of its author. The bytes are those of this
+// machine (little endian, 64 bit), the same on every node; whoever reads them must be the same binary, which
+// the handshake of nodes makes sure.
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -209,7 +211,8 @@ constexpr bool all_encodable(std::index_sequence<i...>) {
 template <class T>
 constexpr bool encodable() {
   if constexpr (Plain<T> || HasOwnCodec<T> || std::same_as<T, std::string> ||
-                std::same_as<T, std::string_view> || std::same_as<T, std::monostate>) {
+                std::same_as<T, std::string_view> || std::same_as<T, std::monostate> ||
+                std::same_as<T, Blob>) {
     return true;
   } else if constexpr (is_span<T>::value) {
     return std::is_trivially_copyable_v<typename T::element_type>;
@@ -249,6 +252,9 @@ void encode(Writer& w, const T& value) {
     w.align(8);
     w.count(value.size());
     w.append(value.data(), value.size());
+  } else if constexpr (std::same_as<T, Blob>) {
+    encode(w, static_cast<bool>(value));
+    encode(w, value.bytes());
   } else if constexpr (is_span<T>::value) {
     using E = std::remove_cv_t<typename T::element_type>;
     w.align(8);
@@ -326,6 +332,10 @@ T decode(Reader& r) {
     r.align(8);
     const auto part = r.take(r.count());
     return T(reinterpret_cast<const char*>(part.data()), part.size());
+  } else if constexpr (std::same_as<T, Blob>) {
+    const bool something = decode<bool>(r);
+    const auto bytes = decode<std::span<const std::byte>>(r);
+    return something ? Blob(bytes) : Blob();
   } else if constexpr (is_span<T>::value) {
     using E = std::remove_cv_t<typename T::element_type>;
     r.align(8);
@@ -385,10 +395,26 @@ template <class T>
 Blob to_blob(const T& value) {
   if constexpr (Plain<T> && !HasOwnCodec<T>) {
     return Blob(std::as_bytes(std::span(&value, 1)));  // The same bytes, without a buffer between.
+  } else if constexpr (std::same_as<T, Blob>) {
+    return value ? value : Blob(std::span<const std::byte>());
+  } else if constexpr (is_vector<T>::value && !HasOwnCodec<T>) {
+    // Likewise: what encode() would write.
+    if constexpr (BulkCopied<typename T::value_type>) {
+      constexpr std::size_t head = std::max(sizeof(std::uint64_t), alignof(typename T::value_type));
+      const std::size_t bytes = value.size() * sizeof(typename T::value_type);
+      return Blob::make(head + bytes, [&](std::byte* to) {
+        const std::uint64_t count = value.size();
+        std::memset(to, 0, head);
+        std::memcpy(to, &count, sizeof count);
+        if (bytes > 0) std::memcpy(to + head, value.data(), bytes);
+      });
+    }
   }
   Writer w;
   encode<T>(w, value);
-  return Blob(w.bytes());
+  return Blob::make(w.bytes().size(), [&](std::byte* to) {
+    if (!w.bytes().empty()) std::memcpy(to, w.bytes().data(), w.bytes().size());
+  });
 }
 template <class T>
 T from_blob(const Blob& blob) {
@@ -398,6 +424,8 @@ T from_blob(const Blob& blob) {
       std::memcpy(&value, blob.bytes().data(), sizeof value);
       return value;
     }
+  } else if constexpr (std::same_as<T, Blob>) {
+    return blob;
   }
   Reader r(blob.bytes());
   T value = decode<T>(r);

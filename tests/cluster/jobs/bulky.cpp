@@ -1,8 +1,8 @@
 // A job for the cluster tests: large values that cross processes, one of them to the client after the job has
 // ended.
 //
-//   bulky [MIB [SECONDS]]   says `result N`, then `idle`, and ends when SECONDS have passed or its input has
-//   ended
+//   bulky [MIB [SECONDS]]   says `in place N`, how many were read in another process's memory, `result N`,
+//   then `idle`, and ends when SECONDS have passed or its input has ended
 
 #include <poll.h>
 #include <unistd.h>
@@ -25,10 +25,14 @@ struct Mill {
     for (std::uint64_t& word : words) word = seed = seed * 6364136223846793005ULL + factor++;
     return words;
   }
-  Words turn(Words words) {
+  Words turn(const dag::Ref<Words>& from) {
+    in_place += from.blob().owner() != nullptr ? 1 : 0;
+    Words words = *from;
     for (std::uint64_t& word : words) word = word * 31 + 7;
     return words;
   }
+  std::uint64_t read_in_place() { return in_place; }
+  std::uint64_t in_place = 0;
 };
 
 std::uint64_t digest(const Words& words) {
@@ -50,12 +54,15 @@ int main(int argc, char** argv) {
   const auto made = red.call<&Mill::grind>(mebibytes, std::uint64_t{1});
   const auto turned = green.call<&Mill::turn>(made);
   const auto twice = blue.call<&Mill::turn>(turned);
+  const auto by_green = green.call<&Mill::read_in_place>();
+  const auto by_blue = blue.call<&Mill::read_in_place>();
   const auto sum = graph.task("digest", digest, twice);
 
   const dag::Job job = session.submit(graph);
   const std::uint64_t there = job.get(sum);
   job.wait();
   const std::uint64_t here = digest(job.get(twice));
+  std::cout << "in place " << job.get(by_green) + job.get(by_blue) << std::endl;
   std::cout << "result " << there << (here == there ? "" : " but here another") << std::endl;
   std::cout << "idle" << std::endl;
   pollfd input{STDIN_FILENO, POLLIN, 0};

@@ -107,3 +107,29 @@ TEST_CASE("readers see one of the stored values whole, or nothing, while others 
   for (std::thread& reader : readers) reader.join();
   CHECK(wrong == 0);
 }
+
+TEST_CASE("a Blob is its own bytes, as an output and inside of one") {
+  const Blob blob = detail::to_blob(std::string("some bytes"));
+  CHECK(detail::to_blob(blob).bytes().data() == blob.bytes().data());
+  CHECK(detail::from_blob<Blob>(blob).bytes().data() == blob.bytes().data());
+  CHECK(detail::to_blob(Blob()));  // An output is never nothing.
+  using Inside = std::pair<Blob, std::optional<Blob>>;
+  const Inside inside{blob, Blob()};
+  const Inside back = detail::from_blob<Inside>(detail::to_blob(inside));
+  CHECK(back.first.same_bytes(blob));
+  REQUIRE(back.second);
+  CHECK_FALSE(*back.second);
+}
+
+TEMPLATE_TEST_CASE("a vector is encoded by one copy to the bytes that any writer would write", "",
+                   std::uint8_t, double, long double) {
+  for (const std::size_t count : {0, 1, 3, 100}) {
+    std::vector<TestType> values;
+    for (std::size_t i = 0; i < count; ++i) values.push_back(static_cast<TestType>(i));
+    Writer writer;
+    detail::encode(writer, values);
+    CHECK(detail::to_blob(values).size_bytes() == writer.bytes().size());
+    CHECK(detail::from_blob<std::vector<TestType>>(detail::to_blob(values)) == values);
+    CHECK(detail::from_blob<std::vector<TestType>>(Blob(writer.bytes())) == values);
+  }
+}

@@ -26,21 +26,24 @@ struct Handed {
 };
 
 struct Maker {
-  std::vector<std::uint8_t> make(std::uint64_t size_bytes, std::uint8_t fill) {
-    std::vector<std::uint8_t> bytes(size_bytes, fill);
-    const Header header{getpid(), now_ns()};
-    std::memcpy(bytes.data(), &header, sizeof header);
-    return bytes;
+  Blob make(std::uint64_t size_bytes, std::uint8_t fill) {
+    return Blob::make(size_bytes, [&](std::byte* bytes) {
+      std::memset(bytes, fill, size_bytes);
+      const Header header{getpid(), now_ns()};
+      std::memcpy(bytes, &header, sizeof header);
+    });
   }
 };
 
 struct Taker {
-  Handed take(std::span<const std::uint8_t> bytes, std::uint64_t size_bytes, std::uint8_t fill) {
+  Handed take(const Blob& blob, std::uint64_t size_bytes, std::uint8_t fill) {
     const std::int64_t now = now_ns();
+    const std::span<const std::byte> bytes = blob.bytes();
     Header header;
     std::memcpy(&header, bytes.data(), sizeof header);
     return {now - header.made_at_ns, header.process != getpid(),
-            bytes.size() == size_bytes && bytes[sizeof header] == fill && bytes.back() == fill};
+            bytes.size() == size_bytes && bytes[sizeof header] == std::byte{fill} &&
+                bytes.back() == std::byte{fill}};
   }
 };
 
