@@ -2,6 +2,7 @@
 
 #include "actors/exceptions.hpp"
 #include "libdag/keeper/admission.hpp"
+#include "libdag/stealing/victim.hpp"
 
 namespace dag {
 namespace {
@@ -91,8 +92,9 @@ caf::behavior HomeActor::make_behavior() {
         }
       },
       [this](const mail::Steal& steal) {
-        const std::vector<RowIndex> rows = lanes_.take_rows(*shard_, steal.slots);
-        home_->lend(rows, steal.thief, steal.slots, ports_.now());
+        const std::uint32_t slots =
+            rows_to_give(steal.slots, static_cast<std::uint32_t>(lanes_.queued()), placer_->mean_run());
+        home_->lend(lanes_.take_rows(*shard_, slots), steal.thief, slots, ports_.now());
         act();
       },
       [this](const mail::Loads& loads) { on_loads(loads); },

@@ -130,6 +130,8 @@ struct Steal {
   Life thief;
   std::uint32_t slots = 0;
 };
+/// A lane, of which NodeActor wanted to know that, -> NodeActor: it has nothing to do.
+struct Idle {};
 
 // ---- Of a keeper
 
@@ -194,6 +196,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::TimedOut)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Outgoing)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Incoming)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Tick)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Idle)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Publish)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Vouch)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Bring)

@@ -88,6 +88,7 @@ caf::behavior NodeActor::make_behavior() {
         wake_at_.reset();
         steal();
       },
+      [this](mail::Idle) { steal(); },
       [this](const mail::LifeUp& up) {
         if (!up.job) setup_.lives.insert(up.life);
         for (const auto& [id, job] : jobs_) {
@@ -209,6 +210,7 @@ void NodeActor::hand_on(Life from, JobHere& job, JobMessage message) {
     case Recipient::runner:
       if (std::holds_alternative<message::Lend>(message) && thief_.open()) {
         thief_.on_answer(from, thief_.open()->request, 1, ports_.now());
+        lanes_.tell_when_idle();  // There may be more, before gossip says so.
       }
       send(job.runner, mail::Incoming{from, std::move(message)});
       break;
@@ -295,7 +297,8 @@ void NodeActor::close_job(JobId id) {
 }
 
 void NodeActor::steal() {
-  if (victims_.empty() || lanes_.idle() < lanes_.count()) return;
+  if (victims_.empty()) return;
+  if (lanes_.idle() < lanes_.count()) return lanes_.tell_when_idle();
   const Instant now = ports_.now();
   for (const auto& [id, job] : jobs_) {
     if (job.state.ended || job.state.lives.size() < 2) continue;

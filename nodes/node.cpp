@@ -96,6 +96,7 @@ LanesOptions Node::lanes_options(const NodeOptions& options) const {
 
 LaneEvents Node::lane_events() {
   LaneEvents events;
+  events.idle = [this] { caf::anon_send(node_, mail::Idle{}); };
   events.edge_news = [this](std::optional<Life> from, message::PredecessorEnded&& news) {
     caf::anon_send(node_, mail::Arrived{from.value_or(self_), {std::move(news)}, [] {}});
   };

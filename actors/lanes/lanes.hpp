@@ -43,6 +43,8 @@ struct LaneEvents {
       progress = {};
   /// News of an end that is not for a lane: to be treated as a message from that life (none: from this one).
   std::function<void(std::optional<Life> from, message::PredecessorEnded&& news)> edge_news = {};
+  /// Lanes::tell_when_idle was called since the last time, and now a lane has nothing to do.
+  std::function<void()> idle = {};
 };
 
 struct LanesOptions {
@@ -82,6 +84,9 @@ class Lanes {
   bool abandon(JobId job, TaskId task, AttemptId attempt);
   /// Ready rows that no lane has claimed, oldest first, for another process.
   std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count);
+
+  /// LaneEvents::idle is wanted, once, when a lane goes to sleep.
+  void tell_when_idle() { idle_wanted_.store(true, std::memory_order_relaxed); }
 
   /// No row of this shard is to be run any more. It is destroyed when no lane can come upon it: a lane says
   /// which shard it is inside of before it takes a row (`notice` in deque.hpp) and looks at `retired` before
@@ -165,6 +170,7 @@ class Lanes {
   JobActors actors_;
   const TickClock clock_;
   // Limits of lane.hpp, in ticks.
+  std::atomic<bool> idle_wanted_{false};
   const std::int64_t wake_ticks_, pressing_ticks_, age_ticks_, edge_ticks_;
   Inbox inbox_;
   Edges edges_;

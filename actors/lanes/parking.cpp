@@ -98,6 +98,9 @@ std::optional<Work> Lanes::search(Lane& lane) {
       } else {
         let_go(lane);  // Of what it read while it looked for work.
         lane.enters(nullptr);
+        if (idle_wanted_.load(std::memory_order_relaxed) && idle_wanted_.exchange(false) && events_.idle) {
+          events_.idle();
+        }
         called = bells_.workers.wait(timeout);
       }
       searching_.fetch_add(1, std::memory_order_seq_cst);

@@ -98,6 +98,11 @@ void FinishPlacer::ran(const std::string& name, Duration ran) {
   any_.observe(ran);
 }
 
+std::optional<Duration> FinishPlacer::mean_run() const {
+  if (any_.observations() == 0) return std::nullopt;
+  return std::min(any_.mean(), run_counted_max);
+}
+
 const FinishPlacer::Known* FinishPlacer::known(Life life) const {
   const auto found = known_.find(life);
   return found == known_.end() ? nullptr : &found->second;
@@ -112,7 +117,7 @@ std::optional<Duration> FinishPlacer::predicted(const std::string& name, const P
 /// Until a lane there is free for one more.
 Duration FinishPlacer::wait_at(const Known& there) const {
   const std::uint32_t lanes = std::max(there.load.lanes, 1u);
-  const Duration each = any_.observations() > 0 ? std::min(any_.mean(), run_counted_max) : run_unknown;
+  const Duration each = mean_run().value_or(run_unknown);
   const auto all_of_them = [&](std::uint64_t tasks) {
     return each * static_cast<Duration::rep>(std::min(tasks, tasks_counted_max)) / lanes;
   };

@@ -46,6 +46,8 @@ class FinishPlacer final : public HomePlacement {
                               Life self) override;
   bool wants_to_place(const std::string& name, const Policy& policy, bool inputs_here) const override;
   void ran(const std::string& name, Duration ran) override;
+  /// Of tasks of all names; nothing before one has ended.
+  std::optional<Duration> mean_run() const;
 
  private:
   struct Known {

@@ -47,6 +47,18 @@ void ThiefMachine::refused(Life victim, Instant now) {
   ++refusals.count;
 }
 
+std::uint32_t rows_to_give(std::uint32_t lanes, std::uint32_t queued, std::optional<Duration> mean_run) {
+  // Some tens of round trips on one host. A Lend and an Ended for each row are worth a batch, not a flood.
+  constexpr Duration run_ahead = std::chrono::milliseconds(10);
+  constexpr Duration::rep rows_max = 128;
+  Duration::rep each_lane = 1;
+  if (mean_run) {
+    each_lane = std::clamp(run_ahead / std::max(*mean_run, Duration{1}), Duration::rep{1}, rows_max);
+  }
+  const std::uint64_t wanted = std::uint64_t{lanes} * static_cast<std::uint64_t>(each_lane);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, (std::uint64_t{queued} + 1) / 2));
+}
+
 std::optional<Instant> ThiefMachine::wake_at(Instant now) const {
   if (open_) return open_until_;
   std::optional<Instant> first;

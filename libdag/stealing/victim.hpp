@@ -29,8 +29,9 @@ struct VictimOptions {
   /// ever.
   Duration pause_after_refusal = std::chrono::milliseconds(1);
   Duration pause_max = std::chrono::milliseconds(100);
-  /// After this it counts as not answered, and as a refusal.
-  Duration answer_within = std::chrono::milliseconds(200);
+  /// After this it counts as not answered, and as a refusal. Who has nothing to give says nothing, so it is
+  /// not long; what comes later is run all the same.
+  Duration answer_within = std::chrono::milliseconds(5);
 };
 
 /// A question to one victim at a time, numbered. Ends: each question is answered, refused, or given up after
@@ -71,5 +72,10 @@ class ThiefMachine {
   Instant open_until_;
   std::map<Life, Refusals> refusals_;  // Of lives that are up: at most one per member.
 };
+
+/// How many of `queued` rows a thief gets for so many idle lanes. For each lane what runs for some round
+/// trips, so that little of its time goes by with asking; of longer rows one, since the next can be asked for
+/// when it is over. Never more than half, rounded up: the victim keeps working.
+std::uint32_t rows_to_give(std::uint32_t lanes, std::uint32_t queued, std::optional<Duration> mean_run);
 
 }  // namespace dag

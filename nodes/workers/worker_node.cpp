@@ -64,6 +64,7 @@ LaneEvents WorkerNode::lane_events() {
     transport_->note(seat_.cell, std::move(what));
   };
   LaneEvents events;
+  events.idle = [this] { caf::anon_send(node_, mail::Idle{}); };
   events.edge_news = [this](std::optional<Life> from, message::PredecessorEnded&& news) {
     caf::anon_send(node_, mail::Arrived{from.value_or(seat_.self), {std::move(news)}, [] {}});
   };

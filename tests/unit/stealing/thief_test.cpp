@@ -44,14 +44,14 @@ TEST_CASE("one question at a time; without an answer it is given up") {
   const std::vector<VictimView> views = {view(1, 0, 5, 1s), view(2, 0, 5, 1ms)};
   const auto first = thief.next(views, start);
   REQUIRE(first == ThiefMachine::Ask{life(1), 1});
-  CHECK_FALSE(thief.next(views, start + 199ms));
-  CHECK(thief.wake_at(start) == start + 200ms);
-  const auto second = thief.next(views, start + 200ms);
+  CHECK_FALSE(thief.next(views, start + 4ms));
+  CHECK(thief.wake_at(start) == start + 5ms);
+  const auto second = thief.next(views, start + 5ms);
   CHECK(second == ThiefMachine::Ask{life(2), 2});
   // The late answer to the first is no answer to the second.
-  CHECK_FALSE(thief.on_answer(life(1), 1, 3, start + 201ms));
+  CHECK_FALSE(thief.on_answer(life(1), 1, 3, start + 6ms));
   CHECK(thief.open() == second);
-  CHECK(thief.on_answer(life(2), 2, 1, start + 202ms));
+  CHECK(thief.on_answer(life(2), 2, 1, start + 7ms));
   CHECK_FALSE(thief.open());
 }
 
@@ -74,6 +74,20 @@ TEST_CASE("who had nothing is left alone, longer each time, until it grants some
   const auto asked = thief.next(views, now);
   thief.on_answer(life(1), asked->request, 1, now);
   CHECK(thief.next(views, now));
+}
+
+TEST_CASE("a thief gets for each lane what runs for a while, and never more than half") {
+  using std::chrono::microseconds;
+  CHECK(rows_to_give(1, 1000, microseconds(100)) == 100);
+  CHECK(rows_to_give(2, 1000, microseconds(100)) == 200);
+  CHECK(rows_to_give(1, 1000, microseconds(10)) == 128);
+  CHECK(rows_to_give(1, 1000, Duration{0}) == 128);
+  CHECK(rows_to_give(1, 1000, microseconds(5000)) == 2);
+  CHECK(rows_to_give(4, 1000, std::chrono::hours(1)) == 4);
+  CHECK(rows_to_give(1, 1000, std::nullopt) == 1);
+  CHECK(rows_to_give(2, 21, microseconds(100)) == 11);
+  CHECK(rows_to_give(2, 1, microseconds(100)) == 1);
+  CHECK(rows_to_give(2, 0, microseconds(100)) == 0);
 }
 
 TEST_CASE("a dead victim owes no answer") {
