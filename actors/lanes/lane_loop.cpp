@@ -68,7 +68,8 @@ LaneReport& Lanes::report_to(Lane& lane, LaneShard& shard) {
   lane.current = static_cast<std::size_t>(found - lane.reports.begin());
   if (found != lane.reports.end()) return found->report;
   if (lane.reports.empty()) lane.reports_since = clock_.now();
-  LaneReport& report = lane.reports.emplace_back(shard.shared_from_this(), LaneReport{}).report;
+  lane.reports.push_back({shard.shared_from_this(), {}});
+  LaneReport& report = lane.reports.back().report;
   report.lane = static_cast<std::uint32_t>(lane.index);
   return report;
 }

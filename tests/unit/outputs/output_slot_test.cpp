@@ -123,7 +123,7 @@ TEST_CASE("a Blob is its own bytes, as an output and inside of one") {
 
 TEMPLATE_TEST_CASE("a vector is encoded by one copy to the bytes that any writer would write", "",
                    std::uint8_t, double, long double) {
-  for (const std::size_t count : {0, 1, 3, 100}) {
+  for (const std::size_t count : {0u, 1u, 3u, 100u}) {
     std::vector<TestType> values;
     for (std::size_t i = 0; i < count; ++i) values.push_back(static_cast<TestType>(i));
     Writer writer;
