@@ -99,10 +99,12 @@ class Transport::Thread {
       for (const auto& what : inbox_->take()) what(driver);
       driver.turn(std::chrono::milliseconds(10));
     }
+    // Destroyed outside the lock: an output of another process posts when nobody holds it any more.
+    std::vector<std::function<void(Driver&)>> undone;
     const std::lock_guard lock(inbox_->mutex);
     inbox_->sockets = nullptr;
     inbox_->over = true;
-    inbox_->waiting.clear();
+    undone.swap(inbox_->waiting);
   }
 
   TransportSetup setup_;
