@@ -119,13 +119,13 @@ void RowTable::add_other_shards(Part& part, const Fragment& fragment, const Shar
                             part.other_shards.end());
     rows_[part.rows[task]].awaited = part.other_shards.end() - part.other_shards.begin() > first;
   }
+  part.first_other.push_back(static_cast<std::uint32_t>(part.other_shards.size()));
   // The first that becomes ready runs at once.
   for (std::uint32_t task = 0; task < part.rows.size(); ++task) {
     std::stable_partition(part.lane_successors.begin() + part.first_out[task],
                           part.lane_successors.begin() + part.first_out[task + 1],
                           [&](RowIndex row) { return row != no_row && rows_[row].awaited; });
   }
-  part.first_other.push_back(static_cast<std::uint32_t>(part.other_shards.size()));
 }
 
 RowIndex RowTable::find(TaskId id) const {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <random>
 
+#include "libdag/base/overloaded.hpp"
+
 namespace dag::transport {
 namespace {
 
@@ -10,13 +12,6 @@ std::uint64_t draw_nonce() {
   std::random_device device;
   return std::uint64_t{device()} << 32 | device();
 }
-
-template <class... Functions>
-struct Overloaded : Functions... {
-  using Functions::operator()...;
-};
-template <class... Functions>
-Overloaded(Functions...) -> Overloaded<Functions...>;
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "libdag/base/overloaded.hpp"
 #include "libdag/schema/envelope.capnp.h"
 #include "libdag/wire/codec/records.hpp"
 #include "libdag/wire/operation.hpp"
@@ -36,12 +37,5 @@ std::optional<RingMessage> read(schema::Ring::Reader from, Reading& reading);
 bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into);
 bool read(schema::Tasks::Reader from, Reading& reading, JobMessage& into);
 bool read(schema::Outputs::Reader from, Reading& reading, JobMessage& into);
-
-template <class... Functions>
-struct Overloaded : Functions... {
-  using Functions::operator()...;
-};
-template <class... Functions>
-Overloaded(Functions...) -> Overloaded<Functions...>;
 
 }  // namespace dag::wire
