@@ -50,6 +50,16 @@ struct Publish {
   OutcomeRecord record;
   Blob bytes;
 };
+/// RunnerActor -> DigestActor -> RunnerActor: of a large output.
+struct TakeDigest {
+  dag::TakeDigest output;
+};
+struct Digested {
+  OutputName name;
+  std::uint64_t digest = 0;
+};
+/// DigestActor -> itself: there is more to read.
+struct NextPiece {};
 /// RunnerActor -> NodeActor -> HomeActors, one after another -> NodeActor: a report that each completes.
 struct Vouch {
   SendMessage report;
@@ -198,6 +208,9 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Incoming)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Tick)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Idle)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Publish)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::TakeDigest)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Digested)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::NextPiece)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Vouch)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Bring)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Brought)

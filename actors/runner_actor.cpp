@@ -1,5 +1,6 @@
 #include "actors/runner_actor.hpp"
 
+#include "actors/digest_actor.hpp"
 #include "actors/exceptions.hpp"
 
 namespace dag {
@@ -40,6 +41,10 @@ caf::behavior RunnerActor::make_behavior() {
         runner_.bring(bring.ticket, bring.record, std::move(bring.holders), ports_.now());
         act();
       },
+      [this](const mail::Digested& digested) {
+        runner_.on_digest(digested.name, digested.digest);
+        act();
+      },
       [this](const mail::Tick& tick) {
         if (wake_at_ != tick.due) return;  // An earlier one was set since.
         wake_at_.reset();
@@ -52,6 +57,7 @@ caf::behavior RunnerActor::make_behavior() {
 void RunnerActor::on_exit() {
   lanes_.actors().forget_job(plan_->job);
   asked_.clear();
+  digests_ = nullptr;
   node_ = nullptr;
 }
 
@@ -71,6 +77,9 @@ void RunnerActor::act() {
             } else {
               outgoing.messages.push_back(std::move(what));
             }
+          } else if constexpr (std::is_same_v<What, TakeDigest>) {
+            if (!digests_) digests_ = spawn<DigestActor, caf::linked>(caf::actor_cast<caf::actor>(this));
+            send(digests_, mail::TakeDigest{std::move(what)});
           } else if constexpr (std::is_same_v<What, KeepSave>) {
             if (ports_.keep_save) ports_.keep_save(*plan_, std::move(what));
           } else {

@@ -1,8 +1,9 @@
 #pragma once
 // Hosts the runner of a job in this process. Decides nothing itself.
 //
-// Messages: in AttemptEnded, Incoming, Publish, Bring, Tick; out Outgoing (to the node), Vouch (reports, to
-// the node), Brought (to the cell).
+// Messages: in AttemptEnded, Incoming, Publish, Bring, Digested, Tick; out Outgoing (to the node), Vouch
+// (reports, to the node), Brought (to the cell), TakeDigest (to a DigestActor that it makes when it needs
+// one).
 
 #include <memory>
 
@@ -25,6 +26,7 @@ class RunnerActor : public caf::event_based_actor {
   Lanes& lanes_;
   Ports ports_;
   caf::actor node_;
+  caf::actor digests_;
   std::shared_ptr<const JobPlan> plan_;
   Attempts attempts_;
   Runner runner_;

@@ -265,8 +265,11 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
     return say(record.task, record.attempt, [&] { return recorded::Became{table[known.becomes].id, ran}; });
   }
   if (record.spawned) grow(row, record, {});
-  if (is_call(row) && known.has_output && known.digest == 0 && record.value)
+  if (record.digest_follows) await_digest(row, from);
+  if (is_call(row) && known.has_output && known.digest == 0 && record.value &&
+      record.size_bytes <= options.digest_at_once_max) {
     known.digest = digest_of(record.value);
+  }
   if (record.value) table[row].output.store(std::move(record.value));
   const Next ended = table.apply(row, AttemptEnded{word_attempt, Outcome::finished});
   DAG_CHECK(ended.what == Do::tell);

@@ -271,6 +271,7 @@ bool Home::Impl::note_lean(RowIndex row) {
   if ((notes[row].flags & (flag::lean | flag::known | flag::wanted)) != flag::lean) return false;
   if (sink.enabled() || parked_rows > 0 || !askers.empty()) return false;
   if (table[row].awaited && !table[row].told) return false;
+  if (options.several_processes && needs_digest(row, table[row].output.load())) return false;
   bool sent = true;
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
     sent = sent && (table[predecessor].ghost || is(predecessor, flag::sent));
@@ -348,7 +349,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
     return;               // Older news.
   }
   known.attempt = record.attempt;
-  known.digest = record.digest;
+  if (!same_attempt || record.digest != 0) known.digest = record.digest;
   known.size_bytes = record.size_bytes;
   known.has_output = record.has_output;
   known.conditions = record.conditions;

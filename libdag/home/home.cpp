@@ -95,6 +95,14 @@ void Home::Impl::on_state(const message::JobState& newer) {
     std::erase_if(known.holders, [&](Life holder) { return !alive(holder); });
     if (known.keeper && !alive(*known.keeper)) known.keeper.reset();
   }
+  for (auto at = digests_awaited.begin(); at != digests_awaited.end();) {
+    if (alive(at->second) || options.planted == Planted::digest_waited_for) {
+      ++at;
+      continue;
+    }
+    to_send.push_back(at->first);
+    at = digests_awaited.erase(at);
+  }
 
   // Homes that begin to count have to be told again what they wait for, and what they need not keep.
   for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
@@ -371,11 +379,12 @@ std::string Home::explain(TaskId task) const {
                                            : "becomes " + std::string("a task that it spawned");
     case RowState::ended:
       return std::string(name(word.outcome)) +
-             (home.is(row, flag::settled)  ? ", settled"
-              : home.is(row, flag::parked) ? ", waits until what it rests on is recorded"
-              : home.is(row, flag::sent)   ? ", is being recorded"
-              : home.is(row, flag::noted)  ? ", is to be recorded"
-                                           : ", by a lane that has not reported it");
+             (home.is(row, flag::settled)          ? ", settled"
+              : home.digests_awaited.contains(row) ? ", waits until its digest is taken"
+              : home.is(row, flag::parked)         ? ", waits until what it rests on is recorded"
+              : home.is(row, flag::sent)           ? ", is being recorded"
+              : home.is(row, flag::noted)          ? ", is to be recorded"
+                                                   : ", by a lane that has not reported it");
   }
   return "";
 }

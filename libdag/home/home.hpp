@@ -59,6 +59,7 @@ enum class Planted : std::uint8_t {
   loss_ignored,            ///< attempts at a dead process stay out
   tries_forgotten,         ///< a new home counts failures from zero
   ghost_counted_twice,     ///< the home satisfies again what a lane that heard of an end has satisfied
+  digest_waited_for,       ///< the death of who takes a digest does not end the waiting for it
   old_news_by_lanes,       ///< lanes take news of any epoch
   told_twice_by_lanes,     ///< lanes tell a second end of a row as if it were the first
   told_is_told,            ///< a home that lanes told is not told again after it, or the way to it, was lost
@@ -71,6 +72,7 @@ struct HomeOptions {
   std::uint64_t seed = 0;
   /// Digests are taken of outputs that leave the process, and of all outputs of job actors' calls.
   bool several_processes = false;
+  std::size_t digest_at_once_max = dag::digest_at_once_max;
   /// For the simulator's own test: which rule is broken on purpose.
   Planted planted = Planted::nothing;
   /// A rollback of job actors that comes to nothing this often stops the job.

@@ -181,6 +181,7 @@ class Home::Impl {
   void on(Life from, const message::Keep& message);
   void on(Life from, const message::Cancel& message);
   void on(Life from, const message::Ended& message);
+  void on(Life from, const message::Digested& message);
   void on(Life from, const message::Return& message);
   void on(Life from, const message::Holding& message);
   void on(Life from, const message::Report& message);
@@ -255,6 +256,9 @@ class Home::Impl {
   std::vector<Life> holders_of(RowIndex row);
   std::vector<OutputName> inputs_of(RowIndex row) const;
   OutcomeRecord record_of(RowIndex row, bool for_cell);
+  bool needs_digest(RowIndex row, const Blob& output) const;
+  bool digest_taken(RowIndex row);
+  void await_digest(RowIndex row, Life from);
   void answer(Life asker, const OutputName& asked, RowIndex row);
   void answer_askers(RowIndex row);
   void remake(RowIndex row);
@@ -415,6 +419,10 @@ class Home::Impl {
   std::unordered_map<RowIndex, Fact> facts;
   /// Of outputs of lean rows that were let go, where there are several processes: 0, or the digest, per row.
   std::vector<std::uint64_t> let_go_digests;
+  /// Rows that have ended and are not said before the digest of their output is there, and whose runner takes
+  /// it. And digests that came before the ends they belong to.
+  std::map<RowIndex, Life> digests_awaited;
+  std::map<OutputName, std::uint64_t> digests_early;
   std::unordered_map<RowIndex, Tries> tries;
   std::map<RowIndex, HandedOut> handed_out;
   std::map<RowIndex, Again> again;

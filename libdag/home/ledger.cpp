@@ -173,6 +173,7 @@ void Home::Impl::try_send(RowIndex row) {
   if (is(row, flag::sent | flag::vanished)) return;
   const bool ended_now = is(row, flag::noted);
   if (!ended_now && (!is(row, flag::grown) || is(row, flag::grown_sent))) return;
+  const bool digested = !ended_now || digest_taken(row);
   if (!inputs_sent(row)) return park(row);
   unpark(row);
   if (is(row, flag::grown) && !is(row, flag::grown_sent)) {
@@ -186,6 +187,7 @@ void Home::Impl::try_send(RowIndex row) {
       !is(known->becomes, flag::vanished)) {
     return park(row);
   }
+  if (!digested) return park(row);
   set(row, flag::sent);
   put(row, false);
   wake_parked_by(row);

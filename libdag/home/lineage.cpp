@@ -6,10 +6,12 @@
 // ends because lineage is finite and without cycles, each run is retried a limited number of times, and what
 // was made again stays for a while after it was last asked for.
 //
+// The digest of a large output is taken behind: readers have the output at once, and only the record waits.
+// It comes from the runner that has the bytes, or never, when that dies first; then the output is made again
+// when it is needed, and whatever it is then counts.
+//
 // What is not noticed: a kernel that gives another value when its output is made again by another home than
 // the one that ran it, of an output that nobody needed when that one died. The record has only its name.
-
-#include <xxhash.h>
 
 #include <algorithm>
 
@@ -18,11 +20,6 @@
 namespace dag {
 
 using detail::Edge;
-
-std::uint64_t digest_of(const Blob& blob) {
-  const std::uint64_t digest = XXH3_64bits(blob.bytes().data(), blob.bytes().size());
-  return digest == 0 ? 1 : digest;
-}
 
 AttemptId Home::Impl::attempt_of(RowIndex row) const {
   const Fact* known = fact(row);
@@ -54,6 +51,7 @@ std::vector<Life> Home::Impl::holders_of(RowIndex row) {
       set(row, flag::published);
       OutcomeRecord record = record_of(row, false);
       record.spawned = nullptr;
+      record.digest_follows = record.digest == 0 && needs_digest(row, blob);
       effects.emplace_back(PublishOutput{std::move(record), std::move(blob)});
     }
     holders.push_back(options.self);
@@ -92,6 +90,9 @@ OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
     record.has_output = known.has_output || static_cast<bool>(blob);
     record.size_bytes = blob ? blob.size_bytes() : known.size_bytes;
     record.digest = known.digest;
+    // What it became was sent before it, so its digest is there.
+    if (const Fact* owned = known.owner != no_row ? fact(known.owner) : nullptr)
+      record.digest = owned->digest;
     record.grew = known.part != detail::none || known.grew;
   } else {
     record.has_output = static_cast<bool>(blob);
@@ -99,7 +100,8 @@ OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
   }
   // Who holds the record without us must be able to tell whether it still counts.
   if (options.several_processes && !about.ghost) record.inputs = inputs_of(row);
-  if (options.several_processes && blob && record.digest == 0) {
+  if (record.digest == 0 && options.several_processes && blob &&
+      blob.size_bytes() <= options.digest_at_once_max) {
     record.digest = digest_of(blob);
     Fact& known = fact_of(row);
     known.attempt = record.attempt;
@@ -111,6 +113,59 @@ OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
   const bool asked_here = blob && for_cell && is(row, flag::wanted) && state.cell == options.self;
   if (small || asked_here) record.value = std::move(blob);
   return record;
+}
+
+// ---- Digests
+// ------------------------------------------------------------------------------------------------
+
+/// Whether the digest of this output of the row's, which is in its slot, is to be taken behind.
+bool Home::Impl::needs_digest(RowIndex row, const Blob& output) const {
+  if (!options.several_processes && !is_call(row)) return false;
+  return !table[row].ghost && output.size_bytes() > options.digest_at_once_max;
+}
+
+/// Of a row that ended: whether nothing is left to be done about the digest of its output. Sees to it that it
+/// is taken. The row is looked at again when it is there.
+bool Home::Impl::digest_taken(RowIndex row) {
+  if (digests_awaited.contains(row)) return false;
+  const Fact* known = fact(row);
+  if (known != nullptr && (known->digest != 0 || known->owner != no_row)) return true;
+  if (!needs_digest(row, table[row].output.load())) return true;
+  holders_of(row);
+  await_digest(row, options.self);
+  return digests_awaited.count(row) == 0;
+}
+
+void Home::Impl::await_digest(RowIndex row, Life from) {
+  const auto early = digests_early.find({table[row].id, attempt_of(row)});
+  if (early == digests_early.end()) {
+    digests_awaited[row] = from;
+    return;
+  }
+  fact_of(row).digest = early->second;
+  digests_early.erase(early);
+}
+
+void Home::Impl::on(Life from, const message::Digested& message) {
+  const RowIndex row = table.find(message.name.task);
+  if (row == no_row || table[row].ghost || is(row, flag::vanished | flag::settled)) return;
+  if (!has_ended(row) || attempt_of(row) != message.name.attempt) {
+    digests_early[message.name] = message.digest;
+    return;
+  }
+  Fact& known = fact_of(row);
+  if (!known.attempt) {
+    known.attempt = message.name.attempt;
+    const Blob blob = table[row].output.load();
+    known.has_output = static_cast<bool>(blob);
+    known.size_bytes = blob.size_bytes();
+  }
+  if (known.digest == 0) known.digest = message.digest;
+  if (const auto awaited = digests_awaited.find(row);
+      awaited != digests_awaited.end() && awaited->second == from) {
+    digests_awaited.erase(awaited);
+    to_send.push_back(row);
+  }
 }
 
 // ---- Who asks
@@ -211,7 +266,10 @@ void Home::Impl::output_is_there_again(RowIndex row, OutcomeRecord& record, Life
   known.attempt = attempt_of(row);
   if (record.digest == 0 && record.value) record.digest = digest_of(record.value);
   if (known.digest == 0 && row < let_go_digests.size()) known.digest = let_go_digests[row];
-  const bool same = known.digest == 0 || known.digest == record.digest;
+  // Nobody knows yet what the first one was, but neither was anybody told that it is final.
+  const bool unknown = digests_awaited.erase(row) > 0;
+  if (unknown) to_send.push_back(row);
+  const bool same = !unknown && (known.digest == 0 || known.digest == record.digest);
   if (!same && is(row, flag::sent)) {
     return fail_job({ErrorCode::not_reproducible,
                      describe(row) + " gave another value when it was run again (attempts " +
@@ -263,9 +321,11 @@ void Home::Impl::maybe_let_go(RowIndex row) {
   if (!is(row, flag::settled) || is(row, flag::kept)) return;
   set(row, flag::let_go);
   if (options.several_processes && !is(row, flag::known)) {
-    // Should it have to be made again, it must be the same.
+    // Should it have to be made again, it must be the same. (Of large ones there is a Fact.)
     if (let_go_digests.size() < notes.size()) let_go_digests.resize(notes.size());
-    if (const Blob blob = table[row].output.load()) let_go_digests[row] = digest_of(blob);
+    if (const Blob blob = table[row].output.load(); blob && !needs_digest(row, blob)) {
+      let_go_digests[row] = digest_of(blob);
+    }
   }
   drop_bytes(row);
   // Of what was only named the cell has no bytes.

@@ -63,7 +63,8 @@ std::string_view name(const JobMessage& any) {
       "JobCreate", "JobState",  "Assign",  "Settled", "Keep",         "Cancel",
       "Outcomes",  "JobFailed", "Lend",    "Stop",    "Ended",        "Return",
       "Release",   "Replicate", "Holding", "Report",  "StealRequest", "PredecessorEnded",
-      "Consumed",  "Need",      "Located", "Fetch",   "Data",         "Missing"};
+      "Consumed",  "Need",      "Located", "Fetch",   "Data",         "Missing",
+      "Digested"};
   static_assert(std::size(names) == std::variant_size_v<JobMessage>);
   return names[any.index()];
 }

@@ -11,7 +11,7 @@
 //   cell     -> home     Assign, Settled, Keep, Cancel
 //   home     -> cell     Outcomes, JobFailed
 //   home     -> runner   Lend, Stop, Release, Replicate
-//   runner   -> home     Ended, Return, Holding, Report
+//   runner   -> home     Ended, Digested, Return, Holding, Report
 //   home     -> home     PredecessorEnded, Consumed
 //   any      -> home     Need                         "where is this output? the holders I knew are gone"
 //   home     -> runner   Located                      the answer
@@ -27,6 +27,7 @@
 
 #include "libdag/home/attempt.hpp"
 #include "libdag/home/row_table.hpp"
+#include "libdag/outputs/digest.hpp"
 
 namespace dag {
 
@@ -44,6 +45,8 @@ struct OutcomeRecord {
   std::uint64_t digest = 0;
   std::uint64_t size_bytes = 0;
   bool has_output = false;
+  /// The runner that has the bytes is taking the digest, and will say Digested to the task's home.
+  bool digest_follows = false;
   /// The output itself, when it is small; else it lies with holders.
   Blob value;
   /// Of the conditional out-edges, in their order.
@@ -62,9 +65,6 @@ struct OutcomeRecord {
 
   OutputName name() const { return {task, attempt}; }
 };
-
-/// The digest of an output; never 0, which means "not taken".
-std::uint64_t digest_of(const Blob& blob);
 
 /// Everything that every process of a job knows from the beginning.
 struct JobPlan {
@@ -293,6 +293,14 @@ struct Ended {
   OutcomeRecord record;
   Duration ran{0};
 };
+/// The digest of an output that its record came without: a large one, whose readers need not wait for it.
+struct Digested {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  OutputName name;
+  std::uint64_t digest = 0;
+};
 /// The attempt was not run: an input cannot be had from any holder known, or there is no room.
 struct Return {
   JobId job;
@@ -428,7 +436,8 @@ using JobMessage =
                  message::Cancel, message::Outcomes, message::JobFailed, message::Lend, message::Stop,
                  message::Ended, message::Return, message::Release, message::Replicate, message::Holding,
                  message::Report, message::StealRequest, message::PredecessorEnded, message::Consumed,
-                 message::Need, message::Located, message::Fetch, message::Data, message::Missing>;
+                 message::Need, message::Located, message::Fetch, message::Data, message::Missing,
+                 message::Digested>;
 
 /// Which machine of the receiving process a message is for.
 enum class Recipient : std::uint8_t { process, cell, runner, home };

@@ -338,6 +338,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
       again.erase(run);
     }
     pauses.cancel(row);
+    digests_awaited.erase(row);
     if (options.planted != Planted::told_twice_by_lanes) table[row].told_by_home = true;
     table[row].told = false;
     if (is(row, flag::noted)) --counts.ended;
@@ -398,6 +399,11 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
       if (has_ended(predecessor) && word(predecessor).outcome != Outcome::finished)
         table.apply(row, Watched{});
     });
+    // A lane alone would not tell its kernel which try it is. Tries on inputs that do not count do not count
+    // either, also for later homes.
+    const auto tried = tries.find(row);
+    if (tried != tries.end() || crashes(row) > 0) table.apply(row, Watched{});
+    if (tried != tries.end() && std::exchange(tried->second.failed, 0) > 0) put_tried(row);
     say(row, [] { return recorded::StartedOver{"what it rests on changed"}; });
   }
   for (const RowIndex row : reopened) {

@@ -230,15 +230,18 @@ bool Runner::on_ended(dag::Ended ended, Instant now) {
   record.error = std::move(ended.error);
   record.has_output = static_cast<bool>(ended.output);
   record.size_bytes = ended.output.size_bytes();
-  if (ended.output) record.digest = digest_of(ended.output);
-  if (record.size_bytes <= plan_->inline_bytes_max) record.value = ended.output;
   const bool stands_for_itself = !lend.attempt.stands_for;
+  // A run that makes a value again is compared with the first one as soon as it ends.
+  record.digest_follows =
+      ended.output && stands_for_itself && record.size_bytes > options_.digest_at_once_max;
+  if (ended.output && !record.digest_follows) record.digest = digest_of(ended.output);
+  if (record.size_bytes <= plan_->inline_bytes_max) record.value = ended.output;
   record.grew = ended.spawned != nullptr;
   if (stands_for_itself) record.spawned = std::move(ended.spawned);
   if (record.outcome == Outcome::finished) {
     OutcomeRecord kept = record;
     if (!stands_for_itself) kept.attempt = lend.attempt.stands_for;
-    hold(kept, ended.output, stands_for_itself);
+    hold(std::move(kept), ended.output, stands_for_itself);
   }
   const message::ShardHome& home = state_.homes[lend.shard];
   told.epoch = home.epoch;
@@ -260,14 +263,31 @@ void Runner::give_back(const OutputName& name, std::vector<OutputName> missing, 
 // ---- Copies
 // ---------------------------------------------------------------------------------------------------
 
-void Runner::publish(const OutcomeRecord& record, Blob bytes) { hold(record, std::move(bytes), false); }
+void Runner::publish(OutcomeRecord record, Blob bytes) { hold(std::move(record), std::move(bytes), false); }
 
-void Runner::hold(const OutcomeRecord& record, Blob bytes, bool ran_here) {
+void Runner::hold(OutcomeRecord record, Blob bytes, bool ran_here) {
   Held& held = held_[record.name()];
   if (!held.bytes && bytes) bytes_held_ += bytes.size_bytes();
-  held.record = record;
+  const OutcomeRecord before = std::exchange(held.record, std::move(record));
   if (bytes) held.bytes = std::move(bytes);
   held.ran_here = held.ran_here || ran_here;
+  // Of two homes that publish a copy, one may wait for its digest.
+  if (!held.record.digest_follows && !before.digest_follows) return;
+  held.record.digest_follows = true;
+  const std::uint64_t known = held.record.digest != 0 ? held.record.digest : before.digest;
+  if (known != 0) return on_digest(held.record.name(), known);
+  if (!before.digest_follows) effects_.emplace_back(TakeDigest{held.record.name(), held.bytes});
+}
+
+void Runner::on_digest(const OutputName& name, std::uint64_t digest) {
+  const auto found = held_.find(name);
+  if (found == held_.end() || !found->second.record.digest_follows) return;
+  OutcomeRecord& record = found->second.record;
+  record.digest = digest;
+  record.digest_follows = false;
+  const std::uint32_t shard = shard_of(*plan_, name.task);
+  const message::ShardHome& home = state_.homes[shard];
+  send(home.home, message::Digested{plan_->job, shard, home.epoch, name, digest});
 }
 
 void Runner::let_go(const OutputName& name) {
@@ -335,7 +355,11 @@ void Runner::pursue(const OutputName& name, Sought& sought, Instant now) {
 void Runner::arrived(const OutputName& name, const OutcomeRecord& record, Blob bytes, Instant now) {
   Sought sought = std::move(sought_.at(name));
   sought_.erase(name);
-  if (!sought.replicas.empty()) hold(record, bytes, false);
+  if (!sought.replicas.empty()) {
+    OutcomeRecord copy = record;
+    copy.digest_follows = false;  // That is for who made it.
+    hold(std::move(copy), bytes, false);
+  }
   for (const message::Replicate& replicate : sought.replicas) {
     const message::ShardHome& home = state_.homes[replicate.shard];
     send(home.home, message::Holding{plan_->job, replicate.shard, home.epoch, name});

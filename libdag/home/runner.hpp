@@ -8,6 +8,10 @@
 // then the home of the input is asked (Need) and asked again when that home changes; it answers Located, with
 // new holders or with the loss. The home of the attempt may say Stop at any time.
 //
+// Digests of large outputs are taken behind: whoever waits for the output does not wait for its digest
+// (TakeDigest), only the record does. The home hears of it by Digested; a home that comes after it, by the
+// report or, when that came first, by Digested too.
+//
 // Why it lets go: everything it holds is named in reports to homes, and a home releases what it does not
 // need. When the job ends, all of it goes.
 
@@ -31,6 +35,7 @@ struct RunnerOptions {
   std::uint32_t fetches_max = 64;
   /// A question that is not answered is asked again after this time.
   Duration ask_again = std::chrono::milliseconds(500);
+  std::size_t digest_at_once_max = dag::digest_at_once_max;
 };
 
 /// The bytes of an output that bring() asked for, or why they cannot be had.
@@ -46,7 +51,12 @@ struct KeepSave {
   OutputName name;
   Blob bytes;
 };
-using RunnerEffect = std::variant<StartAttempt, StopAttempt, SendMessage, Brought, KeepSave>;
+/// Digest these bytes beside the mailbox of whoever drives this, then call on_digest.
+struct TakeDigest {
+  OutputName name;
+  Blob bytes;
+};
+using RunnerEffect = std::variant<StartAttempt, StopAttempt, SendMessage, Brought, KeepSave, TakeDigest>;
 
 class Runner {
  public:
@@ -57,11 +67,14 @@ class Runner {
   void on_message(Life from, const JobMessage& message, Instant now);
   /// The end of an attempt. False: the runner did not start it (then a home did).
   bool on_ended(dag::Ended ended, Instant now);
+  /// What TakeDigest asked for.
+  void on_digest(const OutputName& name, std::uint64_t digest);
   void on_time(Instant now);
   std::optional<Instant> wake_at() const;
 
-  /// A home of this process lets others fetch this output here.
-  void publish(const OutcomeRecord& record, Blob bytes);
+  /// A home of this process lets others fetch this output here. When the record says so, it is told the
+  /// digest.
+  void publish(OutcomeRecord record, Blob bytes);
   /// Gets the bytes of a settled output, for a client of this process: ends in one Brought, at the latest
   /// when the job is stopped or closed.
   void bring(std::uint64_t ticket, const OutcomeRecord& record, std::vector<Life> holders, Instant now);
@@ -105,7 +118,7 @@ class Runner {
   void arrived(const OutputName& name, const OutcomeRecord& record, Blob bytes, Instant now);
   void give_up(const OutputName& name, const Error& why, Instant now);
   void give_back(const OutputName& name, std::vector<OutputName> missing, std::string why);
-  void hold(const OutcomeRecord& record, Blob bytes, bool ran_here);
+  void hold(OutcomeRecord record, Blob bytes, bool ran_here);
   void let_go(const OutputName& name);
   void report(std::uint32_t shard);
   void send(Life to, JobMessage message);

@@ -40,6 +40,7 @@ struct OutcomeRecord {
   error @13 :Error;
   grew @14 :Bool;                # it spawned something, whether or not `spawned` came along
   tries @15 :UInt32;             # of its kernel: told to the cell, of a task that did not finish
+  digestFollows @16 :Bool;       # the sender, a runner, is taking the digest, and will say Digested
 }
 
 struct Error {

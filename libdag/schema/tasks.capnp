@@ -2,7 +2,8 @@
 # Rows that run elsewhere, and edges that end elsewhere.
 #
 #   home -> runner    Lend (run this attempt; accepted once), Stop, Release, Replicate
-#   runner -> home    Ended or Return: one of the two answers every Lend while both live; Holding; Report, to a new home
+#   runner -> home    Ended or Return: one of the two answers every Lend while both live; Holding; Report, to a new home;
+#                     Digested, after an Ended (or the report of it) whose record says that the digest follows
 #   home -> home      PredecessorEnded (rows of yours wait for it), Consumed (no row of mine needs it again)
 #   any -> any        StealRequest (I have idle lanes); not answered when there is nothing to give
 #
@@ -50,6 +51,10 @@ struct Tasks {
       from @19 :UInt32;
       obsoleteTasks @20 :List(Ids.TaskId);   # before 0.1: one by one
       tasks @25 :List(Records.TaskBits);
+    }
+    digested :group {              # of an output that is large: its readers did not wait for it
+      name @26 :Records.OutputName;
+      digest @27 :UInt64;          # not zero
     }
   }
 }

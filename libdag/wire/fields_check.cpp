@@ -54,7 +54,7 @@ static_assert(std::variant_size_v<RingMessage> == 5);
 
 static_assert(fields<Error>() == 4);
 static_assert(fields<OutputName>() == 2);
-static_assert(fields<OutcomeRecord>() == 15);
+static_assert(fields<OutcomeRecord>() == 16);
 static_assert(fields<Attempt>() == 18);
 static_assert(fields<detail::Code>() == 2);
 static_assert(fields<detail::TaskDraft>() == 10);
@@ -90,6 +90,7 @@ static_assert(fields<message::Release>() == 4);
 static_assert(fields<message::Replicate>() == 6);
 static_assert(fields<message::SavedAs>() == 4);
 static_assert(fields<message::Holding>() == 4);
+static_assert(fields<message::Digested>() == 5);
 static_assert(fields<message::Report>() == 5);
 static_assert(fields<message::Report::Had>() == 2);
 static_assert(fields<message::Report::Running>() == 2);
@@ -101,7 +102,7 @@ static_assert(fields<message::Located>() == 7);
 static_assert(fields<message::Fetch>() == 2);
 static_assert(fields<message::Data>() == 5);
 static_assert(fields<message::Missing>() == 2);
-static_assert(std::variant_size_v<JobMessage> == 24);
+static_assert(std::variant_size_v<JobMessage> == 25);
 
 static_assert(fields<ProgramId>() == 3);
 static_assert(fields<Launch>() == 4);

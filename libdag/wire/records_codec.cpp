@@ -109,6 +109,7 @@ void write(schema::OutcomeRecord::Builder to, const OutcomeRecord& record, const
   to.setAttempt(record.attempt.number);
   to.setOutcome(static_cast<schema::Outcome>(record.outcome));
   to.setHasOutput(record.has_output);
+  to.setDigestFollows(record.digest_follows);
   to.setGrew(record.grew);
   to.setTries(record.tries);
   to.setDigest(record.digest);
@@ -129,6 +130,7 @@ void read(schema::OutcomeRecord::Reader from, Reading& reading, OutcomeRecord& r
   record.attempt = {epoch_from(from.getEpoch()), from.getAttempt()};
   record.outcome = read(from.getOutcome(), "OutcomeRecord.outcome");
   record.has_output = from.getHasOutput();
+  record.digest_follows = from.getDigestFollows();
   record.grew = from.getGrew();
   record.tries = from.getTries();
   record.digest = from.getDigest();

@@ -20,6 +20,7 @@ std::size_t words(const message::Replicate& message) {
   return words(message.record) + message.holders.size();
 }
 std::size_t words(const message::Holding&) { return words_of<schema::OutputName>; }
+std::size_t words(const message::Digested&) { return words_of<schema::OutputName>; }
 std::size_t words(const message::Report& message) {
   std::size_t words = words_of<schema::Report> + list_words<schema::Report::Had>(message.had.size()) +
                       list_words<schema::Report::Running>(message.running.size());
@@ -74,6 +75,12 @@ void write(schema::Tasks::Builder to, const message::Replicate& message, const C
 
 void write(schema::Tasks::Builder to, const message::Holding& message, const CodeMap&) {
   write(to.initHolding(), message.name);
+}
+
+void write(schema::Tasks::Builder to, const message::Digested& message, const CodeMap&) {
+  auto builder = to.initDigested();
+  write(builder.initName(), message.name);
+  builder.setDigest(message.digest);
 }
 
 void write(schema::Tasks::Builder to, const message::Report& message, const CodeMap& codes) {
@@ -173,6 +180,12 @@ bool read(schema::Tasks::Reader from, Reading& reading, JobMessage& into) {
     case schema::Tasks::HOLDING:
       into = message::Holding{job, shard, epoch, read(from.getHolding())};
       return true;
+    case schema::Tasks::DIGESTED: {
+      const std::uint64_t digest = from.getDigested().getDigest();
+      if (digest == 0) throw Invalid{"Tasks.digested.digest is zero"};
+      into = message::Digested{job, shard, epoch, read(from.getDigested().getName()), digest};
+      return true;
+    }
     case schema::Tasks::REPORT:
       into = read_report(job, shard, epoch, from.getReport(), reading);
       return true;

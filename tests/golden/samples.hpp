@@ -141,6 +141,7 @@ inline OutcomeRecord full_record() {
   record.becomes = 1;
   record.error = error();
   record.tries = 3;
+  record.digest_follows = true;
   return record;
 }
 
@@ -232,6 +233,7 @@ inline void add_job(std::vector<Sample>& all) {
   add("release", Release{job, 1, epoch, {output(1), output(2)}});
   add("replicate", Replicate{job, 1, epoch, plain_record(), {life(3)}, {2, 3, 12, 4}});
   add("holding", Holding{job, 1, epoch, output(2)});
+  add("digested", Digested{job, 1, epoch, output(2), 0x1234567890ABCDEF});
   add("report",
       Report{job, 1, epoch, {{plain_record(), true}, {full_record(), false}}, {{output(4), {output(1)}}}});
   add("steal_request", StealRequest{job, 4});

@@ -32,6 +32,11 @@ inline bool chaos_places_by_finish(std::uint64_t seed) { return seed % 4 == 1; }
 /// In three eighths of the seeds lanes tell each other of ends; in none of those in tests/sim/seeds.txt.
 inline bool chaos_has_rings(std::uint64_t seed) { return seed % 4 == 1 || seed % 8 == 2; }
 
+/// In five sixteenths of the seeds, with rings and without; in none of those in tests/sim/seeds.txt.
+inline bool chaos_digests_behind(std::uint64_t seed) {
+  return seed % 8 == 5 || seed % 16 == 0 || seed % 16 == 3 || seed % 16 == 15;
+}
+
 /// What is added to the drawing gets a Random of its own, so that the seeds of tests/sim/seeds.txt keep their
 /// histories.
 inline WorldOptions chaos_world(std::uint64_t seed) {
@@ -72,6 +77,7 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
     if (rings.chance(0.7)) world.representation = Representation::as_needed;
     if (rings.chance(0.5)) world.steal = world.spread_actors = false;
   }
+  world.digests_behind = chaos_digests_behind(seed);
   world.listened = seed % 8 < 3;
   world.cancels = seed % 10 == 7;  // None of those in tests/sim/seeds.txt.
   // Short jobs: faults have to come early to meet them.

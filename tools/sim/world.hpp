@@ -54,6 +54,8 @@ struct WorldOptions {
   bool rings = false;
   /// Some tasks take their process down (not the cell's).
   bool poison = false;
+  /// All digests are taken behind, as those of large outputs are.
+  bool digests_behind = false;
   Instant calm_at = Instant{std::chrono::seconds(2)};
   Duration patience = std::chrono::seconds(60);  ///< after calm_at, until the job must have ended
   std::uint64_t events_max = 3'000'000;
@@ -78,6 +80,8 @@ class TraceSink final : public RecordSink {
  public:
   void record(const Record& record) override {
     ++count;
+    if (std::holds_alternative<recorded::StartedOver>(record.what))
+      started_over[record.task] = record.attempt;
     const std::string line = to_string(record);
     for (const char c : line) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
     if (print) std::puts(line.c_str());
@@ -88,6 +92,7 @@ class TraceSink final : public RecordSink {
   bool print = false;
   bool keep = false;
   std::vector<std::string> lines;
+  std::map<TaskId, AttemptId> started_over;  ///< the last attempt whose inputs do not count any more
 };
 class QuietSink final : public RecordSink {
  public:
@@ -251,7 +256,9 @@ class World {
     process = Process{};
     process.life = {ProcessId{index}, Incarnation{incarnation}};
     process.up = true;
-    process.runner = std::make_unique<Runner>(RunnerOptions{process.life, options_.planted}, plan_, sink());
+    RunnerOptions options{process.life, options_.planted};
+    if (options_.digests_behind) options.digest_at_once_max = 0;
+    process.runner = std::make_unique<Runner>(options, plan_, sink());
     process.door = std::make_unique<Door>(process.life);
     if (options_.steal && options_.processes > 1 && (index > 0 || options_.cell_runs))
       look_for_work(process.life);
@@ -501,6 +508,11 @@ class World {
           if constexpr (requires { any.rows_open; }) {
             line += " number " + std::to_string(any.number) + " open " + std::to_string(any.rows_open);
           }
+          if constexpr (requires { any.tried; }) {
+            for (const auto& [task, failed] : any.tried) {
+              line += " tried " + to_string(task) + " " + std::to_string(failed);
+            }
+          }
           if constexpr (requires { any.version; }) line += " version " + std::to_string(any.version);
         },
         message);
@@ -616,6 +628,7 @@ class World {
     options.seed = options_.seed + shard;
     options.several_processes = options_.processes > 1;
     options.planted = options_.planted;
+    if (options_.digests_behind) options.digest_at_once_max = 0;
     auto& box = process.homes[shard];
     std::unique_ptr<HomePlacement> placement;
     const std::uint64_t placement_seed = options_.seed + 17 * shard + epoch.count;
@@ -646,6 +659,7 @@ class World {
 
   void drain_home(Process& process, HomeBox& box) {
     const std::uint32_t shard = box.home.options().shard;
+    bool published = false;
     for (HomeEffect& effect : box.home.take_effects()) {
       if (auto* ready = std::get_if<MakeReady>(&effect)) {
         process.queue.push_back({shard, ready->row, nullptr});
@@ -657,8 +671,10 @@ class World {
         send(process.life, message->to, message->message);
       } else if (auto* publish = std::get_if<PublishOutput>(&effect)) {
         process.runner->publish(publish->record, publish->bytes);
+        published = true;
       }
     }
+    if (published) drain_runner(process);
     touched_ = &box;
     if (const auto at = box.home.wake_at(); at && (!box.timer || *at < *box.timer || *box.timer < now())) {
       box.timer = at;
@@ -687,6 +703,8 @@ class World {
         send(process.life, message->to, message->message);
       } else if (auto* brought = std::get_if<Brought>(&effect)) {
         on_brought(*brought);
+      } else if (auto* digest = std::get_if<TakeDigest>(&effect)) {
+        digest_later(process.life, digest->name, digest_of(digest->bytes));
       }
     }
     if (const auto at = process.runner->wake_at();
@@ -701,6 +719,17 @@ class World {
       });
     }
     run_lanes(process);
+  }
+
+  void digest_later(Life life, OutputName name, std::uint64_t digest) {
+    ++seen["digest taken behind"];
+    const Duration pause = random_.chance(0.5) ? millis(0, 1) : millis(0, 50);
+    events_.after(pause, [this, life, name, digest] {
+      Process* mine = find(life);
+      if (mine == nullptr) return;
+      mine->runner->on_digest(name, digest);
+      drain_runner(*mine);
+    });
   }
 
   // ---- Lanes
@@ -764,9 +793,15 @@ class World {
     }
   }
 
-  /// A later attempt is not told of fewer tries than an earlier one, whichever home gave it out.
+  /// A later attempt is not told of fewer tries than an earlier one, whichever home gave it out, unless the
+  /// task started over in between.
   void check_tries(TaskId task, AttemptId id, std::uint32_t try_number) {
+    if (!options_.listened) return;
     std::map<AttemptId, std::uint32_t>& known = tries_[task];
+    if (const auto over = trace_.started_over.find(task); over != trace_.started_over.end()) {
+      known.erase(known.begin(), known.upper_bound(over->second));
+      if (id <= over->second) return;
+    }
     const auto here = known.emplace(id, try_number).first;
     const auto later = std::next(here);
     const bool right = (here == known.begin() || std::prev(here)->second <= try_number) &&
@@ -1091,8 +1126,10 @@ class World {
 
   void on_brought(const Brought& brought) {
     --fetches_open_;
-    if (brought.lost && options_.varying && brought.lost->code == ErrorCode::not_reproducible)
-      return;  // See check_result.
+    if (brought.lost && options_.varying && brought.lost->code == ErrorCode::not_reproducible) {
+      stopped_ = brought.lost;  // See check_result. Of a job that had ended the cell does not say it.
+      return;
+    }
     if (brought.lost) throw Violation("an output was lost: " + brought.lost->message());
     settled_[brought.name.task].value = detail::from_blob<std::uint64_t>(brought.bytes);
     check_value(brought.name.task);

@@ -31,6 +31,7 @@ std::size_t words(const message::Return& message);
 std::size_t words(const message::Release& message);
 std::size_t words(const message::Replicate& message);
 std::size_t words(const message::Holding& message);
+std::size_t words(const message::Digested& message);
 std::size_t words(const message::Report& message);
 std::size_t words(const message::StealRequest& message);
 std::size_t words(const message::PredecessorEnded& message);
@@ -42,6 +43,7 @@ void write(schema::Tasks::Builder to, const message::Return& message, const Code
 void write(schema::Tasks::Builder to, const message::Release& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::Replicate& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::Holding& message, const CodeMap& codes);
+void write(schema::Tasks::Builder to, const message::Digested& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::Report& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::StealRequest& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::PredecessorEnded& message, const CodeMap& codes);

@@ -58,6 +58,8 @@ struct LocalJobOptions {
   bool rings = false;
   /// Every message comes twice.
   bool twice = false;
+  /// All digests are taken behind, as those of large outputs are.
+  bool digests_behind = false;
   /// Who gets the records of all processes. Left out: nobody.
   RecordSink* records = nullptr;
 };
@@ -104,7 +106,7 @@ class LocalJob {
       deliver_next();
       return true;
     }
-    if (run_lane()) return true;
+    if (run_lane() || take_digest()) return true;
     if (rings_.empty()) return false;
     read_ring();
     return true;
@@ -249,6 +251,7 @@ class LocalJob {
   std::optional<JobEnded> job_ended;
   Instant now;
   std::set<std::string> paused;           ///< kernels of these names begin and do not end
+  bool hold_digests = false;              ///< they are not taken yet
   std::function<bool(const Mail&)> hold;  ///< messages that are not delivered yet
   std::vector<Mail> held;
   void release_held() {
@@ -310,7 +313,9 @@ class LocalJob {
     Process& process = processes_[index] = {};
     process.life = life;
     process.up = true;
-    process.runner = std::make_unique<Runner>(RunnerOptions{life}, plan_, records_);
+    RunnerOptions options{life};
+    if (options_.digests_behind) options.digest_at_once_max = 0;
+    process.runner = std::make_unique<Runner>(options, plan_, records_);
     process.door = std::make_unique<Door>(life);
   }
   Process* find(Life life) {
@@ -424,6 +429,7 @@ class LocalJob {
     options.self = process.life;
     options.seed = options_.seed;
     options.several_processes = options_.processes > 1;
+    if (options_.digests_behind) options.digest_at_once_max = 0;
     auto& box = process.homes[shard];
     std::unique_ptr<HomePlacement> placement;
     if (options_.changing_loads) {
@@ -518,6 +524,7 @@ class LocalJob {
         post(process.life, message->to, std::move(message->message));
       } else if (auto* publish = std::get_if<PublishOutput>(&effect)) {
         process.runner->publish(publish->record, publish->bytes);
+        drain_runner(process);
       }
     }
   }
@@ -536,8 +543,20 @@ class LocalJob {
         brought[fetching_.at(came->ticket)] = std::move(*came);
       } else if (auto* save = std::get_if<KeepSave>(&effect)) {
         kept_saves.emplace_back(process.life, std::move(*save));
+      } else if (auto* digest = std::get_if<TakeDigest>(&effect)) {
+        digests_.emplace_back(process.life, std::move(*digest));
       }
     }
+  }
+  bool take_digest() {
+    if (digests_.empty() || hold_digests) return false;
+    const auto [life, output] = std::move(digests_.front());
+    digests_.pop_front();
+    if (Process* process = find(life)) {
+      process->runner->on_digest(output.name, digest_of(output.bytes));
+      drain_runner(*process);
+    }
+    return true;
   }
 
   // ---- Lanes
@@ -721,6 +740,7 @@ class LocalJob {
   std::unique_ptr<Cell> cell_;
   std::deque<Mail> messages_;
   std::map<std::pair<Life, Life>, std::deque<EdgeNews>> rings_;  ///< from, to
+  std::deque<std::pair<Life, TakeDigest>> digests_;
   std::set<OutputName> executed_;
   std::map<std::uint64_t, TaskId> fetching_;
 };

@@ -1,0 +1,33 @@
+#pragma once
+// Takes digests of large outputs beside the mailbox of the runner that asks for them, a piece at a time: the
+// pool has few threads, and heartbeats and supervision do not wait until hundreds of megabytes are read.
+//
+// Linked to its runner, and ends with it.
+//
+// Messages: in TakeDigest (from the runner), NextPiece (from itself); out Digested (to the runner).
+
+#include <deque>
+
+#include "actors/mail.hpp"
+#include "libdag/outputs/digest.hpp"
+
+namespace dag {
+
+class DigestActor : public caf::event_based_actor {
+ public:
+  DigestActor(caf::actor_config& config, caf::actor runner);
+  caf::behavior make_behavior() override;
+  void on_exit() override;
+  const char* name() const override { return "dag.digest"; }
+
+ private:
+  struct UnderWay {
+    OutputName name;
+    DigestInPieces digest;
+  };
+
+  caf::actor runner_;
+  std::deque<UnderWay> outputs_;  ///< in the order in which they came; the first is being read
+};
+
+}  // namespace dag

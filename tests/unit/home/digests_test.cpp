@@ -1,0 +1,152 @@
+// Digests that are taken behind: who waits for them, who does not, and what comes of it when they never come.
+#include <catch2/catch.hpp>
+
+#include "tests/unit/home/scripted.hpp"
+
+using namespace dag;
+using namespace dag::test;
+
+namespace {
+
+/// Processes 0 (the cell), 1 and 2; shard 0 at process 1. Values are fetched.
+LocalJobOptions behind(Representation representation) {
+  LocalJobOptions options;
+  options.processes = 3;
+  options.homes = {1};
+  options.representation = representation;
+  options.inline_bytes_max = 0;
+  options.digests_behind = true;
+  return options;
+}
+const auto both = [] { return GENERATE(Representation::as_needed, Representation::supervised); };
+
+/// a, then b, which reads it.
+struct TwoTasks {
+  Names graph;
+  TaskId a = graph.task("a"), b = graph.task("b", {a});
+  detail::Fragment sealed() { return graph.builder.sealed(); }
+  static std::uint64_t value() { return value_of("b", {value_of("a")}); }
+};
+
+void check_value(LocalJob& job, TaskId task, std::uint64_t value) {
+  job.fetch(task);
+  job.run_until([&] { return job.brought.contains(task); });
+  CHECK(job.value(task) == value);
+}
+
+template <class Message>
+bool is_a(const LocalJob::Mail& mail) {
+  return std::holds_alternative<Message>(mail.message);
+}
+
+}  // namespace
+
+TEST_CASE("readers do not wait for a digest, the record does") {
+  TwoTasks tasks;
+  LocalJobOptions options = behind(both());
+  options.rings = GENERATE(false, true);
+  const bool elsewhere = GENERATE(false, true);
+  if (elsewhere) options.shards = 2, options.shard_of = {0, 1}, options.homes = {1, 2};
+  if (GENERATE(false, true)) options.place = 2;
+  LocalJob job(tasks.sealed(), Script().kernel(), options);
+  job.keep({tasks.a, tasks.b});
+  job.hold_digests = true;
+  job.settle_down();
+  CHECK(job.runs("b") == 1);
+  CHECK(job.outcome(tasks.a) == Outcome::none);
+  CHECK(job.home(0).explain(tasks.a) == "finished, waits until its digest is taken");
+  job.hold_digests = false;
+  job.run();
+  CHECK(job.settled.at(tasks.a).record.digest == digest_of(detail::to_blob(value_of("a"))));
+  check_value(job, tasks.b, TwoTasks::value());
+}
+
+TEST_CASE("a digest whose taker dies is not waited for") {
+  TwoTasks tasks;
+  LocalJobOptions options = behind(Representation::supervised);
+  options.place = 2;
+  LocalJob job(tasks.sealed(), Script().kernel(), options);
+  job.keep({tasks.a, tasks.b});
+  job.hold_digests = true;
+  job.settle_down();
+  REQUIRE(job.runs("b") == 1);
+  job.die(2);
+  job.hold_digests = false;
+  job.run();
+  check_value(job, tasks.a, value_of("a"));  // Made again.
+  check_value(job, tasks.b, TwoTasks::value());
+}
+
+TEST_CASE("a digest may come before the end it belongs to") {
+  TwoTasks tasks;
+  LocalJobOptions options = behind(Representation::supervised);
+  options.place = 2;
+  LocalJob job(tasks.sealed(), Script().kernel(), options);
+  job.keep({tasks.a});
+  job.hold = is_a<message::Ended>;
+  job.settle_down();
+  REQUIRE(job.runs("a") == 1);
+  job.release_held();
+  job.run();
+  CHECK(job.settled.at(tasks.a).record.digest == digest_of(detail::to_blob(value_of("a"))));
+  CHECK(job.runs("a") == 1);
+}
+
+TEST_CASE("a later home hears of a digest that is being taken") {
+  TwoTasks tasks;
+  LocalJobOptions options = behind(Representation::supervised);
+  options.place = 2;
+  LocalJob job(tasks.sealed(), Script().kernel(), options);
+  job.keep({tasks.a});
+  job.hold_digests = true;
+  job.paused = {"b"};
+  job.settle_down();
+  REQUIRE(job.runs("a") == 1);
+  if (GENERATE(false, true)) job.hold = is_a<message::Report>;  // The digest is faster.
+  job.die(1);
+  job.settle_down();
+  job.hold_digests = false;
+  job.settle_down();
+  job.release_held();
+  job.paused.clear();
+  job.run();
+  CHECK(job.runs("a") == 1);
+  CHECK(job.settled.at(tasks.a).record.attempt.epoch == Epoch{1, 1});
+  CHECK(job.settled.at(tasks.a).record.digest == digest_of(detail::to_blob(value_of("a"))));
+}
+
+TEST_CASE("what tries on inputs that do not count came to does not count") {
+  // b fails on the first value of a, which nobody vouches for when its process dies, because a lane told of
+  // it; on the second one it may try as often as ever.
+  Names graph;
+  const TaskId a = graph.task("a", {graph.task("before a")}), b = graph.task("b", {a});
+  graph.attempts(b, 2);
+  LocalJobOptions options = behind(Representation::as_needed);
+  options.shards = 2;
+  options.shard_of = {0, 0, 1};
+  options.homes = {1, 2};
+  options.inline_bytes_max = 4096;
+  options.rings = true;
+  Script script;
+  script.failures["b"] = 1;
+  script.special["a"] = [ordinary = script,
+                         salt = std::make_shared<std::uint64_t>(0)](const KernelCall& call) {
+    Ended ended = ordinary.ordinary(call);
+    ended.output = detail::to_blob(value_of("a") + (*salt)++);
+    return ended;
+  };
+  LocalJob job(graph.builder.sealed(), script.kernel(), options);
+  job.hold_digests = true;
+  job.settle_down();
+  REQUIRE(job.runs("b") == 2);
+  job.die(1);
+  job.hold_digests = false;
+  job.run();
+  REQUIRE(job.runs("b") == 4);
+  std::vector<std::uint32_t> tries;
+  for (const LocalJob::Ran& ran : job.ran) {
+    if (ran.name == "b") tries.push_back(ran.try_number);
+  }
+  CHECK(tries == std::vector<std::uint32_t>{1, 2, 1, 2});
+  CHECK(job.outcome(b) == Outcome::finished);
+}
