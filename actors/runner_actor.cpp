@@ -33,7 +33,7 @@ caf::behavior RunnerActor::make_behavior() {
         act();
       },
       [this](mail::Publish& publish) {
-        runner_.publish(publish.record, std::move(publish.bytes));
+        runner_.publish(std::move(publish.record), std::move(publish.bytes));
         act();
       },
       [this](mail::Bring& bring) {

@@ -267,7 +267,7 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
   if (record.spawned) grow(row, record, {});
   if (record.digest_follows) await_digest(row, from);
   if (is_call(row) && known.has_output && known.digest == 0 && record.value &&
-      record.size_bytes <= options.digest_at_once_max) {
+      !needs_digest(row, record.value)) {
     known.digest = digest_of(record.value);
   }
   if (record.value) table[row].output.store(std::move(record.value));

@@ -90,9 +90,11 @@ OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
     record.has_output = known.has_output || static_cast<bool>(blob);
     record.size_bytes = blob ? blob.size_bytes() : known.size_bytes;
     record.digest = known.digest;
-    // What it became was sent before it, so its digest is there.
-    if (const Fact* owned = known.owner != no_row ? fact(known.owner) : nullptr)
-      record.digest = owned->digest;
+    // It may have been taken since this row ended by becoming another one; at the latest when that one is
+    // sent.
+    if (record.digest == 0 && known.owner != no_row) {
+      if (const Fact* owned = fact(known.owner)) record.digest = owned->digest;
+    }
     record.grew = known.part != detail::none || known.grew;
   } else {
     record.has_output = static_cast<bool>(blob);
@@ -133,7 +135,7 @@ bool Home::Impl::digest_taken(RowIndex row) {
   if (!needs_digest(row, table[row].output.load())) return true;
   holders_of(row);
   await_digest(row, options.self);
-  return digests_awaited.count(row) == 0;
+  return !digests_awaited.contains(row);
 }
 
 void Home::Impl::await_digest(RowIndex row, Life from) {

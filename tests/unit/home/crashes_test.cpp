@@ -8,8 +8,6 @@ using namespace dag::test;
 
 namespace {
 
-const auto both = [] { return GENERATE(Representation::as_needed, Representation::supervised); };
-
 /// `task`, which is `name`, takes down the process that it was given to; that one comes up again.
 void crash(LocalJob& job, TaskId task, const std::string& name, std::vector<TaskId> beside = {}) {
   job.run_until([&] { return job.waits_at(name).has_value(); });

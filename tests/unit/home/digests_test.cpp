@@ -8,17 +8,19 @@ using namespace dag::test;
 
 namespace {
 
-/// Processes 0 (the cell), 1 and 2; shard 0 at process 1. Values are fetched.
+/// Values are fetched.
 LocalJobOptions behind(Representation representation) {
-  LocalJobOptions options;
-  options.processes = 3;
-  options.homes = {1};
-  options.representation = representation;
+  LocalJobOptions options = home_at_1(representation);
   options.inline_bytes_max = 0;
   options.digests_behind = true;
   return options;
 }
-const auto both = [] { return GENERATE(Representation::as_needed, Representation::supervised); };
+/// All attempts run at process 2, which takes their digests.
+LocalJobOptions behind_at_2() {
+  LocalJobOptions options = behind(Representation::supervised);
+  options.place = 2;
+  return options;
+}
 
 /// a, then b, which reads it.
 struct TwoTasks {
@@ -32,11 +34,6 @@ void check_value(LocalJob& job, TaskId task, std::uint64_t value) {
   job.fetch(task);
   job.run_until([&] { return job.brought.contains(task); });
   CHECK(job.value(task) == value);
-}
-
-template <class Message>
-bool is_a(const LocalJob::Mail& mail) {
-  return std::holds_alternative<Message>(mail.message);
 }
 
 }  // namespace
@@ -63,9 +60,7 @@ TEST_CASE("readers do not wait for a digest, the record does") {
 
 TEST_CASE("a digest whose taker dies is not waited for") {
   TwoTasks tasks;
-  LocalJobOptions options = behind(Representation::supervised);
-  options.place = 2;
-  LocalJob job(tasks.sealed(), Script().kernel(), options);
+  LocalJob job(tasks.sealed(), Script().kernel(), behind_at_2());
   job.keep({tasks.a, tasks.b});
   job.hold_digests = true;
   job.settle_down();
@@ -79,9 +74,7 @@ TEST_CASE("a digest whose taker dies is not waited for") {
 
 TEST_CASE("a digest may come before the end it belongs to") {
   TwoTasks tasks;
-  LocalJobOptions options = behind(Representation::supervised);
-  options.place = 2;
-  LocalJob job(tasks.sealed(), Script().kernel(), options);
+  LocalJob job(tasks.sealed(), Script().kernel(), behind_at_2());
   job.keep({tasks.a});
   job.hold = is_a<message::Ended>;
   job.settle_down();
@@ -94,9 +87,7 @@ TEST_CASE("a digest may come before the end it belongs to") {
 
 TEST_CASE("a later home hears of a digest that is being taken") {
   TwoTasks tasks;
-  LocalJobOptions options = behind(Representation::supervised);
-  options.place = 2;
-  LocalJob job(tasks.sealed(), Script().kernel(), options);
+  LocalJob job(tasks.sealed(), Script().kernel(), behind_at_2());
   job.keep({tasks.a});
   job.hold_digests = true;
   job.paused = {"b"};

@@ -10,8 +10,6 @@ using detail::EdgeKind;
 
 namespace {
 
-const auto both = [] { return GENERATE(Representation::as_needed, Representation::supervised); };
-
 LocalJobOptions one(Representation representation) {
   LocalJobOptions options;
   options.representation = representation;
@@ -235,9 +233,7 @@ TEST_CASE("effects start only from what is recorded; pure tasks run ahead") {
   const TaskId a = graph.task("a"), ahead = graph.task("pure", {a}),
                effect = graph.task("effect", {a}, Effects::idempotent);
   LocalJob job(graph.builder.sealed(), Script().kernel(), one(both()));
-  job.hold = [](const LocalJob::Mail& mail) {
-    return std::holds_alternative<message::Outcomes>(mail.message);
-  };
+  job.hold = is_a<message::Outcomes>;
   job.settle_down();
   CHECK(job.runs("pure") == 1);
   CHECK(job.runs("effect") == 0);

@@ -7,24 +7,6 @@
 using namespace dag;
 using namespace dag::test;
 
-namespace {
-
-/// Processes 0 (the cell), 1 and 2; shard 0 at process 1.
-LocalJobOptions home_at_1(Representation representation) {
-  LocalJobOptions options;
-  options.processes = 3;
-  options.homes = {1};
-  options.representation = representation;
-  return options;
-}
-const auto both = [] { return GENERATE(Representation::as_needed, Representation::supervised); };
-
-bool is_outcomes(const LocalJob::Mail& mail) {
-  return std::holds_alternative<message::Outcomes>(mail.message);
-}
-
-}  // namespace
-
 TEST_CASE("a new home takes what is settled and runs the rest") {
   Names graph;
   const TaskId a = graph.task("a"), b = graph.task("b", {a}), c = graph.task("c", {a, b});
@@ -51,7 +33,7 @@ TEST_CASE("what ended or runs elsewhere is taken over by the new home, not run a
   const bool inline_values = GENERATE(true, false);
   if (!inline_values) options.inline_bytes_max = 0;
   LocalJob job(graph.builder.sealed(), Script().kernel(), options);
-  job.hold = is_outcomes;  // The cell hears of nothing: process 2 alone can vouch for a.
+  job.hold = is_a<message::Outcomes>;  // The cell hears of nothing: process 2 alone can vouch for a.
   job.paused = {"b"};
   job.settle_down();
   REQUIRE(job.runs("a") == 1);
@@ -488,7 +470,7 @@ TEST_CASE("a client that waits for bytes when the job is closed is told so") {
   options.inline_bytes_max = 0;
   LocalJob job(graph.builder.sealed(), Script().kernel(), options);
   job.run();
-  job.hold = [](const LocalJob::Mail& mail) { return std::holds_alternative<message::Data>(mail.message); };
+  job.hold = is_a<message::Data>;
   job.fetch(a);
   job.settle_down();
   CHECK(job.brought.empty());

@@ -13,8 +13,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const auto both = [] { return GENERATE(Representation::as_needed, Representation::supervised); };
-
 struct Recorded {
   LocalJobOptions options(Representation representation = Representation::as_needed) {
     LocalJobOptions options;

@@ -2,6 +2,7 @@
 // Graphs by name, and kernels that do what a test says: the value of a task is mixed from its name and
 // inputs.
 
+#include <catch2/catch.hpp>
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -110,6 +111,24 @@ class Names {
  private:
   static inline const char place = 0;
 };
+
+/// A test that calls it is run with either.
+inline Representation both() { return GENERATE(Representation::as_needed, Representation::supervised); }
+
+/// Processes 0 (the cell), 1 and 2; shard 0 at process 1.
+inline LocalJobOptions home_at_1(Representation representation) {
+  LocalJobOptions options;
+  options.processes = 3;
+  options.homes = {1};
+  options.representation = representation;
+  return options;
+}
+
+/// For LocalJob::hold.
+template <class Message>
+bool is_a(const LocalJob::Mail& mail) {
+  return std::holds_alternative<Message>(mail.message);
+}
 
 /// What a kernel that spawns leaves.
 inline Ended spawning(const Names& names, std::uint32_t becomes = none) {
