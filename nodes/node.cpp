@@ -181,7 +181,7 @@ Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_p
     plan->shards = place_->size;
     plan->shard_of = partition(*graph, plan->shards);
   } else {
-    plan->shard_of.assign(graph->tasks.size(), 0);
+    plan->shard_of.assign(graph->size(), 0);
   }
   plan->graph = std::move(graph);
   plan->representation = supervise_all_ ? Representation::supervised : Representation::as_needed;

@@ -119,8 +119,8 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
 
   const Row& about = table[row.row];
   const detail::Fragment& fragment = table.fragment_of(about);
-  const detail::TaskDraft& draft = fragment.tasks[about.task];
-  const detail::Code& code = fragment.codes[draft.code];
+  const detail::TaskKind& kind = fragment.kind(about.task);
+  const detail::Code& code = fragment.codes[kind.code];
   KernelTimes::Entry& expected = lane.times.of(code, unknown_ticks);
   if (expected.ticks > edge_ticks_) {
     write_edges(lane);
@@ -128,8 +128,8 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
     if (expected.ticks > report_ticks(lane)) send_reports(lane);
   }
   lane.job = shard.job;
-  lane.task = about.id;
-  lane.task_name = fragment.names[draft.name];
+  lane.task = table.id(about);
+  lane.task_name = fragment.names[kind.name];
   Context context(lane, row.attempt, &shard.cancelled);
   detail::Call call;
   call.arguments = lane.views.data();
@@ -137,7 +137,7 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   call.context = &context;
   const std::int64_t began = lane.last_end != 0 ? lane.last_end : clock_.now();
   if (options_.running != nullptr) {
-    options_.running->begin(lane.index, about.id, {shard.epoch, row.attempt});
+    options_.running->begin(lane.index, lane.task, {shard.epoch, row.attempt});
   }
   std::optional<Error> error = call_kernel(code, call);
   const std::int64_t ended = lane.last_end = clock_.now();
@@ -192,16 +192,9 @@ void Lanes::end_row(Lane& lane, LaneShard& shard, ClaimedRow row, Blob&& output,
 void Lanes::end_slowly(Lane& lane, LaneShard& shard, ClaimedRow row, KernelResult&& result, Duration ran) {
   const RowTable& table = shard.table;
   const Row& about = table[row.row];
-  const detail::Fragment& fragment = table.fragment_of(about);
-  std::vector<detail::Code> predicates;
-  const Part& part = table.part(about.part);
-  for (std::uint32_t i = part.first_out[about.task]; i < part.first_out[about.task + 1]; ++i) {
-    const detail::Edge& edge = fragment.edges[part.out[i]];
-    if (edge.kind == detail::EdgeKind::conditional) predicates.push_back(fragment.codes[edge.predicate]);
-  }
   SlowEnd slow{row.row, row.attempt, {}};
-  slow.ended.task = about.id;
-  slow.ended.conditions = run_predicates(predicates, result);
+  slow.ended.task = table.id(about);
+  slow.ended.conditions = run_predicates(table.predicates_of(about), result);
   slow.ended.outcome = result.error ? Outcome::failed : Outcome::finished;
   slow.ended.error = std::move(result.error);
   if (!slow.ended.error) {

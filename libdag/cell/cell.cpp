@@ -11,7 +11,7 @@ constexpr Epoch first_epoch{1, 1};
 
 std::vector<recorded::TaskClass> classes_of(const detail::Fragment& fragment) {
   std::vector<std::uint64_t> counts(fragment.names.size());
-  for (const detail::TaskDraft& task : fragment.tasks) ++counts[task.name];
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) ++counts[fragment.kind(task).name];
   std::vector<recorded::TaskClass> classes;
   for (std::size_t name = 0; name < counts.size(); ++name) {
     if (counts[name] > 0) classes.push_back({fragment.names[name], counts[name]});
@@ -23,22 +23,22 @@ std::vector<recorded::TaskClass> classes_of(const detail::Fragment& fragment) {
 
 Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
     : options_(options), plan_(std::move(plan)), records_(records), steps_(plan_) {
-  DAG_CHECK(plan_->shards > 0 && plan_->shard_of.size() == plan_->graph->tasks.size());
+  DAG_CHECK(plan_->shards > 0 && plan_->shard_of.size() == plan_->graph->size());
   state_.job = plan_->job;
   state_.cell = options_.self;
   log_.resize(plan_->shards);
   streams_.resize(plan_->shards);
-  followed_.resize(plan_->graph->tasks.size() / 64 + 1);
+  followed_.resize(plan_->graph->size() / 64 + 1);
   if (plan_->shards == 1) return;
   const detail::Fragment& graph = *plan_->graph;
-  for (const detail::Edge& edge : graph.edges) {
-    if (graph.policies[graph.tasks[edge.successor].policy].effects == Effects::pure) continue;
+  graph.each_edge([&](const detail::Edge& edge, std::uint32_t) {
+    if (graph.policy(edge.successor).effects == Effects::pure) return;
     const std::uint32_t from = plan_->shard_of[edge.predecessor];
     const std::uint32_t to = plan_->shard_of[edge.successor];
-    if (from == to) continue;
+    if (from == to) return;
     std::vector<std::uint32_t>& shards = listeners_[edge.predecessor];
     if (std::find(shards.begin(), shards.end(), to) == shards.end()) shards.push_back(to);
-  }
+  });
 }
 
 void Cell::send(Life to, JobMessage message) { effects_.emplace_back(SendMessage{to, std::move(message)}); }
@@ -172,10 +172,9 @@ recorded::Settled Cell::recorded_of(const OutcomeRecord& said, Instant now) cons
     fragment = part->second.get();
     index -= part->first.index;
   }
-  if (index >= fragment->tasks.size()) return settled;
-  const detail::TaskDraft& task = fragment->tasks[index];
-  settled.name = fragment->names[task.name];
-  const auto deadline = fragment->policies[task.policy].deadline;
+  if (index >= fragment->size()) return settled;
+  settled.name = fragment->name(index);
+  const auto deadline = fragment->policy(index).deadline;
   // What is skipped was not to be done, so it cannot be late.
   if (deadline && said.outcome != Outcome::skipped && now > *options_.submitted + *deadline) {
     settled.late = now - (*options_.submitted + *deadline);
@@ -189,8 +188,8 @@ OutcomeRecord Cell::plain_record(const OutputName& name) const {
   plain.task = name.task;
   plain.attempt = name.attempt;
   plain.outcome = Outcome::finished;
-  plain.has_output = name.task.origin == 0 && name.task.index < plan_->graph->tasks.size() &&
-                     plan_->graph->tasks[name.task.index].returns;
+  plain.has_output = name.task.origin == 0 && name.task.index < plan_->graph->size() &&
+                     plan_->graph->kind(name.task.index).returns;
   return plain;
 }
 
@@ -329,7 +328,7 @@ void Cell::follow(ClientId client, const std::vector<TaskId>& tasks, Instant) {
   };
   for (const TaskId task : tasks) one(task);
   if (!tasks.empty()) return;
-  for (std::uint32_t task = 0; task < plan_->graph->tasks.size(); ++task) one({0, task});
+  for (std::uint32_t task = 0; task < plan_->graph->size(); ++task) one({0, task});
 }
 
 void Cell::forget(ClientId client) {

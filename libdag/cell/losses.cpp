@@ -86,10 +86,10 @@ message::Assign Cell::assignment(std::uint32_t shard) const {
   assign.asked = state_.lives;
   // All that the shard's rows rest on, too: what is recorded of them rests on nothing that is not.
   std::vector<std::uint64_t> around(followed_.size());
-  for (const detail::Edge& edge : plan_->graph->edges) {
-    if (plan_->shard_of[edge.successor] != shard) continue;
+  plan_->graph->each_edge([&](const detail::Edge& edge, std::uint32_t) {
+    if (plan_->shard_of[edge.successor] != shard) return;
     around[edge.predecessor / 64] |= std::uint64_t{1} << edge.predecessor % 64;
-  }
+  });
   std::set<TaskId> grew_before;
   for (const TaskId task : log_[shard]) {
     // A task that was fixed before it ended is there twice: as it grew, and as it ended.

@@ -17,12 +17,12 @@ auto part_of(T& list, const message::Outcomes& cut, std::size_t step,
 
 SaidSteps::SaidSteps(std::shared_ptr<const JobPlan> plan) : plan_(std::move(plan)), streams_(plan_->shards) {
   if (plan_->shards == 1) return;
-  awaited_.resize(plan_->graph->tasks.size() / 64 + 1);
-  said_first_.resize(plan_->graph->tasks.size());
-  for (const detail::Edge& edge : plan_->graph->edges) {
-    if (plan_->shard_of[edge.predecessor] == plan_->shard_of[edge.successor]) continue;
+  awaited_.resize(plan_->graph->size() / 64 + 1);
+  said_first_.resize(plan_->graph->size());
+  plan_->graph->each_edge([&](const detail::Edge& edge, std::uint32_t) {
+    if (plan_->shard_of[edge.predecessor] == plan_->shard_of[edge.successor]) return;
     awaited_[edge.predecessor / 64] |= std::uint64_t{1} << edge.predecessor % 64;
-  }
+  });
 }
 
 /// Calls `visit` with the name of each row of a step that other shards wait for.

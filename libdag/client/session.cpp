@@ -154,8 +154,7 @@ Blob Job::result(const detail::Builder& builder, std::uint32_t task) const {
   if (settlement.outcome == Outcome::finished) return std::move(settlement.output);
   if (settlement.error) throw Failure(*settlement.error);
   throw Failure({settlement.outcome == Outcome::skipped ? ErrorCode::task_skipped : ErrorCode::task_cancelled,
-                 "task '" + state_->graph->names[state_->graph->tasks[task].name] + "' was " +
-                     std::string(name(settlement.outcome))});
+                 "task '" + state_->graph->name(task) + "' was " + std::string(name(settlement.outcome))});
 }
 
 Outcome Job::ending(const detail::Builder& builder, std::uint32_t task) const {

@@ -56,24 +56,25 @@ std::string counted(std::size_t count, const std::string& one) {
 }  // namespace
 
 std::string summary(const Fragment& fragment, const std::string& title, bool as_json) {
-  const auto stated = static_cast<std::size_t>(
-      std::count_if(fragment.tasks.begin(), fragment.tasks.end(),
-                    [&](const TaskDraft& task) { return fragment.policies[task.policy].takes.has_value(); }));
+  std::size_t stated = 0;
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) {
+    stated += fragment.policy(task).takes.has_value() ? 1 : 0;
+  }
   // Where nobody states a duration the longest chain of tasks is what there is to say.
-  const std::vector<Duration> unit(fragment.tasks.size(), Duration{1});
+  const std::vector<Duration> unit(fragment.size(), Duration{1});
   const Ranking ranking =
       stated > 0 ? rank(fragment, durations(fragment, Duration{0})) : rank(fragment, unit);
   const std::vector<std::uint32_t>& path = ranking.critical_path;
-  const auto name_of = [&](std::uint32_t task) { return fragment.names[fragment.tasks[task].name]; };
+  const auto name_of = [&](std::uint32_t task) { return fragment.name(task); };
   if (as_json) {
-    std::string json = "{\"name\":" + quoted(title) + ",\"tasks\":" + std::to_string(fragment.tasks.size()) +
+    std::string json = "{\"name\":" + quoted(title) + ",\"tasks\":" + std::to_string(fragment.size()) +
                        ",\"edges\":" + std::to_string(fragment.edges.size()) +
                        ",\"durations_stated\":" + std::to_string(stated) + ",\"critical_path\":[";
     for (std::size_t i = 0; i < path.size(); ++i) json += (i == 0 ? "" : ",") + quoted(name_of(path[i]));
     return json + "],\"critical_path_seconds\":" + (stated > 0 ? seconds(ranking.length) : "null") + "}\n";
   }
   std::string text =
-      title + ": " + counted(fragment.tasks.size(), "task") + ", " + counted(fragment.edges.size(), "edge");
+      title + ": " + counted(fragment.size(), "task") + ", " + counted(fragment.edges.size(), "edge");
   if (path.empty()) return text + "\n";
   text += stated > 0 ? "; critical path " + seconds(ranking.length) + " s" : "; longest path";
   text += " (" + counted(path.size(), "task") + "): ";
@@ -85,8 +86,8 @@ std::string summary(const Fragment& fragment, const std::string& title, bool as_
     }
     text += name_of(path[i]);
   }
-  if (stated > 0 && stated < fragment.tasks.size()) {
-    text += "\n" + counted(fragment.tasks.size() - stated, "task") + " of unstated duration counted as 0";
+  if (stated > 0 && stated < fragment.size()) {
+    text += "\n" + counted(fragment.size() - stated, "task") + " of unstated duration counted as 0";
   }
   return text + "\n";
 }

@@ -32,8 +32,8 @@ class Sets {
 /// Spawned fragments name actors of the submitted graph, so their own list does not say how many there are.
 std::uint32_t actors_named(const detail::Fragment& fragment) {
   auto count = static_cast<std::uint32_t>(fragment.actors.size());
-  for (const detail::TaskDraft& task : fragment.tasks) {
-    if (task.actor != detail::none) count = std::max(count, task.actor + 1);
+  for (const detail::TaskKind& kind : fragment.kinds) {
+    if (kind.actor != detail::none) count = std::max(count, kind.actor + 1);
   }
   for (const auto& [task, actor] : fragment.mentions) count = std::max(count, actor + 1);
   return count;
@@ -42,10 +42,11 @@ std::uint32_t actors_named(const detail::Fragment& fragment) {
 }  // namespace
 
 std::vector<std::uint32_t> blocks(const detail::Fragment& fragment) {
-  const auto tasks = static_cast<std::uint32_t>(fragment.tasks.size());
+  const std::uint32_t tasks = fragment.size();
   Sets sets(std::size_t{tasks} + actors_named(fragment));  // the actors lie behind the tasks
   for (std::uint32_t task = 0; task < tasks; ++task) {
-    if (fragment.tasks[task].actor != detail::none) sets.unite(task, tasks + fragment.tasks[task].actor);
+    const std::uint32_t actor = fragment.kind(task).actor;
+    if (actor != detail::none) sets.unite(task, tasks + actor);
   }
   for (const auto& [task, actor] : fragment.mentions) sets.unite(task, tasks + actor);
   for (const auto& group : fragment.save_groups) {

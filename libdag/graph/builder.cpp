@@ -1,5 +1,6 @@
 // Decides how tasks, edges and arguments become the flat arrays of a Fragment: what is shared (names, codes,
-// policies) and in which order edges lie. Whether the graph makes sense is check.hpp's question.
+// policies, kinds of tasks, argument lists) and in which order edges lie. Whether the graph makes sense is
+// check.hpp's question.
 
 #include "dag/detail/builder.hpp"
 
@@ -54,6 +55,16 @@ struct PolicyHash {
   }
 };
 
+struct KindHash {
+  std::size_t operator()(const TaskKind& kind) const {
+    std::size_t seed = mixed(kind.code, kind.name);
+    seed = mixed(seed, kind.policy | std::uint64_t{kind.first_argument} << 32);
+    seed = mixed(seed, kind.argument_count | static_cast<std::uint64_t>(kind.call) << 16 |
+                           std::uint64_t{kind.returns} << 24);
+    return mixed(seed, kind.actor);
+  }
+};
+
 std::uint32_t size32(std::size_t size) {
   DAG_CHECK(size < none);
   return static_cast<std::uint32_t>(size);
@@ -73,42 +84,69 @@ class Interned {
     }
     return last_ = at->second;
   }
+  /// `values` are all there is, each another one.
+  void restart(const std::vector<Value>& values) {
+    table_.clear();
+    last_ = none;
+    for (const Value& value : values) table_.emplace(value, size32(table_.size()));
+  }
 
  private:
   std::unordered_map<Value, std::uint32_t, Hash, std::equal_to<>> table_;
   std::uint32_t last_ = none;
 };
 
-/// By successor, in the order of adding.
-void sort_edges(Fragment& fragment) {
+/// An edge to a task that was not the last one any more.
+struct LateEdge {
+  Edge edge;
+  std::uint32_t predicate = none;  ///< index into codes
+};
+
+/// Puts each behind the other in-edges of its task, in the order of adding.
+void add_late(Fragment& fragment, std::vector<LateEdge>& late) {
+  std::stable_sort(late.begin(), late.end(),
+                   [](const LateEdge& a, const LateEdge& b) { return a.edge.successor < b.edge.successor; });
+  std::vector<EdgeEnd> edges;
+  std::vector<Condition> conditions;
+  edges.reserve(fragment.edges.size() + late.size());
+  auto next_late = late.begin();
+  auto next_condition = fragment.conditions.begin();
   std::uint32_t next = 0;
-  for (TaskDraft& task : fragment.tasks) {
-    task.first_edge = next;
-    next += task.edge_count;
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) {
+    const bool is_last = task + 1 == fragment.size();
+    const std::uint32_t end = is_last ? size32(fragment.edges.size()) : fragment.first_edge[task + 1];
+    fragment.first_edge[task] = size32(edges.size());
+    for (; next < end; ++next) {
+      if (next_condition != fragment.conditions.end() && next_condition->edge == next) {
+        conditions.push_back({size32(edges.size()), (next_condition++)->code});
+      }
+      edges.push_back(fragment.edges[next]);
+    }
+    for (; next_late != late.end() && next_late->edge.successor == task; ++next_late) {
+      if (next_late->predicate != none) conditions.push_back({size32(edges.size()), next_late->predicate});
+      edges.emplace_back(next_late->edge.predecessor, next_late->edge.kind);
+    }
   }
-  DAG_CHECK(next == fragment.edges.size());
-  std::vector<std::uint32_t> place;
-  place.reserve(fragment.tasks.size());
-  for (const TaskDraft& task : fragment.tasks) place.push_back(task.first_edge);
-  std::vector<Edge> sorted(fragment.edges.size());
-  for (const Edge& edge : fragment.edges) sorted[place[edge.successor]++] = edge;
-  fragment.edges = std::move(sorted);
+  fragment.edges = std::move(edges);
+  fragment.conditions = std::move(conditions);
+  late.clear();
 }
 
-/// `.needs(...).retry(...)` makes a policy that no task keeps; only kept ones go on, in the order of their
-/// use.
-void keep_used_policies(Fragment& fragment) {
-  std::vector<std::uint32_t> renumbered(fragment.policies.size(), none);
-  std::vector<Policy> used;
-  for (TaskDraft& task : fragment.tasks) {
-    std::uint32_t& number = renumbered[task.policy];
+/// Keeps of `values` what `each(visit)` calls `visit(index)` for, in the order in which it comes first, and
+/// changes the indices.
+template <class Value, class Each>
+void keep_used(std::vector<Value>& values, Each&& each) {
+  std::vector<std::uint32_t> renumbered(values.size(), none);
+  std::vector<Value> used;
+  each([&](std::uint32_t& index) {
+    std::uint32_t& number = renumbered[index];
     if (number == none) {
       number = size32(used.size());
-      used.push_back(fragment.policies[task.policy]);
+      used.push_back(values[index]);
     }
-    task.policy = number;
-  }
-  fragment.policies = std::move(used);
+    index = number;
+  });
+  values = std::move(used);
 }
 
 std::uint64_t next_serial() {
@@ -120,31 +158,33 @@ std::uint64_t next_serial() {
 
 struct Builder::Index {
   /// What most tasks are: one of a few kernels under one of a few names.
-  struct Kind {
+  struct Known {
     Code code;
     std::uint32_t code_index = none;
     std::uint32_t name_index = none;
+    std::uint32_t kind = none;  ///< of the last task with both
   };
-  /// A small cache before the tables: two kinds in one place only cost time. The code comes by reference,
+  /// A small cache before the tables: two of them in one place only cost time. The code comes by reference,
   /// and what is appended per task is written field by field in its place: a struct that is put together and
   /// copied at once costs more than all else here (its wide load waits for the narrow stores).
-  const Kind& kind_of(Fragment& fragment, std::string_view name, const Code& code) {
+  Known& known_of(Fragment& fragment, std::string_view name, const Code& code) {
     // Names are mostly literals: where they lie tells them apart; that they are the same only their text
     // does.
     const std::uint64_t places = reinterpret_cast<std::uintptr_t>(code.thunk) ^
                                  reinterpret_cast<std::uintptr_t>(code.function) * 3 ^
                                  reinterpret_cast<std::uintptr_t>(name.data()) * 5;
-    Kind& kind = kinds[(places * 0x9E3779B97F4A7C15ULL) >> 60];
-    if (kind.code == code && kind.name_index != none && fragment.names[kind.name_index] == name) return kind;
-    meet(kind, fragment, name, code);
-    return kind;
+    Known& one = known[(places * 0x9E3779B97F4A7C15ULL) >> 60];
+    if (one.code == code && one.name_index != none && fragment.names[one.name_index] == name) return one;
+    meet(one, fragment, name, code);
+    return one;
   }
-  [[gnu::noinline]] void meet(Kind& kind, Fragment& fragment, std::string_view name, const Code& code) {
+  [[gnu::noinline]] void meet(Known& one, Fragment& fragment, std::string_view name, const Code& code) {
     const std::uint32_t code_index = codes.index_of(fragment.codes, code);
     const std::uint32_t name_index = names.index_of(fragment.names, name);
-    kind.code = code;
-    kind.code_index = code_index;
-    kind.name_index = name_index;
+    one.code = code;
+    one.code_index = code_index;
+    one.name_index = name_index;
+    one.kind = none;
   }
   std::uint32_t plain_policy(Fragment& fragment, Effects effects) {
     const std::uint32_t index = plain_policies[static_cast<std::size_t>(effects)];
@@ -155,23 +195,48 @@ struct Builder::Index {
     policy.effects = effects;
     return plain_policies[static_cast<std::size_t>(effects)] = policies.index_of(fragment.policies, policy);
   }
-  void forget_policies() {
-    policies = {};
-    plain_policies.fill(none);
+
+  /// Where a list of arguments equal to that from `first` to the end lies: `first` itself when there is none.
+  std::uint32_t alike(const std::vector<Argument>& arguments, std::uint32_t first) {
+    const std::uint32_t count = size32(arguments.size()) - first;
+    std::size_t hash = count;
+    for (std::uint32_t i = first; i < arguments.size(); ++i) {
+      const Argument& argument = arguments[i];
+      hash = mixed(hash, static_cast<std::uint64_t>(argument.kind) | std::uint64_t{argument.first} << 8);
+      hash = mixed(hash, argument.count | std::uint64_t{argument.quorum} << 32);
+    }
+    const auto [begin, end] = argument_lists.equal_range(hash);
+    for (auto list = begin; list != end; ++list) {
+      if (list->second.count == count && equal_lists(arguments, list->second.first, first, count)) {
+        return list->second.first;
+      }
+    }
+    argument_lists.emplace(hash, ArgumentList{first, count});
+    return first;
+  }
+  static bool equal_lists(const std::vector<Argument>& arguments, std::uint32_t a, std::uint32_t b,
+                          std::uint32_t count) {
+    return std::equal(arguments.begin() + a, arguments.begin() + a + count, arguments.begin() + b);
   }
 
+  struct ArgumentList {
+    std::uint32_t first = 0, count = 0;
+  };
   Interned<std::string, NameHash> names;
   Interned<Code, CodeHash> codes;
   Interned<Policy, PolicyHash> policies;
-  std::array<Kind, 16> kinds = {};
+  Interned<TaskKind, KindHash> kinds;
+  std::array<Known, 16> known = {};
   std::array<std::uint32_t, 3> plain_policies = {none, none, none};     // by their effects
+  std::unordered_multimap<std::size_t, ArgumentList> argument_lists;    // by what they hash to
   std::map<std::uint32_t, std::uint32_t> last_call;                     // of each actor, in this fragment
   std::unordered_map<const std::byte*, std::uint32_t> shared_literals;  // by where their bytes lie
-  /// Every edge was added while its successor was the last task, so the in-edges of each task lie side by
-  /// side and `first_edge` says where.
-  bool edges_sealed = true;
-  /// Every policy is that of a task, and they lie in the order of their use.
-  bool policies_sealed = true;
+  /// The last task, until it is closed: what will be its kind.
+  TaskKind last;
+  Known* last_known = nullptr;
+  std::vector<LateEdge> late;
+  /// Every kind is that of a task, and they lie in the order of their use; every policy that of a kind.
+  bool kinds_sealed = true;
 };
 
 Builder::Builder() : index_(std::make_unique<Index>()), serial_(next_serial()) {}
@@ -180,57 +245,104 @@ Builder::~Builder() = default;
 void Builder::go_on() {
   draft_ = *sealed_;
   sealed_.reset();
-  index_->edges_sealed = true;
-  if (index_->policies_sealed) return;
-  index_->policies_sealed = true;
-  index_->forget_policies();  // They have other numbers now.
-  std::vector<Policy> again;
-  for (const Policy& policy : draft_.policies) index_->policies.index_of(again, policy);
+  draft_.first_edge.pop_back();
+  if (!draft_.first_literal.empty()) draft_.first_literal.pop_back();
+  if (index_->kinds_sealed) return;
+  index_->kinds_sealed = true;
+  // They have other numbers now.
+  index_->plain_policies.fill(none);
+  for (Index::Known& known : index_->known) known.kind = none;
+  index_->policies.restart(draft_.policies);
+  index_->kinds.restart(draft_.kinds);
+}
+
+/// Whether the last task can still get arguments, and is of no kind yet.
+bool Builder::last_is_open() const { return !draft_.task_kinds.empty() && draft_.task_kinds.back() == none; }
+
+/// The last task has all its arguments: finds out of which kind it is.
+void Builder::close_last() const {
+  if (!last_is_open()) return;
+  TaskKind& last = index_->last;
+  std::uint32_t& kind = index_->last_known->kind;
+  if (kind != none && draft_.kinds[kind].argument_count == last.argument_count &&
+      Index::equal_lists(draft_.arguments, draft_.kinds[kind].first_argument, last.first_argument,
+                         last.argument_count)) {
+    draft_.arguments.resize(last.first_argument);
+    last.first_argument = draft_.kinds[kind].first_argument;
+  } else if (last.argument_count == 0) {
+    last.first_argument = 0;
+  } else if (const std::uint32_t alike = index_->alike(draft_.arguments, last.first_argument);
+             alike != last.first_argument) {
+    draft_.arguments.resize(last.first_argument);
+    last.first_argument = alike;
+  }
+  if (kind == none || draft_.kinds[kind] != last) kind = index_->kinds.index_of(draft_.kinds, last);
+  draft_.task_kinds.back() = kind;
+}
+
+const Policy& Builder::policy_of(std::uint32_t task) const {
+  const bool is_open = last_is_open() && task + 1 == draft_.size();
+  return draft_.policies[is_open ? index_->last.policy : draft_.kind(task).policy];
 }
 
 void Builder::set_policy(std::uint32_t task, const Policy& policy) {
-  draft_.tasks[task].policy = index_->policies.index_of(draft_.policies, policy);
-  index_->policies_sealed = false;
+  const std::uint32_t index = index_->policies.index_of(draft_.policies, policy);
+  index_->kinds_sealed = false;
+  if (last_is_open() && task + 1 == draft_.size()) {
+    index_->last.policy = index;
+    return;
+  }
+  TaskKind kind = draft_.kind(task);
+  kind.policy = index;
+  draft_.task_kinds[task] = index_->kinds.index_of(draft_.kinds, kind);
 }
 
 std::uint32_t Builder::add_task(std::string_view name, Code code, bool returns, Effects effects) {
   open();
-  const std::uint32_t task = size32(draft_.tasks.size());
-  const Index::Kind& kind = index_->kind_of(draft_, name, code);
-  const std::uint32_t policy = index_->plain_policy(draft_, effects);
-  make_room(draft_.tasks);
-  TaskDraft& draft = draft_.tasks.emplace_back();
-  draft.code = kind.code_index;
-  draft.name = kind.name_index;
-  draft.policy = policy;
-  draft.first_argument = size32(draft_.arguments.size());
-  draft.first_edge = size32(draft_.edges.size());
-  draft.returns = returns;
+  close_last();
+  const std::uint32_t task = draft_.size();
+  DAG_CHECK(task < EdgeEnd::tasks_max);
+  Index::Known& known = index_->known_of(draft_, name, code);
+  index_->last_known = &known;
+  TaskKind& last = index_->last;
+  last.code = known.code_index;
+  last.name = known.name_index;
+  last.policy = index_->plain_policy(draft_, effects);
+  last.first_argument = size32(draft_.arguments.size());
+  last.argument_count = 0;
+  last.call = CallKind::ordinary;
+  last.returns = returns;
+  last.actor = none;
+  make_room(draft_.task_kinds);
+  draft_.task_kinds.push_back(none);
+  make_room(draft_.first_edge);
+  draft_.first_edge.push_back(size32(draft_.edges.size()));
+  if (!draft_.first_literal.empty()) {
+    make_room(draft_.first_literal);
+    draft_.first_literal.push_back(size32(draft_.task_literals.size()));
+  }
   return task;
 }
 
 void Builder::add_argument(ArgumentKind kind, std::uint32_t first, std::uint32_t count,
                            std::uint32_t quorum) {
   open();
-  DAG_CHECK(!draft_.tasks.empty());
-  TaskDraft& task = draft_.tasks.back();
-  // Arguments of a task lie side by side, so only the last task can get some.
-  DAG_CHECK(task.first_argument + task.argument_count == draft_.arguments.size());
-  DAG_CHECK(task.argument_count < std::numeric_limits<std::uint16_t>::max());
-  make_room(draft_.arguments);
+  DAG_CHECK(last_is_open());
+  TaskKind& last = index_->last;
+  DAG_CHECK(last.argument_count < std::numeric_limits<std::uint16_t>::max());
   Argument& argument = draft_.arguments.emplace_back();
   argument.kind = kind;
   argument.first = first;
   argument.count = count;
   argument.quorum = quorum;
-  ++task.argument_count;
+  ++last.argument_count;
 }
 
 /// The in-edges of the last task that come next.
 std::uint32_t Builder::next_in_edge() {
   open();
-  DAG_CHECK(!draft_.tasks.empty());
-  return draft_.tasks.back().edge_count;
+  DAG_CHECK(last_is_open());
+  return size32(draft_.edges.size()) - draft_.first_edge.back();
 }
 
 /// A value that several tasks share by reference (dag::Ref) is one literal: it goes to other processes once.
@@ -239,17 +351,26 @@ void Builder::add_literal(Blob value) {
   const std::uint32_t next = size32(draft_.literals.size());
   if (value.on_heap()) {  // Others are not shared: they lie nowhere, or in the Blob itself.
     const auto [at, fresh] = index_->shared_literals.try_emplace(value.bytes().data(), next);
-    if (!fresh) return add_argument(ArgumentKind::literal, at->second, 1, 0);
+    if (!fresh) return add_literal_argument(at->second);
   }
-  add_argument(ArgumentKind::literal, next, 1, 0);
+  add_literal_argument(next);
   draft_.literals.push_back(std::move(value));
 }
 
-void Builder::add_literal(const Writer& value) {
+/// `literal` is its index.
+void Builder::add_literal_argument(std::uint32_t literal) {
   open();
-  add_argument(ArgumentKind::literal, size32(draft_.literals.size()), 1, 0);
+  if (draft_.first_literal.empty()) draft_.first_literal.assign(draft_.size(), 0);
+  const std::uint32_t before = size32(draft_.task_literals.size()) - draft_.first_literal.back();
+  add_argument(ArgumentKind::literal, before, 1, 0);
+  make_room(draft_.task_literals);
+  draft_.task_literals.push_back(literal);
+}
+
+void Builder::add_literal(const Writer& value) {
+  add_literal_argument(size32(draft_.literals.size()));
   draft_.literals.emplace_back(value.bytes());
-  const std::uint32_t task = size32(draft_.tasks.size() - 1);
+  const std::uint32_t task = draft_.size() - 1;
   for (const std::uint32_t actor : value.actors()) draft_.mentions.emplace_back(task, actor);
 }
 
@@ -275,27 +396,24 @@ void Builder::add_quorum(const std::vector<std::uint32_t>& predecessors, std::ui
 
 /// Of the last task, as most are.
 void Builder::add_in_edge(std::uint32_t predecessor, EdgeKind kind) {
-  const std::size_t tasks = draft_.tasks.size();
-  DAG_CHECK(predecessor < tasks);
+  DAG_CHECK(predecessor < draft_.size());
   make_room(draft_.edges);
-  Edge& edge = draft_.edges.emplace_back();
-  edge.predecessor = predecessor;
-  edge.successor = static_cast<std::uint32_t>(tasks - 1);
-  edge.kind = kind;
-  ++draft_.tasks.back().edge_count;
+  draft_.edges.emplace_back(predecessor, kind);
 }
 
 void Builder::add_edge(std::uint32_t predecessor, std::uint32_t successor, EdgeKind kind, Code predicate) {
   open();
-  DAG_CHECK(predecessor < draft_.tasks.size());
-  DAG_CHECK(successor < draft_.tasks.size());
+  DAG_CHECK(predecessor < draft_.size());
+  DAG_CHECK(successor < draft_.size());
   DAG_CHECK((kind == EdgeKind::conditional) == (predicate.thunk != nullptr));
-  Edge edge{predecessor, successor, none, kind};
-  if (kind == EdgeKind::conditional) edge.predicate = index_->codes.index_of(draft_.codes, predicate);
-  make_room(draft_.edges);
-  draft_.edges.push_back(edge);
-  ++draft_.tasks[successor].edge_count;
-  if (successor + 1 != draft_.tasks.size()) index_->edges_sealed = false;
+  const std::uint32_t code =
+      kind == EdgeKind::conditional ? index_->codes.index_of(draft_.codes, predicate) : none;
+  if (successor + 1 != draft_.size()) {
+    index_->late.push_back({{predecessor, successor, kind}, code});
+    return;
+  }
+  if (code != none) draft_.conditions.push_back({size32(draft_.edges.size()), code});
+  add_in_edge(predecessor, kind);
 }
 
 std::uint32_t Builder::add_actor(std::string_view name, Code save, Code restore, Code destroy) {
@@ -312,33 +430,43 @@ std::uint32_t Builder::add_actor(std::string_view name, Code save, Code restore,
 
 void Builder::set_call(std::uint32_t actor, CallKind kind) {
   open();
-  DAG_CHECK(!draft_.tasks.empty());
+  DAG_CHECK(last_is_open());
   DAG_CHECK(kind != CallKind::ordinary);
-  TaskDraft& draft = draft_.tasks.back();
-  DAG_CHECK(draft.call == CallKind::ordinary);
-  const std::uint32_t task = size32(draft_.tasks.size() - 1);
-  draft.call = kind;
-  draft.actor = actor;
+  TaskKind& last = index_->last;
+  DAG_CHECK(last.call == CallKind::ordinary);
+  const std::uint32_t task = draft_.size() - 1;
+  last.call = kind;
+  last.actor = actor;
   if (kind == CallKind::create) {
     DAG_CHECK(actor < draft_.actors.size());
     DAG_CHECK(draft_.actors[actor].create_task == none);
     draft_.actors[actor].create_task = task;
   }
-  const auto last = index_->last_call.find(actor);
-  if (last == index_->last_call.end()) {
+  const auto before = index_->last_call.find(actor);
+  if (before == index_->last_call.end()) {
     // Only a handle that came from outside has no call here yet; what its first one waits for, its home
     // knows.
     index_->last_call.emplace(actor, task);
     return;
   }
-  add_edge(last->second, task, EdgeKind::strong);
-  last->second = task;
+  add_edge(before->second, task, EdgeKind::strong);
+  before->second = task;
 }
 
 const std::shared_ptr<const Fragment>& Builder::seal() const {
   if (sealed_) return sealed_;
-  if (!index_->edges_sealed) sort_edges(draft_);
-  if (!index_->policies_sealed) keep_used_policies(draft_);
+  close_last();
+  if (!index_->late.empty()) add_late(draft_, index_->late);
+  if (!index_->kinds_sealed) {
+    keep_used(draft_.kinds, [&](const auto& visit) {
+      for (std::uint32_t& kind : draft_.task_kinds) visit(kind);
+    });
+    keep_used(draft_.policies, [&](const auto& visit) {
+      for (TaskKind& kind : draft_.kinds) visit(kind.policy);
+    });
+  }
+  draft_.first_edge.push_back(size32(draft_.edges.size()));
+  if (!draft_.first_literal.empty()) draft_.first_literal.push_back(size32(draft_.task_literals.size()));
   sealed_ = std::make_shared<const Fragment>(std::move(draft_));
   draft_ = {};
   return sealed_;

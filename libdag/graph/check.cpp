@@ -19,7 +19,6 @@ using detail::Argument;
 using detail::ArgumentKind;
 using detail::Edge;
 using detail::Fragment;
-using detail::TaskDraft;
 
 Error usage(const Fragment& fragment, std::uint32_t task, const std::string& what, std::string hint) {
   return {ErrorCode::usage, "task " + label(fragment, task) + " " + what, std::move(hint)};
@@ -65,9 +64,7 @@ Status check_policy(const Fragment& fragment, const Policy& policy, std::uint32_
 }
 
 Status check_quorums(const Fragment& fragment, std::uint32_t task) {
-  const TaskDraft& draft = fragment.tasks[task];
-  for (std::uint32_t i = 0; i < draft.argument_count; ++i) {
-    const Argument& argument = fragment.arguments[draft.first_argument + i];
+  for (const Argument& argument : fragment.arguments_of(task)) {
     if (argument.kind != ArgumentKind::quorum || argument.quorum <= argument.count) continue;
     return usage(fragment, task,
                  "waits for a quorum of " + std::to_string(argument.quorum) + " of only " +
@@ -77,19 +74,14 @@ Status check_quorums(const Fragment& fragment, std::uint32_t task) {
   return Done{};
 }
 
-/// What tasks say of themselves. A policy is looked at once, where it is met first, however many share it.
+/// What tasks say of themselves. A kind is looked at once, where it is met first, however many are of it.
 Status check_tasks(const Fragment& fragment) {
-  std::vector<bool> met(fragment.policies.size(), false);
-  std::uint32_t last = detail::none;  // Neighbours are mostly alike.
-  for (std::uint32_t task = 0; task < fragment.tasks.size(); ++task) {
-    const TaskDraft& draft = fragment.tasks[task];
-    if (draft.policy != last && !met[draft.policy]) {
-      met[draft.policy] = true;
-      if (Status status = check_policy(fragment, fragment.policies[draft.policy], task); !status)
-        return status;
-    }
-    last = draft.policy;
-    if (draft.argument_count == 0) continue;
+  std::vector<bool> met(fragment.kinds.size(), false);
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) {
+    const std::uint32_t kind = fragment.task_kinds[task];
+    if (met[kind]) continue;
+    met[kind] = true;
+    if (Status status = check_policy(fragment, fragment.policy(task), task); !status) return status;
     if (Status status = check_quorums(fragment, task); !status) return status;
   }
   return Done{};
@@ -112,8 +104,9 @@ Status check_actor_names(const Fragment& fragment) {
 Status check_cycle(const Fragment& fragment) {
   // A handle exists only behind its task, so most graphs are in order as they were written: only `.after` on
   // an earlier task, or calls, can lead back.
-  const bool in_order = std::all_of(fragment.edges.begin(), fragment.edges.end(),
-                                    [](const Edge& edge) { return edge.predecessor < edge.successor; });
+  bool in_order = true;
+  fragment.each_edge(
+      [&](const Edge& edge, std::uint32_t) { in_order = in_order && edge.predecessor < edge.successor; });
   if (in_order) return Done{};
   const std::vector<std::uint32_t> cycle = find_cycle(fragment);
   if (cycle.empty()) return Done{};
@@ -132,14 +125,13 @@ std::vector<std::uint32_t> longest_way_to(const Fragment& fragment, const Rankin
                                           std::span<const Duration> durations, std::uint32_t task) {
   std::vector<std::uint32_t> way{task};
   for (;;) {
-    const Edge* last = nullptr;
-    for (const Edge& edge : in_edges(fragment, way.back())) {
-      const Duration ends_at = sum(ranking.starts_at[edge.predecessor], durations[edge.predecessor]);
-      if (ends_at != ranking.starts_at[way.back()]) continue;
-      if (last == nullptr || edge.predecessor < last->predecessor) last = &edge;
+    std::uint32_t last = detail::none;
+    for (const detail::EdgeEnd end : fragment.in_edges(way.back())) {
+      const Duration ends_at = sum(ranking.starts_at[end.task()], durations[end.task()]);
+      if (ends_at == ranking.starts_at[way.back()]) last = std::min(last, end.task());
     }
-    if (last == nullptr) break;
-    way.push_back(last->predecessor);
+    if (last == detail::none) break;
+    way.push_back(last);
   }
   return {way.rbegin(), way.rend()};
 }
@@ -151,8 +143,8 @@ Status check_deadlines(const Fragment& fragment) {
   // Silent tasks count as nothing: only what was said can be held against a deadline.
   const std::vector<Duration> stated = durations(fragment, Duration(0));
   const Ranking ranking = rank(fragment, stated);
-  for (std::uint32_t task = 0; task < fragment.tasks.size(); ++task) {
-    const auto deadline = fragment.policies[fragment.tasks[task].policy].deadline;
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) {
+    const auto deadline = fragment.policy(task).deadline;
     if (!deadline || stated[task] <= *deadline - ranking.starts_at[task]) continue;
     const Duration ends_at = sum(ranking.starts_at[task], stated[task]);
     return Error{ErrorCode::deadline_impossible,

@@ -1,6 +1,7 @@
 // Decides whether a fragment's indices lead somewhere. Builder makes no other fragments; this is for what
 // came over the wire from a process that is not trusted, so nothing is followed before it was looked at.
 
+#include <span>
 #include <string>
 
 #include "libdag/base/limits.hpp"
@@ -12,10 +13,10 @@ namespace {
 using detail::Argument;
 using detail::ArgumentKind;
 using detail::CallKind;
-using detail::Edge;
+using detail::EdgeEnd;
 using detail::EdgeKind;
 using detail::Fragment;
-using detail::TaskDraft;
+using detail::TaskKind;
 
 Error broken(std::string what) {
   return {ErrorCode::value_invalid, "the graph is damaged: " + std::move(what),
@@ -38,52 +39,72 @@ bool within(std::uint64_t first, std::uint64_t count, std::size_t size) {
   return first <= size && count <= size - first;
 }
 
-// The next three look at everything there is, millions of times. They name what is wrong, or return null; the
+// The next ones look at everything there is, millions of times. They name what is wrong, or return null; the
 // sentence is made once, by whoever asked.
 
-const char* wrong_with_edge(const Fragment& fragment, const Edge& edge, std::size_t task) {
-  if (edge.predecessor >= fragment.tasks.size() || edge.successor != task) return "an edge";
-  if (edge.kind > EdgeKind::conditional) return "the kind of an edge";
-  const bool has_predicate = edge.predicate < fragment.codes.size();
-  if (edge.kind == EdgeKind::conditional ? !has_predicate : edge.predicate != detail::none) {
-    return "the predicate of an edge";
-  }
+const char* wrong_with_kind(const Fragment& fragment, const TaskKind& kind, std::size_t actors) {
+  if (kind.code >= fragment.codes.size()) return "the code";
+  if (kind.name >= fragment.names.size()) return "the name";
+  if (kind.policy >= fragment.policies.size()) return "the policy";
+  if (!within(kind.first_argument, kind.argument_count, fragment.arguments.size())) return "the arguments";
+  if (kind.call > CallKind::save) return "the kind of call";
+  const bool is_call = kind.call != CallKind::ordinary;
+  if (is_call ? kind.actor >= actors : kind.actor != detail::none) return "the actor";
+  if (kind.call == CallKind::create && kind.actor >= fragment.actors.size()) return "the actor that is made";
   return nullptr;
 }
 
-const char* wrong_with_argument(const Fragment& fragment, const Argument& argument, const TaskDraft& task) {
+/// Its kind and its places in the arrays of the others.
+const char* wrong_with_task(const Fragment& fragment, std::uint32_t task) {
+  if (fragment.task_kinds[task] >= fragment.kinds.size()) return "the kind";
+  if (fragment.first_edge[task] > fragment.first_edge[task + 1]) return "the edges";
+  if (!fragment.first_literal.empty() && fragment.first_literal[task] > fragment.first_literal[task + 1]) {
+    return "the literals";
+  }
+  const TaskKind& kind = fragment.kind(task);
+  const bool made_by_another =
+      kind.call == CallKind::create && fragment.actors[kind.actor].create_task != task;
+  return made_by_another ? "the actor that is made" : nullptr;
+}
+
+const char* wrong_with_edge(const Fragment& fragment, EdgeEnd end) {
+  if (end.task() >= fragment.size()) return "an edge";
+  return end.kind() > EdgeKind::conditional ? "the kind of an edge" : nullptr;
+}
+
+const char* wrong_with_argument(const Fragment& fragment, const Argument& argument, std::uint32_t task) {
   if (argument.kind > ArgumentKind::quorum) return "the kind of an argument";
   if (argument.kind == ArgumentKind::literal) {
-    return argument.first < fragment.literals.size() ? nullptr : "a literal argument";
+    if (fragment.first_literal.empty()) return "a literal argument";
+    const std::uint32_t first = fragment.first_literal[task];
+    const bool there = argument.first < fragment.first_literal[task + 1] - first &&
+                       fragment.task_literals[first + argument.first] < fragment.literals.size();
+    return there ? nullptr : "a literal argument";
   }
+  const std::span<const EdgeEnd> edges = fragment.in_edges(task);
   const bool several = argument.kind == ArgumentKind::gather || argument.kind == ArgumentKind::quorum;
-  if (!within(argument.first, argument.count, task.edge_count) || (!several && argument.count != 1)) {
+  if (!within(argument.first, argument.count, edges.size()) || (!several && argument.count != 1)) {
     return "an argument";
   }
   const bool weak = argument.kind == ArgumentKind::maybe || argument.kind == ArgumentKind::quorum;
   const EdgeKind wanted = weak ? EdgeKind::weak : EdgeKind::strong;
-  for (std::uint32_t k = 0; k < argument.count; ++k) {
-    const Edge& edge = fragment.edges[task.first_edge + argument.first + k];
-    if (edge.kind != wanted) return "the edge of an argument";
-    if (!fragment.tasks[edge.predecessor].returns) return "an argument without an output to be made from";
+  for (const EdgeEnd end : edges.subspan(argument.first, argument.count)) {
+    if (end.kind() != wanted) return "the edge of an argument";
+    if (!fragment.kind(end.task()).returns) return "an argument without an output to be made from";
   }
   return nullptr;
 }
 
-const char* wrong_with_task(const Fragment& fragment, std::size_t index, std::size_t actors) {
-  const TaskDraft& task = fragment.tasks[index];
-  if (task.code >= fragment.codes.size()) return "the code";
-  if (task.name >= fragment.names.size()) return "the name";
-  if (task.policy >= fragment.policies.size()) return "the policy";
-  if (!within(task.first_argument, task.argument_count, fragment.arguments.size())) return "the arguments";
-  if (task.call > CallKind::save) return "the kind of call";
-  const bool is_call = task.call != CallKind::ordinary;
-  if (is_call ? task.actor >= actors : task.actor != detail::none) return "the actor";
-  if (task.call == CallKind::create &&
-      (task.actor >= fragment.actors.size() || fragment.actors[task.actor].create_task != index)) {
-    return "the actor that is made";
+/// Each conditional edge has a predicate, in their order, and no other edge has one.
+bool conditions_fit(const Fragment& fragment) {
+  std::size_t next = 0;
+  for (std::size_t edge = 0; edge < fragment.edges.size(); ++edge) {
+    if (fragment.edges[edge].kind() != EdgeKind::conditional) continue;
+    if (next == fragment.conditions.size()) return false;
+    const detail::Condition& condition = fragment.conditions[next++];
+    if (condition.edge != edge || condition.code >= fragment.codes.size()) return false;
   }
-  return nullptr;
+  return next == fragment.conditions.size();
 }
 
 Status check_policy(const Policy& policy) {
@@ -97,14 +118,14 @@ Status check_policy(const Policy& policy) {
 Status check_actors(const Fragment& fragment, std::size_t actors) {
   for (std::size_t i = 0; i < fragment.actors.size(); ++i) {
     const detail::ActorDraft& actor = fragment.actors[i];
-    if (actor.name >= fragment.names.size() || actor.create_task >= fragment.tasks.size()) {
+    if (actor.name >= fragment.names.size() || actor.create_task >= fragment.size()) {
       return broken("actor " + std::to_string(i));
     }
-    const TaskDraft& create = fragment.tasks[actor.create_task];
+    const TaskKind& create = fragment.kind(actor.create_task);
     if (create.call != CallKind::create || create.actor != i) return broken("actor " + std::to_string(i));
   }
   for (const auto& [task, actor] : fragment.mentions) {
-    if (task >= fragment.tasks.size() || actor >= actors) return broken("the actors a task was handed");
+    if (task >= fragment.size() || actor >= actors) return broken("the actors a task was handed");
   }
   for (const auto& group : fragment.save_groups) {
     for (const std::uint32_t actor : group) {
@@ -117,33 +138,43 @@ Status check_actors(const Fragment& fragment, std::size_t actors) {
 }  // namespace
 
 Status check_indices(const Fragment& fragment, std::uint32_t outer_actors) {
-  if (fragment.tasks.size() > limits::tasks_max)
-    return too_many("tasks", fragment.tasks.size(), limits::tasks_max);
+  if (fragment.task_kinds.size() > limits::tasks_max)
+    return too_many("tasks", fragment.task_kinds.size(), limits::tasks_max);
   if (fragment.edges.size() > limits::edges_max)
     return too_many("edges", fragment.edges.size(), limits::edges_max);
   const std::size_t actors = std::size_t{outer_actors} + fragment.actors.size();
   for (const Policy& policy : fragment.policies) {
     if (Status status = check_policy(policy); !status) return status;
   }
-  std::size_t next = 0;
-  for (std::size_t task = 0; task < fragment.tasks.size(); ++task) {
-    const TaskDraft& draft = fragment.tasks[task];
-    if (const char* what = wrong_with_task(fragment, task, actors)) return broken(what, task);
-    if (draft.first_edge != next || !within(next, draft.edge_count, fragment.edges.size())) {
-      return broken("the edges", task);
-    }
-    next += draft.edge_count;
-    for (std::size_t i = draft.first_edge; i < next; ++i) {
-      if (const char* what = wrong_with_edge(fragment, fragment.edges[i], task)) return broken(what, task);
-    }
-    // Whether the tasks in front of its edges return something can be asked already: the edges lead
-    // somewhere.
-    for (std::size_t i = 0; i < draft.argument_count; ++i) {
-      const Argument& argument = fragment.arguments[draft.first_argument + i];
-      if (const char* what = wrong_with_argument(fragment, argument, draft)) return broken(what, task);
+  for (std::size_t kind = 0; kind < fragment.kinds.size(); ++kind) {
+    if (const char* what = wrong_with_kind(fragment, fragment.kinds[kind], actors)) {
+      return broken(what + (" of kind " + std::to_string(kind)));
     }
   }
-  if (next != fragment.edges.size()) return broken("edges that belong to no task");
+  const std::uint32_t tasks = fragment.size();
+  if (fragment.first_edge.size() != tasks + std::size_t{1} || fragment.first_edge.front() != 0 ||
+      fragment.first_edge.back() != fragment.edges.size()) {
+    return broken("where edges begin");
+  }
+  const bool no_literals = fragment.first_literal.empty() && fragment.task_literals.empty();
+  if (!no_literals &&
+      (fragment.first_literal.size() != tasks + std::size_t{1} || fragment.first_literal.front() != 0 ||
+       fragment.first_literal.back() != fragment.task_literals.size())) {
+    return broken("where literals begin");
+  }
+  // In two rounds: what is asked of arguments leads to other tasks.
+  for (std::uint32_t task = 0; task < tasks; ++task) {
+    if (const char* what = wrong_with_task(fragment, task)) return broken(what, task);
+  }
+  for (std::uint32_t task = 0; task < tasks; ++task) {
+    for (const EdgeEnd end : fragment.in_edges(task)) {
+      if (const char* what = wrong_with_edge(fragment, end)) return broken(what, task);
+    }
+    for (const Argument& argument : fragment.arguments_of(task)) {
+      if (const char* what = wrong_with_argument(fragment, argument, task)) return broken(what, task);
+    }
+  }
+  if (!conditions_fit(fragment)) return broken("the predicates of edges");
   return check_actors(fragment, actors);
 }
 

@@ -17,7 +17,6 @@ using detail::Argument;
 using detail::ArgumentKind;
 using detail::Edge;
 using detail::Fragment;
-using detail::TaskDraft;
 
 /// Whose tasks are drawn as one: cluster, class, depth, task; what does not count is 0.
 using GroupKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
@@ -40,27 +39,28 @@ class Draughtsman {
   }
 
  private:
-  std::uint32_t cluster_of(const TaskDraft& task) const {
+  std::uint32_t cluster_of(std::uint32_t task) const {
     // A spawned fragment names actors that it does not hold; they have no cluster.
-    return task.actor < drawing_.clusters.size() ? task.actor : detail::none;
+    const std::uint32_t actor = fragment_.kind(task).actor;
+    return actor < drawing_.clusters.size() ? actor : detail::none;
   }
 
   void measure_depths() {
-    depth_.assign(fragment_.tasks.size(), 0);
+    depth_.assign(fragment_.size(), 0);
     const OutEdges out_edges(fragment_);
     const auto order = topological_order(fragment_, out_edges);
     drawing_.has_cycle = order.size() < depth_.size();
     for (const std::uint32_t task : order) {
-      for (const std::uint32_t edge : out_edges.of(task)) {
-        std::uint32_t& depth = depth_[fragment_.edges[edge].successor];
+      for (const OutEdge out : out_edges.of(task)) {
+        std::uint32_t& depth = depth_[out.successor];
         depth = std::max(depth, depth_[task] + 1);
       }
     }
   }
 
   void mark() {
-    next_marked_.assign(fragment_.tasks.size(), detail::none);
-    is_marked_.assign(fragment_.tasks.size(), false);
+    next_marked_.assign(fragment_.size(), detail::none);
+    is_marked_.assign(fragment_.size(), false);
     const auto path = drawing_.has_cycle ? find_cycle(fragment_) : rank(fragment_).critical_path;
     for (std::size_t i = 0; i < path.size(); ++i) {
       is_marked_[path[i]] = true;
@@ -71,8 +71,7 @@ class Draughtsman {
 
   /// The finest grouping with few enough nodes.
   void group() {
-    const auto tasks = static_cast<std::uint32_t>(fragment_.tasks.size());
-    const auto draft = [&](std::uint32_t task) -> const TaskDraft& { return fragment_.tasks[task]; };
+    const auto tasks = static_cast<std::uint32_t>(fragment_.size());
     const std::uint32_t deepest = tasks == 0 ? 0 : *std::max_element(depth_.begin(), depth_.end());
     const std::uint32_t nodes_max = std::max(options_.nodes_max, 1u);
     const std::uint32_t depths_per_node = deepest / nodes_max + 1;
@@ -80,10 +79,10 @@ class Draughtsman {
                         return GroupKey{0, 0, 0, task};
                       }) ||
                       number_groups([&](std::uint32_t task) {
-                        return GroupKey{cluster_of(draft(task)), draft(task).name, depth_[task], 0};
+                        return GroupKey{cluster_of(task), fragment_.kind(task).name, depth_[task], 0};
                       }) ||
                       number_groups([&](std::uint32_t task) {
-                        return GroupKey{cluster_of(draft(task)), draft(task).name, 0, 0};
+                        return GroupKey{cluster_of(task), fragment_.kind(task).name, 0, 0};
                       });
     if (!fits)
       number_groups([&](std::uint32_t task) { return GroupKey{0, 0, depth_[task] / depths_per_node, 0}; });
@@ -92,7 +91,7 @@ class Draughtsman {
   template <class KeyOf>
   bool number_groups(KeyOf&& key_of) {
     std::map<GroupKey, std::uint32_t> numbers;
-    node_of_.resize(fragment_.tasks.size());
+    node_of_.resize(fragment_.size());
     for (std::uint32_t task = 0; task < node_of_.size(); ++task) {
       const auto number = static_cast<std::uint32_t>(numbers.size());
       node_of_[task] = numbers.emplace(key_of(task), number).first->second;
@@ -110,23 +109,21 @@ class Draughtsman {
       std::uint32_t& first_task = first[node_of_[task]];
       if (first_task == detail::none) {
         first_task = task;
-        node.cluster = cluster_of(fragment_.tasks[task]);
+        node.cluster = cluster_of(task);
         node.depth = depth_[task];
       }
       ++node.tasks;
       node.depth = std::min(node.depth, depth_[task]);
       node.marked = node.marked || is_marked_[task];
-      if (fragment_.tasks[task].name != fragment_.tasks[first_task].name) mixed[node_of_[task]] = true;
-      if (cluster_of(fragment_.tasks[task]) != node.cluster) node.cluster = detail::none;
+      if (fragment_.kind(task).name != fragment_.kind(first_task).name) mixed[node_of_[task]] = true;
+      if (cluster_of(task) != node.cluster) node.cluster = detail::none;
     }
     for (std::size_t i = 0; i < drawing_.nodes.size(); ++i) {
       DrawnNode& node = drawing_.nodes[i];
-      const TaskDraft& task = fragment_.tasks[first[i]];
-      const std::string& name = fragment_.names[task.name];
+      const std::string& name = fragment_.name(first[i]);
       if (node.tasks == 1) {
         node.label = label(fragment_, first[i]);
-        if (const auto takes = fragment_.policies[task.policy].takes)
-          node.label += "\n" + duration_text(*takes);
+        if (const auto takes = fragment_.policy(first[i]).takes) node.label += "\n" + duration_text(*takes);
       } else {
         // "×" in UTF-8.
         node.label = (mixed[i] ? name + ", ..." : name) + " \xC3\x97 " + std::to_string(node.tasks);
@@ -135,10 +132,9 @@ class Draughtsman {
   }
 
   /// Which in-edges of a task bring an argument.
-  std::vector<bool> data_edges(const TaskDraft& task) const {
-    std::vector<bool> data(task.edge_count, false);
-    for (std::uint32_t i = 0; i < task.argument_count; ++i) {
-      const Argument& argument = fragment_.arguments[task.first_argument + i];
+  std::vector<bool> data_edges(std::uint32_t task) const {
+    std::vector<bool> data(fragment_.edge_count(task), false);
+    for (const Argument& argument : fragment_.arguments_of(task)) {
       if (argument.kind == ArgumentKind::literal) continue;
       std::fill_n(data.begin() + argument.first, argument.count, true);
     }
@@ -148,21 +144,23 @@ class Draughtsman {
   void add_edges() {
     using Key = std::tuple<std::uint32_t, std::uint32_t, detail::EdgeKind, bool, bool>;
     std::map<Key, DrawnEdge> merged;
-    for (const TaskDraft& task : fragment_.tasks) {
+    for (std::uint32_t task = 0; task < fragment_.size(); ++task) {
       const std::vector<bool> data = data_edges(task);
-      for (std::uint32_t i = 0; i < task.edge_count; ++i) {
-        const Edge& edge = fragment_.edges[task.first_edge + i];
-        const std::uint32_t from = node_of_[edge.predecessor];
-        const std::uint32_t to = node_of_[edge.successor];
-        if (from == to && edge.predecessor != edge.successor) continue;
-        const bool actor_order = !data[i] && edge.kind == detail::EdgeKind::strong &&
-                                 task.actor != detail::none &&
-                                 fragment_.tasks[edge.predecessor].actor == task.actor;
+      const std::uint32_t actor = fragment_.kind(task).actor;
+      const auto in_edges = fragment_.in_edges(task);
+      for (std::size_t i = 0; i < in_edges.size(); ++i) {
+        const std::uint32_t predecessor = in_edges[i].task();
+        const detail::EdgeKind kind = in_edges[i].kind();
+        const std::uint32_t from = node_of_[predecessor];
+        const std::uint32_t to = node_of_[task];
+        if (from == to && predecessor != task) continue;
+        const bool actor_order = !data[i] && kind == detail::EdgeKind::strong && actor != detail::none &&
+                                 fragment_.kind(predecessor).actor == actor;
         const auto [at, added] =
-            merged.try_emplace(Key{from, to, edge.kind, data[i], actor_order},
-                               DrawnEdge{from, to, edge.kind, data[i], actor_order, 0, false});
+            merged.try_emplace(Key{from, to, kind, data[i], actor_order},
+                               DrawnEdge{from, to, kind, data[i], actor_order, 0, false});
         ++at->second.edges;
-        if (next_marked_[edge.predecessor] == edge.successor) at->second.marked = true;
+        if (next_marked_[predecessor] == task) at->second.marked = true;
       }
     }
     for (const auto& [key, edge] : merged) drawing_.edges.push_back(edge);

@@ -13,8 +13,8 @@ namespace dag {
 Bounds bounds(const detail::Fragment& fragment) {
   Bounds bounds;
   long double work = 0;  // its 64 bits hold whole nanoseconds exactly as far as a Duration reaches
-  for (const detail::TaskDraft& task : fragment.tasks) {
-    const Policy& policy = fragment.policies[task.policy];
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) {
+    const Policy& policy = fragment.policy(task);
     const double lanes = std::max(1.0, std::ceil(policy.needs.cpus));
     bounds.one_lane &= lanes == 1.0;
     bounds.all_stated &= policy.takes.has_value();

@@ -11,7 +11,6 @@ namespace {
 using detail::Argument;
 using detail::ArgumentKind;
 using detail::Fragment;
-using detail::TaskDraft;
 
 std::string quoted(const std::string& text) {
   std::string result = "\"";
@@ -38,9 +37,8 @@ const char* kind_name(detail::EdgeKind kind) {
   return "unknown";
 }
 
-bool brings_argument(const Fragment& fragment, const TaskDraft& task, std::uint32_t edge) {
-  for (std::uint32_t i = 0; i < task.argument_count; ++i) {
-    const Argument& argument = fragment.arguments[task.first_argument + i];
+bool brings_argument(const Fragment& fragment, std::uint32_t task, std::uint32_t edge) {
+  for (const Argument& argument : fragment.arguments_of(task)) {
     if (argument.kind != ArgumentKind::literal && edge >= argument.first &&
         edge - argument.first < argument.count) {
       return true;
@@ -50,11 +48,10 @@ bool brings_argument(const Fragment& fragment, const TaskDraft& task, std::uint3
 }
 
 std::string task_json(const Fragment& fragment, const Ranking* ranking, std::uint32_t index) {
-  const TaskDraft& task = fragment.tasks[index];
-  const Policy& policy = fragment.policies[task.policy];
-  std::string text = "{\"id\": " + std::to_string(index) + ", \"name\": " + quoted(fragment.names[task.name]);
-  if (task.actor < fragment.actors.size()) {
-    text += ", \"actor\": " + quoted(fragment.names[fragment.actors[task.actor].name]);
+  const Policy& policy = fragment.policy(index);
+  std::string text = "{\"id\": " + std::to_string(index) + ", \"name\": " + quoted(fragment.name(index));
+  if (const std::uint32_t actor = fragment.kind(index).actor; actor < fragment.actors.size()) {
+    text += ", \"actor\": " + quoted(fragment.names[fragment.actors[actor].name]);
   }
   if (policy.takes) text += ", \"takes_ns\": " + std::to_string(policy.takes->count());
   if (ranking != nullptr) {
@@ -77,18 +74,18 @@ std::string json(const Fragment& fragment, const std::string& title) {
   Ranking ranking;
   if (cycle.empty()) ranking = rank(fragment);
   std::string text = "{\"name\": " + quoted(title) + ",\n \"tasks\": [";
-  for (std::uint32_t task = 0; task < fragment.tasks.size(); ++task) {
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) {
     text += (task > 0 ? ",\n  " : "\n  ") + task_json(fragment, cycle.empty() ? &ranking : nullptr, task);
   }
   text += "],\n \"edges\": [";
   bool first = true;
-  for (const TaskDraft& task : fragment.tasks) {
-    for (std::uint32_t i = 0; i < task.edge_count; ++i) {
-      const detail::Edge& edge = fragment.edges[task.first_edge + i];
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) {
+    const auto in_edges = fragment.in_edges(task);
+    for (std::uint32_t i = 0; i < in_edges.size(); ++i) {
       text += first ? "\n  " : ",\n  ";
       first = false;
-      text += "{\"from\": " + std::to_string(edge.predecessor) +
-              ", \"to\": " + std::to_string(edge.successor) + ", \"kind\": \"" + kind_name(edge.kind) +
+      text += "{\"from\": " + std::to_string(in_edges[i].task()) + ", \"to\": " + std::to_string(task) +
+              ", \"kind\": \"" + kind_name(in_edges[i].kind()) +
               "\", \"data\": " + (brings_argument(fragment, task, i) ? "true" : "false") + "}";
     }
   }

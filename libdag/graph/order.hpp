@@ -11,23 +11,23 @@
 
 namespace dag {
 
-/// The in-edges of a task of a sealed fragment.
-inline std::span<const detail::Edge> in_edges(const detail::Fragment& fragment, std::uint32_t task) {
-  const detail::TaskDraft& draft = fragment.tasks[task];
-  return std::span(fragment.edges).subspan(draft.first_edge, draft.edge_count);
-}
+/// An edge as seen from its predecessor.
+struct OutEdge {
+  std::uint32_t successor = 0;
+  std::uint32_t edge = 0;  ///< its place in the fragment's edges
+};
 
-/// Out-edges of every task, as indices into the fragment's edges, each task's in the order of its successors.
+/// Out-edges of every task of a sealed fragment, each task's in the order of its successors.
 class OutEdges {
  public:
   explicit OutEdges(const detail::Fragment& fragment);
-  std::span<const std::uint32_t> of(std::uint32_t task) const {
+  std::span<const OutEdge> of(std::uint32_t task) const {
     return std::span(edges_).subspan(first_[task], first_[task + 1] - first_[task]);
   }
 
  private:
   std::vector<std::uint32_t> first_;
-  std::vector<std::uint32_t> edges_;
+  std::vector<OutEdge> edges_;
 };
 
 /// All tasks, each behind its predecessors; of those that could come next, the one that could come first

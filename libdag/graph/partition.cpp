@@ -39,7 +39,7 @@ class Greedy {
 
   std::vector<std::uint32_t> run() {
     const std::vector<std::uint32_t> order = topological_order(fragment_, out_edges_);
-    DAG_CHECK(order.size() == fragment_.tasks.size());
+    DAG_CHECK(order.size() == fragment_.size());
     for (const std::uint32_t task : order) {
       if (shard_of_block_[block_of_[task]] == detail::none) give_out(task);
     }
@@ -72,7 +72,7 @@ class Greedy {
     for (std::size_t task = 0; task < takes.size(); ++task) {
       weight_.push_back(0.5 + 0.5 * static_cast<double>(takes[task].count()) / mean_ns);
       weight_total_ += weight_.back();
-      if (fragment_.tasks[task].edge_count == 0) source_weight_total_ += weight_.back();
+      if (fragment_.edge_count(static_cast<std::uint32_t>(task)) == 0) source_weight_total_ += weight_.back();
     }
     next_on_critical_path_.assign(takes.size(), detail::none);
     const std::vector<std::uint32_t> path = rank(fragment_, takes).critical_path;
@@ -87,10 +87,13 @@ class Greedy {
     double weight = 0;
     for (const std::uint32_t task : members) {
       weight += weight_[task];
-      for (const Edge& edge : in_edges(fragment_, task)) pull(edge.predecessor, edge);
-      for (const std::uint32_t edge : out_edges_.of(task))
-        pull(fragment_.edges[edge].successor, fragment_.edges[edge]);
-      if (fragment_.tasks[task].edge_count == 0) pull_to_chunk(task);
+      for (const detail::EdgeEnd end : fragment_.in_edges(task)) {
+        pull(end.task(), next_on_critical_path_[end.task()] == task);
+      }
+      for (const OutEdge out : out_edges_.of(task)) {
+        pull(out.successor, next_on_critical_path_[task] == out.successor);
+      }
+      if (fragment_.edge_count(task) == 0) pull_to_chunk(task);
     }
     given_out_ += weight;
     const std::uint32_t shard = best_shard(weight, members.size() > 1);
@@ -98,10 +101,10 @@ class Greedy {
     shard_of_block_[block] = shard;
   }
 
-  void pull(std::uint32_t neighbour, const Edge& edge) {
+  void pull(std::uint32_t neighbour, bool critical) {
     const std::uint32_t shard = shard_of_block_[block_of_[neighbour]];
     if (shard == detail::none) return;
-    pull_[shard] += next_on_critical_path_[edge.predecessor] == edge.successor ? critical_edge : 1.0;
+    pull_[shard] += critical ? critical_edge : 1.0;
   }
 
   void pull_to_chunk(std::uint32_t source) {
@@ -153,17 +156,17 @@ class Greedy {
 
 std::vector<std::uint32_t> partition(const Fragment& fragment, std::uint32_t shards) {
   DAG_CHECK(shards > 0);
-  if (shards == 1) return std::vector<std::uint32_t>(fragment.tasks.size(), 0);
+  if (shards == 1) return std::vector<std::uint32_t>(fragment.size(), 0);
   return Greedy(fragment, shards).run();
 }
 
 PartitionQuality quality(const Fragment& fragment, const std::vector<std::uint32_t>& shard_of,
                          std::uint32_t shards) {
-  DAG_CHECK(shard_of.size() == fragment.tasks.size());
+  DAG_CHECK(shard_of.size() == fragment.size());
   PartitionQuality quality;
-  for (const Edge& edge : fragment.edges) {
+  fragment.each_edge([&](const Edge& edge, std::uint32_t) {
     quality.edges_cut += shard_of[edge.predecessor] != shard_of[edge.successor] ? 1 : 0;
-  }
+  });
   std::vector<std::size_t> tasks(shards, 0);
   for (const std::uint32_t shard : shard_of) ++tasks[shard];
   if (!shard_of.empty()) {

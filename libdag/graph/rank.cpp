@@ -18,9 +18,9 @@ Duration sum(Duration a, Duration b) {
 
 std::vector<Duration> durations(const Fragment& fragment, Duration unstated) {
   std::vector<Duration> result;
-  result.reserve(fragment.tasks.size());
-  for (const detail::TaskDraft& task : fragment.tasks) {
-    result.push_back(fragment.policies[task.policy].takes.value_or(unstated));
+  result.reserve(fragment.size());
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) {
+    result.push_back(fragment.policy(task).takes.value_or(unstated));
   }
   return result;
 }
@@ -28,8 +28,8 @@ std::vector<Duration> durations(const Fragment& fragment, Duration unstated) {
 std::vector<Duration> durations(const Fragment& fragment) {
   double total = 0;
   double stated = 0;
-  for (const detail::TaskDraft& task : fragment.tasks) {
-    if (const auto takes = fragment.policies[task.policy].takes) {
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) {
+    if (const auto takes = fragment.policy(task).takes) {
       total += static_cast<double>(takes->count());
       stated += 1;
     }
@@ -40,11 +40,11 @@ std::vector<Duration> durations(const Fragment& fragment) {
 
 Ranking rank(const Fragment& fragment, std::span<const Duration> task_durations,
              std::span<const Duration> edge_durations) {
-  DAG_CHECK(task_durations.size() == fragment.tasks.size());
+  DAG_CHECK(task_durations.size() == fragment.size());
   DAG_CHECK(edge_durations.empty() || edge_durations.size() == fragment.edges.size());
   const OutEdges out_edges(fragment);
   const std::vector<std::uint32_t> order = topological_order(fragment, out_edges);
-  DAG_CHECK(order.size() == fragment.tasks.size());
+  DAG_CHECK(order.size() == fragment.size());
   const auto transfer = [&](std::uint32_t edge) {
     return edge_durations.empty() ? Duration(0) : edge_durations[edge];
   };
@@ -54,26 +54,24 @@ Ranking rank(const Fragment& fragment, std::span<const Duration> task_durations,
   ranking.upward.assign(order.size(), Duration(0));
   for (const std::uint32_t task : order) {
     const Duration ends_at = sum(ranking.starts_at[task], task_durations[task]);
-    for (const std::uint32_t edge : out_edges.of(task)) {
-      Duration& starts_at = ranking.starts_at[fragment.edges[edge].successor];
-      starts_at = std::max(starts_at, sum(ends_at, transfer(edge)));
+    for (const OutEdge out : out_edges.of(task)) {
+      Duration& starts_at = ranking.starts_at[out.successor];
+      starts_at = std::max(starts_at, sum(ends_at, transfer(out.edge)));
     }
   }
 
-  const auto behind = [&](std::uint32_t edge) {
-    return sum(transfer(edge), ranking.upward[fragment.edges[edge].successor]);
-  };
+  const auto behind = [&](OutEdge out) { return sum(transfer(out.edge), ranking.upward[out.successor]); };
   for (auto task = order.rbegin(); task != order.rend(); ++task) {
     Duration longest(0);
-    for (const std::uint32_t edge : out_edges.of(*task)) longest = std::max(longest, behind(edge));
+    for (const OutEdge out : out_edges.of(*task)) longest = std::max(longest, behind(out));
     ranking.upward[*task] = sum(task_durations[*task], longest);
   }
 
   // Where several begin or go on equally far, max_element takes the first: sources and out-edges lie in the
   // order of indices.
   const auto less = [&](std::uint32_t a, std::uint32_t b) { return ranking.upward[a] < ranking.upward[b]; };
-  const auto sources_end = std::find_if(
-      order.begin(), order.end(), [&](std::uint32_t task) { return fragment.tasks[task].edge_count > 0; });
+  const auto sources_end = std::find_if(order.begin(), order.end(),
+                                        [&](std::uint32_t task) { return fragment.edge_count(task) > 0; });
   const auto source = std::max_element(order.begin(), sources_end, less);
   if (source == sources_end) return ranking;
   ranking.length = ranking.upward[*source];
@@ -81,9 +79,9 @@ Ranking rank(const Fragment& fragment, std::span<const Duration> task_durations,
     ranking.critical_path.push_back(task);
     const auto edges = out_edges.of(task);
     if (edges.empty()) return ranking;
-    const auto next = std::max_element(
-        edges.begin(), edges.end(), [&](std::uint32_t a, std::uint32_t b) { return behind(a) < behind(b); });
-    task = fragment.edges[*next].successor;
+    const auto next = std::max_element(edges.begin(), edges.end(),
+                                       [&](OutEdge a, OutEdge b) { return behind(a) < behind(b); });
+    task = next->successor;
   }
 }
 

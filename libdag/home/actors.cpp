@@ -40,7 +40,7 @@ void Home::Impl::add_actors(const Fragment& fragment) {
   const Part& part = table.part(0);
   std::map<std::uint32_t, std::uint32_t> here;  // group of the fragment -> of this home
   for (std::uint32_t actor = 0; actor < fragment.actors.size(); ++actor) {
-    const RowIndex create = part.rows[fragment.actors[actor].create_task];
+    const RowIndex create = part.row_of(fragment.actors[actor].create_task);
     if (create == no_row || table[create].ghost) continue;
     ActorChain chain;
     chain.index = actor;
@@ -59,13 +59,13 @@ void Home::Impl::add_actors(const Fragment& fragment) {
     chain_by_actor.emplace(actor, number);
     chains.push_back(std::move(chain));
   }
-  for (const RowIndex row : part.rows) {
-    if (row != no_row && !table[row].ghost && is_call(row)) add_call(row, no_row);
+  for (RowIndex row = part.rows_begin; row < part.rows_end; ++row) {
+    if (!table[row].ghost && is_call(row)) add_call(row, no_row);
   }
 }
 
 ActorChain* Home::Impl::chain_of(RowIndex row) {
-  const auto found = chain_by_actor.find(table.draft_of(table[row]).actor);
+  const auto found = chain_by_actor.find(table.kind_of(table[row]).actor);
   DAG_CHECK(found != chain_by_actor.end());  // The partition keeps calls in the shard of their actor.
   return &chains[found->second];
 }
@@ -104,7 +104,7 @@ void Home::Impl::add_call(RowIndex row, RowIndex parent) {
   }
   chain.calls.insert(chain.calls.begin() + static_cast<std::ptrdiff_t>(at), row);
   // A saved state is read by nobody in the graph, and kept until a newer one is complete.
-  if (table.draft_of(table[row]).call == CallKind::save) ++notes[row].consumers;
+  if (table.kind_of(table[row]).call == CallKind::save) ++notes[row].consumers;
 }
 
 void Home::Impl::call_approved(RowIndex row) {
@@ -118,7 +118,7 @@ void Home::Impl::count_calls_again(ActorChain& chain) {
   chain.saves.clear();
   while (chain.next < chain.calls.size() && is(chain.calls[chain.next], flag::noted)) {
     const RowIndex row = chain.calls[chain.next++];
-    if (table.draft_of(table[row]).call == CallKind::save) chain.saves.push_back(row);
+    if (table.kind_of(table[row]).call == CallKind::save) chain.saves.push_back(row);
   }
 }
 
@@ -127,7 +127,7 @@ void Home::Impl::call_ended(RowIndex row) {
   ActorChain& chain = *chain_of(row);
   while (chain.next < chain.calls.size() && is(chain.calls[chain.next], flag::noted)) {
     const RowIndex ended = chain.calls[chain.next++];
-    if (table.draft_of(table[ended]).call == CallKind::save) {
+    if (table.kind_of(table[ended]).call == CallKind::save) {
       chain.saves.push_back(ended);
       if (word(ended).outcome == Outcome::finished) replicate_save(ended);
     }
@@ -141,7 +141,7 @@ bool Home::Impl::to_replay(const ActorChain& chain, RowIndex row) const {
   if (is(row, flag::grown) && !has_ended(row))
     return true;  // It returned; what it becomes has not ended yet.
   if (word(row).outcome != Outcome::finished) return false;  // What it did was undone.
-  return table.draft_of(table[row]).call == CallKind::call || groups[chain.group].wanted.contains(row);
+  return table.kind_of(table[row]).call == CallKind::call || groups[chain.group].wanted.contains(row);
 }
 
 bool Home::Impl::replay_wanted(const ActorChain& chain) const {
@@ -215,7 +215,7 @@ void Home::Impl::pump_group(const ActorGroup& group) {
 void Home::Impl::call_again_ended(RowIndex row, OutcomeRecord& record, Life from) {
   ActorChain& chain = *chain_of(row);
   ActorGroup& group = groups[chain.group];
-  const bool create = table.draft_of(table[row]).call == CallKind::create;
+  const bool create = table.kind_of(table[row]).call == CallKind::create;
   Again& run = again.at(row);
   run.out.reset();
   chain.busy = false;
@@ -272,7 +272,7 @@ void Home::Impl::roll_back(std::uint32_t number, const std::string& why) {
       for (const RowIndex row : chain.calls) {
         if (const auto out = handed_out.find(row); out != handed_out.end()) {
           stop_handed_out(row, out->second);
-          say(table[row].id, out->second.id, [&] { return recorded::Lost{why}; });
+          say(table.id(row), out->second.id, [&] { return recorded::Lost{why}; });
           table.apply(row, TakenBack{out->second.word_attempt});
           handed_out.erase(out);
         }

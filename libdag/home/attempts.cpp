@@ -24,7 +24,7 @@ bool Home::Impl::bare(RowIndex row) const {
 /// Tries of the row that took their process down: the cell counts them, because homes die of them too.
 std::uint32_t Home::Impl::crashes(RowIndex row) const {
   if (state.crashed.empty()) return 0;
-  const message::Crashed* crashed = message::crashes_of(state, table[row].id);
+  const message::Crashed* crashed = message::crashes_of(state, table.id(row));
   return crashed == nullptr ? 0 : crashed->times;
 }
 
@@ -75,12 +75,12 @@ void Home::Impl::start(RowIndex row, std::optional<Life> wanted_at) {
   DAG_CHECK(lent.what == Do::run);
   const AttemptId id{options.epoch, lent.word.attempt};
   handed_out[row] = {to, id, lent.word.attempt, false};
-  if (placed.why) say(table[row].id, id, [&] { return std::move(*placed.why); });
+  if (placed.why) say(table.id(row), id, [&] { return std::move(*placed.why); });
   AttemptId generation;
   if (is_call(row)) {
     ActorChain& chain = *chain_of(row);
     chain.busy = true;
-    if (table.draft_of(table[row]).call == CallKind::create) chain.generation = uncounted();
+    if (table.kind_of(table[row]).call == CallKind::create) chain.generation = uncounted();
     generation = chain.generation;
   }
   hand_out(row, to, id, false, generation, nullptr);
@@ -93,8 +93,8 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   const Row& about = table[row];
   const Part& part = table.part(about.part);
   const detail::Fragment& fragment = *part.fragment;
-  const detail::TaskDraft& draft = fragment.tasks[about.task];
-  const Policy& policy = fragment.policies[draft.policy];
+  const detail::TaskKind& kind = fragment.kind(about.task);
+  const Policy& policy = fragment.policies[kind.policy];
   const bool local = to == options.self;
 
   message::Lend lend;
@@ -103,26 +103,24 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   lend.epoch = options.epoch;
   Attempt& attempt = lend.attempt;
   attempt.job = plan->job;
-  attempt.task = about.id;
+  attempt.task = table.id(row);
   attempt.id = id;
   const auto tried = tries.find(row);
   attempt.try_number = (tried == tries.end() ? 0 : tried->second.failed) + crashes(row) + 1;
-  attempt.name = fragment.names[draft.name];
-  attempt.code = fragment.codes[draft.code];
-  attempt.returns = draft.returns;
+  attempt.name = fragment.names[kind.name];
+  attempt.code = fragment.codes[kind.code];
+  attempt.returns = kind.returns;
   attempt.timeout = policy.timeout;
-  attempt.call = draft.call;
-  attempt.actor = draft.actor;
+  attempt.call = kind.call;
+  attempt.actor = kind.actor;
   attempt.generation = generation;
   if (repeats) attempt.stands_for = attempt_of(row);
-  each_out(row, [&](const Edge& edge, RowIndex) {
-    if (edge.kind == EdgeKind::conditional) attempt.predicates.push_back(fragment.codes[edge.predicate]);
-  });
+  attempt.predicates = table.predicates_of(about);
   if (const Fact* known = fact(row)) {
     attempt.predicates.insert(attempt.predicates.end(), known->inherited.begin(), known->inherited.end());
   }
-  if (draft.call == CallKind::create) {
-    attempt.actor_code = fragment.actors[draft.actor];
+  if (kind.call == CallKind::create) {
+    attempt.actor_code = fragment.actors[kind.actor];
     attempt.actor_code.name = 0;
   }
 
@@ -136,22 +134,22 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
       return;
     }
     lend.wanted.push_back(
-        {where, {table[owner].id, attempt_of(owner)}, shard_of(*plan, table[owner].id), holders_of(owner)});
+        {where, {table.id(owner), attempt_of(owner)}, shard_of(*plan, table.id(owner)), holders_of(owner)});
   };
 
   if (restore == nullptr) {
-    for (std::uint32_t i = 0; i < draft.argument_count; ++i) {
-      const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
+    const auto in_edges = fragment.in_edges(about.task);
+    for (const detail::Argument& argument : fragment.arguments_of(about.task)) {
       attempt.counts.push_back(argument.count);
       if (argument.kind == ArgumentKind::literal) {
-        attempt.blobs.push_back(fragment.literals[argument.first]);
+        attempt.blobs.push_back(fragment.literal(about.task, argument));
         continue;
       }
       for (std::uint32_t k = 0; k < argument.count; ++k) {
-        const RowIndex input = part.rows[fragment.edges[draft.first_edge + argument.first + k].predecessor];
+        const RowIndex input = part.row_of(in_edges[argument.first + k].task());
         attempt.blobs.emplace_back();
         // Absent ones are named too: it matters that they were absent.
-        attempt.inputs.push_back({table[input].id, attempt_of(input)});
+        attempt.inputs.push_back({table.id(input), attempt_of(input)});
         if (word(input).outcome != Outcome::finished) continue;
         give(input, static_cast<std::uint32_t>(attempt.blobs.size() - 1), attempt.blobs.back());
       }
@@ -163,9 +161,9 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   }
 
   ++counts.attempts;
-  say(about.id, id, [&] { return recorded::Lent{to.process}; });
+  say(attempt.task, id, [&] { return recorded::Lent{to.process}; });
   // Objects are made through the runner, also here: it knows which making of an actor is the newest.
-  const bool direct = local && lend.wanted.empty() && draft.call != CallKind::create;
+  const bool direct = local && lend.wanted.empty() && kind.call != CallKind::create;
   if (const auto out = handed_out.find(row); out != handed_out.end() && out->second.id == id) {
     out->second.direct = direct;
   }
@@ -174,7 +172,7 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
     found->second.out->direct = direct;
   }
   if (direct) {
-    say(about.id, id, [] { return recorded::Started{}; });
+    say(attempt.task, id, [] { return recorded::Started{}; });
     effects.emplace_back(StartAttempt{std::move(attempt), policy.priority});
   } else {
     send(to, std::move(lend));
@@ -183,9 +181,9 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
 
 void Home::Impl::stop_handed_out(RowIndex row, const HandedOut& out) {
   if (out.direct) {
-    effects.emplace_back(StopAttempt{table[row].id, out.id});
+    effects.emplace_back(StopAttempt{table.id(row), out.id});
   } else if (alive(out.runner)) {
-    send(out.runner, message::Stop{plan->job, options.shard, options.epoch, {table[row].id, out.id}});
+    send(out.runner, message::Stop{plan->job, options.shard, options.epoch, {table.id(row), out.id}});
   }
 }
 
@@ -193,7 +191,7 @@ void Home::Impl::stop_handed_out(RowIndex row, const HandedOut& out) {
 void Home::Impl::take_back(RowIndex row, const RecordWhat& why) {
   const auto out = handed_out.find(row);
   DAG_CHECK(out != handed_out.end());
-  say(table[row].id, out->second.id, [&] { return why; });
+  say(table.id(row), out->second.id, [&] { return why; });
   table.apply(row, TakenBack{out->second.word_attempt});
   handed_out.erase(out);
   Tries& tried = tries[row];
@@ -262,7 +260,7 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
   if (record.becomes != detail::none) {
     grow(row, record, {});
     if (known.becomes == no_row) return;  // There is no more room for what it spawned.
-    return say(record.task, record.attempt, [&] { return recorded::Became{table[known.becomes].id, ran}; });
+    return say(record.task, record.attempt, [&] { return recorded::Became{table.id(known.becomes), ran}; });
   }
   if (record.spawned) grow(row, record, {});
   if (record.digest_follows) await_digest(row, from);
@@ -289,7 +287,7 @@ void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, Attemp
   const NextTry next = next_retry(table.policy_of(table[row]).retry, tried, Exit::failed, random);
   ++tries[row].failed;
   if (const auto* again_after = std::get_if<RetryAfter>(&next)) {
-    say(table[row].id, id, [&] { return recorded::Retried{again_after->pause, true}; });
+    say(table.id(row), id, [&] { return recorded::Retried{again_after->pause, true}; });
     const Next taken = table.apply(row, TakenBack{word_attempt});
     if (taken.what != Do::decide) return;
     if (again_after->pause > Duration{0}) pauses.schedule(row, now + again_after->pause);
@@ -355,7 +353,7 @@ void Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t 
     --slots;
     const AttemptId id{options.epoch, lent.word.attempt};
     handed_out[row] = {thief, id, lent.word.attempt, false};
-    say(table[row].id, id, [&] { return recorded::Stolen{{options.self.process, std::nullopt}}; });
+    say(table.id(row), id, [&] { return recorded::Stolen{{options.self.process, std::nullopt}}; });
     hand_out(row, thief, id, false, {}, nullptr);
   }
 }

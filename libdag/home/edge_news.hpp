@@ -76,15 +76,15 @@ Arrival end_ghost(RowTable& table, EdgeNews& news, RowIndex& ghost, Ready&& read
                   bool any_epoch = false) {
   const Routes& routes = table.routes();
   const Part& part = table.part(0);
-  if (news.from >= routes.to.size() || news.task >= part.rows.size()) return Arrival::false_news;
+  if (news.from >= routes.to.size() || news.task >= part.fragment->size()) return Arrival::false_news;
   if (news.attempt == 0 || news.attempt > Word::attempt_max) return Arrival::false_news;
   const bool these_epochs = news.epoch == routes.epoch && news.from_epoch == routes.to[news.from].epoch;
   if (!these_epochs && !any_epoch) return Arrival::for_home;
-  ghost = part.rows[news.task];
+  ghost = part.row_of(news.task);
   if (ghost == no_row || !table[ghost].ghost) return Arrival::false_news;
   const Row& about = table[ghost];
   if (table.other_shards(ghost).front() != news.from || !about.ends_by_itself ||
-      table.draft_of(about).returns != static_cast<bool>(news.value)) {
+      table.kind_of(about).returns != static_cast<bool>(news.value)) {
     return Arrival::false_news;
   }
   if (table.apply(ghost, EndArrived{news.attempt}).what != Do::run) return Arrival::for_home;

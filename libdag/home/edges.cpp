@@ -30,22 +30,22 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
   notes.resize(table.size());
   const bool submitted = part.first_id.origin == 0;
   const detail::Fragment& fragment = *part.fragment;
-  for (const RowIndex row : part.rows) {
-    if (row == no_row || parent != no_row || table[row].ghost) continue;
+  for (RowIndex row = part.rows_begin; row < part.rows_end; ++row) {
+    if (parent != no_row || table[row].ghost) continue;
     if (table[row].ends_by_itself) set(row, flag::lean);
   }
-  for (const Edge& edge : fragment.edges) {
-    const RowIndex from = part.rows[edge.predecessor];
-    const RowIndex to = part.rows[edge.successor];
+  fragment.each_edge([&](const Edge& edge, std::uint32_t) {
+    const RowIndex from = part.row_of(edge.predecessor);
+    const RowIndex to = part.row_of(edge.successor);
     const bool here = to != no_row && !table[to].ghost;
     if (from != no_row && here) ++notes[from].consumers;
-    const bool quiet = edge.kind == EdgeKind::strong &&
-                       fragment.policies[fragment.tasks[edge.successor].policy].effects == Effects::pure;
+    const bool quiet =
+        edge.kind == EdgeKind::strong && fragment.policy(edge.successor).effects == Effects::pure;
     if (from != no_row && !quiet) unset(from, flag::lean);
     if (here && table[from].ghost) set(to, flag::elsewhere);
-  }
-  for (const RowIndex row : part.rows) {
-    if (row == no_row || table[row].ghost) continue;
+  });
+  for (RowIndex row = part.rows_begin; row < part.rows_end; ++row) {
+    if (table[row].ghost) continue;
     Note& note = notes[row];
     ++rows_own;
     if (submitted && plan->shards > 1) {
@@ -77,14 +77,14 @@ void Home::Impl::satisfy(RowIndex row) {
   }
 }
 
+/// What a conditional edge, by its place in the fragment, came to.
 bool Home::Impl::condition(RowIndex predecessor, std::uint32_t edge) const {
   const Row& about = table[predecessor];
-  const Part& part = table.part(about.part);
-  std::size_t ordinal = 0;
-  for (std::uint32_t i = part.first_out[about.task]; i < part.first_out[about.task + 1]; ++i) {
-    if (part.out[i] == edge) break;
-    if (part.fragment->edges[part.out[i]].kind == EdgeKind::conditional) ++ordinal;
-  }
+  const auto conditionals = table.part(about.part).conditionals_of(about.task);
+  const auto found = std::find_if(conditionals.begin(), conditionals.end(),
+                                  [&](const Part::Conditional& one) { return one.edge == edge; });
+  DAG_CHECK(found != conditionals.end());
+  const auto ordinal = static_cast<std::size_t>(found - conditionals.begin());
   const Fact* known = fact(predecessor);
   DAG_CHECK(known != nullptr);
   return ordinal < known->conditions.size() && known->conditions[ordinal];
@@ -92,7 +92,7 @@ bool Home::Impl::condition(RowIndex predecessor, std::uint32_t edge) const {
 
 std::vector<EdgeResult> Home::Impl::edge_results(RowIndex row) const {
   std::vector<EdgeResult> results;
-  const std::uint32_t first = table.draft_of(table[row]).first_edge;
+  const std::uint32_t first = table.fragment_of(table[row]).first_edge[table[row].task];
   each_in(row, [&](const Edge& edge, RowIndex predecessor, std::uint32_t i) {
     EdgeResult result{edge.kind, word(predecessor).outcome, true};
     if (edge.kind == EdgeKind::conditional && result.outcome == Outcome::finished) {
@@ -121,8 +121,6 @@ Error Home::Impl::cancel_reason(RowIndex row) const {
 
 /// With a cause when something failed; without one when a condition was not met.
 Error Home::Impl::skip_reason(RowIndex row, const std::vector<EdgeResult>& results) const {
-  const detail::TaskDraft& draft = table.draft_of(table[row]);
-  const detail::Fragment& fragment = table.fragment_of(table[row]);
   std::vector<RowIndex> predecessors;
   each_in(row,
           [&](const Edge&, RowIndex predecessor, std::uint32_t) { predecessors.push_back(predecessor); });
@@ -145,8 +143,7 @@ Error Home::Impl::skip_reason(RowIndex row, const std::vector<EdgeResult>& resul
     return error;
   }
   // It was to run, but its arguments are not complete.
-  for (std::uint32_t i = 0; i < draft.argument_count; ++i) {
-    const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
+  for (const detail::Argument& argument : table.fragment_of(table[row]).arguments_of(table[row].task)) {
     if (argument.kind == ArgumentKind::literal || argument.kind == ArgumentKind::maybe) continue;
     for (std::uint32_t k = 0; k < argument.count; ++k) look(predecessors[argument.first + k]);
   }
@@ -161,8 +158,6 @@ void Home::Impl::decide(RowIndex row) {
     return close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"});
   }
   if (pauses.contains(row) || unrecorded.contains(row)) return;
-  const detail::TaskDraft& draft = table.draft_of(table[row]);
-  const detail::Fragment& fragment = table.fragment_of(table[row]);
   const Policy& policy = table.policy_of(table[row]);
   ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
   std::vector<EdgeResult> results = edge_results(row);
@@ -172,8 +167,8 @@ void Home::Impl::decide(RowIndex row) {
     if (chain->next > 0)
       results.push_back({EdgeKind::strong, word(chain->calls[chain->next - 1]).outcome, true});
   }
-  const std::span<const detail::Argument> arguments(fragment.arguments.data() + draft.first_argument,
-                                                    draft.argument_count);
+  const std::span<const detail::Argument> arguments =
+      table.fragment_of(table[row]).arguments_of(table[row].task);
   switch (dag::decide(policy.join, results, arguments)) {
     case Decision::skip:
       return close(row, Outcome::skipped, skip_reason(row, results));
@@ -198,7 +193,7 @@ void Home::Impl::decide(RowIndex row) {
   }
   if (adopt(row)) return;
   if (crashed_too_often(row)) {
-    const message::Crashed& crashed = *message::crashes_of(state, table[row].id);
+    const message::Crashed& crashed = *message::crashes_of(state, table.id(row));
     const std::string times = crashed.times > 1 ? " " + std::to_string(crashed.times) + " times: " : ": ";
     return close(row, Outcome::failed,
                  Error{ErrorCode::process_crashed,

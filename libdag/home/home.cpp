@@ -39,7 +39,7 @@ Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, Row
       placement(std::move(place)),
       random(given.seed),
       pauses(Instant{}) {
-  DAG_CHECK(options.shard < plan->shards && plan->shard_of.size() == plan->graph->tasks.size());
+  DAG_CHECK(options.shard < plan->shards && plan->shard_of.size() == plan->graph->size());
   DAG_CHECK(options.epoch.count < (1u << (32 - epoch_block_bits)));
 }
 
@@ -107,11 +107,10 @@ void Home::Impl::on_state(const message::JobState& newer) {
   // Homes that begin to count have to be told again what they wait for, and what they need not keep.
   for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
     if (shard == options.shard || state.homes[shard].epoch == before.homes[shard].epoch) continue;
-    for (const RowIndex row : table.part(0).rows) {
-      if (row == no_row) continue;
+    for (RowIndex row = 0; row < table.part(0).rows_end; ++row) {
       if (table[row].ghost) {
         if (is(row, flag::consumed) && plan->shard_of[table[row].task] == shard) {
-          message::add_task(consumed[shard], table[row].id);
+          message::add_task(consumed[shard], table.id(row));
         }
       } else if (is(row, flag::noted)) {
         const std::span<const std::uint32_t> shards = foreign_shards(row);
@@ -145,7 +144,7 @@ void Home::Impl::on_lanes(LaneReport&& report) {
   for (SlowEnd& slow : report.slow) {
     const Word running = word(slow.row);
     if (running.state != RowState::running || running.attempt != slow.attempt) continue;
-    slow.ended.task = table[slow.row].id;
+    slow.ended.task = table.id(slow.row);
     slow.ended.id = {options.epoch, slow.attempt};
     OutcomeRecord record;
     record.task = slow.ended.task;
@@ -228,7 +227,7 @@ void Home::Impl::record(TaskId task, AttemptId attempt, RecordWhat what) {
 }
 
 std::string Home::Impl::describe(RowIndex row) const {
-  return "task '" + table.name_of(table[row]) + "' (" + to_string(table[row].id) + ")";
+  return "task '" + table.name_of(table[row]) + "' (" + to_string(table.id(row)) + ")";
 }
 
 // ---- The machine's face
@@ -314,15 +313,15 @@ void Home::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots,
 void Home::vouch(message::Report& report) const {
   const Impl& home = *impl_;
   if (home.over || report.shard == home.options.shard || home.table.part_count() == 0) return;
-  for (const RowIndex row : home.table.part(0).rows) {
-    if (row == no_row || !home.table[row].ghost || !home.is(row, flag::noted)) continue;
+  for (RowIndex row = 0; row < home.table.part(0).rows_end; ++row) {
+    if (!home.table[row].ghost || !home.is(row, flag::noted)) continue;
     if (home.plan->shard_of[home.table[row].task] != report.shard) continue;
     // Whoever counts the row again must know whether what it was made of still counts. Lanes do not tell
     // that.
     if (!home.is(row, flag::known) || (!home.is(row, flag::settled) && home.inputs_unknown(row))) continue;
     const Fact& known = home.facts.at(row);
     message::Report::Had had;
-    had.record.task = home.table[row].id;
+    had.record.task = home.table.id(row);
     had.record.attempt = known.attempt;
     had.record.outcome = home.word(row).outcome;
     had.record.digest = known.digest;

@@ -339,7 +339,7 @@ class Home::Impl {
   void set(RowIndex row, std::uint32_t flags) { notes[row].flags |= flags; }
   void unset(RowIndex row, std::uint32_t flags) { notes[row].flags &= ~flags; }
   bool has_ended(RowIndex row) const { return word(row).state == RowState::ended; }
-  bool is_call(RowIndex row) const { return table.draft_of(table[row]).call != detail::CallKind::ordinary; }
+  bool is_call(RowIndex row) const { return table.kind_of(table[row]).call != detail::CallKind::ordinary; }
   AttemptId attempt_of(RowIndex row) const;
   AttemptId uncounted() { return {options.epoch, uncounted_attempts + uncounted_given++}; }
   const Fact* fact(RowIndex row) const { return is(row, flag::known) ? &facts.at(row) : nullptr; }
@@ -360,7 +360,7 @@ class Home::Impl {
   }
   template <class What>
   void say(RowIndex row, What&& what) {
-    if (sink.enabled()) record(table[row].id, attempt_of(row), what());
+    if (sink.enabled()) record(table.id(row), attempt_of(row), what());
   }
   void record(TaskId task, AttemptId attempt, RecordWhat what);
   void say_closed(RowIndex row, Outcome outcome, const std::string& why);
@@ -370,21 +370,19 @@ class Home::Impl {
   void each_in(RowIndex row, Visit&& visit) const {
     const Row& about = table[row];
     const Part& part = table.part(about.part);
-    const detail::TaskDraft& draft = part.fragment->tasks[about.task];
-    for (std::uint32_t i = 0; i < draft.edge_count; ++i) {
-      const detail::Edge& edge = part.fragment->edges[draft.first_edge + i];
-      visit(edge, part.rows[edge.predecessor], i);
+    std::uint32_t place = 0;
+    for (const detail::EdgeEnd end : part.fragment->in_edges(about.task)) {
+      visit(detail::Edge{end.task(), about.task, end.kind()}, part.row_of(end.task()), place++);
     }
   }
   template <class Visit>  // (edge, successor row, which may be no_row or a ghost: not ours)
   void each_out(RowIndex row, Visit&& visit) const {
     const Row& about = table[row];
     const Part& part = table.part(about.part);
-    for (std::uint32_t i = part.first_out[about.task]; i < part.first_out[about.task + 1]; ++i) {
-      const detail::Edge& edge = part.fragment->edges[part.out[i]];
-      RowIndex successor = part.rows[edge.successor];
+    for (const detail::EdgeEnd end : part.out_edges(about.task)) {
+      RowIndex successor = part.row_of(end.task());
       if (successor != no_row && table[successor].ghost) successor = no_row;
-      visit(edge, successor);
+      visit(detail::Edge{about.task, end.task(), end.kind()}, successor);
     }
   }
 
@@ -392,14 +390,13 @@ class Home::Impl {
   /// comes twice.
   template <class Visit>
   void each_input(RowIndex row, Visit&& visit) const {
-    const Part& part = table.part(table[row].part);
-    const detail::Fragment& fragment = *part.fragment;
-    const detail::TaskDraft& draft = fragment.tasks[table[row].task];
-    for (std::uint32_t i = 0; i < draft.argument_count; ++i) {
-      const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
+    const Row& about = table[row];
+    const Part& part = table.part(about.part);
+    const auto in_edges = part.fragment->in_edges(about.task);
+    for (const detail::Argument& argument : part.fragment->arguments_of(about.task)) {
       if (argument.kind == detail::ArgumentKind::literal) continue;
-      for (std::uint32_t k = 0; k < argument.count; ++k) {
-        visit(part.rows[fragment.edges[draft.first_edge + argument.first + k].predecessor]);
+      for (const detail::EdgeEnd end : in_edges.subspan(argument.first, argument.count)) {
+        visit(part.row_of(end.task()));
       }
     }
   }

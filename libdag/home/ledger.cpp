@@ -47,7 +47,7 @@ void Home::Impl::put(RowIndex row, bool growth) {
   cut.entries.push_back({row, growth});
   pressing = pressing || is(row, flag::wanted);
   cut.steps.back().entries = static_cast<std::uint32_t>(cut.entries.size());
-  const bool record = growth || !simple(row) || (is(row, flag::known) && table.draft_of(table[row]).returns);
+  const bool record = growth || !simple(row) || (is(row, flag::known) && table.kind_of(table[row]).returns);
   cut.bytes += record ? record_bytes + table[row].output.load().size_bytes() : name_bytes;
 }
 
@@ -67,7 +67,7 @@ void Home::Impl::need(Cut& cut, RowIndex row) {
   }
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
     if (!table[predecessor].ghost || is(predecessor, flag::settled)) return;
-    const OutputName name{table[predecessor].id, attempt_of(predecessor)};
+    const OutputName name{table.id(predecessor), attempt_of(predecessor)};
     if (name.attempt.number != 1) {
       cut.needs.push_back(name);
       return;
@@ -94,7 +94,7 @@ void Home::Impl::need(Cut& cut, RowIndex row) {
 /// keep for them. When they are lost in the same moment as this home, it is made again.)
 bool Home::Impl::named_only(RowIndex row) const {
   if (!simple(row)) return false;
-  if (!options.several_processes || !table.draft_of(table[row]).returns) return true;
+  if (!options.several_processes || !table.kind_of(table[row]).returns) return true;
   if (is(row, flag::known) || is(row, flag::kept)) return false;
   bool needed = false;
   each_out(row, [&](const Edge&, RowIndex successor) {
@@ -104,7 +104,7 @@ bool Home::Impl::named_only(RowIndex row) const {
 }
 
 void Home::Impl::write_plain(message::Outcomes& outcomes, RowIndex row) const {
-  const OutputName name{table[row].id, attempt_of(row)};
+  const OutputName name{table.id(row), attempt_of(row)};
   if (name.attempt != AttemptId{options.epoch, 1}) {
     outcomes.plain.push_back(name);
     return;
@@ -138,7 +138,7 @@ void Home::Impl::write(message::Outcomes& outcomes, Entry entry) {
 /// The row is to be tried again: not before the cell knows how often it was, or the home that comes after
 /// this one would begin to count anew.
 void Home::Impl::put_tried(RowIndex row) {
-  open_cut().tried.push_back({table[row].id, tries.at(row).failed});
+  open_cut().tried.push_back({table.id(row), tries.at(row).failed});
   unrecorded[row] = outcomes_sent + cuts.size();
   pressing = true;
 }
@@ -213,7 +213,8 @@ void Home::Impl::wake_parked_by(RowIndex row) {
   if (const Fact* known = fact(row)) {
     wake(known->head);
     if (known->part != detail::none) {
-      for (const RowIndex child : table.part(known->part).rows) wake(child);
+      const Part& part = table.part(known->part);
+      for (RowIndex child = part.rows_begin; child < part.rows_end; ++child) wake(child);
     }
   }
   if (is_call(row)) {
@@ -368,13 +369,14 @@ void Home::Impl::lean_settled(RowIndex row) {
 void Home::Impl::own_settled(RowIndex row) {
   const auto wake_children = [&](const Fact& known) {
     if (known.part == detail::none) return;
-    for (const RowIndex child : table.part(known.part).rows) {
+    const Part& part = table.part(known.part);
+    for (RowIndex child = part.rows_begin; child < part.rows_end; ++child) {
       if (is(child, flag::awaits_settled)) to_decide.push_back(child);
     }
   };
   const auto known = facts.find(row);
   if (is(row, flag::grown) && !is(row, flag::grown_settled)) {
-    const OutputName name{table[row].id, known->second.grown_attempt};
+    const OutputName name{table.id(row), known->second.grown_attempt};
     set(row, flag::grown_settled);
     wake_children(known->second);
     if (known->second.keeper) release(*known->second.keeper, name);
@@ -385,7 +387,7 @@ void Home::Impl::own_settled(RowIndex row) {
     return;
   }
   DAG_CHECK((notes[row].flags & (flag::sent | flag::settled)) == flag::sent);
-  const OutputName name{table[row].id, attempt_of(row)};
+  const OutputName name{table.id(row), attempt_of(row)};
   set(row, flag::settled);
   ++counts.settled;
   if (known != facts.end()) {

@@ -69,7 +69,7 @@ std::vector<Life> Home::Impl::holders_of(RowIndex row) {
 /// The outputs that the row's arguments are made of, absent ones included.
 std::vector<OutputName> Home::Impl::inputs_of(RowIndex row) const {
   std::vector<OutputName> names;
-  each_input(row, [&](RowIndex input) { names.push_back({table[input].id, attempt_of(input)}); });
+  each_input(row, [&](RowIndex input) { names.push_back({table.id(input), attempt_of(input)}); });
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
@@ -78,7 +78,7 @@ std::vector<OutputName> Home::Impl::inputs_of(RowIndex row) const {
 OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
   OutcomeRecord record;
   const Row& about = table[row];
-  record.task = about.id;
+  record.task = table.id(row);
   record.attempt = attempt_of(row);
   record.outcome = word(row).outcome;
   Blob blob = about.output.load();
@@ -139,7 +139,7 @@ bool Home::Impl::digest_taken(RowIndex row) {
 }
 
 void Home::Impl::await_digest(RowIndex row, Life from) {
-  const auto early = digests_early.find({table[row].id, attempt_of(row)});
+  const auto early = digests_early.find({table.id(row), attempt_of(row)});
   if (early == digests_early.end()) {
     digests_awaited[row] = from;
     return;
@@ -240,7 +240,7 @@ void Home::Impl::run_again(RowIndex row) {
   Again& run = again.at(row);
   PlacedAttempt placed = place(row);
   run.out = HandedOut{placed.at, uncounted(), 0, false};
-  if (placed.why) say(table[row].id, run.out->id, [&] { return std::move(*placed.why); });
+  if (placed.why) say(table.id(row), run.out->id, [&] { return std::move(*placed.why); });
   hand_out(row, placed.at, run.out->id, true, {}, nullptr);
 }
 
@@ -316,8 +316,8 @@ void Home::Impl::maybe_let_go(RowIndex row) {
   if (table[row].ghost) {
     set(row, flag::let_go | flag::consumed);
     table[row].output.clear();
-    const std::uint32_t shard = shard_of(*plan, table[row].id);
-    message::add_task(consumed[shard], table[row].id);
+    const std::uint32_t shard = shard_of(*plan, table.id(row));
+    message::add_task(consumed[shard], table.id(row));
     return;
   }
   if (!is(row, flag::settled) || is(row, flag::kept)) return;
@@ -332,14 +332,14 @@ void Home::Impl::maybe_let_go(RowIndex row) {
   drop_bytes(row);
   // Of what was only named the cell has no bytes.
   if (options.several_processes && is(row, flag::known)) {
-    freed_later.emplace_back(steps_known + steps.size(), table[row].id);
+    freed_later.emplace_back(steps_known + steps.size(), table.id(row));
   }
   if (const RowIndex owner = owner_of(row); owner != row) consumer_done(owner);
 }
 
 void Home::Impl::drop_bytes(RowIndex row) {
   table[row].output.clear();
-  const OutputName name{table[row].id, attempt_of(row)};
+  const OutputName name{table.id(row), attempt_of(row)};
   if (is(row, flag::published)) release(options.self, name);
   unset(row, flag::published);
   const auto found = facts.find(row);

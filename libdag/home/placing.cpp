@@ -50,7 +50,7 @@ PlacedAttempt Home::Impl::place(RowIndex row) const {
   std::vector<PlacementInput> inputs;
   if (places.size() > 1) inputs = inputs_to_place(row);
   return placement->place_attempt(
-      {table[row].id, table.name_of(table[row]), table.policy_of(table[row]), inputs}, places, options.self);
+      {table.id(row), table.name_of(table[row]), table.policy_of(table[row]), inputs}, places, options.self);
 }
 
 /// The home made a plain row ready. Most are for the lanes here; some are looked at when the event is over.
@@ -83,7 +83,7 @@ void Home::Impl::place_ready(RowIndex row) {
   DAG_CHECK(lent.what == Do::run);
   const AttemptId id{options.epoch, lent.word.attempt};
   handed_out[row] = {placed.at, id, lent.word.attempt, false};
-  if (placed.why) say(table[row].id, id, [&] { return std::move(*placed.why); });
+  if (placed.why) say(table.id(row), id, [&] { return std::move(*placed.why); });
   hand_out(row, placed.at, id, false, {}, nullptr);
 }
 

@@ -61,7 +61,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
       bits.each([&](TaskId task) {
         const RowIndex row = table.find(task);
         DAG_CHECK(row != no_row && !is(row, flag::noted));
-        const bool has_output = table.draft_of(table[row]).returns;
+        const bool has_output = table.kind_of(table[row]).returns;
         if (table[row].ghost) {
           OutcomeRecord record;
           record.task = task;
@@ -271,7 +271,7 @@ bool Home::Impl::adopt(RowIndex row) {
   DAG_CHECK(lent.what == Do::run);
   if (best->running) {
     handed_out[row] = {best->from, best->record.attempt, lent.word.attempt, false};
-    say(table[row].id, best->record.attempt, [&] { return recorded::Lent{best->from.process}; });
+    say(table.id(row), best->record.attempt, [&] { return recorded::Lent{best->from.process}; });
     return true;
   }
   OutcomeRecord record = best->record;
@@ -345,7 +345,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
     const auto known = facts.find(row);
     if (known != facts.end() && known->second.owner != no_row) consumer_done(known->second.owner);
     if (known != facts.end() && known->second.keeper && is(row, flag::grown) && !keep_attempt) {
-      release(*known->second.keeper, {table[row].id, known->second.grown_attempt});
+      release(*known->second.keeper, {table.id(row), known->second.grown_attempt});
       known->second.keeper.reset();
     }
     const std::optional<Life> keeper =

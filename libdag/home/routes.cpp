@@ -66,7 +66,7 @@ Fact& Home::Impl::fact_of_ghost(RowIndex row) {
   Fact& known = fact_of(row);
   if (known.attempt) return known;
   known.attempt = {table.routes().to[table.other_shards(row).front()].epoch, word(row).attempt};
-  known.has_output = table.draft_of(table[row]).returns;
+  known.has_output = table.kind_of(table[row]).returns;
   if (const Blob blob = table[row].output.load()) {
     known.size_bytes = blob.size_bytes();
     known.digest = digest_of(blob);
@@ -81,18 +81,16 @@ Fact& Home::Impl::fact_of_ghost(RowIndex row) {
 /// What was said of the ghost does not name the inputs of its attempt, and there are some.
 bool Home::Impl::inputs_unknown(RowIndex ghost) const {
   if (!facts.at(ghost).named.empty()) return false;
-  const detail::Fragment& fragment = table.fragment_of(table[ghost]);
-  const detail::TaskDraft& draft = table.draft_of(table[ghost]);
-  const auto first = fragment.arguments.begin() + draft.first_argument;
-  return std::any_of(first, first + draft.argument_count, [](const detail::Argument& argument) {
+  const auto arguments = table.fragment_of(table[ghost]).arguments_of(table[ghost].task);
+  return std::any_of(arguments.begin(), arguments.end(), [](const detail::Argument& argument) {
     return argument.kind != detail::ArgumentKind::literal;
   });
 }
 
 /// The epoch of a shard changes: what its ghosts' words count belongs to the one before.
 void Home::Impl::name_ghosts_of(std::uint32_t shard) {
-  for (const RowIndex row : table.part(0).rows) {
-    if (row == no_row || !table[row].ghost || !has_ended(row)) continue;
+  for (RowIndex row = 0; row < table.part(0).rows_end; ++row) {
+    if (!table[row].ghost || !has_ended(row)) continue;
     if (table.other_shards(row).front() == shard) fact_of_ghost(row);
   }
 }
@@ -119,8 +117,8 @@ std::vector<std::pair<RowIndex, std::uint32_t>> Home::Impl::change_routes() {
   }
   const bool any_lost = std::find(lost.begin(), lost.end(), true) != lost.end();
   if (any_lost && options.planted != Planted::told_is_told) {
-    for (const RowIndex row : table.part(0).rows) {
-      if (row == no_row || table[row].ghost || !table[row].told) continue;
+    for (RowIndex row = 0; row < table.part(0).rows_end; ++row) {
+      if (table[row].ghost || !table[row].told) continue;
       for (const std::uint32_t shard : foreign_shards(row)) {
         if (!lost[shard]) continue;
         table[row].told = false;

@@ -28,12 +28,17 @@ inline constexpr RowIndex no_row = detail::none;
 
 struct Row {
   std::atomic<std::uint64_t> word{0};
-  OutputSlot output;
-  TaskId id;
-  std::uint32_t part = 0;  ///< which added fragment it comes from
-  std::uint32_t task = 0;  ///< its index there
+  [[no_unique_address]] OutputSlot output;  // `part` lies in what it leaves over.
+  std::uint32_t part = 0;                   ///< which added fragment it comes from
+  std::uint32_t task = 0;                   ///< its index there
+  // These three are set with the row and stay; the others have their own bytes, because threads change them.
   /// Stands for a task of another shard, so that an edge from it looks like any other. Never run here.
-  bool ghost = false;
+  bool ghost : 1 = false;
+  /// Somebody waits for what the home makes of its end: rows behind weak edges, or, when there are none
+  /// behind it, a client.
+  bool home_waits : 1 = false;
+  /// It has successors in other shards.
+  bool awaited : 1 = false;
   /// A lane that ran it may end it and satisfy its local strong edges by itself. Otherwise the home ends it.
   bool ends_by_itself = false;
   /// Lanes have told all shards with successors of its end (edge_news.hpp); nobody else needs to. Of the lane
@@ -41,34 +46,38 @@ struct Row {
   bool told = false;
   /// It started anew in this epoch: what shards were told of it has to be put right, which is the home's.
   bool told_by_home = false;
-  /// Somebody waits for what the home makes of its end: rows behind weak edges, or, when there are none
-  /// behind it, a client.
-  bool home_waits = false;
-  /// It has successors in other shards.
-  bool awaited = false;
 };
-static_assert(sizeof(Row) <= 48, "a row's hot fields share a cache line most of the time");
+static_assert(sizeof(Row) == 32, "two rows share a cache line");
 
 /// A fragment some of whose tasks have rows here.
 struct Part {
   std::shared_ptr<const detail::Fragment> fragment;
-  TaskId first_id;                       ///< of its task 0; the others follow
-  std::vector<RowIndex> rows;            ///< per task; no_row where neither it nor a successor is ours
+  TaskId first_id;  ///< of its task 0; the others follow
+  /// Its rows, ghosts among them, in the order of their tasks: from `rows_begin` up to `rows_end`.
+  RowIndex rows_begin = 0, rows_end = 0;
+  /// Per task; no_row where neither it nor a successor is ours. Empty when every task has a row.
+  std::vector<RowIndex> rows;
   std::vector<std::uint32_t> first_out;  ///< per task (and one more): where its out-edges begin in `out`
-  std::vector<std::uint32_t> out;        ///< indices into fragment->edges, grouped by predecessor
-  /// As `out`, but those that others wait for first: the row that a lane satisfies by itself, over a strong
-  /// edge inside this shard; no_row for all other edges. One load per edge on the hot path instead of three
-  /// that depend on each other.
+  std::vector<detail::EdgeEnd> out;      ///< successors, grouped by predecessor, in the order of their edges
+  /// Where the job has other shards, as `out`, but those that others wait for first: the row that a lane
+  /// satisfies by itself, over a strong edge inside this shard; no_row for all other edges.
   std::vector<RowIndex> lane_successors;
-  /// When every task has a row: of task 0, the others follow. Spares readers of inputs the look into `rows`.
-  RowIndex first_row = no_row;
+  struct Conditional {
+    std::uint32_t task = 0;  ///< the predecessor
+    std::uint32_t edge = 0;  ///< its place in the fragment
+    std::uint32_t code = 0;
+  };
+  std::vector<Conditional> conditionals;  ///< sorted by task, then by edge
   /// Per row of the part, in their order, and one more: where its shards begin in `other_shards`. Of a row of
   /// ours those, sorted, where it has successors; of a ghost its own. Empty when there are no other shards.
   std::vector<std::uint32_t> first_other;
   std::vector<std::uint32_t> other_shards;
-  RowIndex rows_begin = 0;  ///< the first row of the part
 
-  RowIndex row_of(std::uint32_t task) const { return first_row != no_row ? first_row + task : rows[task]; }
+  RowIndex row_of(std::uint32_t task) const { return rows.empty() ? rows_begin + task : rows[task]; }
+  std::span<const detail::EdgeEnd> out_edges(std::uint32_t task) const {
+    return {out.data() + first_out[task], first_out[task + 1] - first_out[task]};
+  }
+  std::span<const Conditional> conditionals_of(std::uint32_t task) const;
 };
 
 /// A row that the caller runs, and as which attempt.
@@ -128,9 +137,16 @@ class RowTable {
   RowIndex find(TaskId id) const;
 
   const detail::Fragment& fragment_of(const Row& row) const { return *parts_[row.part]->fragment; }
-  const detail::TaskDraft& draft_of(const Row& row) const { return fragment_of(row).tasks[row.task]; }
-  const Policy& policy_of(const Row& row) const { return fragment_of(row).policies[draft_of(row).policy]; }
-  const std::string& name_of(const Row& row) const { return fragment_of(row).names[draft_of(row).name]; }
+  const detail::TaskKind& kind_of(const Row& row) const { return fragment_of(row).kind(row.task); }
+  const Policy& policy_of(const Row& row) const { return fragment_of(row).policy(row.task); }
+  const std::string& name_of(const Row& row) const { return fragment_of(row).name(row.task); }
+  TaskId id(const Row& row) const {
+    const TaskId first = parts_[row.part]->first_id;
+    return {first.origin, first.index + row.task};
+  }
+  TaskId id(RowIndex row) const { return id(rows_[row]); }
+  /// Of a row's conditional out-edges, in their order.
+  std::vector<detail::Code> predicates_of(const Row& row) const;
 
   /// Of a row of ours: where it has successors. Of a ghost: its own.
   std::span<const std::uint32_t> other_shards(RowIndex row) const {
@@ -163,32 +179,30 @@ class RowTable {
   /// `decide(row)` are called for rows that owe something. The other out-edges are the home's.
   template <class Ready, class Decide>
   void satisfy_local_strong(RowIndex row, Ready&& ready, Decide&& decide) {
-    for (const RowIndex successor : lane_successors(row)) {
-      if (successor != no_row) satisfy(successor, PredecessorEnded{}, ready, decide);
-    }
+    each_lane_successor(row,
+                        [&](RowIndex successor) { satisfy(successor, PredecessorEnded{}, ready, decide); });
   }
   /// The same, but the first row that becomes plain ready is claimed by the caller: it is not told to
   /// `ready`, it is the answer.
   template <class Ready, class Decide>
   std::optional<ClaimedRow> satisfy_and_claim(RowIndex row, Ready&& ready, Decide&& decide) {
     std::optional<ClaimedRow> claimed;
-    for (const RowIndex successor : lane_successors(row)) {
-      if (successor == no_row) continue;
+    each_lane_successor(row, [&](RowIndex successor) {
       if (claimed) {
         satisfy(successor, PredecessorEnded{}, ready, decide);
       } else if (const Next after = satisfy(successor, PredecessorEndedClaiming{}, ready, decide);
                  after.what == Do::run) {
         claimed = ClaimedRow{successor, after.word.attempt};
       }
-    }
+    });
     return claimed;
   }
   /// Lets the rows that an end of this one will touch come into the cache meanwhile.
   void prefetch_successors(RowIndex row) const {
-    const std::span<const RowIndex> successors = lane_successors(row);
-    for (const RowIndex successor : successors.first(std::min<std::size_t>(successors.size(), 4))) {
-      if (successor != no_row) __builtin_prefetch(&rows_[successor], 1);
-    }
+    int left = 4;
+    each_lane_successor(row, [&](RowIndex successor) {
+      if (left-- > 0) __builtin_prefetch(&rows_[successor], 1);
+    });
   }
 
   /// The blobs of a row's parameters, `views` pointing into `blobs`. False when one that must be there is not
@@ -197,11 +211,21 @@ class RowTable {
                      std::uint32_t& missing_edge) const;
 
  private:
-  std::span<const RowIndex> lane_successors(RowIndex row) const {
+  /// The rows that a lane which ended this one satisfies.
+  template <class Visit>
+  void each_lane_successor(RowIndex row, Visit&& visit) const {
     const Row& ended = rows_[row];
     const Part& in = *parts_[ended.part];
-    const std::uint32_t* first = in.first_out.data() + ended.task;
-    return {in.lane_successors.data() + first[0], first[1] - first[0]};
+    const std::uint32_t first = in.first_out[ended.task], end = in.first_out[ended.task + 1];
+    if (in.lane_successors.empty()) {  // All of the part is ours.
+      for (std::uint32_t i = first; i < end; ++i) {
+        if (in.out[i].kind() == detail::EdgeKind::strong) visit(in.rows_begin + in.out[i].task());
+      }
+    } else {
+      for (std::uint32_t i = first; i < end; ++i) {
+        if (in.lane_successors[i] != no_row) visit(in.lane_successors[i]);
+      }
+    }
   }
   template <class Event, class Ready, class Decide>
   Next satisfy(RowIndex successor, Event event, Ready& ready, Decide& decide) {
@@ -210,9 +234,9 @@ class RowTable {
     if (after.what == Do::decide) decide(successor);
     return after;
   }
-  void add_other_shards(Part& part, const detail::Fragment& fragment, const Sharding& sharding);
+  void add_other_shards(Part& part, const Sharding& sharding);
   /// Can become ready without anybody looking at it again.
-  bool plain(const detail::Fragment& fragment, const detail::TaskDraft& task) const;
+  bool plain(const detail::Fragment& fragment, std::uint32_t task) const;
 
   struct Block {
     TaskId first;

@@ -15,8 +15,8 @@ using detail::Fragment;
 void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
   const std::shared_ptr<const Fragment> fragment = record.spawned;
   DAG_CHECK(fragment != nullptr);
-  DAG_CHECK(record.becomes == detail::none || record.becomes < fragment->tasks.size());
-  const auto count = static_cast<std::uint32_t>(fragment->tasks.size());
+  DAG_CHECK(record.becomes == detail::none || record.becomes < fragment->size());
+  const auto count = fragment->size();
   if (first_id == TaskId{}) {
     first_id = {options.shard + 1, spawned_next};
     if (count > (1u << epoch_block_bits) - (spawned_next & ((1u << epoch_block_bits) - 1))) {
@@ -26,21 +26,17 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
   }
   const std::uint32_t part = table.add(fragment, first_id);
   add_rows(part, row);
-  const std::vector<RowIndex>& rows = table.part(part).rows;
+  const RowIndex first = table.part(part).rows_begin, end = table.part(part).rows_end;
   Fact& known = fact_of(row);
   known.attempt = record.attempt;
   known.part = part;
   const bool becomes = record.becomes != detail::none;
   if (becomes) {
-    const RowIndex tail = rows[record.becomes];
+    const RowIndex tail = first + record.becomes;
     known.becomes = tail;
     known.grown_attempt = record.attempt;
     set(row, flag::grown);
-    std::vector<detail::Code> inherited;
-    each_out(row, [&](const detail::Edge& edge, RowIndex) {
-      if (edge.kind == EdgeKind::conditional)
-        inherited.push_back(table.fragment_of(table[row]).codes[edge.predicate]);
-    });
+    std::vector<detail::Code> inherited = table.predicates_of(table[row]);
     inherited.insert(inherited.end(), known.inherited.begin(), known.inherited.end());
     Fact& tail_known = fact_of(tail);
     tail_known.head = row;
@@ -51,19 +47,19 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     table.apply(tail, Watched{});
     table[tail].ends_by_itself = false;
   }
-  for (const RowIndex child : rows) {
-    say(child, [&] { return recorded::Spawned{table[row].id, record.attempt}; });
+  for (RowIndex child = first; child < end; ++child) {
+    say(child, [&] { return recorded::Spawned{table.id(row), record.attempt}; });
     if (is_call(child)) add_call(child, row);
   }
   // Who counts again first ends those that are recorded.
   if (state.cancelled && !recounting) {
-    for (const RowIndex child : rows) {
+    for (RowIndex child = first; child < end; ++child) {
       close(child, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"},
             flag::by_order);
     }
   }
   if (!recounting) {
-    for (const RowIndex child : rows) open(child);
+    for (RowIndex child = first; child < end; ++child) open(child);
   }
   if (becomes) to_send.push_back(row);
 }
@@ -118,7 +114,7 @@ void Home::Impl::vanish(std::uint32_t part, std::set<RowIndex>& touched) {
     const std::uint32_t number = stack.back();
     stack.pop_back();
     vanished_parts.push_back(number);
-    for (const RowIndex row : table.part(number).rows) {
+    for (RowIndex row = table.part(number).rows_begin; row < table.part(number).rows_end; ++row) {
       if (is(row, flag::vanished)) continue;
       DAG_CHECK(!is(row, flag::sent));
       touched.insert(row);

@@ -30,14 +30,14 @@ Status admit(const detail::Fragment& graph, const std::vector<NodeDevices>& node
   for (const NodeDevices& node : nodes) {
     for (const Device& device : node.devices) lanes += device.capacity.cpus;
   }
-  std::vector<bool> asked(graph.policies.size(), false);  // many tasks share one
+  std::vector<bool> asked(graph.policies.size(), false);  // many kinds share one
   bool all_due = true;
   Duration latest{0};
-  for (const detail::TaskDraft& task : graph.tasks) {
-    if (asked[task.policy]) continue;
-    asked[task.policy] = true;
-    const Policy& policy = graph.policies[task.policy];
-    const auto able = able_nodes("'" + graph.names[task.name] + "'", needs_of(policy.needs), nodes);
+  for (const detail::TaskKind& kind : graph.kinds) {
+    if (asked[kind.policy]) continue;
+    asked[kind.policy] = true;
+    const Policy& policy = graph.policies[kind.policy];
+    const auto able = able_nodes("'" + graph.names[kind.name] + "'", needs_of(policy.needs), nodes);
     if (!able) return able.error();
     all_due = all_due && policy.deadline.has_value();
     latest = std::max(latest, policy.deadline.value_or(Duration{0}));

@@ -44,7 +44,7 @@ void GatewayMachine::want(Life from, const client::Want& want) {
         Error{ErrorCode::output_lost, "the processes of " + to_string(want.job) + " have ended"}));
   } else if (job.client == from && job.begun) {
     effects_.emplace_back(WantOutput{want.job, want.task});
-  } else if (job.client == from && want.task < job.graph->tasks.size()) {
+  } else if (job.client == from && want.task < job.graph->size()) {
     job.wanted.insert(want.task);
   }
 }
@@ -129,7 +129,7 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   job.launch = std::move(ask.launch);
   if (ask.supervise_all) job.representation = Representation::supervised;
   job.accepted = now;
-  job.counts.open = job.graph->tasks.size();
+  job.counts.open = job.graph->size();
   if (!ask.detached) job.client = from;
   for (const auto& [life, claim] : nodes_) start_worker(ask.job, job, life);
   answer(from, std::move(reply));
@@ -183,7 +183,7 @@ void GatewayMachine::ask(Life from, const client::AskCancel& ask, Instant now) {
     effects_.emplace_back(CancelJob{ask.job});
   } else if (!job->over()) {
     job->error = Error{ErrorCode::task_cancelled, "it was cancelled before it began"};
-    job->counts = {0, 0, 0, 0, job->graph->tasks.size()};
+    job->counts = {0, 0, 0, 0, job->graph->size()};
     end(ask.job, *job, JobPhase::cancelled, now);
   }
   client::Answer reply;

@@ -9,9 +9,9 @@ using Ids = import "ids.capnp";
 $Cxx.namespace("dag::schema");
 
 struct Graph {
-  tasks @0 :List(Task);
-  edges @1 :List(Edge);          # sorted by successor, in the order of adding
-  arguments @2 :List(Argument);
+  obsoleteTasks @0 :AnyPointer;  # before 0.1: a struct for each task
+  obsoleteEdges @1 :AnyPointer;  # before 0.1: a struct for each edge
+  arguments @2 :List(Argument);  # of `kinds`
   codes @3 :List(Code);
   literals @4 :List(Data);
   names @5 :List(Text);
@@ -19,9 +19,23 @@ struct Graph {
   actors @7 :List(Actor);
   mentions @8 :List(UInt64);     # task in the high half, job actor in the low one
   saveGroups @9 :List(List(UInt32));
+  taskLiterals @10 :List(UInt32);   # which of `literals` the tasks' literal arguments are, task by task
+  kinds @11 :List(TaskKind);     # most graphs have few kinds of tasks, and many of each
+  taskKinds @12 :List(UInt32);   # per task: which of `kinds`
+  edgeCounts @13 :List(UInt32);  # per task: its in-edges
+  edges @14 :List(UInt32);       # task by task, in the order of adding: the predecessor; the two highest bits: EdgeKind
+  conditions @15 :List(UInt64);  # of each conditional edge: its place in `edges` in the high half, its predicate's code in the low one
+  literalCounts @16 :List(UInt32);  # per task: its literals; empty when no task has any
 }
 
-struct Task {
+enum EdgeKind {
+  strong @0;
+  weak @1;
+  conditional @2;
+}
+
+struct TaskKind {
+  # What tasks have in common that differ in nothing but their literals and in whom they wait for.
   code @0 :UInt32;
   name @1 :UInt32;
   policy @2 :UInt32;
@@ -30,8 +44,6 @@ struct Task {
   call @5 :Call;
   returns @6 :Bool;
   actor @7 :UInt32;              # plus one
-  firstEdge @8 :UInt32;
-  edgeCount @9 :UInt32;
 }
 
 enum Call {
@@ -41,21 +53,8 @@ enum Call {
   save @3;
 }
 
-struct Edge {
-  predecessor @0 :UInt32;
-  successor @1 :UInt32;
-  predicate @2 :UInt32;          # plus one
-  kind @3 :Kind;
-
-  enum Kind {
-    strong @0;
-    weak @1;
-    conditional @2;
-  }
-}
-
-struct Argument {
-  first @0 :UInt32;
+struct Argument {                # kinds whose parameters are made alike share them
+  first @0 :UInt32;              # an in-edge of the task, or one of its own literals, counted from its first
   count @1 :UInt32;
   quorum @2 :UInt32;
   kind @3 :Kind;

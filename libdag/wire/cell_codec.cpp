@@ -17,9 +17,9 @@ message::JobCreate read_create(JobId job, schema::JobCreate::Reader from, Readin
   for (const std::uint32_t shard : plan->shard_of) {
     if (shard >= plan->shards) throw Invalid{"JobCreate.shardOf names a shard that there is not"};
   }
-  if (plan->shard_of.size() != plan->graph->tasks.size()) {
+  if (plan->shard_of.size() != plan->graph->size()) {
     throw Invalid{"JobCreate.shardOf has " + std::to_string(plan->shard_of.size()) + " entries for " +
-                  std::to_string(plan->graph->tasks.size()) + " tasks"};
+                  std::to_string(plan->graph->size()) + " tasks"};
   }
   plan->representation = from.getSupervised() ? Representation::supervised : Representation::as_needed;
   plan->inline_bytes_max = from.getInlineBytesMax();

@@ -26,45 +26,28 @@ const void* code_at(CodePlace place, const CodeMap& codes) {
 
 // ---- The small parts ----------------------------------------------------------------------------
 
-void write_task(schema::Task::Builder to, const detail::TaskDraft& task) {
-  to.setCode(task.code);
-  to.setName(task.name);
-  to.setPolicy(task.policy);
-  to.setFirstArgument(task.first_argument);
-  to.setArgumentCount(task.argument_count);
-  to.setCall(static_cast<schema::Call>(task.call));
-  to.setReturns(task.returns);
-  to.setActor(plus_one(task.actor));
-  to.setFirstEdge(task.first_edge);
-  to.setEdgeCount(task.edge_count);
+void write_kind(schema::TaskKind::Builder to, const detail::TaskKind& kind) {
+  to.setCode(kind.code);
+  to.setName(kind.name);
+  to.setPolicy(kind.policy);
+  to.setFirstArgument(kind.first_argument);
+  to.setArgumentCount(kind.argument_count);
+  to.setCall(static_cast<schema::Call>(kind.call));
+  to.setReturns(kind.returns);
+  to.setActor(plus_one(kind.actor));
 }
 
-detail::TaskDraft read_task(schema::Task::Reader from) {
-  detail::TaskDraft task;
-  task.code = from.getCode();
-  task.name = from.getName();
-  task.policy = from.getPolicy();
-  task.first_argument = from.getFirstArgument();
-  task.argument_count = from.getArgumentCount();
-  task.call = read_call(from.getCall());
-  task.returns = from.getReturns();
-  task.actor = minus_one(from.getActor());
-  task.first_edge = from.getFirstEdge();
-  task.edge_count = from.getEdgeCount();
-  return task;
-}
-
-void write_edge(schema::Edge::Builder to, const detail::Edge& edge) {
-  to.setPredecessor(edge.predecessor);
-  to.setSuccessor(edge.successor);
-  to.setPredicate(plus_one(edge.predicate));
-  to.setKind(static_cast<schema::Edge::Kind>(edge.kind));
-}
-
-detail::Edge read_edge(schema::Edge::Reader from) {
-  if (from.getKind() > schema::Edge::Kind::CONDITIONAL) throw Invalid{"Edge.kind is none we know"};
-  return {from.getPredecessor(), from.getSuccessor(), minus_one(from.getPredicate()),
-          static_cast<detail::EdgeKind>(from.getKind())};
+detail::TaskKind read_kind(schema::TaskKind::Reader from) {
+  detail::TaskKind kind;
+  kind.code = from.getCode();
+  kind.name = from.getName();
+  kind.policy = from.getPolicy();
+  kind.first_argument = from.getFirstArgument();
+  kind.argument_count = from.getArgumentCount();
+  kind.call = read_call(from.getCall());
+  kind.returns = from.getReturns();
+  kind.actor = minus_one(from.getActor());
+  return kind;
 }
 
 void write_argument(schema::Argument::Builder to, const detail::Argument& argument) {
@@ -110,6 +93,35 @@ Policy read_policy(schema::Policy::Reader from) {
   return policy;
 }
 
+using Numbers32 = capnp::List<std::uint32_t>;
+
+std::vector<std::uint32_t> read_numbers(Numbers32::Reader from, Reading& reading, std::size_t count_max,
+                                        const char* field) {
+  reading.count_numbers(from.size(), count_max, field);
+  return values_from<std::uint32_t>(from);
+}
+
+/// `firsts` says where each one's part begins, and where the last one's ends.
+template <class Init>
+void write_counts(const std::vector<std::uint32_t>& firsts, Init&& init) {
+  if (firsts.size() < 2) return;
+  auto list = init(static_cast<unsigned>(firsts.size() - 1));
+  for (unsigned i = 0; i < list.size(); ++i) list.set(i, firsts[i + 1] - firsts[i]);
+}
+
+std::vector<std::uint32_t> read_firsts(Numbers32::Reader from, Reading& reading, const char* field) {
+  reading.count_numbers(from.size(), limits::tasks_max, field);
+  std::vector<std::uint32_t> firsts{0};
+  firsts.reserve(from.size() + 1);
+  std::uint64_t next = 0;
+  for (const std::uint32_t count : from) {
+    next += count;
+    if (next > limits::edges_max) throw Invalid{std::string(field) + " are more than a graph may have"};
+    firsts.push_back(static_cast<std::uint32_t>(next));
+  }
+  return firsts;
+}
+
 /// A list of structs, each made by `read_one`.
 template <class Value, class List, class ReadOne>
 std::vector<Value> read_list(List from, Reading& reading, std::size_t count_max, const char* field,
@@ -123,7 +135,7 @@ std::vector<Value> read_list(List from, Reading& reading, std::size_t count_max,
 
 static_assert(static_cast<int>(detail::CallKind::save) == static_cast<int>(schema::Call::SAVE));
 static_assert(static_cast<int>(detail::EdgeKind::conditional) ==
-              static_cast<int>(schema::Edge::Kind::CONDITIONAL));
+              static_cast<int>(schema::EdgeKind::CONDITIONAL));
 static_assert(static_cast<int>(detail::ArgumentKind::quorum) ==
               static_cast<int>(schema::Argument::Kind::QUORUM));
 
@@ -164,10 +176,13 @@ detail::CallKind read_call(schema::Call from) {
 
 std::size_t words(const Fragment& graph) {
   std::size_t words =
-      words_of<schema::Graph> + list_words<schema::Task>(graph.tasks.size()) +
-      list_words<schema::Edge>(graph.edges.size()) + list_words<schema::Argument>(graph.arguments.size()) +
-      list_words<schema::Code>(graph.codes.size()) + graph.literals.size() + graph.names.size() +
-      list_words<schema::Policy>(graph.policies.size()) + list_words<schema::Actor>(graph.actors.size()) +
+      words_of<schema::Graph> + list_words<schema::TaskKind>(graph.kinds.size()) +
+      bits_words(graph.task_kinds.size(), 32) + bits_words(graph.size(), 32) +
+      bits_words(graph.edges.size(), 32) + graph.conditions.size() +
+      (graph.first_literal.empty() ? 0 : bits_words(graph.size(), 32)) +
+      list_words<schema::Argument>(graph.arguments.size()) + list_words<schema::Code>(graph.codes.size()) +
+      graph.literals.size() + graph.names.size() + list_words<schema::Policy>(graph.policies.size()) +
+      list_words<schema::Actor>(graph.actors.size()) + bits_words(graph.task_literals.size(), 32) +
       graph.mentions.size() + graph.save_groups.size();
   for (const Blob& literal : graph.literals) words += data_words(literal);
   for (const std::string& name : graph.names) words += written_text_words(name);
@@ -178,11 +193,23 @@ std::size_t words(const Fragment& graph) {
 
 void write(schema::Graph::Builder to, const Fragment& graph, const CodeMap& codes) {
   write_list(
-      graph.tasks, [&](unsigned count) { return to.initTasks(count); },
-      [](auto& list, unsigned i, const auto& task) { write_task(list[i], task); });
+      graph.kinds, [&](unsigned count) { return to.initKinds(count); },
+      [](auto& list, unsigned i, const auto& kind) { write_kind(list[i], kind); });
+  const auto number = [](auto& list, unsigned i, std::uint32_t value) { list.set(i, value); };
+  write_list(
+      graph.task_kinds, [&](unsigned count) { return to.initTaskKinds(count); }, number);
+  write_counts(graph.first_edge, [&](unsigned count) { return to.initEdgeCounts(count); });
   write_list(
       graph.edges, [&](unsigned count) { return to.initEdges(count); },
-      [](auto& list, unsigned i, const auto& edge) { write_edge(list[i], edge); });
+      [](auto& list, unsigned i, detail::EdgeEnd end) { list.set(i, end.bits()); });
+  write_list(
+      graph.conditions, [&](unsigned count) { return to.initConditions(count); },
+      [](auto& list, unsigned i, const detail::Condition& condition) {
+        list.set(i, joined(condition.edge, condition.code));
+      });
+  write_counts(graph.first_literal, [&](unsigned count) { return to.initLiteralCounts(count); });
+  write_list(
+      graph.task_literals, [&](unsigned count) { return to.initTaskLiterals(count); }, number);
   write_list(
       graph.arguments, [&](unsigned count) { return to.initArguments(count); },
       [](auto& list, unsigned i, const auto& argument) { write_argument(list[i], argument); });
@@ -217,10 +244,22 @@ void write(schema::Graph::Builder to, const Fragment& graph, const CodeMap& code
 std::shared_ptr<const Fragment> read(schema::Graph::Reader from, Reading& reading,
                                      std::uint32_t outer_actors) {
   auto graph = std::make_shared<Fragment>();
-  graph->tasks =
-      read_list<detail::TaskDraft>(from.getTasks(), reading, limits::tasks_max, "Graph.tasks", read_task);
-  graph->edges =
-      read_list<detail::Edge>(from.getEdges(), reading, limits::edges_max, "Graph.edges", read_edge);
+  graph->kinds =
+      read_list<detail::TaskKind>(from.getKinds(), reading, limits::tasks_max, "Graph.kinds", read_kind);
+  graph->task_kinds = read_numbers(from.getTaskKinds(), reading, limits::tasks_max, "Graph.taskKinds");
+  graph->first_edge = read_firsts(from.getEdgeCounts(), reading, "Graph.edgeCounts");
+  reading.count_numbers(from.getEdges().size(), limits::edges_max, "Graph.edges");
+  graph->edges.reserve(from.getEdges().size());
+  for (const std::uint32_t bits : from.getEdges()) graph->edges.push_back(detail::EdgeEnd::of(bits));
+  reading.count(from.getConditions().size(), limits::edges_max, "Graph.conditions");
+  for (const std::uint64_t both : from.getConditions()) {
+    graph->conditions.push_back({high_of(both), low_of(both)});
+  }
+  if (from.getLiteralCounts().size() > 0) {
+    graph->first_literal = read_firsts(from.getLiteralCounts(), reading, "Graph.literalCounts");
+  }
+  graph->task_literals =
+      read_numbers(from.getTaskLiterals(), reading, limits::edges_max, "Graph.taskLiterals");
   graph->arguments = read_list<detail::Argument>(from.getArguments(), reading, limits::edges_max,
                                                  "Graph.arguments", read_argument);
   graph->codes = read_list<detail::Code>(from.getCodes(), reading, limits::tasks_max, "Graph.codes",

@@ -147,7 +147,7 @@ void read(schema::OutcomeRecord::Reader from, Reading& reading, OutcomeRecord& r
   }
   if (from.hasSpawned()) {
     record.spawned = read(from.getSpawned(), reading, limits::tasks_max);
-    if (record.becomes != detail::none && record.becomes >= record.spawned->tasks.size()) {
+    if (record.becomes != detail::none && record.becomes >= record.spawned->size()) {
       throw Invalid{"OutcomeRecord.becomes leads nowhere"};
     }
   } else if (record.becomes != detail::none) {

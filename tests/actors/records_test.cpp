@@ -50,7 +50,7 @@ std::deque<dag::Record> run(const dag::Graph& graph, dag::Representation represe
   auto plan = std::make_shared<dag::JobPlan>();
   plan->job = {7};
   plan->graph = std::make_shared<const dag::detail::Fragment>(graph.builder().sealed());
-  plan->shard_of.assign(plan->graph->tasks.size(), 0);
+  plan->shard_of.assign(plan->graph->size(), 0);
   plan->representation = representation;
   dag::Follower follower;
   follower.settled = [](std::uint32_t, dag::Outcome, const dag::Blob&, const std::optional<dag::Error>&) {};
@@ -110,7 +110,7 @@ TEST_CASE("bare rows and supervised tasks leave the same records") {
   const auto supervised = run(g, dag::Representation::supervised);
   const Histories one = dag::test::histories(rows), other = dag::test::histories(supervised);
   CHECK(one == other);
-  CHECK(one.size() == g.builder().draft().tasks.size() + 21);
+  CHECK(one.size() == g.builder().size() + 21);
   CHECK(one.at("51") == std::vector<std::string>{"ended failed after 0: try 1", "tried again after 0",
                                                  "ended failed after 0: try 2", "tried again after 0",
                                                  "ended finished after 0", "settled finished"});

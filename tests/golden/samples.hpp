@@ -87,29 +87,26 @@ inline std::shared_ptr<const detail::Fragment> graph() {
   policy.deadline = std::chrono::minutes(10);
   policy.takes = std::chrono::milliseconds(250);
   graph->policies = {Policy{}, policy};
-  graph->tasks = {
+  graph->kinds = {
       {.code = 0, .name = 0, .policy = 0, .first_argument = 0, .argument_count = 1, .returns = true},
-      {.code = 0,
-       .name = 1,
-       .policy = 1,
-       .first_argument = 1,
-       .argument_count = 1,
-       .returns = true,
-       .first_edge = 0,
-       .edge_count = 2},
+      {.code = 0, .name = 1, .policy = 1, .first_argument = 1, .argument_count = 2, .returns = true},
       {.code = 0,
        .name = 2,
        .policy = 0,
-       .first_argument = 2,
+       .first_argument = 3,
        .argument_count = 1,
        .call = CallKind::create,
-       .actor = 0,
-       .first_edge = 2,
-       .edge_count = 1}};
-  graph->edges = {
-      {0, 1, none, EdgeKind::strong}, {0, 1, 1, EdgeKind::conditional}, {1, 2, none, EdgeKind::weak}};
-  graph->arguments = {
-      {ArgumentKind::literal, 0, 1, 0}, {ArgumentKind::input, 0, 1, 0}, {ArgumentKind::quorum, 0, 1, 1}};
+       .actor = 0}};
+  graph->task_kinds = {0, 1, 2};
+  graph->first_edge = {0, 0, 2, 3};
+  graph->edges = {{0, EdgeKind::strong}, {0, EdgeKind::conditional}, {1, EdgeKind::weak}};
+  graph->conditions = {{1, 1}};
+  graph->first_literal = {0, 1, 2, 2};
+  graph->task_literals = {0, 1};
+  graph->arguments = {{ArgumentKind::literal, 0, 1, 0},
+                      {ArgumentKind::input, 0, 1, 0},
+                      {ArgumentKind::literal, 0, 1, 0},
+                      {ArgumentKind::quorum, 0, 1, 1}};
   graph->actors = {{.name = 1, .create_task = 2, .save = code(0x30), .restore = code(0x40), .destroy = {}}};
   graph->mentions = {{1, 0}};
   graph->save_groups = {{0}, {}};

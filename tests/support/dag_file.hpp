@@ -72,7 +72,7 @@ inline DagFile read_dag_file(const std::filesystem::path& path) {
     if (words.fail()) throw std::runtime_error(path.string() + ": cannot read: " + line);
   }
   DagFile result{path.stem().string(), builder.sealed(), {}};
-  if (result.fragment.tasks.size() != tasks || result.fragment.edges.size() != edges) {
+  if (result.fragment.size() != tasks || result.fragment.edges.size() != edges) {
     throw std::runtime_error(path.string() + ": does not hold as much as it says");
   }
   std::stable_sort(bytes.begin(), bytes.end(),

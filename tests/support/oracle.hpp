@@ -30,31 +30,34 @@ class Oracle {
  public:
   /// `parent_value`: of the attempt that spawned this graph; see `instantiated`.
   explicit Oracle(const RandomGraph& graph, std::optional<std::uint64_t> parent_value = std::nullopt)
-      : graph_(graph),
-        fragment_(graph.fragment),
-        parent_value_(parent_value),
-        in_edges_(fragment_.tasks.size()) {
+      : graph_(graph), fragment_(graph.fragment), parent_value_(parent_value), in_edges_(fragment_.size()) {
     // It must not rely on how edges are sorted, only on the order of those that lead to one task.
-    for (const detail::Edge& edge : fragment_.edges) in_edges_[edge.successor].push_back(edge);
+    fragment_.each_edge([&](const detail::Edge& edge, std::uint32_t place) {
+      in_edges_[edge.successor].push_back({edge, place});
+    });
   }
 
   Expectation expectation() {
-    result_.tasks.resize(fragment_.tasks.size());
-    for (std::size_t ended = 0; ended < fragment_.tasks.size(); ++ended) end_any();
+    result_.tasks.resize(fragment_.size());
+    for (std::size_t ended = 0; ended < fragment_.size(); ++ended) end_any();
     return std::move(result_);
   }
 
  private:
   void end_any() {
-    for (std::uint32_t task = 0; task < fragment_.tasks.size(); ++task) {
+    for (std::uint32_t task = 0; task < fragment_.size(); ++task) {
       if (result_.tasks[task].outcome == Outcome::none && all_predecessors_ended(task)) return end(task);
     }
     throw std::logic_error("oracle: the tasks left wait for each other");
   }
 
+  struct InEdge : detail::Edge {
+    std::uint32_t place = 0;  ///< among all
+  };
+
   const Expected& predecessor(const detail::Edge& edge) const { return result_.tasks[edge.predecessor]; }
 
-  const std::vector<detail::Edge>& in_edges(std::uint32_t task) const { return in_edges_[task]; }
+  const std::vector<InEdge>& in_edges(std::uint32_t task) const { return in_edges_[task]; }
 
   bool all_predecessors_ended(std::uint32_t task) const {
     for (const detail::Edge& edge : in_edges(task)) {
@@ -73,7 +76,7 @@ class Oracle {
     bool someone_succeeded = false;
     bool someone_failed = false;
     bool someone_did_not_happen = false;
-    for (const detail::Edge& edge : in_edges(task)) {
+    for (const InEdge& edge : in_edges(task)) {
       if (edge.kind == detail::EdgeKind::weak) continue;
       switch (predecessor(edge).outcome) {
         case Outcome::finished:
@@ -90,7 +93,7 @@ class Oracle {
           someone_failed = true;
       }
     }
-    const Join join = fragment_.policies[fragment_.tasks[task].policy].join;
+    const Join join = fragment_.policy(task).join;
     if (join == Join::all && someone_failed) return Outcome::cancelled;
     if (join == Join::all && someone_did_not_happen) return Outcome::skipped;
     if (join == Join::none_failed && someone_failed) return Outcome::cancelled;
@@ -100,18 +103,16 @@ class Oracle {
     return Outcome::none;
   }
 
-  bool condition_holds(const detail::Edge& edge) const {
+  bool condition_holds(const InEdge& edge) const {
     const auto& value = predecessor(edge).value;
-    return holds(fragment_.codes[edge.predicate], value ? detail::to_blob(*value) : Blob());
+    return holds(fragment_.predicate(edge.place), value ? detail::to_blob(*value) : Blob());
   }
 
   /// The values of each argument except the salt; nothing when the task cannot run with what is there.
   std::optional<std::vector<std::vector<std::optional<std::uint64_t>>>> arguments(std::uint32_t task) const {
-    const detail::TaskDraft& draft = fragment_.tasks[task];
-    const std::vector<detail::Edge>& edges = in_edges(task);
+    const std::vector<InEdge>& edges = in_edges(task);
     std::vector<std::vector<std::optional<std::uint64_t>>> all;
-    for (std::uint32_t i = 1; i < draft.argument_count; ++i) {
-      const detail::Argument& argument = fragment_.arguments[draft.first_argument + i];
+    for (const detail::Argument& argument : fragment_.arguments_of(task).subspan(1)) {
       std::vector<std::optional<std::uint64_t>> values;
       std::uint32_t there = 0;
       for (std::uint32_t k = 0; k < argument.count; ++k) {
@@ -128,9 +129,8 @@ class Oracle {
   }
 
   void run(std::uint32_t task, Expected& ended) {
-    const detail::TaskDraft& draft = fragment_.tasks[task];
     const RandomTask& random_task = graph_.tasks[task];
-    const std::uint32_t attempts_allowed = fragment_.policies[draft.policy].retry.attempts;
+    const std::uint32_t attempts_allowed = fragment_.policy(task).retry.attempts;
     if (random_task.failures >= attempts_allowed) {
       ended.outcome = Outcome::failed;
       ended.attempts = attempts_allowed;
@@ -139,7 +139,7 @@ class Oracle {
     ended.outcome = Outcome::finished;
     ended.attempts = random_task.failures + 1;
     const std::uint64_t value = returned(task);
-    if (draft.returns) ended.value = value;
+    if (fragment_.kind(task).returns) ended.value = value;
     if (random_task.spawns == none) return;
 
     const RandomGraph& spawned = graph_.spawned[random_task.spawns];
@@ -159,11 +159,11 @@ class Oracle {
       value = mixed(value, argument.size());
       for (const auto& input : argument) value = mixed(value, input ? *input : absent_value);
     }
-    const detail::TaskDraft& draft = fragment_.tasks[task];
-    if (draft.call == detail::CallKind::create) states_[draft.actor] = value;
-    if (draft.call == detail::CallKind::call) {
-      value = mixed(states_.at(draft.actor), value);
-      states_[draft.actor] = value;
+    const detail::TaskKind& kind = fragment_.kind(task);
+    if (kind.call == detail::CallKind::create) states_[kind.actor] = value;
+    if (kind.call == detail::CallKind::call) {
+      value = mixed(states_.at(kind.actor), value);
+      states_[kind.actor] = value;
     }
     return value;
   }
@@ -171,7 +171,7 @@ class Oracle {
   const RandomGraph& graph_;
   const detail::Fragment& fragment_;
   std::optional<std::uint64_t> parent_value_;
-  std::vector<std::vector<detail::Edge>> in_edges_;
+  std::vector<std::vector<InEdge>> in_edges_;
   std::map<std::uint32_t, std::uint64_t> states_;  // of actors
   Expectation result_;
 };

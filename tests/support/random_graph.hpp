@@ -244,8 +244,8 @@ class RandomGraphMaker {
     RandomGraph spawned = make(depth + 1);
     if (returns && random_.chance(0.6)) {
       Indices returning;
-      for (std::uint32_t i = 0; i < spawned.fragment.tasks.size(); ++i) {
-        if (spawned.fragment.tasks[i].returns) returning.push_back(i);
+      for (std::uint32_t i = 0; i < spawned.fragment.size(); ++i) {
+        if (spawned.fragment.kind(i).returns) returning.push_back(i);
       }
       if (!returning.empty())
         spawned.becomes = returning[below(static_cast<std::uint32_t>(returning.size()))];
@@ -324,8 +324,8 @@ inline RandomGraph random_graph(Random& random, const RandomGraphOptions& option
 inline detail::Fragment instantiated(const RandomGraph& spawned, std::uint64_t parent_value) {
   detail::Fragment fragment = spawned.fragment;
   for (std::size_t i = 0; i < spawned.tasks.size(); ++i) {
-    const detail::Argument& salt = fragment.arguments[fragment.tasks[i].first_argument];
-    fragment.literals[salt.first] = detail::to_blob(mixed(spawned.tasks[i].salt, parent_value));
+    const std::uint32_t salt = fragment.task_literals[fragment.first_literal[i]];
+    fragment.literals[salt] = detail::to_blob(mixed(spawned.tasks[i].salt, parent_value));
   }
   return fragment;
 }

@@ -136,35 +136,34 @@ class Stages {
   std::optional<std::uint64_t> expect(const test::RandomGraph& graph,
                                       std::optional<std::uint64_t> parent_value) {
     const detail::Fragment& fragment = graph.fragment;
-    std::vector<std::optional<std::uint64_t>> values(fragment.tasks.size());
-    for (std::uint32_t task = 0; task < fragment.tasks.size(); ++task) {
-      const detail::TaskDraft& draft = fragment.tasks[task];
+    std::vector<std::optional<std::uint64_t>> values(fragment.size());
+    for (std::uint32_t task = 0; task < fragment.size(); ++task) {
+      const detail::TaskKind& kind = fragment.kind(task);
+      const auto in_edges = fragment.in_edges(task);
       std::uint64_t salt = graph.tasks[task].salt;
       if (parent_value) salt = test::mixed(salt, *parent_value);
       std::uint64_t value = salt;
-      for (std::uint32_t i = 1; i < draft.argument_count; ++i) {
-        const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
+      for (const detail::Argument& argument : fragment.arguments_of(task).subspan(1)) {
         value = test::mixed(value, argument.count);
         for (std::uint32_t k = 0; k < argument.count; ++k) {
-          value =
-              test::mixed(value, *values[fragment.edges[draft.first_edge + argument.first + k].predecessor]);
+          value = test::mixed(value, *values[in_edges[argument.first + k].task()]);
         }
       }
-      switch (draft.call) {
+      switch (kind.call) {
         case detail::CallKind::create:
-          states_[draft.actor] = value;
+          states_[kind.actor] = value;
           break;
         case detail::CallKind::call:
-          value = test::mixed(states_.at(draft.actor), value);
-          states_[draft.actor] = value;
+          value = test::mixed(states_.at(kind.actor), value);
+          states_[kind.actor] = value;
           break;
         case detail::CallKind::save:
-          value = states_.at(draft.actor);
+          value = states_.at(kind.actor);
           break;
         default:
           break;
       }
-      if (draft.returns) values[task] = value;
+      if (kind.returns) values[task] = value;
       if (graph.tasks[task].spawns != test::none) {
         values[task] = expect(graph.spawned[graph.tasks[task].spawns], value);
       }

@@ -120,7 +120,7 @@ class World {
     plan->name = "sim";
     plan->graph = std::make_shared<const detail::Fragment>(program.graph().fragment);
     plan->shards = options.shards;
-    plan->shard_of = options.shards == 1 ? std::vector<std::uint32_t>(plan->graph->tasks.size(), 0)
+    plan->shard_of = options.shards == 1 ? std::vector<std::uint32_t>(plan->graph->size(), 0)
                                          : partition(*plan->graph, options.shards);
     plan->representation = options.representation;
     plan->inline_bytes_max = options.inline_bytes_max;
@@ -142,7 +142,7 @@ class World {
     cell_->begin(lives, {}, now());
     cell_->follow(ClientId{1}, {}, now());
     std::vector<TaskId> wanted;
-    for (std::uint32_t task = 0; task < plan_->graph->tasks.size(); ++task) {
+    for (std::uint32_t task = 0; task < plan_->graph->size(); ++task) {
       if (random_.chance(0.3)) wanted.push_back({0, task});
     }
     if (options.client_fetches) fetched_.insert(wanted.begin(), wanted.end());
@@ -370,7 +370,7 @@ class World {
     const std::uint64_t at = random.chance(0.5) ? random.below(span / 2) : random.below(span / 100 + 1);
     std::vector<TaskId> tasks;
     if (random.chance(0.3)) {
-      for (std::uint32_t task = 0; task < plan_->graph->tasks.size(); ++task) {
+      for (std::uint32_t task = 0; task < plan_->graph->size(); ++task) {
         if (random.chance(0.3)) tasks.push_back({0, task});
       }
     }
@@ -817,7 +817,7 @@ class World {
     const Known* known = program_.find(salt);
     if (known == nullptr) return;
     const detail::Fragment& fragment = known->graph->fragment;
-    if (fragment.policies[fragment.tasks[known->task].policy].effects != Effects::idempotent) return;
+    if (fragment.policy(known->task).effects != Effects::idempotent) return;
     for (const OutputName& name : rests_on) {
       if (name.task.origin != 0 && options_.shards == 1) continue;  // The cell does not remember those.
       const auto settled = cell_->settled(name.task);
@@ -845,27 +845,23 @@ class World {
     }
     const Row& about = box.table[work.row];
     const AttemptId id{box.home.epoch(), attempt};
-    executed(about.id, id);
-    check_tries(about.id, id, 1);
+    const TaskId task = box.table.id(about);
+    executed(task, id);
+    check_tries(task, id, 1);
     const detail::Fragment& fragment = box.table.fragment_of(about);
-    const detail::TaskDraft& draft = fragment.tasks[about.task];
-    std::vector<detail::Code> predicates;
+    const detail::TaskKind& kind = fragment.kind(about.task);
     const Part& part = box.table.part(about.part);
-    for (std::uint32_t i = part.first_out[about.task]; i < part.first_out[about.task + 1]; ++i) {
-      const detail::Edge& edge = fragment.edges[part.out[i]];
-      if (edge.kind == detail::EdgeKind::conditional) predicates.push_back(fragment.codes[edge.predicate]);
-    }
     const auto salt = detail::from_blob<std::uint64_t>(views.at(0).values[0]);
-    for (std::uint32_t i = 0; i < draft.edge_count; ++i) {
-      const Row& input = box.table[part.rows[fragment.edges[draft.first_edge + i].predecessor]];
-      const auto settled = cell_->settled(input.id);
-      check_effects(salt, about.id, {{input.id, settled ? settled->attempt : AttemptId{}}});
+    for (const detail::EdgeEnd end : fragment.in_edges(about.task)) {
+      const TaskId input = box.table.id(part.row_of(end.task()));
+      const auto settled = cell_->settled(input);
+      check_effects(salt, task, {{input, settled ? settled->attempt : AttemptId{}}});
     }
-    auto run = std::make_shared<KernelRun>(run_kernel(program_, about.id, id, fragment.codes[draft.code],
-                                                      draft.returns, 1, views, nullptr, predicates,
-                                                      options_.varying));
-    if (run->ended.output) left_[{about.id, id}] = detail::from_blob<std::uint64_t>(run->ended.output);
-    const std::uint32_t lane = take_lane(process, about.id, id);
+    auto run = std::make_shared<KernelRun>(run_kernel(program_, task, id, fragment.codes[kind.code],
+                                                      kind.returns, 1, views, nullptr,
+                                                      box.table.predicates_of(about), options_.varying));
+    if (run->ended.output) left_[{task, id}] = detail::from_blob<std::uint64_t>(run->ended.output);
+    const std::uint32_t lane = take_lane(process, task, id);
     events_.after(kernel_time(),
                   [this, life = process.life, shard = work.shard, row = work.row, attempt, run, lane] {
                     Process* mine = find(life);
@@ -896,7 +892,7 @@ class World {
       }
     } else {
       SlowEnd slow{row, attempt, std::move(run.ended)};
-      slow.ended.task = about.id;
+      slow.ended.task = box.table.id(row);
       box.report.slow.push_back(std::move(slow));
     }
     report_later(process, box);
@@ -1069,20 +1065,18 @@ class World {
       if (about.ghost || word.state == RowState::ended) continue;
       std::uint32_t open = 0;
       const Part& part = table.part(about.part);
-      const detail::TaskDraft& draft = part.fragment->tasks[about.task];
-      for (std::uint32_t i = 0; i < draft.edge_count; ++i) {
-        const RowIndex predecessor = part.rows[part.fragment->edges[draft.first_edge + i].predecessor];
-        if (table.word(predecessor).state != RowState::ended) ++open;
+      for (const detail::EdgeEnd end : part.fragment->in_edges(about.task)) {
+        if (table.word(part.row_of(end.task())).state != RowState::ended) ++open;
       }
       if (word.state == RowState::waiting) {
         // An edge whose predecessor ended on a lane, but is not a strong one, is satisfied a little later.
         if (word.open < open) {
-          throw Violation("row " + to_string(about.id) +
+          throw Violation("row " + to_string(table.id(row)) +
                           " has an edge that was satisfied twice: " + std::to_string(word.open) + " open, " +
                           std::to_string(open) + " predecessors to end");
         }
       } else if (open > 0) {
-        throw Violation("row " + to_string(about.id) + " was started before its predecessors had ended");
+        throw Violation("row " + to_string(table.id(row)) + " was started before its predecessors had ended");
       }
     }
   }
@@ -1098,7 +1092,7 @@ class World {
       cancel_after.clear();
     }
     if (tell.record.outcome != Outcome::finished) return;
-    const bool returns = plan_->graph->tasks[task.index].returns;
+    const bool returns = plan_->graph->kind(task.index).returns;
     if (fetched_.contains(task) && returns) return fetch_later(tell);
     if (tell.record.value) {
       settled_[task].value = detail::from_blob<std::uint64_t>(tell.record.value);
@@ -1144,25 +1138,22 @@ class World {
   /// Each settled outcome and value is what the settled ones of its predecessors give.
   void check_consistency() const {
     const detail::Fragment& fragment = *plan_->graph;
-    for (std::uint32_t task = 0; task < fragment.tasks.size(); ++task) {
-      const detail::TaskDraft& draft = fragment.tasks[task];
+    for (std::uint32_t task = 0; task < fragment.size(); ++task) {
       const test::RandomTask& kernel = program_.graph().tasks[task];
-      if (draft.call != detail::CallKind::ordinary) continue;
+      if (fragment.kind(task).call != detail::CallKind::ordinary) continue;
       const Settled& settled = settled_.at({0, task});
       std::vector<EdgeResult> edges;
-      for (std::uint32_t i = 0; i < draft.edge_count; ++i) {
-        const detail::Edge& edge = fragment.edges[draft.first_edge + i];
-        const Settled& from = settled_.at({0, edge.predecessor});
-        EdgeResult result{edge.kind, from.outcome, true};
-        if (edge.kind == detail::EdgeKind::conditional && from.outcome == Outcome::finished) {
-          result.condition =
-              test::holds(fragment.codes[edge.predicate], from.value ? detail::to_blob(*from.value) : Blob());
+      const auto in_edges = fragment.in_edges(task);
+      for (std::uint32_t i = 0; i < in_edges.size(); ++i) {
+        const Settled& from = settled_.at({0, in_edges[i].task()});
+        EdgeResult result{in_edges[i].kind(), from.outcome, true};
+        if (result.kind == detail::EdgeKind::conditional && from.outcome == Outcome::finished) {
+          result.condition = test::holds(fragment.predicate(fragment.first_edge[task] + i),
+                                         from.value ? detail::to_blob(*from.value) : Blob());
         }
         edges.push_back(result);
       }
-      const Decision decision =
-          decide(fragment.policies[draft.policy].join, edges,
-                 std::span(fragment.arguments.data() + draft.first_argument, draft.argument_count));
+      const Decision decision = decide(fragment.policy(task).join, edges, fragment.arguments_of(task));
       const bool ran = settled.outcome == Outcome::finished || settled.outcome == Outcome::failed;
       const bool right = decision == Decision::run    ? ran || kernel.spawns != test::none
                          : decision == Decision::skip ? settled.outcome == Outcome::skipped
@@ -1176,11 +1167,10 @@ class World {
       if (settled.outcome != Outcome::finished || !settled.value || becomes) continue;
       std::uint64_t value = kernel.salt;
       bool made_again = made_unlike(task);
-      for (std::uint32_t i = 1; i < draft.argument_count; ++i) {
-        const detail::Argument& argument = fragment.arguments[draft.first_argument + i];
+      for (const detail::Argument& argument : fragment.arguments_of(task).subspan(1)) {
         value = test::mixed(value, argument.count);
         for (std::uint32_t k = 0; k < argument.count; ++k) {
-          const std::uint32_t from = fragment.edges[draft.first_edge + argument.first + k].predecessor;
+          const std::uint32_t from = in_edges[argument.first + k].task();
           made_again = made_again || made_unlike(from);
           const Settled& input = settled_.at({0, from});
           value = test::mixed(value, input.value ? *input.value : test::absent_value);
@@ -1220,7 +1210,7 @@ class World {
       return;
     }
     if (stopped_) throw Violation("the job was stopped: " + stopped_->message());
-    for (std::uint32_t task = 0; task < plan_->graph->tasks.size(); ++task) {
+    for (std::uint32_t task = 0; task < plan_->graph->size(); ++task) {
       const auto found = settled_.find({0, task});
       if (found == settled_.end()) throw Violation("task " + std::to_string(task) + " was never settled");
       const test::Expected* right = expected({0, task});
@@ -1250,9 +1240,9 @@ class World {
         for (RowIndex row = 0; row < box->table.size(); ++row) {
           const Row& about = box->table[row];
           if (about.ghost) continue;
-          const std::string why = box->home.explain(about.id);
+          const std::string why = box->home.explain(box->table.id(row));
           if (why.ends_with("settled")) continue;
-          text += "\n      " + to_string(about.id) + " " + why;
+          text += "\n      " + to_string(box->table.id(row)) + " " + why;
         }
       }
     }

@@ -205,7 +205,7 @@ class Graph {
   }
 
   const std::string& name() const { return name_; }
-  std::size_t size() const { return builder_->draft().tasks.size(); }
+  std::size_t size() const { return builder_->size(); }
   const detail::Builder& builder() const { return *builder_; }
 
  private:

@@ -21,6 +21,11 @@ struct Reading {
     check_count(elements, std::min(elements_max, elements_left), field);
     elements_left -= elements;
   }
+  /// Of a list of numbers of 32 bits, which have half a word each.
+  void count_numbers(std::size_t elements, std::size_t elements_max, const char* field) {
+    check_count(elements, std::min(elements_max, 2 * elements_left), field);
+    elements_left -= elements / 2;
+  }
 };
 
 // ---- Lists of numbers ---------------------------------------------------------------------------

@@ -22,7 +22,7 @@ std::shared_ptr<const JobPlan> chain_plan(std::vector<std::uint32_t> shard_of, s
   detail::Builder builder;
   for (const char* name : {"a", "b", "c"}) {
     test::add(builder, name);
-    builder.change_policy(static_cast<std::uint32_t>(builder.draft().tasks.size()) - 1,
+    builder.change_policy(static_cast<std::uint32_t>(builder.size()) - 1,
                           [&](Policy& policy) { policy.effects = effects; });
   }
   test::strong(builder, 0, 1);

@@ -96,9 +96,9 @@ struct Homes {
           outcomes.records.back().attempt = name.attempt;
           outcomes.records.back().outcome = Outcome::finished;
         }
-        for (const detail::Edge& edge : plan->graph->edges) {
-          if (edge.successor != task || plan->shard_of[edge.predecessor] == shard) continue;
-          const OutputName need{{0, edge.predecessor}, attempts[edge.predecessor]};
+        for (const detail::EdgeEnd end : plan->graph->in_edges(task)) {
+          if (plan->shard_of[end.task()] == shard) continue;
+          const OutputName need{{0, end.task()}, attempts[end.task()]};
           step.needs.push_back(need);
           if (need.attempt.number == 1) {
             outcomes.needs_first.push_back({need.attempt.epoch, message::bit_of(need.task)});

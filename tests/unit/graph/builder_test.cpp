@@ -3,10 +3,13 @@
 #include "dag/detail/builder.hpp"
 
 #include <catch2/catch.hpp>
+#include <map>
+#include <set>
 #include <string>
 
 #include "libdag/base/check.hpp"
 #include "libdag/base/random.hpp"
+#include "tests/support/edges.hpp"
 
 using namespace dag;
 using namespace dag::detail;
@@ -40,9 +43,8 @@ TEST_CASE("an input argument names the position of its in-edge", "[builder]") {
   builder.add_edge(t, a, EdgeKind::conditional, code(2));  // goes back: only check() minds
 
   const Fragment f = builder.sealed();
-  const TaskDraft& task = f.tasks[t];
-  REQUIRE(task.argument_count == 5);
-  const auto* arguments = &f.arguments[task.first_argument];
+  const auto arguments = f.arguments_of(t);
+  REQUIRE(arguments.size() == 5);
   CHECK(arguments[0] == Argument{ArgumentKind::input, 0, 1, 0});
   CHECK(arguments[1] == Argument{ArgumentKind::literal, 0, 1, 0});
   CHECK(arguments[2] == Argument{ArgumentKind::gather, 1, 3, 0});
@@ -50,15 +52,15 @@ TEST_CASE("an input argument names the position of its in-edge", "[builder]") {
   CHECK(arguments[4] == Argument{ArgumentKind::quorum, 5, 2, 1});
   CHECK(from_blob<int>(f.literals[0]) == 7);
 
-  REQUIRE(task.edge_count == 8);
-  const auto* edges = &f.edges[task.first_edge];
+  const auto edges = f.in_edges(t);
+  REQUIRE(edges.size() == 8);
   const std::uint32_t expected[] = {c, a, b, a, b, a, c, b};
   for (std::size_t i = 0; i < 8; ++i) {
-    CHECK(edges[i].predecessor == expected[i]);
-    CHECK(edges[i].kind == (i < 4 ? EdgeKind::strong : EdgeKind::weak));
+    CHECK(edges[i].task() == expected[i]);
+    CHECK(edges[i].kind() == (i < 4 ? EdgeKind::strong : EdgeKind::weak));
   }
-  REQUIRE(f.tasks[a].edge_count == 1);
-  CHECK(f.codes[f.edges[f.tasks[a].first_edge].predicate] == code(2));
+  REQUIRE(f.edge_count(a) == 1);
+  CHECK(f.predicate(f.first_edge[a]) == code(2));
 }
 
 TEST_CASE("sealing sorts edges by successor and keeps the order of adding", "[builder]") {
@@ -74,18 +76,45 @@ TEST_CASE("sealing sorts edges by successor and keeps the order of adding", "[bu
     expected[to].push_back(from);
   }
   const Fragment f = builder.sealed();
-  CHECK(f.edges.size() == builder.draft().edges.size());
   std::uint32_t next = 0;
   for (std::uint32_t task = 0; task < n; ++task) {
-    CHECK(f.tasks[task].first_edge == next);
+    CHECK(f.first_edge[task] == next);
     std::vector<std::uint32_t> predecessors;
-    for (std::uint32_t i = 0; i < f.tasks[task].edge_count; ++i) {
-      CHECK(f.edges[next + i].successor == task);
-      predecessors.push_back(f.edges[next + i].predecessor);
-    }
+    for (const EdgeEnd end : f.in_edges(task)) predecessors.push_back(end.task());
     CHECK(predecessors == expected[task]);
-    next += f.tasks[task].edge_count;
+    next += f.edge_count(task);
   }
+  CHECK(f.edges.size() == next);
+}
+
+TEST_CASE("conditions stay with their edges, whenever those are added", "[builder]") {
+  Random random(GENERATE(range(0u, 50u)));
+  Builder builder;
+  std::multimap<std::pair<std::uint32_t, std::uint32_t>, Code> expected;
+  const std::uint32_t n = 2 + static_cast<std::uint32_t>(random.below(10));
+  for (std::uint32_t task = 0; task < n; ++task) {
+    plain(builder, "t");
+    for (std::uint64_t left = random.below(4); left > 0 && task > 0; --left) {
+      const auto from = static_cast<std::uint32_t>(random.below(task));
+      const auto to = random.chance(0.5) ? task : static_cast<std::uint32_t>(random.below(task + 1));
+      const Code predicate = code(random.below(8));
+      if (random.chance(0.5)) {
+        builder.add_edge(from, to, EdgeKind::conditional, predicate);
+        expected.emplace(std::pair{from, to}, predicate);
+      } else {
+        builder.add_edge(from, to, EdgeKind::weak);
+      }
+    }
+    if (random.chance(0.2)) builder.seal();
+  }
+  const Fragment f = builder.sealed();
+  std::multimap<std::pair<std::uint32_t, std::uint32_t>, Code> found;
+  f.each_edge([&](const Edge& edge, std::uint32_t place) {
+    if (edge.kind != EdgeKind::conditional) return;
+    found.emplace(std::pair{edge.predecessor, edge.successor}, f.predicate(place));
+  });
+  CHECK(found == expected);
+  CHECK(f.conditions.size() == expected.size());
 }
 
 TEST_CASE("what several tasks say is stored once", "[builder]") {
@@ -99,11 +128,12 @@ TEST_CASE("what several tasks say is stored once", "[builder]") {
   const Fragment f = builder.sealed();
   CHECK(f.names == std::vector<std::string>{"even", "odd"});
   CHECK(f.codes.size() == 2);
+  CHECK(f.kinds.size() == 8);
   REQUIRE(f.policies.size() == 2);  // without the ones that were only passed through
-  for (std::size_t i = 0; i < f.tasks.size(); ++i) {
-    CHECK(f.names[f.tasks[i].name] == (i % 2 == 0 ? "even" : "odd"));
-    CHECK(f.policies[f.tasks[i].policy].retry.attempts == (i < 50 ? 1u : 3u));
-    CHECK(f.policies[f.tasks[i].policy].needs.cpus == 2);
+  for (std::uint32_t i = 0; i < f.size(); ++i) {
+    CHECK(f.name(i) == (i % 2 == 0 ? "even" : "odd"));
+    CHECK(f.policy(i).retry.attempts == (i < 50 ? 1u : 3u));
+    CHECK(f.policy(i).needs.cpus == 2);
   }
 }
 
@@ -117,10 +147,38 @@ TEST_CASE("a literal that several tasks share is kept once", "[builder]") {
   }
   const Fragment fragment = builder.sealed();
   CHECK(fragment.literals.size() == 2);
-  REQUIRE(fragment.arguments.size() == 4);
-  CHECK(fragment.arguments[1].first == fragment.arguments[0].first);
-  CHECK(fragment.arguments[2].first != fragment.arguments[0].first);
-  CHECK(fragment.arguments[3].first == fragment.arguments[0].first);
+  CHECK(fragment.task_literals == std::vector<std::uint32_t>{0, 0, 1, 0});
+}
+
+TEST_CASE("tasks whose parameters are made alike share their arguments", "[builder]") {
+  Builder builder;
+  const auto with = [&](int number, std::vector<std::uint32_t> inputs) {
+    const std::uint32_t task = plain(builder, "t");
+    Writer writer;
+    encode(writer, number);
+    builder.add_literal(writer);
+    for (const std::uint32_t input : inputs) builder.add_input(input);
+    builder.add_literal(writer);
+    return task;
+  };
+  const auto a = with(1, {}), b = with(2, {a}), c = with(3, {}), d = with(4, {b}), e = with(5, {a, b});
+  const auto f = with(6, {c});
+  for (int again = 0; again < 2; ++again) {  // Also after the builder has gone on.
+    const Fragment fragment = builder.sealed();
+    CHECK(fragment.arguments.size() == 2 + 3 + 4);
+    const auto first = [&](std::uint32_t task) { return fragment.kind(task).first_argument; };
+    CHECK(std::set{first(a), first(b), first(e)}.size() == 3);
+    CHECK(first(c) == first(a));
+    CHECK(first(d) == first(b));
+    CHECK(first(f) == first(b));
+    for (std::uint32_t task = 0; task < 6; ++task) {
+      for (const Argument& argument :
+           {fragment.arguments_of(task).front(), fragment.arguments_of(task).back()}) {
+        CHECK(from_blob<int>(fragment.literal(task, argument)) == static_cast<int>(task) + 1);
+      }
+    }
+    builder.change_policy(a, [](Policy& policy) { policy.retry.attempts = 2; });
+  }
 }
 
 TEST_CASE("the builder can go on after it was sealed", "[builder]") {
@@ -131,11 +189,11 @@ TEST_CASE("the builder can go on after it was sealed", "[builder]") {
   builder.add_input(a);
   builder.change_policy(a, [](Policy& p) { p.priority = high; });
   const Fragment second = builder.sealed();
-  CHECK(first.tasks.size() == 1);
-  REQUIRE(second.tasks.size() == 2);
-  CHECK(second.tasks[b].edge_count == 1);
-  CHECK(second.policies[second.tasks[a].policy].priority == high);
-  CHECK(second.policies[second.tasks[b].policy].priority == Priority::normal);
+  CHECK(first.size() == 1);
+  REQUIRE(second.size() == 2);
+  CHECK(second.edge_count(b) == 1);
+  CHECK(second.policy(a).priority == high);
+  CHECK(second.policy(b).priority == Priority::normal);
 }
 
 TEST_CASE("calls of an actor wait for the call before", "[builder]") {
@@ -159,9 +217,7 @@ TEST_CASE("calls of an actor wait for the call before", "[builder]") {
   CHECK(f.actors[y].create_task == make_y);
   const auto predecessors = [&](std::uint32_t task) {
     std::vector<std::uint32_t> found;
-    for (std::uint32_t i = 0; i < f.tasks[task].edge_count; ++i) {
-      found.push_back(f.edges[f.tasks[task].first_edge + i].predecessor);
-    }
+    for (const EdgeEnd end : f.in_edges(task)) found.push_back(end.task());
     return found;
   };
   using Indices = std::vector<std::uint32_t>;
@@ -169,8 +225,8 @@ TEST_CASE("calls of an actor wait for the call before", "[builder]") {
   CHECK(predecessors(x1) == Indices{make_x});
   CHECK(predecessors(y1) == Indices{x1, make_y});  // the argument first: its position is what it says
   CHECK(predecessors(x2) == Indices{x1});
-  CHECK(f.tasks[x2].call == CallKind::save);
-  CHECK(f.tasks[y1].actor == y);
+  CHECK(f.kind(x2).call == CallKind::save);
+  CHECK(f.kind(y1).actor == y);
 }
 
 TEST_CASE("the first spawned call of an actor from outside waits for nothing here", "[builder]") {
@@ -180,10 +236,10 @@ TEST_CASE("the first spawned call of an actor from outside waits for nothing her
   const auto second = builder.add_task("call", code(2), true, Effects::pure);
   builder.set_call(41, CallKind::call);
   const Fragment f = builder.sealed();
-  CHECK(f.tasks[first].edge_count == 0);
-  REQUIRE(f.tasks[second].edge_count == 1);
-  CHECK(f.edges[f.tasks[second].first_edge].predecessor == first);
-  CHECK(f.tasks[second].actor == 41);
+  CHECK(f.edge_count(first) == 0);
+  REQUIRE(f.edge_count(second) == 1);
+  CHECK(f.in_edges(second)[0].task() == first);
+  CHECK(f.kind(second).actor == 41);
 }
 
 TEST_CASE("tasks that were handed an actor are remembered", "[builder]") {
@@ -222,7 +278,7 @@ TEST_CASE("a sealed graph is shared until the builder goes on, and stays as it w
                         [](Policy& p) { p.needs.cpus = 2; });  // the plain one goes on as b's, and is second
   const std::shared_ptr<const Fragment> first = builder.seal();
   CHECK(builder.seal() == first);
-  CHECK(builder.draft().tasks.size() == 2);
+  CHECK(builder.size() == 2);
 
   const auto c = plain(builder, "b");
   builder.add_input(b);
@@ -230,17 +286,16 @@ TEST_CASE("a sealed graph is shared until the builder goes on, and stays as it w
   builder.change_policy(b, [](Policy& p) { p.needs.cpus = 2; });
   const std::shared_ptr<const Fragment> second = builder.seal();
 
-  CHECK(first->tasks.size() == 2);
-  CHECK(first->edges == std::vector<Edge>{{a, b, none, EdgeKind::strong}});
+  CHECK(first->size() == 2);
+  CHECK(test::edges_of(*first) == std::vector<Edge>{{a, b, EdgeKind::strong}});
   CHECK(first->policies.size() == 2);
-  CHECK(second->edges == std::vector<Edge>{{c, a, none, EdgeKind::weak},
-                                           {a, b, none, EdgeKind::strong},
-                                           {b, c, none, EdgeKind::strong}});
+  CHECK(test::edges_of(*second) ==
+        std::vector<Edge>{{c, a, EdgeKind::weak}, {a, b, EdgeKind::strong}, {b, c, EdgeKind::strong}});
   CHECK(second->names == std::vector<std::string>{"a", "b"});
   REQUIRE(second->policies.size() == 2);
-  CHECK(second->policies[second->tasks[a].policy].needs.cpus == 2);
-  CHECK(second->policies[second->tasks[b].policy].needs.cpus == 2);
-  CHECK(second->policies[second->tasks[c].policy] == Policy{});
+  CHECK(second->policy(a).needs.cpus == 2);
+  CHECK(second->policy(b).needs.cpus == 2);
+  CHECK(second->policy(c) == Policy{});
 }
 
 TEST_CASE("sealing in between changes nothing", "[builder]") {
@@ -265,16 +320,16 @@ TEST_CASE("sealing in between changes nothing", "[builder]") {
     return builder.sealed();
   };
   const Fragment once = build(false), often = build(true);
-  CHECK(once.tasks.size() == often.tasks.size());
+  CHECK(once.size() == often.size());
+  CHECK(once.first_edge == often.first_edge);
   CHECK(once.edges == often.edges);
-  CHECK(once.arguments == often.arguments);
   CHECK(once.codes == often.codes);
   CHECK(once.names == often.names);
-  for (std::size_t i = 0; i < once.tasks.size(); ++i) {
-    // How policies are numbered is nobody's business.
-    CHECK(once.policies[once.tasks[i].policy] == often.policies[often.tasks[i].policy]);
-    TaskDraft same = often.tasks[i];
-    same.policy = once.tasks[i].policy;
-    CHECK(once.tasks[i] == same);
+  for (std::uint32_t i = 0; i < once.size(); ++i) {
+    // How kinds and policies are numbered is nobody's business.
+    CHECK(once.policy(i) == often.policy(i));
+    TaskKind same = often.kind(i);
+    same.policy = once.kind(i).policy;
+    CHECK(once.kind(i) == same);
   }
 }

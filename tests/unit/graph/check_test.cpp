@@ -176,33 +176,57 @@ TEST_CASE("check: a damaged fragment is refused, whatever is damaged", "[check]"
   REQUIRE(check(good));
 
   const std::uint32_t bad = 1000;
+  const auto kind = [](Fragment& f, std::uint32_t task) -> detail::TaskKind& {
+    return f.kinds[f.task_kinds[task]];
+  };
+  const auto arguments = [&](Fragment& f) { return f.arguments.data() + kind(f, 1).first_argument; };
   const std::vector<Damage> damages{
-      [&](Fragment& f) { f.tasks[1].code = bad; },
-      [&](Fragment& f) { f.tasks[1].name = bad; },
-      [&](Fragment& f) { f.tasks[1].policy = bad; },
-      [&](Fragment& f) { f.tasks[1].first_argument = bad; },
-      [&](Fragment& f) { f.tasks[1].argument_count = 1000; },
-      [&](Fragment& f) { f.tasks[1].first_edge = 1; },
-      [&](Fragment& f) { f.tasks[1].edge_count = 3; },
-      [&](Fragment& f) { f.tasks[1].edge_count = detail::none; },
-      [&](Fragment& f) { f.tasks[1].actor = 0; },
-      [&](Fragment& f) { f.tasks[3].actor = bad; },
-      [&](Fragment& f) { f.tasks[3].call = static_cast<detail::CallKind>(9); },
-      [&](Fragment& f) { f.tasks[3].call = detail::CallKind::create; },
-      [&](Fragment& f) { f.tasks[2].call = detail::CallKind::call; },
-      [&](Fragment& f) { f.edges[0].predecessor = bad; },
-      [&](Fragment& f) { f.edges[0].successor = 0; },
-      [&](Fragment& f) { f.edges[0].kind = static_cast<EdgeKind>(9); },
-      [&](Fragment& f) { f.edges[0].kind = EdgeKind::weak; },
-      [&](Fragment& f) { f.edges[0].kind = EdgeKind::conditional; },
-      [&](Fragment& f) { f.edges[0].predicate = 0; },
-      [&](Fragment& f) { f.edges[1].kind = EdgeKind::strong; },
-      [&](Fragment& f) { f.arguments[0].first = bad; },
-      [&](Fragment& f) { f.arguments[1].first = bad; },
-      [&](Fragment& f) { f.arguments[1].count = 2; },
-      [&](Fragment& f) { f.arguments[1].kind = static_cast<detail::ArgumentKind>(9); },
-      [&](Fragment& f) { f.arguments[3].count = detail::none; },
-      [&](Fragment& f) { f.tasks[0].returns = false; },
+      [&](Fragment& f) { f.task_kinds[1] = bad; },
+      [&](Fragment& f) { f.task_kinds.pop_back(); },
+      [&](Fragment& f) { kind(f, 1).code = bad; },
+      [&](Fragment& f) { kind(f, 1).name = bad; },
+      [&](Fragment& f) { kind(f, 1).policy = bad; },
+      [&](Fragment& f) { kind(f, 1).first_argument = bad; },
+      [&](Fragment& f) { kind(f, 1).argument_count = 1000; },
+      [&](Fragment& f) { f.first_literal[1] = bad; },
+      [&](Fragment& f) { f.first_literal.pop_back(); },
+      [&](Fragment& f) { f.first_literal.clear(); },
+      [&](Fragment& f) { f.task_literals[0] = bad; },
+      [&](Fragment& f) { f.task_literals.clear(); },
+      [&](Fragment& f) { f.first_edge[1] = 1; },
+      [&](Fragment& f) { f.first_edge[2] = detail::none; },
+      [&](Fragment& f) { f.first_edge.back() = bad; },
+      [&](Fragment& f) { f.first_edge.pop_back(); },
+      [&](Fragment& f) { f.first_edge.clear(); },
+      [&](Fragment& f) { kind(f, 1).actor = 0; },
+      [&](Fragment& f) { kind(f, 3).actor = bad; },
+      [&](Fragment& f) { kind(f, 3).call = static_cast<detail::CallKind>(9); },
+      [&](Fragment& f) { kind(f, 3).call = detail::CallKind::create; },
+      [&](Fragment& f) { kind(f, 2).call = detail::CallKind::call; },
+      [&](Fragment& f) {
+        f.edges[0] = {bad, EdgeKind::strong};
+      },
+      [&](Fragment& f) {
+        f.edges[0] = {a, static_cast<EdgeKind>(3)};
+      },
+      [&](Fragment& f) {
+        f.edges[0] = {a, EdgeKind::weak};
+      },
+      [&](Fragment& f) {
+        f.edges[0] = {a, EdgeKind::conditional};
+      },
+      [&](Fragment& f) {
+        f.edges[1] = {a, EdgeKind::strong};
+      },
+      [&](Fragment& f) {
+        f.conditions = {{0, 0}};
+      },
+      [&](Fragment& f) { arguments(f)[0].first = bad; },
+      [&](Fragment& f) { arguments(f)[1].first = bad; },
+      [&](Fragment& f) { arguments(f)[1].count = 2; },
+      [&](Fragment& f) { arguments(f)[1].kind = static_cast<detail::ArgumentKind>(9); },
+      [&](Fragment& f) { arguments(f)[3].count = detail::none; },
+      [&](Fragment& f) { kind(f, 0).returns = false; },
       [&](Fragment& f) { f.actors[0].name = bad; },
       [&](Fragment& f) { f.actors[0].create_task = bad; },
       [&](Fragment& f) { f.actors[0].create_task = 0; },
@@ -216,7 +240,6 @@ TEST_CASE("check: a damaged fragment is refused, whatever is damaged", "[check]"
       [&](Fragment& f) { f.policies[0].join = static_cast<Join>(9); },
       [&](Fragment& f) { f.policies[0].priority = static_cast<Priority>(9); },
       [&](Fragment& f) { f.policies[0].effects = static_cast<Effects>(9); },
-      [&](Fragment& f) { f.tasks.pop_back(); },
       [&](Fragment& f) { f.edges.pop_back(); },
   };
   for (std::size_t i = 0; i < damages.size(); ++i) {
@@ -234,18 +257,24 @@ TEST_CASE("check: any one changed number is survived", "[check]") {
   for (int round = 0; round < 3000; ++round) {
     Fragment fragment = random_graph(random, {.tasks_max = 8, .actors_max = 1}).fragment;
     const auto number = static_cast<std::uint32_t>(random.chance(0.5) ? random.below(12) : random.next());
-    auto& task = fragment.tasks[random.below(fragment.tasks.size())];
-    std::uint32_t* fields[] = {&task.code,  &task.name,       &task.policy,     &task.first_argument,
-                               &task.actor, &task.first_edge, &task.edge_count, nullptr,
-                               nullptr,     nullptr};
-    if (!fragment.edges.empty()) {
-      auto& edge = fragment.edges[random.below(fragment.edges.size())];
-      fields[7] = &edge.predecessor;
-      fields[8] = &edge.successor;
+    const auto any_of = [&](auto& values) { return &values[random.below(values.size())]; };
+    detail::TaskKind& kind = *any_of(fragment.kinds);
+    std::vector<std::uint32_t*> fields{&kind.code,
+                                       &kind.name,
+                                       &kind.policy,
+                                       &kind.first_argument,
+                                       &kind.actor,
+                                       any_of(fragment.task_kinds),
+                                       any_of(fragment.first_edge)};
+    if (!fragment.first_literal.empty()) fields.push_back(any_of(fragment.first_literal));
+    if (!fragment.task_literals.empty()) fields.push_back(any_of(fragment.task_literals));
+    if (!fragment.arguments.empty()) fields.push_back(&any_of(fragment.arguments)->first);
+    if (!fragment.conditions.empty()) fields.push_back(&any_of(fragment.conditions)->edge);
+    if (!fragment.edges.empty() && random.chance(0.2)) {
+      *any_of(fragment.edges) = detail::EdgeEnd::of(number);
+    } else {
+      **any_of(fields) = number;
     }
-    if (!fragment.arguments.empty())
-      fields[9] = &fragment.arguments[random.below(fragment.arguments.size())].first;
-    if (std::uint32_t* field = fields[random.below(10)]) *field = number;
     static_cast<void>(check(fragment));  // the sanitizers watch
   }
 }

@@ -155,7 +155,7 @@ TEST_CASE("a drawing holds every task and every edge once, and few enough nodes"
     REQUIRE(drawing.nodes.size() <= nodes_max);
     std::size_t tasks = 0;
     for (const DrawnNode& node : drawing.nodes) tasks += node.tasks;
-    REQUIRE(tasks == fragment.tasks.size());
+    REQUIRE(tasks == fragment.size());
     std::size_t edges = 0;
     for (const DrawnEdge& edge : drawing.edges) edges += edge.edges;
     if (drawing.nodes.size() == tasks) REQUIRE(edges == fragment.edges.size());

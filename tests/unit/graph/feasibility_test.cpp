@@ -52,7 +52,7 @@ namespace {
 /// List scheduling by index: no lane idles beside a ready task.
 Duration greedy_makespan(const Fragment& fragment, std::uint32_t lanes) {
   std::vector<std::uint32_t> missing;
-  for (const auto& task : fragment.tasks) missing.push_back(task.edge_count);
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) missing.push_back(fragment.edge_count(task));
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
   using Running = std::pair<Duration, std::uint32_t>;
   std::priority_queue<Running, std::vector<Running>, std::greater<>> running;
@@ -65,12 +65,11 @@ Duration greedy_makespan(const Fragment& fragment, std::uint32_t lanes) {
     while (!ready.empty() && running.size() < lanes) {
       const std::uint32_t task = ready.top();
       ready.pop();
-      running.emplace(now + fragment.policies[fragment.tasks[task].policy].takes.value(), task);
+      running.emplace(now + fragment.policy(task).takes.value(), task);
     }
     now = running.top().first;
-    for (const std::uint32_t edge : out_edges.of(running.top().second)) {
-      const std::uint32_t successor = fragment.edges[edge].successor;
-      if (--missing[successor] == 0) ready.push(successor);
+    for (const OutEdge out : out_edges.of(running.top().second)) {
+      if (--missing[out.successor] == 0) ready.push(out.successor);
     }
     running.pop();
   }

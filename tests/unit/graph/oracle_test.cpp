@@ -7,6 +7,7 @@
 #include <set>
 
 #include "libdag/graph/outcome_rules.hpp"
+#include "tests/support/edges.hpp"
 
 using namespace dag;
 using namespace dag::detail;
@@ -213,23 +214,23 @@ const RandomGraphOptions everything{.actors_max = 3, .spawn_depth_max = 2, .thun
 /// The same by the rules and the thunks: what a runtime with one lane would do, without any of its machinery.
 Expectation run_by_rules(const RandomGraph& graph, const Fragment& fragment) {
   Expectation result;
-  result.tasks.resize(fragment.tasks.size());
-  std::vector<Blob> outputs(fragment.tasks.size());
+  result.tasks.resize(fragment.size());
+  std::vector<Blob> outputs(fragment.size());
   std::vector<void*> objects(fragment.actors.size(), nullptr);
   std::set<std::uint32_t> waiting;
-  for (std::uint32_t i = 0; i < fragment.tasks.size(); ++i) waiting.insert(i);
+  for (std::uint32_t i = 0; i < fragment.size(); ++i) waiting.insert(i);
 
   const auto run = [&](std::uint32_t index) {
-    const TaskDraft& task = fragment.tasks[index];
-    const std::span<const Edge> edges(fragment.edges.data() + task.first_edge, task.edge_count);
-    const std::span<const Argument> arguments(fragment.arguments.data() + task.first_argument,
-                                              task.argument_count);
+    const TaskKind& task = fragment.kind(index);
+    const std::span<const EdgeEnd> edges = fragment.in_edges(index);
+    const std::span<const Argument> arguments = fragment.arguments_of(index);
     std::vector<EdgeResult> ends;
-    for (const Edge& edge : edges) {
-      const Outcome outcome = result.tasks[edge.predecessor].outcome;
-      ends.push_back({edge.kind, outcome, true});
-      if (edge.kind == EdgeKind::conditional && outcome == Outcome::finished) {
-        ends.back().condition = holds(fragment.codes[edge.predicate], outputs[edge.predecessor]);
+    for (std::uint32_t i = 0; i < edges.size(); ++i) {
+      const Outcome outcome = result.tasks[edges[i].task()].outcome;
+      ends.push_back({edges[i].kind(), outcome, true});
+      if (edges[i].kind() == EdgeKind::conditional && outcome == Outcome::finished) {
+        ends.back().condition =
+            holds(fragment.predicate(fragment.first_edge[index] + i), outputs[edges[i].task()]);
       }
     }
     Expected& ended = result.tasks[index];
@@ -243,9 +244,8 @@ Expectation run_by_rules(const RandomGraph& graph, const Fragment& fragment) {
     for (const Argument& argument : arguments) {
       auto& blobs = values.emplace_back();
       for (std::uint32_t k = 0; k < argument.count; ++k) {
-        blobs.push_back(argument.kind == ArgumentKind::literal
-                            ? fragment.literals[argument.first]
-                            : outputs[edges[argument.first + k].predecessor]);
+        blobs.push_back(argument.kind == ArgumentKind::literal ? fragment.literal(index, argument)
+                                                               : outputs[edges[argument.first + k].task()]);
       }
     }
     for (const auto& blobs : values)
@@ -283,11 +283,8 @@ Expectation run_by_rules(const RandomGraph& graph, const Fragment& fragment) {
 
   while (!waiting.empty()) {
     for (auto it = waiting.begin(); it != waiting.end();) {
-      const TaskDraft& task = fragment.tasks[*it];
       bool ready = true;
-      for (std::uint32_t k = 0; k < task.edge_count; ++k) {
-        ready &= waiting.count(fragment.edges[task.first_edge + k].predecessor) == 0;
-      }
+      for (const EdgeEnd end : fragment.in_edges(*it)) ready &= waiting.count(end.task()) == 0;
       if (!ready) {
         ++it;
         continue;
@@ -345,17 +342,17 @@ TEST_CASE("random graphs say everything a graph can say", "[oracle]") {
     Random random(seed);
     const RandomGraph graph = random_graph(random, everything);
     const Expectation expectation = oracle(graph);
-    for (const Edge& edge : graph.fragment.edges) {
+    for (const Edge& edge : edges_of(graph.fragment)) {
       ++edges[edge.kind];
       added_later += edge.predecessor > edge.successor ? 1 : 0;
     }
-    for (const Argument& argument : graph.fragment.arguments) ++arguments[argument.kind];
-    for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
+    for (std::uint32_t i = 0; i < graph.tasks.size(); ++i) {
+      for (const Argument& argument : graph.fragment.arguments_of(i)) ++arguments[argument.kind];
       const Expected& task = expectation.tasks[i];
       ++tasks;
       ++outcomes[task.outcome];
-      ++joins[{graph.fragment.policies[graph.fragment.tasks[i].policy].join, task.outcome}];
-      ++calls[graph.fragment.tasks[i].call];
+      ++joins[{graph.fragment.policy(i).join, task.outcome}];
+      ++calls[graph.fragment.kind(i).call];
       retried += task.outcome == Outcome::finished && task.attempts > 1 ? 1 : 0;
     }
     spawned += static_cast<int>(expectation.spawned.size());
@@ -388,7 +385,9 @@ TEST_CASE("the same seed gives the same graph", "[oracle]") {
   Random two(7);
   const RandomGraph a = random_graph(one);
   const RandomGraph b = random_graph(two);
-  CHECK(a.fragment.tasks == b.fragment.tasks);
+  CHECK(a.fragment.task_kinds == b.fragment.task_kinds);
+  CHECK(a.fragment.kinds == b.fragment.kinds);
+  CHECK(a.fragment.first_edge == b.fragment.first_edge);
   CHECK(a.fragment.edges == b.fragment.edges);
   CHECK(a.fragment.arguments == b.fragment.arguments);
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "libdag/base/random.hpp"
+#include "tests/support/edges.hpp"
 #include "tests/support/random_graph.hpp"
 #include "tests/support/small_graph.hpp"
 
@@ -20,11 +21,12 @@ TEST_CASE("a topological order holds every task behind its predecessors", "[orde
     Random random(seed);
     const Fragment fragment = random_graph(random, {.actors_max = 2}).fragment;
     const Indices order = topological_order(fragment);
-    REQUIRE(std::set<std::uint32_t>(order.begin(), order.end()).size() == fragment.tasks.size());
-    REQUIRE(order.size() == fragment.tasks.size());
+    REQUIRE(std::set<std::uint32_t>(order.begin(), order.end()).size() == fragment.size());
+    REQUIRE(order.size() == fragment.size());
     Indices position(order.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
-    for (const Edge& edge : fragment.edges) REQUIRE(position[edge.predecessor] < position[edge.successor]);
+    for (const Edge& edge : edges_of(fragment))
+      REQUIRE(position[edge.predecessor] < position[edge.successor]);
     CHECK(find_cycle(fragment).empty());
   }
 }
@@ -33,14 +35,16 @@ TEST_CASE("out-edges are the in-edges seen from the other side", "[order]") {
   Random random(GENERATE(range(0u, 20u)));
   const Fragment fragment = random_graph(random).fragment;
   const OutEdges out_edges(fragment);
+  const std::vector<Edge> edges = edges_of(fragment);
   std::set<std::uint32_t> seen;
-  for (std::uint32_t task = 0; task < fragment.tasks.size(); ++task) {
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) {
     std::uint32_t last_successor = 0;
-    for (const std::uint32_t edge : out_edges.of(task)) {
-      CHECK(fragment.edges[edge].predecessor == task);
-      CHECK(fragment.edges[edge].successor >= last_successor);
-      last_successor = fragment.edges[edge].successor;
-      CHECK(seen.insert(edge).second);
+    for (const OutEdge out : out_edges.of(task)) {
+      CHECK(edges[out.edge].predecessor == task);
+      CHECK(edges[out.edge].successor == out.successor);
+      CHECK(out.successor >= last_successor);
+      last_successor = out.successor;
+      CHECK(seen.insert(out.edge).second);
     }
   }
   CHECK(seen.size() == fragment.edges.size());
@@ -73,9 +77,9 @@ TEST_CASE("a planted cycle is found, and is a true one", "[order]") {
     for (std::size_t i = 0; i < cycle.size(); ++i) {
       const std::uint32_t from = cycle[i];
       const std::uint32_t to = cycle[(i + 1) % cycle.size()];
-      const bool there = std::any_of(fragment.edges.begin(), fragment.edges.end(), [&](const Edge& edge) {
-        return edge.predecessor == from && edge.successor == to;
-      });
+      const auto in_edges = fragment.in_edges(to);
+      const bool there = std::any_of(in_edges.begin(), in_edges.end(),
+                                     [&](detail::EdgeEnd end) { return end.task() == from; });
       REQUIRE(there);
     }
   }

@@ -60,19 +60,19 @@ TEST_CASE("partition: shards are in range, blocks whole, and the same graph give
     Fragment fragment = random_graph(random, {.actors_max = 5}).fragment;
     for (std::size_t i = 0; i < fragment.actors.size(); ++i) {
       const auto actor = static_cast<std::uint32_t>(i);
-      const auto task = static_cast<std::uint32_t>(random.below(fragment.tasks.size()));
+      const auto task = static_cast<std::uint32_t>(random.below(fragment.size()));
       if (random.chance(0.3)) fragment.mentions.emplace_back(task, actor);
       if (i > 0 && random.chance(0.3)) fragment.save_groups.push_back({actor - 1, actor});
     }
     const auto shards = 1 + static_cast<std::uint32_t>(random.below(9));
     const Indices shard_of = partition(fragment, shards);
-    REQUIRE(shard_of.size() == fragment.tasks.size());
+    REQUIRE(shard_of.size() == fragment.size());
     for (const std::uint32_t shard : shard_of) REQUIRE(shard < shards);
     const auto same_home = [&](std::uint32_t task, std::uint32_t actor) {
       return shard_of[task] == shard_of[fragment.actors[actor].create_task];
     };
     for (std::uint32_t task = 0; task < shard_of.size(); ++task) {
-      if (fragment.tasks[task].actor != detail::none) REQUIRE(same_home(task, fragment.tasks[task].actor));
+      if (fragment.kind(task).actor != detail::none) REQUIRE(same_home(task, fragment.kind(task).actor));
     }
     for (const auto& [task, actor] : fragment.mentions) REQUIRE(same_home(task, actor));
     for (const auto& group : fragment.save_groups) {

@@ -10,6 +10,7 @@
 #include "libdag/base/random.hpp"
 #include "libdag/graph/order.hpp"
 #include "tests/support/dag_file.hpp"
+#include "tests/support/edges.hpp"
 #include "tests/support/random_graph.hpp"
 #include "tests/support/small_graph.hpp"
 
@@ -39,16 +40,17 @@ TEST_CASE("ranks are longest paths", "[rank]") {
     const Fragment fragment = random_graph(random).fragment;
     std::vector<Duration> takes;
     std::vector<Duration> transfers;
-    for (std::size_t i = 0; i < fragment.tasks.size(); ++i) takes.push_back(Duration(random.below(10)));
+    for (std::size_t i = 0; i < fragment.size(); ++i) takes.push_back(Duration(random.below(10)));
     for (std::size_t i = 0; i < fragment.edges.size(); ++i) transfers.push_back(Duration(random.below(5)));
 
     // The naive model: improve until nothing improves (Bellman and Ford).
+    const std::vector<Edge> edges = edges_of(fragment);
     std::vector<Duration> starts(takes.size(), 0ns);
     std::vector<Duration> upward = takes;
     for (bool improved = true; improved;) {
       improved = false;
-      for (std::size_t i = 0; i < fragment.edges.size(); ++i) {
-        const Edge& edge = fragment.edges[i];
+      for (std::size_t i = 0; i < edges.size(); ++i) {
+        const Edge& edge = edges[i];
         const Duration start = starts[edge.predecessor] + takes[edge.predecessor] + transfers[i];
         const Duration rank = takes[edge.predecessor] + transfers[i] + upward[edge.successor];
         if (start > starts[edge.successor]) starts[edge.successor] = start, improved = true;
@@ -63,14 +65,14 @@ TEST_CASE("ranks are longest paths", "[rank]") {
 
     // The critical path is a path, from a source to a sink, of tasks without slack.
     REQUIRE(!ranking.critical_path.empty());
-    CHECK(fragment.tasks[ranking.critical_path.front()].edge_count == 0);
+    CHECK(fragment.edge_count(ranking.critical_path.front()) == 0);
     CHECK(OutEdges(fragment).of(ranking.critical_path.back()).empty());
     for (std::size_t i = 0; i < ranking.critical_path.size(); ++i) {
       CHECK(ranking.slack(ranking.critical_path[i]) == 0ns);
       if (i == 0) continue;
-      const auto edges = in_edges(fragment, ranking.critical_path[i]);
-      CHECK(std::any_of(edges.begin(), edges.end(),
-                        [&](const Edge& edge) { return edge.predecessor == ranking.critical_path[i - 1]; }));
+      const auto in_edges = fragment.in_edges(ranking.critical_path[i]);
+      CHECK(std::any_of(in_edges.begin(), in_edges.end(),
+                        [&](detail::EdgeEnd end) { return end.task() == ranking.critical_path[i - 1]; }));
     }
   }
 }
@@ -133,7 +135,7 @@ TEST_CASE("the example graph of the seed text", "[rank]") {
   }
   const Fragment fragment = builder.sealed();
 
-  const Ranking unit = rank(fragment, std::vector<Duration>(fragment.tasks.size(), 1s));
+  const Ranking unit = rank(fragment, std::vector<Duration>(fragment.size(), 1s));
   const nlohmann::json& expected_unit = example.at("unit_weights");
   CHECK(unit.length == std::chrono::seconds(expected_unit.at("critical_path_length").get<int>()));
   for (const auto& [name, start] : expected_unit.at("earliest_start").items()) {
@@ -177,7 +179,8 @@ TEST_CASE("upward ranks of the graph in the HEFT paper", "[rank]") {
   }
   const Fragment fragment = builder.sealed();
   std::vector<Duration> transfers;
-  for (const Edge& edge : fragment.edges) transfers.push_back(cost_of.at({edge.predecessor, edge.successor}));
+  for (const Edge& edge : edges_of(fragment))
+    transfers.push_back(cost_of.at({edge.predecessor, edge.successor}));
   const Ranking ranking = rank(fragment, mean, transfers);
   for (std::size_t i = 0; i < mean.size(); ++i) {
     CAPTURE(i);

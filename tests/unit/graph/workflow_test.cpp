@@ -121,7 +121,7 @@ TEST_CASE("workflow: a workflow becomes a graph that can be checked", "[workflow
   const detail::Fragment fragment = fragment_of(read(wf15));
   CHECK(check(fragment));
   CHECK(rank(fragment).length == 1750ms);
-  CHECK(fragment.policies[fragment.tasks[1].policy].needs == Needs{.cpus = 2, .memory = 1000});
+  CHECK(fragment.policy(1).needs == Needs{.cpus = 2, .memory = 1000});
 }
 
 TEST_CASE("workflow: damaged text is refused, saying where", "[workflow]") {
@@ -213,7 +213,7 @@ TEST_CASE("workflow: the originals give the graphs we measure with", "[workflow]
   text << file.rdbuf();
   const Workflow workflow = read(text.str());
   const DagFile expected = read_dag_file(*folder / "dags" / "public" / (graph + ".dag"));
-  CHECK(workflow.tasks.size() == expected.fragment.tasks.size());
+  CHECK(workflow.tasks.size() == expected.fragment.size());
   CHECK(workflow.edges.size() == expected.fragment.edges.size());
   std::uint64_t size_bytes = 0;
   for (const WorkflowEdge& edge : workflow.edges) size_bytes += edge.size_bytes;

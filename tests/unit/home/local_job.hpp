@@ -76,7 +76,7 @@ class LocalJob {
     plan->graph = std::make_shared<const detail::Fragment>(std::move(graph));
     plan->shards = options_.shards;
     plan->shard_of = options_.shard_of;
-    plan->shard_of.resize(plan->graph->tasks.size());
+    plan->shard_of.resize(plan->graph->size());
     plan->representation = options_.representation;
     plan->inline_bytes_max = options_.inline_bytes_max;
     plan_ = plan;
@@ -622,20 +622,15 @@ class LocalJob {
       report.missing_inputs.push_back(work.row);
     } else {
       const detail::Fragment& fragment = box.table.fragment_of(about);
-      const detail::TaskDraft& draft = box.table.draft_of(about);
-      const Part& part = box.table.part(about.part);
-      std::vector<detail::Code> predicates;
-      for (std::uint32_t i = part.first_out[about.task]; i < part.first_out[about.task + 1]; ++i) {
-        const detail::Edge& edge = fragment.edges[part.out[i]];
-        if (edge.kind == detail::EdgeKind::conditional) predicates.push_back(fragment.codes[edge.predicate]);
-      }
-      Ended ended = run_kernel({about.id,
+      const detail::TaskKind& kind = fragment.kind(about.task);
+      const std::vector<detail::Code> predicates = box.table.predicates_of(about);
+      Ended ended = run_kernel({box.table.id(about),
                                 {box.home.epoch(), attempt},
                                 box.table.name_of(about),
                                 1,
-                                fragment.codes[draft.code],
-                                draft.returns,
-                                draft.call,
+                                fragment.codes[kind.code],
+                                kind.returns,
+                                kind.call,
                                 nullptr,
                                 false,
                                 views,
@@ -721,8 +716,8 @@ class LocalJob {
       for (auto& [shard, box] : process.homes) {
         for (RowIndex row = 0; row < box->table.size(); ++row) {
           if (box->table[row].ghost) continue;
-          const std::string why = box->home.explain(box->table[row].id);
-          if (!why.ends_with("settled")) text += "\n  " + to_string(box->table[row].id) + " " + why;
+          const std::string why = box->home.explain(box->table.id(row));
+          if (!why.ends_with("settled")) text += "\n  " + to_string(box->table.id(row)) + " " + why;
         }
       }
     }

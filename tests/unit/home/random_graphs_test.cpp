@@ -45,8 +45,8 @@ std::vector<std::uint32_t> shards_of(const detail::Fragment& fragment, std::uint
   // A save group lies in one shard, and a task that may call an actor lies with it: here all of them may.
   const bool together = !fragment.actors.empty();
   const auto one = static_cast<std::uint32_t>(random.below(shards));
-  for (const detail::TaskDraft& task : fragment.tasks) {
-    const bool call = task.call != detail::CallKind::ordinary;
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) {
+    const bool call = fragment.kind(task).call != detail::CallKind::ordinary;
     shard_of.push_back(together && call ? one : static_cast<std::uint32_t>(random.below(shards)));
   }
   return shard_of;
@@ -115,7 +115,7 @@ Checked check(std::uint64_t seed, Representation representation, Circumstances c
     if (ran.task.origin == 0 && !ran.again) ++attempts[ran.task];
   }
   for (const TaskId task : all) {
-    if (program.graph().fragment.tasks[task.index].call != detail::CallKind::ordinary) continue;
+    if (program.graph().fragment.kind(task.index).call != detail::CallKind::ordinary) continue;
     INFO("seed " << seed << ", task " << task.index);
     REQUIRE(attempts[task] == expected.tasks[task.index].attempts);
   }

@@ -152,7 +152,7 @@ TEST_CASE("a kernel that does not return costs its lane, not the others' work") 
     dag::Attempt made;
     made.task = {0, task};
     made.id = {{1, 1}, 1};
-    made.code = fragment.codes[fragment.tasks[task].code];
+    made.code = fragment.codes[fragment.kind(task).code];
     return made;
   };
   lanes.start(attempt(0), dag::normal, done);

@@ -66,7 +66,7 @@ struct LongKernel {
     dag::Attempt attempt;
     attempt.job = {1};
     attempt.task = {0, 0};
-    attempt.code = fragment.codes[fragment.tasks[0].code];
+    attempt.code = fragment.codes[fragment.kind(0).code];
     lanes.start(std::move(attempt), dag::Priority::normal, [this](dag::Ended&&) { ended = true; });
     while (!running) std::this_thread::yield();
   }
@@ -135,7 +135,7 @@ TEST_CASE("many lanes on one bell: each row finds one, and a peer that rings for
       dag::Attempt attempt;
       attempt.job = {1};
       attempt.task = {0, i};
-      attempt.code = fragment.codes[fragment.tasks[0].code];
+      attempt.code = fragment.codes[fragment.kind(0).code];
       lanes.start(std::move(attempt), dag::Priority::normal, [&](dag::Ended&&) { ++ended; });
       if (i % 5 != 0) continue;
       const auto until = Clock::now() + patience;

@@ -95,12 +95,12 @@ class TwoProcesses {
         if (state == RowState::ended) continue;
         if (text.size() > 2000) break;
         if (table[row].ghost) {
-          const RowIndex original = there.find(table[row].id);
+          const RowIndex original = there.find(table.id(row));
           if (there.word(original).state != RowState::ended) continue;
-          text += "\n  not heard of: " + to_string(table[row].id) + " which " +
-                  other.home->explain(table[row].id) + (there[original].told ? ", told by a lane" : "");
+          text += "\n  not heard of: " + to_string(table.id(row)) + " which " +
+                  other.home->explain(table.id(row)) + (there[original].told ? ", told by a lane" : "");
         } else if (state != RowState::waiting) {
-          text += "\n  " + to_string(table[row].id) + " " + side->home->explain(table[row].id);
+          text += "\n  " + to_string(table.id(row)) + " " + side->home->explain(table.id(row));
         }
       }
     }

@@ -2,6 +2,7 @@
 // code that is not there.
 #include <catch2/catch.hpp>
 
+#include "dag/detail/builder.hpp"
 #include "libdag/base/random.hpp"
 #include "tests/golden/samples.hpp"
 
@@ -40,8 +41,13 @@ TEST_CASE("a graph is whole when it arrives") {
   const auto& message = std::get<message::JobCreate>(std::get<JobMessage>(back->operations[0]));
   const auto whole = samples::graph();
   const detail::Fragment &got = *message.plan->graph, &sent = *whole;
-  CHECK(got.tasks == sent.tasks);
+  CHECK(got.task_kinds == sent.task_kinds);
+  CHECK(got.kinds == sent.kinds);
+  CHECK(got.first_edge == sent.first_edge);
   CHECK(got.edges == sent.edges);
+  CHECK(got.conditions == sent.conditions);
+  CHECK(got.first_literal == sent.first_literal);
+  CHECK(got.task_literals == sent.task_literals);
   CHECK(got.arguments == sent.arguments);
   CHECK(got.codes == sent.codes);
   CHECK(got.names == sent.names);
@@ -53,10 +59,30 @@ TEST_CASE("a graph is whole when it arrives") {
   for (std::size_t i = 0; i < got.literals.size(); ++i) CHECK(got.literals[i].same_bytes(sent.literals[i]));
 }
 
+TEST_CASE("a graph of nothing but tasks and edges is taken, however large") {
+  const std::uint32_t tasks = GENERATE(10u, 1000u, 10'000u);
+  const auto back = said(create([&](JobPlan& plan, detail::Fragment& graph) {
+    detail::Builder builder;
+    for (std::uint32_t task = 0; task < tasks; ++task) {
+      builder.add_task("t", {graph.codes[0]}, true, Effects::pure);
+      for (std::uint32_t before = 1; before <= 3 && before <= task; ++before) {
+        builder.add_edge(task - before, task, detail::EdgeKind::strong);
+      }
+    }
+    graph = builder.sealed();
+    plan.shard_of.assign(tasks, 0);
+  }));
+  REQUIRE(back);
+  const auto& message = std::get<message::JobCreate>(std::get<JobMessage>(back->operations[0]));
+  CHECK(message.plan->graph->size() == tasks);
+}
+
 TEST_CASE("a graph whose indices lead nowhere is refused") {
-  CHECK_THAT(why(said(create([](JobPlan&, detail::Fragment& graph) { graph.tasks[0].code = 9; }))),
-             Catch::Contains("the code of task 0"));
-  CHECK_THAT(why(said(create([](JobPlan&, detail::Fragment& graph) { graph.edges[0].predecessor = 9; }))),
+  CHECK_THAT(why(said(create([](JobPlan&, detail::Fragment& graph) { graph.kinds[0].code = 9; }))),
+             Catch::Contains("the code of kind 0"));
+  CHECK_THAT(why(said(create([](JobPlan&, detail::Fragment& graph) {
+               graph.edges[0] = {9, {}};
+             }))),
              Catch::Contains("an edge of task 1"));
   CHECK_THAT(why(said(create([](JobPlan& plan, detail::Fragment&) {
                plan.shard_of = {0, 1, 0};

@@ -52,7 +52,7 @@ TEST_CASE("a submission arrives whole") {
   CHECK(got.launch == samples::launch());
   CHECK(got.detached);
   REQUIRE(got.graph);
-  CHECK(got.graph->tasks == samples::graph()->tasks);
+  CHECK(got.graph->kinds == samples::graph()->kinds);
   CHECK(got.graph->edges == samples::graph()->edges);
 }
 

@@ -47,7 +47,7 @@ class Builder {
   template <class Change>
   void change_policy(std::uint32_t task, Change&& change) {
     open();
-    Policy policy = draft_.policies[draft_.tasks[task].policy];
+    Policy policy = policy_of(task);
     change(policy);
     set_policy(task, policy);
   }
@@ -57,8 +57,9 @@ class Builder {
   const std::shared_ptr<const Fragment>& seal() const;
   /// A copy of it.
   Fragment sealed() const { return *seal(); }
-  const Fragment& draft() const { return sealed_ ? *sealed_ : draft_; }
-  bool empty() const { return draft().tasks.empty(); }
+  /// How many tasks there are.
+  std::uint32_t size() const { return (sealed_ ? *sealed_ : draft_).size(); }
+  bool empty() const { return size() == 0; }
   /// Distinguishes builders, also after one is gone, so a handle of another graph is noticed.
   std::uint64_t serial() const { return serial_; }
 
@@ -72,8 +73,12 @@ class Builder {
   }
   void go_on();
   void add_argument(ArgumentKind kind, std::uint32_t first, std::uint32_t count, std::uint32_t quorum);
+  void add_literal_argument(std::uint32_t literal);
+  bool last_is_open() const;
+  void close_last() const;
   std::uint32_t next_in_edge();
   void add_in_edge(std::uint32_t predecessor, EdgeKind kind);
+  const Policy& policy_of(std::uint32_t task) const;
   void set_policy(std::uint32_t task, const Policy& policy);
 
   // The graph is in one of the two: in `sealed_` while that is set. Sealing changes nothing that can be seen.

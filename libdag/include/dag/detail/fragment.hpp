@@ -3,8 +3,10 @@
 // pointers between tasks; the order of adding is kept. Builder (graph.hpp) fills it; libdag/graph checks,
 // ranks and draws it; homes make rows of it; the wire carries it.
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,13 +57,42 @@ enum class EdgeKind : std::uint8_t { strong, weak, conditional };
 struct Edge {
   std::uint32_t predecessor = none;
   std::uint32_t successor = none;
-  std::uint32_t predicate = none;  ///< index into codes; conditional edges only
   EdgeKind kind = EdgeKind::strong;
   bool operator==(const Edge&) const = default;
 };
 
+/// The other end of an edge, and of which kind it is: as they are kept, because a graph has more of them than
+/// of anything else.
+class EdgeEnd {
+ public:
+  static constexpr std::uint32_t tasks_max = std::uint32_t{1} << 30;
+
+  EdgeEnd() = default;
+  EdgeEnd(std::uint32_t task, EdgeKind kind) : bits_(task | static_cast<std::uint32_t>(kind) << 30) {}
+  std::uint32_t task() const { return bits_ & (tasks_max - 1); }
+  EdgeKind kind() const { return static_cast<EdgeKind>(bits_ >> 30); }
+  /// For the wire.
+  std::uint32_t bits() const { return bits_; }
+  static EdgeEnd of(std::uint32_t bits) {
+    EdgeEnd end;
+    end.bits_ = bits;
+    return end;
+  }
+  bool operator==(const EdgeEnd&) const = default;
+
+ private:
+  std::uint32_t bits_ = 0;
+};
+
+/// A conditional edge, by its place among all edges, and the index of its predicate's code.
+struct Condition {
+  std::uint32_t edge = none;
+  std::uint32_t code = none;
+  bool operator==(const Condition&) const = default;
+};
+
 enum class ArgumentKind : std::uint8_t {
-  literal,  ///< `first` is an index into literals
+  literal,  ///< `first` is one of the task's own literals, counted from its first
   input,    ///< `first` is one of the task's in-edges, counted from its first
   maybe,    ///< as input, absent when the predecessor did not finish
   gather,   ///< `count` in-edges from `first`
@@ -91,18 +122,18 @@ struct ActorRef {
   bool operator==(const ActorRef&) const = default;
 };
 
-struct TaskDraft {
+/// What tasks have in common that differ in nothing but their literals and in whom they wait for: most graphs
+/// have few kinds of tasks, and many of each.
+struct TaskKind {
   std::uint32_t code = none;
   std::uint32_t name = 0;
   std::uint32_t policy = 0;
   std::uint32_t first_argument = 0;
   std::uint16_t argument_count = 0;
   CallKind call = CallKind::ordinary;
-  bool returns = false;          ///< has an output
-  std::uint32_t actor = none;    ///< actor of the job whose call this is: index in the submitted graph
-  std::uint32_t first_edge = 0;  ///< in-edges, contiguous once sealed
-  std::uint32_t edge_count = 0;
-  bool operator==(const TaskDraft&) const = default;
+  bool returns = false;        ///< has an output
+  std::uint32_t actor = none;  ///< actor of the job whose call this is: index in the submitted graph
+  bool operator==(const TaskKind&) const = default;
 };
 
 /// A job actor: a plain object of the user's, whose calls are tasks in a chain.
@@ -116,11 +147,21 @@ struct ActorDraft {
 };
 
 struct Fragment {
-  std::vector<TaskDraft> tasks;
-  std::vector<Edge> edges;  ///< sealed: sorted by successor, in the order of adding
-  std::vector<Argument> arguments;
+  /// Per task: which of `kinds`.
+  std::vector<std::uint32_t> task_kinds;
+  std::vector<TaskKind> kinds;
+  /// Per task, and one more: where its in-edges begin in `edges`.
+  std::vector<std::uint32_t> first_edge;
+  /// The predecessors of each task, task by task, in the order of adding.
+  std::vector<EdgeEnd> edges;
+  std::vector<Condition> conditions;  ///< sorted by edge
+  std::vector<Argument> arguments;    ///< of `kinds`
   std::vector<Code> codes;
   std::vector<Blob> literals;
+  /// Per task, and one more: where its literals begin in `task_literals`. Empty when no task has any.
+  std::vector<std::uint32_t> first_literal;
+  /// Which of `literals` the tasks' literal arguments are, task by task.
+  std::vector<std::uint32_t> task_literals;
   std::vector<std::string> names;
   std::vector<Policy> policies;
   std::vector<ActorDraft> actors;
@@ -128,6 +169,39 @@ struct Fragment {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> mentions;
   /// Groups of actors that are saved, and rolled back, together: indices of actors, per group.
   std::vector<std::vector<std::uint32_t>> save_groups;
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(task_kinds.size()); }
+  const TaskKind& kind(std::uint32_t task) const { return kinds[task_kinds[task]]; }
+  const std::string& name(std::uint32_t task) const { return names[kind(task).name]; }
+  const Policy& policy(std::uint32_t task) const { return policies[kind(task).policy]; }
+  std::span<const Argument> arguments_of(std::uint32_t task) const {
+    const TaskKind& of = kind(task);
+    return {arguments.data() + of.first_argument, of.argument_count};
+  }
+  const Blob& literal(std::uint32_t task, const Argument& argument) const {
+    return literals[task_literals[first_literal[task] + argument.first]];
+  }
+  std::span<const EdgeEnd> in_edges(std::uint32_t task) const {
+    return {edges.data() + first_edge[task], first_edge[task + 1] - first_edge[task]};
+  }
+  std::uint32_t edge_count(std::uint32_t task) const { return first_edge[task + 1] - first_edge[task]; }
+  /// Calls `visit` with every edge, and with its place among all.
+  template <class Visit>
+  void each_edge(Visit&& visit) const {
+    std::uint32_t place = 0;
+    for (std::uint32_t task = 0; task < size(); ++task) {
+      for (; place < first_edge[task + 1]; ++place) {
+        visit(Edge{edges[place].task(), task, edges[place].kind()}, place);
+      }
+    }
+  }
+  /// Of a conditional edge, by its place.
+  const Code& predicate(std::uint32_t edge) const {
+    const auto at =
+        std::lower_bound(conditions.begin(), conditions.end(), edge,
+                         [](const Condition& one, std::uint32_t wanted) { return one.edge < wanted; });
+    return codes[at->code];
+  }
 };
 
 }  // namespace dag::detail
