@@ -72,7 +72,7 @@ struct HomeOptions {
   std::uint64_t seed = 0;
   /// Digests are taken of outputs that leave the process, and of all outputs of job actors' calls.
   bool several_processes = false;
-  std::size_t digest_at_once_max = dag::digest_at_once_max;
+  std::size_t digest_at_once_bytes_max = dag::digest_at_once_bytes_max;
   /// For the simulator's own test: which rule is broken on purpose.
   Planted planted = Planted::nothing;
   /// A rollback of job actors that comes to nothing this often stops the job.

@@ -103,7 +103,7 @@ OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
   // Who holds the record without us must be able to tell whether it still counts.
   if (options.several_processes && !about.ghost) record.inputs = inputs_of(row);
   if (record.digest == 0 && options.several_processes && blob &&
-      blob.size_bytes() <= options.digest_at_once_max) {
+      blob.size_bytes() <= options.digest_at_once_bytes_max) {
     record.digest = digest_of(blob);
     Fact& known = fact_of(row);
     known.attempt = record.attempt;
@@ -123,7 +123,7 @@ OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
 /// Whether the digest of this output of the row's, which is in its slot, is to be taken behind.
 bool Home::Impl::needs_digest(RowIndex row, const Blob& output) const {
   if (!options.several_processes && !is_call(row)) return false;
-  return !table[row].ghost && output.size_bytes() > options.digest_at_once_max;
+  return !table[row].ghost && output.size_bytes() > options.digest_at_once_bytes_max;
 }
 
 /// Of a row that ended: whether nothing is left to be done about the digest of its output. Sees to it that it

@@ -233,7 +233,7 @@ bool Runner::on_ended(dag::Ended ended, Instant now) {
   const bool stands_for_itself = !lend.attempt.stands_for;
   // A run that makes a value again is compared with the first one as soon as it ends.
   record.digest_follows =
-      ended.output && stands_for_itself && record.size_bytes > options_.digest_at_once_max;
+      ended.output && stands_for_itself && record.size_bytes > options_.digest_at_once_bytes_max;
   if (ended.output && !record.digest_follows) record.digest = digest_of(ended.output);
   if (record.size_bytes <= plan_->inline_bytes_max) record.value = ended.output;
   record.grew = ended.spawned != nullptr;

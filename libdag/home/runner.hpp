@@ -35,7 +35,7 @@ struct RunnerOptions {
   std::uint32_t fetches_max = 64;
   /// A question that is not answered is asked again after this time.
   Duration ask_again = std::chrono::milliseconds(500);
-  std::size_t digest_at_once_max = dag::digest_at_once_max;
+  std::size_t digest_at_once_bytes_max = dag::digest_at_once_bytes_max;
 };
 
 /// The bytes of an output that bring() asked for, or why they cannot be had.

@@ -15,7 +15,7 @@ std::uint64_t digest_of(const Blob& blob);
 
 /// Digests of larger outputs are taken behind their hand-over, beside everything else: some microseconds are
 /// not worth that.
-inline constexpr std::size_t digest_at_once_max = 64 * 1024;
+inline constexpr std::size_t digest_at_once_bytes_max = 64 * 1024;
 
 /// The same digest, taken a piece at a time by a thread that has other things to do.
 class DigestInPieces {

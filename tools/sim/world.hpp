@@ -257,7 +257,7 @@ class World {
     process.life = {ProcessId{index}, Incarnation{incarnation}};
     process.up = true;
     RunnerOptions options{process.life, options_.planted};
-    if (options_.digests_behind) options.digest_at_once_max = 0;
+    if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
     process.runner = std::make_unique<Runner>(options, plan_, sink());
     process.door = std::make_unique<Door>(process.life);
     if (options_.steal && options_.processes > 1 && (index > 0 || options_.cell_runs))
@@ -628,7 +628,7 @@ class World {
     options.seed = options_.seed + shard;
     options.several_processes = options_.processes > 1;
     options.planted = options_.planted;
-    if (options_.digests_behind) options.digest_at_once_max = 0;
+    if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
     auto& box = process.homes[shard];
     std::unique_ptr<HomePlacement> placement;
     const std::uint64_t placement_seed = options_.seed + 17 * shard + epoch.count;

@@ -314,7 +314,7 @@ class LocalJob {
     process.life = life;
     process.up = true;
     RunnerOptions options{life};
-    if (options_.digests_behind) options.digest_at_once_max = 0;
+    if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
     process.runner = std::make_unique<Runner>(options, plan_, records_);
     process.door = std::make_unique<Door>(life);
   }
@@ -429,7 +429,7 @@ class LocalJob {
     options.self = process.life;
     options.seed = options_.seed;
     options.several_processes = options_.processes > 1;
-    if (options_.digests_behind) options.digest_at_once_max = 0;
+    if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
     auto& box = process.homes[shard];
     std::unique_ptr<HomePlacement> placement;
     if (options_.changing_loads) {
