@@ -1,0 +1,454 @@
+// Processes, what they send each other, and what the network does with it.
+
+#include <algorithm>
+
+#include "libdag/graph/partition.hpp"
+#include "libdag/wire/envelope.hpp"
+#include "tools/sim/changing_loads.hpp"
+#include "tools/sim/world.hpp"
+
+namespace dag::sim {
+
+World::World(WorldOptions options, Program& program)
+    : options_(options),
+      program_(program),
+      random_(options.seed * 2 + 1),
+      faults_(options.seed * 3 + 7),
+      rings_(options.seed) {
+  auto plan = std::make_shared<JobPlan>();
+  plan->job = JobId{7};
+  plan->name = "sim";
+  plan->graph = std::make_shared<const detail::Fragment>(program.graph().fragment);
+  plan->shards = options.shards;
+  plan->shard_of = options.shards == 1 ? std::vector<std::uint32_t>(plan->graph->size(), 0)
+                                       : partition(*plan->graph, options.shards);
+  plan->representation = options.representation;
+  plan->inline_bytes_max = options.inline_bytes_max;
+  plan->seed = options.seed;
+  plan_ = plan;
+  trace_.print = options.trace;
+  std::vector<Life> lives;
+  for (std::uint32_t i = 0; i < options.processes; ++i) {
+    processes_.push_back(std::make_unique<Process>());
+    processes_[i]->life = {ProcessId{i}, Incarnation{0}};
+    if (i > 0 && options.workers_late) {
+      come_up_after(millis(1, 100), i);
+    } else {
+      start_process(i, 1);
+      lives.push_back(life_of(i));
+    }
+  }
+  cell_ = std::make_unique<Cell>(CellOptions{life_of(0), options.seed, options.cell_runs}, plan_, sink());
+  cell_->begin(lives, {}, now());
+  cell_->follow(ClientId{1}, {}, now());
+  std::vector<TaskId> wanted;
+  for (std::uint32_t task = 0; task < plan_->graph->size(); ++task) {
+    if (random_.chance(0.3)) wanted.push_back({0, task});
+  }
+  if (options.client_fetches) fetched_.insert(wanted.begin(), wanted.end());
+  cell_->keep(wanted, now());
+  drain_cell();
+  plan_faults();
+  if (options_.cancels) plan_cancel();
+}
+
+World::~World() = default;
+
+void World::run() {
+  std::uint64_t count = 0;
+  while (!over()) {
+    if (events_.empty()) throw Violation("nothing is left to happen, and the job has not ended: " + stuck());
+    if (events_.next_at() > options_.calm_at + options_.patience) {
+      throw Violation("the job did not end in time: " + stuck());
+    }
+    if (++count > options_.events_max) throw Violation("too many events: " + stuck());
+    events_.run_one();
+    if (touched_ != nullptr) {
+      if (count % 4 == 0 || count < 200) check(*touched_);
+      touched_ = nullptr;
+    }
+  }
+  events = count;
+  check_result();
+}
+
+// ---- Processes
+
+void World::start_process(std::uint32_t index, std::uint32_t incarnation) {
+  Process& process = *processes_[index];
+  process = Process{};
+  process.life = {ProcessId{index}, Incarnation{incarnation}};
+  process.up = true;
+  RunnerOptions options{process.life, options_.planted};
+  if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
+  process.runner = std::make_unique<Runner>(options, plan_, sink());
+  process.door = std::make_unique<Door>(process.life);
+  if (options_.steal && options_.processes > 1 && (index > 0 || options_.cell_runs))
+    look_for_work(process.life);
+  if (options_.rings) make_rings(process.life);
+}
+
+// ---- Faults
+
+void World::plan_cancel() {
+  Random random(options_.seed * 23 + 7);
+  const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
+  const std::uint64_t at = random.chance(0.5) ? random.below(span / 2) : random.below(span / 100 + 1);
+  std::vector<TaskId> tasks;
+  if (random.chance(0.3)) {
+    for (std::uint32_t task = 0; task < plan_->graph->size(); ++task) {
+      if (random.chance(0.3)) tasks.push_back({0, task});
+    }
+  }
+  events_.at(Instant{Duration(at)}, [this, tasks] {
+    if (over()) return;
+    ++seen["cancelled by somebody"];
+    cell_->cancel(tasks, now());
+    drain_cell();
+  });
+}
+
+void World::plan_faults() {
+  if (options_.processes < 2) return;
+  for (std::uint32_t i = 0; i < options_.deaths; ++i) {
+    const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
+    // Half of them early, when there is most to lose.
+    const std::uint64_t at = faults_.chance(0.5) ? faults_.below(span) : faults_.below(span / 20);
+    const auto victim = static_cast<std::uint32_t>(1 + faults_.below(options_.processes - 1));
+    events_.at(Instant{Duration(at)}, [this, victim] { die(victim); });
+  }
+  if (!options_.all_die) return;
+  const auto at = faults_.below(static_cast<std::uint64_t>(options_.calm_at.since_start.count()) / 4);
+  for (std::uint32_t victim = 1; victim < options_.processes; ++victim) {
+    const Duration later = std::chrono::microseconds(faults_.below(3000));
+    events_.at(Instant{Duration(at)} + later, [this, victim] { die(victim); });
+  }
+}
+
+void World::die(std::uint32_t index) {
+  Process& process = *processes_[index];
+  if (!process.up || over()) return;
+  const Life life = process.life;
+  const bool zombie = faults_.chance(options_.zombies);
+  ++seen[zombie ? "declared dead alive" : "died"];
+  if (zombie) {
+    cell_->on_life_down(life, now());
+    drain_cell();
+    events_.after(millis(1, 200), [this, index, life] {
+      if (processes_[index]->up && processes_[index]->life == life) gone(index);
+    });
+    return;
+  }
+  gone(index);
+  events_.after(millis(1, 150), [this, life] {
+    cell_->on_life_down(life, now());
+    drain_cell();
+  });
+}
+
+void World::gone(std::uint32_t index) {
+  Process& process = *processes_[index];
+  const Life old = process.life;
+  process = Process{};
+  process.life = old;
+  if (!options_.rejoin) return;
+  come_up_after(millis(160, 600), index);
+}
+
+void World::come_up_after(Duration pause, std::uint32_t index) {
+  events_.after(pause, [this, index] {
+    if (over()) return;
+    start_process(index, processes_[index]->life.incarnation.value + 1);
+    ++seen["came up"];
+    cell_->on_life_up(life_of(index), now());
+    drain_cell();
+  });
+}
+
+// ---- Network
+
+void World::send(Life from, Life to, const JobMessage& message) {
+  ++seen[std::string(name(message))];
+  const bool calm = now() >= options_.calm_at;
+  if (from.process == to.process) {
+    events_.after(std::chrono::microseconds(1), [this, from, to, message] { deliver(from, to, message); });
+    return;
+  }
+  const JobMessage arriving = through_bytes(message);
+  const int copies = !calm && random_.chance(options_.repeated) ? 2 : 1;
+  for (int i = 0; i < copies; ++i) {
+    Duration pause = std::chrono::microseconds(30 + random_.below(300));
+    if (!calm && random_.chance(options_.late)) pause += millis(1, 300);
+    // What was on its way when its sender died may be lost.
+    const bool lost_with_sender = random_.chance(0.5);
+    events_.after(pause, [this, from, to, arriving, lost_with_sender] {
+      if (lost_with_sender && find(from) == nullptr) return;
+      deliver(from, to, arriving);
+    });
+  }
+}
+
+JobMessage World::through_bytes(const JobMessage& message) {
+  constexpr std::size_t message_bytes_max = std::size_t{1}
+                                            << 29;  // What is larger than a frame goes in pieces.
+  wire::Envelope envelope;
+  envelope.operations = {message};
+  const auto frame = wire::encode(envelope, message_bytes_max);
+  if (!frame) throw Violation(std::string(name(message)) + " cannot be sent: " + frame.error().what);
+  auto arrived = wire::decode(frame->bytes(), message_bytes_max);
+  if (!arrived) throw Violation(std::string(name(message)) + " is refused: " + arrived.error().what);
+  return std::get<JobMessage>(std::move(arrived->operations.at(0)));
+}
+
+void World::trace_message(const char* what, Life from, Life to, const JobMessage& message) {
+  if (!options_.trace) return;
+  std::string line = std::to_string(now().since_start.count()) + " " + what + " " + to_string(from) + " -> " +
+                     to_string(to) + " " + std::string(name(message));
+  if (const auto named = shard_epoch_of(message)) {
+    line += " shard " + std::to_string(named->shard) + " epoch " + to_string(named->epoch);
+  }
+  const auto add = [&](const OutputName& output) {
+    line += " " + to_string(output.task) + to_string(output.attempt);
+  };
+  std::visit(
+      [&]<class M>(const M& any) {
+        if constexpr (requires { any.record; }) add(any.record.name());
+        if constexpr (requires { any.name; }) add(any.name);
+        if constexpr (requires { any.attempt; }) add({any.attempt.task, any.attempt.id});
+        if constexpr (requires { any.names; }) {
+          for (const OutputName& output : any.names) add(output);
+        }
+        if constexpr (requires { any.had; }) {
+          for (const auto& had : any.had) add(had.record.name());
+          line += " running";
+          for (const auto& running : any.running) add(running.name);
+        }
+        if constexpr (std::is_same_v<M, message::Settled>) {
+          line += " " + std::to_string(any.from) + "-" + std::to_string(any.to);
+        }
+        if constexpr (requires { any.rows_open; }) {
+          line += " number " + std::to_string(any.number) + " open " + std::to_string(any.rows_open);
+        }
+        if constexpr (requires { any.tried; }) {
+          for (const auto& [task, failed] : any.tried) {
+            line += " tried " + to_string(task) + " " + std::to_string(failed);
+          }
+        }
+        if constexpr (requires { any.version; }) line += " version " + std::to_string(any.version);
+      },
+      message);
+  std::puts(line.c_str());
+}
+
+void World::deliver(Life from, Life to, const JobMessage& message) {
+  trace_message("at", from, to, message);
+  Process* process = find(to);
+  if (process == nullptr || over()) return;
+  const auto epoch_here = [&](std::uint32_t shard) -> std::optional<Epoch> {
+    const auto found = process->homes.find(shard);
+    if (found == process->homes.end()) return std::nullopt;
+    return found->second->home.epoch();
+  };
+  switch (process->door->judge(from, message, process->state, epoch_here)) {
+    case Admission::drop:
+      ++seen["refused at the door"];
+      return;
+    case Admission::wait:
+      ++seen["waited at the door"];
+      process->door->hold(from, message);
+      return;
+    case Admission::deliver:
+      break;
+  }
+  if (const auto* state = std::get_if<message::JobState>(&message)) {
+    on_state(*process, *state);
+  } else if (const auto* assign = std::get_if<message::Assign>(&message)) {
+    on_assign(*process, *assign);
+  } else if (const auto* steal = std::get_if<message::StealRequest>(&message)) {
+    on_steal(*process, from, steal->slots);
+  } else {
+    switch (recipient_of(message)) {
+      case Recipient::cell:
+        if (process->life.process.value == 0) {
+          cell_->on_message(from, message, now());
+          drain_cell();
+        }
+        break;
+      case Recipient::runner:
+        process->runner->on_message(from, message, now());
+        drain_runner(*process);
+        break;
+      case Recipient::home: {
+        const auto found = process->homes.find(shard_epoch_of(message)->shard);
+        if (found == process->homes.end()) break;
+        found->second->home.on_message(from, message, now());
+        drain_home(*process, *found->second);
+        break;
+      }
+      case Recipient::process:
+        break;
+    }
+  }
+}
+
+void World::on_state(Process& process, const message::JobState& state) {
+  if (state.version <= process.state.version) return;
+  const bool first = process.state.version == 0;
+  process.state = state;
+  process.door->on_state(state);
+  const Life life = process.life;
+  process.runner->on_state(state, now());
+  drain_runner(process);
+  for (auto& [shard, box] : process.homes) {
+    box->home.on_state(state, now());
+    drain_home(process, *box);
+  }
+  for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
+    const message::ShardHome& home = state.homes[shard];
+    if (first && home.home == life && home.epoch == Epoch{1, 1}) {
+      HomeBox& box = make_home(process, shard, home.epoch);
+      box.home.begin(state, now());
+      drain_home(process, box);
+    }
+  }
+  wake_waiting(process);
+}
+
+void World::on_assign(Process& process, const message::Assign& assign) {
+  for (const message::FirstTry& some : assign.first_try) {
+    for (const message::TaskBits& bits : some.tasks) {
+      bits.each([&](TaskId task) { named_only_.insert(task.index); });
+    }
+  }
+  if (!assign.first_try.empty()) ++seen["recorded by name only, and a home died"];
+  const message::ShardHome& home = process.state.homes[assign.shard];
+  if (home.home != process.life || home.epoch != assign.epoch || process.homes.contains(assign.shard)) return;
+  ++seen["recounted"];
+  HomeBox& box = make_home(process, assign.shard, assign.epoch);
+  box.home.recover(assign, process.state, now());
+  drain_home(process, box);
+  wake_waiting(process);
+}
+
+void World::wake_waiting(Process& process) {
+  for (auto& [from, message] : process.door->take_waiting()) {
+    events_.after(Duration{0},
+                  [this, from = from, to = process.life, message = message] { deliver(from, to, message); });
+  }
+}
+
+World::HomeBox& World::make_home(Process& process, std::uint32_t shard, Epoch epoch) {
+  if (!options_.cell_runs && process.life == life_of(0))
+    throw Violation("a home at a cell that only records");
+  HomeOptions options;
+  options.shard = shard;
+  options.epoch = epoch;
+  options.self = process.life;
+  options.seed = options_.seed + shard;
+  options.several_processes = options_.processes > 1;
+  options.planted = options_.planted;
+  if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
+  auto& box = process.homes[shard];
+  std::unique_ptr<HomePlacement> placement;
+  const std::uint64_t placement_seed = options_.seed + 17 * shard + epoch.count;
+  if (options_.by_finish) {
+    placement = std::make_unique<ChangingLoads>(placement_seed);
+  } else {
+    placement = std::make_unique<Spread>(placement_seed, options_.spread_actors && options_.processes > 1);
+  }
+  box = std::make_unique<HomeBox>(options, plan_, sink(), std::move(placement));
+  if (options_.rings) join_soon(process.life, shard);
+  return *box;
+}
+
+// ---- Effects
+
+void World::drain_cell() {
+  for (CellEffect& effect : cell_->take_effects()) {
+    if (auto* message = std::get_if<SendMessage>(&effect)) {
+      send(life_of(0), message->to, message->message);
+    } else if (auto* tell = std::get_if<TellClient>(&effect)) {
+      on_settled(*tell);
+    } else if (auto* end = std::get_if<JobEnded>(&effect)) {
+      if (std::exchange(ended_, true) && !end->stopped) throw Violation("the job ended twice");
+      stopped_ = end->stopped;
+    }
+  }
+}
+
+void World::drain_home(Process& process, HomeBox& box) {
+  const std::uint32_t shard = box.home.options().shard;
+  bool published = false;
+  for (HomeEffect& effect : box.home.take_effects()) {
+    if (auto* ready = std::get_if<MakeReady>(&effect)) {
+      process.queue.push_back({shard, ready->row, nullptr});
+    } else if (auto* start = std::get_if<StartAttempt>(&effect)) {
+      process.queue.push_back({shard, no_row, std::make_shared<Attempt>(std::move(start->attempt))});
+    } else if (auto* stop = std::get_if<StopAttempt>(&effect)) {
+      process.stopped.insert({stop->task, stop->id});
+    } else if (auto* message = std::get_if<SendMessage>(&effect)) {
+      send(process.life, message->to, message->message);
+    } else if (auto* publish = std::get_if<PublishOutput>(&effect)) {
+      process.runner->publish(publish->record, publish->bytes);
+      published = true;
+    }
+  }
+  if (published) drain_runner(process);
+  touched_ = &box;
+  if (const auto at = box.home.wake_at(); at && (!box.timer || *at < *box.timer || *box.timer < now())) {
+    box.timer = at;
+    events_.at(*at, [this, life = process.life, shard, at = *at] {
+      Process* mine = find(life);
+      if (mine == nullptr || !mine->homes.contains(shard)) return;
+      HomeBox& again = *mine->homes.at(shard);
+      if (again.timer == at) again.timer.reset();
+      again.home.on_time(now());
+      drain_home(*mine, again);
+    });
+  }
+  run_lanes(process);
+}
+
+void World::drain_runner(Process& process) {
+  for (RunnerEffect& effect : process.runner->take_effects()) {
+    if (auto* start = std::get_if<StartAttempt>(&effect)) {
+      process.queue.push_back({0, no_row, std::make_shared<Attempt>(std::move(start->attempt))});
+    } else if (auto* stop = std::get_if<StopAttempt>(&effect)) {
+      process.stopped.insert({stop->task, stop->id});
+    } else if (auto* message = std::get_if<SendMessage>(&effect)) {
+      if (auto* report = std::get_if<message::Report>(&message->message)) {
+        for (auto& [shard, box] : process.homes) box->home.vouch(*report);
+      }
+      send(process.life, message->to, message->message);
+    } else if (auto* brought = std::get_if<Brought>(&effect)) {
+      on_brought(*brought);
+    } else if (auto* digest = std::get_if<TakeDigest>(&effect)) {
+      digest_later(process.life, digest->name, digest_of(digest->bytes));
+    }
+  }
+  if (const auto at = process.runner->wake_at();
+      at && (!process.runner_timer || *at < *process.runner_timer || *process.runner_timer < now())) {
+    process.runner_timer = at;
+    events_.at(*at, [this, life = process.life, at = *at] {
+      Process* mine = find(life);
+      if (mine == nullptr) return;
+      if (mine->runner_timer == at) mine->runner_timer.reset();
+      mine->runner->on_time(now());
+      drain_runner(*mine);
+    });
+  }
+  run_lanes(process);
+}
+
+void World::digest_later(Life life, OutputName name, std::uint64_t digest) {
+  ++seen["digest taken behind"];
+  const Duration pause = random_.chance(0.5) ? millis(0, 1) : millis(0, 50);
+  events_.after(pause, [this, life, name, digest] {
+    Process* mine = find(life);
+    if (mine == nullptr) return;
+    mine->runner->on_digest(name, digest);
+    drain_runner(*mine);
+  });
+}
+
+}  // namespace dag::sim

@@ -1,0 +1,185 @@
+// What must hold at every step, and at the end.
+
+#include <algorithm>
+
+#include "libdag/graph/outcome_rules.hpp"
+#include "tools/sim/world.hpp"
+
+namespace dag::sim {
+
+// ---- Checks
+
+void World::check(HomeBox& box) const {
+  const RowTable& table = box.table;
+  for (RowIndex row = 0; row < table.size(); ++row) {
+    const Row& about = table[row];
+    const Word word = table.word(row);
+    if (about.ghost || word.state == RowState::ended) continue;
+    std::uint32_t open = 0;
+    const Part& part = table.part(about.part);
+    for (const detail::EdgeEnd end : part.fragment->in_edges(about.task)) {
+      if (table.word(part.row_of(end.task())).state != RowState::ended) ++open;
+    }
+    if (word.state == RowState::waiting) {
+      // An edge whose predecessor ended on a lane, but is not a strong one, is satisfied a little later.
+      if (word.open < open) {
+        throw Violation("row " + to_string(table.id(row)) +
+                        " has an edge that was satisfied twice: " + std::to_string(word.open) + " open, " +
+                        std::to_string(open) + " predecessors to end");
+      }
+    } else if (open > 0) {
+      throw Violation("row " + to_string(table.id(row)) + " was started before its predecessors had ended");
+    }
+  }
+}
+
+void World::on_settled(const TellClient& tell) {
+  const TaskId task = tell.record.task;
+  attempts_[task] = tell.record.attempt;
+  if (!settled_.emplace(task, Settled{tell.record.outcome, std::nullopt}).second) {
+    throw Violation("task " + to_string(task) + " was settled twice");
+  }
+  if (!cancel_after.empty()) {
+    cell_->cancel({cancel_after.begin(), cancel_after.end()}, now());
+    cancel_after.clear();
+  }
+  if (tell.record.outcome != Outcome::finished) return;
+  const bool returns = plan_->graph->kind(task.index).returns;
+  if (fetched_.contains(task) && returns) return fetch_later(tell);
+  if (tell.record.value) {
+    settled_[task].value = detail::from_blob<std::uint64_t>(tell.record.value);
+    check_value(task);
+  } else if (tell.record.digest != 0) {
+    check_digest(task, tell.record.digest);
+  } else if (const auto known = left_.find({task, tell.record.attempt}); returns && known != left_.end()) {
+    settled_[task].value = known->second;  // Recorded by its name only: what that attempt left.
+    check_value(task);
+  }
+}
+
+void World::fetch_later(const TellClient& tell) {
+  ++fetches_planned_;
+  events_.after(random_.chance(0.5) ? Duration{0} : millis(0, 1000), [this, tell] {
+    --fetches_planned_;
+    ++fetches_open_;
+    ++seen[ended_ ? "fetched after the end" : "fetched"];
+    Process& mine = *processes_[0];
+    mine.runner->bring(tell.record.task.index, tell.record, tell.holders, now());
+    drain_runner(mine);
+  });
+}
+
+void World::on_brought(const Brought& brought) {
+  --fetches_open_;
+  if (brought.lost && options_.varying && brought.lost->code == ErrorCode::not_reproducible) {
+    stopped_ = brought.lost;  // See check_result. Of a job that had ended the cell does not say it.
+    return;
+  }
+  if (brought.lost) throw Violation("an output was lost: " + brought.lost->message());
+  settled_[brought.name.task].value = detail::from_blob<std::uint64_t>(brought.bytes);
+  check_value(brought.name.task);
+}
+
+void World::check_consistency() const {
+  const detail::Fragment& fragment = *plan_->graph;
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) {
+    const test::RandomTask& kernel = program_.graph().tasks[task];
+    if (fragment.kind(task).call != detail::CallKind::ordinary) continue;
+    const Settled& settled = settled_.at({0, task});
+    std::vector<EdgeResult> edges;
+    const auto in_edges = fragment.in_edges(task);
+    for (std::uint32_t i = 0; i < in_edges.size(); ++i) {
+      const Settled& from = settled_.at({0, in_edges[i].task()});
+      EdgeResult result{in_edges[i].kind(), from.outcome, true};
+      if (result.kind == detail::EdgeKind::conditional && from.outcome == Outcome::finished) {
+        result.condition = test::holds(fragment.predicate(fragment.first_edge[task] + i),
+                                       from.value ? detail::to_blob(*from.value) : Blob());
+      }
+      edges.push_back(result);
+    }
+    const Decision decision = decide(fragment.policy(task).join, edges, fragment.arguments_of(task));
+    const bool ran = settled.outcome == Outcome::finished || settled.outcome == Outcome::failed;
+    const bool right = decision == Decision::run    ? ran || kernel.spawns != test::none
+                       : decision == Decision::skip ? settled.outcome == Outcome::skipped
+                                                    : settled.outcome == Outcome::cancelled;
+    if (!right) {
+      throw Violation("task " + std::to_string(task) + " settled as " + std::string(name(settled.outcome)) +
+                      ", which does not follow from what it rests on");
+    }
+    const bool becomes =
+        kernel.spawns != test::none && program_.graph().spawned[kernel.spawns].becomes != test::none;
+    if (settled.outcome != Outcome::finished || !settled.value || becomes) continue;
+    std::uint64_t value = kernel.salt;
+    bool made_again = made_unlike(task);
+    for (const detail::Argument& argument : fragment.arguments_of(task).subspan(1)) {
+      value = test::mixed(value, argument.count);
+      for (std::uint32_t k = 0; k < argument.count; ++k) {
+        const std::uint32_t from = in_edges[argument.first + k].task();
+        made_again = made_again || made_unlike(from);
+        const Settled& input = settled_.at({0, from});
+        value = test::mixed(value, input.value ? *input.value : test::absent_value);
+      }
+    }
+    if (varies(kernel.salt)) value = varied(value, attempts_.at({0, task}));
+    if (value != *settled.value && !made_again) {
+      throw Violation("task " + std::to_string(task) +
+                      " settled with a value that its settled inputs do not give");
+    }
+  }
+}
+
+void World::check_digest(TaskId task, std::uint64_t digest) const {
+  const test::Expected* right = expected(task);
+  if (right == nullptr || !right->value) return;
+  if (digest != digest_of(detail::to_blob(*right->value))) {
+    throw Violation("task " + to_string(task) + " has another digest than the oracle says");
+  }
+}
+
+void World::check_result() {
+  // A value that was used and is gone cannot be had again: that is the honest end of such a job.
+  if (options_.varying && stopped_ && stopped_->code == ErrorCode::not_reproducible) {
+    ++seen["stopped: not reproducible"];
+    return;
+  }
+  if (stopped_) throw Violation("the job was stopped: " + stopped_->message());
+  for (std::uint32_t task = 0; task < plan_->graph->size(); ++task) {
+    const auto found = settled_.find({0, task});
+    if (found == settled_.end()) throw Violation("task " + std::to_string(task) + " was never settled");
+    const test::Expected* right = expected({0, task});
+    if (right != nullptr && check_outcomes && found->second.outcome != right->outcome) {
+      throw Violation("task " + std::to_string(task) + " was " + std::string(name(found->second.outcome)) +
+                      ", the oracle says " + std::string(name(right->outcome)));
+    }
+  }
+  if (options_.varying && !options_.cancels) check_consistency();
+  for (const auto& process : processes_) {
+    if (process->up && process->door->waiting() > 1000) throw Violation("a door with a queue");
+  }
+}
+
+std::string World::stuck() {
+  std::string text;
+  for (const auto& process : processes_) {
+    if (!process->up) continue;
+    text += "\n  " + to_string(process->life) + " state " + std::to_string(process->state.version) + ", " +
+            std::to_string(process->runner->attempts_now()) + " attempts taken, " +
+            std::to_string(process->queue.size()) + " queued, " + std::to_string(process->lanes_busy) +
+            " lanes busy, " + std::to_string(process->door->waiting()) + " at the door";
+    for (const auto& [shard, box] : process->homes) {
+      text += "\n    shard " + std::to_string(shard) + " epoch " + to_string(box->home.epoch()) +
+              (box->home.recounting() ? " recounting" : "") + ", rows_open " +
+              std::to_string(cell_->counts().open);
+      for (RowIndex row = 0; row < box->table.size(); ++row) {
+        const Row& about = box->table[row];
+        if (about.ghost) continue;
+        const std::string why = box->home.explain(box->table.id(row));
+        if (why.ends_with("settled")) continue;
+        text += "\n      " + to_string(box->table.id(row)) + " " + why;
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace dag::sim

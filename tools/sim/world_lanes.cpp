@@ -1,0 +1,423 @@
+// What runs kernels: lanes, the rings between them, stealing.
+
+#include <algorithm>
+
+#include "tools/sim/world.hpp"
+
+namespace dag::sim {
+
+// ---- Rings
+
+void World::make_rings(Life life) {
+  for (const auto& other : processes_) {
+    if (!other->up || other->life == life || !rings_.may_join(life, other->life)) continue;
+    join_after(rings_.soon(), life, other->life);
+    join_after(rings_.soon(), other->life, life);
+    if (rings_.chance(0.9)) continue;
+    // One side finds that the other writes what cannot be; the other hears of that a little later.
+    const Duration pause = std::chrono::milliseconds(3) + 30 * rings_.soon();
+    part_after(pause, life, other->life);
+    part_after(pause + rings_.soon(), other->life, life);
+  }
+}
+
+void World::join_after(Duration pause, Life self, Life peer) {
+  events_.after(pause, [this, self, peer] {
+    if (find(self) == nullptr || find(peer) == nullptr) return;
+    rings_.join(self, peer);
+    tell_reach(self);
+  });
+}
+
+void World::part_after(Duration pause, Life self, Life peer) {
+  events_.after(pause, [this, self, peer] {
+    if (find(self) == nullptr || !rings_.joined(self, peer)) return;
+    ++seen["ring given up"];
+    rings_.part(self, peer);
+    tell_reach(self);
+  });
+}
+
+void World::join_soon(Life life, std::uint32_t shard) {
+  events_.after(Duration{0}, [this, life, shard] {
+    Process* mine = find(life);
+    if (mine == nullptr || !mine->homes.contains(shard)) return;
+    HomeBox& box = *mine->homes.at(shard);
+    box.home.on_reach(rings_.reach(life), now());
+    drain_home(*mine, box);
+  });
+}
+
+void World::tell_reach(Life life) {
+  Process* mine = find(life);
+  for (auto& [shard, box] : mine->homes) {
+    box->home.on_reach(rings_.reach(life), now());
+    drain_home(*mine, *box);
+  }
+}
+
+bool World::write_ring(Life from, const Route& route, EdgeNews&& news) {
+  if (!rings_.joined(from, route.home) && route.home != from) return false;
+  const auto at = rings_.write(from, route.home, now());
+  if (!at) return false;
+  ++seen[route.home == from ? "told by a lane here" : "told by a lane through a ring"];
+  // Not flushed yet when the writer dies, or read in time.
+  const bool lost_with_writer = rings_.chance(0.5);
+  events_.at(*at, [this, from, to = route.home, news = std::move(news), lost_with_writer]() mutable {
+    if (lost_with_writer && find(from) == nullptr) return;
+    read_ring(from, to, std::move(news));
+  });
+  return true;
+}
+
+void World::read_ring(Life from, Life to, EdgeNews news) {
+  Process* process = find(to);
+  if (process == nullptr || over()) return;
+  if (from != to && !rings_.joined(to, from)) {
+    if (rings_.given_up(to, from)) return;
+    // It lies in the ring until somebody here looks.
+    events_.after(std::chrono::milliseconds(1), [this, from, to, news = std::move(news)]() mutable {
+      read_ring(from, to, std::move(news));
+    });
+    return;
+  }
+  const auto found = process->homes.find(news.shard);
+  // Now and then the gate is closed, or no lane is there to read.
+  if (found == process->homes.end() || rings_.chance(0.05)) {
+    ++seen["ring news for a home"];
+    return deliver(from, to, as_message(std::move(news)));
+  }
+  HomeBox& box = *found->second;
+  RowIndex ghost = no_row;
+  const Arrival arrival = end_ghost(
+      box.table, news, ghost,
+      [&](RowIndex ready) {
+        process->queue.push_back({news.shard, ready, nullptr});
+      },
+      [&](RowIndex held) { box.report.decide.push_back(held); },
+      options_.planted == Planted::old_news_by_lanes);
+  if (arrival == Arrival::false_news) throw Violation("a lane told what no lane can mean");
+  if (arrival == Arrival::for_home) {
+    ++seen["ring news for a home"];
+    return deliver(from, to, as_message(std::move(news)));
+  }
+  ++seen["ghost ended by a lane"];
+  box.report.ghosts.push_back(ghost);
+  touched_ = &box;
+  report_later(*process, box);
+  run_lanes(*process);
+}
+
+// ---- Lanes
+
+void World::run_lanes(Process& process) {
+  if (!options_.cell_runs && process.life == life_of(0) && !process.queue.empty()) {
+    throw Violation("work at a cell that only records");
+  }
+  while (process.lanes_busy < options_.lanes && !process.queue.empty()) {
+    const std::size_t at = random_.below(process.queue.size());
+    Work work = std::move(process.queue[at]);
+    process.queue.erase(process.queue.begin() + static_cast<std::ptrdiff_t>(at));
+    if (work.attempt != nullptr) {
+      begin_attempt(process, work);
+    } else {
+      begin_row(process, work);
+    }
+  }
+}
+
+Duration World::kernel_time() {
+  const double dice = random_.unit();
+  return std::chrono::microseconds(dice < 0.7    ? 5 + random_.below(200)
+                                   : dice < 0.97 ? random_.below(10'000)
+                                                 : random_.below(200'000));
+}
+
+std::uint32_t World::take_lane(Process& process, TaskId task, AttemptId id) {
+  ++process.lanes_busy;
+  std::uint32_t lane = 0;
+  while (process.running.contains(lane)) ++lane;
+  process.running[lane] = {task, id};
+  return lane;
+}
+
+bool World::leave_lane(Process* process, std::uint32_t lane, const KernelRun& run) {
+  if (process == nullptr) return false;
+  const std::uint32_t index = process->life.process.value;
+  if (run.crashes && options_.poison && index != 0) {
+    LifeEnd end{ProcessEnd::faulted, "signal 11", {}, lane};
+    for (const auto& [other, name] : process->running)
+      end.running.push_back({name.task, name.attempt, other});
+    ++seen["crashed"];
+    if (process->running.size() > 1) ++seen["crashed in company"];
+    const Life life = process->life;
+    gone(index);
+    events_.after(millis(0, 20), [this, life, end] {
+      cell_->on_life_down(life, now(), end);
+      drain_cell();
+    });
+    return false;
+  }
+  --process->lanes_busy;
+  process->running.erase(lane);
+  return true;
+}
+
+void World::check_tries(TaskId task, AttemptId id, std::uint32_t try_number) {
+  if (!options_.listened) return;
+  std::map<AttemptId, std::uint32_t>& known = tries_[task];
+  if (const auto over = trace_.started_over.find(task); over != trace_.started_over.end()) {
+    known.erase(known.begin(), known.upper_bound(over->second));
+    if (id <= over->second) return;
+  }
+  const auto here = known.emplace(id, try_number).first;
+  const auto later = std::next(here);
+  const bool right = (here == known.begin() || std::prev(here)->second <= try_number) &&
+                     (later == known.end() || try_number <= later->second);
+  if (!right) {
+    throw Violation("attempt " + to_string(task) + to_string(id) + " is said to be try " +
+                    std::to_string(try_number) + ", and others of the task say otherwise");
+  }
+}
+
+void World::check_effects(std::uint64_t salt, TaskId task, const std::vector<OutputName>& rests_on) const {
+  const Known* known = program_.find(salt);
+  if (known == nullptr) return;
+  const detail::Fragment& fragment = known->graph->fragment;
+  if (fragment.policy(known->task).effects != Effects::idempotent) return;
+  for (const OutputName& name : rests_on) {
+    if (name.task.origin != 0 && options_.shards == 1) continue;  // The cell does not remember those.
+    const auto settled = cell_->settled(name.task);
+    if (options_.processes > 1 && (!settled || settled->attempt != name.attempt)) {
+      throw Violation("task " + to_string(task) + " has effects and was started from " +
+                      to_string(name.task) + to_string(name.attempt) + ", which is not settled");
+    }
+  }
+}
+
+void World::begin_row(Process& process, const Work& work) {
+  HomeBox& box = *process.homes.at(work.shard);
+  const Next claim = box.table.apply(work.row, Claimed{});
+  if (claim.what != Do::run) return;
+  std::vector<Blob> blobs;
+  std::vector<detail::ArgumentView> views;
+  std::uint32_t missing = 0;
+  const std::uint32_t attempt = claim.word.attempt;
+  if (!box.table.gather_inputs(work.row, blobs, views, missing)) {
+    ++seen["missing inputs"];
+    box.table.apply(work.row, TakenBack{attempt});
+    box.report.missing_inputs.push_back(work.row);
+    report_later(process, box);
+    return;
+  }
+  const Row& about = box.table[work.row];
+  const AttemptId id{box.home.epoch(), attempt};
+  const TaskId task = box.table.id(about);
+  executed(task, id);
+  check_tries(task, id, 1);
+  const detail::Fragment& fragment = box.table.fragment_of(about);
+  const detail::TaskKind& kind = fragment.kind(about.task);
+  const Part& part = box.table.part(about.part);
+  const auto salt = detail::from_blob<std::uint64_t>(views.at(0).values[0]);
+  for (const detail::EdgeEnd end : fragment.in_edges(about.task)) {
+    const TaskId input = box.table.id(part.row_of(end.task()));
+    const auto settled = cell_->settled(input);
+    check_effects(salt, task, {{input, settled ? settled->attempt : AttemptId{}}});
+  }
+  auto run = std::make_shared<KernelRun>(run_kernel(program_, task, id, fragment.codes[kind.code],
+                                                    kind.returns, 1, views, nullptr,
+                                                    box.table.predicates_of(about), options_.varying));
+  if (run->ended.output) left_[{task, id}] = detail::from_blob<std::uint64_t>(run->ended.output);
+  const std::uint32_t lane = take_lane(process, task, id);
+  events_.after(kernel_time(),
+                [this, life = process.life, shard = work.shard, row = work.row, attempt, run, lane] {
+                  Process* mine = find(life);
+                  if (!leave_lane(mine, lane, *run)) return;
+                  const auto found = mine->homes.find(shard);
+                  if (found != mine->homes.end()) end_row(*mine, *found->second, row, attempt, *run);
+                  run_lanes(*mine);
+                });
+}
+
+void World::end_row(Process& process, HomeBox& box, RowIndex row, std::uint32_t attempt, KernelRun& run) {
+  Row& about = box.table[row];
+  const bool quick = run.ended.outcome == Outcome::finished && !run.ended.spawned && about.ends_by_itself;
+  if (quick && !random_.chance(0.05)) {  // Now and then the gate is closed.
+    if (box.table.apply(row, AttemptEnded{attempt, Outcome::finished}).what == Do::tell) {
+      about.output.store(run.ended.output);
+      const std::uint32_t shard = box.home.options().shard;
+      tell_others(box.table, row, attempt, run.ended.output, [&](const Route& route, EdgeNews&& news) {
+        return write_ring(process.life, route, std::move(news));
+      });
+      box.table.satisfy_local_strong(
+          row,
+          [&](RowIndex ready) {
+            process.queue.push_back({shard, ready, nullptr});
+          },
+          [&](RowIndex held) { box.report.decide.push_back(held); });
+      box.report.quick.push_back({row, attempt, std::chrono::microseconds(1)});
+    }
+  } else {
+    SlowEnd slow{row, attempt, std::move(run.ended)};
+    slow.ended.task = box.table.id(row);
+    box.report.slow.push_back(std::move(slow));
+  }
+  report_later(process, box);
+}
+
+void World::report_later(Process& process, HomeBox& box) {
+  if (box.report_under_way) return;
+  box.report_under_way = true;
+  events_.after(std::chrono::microseconds(random_.below(400)),
+                [this, life = process.life, shard = box.home.options().shard] {
+                  Process* mine = find(life);
+                  if (mine == nullptr || !mine->homes.contains(shard)) return;
+                  HomeBox& there = *mine->homes.at(shard);
+                  there.report_under_way = false;
+                  LaneReport report = std::exchange(there.report, {});
+                  LaneReport second;
+                  for (std::size_t i = 0; i < report.quick.size();) {
+                    if (random_.chance(0.3)) {
+                      second.quick.push_back(report.quick[i]);
+                      report.quick.erase(report.quick.begin() + static_cast<std::ptrdiff_t>(i));
+                    } else {
+                      ++i;
+                    }
+                  }
+                  if (rings_.chance(0.3)) std::swap(second.ghosts, report.ghosts);
+                  if (!second.empty()) std::shuffle(second.quick.begin(), second.quick.end(), random_);
+                  std::shuffle(report.quick.begin(), report.quick.end(), random_);
+                  there.home.on_lanes(std::move(report), now());
+                  drain_home(*mine, there);
+                  if (!second.empty()) {
+                    events_.after(std::chrono::microseconds(random_.below(300)), [this, life, shard, second] {
+                      Process* later = find(life);
+                      if (later == nullptr || !later->homes.contains(shard)) return;
+                      later->homes.at(shard)->home.on_lanes(second, now());
+                      drain_home(*later, *later->homes.at(shard));
+                    });
+                  }
+                });
+}
+
+void World::begin_attempt(Process& process, const Work& work) {
+  const Attempt& attempt = *work.attempt;
+  if (process.stopped.contains({attempt.task, attempt.id})) return;
+  executed(attempt.task, attempt.id);
+  if (!attempt.stands_for) {
+    check_effects(detail::from_blob<std::uint64_t>(attempt.blobs.at(0)), attempt.task, attempt.inputs);
+  }
+  auto run = std::make_shared<KernelRun>();
+  std::vector<detail::ArgumentView> views;
+  const Blob* next = attempt.blobs.data();
+  std::uint32_t total = 0;
+  for (const std::uint32_t count : attempt.counts) {
+    views.push_back({next, count});
+    next += count;
+    total += count;
+  }
+  if (total != attempt.blobs.size()) throw Violation("an attempt with other inputs than arguments");
+  for (const OutputName& name : attempt.inputs) {
+    if (!name.attempt) throw Violation("an attempt names an input that has not ended");
+  }
+  if (!attempt.stands_for && !attempt.restore_from) {
+    check_tries(attempt.task, attempt.id, attempt.try_number);
+  }
+  void* self = nullptr;
+  void* made = nullptr;
+  if (attempt.call == detail::CallKind::create) {
+    self = &made;
+  } else if (attempt.call != detail::CallKind::ordinary) {
+    const auto found = process.actors.find(attempt.actor);
+    const bool right = found != process.actors.end() && (found->second.first == attempt.generation ||
+                                                         options_.planted == Planted::generation_ignored);
+    if (!right) {
+      if (!process.stopped.contains({attempt.task, attempt.id})) ++seen["object not here"];
+      run->ended.task = attempt.task;
+      run->ended.id = attempt.id;
+      run->ended.outcome = Outcome::failed;
+      run->ended.error = Error{ErrorCode::output_lost, "the object is not here"};
+      const std::uint32_t lane = take_lane(process, attempt.task, attempt.id);
+      events_.after(kernel_time(), [this, life = process.life, run, lane] { end_attempt(life, *run, lane); });
+      return;
+    }
+    self = found->second.second.get();
+  }
+  if (attempt.call == detail::CallKind::create && attempt.restore_from) {
+    ++seen["restored"];
+    const detail::ArgumentView saved{&attempt.restore_from, 1};
+    detail::Call call;
+    call.arguments = &saved;
+    call.argument_count = 1;
+    call.self = self;
+    reinterpret_cast<detail::Thunk>(const_cast<void*>(attempt.actor_code.restore.thunk))(call);
+    run->ended.task = attempt.task;
+    run->ended.id = attempt.id;
+  } else {
+    // A run again has no more tries to fail; it succeeded once.
+    const std::uint32_t try_number = attempt.stands_for || attempt.restore_from ? 1000 : attempt.try_number;
+    *run =
+        run_kernel(program_, attempt.task, attempt.id, attempt.code, attempt.returns, try_number, views, self,
+                   attempt.predicates, options_.varying && attempt.call == detail::CallKind::ordinary);
+  }
+  if (made != nullptr) {
+    process.actors[attempt.actor] = {attempt.generation, std::shared_ptr<void>(made, [](void* object) {
+                                       delete static_cast<test::ActorState*>(object);
+                                     })};
+  }
+  if (attempt.stands_for) ++seen["run again"];
+  const std::uint32_t lane = take_lane(process, attempt.task, attempt.id);
+  events_.after(kernel_time(), [this, life = process.life, run, lane] { end_attempt(life, *run, lane); });
+}
+
+void World::end_attempt(Life life, KernelRun& run, std::uint32_t lane) {
+  Process* mine = find(life);
+  if (!leave_lane(mine, lane, run)) return;
+  if (!mine->runner->on_ended(run.ended, now())) {
+    for (auto& [shard, box] : mine->homes) {
+      if (box->home.on_ended(run.ended, now())) {
+        drain_home(*mine, *box);
+        break;
+      }
+    }
+  } else {
+    drain_runner(*mine);
+  }
+  run_lanes(*mine);
+}
+
+// ---- Stealing
+
+void World::look_for_work(Life life) {
+  events_.after(millis(1, 8), [this, life] {
+    Process* mine = find(life);
+    if (mine == nullptr || over()) return;
+    if (mine->queue.empty() && mine->lanes_busy < options_.lanes && mine->state.lives.size() > 1) {
+      const Life victim = mine->state.lives[random_.below(mine->state.lives.size())];
+      if (victim != life)
+        send(life, victim, message::StealRequest{plan_->job, options_.lanes - mine->lanes_busy});
+    }
+    look_for_work(life);
+  });
+}
+
+void World::on_steal(Process& process, Life thief, std::uint32_t slots) {
+  for (auto& [shard, box] : process.homes) {
+    std::vector<RowIndex> rows;
+    for (std::size_t i = 0; i < process.queue.size() && rows.size() < slots;) {
+      if (process.queue[i].attempt == nullptr && process.queue[i].shard == shard) {
+        rows.push_back(process.queue[i].row);
+        process.queue.erase(process.queue.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        ++i;
+      }
+    }
+    if (rows.empty()) continue;
+    ++seen["lent to a thief"];
+    box->home.lend(rows, thief, slots, now());
+    drain_home(process, *box);
+    return;
+  }
+}
+
+}  // namespace dag::sim
