@@ -3,6 +3,7 @@
 // What is dear there is not the work but the first touch of each page (0.2 to 1.5 us per 4 KiB, the latter on
 // virtual machines): pages are made large where the kernel allows, and none is touched for elements to come.
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -20,6 +21,18 @@ void make_room(std::vector<T>& values) {
   if (values.size() < values.capacity() || values.size() < large_bytes / sizeof(T)) return;
   values.reserve(values.size() * growth);
   use_large_pages(values.data(), values.capacity() * sizeof(T));
+}
+
+/// The same before `more` are appended at once.
+template <class T>
+void make_room_for(std::vector<T>& values, std::size_t more) {
+  const std::size_t needed = values.size() + more;
+  if (needed <= values.capacity()) return;
+  values.reserve(std::max(needed, values.capacity() * 2));
+  constexpr std::size_t large_bytes = std::size_t{4} << 20;
+  if (values.capacity() * sizeof(T) >= large_bytes) {
+    use_large_pages(values.data(), values.capacity() * sizeof(T));
+  }
 }
 
 }  // namespace dag

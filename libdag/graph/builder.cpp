@@ -2,105 +2,13 @@
 // policies, kinds of tasks, argument lists) and in which order edges lie. Whether the graph makes sense is
 // check.hpp's question.
 
-#include "dag/detail/builder.hpp"
-
-#include <array>
 #include <atomic>
-#include <functional>
-#include <map>
-#include <string>
-#include <unordered_map>
 
-#include "libdag/base/check.hpp"
 #include "libdag/base/large_pages.hpp"
+#include "libdag/graph/builder_index.hpp"
 
 namespace dag::detail {
 namespace {
-
-std::size_t mixed(std::size_t seed, std::uint64_t value) {
-  const std::uint64_t z = (seed ^ value) * 0x9E3779B97F4A7C15ULL;
-  return static_cast<std::size_t>(z ^ (z >> 32));
-}
-
-struct CodeHash {
-  std::size_t operator()(const Code& code) const {
-    return mixed(std::hash<const void*>()(code.thunk), std::hash<const void*>()(code.function));
-  }
-};
-
-struct NameHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
-};
-
-std::uint64_t bits(const std::optional<std::chrono::nanoseconds>& duration) {
-  return duration ? static_cast<std::uint64_t>(duration->count()) : ~std::uint64_t{0};
-}
-
-// Replayed workflows state another duration for each of their tasks, so finding a policy must not be a
-// search.
-struct PolicyHash {
-  std::size_t operator()(const Policy& policy) const {
-    std::size_t seed = std::hash<double>()(policy.needs.cpus);
-    seed = mixed(seed, policy.needs.gpus);
-    seed = mixed(seed, policy.needs.memory);
-    seed = mixed(seed, policy.retry.attempts);
-    seed = mixed(seed, static_cast<std::uint64_t>(policy.retry.backoff.count()));
-    seed = mixed(seed, static_cast<std::uint64_t>(policy.priority) |
-                           static_cast<std::uint64_t>(policy.effects) << 8 |
-                           static_cast<std::uint64_t>(policy.join) << 16);
-    seed = mixed(seed, bits(policy.timeout));
-    seed = mixed(seed, bits(policy.deadline));
-    return mixed(seed, bits(policy.takes));
-  }
-};
-
-struct KindHash {
-  std::size_t operator()(const TaskKind& kind) const {
-    std::size_t seed = mixed(kind.code, kind.name);
-    seed = mixed(seed, kind.policy | std::uint64_t{kind.first_argument} << 32);
-    seed = mixed(seed, kind.argument_count | static_cast<std::uint64_t>(kind.call) << 16 |
-                           std::uint64_t{kind.returns} << 24);
-    return mixed(seed, kind.actor);
-  }
-};
-
-std::uint32_t size32(std::size_t size) {
-  DAG_CHECK(size < none);
-  return static_cast<std::uint32_t>(size);
-}
-
-/// The index of a value among those added before; a new one is appended to `values`.
-template <class Value, class Hash>
-class Interned {
- public:
-  template <class Key>
-  std::uint32_t index_of(std::vector<Value>& values, const Key& key) {
-    if (last_ != none && values[last_] == key) return last_;
-    auto at = table_.find(key);
-    if (at == table_.end()) {
-      at = table_.emplace(Value(key), size32(values.size())).first;
-      values.push_back(at->first);
-    }
-    return last_ = at->second;
-  }
-  /// `values` are all there is, each another one.
-  void restart(const std::vector<Value>& values) {
-    table_.clear();
-    last_ = none;
-    for (const Value& value : values) table_.emplace(value, size32(table_.size()));
-  }
-
- private:
-  std::unordered_map<Value, std::uint32_t, Hash, std::equal_to<>> table_;
-  std::uint32_t last_ = none;
-};
-
-/// An edge to a task that was not the last one any more.
-struct LateEdge {
-  Edge edge;
-  std::uint32_t predicate = none;  ///< index into codes
-};
 
 /// Puts each behind the other in-edges of its task, in the order of adding.
 void add_late(Fragment& fragment, std::vector<LateEdge>& late) {
@@ -156,89 +64,6 @@ std::uint64_t next_serial() {
 
 }  // namespace
 
-struct Builder::Index {
-  /// What most tasks are: one of a few kernels under one of a few names.
-  struct Known {
-    Code code;
-    std::uint32_t code_index = none;
-    std::uint32_t name_index = none;
-    std::uint32_t kind = none;  ///< of the last task with both
-  };
-  /// A small cache before the tables: two of them in one place only cost time. The code comes by reference,
-  /// and what is appended per task is written field by field in its place: a struct that is put together and
-  /// copied at once costs more than all else here (its wide load waits for the narrow stores).
-  Known& known_of(Fragment& fragment, std::string_view name, const Code& code) {
-    // Names are mostly literals: where they lie tells them apart; that they are the same only their text
-    // does.
-    const std::uint64_t places = reinterpret_cast<std::uintptr_t>(code.thunk) ^
-                                 reinterpret_cast<std::uintptr_t>(code.function) * 3 ^
-                                 reinterpret_cast<std::uintptr_t>(name.data()) * 5;
-    Known& one = known[(places * 0x9E3779B97F4A7C15ULL) >> 60];
-    if (one.code == code && one.name_index != none && fragment.names[one.name_index] == name) return one;
-    meet(one, fragment, name, code);
-    return one;
-  }
-  [[gnu::noinline]] void meet(Known& one, Fragment& fragment, std::string_view name, const Code& code) {
-    const std::uint32_t code_index = codes.index_of(fragment.codes, code);
-    const std::uint32_t name_index = names.index_of(fragment.names, name);
-    one.code = code;
-    one.code_index = code_index;
-    one.name_index = name_index;
-    one.kind = none;
-  }
-  std::uint32_t plain_policy(Fragment& fragment, Effects effects) {
-    const std::uint32_t index = plain_policies[static_cast<std::size_t>(effects)];
-    return index != none ? index : meet(fragment, effects);
-  }
-  [[gnu::noinline]] std::uint32_t meet(Fragment& fragment, Effects effects) {
-    Policy policy;
-    policy.effects = effects;
-    return plain_policies[static_cast<std::size_t>(effects)] = policies.index_of(fragment.policies, policy);
-  }
-
-  /// Where a list of arguments equal to that from `first` to the end lies: `first` itself when there is none.
-  std::uint32_t alike(const std::vector<Argument>& arguments, std::uint32_t first) {
-    const std::uint32_t count = size32(arguments.size()) - first;
-    std::size_t hash = count;
-    for (std::uint32_t i = first; i < arguments.size(); ++i) {
-      const Argument& argument = arguments[i];
-      hash = mixed(hash, static_cast<std::uint64_t>(argument.kind) | std::uint64_t{argument.first} << 8);
-      hash = mixed(hash, argument.count | std::uint64_t{argument.quorum} << 32);
-    }
-    const auto [begin, end] = argument_lists.equal_range(hash);
-    for (auto list = begin; list != end; ++list) {
-      if (list->second.count == count && equal_lists(arguments, list->second.first, first, count)) {
-        return list->second.first;
-      }
-    }
-    argument_lists.emplace(hash, ArgumentList{first, count});
-    return first;
-  }
-  static bool equal_lists(const std::vector<Argument>& arguments, std::uint32_t a, std::uint32_t b,
-                          std::uint32_t count) {
-    return std::equal(arguments.begin() + a, arguments.begin() + a + count, arguments.begin() + b);
-  }
-
-  struct ArgumentList {
-    std::uint32_t first = 0, count = 0;
-  };
-  Interned<std::string, NameHash> names;
-  Interned<Code, CodeHash> codes;
-  Interned<Policy, PolicyHash> policies;
-  Interned<TaskKind, KindHash> kinds;
-  std::array<Known, 16> known = {};
-  std::array<std::uint32_t, 3> plain_policies = {none, none, none};     // by their effects
-  std::unordered_multimap<std::size_t, ArgumentList> argument_lists;    // by what they hash to
-  std::map<std::uint32_t, std::uint32_t> last_call;                     // of each actor, in this fragment
-  std::unordered_map<const std::byte*, std::uint32_t> shared_literals;  // by where their bytes lie
-  /// The last task, until it is closed: what will be its kind.
-  TaskKind last;
-  Known* last_known = nullptr;
-  std::vector<LateEdge> late;
-  /// Every kind is that of a task, and they lie in the order of their use; every policy that of a kind.
-  bool kinds_sealed = true;
-};
-
 Builder::Builder() : index_(std::make_unique<Index>()), serial_(next_serial()) {}
 Builder::~Builder() = default;
 
@@ -286,15 +111,21 @@ const Policy& Builder::policy_of(std::uint32_t task) const {
 }
 
 void Builder::set_policy(std::uint32_t task, const Policy& policy) {
-  const std::uint32_t index = index_->policies.index_of(draft_.policies, policy);
-  index_->kinds_sealed = false;
   if (last_is_open() && task + 1 == draft_.size()) {
-    index_->last.policy = index;
+    index_->last.policy = index_->policies.index_of(draft_.policies, policy);
+    index_->kinds_sealed = false;
     return;
   }
-  TaskKind kind = draft_.kind(task);
-  kind.policy = index;
-  draft_.task_kinds[task] = index_->kinds.index_of(draft_.kinds, kind);
+  write_out_family_of(task);
+  draft_.task_kinds[task] = with_policy(draft_.task_kinds[task], policy);
+}
+
+/// The kind that differs from this one in its policy only.
+std::uint32_t Builder::with_policy(std::uint32_t kind, const Policy& policy) {
+  TaskKind changed = draft_.kinds[kind];
+  changed.policy = index_->policies.index_of(draft_.policies, policy);
+  index_->kinds_sealed = false;
+  return index_->kinds.index_of(draft_.kinds, changed);
 }
 
 std::uint32_t Builder::add_task(std::string_view name, Code code, bool returns, Effects effects) {
@@ -346,15 +177,18 @@ std::uint32_t Builder::next_in_edge() {
 }
 
 /// A value that several tasks share by reference (dag::Ref) is one literal: it goes to other processes once.
-void Builder::add_literal(Blob value) {
+void Builder::add_literal(Blob value) { add_literal_argument(literal_of(std::move(value))); }
+
+/// Its index.
+std::uint32_t Builder::literal_of(Blob value) {
   open();
   const std::uint32_t next = size32(draft_.literals.size());
   if (value.on_heap()) {  // Others are not shared: they lie nowhere, or in the Blob itself.
     const auto [at, fresh] = index_->shared_literals.try_emplace(value.bytes().data(), next);
-    if (!fresh) return add_literal_argument(at->second);
+    if (!fresh) return at->second;
   }
-  add_literal_argument(next);
   draft_.literals.push_back(std::move(value));
+  return next;
 }
 
 /// `literal` is its index.
@@ -408,6 +242,7 @@ void Builder::add_edge(std::uint32_t predecessor, std::uint32_t successor, EdgeK
   DAG_CHECK((kind == EdgeKind::conditional) == (predicate.thunk != nullptr));
   const std::uint32_t code =
       kind == EdgeKind::conditional ? index_->codes.index_of(draft_.codes, predicate) : none;
+  write_out_family_of(successor);
   if (successor + 1 != draft_.size()) {
     index_->late.push_back({{predecessor, successor, kind}, code});
     return;
@@ -460,6 +295,11 @@ const std::shared_ptr<const Fragment>& Builder::seal() const {
   if (!index_->kinds_sealed) {
     keep_used(draft_.kinds, [&](const auto& visit) {
       for (std::uint32_t& kind : draft_.task_kinds) visit(kind);
+      for (FamilyDraft& family : draft_.families) {
+        for (std::uint32_t& kind : family.kinds) {
+          if (kind != none) visit(kind);
+        }
+      }
     });
     keep_used(draft_.policies, [&](const auto& visit) {
       for (TaskKind& kind : draft_.kinds) visit(kind.policy);

@@ -73,7 +73,10 @@ const char* wrong_with_edge(const Fragment& fragment, EdgeEnd end) {
 }
 
 const char* wrong_with_argument(const Fragment& fragment, const Argument& argument, std::uint32_t task) {
-  if (argument.kind > ArgumentKind::quorum) return "the kind of an argument";
+  if (argument.kind > ArgumentKind::point) return "the kind of an argument";
+  if (argument.kind == ArgumentKind::point) {
+    return argument.count == 1 && fragment.family_of(task) != nullptr ? nullptr : "the point";
+  }
   if (argument.kind == ArgumentKind::literal) {
     if (fragment.first_literal.empty()) return "a literal argument";
     const std::uint32_t first = fragment.first_literal[task];
@@ -105,6 +108,18 @@ bool conditions_fit(const Fragment& fragment) {
     if (condition.edge != edge || condition.code >= fragment.codes.size()) return false;
   }
   return next == fragment.conditions.size();
+}
+
+/// They follow each other among the tasks.
+bool families_fit(const Fragment& fragment) {
+  std::uint64_t next = 0;
+  for (const detail::FamilyDraft& family : fragment.families) {
+    const std::uint64_t count = std::uint64_t{family.range.rows} * family.range.columns;
+    if (family.first_task < next || count == 0) return false;
+    next = family.first_task + count;
+    if (next > fragment.size()) return false;
+  }
+  return true;
 }
 
 Status check_policy(const Policy& policy) {
@@ -162,6 +177,7 @@ Status check_indices(const Fragment& fragment, std::uint32_t outer_actors) {
        fragment.first_literal.back() != fragment.task_literals.size())) {
     return broken("where literals begin");
   }
+  if (!families_fit(fragment)) return broken("where families lie");
   // In two rounds: what is asked of arguments leads to other tasks.
   for (std::uint32_t task = 0; task < tasks; ++task) {
     if (const char* what = wrong_with_task(fragment, task)) return broken(what, task);

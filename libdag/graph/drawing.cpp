@@ -135,7 +135,7 @@ class Draughtsman {
   std::vector<bool> data_edges(std::uint32_t task) const {
     std::vector<bool> data(fragment_.edge_count(task), false);
     for (const Argument& argument : fragment_.arguments_of(task)) {
-      if (argument.kind == ArgumentKind::literal) continue;
+      if (!is_input(argument.kind)) continue;
       std::fill_n(data.begin() + argument.first, argument.count, true);
     }
     return data;

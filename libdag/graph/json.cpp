@@ -39,8 +39,7 @@ const char* kind_name(detail::EdgeKind kind) {
 
 bool brings_argument(const Fragment& fragment, std::uint32_t task, std::uint32_t edge) {
   for (const Argument& argument : fragment.arguments_of(task)) {
-    if (argument.kind != ArgumentKind::literal && edge >= argument.first &&
-        edge - argument.first < argument.count) {
+    if (is_input(argument.kind) && edge >= argument.first && edge - argument.first < argument.count) {
       return true;
     }
   }

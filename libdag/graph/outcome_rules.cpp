@@ -51,7 +51,7 @@ Decision join_says(Join join, const Tally& edges) {
 }
 
 bool is_there(const Argument& argument, std::span<const EdgeResult> in_edges) {
-  if (argument.kind == ArgumentKind::literal || argument.kind == ArgumentKind::maybe) return true;
+  if (!is_input(argument.kind) || argument.kind == ArgumentKind::maybe) return true;
   DAG_CHECK(argument.first <= in_edges.size());
   DAG_CHECK(argument.count <= in_edges.size() - argument.first);
   const auto named = in_edges.subspan(argument.first, argument.count);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libdag/graph/family.hpp"
 #include "libdag/home/home_impl.hpp"
 
 namespace dag {
@@ -141,8 +142,8 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
     const auto in_edges = fragment.in_edges(about.task);
     for (const detail::Argument& argument : fragment.arguments_of(about.task)) {
       attempt.counts.push_back(argument.count);
-      if (argument.kind == ArgumentKind::literal) {
-        attempt.blobs.push_back(fragment.literal(about.task, argument));
+      if (!is_input(argument.kind)) {
+        attempt.blobs.push_back(argument_value(fragment, about.task, argument));
         continue;
       }
       for (std::uint32_t k = 0; k < argument.count; ++k) {

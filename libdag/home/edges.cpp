@@ -144,7 +144,7 @@ Error Home::Impl::skip_reason(RowIndex row, const std::vector<EdgeResult>& resul
   }
   // It was to run, but its arguments are not complete.
   for (const detail::Argument& argument : table.fragment_of(table[row]).arguments_of(table[row].task)) {
-    if (argument.kind == ArgumentKind::literal || argument.kind == ArgumentKind::maybe) continue;
+    if (!is_input(argument.kind) || argument.kind == ArgumentKind::maybe) continue;
     for (std::uint32_t k = 0; k < argument.count; ++k) look(predecessors[argument.first + k]);
   }
   return error;

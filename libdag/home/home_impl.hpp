@@ -394,7 +394,7 @@ class Home::Impl {
     const Part& part = table.part(about.part);
     const auto in_edges = part.fragment->in_edges(about.task);
     for (const detail::Argument& argument : part.fragment->arguments_of(about.task)) {
-      if (argument.kind == detail::ArgumentKind::literal) continue;
+      if (!is_input(argument.kind)) continue;
       for (const detail::EdgeEnd end : in_edges.subspan(argument.first, argument.count)) {
         visit(part.row_of(end.task()));
       }

@@ -82,9 +82,8 @@ Fact& Home::Impl::fact_of_ghost(RowIndex row) {
 bool Home::Impl::inputs_unknown(RowIndex ghost) const {
   if (!facts.at(ghost).named.empty()) return false;
   const auto arguments = table.fragment_of(table[ghost]).arguments_of(table[ghost].task);
-  return std::any_of(arguments.begin(), arguments.end(), [](const detail::Argument& argument) {
-    return argument.kind != detail::ArgumentKind::literal;
-  });
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [](const detail::Argument& argument) { return is_input(argument.kind); });
 }
 
 /// The epoch of a shard changes: what its ghosts' words count belongs to the one before.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libdag/graph/family.hpp"
+
 namespace dag {
 
 using detail::ArgumentKind;
@@ -173,8 +175,8 @@ bool RowTable::gather_inputs(RowIndex row, std::vector<Blob>& blobs, std::vector
   const std::span<const EdgeEnd> edges = fragment.in_edges(wanted.task);
   for (const detail::Argument& argument : arguments) {
     const Blob* first = blobs.data() + blobs.size();
-    if (argument.kind == ArgumentKind::literal) {
-      blobs.push_back(fragment.literal(wanted.task, argument));
+    if (!is_input(argument.kind)) {
+      blobs.push_back(argument_value(fragment, wanted.task, argument));
       views.push_back({first, 1});
       continue;
     }

@@ -26,6 +26,20 @@ struct Graph {
   edges @14 :List(UInt32);       # task by task, in the order of adding: the predecessor; the two highest bits: EdgeKind
   conditions @15 :List(UInt64);  # of each conditional edge: its place in `edges` in the high half, its predicate's code in the low one
   literalCounts @16 :List(UInt32);  # per task: its literals; empty when no task has any
+  families @17 :List(Family);    # in their order; the lists that are "per task" and "task by task" do not have their tasks
+}
+
+struct Family {
+  # Tasks that follow each other, one for each point of a range, row by row: a formula for what else would be written.
+  firstTask @0 :UInt32;
+  rows @1 :UInt32;
+  columns @2 :UInt32;
+  before @3 :List(UInt64);       # offsets of predecessors: rows in the high half, columns in the low one, as Int32
+  inputs @4 :List(UInt32);       # tasks that each of them waits for
+  eachInputs @5 :List(Bool);     # per input: the first of as many, for one each
+  literals @6 :List(UInt32);
+  kinds @7 :List(UInt32);        # plus one; by the number of predecessors in the family
+  writtenOut @8 :Bool;           # its tasks are in the lists like all others
 }
 
 enum EdgeKind {
@@ -65,6 +79,7 @@ struct Argument {                # kinds whose parameters are made alike share t
     maybe @2;
     gather @3;
     quorum @4;
+    point @5;                    # where in its family the task is
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libdag/graph/check.hpp"
+#include "libdag/graph/family.hpp"
 #include "libdag/wire/codec/records.hpp"
 
 namespace dag::wire {
@@ -58,7 +59,7 @@ void write_argument(schema::Argument::Builder to, const detail::Argument& argume
 }
 
 detail::Argument read_argument(schema::Argument::Reader from) {
-  if (from.getKind() > schema::Argument::Kind::QUORUM) throw Invalid{"Argument.kind is none we know"};
+  if (from.getKind() > schema::Argument::Kind::POINT) throw Invalid{"Argument.kind is none we know"};
   return {static_cast<detail::ArgumentKind>(from.getKind()), from.getFirst(), from.getCount(),
           from.getQuorum()};
 }
@@ -101,14 +102,6 @@ std::vector<std::uint32_t> read_numbers(Numbers32::Reader from, Reading& reading
   return values_from<std::uint32_t>(from);
 }
 
-/// `firsts` says where each one's part begins, and where the last one's ends.
-template <class Init>
-void write_counts(const std::vector<std::uint32_t>& firsts, Init&& init) {
-  if (firsts.size() < 2) return;
-  auto list = init(static_cast<unsigned>(firsts.size() - 1));
-  for (unsigned i = 0; i < list.size(); ++i) list.set(i, firsts[i + 1] - firsts[i]);
-}
-
 std::vector<std::uint32_t> read_firsts(Numbers32::Reader from, Reading& reading, const char* field) {
   reading.count_numbers(from.size(), limits::tasks_max, field);
   std::vector<std::uint32_t> firsts{0};
@@ -121,6 +114,195 @@ std::vector<std::uint32_t> read_firsts(Numbers32::Reader from, Reading& reading,
   }
   return firsts;
 }
+
+// ---- Tasks, and what there is of each -----------------------------------------------------------
+
+/// How much of a graph is written task by task; the rest is families.
+struct Sizes {
+  std::size_t tasks = 0, edges = 0, literals = 0;
+};
+Sizes written(const Fragment& graph) {
+  Sizes sizes;
+  each_written(graph, [&](std::uint32_t first, std::uint32_t end) {
+    sizes.tasks += end - first;
+    sizes.edges += graph.first_edge[end] - graph.first_edge[first];
+    if (!graph.first_literal.empty()) sizes.literals += graph.first_literal[end] - graph.first_literal[first];
+  });
+  return sizes;
+}
+
+void write_tasks(schema::Graph::Builder to, const Fragment& graph) {
+  const Sizes sizes = written(graph);
+  const auto length = [](std::size_t size) { return static_cast<unsigned>(size); };
+  auto kinds = to.initTaskKinds(length(sizes.tasks));
+  auto edge_counts = to.initEdgeCounts(length(sizes.tasks));
+  auto edges = to.initEdges(length(sizes.edges));
+  const bool literals = sizes.literals > 0;
+  auto literal_counts = to.initLiteralCounts(literals ? length(sizes.tasks) : 0);
+  auto task_literals = to.initTaskLiterals(length(sizes.literals));
+  unsigned task_at = 0, edge_at = 0, literal_at = 0;
+  each_written(graph, [&](std::uint32_t first, std::uint32_t end) {
+    for (std::uint32_t task = first; task < end; ++task, ++task_at) {
+      kinds.set(task_at, graph.task_kinds[task]);
+      edge_counts.set(task_at, graph.edge_count(task));
+      if (literals) literal_counts.set(task_at, graph.first_literal[task + 1] - graph.first_literal[task]);
+    }
+    for (std::uint32_t edge = graph.first_edge[first]; edge < graph.first_edge[end]; ++edge) {
+      edges.set(edge_at++, graph.edges[edge].bits());
+    }
+    if (!literals) return;
+    for (std::uint32_t i = graph.first_literal[first]; i < graph.first_literal[end]; ++i) {
+      task_literals.set(literal_at++, graph.task_literals[i]);
+    }
+  });
+}
+
+/// As in a Fragment, of the tasks that were written one by one.
+struct WrittenTasks {
+  std::vector<std::uint32_t> kinds;
+  std::vector<std::uint32_t> first_edge;
+  std::vector<detail::EdgeEnd> edges;
+  std::vector<std::uint32_t> first_literal;  ///< empty when there are none
+  std::vector<std::uint32_t> literals;
+};
+
+WrittenTasks read_tasks(schema::Graph::Reader from, Reading& reading) {
+  WrittenTasks tasks;
+  tasks.kinds = read_numbers(from.getTaskKinds(), reading, limits::tasks_max, "Graph.taskKinds");
+  tasks.first_edge = read_firsts(from.getEdgeCounts(), reading, "Graph.edgeCounts");
+  reading.count_numbers(from.getEdges().size(), limits::edges_max, "Graph.edges");
+  tasks.edges.reserve(from.getEdges().size());
+  for (const std::uint32_t bits : from.getEdges()) tasks.edges.push_back(detail::EdgeEnd::of(bits));
+  if (from.getLiteralCounts().size() > 0) {
+    tasks.first_literal = read_firsts(from.getLiteralCounts(), reading, "Graph.literalCounts");
+  }
+  tasks.literals = read_numbers(from.getTaskLiterals(), reading, limits::edges_max, "Graph.taskLiterals");
+  const bool literals = !tasks.first_literal.empty() || !tasks.literals.empty();
+  if (tasks.first_edge.size() != tasks.kinds.size() + 1 || tasks.first_edge.back() != tasks.edges.size() ||
+      (literals && (tasks.first_literal.size() != tasks.kinds.size() + 1 ||
+                    tasks.first_literal.back() != tasks.literals.size()))) {
+    throw Invalid{"the lists of tasks do not fit each other"};
+  }
+  return tasks;
+}
+
+/// Those from `first` up to `end`, behind the tasks that the graph has. It has no ends of the last one's
+/// edges and literals yet.
+void append(Fragment& graph, const WrittenTasks& tasks, std::size_t first, std::size_t end) {
+  const bool literals = !tasks.first_literal.empty() || !graph.first_literal.empty();
+  if (literals && graph.first_literal.empty()) graph.first_literal.assign(graph.size(), 0);
+  for (std::size_t task = first; task < end; ++task) {
+    graph.task_kinds.push_back(tasks.kinds[task]);
+    graph.first_edge.push_back(static_cast<std::uint32_t>(graph.edges.size()));
+    for (std::uint32_t i = tasks.first_edge[task]; i < tasks.first_edge[task + 1]; ++i) {
+      graph.edges.push_back(tasks.edges[i]);
+    }
+    if (!literals) continue;
+    graph.first_literal.push_back(static_cast<std::uint32_t>(graph.task_literals.size()));
+    if (tasks.first_literal.empty()) continue;
+    for (std::uint32_t i = tasks.first_literal[task]; i < tasks.first_literal[task + 1]; ++i) {
+      graph.task_literals.push_back(tasks.literals[i]);
+    }
+  }
+}
+
+/// Puts the written tasks and the families, of which none has tasks yet, one behind the other.
+void put_together(Fragment& graph, WrittenTasks&& tasks, Reading& reading) {
+  const bool expands = std::any_of(graph.families.begin(), graph.families.end(),
+                                   [](const auto& family) { return !family.written_out; });
+  if (!expands) {
+    graph.task_kinds = std::move(tasks.kinds);
+    graph.first_edge = std::move(tasks.first_edge);
+    graph.edges = std::move(tasks.edges);
+    graph.first_literal = std::move(tasks.first_literal);
+    graph.task_literals = std::move(tasks.literals);
+    return;
+  }
+  std::size_t next = 0;
+  for (const detail::FamilyDraft& family : graph.families) {
+    if (family.written_out) continue;
+    const std::size_t before = std::size_t{family.first_task} - graph.size();
+    if (family.first_task < graph.size() || before > tasks.kinds.size() - next) {
+      throw Invalid{"a family does not begin where it says"};
+    }
+    append(graph, tasks, next, next + before);
+    next += before;
+    if (const char* wrong = wrong_with_formula(family, graph.size(), graph.edges.size())) {
+      throw Invalid{std::string("a family is damaged: ") + wrong};
+    }
+    const std::size_t each = 1 + family.before.size() + family.inputs.size() + family.literals.size();
+    reading.count_expanded(family.size() * each);
+    expand(graph, family, [&](std::uint32_t count) {
+      const std::uint32_t kind = count < family.kinds.size() ? family.kinds[count] : detail::none;
+      if (kind == detail::none) throw Invalid{"a family's tasks are of no kind"};
+      return kind;
+    });
+  }
+  append(graph, tasks, next, tasks.kinds.size());
+  graph.first_edge.push_back(static_cast<std::uint32_t>(graph.edges.size()));
+  if (!graph.first_literal.empty()) {
+    graph.first_literal.push_back(static_cast<std::uint32_t>(graph.task_literals.size()));
+  }
+}
+
+// ---- Families -----------------------------------------------------------------------------------
+
+std::size_t family_words(const detail::FamilyDraft& family) {
+  return words_of<schema::Family> + family.before.size() + bits_words(family.inputs.size(), 32) +
+         bits_words(family.inputs.size(), 1) + bits_words(family.literals.size(), 32) +
+         bits_words(family.kinds.size(), 32);
+}
+
+void write_family(schema::Family::Builder to, const detail::FamilyDraft& family) {
+  to.setFirstTask(family.first_task);
+  to.setRows(family.range.rows);
+  to.setColumns(family.range.columns);
+  to.setWrittenOut(family.written_out);
+  write_list(
+      family.before, [&](unsigned count) { return to.initBefore(count); },
+      [](auto& list, unsigned i, Offset offset) {
+        list.set(i,
+                 joined(static_cast<std::uint32_t>(offset.rows), static_cast<std::uint32_t>(offset.columns)));
+      });
+  write_list(
+      family.inputs, [&](unsigned count) { return to.initInputs(count); },
+      [](auto& list, unsigned i, detail::FamilyDraft::Input input) { list.set(i, input.task); });
+  write_list(
+      family.inputs, [&](unsigned count) { return to.initEachInputs(count); },
+      [](auto& list, unsigned i, detail::FamilyDraft::Input input) { list.set(i, input.each); });
+  write_list(
+      family.literals, [&](unsigned count) { return to.initLiterals(count); },
+      [](auto& list, unsigned i, std::uint32_t literal) { list.set(i, literal); });
+  write_list(
+      family.kinds, [&](unsigned count) { return to.initKinds(count); },
+      [](auto& list, unsigned i, std::uint32_t kind) { list.set(i, plus_one(kind)); });
+}
+
+detail::FamilyDraft read_family(schema::Family::Reader from) {
+  detail::FamilyDraft family;
+  family.first_task = from.getFirstTask();
+  family.range = {from.getRows(), from.getColumns()};
+  family.written_out = from.getWrittenOut();
+  check_count(from.getBefore().size(), family_offsets_max, "Family.before");
+  for (const std::uint64_t both : from.getBefore()) {
+    family.before.push_back(
+        {static_cast<std::int32_t>(high_of(both)), static_cast<std::int32_t>(low_of(both))});
+  }
+  check_count(from.getInputs().size(), family_parameters_max, "Family.inputs");
+  if (from.getEachInputs().size() != from.getInputs().size()) {
+    throw Invalid{"Family.eachInputs does not fit Family.inputs"};
+  }
+  for (unsigned i = 0; i < from.getInputs().size(); ++i) {
+    family.inputs.push_back({from.getInputs()[i], from.getEachInputs()[i]});
+  }
+  check_count(from.getLiterals().size(), family_parameters_max, "Family.literals");
+  family.literals = values_from<std::uint32_t>(from.getLiterals());
+  check_count(from.getKinds().size(), family_offsets_max + 1, "Family.kinds");
+  for (const std::uint32_t kind : from.getKinds()) family.kinds.push_back(minus_one(kind));
+  return family;
+}
+
+// ---- Lists of structs ---------------------------------------------------------------------------
 
 /// A list of structs, each made by `read_one`.
 template <class Value, class List, class ReadOne>
@@ -136,8 +318,8 @@ std::vector<Value> read_list(List from, Reading& reading, std::size_t count_max,
 static_assert(static_cast<int>(detail::CallKind::save) == static_cast<int>(schema::Call::SAVE));
 static_assert(static_cast<int>(detail::EdgeKind::conditional) ==
               static_cast<int>(schema::EdgeKind::CONDITIONAL));
-static_assert(static_cast<int>(detail::ArgumentKind::quorum) ==
-              static_cast<int>(schema::Argument::Kind::QUORUM));
+static_assert(static_cast<int>(detail::ArgumentKind::point) ==
+              static_cast<int>(schema::Argument::Kind::POINT));
 
 }  // namespace
 
@@ -175,15 +357,16 @@ detail::CallKind read_call(schema::Call from) {
 }
 
 std::size_t words(const Fragment& graph) {
-  std::size_t words =
-      words_of<schema::Graph> + list_words<schema::TaskKind>(graph.kinds.size()) +
-      bits_words(graph.task_kinds.size(), 32) + bits_words(graph.size(), 32) +
-      bits_words(graph.edges.size(), 32) + graph.conditions.size() +
-      (graph.first_literal.empty() ? 0 : bits_words(graph.size(), 32)) +
-      list_words<schema::Argument>(graph.arguments.size()) + list_words<schema::Code>(graph.codes.size()) +
-      graph.literals.size() + graph.names.size() + list_words<schema::Policy>(graph.policies.size()) +
-      list_words<schema::Actor>(graph.actors.size()) + bits_words(graph.task_literals.size(), 32) +
-      graph.mentions.size() + graph.save_groups.size();
+  const Sizes sizes = written(graph);
+  std::size_t words = words_of<schema::Graph> + list_words<schema::TaskKind>(graph.kinds.size()) +
+                      2 * bits_words(sizes.tasks, 32) + bits_words(sizes.edges, 32) +
+                      graph.conditions.size() + (sizes.literals == 0 ? 0 : bits_words(sizes.tasks, 32)) +
+                      bits_words(sizes.literals, 32) + list_words<schema::Argument>(graph.arguments.size()) +
+                      list_words<schema::Code>(graph.codes.size()) + graph.literals.size() +
+                      graph.names.size() + list_words<schema::Policy>(graph.policies.size()) +
+                      list_words<schema::Actor>(graph.actors.size()) + graph.mentions.size() +
+                      graph.save_groups.size() + (graph.families.empty() ? 0 : 1);
+  for (const auto& family : graph.families) words += family_words(family);
   for (const Blob& literal : graph.literals) words += data_words(literal);
   for (const std::string& name : graph.names) words += written_text_words(name);
   for (const auto& actor : graph.actors) words += wire::words(actor) - words_of<schema::Actor>;
@@ -195,21 +378,15 @@ void write(schema::Graph::Builder to, const Fragment& graph, const CodeMap& code
   write_list(
       graph.kinds, [&](unsigned count) { return to.initKinds(count); },
       [](auto& list, unsigned i, const auto& kind) { write_kind(list[i], kind); });
-  const auto number = [](auto& list, unsigned i, std::uint32_t value) { list.set(i, value); };
+  write_tasks(to, graph);
   write_list(
-      graph.task_kinds, [&](unsigned count) { return to.initTaskKinds(count); }, number);
-  write_counts(graph.first_edge, [&](unsigned count) { return to.initEdgeCounts(count); });
-  write_list(
-      graph.edges, [&](unsigned count) { return to.initEdges(count); },
-      [](auto& list, unsigned i, detail::EdgeEnd end) { list.set(i, end.bits()); });
+      graph.families, [&](unsigned count) { return to.initFamilies(count); },
+      [](auto& list, unsigned i, const auto& family) { write_family(list[i], family); });
   write_list(
       graph.conditions, [&](unsigned count) { return to.initConditions(count); },
       [](auto& list, unsigned i, const detail::Condition& condition) {
         list.set(i, joined(condition.edge, condition.code));
       });
-  write_counts(graph.first_literal, [&](unsigned count) { return to.initLiteralCounts(count); });
-  write_list(
-      graph.task_literals, [&](unsigned count) { return to.initTaskLiterals(count); }, number);
   write_list(
       graph.arguments, [&](unsigned count) { return to.initArguments(count); },
       [](auto& list, unsigned i, const auto& argument) { write_argument(list[i], argument); });
@@ -246,20 +423,13 @@ std::shared_ptr<const Fragment> read(schema::Graph::Reader from, Reading& readin
   auto graph = std::make_shared<Fragment>();
   graph->kinds =
       read_list<detail::TaskKind>(from.getKinds(), reading, limits::tasks_max, "Graph.kinds", read_kind);
-  graph->task_kinds = read_numbers(from.getTaskKinds(), reading, limits::tasks_max, "Graph.taskKinds");
-  graph->first_edge = read_firsts(from.getEdgeCounts(), reading, "Graph.edgeCounts");
-  reading.count_numbers(from.getEdges().size(), limits::edges_max, "Graph.edges");
-  graph->edges.reserve(from.getEdges().size());
-  for (const std::uint32_t bits : from.getEdges()) graph->edges.push_back(detail::EdgeEnd::of(bits));
+  graph->families = read_list<detail::FamilyDraft>(from.getFamilies(), reading, limits::tasks_max,
+                                                   "Graph.families", read_family);
+  put_together(*graph, read_tasks(from, reading), reading);
   reading.count(from.getConditions().size(), limits::edges_max, "Graph.conditions");
   for (const std::uint64_t both : from.getConditions()) {
     graph->conditions.push_back({high_of(both), low_of(both)});
   }
-  if (from.getLiteralCounts().size() > 0) {
-    graph->first_literal = read_firsts(from.getLiteralCounts(), reading, "Graph.literalCounts");
-  }
-  graph->task_literals =
-      read_numbers(from.getTaskLiterals(), reading, limits::edges_max, "Graph.taskLiterals");
   graph->arguments = read_list<detail::Argument>(from.getArguments(), reading, limits::edges_max,
                                                  "Graph.arguments", read_argument);
   graph->codes = read_list<detail::Code>(from.getCodes(), reading, limits::tasks_max, "Graph.codes",

@@ -350,6 +350,47 @@ TEST_CASE("effects wait for settled inputs and run once") {
   REQUIRE(runs == 42);
 }
 
+TEST_CASE("a family computes what its loops would") {
+  TestSession session(GENERATE(false, true));
+  using Number = std::uint64_t;
+  const auto cell = [](Number row, Number column, const std::vector<Number>& before, Number salt,
+                       Number own) {
+    Number all = row * 31 + column * 17 + salt + own;
+    for (const Number one : before) all = all * 1099511628211ULL + one;
+    return all;
+  };
+  constexpr std::uint32_t rows = 20, columns = 6;
+  dag::Graph g("family");
+  const auto salt = g.task("salt", [] { return Number{5}; });
+  const auto own = g.family("own", dag::Range{rows, columns},
+                            [](dag::Point at) { return Number{at.row} ^ at.column; }, {});
+  const auto cells = g.family(
+      "cell", dag::Range{rows, columns},
+      [](dag::Context&, dag::Point at, std::vector<Number> before, Number salted, Number mine) {
+        Number all = at.row * 31 + at.column * 17 + salted + mine;
+        for (const Number one : before) all = all * 1099511628211ULL + one;
+        return all;
+      },
+      {{-1, -1}, {-1, 0}, {-1, 1}}, salt, own);
+  const auto last = g.task(
+      "last", [](std::vector<Number> row) { return row; }, cells.row(rows - 1));
+  std::vector<Number> expected(columns, 0), above;
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    above = expected;
+    for (std::uint32_t column = 0; column < columns; ++column) {
+      std::vector<Number> before;
+      for (int k = -1; k <= 1; ++k) {
+        const int there = static_cast<int>(column) + k;
+        if (row > 0 && there >= 0 && there < static_cast<int>(columns)) {
+          before.push_back(above[static_cast<std::size_t>(there)]);
+        }
+      }
+      expected[column] = cell(row, column, before, 5, Number{row} ^ column);
+    }
+  }
+  REQUIRE(session->submit(g).get(last) == expected);
+}
+
 TEST_CASE("several jobs at once, and one graph twice") {
   TestSession session(GENERATE(false, true));
   dag::Graph g("twice");

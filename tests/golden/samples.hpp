@@ -70,7 +70,7 @@ inline AttemptId attempt(std::uint32_t number) { return {{1, 3}, number}; }
 inline OutputName output(std::uint32_t index) { return {{0, index}, attempt(index + 7)}; }
 inline TaskId spawned_task(std::uint32_t index) { return {3, index}; }
 
-/// Two tasks, one edge of each kind of thing that can be said of edges, arguments and job actors.
+/// A few tasks: one of each thing that can be said of edges, arguments, job actors and families.
 inline std::shared_ptr<const detail::Fragment> graph() {
   using namespace detail;
   auto graph = std::make_shared<Fragment>();
@@ -96,17 +96,35 @@ inline std::shared_ptr<const detail::Fragment> graph() {
        .first_argument = 3,
        .argument_count = 1,
        .call = CallKind::create,
-       .actor = 0}};
-  graph->task_kinds = {0, 1, 2};
-  graph->first_edge = {0, 0, 2, 3};
-  graph->edges = {{0, EdgeKind::strong}, {0, EdgeKind::conditional}, {1, EdgeKind::weak}};
+       .actor = 0},
+      {.code = 0, .name = 0, .policy = 0, .first_argument = 4, .argument_count = 2, .returns = true}};
+  // The last four are families: three tasks behind each other, and one of which something was said alone.
+  graph->families = {{.first_task = 3,
+                      .range = {3, 1},
+                      .before = {{-1, 0}},
+                      .inputs = {{1, false}, {0, true}},
+                      .literals = {1},
+                      .kinds = {3, 3},
+                      .written_out = false},
+                     {.first_task = 6,
+                      .range = {1, 1},
+                      .before = {},
+                      .inputs = {},
+                      .literals = {0},
+                      .kinds = {3},
+                      .written_out = true}};
+  graph->task_kinds = {0, 1, 2, 3, 3, 3, 3};
+  graph->first_edge = {0, 0, 2, 3, 5, 8, 11, 11};
+  graph->edges = {{0, EdgeKind::strong}, {0, EdgeKind::conditional}, {1, EdgeKind::weak},
+                  {1, EdgeKind::strong}, {0, EdgeKind::strong},      {3, EdgeKind::strong},
+                  {1, EdgeKind::strong}, {1, EdgeKind::strong},      {4, EdgeKind::strong},
+                  {1, EdgeKind::strong}, {2, EdgeKind::strong}};
   graph->conditions = {{1, 1}};
-  graph->first_literal = {0, 1, 2, 2};
-  graph->task_literals = {0, 1};
-  graph->arguments = {{ArgumentKind::literal, 0, 1, 0},
-                      {ArgumentKind::input, 0, 1, 0},
-                      {ArgumentKind::literal, 0, 1, 0},
-                      {ArgumentKind::quorum, 0, 1, 1}};
+  graph->first_literal = {0, 1, 2, 2, 3, 4, 5, 6};
+  graph->task_literals = {0, 1, 1, 1, 1, 0};
+  graph->arguments = {{ArgumentKind::literal, 0, 1, 0}, {ArgumentKind::input, 0, 1, 0},
+                      {ArgumentKind::literal, 0, 1, 0}, {ArgumentKind::quorum, 0, 1, 1},
+                      {ArgumentKind::point, 0, 1, 0},   {ArgumentKind::literal, 0, 1, 0}};
   graph->actors = {{.name = 1, .create_task = 2, .save = code(0x30), .restore = code(0x40), .destroy = {}}};
   graph->mentions = {{1, 0}};
   graph->save_groups = {{0}, {}};
@@ -176,7 +194,7 @@ inline void add_job(std::vector<Sample>& all) {
   plan->job = job;
   plan->name = "train-eval";
   plan->graph = graph();
-  plan->shard_of = {0, 1, 1};
+  plan->shard_of = {0, 1, 1, 0, 1, 0, 1};
   plan->shards = 2;
   plan->representation = Representation::supervised;
   plan->inline_bytes_max = 100;

@@ -45,5 +45,9 @@ void mistakes() {
       "two", [](int a, int b) { return a + b; }, one);
 #elif MISTAKE == 7  // to be saved, a job actor's class needs
   static_cast<void>(ledger.save());
+#elif MISTAKE == 8  // the first parameter of a family's kernel
+  graph.family("cell", dag::Range{2, 2}, [](int n) { return n; }, {});
+#elif MISTAKE == 9  // a family's kernel takes a dag::Point
+  graph.family("cell", dag::Range{2, 2}, [](dag::Point, std::vector<int>, int) { return 1; }, {});
 #endif
 }

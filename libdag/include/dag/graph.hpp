@@ -16,6 +16,9 @@ namespace dag {
 namespace detail {
 template <class F, class... Args>
 auto add_task(Builder& builder, std::string_view name, F kernel, Args&&... args);
+template <class F, class... Args>
+auto add_family(Builder& builder, std::string_view name, Range range, F kernel, std::vector<Offset> before,
+                Args&&... args);
 template <auto method, class... Args>
 auto add_call(Builder& builder, std::uint32_t actor, Args&&... args);
 template <class T, class... Args>
@@ -24,45 +27,61 @@ template <class T>
 Output<std::vector<std::byte>> add_save(Builder& builder, std::uint32_t actor);
 }  // namespace detail
 
+namespace detail {
+/// What may be said of a task, or of all tasks of a family. `Self` has `change(void (Policy&))`.
+template <class Self>
+class Sayings {
+ public:
+  /// What it occupies while it runs.
+  const Self& needs(Needs needs) const {
+    return changed([&](Policy& p) { p.needs = needs; });
+  }
+  /// How often it is tried.
+  const Self& retry(Retry retry) const {
+    return changed([&](Policy& p) { p.retry = retry; });
+  }
+  /// An attempt that takes longer counts as failed.
+  const Self& timeout(std::chrono::nanoseconds limit) const {
+    return changed([&](Policy& p) { p.timeout = limit; });
+  }
+  const Self& priority(Priority priority) const {
+    return changed([&](Policy& p) { p.priority = priority; });
+  }
+  /// When it must have ended, counted from submission. Refused there when the durations that are stated by
+  /// `takes` cannot meet it; while the job runs a missed one is reported.
+  const Self& deadline(std::chrono::nanoseconds from_submission) const {
+    return changed([&](Policy& p) { p.deadline = from_submission; });
+  }
+  /// How long one attempt is expected to run.
+  const Self& takes(std::chrono::nanoseconds expected) const {
+    return changed([&](Policy& p) { p.takes = expected; });
+  }
+  const Self& effects(Effects effects) const {
+    return changed([&](Policy& p) { p.effects = effects; });
+  }
+  const Self& join(Join rule) const {
+    return changed([&](Policy& p) { p.join = rule; });
+  }
+
+ private:
+  template <class Change>
+  const Self& changed(Change&& change) const {
+    const Self& self = static_cast<const Self&>(*this);
+    self.change(change);
+    return self;
+  }
+};
+}  // namespace detail
+
 /// A handle of a task and of the value it will leave: pass it to another task as an argument, or to
 /// Job::get after submission. Copies name the same task. It must not outlive its Graph (or, for spawned
 /// tasks, the kernel that spawned it).
 template <class T>
-class Output {
+class Output : public detail::Sayings<Output<T>> {
  public:
   using value_type = T;
   Output(detail::Builder& builder, std::uint32_t task) : builder_(&builder), task_(task) {}
 
-  /// What it occupies while it runs.
-  const Output& needs(Needs needs) const {
-    return change([&](Policy& p) { p.needs = needs; });
-  }
-  /// How often it is tried.
-  const Output& retry(Retry retry) const {
-    return change([&](Policy& p) { p.retry = retry; });
-  }
-  /// An attempt that takes longer counts as failed.
-  const Output& timeout(std::chrono::nanoseconds limit) const {
-    return change([&](Policy& p) { p.timeout = limit; });
-  }
-  const Output& priority(Priority priority) const {
-    return change([&](Policy& p) { p.priority = priority; });
-  }
-  /// When it must have ended, counted from submission. Refused there when the durations that are stated by
-  /// `takes` cannot meet it; while the job runs a missed one is reported.
-  const Output& deadline(std::chrono::nanoseconds from_submission) const {
-    return change([&](Policy& p) { p.deadline = from_submission; });
-  }
-  /// How long one attempt is expected to run.
-  const Output& takes(std::chrono::nanoseconds expected) const {
-    return change([&](Policy& p) { p.takes = expected; });
-  }
-  const Output& effects(Effects effects) const {
-    return change([&](Policy& p) { p.effects = effects; });
-  }
-  const Output& join(Join rule) const {
-    return change([&](Policy& p) { p.join = rule; });
-  }
   /// Runs after `other` finished (a strong edge without data).
   template <class U>
   const Output& after(const Output<U>& other) const {
@@ -92,14 +111,55 @@ class Output {
   const detail::Builder& builder() const { return *builder_; }
 
  private:
+  friend detail::Sayings<Output>;
   template <class Change>
-  const Output& change(Change&& change) const {
+  void change(Change&& change) const {
     builder_->change_policy(task_, change);
-    return *this;
   }
 
   detail::Builder* builder_;
   std::uint32_t task_;
+};
+
+/// A handle of a family of tasks (Graph::family), one for each point of its range. What is said of it is said
+/// of all of them: before anything is said of one of them alone, or of the others only. Lifetime as Output's.
+template <class T>
+class Family : public detail::Sayings<Family<T>> {
+ public:
+  using value_type = T;
+  Family(detail::Builder& builder, std::uint32_t first_task, Range range)
+      : builder_(&builder), first_task_(first_task), range_(range) {}
+
+  Range range() const { return range_; }
+  /// The task at a point; throws Failure(usage) when there is none.
+  Output<T> at(std::uint32_t row, std::uint32_t column = 0) const {
+    if (row >= range_.rows || column >= range_.columns) detail::throw_outside_of(range_, row, column);
+    return Output<T>(*builder_, first_task_ + row * range_.columns + column);
+  }
+  /// Those of one row, in the order of their columns.
+  std::vector<Output<T>> row(std::uint32_t row) const {
+    std::vector<Output<T>> outputs;
+    outputs.reserve(range_.columns);
+    for (std::uint32_t column = 0; column < range_.columns; ++column) outputs.push_back(at(row, column));
+    return outputs;
+  }
+
+  /// For the library: as Output::index_in, of the first one.
+  std::uint32_t first_in(const detail::Builder& builder) const {
+    if (&builder != builder_) detail::throw_foreign_handle();
+    return first_task_;
+  }
+
+ private:
+  friend detail::Sayings<Family>;
+  template <class Change>
+  void change(Change&& change) const {
+    builder_->change_family_policy(first_task_, change);
+  }
+
+  detail::Builder* builder_;
+  std::uint32_t first_task_;
+  Range range_;
 };
 
 /// A task that returns nothing is there for what it does to the world, and must say what doing it twice means
@@ -182,6 +242,23 @@ class Graph {
   template <class F, class... Args>
   auto task(std::string_view name, F kernel, Args&&... args) {
     return detail::add_task(*builder_, name, kernel, std::forward<Args>(args)...);
+  }
+
+  /// Adds a task for every point of `range`, each waiting for those of the family at the offsets `before`
+  /// from it, as far as the range has them:
+  ///
+  ///     g.family("cell", dag::Range{steps, width},
+  ///              [](dag::Point at, std::vector<double> before, double left_edge) { ... },
+  ///              {{-1, -1}, {-1, 0}, {-1, 1}}, 1.0)
+  ///
+  /// `kernel` takes its point; what those before it left, in the order of the offsets, if it takes one
+  /// parameter more than `args` has; and `args`, the same values for all, or handles: every task waits for an
+  /// Output, and takes from another family of the same range what the task at its own point left. A family of
+  /// any size travels as this line, and is a graph like any other where it runs. Throws Failure(usage) when
+  /// an offset leads to the task itself or to one behind it, and when there would be no or too many tasks.
+  template <class F, class... Args>
+  auto family(std::string_view name, Range range, F kernel, std::vector<Offset> before, Args&&... args) {
+    return detail::add_family(*builder_, name, range, kernel, std::move(before), std::forward<Args>(args)...);
   }
 
   /// Declares a job actor of class T, made by T(args...) on the device where it will live. With

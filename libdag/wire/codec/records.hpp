@@ -16,7 +16,13 @@ struct Reading {
   /// An honest message has at least a word for each element of a list of structs. One that says otherwise
   /// wants us to make much of little.
   std::size_t elements_left;
+  /// Families do say much with little: so much may come of all that are in one message.
+  std::size_t expanded_left = std::size_t{limits::tasks_max} + limits::edges_max;
 
+  void count_expanded(std::size_t elements) {
+    if (elements > expanded_left) throw Invalid{"the families of one message have too many tasks and edges"};
+    expanded_left -= elements;
+  }
   void count(std::size_t elements, std::size_t elements_max, const char* field) {
     check_count(elements, std::min(elements_max, elements_left), field);
     elements_left -= elements;

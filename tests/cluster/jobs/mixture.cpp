@@ -1,5 +1,6 @@
-// A job for the cluster tests: a wide graph, job actors, and a task that becomes what it spawned. Its result
-// is a number that only comes out when every task saw the right inputs and every actor its calls in order.
+// A job for the cluster tests: a wide graph, job actors, families of tasks, and a task that becomes what it
+// spawned. Its result is a number that only comes out when every task saw the right inputs and every actor
+// its calls in order.
 //
 //   mixture [LEAVES [ROUNDS]]   says `quarter` when a quarter of the leaves have ended, and then `result N`
 
@@ -34,6 +35,12 @@ struct Ledger {
   std::uint64_t add(std::uint64_t value) { return total = join(total, value); }
 };
 
+/// A cell of a wave, from those before it, what all cells get, and its own source.
+std::uint64_t cell(dag::Point at, std::vector<std::uint64_t> before, std::uint64_t all, std::uint64_t own) {
+  before.push_back(join(all, own));
+  return churn(join(fold(before), at.row * 1000 + at.column), 5);
+}
+
 dag::Output<std::uint64_t> grow(dag::Context& context, std::uint64_t seed) {
   std::vector<dag::Output<std::uint64_t>> parts;
   for (std::uint64_t i = 0; i < 8; ++i)
@@ -67,6 +74,11 @@ int main(int argc, char** argv) {
     level = std::move(next);
   }
   last.push_back(graph.task("grow", grow, level.front()));
+  const dag::Range wave{12, 8};
+  const auto sources =
+      graph.family("source", wave, [](dag::Point at) { return churn(at.row * 8 + at.column, 5); }, {});
+  const auto cells = graph.family("cell", wave, cell, {{-1, 0}, {-1, 1}, {0, -1}}, level.front(), sources);
+  for (const auto& end : cells.row(wave.rows - 1)) last.push_back(end);
   const auto result = graph.task("all", fold, last);
 
   const dag::Job job = session.submit(graph);

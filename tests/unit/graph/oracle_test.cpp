@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "libdag/graph/family.hpp"
 #include "libdag/graph/outcome_rules.hpp"
 #include "tests/support/edges.hpp"
 
@@ -244,8 +245,8 @@ Expectation run_by_rules(const RandomGraph& graph, const Fragment& fragment) {
     for (const Argument& argument : arguments) {
       auto& blobs = values.emplace_back();
       for (std::uint32_t k = 0; k < argument.count; ++k) {
-        blobs.push_back(argument.kind == ArgumentKind::literal ? fragment.literal(index, argument)
-                                                               : outputs[edges[argument.first + k].task()]);
+        blobs.push_back(is_input(argument.kind) ? outputs[edges[argument.first + k].task()]
+                                                : argument_value(fragment, index, argument));
       }
     }
     for (const auto& blobs : values)

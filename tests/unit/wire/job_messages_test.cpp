@@ -2,7 +2,8 @@
 // code that is not there.
 #include <catch2/catch.hpp>
 
-#include "dag/detail/builder.hpp"
+#include <dag/dag.hpp>
+
 #include "libdag/base/random.hpp"
 #include "tests/golden/samples.hpp"
 
@@ -27,7 +28,7 @@ message::Lend lend() { return {JobId{77}, 1, {1, 3}, samples::lent_attempt(), {}
 message::JobCreate create(auto change) {
   auto graph = std::make_shared<detail::Fragment>(*samples::graph());
   auto plan = std::make_shared<JobPlan>();
-  plan->shard_of = {0, 0, 0};
+  plan->shard_of.assign(graph->size(), 0);
   change(*plan, *graph);
   plan->graph = graph;
   return {plan};
@@ -55,6 +56,7 @@ TEST_CASE("a graph is whole when it arrives") {
   CHECK(got.actors == sent.actors);
   CHECK(got.mentions == sent.mentions);
   CHECK(got.save_groups == sent.save_groups);
+  CHECK(got.families == sent.families);
   REQUIRE(got.literals.size() == sent.literals.size());
   for (std::size_t i = 0; i < got.literals.size(); ++i) CHECK(got.literals[i].same_bytes(sent.literals[i]));
 }
@@ -84,17 +86,83 @@ TEST_CASE("a graph whose indices lead nowhere is refused") {
                graph.edges[0] = {9, {}};
              }))),
              Catch::Contains("an edge of task 1"));
-  CHECK_THAT(why(said(create([](JobPlan& plan, detail::Fragment&) {
-               plan.shard_of = {0, 1, 0};
-             }))),
+  CHECK_THAT(why(said(create([](JobPlan& plan, detail::Fragment&) { plan.shard_of[1] = 1; }))),
              Catch::Contains("a shard that there is not"));
   CHECK_THAT(why(said(create([](JobPlan& plan, detail::Fragment&) { plan.shard_of = {0}; }))),
-             Catch::Contains("1 entries for 3 tasks"));
+             Catch::Contains("1 entries for 7 tasks"));
   message::Ended ended{JobId{1}, 0, {}, samples::full_record(), {}};
-  ended.record.becomes = 3;
+  ended.record.becomes = 7;
   CHECK_THAT(why(said(ended)), Catch::Contains("becomes"));
   ended.record.spawned = nullptr;
   CHECK_THAT(why(said(ended)), Catch::Contains("becomes"));
+}
+
+TEST_CASE("a family travels as its formula, and is the same tasks again") {
+  const auto frame_bytes = [](Range range) {
+    Graph graph("family");
+    const auto first = graph.task("first", [] { return 1.0; });
+    const auto source = graph.family(
+        "source", range, [](Point, int x) { return double(x); }, {}, 7);
+    graph.task(
+        "between", [](double x) { return x; }, source.at(0, 0));
+    const auto cells = graph.family(
+        "cell", range,
+        [](Point, std::vector<double> before, double by, double x) { return by * x + double(before.size()); },
+        {{-1, -1}, {-1, 0}, {-1, 1}}, first, source);
+    graph.family("alone", Range{3}, [](Point at) { return int(at.row); }, {{-1, 0}}).at(2).after(first);
+    graph.task(
+        "last", [](double x, int y) { return x * y; }, cells.at(range.rows - 1, 0), 5);
+    const CodeMap& codes = CodeMap::of_this_process();
+    const auto sent = graph.builder().seal();
+    const auto frame = encode(samples::envelope_of({client::AskSubmit{2, JobId{1}, "family", sent,
+                                                                      samples::launch(), false, false}}),
+                              limit, codes);
+    REQUIRE(frame);
+    const auto back = decode(frame->bytes(), limit, codes);
+    REQUIRE(back);
+    const auto got = std::get<client::AskSubmit>(std::get<ClientMessage>(back->operations[0])).graph;
+    CHECK(got->task_kinds == sent->task_kinds);
+    CHECK(got->first_edge == sent->first_edge);
+    CHECK(got->edges == sent->edges);
+    CHECK(got->first_literal == sent->first_literal);
+    CHECK(got->task_literals == sent->task_literals);
+    CHECK(got->families == sent->families);
+    return frame->size_bytes();
+  };
+  const std::size_t small = frame_bytes({3, 4});
+  CHECK(frame_bytes({500, 40}) == small);
+}
+
+TEST_CASE("a damaged family is refused before it takes memory") {
+  const auto damaged = [](auto change) {
+    return why(said(create([&](JobPlan&, detail::Fragment& graph) { change(graph.families[0]); })));
+  };
+  CHECK_THAT(damaged([](auto& family) {
+               family.range = {1'000'000'000, 1};
+             }),
+             Catch::Contains("too many tasks"));
+  CHECK_THAT(damaged([](auto& family) {
+               family.range = {0xFFFFFFFF, 0xFFFFFFFF};
+             }),
+             Catch::Contains("too many tasks"));
+  CHECK_THAT(damaged([](auto& family) { family.range = {0, 1}; }), Catch::Contains("empty"));
+  CHECK_THAT(damaged([](auto& family) { family.before = {{0, 0}}; }), Catch::Contains("behind it"));
+  CHECK_THAT(damaged([](auto& family) {
+               family.before.resize(1000, {-1, 0});
+             }),
+             Catch::Contains("Family.before"));
+  CHECK_THAT(damaged([](auto& family) { family.inputs = {{3, false}}; }), Catch::Contains("not before it"));
+  CHECK_THAT(damaged([](auto& family) { family.inputs = {{1, true}}; }), Catch::Contains("not before it"));
+  CHECK_THAT(damaged([](auto& family) { family.kinds = {3}; }), Catch::Contains("no kind"));
+  CHECK_THAT(damaged([](auto& family) { family.kinds = {3, 9}; }), Catch::Contains("the kind"));
+  CHECK_THAT(damaged([](auto& family) { family.literals = {7}; }), Catch::Contains("literal"));
+  CHECK_THAT(damaged([](auto& family) { family.literals.resize(1000, 1); }),
+             Catch::Contains("Family.literals"));
+  CHECK_THAT(damaged([](auto& family) { family.first_task = 5; }), Catch::Contains("where families lie"));
+  CHECK_THAT(why(said(create([&](JobPlan&, detail::Fragment& graph) {
+               graph.families[1].range = {2, 1};
+             }))),
+             Catch::Contains("where families lie"));
 }
 
 TEST_CASE("an attempt gets as many blobs as its arguments take, and an absent one stays absent") {

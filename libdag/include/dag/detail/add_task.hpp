@@ -81,6 +81,95 @@ auto add_task(Builder& builder, std::string_view name, F kernel, Args&&... args)
   }
 }
 
+/// One parameter behind the point and what was before, of type P.
+template <class P, class A>
+FamilySpec::Parameter family_parameter(Builder& builder, std::string_view name, Range range, A&& argument) {
+  using Given = std::remove_cvref_t<A>;
+  using Wanted = std::remove_cvref_t<P>;
+  FamilySpec::Parameter parameter;
+  if constexpr (requires { argument.first_in(builder); }) {
+    if (argument.range() != range) throw_other_range(name, range, argument.range());
+    parameter.task = argument.first_in(builder);
+    parameter.each = true;
+  } else if constexpr (requires { argument.index_in(builder); }) {
+    parameter.task = argument.index_in(builder);
+  } else if constexpr (is_ref<Given>::value) {
+    static_assert(std::same_as<Given, Wanted> || std::same_as<typename is_ref<Given>::value_type, Wanted>,
+                  "dag: type mismatch: the argument refers to another type than the kernel's parameter");
+    parameter.value = argument.blob();
+  } else {
+    static_assert(
+        std::same_as<source_t<A>, FromLiteral>,
+        "dag: a family takes values, outputs and families; gather several outputs by a task before it");
+    static_assert(std::is_convertible_v<A&&, Wanted>,
+                  "dag: type mismatch: the argument cannot be converted to the kernel's parameter");
+    if constexpr (is_ref<Wanted>::value) {
+      parameter.value = Wanted(std::forward<A>(argument)).blob();
+    } else {
+      Writer writer;
+      encode<Wanted>(writer, static_cast<Wanted>(std::forward<A>(argument)));
+      if (!writer.actors().empty()) throw_actor_in_family(name);
+      parameter.value = Blob(writer.bytes());
+    }
+  }
+  return parameter;
+}
+
+template <class... Ps>
+constexpr std::size_t count_of(Parameters<Ps...>) {
+  return sizeof...(Ps);
+}
+template <class P, class... Ps>
+constexpr Parameters<Ps...> without_first(Parameters<P, Ps...>) {
+  return {};
+}
+template <class... Ps>
+constexpr bool begins_with_point(Parameters<Ps...>) {
+  return false;
+}
+template <class P, class... Ps>
+constexpr bool begins_with_point(Parameters<P, Ps...>) {
+  return std::same_as<std::remove_cvref_t<P>, Point>;
+}
+
+template <class F, class... Args>
+auto add_family(Builder& builder, std::string_view name, Range range, F kernel, std::vector<Offset> before,
+                Args&&... args) {
+  check_kernel<F>();
+  using Sig = signature<F>;
+  using Value = typename output_of<typename Sig::result>::type;
+  constexpr typename without_context<typename Sig::parameters>::type parameters;
+  constexpr bool reads = count_of(parameters) == sizeof...(Args) + 2;
+  static_assert(begins_with_point(parameters),
+                "dag: the first parameter of a family's kernel (behind dag::Context&) is a dag::Point");
+  static_assert(
+      reads || count_of(parameters) == sizeof...(Args) + 1,
+      "dag: a family's kernel takes a dag::Point, a std::vector of what those before it left (or not), "
+      "and the arguments");
+  static_assert(!reads || !std::is_void_v<Value>,
+                "dag: these tasks return nothing that those behind them could take as a vector");
+  FamilySpec spec;
+  spec.name = name;
+  spec.returns = !std::is_void_v<Value>;
+  spec.effects = std::is_void_v<typename Sig::result> ? Effects::undeclared : Effects::pure;
+  spec.range = range;
+  spec.before = std::move(before);
+  spec.reads_before = reads;
+  const auto add = [&]<class... Ps>(Parameters<Ps...>) {
+    (spec.parameters.push_back(family_parameter<Ps>(builder, name, range, std::forward<Args>(args))), ...);
+  };
+  Thunk thunk = nullptr;
+  if constexpr (reads) {
+    thunk = &KernelThunk<F, FromLiteral, FromGather<Value>, source_t<Args>...>::run;
+    add(without_first(without_first(parameters)));
+  } else {
+    thunk = &KernelThunk<F, FromLiteral, source_t<Args>...>::run;
+    add(without_first(parameters));
+  }
+  spec.code = {reinterpret_cast<const void*>(thunk), function_address(kernel)};
+  return Family<Value>(builder, builder.add_family(std::move(spec)), range);
+}
+
 template <class T>
 concept CanSave = requires(const T& actor, Writer& w, Reader& r) {
   actor.save(w);

@@ -4,6 +4,7 @@
 // at a time, also for sealing.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,25 @@
 #include "dag/detail/fragment.hpp"
 
 namespace dag::detail {
+
+/// What the tasks of a family have in common.
+struct FamilySpec {
+  std::string_view name;
+  Code code;
+  bool returns = false;
+  Effects effects = Effects::undeclared;
+  Range range;
+  std::vector<Offset> before;
+  /// Its second parameter is a vector of what those before it left; otherwise it only waits for them.
+  bool reads_before = false;
+  /// The parameters behind: a value, the output of a task, or of those of another family one by one.
+  struct Parameter {
+    Blob value;
+    std::uint32_t task = none;
+    bool each = false;
+  };
+  std::vector<Parameter> parameters;
+};
 
 class Builder {
  public:
@@ -32,6 +52,11 @@ class Builder {
   void add_gather(const std::vector<std::uint32_t>& predecessors);
   void add_quorum(const std::vector<std::uint32_t>& predecessors, std::uint32_t quorum);
 
+  /// Adds tasks for all points of a range; throws Failure(usage) when the offsets lead forward, or there
+  /// would be none or too many. Returns the first one's index, which names the family.
+  std::uint32_t add_family(FamilySpec spec);
+  Range range_of_family(std::uint32_t first_task) const;
+
   void add_edge(std::uint32_t predecessor, std::uint32_t successor, EdgeKind kind, Code predicate = {});
 
   /// Declares a job actor; its create task must be added next, by add_task and the argument functions.
@@ -50,6 +75,16 @@ class Builder {
     Policy policy = policy_of(task);
     change(policy);
     set_policy(task, policy);
+  }
+  /// The same of all tasks of a family.
+  template <class Change>
+  void change_family_policy(std::uint32_t first_task, Change&& change) {
+    open();
+    each_family_kind(first_task, [&](std::uint32_t kind) {
+      Policy policy = draft_.policies[draft_.kinds[kind].policy];
+      change(policy);
+      return with_policy(kind, policy);
+    });
   }
 
   /// The fragment in its final order: in-edges of each task contiguous. Whoever asks shares it until the
@@ -74,12 +109,19 @@ class Builder {
   void go_on();
   void add_argument(ArgumentKind kind, std::uint32_t first, std::uint32_t count, std::uint32_t quorum);
   void add_literal_argument(std::uint32_t literal);
+  std::uint32_t literal_of(Blob value);
   bool last_is_open() const;
   void close_last() const;
   std::uint32_t next_in_edge();
   void add_in_edge(std::uint32_t predecessor, EdgeKind kind);
   const Policy& policy_of(std::uint32_t task) const;
   void set_policy(std::uint32_t task, const Policy& policy);
+  std::uint32_t with_policy(std::uint32_t kind, const Policy& policy);
+  FamilyDraft& family_at(std::uint32_t first_task);
+  std::uint32_t kind_of_family(TaskKind kind, const FamilySpec& spec, std::uint32_t before);
+  /// Of those of its tasks of which nothing was said alone, `change(kind)` gives the new kind.
+  void each_family_kind(std::uint32_t first_task, const std::function<std::uint32_t(std::uint32_t)>& change);
+  void write_out_family_of(std::uint32_t task);
 
   // The graph is in one of the two: in `sealed_` while that is set. Sealing changes nothing that can be seen.
   mutable Fragment draft_;

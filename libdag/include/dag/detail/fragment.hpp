@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dag/blob.hpp"
+#include "dag/family.hpp"
 #include "dag/options.hpp"
 
 namespace dag {
@@ -97,7 +98,12 @@ enum class ArgumentKind : std::uint8_t {
   maybe,    ///< as input, absent when the predecessor did not finish
   gather,   ///< `count` in-edges from `first`
   quorum,   ///< as gather with absent ones; the task is skipped when fewer than `quorum` finished
+  point,    ///< where in its family the task is; made from its index
 };
+/// Made from what tasks before it left.
+constexpr bool is_input(ArgumentKind kind) {
+  return kind != ArgumentKind::literal && kind != ArgumentKind::point;
+}
 
 struct Argument {
   ArgumentKind kind = ArgumentKind::literal;
@@ -146,6 +152,34 @@ struct ActorDraft {
   bool operator==(const ActorDraft&) const = default;
 };
 
+/// Tasks that follow each other, one for each point of a range, and differ in nothing but where they are.
+/// They are tasks like any other here; on the wire they are this.
+struct FamilyDraft {
+  /// A task that each of them waits for; or, with `each`, the first of as many that they wait for one by one.
+  struct Input {
+    std::uint32_t task = none;
+    bool each = false;
+    bool operator==(const Input&) const = default;
+  };
+  std::uint32_t first_task = 0;
+  Range range;
+  /// In-edges of a task: first those from its family at these offsets, where the range has them, then these.
+  std::vector<Offset> before;
+  std::vector<Input> inputs;
+  std::vector<std::uint32_t> literals;  ///< of each task
+  /// By how many of `before` a task has; none where no task has as many.
+  std::vector<std::uint32_t> kinds;
+  /// Something was said of one of them alone: each is written as it is.
+  bool written_out = false;
+
+  std::uint32_t size() const { return range.rows * range.columns; }
+  bool has(std::uint32_t task) const { return task >= first_task && task - first_task < size(); }
+  Point point_of(std::uint32_t task) const {
+    return {(task - first_task) / range.columns, (task - first_task) % range.columns};
+  }
+  bool operator==(const FamilyDraft&) const = default;
+};
+
 struct Fragment {
   /// Per task: which of `kinds`.
   std::vector<std::uint32_t> task_kinds;
@@ -169,6 +203,7 @@ struct Fragment {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> mentions;
   /// Groups of actors that are saved, and rolled back, together: indices of actors, per group.
   std::vector<std::vector<std::uint32_t>> save_groups;
+  std::vector<FamilyDraft> families;  ///< sorted by first_task
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(task_kinds.size()); }
   const TaskKind& kind(std::uint32_t task) const { return kinds[task_kinds[task]]; }
@@ -180,6 +215,13 @@ struct Fragment {
   }
   const Blob& literal(std::uint32_t task, const Argument& argument) const {
     return literals[task_literals[first_literal[task] + argument.first]];
+  }
+  /// Null when it is of none.
+  const FamilyDraft* family_of(std::uint32_t task) const {
+    const auto after = std::upper_bound(
+        families.begin(), families.end(), task,
+        [](std::uint32_t wanted, const FamilyDraft& one) { return wanted < one.first_task; });
+    return after == families.begin() || !std::prev(after)->has(task) ? nullptr : &*std::prev(after);
   }
   std::span<const EdgeEnd> in_edges(std::uint32_t task) const {
     return {edges.data() + first_edge[task], first_edge[task + 1] - first_edge[task]};

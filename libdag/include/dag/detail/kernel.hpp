@@ -18,12 +18,17 @@ namespace dag {
 template <class T>
 class Output;
 template <class T>
+class Family;
+template <class T>
 class Actor;
 class UndeclaredEffects;
 
 namespace detail {
 
 [[noreturn]] void throw_foreign_handle();
+[[noreturn]] void throw_outside_of(Range range, std::uint32_t row, std::uint32_t column);
+[[noreturn]] void throw_other_range(std::string_view name, Range wanted, Range given);
+[[noreturn]] void throw_actor_in_family(std::string_view name);
 
 template <class T>
 struct Maybe {
@@ -53,6 +58,10 @@ struct source_of {
 };
 template <class T>
 struct source_of<Output<T>> {
+  using type = FromInput<T>;
+};
+template <class T>
+struct source_of<Family<T>> {
   using type = FromInput<T>;
 };
 template <class T>
