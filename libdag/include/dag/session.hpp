@@ -90,7 +90,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// Checks the graph (cycles, names, effects, needs, deadlines) and starts it. Throws Failure when it cannot
-  /// run; nothing has started then. The graph may go away afterwards, handles then too.
+  /// run; nothing has started then. The graph may go away afterwards, handles then too. Or it may be
+  /// submitted again, as it is or with more tasks: one that is as it was is neither made nor checked anew.
   Job submit(const Graph& graph);
 
   /// The outputs in the order in which they end; those that did not finish are included.
@@ -111,6 +112,8 @@ class Session {
 
   std::unique_ptr<detail::Client> client_;
   std::vector<std::weak_ptr<detail::JobState>> jobs_;
+  /// The sealed graph that was found sound last: a step that is submitted again and again is checked once.
+  std::weak_ptr<const detail::Fragment> sound_;
 };
 
 template <class T>

@@ -78,9 +78,30 @@ Figures overhead_round(Session& session, const Shape& shape) {
   return figures;
 }
 
+/// The same graph once more: there is nothing to build.
+Figures again_round(Session& session, const Graph& graph) {
+  Figures figures;
+  Stopwatch whole;
+  Stopwatch part;
+  const Job job = session.submit(graph);
+  figures.numbers["submit"] = part.lap();
+  const bool all_finished = job.wait();
+  figures.numbers["run"] = part.lap();
+  figures.numbers["total"] = whole.seconds();
+  if (!all_finished) throw std::runtime_error("the job failed");
+  expect_all_finished(job, graph.size());
+  return figures;
+}
+
 Figures overhead(const Request& request) {
   const auto session = open_session(request);
   Figures figures;
+  if (request.number("again", 0) != 0) {
+    Graph graph("overhead");
+    add_empty_tasks(graph, request.shape());
+    for (int round = 0; round < 2; ++round) figures = again_round(*session, graph);
+    return figures;
+  }
   for (const Shape& shape : request.rounds()) figures = overhead_round(*session, shape);
   return figures;
 }
