@@ -59,6 +59,9 @@ void Home::Impl::add_actors(const Fragment& fragment) {
     chain_by_actor.emplace(actor, number);
     chains.push_back(std::move(chain));
   }
+  const bool calls = std::any_of(fragment.kinds.begin(), fragment.kinds.end(),
+                                 [](const auto& kind) { return kind.call != detail::CallKind::ordinary; });
+  if (!calls) return;
   for (RowIndex row = part.rows_begin; row < part.rows_end; ++row) {
     if (!table[row].ghost && is_call(row)) add_call(row, no_row);
   }

@@ -34,15 +34,16 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
     if (parent != no_row || table[row].ghost) continue;
     if (table[row].ends_by_itself) set(row, flag::lean);
   }
+  const bool all_here = part.rows.empty() && part.first_other.empty();
   fragment.each_edge([&](const Edge& edge, std::uint32_t) {
     const RowIndex from = part.row_of(edge.predecessor);
     const RowIndex to = part.row_of(edge.successor);
-    const bool here = to != no_row && !table[to].ghost;
+    const bool here = all_here || (to != no_row && !table[to].ghost);
     if (from != no_row && here) ++notes[from].consumers;
     const bool quiet =
         edge.kind == EdgeKind::strong && fragment.policy(edge.successor).effects == Effects::pure;
     if (from != no_row && !quiet) unset(from, flag::lean);
-    if (here && table[from].ghost) set(to, flag::elsewhere);
+    if (!all_here && here && table[from].ghost) set(to, flag::elsewhere);
   });
   for (RowIndex row = part.rows_begin; row < part.rows_end; ++row) {
     if (table[row].ghost) continue;
@@ -241,10 +242,10 @@ void Home::Impl::note(RowIndex row, bool by_lane) {
   ++counts.ended;
   const bool finished = now_word.outcome == Outcome::finished;
   bool elsewhere = false;
-  each_out(row, [&](const Edge& edge, RowIndex successor) {
+  each_out(row, [&](detail::EdgeKind kind, RowIndex successor) {
     if (successor == no_row) {
       elsewhere = true;
-    } else if (!by_lane || !finished || edge.kind != EdgeKind::strong) {
+    } else if (!by_lane || !finished || kind != EdgeKind::strong) {
       if (!finished) table.apply(successor, Watched{});
       satisfy(successor);
     }
@@ -269,7 +270,7 @@ bool Home::Impl::note_lean(RowIndex row) {
   if (options.several_processes && needs_digest(row, table[row].output.load())) return false;
   bool sent = true;
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-    sent = sent && (table[predecessor].ghost || is(predecessor, flag::sent));
+    sent = sent && (is(predecessor, flag::sent) || table[predecessor].ghost);  // Notes lie closer than rows.
   });
   if (!sent) return false;
   ++counts.ended;
@@ -362,7 +363,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
   if (settled && !is(row, flag::settled)) set(row, flag::settled);
   if (first || options.planted == Planted::edge_counted_twice) {
     set(row, flag::noted);
-    each_out(row, [&](const Edge&, RowIndex successor) {
+    each_out(row, [&](detail::EdgeKind, RowIndex successor) {
       if (successor == no_row) return;
       if (record.outcome != Outcome::finished) table.apply(successor, Watched{});
       satisfy(successor);
@@ -375,7 +376,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
     if (options.planted != Planted::mismatch_ignored) reset_from({row});
   }
   if (settled) {
-    each_out(row, [&](const Edge&, RowIndex successor) {
+    each_out(row, [&](detail::EdgeKind, RowIndex successor) {
       if (successor == no_row) return;
       if (is(successor, flag::awaits_settled)) to_decide.push_back(successor);
     });

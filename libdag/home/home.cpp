@@ -133,7 +133,9 @@ void Home::Impl::cancel_all() {
 }
 
 void Home::Impl::on_lanes(LaneReport&& report) {
-  for (const QuickEnd& quick : report.quick) {
+  for (std::size_t i = 0; i < report.quick.size(); ++i) {
+    if (i + prefetch_ahead < report.quick.size()) prefetch(report.quick[i + prefetch_ahead].row);
+    const QuickEnd& quick = report.quick[i];
     const Word ended = word(quick.row);
     if (ended.state == RowState::ended && ended.attempt == quick.attempt &&
         ended.outcome == Outcome::finished && !is(quick.row, flag::noted | flag::vanished)) {

@@ -338,6 +338,12 @@ class Home::Impl {
   bool is(RowIndex row, std::uint32_t flags) const { return (notes[row].flags & flags) != 0; }
   void set(RowIndex row, std::uint32_t flags) { notes[row].flags |= flags; }
   void unset(RowIndex row, std::uint32_t flags) { notes[row].flags &= ~flags; }
+  /// Rows that are dealt with soon come into the cache meanwhile: graphs are larger than it is.
+  static constexpr std::size_t prefetch_ahead = 8;
+  void prefetch(RowIndex row) const {
+    __builtin_prefetch(&notes[row], 1);
+    __builtin_prefetch(&table[row], 1);
+  }
   bool has_ended(RowIndex row) const { return word(row).state == RowState::ended; }
   bool is_call(RowIndex row) const { return table.kind_of(table[row]).call != detail::CallKind::ordinary; }
   AttemptId attempt_of(RowIndex row) const;
@@ -375,14 +381,11 @@ class Home::Impl {
       visit(detail::Edge{end.task(), about.task, end.kind()}, part.row_of(end.task()), place++);
     }
   }
-  template <class Visit>  // (edge, successor row, which may be no_row or a ghost: not ours)
+  template <class Visit>  // (kind of edge, successor row; no_row: not ours)
   void each_out(RowIndex row, Visit&& visit) const {
     const Row& about = table[row];
-    const Part& part = table.part(about.part);
-    for (const detail::EdgeEnd end : part.out_edges(about.task)) {
-      RowIndex successor = part.row_of(end.task());
-      if (successor != no_row && table[successor].ghost) successor = no_row;
-      visit(detail::Edge{about.task, end.task(), end.kind()}, successor);
+    for (const Successor successor : table.part(about.part).out_edges(about.task)) {
+      visit(successor.kind(), successor.row());
     }
   }
 

@@ -97,7 +97,7 @@ bool Home::Impl::named_only(RowIndex row) const {
   if (!options.several_processes || !table.kind_of(table[row]).returns) return true;
   if (is(row, flag::known) || is(row, flag::kept)) return false;
   bool needed = false;
-  each_out(row, [&](const Edge&, RowIndex successor) {
+  each_out(row, [&](detail::EdgeKind, RowIndex successor) {
     needed = needed || (successor != no_row && !is(successor, flag::left));
   });
   return !needed;
@@ -209,7 +209,7 @@ void Home::Impl::wake_parked_by(RowIndex row) {
   const auto wake = [&](RowIndex other) {
     if (other != no_row && is(other, flag::parked)) to_send.push_back(other);
   };
-  each_out(row, [&](const Edge&, RowIndex successor) { wake(successor); });
+  each_out(row, [&](detail::EdgeKind, RowIndex successor) { wake(successor); });
   if (const Fact* known = fact(row)) {
     wake(known->head);
     if (known->part != detail::none) {
@@ -260,9 +260,10 @@ void Home::Impl::flush() {
                             cut.entries.begin() + static_cast<std::ptrdiff_t>(end.entries));
     begin = end.entries;
     std::uint32_t rows = 0;
-    for (const Entry entry : said) {
-      write(outcomes, entry);
-      rows += entry.growth ? 0 : 1;
+    for (std::size_t i = 0; i < said.size(); ++i) {
+      if (i + prefetch_ahead < said.size()) prefetch(said[i + prefetch_ahead].row);
+      write(outcomes, said[i]);
+      rows += said[i].growth ? 0 : 1;
     }
     const auto size = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
     outcomes.steps.push_back({size(outcomes.first_try), size(outcomes.plain), size(outcomes.records),
@@ -281,7 +282,7 @@ void Home::Impl::flush() {
 /// A row of another shard came to another attempt than the one that rows here have used.
 void Home::Impl::withdraw(RowIndex changed) {
   std::set<RowIndex> users;
-  each_out(changed, [&](const Edge&, RowIndex successor) {
+  each_out(changed, [&](detail::EdgeKind, RowIndex successor) {
     if (successor == no_row || is(successor, flag::settled | flag::by_order)) return;
     if (is(successor, flag::sent | flag::grown_sent)) users.insert(successor);
   });
@@ -319,7 +320,9 @@ void Home::Impl::steps_recorded(std::uint64_t count) {
   for (; steps_known < count; ++steps_known) {
     const std::vector<Entry> step = std::move(steps.front());
     steps.pop_front();
-    for (const Entry entry : step) {
+    for (std::size_t i = 0; i < step.size(); ++i) {
+      if (i + prefetch_ahead < step.size()) prefetch(step[i + prefetch_ahead].row);
+      const Entry entry = step[i];
       if ((notes[entry.row].flags & (flag::lean | flag::known)) == flag::lean) {
         lean_settled(entry.row);
       } else {
@@ -399,7 +402,7 @@ void Home::Impl::own_settled(RowIndex row) {
       what.keeper.reset();
     }
   }
-  each_out(row, [&](const Edge&, RowIndex successor) {
+  each_out(row, [&](detail::EdgeKind, RowIndex successor) {
     if (successor != no_row && is(successor, flag::awaits_settled)) to_decide.push_back(successor);
   });
   ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;

@@ -339,12 +339,12 @@ void Home::Impl::maybe_let_go(RowIndex row) {
 
 void Home::Impl::drop_bytes(RowIndex row) {
   table[row].output.clear();
+  if (!is(row, flag::published | flag::known)) return;
   const OutputName name{table.id(row), attempt_of(row)};
   if (is(row, flag::published)) release(options.self, name);
   unset(row, flag::published);
-  const auto found = facts.find(row);
-  if (found == facts.end()) return;
-  Fact& known = found->second;
+  if (!is(row, flag::known)) return;
+  Fact& known = facts.at(row);
   for (const Life holder : known.holders) release(holder, name);
   if (known.keeper &&
       std::find(known.holders.begin(), known.holders.end(), *known.keeper) == known.holders.end()) {

@@ -298,7 +298,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
   while (!stack.empty()) {
     const RowIndex row = stack.back();
     stack.pop_back();
-    each_out(row, [&](const Edge&, RowIndex successor) {
+    each_out(row, [&](detail::EdgeKind, RowIndex successor) {
       // What a client cancelled stays so, whatever comes of those before it.
       if (successor == no_row || is(successor, flag::settled | flag::by_order)) return;
       if (anew.insert(successor).second) stack.push_back(successor);

@@ -55,9 +55,9 @@ bool Home::Impl::end_ghost(RowIndex row, Outcome outcome) {
 void Home::Impl::note_ghost(RowIndex row) {
   set(row, flag::noted);
   if (is(row, flag::let_go)) table[row].output.clear();  // Nobody waited for it any more.
-  each_out(row, [&](const Edge& edge, RowIndex successor) {
+  each_out(row, [&](detail::EdgeKind kind, RowIndex successor) {
     if (successor == no_row) return;
-    if (edge.kind != EdgeKind::strong || options.planted == Planted::ghost_counted_twice) satisfy(successor);
+    if (kind != EdgeKind::strong || options.planted == Planted::ghost_counted_twice) satisfy(successor);
   });
 }
 

@@ -1,6 +1,7 @@
 #include "libdag/home/row_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "libdag/graph/family.hpp"
 
@@ -65,6 +66,7 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
   std::uint32_t needed = 0;
   for (std::uint32_t task = 0; task < count; ++task) needed += is_mine(task) || ghost[task] ? 1 : 0;
   RowIndex row = rows_.grow(needed);
+  DAG_CHECK(rows_.size() <= Successor::rows_max);
   part->rows_begin = row;
   part->rows_end = row + needed;
   if (needed < count) part->rows.assign(count, no_row);
@@ -89,16 +91,11 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
   }
 
   part->out.resize(fragment->edges.size());
-  if (sharding != nullptr) part->lane_successors.assign(fragment->edges.size(), no_row);
   std::vector<std::uint32_t> at(part->first_out.begin(), part->first_out.end() - 1);
   fragment->each_edge([&](const Edge& edge, std::uint32_t) {
-    const std::uint32_t place = at[edge.predecessor]++;
-    part->out[place] = EdgeEnd(edge.successor, edge.kind);
-    if (edge.kind == EdgeKind::strong) {
-      if (sharding != nullptr && is_mine(edge.successor))
-        part->lane_successors[place] = part->row_of(edge.successor);
-      return;
-    }
+    const RowIndex successor = is_mine(edge.successor) ? part->row_of(edge.successor) : no_row;
+    part->out[at[edge.predecessor]++] = Successor(successor, edge.kind);
+    if (edge.kind == EdgeKind::strong) return;
     const RowIndex predecessor = part->row_of(edge.predecessor);
     if (predecessor == no_row) return;
     rows_[predecessor].home_waits = true;
@@ -110,7 +107,7 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
   }
   std::stable_sort(part->conditionals.begin(), part->conditionals.end(),
                    [](const Part::Conditional& a, const Part::Conditional& b) { return a.task < b.task; });
-  if (sharding != nullptr) add_other_shards(*part, *sharding);
+  if (sharding != nullptr) add_other_shards(*part, *fragment, *sharding);
   part->fragment = std::move(fragment);
 
   const std::uint32_t slot = parts_.grow(1);
@@ -122,32 +119,42 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
   return slot;
 }
 
-void RowTable::add_other_shards(Part& part, const Sharding& sharding) {
-  for (RowIndex row = part.rows_begin; row < part.rows_end; ++row) {
-    const auto first = static_cast<std::ptrdiff_t>(part.other_shards.size());
-    part.first_other.push_back(static_cast<std::uint32_t>(first));
-    const std::uint32_t task = rows_[row].task;
-    if (rows_[row].ghost) {
-      part.other_shards.push_back(sharding.shard_of[task]);
-      continue;
-    }
-    for (const EdgeEnd end : part.out_edges(task)) {
-      const std::uint32_t shard = sharding.shard_of[end.task()];
-      if (shard != sharding.shard) part.other_shards.push_back(shard);
-    }
-    std::sort(part.other_shards.begin() + first, part.other_shards.end());
-    part.other_shards.erase(std::unique(part.other_shards.begin() + first, part.other_shards.end()),
-                            part.other_shards.end());
-    rows_[row].awaited = part.other_shards.end() - part.other_shards.begin() > first;
+void RowTable::add_other_shards(Part& part, const Fragment& fragment, const Sharding& sharding) {
+  const std::vector<std::uint32_t>& shard_of = sharding.shard_of;
+  const auto leads_out = [&](const Edge& edge) {
+    return shard_of[edge.predecessor] == sharding.shard && shard_of[edge.successor] != sharding.shard;
+  };
+  const auto place_of = [&](std::uint32_t task) { return part.row_of(task) - part.rows_begin; };
+  // Room for one shard per edge that leads out, and for a ghost's own; each row's are made few then.
+  const std::uint32_t rows = part.rows_end - part.rows_begin;
+  std::vector<std::uint32_t> first(rows + 1, 0);
+  for (std::uint32_t i = 0; i < rows; ++i) first[i + 1] = rows_[part.rows_begin + i].ghost ? 1 : 0;
+  fragment.each_edge([&](const Edge& edge, std::uint32_t) {
+    if (leads_out(edge)) ++first[place_of(edge.predecessor) + 1];
+  });
+  for (std::uint32_t i = 0; i < rows; ++i) first[i + 1] += first[i];
+  std::vector<std::uint32_t> shards(first[rows]);
+  std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+  fragment.each_edge([&](const Edge& edge, std::uint32_t) {
+    if (leads_out(edge)) shards[next[place_of(edge.predecessor)]++] = shard_of[edge.successor];
+  });
+  part.first_other.reserve(rows + 1);
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    Row& row = rows_[part.rows_begin + i];
+    if (row.ghost) shards[first[i]] = shard_of[row.task];
+    const auto begin = shards.begin() + first[i], end = shards.begin() + first[i + 1];
+    std::sort(begin, end);
+    part.first_other.push_back(static_cast<std::uint32_t>(part.other_shards.size()));
+    std::unique_copy(begin, end, std::back_inserter(part.other_shards));
+    row.awaited = !row.ghost && begin != end;
   }
   part.first_other.push_back(static_cast<std::uint32_t>(part.other_shards.size()));
-  // The first that becomes ready runs at once.
-  for (RowIndex row = part.rows_begin; row < part.rows_end; ++row) {
-    const std::uint32_t task = rows_[row].task;
-    std::stable_partition(part.lane_successors.begin() + part.first_out[task],
-                          part.lane_successors.begin() + part.first_out[task + 1], [&](RowIndex successor) {
-                            return successor != no_row && rows_[successor].awaited;
-                          });
+  part.other_shards.shrink_to_fit();
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    const std::uint32_t task = rows_[part.rows_begin + i].task;
+    std::stable_partition(
+        part.out.begin() + part.first_out[task], part.out.begin() + part.first_out[task + 1],
+        [&](Successor successor) { return successor.row() != no_row && rows_[successor.row()].awaited; });
   }
 }
 

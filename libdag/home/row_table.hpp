@@ -49,6 +49,25 @@ struct Row {
 };
 static_assert(sizeof(Row) == 32, "two rows share a cache line");
 
+/// The other end of an out-edge as a row: the most there is of anything here, so four bytes.
+class Successor {
+ public:
+  static constexpr RowIndex rows_max = (RowIndex{1} << 30) - 1;
+
+  Successor() = default;
+  /// no_row: it is not ours.
+  Successor(RowIndex row, detail::EdgeKind kind)
+      : bits_(std::min(row, rows_max) | static_cast<std::uint32_t>(kind) << 30) {}
+  RowIndex row() const {
+    const RowIndex row = bits_ & rows_max;
+    return row == rows_max ? no_row : row;
+  }
+  detail::EdgeKind kind() const { return static_cast<detail::EdgeKind>(bits_ >> 30); }
+
+ private:
+  std::uint32_t bits_ = rows_max;
+};
+
 /// A fragment some of whose tasks have rows here.
 struct Part {
   std::shared_ptr<const detail::Fragment> fragment;
@@ -58,10 +77,9 @@ struct Part {
   /// Per task; no_row where neither it nor a successor is ours. Empty when every task has a row.
   std::vector<RowIndex> rows;
   std::vector<std::uint32_t> first_out;  ///< per task (and one more): where its out-edges begin in `out`
-  std::vector<detail::EdgeEnd> out;      ///< successors, grouped by predecessor, in the order of their edges
-  /// Where the job has other shards, as `out`, but those that others wait for first: the row that a lane
-  /// satisfies by itself, over a strong edge inside this shard; no_row for all other edges.
-  std::vector<RowIndex> lane_successors;
+  /// Successors, grouped by predecessor, in the order of their edges; but rows that other shards wait for
+  /// come before those of which nobody else hears, since the first that becomes ready runs at once.
+  std::vector<Successor> out;
   struct Conditional {
     std::uint32_t task = 0;  ///< the predecessor
     std::uint32_t edge = 0;  ///< its place in the fragment
@@ -74,7 +92,7 @@ struct Part {
   std::vector<std::uint32_t> other_shards;
 
   RowIndex row_of(std::uint32_t task) const { return rows.empty() ? rows_begin + task : rows[task]; }
-  std::span<const detail::EdgeEnd> out_edges(std::uint32_t task) const {
+  std::span<const Successor> out_edges(std::uint32_t task) const {
     return {out.data() + first_out[task], first_out[task + 1] - first_out[task]};
   }
   std::span<const Conditional> conditionals_of(std::uint32_t task) const;
@@ -216,15 +234,9 @@ class RowTable {
   void each_lane_successor(RowIndex row, Visit&& visit) const {
     const Row& ended = rows_[row];
     const Part& in = *parts_[ended.part];
-    const std::uint32_t first = in.first_out[ended.task], end = in.first_out[ended.task + 1];
-    if (in.lane_successors.empty()) {  // All of the part is ours.
-      for (std::uint32_t i = first; i < end; ++i) {
-        if (in.out[i].kind() == detail::EdgeKind::strong) visit(in.rows_begin + in.out[i].task());
-      }
-    } else {
-      for (std::uint32_t i = first; i < end; ++i) {
-        if (in.lane_successors[i] != no_row) visit(in.lane_successors[i]);
-      }
+    for (const Successor successor : in.out_edges(ended.task)) {
+      const RowIndex other = successor.row();
+      if (successor.kind() == detail::EdgeKind::strong && other != no_row) visit(other);
     }
   }
   template <class Event, class Ready, class Decide>
@@ -234,7 +246,7 @@ class RowTable {
     if (after.what == Do::decide) decide(successor);
     return after;
   }
-  void add_other_shards(Part& part, const Sharding& sharding);
+  void add_other_shards(Part& part, const detail::Fragment& fragment, const Sharding& sharding);
   /// Can become ready without anybody looking at it again.
   bool plain(const detail::Fragment& fragment, std::uint32_t task) const;
 

@@ -75,8 +75,7 @@ void Home::Impl::end_head(RowIndex head, RowIndex tail) {
   known.attempt = uncounted();
   const RowIndex owner = owner_of(tail);
   std::size_t own = 0;
-  each_out(tail,
-           [&](const detail::Edge& edge, RowIndex) { own += edge.kind == EdgeKind::conditional ? 1 : 0; });
+  each_out(tail, [&](detail::EdgeKind kind, RowIndex) { own += kind == EdgeKind::conditional ? 1 : 0; });
   known.conditions.clear();
   if (from.conditions.size() > own) {
     known.conditions.assign(from.conditions.begin() + static_cast<std::ptrdiff_t>(own),
