@@ -133,16 +133,14 @@ void Home::Impl::cancel_all() {
 }
 
 void Home::Impl::on_lanes(LaneReport&& report) {
-  for (std::size_t i = 0; i < report.quick.size(); ++i) {
-    if (i + prefetch_ahead < report.quick.size()) prefetch(report.quick[i + prefetch_ahead].row);
-    const QuickEnd& quick = report.quick[i];
+  each_reading_ahead(report.quick, [&](const QuickEnd& quick) {
     const Word ended = word(quick.row);
     if (ended.state == RowState::ended && ended.attempt == quick.attempt &&
         ended.outcome == Outcome::finished && !is(quick.row, flag::noted | flag::vanished)) {
       observe(quick.row, quick.ran);
       if (!note_lean(quick.row)) note_quick(quick.row, quick.ran);
     }
-  }
+  });
   for (SlowEnd& slow : report.slow) {
     const Word running = word(slow.row);
     if (running.state != RowState::running || running.attempt != slow.attempt) continue;

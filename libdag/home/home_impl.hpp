@@ -338,11 +338,18 @@ class Home::Impl {
   bool is(RowIndex row, std::uint32_t flags) const { return (notes[row].flags & flags) != 0; }
   void set(RowIndex row, std::uint32_t flags) { notes[row].flags |= flags; }
   void unset(RowIndex row, std::uint32_t flags) { notes[row].flags &= ~flags; }
-  /// Rows that are dealt with soon come into the cache meanwhile: graphs are larger than it is.
-  static constexpr std::size_t prefetch_ahead = 8;
-  void prefetch(RowIndex row) const {
-    __builtin_prefetch(&notes[row], 1);
-    __builtin_prefetch(&table[row], 1);
+  /// Visits what is said of rows, one after another; those that come soon come into the cache meanwhile,
+  /// since graphs are larger than it is.
+  template <class Said, class Visit>
+  void each_reading_ahead(const std::vector<Said>& list, Visit&& visit) const {
+    constexpr std::size_t distance = 8;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (i + distance < list.size()) {
+        __builtin_prefetch(&notes[list[i + distance].row], 1);
+        __builtin_prefetch(&table[list[i + distance].row], 1);
+      }
+      visit(list[i]);
+    }
   }
   bool has_ended(RowIndex row) const { return word(row).state == RowState::ended; }
   bool is_call(RowIndex row) const { return table.kind_of(table[row]).call != detail::CallKind::ordinary; }

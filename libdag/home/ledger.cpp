@@ -260,11 +260,10 @@ void Home::Impl::flush() {
                             cut.entries.begin() + static_cast<std::ptrdiff_t>(end.entries));
     begin = end.entries;
     std::uint32_t rows = 0;
-    for (std::size_t i = 0; i < said.size(); ++i) {
-      if (i + prefetch_ahead < said.size()) prefetch(said[i + prefetch_ahead].row);
-      write(outcomes, said[i]);
-      rows += said[i].growth ? 0 : 1;
-    }
+    each_reading_ahead(said, [&](Entry entry) {
+      write(outcomes, entry);
+      rows += entry.growth ? 0 : 1;
+    });
     const auto size = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
     outcomes.steps.push_back({size(outcomes.first_try), size(outcomes.plain), size(outcomes.records),
                               end.needs_first, end.needs, rows});
@@ -320,15 +319,13 @@ void Home::Impl::steps_recorded(std::uint64_t count) {
   for (; steps_known < count; ++steps_known) {
     const std::vector<Entry> step = std::move(steps.front());
     steps.pop_front();
-    for (std::size_t i = 0; i < step.size(); ++i) {
-      if (i + prefetch_ahead < step.size()) prefetch(step[i + prefetch_ahead].row);
-      const Entry entry = step[i];
+    each_reading_ahead(step, [&](Entry entry) {
       if ((notes[entry.row].flags & (flag::lean | flag::known)) == flag::lean) {
         lean_settled(entry.row);
       } else {
         own_settled(entry.row);
       }
-    }
+    });
   }
   for (; !freed_later.empty() && freed_later.front().first <= steps_known; freed_later.pop_front()) {
     open_cut().freed.push_back(freed_later.front().second);

@@ -217,10 +217,11 @@ class RowTable {
   }
   /// Lets the rows that an end of this one will touch come into the cache meanwhile.
   void prefetch_successors(RowIndex row) const {
-    int left = 4;
-    each_lane_successor(row, [&](RowIndex successor) {
-      if (left-- > 0) __builtin_prefetch(&rows_[successor], 1);
-    });
+    const Row& about = rows_[row];
+    const std::span<const Successor> out = parts_[about.part]->out_edges(about.task);
+    for (const Successor successor : out.first(std::min<std::size_t>(out.size(), 4))) {
+      if (successor.row() != no_row) __builtin_prefetch(&rows_[successor.row()], 1);
+    }
   }
 
   /// The blobs of a row's parameters, `views` pointing into `blobs`. False when one that must be there is not

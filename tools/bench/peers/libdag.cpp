@@ -59,37 +59,30 @@ void add_empty_tasks(Graph& graph, const Shape& shape) {
   }
 }
 
-/// One round: build, submit (until the job is acknowledged, by which time it may be running), run (from then
-/// on until every task is settled), and the three together.
-Figures overhead_round(Session& session, const Shape& shape) {
+/// Submit (until the job is acknowledged, by which time it may be running) and run (from then on until every
+/// task is settled).
+Figures submit_and_run(Session& session, const Graph& graph) {
   Figures figures;
-  Stopwatch whole;
   Stopwatch part;
-  Graph graph("overhead");
-  add_empty_tasks(graph, shape);
-  figures.numbers["build"] = part.lap();
   const Job job = session.submit(graph);
   figures.numbers["submit"] = part.lap();
   const bool all_finished = job.wait();
   figures.numbers["run"] = part.lap();
-  figures.numbers["total"] = whole.seconds();
   if (!all_finished) throw std::runtime_error("the job failed");
-  expect_all_finished(job, shape.size());
+  figures.numbers["total"] = figures.numbers["submit"] + figures.numbers["run"];
+  expect_all_finished(job, graph.size());
   return figures;
 }
 
-/// The same graph once more: there is nothing to build.
-Figures again_round(Session& session, const Graph& graph) {
-  Figures figures;
-  Stopwatch whole;
+/// One round: build, submit, run, and the three together.
+Figures overhead_round(Session& session, const Shape& shape) {
   Stopwatch part;
-  const Job job = session.submit(graph);
-  figures.numbers["submit"] = part.lap();
-  const bool all_finished = job.wait();
-  figures.numbers["run"] = part.lap();
-  figures.numbers["total"] = whole.seconds();
-  if (!all_finished) throw std::runtime_error("the job failed");
-  expect_all_finished(job, graph.size());
+  Graph graph("overhead");
+  add_empty_tasks(graph, shape);
+  const double build = part.lap();
+  Figures figures = submit_and_run(session, graph);
+  figures.numbers["build"] = build;
+  figures.numbers["total"] += build;
   return figures;
 }
 
@@ -99,7 +92,7 @@ Figures overhead(const Request& request) {
   if (request.number("again", 0) != 0) {
     Graph graph("overhead");
     add_empty_tasks(graph, request.shape());
-    for (int round = 0; round < 2; ++round) figures = again_round(*session, graph);
+    for (int round = 0; round < 2; ++round) figures = submit_and_run(*session, graph);
     return figures;
   }
   for (const Shape& shape : request.rounds()) figures = overhead_round(*session, shape);
