@@ -71,14 +71,7 @@ std::vector<bool> run_predicates(std::span<const detail::Code> predicates, Kerne
 
 Ended run_attempt(const Attempt& attempt, JobActors& actors, detail::KernelHost& host,
                   const std::atomic<bool>* cancelled) {
-  std::vector<detail::ArgumentView> views;
-  views.reserve(attempt.counts.size());
-  const Blob* next = attempt.blobs.data();
-  for (const std::uint32_t count : attempt.counts) {
-    views.push_back({next, count});
-    next += count;
-  }
-
+  const std::vector<detail::ArgumentView> views = argument_views(attempt);
   Ended ended;
   ended.task = attempt.task;
   ended.id = attempt.id;

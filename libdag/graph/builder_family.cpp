@@ -67,12 +67,6 @@ FamilyDraft& Builder::family_at(std::uint32_t first_task) {
   return draft_.families[static_cast<std::size_t>(family - draft_.families.data())];
 }
 
-Range Builder::range_of_family(std::uint32_t first_task) const {
-  const FamilyDraft* family = (sealed_ ? *sealed_ : draft_).family_of(first_task);
-  DAG_CHECK(family != nullptr && family->first_task == first_task);
-  return family->range;
-}
-
 void Builder::each_family_kind(std::uint32_t first_task,
                                const std::function<std::uint32_t(std::uint32_t)>& change) {
   FamilyDraft& family = family_at(first_task);

@@ -71,7 +71,7 @@ class Draughtsman {
 
   /// The finest grouping with few enough nodes.
   void group() {
-    const auto tasks = static_cast<std::uint32_t>(fragment_.size());
+    const std::uint32_t tasks = fragment_.size();
     const std::uint32_t deepest = tasks == 0 ? 0 : *std::max_element(depth_.begin(), depth_.end());
     const std::uint32_t nodes_max = std::max(options_.nodes_max, 1u);
     const std::uint32_t depths_per_node = deepest / nodes_max + 1;

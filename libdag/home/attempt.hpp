@@ -52,6 +52,18 @@ struct Attempt {
   Blob restore_from;
 };
 
+/// What each of its arguments is made from, in the blobs of `attempt`.
+inline std::vector<detail::ArgumentView> argument_views(const Attempt& attempt) {
+  std::vector<detail::ArgumentView> views;
+  views.reserve(attempt.counts.size());
+  const Blob* next = attempt.blobs.data();
+  for (const std::uint32_t count : attempt.counts) {
+    views.push_back({next, count});
+    next += count;
+  }
+  return views;
+}
+
 /// What an attempt left.
 struct Ended {
   TaskId task;

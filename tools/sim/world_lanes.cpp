@@ -1,6 +1,7 @@
 // What runs kernels: lanes, the rings between them, stealing.
 
 #include <algorithm>
+#include <numeric>
 
 #include "tools/sim/world.hpp"
 
@@ -308,14 +309,8 @@ void World::begin_attempt(Process& process, const Work& work) {
     check_effects(detail::from_blob<std::uint64_t>(attempt.blobs.at(0)), attempt.task, attempt.inputs);
   }
   auto run = std::make_shared<KernelRun>();
-  std::vector<detail::ArgumentView> views;
-  const Blob* next = attempt.blobs.data();
-  std::uint32_t total = 0;
-  for (const std::uint32_t count : attempt.counts) {
-    views.push_back({next, count});
-    next += count;
-    total += count;
-  }
+  const std::vector<detail::ArgumentView> views = argument_views(attempt);
+  const std::uint32_t total = std::accumulate(attempt.counts.begin(), attempt.counts.end(), std::uint32_t{0});
   if (total != attempt.blobs.size()) throw Violation("an attempt with other inputs than arguments");
   for (const OutputName& name : attempt.inputs) {
     if (!name.attempt) throw Violation("an attempt names an input that has not ended");

@@ -200,12 +200,7 @@ void LocalJob::run_row(Process& process, const Work& work) {
 
 void LocalJob::run_attempt(Process& process, const Attempt& attempt) {
   if (process.stopped.contains({attempt.task, attempt.id})) return;
-  std::vector<detail::ArgumentView> views;
-  const Blob* next = attempt.blobs.data();
-  for (const std::uint32_t count : attempt.counts) {
-    views.push_back({next, count});
-    next += count;
-  }
+  const std::vector<detail::ArgumentView> views = argument_views(attempt);
   auto& object = process.objects[attempt.actor];
   void* made = nullptr;
   void* self = attempt.call == detail::CallKind::create ? static_cast<void*>(&made) : object.second.get();

@@ -1,6 +1,8 @@
 #pragma once
 // The typed halves of adding a task, an actor and a call; included by graph.hpp, shared with Context.
 
+#include <utility>
+
 #include "dag/detail/builder.hpp"
 #include "dag/detail/kernel.hpp"
 #include "dag/graph.hpp"
@@ -13,20 +15,19 @@ struct as_parameters;
 template <class A>
 using source_t = typename source_of<std::remove_cvref_t<A>>::type;
 
-/// Adds one argument as the parameter type P wants it.
-template <class P, class A>
-void add_argument(Builder& builder, A&& argument) {
+/// Calls `take` with a value as the parameter type P wants it: the Blob of a dag::Ref, else the Writer that
+/// has encoded it.
+template <class P, class A, class Take>
+void take_literal(A&& argument, Take&& take) {
   using Given = std::remove_cvref_t<A>;
   using Wanted = std::remove_cvref_t<P>;
-  static_assert(!std::same_as<Given, UndeclaredEffects>,
-                "dag: a task that returns nothing must declare its effects: .effects(dag::idempotent)");
   if constexpr (is_ref<Given>::value) {
     static_assert(std::same_as<Given, Wanted> || std::same_as<typename is_ref<Given>::value_type, Wanted>,
                   "dag: type mismatch: the argument refers to another type than the task's parameter");
-    builder.add_literal(argument.blob());
-  } else if constexpr (std::same_as<source_t<A>, FromLiteral> && is_ref<Wanted>::value) {
-    builder.add_literal(Wanted(std::forward<A>(argument)).blob());
-  } else if constexpr (std::same_as<source_t<A>, FromLiteral>) {
+    take(argument.blob());
+  } else if constexpr (is_ref<Wanted>::value) {
+    take(Wanted(std::forward<A>(argument)).blob());
+  } else {
     static_assert(std::is_convertible_v<A&&, Wanted>,
                   "dag: type mismatch: the argument cannot be converted to the task's parameter");
     Writer writer;
@@ -35,7 +36,18 @@ void add_argument(Builder& builder, A&& argument) {
     } else {
       encode<Wanted>(writer, static_cast<Wanted>(std::forward<A>(argument)));
     }
-    builder.add_literal(writer);
+    take(std::as_const(writer));
+  }
+}
+
+/// Adds one argument as the parameter type P wants it.
+template <class P, class A>
+void add_argument(Builder& builder, A&& argument) {
+  static_assert(!std::same_as<std::remove_cvref_t<A>, UndeclaredEffects>,
+                "dag: a task that returns nothing must declare its effects: .effects(dag::idempotent)");
+  if constexpr (std::same_as<source_t<A>, FromLiteral>) {
+    take_literal<P>(std::forward<A>(argument),
+                    [&](auto&& literal) { builder.add_literal(std::forward<decltype(literal)>(literal)); });
   } else if constexpr (requires { argument.index_in(builder); }) {
     builder.add_input(argument.index_in(builder));
   } else if constexpr (requires { argument.output; }) {
@@ -84,8 +96,6 @@ auto add_task(Builder& builder, std::string_view name, F kernel, Args&&... args)
 /// One parameter behind the point and what was before, of type P.
 template <class P, class A>
 FamilySpec::Parameter family_parameter(Builder& builder, std::string_view name, Range range, A&& argument) {
-  using Given = std::remove_cvref_t<A>;
-  using Wanted = std::remove_cvref_t<P>;
   FamilySpec::Parameter parameter;
   if constexpr (requires { argument.first_in(builder); }) {
     if (argument.range() != range) throw_other_range(name, range, argument.range());
@@ -93,24 +103,18 @@ FamilySpec::Parameter family_parameter(Builder& builder, std::string_view name, 
     parameter.each = true;
   } else if constexpr (requires { argument.index_in(builder); }) {
     parameter.task = argument.index_in(builder);
-  } else if constexpr (is_ref<Given>::value) {
-    static_assert(std::same_as<Given, Wanted> || std::same_as<typename is_ref<Given>::value_type, Wanted>,
-                  "dag: type mismatch: the argument refers to another type than the kernel's parameter");
-    parameter.value = argument.blob();
   } else {
     static_assert(
         std::same_as<source_t<A>, FromLiteral>,
         "dag: a family takes values, outputs and families; gather several outputs by a task before it");
-    static_assert(std::is_convertible_v<A&&, Wanted>,
-                  "dag: type mismatch: the argument cannot be converted to the kernel's parameter");
-    if constexpr (is_ref<Wanted>::value) {
-      parameter.value = Wanted(std::forward<A>(argument)).blob();
-    } else {
-      Writer writer;
-      encode<Wanted>(writer, static_cast<Wanted>(std::forward<A>(argument)));
-      if (!writer.actors().empty()) throw_actor_in_family(name);
-      parameter.value = Blob(writer.bytes());
-    }
+    take_literal<P>(std::forward<A>(argument), [&](auto&& literal) {
+      if constexpr (requires { literal.actors(); }) {
+        if (!literal.actors().empty()) throw_actor_in_family(name);
+        parameter.value = Blob(literal.bytes());
+      } else {
+        parameter.value = std::forward<decltype(literal)>(literal);
+      }
+    });
   }
   return parameter;
 }

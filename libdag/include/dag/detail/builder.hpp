@@ -55,7 +55,6 @@ class Builder {
   /// Adds tasks for all points of a range; throws Failure(usage) when the offsets lead forward, or there
   /// would be none or too many. Returns the first one's index, which names the family.
   std::uint32_t add_family(FamilySpec spec);
-  Range range_of_family(std::uint32_t first_task) const;
 
   void add_edge(std::uint32_t predecessor, std::uint32_t successor, EdgeKind kind, Code predicate = {});
 
