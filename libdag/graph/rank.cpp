@@ -34,8 +34,11 @@ std::vector<Duration> durations(const Fragment& fragment) {
       stated += 1;
     }
   }
-  const Duration mean(stated > 0 ? static_cast<Duration::rep>(total / stated) : 0);
-  return durations(fragment, std::max(mean, Duration(1)));
+  const double mean = stated > 0 ? total / stated : 0;
+  constexpr double too_long = 0x1p63;  // What no Duration can say, though a sum of doubles may.
+  return durations(fragment, mean < too_long
+                                 ? std::max(Duration(static_cast<Duration::rep>(mean)), Duration(1))
+                                 : Duration::max());
 }
 
 Ranking rank(const Fragment& fragment, std::span<const Duration> task_durations,
