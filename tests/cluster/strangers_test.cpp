@@ -6,7 +6,7 @@
 #include "libdag/net/zmq_transport.hpp"
 #include "libdag/wire/envelope.hpp"
 #include "tests/cluster/processes.hpp"
-#include "tests/golden/samples.hpp"
+#include "tests/support/samples.hpp"
 
 using cluster::bin;
 using cluster::place;

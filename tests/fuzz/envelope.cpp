@@ -3,7 +3,7 @@
 // samples are the corpus.
 #include <cstdlib>
 
-#include "tests/golden/samples.hpp"
+#include "tests/support/samples.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   using namespace dag::wire;

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <set>
 
-#include "tests/golden/samples.hpp"
+#include "tests/support/samples.hpp"
 
 using namespace dag;
 using namespace dag::wire;

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
-#include "tests/golden/samples.hpp"
+#include "tests/support/samples.hpp"
 
 using namespace dag;
 using namespace dag::wire;

@@ -5,7 +5,7 @@
 #include <dag/dag.hpp>
 
 #include "libdag/base/random.hpp"
-#include "tests/golden/samples.hpp"
+#include "tests/support/samples.hpp"
 
 using namespace dag;
 using namespace dag::wire;

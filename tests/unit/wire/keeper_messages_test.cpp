@@ -2,7 +2,7 @@
 // what a receiver could not act on is refused.
 #include <catch2/catch.hpp>
 
-#include "tests/golden/samples.hpp"
+#include "tests/support/samples.hpp"
 
 using namespace dag;
 using namespace dag::wire;

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "libdag/base/random.hpp"
-#include "tests/golden/samples.hpp"
+#include "tests/support/samples.hpp"
 
 using namespace dag;
 using namespace dag::wire;

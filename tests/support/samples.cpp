@@ -1,24 +1,10 @@
-#pragma once
-// One example of everything that can be said, with every field set to something that is not its default.
-// Golden frames, mutations and the weighing test all begin with these, so a new message is tested once it has
-// a sample.
-
-#include <string>
-#include <vector>
-
-#include "libdag/wire/envelope.hpp"
+#include "tests/support/samples.hpp"
 
 namespace dag::wire::samples {
 
-struct Sample {
-  /// Also the name of its golden file.
-  std::string name;
-  Operation operation;
-};
+Life life(std::uint32_t process) { return {ProcessId{process}, Incarnation{process + 10}}; }
 
-inline Life life(std::uint32_t process) { return {ProcessId{process}, Incarnation{process + 10}}; }
-
-inline std::vector<Claim> claims() {
+std::vector<Claim> claims() {
   Claim first;
   first.life = life(1);
   first.state = MemberState::suspect;
@@ -33,7 +19,7 @@ inline std::vector<Claim> claims() {
   return {first, second};
 }
 
-inline void add_handshake(std::vector<Sample>& all) {
+static void add_handshake(std::vector<Sample>& all) {
   all.push_back(
       {"hello", Handshake{link::Hello{
                     ClusterId{0xC0FFEE}, {1, 3}, life(1), "4f1de2", "127.0.0.1:4000", "127.0.0.1:4001"}}});
@@ -43,7 +29,7 @@ inline void add_handshake(std::vector<Sample>& all) {
                                       life(2), 107, "n1.11 runs build a, n2.12 runs build b", "one file"}}});
 }
 
-inline void add_membership(std::vector<Sample>& all) {
+static void add_membership(std::vector<Sample>& all) {
   using namespace membership;
   all.push_back({"ping", MembershipMessage{Ping{5, claims()}}});
   all.push_back({"ack", MembershipMessage{Ack{5, claims()}}});
@@ -55,23 +41,16 @@ inline void add_membership(std::vector<Sample>& all) {
   all.push_back({"obituary", MembershipMessage{Obituary{claims()[0], 4, {claims()[1]}}}});
 }
 
-/// Code of no process in particular, so that golden frames are the same everywhere: two modules of our own
-/// making.
-inline const CodeMap& codes() {
-  static const CodeMap map({{0x10'0000, 0x10'0000}, {0x40'0000, 0x8'0000}});
-  return map;
-}
-inline detail::Code code(std::uintptr_t place) {
+static detail::Code code(std::uintptr_t place) {
   return {reinterpret_cast<const void*>(0x10'0000 + place), reinterpret_cast<const void*>(0x40'0000 + place)};
 }
 
-inline Blob blob(std::string_view text) { return Blob(std::as_bytes(std::span(text))); }
-inline AttemptId attempt(std::uint32_t number) { return {{1, 3}, number}; }
-inline OutputName output(std::uint32_t index) { return {{0, index}, attempt(index + 7)}; }
-inline TaskId spawned_task(std::uint32_t index) { return {3, index}; }
+Blob blob(std::string_view text) { return Blob(std::as_bytes(std::span(text))); }
+AttemptId attempt(std::uint32_t number) { return {{1, 3}, number}; }
+OutputName output(std::uint32_t index) { return {{0, index}, attempt(index + 7)}; }
+TaskId spawned_task(std::uint32_t index) { return {3, index}; }
 
-/// A few tasks: one of each thing that can be said of edges, arguments, job actors and families.
-inline std::shared_ptr<const detail::Fragment> graph() {
+std::shared_ptr<const detail::Fragment> graph() {
   using namespace detail;
   auto graph = std::make_shared<Fragment>();
   graph->codes = {code(0x10), {reinterpret_cast<const void*>(0x10'0020), nullptr}};
@@ -131,9 +110,9 @@ inline std::shared_ptr<const detail::Fragment> graph() {
   return graph;
 }
 
-inline Error error() { return {ErrorCode::task_failed, "it threw", "look at its log", "the disk is full"}; }
+Error error() { return {ErrorCode::task_failed, "it threw", "look at its log", "the disk is full"}; }
 
-inline OutcomeRecord plain_record() {
+static OutcomeRecord plain_record() {
   OutcomeRecord record;
   record.task = {0, 5};
   record.attempt = attempt(9);
@@ -144,7 +123,7 @@ inline OutcomeRecord plain_record() {
   record.value = blob("8 bytes!");
   return record;
 }
-inline OutcomeRecord full_record() {
+OutcomeRecord full_record() {
   OutcomeRecord record = plain_record();
   record.outcome = Outcome::none;
   record.inputs = {output(1), output(2)};
@@ -160,7 +139,7 @@ inline OutcomeRecord full_record() {
   return record;
 }
 
-inline Attempt lent_attempt() {
+Attempt lent_attempt() {
   Attempt lent;
   lent.job = JobId{77};
   lent.task = {0, 5};
@@ -183,7 +162,7 @@ inline Attempt lent_attempt() {
   return lent;
 }
 
-inline void add_job(std::vector<Sample>& all) {
+static void add_job(std::vector<Sample>& all) {
   using namespace message;
   const auto add = [&all](std::string name, JobMessage message) {
     all.push_back({std::move(name), std::move(message)});
@@ -263,10 +242,10 @@ inline void add_job(std::vector<Sample>& all) {
   add("missing", Missing{job, output(2)});
 }
 
-inline Launch launch() {
+Launch launch() {
   return {{0xD16E57, 0xB17E5, 5'000'000}, "4f1de2", {"bin/train", "", "--steps=10"}, "/home/ada/jobs"};
 }
-inline JobInfo job_info() {
+JobInfo job_info() {
   JobInfo job;
   job.job = JobId{(std::uint64_t{2} << 32) | 7};
   job.name = "train-eval";
@@ -285,7 +264,7 @@ inline JobInfo job_info() {
   return job;
 }
 
-inline void add_client(std::vector<Sample>& all) {
+static void add_client(std::vector<Sample>& all) {
   using namespace client;
   const auto add = [&all](std::string name, ClientMessage message) {
     all.push_back({std::move(name), std::move(message)});
@@ -316,7 +295,7 @@ inline void add_client(std::vector<Sample>& all) {
   add("job_lost", JobLost{job, error()});
 }
 
-inline void add_keeper(std::vector<Sample>& all) {
+static void add_keeper(std::vector<Sample>& all) {
   using namespace keeper;
   const auto add = [&all](std::string name, KeeperMessage message) {
     all.push_back({std::move(name), std::move(message)});
@@ -338,7 +317,7 @@ inline void add_keeper(std::vector<Sample>& all) {
   add("begin", Begin{job, life(2), {{"127.0.0.1:4002", "127.0.0.1:4003"}, {"[::1]:4004", "[::1]:4005"}}});
 }
 
-inline void add_ring(std::vector<Sample>& all) {
+static void add_ring(std::vector<Sample>& all) {
   const ring::Host host{"0f6e5c1e-5f0a-4c1c-9d3b-1b7f1f0a9d55", 4026531836};
   all.push_back({"ring_offer",
                  RingMessage{ring::Offer{host, 4711, 9, 8, 0x1122'3344'5566'7788, 0x99AA'BBCC, 256 * 1024}}});
@@ -349,7 +328,7 @@ inline void add_ring(std::vector<Sample>& all) {
   all.push_back({"hand_back", RingMessage{ring::HandBack{3, true}}});
 }
 
-inline std::vector<Sample> all() {
+std::vector<Sample> all() {
   std::vector<Sample> all;
   all.push_back({"unimplemented", Unimplemented{9, 4}});
   add_handshake(all);
@@ -363,8 +342,7 @@ inline std::vector<Sample> all() {
   return all;
 }
 
-/// A numbered frame; every field of the header says something else.
-inline Envelope envelope_of(std::vector<Operation> operations) {
+Envelope envelope_of(std::vector<Operation> operations) {
   Envelope envelope;
   envelope.header.cluster = ClusterId{0xC0FFEE};
   envelope.header.from = life(1);

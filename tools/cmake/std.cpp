@@ -1,0 +1,1 @@
+// No code: this object exists for its precompiled header, see DagTargets.cmake.
