@@ -22,6 +22,8 @@ inline constexpr std::uint32_t credit_operations = 16'384;
 inline constexpr std::uint64_t credit_bytes = 64u << 20;
 /// A graph, the submitted one and what was spawned together.
 inline constexpr std::uint32_t tasks_max = 10'000'000;
+/// Parts that a graph is cut into, one for each process that runs it.
+inline constexpr std::uint32_t shards_max = 1 << 16;
 inline constexpr std::uint32_t edges_max = 100'000'000;
 /// Attempts of one task, unless its retry policy says less.
 inline constexpr std::uint32_t attempts_max = 1'000;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "libdag/base/check.hpp"
+#include "libdag/base/limits.hpp"
 #include "libdag/graph/blocks.hpp"
 #include "libdag/graph/order.hpp"
 #include "libdag/graph/rank.hpp"
@@ -37,15 +38,15 @@ class Greedy {
     weigh();
   }
 
-  std::vector<std::uint32_t> run() {
+  std::vector<ShardIndex> run() {
     const std::vector<std::uint32_t> order = topological_order(fragment_, out_edges_);
     DAG_CHECK(order.size() == fragment_.size());
     for (const std::uint32_t task : order) {
       if (shard_of_block_[block_of_[task]] == detail::none) give_out(task);
     }
-    std::vector<std::uint32_t> shard_of(order.size());
+    std::vector<ShardIndex> shard_of(order.size());
     for (std::size_t task = 0; task < shard_of.size(); ++task)
-      shard_of[task] = shard_of_block_[block_of_[task]];
+      shard_of[task] = static_cast<ShardIndex>(shard_of_block_[block_of_[task]]);
     return shard_of;
   }
 
@@ -154,13 +155,13 @@ class Greedy {
 
 }  // namespace
 
-std::vector<std::uint32_t> partition(const Fragment& fragment, std::uint32_t shards) {
-  DAG_CHECK(shards > 0);
-  if (shards == 1) return std::vector<std::uint32_t>(fragment.size(), 0);
+std::vector<ShardIndex> partition(const Fragment& fragment, std::uint32_t shards) {
+  DAG_CHECK(shards > 0 && shards <= limits::shards_max);
+  if (shards == 1) return std::vector<ShardIndex>(fragment.size(), 0);
   return Greedy(fragment, shards).run();
 }
 
-PartitionQuality quality(const Fragment& fragment, const std::vector<std::uint32_t>& shard_of,
+PartitionQuality quality(const Fragment& fragment, std::span<const ShardIndex> shard_of,
                          std::uint32_t shards) {
   DAG_CHECK(shard_of.size() == fragment.size());
   PartitionQuality quality;
@@ -168,7 +169,7 @@ PartitionQuality quality(const Fragment& fragment, const std::vector<std::uint32
     quality.edges_cut += shard_of[edge.predecessor] != shard_of[edge.successor] ? 1 : 0;
   });
   std::vector<std::size_t> tasks(shards, 0);
-  for (const std::uint32_t shard : shard_of) ++tasks[shard];
+  for (const ShardIndex shard : shard_of) ++tasks[shard];
   if (!shard_of.empty()) {
     quality.tasks_largest = static_cast<double>(*std::max_element(tasks.begin(), tasks.end())) * shards /
                             static_cast<double>(shard_of.size());

@@ -9,23 +9,27 @@
 // graph were mostly written side by side. Edges on the critical path count several times.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "dag/detail/fragment.hpp"
 
 namespace dag {
 
+/// Which of a graph's shards. Processes keep one for each task, so it is small.
+using ShardIndex = std::uint16_t;
+
 /// The shard of each task, in [0, shards). Blocks (blocks.hpp) are never cut; else no shard gets more than
 /// about a tenth above its share of the tasks and of their stated durations. The fragment must have no cycle.
-/// O(tasks * shards + edges).
-std::vector<std::uint32_t> partition(const detail::Fragment& fragment, std::uint32_t shards);
+/// There are at most limits::shards_max shards. O(tasks * shards + edges).
+std::vector<ShardIndex> partition(const detail::Fragment& fragment, std::uint32_t shards);
 
 /// What a partition costs, for tests and for people.
 struct PartitionQuality {
   std::size_t edges_cut = 0;
   double tasks_largest = 0;  ///< tasks in the largest shard, as a multiple of the mean
 };
-PartitionQuality quality(const detail::Fragment& fragment, const std::vector<std::uint32_t>& shard_of,
+PartitionQuality quality(const detail::Fragment& fragment, std::span<const ShardIndex> shard_of,
                          std::uint32_t shards);
 
 }  // namespace dag

@@ -47,12 +47,12 @@ message::PredecessorEnded as_message(EdgeNews news);
 /// other shards. `tell(const Route&, EdgeNews&&)` is false when it cannot be done now.
 template <class Tell>
 void tell_others(RowTable& table, RowIndex row, std::uint32_t attempt, const Blob& output, Tell&& tell) {
-  const std::span<const std::uint32_t> shards = table.other_shards(row);
+  const std::span<const ShardIndex> shards = table.other_shards(row);
   Row& about = table[row];
   if (shards.empty() || about.told_by_home) return;
   const Routes& routes = table.routes();
   bool told = true;
-  for (const std::uint32_t shard : shards) {
+  for (const ShardIndex shard : shards) {
     const Route& route = routes.to[shard];
     const bool fits = route.home == routes.self || output.size_bytes() <= routes.value_bytes_max;
     told = route.open && fits &&

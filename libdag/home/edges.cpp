@@ -50,7 +50,7 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
     Note& note = notes[row];
     ++rows_own;
     if (submitted && plan->shards > 1) {
-      const std::span<const std::uint32_t> shards = foreign_shards(row);
+      const std::span<const ShardIndex> shards = foreign_shards(row);
       note.consumers += static_cast<std::uint32_t>(shards.size());
     }
     // What nobody in the graph reads, a client may ask for.

@@ -113,7 +113,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
           message::add_task(consumed[shard], table.id(row));
         }
       } else if (is(row, flag::noted)) {
-        const std::span<const std::uint32_t> shards = foreign_shards(row);
+        const std::span<const ShardIndex> shards = foreign_shards(row);
         if (std::binary_search(shards.begin(), shards.end(), shard)) tell_shard(row, shard);
       }
     }

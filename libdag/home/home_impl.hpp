@@ -203,7 +203,7 @@ class Home::Impl {
   bool note_lean(RowIndex row);
   void tell_shard(RowIndex row, std::uint32_t shard);
   /// Where a row of ours has successors, beside here.
-  std::span<const std::uint32_t> foreign_shards(RowIndex row) const { return table.other_shards(row); }
+  std::span<const ShardIndex> foreign_shards(RowIndex row) const { return table.other_shards(row); }
   void ghost_news(const OutcomeRecord& record, const std::vector<Life>* holders, bool settled);
   bool condition(RowIndex predecessor, std::uint32_t edge) const;
   std::vector<EdgeResult> edge_results(RowIndex row) const;

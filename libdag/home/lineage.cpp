@@ -373,7 +373,7 @@ void Home::Impl::on(Life, const message::Consumed& message) {
   const auto one = [&](TaskId task) {
     const RowIndex row = table.find(task);
     if (row == no_row || table[row].ghost) return;
-    const std::span<const std::uint32_t> shards = foreign_shards(row);
+    const std::span<const ShardIndex> shards = foreign_shards(row);
     const auto shard = std::find(shards.begin(), shards.end(), message.from);
     if (shard == shards.end()) return;
     const auto place = static_cast<std::size_t>(&*shard - table.part(0).other_shards.data());

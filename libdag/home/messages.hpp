@@ -71,7 +71,7 @@ struct JobPlan {
   JobId job;
   std::string name;
   std::shared_ptr<const detail::Fragment> graph;
-  std::vector<std::uint32_t> shard_of;  ///< per task of the graph
+  std::vector<ShardIndex> shard_of;  ///< per task of the graph
   std::uint32_t shards = 1;
   Representation representation = Representation::as_needed;
   /// Outputs up to this size travel inside records.

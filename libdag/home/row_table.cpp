@@ -120,7 +120,7 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, TaskId fir
 }
 
 void RowTable::add_other_shards(Part& part, const Fragment& fragment, const Sharding& sharding) {
-  const std::vector<std::uint32_t>& shard_of = sharding.shard_of;
+  const std::span<const ShardIndex> shard_of = sharding.shard_of;
   const auto leads_out = [&](const Edge& edge) {
     return shard_of[edge.predecessor] == sharding.shard && shard_of[edge.successor] != sharding.shard;
   };
@@ -133,7 +133,7 @@ void RowTable::add_other_shards(Part& part, const Fragment& fragment, const Shar
     if (leads_out(edge)) ++first[place_of(edge.predecessor) + 1];
   });
   for (std::uint32_t i = 0; i < rows; ++i) first[i + 1] += first[i];
-  std::vector<std::uint32_t> shards(first[rows]);
+  std::vector<ShardIndex> shards(first[rows]);
   std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
   fragment.each_edge([&](const Edge& edge, std::uint32_t) {
     if (leads_out(edge)) shards[next[place_of(edge.predecessor)]++] = shard_of[edge.successor];

@@ -18,6 +18,7 @@
 #include "dag/detail/fragment.hpp"
 #include "libdag/base/ids.hpp"
 #include "libdag/base/stable_vector.hpp"
+#include "libdag/graph/partition.hpp"
 #include "libdag/outputs/output_slot.hpp"
 #include "libdag/task/word.hpp"
 
@@ -89,7 +90,7 @@ struct Part {
   /// Per row of the part, in their order, and one more: where its shards begin in `other_shards`. Of a row of
   /// ours those, sorted, where it has successors; of a ghost its own. Empty when there are no other shards.
   std::vector<std::uint32_t> first_other;
-  std::vector<std::uint32_t> other_shards;
+  std::vector<ShardIndex> other_shards;
 
   RowIndex row_of(std::uint32_t task) const { return rows.empty() ? rows_begin + task : rows[task]; }
   std::span<const Successor> out_edges(std::uint32_t task) const {
@@ -125,7 +126,7 @@ struct Routes {
 };
 /// Which tasks of a job's graph are whose.
 struct Sharding {
-  const std::vector<std::uint32_t>& shard_of;
+  std::span<const ShardIndex> shard_of;
   std::uint32_t shard = 0;
 };
 
@@ -167,7 +168,7 @@ class RowTable {
   std::vector<detail::Code> predicates_of(const Row& row) const;
 
   /// Of a row of ours: where it has successors. Of a ghost: its own.
-  std::span<const std::uint32_t> other_shards(RowIndex row) const {
+  std::span<const ShardIndex> other_shards(RowIndex row) const {
     const Part& in = *parts_[rows_[row].part];
     if (in.first_other.empty()) return {};
     const std::uint32_t* first = in.first_other.data() + (row - in.rows_begin);

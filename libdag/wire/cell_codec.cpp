@@ -13,9 +13,14 @@ message::JobCreate read_create(JobId job, schema::JobCreate::Reader from, Readin
   plan->shards = from.getShards();
   const auto shard_of = from.getShardOf();
   check_count(shard_of.size(), limits::tasks_max, "JobCreate.shardOf");
-  plan->shard_of = values_from<std::uint32_t>(shard_of);
-  for (const std::uint32_t shard : plan->shard_of) {
+  if (plan->shards > limits::shards_max) {
+    throw Invalid{"JobCreate.shards is " + std::to_string(plan->shards) + ", at most " +
+                  std::to_string(limits::shards_max) + " are taken"};
+  }
+  plan->shard_of.reserve(shard_of.size());
+  for (const std::uint32_t shard : shard_of) {
     if (shard >= plan->shards) throw Invalid{"JobCreate.shardOf names a shard that there is not"};
+    plan->shard_of.push_back(static_cast<ShardIndex>(shard));
   }
   if (plan->shard_of.size() != plan->graph->size()) {
     throw Invalid{"JobCreate.shardOf has " + std::to_string(plan->shard_of.size()) + " entries for " +
@@ -186,7 +191,7 @@ void write(schema::Cell::Builder to, const message::JobCreate& message, const Co
   write(builder.initGraph(), *plan.graph, codes);
   write_list(
       plan.shard_of, [&](unsigned count) { return builder.initShardOf(count); },
-      [](auto& list, unsigned i, std::uint32_t shard) { list.set(i, shard); });
+      [](auto& list, unsigned i, ShardIndex shard) { list.set(i, shard); });
   builder.setShards(plan.shards);
   builder.setSupervised(plan.representation == Representation::supervised);
   builder.setInlineBytesMax(plan.inline_bytes_max);

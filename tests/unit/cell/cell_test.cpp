@@ -17,7 +17,7 @@ constexpr Life cell_life = life(9);
 constexpr Instant now{};
 
 /// 0 -> 1 -> 2, in the shards that are given.
-std::shared_ptr<const JobPlan> chain_plan(std::vector<std::uint32_t> shard_of, std::uint32_t shards,
+std::shared_ptr<const JobPlan> chain_plan(std::vector<ShardIndex> shard_of, std::uint32_t shards,
                                           Effects effects = Effects::pure) {
   detail::Builder builder;
   for (const char* name : {"a", "b", "c"}) {

@@ -26,7 +26,7 @@ std::shared_ptr<const JobPlan> random_plan(Random& random) {
   plan->graph = std::make_shared<const detail::Fragment>(builder.sealed());
   plan->shards = shards;
   for (std::uint32_t task = 0; task < tasks; ++task) {
-    plan->shard_of.push_back(static_cast<std::uint32_t>(random.below(shards)));
+    plan->shard_of.push_back(static_cast<ShardIndex>(random.below(shards)));
   }
   return plan;
 }
@@ -209,7 +209,7 @@ TEST_CASE("homes that wait for each other in turn are recorded at once, and a lo
   auto plan = std::make_shared<JobPlan>();
   for (std::uint32_t task = 0; task < 20; ++task) {
     test::add(builder, "t");
-    plan->shard_of.push_back(task % 2);
+    plan->shard_of.push_back(static_cast<ShardIndex>(task % 2));
     if (task < 2) continue;
     test::strong(builder, task / 2 * 2 - 2, task);
     test::strong(builder, task / 2 * 2 - 1, task);

@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 using detail::Builder;
 using detail::Fragment;
 using Indices = std::vector<std::uint32_t>;
+using Shards = std::vector<ShardIndex>;
 
 TEST_CASE("blocks: an actor, its calls, those who have its handle, and whom it is saved with",
           "[partition]") {
@@ -65,7 +66,7 @@ TEST_CASE("partition: shards are in range, blocks whole, and the same graph give
       if (i > 0 && random.chance(0.3)) fragment.save_groups.push_back({actor - 1, actor});
     }
     const auto shards = 1 + static_cast<std::uint32_t>(random.below(9));
-    const Indices shard_of = partition(fragment, shards);
+    const Shards shard_of = partition(fragment, shards);
     REQUIRE(shard_of.size() == fragment.size());
     for (const std::uint32_t shard : shard_of) REQUIRE(shard < shards);
     const auto same_home = [&](std::uint32_t task, std::uint32_t actor) {
@@ -119,7 +120,7 @@ TEST_CASE("partition: a pipeline of actors keeps neighbours together", "[partiti
     }
   }
   const Fragment fragment = builder.sealed();
-  const Indices shard_of = partition(fragment, 4);
+  const Shards shard_of = partition(fragment, 4);
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
     CHECK(shard_of[fragment.actors[stage].create_task] == stage / 2);
   }

@@ -50,7 +50,7 @@ struct TwoShards {
     return tables[shard].word(tables[shard].find({0, task}));
   }
 
-  const std::vector<std::uint32_t> shard_of{0, 0, 1, 0, 1};
+  const std::vector<ShardIndex> shard_of{0, 0, 1, 0, 1};
   std::shared_ptr<const detail::Fragment> fragment;
   RowTable tables[2];
   std::vector<RowIndex> ready;

@@ -41,8 +41,8 @@ using Kernel = std::function<Ended(const KernelCall&)>;
 struct LocalJobOptions {
   std::uint32_t processes = 1;
   std::uint32_t shards = 1;
-  std::vector<std::uint32_t> shard_of;  ///< empty: all in shard 0
-  std::vector<std::uint32_t> homes;     ///< processes, per shard; empty: in turn
+  std::vector<ShardIndex> shard_of;  ///< empty: all in shard 0
+  std::vector<std::uint32_t> homes;  ///< processes, per shard; empty: in turn
   Representation representation = Representation::as_needed;
   std::uint64_t inline_bytes_max = 4096;
   bool cell_runs = true;

@@ -39,15 +39,15 @@ Drawn drawn(std::uint64_t seed, Random& random) {
 }
 
 /// Calls of an actor are in the shard of its creation; else any shard will do.
-std::vector<std::uint32_t> shards_of(const detail::Fragment& fragment, std::uint32_t shards, Random& random) {
-  std::vector<std::uint32_t> shard_of, of_actor(fragment.actors.size());
-  for (std::uint32_t& shard : of_actor) shard = static_cast<std::uint32_t>(random.below(shards));
+std::vector<ShardIndex> shards_of(const detail::Fragment& fragment, std::uint32_t shards, Random& random) {
+  std::vector<ShardIndex> shard_of, of_actor(fragment.actors.size());
+  for (ShardIndex& shard : of_actor) shard = static_cast<ShardIndex>(random.below(shards));
   // A save group lies in one shard, and a task that may call an actor lies with it: here all of them may.
   const bool together = !fragment.actors.empty();
-  const auto one = static_cast<std::uint32_t>(random.below(shards));
+  const auto one = static_cast<ShardIndex>(random.below(shards));
   for (std::uint32_t task = 0; task < fragment.size(); ++task) {
     const bool call = fragment.kind(task).call != detail::CallKind::ordinary;
-    shard_of.push_back(together && call ? one : static_cast<std::uint32_t>(random.below(shards)));
+    shard_of.push_back(together && call ? one : static_cast<ShardIndex>(random.below(shards)));
   }
   return shard_of;
 }

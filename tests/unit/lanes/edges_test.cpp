@@ -35,7 +35,7 @@ struct RandomJob {
       }
       outputs.push_back(graph.task("combine", combine, i, inputs));
       expected.push_back(combine(i, values));
-      shard_of.push_back(static_cast<std::uint32_t>(random.below(2)));
+      shard_of.push_back(static_cast<ShardIndex>(random.below(2)));
     }
   }
   void check(test::TwoProcesses& processes) const {
@@ -47,7 +47,7 @@ struct RandomJob {
   }
   Graph graph;
   std::vector<std::uint64_t> expected;
-  std::vector<std::uint32_t> shard_of;
+  std::vector<ShardIndex> shard_of;
 };
 
 std::atomic<bool> let_go;
@@ -81,7 +81,7 @@ TEST_CASE("a ring that is full holds nobody up") {
 TEST_CASE("a peer whose lanes are busy is told all the same") {
   let_go = false;
   Graph graph("busy");
-  std::vector<std::uint32_t> shard_of;
+  std::vector<ShardIndex> shard_of;
   graph.task("blocks", [] {
     let_go.wait(false);
     return 1;
@@ -156,7 +156,7 @@ TEST_CASE("how long an edge through a ring takes, lanes awake", "[.bench]") {
   constexpr std::uint32_t hops = 20'000;
   began.assign(hops, 0);
   Graph graph("ping-pong");
-  std::vector<std::uint32_t> shard_of;
+  std::vector<ShardIndex> shard_of;
   const auto kernel = [](std::uint32_t n) {
     began[n] = Clock::now().time_since_epoch().count();
     return n + 1;
@@ -165,7 +165,7 @@ TEST_CASE("how long an edge through a ring takes, lanes awake", "[.bench]") {
   shard_of.push_back(0);
   for (std::uint32_t i = 1; i < hops; ++i) {
     ball = graph.task("ball", kernel, ball);
-    shard_of.push_back(i % 2);
+    shard_of.push_back(static_cast<ShardIndex>(i % 2));
   }
   test::TwoProcesses processes(graph, shard_of, {.spin = std::chrono::seconds(1), .rings = rings});
   processes.wait();
@@ -182,12 +182,12 @@ TEST_CASE("empty stencil rows per second over two processes", "[.bench]") {
   const bool rings = GENERATE(true, false);
   constexpr std::uint32_t width = 64, steps = 3000;
   Graph graph("stencil");
-  std::vector<std::uint32_t> shard_of;
+  std::vector<ShardIndex> shard_of;
   std::vector<Output<std::uint32_t>> row;
   for (std::uint32_t step = 0; step < steps; ++step) {
     std::vector<Output<std::uint32_t>> next;
     for (std::uint32_t column = 0; column < width; ++column) {
-      shard_of.push_back(column * 2 / width);
+      shard_of.push_back(static_cast<ShardIndex>(column * 2 / width));
       if (step == 0) {
         next.push_back(graph.task("first", [] { return 1u; }));
         continue;

@@ -26,7 +26,7 @@ struct TwoProcessesOptions {
 
 class TwoProcesses {
  public:
-  TwoProcesses(const Graph& graph, std::vector<std::uint32_t> shard_of, TwoProcessesOptions options = {}) {
+  TwoProcesses(const Graph& graph, std::vector<ShardIndex> shard_of, TwoProcessesOptions options = {}) {
     auto plan = std::make_shared<JobPlan>();
     plan->job = JobId{7};
     plan->graph = std::make_shared<const detail::Fragment>(graph.builder().sealed());

@@ -88,6 +88,9 @@ TEST_CASE("a graph whose indices lead nowhere is refused") {
              Catch::Contains("an edge of task 1"));
   CHECK_THAT(why(said(create([](JobPlan& plan, detail::Fragment&) { plan.shard_of[1] = 1; }))),
              Catch::Contains("a shard that there is not"));
+  CHECK_THAT(
+      why(said(create([](JobPlan& plan, detail::Fragment&) { plan.shards = limits::shards_max + 1; }))),
+      Catch::Contains("JobCreate.shards"));
   CHECK_THAT(why(said(create([](JobPlan& plan, detail::Fragment&) { plan.shard_of = {0}; }))),
              Catch::Contains("1 entries for 7 tasks"));
   message::Ended ended{JobId{1}, 0, {}, samples::full_record(), {}};
