@@ -177,12 +177,8 @@ Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_p
   auto plan = std::make_shared<JobPlan>();
   plan->job = {next_job_.fetch_add(1)};
   plan->name = state->name;
-  if (place_) {
-    plan->shards = place_->size;
-    plan->shard_of = partition(*graph, plan->shards);
-  } else {
-    plan->shard_of.assign(graph->size(), 0);
-  }
+  plan->shards = place_ ? place_->size : 1;
+  plan->shard_of = partition(*graph, plan->shards);
   plan->graph = std::move(graph);
   plan->representation = supervise_all_ ? Representation::supervised : Representation::as_needed;
   plan->seed = plan->job.value;

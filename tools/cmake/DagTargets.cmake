@@ -52,10 +52,10 @@ function(dag_folder folder)
   list(TRANSFORM ARG_USES PREPEND dag_ OUTPUT_VARIABLE uses)
   if(sources)
     add_library(dag_${name} OBJECT ${sources})
-    # Of an object library only include paths, flags and libraries travel; dag_collect() takes the objects, once.
     if(DAG_SANITIZE MATCHES "fuzzer")
       set(uses "")  # They would be built; what reads bytes needs their headers only, and those are found anyway.
     endif()
+    # Of an object library only include paths, flags and libraries travel; dag_collect() takes the objects, once.
     target_link_libraries(dag_${name} PUBLIC dag_options PkgConfig::XXHASH ${uses} ${ARG_LINKS})
     if(ARG_PCH)
       target_precompile_headers(dag_${name} PRIVATE ${ARG_PCH})

@@ -20,8 +20,7 @@ World::World(WorldOptions options, Program& program)
   plan->name = "sim";
   plan->graph = std::make_shared<const detail::Fragment>(program.graph().fragment);
   plan->shards = options.shards;
-  plan->shard_of = options.shards == 1 ? std::vector<ShardIndex>(plan->graph->size(), 0)
-                                       : partition(*plan->graph, options.shards);
+  plan->shard_of = partition(*plan->graph, plan->shards);
   plan->representation = options.representation;
   plan->inline_bytes_max = options.inline_bytes_max;
   plan->seed = options.seed;
