@@ -5,6 +5,10 @@ target_include_directories(dag_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_SOU
 target_compile_options(dag_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
                                              -fstack-protector-strong)
 target_link_options(dag_options INTERFACE -Wl,-z,relro,-z,now)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # By default g++ collects garbage whenever it holds 128 MiB: a twelfth of the time, for a fifth of the memory.
+  target_compile_options(dag_options INTERFACE --param=ggc-min-heapsize=800000)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # g++ 12 guesses wrong about strings that are joined (its bug 105651) and about variants, functions and regular
   # expressions that move (105562). The sanitizers find what is true of it.
