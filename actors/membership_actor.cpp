@@ -14,6 +14,7 @@ MembershipActor::MembershipActor(caf::actor_config& config, MembershipSetup setu
 
 caf::behavior MembershipActor::make_behavior() {
   set_exception_handler(keep_text);
+  machine_.on_load(ports_.load());
   act({});
   tell_view();
   return {

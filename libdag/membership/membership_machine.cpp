@@ -96,6 +96,11 @@ MembershipEffects MembershipMachine::on_tick(Instant now) {
   return end_event();
 }
 
+void MembershipMachine::on_load(LoadSummary load) {
+  load_ = std::move(load);
+  if (self_.beat == 0) self_.load = load_;  // Nobody is to take us for a process without devices.
+}
+
 void MembershipMachine::beat() {
   judge_health();
   ++self_.beat;

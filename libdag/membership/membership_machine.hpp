@@ -51,8 +51,8 @@ class MembershipMachine {
   MembershipEffects on_disconnected(Life life, Instant now);
   /// Its host refused a new connection: nobody listens there any more.
   MembershipEffects on_refused(Life life, Instant now);
-  /// Told with the next heartbeat.
-  void on_load(LoadSummary load) { load_ = std::move(load); }
+  /// Told with the next heartbeat; the one before the first, with the first word.
+  void on_load(LoadSummary load);
   /// Says goodbye; the machine does nothing more.
   MembershipEffects leave(Instant now);
 

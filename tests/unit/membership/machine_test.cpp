@@ -418,3 +418,13 @@ TEST_CASE("a load is told with the next heartbeat") {
   REQUIRE(pings.size() == 1);
   CHECK(pings[0].second.claims.front().load.tasks_ready == 9);
 }
+
+TEST_CASE("who is asked before its first heartbeat says what it has") {
+  MembershipMachine machine(life(1), {"h:1", "h:11"}, {}, Random(1), {});
+  machine.on_load({.devices = {{"cpu", 4, 4, 0, 0, {}}}, .tasks_ready = 0});
+  CHECK(machine.self().load.devices.size() == 1);
+  const auto effects = machine.on_message(life(2), Gossip{{claim_of(life(2), 1)}}, {});
+  for (const auto& [address, gossip] : sent<Gossip>(effects)) {
+    CHECK(gossip.claims.front().load.devices.size() == 1);
+  }
+}
