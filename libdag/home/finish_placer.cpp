@@ -1,6 +1,8 @@
 #include "libdag/home/finish_placer.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 namespace dag {
 namespace {
@@ -18,9 +20,10 @@ constexpr std::uint64_t tasks_counted_max = 1'000'000;
 /// Tasks of a name are a class. What runs on other kinds of devices has names of its own so far.
 constexpr KindIndex one_kind{0};
 
-recorded::Placed why(const PlacementChoice& choice) {
+recorded::Placed why(const PlacementQuestion& question, const PlacementChoice& choice) {
   recorded::Placed placed{choice.process, std::string(name(choice.rule)), {}};
-  for (const PlacementScore& score : choice.scores) {
+  if (choice.rule != PlacementRule::earliest_finish) return placed;
+  for (const PlacementScore& score : scores_of(question)) {
     placed.candidates.push_back(
         {score.process, score.wait, score.transfer, score.run, to_string(score.misfits)});
   }
@@ -30,18 +33,22 @@ recorded::Placed why(const PlacementChoice& choice) {
 }  // namespace
 
 void FinishPlacer::on_loads(std::vector<LifeLoad> loads) {
+  std::sort(loads.begin(), loads.end(), [](const LifeLoad& a, const LifeLoad& b) { return a.life < b.life; });
+  known_lives_.clear();
   known_.clear();
   for (LifeLoad& load : loads) {
-    const Life life = load.life;
-    known_[life] = {std::move(load), 0};
+    if (!known_lives_.empty() && known_lives_.back() == load.life) continue;
+    load.devices.process = load.life.process;
+    known_lives_.push_back(load.life);
+    known_.push_back({std::move(load), 0});
   }
 }
 
 void FinishPlacer::on_queue(Life life, LaneQueue queue) {
-  const auto found = known_.find(life);
-  if (found == known_.end()) return;
-  found->second.load.queue = queue;
-  found->second.given = 0;
+  Known* const found = known(life, asked_last_);
+  if (found == nullptr) return;
+  found->load.queue = queue;
+  found->given = 0;
 }
 
 Life FinishPlacer::place_actor(std::uint32_t, const std::vector<Life>& lives,
@@ -51,39 +58,56 @@ Life FinishPlacer::place_actor(std::uint32_t, const std::vector<Life>& lives,
 
 PlacedAttempt FinishPlacer::place_attempt(const AttemptToPlace& attempt, const std::vector<Life>& lives,
                                           Life self) {
-  const Known* here = known(self);
-  if (here == nullptr) return {self, std::nullopt};
-  std::map<ProcessId, Life> life_of;
-  std::vector<ProcessId> members;
-  for (const Life life : lives) {
-    if (life == self || known(life) == nullptr) continue;
-    life_of[life.process] = life;
-    members.push_back(life.process);
-  }
-  if (members.empty()) return {self, std::nullopt};
-
+  Known* const here = known(self, asked_last_);
+  const bool alone = lives.empty() || (lives.size() == 1 && lives[0] == self);
+  if (here == nullptr || alone) return {self, std::nullopt};
+  asked_last_ = static_cast<std::size_t>(here - known_.data());
   const std::optional<Duration> run = predicted(attempt.name, attempt.policy);
+  const Duration each = mean_run().value_or(run_unknown);
   const auto candidate = [&](const Known& there) {
-    PlacementCandidate one{there.load.devices, wait_at(there), run, bandwidth_bytes_per_second};
-    one.node.process = there.load.life.process;
-    return one;
+    return PlacementCandidate{&there.load.devices, wait_at(there, each), run, bandwidth_bytes_per_second};
   };
   PlacementQuestion question{
       needs_of(attempt.policy.needs), attempt.inputs, round_trip, candidate(*here), {}};
-  const auto ask = [&](const std::vector<ProcessId>& processes) {
-    question.others.clear();
-    for (const ProcessId process : processes)
-      question.others.push_back(candidate(*known(life_of.at(process))));
-    return choose_process(question);
+  const auto answer = [&](Known& at, const PlacementChoice& choice) {
+    ++at.given;
+    PlacedAttempt placed{at.load.life};
+    if (attempt.explained) placed.why = why(question, choice);
+    return placed;
   };
-  auto choice = ask(whom_to_consider(self.process, attempt.inputs, members, random_));
+  if (const auto rule = stays_here(question)) return answer(*here, {self.process, *rule});
+
+  const auto ask = [&](std::span<Known* const> others,
+                       std::span<PlacementCandidate> candidates) -> std::optional<PlacedAttempt> {
+    for (std::size_t i = 0; i < others.size(); ++i) candidates[i] = candidate(*others[i]);
+    question.others = candidates;
+    const auto choice = choose_process(question);
+    if (!choice) return std::nullopt;
+    if (choice->process == self.process) return answer(*here, *choice);
+    return answer(**std::find_if(others.begin(), others.end(),
+                                 [&](const Known* one) { return one->load.life.process == choice->process; }),
+                  *choice);
+  };
+  std::array<Known*, placement_holders_max + placement_sampled> few;
+  std::array<PlacementCandidate, few.size()> candidates_of_few;
+  std::size_t count = 0;
+  const Considered considered = whom_to_consider(self.process, attempt.inputs, lives, random_);
+  for (const std::uint32_t place : considered.all()) {
+    if (Known* const there = known(lives[place], place)) few[count++] = there;
+  }
+  if (count == 0) return {self, std::nullopt};
+  if (auto placed = ask(std::span(few).first(count), std::span(candidates_of_few).first(count)))
+    return *placed;
+
   // Somebody who was not sampled may have what the task needs.
-  if (!choice) choice = ask(members);
+  std::vector<Known*> everybody;
+  for (std::size_t place = 0; place < lives.size(); ++place) {
+    Known* const there = lives[place] == self ? nullptr : known(lives[place], place);
+    if (there != nullptr) everybody.push_back(there);
+  }
+  std::vector<PlacementCandidate> candidates(everybody.size());
   // Nobody has: the home here knows best what to say of that.
-  if (!choice) return {self, std::nullopt};
-  const Life at = choice->process == self.process ? self : life_of.at(choice->process);
-  ++known_.at(at).given;
-  return {at, why(*choice)};
+  return ask(everybody, candidates).value_or(PlacedAttempt{self});
 }
 
 bool FinishPlacer::wants_to_place(const std::string& name, const Policy& policy, bool inputs_here) const {
@@ -103,9 +127,11 @@ std::optional<Duration> FinishPlacer::mean_run() const {
   return std::min(any_.mean(), run_counted_max);
 }
 
-const FinishPlacer::Known* FinishPlacer::known(Life life) const {
-  const auto found = known_.find(life);
-  return found == known_.end() ? nullptr : &found->second;
+FinishPlacer::Known* FinishPlacer::known(Life life, std::size_t near) {
+  if (near < known_lives_.size() && known_lives_[near] == life) return &known_[near];
+  const auto found = std::lower_bound(known_lives_.begin(), known_lives_.end(), life);
+  if (found == known_lives_.end() || *found != life) return nullptr;
+  return &known_[static_cast<std::size_t>(found - known_lives_.begin())];
 }
 
 std::optional<Duration> FinishPlacer::predicted(const std::string& name, const Policy& policy) const {
@@ -114,10 +140,8 @@ std::optional<Duration> FinishPlacer::predicted(const std::string& name, const P
   return predictor_.predict(found->second, one_kind, policy.takes);
 }
 
-/// Until a lane there is free for one more.
-Duration FinishPlacer::wait_at(const Known& there) const {
+Duration FinishPlacer::wait_at(const Known& there, Duration each) const {
   const std::uint32_t lanes = std::max(there.load.lanes, 1u);
-  const Duration each = mean_run().value_or(run_unknown);
   const auto all_of_them = [&](std::uint64_t tasks) {
     return each * static_cast<Duration::rep>(std::min(tasks, tasks_counted_max)) / lanes;
   };

@@ -4,7 +4,6 @@
 // the home hands out. What it gets wrong, stealing corrects.
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,12 +53,16 @@ class FinishPlacer final : public HomePlacement {
     LifeLoad load;
     std::uint32_t given = 0;  ///< attempts that we placed there since
   };
-  const Known* known(Life life) const;
+  /// `near` is where it is if those that are known are those that run the job.
+  Known* known(Life life, std::size_t near);
   std::optional<Duration> predicted(const std::string& name, const Policy& policy) const;
-  Duration wait_at(const Known& there) const;
+  /// Until a lane there is free for one more, when each task takes so long.
+  Duration wait_at(const Known& there, Duration each) const;
 
   Random random_;
-  std::map<Life, Known> known_;
+  std::vector<Life> known_lives_;  ///< ascending
+  std::vector<Known> known_;       ///< of each of them
+  std::size_t asked_last_ = 0;     ///< where in these the life is that asked last: mostly it is one
   std::unordered_map<std::string, TaskClass> classes_;
   DurationPredictor predictor_;
   DurationEstimate any_;  ///< of tasks of all names

@@ -86,10 +86,12 @@ struct AttemptToPlace {
   const Policy& policy;
   /// Empty where there is only one place.
   const std::vector<PlacementInput>& inputs;
+  /// Whether anybody wants to know why.
+  bool explained = true;
 };
 struct PlacedAttempt {
   Life at;
-  /// Set when there was something to decide: it is recorded.
+  /// Set when there was something to decide, and somebody wants to know: it is recorded.
   std::optional<recorded::Placed> why = std::nullopt;
 };
 

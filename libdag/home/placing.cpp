@@ -50,7 +50,8 @@ PlacedAttempt Home::Impl::place(RowIndex row) const {
   std::vector<PlacementInput> inputs;
   if (places.size() > 1) inputs = inputs_to_place(row);
   return placement->place_attempt(
-      {table.id(row), table.name_of(table[row]), table.policy_of(table[row]), inputs}, places, options.self);
+      {table.id(row), table.name_of(table[row]), table.policy_of(table[row]), inputs, sink.enabled()}, places,
+      options.self);
 }
 
 /// The home made a plain row ready. Most are for the lanes here; some are looked at when the event is over.

@@ -1,13 +1,13 @@
 #include "libdag/placement/choose_process.hpp"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <utility>
 
 namespace dag {
 
 namespace {
 
+constexpr std::uint32_t nowhere = 0xFFFFFFFF;
 /// Longer than any task, and far from where sums overflow.
 constexpr Duration longest = std::chrono::hours(24 * 365 * 10);
 
@@ -25,17 +25,19 @@ Duration transfer_time(std::uint64_t bytes, double bytes_per_second) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::min(seconds, most)));
 }
 
-PlacementScore score(const PlacementQuestion& question, const PlacementCandidate& candidate,
-                     Duration unknown_run) {
-  const ProcessId process = candidate.node.process;
-  PlacementScore score{.process = process, .misfits = misfits(question.needs, candidate.node)};
-  score.wait = clamped(candidate.wait);
-  score.transfer =
+/// A score without the reasons against it.
+struct Finish {
+  Duration wait, transfer, run;
+  Duration sum() const { return wait + transfer + run; }
+};
+
+Finish finish_at(const PlacementQuestion& question, const PlacementCandidate& candidate,
+                 Duration unknown_run) {
+  const ProcessId process = candidate.node->process;
+  Duration transfer =
       transfer_time(missing_bytes(question.inputs, process), candidate.bandwidth_bytes_per_second);
-  if (process != question.here.node.process) score.transfer += clamped(question.round_trip);
-  score.run = clamped(candidate.run.value_or(unknown_run));
-  score.finish = score.wait + score.transfer + score.run;
-  return score;
+  if (process != question.here.node->process) transfer += clamped(question.round_trip);
+  return {clamped(candidate.wait), transfer, clamped(candidate.run.value_or(unknown_run))};
 }
 
 // A kind of device nothing ran on yet is taken to be as fast as the fastest one known: it has to be tried to
@@ -48,15 +50,61 @@ Duration least_known_run(const PlacementQuestion& question) {
   return least.value_or(Duration{0});
 }
 
-Error impossible(const std::vector<PlacementScore>& scores) {
+Error impossible(const PlacementQuestion& question) {
   std::string reasons;
-  for (const auto& candidate : scores) {
+  for (const auto& candidate : scores_of(question)) {
     reasons +=
         (reasons.empty() ? "" : "\n") + to_string(candidate.process) + " " + to_string(candidate.misfits);
   }
   return Error{.code = ErrorCode::needs_impossible,
                .what = "no process that was considered could ever run the task",
                .cause = reasons};
+}
+
+bool all_inputs_here(const PlacementQuestion& question) {
+  return std::all_of(question.inputs.begin(), question.inputs.end(), [&](const PlacementInput& input) {
+    return has(input.holders, question.here.node->process);
+  });
+}
+
+std::uint32_t place_of(ProcessId process, std::span<const Life> members) {
+  const auto at = std::lower_bound(members.begin(), members.end(), process,
+                                   [](Life member, ProcessId wanted) { return member.process < wanted; });
+  const bool found = at != members.end() && at->process == process;
+  return found ? static_cast<std::uint32_t>(at - members.begin()) : nowhere;
+}
+
+/// The processes among `members` that hold most of the inputs' bytes.
+Considered largest_holders(ProcessId here, std::span<const PlacementInput> inputs,
+                           std::span<const Life> members) {
+  struct Holder {
+    std::uint32_t place;
+    std::uint64_t bytes;
+  };
+  // Who is not among the first so many that are named holds few of many inputs.
+  std::array<Holder, 64> holders;
+  std::size_t count = 0;
+  for (const PlacementInput& input : inputs) {
+    if (input.size_bytes == 0) continue;
+    for (const ProcessId process : input.holders) {
+      const std::uint32_t place = process == here ? nowhere : place_of(process, members);
+      if (place == nowhere) continue;
+      Holder* const end = holders.data() + count;
+      Holder* const found = std::find_if(holders.data(), end, [&](Holder one) { return one.place == place; });
+      if (found != end) {
+        found->bytes += input.size_bytes;
+      } else if (count < holders.size()) {
+        holders[count++] = {place, input.size_bytes};
+      }
+    }
+  }
+  Considered chosen;
+  const auto kept = holders.begin() + static_cast<std::ptrdiff_t>(std::min(count, placement_holders_max));
+  std::partial_sort(
+      holders.begin(), kept, holders.begin() + static_cast<std::ptrdiff_t>(count),
+      [](Holder a, Holder b) { return std::make_pair(b.bytes, a.place) < std::make_pair(a.bytes, b.place); });
+  for (auto one = holders.begin(); one != kept; ++one) chosen.places[chosen.count++] = one->place;
+  return chosen;
 }
 
 }  // namespace
@@ -73,7 +121,7 @@ std::string_view name(PlacementRule rule) {
   return "unknown";
 }
 
-std::uint64_t missing_bytes(const std::vector<PlacementInput>& inputs, ProcessId process) {
+std::uint64_t missing_bytes(std::span<const PlacementInput> inputs, ProcessId process) {
   std::uint64_t sum = 0;
   for (const auto& input : inputs) {
     if (!has(input.holders, process)) sum += input.size_bytes;
@@ -81,68 +129,78 @@ std::uint64_t missing_bytes(const std::vector<PlacementInput>& inputs, ProcessId
   return sum;
 }
 
-Result<PlacementChoice> choose_process(const PlacementQuestion& question) {
+std::optional<PlacementRule> stays_here(const PlacementQuestion& question) {
   const PlacementCandidate& here = question.here;
-  const ProcessId self = here.node.process;
-  if (!never_fits(misfits(question.needs, here.node))) {
-    if (here.run && *here.run < short_run_round_trips * question.round_trip) {
-      return PlacementChoice{self, PlacementRule::short_run, {}};
-    }
-    const bool inputs_here =
-        std::all_of(question.inputs.begin(), question.inputs.end(),
-                    [&](const PlacementInput& input) { return has(input.holders, self); });
-    if (inputs_here && (here.wait < question.round_trip || question.others.empty())) {
-      return PlacementChoice{self, PlacementRule::inputs_here, {}};
-    }
-  }
-
-  const Duration unknown_run = least_known_run(question);
-  PlacementChoice choice{self, PlacementRule::earliest_finish, {score(question, here, unknown_run)}};
-  for (const auto& other : question.others) choice.scores.push_back(score(question, other, unknown_run));
-  const PlacementScore* best = nullptr;
-  for (const auto& candidate : choice.scores) {
-    if (never_fits(candidate.misfits)) continue;
-    // On a tie we stay; between others the lower id, so that the order of the question does not matter.
-    const auto key = [&](const PlacementScore& one) {
-      return std::make_tuple(one.finish, one.process != self, one.process);
-    };
-    if (!best || key(candidate) < key(*best)) best = &candidate;
-  }
-  if (!best) return impossible(choice.scores);
-  choice.process = best->process;
-  return choice;
+  if (never_fits(question.needs, *here.node)) return std::nullopt;
+  if (here.run && *here.run < short_run_round_trips * question.round_trip) return PlacementRule::short_run;
+  if (here.wait < question.round_trip && all_inputs_here(question)) return PlacementRule::inputs_here;
+  return std::nullopt;
 }
 
-std::vector<ProcessId> whom_to_consider(ProcessId here, const std::vector<PlacementInput>& inputs,
-                                        const std::vector<ProcessId>& members, Random& random) {
-  std::vector<ProcessId> candidates(members);
-  std::sort(candidates.begin(), candidates.end());
-  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-  std::erase(candidates, here);
+Result<PlacementChoice> choose_process(const PlacementQuestion& question) {
+  const ProcessId self = question.here.node->process;
+  if (const auto rule = stays_here(question)) return PlacementChoice{self, *rule};
+  const bool self_fits = !never_fits(question.needs, *question.here.node);
+  if (self_fits && question.others.empty() && all_inputs_here(question)) {
+    return PlacementChoice{self, PlacementRule::inputs_here};
+  }
+  const Duration unknown_run = least_known_run(question);
+  const PlacementCandidate* best = nullptr;
+  Duration best_finish{0};
+  if (self_fits) {
+    best = &question.here;
+    best_finish = finish_at(question, question.here, unknown_run).sum();
+  }
+  for (const PlacementCandidate& other : question.others) {
+    if (never_fits(question.needs, *other.node)) continue;
+    const Duration finish = finish_at(question, other, unknown_run).sum();
+    // On a tie we stay; between others the lower id, so that the order of the question does not matter.
+    const bool better =
+        best == nullptr || finish < best_finish ||
+        (finish == best_finish && best != &question.here && other.node->process < best->node->process);
+    if (!better) continue;
+    best = &other;
+    best_finish = finish;
+  }
+  if (best == nullptr) return impossible(question);
+  return PlacementChoice{best->node->process, PlacementRule::earliest_finish};
+}
 
-  std::map<ProcessId, std::uint64_t> held;
-  for (const auto& input : inputs) {
-    for (const ProcessId holder : input.holders) held[holder] += input.size_bytes;
-  }
-  const auto bytes_of = [&](ProcessId process) {
-    const auto found = held.find(process);
-    return found == held.end() ? std::uint64_t{0} : found->second;
+std::vector<PlacementScore> scores_of(const PlacementQuestion& question) {
+  std::vector<PlacementScore> scores;
+  const Duration unknown_run = least_known_run(question);
+  const auto add = [&](const PlacementCandidate& candidate) {
+    const Finish finish = finish_at(question, candidate, unknown_run);
+    scores.push_back({candidate.node->process, finish.wait, finish.transfer, finish.run, finish.sum(),
+                      misfits(question.needs, *candidate.node)});
   };
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [&](ProcessId a, ProcessId b) { return bytes_of(a) > bytes_of(b); });
-  const auto holders =
-      static_cast<std::size_t>(std::find_if(candidates.begin(), candidates.end(),
-                                            [&](ProcessId process) { return bytes_of(process) == 0; }) -
-                               candidates.begin());
-  const std::size_t kept = std::min(holders, placement_holders_max);
-  // Two at random of all the rest (the power of two choices: Mitzenmacher, 2001).
-  std::size_t chosen = kept;
-  for (; chosen < kept + placement_sampled && chosen < candidates.size(); ++chosen) {
-    std::swap(candidates[chosen], candidates[chosen + random.below(candidates.size() - chosen)]);
+  add(question.here);
+  for (const PlacementCandidate& other : question.others) add(other);
+  return scores;
+}
+
+Considered whom_to_consider(ProcessId here, std::span<const PlacementInput> inputs,
+                            std::span<const Life> members, Random& random) {
+  Considered chosen = largest_holders(here, inputs, members);
+  // Two at random of all the rest (the power of two choices: Mitzenmacher, 2001). `taken` are the places that
+  // are not drawn, ascending: a number drawn below the count of the others skips them.
+  std::array<std::uint32_t, placement_holders_max + placement_sampled + 1> taken{};
+  std::uint32_t taken_count = 0;
+  const auto take = [&](std::uint32_t place) {
+    std::uint32_t at = taken_count++;
+    for (; at > 0 && taken[at - 1] > place; --at) taken[at] = taken[at - 1];
+    taken[at] = place;
+  };
+  for (const std::uint32_t place : chosen.all()) take(place);
+  if (const std::uint32_t self = place_of(here, members); self != nowhere) take(self);
+  for (std::size_t draw = 0; draw < placement_sampled && taken_count < members.size(); ++draw) {
+    auto place = static_cast<std::uint32_t>(random.below(members.size() - taken_count));
+    for (std::uint32_t i = 0; i < taken_count && taken[i] <= place; ++i) ++place;
+    take(place);
+    chosen.places[chosen.count++] = place;
   }
-  candidates.resize(chosen);
-  std::sort(candidates.begin(), candidates.end());
-  return candidates;
+  std::sort(chosen.places.begin(), chosen.places.begin() + chosen.count);
+  return chosen;
 }
 
 }  // namespace dag

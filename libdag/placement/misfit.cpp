@@ -42,6 +42,20 @@ Amounts sum(const Amounts& a, const Amounts& b) {
   return {a.cpus + b.cpus, a.gpus + b.gpus, a.memory_bytes + b.memory_bytes};
 }
 
+/// What the devices of a node have together, and whether one is of the kind that is wanted.
+struct Together {
+  Amounts capacity;
+  bool has_kind = false;
+};
+Together together(const TaskNeeds& needs, const NodeDevices& node) {
+  Together found{{}, needs.device_kind.empty()};
+  for (const Device& device : node.devices) {
+    found.capacity = sum(found.capacity, device.capacity);
+    found.has_kind = found.has_kind || device.kind == needs.device_kind;
+  }
+  return found;
+}
+
 }  // namespace
 
 TaskNeeds needs_of(const Needs& needs) {
@@ -97,21 +111,25 @@ bool never_fits(const std::vector<Misfit>& misfits) {
 }
 
 std::vector<Misfit> misfits(const TaskNeeds& needs, const NodeDevices& node) {
-  Amounts capacity, free;
-  bool has_kind = needs.device_kind.empty();
+  Amounts free;
   std::string kinds;
   for (const Device& device : node.devices) {
-    capacity = sum(capacity, device.capacity);
     free = sum(free, device.free);
-    has_kind = has_kind || device.kind == needs.device_kind;
     if (kinds.find(device.kind) == std::string::npos) kinds += (kinds.empty() ? "" : ", ") + device.kind;
   }
+  const auto [capacity, has_kind] = together(needs, node);
   auto result = amount_misfits(needs, capacity, free);
   if (!has_kind) {
     result.insert(result.begin(),
                   {.what = Misfit::What::kind, .kind_wanted = needs.device_kind, .kinds_there = kinds});
   }
   return result;
+}
+
+bool never_fits(const TaskNeeds& needs, const NodeDevices& node) {
+  const auto [capacity, has_kind] = together(needs, node);
+  return !has_kind || needs.cpus > capacity.cpus || needs.gpus > capacity.gpus ||
+         needs.memory_bytes > capacity.memory_bytes;
 }
 
 Result<std::vector<ProcessId>> able_nodes(const std::string& task, const TaskNeeds& needs,

@@ -69,6 +69,8 @@ struct NodeDevices {
   std::vector<Device> devices;
 };
 std::vector<Misfit> misfits(const TaskNeeds& needs, const NodeDevices& node);
+/// never_fits(misfits(needs, node)), without the reasons: placement asks it for each candidate.
+bool never_fits(const TaskNeeds& needs, const NodeDevices& node);
 
 /// Whether some node could ever run it: the processes that could, or needs_impossible, saying for each node
 /// why not.

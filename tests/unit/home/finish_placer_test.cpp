@@ -54,6 +54,16 @@ TEST_CASE("a large input pulls a task to who holds it") {
   CHECK(placed.why->candidates[0].transfer > 50ms);
 }
 
+TEST_CASE("where nobody wants to know why, the choice is the same and has no reasons") {
+  Asked asked;
+  asked.placer.on_loads({load(life(1)), load(life(2)), load(life(3))});
+  asked.inputs = {{64 * mebibyte, {ProcessId{3}}}};
+  const PlacedAttempt placed = asked.placer.place_attempt(
+      {TaskId{0, 5}, asked.name, asked.policy, asked.inputs, false}, asked.lives, life(1));
+  CHECK(placed.at == life(3));
+  CHECK_FALSE(placed.why);
+}
+
 TEST_CASE("a short task stays, whatever it has to fetch") {
   Asked asked;
   asked.placer.on_loads({load(life(1), 100), load(life(2)), load(life(3))});
