@@ -65,6 +65,7 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
   ports.now = steady_now;
   ports.log = [this](std::string_view line) { logger_->error("{}", line); };
   if (place_) {
+    begin_arena();
     setup.escalate = [this](const std::string& why) {
       fail({ErrorCode::internal, why, "please report it with the log of this process"});
     };
@@ -84,7 +85,7 @@ Node::~Node() {
   caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
   system_.await_all_actors_done();
   transport_.reset();
-  if (doorbell_) arena::end();
+  if (place_) arena::end();
 }
 
 LanesOptions Node::lanes_options(const NodeOptions& options) const {

@@ -48,11 +48,14 @@ std::shared_ptr<ring::Doorbell> make_doorbell(spdlog::logger& log) {
     log.warn("no rings: {}", doorbell.error().what);
     return nullptr;
   }
+  return std::make_shared<ring::Doorbell>(std::move(doorbell).value());
+}
+
+void begin_arena() {
   const auto memory_bytes =
       static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   arena::begin(draw_number(),
                {.waiting_bytes_max = std::min(ArenaLimits{}.waiting_bytes_max, memory_bytes / 16)});
-  return std::make_shared<ring::Doorbell>(std::move(doorbell).value());
 }
 
 void hand_rings_to(Lanes& lanes, TransportEvents& events, const std::shared_ptr<spdlog::logger>& log) {

@@ -35,9 +35,12 @@ bool may_leave_loopback();
 std::unique_ptr<Transport> open_or_end(const std::vector<caf::actor>& actors, TransportSetup setup,
                                        TransportEvents events);
 
-/// Where the lanes of a process sleep that has others beside it; large outputs lie in shared memory from here
-/// on. Null, with a line in the log: it has none, and speaks with all through the transport.
+/// Where the lanes of a process sleep that has others beside it. Null, with a line in the log: it has none,
+/// and speaks with all through the transport.
 std::shared_ptr<ring::Doorbell> make_doorbell(spdlog::logger& log);
+/// Of a process that has others beside it: large outputs, its own and those it fetches, lie in memory that is
+/// used again, and that a peer with a ring can read. Until arena::end().
+void begin_arena();
 /// Rings come to these lanes and go.
 void hand_rings_to(Lanes& lanes, TransportEvents& events, const std::shared_ptr<spdlog::logger>& log);
 

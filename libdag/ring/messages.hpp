@@ -11,15 +11,17 @@
 // to a life; after Closed, by either, there is never a ring between these two lives, so it ends. Who does not
 // know these messages answers `unimplemented`, which is as good as Closed.
 //
-// And what they say to hand over large outputs without copying them, once there is a ring (so each can open
-// what the other names):
+// And what they say to hand over large outputs: without copying them once there is a ring (so each can open
+// what the other names), else by a TCP stream (libdag/net/byte_streams.hpp):
 //
-//   owner  -> reader  HandOver: output `number` lies there. The Data that names the number comes behind it.
-//   reader -> owner   HandBack: nobody here reads it any more; or it could not be opened, and then the owner
-//                     sends the bytes.
+//   owner  -> reader  HandOver: output `number` lies there; or StreamOver: it can be fetched there. The Data
+//   that
+//                     names the number comes behind it.
+//   reader -> owner   HandBack: nobody here reads it any more, or it is here; or it could not be opened or
+//                     fetched, and then the owner sends the bytes by the link.
 //
 // The owner leaves what it handed over as it is until it is handed back, or the reader's life is over: so
-// each HandOver ends.
+// each of them ends.
 
 #include <cstdint>
 #include <string>
@@ -75,14 +77,24 @@ struct HandOver {
   bool operator==(const HandOver&) const = default;
 };
 
+/// Where bytes can be fetched: at this port of the host that the owner's link is at, by who names both.
+struct StreamOver {
+  std::uint64_t number = 0;  ///< as HandOver's
+  std::uint64_t secret = 0;
+  std::uint16_t port = 0;
+  std::uint64_t size_bytes = 0;
+  bool operator==(const StreamOver&) const = default;
+};
+
 struct HandBack {
   std::uint64_t number = 0;
-  bool read = false;  ///< false: it could not be opened
+  bool read = false;  ///< false: it could not be opened, or fetched
   bool operator==(const HandBack&) const = default;
 };
 
 }  // namespace ring
 
-using RingMessage = std::variant<ring::Offer, ring::Ready, ring::Closed, ring::HandOver, ring::HandBack>;
+using RingMessage =
+    std::variant<ring::Offer, ring::Ready, ring::Closed, ring::HandOver, ring::HandBack, ring::StreamOver>;
 
 }  // namespace dag

@@ -13,8 +13,9 @@ struct Ring {
     handOver @3 :HandOver;
     handBack :group {
       number @4 :UInt64;
-      read @5 :Bool;             # false: it could not be opened
+      read @5 :Bool;             # false: it could not be opened, or fetched
     }
+    streamOver @6 :StreamOver;
   }
 }
 
@@ -26,6 +27,14 @@ struct HandOver {
   nonce @3 :UInt64;
   capacityBytes @4 :UInt64;
   sizeBytes @5 :UInt64;
+}
+
+struct StreamOver {
+  # A large output, to be fetched by a TCP stream from the host that the link is with (libdag/net/byte_streams.hpp).
+  number @0 :UInt64;             # as HandOver's
+  secret @1 :UInt64;
+  port @2 :UInt16;
+  sizeBytes @3 :UInt64;
 }
 
 struct RingOffer {

@@ -50,7 +50,11 @@ static_assert(fields<ring::Host>() == 2);
 static_assert(fields<ring::Offer>() == 7);
 static_assert(fields<ring::Ready>() == 0);
 static_assert(fields<ring::Closed>() == 1);
-static_assert(std::variant_size_v<RingMessage> == 5);
+static_assert(fields<ring::SharedBytes>() == 5);
+static_assert(fields<ring::HandOver>() == 2);
+static_assert(fields<ring::HandBack>() == 2);
+static_assert(fields<ring::StreamOver>() == 4);
+static_assert(std::variant_size_v<RingMessage> == 6);
 
 static_assert(fields<Error>() == 4);
 static_assert(fields<OutputName>() == 2);

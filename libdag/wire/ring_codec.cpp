@@ -13,7 +13,8 @@ std::size_t words(const RingMessage& message) {
                                [](const ring::Ready&) { return std::size_t{0}; },
                                [](const ring::Closed& closed) { return written_text_words(closed.why); },
                                [](const ring::HandOver&) { return words_of<schema::HandOver>; },
-                               [](const ring::HandBack&) { return std::size_t{0}; }},
+                               [](const ring::HandBack&) { return std::size_t{0}; },
+                               [](const ring::StreamOver&) { return words_of<schema::StreamOver>; }},
                     message);
 }
 
@@ -44,6 +45,13 @@ void write(schema::Ring::Builder to, const RingMessage& message) {
                           auto builder = to.initHandBack();
                           builder.setNumber(back.number);
                           builder.setRead(back.read);
+                        },
+                        [&](const ring::StreamOver& over) {
+                          auto builder = to.initStreamOver();
+                          builder.setNumber(over.number);
+                          builder.setSecret(over.secret);
+                          builder.setPort(over.port);
+                          builder.setSizeBytes(over.size_bytes);
                         }},
              message);
 }
@@ -76,6 +84,11 @@ std::optional<RingMessage> read(schema::Ring::Reader from, Reading&) {
     case schema::Ring::HAND_BACK: {
       const auto reader = from.getHandBack();
       return ring::HandBack{reader.getNumber(), reader.getRead()};
+    }
+    case schema::Ring::STREAM_OVER: {
+      const auto reader = from.getStreamOver();
+      return ring::StreamOver{reader.getNumber(), reader.getSecret(), reader.getPort(),
+                              reader.getSizeBytes()};
     }
   }
   return std::nullopt;

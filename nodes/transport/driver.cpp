@@ -36,8 +36,13 @@ Driver::Driver(TransportSetup setup, TransportEvents& events, std::unique_ptr<ne
       bulk_address_(net::to_string(sockets_->bulk_address())),
       rings_(setup_.doorbell, events_,
              [this](Life to, RingMessage message) { send(to, wire::Operation(std::move(message))); }),
-      hand_overs_([this](Life to, RingMessage message) { send(to, wire::Operation(std::move(message))); },
-                  [this](Life owner, std::uint64_t number) { return given_back_later(owner, number); }) {}
+      hand_overs_(
+          sockets_->control_address().host,
+          [this](Life to, RingMessage message) { send(to, wire::Operation(std::move(message))); },
+          [this](Life owner, std::uint64_t number) { return given_back_later(owner, number); },
+          [this](Life owner, std::uint64_t number, std::optional<Blob> bytes) {
+            streamed_later(owner, number, std::move(bytes));
+          }) {}
 
 // ---- One turn
 // -----------------------------------------------------------------------------------------------
@@ -336,13 +341,7 @@ void Driver::hand_on(Life from, Delivered&& delivered) {
     } else if (auto* keeper = std::get_if<KeeperMessage>(&operation)) {
       if (events_.keeper) events_.keeper(from, std::move(*keeper));
     } else if (auto* ring = std::get_if<RingMessage>(&operation)) {
-      if (const auto* over = std::get_if<ring::HandOver>(ring)) {
-        hand_overs_.on_over(from, *over);
-      } else if (const auto* back = std::get_if<ring::HandBack>(ring)) {
-        if (auto data = hand_overs_.on_back(from, *back)) send(from, wire::Operation(JobMessage(*data)));
-      } else {
-        rings_.on_message(from, std::move(*ring));
-      }
+      on_ring_message(from, std::move(*ring));
     } else if (const auto* unknown = std::get_if<wire::Unknown>(&operation)) {
       send(from, wire::unimplemented_answer(*unknown));
     } else if (const auto* unimplemented = std::get_if<wire::Unimplemented>(&operation)) {
@@ -360,6 +359,31 @@ void Driver::hand_on(Life from, Delivered&& delivered) {
   } else {
     events_.arrived(from, std::move(messages), handled_later(from, delivered));
   }
+}
+
+void Driver::on_ring_message(Life from, RingMessage&& message) {
+  if (const auto* over = std::get_if<ring::HandOver>(&message)) {
+    hand_overs_.on_over(from, *over);
+  } else if (const auto* stream = std::get_if<ring::StreamOver>(&message)) {
+    const auto endpoint = endpoints_.find(from);
+    const auto at = endpoint == endpoints_.end() ? Result<net::Address>(Error{})
+                                                 : net::parse_address(endpoint->second.control);
+    hand_overs_.on_over(from, *stream, at ? at->host : "");
+  } else if (const auto* back = std::get_if<ring::HandBack>(&message)) {
+    if (auto data = hand_overs_.on_back(from, *back))
+      send(from, wire::Operation(JobMessage(std::move(*data))));
+  } else {
+    rings_.on_message(from, std::move(message));
+  }
+}
+
+void Driver::streamed(Life owner, std::uint64_t number, std::optional<Blob> bytes) {
+  std::optional<message::Data> data = hand_overs_.on_streamed(owner, number, std::move(bytes));
+  if (!data) return;
+  std::vector<JobMessage> messages;
+  messages.emplace_back(std::move(*data));
+  // What the link brought, the Data without its bytes, has been accounted for.
+  events_.arrived(owner, std::move(messages), [] {});
 }
 
 void Driver::handled(Life from, Channel channel, std::uint64_t count, std::uint64_t charge_bytes) {
@@ -385,7 +409,7 @@ void Driver::send(Life to, wire::Operation operation) {
 
 void Driver::send(Life to, JobMessage message) {
   auto* data = std::get_if<message::Data>(&message);
-  if (data != nullptr && rings_.up(to)) hand_overs_.hand_over(to, *data);
+  if (data != nullptr && !dead_.contains(to) && !hand_overs_.hand_over(to, rings_.up(to), *data)) return;
   send(to, wire::Operation(std::move(message)));
 }
 

@@ -40,6 +40,8 @@ class Driver {
   void handled(Life from, net::Channel channel, std::uint64_t count, std::uint64_t charge_bytes);
   /// An output of another process is not read here any more.
   void give_back(Life owner, std::uint64_t number) { hand_overs_.give_back(owner, number); }
+  /// The stream of an output of another process has ended.
+  void streamed(Life owner, std::uint64_t number, std::optional<Blob> bytes);
   /// Everything that may still leave has left.
   bool quiet() const;
 
@@ -47,6 +49,8 @@ class Driver {
   std::function<std::function<void()>(Life, const Delivered&)> handled_later;
   /// Called with each output that is read where it lies: what is returned sends `give_back` in time.
   HandOvers::Returned given_back_later;
+  /// Called by the thread of the streams: leads to `streamed` in time.
+  HandOvers::Streamed streamed_later;
 
  private:
   /// Somebody we connect to, by the address that was given to us.
@@ -84,6 +88,8 @@ class Driver {
   Blob loose_frame(Life to, wire::Operation operation) const;
   void carry_out(Partner& partner, PartnerNews&& news);
   void hand_on(Life from, Delivered&& delivered);
+  /// Of the rings' own messages and the hand-overs'.
+  void on_ring_message(Life from, RingMessage&& message);
   bool may_be_on_this_host(const Endpoint& endpoint) const;
   void complain(std::string_view about, const std::string& what);
   Instant next_due(Instant now, Duration limit) const;

@@ -83,6 +83,9 @@ class Transport::Thread {
     driver.given_back_later = [inbox = inbox_](Life owner, std::uint64_t number) {
       return [inbox, owner, number] { inbox->post([=](Driver& again) { again.give_back(owner, number); }); };
     };
+    driver.streamed_later = [inbox = inbox_](Life owner, std::uint64_t number, std::optional<Blob> bytes) {
+      inbox->post([=, bytes = std::move(bytes)](Driver& again) { again.streamed(owner, number, bytes); });
+    };
     endpoint_ = {net::to_string(driver.sockets().control_address()),
                  net::to_string(driver.sockets().bulk_address())};
     {

@@ -36,6 +36,7 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
   ports.log = [this](std::string_view line) { logger_->error("{}", line); };
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
   NodeSetup setup{seat_.self, {seat_.self}, {}};
+  begin_arena();
   setup.escalate = [this](const std::string& why) { fail({ErrorCode::internal, why, {}}); };
   // Nobody sends before a message has come, and none comes before the transport is there.
   node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
@@ -48,7 +49,7 @@ WorkerNode::~WorkerNode() {
   caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
   system_.await_all_actors_done();
   transport_.reset();
-  if (doorbell_) arena::end();
+  arena::end();
 }
 
 LanesOptions WorkerNode::lanes_options() const {

@@ -326,6 +326,7 @@ static void add_ring(std::vector<Sample>& all) {
   all.push_back(
       {"hand_over", RingMessage{ring::HandOver{3, {4711, 12, 0x99AA'BBCC'DDEE, 1 << 20, 1'000'000}}}});
   all.push_back({"hand_back", RingMessage{ring::HandBack{3, true}}});
+  all.push_back({"stream_over", RingMessage{ring::StreamOver{4, 0x1122'3344'5566'7788, 40'404, 64 << 20}}});
 }
 
 std::vector<Sample> all() {
