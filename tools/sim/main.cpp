@@ -3,6 +3,7 @@
 //   dag-sim chaos --seeds 1-2000 [--json]     run them; the first failure's command is printed
 //   dag-sim chaos --seeds-in FILE             those that begin a line of it
 //   dag-sim chaos --seed 41 [--trace]         one seed; with --trace all that happened, and the trace's hash
+//   dag-sim scale --pattern stencil --nodes 64 [--json]    how busy so many nodes of 16 lanes are kept
 
 #include <charconv>
 #include <chrono>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "tools/sim/chaos.hpp"
+#include "tools/sim/scale.hpp"
 
 namespace {
 
@@ -20,12 +22,14 @@ constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
 
 int usage(const char* what) {
-  std::fprintf(stderr,
-               "dag-sim: %s\n"
-               "usage: dag-sim chaos --seeds FIRST-LAST [--json]\n"
-               "       dag-sim chaos --seeds-in FILE [--json]\n"
-               "       dag-sim chaos --seed N [--trace] [--json]\n",
-               what);
+  std::fprintf(
+      stderr,
+      "dag-sim: %s\n"
+      "usage: dag-sim chaos --seeds FIRST-LAST [--json]\n"
+      "       dag-sim chaos --seeds-in FILE [--json]\n"
+      "       dag-sim chaos --seed N [--trace] [--json]\n"
+      "       dag-sim scale [--pattern stencil|chains|random] [--nodes 2-256] [--steps N] [--json]\n",
+      what);
   return exit_usage;
 }
 
@@ -62,14 +66,57 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc >= 2 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
-    usage("simulates clusters from seeds and checks what must never happen");
-    return 0;
+int scale(int argc, char** argv) {
+  dag::sim::ScaleOptions options;
+  bool json = false;
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    const std::string_view value = i + 1 < argc ? argv[i + 1] : "";
+    std::uint64_t number = 0;
+    if (flag == "--json") {
+      json = true;
+      continue;
+    }
+    ++i;
+    if (flag == "--pattern") {
+      if (value != "stencil" && value != "chains" && value != "random")
+        return usage("--pattern is one of stencil, chains and random");
+      options.pattern = value;
+    } else if (flag == "--nodes") {
+      if (!parse(value, number) || number < 2 || number > 256) return usage("--nodes wants 2 to 256");
+      options.nodes = static_cast<std::uint32_t>(number);
+    } else if (flag == "--steps") {
+      if (!parse(value, number) || number < 1 || number > 1000) return usage("--steps wants 1 to 1000");
+      options.steps = static_cast<std::uint32_t>(number);
+    } else {
+      return usage(("unknown flag " + std::string(flag)).c_str());
+    }
   }
-  if (argc < 2 || std::strcmp(argv[1], "chaos") != 0) return usage("say what to do: chaos");
+  try {
+    const dag::sim::ScaleResult result = dag::sim::scale(options);
+    const auto number = [](std::uint64_t count) { return static_cast<unsigned long long>(count); };
+    std::printf(json
+                    ? "{\"tasks\": %llu, \"edges\": %llu, \"edges_cut\": %llu, \"seconds\": %.6f, "
+                      "\"efficiency\": %.4f, "
+                      "\"bytes\": %llu, \"bytes_share\": %.5f, \"messages\": %llu, \"messages_share\": %.5f, "
+                      "\"control_busy\": %.4f, \"graph_bytes\": %llu}\n"
+                    : "%llu tasks with %llu edges, of which %llu are cut, in %.6f s of virtual time; lanes "
+                      "busy: %.4f\n"
+                      "control: %llu bytes, of which the busiest process carries %.5f; %llu messages, %.5f; "
+                      "its thread "
+                      "for them is busy %.4f\nthe graph, sent before: %llu bytes\n",
+                number(result.tasks), number(result.edges), number(result.edges_cut),
+                std::chrono::duration<double>(result.took).count(), result.efficiency, number(result.bytes),
+                result.bytes_share, number(result.messages), result.messages_share, result.control_busy,
+                number(result.graph_bytes));
+  } catch (const dag::sim::Violation& violation) {
+    std::fprintf(stderr, "dag-sim: %s\n", violation.what());
+    return exit_failed;
+  }
+  return 0;
+}
+
+int chaos(int argc, char** argv) {
   std::uint64_t first = 1, last = 200;
   std::vector<std::uint64_t> listed;
   bool json = false;
@@ -148,4 +195,18 @@ int main(int argc, char** argv) {
                 static_cast<double>(seeds) / seconds, static_cast<unsigned long long>(hash));
   }
   return failed == 0 ? 0 : exit_failed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc >= 2 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
+    usage(
+        "simulates clusters: from seeds, to check what must never happen, or at a pace, to see how they "
+        "scale");
+    return 0;
+  }
+  if (argc >= 2 && std::strcmp(argv[1], "chaos") == 0) return chaos(argc, argv);
+  if (argc >= 2 && std::strcmp(argv[1], "scale") == 0) return scale(argc, argv);
+  return usage("say what to do: chaos or scale");
 }

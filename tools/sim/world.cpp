@@ -27,6 +27,7 @@ World::World(WorldOptions options, Program& program)
   plan_ = plan;
   trace_.print = options.trace;
   std::vector<Life> lives;
+  carried.resize(options.processes);
   for (std::uint32_t i = 0; i < options.processes; ++i) {
     processes_.push_back(std::make_unique<Process>());
     processes_[i]->life = {ProcessId{i}, Incarnation{0}};
@@ -42,7 +43,7 @@ World::World(WorldOptions options, Program& program)
   cell_->follow(ClientId{1}, {}, now());
   std::vector<TaskId> wanted;
   for (std::uint32_t task = 0; task < plan_->graph->size(); ++task) {
-    if (random_.chance(0.3)) wanted.push_back({0, task});
+    if (!options.pace && random_.chance(0.3)) wanted.push_back({0, task});
   }
   if (options.client_fetches) fetched_.insert(wanted.begin(), wanted.end());
   cell_->keep(wanted, now());
@@ -63,7 +64,7 @@ void World::run() {
     if (++count > options_.events_max) throw Violation("too many events: " + stuck());
     events_.run_one();
     if (touched_ != nullptr) {
-      if (count % 4 == 0 || count < 200) check(*touched_);
+      if (!options_.pace && (count % 4 == 0 || count < 200)) check(*touched_);
       touched_ = nullptr;
     }
   }
@@ -167,6 +168,7 @@ void World::come_up_after(Duration pause, std::uint32_t index) {
 // ---- Network
 
 void World::send(Life from, Life to, const JobMessage& message) {
+  if (options_.pace) return send_at_pace(from, to, message);
   ++seen[std::string(name(message))];
   const bool calm = now() >= options_.calm_at;
   if (from.process == to.process) {
@@ -185,6 +187,37 @@ void World::send(Life from, Life to, const JobMessage& message) {
       deliver(from, to, arriving);
     });
   }
+}
+
+void World::take_control(std::uint32_t process, Duration cost, std::function<void()> then) {
+  Carried& one = carried[process];
+  one.busy_until = std::max(one.busy_until, now()) + cost;
+  one.busy += cost;
+  events_.at(one.busy_until, std::move(then));
+}
+
+void World::send_at_pace(Life from, Life to, const JobMessage& message) {
+  const Pace& pace = *options_.pace;
+  const auto deliver_it = [this, from, to, message] { deliver(from, to, message); };
+  if (from.process == to.process) return take_control(to.process.value, pace.per_message, deliver_it);
+  const std::size_t size = wire::size_bytes(wire::Operation(message));
+  if (std::holds_alternative<message::JobCreate>(message)) {
+    graph_bytes += size;
+    return events_.after(Duration{0}, deliver_it);
+  }
+  const auto seconds = [](double count) {
+    return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(count));
+  };
+  const Duration cost = pace.per_message + seconds(static_cast<double>(size) * pace.seconds_per_byte);
+  const Duration on_its_way = pace.latency + seconds(static_cast<double>(size) / pace.bytes_per_second);
+  for (const Life end : {from, to}) {
+    ++carried[end.process.value].messages;
+    carried[end.process.value].bytes += size;
+  }
+  take_control(from.process.value, cost, [this, to, cost, on_its_way, deliver_it] {
+    events_.after(on_its_way,
+                  [this, to, cost, deliver_it] { take_control(to.process.value, cost, deliver_it); });
+  });
 }
 
 JobMessage World::through_bytes(const JobMessage& message) {

@@ -20,6 +20,20 @@
 
 namespace dag::sim {
 
+/// How long things take, where it is measured how busy lanes are kept, and nothing goes wrong. The figures
+/// are those of DESIGN.md section 7, between two hosts.
+struct Pace {
+  Duration kernel = std::chrono::microseconds(100);
+  Duration latency = std::chrono::microseconds(50);  ///< one way
+  double bytes_per_second = 1.2e9;
+  /// What a process's own thread for messages needs for one, at either end, and for each of its bytes.
+  Duration per_message = std::chrono::microseconds(1);
+  double seconds_per_byte = 3e-9;
+  /// What the same thread needs for each row that lanes report, and how long these collect them.
+  Duration per_row = std::chrono::nanoseconds(100);
+  Duration report_after = std::chrono::microseconds(10);
+};
+
 struct WorldOptions {
   std::uint64_t seed = 1;
   std::uint32_t processes = 1;
@@ -64,6 +78,16 @@ struct WorldOptions {
   bool trace = false;
   /// Whether anybody wants the records. Where nobody does, homes take shorter ways.
   bool listened = true;
+  /// Left out: things take as long as chance has it.
+  std::optional<Pace> pace = std::nullopt;
+};
+
+/// What a process did for control, where there is a pace: what it sent to other processes, and got.
+struct Carried {
+  Instant busy_until;
+  Duration busy{0};
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
 };
 
 /// What must not happen has happened.
@@ -118,6 +142,10 @@ class World {
   std::map<std::string, std::uint64_t> seen;  ///< how often what happened: coverage
   std::uint64_t outputs_peak = 0;
   std::set<TaskId> cancel_after;  ///< tests: cancels these when anything has settled
+  // With a pace:
+  std::vector<Carried> carried;   ///< by process
+  std::uint64_t graph_bytes = 0;  ///< sent to all before they begin, which takes no time here
+  std::optional<Instant> first_began, last_ended;
 
   Cell& cell() { return *cell_; }
   void step_until(Instant when) {
@@ -220,6 +248,10 @@ class World {
 
   void send(Life from, Life to, const JobMessage& message);
 
+  void send_at_pace(Life from, Life to, const JobMessage& message);
+  /// Takes the process's thread for messages for so long, when it is free; `then` when that is over.
+  void take_control(std::uint32_t process, Duration cost, std::function<void()> then);
+
   /// As it arrives elsewhere: what a machine says must be a frame that a receiver takes.
   static JobMessage through_bytes(const JobMessage& message);
   void trace_message(const char* what, Life from, Life to, const JobMessage& message);
@@ -261,6 +293,7 @@ class World {
 
   /// Reports of several lanes have no order among each other: parts of one are sent in any.
   void report_later(Process& process, HomeBox& box);
+  void report_at_pace(Process& process, HomeBox& box);
   void begin_attempt(Process& process, const Work& work);
   void end_attempt(Life life, KernelRun& run, std::uint32_t lane);
 

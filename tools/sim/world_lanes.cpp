@@ -116,7 +116,7 @@ void World::run_lanes(Process& process) {
     throw Violation("work at a cell that only records");
   }
   while (process.lanes_busy < options_.lanes && !process.queue.empty()) {
-    const std::size_t at = random_.below(process.queue.size());
+    const std::size_t at = options_.pace ? 0 : random_.below(process.queue.size());
     Work work = std::move(process.queue[at]);
     process.queue.erase(process.queue.begin() + static_cast<std::ptrdiff_t>(at));
     if (work.attempt != nullptr) {
@@ -128,6 +128,7 @@ void World::run_lanes(Process& process) {
 }
 
 Duration World::kernel_time() {
+  if (options_.pace) return options_.pace->kernel;
   const double dice = random_.unit();
   return std::chrono::microseconds(dice < 0.7    ? 5 + random_.below(200)
                                    : dice < 0.97 ? random_.below(10'000)
@@ -230,8 +231,10 @@ void World::begin_row(Process& process, const Work& work) {
                                                     box.table.predicates_of(about), options_.varying));
   if (run->ended.output) left_[{task, id}] = detail::from_blob<std::uint64_t>(run->ended.output);
   const std::uint32_t lane = take_lane(process, task, id);
+  if (!first_began) first_began = now();
   events_.after(kernel_time(),
                 [this, life = process.life, shard = work.shard, row = work.row, attempt, run, lane] {
+                  last_ended = now();
                   Process* mine = find(life);
                   if (!leave_lane(mine, lane, *run)) return;
                   const auto found = mine->homes.find(shard);
@@ -243,7 +246,7 @@ void World::begin_row(Process& process, const Work& work) {
 void World::end_row(Process& process, HomeBox& box, RowIndex row, std::uint32_t attempt, KernelRun& run) {
   Row& about = box.table[row];
   const bool quick = run.ended.outcome == Outcome::finished && !run.ended.spawned && about.ends_by_itself;
-  if (quick && !random_.chance(0.05)) {  // Now and then the gate is closed.
+  if (quick && (options_.pace || !random_.chance(0.05))) {  // Now and then the gate is closed.
     if (box.table.apply(row, AttemptEnded{attempt, Outcome::finished}).what == Do::tell) {
       about.output.store(run.ended.output);
       const std::uint32_t shard = box.home.options().shard;
@@ -266,9 +269,25 @@ void World::end_row(Process& process, HomeBox& box, RowIndex row, std::uint32_t 
   report_later(process, box);
 }
 
+void World::report_at_pace(Process& process, HomeBox& box) {
+  events_.after(options_.pace->report_after, [this, life = process.life, shard = box.home.options().shard] {
+    HomeBox& there = *find(life)->homes.at(shard);
+    there.report_under_way = false;
+    auto report = std::make_shared<LaneReport>(std::exchange(there.report, {}));
+    const auto rows = static_cast<Duration::rep>(report->size());
+    const Pace& pace = *options_.pace;
+    take_control(life.process.value, pace.per_message + pace.per_row * rows, [this, life, shard, report] {
+      Process& mine = *find(life);
+      mine.homes.at(shard)->home.on_lanes(std::move(*report), now());
+      drain_home(mine, *mine.homes.at(shard));
+    });
+  });
+}
+
 void World::report_later(Process& process, HomeBox& box) {
   if (box.report_under_way) return;
   box.report_under_way = true;
+  if (options_.pace) return report_at_pace(process, box);
   events_.after(std::chrono::microseconds(random_.below(400)),
                 [this, life = process.life, shard = box.home.options().shard] {
                   Process* mine = find(life);
