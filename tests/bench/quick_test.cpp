@@ -23,8 +23,8 @@ class Bench {
  public:
   Bench() {
     const fs::path built = std::getenv("DAG_BIN") != nullptr ? std::getenv("DAG_BIN") : "";
-    for (const char* program :
-         {"dag", "dagd", "dag-bench", "dag-bench-peer-libdag", "dag-bench-peer-floor"}) {
+    for (const char* program : {"dag", "dagd", "dag-sim", "dag-bench", "dag-bench-peer-libdag",
+                                "dag-bench-peer-floor", "dag-bench-peer-placer"}) {
       fs::copy_file(built / program, home_.path() / program);
     }
   }
@@ -94,7 +94,8 @@ TEST_CASE("all commands answer in JSON with every field, and missing peers are n
     }
   }
   CHECK(commands == std::set<std::string>{"overhead", "metg", "distributed", "growth", "memory", "latency",
-                                          "submit", "coarse", "steal", "blob", "idle"});
+                                          "submit", "coarse", "steal", "blob", "idle", "isolated",
+                                          "placement", "scale"});
 }
 
 TEST_CASE("only the peers that are asked for take part") {

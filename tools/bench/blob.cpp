@@ -1,4 +1,4 @@
-// G12: a large output for a task in another process.
+// G12 and G13: a large output for a task in another process, of this host and of another.
 
 #include "tools/bench/task_bench.hpp"
 
@@ -13,7 +13,7 @@ Section blob(Settings& settings) {
           " MiB from a task to one in another process of this host: from the last line of the first "
           "to the first line of the second, median of several after one that warms up. MPI: send and "
           "receive; the floor: one TCP stream over loopback. libdag's `digest` is what it costs one core "
-          "to read the bytes once more, behind."};
+          "to read the bytes once more, behind. As to another host: without shared memory, over loopback."};
   std::vector<Participant> runners;
   for (const std::string_view runner : settings.runners({libdag, floor_runner, "mpi"})) {
     runners.push_back(runner == libdag  ? libdag_in_two()
@@ -24,6 +24,12 @@ Section blob(Settings& settings) {
                                                               {"blob.p50", 1e3, {{"digest", "digest"}}}));
   section.verdicts.push_back(
       {"G12", row.workload, Verdict::at_most_text(0.1, "ms"), 0.1, row.find(libdag)->median()});
+
+  std::vector<Participant> far_apart = {{libdag, libdag_without_rings().launcher}};
+  for (const std::string_view runner : settings.runners({floor_runner})) far_apart.push_back({runner});
+  const Row& far = section.rows.emplace_back(
+      settings.measure("as to another host", "ms", far_apart, {"blob", options}, {"blob.p50", 1e3}));
+  section.judge_ratio("G13", far, floor_runner, 1.25);
   return section;
 }
 

@@ -9,6 +9,7 @@ Section coarse(Settings& settings) {
   std::vector<Participant> runners;
   for (const std::string_view runner : settings.runners({libdag, "mpi"})) {
     runners.push_back(runner == libdag ? libdag_in_two() : mpi_in_two());
+    if (runner == libdag) runners.push_back(libdag_without_rings());
   }
   const Calibration calibration = calibrate(settings);
   const std::uint64_t iterations = calibration.iterations_for(std::chrono::microseconds(300));
@@ -27,6 +28,8 @@ Section coarse(Settings& settings) {
   }
   section.verdicts.push_back(
       {"G5", sweep.workload, "≥ 95 % of ideal", 95, seconds.find(libdag)->median(), false});
+  section.verdicts.push_back({"G5", sweep.workload + ", no rings", "≥ 95 % of ideal", 95,
+                              seconds.find(without_rings)->median(), false});
   section.rows.push_back(std::move(seconds));
   return section;
 }

@@ -26,19 +26,23 @@ std::vector<std::string_view> Settings::runners(const std::vector<std::string_vi
   return taking_part;
 }
 
+Ask Participant::asked(Ask what) const {
+  if (!launcher.empty()) what.launcher = launcher;
+  what.options.insert(options.begin(), options.end());
+  return what;
+}
+
 void Settings::say(const std::string& progress) const { std::cerr << "dag-bench: " << progress << std::endl; }
 
 Row Settings::measure(std::string workload, std::string unit, const std::vector<Participant>& taking_part,
                       const Ask& what, const Figure& figure) {
   Row row{std::move(workload), std::move(unit), {}};
-  for (const Participant& one : taking_part) row.series.push_back({std::string(one.runner), {}});
+  for (const Participant& one : taking_part) row.series.push_back({one.shown, {}});
   for (int repetition = 1; repetition <= repetitions; ++repetition) {
     say(row.workload + ", repetition " + std::to_string(repetition) + " of " + std::to_string(repetitions));
     for (std::size_t i = 0; i < taking_part.size(); ++i) {
       Series& series = row.series[i];
-      Ask asked = what;
-      if (!taking_part[i].launcher.empty()) asked.launcher = taking_part[i].launcher;
-      const Answer answer = ask(taking_part[i].runner, asked);
+      const Answer answer = ask(taking_part[i].runner, taking_part[i].asked(what));
       series.values.push_back(answer.number(figure.number) * figure.factor);
       for (const Figure::Part& part : figure.parts) {
         const auto said = answer.numbers.find(part.number);

@@ -22,10 +22,20 @@ struct Figure {
   std::vector<Part> parts = {};  ///< those that the runner does not say are left out
 };
 
+/// `name=value` as options of an Ask.
+using Options = std::map<std::string, std::string>;
+
 /// A runner, and what starts it when it is several processes.
 struct Participant {
   std::string_view runner;
   std::vector<std::string> launcher = {};
+  /// What this one is asked besides what all are.
+  Options options = {};
+  /// As tables call it, where that is not the runner's name.
+  std::string shown = std::string(runner);
+
+  /// What all are asked, as this one is.
+  Ask asked(Ask what) const;
 };
 
 class Settings {
@@ -54,9 +64,6 @@ class Settings {
   std::vector<Skipped> skipped_;
 };
 
-/// `name=value` as options of an Ask.
-using Options = std::map<std::string, std::string>;
-
 Section overhead(Settings& settings);
 Section metg_in_one(Settings& settings);
 Section distributed(Settings& settings);
@@ -67,6 +74,9 @@ Section submit(Settings& settings);
 Section coarse(Settings& settings);
 Section steal(Settings& settings);
 Section blob(Settings& settings);
+Section isolated(Settings& settings);
+Section placement(Settings& settings);
+Section scale(Settings& settings);
 Section idle(Settings& settings);
 
 }  // namespace dag::bench

@@ -21,7 +21,8 @@ struct Command {
 constexpr Command commands[] = {
     {"overhead", "what a task costs that does nothing (G1)", &dag::bench::overhead},
     {"metg", "Task Bench's ten graphs: how short tasks may get", &dag::bench::metg_in_one},
-    {"distributed", "two processes on one host (G2, G3, G6)", &dag::bench::distributed},
+    {"distributed", "two processes on one host, with rings and without (G2, G3, G4, G6)",
+     &dag::bench::distributed},
     {"growth", "whether a task costs as much among 10 million as among 10 thousand (G11)",
      &dag::bench::growth},
     {"memory", "what a waiting task occupies (G8)", &dag::bench::memory},
@@ -30,7 +31,11 @@ constexpr Command commands[] = {
     {"submit", "from a client process into a cluster (G7)", &dag::bench::submit},
     {"coarse", "tasks of 300 µs in two processes (G5)", &dag::bench::coarse},
     {"steal", "work that is born in one of two processes (G14)", &dag::bench::steal},
-    {"blob", "a large output for a task in another process (G12)", &dag::bench::blob},
+    {"blob", "a large output for a task in another process, as on another host (G12, G13)",
+     &dag::bench::blob},
+    {"isolated", "worker processes instead of lanes (G16)", &dag::bench::isolated},
+    {"placement", "deciding where a task runs, among 256 nodes (G18)", &dag::bench::placement},
+    {"scale", "up to 256 nodes of 16 lanes, in virtual time (G17)", &dag::bench::scale},
     {"idle", "what idle nodes need (G15)", &dag::bench::idle},
 };
 

@@ -38,7 +38,7 @@ const std::vector<Runner>& all_runners() {
       {libdag, "libdag itself"},       {floor_runner, "libdag itself"},
       {"tbb", "libtbb-dev"},           {"openmp", "g++"},
       {"starpu", "libstarpu-dev"},     {"mpi", "libopenmpi-dev"},
-      {"dask", "python3-distributed"},
+      {"dask", "python3-distributed"}, {"placer", "libdag itself"},
   };
   return runners;
 }
@@ -55,24 +55,14 @@ double Answer::number(const std::string& name) const {
   return found->second;
 }
 
-Answer ask(std::string_view runner, const Ask& what) {
-  std::vector<std::string> words = what.launcher;
-  if (!words.empty() && executable(program_folder() + "/" + words[0])) {
-    words[0] = program_folder() + "/" + words[0];
-  }
-  words.push_back(program_of(runner));
-  words.push_back(what.workload);
-  std::map<std::string, std::string> options = what.options;
-  if (!what.launcher.empty()) options["processes"] = "2";
-  for (const auto& [name, value] : options) {
-    words.push_back("--" + name);
-    words.push_back(value);
-  }
+Answer ask_program(std::vector<std::string> words, std::chrono::seconds limit) {
+  const std::string beside = program_folder() + "/" + words[0];
+  if (executable(beside)) words[0] = beside;
   std::string command;
   for (const std::string& word : words) command += (command.empty() ? "" : " ") + word;
-  const Ended ended = run_child(words, what.limit);
+  const Ended ended = run_child(words, limit);
   if (ended.timed_out) {
-    throw std::runtime_error(command + ": no answer in " + std::to_string(what.limit.count()) + " s");
+    throw std::runtime_error(command + ": no answer in " + std::to_string(limit.count()) + " s");
   }
   if (ended.status != 0) {
     throw std::runtime_error(command + ": status " + std::to_string(ended.status) + "\n" + ended.messages);
@@ -82,6 +72,19 @@ Answer ask(std::string_view runner, const Ask& what) {
   } catch (const std::exception& error) {
     throw std::runtime_error(command + ": " + error.what());
   }
+}
+
+Answer ask(std::string_view runner, const Ask& what) {
+  std::vector<std::string> words = what.launcher;
+  words.push_back(program_of(runner));
+  words.push_back(what.workload);
+  std::map<std::string, std::string> options = what.options;
+  if (!what.launcher.empty()) options["processes"] = "2";
+  for (const auto& [name, value] : options) {
+    words.push_back("--" + name);
+    words.push_back(value);
+  }
+  return ask_program(std::move(words), what.limit);
 }
 
 }  // namespace dag::bench

@@ -28,8 +28,7 @@ bool is_built(std::string_view runner);
 struct Ask {
   std::string workload;
   std::map<std::string, std::string> options;
-  /// What starts two processes of the program, as `dag run -n 2`; the program is told `--processes 2`. Its
-  /// first word is looked for beside dag-bench, then in PATH.
+  /// What starts two processes of the program, as `dag run -n 2`; the program is told `--processes 2`.
   std::vector<std::string> launcher = {};
   std::chrono::seconds limit = std::chrono::seconds(300);
 };
@@ -46,5 +45,8 @@ struct Answer {
 /// Starts the runner's program and waits for its line. Throws std::runtime_error, with what it printed on
 /// stderr, when it fails or takes longer than the limit (it is ended then).
 Answer ask(std::string_view runner, const Ask& what);
+/// The same of any program that prints its answer as a line of JSON. The first word is looked for beside
+/// dag-bench, then in PATH.
+Answer ask_program(std::vector<std::string> words, std::chrono::seconds limit);
 
 }  // namespace dag::bench

@@ -27,8 +27,8 @@ Section steal(Settings& settings) {
           std::to_string(calibration.iterations_for(std::chrono::microseconds(grain.microseconds)))},
          {"threads", "1"}}};
     const std::string workload = std::to_string(grain.microseconds) + " µs tasks";
-    Row row = settings.measure(workload, "s", {{libdag}, libdag_in_two()}, what, {"total", 1});
-    row.series[0].runner = "libdag, one process";
+    Row row = settings.measure(workload, "s", {{libdag, {}, {}, "libdag, one process"}, libdag_in_two()},
+                               what, {"total", 1});
     const double times = row.series[0].median() / row.series[1].median();
     std::ostringstream wanted;
     wanted << "≥ " << grain.wanted << " × one process";

@@ -29,6 +29,10 @@ std::vector<SweepPoint> points_of(const Answer& answer, const std::string& part)
 
 Participant libdag_in_two() { return {libdag, {"dag", "run", "-n", "2", "--"}}; }
 
+Participant libdag_without_rings() {
+  return {libdag, {"dag", "run", "-n", "2", "--no-rings", "--"}, {}, std::string(without_rings)};
+}
+
 Participant mpi_in_two() {
   Participant mpi{"mpi", {"mpirun", "--oversubscribe", "--bind-to", "core", "-n", "2"}};
   if (geteuid() == 0) mpi.launcher.insert(mpi.launcher.begin() + 1, "--allow-run-as-root");
@@ -68,9 +72,9 @@ std::vector<Row> measure_metg(Settings& settings, const std::vector<Sweep>& swee
       settings.say(sweeps[s].workload + ", repetition " + std::to_string(repetition) + " of " +
                    std::to_string(settings.repetitions));
       for (std::size_t r = 0; r < runners.size(); ++r) {
-        Ask what = ask_pattern(sweeps[s], halves_from(sweeps[s].longest_iterations), setting.threads_each);
-        what.launcher = runners[r].launcher;
-        all.push_back({s, r, ask(runners[r].runner, what)});
+        const Ask what =
+            ask_pattern(sweeps[s], halves_from(sweeps[s].longest_iterations), setting.threads_each);
+        all.push_back({s, r, ask(runners[r].runner, runners[r].asked(what))});
         for (const SweepPoint& point : points_of(all.back().answer, "total")) {
           best_rate = std::max(best_rate, rate(point, graph));
         }
@@ -80,7 +84,7 @@ std::vector<Row> measure_metg(Settings& settings, const std::vector<Sweep>& swee
   std::vector<Row> rows;
   for (const Sweep& sweep : sweeps) {
     Row& row = rows.emplace_back(Row{sweep.workload, "µs", {}});
-    for (const Participant& runner : runners) row.series.push_back({std::string(runner.runner), {}});
+    for (const Participant& runner : runners) row.series.push_back({runner.shown, {}});
   }
   for (const Measured& one : all) {
     Series& series = rows[one.sweep].series[one.runner];

@@ -31,6 +31,9 @@ std::vector<Row> measure_metg(Settings& settings, const std::vector<Sweep>& swee
 
 /// `dag run -n 2`, and what MPI calls that; one thread each.
 Participant libdag_in_two();
+/// The same without shared memory, as between two hosts: ZeroMQ over TCP carries everything.
+inline constexpr std::string_view without_rings = "libdag, no rings";
+Participant libdag_without_rings();
 Participant mpi_in_two();
 
 /// `patterns` with these iterations.

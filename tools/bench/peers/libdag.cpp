@@ -27,9 +27,13 @@ std::size_t processes_that_run(Session& session) {
 }  // namespace
 
 std::unique_ptr<Session> open_session(const Request& request) {
-  std::string program = request.program, flag = "--dag-lanes", lanes = std::to_string(request.threads());
-  std::vector<char*> words = {program.data(), flag.data(), lanes.data(), nullptr};
-  int count = 3;
+  std::vector<std::string> said = {request.program, "--dag-lanes", std::to_string(request.threads())};
+  if (request.number("isolate", 0) != 0) said.push_back("--dag-isolate");
+  said.insert(said.end(), request.runtime_flags.begin(), request.runtime_flags.end());
+  std::vector<char*> words;
+  for (std::string& word : said) words.push_back(word.data());
+  int count = static_cast<int>(words.size());
+  words.push_back(nullptr);
   auto session = std::make_unique<Session>(count, words.data());
   // The processes of a run may be a moment late; a job that starts before has fewer.
   const Stopwatch waiting;

@@ -22,6 +22,8 @@ class Request {
   std::string program;
   std::string workload;
   std::map<std::string, std::string> options;
+  /// What a launcher adds for the runtime: `--dag-no-rings`.
+  std::vector<std::string> runtime_flags;
 
   std::uint64_t number(const std::string& name, std::uint64_t otherwise) const {
     const auto found = options.find(name);

@@ -3,20 +3,26 @@
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "tools/bench/peers/peer.hpp"
 
 int main(int argc, char** argv) {
   using namespace dag::bench;
   try {
-    if (argc < 2 || argc % 2 != 0) {
+    std::vector<std::string> words, runtime_flags;
+    for (int i = 1; i < argc; ++i) {
+      (std::string_view(argv[i]).starts_with("--dag-") ? runtime_flags : words).push_back(argv[i]);
+    }
+    if (words.size() % 2 == 0) {
       throw std::invalid_argument(std::string("usage: ") + argv[0] + " WORKLOAD [--option value]...");
     }
-    Request request(argv[0], argv[1]);
-    for (int i = 2; i + 1 < argc; i += 2) {
-      const std::string name = argv[i];
+    Request request(argv[0], words[0]);
+    request.runtime_flags = std::move(runtime_flags);
+    for (std::size_t i = 1; i < words.size(); i += 2) {
+      const std::string& name = words[i];
       if (!name.starts_with("--")) throw std::invalid_argument("'" + name + "' is not an option");
-      request.options[name.substr(2)] = argv[i + 1];
+      request.options[name.substr(2)] = words[i + 1];
     }
     const Figures figures = measure(request);
     nlohmann::json line(figures.numbers);
