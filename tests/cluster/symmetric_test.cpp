@@ -186,8 +186,7 @@ TEST_CASE("what reads a large value runs where it was made, although its home is
   CHECK(result_in(out) == result_in(alone.out()));
 }
 
-TEST_CASE(
-    "large values are read where they lie, or cross processes in pieces, also after the job has ended") {
+TEST_CASE("large values are read where they lie, or come by a stream, also after the job has ended") {
   Process alone({bin("cluster_bulky"), "256"});
   CHECK(alone.ends() == 0);
   const auto [flag, said] = GENERATE(table<std::string, std::string>({
