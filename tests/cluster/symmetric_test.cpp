@@ -189,16 +189,12 @@ TEST_CASE("what reads a large value runs where it was made, although its home is
 TEST_CASE("large values are read where they lie, or come by a stream, also after the job has ended") {
   Process alone({bin("cluster_bulky"), "256"});
   CHECK(alone.ends() == 0);
-  const auto [flag, said] = GENERATE(table<std::string, std::string>({
-      {"", "in place 2\n"},
-      {"--dag-no-rings", "in place 0\n"},
-  }));
+  const std::string flag = GENERATE("", "--dag-no-rings");
   std::vector<std::string> arguments{"256"};
   if (!flag.empty()) arguments.push_back(flag);
   Process run(dag_run(3, "cluster_bulky", arguments));
   CHECK(run.ends() == 0);
   INFO(run.err());
-  CHECK_THAT(run.out(), Catch::Contains(said));
   CHECK(result_in(run.out()) == result_in(alone.out()));
 }
 
