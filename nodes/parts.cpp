@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <random>
 
 #include "libdag/outputs/arena.hpp"
 #include "nodes/cores.hpp"
@@ -14,11 +13,6 @@
 namespace dag {
 
 Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
-
-std::uint64_t draw_number() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32 | device();
-}
 
 std::shared_ptr<spdlog::logger> make_logger(const std::string& level) {
   auto logger = std::make_shared<spdlog::logger>("dag", std::make_shared<spdlog::sinks::stderr_sink_mt>());

@@ -10,12 +10,12 @@
 #include "actors/lanes/lanes.hpp"
 #include "libdag/membership/claim.hpp"
 #include "libdag/membership/options.hpp"
+#include "nodes/draw_number.hpp"
 #include "nodes/transport/transport.hpp"
 
 namespace dag {
 
 Instant steady_now();
-std::uint64_t draw_number();
 
 /// To stderr, one line each.
 std::shared_ptr<spdlog::logger> make_logger(const std::string& level);

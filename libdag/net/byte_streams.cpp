@@ -5,7 +5,6 @@
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,6 +18,8 @@
 #include <new>
 #include <span>
 #include <utility>
+
+#include "libdag/net/waker.hpp"
 
 namespace dag::net {
 namespace {
@@ -166,13 +167,11 @@ void send_at_once(int file) {
 
 class ByteStreams::Sockets {
  public:
-  Sockets() : waker_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
   ~Sockets() {
     while (!lenders_.empty()) give_up(lenders_.begin()->first);
   }
 
   Status listen(const Address& wanted) {
-    if (!waker_) return Error{ErrorCode::address_invalid, "eventfd: no file descriptor left", {}};
     const AddressList list(wanted, true);
     std::string why = list.why;
     for (const addrinfo* one = list.first; one != nullptr; one = one->ai_next) {
@@ -212,7 +211,7 @@ class ByteStreams::Sockets {
 
   void poll(Duration timeout) {
     items_.clear();
-    items_.push_back({waker_.get(), POLLIN, 0});
+    items_.push_back({waker_.file(), POLLIN, 0});
     items_.push_back({listening_.get(), static_cast<short>(accepts_ ? POLLIN : 0), 0});
     for (const auto& caller : callers_) {
       const int wanted = (caller.wants_more() ? POLLIN : 0) | (caller.answers.empty() ? 0 : POLLOUT);
@@ -226,10 +225,7 @@ class ByteStreams::Sockets {
     const int limit = static_cast<int>(std::clamp<std::int64_t>(wait, 0, accepts_ ? 3'600'000 : 100));
     accepts_ = true;
     if (::poll(items_.data(), items_.size(), limit) <= 0) return;  // Nothing, or a signal.
-    if (items_[0].revents != 0) {
-      std::uint64_t count = 0;
-      [[maybe_unused]] const auto got = read(waker_.get(), &count, sizeof count);
-    }
+    if (items_[0].revents != 0) waker_.clear();
     std::size_t item = 2;
     for (auto caller = callers_.begin(); caller != callers_.end(); ++item) {
       const bool stands = items_[item].revents == 0 || serve(*caller);
@@ -245,11 +241,7 @@ class ByteStreams::Sockets {
     if (items_[1].revents != 0) accept_callers();
   }
 
-  void wake() noexcept {
-    const std::uint64_t one = 1;
-    // Fails only when the counter is full, and then poll wakes anyway.
-    [[maybe_unused]] const auto written = write(waker_.get(), &one, sizeof one);
-  }
+  void wake() noexcept { waker_.wake(); }
 
  private:
   void accept_callers() {
@@ -361,7 +353,8 @@ class ByteStreams::Sockets {
   }
 
   Address address_;
-  File waker_, listening_;
+  Waker waker_;
+  File listening_;
   bool accepts_ = true;
   std::map<StreamToken, Blob> lent_;
   std::list<Caller> callers_;  // They and lenders point into themselves.
@@ -374,9 +367,13 @@ ByteStreams::ByteStreams(std::unique_ptr<Sockets> sockets) : sockets_(std::move(
 ByteStreams::~ByteStreams() = default;
 
 Result<std::unique_ptr<ByteStreams>> ByteStreams::open(const Address& listen) {
-  auto sockets = std::make_unique<Sockets>();
-  if (const Status listening = sockets->listen(listen); !listening) return listening.error();
-  return std::unique_ptr<ByteStreams>(new ByteStreams(std::move(sockets)));
+  try {
+    auto sockets = std::make_unique<Sockets>();
+    if (const Status listening = sockets->listen(listen); !listening) return listening.error();
+    return std::unique_ptr<ByteStreams>(new ByteStreams(std::move(sockets)));
+  } catch (const std::runtime_error& no_descriptor) {
+    return Error{ErrorCode::address_invalid, no_descriptor.what(), {}};
+  }
 }
 
 const Address& ByteStreams::address() const { return sockets_->address(); }

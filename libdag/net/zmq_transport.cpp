@@ -1,13 +1,11 @@
 #include "libdag/net/zmq_transport.hpp"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <array>
 #include <map>
 #include <thread>
 
 #include "libdag/net/peer_monitor.hpp"
+#include "libdag/net/waker.hpp"
 #include "libdag/net/zmq_sockets.hpp"
 
 namespace dag::net {
@@ -18,31 +16,6 @@ constexpr int frames_per_poll_max = 256;
 constexpr std::array channels{Channel::control, Channel::bulk};
 
 std::size_t index(Channel channel) { return static_cast<std::size_t>(channel); }
-
-/// Wakes a poll from other threads without touching a socket.
-class Waker {
- public:
-  Waker() : file_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-    if (file_ < 0) throw std::runtime_error("eventfd: no file descriptor left");
-  }
-  ~Waker() { close(file_); }
-  Waker(const Waker&) = delete;
-  Waker& operator=(const Waker&) = delete;
-
-  int file() const { return file_; }
-  void wake() noexcept {
-    const std::uint64_t one = 1;
-    // Fails only when the counter is full, and then poll wakes anyway.
-    [[maybe_unused]] const auto written = write(file_, &one, sizeof one);
-  }
-  void clear() noexcept {
-    std::uint64_t count = 0;
-    [[maybe_unused]] const auto got = read(file_, &count, sizeof count);
-  }
-
- private:
-  int file_;
-};
 
 /// Our connection to a peer on one channel. Members are destroyed from the last: the monitor before what it
 /// watches.

@@ -1,16 +1,8 @@
 #include "nodes/transport/hand_overs.hpp"
 
-#include <random>
+#include "nodes/draw_number.hpp"
 
 namespace dag::transport {
-namespace {
-
-std::uint64_t draw_secret() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32 | device();
-}
-
-}  // namespace
 
 // ---- As owner
 // ---------------------------------------------------------------------------------------------------
@@ -30,7 +22,7 @@ bool HandOvers::hand_over(Life reader, bool maps_ours, message::Data& data) {
 bool HandOvers::begin_stream(Life reader, Peer& peer, message::Data& data) {
   if (peer.cannot_fetch || data.bytes.size_bytes() < Blob::large_bytes_min) return true;
   if (peer.streaming.contains({data.job, data.name})) return false;
-  const net::StreamToken token{draw_secret(), ++peer.last_number};
+  const net::StreamToken token{draw_number(), ++peer.last_number};
   const std::optional<std::uint16_t> port = streams_.lend(token, data.bytes);
   if (!port) return true;
   send_(reader, ring::StreamOver{token.number, token.secret, *port, data.bytes.size_bytes()});

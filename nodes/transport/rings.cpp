@@ -1,19 +1,11 @@
 #include "nodes/transport/rings.hpp"
 
 #include <algorithm>
-#include <random>
 
 #include "libdag/base/overloaded.hpp"
+#include "nodes/draw_number.hpp"
 
 namespace dag::transport {
-namespace {
-
-std::uint64_t draw_nonce() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32 | device();
-}
-
-}  // namespace
 
 Rings::Rings(std::shared_ptr<ring::Doorbell> doorbell, const TransportEvents& events,
              std::function<void(Life, RingMessage)> send)
@@ -28,7 +20,7 @@ void Rings::begin(Life life) {
     return close(life, peer, "there are rings with " + std::to_string(peers_max) + " others");
   }
   peer.begun = true;
-  Result<ring::RingMemory> inbox = ring::RingMemory::create(draw_nonce());
+  Result<ring::RingMemory> inbox = ring::RingMemory::create(draw_number());
   if (!inbox) return close(life, peer, inbox.error().what);
   Result<ring::Offer> offer = ring::offer(*inbox, *doorbell_);
   if (!offer) return close(life, peer, offer.error().what);
