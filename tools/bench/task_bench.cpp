@@ -60,40 +60,33 @@ double tasks_of(const Sweep& sweep) {
 
 std::vector<Row> measure_metg(Settings& settings, const std::vector<Sweep>& sweeps,
                               const std::vector<Participant>& runners, const SweepSetting& setting) {
-  struct Measured {
-    std::size_t sweep, runner;
-    Answer answer;
-  };
-  std::vector<Measured> all;
-  double best_rate = 0;
-  for (std::size_t s = 0; s < sweeps.size(); ++s) {
-    const SweepGraph graph{tasks_of(sweeps[s]), setting.cores};
-    for (int repetition = 1; repetition <= settings.repetitions; ++repetition) {
-      settings.say(sweeps[s].workload + ", repetition " + std::to_string(repetition) + " of " +
-                   std::to_string(settings.repetitions));
-      for (std::size_t r = 0; r < runners.size(); ++r) {
-        const Ask what =
-            ask_pattern(sweeps[s], halves_from(sweeps[s].longest_iterations), setting.threads_each);
-        all.push_back({s, r, ask(runners[r].runner, runners[r].asked(what))});
-        for (const SweepPoint& point : points_of(all.back().answer, "total")) {
-          best_rate = std::max(best_rate, rate(point, graph));
-        }
-      }
-    }
-  }
   std::vector<Row> rows;
   for (const Sweep& sweep : sweeps) {
     Row& row = rows.emplace_back(Row{sweep.workload, "µs", {}});
     for (const Participant& runner : runners) row.series.push_back({runner.shown, {}});
-  }
-  for (const Measured& one : all) {
-    Series& series = rows[one.sweep].series[one.runner];
-    const SweepGraph graph{tasks_of(sweeps[one.sweep]), setting.cores};
-    const Metg whole = metg(points_of(one.answer, "total"), graph, best_rate);
-    series.values.push_back(whole.seconds * 1e6);
-    series.lower_bound = series.lower_bound || !whole.reached;
-    if (const auto points = points_of(one.answer, "run"); !points.empty()) {
-      series.part("without building").values.push_back(metg(points, graph, best_rate).seconds * 1e6);
+    const SweepGraph graph{tasks_of(sweep), setting.cores};
+    for (int repetition = 1; repetition <= settings.repetitions; ++repetition) {
+      settings.say(sweep.workload + ", repetition " + std::to_string(repetition) + " of " +
+                   std::to_string(settings.repetitions));
+      // Of these minutes: on a machine whose speed wanders, the best of an hour is another machine's.
+      double best_rate = 0;
+      std::vector<Answer> answers;
+      for (const Participant& runner : runners) {
+        const Ask what = ask_pattern(sweep, halves_from(sweep.longest_iterations), setting.threads_each);
+        answers.push_back(ask(runner.runner, runner.asked(what)));
+        for (const SweepPoint& point : points_of(answers.back(), "total")) {
+          best_rate = std::max(best_rate, rate(point, graph));
+        }
+      }
+      for (std::size_t r = 0; r < runners.size(); ++r) {
+        Series& series = row.series[r];
+        const Metg whole = metg(points_of(answers[r], "total"), graph, best_rate);
+        series.values.push_back(whole.seconds * 1e6);
+        series.lower_bound = series.lower_bound || !whole.reached;
+        if (const auto points = points_of(answers[r], "run"); !points.empty()) {
+          series.part("without building").values.push_back(metg(points, graph, best_rate).seconds * 1e6);
+        }
+      }
     }
   }
   return rows;

@@ -25,7 +25,8 @@ struct SweepSetting {
   double cores = 1;      ///< of all processes together
 };
 
-/// One row per sweep, in microseconds; METG is against the best rate that anybody reached in any of them.
+/// One row per sweep, in microseconds; METG is against the best rate that any runner reached with any length of
+/// tasks in the same repetition.
 std::vector<Row> measure_metg(Settings& settings, const std::vector<Sweep>& sweeps,
                               const std::vector<Participant>& runners, const SweepSetting& setting);
 
