@@ -10,11 +10,12 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
 }  // namespace
 
-DigestActor::DigestActor(caf::actor_config& config, caf::actor runner)
-    : event_based_actor(config), runner_(std::move(runner)) {}
+DigestActor::DigestActor(caf::actor_config& config, caf::actor runner, std::function<void()> give_way)
+    : event_based_actor(config), runner_(std::move(runner)), give_way_(std::move(give_way)) {}
 
 caf::behavior DigestActor::make_behavior() {
   set_exception_handler(keep_text);
+  if (give_way_) give_way_();
   return {
       [this](mail::TakeDigest& order) {
         outputs_.push_back({order.output.name, DigestInPieces(std::move(order.output.bytes))});

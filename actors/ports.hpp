@@ -21,6 +21,9 @@ struct Ports {
   std::function<void(std::string_view line)> log;
   /// A copy of a job actor's saved state is here. Never blocks. Empty where nothing is kept on a disk.
   std::function<void(const JobPlan& plan, KeepSave save)> keep_save = {};
+  /// Called by a thread of its own that has no hurry: others go first from now on. Empty: there are no such
+  /// threads, and what has no hurry is done by the same as everything else.
+  std::function<void()> give_way = {};
 };
 
 /// Who submitted a job and waits for it. Called by its cell; must not block.

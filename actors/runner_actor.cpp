@@ -54,6 +54,12 @@ caf::behavior RunnerActor::make_behavior() {
   };
 }
 
+caf::actor RunnerActor::spawn_digests() {
+  const auto self = caf::actor_cast<caf::actor>(this);
+  if (!ports_.give_way) return spawn<DigestActor, caf::linked>(self, nullptr);
+  return spawn<DigestActor, caf::linked + caf::detached>(self, ports_.give_way);
+}
+
 void RunnerActor::on_exit() {
   lanes_.actors().forget_job(plan_->job);
   asked_.clear();
@@ -78,7 +84,7 @@ void RunnerActor::act() {
               outgoing.messages.push_back(std::move(what));
             }
           } else if constexpr (std::is_same_v<What, TakeDigest>) {
-            if (!digests_) digests_ = spawn<DigestActor, caf::linked>(caf::actor_cast<caf::actor>(this));
+            if (!digests_) digests_ = spawn_digests();
             send(digests_, mail::TakeDigest{std::move(what)});
           } else if constexpr (std::is_same_v<What, KeepSave>) {
             if (ports_.keep_save) ports_.keep_save(*plan_, std::move(what));

@@ -22,6 +22,7 @@ class RunnerActor : public caf::event_based_actor {
 
  private:
   void act();
+  caf::actor spawn_digests();
 
   Lanes& lanes_;
   Ports ports_;

@@ -43,6 +43,7 @@ Keeper::Keeper(const KeeperOptions& options)
   Ports ports;
   ports.now = steady_now;
   ports.log = [this](std::string_view line) { logger_->error("{}", line); };
+  ports.give_way = give_way;
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
   if (checkpoints_) {
     ports.keep_save = [this](const JobPlan& plan, KeepSave save) {

@@ -64,6 +64,7 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
   Ports ports;
   ports.now = steady_now;
   ports.log = [this](std::string_view line) { logger_->error("{}", line); };
+  ports.give_way = give_way;
   if (place_) {
     begin_arena();
     setup.escalate = [this](const std::string& why) {
@@ -97,6 +98,9 @@ LanesOptions Node::lanes_options(const NodeOptions& options) const {
 
 LaneEvents Node::lane_events() {
   LaneEvents events;
+  events.returned = [this](Life owner, std::uint64_t number) {
+    return transport_->hands_back(owner, number);
+  };
   events.idle = [this] { caf::anon_send(node_, mail::Idle{}); };
   events.edge_news = [this](std::optional<Life> from, message::PredecessorEnded&& news) {
     caf::anon_send(node_, mail::Arrived{from.value_or(self_), {std::move(news)}, [] {}});

@@ -1,6 +1,7 @@
 #include "nodes/parts.hpp"
 
 #include <spdlog/sinks/stdout_sinks.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,12 +62,20 @@ void hand_rings_to(Lanes& lanes, TransportEvents& events, const std::shared_ptr<
     log->info("the ring with {} is gone", to_string(peer));
     lanes.remove_ring(peer);
   };
+  events.handed_back = [&lanes](Life peer, std::uint64_t number) { lanes.take_back(peer, number); };
+  events.life_over = [&lanes](Life life) { lanes.life_over(life); };
   events.remark = [log](std::string_view line) { log->debug("{}", line); };
 }
 
 bool may_leave_loopback() {
   const char* value = std::getenv("DAG_BEYOND_LOOPBACK");
   return value != nullptr && std::string_view(value) == "1";
+}
+
+void give_way() {
+  constexpr int niceness = 10;
+  // Of the thread alone, on Linux. Refused nowhere, and no harm if it is.
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
 }
 
 LoadSummary load_of(const Lanes& lanes) {

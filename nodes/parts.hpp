@@ -44,6 +44,9 @@ void begin_arena();
 /// Rings come to these lanes and go.
 void hand_rings_to(Lanes& lanes, TransportEvents& events, const std::shared_ptr<spdlog::logger>& log);
 
+/// The calling thread does what has no hurry: others go first.
+void give_way();
+
 /// What is gossiped of a process with these lanes.
 LoadSummary load_of(const Lanes& lanes);
 

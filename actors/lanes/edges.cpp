@@ -3,8 +3,25 @@
 #include <algorithm>
 
 #include "actors/lanes/edge_record.hpp"
+#include "libdag/base/limits.hpp"
 
 namespace dag {
+namespace {
+
+bool is_copied(const Blob& value) { return value.size_bytes() <= limits::ring_value_bytes_max; }
+
+}  // namespace
+
+bool Edges::can_write(const Peer& peer, const Blob& value) {
+  if (is_copied(value))
+    return sizeof(EdgeRecord) + value.size_bytes() <= peer.ring.carrier->write_bytes_max();
+  return sizeof(EdgeRecord) + sizeof(HandOverRecord) <= peer.ring.carrier->write_bytes_max() &&
+         arena::find(value).has_value();
+}
+
+std::size_t Edges::bytes_of(const Blob& value) {
+  return sizeof(EdgeRecord) + (is_copied(value) ? value.size_bytes() : sizeof(HandOverRecord));
+}
 
 LaneShard* Edges::Known::find(JobId job, std::uint32_t shard) const {
   const auto found = std::find_if(shards.begin(), shards.end(),
@@ -59,6 +76,23 @@ void Edges::remove_shard(const LaneShard& shard) {
   });
 }
 
+ring::Wrote Edges::write(ring::RingCarrier::Batch& turn, const EdgeNews& news) {
+  const EdgeRecord head = record_of(news);
+  return turn.write(EdgeRecord::kind, std::as_bytes(std::span(&head, 1)), news.value.bytes());
+}
+
+/// Where the output lies, instead of a copy.
+ring::Wrote Edges::write_handed_over(ring::RingCarrier::Batch& turn, const EdgeNews& news, Life reader) {
+  const std::optional<ring::HandOver> over = outputs_.lend(reader, news.value);
+  if (!over) return ring::Wrote::broken;  // Nobody is there: it was looked at before it was told.
+  const EdgeRecord head = record_of(news);
+  const HandOverRecord lies = record_of(*over);
+  const ring::Wrote wrote = turn.write(EdgeRecord::kind_handed_over, std::as_bytes(std::span(&head, 1)),
+                                       std::as_bytes(std::span(&lies, 1)));
+  if (wrote != ring::Wrote::written) outputs_.take_back(reader, over->number);
+  return wrote;
+}
+
 void Edges::write(Peer& peer, std::vector<EdgeNews>& batch) {
   ring::RingCarrier::Batch turn = peer.ring.carrier->begin();
   std::vector<EdgeNews>& left = peer.left_over;
@@ -68,8 +102,8 @@ void Edges::write(Peer& peer, std::vector<EdgeNews>& batch) {
   std::size_t done = 0;
   ring::Wrote wrote = ring::Wrote::written;
   while (done < left.size()) {
-    const EdgeRecord head = record_of(left[done]);
-    wrote = turn.write(EdgeRecord::kind, std::as_bytes(std::span(&head, 1)), left[done].value.bytes());
+    const EdgeNews& news = left[done];
+    wrote = is_copied(news.value) ? write(turn, news) : write_handed_over(turn, news, peer.ring.peer);
     if (wrote == ring::Wrote::written) {
       ++done;
     } else if (wrote == ring::Wrote::broken || !turn.want_space()) {

@@ -15,6 +15,7 @@
 
 #include "actors/lanes/lane_shard.hpp"
 #include "actors/lanes/peer_ring.hpp"
+#include "actors/lanes/shared_outputs.hpp"
 #include "libdag/home/edge_news.hpp"
 
 namespace dag {
@@ -51,16 +52,25 @@ class Edges {
   std::uint64_t version() const { return version_.load(std::memory_order_seq_cst); }
   std::shared_ptr<const Known> known() const;
 
+  /// Whether news with this output can go through the peer's ring at all, and what they take in it.
+  static bool can_write(const Peer& peer, const Blob& value);
+  static std::size_t bytes_of(const Blob& value);
   /// Writes what was left over and then `batch`, which is empty afterwards: what does not fit is left over.
-  static void write(Peer& peer, std::vector<EdgeNews>& batch);
-  static void write_left_over(Peer& peer) {
+  void write(Peer& peer, std::vector<EdgeNews>& batch);
+  void write_left_over(Peer& peer) {
     std::vector<EdgeNews> nothing_new;
     write(peer, nothing_new);
   }
 
+  /// Large outputs that are read where they lie, in both directions.
+  SharedOutputs& outputs() { return outputs_; }
+
  private:
+  static ring::Wrote write(ring::RingCarrier::Batch& turn, const EdgeNews& news);
+  ring::Wrote write_handed_over(ring::RingCarrier::Batch& turn, const EdgeNews& news, Life reader);
   template <class Change>
   void change(Change&& how);
+  SharedOutputs outputs_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Known> known_ = std::make_shared<const Known>();
   std::atomic<std::uint64_t> version_{0};

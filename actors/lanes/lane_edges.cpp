@@ -19,24 +19,41 @@ constexpr std::size_t read_at_once = 64;
 /// A lane that never runs dry looks into the rings as often, or when the last look is some microseconds old.
 constexpr std::uint32_t borders_between_polls = 4;
 
+}  // namespace
+
 /// Writes what found a ring full, and reads up to `records_max` of each: `hear(EdgeNews&, Life from)`. A
 /// record that is no news breaks its ring. True: there was something.
 template <class Hear>
-bool read_rings(const Edges::Known& known, std::size_t records_max, Hear&& hear) {
+bool Lanes::read_rings(const Edges::Known& known, std::size_t records_max, Hear&& hear) {
   bool some = false;
   for (const auto& peer : known.peers) {
-    if (peer->held_up.load(std::memory_order_relaxed)) Edges::write_left_over(*peer);
+    if (peer->held_up.load(std::memory_order_relaxed)) edges_.write_left_over(*peer);
     ring::RingCarrier& carrier = *peer->ring.carrier;
     some |= carrier.poll(records_max, [&](const ring::Record& record) {
-      auto news = news_in(record);
-      if (!news) return carrier.break_off();
-      hear(*news, peer->ring.peer);
+      auto read = news_in(record);
+      if (!read) return carrier.break_off();
+      if (!read->over || read_in_place(*read, peer->ring.peer)) hear(read->news, peer->ring.peer);
     }) == ring::Polled::some;
   }
   return some;
 }
 
-}  // namespace
+/// False: the output cannot be had that way, and the home that waits for it is told without it.
+bool Lanes::read_in_place(ReadNews& read, Life owner) {
+  const ring::HandOver& over = *read.over;
+  if (events_.returned) {
+    const std::function<void()> returned = events_.returned(owner, over.number);
+    if (Result<Blob> bytes = edges_.outputs().open(owner, over.where, returned)) {
+      read.news.value = *std::move(bytes);
+      return true;
+    }
+    returned();
+  }
+  if (events_.edge_news) {
+    events_.edge_news(owner, as_message_without(std::move(read.news), over.where.size_bytes, owner));
+  }
+  return false;
+}
 
 void Lanes::add_ring(Life peer, std::shared_ptr<ring::RingCarrier> carrier) {
   DAG_CHECK(options_.doorbell);  // The peer rings it.
@@ -77,9 +94,8 @@ bool Lanes::tell_edge(Lane& lane, const LaneShard& from, const Route& route, Edg
     if (peers[i]->ring.peer != route.home) continue;
     if (peers[i]->held_up.load(std::memory_order_acquire) || peers[i]->ring.carrier->broken()) return false;
     if (lane.batches[i].size() >= limits::flush_operations) return false;  // One row, so many shards.
-    if (sizeof(EdgeRecord) + news.value.size_bytes() > peers[i]->ring.carrier->write_bytes_max())
-      return false;
-    lane.unwritten_bytes += sizeof(EdgeRecord) + news.value.size_bytes();
+    if (!Edges::can_write(*peers[i], news.value)) return false;
+    lane.unwritten_bytes += Edges::bytes_of(news.value);
     ++lane.unwritten;
     lane.batches[i].push_back(std::move(news));
     return true;
@@ -90,7 +106,7 @@ bool Lanes::tell_edge(Lane& lane, const LaneShard& from, const Route& route, Edg
 void Lanes::write_edges(Lane& lane) {
   if (lane.unwritten == 0) return;
   for (std::size_t i = 0; i < lane.batches.size(); ++i) {
-    if (!lane.batches[i].empty()) Edges::write(*lane.known->peers[i], lane.batches[i]);
+    if (!lane.batches[i].empty()) edges_.write(*lane.known->peers[i], lane.batches[i]);
   }
   lane.unwritten = 0;
   lane.unwritten_bytes = 0;

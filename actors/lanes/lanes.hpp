@@ -34,6 +34,8 @@
 
 namespace dag {
 
+struct ReadNews;
+
 /// What lanes tell the rest of the process. Called on lanes; must not block.
 struct LaneEvents {
   std::function<void(JobId, TaskId, std::string_view task, std::string_view device, std::string_view line)>
@@ -43,6 +45,10 @@ struct LaneEvents {
       progress = {};
   /// News of an end that is not for a lane: to be treated as a message from that life (none: from this one).
   std::function<void(std::optional<Life> from, message::PredecessorEnded&& news)> edge_news = {};
+  /// Makes what is called, by whatever thread and perhaps after the lanes are gone, when an output of another
+  /// process is not read here any more: that process is to be told (Lanes::take_back there). Empty: none is
+  /// read where it lies.
+  std::function<std::function<void()>(Life owner, std::uint64_t number)> returned = {};
   /// Lanes::tell_when_idle was called since the last time, and now a lane has nothing to do.
   std::function<void()> idle = {};
 };
@@ -100,6 +106,10 @@ class Lanes {
   void add_ring(Life peer, std::shared_ptr<ring::RingCarrier> carrier);
   /// It died, or its ring broke.
   void remove_ring(Life peer);
+  /// A peer does not read an output any more that lanes here have told of.
+  void take_back(Life peer, std::uint64_t number) { edges_.outputs().take_back(peer, number); }
+  /// It died: it reads nothing any more, and nothing of it is opened again.
+  void life_over(Life peer) { edges_.outputs().forget(peer); }
   /// Whom lanes can tell.
   std::vector<Life> reach() const;
   /// Its home has begun: lanes may hear of ends for it. Until retire().
@@ -147,6 +157,9 @@ class Lanes {
   bool read_edges(Lane& lane);
   bool edge_news(const Lane& lane) const;
   static bool ring_news(const Edges::Known& known);
+  template <class Hear>
+  bool read_rings(const Edges::Known& known, std::size_t records_max, Hear&& hear);
+  bool read_in_place(ReadNews& read, Life owner);
   void hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from);
 
   // parking.cpp: who sleeps and who is woken

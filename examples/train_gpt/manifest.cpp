@@ -1,7 +1,5 @@
 #include "manifest.hpp"
 
-// Inline, so that the model library needs no further library at link time.
-#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <charconv>

@@ -3,8 +3,6 @@
 // u64 | weights | first moments, second moments (if any) | XXH3-64 of all before. The checksum is the last
 // word, so a file that lost its tail never passes.
 
-// Inline: one function is needed, and xxhash's own inlining hints do the rest.
-#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <array>

@@ -20,6 +20,8 @@ inline constexpr std::uint64_t flush_age_ns = 10'000;
 /// What a peer may have in flight towards us.
 inline constexpr std::uint32_t credit_operations = 16'384;
 inline constexpr std::uint64_t credit_bytes = 64u << 20;
+/// Outputs up to this size are copied through a ring.
+inline constexpr std::size_t ring_value_bytes_max = 32 * 1024;
 /// A graph, the submitted one and what was spawned together.
 inline constexpr std::uint32_t tasks_max = 10'000'000;
 /// Parts that a graph is cut into, one for each process that runs it.

@@ -5,9 +5,10 @@
 // this process) is for others.
 //
 // What is told: the quick end (lane_report.hpp) of a row with successors in other shards, over open routes,
-// with an output that is small where it leaves the process. `Row::told` says that all those shards were told,
-// and the home, which hears of the end behind, leaves it at that. Otherwise it tells them, as it tells all
-// other ends and all changes.
+// together with its output. A large one is not copied: the process there reads it where it lies
+// (actors/lanes/shared_outputs.hpp), and where that cannot be, nothing is told. `Row::told` says that all
+// those shards were told, and the home, which hears of the end behind, leaves it at that. Otherwise it tells
+// them, as it tells all other ends and all changes.
 //
 // Order. A home counts what it says from 1 (`change`); what a lane tells counts as 0, because it is always
 // the first news of a row in an epoch: a row that starts anew is told of by the home (`Row::told_by_home`).
@@ -40,11 +41,13 @@ struct EdgeNews {
   Blob value;                 ///< its output, if it has one
 };
 
-/// The same in the words of homes, for whatever is not for a lane.
-message::PredecessorEnded as_message(EdgeNews news);
+/// The same in the words of homes, for whatever is not for a lane. The digest of a larger output is left out.
+message::PredecessorEnded as_message(EdgeNews news, std::size_t digest_bytes_max = digest_at_once_bytes_max);
+/// An output that could not be read where it lies: whoever needs it asks `owner`, who told of it.
+message::PredecessorEnded as_message_without(EdgeNews news, std::uint64_t size_bytes, Life owner);
 
 /// Inside the gate, when a row has ended quickly and before its successors here are satisfied: tells the
-/// other shards. `tell(const Route&, EdgeNews&&)` is false when it cannot be done now.
+/// other shards. `tell(const Route&, EdgeNews&&)` is false when it cannot be done, with this output or now.
 template <class Tell>
 void tell_others(RowTable& table, RowIndex row, std::uint32_t attempt, const Blob& output, Tell&& tell) {
   const std::span<const ShardIndex> shards = table.other_shards(row);
@@ -54,8 +57,7 @@ void tell_others(RowTable& table, RowIndex row, std::uint32_t attempt, const Blo
   bool told = true;
   for (const ShardIndex shard : shards) {
     const Route& route = routes.to[shard];
-    const bool fits = route.home == routes.self || output.size_bytes() <= routes.value_bytes_max;
-    told = route.open && fits &&
+    told = route.open &&
            tell(route, EdgeNews{routes.job, shard, route.epoch, routes.shard, routes.epoch, about.task,
                                 attempt, output}) &&
            told;

@@ -331,7 +331,7 @@ void Home::vouch(message::Report& report) const {
     had.record.error = known.error;
     had.record.grew = known.grew;
     had.record.inputs = known.named;
-    had.record.value = home.table[row].output.load();
+    if (known.size_bytes <= home.plan->inline_bytes_max) had.record.value = home.table[row].output.load();
     report.had.push_back(std::move(had));
   }
 }

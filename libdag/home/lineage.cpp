@@ -317,6 +317,10 @@ void Home::Impl::maybe_let_go(RowIndex row) {
     set(row, flag::let_go | flag::consumed);
     table[row].output.clear();
     const std::uint32_t shard = shard_of(*plan, table.id(row));
+    // Offered here for somebody who was lent a row that reads it. (What a home here has offered is its own.)
+    if (is(row, flag::published) && home_of(shard) != options.self) {
+      release(options.self, {table.id(row), attempt_of(row)});
+    }
     message::add_task(consumed[shard], table.id(row));
     return;
   }

@@ -12,7 +12,16 @@ namespace dag {
 using detail::Edge;
 using detail::EdgeKind;
 
-message::PredecessorEnded as_message(EdgeNews news) {
+namespace {
+
+/// 0: there is nothing, or so much that nobody waits for it.
+std::uint64_t digest_if_quick(const Blob& blob, std::size_t bytes_max) {
+  return blob && blob.size_bytes() <= bytes_max ? digest_of(blob) : 0;
+}
+
+}  // namespace
+
+message::PredecessorEnded as_message(EdgeNews news, std::size_t digest_bytes_max) {
   message::PredecessorEnded message;
   message.job = news.job;
   message.shard = news.shard;
@@ -26,15 +35,23 @@ message::PredecessorEnded as_message(EdgeNews news) {
   record.outcome = Outcome::finished;
   record.has_output = static_cast<bool>(news.value);
   record.size_bytes = news.value.size_bytes();
-  if (news.value) record.digest = digest_of(news.value);
+  record.digest = digest_if_quick(news.value, digest_bytes_max);
   record.value = std::move(news.value);
+  return message;
+}
+
+message::PredecessorEnded as_message_without(EdgeNews news, std::uint64_t size_bytes, Life owner) {
+  message::PredecessorEnded message = as_message(std::move(news));
+  message.record.has_output = true;
+  message.record.size_bytes = size_bytes;
+  message.holders = {owner};
   return message;
 }
 
 /// The rows of the job's graph that are ours, and what lanes have to know of the other shards.
 void Home::Impl::add_graph() {
   Routes& routes = table.routes();
-  routes = {plan->job, options.shard, options.epoch, plan->inline_bytes_max, options.self, {}};
+  routes = {plan->job, options.shard, options.epoch, options.self, {}};
   for (const message::ShardHome& home : state.homes) routes.to.push_back({home.home, home.epoch, false});
   const Sharding sharding{plan->shard_of, options.shard};
   table.add(plan->graph, {}, plan->shards == 1 ? nullptr : &sharding);
@@ -67,10 +84,10 @@ Fact& Home::Impl::fact_of_ghost(RowIndex row) {
   if (known.attempt) return known;
   known.attempt = {table.routes().to[table.other_shards(row).front()].epoch, word(row).attempt};
   known.has_output = table.kind_of(table[row]).returns;
-  if (const Blob blob = table[row].output.load()) {
-    known.size_bytes = blob.size_bytes();
-    known.digest = digest_of(blob);
-  }
+  const Blob blob = table[row].output.load();
+  known.size_bytes = blob.size_bytes();
+  known.digest = digest_if_quick(
+      blob, options.digest_at_once_bytes_max);  // Else only its attempt says which value it is.
   if (known.from_epoch < known.attempt.epoch) {
     known.from_epoch = known.attempt.epoch;
     known.change = 0;

@@ -119,8 +119,6 @@ struct Routes {
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
-  /// Larger outputs do not go to other processes with the news of an end.
-  std::uint64_t value_bytes_max = 0;
   Life self;
   std::vector<Route> to;  ///< per shard
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "actors/lanes/shared_outputs.hpp"
 #include "libdag/keeper/host.hpp"
 
 namespace dag::transport {
@@ -370,11 +371,19 @@ void Driver::on_ring_message(Life from, RingMessage&& message) {
                                                  : net::parse_address(endpoint->second.control);
     hand_overs_.on_over(from, *stream, at ? at->host : "");
   } else if (const auto* back = std::get_if<ring::HandBack>(&message)) {
-    if (auto data = hand_overs_.on_back(from, *back))
+    if ((back->number & SharedOutputs::of_lanes) != 0) {
+      if (events_.handed_back) events_.handed_back(from, back->number);
+    } else if (auto data = hand_overs_.on_back(from, *back)) {
       send(from, wire::Operation(JobMessage(std::move(*data))));
+    }
   } else {
     rings_.on_message(from, std::move(message));
   }
+}
+
+void Driver::give_back(Life owner, std::uint64_t number) {
+  if ((number & SharedOutputs::of_lanes) == 0) return hand_overs_.give_back(owner, number);
+  if (partner_of(owner) != nullptr) send(owner, wire::Operation(RingMessage(ring::HandBack{number, true})));
 }
 
 void Driver::streamed(Life owner, std::uint64_t number, std::optional<Blob> bytes) {
@@ -448,9 +457,7 @@ bool Driver::may_be_on_this_host(const Endpoint& endpoint) const {
 
 void Driver::member_down(Life life) {
   dead_.insert(life);
-  rings_.end(life);
-  hand_overs_.end(life);
-  partners_.erase(life);
+  end(life);
   const auto endpoint = endpoints_.find(life);
   if (endpoint == endpoints_.end()) return;
   const auto peer = peers_.find(endpoint->second.control);
@@ -464,12 +471,17 @@ void Driver::member_down(Life life) {
   }
 }
 
-void Driver::forget(Life life) {
-  // Clients come and go in numbers, and nobody speaks to one that is gone.
-  if (!is_client(life.process)) dead_.insert(life);
+void Driver::end(Life life) {
   rings_.end(life);
   hand_overs_.end(life);
   partners_.erase(life);
+  if (events_.life_over) events_.life_over(life);
+}
+
+void Driver::forget(Life life) {
+  // Clients come and go in numbers, and nobody speaks to one that is gone.
+  if (!is_client(life.process)) dead_.insert(life);
+  end(life);
   known_.erase(life);
   const auto endpoint = endpoints_.find(life);
   if (endpoint == endpoints_.end()) return;

@@ -39,7 +39,7 @@ class Driver {
   void forget(Life life);
   void handled(Life from, net::Channel channel, std::uint64_t count, std::uint64_t charge_bytes);
   /// An output of another process is not read here any more.
-  void give_back(Life owner, std::uint64_t number) { hand_overs_.give_back(owner, number); }
+  void give_back(Life owner, std::uint64_t number);
   /// The stream of an output of another process has ended.
   void streamed(Life owner, std::uint64_t number, std::optional<Blob> bytes);
   /// Everything that may still leave has left.
@@ -91,6 +91,8 @@ class Driver {
   /// Of the rings' own messages and the hand-overs'.
   void on_ring_message(Life from, RingMessage&& message);
   bool may_be_on_this_host(const Endpoint& endpoint) const;
+  /// Nothing more is said to it, nor read of it.
+  void end(Life life);
   void complain(std::string_view about, const std::string& what);
   Instant next_due(Instant now, Duration limit) const;
 

@@ -46,6 +46,11 @@ class Transport::Thread {
   }
   void give_note_slot() { notes_.fetch_sub(1); }
   const Endpoint& endpoint() const { return endpoint_; }
+  std::function<void()> hands_back(Life owner, std::uint64_t number) const {
+    return [inbox = inbox_, owner, number] {
+      inbox->post([=](Driver& driver) { driver.give_back(owner, number); });
+    };
+  }
 
  private:
   /// Outlives the thread for the sake of those who still hold a `handled`.
@@ -80,9 +85,7 @@ class Transport::Thread {
         inbox->post([=](Driver& again) { again.handled(from, channel, count, bytes); });
       };
     };
-    driver.given_back_later = [inbox = inbox_](Life owner, std::uint64_t number) {
-      return [inbox, owner, number] { inbox->post([=](Driver& again) { again.give_back(owner, number); }); };
-    };
+    driver.given_back_later = [this](Life owner, std::uint64_t number) { return hands_back(owner, number); };
     driver.streamed_later = [inbox = inbox_](Life owner, std::uint64_t number, std::optional<Blob> bytes) {
       inbox->post([=, bytes = std::move(bytes)](Driver& again) { again.streamed(owner, number, bytes); });
     };
@@ -158,6 +161,9 @@ void Transport::forget(Life life) {
 }
 void Transport::send(SendMembership message) {
   thread_->post([message = std::move(message)](Driver& driver) { driver.send(message); });
+}
+std::function<void()> Transport::hands_back(Life owner, std::uint64_t number) const {
+  return thread_->hands_back(owner, number);
 }
 void Transport::member_up(Life life, Endpoint endpoint) {
   thread_->post([life, endpoint = std::move(endpoint)](Driver& driver) { driver.member_up(life, endpoint); });

@@ -64,6 +64,10 @@ struct TransportEvents {
   /// A ring to a member stands; it goes when its life is over, or when it broke. Empty where there are none.
   std::function<void(Life peer, std::shared_ptr<ring::RingCarrier> carrier)> ring_up;
   std::function<void(Life peer)> ring_down;
+  /// A peer has handed back an output that lanes have told of. Empty where none do.
+  std::function<void(Life peer, std::uint64_t number)> handed_back;
+  /// Nothing more will come from that life, and it reads nothing of ours. May be empty.
+  std::function<void(Life life)> life_over;
   std::function<void(std::string_view line)> log;
   /// What nobody needs to know unless he asks. May be empty.
   std::function<void(std::string_view line)> remark;
@@ -93,6 +97,9 @@ class Transport {
   /// Says Hello to whoever listens there, until it is answered.
   void connect(std::string address);
   void member_up(Life life, Endpoint endpoint);
+  /// What is to be called when an output of that life is not read here any more; also when this transport is
+  /// gone.
+  std::function<void()> hands_back(Life owner, std::uint64_t number) const;
   /// That life is over: what waits for it is dropped.
   void member_down(Life life);
   /// Nothing more is expected of that life, nor sent to it; should it speak again, it is a stranger.

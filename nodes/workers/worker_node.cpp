@@ -34,6 +34,7 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
   Ports ports;
   ports.now = steady_now;
   ports.log = [this](std::string_view line) { logger_->error("{}", line); };
+  ports.give_way = give_way;
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
   NodeSetup setup{seat_.self, {seat_.self}, {}};
   begin_arena();
@@ -65,6 +66,9 @@ LaneEvents WorkerNode::lane_events() {
     transport_->note(seat_.cell, std::move(what));
   };
   LaneEvents events;
+  events.returned = [this](Life owner, std::uint64_t number) {
+    return transport_->hands_back(owner, number);
+  };
   events.idle = [this] { caf::anon_send(node_, mail::Idle{}); };
   events.edge_news = [this](std::optional<Life> from, message::PredecessorEnded&& news) {
     caf::anon_send(node_, mail::Arrived{from.value_or(seat_.self), {std::move(news)}, [] {}});

@@ -25,8 +25,8 @@ struct SweepSetting {
   double cores = 1;      ///< of all processes together
 };
 
-/// One row per sweep, in microseconds; METG is against the best rate that any runner reached with any length of
-/// tasks in the same repetition.
+/// One row per sweep, in microseconds; METG is against the best rate that any runner reached with any length
+/// of tasks in the same repetition.
 std::vector<Row> measure_metg(Settings& settings, const std::vector<Sweep>& sweeps,
                               const std::vector<Participant>& runners, const SweepSetting& setting);
 

@@ -76,6 +76,10 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
     if (rings.chance(0.7)) world.inline_bytes_max = 4096;
     if (rings.chance(0.7)) world.representation = Representation::as_needed;
     if (rings.chance(0.5)) world.steal = world.spread_actors = false;
+    if (!world.varying && rings.chance(0.4)) {
+      world.inline_bytes_max = 0;
+      world.shared_memory = true;
+    }
   }
   world.digests_behind = chaos_digests_behind(seed);
   world.listened = seed % 8 < 3;

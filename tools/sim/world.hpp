@@ -61,6 +61,8 @@ struct WorldOptions {
   bool client_fetches = false;
   /// Lanes tell those of other shards of ends, over rings where two processes share some.
   bool rings = false;
+  /// Then: with outputs that do not go along in a record, too, as where they can be read where they lie.
+  bool shared_memory = false;
   /// Some tasks take their process down (not the cell's).
   bool poison = false;
   /// All digests are taken behind, as those of large outputs are.
@@ -230,6 +232,8 @@ class World {
 
   /// What a lane writes about a row that ended, inside the gate. False: it cannot be written now.
   bool write_ring(Life from, const Route& route, EdgeNews&& news);
+  bool is_large(const Blob& value) const { return value.size_bytes() > options_.inline_bytes_max; }
+  std::size_t digest_at_once() const { return options_.digests_behind ? 0 : digest_at_once_bytes_max; }
   void read_ring(Life from, Life to, EdgeNews news);
 
   // ---- Faults

@@ -59,6 +59,7 @@ void World::tell_reach(Life life) {
 
 bool World::write_ring(Life from, const Route& route, EdgeNews&& news) {
   if (!rings_.joined(from, route.home) && route.home != from) return false;
+  if (route.home != from && is_large(news.value) && !options_.shared_memory) return false;
   const auto at = rings_.write(from, route.home, now());
   if (!at) return false;
   ++seen[route.home == from ? "told by a lane here" : "told by a lane through a ring"];
@@ -82,11 +83,18 @@ void World::read_ring(Life from, Life to, EdgeNews news) {
     });
     return;
   }
+  if (from != to && is_large(news.value)) {
+    ++seen["large output told by a lane"];
+    if (rings_.chance(0.1)) {  // It cannot be opened.
+      const std::uint64_t size_bytes = std::exchange(news.value, {}).size_bytes();
+      return deliver(from, to, as_message_without(std::move(news), size_bytes, from));
+    }
+  }
   const auto found = process->homes.find(news.shard);
   // Now and then the gate is closed, or no lane is there to read.
   if (found == process->homes.end() || rings_.chance(0.05)) {
     ++seen["ring news for a home"];
-    return deliver(from, to, as_message(std::move(news)));
+    return deliver(from, to, as_message(std::move(news), digest_at_once()));
   }
   HomeBox& box = *found->second;
   RowIndex ghost = no_row;
@@ -100,7 +108,7 @@ void World::read_ring(Life from, Life to, EdgeNews news) {
   if (arrival == Arrival::false_news) throw Violation("a lane told what no lane can mean");
   if (arrival == Arrival::for_home) {
     ++seen["ring news for a home"];
-    return deliver(from, to, as_message(std::move(news)));
+    return deliver(from, to, as_message(std::move(news), digest_at_once()));
   }
   ++seen["ghost ended by a lane"];
   box.report.ghosts.push_back(ghost);

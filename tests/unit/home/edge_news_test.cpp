@@ -25,7 +25,7 @@ struct TwoShards {
     fragment = std::make_shared<const detail::Fragment>(graph.builder().sealed());
     for (std::uint32_t shard = 0; shard < 2; ++shard) {
       RowTable& table = tables[shard];
-      table.routes() = {JobId{7}, shard, first_epoch, 4096, shard == 0 ? here : there, {}};
+      table.routes() = {JobId{7}, shard, first_epoch, shard == 0 ? here : there, {}};
       table.routes().to = {{here, first_epoch, true}, {there, first_epoch, true}};
       const Sharding sharding{shard_of, shard};
       table.add(fragment, {}, &sharding);
@@ -83,12 +83,6 @@ TEST_CASE("who cannot be told by a lane is left to the home") {
   TwoShards job;
   const Blob small = detail::to_blob(1);
   SECTION("no room") { CHECK(job.end(0, small, false).empty()); }
-  SECTION("too large") {
-    CHECK(job.end(0, Blob::make(5000, [](std::byte*) {})).empty());
-    job.tables[0].routes().to[1].home = here;  // Within the process it is no more than a reference.
-    CHECK(job.end(0, Blob::make(5000, [](std::byte*) {})).size() == 1);
-    job.row(0, 0).told = false;
-  }
   SECTION("the way is closed") {
     job.tables[0].routes().to[1].open = false;
     CHECK(job.end(0, small).empty());
@@ -98,6 +92,23 @@ TEST_CASE("who cannot be told by a lane is left to the home") {
     CHECK(job.end(0, small).empty());
   }
   CHECK_FALSE(job.row(0, 0).told);
+}
+
+TEST_CASE("in the words of homes, news have a digest of what is small, and name who has what is not there") {
+  TwoShards job;
+  const Blob small = detail::to_blob(1), large = Blob::make(digest_at_once_bytes_max + 1, [](std::byte*) {});
+  const message::PredecessorEnded of_small = as_message(job.end(0, small).at(0));
+  CHECK(of_small.record.digest == digest_of(small));
+  CHECK(of_small.record.value.same_bytes(small));
+  CHECK(of_small.change == 0);
+  EdgeNews news = job.end(1, large).at(0);
+  CHECK(as_message(news).record.digest == 0);
+  news.value = {};
+  const message::PredecessorEnded absent = as_message_without(news, large.size_bytes(), here);
+  CHECK(absent.record.has_output);
+  CHECK(absent.record.size_bytes == large.size_bytes());
+  CHECK_FALSE(absent.record.value);
+  CHECK(absent.holders == std::vector{here});
 }
 
 TEST_CASE(

@@ -180,6 +180,7 @@ void LocalJob::run_row(Process& process, const Work& work) {
     if (quick && box.table.apply(work.row, AttemptEnded{attempt}).what == Do::tell) {
       about.output.store(ended.output);
       tell_others(box.table, work.row, attempt, ended.output, [&](const Route& route, EdgeNews&& news) {
+        if (route.home != process.life && news.value.size_bytes() > options_.inline_bytes_max) return false;
         rings_[{process.life, route.home}].push_back(std::move(news));
         return true;
       });

@@ -6,7 +6,9 @@
 #include <cstdio>
 
 #include "actors/lanes/edge_record.hpp"
+#include "libdag/base/limits.hpp"
 #include "libdag/base/random.hpp"
+#include "libdag/outputs/arena.hpp"
 #include "tests/unit/lanes/two_processes.hpp"
 
 using namespace dag;
@@ -51,6 +53,39 @@ struct RandomJob {
 };
 
 std::atomic<bool> let_go;
+
+struct Arena {
+  Arena() { arena::begin(3); }
+  ~Arena() { arena::end(); }
+};
+
+/// Outputs that are made in one process and read in the other.
+struct HandedOn {
+  static constexpr std::uint32_t many = 20;
+
+  explicit HandedOn(std::size_t size_bytes) : graph("handed on") {
+    for (std::uint32_t i = 0; i < many; ++i) {
+      auto made = graph.task(
+          "make",
+          [](std::size_t size, std::uint32_t with) {
+            return Blob::make(size, [&](std::byte* to) { std::fill_n(to, size, std::byte(with)); });
+          },
+          size_bytes, i);
+      graph.task(
+          "read",
+          [](const Blob& bytes, std::size_t size, std::uint32_t with) {
+            const auto right = [&](std::byte one) { return one == std::byte(with); };
+            return bytes.size_bytes() == size &&
+                   std::all_of(bytes.bytes().begin(), bytes.bytes().end(), right);
+          },
+          made, size_bytes, i);
+      shard_of.push_back(0);
+      shard_of.push_back(1);
+    }
+  }
+  Graph graph;
+  std::vector<ShardIndex> shard_of;
+};
 
 }  // namespace
 
@@ -110,12 +145,51 @@ TEST_CASE("what was told over a ring that is given up is told again") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const RandomJob job(seed, 1000);
     test::TwoProcesses processes(job.graph, job.shard_of, {.spin = std::chrono::milliseconds(20)});
-    processes.wait_for(0, 50 * seed);
+    REQUIRE(processes.wait_for(0, 40 * seed));  // Each shard has some 500 rows.
     processes.give_up_ring(seed % 2);
     processes.give_up_ring(1 - seed % 2);
     processes.wait();
     job.check(processes);
   }
+}
+
+TEST_CASE("an output reaches a lane of another process with the news: copied, or read where it lies") {
+  const Arena begun;
+  const std::size_t size_bytes =
+      GENERATE(as<std::size_t>(), 9, limits::ring_value_bytes_max, Blob::large_bytes_min, 5'000'000);
+  CAPTURE(size_bytes);
+  const HandedOn job(size_bytes);
+  {
+    // With room for all copies: homes, which tell what finds the ring full, would name them only.
+    test::TwoProcesses processes(job.graph, job.shard_of,
+                                 {.spin = std::chrono::milliseconds(20), .ring_bytes = 4 << 20});
+    processes.wait();
+    // By a lane or, when all sleep, by the listener.
+    CHECK(processes.by_lanes() + processes.by_messages() == HandedOn::many);
+    for (std::uint32_t i = 0; i < HandedOn::many; ++i) {
+      REQUIRE(detail::from_blob<bool>(processes.output(2 * i + 1, 1)));
+    }
+    const bool in_place = size_bytes >= Blob::large_bytes_min;
+    CHECK(arena::use().segments == (in_place ? HandedOn::many : 0));
+    for (std::uint32_t i = 0; i < HandedOn::many; ++i) processes.drop(2 * i, 0);
+    CHECK(arena::use().waiting == 0);  // The reader has them.
+    for (std::uint32_t i = 0; i < HandedOn::many; ++i) processes.drop(2 * i, 1);
+    CHECK(processes.handed_back() == (in_place ? HandedOn::many : 0));
+    CHECK(arena::use().waiting == arena::use().segments);
+  }
+}
+
+TEST_CASE("who cannot read an output where it lies is told who has it") {
+  const Arena begun;
+  const HandedOn job(Blob::large_bytes_min);
+  test::TwoProcesses processes(job.graph, job.shard_of, {.reads_in_place = false});
+  REQUIRE(processes.wait_for(0, HandedOn::many));
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (processes.by_messages() < HandedOn::many && std::chrono::steady_clock::now() < until) {
+    std::this_thread::yield();
+  }
+  CHECK(processes.by_messages() == HandedOn::many);
+  CHECK_FALSE(processes.output(0, 1));
 }
 
 TEST_CASE("a record that no lane wrote breaks its ring and nothing else") {
@@ -136,6 +210,11 @@ TEST_CASE("a record that no lane wrote breaks its ring and nothing else") {
     EdgeRecord head;
     head.zero = 1;
     CHECK(broken_by(head, EdgeRecord::kind));
+  }
+  SECTION("with an output that lies nowhere") {
+    EdgeRecord head;
+    head.has_value = 1;
+    CHECK(broken_by(head, EdgeRecord::kind_handed_over));
   }
 }
 

@@ -22,6 +22,7 @@ struct TwoProcessesOptions {
   Duration spin = std::chrono::microseconds(200);
   std::uint64_t ring_bytes = ring::inbox_capacity_bytes;
   bool rings = true;
+  bool reads_in_place = true;
 };
 
 class TwoProcesses {
@@ -43,6 +44,7 @@ class TwoProcesses {
     std::optional<ring::RingMemory> inboxes[2];
     for (std::uint32_t i = 0; i < 2; ++i) {
       sides_[i] = std::make_unique<Side>(*this, i, plan, options);
+      hand_backs_->owners[i] = &sides_[i]->lanes;
       inboxes[i] = ring::RingMemory::create(i + 11, options.ring_bytes).value_or_throw();
     }
     if (options.rings) {
@@ -64,6 +66,8 @@ class TwoProcesses {
   }
   ~TwoProcesses() {
     for (auto& side : sides_) side->stop();
+    const std::lock_guard lock(hand_backs_->mutex);
+    for (Lanes*& owner : hand_backs_->owners) owner = nullptr;
   }
 
   static Life life(std::uint32_t process) { return {ProcessId{process}, Incarnation{1}}; }
@@ -113,16 +117,38 @@ class TwoProcesses {
   /// News of ends: over rings to lanes, and as messages to homes.
   std::uint64_t by_lanes() { return sides_[0]->ghosts + sides_[1]->ghosts; }
   std::uint64_t by_messages() { return sides_[0]->messages + sides_[1]->messages; }
+  std::uint64_t handed_back() const {
+    const std::lock_guard lock(hand_backs_->mutex);
+    return hand_backs_->count;
+  }
+  /// As a home does that needs it no more.
+  void drop(std::uint32_t task, std::uint32_t shard) {
+    RowTable& table = sides_[shard]->shard->table;
+    table[table.find({0, task})].output.clear();
+  }
   ring::RingCarrier& carrier(std::uint32_t process) { return *sides_[process]->carrier; }
   void give_up_ring(std::uint32_t process) { sides_[process]->lanes.remove_ring(life(1 - process)); }
 
  private:
+  /// What would go over the link; for Blobs that outlive the lanes, too.
+  struct HandBacks {
+    void from(std::uint32_t reader, std::uint64_t number) {
+      const std::lock_guard lock(mutex);
+      ++count;
+      if (owners[1 - reader] != nullptr) owners[1 - reader]->take_back(life(reader), number);
+    }
+    std::mutex mutex;
+    std::uint64_t count = 0;
+    Lanes* owners[2] = {};
+  };
+
   struct Side {
     Side(TwoProcesses& both, std::uint32_t number, const std::shared_ptr<const JobPlan>& the_plan,
          const TwoProcessesOptions& options)
         : of(both),
           index(number),
           plan(the_plan),
+          reads_in_place(options.reads_in_place),
           lanes({.cores = std::vector<int>(options.lanes, -1), .spin = options.spin, .doorbell = bell},
                 events()),
           shard(std::make_shared<LaneShard>(Representation::as_needed, options.lanes)) {
@@ -144,6 +170,11 @@ class TwoProcesses {
     }
     LaneEvents events() {
       LaneEvents events;
+      if (reads_in_place) {
+        events.returned = [to = of.hand_backs_, reader = index](Life, std::uint64_t number) {
+          return [to, reader, number] { to->from(reader, number); };
+        };
+      }
       events.edge_news = [this](std::optional<Life> from, message::PredecessorEnded&& news) {
         hear(from.value_or(life(index)), std::move(news));
       };
@@ -215,6 +246,7 @@ class TwoProcesses {
     TwoProcesses& of;
     const std::uint32_t index;
     std::shared_ptr<const JobPlan> plan;
+    const bool reads_in_place;
     NullRecordSink records;
     std::shared_ptr<ring::Doorbell> bell =
         std::make_shared<ring::Doorbell>(ring::Doorbell::create(index + 1).value_or_throw());
@@ -230,6 +262,7 @@ class TwoProcesses {
     std::jthread thread;
   };
 
+  std::shared_ptr<HandBacks> hand_backs_ = std::make_shared<HandBacks>();
   std::unique_ptr<Side> sides_[2];
 };
 
