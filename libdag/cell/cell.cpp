@@ -29,8 +29,9 @@ Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink&
   log_.resize(plan_->shards);
   streams_.resize(plan_->shards);
   followed_.resize(plan_->graph->size() / 64 + 1);
-  if (plan_->shards == 1) return;
   const detail::Fragment& graph = *plan_->graph;
+  const auto waits = [](const Policy& policy) { return policy.effects != Effects::pure; };
+  if (plan_->shards == 1 || std::none_of(graph.policies.begin(), graph.policies.end(), waits)) return;
   graph.each_edge([&](const detail::Edge& edge, std::uint32_t) {
     if (graph.policy(edge.successor).effects == Effects::pure) return;
     const std::uint32_t from = plan_->shard_of[edge.predecessor];

@@ -15,8 +15,11 @@ auto part_of(T& list, const message::Outcomes& cut, std::size_t step,
 
 }  // namespace
 
-SaidSteps::SaidSteps(std::shared_ptr<const JobPlan> plan) : plan_(std::move(plan)), streams_(plan_->shards) {
-  if (plan_->shards == 1) return;
+SaidSteps::SaidSteps(std::shared_ptr<const JobPlan> plan) : plan_(std::move(plan)), streams_(plan_->shards) {}
+
+/// Not before a home says something: who waits for the job to begin does not wait for a walk over its graph.
+void SaidSteps::find_awaited() {
+  if (plan_->shards == 1 || !awaited_.empty()) return;
   awaited_.resize(plan_->graph->size() / 64 + 1);
   said_first_.resize(plan_->graph->size());
   plan_->graph->each_edge([&](const detail::Edge& edge, std::uint32_t) {
@@ -64,6 +67,7 @@ void SaidSteps::forget(const message::Outcomes& cut, std::size_t step) {
 }
 
 void SaidSteps::say(message::Outcomes outcomes) {
+  find_awaited();
   Stream& stream = streams_[outcomes.shard];
   stream.epoch = outcomes.epoch;
   // What is recorded stands, and nobody withdraws it: he could not know better than the record.

@@ -69,6 +69,7 @@ class SaidSteps {
     std::uint64_t step = 0;
   };
 
+  void find_awaited();
   void remember(const message::Outcomes& cut, std::size_t step);
   void forget(const message::Outcomes& cut, std::size_t step);
   template <class Visit>

@@ -31,6 +31,7 @@ class Greedy {
       : fragment_(fragment),
         shards_(shards),
         out_edges_(fragment),
+        order_(topological_order(fragment, out_edges_)),
         block_of_(blocks(fragment)),
         load_(shards, 0.0),
         pull_(shards, 0.0) {
@@ -39,12 +40,10 @@ class Greedy {
   }
 
   std::vector<ShardIndex> run() {
-    const std::vector<std::uint32_t> order = topological_order(fragment_, out_edges_);
-    DAG_CHECK(order.size() == fragment_.size());
-    for (const std::uint32_t task : order) {
+    for (const std::uint32_t task : order_) {
       if (shard_of_block_[block_of_[task]] == detail::none) give_out(task);
     }
-    std::vector<ShardIndex> shard_of(order.size());
+    std::vector<ShardIndex> shard_of(order_.size());
     for (std::size_t task = 0; task < shard_of.size(); ++task)
       shard_of[task] = static_cast<ShardIndex>(shard_of_block_[block_of_[task]]);
     return shard_of;
@@ -76,7 +75,7 @@ class Greedy {
       if (fragment_.edge_count(static_cast<std::uint32_t>(task)) == 0) source_weight_total_ += weight_.back();
     }
     next_on_critical_path_.assign(takes.size(), detail::none);
-    const std::vector<std::uint32_t> path = rank(fragment_, takes).critical_path;
+    const std::vector<std::uint32_t> path = rank(fragment_, out_edges_, order_, takes).critical_path;
     for (std::size_t i = 1; i < path.size(); ++i) next_on_critical_path_[path[i - 1]] = path[i];
   }
 
@@ -138,6 +137,7 @@ class Greedy {
   const Fragment& fragment_;
   const std::uint32_t shards_;
   const OutEdges out_edges_;
+  const std::vector<std::uint32_t> order_;
   const std::vector<std::uint32_t> block_of_;
   std::vector<std::uint32_t> first_member_;  // of each block, in members_
   std::vector<std::uint32_t> members_;

@@ -43,10 +43,14 @@ std::vector<Duration> durations(const Fragment& fragment) {
 
 Ranking rank(const Fragment& fragment, std::span<const Duration> task_durations,
              std::span<const Duration> edge_durations) {
+  const OutEdges out_edges(fragment);
+  return rank(fragment, out_edges, topological_order(fragment, out_edges), task_durations, edge_durations);
+}
+
+Ranking rank(const Fragment& fragment, const OutEdges& out_edges, std::span<const std::uint32_t> order,
+             std::span<const Duration> task_durations, std::span<const Duration> edge_durations) {
   DAG_CHECK(task_durations.size() == fragment.size());
   DAG_CHECK(edge_durations.empty() || edge_durations.size() == fragment.edges.size());
-  const OutEdges out_edges(fragment);
-  const std::vector<std::uint32_t> order = topological_order(fragment, out_edges);
   DAG_CHECK(order.size() == fragment.size());
   const auto transfer = [&](std::uint32_t edge) {
     return edge_durations.empty() ? Duration(0) : edge_durations[edge];

@@ -35,10 +35,16 @@ std::vector<Duration> durations(const detail::Fragment& fragment, Duration unsta
 /// silent.
 std::vector<Duration> durations(const detail::Fragment& fragment);
 
+class OutEdges;
+
 /// `task_durations` by task index; `edge_durations` (transfers) by index in the fragment's edges, or empty.
 /// The fragment must have no cycle. O(tasks + edges).
 Ranking rank(const detail::Fragment& fragment, std::span<const Duration> task_durations,
              std::span<const Duration> edge_durations = {});
 Ranking rank(const detail::Fragment& fragment);
+/// For who has these already: `order` is the fragment's topological order.
+Ranking rank(const detail::Fragment& fragment, const OutEdges& out_edges,
+             std::span<const std::uint32_t> order, std::span<const Duration> task_durations,
+             std::span<const Duration> edge_durations = {});
 
 }  // namespace dag
