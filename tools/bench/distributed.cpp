@@ -11,7 +11,7 @@ Section distributed(Settings& settings) {
     if (runner == libdag) runners.push_back(libdag_without_rings());
   }
   const bool quick = settings.quick;
-  const std::uint32_t steps = quick ? 10 : 200;
+  const std::uint32_t steps = quick ? 10 : 1000;
   const std::uint64_t long_tasks = quick ? 64 : 65536, shorter = quick ? 64 : 8192;
   const std::vector<Sweep> sweeps = {
       {"stencil_1d, 1 column each", "stencil_1d", {2, steps, 5}, long_tasks},

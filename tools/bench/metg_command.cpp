@@ -9,7 +9,7 @@ Section metg_in_one(Settings& settings) {
   for (const std::string_view runner : settings.runners({libdag, "tbb", "openmp", "starpu"}))
     runners.push_back({runner});
   const auto width = static_cast<std::uint32_t>(settings.quick ? 4 : 16 * settings.threads);
-  const std::uint32_t steps = settings.quick ? 10 : 300;
+  const std::uint32_t steps = settings.quick ? 10 : 1000;
   std::vector<Sweep> sweeps;
   for (const std::string_view name : Pattern::names) {
     sweeps.push_back({std::string(name), std::string(name), {width, steps, 5}, settings.quick ? 64u : 4096u});
