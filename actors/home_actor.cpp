@@ -122,7 +122,7 @@ void HomeActor::look_at_lanes() {
 void HomeActor::look_at_reach() {
   std::vector<Life> reach = lanes_.reach();
   reach.push_back(setup_.options.self);
-  home_->on_reach(std::move(reach), ports_.now());
+  home_->on_reach(std::move(reach), ports_.now(), lanes_.tells_by_link());
   act();
 }
 

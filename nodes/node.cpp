@@ -98,6 +98,9 @@ LanesOptions Node::lanes_options(const NodeOptions& options) const {
 
 LaneEvents Node::lane_events() {
   LaneEvents events;
+  events.send_edges = [this](Life to, std::vector<EdgeNews>&& news) {
+    transport_->send(to, std::move(news));
+  };
   events.returned = [this](Life owner, std::uint64_t number) {
     return transport_->hands_back(owner, number);
   };

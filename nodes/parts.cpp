@@ -62,6 +62,7 @@ void hand_rings_to(Lanes& lanes, TransportEvents& events, const std::shared_ptr<
     log->info("the ring with {} is gone", to_string(peer));
     lanes.remove_ring(peer);
   };
+  events.edges = [&lanes](Life from, std::vector<EdgeNews>&& news) { lanes.hear(from, std::move(news)); };
   events.handed_back = [&lanes](Life peer, std::uint64_t number) { lanes.take_back(peer, number); };
   events.life_over = [&lanes](Life life) { lanes.life_over(life); };
   events.remark = [log](std::string_view line) { log->debug("{}", line); };

@@ -86,6 +86,12 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   std::shared_ptr<const Edges::Known> known = std::make_shared<const Edges::Known>();
   std::vector<std::vector<EdgeNews>> batches;
   std::vector<EdgeNews> told_here;
+  /// And by links.
+  struct LinkBatch {
+    Life to;
+    std::vector<EdgeNews> news;
+  };
+  std::vector<LinkBatch> by_link;
   std::size_t unwritten = 0, unwritten_bytes = 0;
   std::int64_t written_at = 0;  ///< ticks
   std::uint32_t borders = 0;

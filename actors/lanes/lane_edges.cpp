@@ -89,6 +89,11 @@ bool Lanes::tell_edge(Lane& lane, const LaneShard& from, const Route& route, Edg
     lane.told_here.push_back(std::move(news));
     return true;
   }
+  if (route.way == Way::link) {
+    if (news.value.size_bytes() > limits::inline_output_bytes_max) return false;
+    tell_by_link(lane, route.home, std::move(news));
+    return true;
+  }
   const auto& peers = lane.known->peers;
   for (std::size_t i = 0; i < peers.size(); ++i) {
     if (peers[i]->ring.peer != route.home) continue;
@@ -103,8 +108,19 @@ bool Lanes::tell_edge(Lane& lane, const LaneShard& from, const Route& route, Edg
   return false;
 }
 
+void Lanes::tell_by_link(Lane& lane, Life to, EdgeNews&& news) {
+  lane.unwritten_bytes += Edges::bytes_of(news.value);
+  ++lane.unwritten;
+  auto batch = std::find_if(lane.by_link.begin(), lane.by_link.end(),
+                            [&](const Lane::LinkBatch& one) { return one.to == to; });
+  if (batch == lane.by_link.end()) batch = lane.by_link.insert(batch, {to, {}});
+  batch->news.push_back(std::move(news));
+}
+
 void Lanes::write_edges(Lane& lane) {
   if (lane.unwritten == 0) return;
+  for (Lane::LinkBatch& batch : lane.by_link) events_.send_edges(batch.to, std::move(batch.news));
+  lane.by_link.clear();
   for (std::size_t i = 0; i < lane.batches.size(); ++i) {
     if (!lane.batches[i].empty()) edges_.write(*lane.known->peers[i], lane.batches[i]);
   }
@@ -166,10 +182,16 @@ void Lanes::hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from) {
     if (shard->retired.load(std::memory_order_seq_cst) || !shard->gate.enter(lane.index)) break;
     LaneReport& report = report_to(lane, *shard);
     RowIndex ghost = no_row;
+    std::vector<RowIndex>
+        ready_rows;  // Of the ear, which has no queue of its own: a lock, so outside the gate.
     const Arrival arrival = end_ghost(
         shard->table, news, ghost,
         [&](RowIndex ready) {
-          lane.rows.push({shard, ready});
+          if (&lane == ear_.get()) {
+            ready_rows.push_back(ready);
+          } else {
+            lane.rows.push({shard, ready});
+          }
         },
         [&](RowIndex held) { report.decide.push_back(held); });
     if (arrival == Arrival::ended) {
@@ -177,6 +199,7 @@ void Lanes::hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from) {
       lane.pressing = lane.pressing || !report.decide.empty() || shard->table[ghost].home_waits;
     }
     shard->gate.leave(lane.index);
+    for (const RowIndex ready : ready_rows) make_ready(*shard, ready);
     if (arrival == Arrival::ended) return;
     if (arrival == Arrival::for_home) break;
     if (!from) throw Bug("a lane told another shard here what no lane can mean");
@@ -186,6 +209,16 @@ void Lanes::hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from) {
     return;
   }
   if (events_.edge_news) events_.edge_news(from, as_message(std::move(news)));
+}
+
+void Lanes::hear(Life from, std::vector<EdgeNews>&& news) {
+  Lane& ear = *ear_;
+  look_at_rings(ear);
+  for (EdgeNews& one : news) hear_edge(ear, one, from);
+  send_reports(ear);
+  ear.reports.clear();
+  ear.enters(nullptr);
+  if (retired_count_.load(std::memory_order_relaxed) > 0) let_go_of_retired();
 }
 
 bool Lanes::poll_rings() {

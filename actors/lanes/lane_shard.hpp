@@ -13,7 +13,8 @@
 namespace dag {
 
 struct LaneShard : std::enable_shared_from_this<LaneShard> {
-  LaneShard(Representation representation, std::size_t lanes) : table(representation), gate(lanes) {}
+  /// The last passage of the gate is for whoever hears what links bring (Lanes::hear).
+  LaneShard(Representation representation, std::size_t lanes) : table(representation), gate(lanes + 1) {}
 
   JobId job;
   Epoch epoch;

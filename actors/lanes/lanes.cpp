@@ -37,7 +37,10 @@ Lanes::Lanes(LanesOptions options, LaneEvents events)
     all_lanes_.push_back(std::make_shared<Lane>(*this, i, options_.cores[i]));
     lanes_[i].store(all_lanes_.back().get());
   }
-  for (const auto& lane : all_lanes_) start_thread(lane);  // They look for work in the whole list.
+  ear_ = std::make_shared<Lane>(*this, lanes_.size(), -1);
+  all_lanes_.push_back(ear_);
+  for (std::size_t i = 0; i < lanes_.size(); ++i)
+    start_thread(all_lanes_[i]);  // They look for work in the whole list.
 }
 
 Lanes::~Lanes() {

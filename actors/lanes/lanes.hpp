@@ -45,6 +45,8 @@ struct LaneEvents {
       progress = {};
   /// News of an end that is not for a lane: to be treated as a message from that life (none: from this one).
   std::function<void(std::optional<Life> from, message::PredecessorEnded&& news)> edge_news = {};
+  /// News of ends for a process that no ring leads to; at least once while both live. Empty: homes tell it.
+  std::function<void(Life to, std::vector<EdgeNews>&& news)> send_edges = {};
   /// Makes what is called, by whatever thread and perhaps after the lanes are gone, when an output of another
   /// process is not read here any more: that process is to be told (Lanes::take_back there). Empty: none is
   /// read where it lies.
@@ -110,8 +112,11 @@ class Lanes {
   void take_back(Life peer, std::uint64_t number) { edges_.outputs().take_back(peer, number); }
   /// It died: it reads nothing any more, and nothing of it is opened again.
   void life_over(Life peer) { edges_.outputs().forget(peer); }
-  /// Whom lanes can tell.
+  /// Whom lanes can tell through memory, and whether all others by links.
   std::vector<Life> reach() const;
+  bool tells_by_link() const { return static_cast<bool>(events_.send_edges); }
+  /// What lanes of another process have told by a link. On one thread at a time, which is none of ours.
+  void hear(Life from, std::vector<EdgeNews>&& news);
   /// Its home has begun: lanes may hear of ends for it. Until retire().
   void add_shard(LaneShard& shard);
   /// Reads the rings where no lane does, for homes. True: there was something.
@@ -160,6 +165,7 @@ class Lanes {
   template <class Hear>
   bool read_rings(const Edges::Known& known, std::size_t records_max, Hear&& hear);
   bool read_in_place(ReadNews& read, Life owner);
+  void tell_by_link(Lane& lane, Life to, EdgeNews&& news);
   void hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from);
 
   // parking.cpp: who sleeps and who is woken
@@ -193,6 +199,8 @@ class Lanes {
   /// For whoever replaces a lane, or takes rows out of queues to put others back.
   mutable std::mutex lanes_mutex_;
   std::vector<std::shared_ptr<Lane>> all_lanes_;
+  /// Hears what links bring, like a lane that runs nothing; among `all_lanes_`.
+  std::shared_ptr<Lane> ear_;
   /// Attempts that were started here and have not ended, by what their kernels look at.
   std::mutex handed_out_mutex_;
   std::map<AttemptKey, std::shared_ptr<std::atomic<bool>>> handed_out_;

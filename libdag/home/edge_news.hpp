@@ -17,11 +17,12 @@
 // so that the output is there before the end shows, and the home waits for those few instructions (inside the
 // gate) when it has news of the same row.
 //
-// Why no end is lost: what lanes told is in the ring's memory or with the other process, or one of the two
-// dies, and then the shard there gets a new home that is told again; or the way is closed while both live,
-// and then the home takes back `told`. Why none is of a wrong epoch: both epochs are compared inside the
-// gate, and a home that learns of a new one closes it.
+// Why no end is lost: what lanes told is in the ring's memory, or on a link, which delivers while both live,
+// or with the other process; or one of the two dies, and then the shard there gets a new home that is told
+// again; or a ring is given up while both live, and then the home takes back `told`. Why none is of a wrong
+// epoch: both epochs are compared inside the gate, and a home that learns of a new one closes it.
 
+#include <optional>
 #include <utility>
 
 #include "libdag/home/messages.hpp"
@@ -43,6 +44,8 @@ struct EdgeNews {
 
 /// The same in the words of homes, for whatever is not for a lane. The digest of a larger output is left out.
 message::PredecessorEnded as_message(EdgeNews news, std::size_t digest_bytes_max = digest_at_once_bytes_max);
+/// What lanes have told by a link comes as such a message, too. Nothing: a home has said it.
+std::optional<EdgeNews> told_by_lane(message::PredecessorEnded& message);
 /// An output that could not be read where it lies: whoever needs it asks `owner`, who told of it.
 message::PredecessorEnded as_message_without(EdgeNews news, std::uint64_t size_bytes, Life owner);
 
@@ -57,7 +60,7 @@ void tell_others(RowTable& table, RowIndex row, std::uint32_t attempt, const Blo
   bool told = true;
   for (const ShardIndex shard : shards) {
     const Route& route = routes.to[shard];
-    told = route.open &&
+    told = route.way != Way::closed &&
            tell(route, EdgeNews{routes.job, shard, route.epoch, routes.shard, routes.epoch, about.task,
                                 attempt, output}) &&
            told;

@@ -259,10 +259,10 @@ void Home::on_lanes(LaneReport report, Instant now) {
   impl_->on_lanes(std::move(report));
   impl_->finish_event();
 }
-void Home::on_reach(std::vector<Life> lives, Instant now) {
+void Home::on_reach(std::vector<Life> lives, Instant now, bool others_by_link) {
   impl_->now = now;
   if (impl_->over) return;
-  impl_->on_reach(std::move(lives));
+  impl_->on_reach(std::move(lives), others_by_link);
   impl_->finish_event();
 }
 bool Home::on_ended(Ended ended, Instant now) {

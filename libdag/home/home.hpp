@@ -175,9 +175,10 @@ class Home {
   void on_state(const message::JobState& state, Instant now);
   /// What a lane did with bare rows.
   void on_lanes(LaneReport report, Instant now);
-  /// Lanes can tell the homes at these lives of ends themselves (edge_news.hpp), this life included or not.
-  /// Others are told by this home, as all were before the first call.
-  void on_reach(std::vector<Life> lives, Instant now);
+  /// Lanes can tell those of these lives of ends themselves, through memory (edge_news.hpp), this life
+  /// included or not; and those of all others by links, or not. Who cannot be told by lanes is told by this
+  /// home, as all were before the first call.
+  void on_reach(std::vector<Life> lives, Instant now, bool others_by_link = false);
   /// The end of an attempt that StartAttempt asked for. False: it is not (or not any more) one of ours.
   bool on_ended(Ended ended, Instant now);
   /// Any message whose Recipient is `home` and that names this shard.

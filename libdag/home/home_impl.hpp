@@ -219,7 +219,8 @@ class Home::Impl {
   bool inputs_unknown(RowIndex ghost) const;
   void name_ghosts_of(std::uint32_t shard);
   std::vector<std::pair<RowIndex, std::uint32_t>> change_routes();
-  void on_reach(std::vector<Life> lives);
+  void on_reach(std::vector<Life> lives, bool by_link);
+  Way way_to(Life home) const;
 
   // ---- attempts.cpp
   // ------------------------------------------------------------------------------------------
@@ -471,7 +472,8 @@ class Home::Impl {
 
   // Other shards.
   std::uint64_t changes = 0;  ///< 0 is what lanes tell (edge_news.hpp)
-  std::vector<Life> reach;    ///< to whose homes lanes can tell ends themselves; sorted
+  std::vector<Life> reach;    ///< whom lanes can tell through memory; sorted
+  bool others_by_link = false;
   /// Which of the other shards where rows of ours have successors have said that they need them no more: by
   /// their place in Part::other_shards.
   std::vector<bool> consumed_there;

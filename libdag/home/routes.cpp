@@ -40,6 +40,16 @@ message::PredecessorEnded as_message(EdgeNews news, std::size_t digest_bytes_max
   return message;
 }
 
+std::optional<EdgeNews> told_by_lane(message::PredecessorEnded& message) {
+  OutcomeRecord& record = message.record;
+  if (message.change != 0 || record.outcome != Outcome::finished || record.task.origin != 0 ||
+      record.attempt.epoch != message.from_epoch || record.has_output != static_cast<bool>(record.value)) {
+    return std::nullopt;
+  }
+  return EdgeNews{message.job,        message.shard,     message.epoch,         message.from,
+                  message.from_epoch, record.task.index, record.attempt.number, std::move(record.value)};
+}
+
 message::PredecessorEnded as_message_without(EdgeNews news, std::uint64_t size_bytes, Life owner) {
   message::PredecessorEnded message = as_message(std::move(news));
   message.record.has_output = true;
@@ -52,7 +62,8 @@ message::PredecessorEnded as_message_without(EdgeNews news, std::uint64_t size_b
 void Home::Impl::add_graph() {
   Routes& routes = table.routes();
   routes = {plan->job, options.shard, options.epoch, options.self, {}};
-  for (const message::ShardHome& home : state.homes) routes.to.push_back({home.home, home.epoch, false});
+  for (const message::ShardHome& home : state.homes)
+    routes.to.push_back({home.home, home.epoch, Way::closed});
   const Sharding sharding{plan->shard_of, options.shard};
   table.add(plan->graph, {}, plan->shards == 1 ? nullptr : &sharding);
   add_rows(0, no_row);
@@ -111,6 +122,11 @@ void Home::Impl::name_ghosts_of(std::uint32_t shard) {
   }
 }
 
+Way Home::Impl::way_to(Life home) const {
+  if (std::binary_search(reach.begin(), reach.end(), home)) return Way::memory;
+  return others_by_link && alive(home) ? Way::link : Way::closed;
+}
+
 /// Lets lanes know who is whose home and where they can write. Takes back what they told over ways that are
 /// not open any more; returns the rows concerned that were noted, for whose shards on that way nothing else
 /// will happen.
@@ -121,9 +137,11 @@ std::vector<std::pair<RowIndex, std::uint32_t>> Home::Impl::change_routes() {
   for (std::uint32_t shard = 0; shard < routes.to.size(); ++shard) {
     const message::ShardHome& there = state.homes[shard];
     const Route& before = routes.to[shard];
-    const bool open = shard != options.shard && std::binary_search(reach.begin(), reach.end(), there.home);
-    wanted.push_back({there.home, there.epoch, open});
-    lost[shard] = before.open && (!open || before.epoch != there.epoch);
+    const Way way = shard == options.shard ? Way::closed : way_to(there.home);
+    wanted.push_back({there.home, there.epoch, way});
+    // A link delivers what was told before a ring came. What lay in a ring that is given up is gone.
+    const bool delivers = way == before.way || (before.way == Way::link && way == Way::memory);
+    lost[shard] = before.way != Way::closed && (!delivers || before.epoch != there.epoch);
   }
   std::vector<std::pair<RowIndex, std::uint32_t>> untold;
   if (wanted == routes.to) return untold;
@@ -147,8 +165,9 @@ std::vector<std::pair<RowIndex, std::uint32_t>> Home::Impl::change_routes() {
   return untold;
 }
 
-void Home::Impl::on_reach(std::vector<Life> lives) {
+void Home::Impl::on_reach(std::vector<Life> lives, bool by_link) {
   reach = std::move(lives);
+  others_by_link = by_link;
   std::sort(reach.begin(), reach.end());
   for (const auto& [row, shard] : change_routes()) tell_shard(row, shard);
 }

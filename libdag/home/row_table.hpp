@@ -105,12 +105,18 @@ struct ClaimedRow {
   std::uint32_t attempt = 0;
 };
 
+/// How a lane can tell the lanes of another process.
+enum class Way : std::uint8_t {
+  closed,  ///< not at all: homes tell each other
+  memory,  ///< at once: a ring, or it is this process
+  link,    ///< as messages go between homes, and as certainly, but from lane to lane
+};
 /// The way of a lane to another shard.
 struct Route {
   Life home;
   /// Of that shard, as the home here knows it: news of another epoch are not for lanes.
   Epoch epoch;
-  bool open = false;
+  Way way = Way::closed;
   bool operator==(const Route&) const = default;
 };
 /// Whose rows a table has, and where the others are. Set before lanes see the table, then changed by the home

@@ -331,8 +331,14 @@ void Driver::carry_out(Partner& partner, PartnerNews&& news) {
 
 void Driver::hand_on(Life from, Delivered&& delivered) {
   std::vector<JobMessage> messages;
+  std::vector<EdgeNews> edges;
   for (wire::Operation& operation : delivered.operations) {
     if (auto* message = std::get_if<JobMessage>(&operation)) {
+      auto* ended = std::get_if<message::PredecessorEnded>(message);
+      if (auto news = ended != nullptr && events_.edges ? told_by_lane(*ended) : std::nullopt) {
+        edges.push_back(*std::move(news));
+        continue;
+      }
       auto* data = std::get_if<message::Data>(message);
       if (data == nullptr || hand_overs_.complete(from, *data)) messages.push_back(std::move(*message));
     } else if (auto* note = std::get_if<wire::JobNote>(&operation)) {
@@ -360,6 +366,8 @@ void Driver::hand_on(Life from, Delivered&& delivered) {
   } else {
     events_.arrived(from, std::move(messages), handled_later(from, delivered));
   }
+  // What is not for lanes goes the way of messages after all, behind those that came before it.
+  if (!edges.empty()) events_.edges(from, std::move(edges));
 }
 
 void Driver::on_ring_message(Life from, RingMessage&& message) {

@@ -138,6 +138,13 @@ void Transport::send(Life to, JobMessage message) {
   auto shared = std::make_shared<JobMessage>(std::move(message));
   thread_->post([to, shared](Driver& driver) { driver.send(to, std::move(*shared)); });
 }
+void Transport::send(Life to, std::vector<EdgeNews>&& news) {
+  auto shared = std::make_shared<std::vector<EdgeNews>>(std::move(news));
+  thread_->post([to, shared](Driver& driver) {
+    // Who hears it takes the digest if anybody needs one.
+    for (EdgeNews& one : *shared) driver.send(to, JobMessage(as_message(std::move(one), 0)));
+  });
+}
 void Transport::note(Life to, wire::JobNote note) {
   if (!thread_->take_note_slot()) return;
   thread_->post([this, to, note = std::move(note)](Driver& driver) {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libdag/home/messages.hpp"
+#include "libdag/home/edge_news.hpp"
 #include "libdag/keeper/messages.hpp"
 #include "libdag/membership/effects.hpp"
 #include "libdag/net/zmq_transport.hpp"
@@ -61,6 +61,9 @@ struct TransportEvents {
   std::function<void(ClusterId cluster)> joined;
   /// We do not take this caller for one of ours. Said when it can be expected to know.
   std::function<void(const Caller& caller, const Error& why)> turned_away;
+  /// What lanes there have told those here; in the order of the other messages, and dealt with when it
+  /// returns. Empty where there are none: then it comes among the messages.
+  std::function<void(Life from, std::vector<EdgeNews>&& news)> edges;
   /// A ring to a member stands; it goes when its life is over, or when it broke. Empty where there are none.
   std::function<void(Life peer, std::shared_ptr<ring::RingCarrier> carrier)> ring_up;
   std::function<void(Life peer)> ring_down;
@@ -88,6 +91,8 @@ class Transport {
 
   /// At least once while both live; dropped when `to` is not a member.
   void send(Life to, JobMessage message);
+  /// What lanes here tell those there, as messages.
+  void send(Life to, std::vector<EdgeNews>&& news);
   /// What a kernel said. Dropped when many of them wait: it is for people.
   void note(Life to, wire::JobNote note);
   void send(Life to, ClientMessage message);

@@ -66,6 +66,9 @@ LaneEvents WorkerNode::lane_events() {
     transport_->note(seat_.cell, std::move(what));
   };
   LaneEvents events;
+  events.send_edges = [this](Life to, std::vector<EdgeNews>&& news) {
+    transport_->send(to, std::move(news));
+  };
   events.returned = [this](Life owner, std::uint64_t number) {
     return transport_->hands_back(owner, number);
   };

@@ -80,6 +80,7 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
       world.inline_bytes_max = 0;
       world.shared_memory = true;
     }
+    world.by_link = rings.chance(0.5);
   }
   world.digests_behind = chaos_digests_behind(seed);
   world.listened = seed % 8 < 3;

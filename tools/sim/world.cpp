@@ -276,6 +276,7 @@ void World::deliver(Life from, Life to, const JobMessage& message) {
   trace_message("at", from, to, message);
   Process* process = find(to);
   if (process == nullptr || over()) return;
+  if (hear_message(*process, message)) return;
   const auto epoch_here = [&](std::uint32_t shard) -> std::optional<Epoch> {
     const auto found = process->homes.find(shard);
     if (found == process->homes.end()) return std::nullopt;

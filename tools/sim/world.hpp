@@ -63,6 +63,8 @@ struct WorldOptions {
   bool rings = false;
   /// Then: with outputs that do not go along in a record, too, as where they can be read where they lie.
   bool shared_memory = false;
+  /// Then: and by links where no ring leads.
+  bool by_link = false;
   /// Some tasks take their process down (not the cell's).
   bool poison = false;
   /// All digests are taken behind, as those of large outputs are.
@@ -234,6 +236,8 @@ class World {
   bool write_ring(Life from, const Route& route, EdgeNews&& news);
   bool is_large(const Blob& value) const { return value.size_bytes() > options_.inline_bytes_max; }
   std::size_t digest_at_once() const { return options_.digests_behind ? 0 : digest_at_once_bytes_max; }
+  bool hear_edge(Process& process, HomeBox& box, EdgeNews& news);
+  bool hear_message(Process& process, const JobMessage& message);
   void read_ring(Life from, Life to, EdgeNews news);
 
   // ---- Faults

@@ -44,7 +44,7 @@ void World::join_soon(Life life, std::uint32_t shard) {
     Process* mine = find(life);
     if (mine == nullptr || !mine->homes.contains(shard)) return;
     HomeBox& box = *mine->homes.at(shard);
-    box.home.on_reach(rings_.reach(life), now());
+    box.home.on_reach(rings_.reach(life), now(), options_.by_link);
     drain_home(*mine, box);
   });
 }
@@ -52,12 +52,18 @@ void World::join_soon(Life life, std::uint32_t shard) {
 void World::tell_reach(Life life) {
   Process* mine = find(life);
   for (auto& [shard, box] : mine->homes) {
-    box->home.on_reach(rings_.reach(life), now());
+    box->home.on_reach(rings_.reach(life), now(), options_.by_link);
     drain_home(*mine, *box);
   }
 }
 
 bool World::write_ring(Life from, const Route& route, EdgeNews&& news) {
+  if (route.way == Way::link) {
+    if (is_large(news.value)) return false;
+    ++seen["told by a lane through a link"];
+    send(from, route.home, as_message(std::move(news), 0));
+    return true;
+  }
   if (!rings_.joined(from, route.home) && route.home != from) return false;
   if (route.home != from && is_large(news.value) && !options_.shared_memory) return false;
   const auto at = rings_.write(from, route.home, now());
@@ -96,25 +102,41 @@ void World::read_ring(Life from, Life to, EdgeNews news) {
     ++seen["ring news for a home"];
     return deliver(from, to, as_message(std::move(news), digest_at_once()));
   }
-  HomeBox& box = *found->second;
+  if (!hear_edge(*process, *found->second, news)) {
+    ++seen["ring news for a home"];
+    deliver(from, to, as_message(std::move(news), digest_at_once()));
+  }
+}
+
+/// What a lane does that hears of an end. False: it is not for lanes.
+bool World::hear_edge(Process& process, HomeBox& box, EdgeNews& news) {
   RowIndex ghost = no_row;
   const Arrival arrival = end_ghost(
       box.table, news, ghost,
       [&](RowIndex ready) {
-        process->queue.push_back({news.shard, ready, nullptr});
+        process.queue.push_back({news.shard, ready, nullptr});
       },
       [&](RowIndex held) { box.report.decide.push_back(held); },
       options_.planted == Planted::old_news_by_lanes);
   if (arrival == Arrival::false_news) throw Violation("a lane told what no lane can mean");
-  if (arrival == Arrival::for_home) {
-    ++seen["ring news for a home"];
-    return deliver(from, to, as_message(std::move(news), digest_at_once()));
-  }
+  if (arrival == Arrival::for_home) return false;
   ++seen["ghost ended by a lane"];
   box.report.ghosts.push_back(ghost);
   touched_ = &box;
-  report_later(*process, box);
-  run_lanes(*process);
+  report_later(process, box);
+  run_lanes(process);
+  return true;
+}
+
+/// A message that lanes sent to lanes. False: it is for a home, or for nobody.
+bool World::hear_message(Process& process, const JobMessage& message) {
+  const auto* ended = std::get_if<message::PredecessorEnded>(&message);
+  if (ended == nullptr) return false;
+  message::PredecessorEnded copy = *ended;
+  std::optional<EdgeNews> news = told_by_lane(copy);
+  if (!news || rings_.chance(0.05)) return false;
+  const auto found = process.homes.find(news->shard);
+  return found != process.homes.end() && hear_edge(process, *found->second, *news);
 }
 
 // ---- Lanes

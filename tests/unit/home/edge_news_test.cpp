@@ -26,7 +26,7 @@ struct TwoShards {
     for (std::uint32_t shard = 0; shard < 2; ++shard) {
       RowTable& table = tables[shard];
       table.routes() = {JobId{7}, shard, first_epoch, shard == 0 ? here : there, {}};
-      table.routes().to = {{here, first_epoch, true}, {there, first_epoch, true}};
+      table.routes().to = {{here, first_epoch, Way::memory}, {there, first_epoch, Way::memory}};
       const Sharding sharding{shard_of, shard};
       table.add(fragment, {}, &sharding);
     }
@@ -84,7 +84,7 @@ TEST_CASE("who cannot be told by a lane is left to the home") {
   const Blob small = detail::to_blob(1);
   SECTION("no room") { CHECK(job.end(0, small, false).empty()); }
   SECTION("the way is closed") {
-    job.tables[0].routes().to[1].open = false;
+    job.tables[0].routes().to[1].way = Way::closed;
     CHECK(job.end(0, small).empty());
   }
   SECTION("it started anew") {
@@ -109,6 +109,28 @@ TEST_CASE("in the words of homes, news have a digest of what is small, and name 
   CHECK(absent.record.size_bytes == large.size_bytes());
   CHECK_FALSE(absent.record.value);
   CHECK(absent.holders == std::vector{here});
+}
+
+TEST_CASE("what a lane tells by link is known for that, and what homes say is not") {
+  TwoShards job;
+  const EdgeNews news = job.end(0, detail::to_blob(7)).at(0);
+  message::PredecessorEnded message = as_message(news, 0);
+  CHECK(message.record.digest == 0);
+  const std::optional<EdgeNews> again = told_by_lane(message);
+  REQUIRE(again);
+  CHECK(again->value.same_bytes(news.value));
+  CHECK(job.arrive(*again) == Arrival::ended);
+
+  const auto refused = [&](auto&& change) {
+    message::PredecessorEnded other = as_message(news);
+    change(other);
+    return !told_by_lane(other);
+  };
+  CHECK(refused([](auto& said) { said.change = 1; }));
+  CHECK(refused([](auto& said) { said.record.value = {}; }));
+  CHECK(refused([](auto& said) { said.record.outcome = Outcome::failed; }));
+  CHECK(refused([](auto& said) { said.record.task.origin = 1; }));
+  CHECK(refused([](auto& said) { said.record.attempt.epoch.count = 2; }));
 }
 
 TEST_CASE(

@@ -91,16 +91,32 @@ struct HandedOn {
 
 TEST_CASE("a random graph over two processes gives what a loop gives, both telling each other") {
   const auto lanes = GENERATE(1u, 2u);
+  const bool links = GENERATE(false, true);
   const auto spin = GENERATE(as<Duration>(), Duration{0}, std::chrono::milliseconds(20));
   std::uint64_t by_lanes = 0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const RandomJob job(seed, 500);
-    test::TwoProcesses processes(job.graph, job.shard_of, {.lanes = lanes, .spin = spin});
+    test::TwoProcesses processes(job.graph, job.shard_of,
+                                 {.lanes = lanes, .spin = spin, .rings = !links, .links = links});
     processes.wait();
     job.check(processes);
+    if (links) CHECK(processes.by_link() > 0);
     by_lanes += processes.by_lanes();
   }
   if (spin > Duration{0}) CHECK(by_lanes > 100);
+}
+
+TEST_CASE("when a ring is given up, lanes go on by link, and what it swallowed is told again") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const RandomJob job(seed, 1000);
+    test::TwoProcesses processes(job.graph, job.shard_of,
+                                 {.spin = std::chrono::milliseconds(20), .links = true});
+    REQUIRE(processes.wait_for(0, 40 * seed));
+    processes.give_up_ring(seed % 2);
+    processes.give_up_ring(1 - seed % 2);
+    processes.wait();
+    job.check(processes);
+  }
 }
 
 TEST_CASE("a ring that is full holds nobody up") {

@@ -1,6 +1,7 @@
 #pragma once
 // Two processes in one: each has lanes, and the home of a shard on a thread of its own, as an actor would be;
-// between them a pair of rings, and a queue where messages would go. There is no cell, so nothing is ever
+// between them a pair of rings, and a queue where messages would go. What lanes tell by link is heard on the
+// same thread. There is no cell, so nothing is ever
 // settled, and nobody dies.
 
 #include <condition_variable>
@@ -23,6 +24,8 @@ struct TwoProcessesOptions {
   std::uint64_t ring_bytes = ring::inbox_capacity_bytes;
   bool rings = true;
   bool reads_in_place = true;
+  /// Lanes tell each other by messages, too, where there are no rings.
+  bool links = false;
 };
 
 class TwoProcesses {
@@ -117,6 +120,7 @@ class TwoProcesses {
   /// News of ends: over rings to lanes, and as messages to homes.
   std::uint64_t by_lanes() { return sides_[0]->ghosts + sides_[1]->ghosts; }
   std::uint64_t by_messages() { return sides_[0]->messages + sides_[1]->messages; }
+  std::uint64_t by_link() { return sides_[0]->told_by_link + sides_[1]->told_by_link; }
   std::uint64_t handed_back() const {
     const std::lock_guard lock(hand_backs_->mutex);
     return hand_backs_->count;
@@ -149,6 +153,7 @@ class TwoProcesses {
           index(number),
           plan(the_plan),
           reads_in_place(options.reads_in_place),
+          links(options.links),
           lanes({.cores = std::vector<int>(options.lanes, -1), .spin = options.spin, .doorbell = bell},
                 events()),
           shard(std::make_shared<LaneShard>(Representation::as_needed, options.lanes)) {
@@ -170,6 +175,16 @@ class TwoProcesses {
     }
     LaneEvents events() {
       LaneEvents events;
+      if (links) {
+        events.send_edges = [this](Life, std::vector<EdgeNews>&& news) {
+          told_by_link += news.size();
+          Side& other = *of.sides_[1 - index];
+          other.post(
+              [&other, from = life(index), news = std::make_shared<std::vector<EdgeNews>>(std::move(news))] {
+                other.lanes.hear(from, std::move(*news));
+              });
+        };
+      }
       if (reads_in_place) {
         events.returned = [to = of.hand_backs_, reader = index](Life, std::uint64_t number) {
           return [to, reader, number] { to->from(reader, number); };
@@ -198,7 +213,7 @@ class TwoProcesses {
       thread = {};
       lanes.retire(std::move(shard));
     }
-    void look_at_reach() { home->on_reach(lanes.reach(), {}); }
+    void look_at_reach() { home->on_reach(lanes.reach(), {}, lanes.tells_by_link()); }
     void hear(Life from, message::PredecessorEnded&& news) {
       ++messages;
       post([this, from, news = std::make_shared<JobMessage>(std::move(news))] {
@@ -246,7 +261,7 @@ class TwoProcesses {
     TwoProcesses& of;
     const std::uint32_t index;
     std::shared_ptr<const JobPlan> plan;
-    const bool reads_in_place;
+    const bool reads_in_place, links;
     NullRecordSink records;
     std::shared_ptr<ring::Doorbell> bell =
         std::make_shared<ring::Doorbell>(ring::Doorbell::create(index + 1).value_or_throw());
@@ -255,7 +270,7 @@ class TwoProcesses {
     std::condition_variable_any changed;
     std::deque<std::function<void()>> mail;
     std::uint64_t rows = 0, ended = 0;  // guarded by mutex
-    std::atomic<std::uint64_t> ghosts{0}, messages{0};
+    std::atomic<std::uint64_t> ghosts{0}, messages{0}, told_by_link{0};
     Lanes lanes;
     std::shared_ptr<LaneShard> shard;
     std::unique_ptr<Home> home;
