@@ -182,8 +182,8 @@ void Lanes::hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from) {
     if (shard->retired.load(std::memory_order_seq_cst) || !shard->gate.enter(lane.index)) break;
     LaneReport& report = report_to(lane, *shard);
     RowIndex ghost = no_row;
-    std::vector<RowIndex>
-        ready_rows;  // Of the ear, which has no queue of its own: a lock, so outside the gate.
+    // Of the ear, which has no queue of its own: the inbox takes a lock, so outside the gate.
+    std::vector<RowIndex> ready_rows;
     const Arrival arrival = end_ghost(
         shard->table, news, ghost,
         [&](RowIndex ready) {

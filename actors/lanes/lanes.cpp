@@ -39,8 +39,8 @@ Lanes::Lanes(LanesOptions options, LaneEvents events)
   }
   ear_ = std::make_shared<Lane>(*this, lanes_.size(), -1);
   all_lanes_.push_back(ear_);
-  for (std::size_t i = 0; i < lanes_.size(); ++i)
-    start_thread(all_lanes_[i]);  // They look for work in the whole list.
+  // They look for work in the whole list.
+  for (std::size_t i = 0; i < lanes_.size(); ++i) start_thread(all_lanes_[i]);
 }
 
 Lanes::~Lanes() {

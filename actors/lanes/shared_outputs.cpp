@@ -39,11 +39,4 @@ void SharedOutputs::forget(Life peer) {
   over_.insert(peer);
 }
 
-std::size_t SharedOutputs::lent() const {
-  const std::lock_guard lock(mutex_);
-  std::size_t count = 0;
-  for (const auto& [reader, outputs] : lent_) count += outputs.size();
-  return count;
-}
-
 }  // namespace dag

@@ -34,11 +34,9 @@ class SharedOutputs {
 
   /// That life is over.
   void forget(Life peer);
-  /// How many of ours are out.
-  std::size_t lent() const;
 
  private:
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::uint64_t last_number_ = 0;
   std::map<Life, std::map<std::uint64_t, Blob>> lent_;
   std::set<Life> over_;

@@ -59,6 +59,7 @@ ScaleResult scale(const ScaleOptions& options) {
   world_options.steal = world_options.spread_actors = world_options.listened = false;
   world_options.patience = std::chrono::hours(1);
   world_options.events_max = ~std::uint64_t{0};
+  world_options.by_link = true;
   world_options.pace = options.pace;
   World world(world_options, program);
   world.run();

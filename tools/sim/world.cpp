@@ -390,7 +390,7 @@ World::HomeBox& World::make_home(Process& process, std::uint32_t shard, Epoch ep
     placement = std::make_unique<Spread>(placement_seed, options_.spread_actors && options_.processes > 1);
   }
   box = std::make_unique<HomeBox>(options, plan_, sink(), std::move(placement));
-  if (options_.rings) join_soon(process.life, shard);
+  if (options_.rings || options_.by_link) join_soon(process.life, shard);
   return *box;
 }
 

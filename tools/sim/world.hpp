@@ -63,7 +63,7 @@ struct WorldOptions {
   bool rings = false;
   /// Then: with outputs that do not go along in a record, too, as where they can be read where they lie.
   bool shared_memory = false;
-  /// Then: and by links where no ring leads.
+  /// And by links where no ring leads.
   bool by_link = false;
   /// Some tasks take their process down (not the cell's).
   bool poison = false;

@@ -134,7 +134,7 @@ bool World::hear_message(Process& process, const JobMessage& message) {
   if (ended == nullptr) return false;
   message::PredecessorEnded copy = *ended;
   std::optional<EdgeNews> news = told_by_lane(copy);
-  if (!news || rings_.chance(0.05)) return false;
+  if (!news || (!options_.pace && rings_.chance(0.05))) return false;
   const auto found = process.homes.find(news->shard);
   return found != process.homes.end() && hear_edge(process, *found->second, *news);
 }
