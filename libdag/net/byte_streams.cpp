@@ -15,6 +15,7 @@
 #include <deque>
 #include <list>
 #include <map>
+#include <mutex>
 #include <new>
 #include <span>
 #include <utility>
@@ -190,8 +191,15 @@ class ByteStreams::Sockets {
   }
   const Address& address() const { return address_; }
 
-  void lend(StreamToken token, Blob bytes) { lent_[token] = std::move(bytes); }
-  void take_back(StreamToken token) { lent_.erase(token); }
+  void lend(StreamToken token, Blob bytes) {
+    const std::lock_guard lock(lent_mutex_);
+    lent_[token] = std::move(bytes);
+  }
+  void take_back(StreamToken token) {
+    Blob back;  // Destroyed outside the lock.
+    const std::lock_guard lock(lent_mutex_);
+    if (auto found = lent_.extract(token)) back = std::move(found.mapped());
+  }
 
   void fetch(const Address& owner, Fetch what) {
     const auto [at, fresh] = lenders_.try_emplace(owner);
@@ -258,6 +266,13 @@ class ByteStreams::Sockets {
     }
   }
 
+  /// Nothing: nobody lends it.
+  Blob lent(StreamToken token) const {
+    const std::lock_guard lock(lent_mutex_);
+    const auto found = lent_.find(token);
+    return found == lent_.end() ? Blob() : found->second;
+  }
+
   /// False: it is gone.
   bool serve(Caller& caller) {
     std::size_t allowance = bytes_per_turn;
@@ -268,10 +283,9 @@ class ByteStreams::Sockets {
       StreamToken token;
       std::memcpy(&token, caller.token.data(), sizeof token);
       caller.token_left = caller.token;
-      const auto lent = lent_.find(token);
       Caller::Answer& answer = caller.answers.emplace_back();
-      if (lent != lent_.end()) answer.bytes = lent->second;
-      const std::uint64_t size = lent != lent_.end() ? answer.bytes.size_bytes() : unknown;
+      answer.bytes = lent(token);
+      const std::uint64_t size = answer.bytes ? answer.bytes.size_bytes() : unknown;
       std::memcpy(answer.size.data(), &size, sizeof size);
       if (caller.answers.size() == 1) caller.begin_answer();
     }
@@ -356,6 +370,7 @@ class ByteStreams::Sockets {
   Waker waker_;
   File listening_;
   bool accepts_ = true;
+  mutable std::mutex lent_mutex_;
   std::map<StreamToken, Blob> lent_;
   std::list<Caller> callers_;  // They and lenders point into themselves.
   std::map<Address, Lender> lenders_;

@@ -1,6 +1,7 @@
 #pragma once
 // Large outputs on their way to other hosts: plain TCP streams beside ZeroMQ, through which bytes go at half
-// the speed and are copied some times more. For one thread. Decides nothing about what is fetched.
+// the speed and are copied some times more. For one thread, but for lending: whoever was told a token may ask
+// before that thread looks up. Decides nothing about what is fetched.
 //
 // Whoever has bytes lends them under a token and says the token, by the link, to who may have them; who was
 // told connects to the lender's port, names the token and reads. A connection stays for the next fetch. On
@@ -51,7 +52,8 @@ class ByteStreams {
 
   const Address& address() const;
 
-  /// Until take_back(), who names the token gets these bytes.
+  // From any thread.
+  /// From now on until take_back(), who names the token gets these bytes.
   void lend(StreamToken token, Blob bytes);
   void take_back(StreamToken token);
 

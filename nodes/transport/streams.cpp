@@ -22,6 +22,7 @@ class Streams::Thread {
     waiting_.push_back(std::move(what));
     if (waiting_.size() == 1) streams_->wake();
   }
+  net::ByteStreams& streams() { return *streams_; }
   std::uint16_t port() const { return port_; }
 
  private:
@@ -61,11 +62,11 @@ Streams::Thread* Streams::thread() {
 std::optional<std::uint16_t> Streams::lend(net::StreamToken token, Blob bytes) {
   Thread* const there = thread();
   if (there == nullptr) return std::nullopt;
-  there->post([token, bytes = std::move(bytes)](net::ByteStreams& streams) { streams.lend(token, bytes); });
+  there->streams().lend(token, std::move(bytes));
   return there->port();
 }
 void Streams::take_back(net::StreamToken token) {
-  if (thread_) thread_->post([token](net::ByteStreams& streams) { streams.take_back(token); });
+  if (thread_) thread_->streams().take_back(token);
 }
 void Streams::fetch(const net::Address& owner, net::StreamToken token, std::uint64_t size_bytes,
                     net::ByteStreams::Fetched fetched) {

@@ -136,6 +136,18 @@ TEST_CASE("who is on another host, and what lies on the heap, is served by a str
   REQUIRE(two.streamed());
 }
 
+TEST_CASE("who asks at once is given what was lent") {
+  Two two;
+  two.maps = false;
+  const message::Data made = two.data('a');
+  // The owner's thread is on its way back to sleep from the one before when the next is lent and asked for.
+  for (int round = 0; round < 200; ++round) {
+    REQUIRE_FALSE(two.send(made));
+    REQUIRE(two.streamed());
+  }
+  CHECK(two.resent.empty());
+}
+
 TEST_CASE("bytes that come before their Data wait for it") {
   Two two;
   two.maps = false;
