@@ -43,8 +43,13 @@ Lanes::Lanes(LanesOptions options, LaneEvents events)
   for (std::size_t i = 0; i < lanes_.size(); ++i) start_thread(all_lanes_[i]);
 }
 
-Lanes::~Lanes() {
-  stopping_.store(true);
+Lanes::~Lanes() { stop(); }
+
+void Lanes::stop() {
+  {
+    const std::lock_guard lock(listener_mutex_);  // None begins from here on.
+    stopping_.store(true);
+  }
   const auto deadline = LaneClock::now() + stop_grace;
   {
     const std::lock_guard lock(handed_out_mutex_);

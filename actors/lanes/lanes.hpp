@@ -74,11 +74,14 @@ struct LanesOptions {
 class Lanes {
  public:
   Lanes(LanesOptions options, LaneEvents events);
-  /// Lets running kernels see `cancelled`, waits two seconds for them to return, abandons those that do not.
   ~Lanes();
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
 
+  /// Lets running kernels see `cancelled`, waits two seconds for them to return, abandons those that do not.
+  /// Afterwards no LaneEvent is called any more by lanes, and what they are given is not run. Done by the
+  /// destructor, and before by whoever has what the events use.
+  void stop();
   /// A row became ready outside of the lanes.
   void make_ready(LaneShard& shard, RowIndex row, Priority band = Priority::normal);
   /// Runs a handed-out attempt; `done` gets its end, on a lane, and must not block. Not called when the lane

@@ -21,6 +21,7 @@ constexpr Duration sleep_max = std::chrono::seconds(2);
 
 void Lanes::ring_came() {
   const std::lock_guard lock(listener_mutex_);
+  if (stopping_.load()) return;
   if (!listener_.joinable()) {
     listener_ = std::thread([this] {
       pthread_setname_np(pthread_self(), "dag-listener");

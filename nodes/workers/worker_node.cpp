@@ -49,6 +49,7 @@ WorkerNode::~WorkerNode() {
   membership_.leave(system_);
   caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
   system_.await_all_actors_done();
+  lanes_.stop();  // They tell others by the transport, which tells them.
   transport_.reset();
   arena::end();
 }

@@ -157,6 +157,30 @@ TEST_CASE("a peer whose lanes are busy is told all the same") {
   }
 }
 
+TEST_CASE("lanes that are stopped tell of what ends meanwhile, and nothing afterwards") {
+  static std::atomic<bool> begun;
+  begun = let_go = false;
+  Graph graph("stopped");
+  auto slow = graph.task("slow", [] {
+    begun = true;
+    begun.notify_all();
+    let_go.wait(false);
+    return 1;
+  });
+  graph.task(
+      "next", [](int value) { return value + 1; }, slow);
+  test::TwoProcesses processes(graph, {0, 1}, {.rings = false, .links = true});
+  begun.wait(false);
+  std::jthread releases([] {
+    let_go = true;
+    let_go.notify_all();
+  });
+  processes.stop_lanes(0);
+  CHECK(processes.by_link() <= 1);
+  processes.stop_lanes(0);  // Nothing is left to stop.
+  if (processes.by_link() == 1) CHECK(processes.wait_for(1, 1));
+}
+
 TEST_CASE("what was told over a ring that is given up is told again") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const RandomJob job(seed, 1000);

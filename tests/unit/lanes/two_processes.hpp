@@ -131,6 +131,7 @@ class TwoProcesses {
     table[table.find({0, task})].output.clear();
   }
   ring::RingCarrier& carrier(std::uint32_t process) { return *sides_[process]->carrier; }
+  void stop_lanes(std::uint32_t process) { sides_[process]->lanes.stop(); }
   void give_up_ring(std::uint32_t process) { sides_[process]->lanes.remove_ring(life(1 - process)); }
 
  private:
