@@ -13,10 +13,8 @@ bool is_copied(const Blob& value) { return value.size_bytes() <= limits::ring_va
 }  // namespace
 
 bool Edges::can_write(const Peer& peer, const Blob& value) {
-  if (is_copied(value))
-    return sizeof(EdgeRecord) + value.size_bytes() <= peer.ring.carrier->write_bytes_max();
-  return sizeof(EdgeRecord) + sizeof(HandOverRecord) <= peer.ring.carrier->write_bytes_max() &&
-         arena::find(value).has_value();
+  return bytes_of(value) <= peer.ring.carrier->write_bytes_max() &&
+         (is_copied(value) || arena::find(value).has_value());
 }
 
 std::size_t Edges::bytes_of(const Blob& value) {

@@ -98,11 +98,7 @@ void World::read_ring(Life from, Life to, EdgeNews news) {
   }
   const auto found = process->homes.find(news.shard);
   // Now and then the gate is closed, or no lane is there to read.
-  if (found == process->homes.end() || rings_.chance(0.05)) {
-    ++seen["ring news for a home"];
-    return deliver(from, to, as_message(std::move(news), digest_at_once()));
-  }
-  if (!hear_edge(*process, *found->second, news)) {
+  if (found == process->homes.end() || rings_.chance(0.05) || !hear_edge(*process, *found->second, news)) {
     ++seen["ring news for a home"];
     deliver(from, to, as_message(std::move(news), digest_at_once()));
   }
