@@ -2,7 +2,6 @@
 
 #include "actors/exceptions.hpp"
 #include "libdag/keeper/admission.hpp"
-#include "libdag/stealing/victim.hpp"
 
 namespace dag {
 namespace {
@@ -92,9 +91,7 @@ caf::behavior HomeActor::make_behavior() {
         }
       },
       [this](const mail::Steal& steal) {
-        const std::uint32_t slots =
-            rows_to_give(steal.slots, static_cast<std::uint32_t>(lanes_.queued()), placer_->mean_run());
-        home_->lend(lanes_.take_rows(*shard_, slots), steal.thief, slots, ports_.now());
+        questions_.ask(steal.thief, steal.slots, ports_.now());
         act();
       },
       [this](const mail::Loads& loads) { on_loads(loads); },
@@ -134,6 +131,38 @@ void HomeActor::on_exit() {
 }
 
 void HomeActor::act() {
+  carry_out();
+  if (!questions_.empty()) answer_thieves();
+  std::optional<Instant> wake = home_->wake_at();
+  if (look_again_at_ && (!wake || *look_again_at_ < *wake)) wake = look_again_at_;
+  if (wake && (!wake_at_ || *wake < *wake_at_)) {
+    wake_at_ = wake;
+    const Duration wait = std::max(*wake - ports_.now(), Duration{0});
+    delayed_send(this, wait, mail::Tick{*wake});
+  }
+}
+
+void HomeActor::answer_thieves() {
+  look_again_at_.reset();
+  while (const auto question = questions_.next(ports_.now())) {
+    const Waiting waiting{static_cast<std::uint32_t>(lanes_.queued()),
+                          static_cast<std::uint32_t>(lanes_.count()), lanes_.idle(), placer_->mean_run()};
+    const Instant known_at = question->asked + runs_known_after;
+    if (!waiting.mean_run && ports_.now() < known_at) {
+      look_again_at_ = known_at;
+      return;
+    }
+    const std::uint32_t rows = rows_to_give(question->lanes, waiting, lending_round_trip);
+    const std::vector<RowIndex> taken = lanes_.take_rows(*shard_, rows);
+    if (taken.empty()) return;
+    questions_.close(question->thief);
+    look_at_lanes();
+    home_->lend(taken, question->thief, rows, ports_.now());
+    carry_out();
+  }
+}
+
+void HomeActor::carry_out() {
   mail::Outgoing outgoing;
   for (HomeEffect& effect : home_->take_effects()) {
     std::visit(
@@ -154,12 +183,6 @@ void HomeActor::act() {
         effect);
   }
   if (!outgoing.messages.empty()) send(node_, std::move(outgoing));
-  const std::optional<Instant> wake = home_->wake_at();
-  if (wake && (!wake_at_ || *wake < *wake_at_)) {
-    wake_at_ = wake;
-    const Duration wait = std::max(*wake - ports_.now(), Duration{0});
-    delayed_send(this, wait, mail::Tick{*wake});
-  }
 }
 
 }  // namespace dag

@@ -10,6 +10,7 @@
 #include "actors/attempts.hpp"
 #include "actors/ports.hpp"
 #include "libdag/home/finish_placer.hpp"
+#include "libdag/stealing/questions.hpp"
 
 namespace dag {
 
@@ -39,8 +40,10 @@ class HomeActor : public caf::event_based_actor {
   void look_at_reach();
   /// Tells the placer how things are here now.
   void look_at_lanes();
-  /// Carries out what the home decided, and sees that it is woken in time.
+  /// Carries out what the home decided, gives to thieves what is left, and sees that it is woken in time.
   void act();
+  void carry_out();
+  void answer_thieves();
 
   HomeSetup setup_;
   Lanes& lanes_;
@@ -51,6 +54,8 @@ class HomeActor : public caf::event_based_actor {
   std::shared_ptr<LaneShard> shard_;
   FinishPlacer* placer_ = nullptr;  ///< home_ owns it
   std::unique_ptr<Home> home_;
+  OpenQuestions questions_;
+  std::optional<Instant> look_again_at_;  ///< at the questions
   std::optional<Instant> wake_at_;
 };
 

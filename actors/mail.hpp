@@ -141,7 +141,7 @@ struct Steal {
   std::uint32_t slots = 0;
 };
 /// A lane, of which NodeActor wanted to know that, -> NodeActor: it has nothing to do.
-struct Idle {};
+struct Dry {};
 
 // ---- Of a keeper
 
@@ -206,7 +206,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::TimedOut)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Outgoing)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Incoming)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Tick)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Idle)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Dry)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Publish)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::TakeDigest)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Digested)

@@ -69,16 +69,8 @@ caf::behavior NodeActor::make_behavior() {
         arrived.handled();
       },
       [this](const mail::Loads& loads) {
-        victims_.clear();
-        for (const auto& [life, load] : *loads.of) {
-          const std::uint32_t ready = load.tasks_ready;
-          if (life == setup_.self || ready == 0) continue;
-          // What waits when the news of it are here waits at least as long as a question takes.
-          victims_.push_back(
-              {life, 0, ready, std::chrono::milliseconds(ready), std::chrono::microseconds(200)});
-        }
-        steal();
         loads_ = loads;
+        steal();
         for (const auto& [id, job] : jobs_) {
           for (const auto& [shard, home] : job.homes) send(home.second, loads);
         }
@@ -88,7 +80,7 @@ caf::behavior NodeActor::make_behavior() {
         wake_at_.reset();
         steal();
       },
-      [this](mail::Idle) { steal(); },
+      [this](mail::Dry) { steal(); },
       [this](const mail::LifeUp& up) {
         if (!up.job) setup_.lives.insert(up.life);
         for (const auto& [id, job] : jobs_) {
@@ -98,7 +90,6 @@ caf::behavior NodeActor::make_behavior() {
       [this](const mail::LifeDown& down) {
         setup_.lives.erase(down.life);
         thief_.on_member_down(down.life);
-        std::erase_if(victims_, [&](const VictimView& victim) { return victim.life == down.life; });
         for (const auto& [id, job] : jobs_) {
           if (job.cell && of_job(down.job, id, job)) send(job.cell, down);
         }
@@ -138,6 +129,7 @@ void NodeActor::open_job(const std::shared_ptr<const JobPlan>& plan) {
   job.plan = plan;
   RunnerOptions options;
   options.self = setup_.self;
+  options.lanes = static_cast<std::uint32_t>(lanes_.count());
   job.runner = spawn<RunnerActor, caf::monitored>(options, plan, lanes_, ports_, records_,
                                                   caf::actor_cast<caf::actor>(this));
 }
@@ -208,9 +200,9 @@ void NodeActor::hand_on(Life from, JobHere& job, JobMessage message) {
       if (job.cell) send(job.cell, mail::Incoming{from, std::move(message)});
       break;
     case Recipient::runner:
-      if (std::holds_alternative<message::Lend>(message) && thief_.open()) {
-        thief_.on_answer(from, thief_.open()->request, 1, ports_.now());
-        lanes_.tell_when_idle();  // There may be more, before gossip says so.
+      if (std::holds_alternative<message::Lend>(message) && from != setup_.self) {
+        thief_.on_work(from);
+        lanes_.tell_when_dry();  // There may be more.
       }
       send(job.runner, mail::Incoming{from, std::move(message)});
       break;
@@ -234,6 +226,7 @@ void NodeActor::on_job_state(Life from, JobHere& job, const message::JobState& s
   if (state.ended && !std::binary_search(state.lives.begin(), state.lives.end(), setup_.self)) {
     return close_job(state.job);  // The client has all it wanted.
   }
+  const bool is_new = job.state.version == 0;
   job.state = state;
   job.door.on_state(state);
   for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
@@ -252,6 +245,10 @@ void NodeActor::on_job_state(Life from, JobHere& job, const message::JobState& s
   send(job.runner, mail::Incoming{from, state});
   for (const auto& [shard, home] : job.homes) send(home.second, mail::Incoming{from, state});
   look_again(state.job);
+  if (is_new) {
+    thief_.on_new_job();
+    steal();
+  }
 }
 
 void NodeActor::open_home(JobHere& job, std::uint32_t shard, Epoch epoch,
@@ -297,24 +294,40 @@ void NodeActor::close_job(JobId id) {
 }
 
 void NodeActor::steal() {
-  if (victims_.empty()) return;
-  if (lanes_.idle() < lanes_.count()) return lanes_.tell_when_idle();
+  const auto shared = std::find_if(jobs_.begin(), jobs_.end(), [](const auto& job) {
+    return !job.second.state.ended && job.second.state.lives.size() > 1;
+  });
+  if (shared == jobs_.end()) return;
+  const std::uint32_t dry = lanes_.dry();
+  if (dry == 0) return lanes_.tell_when_dry();
   const Instant now = ports_.now();
-  for (const auto& [id, job] : jobs_) {
-    if (job.state.ended || job.state.lives.size() < 2) continue;
-    std::vector<VictimView> views;
-    for (const VictimView& victim : victims_) {
-      if (std::binary_search(job.state.lives.begin(), job.state.lives.end(), victim.life))
-        views.push_back(victim);
-    }
-    if (const auto ask = thief_.next(views, now)) {
-      ports_.send(ask->victim, message::StealRequest{id, static_cast<std::uint32_t>(lanes_.count())});
-    }
+  if (const auto victim = thief_.next(victims_of(shared->second), now)) {
+    ports_.send(*victim, message::StealRequest{shared->first, dry});
   }
-  const auto wake = thief_.wake_at(now);
+  const auto wake = thief_.wake_at();
   if (!wake || (wake_at_ && *wake_at_ <= *wake)) return;
   wake_at_ = wake;
   delayed_send(this, std::max(*wake - now, Duration{0}), mail::Tick{*wake});
+}
+
+/// Those that the job runs in, from behind this process on, so that not all ask the same one first.
+std::vector<VictimView> NodeActor::victims_of(const JobHere& job) const {
+  std::vector<VictimView> views;
+  for (const Life life : lives_that_run(job.state)) {
+    if (life == setup_.self) continue;
+    VictimView& view = views.emplace_back(VictimView{.life = life, .round_trip = lending_round_trip});
+    if (!loads_.of) continue;
+    const auto load = std::find_if(loads_.of->begin(), loads_.of->end(),
+                                   [&](const auto& known) { return known.first == life; });
+    if (load == loads_.of->end()) continue;
+    view.tasks_ready = load->second.tasks_ready;
+    // What waits when the news of it are here waits at least as long as a question takes.
+    view.wait = std::chrono::milliseconds(view.tasks_ready);
+  }
+  const auto behind = std::find_if(views.begin(), views.end(),
+                                   [&](const VictimView& view) { return setup_.self < view.life; });
+  std::rotate(views.begin(), behind, views.end());
+  return views;
 }
 
 void NodeActor::on_child_down(const caf::down_msg& down) {

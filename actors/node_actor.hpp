@@ -11,7 +11,7 @@
 #include "actors/lanes/lanes.hpp"
 #include "actors/mail.hpp"
 #include "libdag/home/door.hpp"
-#include "libdag/stealing/victim.hpp"
+#include "libdag/stealing/thief.hpp"
 
 namespace dag {
 
@@ -62,8 +62,9 @@ class NodeActor : public caf::event_based_actor {
   void on_job_state(Life from, JobHere& job, const message::JobState& state);
   void open_home(JobHere& job, std::uint32_t shard, Epoch epoch, std::optional<message::Assign> assign);
   void close_job(JobId job);
-  /// Asks another process for rows, when lanes here have nothing to do and it seems to have some.
+  /// Asks another process for rows, when a lane here has nothing to do.
   void steal();
+  std::vector<VictimView> victims_of(const JobHere& job) const;
   void on_child_down(const caf::down_msg& down);
 
   NodeSetup setup_;
@@ -76,7 +77,6 @@ class NodeActor : public caf::event_based_actor {
   std::size_t early_count_ = 0;
   std::set<JobId> forgotten_;
   ThiefMachine thief_;
-  std::vector<VictimView> victims_;
   mail::Loads loads_;  ///< the newest
   std::optional<Instant> wake_at_;
   std::uint32_t next_home_asked_ = 0;

@@ -51,8 +51,8 @@ struct LaneEvents {
   /// process is not read here any more: that process is to be told (Lanes::take_back there). Empty: none is
   /// read where it lies.
   std::function<std::function<void()>(Life owner, std::uint64_t number)> returned = {};
-  /// Lanes::tell_when_idle was called since the last time, and now a lane has nothing to do.
-  std::function<void()> idle = {};
+  /// Lanes::tell_when_dry was called since the last time, and now a lane has nothing to do.
+  std::function<void()> dry = {};
 };
 
 struct LanesOptions {
@@ -96,8 +96,8 @@ class Lanes {
   /// Ready rows that no lane has claimed, oldest first, for another process.
   std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count);
 
-  /// LaneEvents::idle is wanted, once, when a lane goes to sleep.
-  void tell_when_idle() { idle_wanted_.store(true, std::memory_order_relaxed); }
+  /// LaneEvents::dry is wanted, once, when a lane finds nothing to do.
+  void tell_when_dry() { dry_wanted_.store(true, std::memory_order_relaxed); }
 
   /// No row of this shard is to be run any more. It is destroyed when no lane can come upon it: a lane says
   /// which shard it is inside of before it takes a row (`notice` in deque.hpp) and looks at `retired` before
@@ -131,6 +131,8 @@ class Lanes {
   std::size_t queued() const;
   /// Lanes that sleep and were not called.
   std::uint32_t idle() const;
+  /// Those, and the ones that look for work.
+  std::uint32_t dry() const;
 
  private:
   struct Lane;
@@ -174,6 +176,7 @@ class Lanes {
   // parking.cpp: who sleeps and who is woken
   std::optional<Work> search(Lane& lane);
   std::optional<Work> look_everywhere(Lane& lane);
+  void say_dry();
   bool anything_queued() const;
   bool work_was_added();
   void found_after_search(const Lane& lane);
@@ -192,7 +195,7 @@ class Lanes {
   JobActors actors_;
   const TickClock clock_;
   // Limits of lane.hpp, in ticks.
-  std::atomic<bool> idle_wanted_{false};
+  std::atomic<bool> dry_wanted_{false};
   const std::int64_t wake_ticks_, pressing_ticks_, age_ticks_, edge_ticks_;
   Inbox inbox_;
   Edges edges_;

@@ -81,6 +81,7 @@ std::optional<Work> Lanes::search(Lane& lane) {
   bool called = true;
   while (!stopping_.load(std::memory_order_relaxed)) {
     std::optional<Work> work = look_everywhere(lane);
+    if (!work) say_dry();
     // Whom only the time has woken does not look on.
     const std::int64_t until = clock_.now() + (called ? clock_.ticks(options_.spin) : 0);
     while (!work && clock_.now() < until && !stopping_.load(std::memory_order_relaxed)) {
@@ -98,9 +99,6 @@ std::optional<Work> Lanes::search(Lane& lane) {
       } else {
         let_go(lane);  // Of what it read while it looked for work.
         lane.enters(nullptr);
-        if (idle_wanted_.load(std::memory_order_relaxed) && idle_wanted_.exchange(false) && events_.idle) {
-          events_.idle();
-        }
         called = bells_.workers.wait(timeout);
       }
       searching_.fetch_add(1, std::memory_order_seq_cst);
@@ -129,6 +127,18 @@ bool Lanes::work_was_added() {
   const std::uint32_t word = bells_.workers.look();
   if (Bell::sleepers(word) == 0) return Bell::calls(word) > 0;
   return Bell::calls(word) > 0 || searching_.load(std::memory_order_relaxed) > 0 || bells_.workers.ring() > 0;
+}
+
+/// Before it looks on: who asks others for work gains what that takes.
+void Lanes::say_dry() {
+  if (dry_wanted_.load(std::memory_order_relaxed) && dry_wanted_.exchange(false) && events_.dry) {
+    events_.dry();
+  }
+}
+
+std::uint32_t Lanes::dry() const {
+  const std::uint32_t looking = searching_.load(std::memory_order_relaxed);
+  return std::min(Bell::sleepers(bells_.workers.look()) + looking, static_cast<std::uint32_t>(count()));
 }
 
 std::uint32_t Lanes::idle() const {

@@ -340,11 +340,12 @@ void Home::Impl::on(Life from, const message::Return& back) {
   }
 }
 
-/// Gives rows to an idle process: those offered that are still ready, then held ones would be the home's own.
+/// Gives rows to an idle process: those offered that are still ready and gain time there.
 void Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots) {
   for (const RowIndex row : rows) {
     if (word(row).state != RowState::ready) continue;
-    const bool can_go = !over && slots > 0 && runs(thief) && thief != options.self && !is_call(row);
+    const bool can_go = !over && slots > 0 && runs(thief) && thief != options.self && !is_call(row) &&
+                        !placement->keeps(inputs_to_place(row), thief, options.self);
     if (!can_go) {
       effects.emplace_back(MakeReady{row, table.policy_of(table[row]).priority});
       continue;

@@ -7,9 +7,6 @@
 namespace dag {
 namespace {
 
-/// To lend a row, fetch nothing and hear of its end. Links take 100 us on one host; two actors on each side
-/// double it (the thief of actors/node_actor reckons with the same).
-constexpr Duration round_trip = std::chrono::microseconds(200);
 /// Bulk bytes through ZeroMQ ran at 1.2 to 1.6 GB/s (DESIGN.md section 7).
 constexpr double bandwidth_bytes_per_second = 1.2e9;
 /// What a task that waits somewhere is taken to need as long as none has ended here.
@@ -68,7 +65,7 @@ PlacedAttempt FinishPlacer::place_attempt(const AttemptToPlace& attempt, const s
     return PlacementCandidate{&there.load.devices, wait_at(there, each), run, bandwidth_bytes_per_second};
   };
   PlacementQuestion question{
-      needs_of(attempt.policy.needs), attempt.inputs, round_trip, candidate(*here), {}};
+      needs_of(attempt.policy.needs), attempt.inputs, lending_round_trip, candidate(*here), {}};
   const auto answer = [&](Known& at, const PlacementChoice& choice) {
     ++at.given;
     PlacedAttempt placed{at.load.life};
@@ -111,7 +108,17 @@ PlacedAttempt FinishPlacer::place_attempt(const AttemptToPlace& attempt, const s
 }
 
 bool FinishPlacer::wants_to_place(const std::string& name, const Policy& policy, bool inputs_here) const {
-  return !inputs_here || predicted(name, policy).value_or(Duration{0}) >= short_run_round_trips * round_trip;
+  return !inputs_here ||
+         predicted(name, policy).value_or(Duration{0}) >= short_run_round_trips * lending_round_trip;
+}
+
+bool FinishPlacer::keeps(const std::vector<PlacementInput>& inputs, Life thief, Life self) {
+  const std::uint64_t missing = missing_bytes(inputs, thief.process);
+  const Known* const here = known(self, asked_last_);
+  if (missing == 0 || here == nullptr) return false;
+  const Duration wait = wait_at(*here, mean_run().value_or(run_unknown));
+  return static_cast<double>(missing) / bandwidth_bytes_per_second >
+         std::chrono::duration<double>(wait).count();
 }
 
 void FinishPlacer::ran(const std::string& name, Duration ran) {

@@ -14,6 +14,10 @@
 
 namespace dag {
 
+/// To lend a row, fetch nothing and hear of its end. Links take 100 us on one host; two actors on each side
+/// double it.
+inline constexpr Duration lending_round_trip = std::chrono::microseconds(200);
+
 struct LaneQueue {
   std::uint32_t lanes_free = 0;
   std::uint32_t tasks_ready = 0;
@@ -44,6 +48,7 @@ class FinishPlacer final : public HomePlacement {
   PlacedAttempt place_attempt(const AttemptToPlace& attempt, const std::vector<Life>& lives,
                               Life self) override;
   bool wants_to_place(const std::string& name, const Policy& policy, bool inputs_here) const override;
+  bool keeps(const std::vector<PlacementInput>& inputs, Life thief, Life self) override;
   void ran(const std::string& name, Duration ran) override;
   /// Of tasks of all names; nothing before one has ended.
   std::optional<Duration> mean_run() const;

@@ -109,6 +109,10 @@ class HomePlacement {
                                       Life self) = 0;
   /// Whether to ask about a plain row, too, that the home made ready. Lanes never ask.
   virtual bool wants_to_place(const std::string&, const Policy&, bool /*inputs_here*/) const { return false; }
+  /// Whether a row that waits here would be longer under way to `thief`, with its inputs.
+  virtual bool keeps(const std::vector<PlacementInput>& /*inputs*/, Life /*thief*/, Life /*self*/) {
+    return false;
+  }
   /// A task of that name ran for so long, here or elsewhere.
   virtual void ran(const std::string&, Duration) {}
 };

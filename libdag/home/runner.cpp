@@ -22,7 +22,20 @@ bool Runner::alive(Life life) const {
   return std::binary_search(state_.lives.begin(), state_.lives.end(), life);
 }
 
-void Runner::send(Life to, JobMessage message) { effects_.emplace_back(SendMessage{to, std::move(message)}); }
+void Runner::send(Life to, JobMessage message) {
+  send_ends();
+  effects_.emplace_back(SendMessage{to, std::move(message)});
+}
+
+void Runner::send_ends() {
+  for (message::Ended& told : std::exchange(ends_, {})) {
+    const message::ShardHome& home = state_.homes[told.shard];
+    told.epoch = home.epoch;
+    if (home.home != options_.self && told.record.size_bytes > plan_->inline_bytes_max)
+      told.record.value = {};
+    effects_.emplace_back(SendMessage{home.home, std::move(told)});
+  }
+}
 
 void Runner::on_state(const message::JobState& state, Instant now) {
   if (state.version <= state_.version) return;
@@ -32,6 +45,7 @@ void Runner::on_state(const message::JobState& state, Instant now) {
       if (taken.started) effects_.emplace_back(StopAttempt{name.task, name.attempt});
     }
     attempts_.clear();
+    ends_.clear();
     // Clients that still wait for bytes wait in vain.
     for (const auto& [name, sought] : sought_) {
       for (const std::uint64_t ticket : sought.tickets) {
@@ -243,10 +257,12 @@ bool Runner::on_ended(dag::Ended ended, Instant now) {
     if (!stands_for_itself) kept.attempt = lend.attempt.stands_for;
     hold(std::move(kept), ended.output, stands_for_itself);
   }
-  const message::ShardHome& home = state_.homes[lend.shard];
-  told.epoch = home.epoch;
-  if (home.home == options_.self) record.value = ended.output;  // By reference: it is the same process.
-  send(home.home, std::move(told));
+  // By reference: it is the same process.
+  if (state_.homes[lend.shard].home == options_.self) record.value = ended.output;
+  if (ends_.empty()) ends_leave_at_ = now + options_.ends_wait_max;
+  ends_.push_back(std::move(told));
+  const bool more_to_do = attempts_.size() >= options_.lanes;
+  if (!more_to_do || lend.attempt.call != detail::CallKind::ordinary) send_ends();
   return true;
 }
 
@@ -395,6 +411,7 @@ void Runner::give_up(const OutputName& name, const Error& why, Instant) {
 }
 
 void Runner::on_time(Instant now) {
+  if (!ends_.empty() && ends_leave_at_ <= now) send_ends();
   std::vector<OutputName> names;
   for (auto& [name, sought] : sought_) {
     if (sought.ask_again_at > now) continue;
@@ -407,6 +424,7 @@ void Runner::on_time(Instant now) {
 
 std::optional<Instant> Runner::wake_at() const {
   std::optional<Instant> at;
+  if (!ends_.empty()) at = ends_leave_at_;
   for (const auto& [name, sought] : sought_) {
     if (!at || sought.ask_again_at < *at) at = sought.ask_again_at;
   }

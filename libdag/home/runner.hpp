@@ -36,6 +36,11 @@ struct RunnerOptions {
   /// A question that is not answered is asked again after this time.
   Duration ask_again = std::chrono::milliseconds(500);
   std::size_t digest_at_once_bytes_max = dag::digest_at_once_bytes_max;
+  /// Ends of attempts that leave as many behind as there are lanes go together with those that follow them:
+  /// each message to another process wakes six threads, and here is work to do meanwhile. Calls of job actors
+  /// do not wait, since the next call does.
+  std::uint32_t lanes = 1;
+  Duration ends_wait_max = std::chrono::microseconds(500);
 };
 
 /// The bytes of an output that bring() asked for, or why they cannot be had.
@@ -122,6 +127,7 @@ class Runner {
   void let_go(const OutputName& name);
   void report(std::uint32_t shard);
   void send(Life to, JobMessage message);
+  void send_ends();
   bool alive(Life life) const;
   /// `what` makes what is recorded; it is not called when nobody listens.
   template <class What>
@@ -141,6 +147,8 @@ class Runner {
   std::map<std::uint32_t, std::map<Epoch, std::set<OutputName>>> accepted_;
   std::map<std::uint32_t, AttemptId> generations_;  ///< of the actors whose objects are here
   std::uint64_t bytes_held_ = 0;
+  std::vector<message::Ended> ends_;  ///< that have not left, oldest first
+  Instant ends_leave_at_;
   std::vector<RunnerEffect> effects_;
 };
 

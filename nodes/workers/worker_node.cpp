@@ -73,7 +73,7 @@ LaneEvents WorkerNode::lane_events() {
   events.returned = [this](Life owner, std::uint64_t number) {
     return transport_->hands_back(owner, number);
   };
-  events.idle = [this] { caf::anon_send(node_, mail::Idle{}); };
+  events.dry = [this] { caf::anon_send(node_, mail::Dry{}); };
   events.edge_news = [this](std::optional<Life> from, message::PredecessorEnded&& news) {
     caf::anon_send(node_, mail::Arrived{from.value_or(seat_.self), {std::move(news)}, [] {}});
   };

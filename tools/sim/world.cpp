@@ -80,6 +80,7 @@ void World::start_process(std::uint32_t index, std::uint32_t incarnation) {
   process.life = {ProcessId{index}, Incarnation{incarnation}};
   process.up = true;
   RunnerOptions options{process.life, options_.planted};
+  options.lanes = options_.lanes;
   if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
   process.runner = std::make_unique<Runner>(options, plan_, sink());
   process.door = std::make_unique<Door>(process.life);

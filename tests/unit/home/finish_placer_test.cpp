@@ -157,6 +157,19 @@ TEST_CASE("a task goes where its needs are met") {
   CHECK(asked.place().at == life(1));
 }
 
+TEST_CASE("what would be longer under way to a thief than it waits here is kept") {
+  FinishPlacer placer{7};
+  const std::vector<PlacementInput> large = {{64 * mebibyte, {ProcessId{1}}}}, none;
+  const std::vector<PlacementInput> there = {{64 * mebibyte, {ProcessId{1}, ProcessId{2}}}};
+  placer.on_loads({load(life(1), 4), load(life(2))});
+  placer.ran("mul", 1ms);
+  CHECK(placer.keeps(large, life(2), life(1)));
+  CHECK_FALSE(placer.keeps(none, life(2), life(1)));
+  CHECK_FALSE(placer.keeps(there, life(2), life(1)));
+  placer.on_loads({load(life(1), 4000), load(life(2))});
+  CHECK_FALSE(placer.keeps(large, life(2), life(1)));
+}
+
 TEST_CASE("never a life that does not run the job") {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     Random random(seed);

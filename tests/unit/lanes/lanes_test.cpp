@@ -206,12 +206,12 @@ TEST_CASE("a shard that is retired while its rows run and wait is destroyed when
 TEST_CASE("who wants to know is told once when a lane has nothing to do") {
   std::atomic<int> told = 0;
   dag::LaneEvents events;
-  events.idle = [&] { ++told; };
+  events.dry = [&] { ++told; };
   dag::Lanes lanes({.cores = {-1, -1}}, std::move(events));
   dag::Graph graph("some");
   for (int i = 0; i < 10; ++i) graph.task("one", [] { return 1; });
   CountingHome home(graph, lanes);
-  lanes.tell_when_idle();
+  lanes.tell_when_dry();
   home.open_all();
   home.wait_for(10);
   while (told == 0) std::this_thread::yield();

@@ -1,0 +1,46 @@
+#include "libdag/stealing/questions.hpp"
+
+#include <algorithm>
+
+#include "libdag/stealing/thief.hpp"
+
+namespace dag {
+
+void OpenQuestions::ask(Life thief, std::uint32_t lanes, Instant now) {
+  close(thief);
+  if (lanes == 0) return;
+  if (open_.size() == thieves_max) open_.pop_front();
+  open_.push_back({thief, lanes, now});
+}
+
+std::optional<OpenQuestions::Question> OpenQuestions::next(Instant now) {
+  while (!open_.empty() && open_.front().asked + question_open_for <= now) open_.pop_front();
+  if (open_.empty()) return std::nullopt;
+  return open_.front();
+}
+
+void OpenQuestions::close(Life thief) {
+  std::erase_if(open_, [&](const Question& question) { return question.thief == thief; });
+}
+
+std::uint32_t rows_to_give(std::uint32_t lanes, const Waiting& here, Duration round_trip) {
+  // Some tens of round trips on one host. A Lend and an Ended for each row are worth a batch, not a flood.
+  constexpr Duration run_ahead = std::chrono::milliseconds(10);
+  constexpr Duration::rep rows_max = 128;
+  // Of the two processes together it was 100 us (`dag-bench steal`, tasks of 100 us).
+  constexpr Duration lending_cost = std::chrono::microseconds(50);
+  if (here.rows <= here.lanes_free) return 0;
+  const std::uint64_t spare = here.rows - here.lanes_free;
+  Duration::rep each_lane = 1;
+  if (here.mean_run) {
+    const Duration run = *here.mean_run;
+    if (run < lending_cost) return 0;
+    const auto gone_meanwhile = static_cast<std::uint64_t>(round_trip * std::max(here.lanes, 1u) / run);
+    if (spare <= gone_meanwhile) return 0;
+    each_lane = std::clamp(run_ahead / run, Duration::rep{1}, rows_max);
+  }
+  const std::uint64_t wanted = std::uint64_t{lanes} * static_cast<std::uint64_t>(each_lane);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, (spare + 1) / 2));
+}
+
+}  // namespace dag

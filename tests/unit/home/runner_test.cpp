@@ -1,0 +1,111 @@
+// When a runner tells the ends of what it was lent: together, as long as there is more to do meanwhile.
+#include "libdag/home/runner.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/unit/home/scripted.hpp"
+
+using namespace dag;
+using namespace dag::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+const Life self{ProcessId{1}, {1}}, home{ProcessId{0}, {1}};
+constexpr Instant start{10s};
+
+/// A runner of so many lanes in process 1; the home of all is in process 0, and played by the test.
+struct Lent {
+  explicit Lent(std::uint32_t lanes) : runner(options(lanes), plan(), records) {
+    message::JobState state;
+    state.job = JobId{7};
+    state.version = 1;
+    state.lives = {home, self};
+    state.homes = {{home, {1, 1}}};
+    state.cell = home;
+    runner.on_state(state, start);
+    look();
+  }
+  static RunnerOptions options(std::uint32_t lanes) {
+    RunnerOptions options{self};
+    options.lanes = lanes;
+    return options;
+  }
+  static std::shared_ptr<const JobPlan> plan() {
+    auto made = std::make_shared<JobPlan>();
+    made->job = JobId{7};
+    made->shard_of = {0, 0, 0, 0};
+    return made;
+  }
+  void lend(std::uint32_t task, detail::CallKind call = detail::CallKind::ordinary) {
+    message::Lend lend;
+    lend.job = JobId{7};
+    lend.epoch = {1, 1};
+    lend.attempt.job = JobId{7};
+    lend.attempt.task = {0, task};
+    lend.attempt.id = {{1, 1}, 1};
+    lend.attempt.call = call;
+    if (call != detail::CallKind::ordinary) lend.attempt.actor = 0;
+    runner.on_message(home, lend, start);
+    look();
+  }
+  void end(std::uint32_t task, Instant now) {
+    Ended ended;
+    ended.task = {0, task};
+    ended.id = {{1, 1}, 1};
+    REQUIRE(runner.on_ended(ended, now));
+    look();
+  }
+  void look() {
+    for (const RunnerEffect& effect : runner.take_effects()) {
+      const auto* sent = std::get_if<SendMessage>(&effect);
+      if (sent == nullptr) continue;
+      if (const auto* ending = std::get_if<message::Ended>(&sent->message))
+        told.push_back(ending->record.task.index);
+    }
+  }
+
+  NullRecordSink records;
+  Runner runner;
+  std::vector<std::uint32_t> told;  ///< the tasks whose ends the home heard of
+};
+
+}  // namespace
+
+TEST_CASE("ends of lent rows go together while each lane has another") {
+  Lent lent(2);
+  for (std::uint32_t task = 0; task < 4; ++task) lent.lend(task);
+  lent.end(0, start);
+  CHECK(lent.told.empty());
+  CHECK(lent.runner.wake_at() == start + 500us);
+  SECTION("until a lane has none") {
+    lent.end(2, start + 100us);
+    CHECK(lent.told.empty());
+    lent.end(1, start + 200us);
+    CHECK(lent.told == std::vector<std::uint32_t>{0, 2, 1});
+    CHECK_FALSE(lent.runner.wake_at());
+  }
+  SECTION("until the first has waited long enough") {
+    lent.end(1, start + 300us);
+    lent.runner.on_time(start + 499us);
+    lent.look();
+    CHECK(lent.told.empty());
+    lent.runner.on_time(start + 500us);
+    lent.look();
+    CHECK(lent.told == std::vector<std::uint32_t>{0, 1});
+  }
+  SECTION("until something else is said, which does not overtake them") {
+    lent.runner.on_message(home, message::Fetch{JobId{7}, {{0, 9}, {{1, 1}, 1}}}, start);
+    lent.look();
+    CHECK(lent.told == std::vector<std::uint32_t>{0});
+  }
+}
+
+TEST_CASE("the end of a job actor's call does not wait: its next call does") {
+  Lent lent(1);
+  lent.lend(0, detail::CallKind::create);
+  lent.lend(1);
+  lent.lend(2);
+  lent.end(0, start);
+  CHECK(lent.told == std::vector<std::uint32_t>{0});
+}
