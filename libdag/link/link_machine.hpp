@@ -115,8 +115,11 @@ class LinkMachine {
     if (receiving_.credit_is_worth_a_frame()) send_bare(0, effects);
   }
 
-  /// The carrier has connected again: what was in flight may be lost, so ask at once.
+  /// The carrier has connected again: what was in flight may be lost, so ask at once. What we have said may
+  /// be, too, and the peer waits for it: the two ways of a link connect one after the other.
   void on_carrier_restored(Instant now, Effects& effects) {
+    answer_ = std::max(answer_, answered_);
+    ack_now_ = ack_now_ || receiving_.has_taken_any();
     if (waiting()) send_probe(effects);
     pump(Flush::due_only, now, effects);
     settle(now, effects);
@@ -242,6 +245,7 @@ class LinkMachine {
     header.charge_bytes = batch ? batch->charge_bytes : 0;
     header.probe = probe;
     header.answer = std::exchange(answer_, 0);
+    answered_ = std::max(answered_, header.answer);
     receiving_.announce(header);
     ack_due_.reset();
     ack_now_ = false;
@@ -289,6 +293,7 @@ class LinkMachine {
   Instant last_batch_sent_;
   /// The peer's probe that still wants its answer.
   std::uint64_t answer_ = 0;
+  std::uint64_t answered_ = 0;  ///< the last that had one
   std::optional<Instant> ack_due_;
   bool ack_now_ = false;
   std::uint64_t frames_unacknowledged_ = 0;

@@ -27,6 +27,8 @@ class ReceiveWindow {
         window_bytes_(options.window_bytes),
         announced_operations_(options.window_operations),
         announced_bytes_(options.window_bytes) {}
+  /// A frame has been delivered, ever.
+  bool has_taken_any() const { return next_ > 1; }
 
   /// Appends what became deliverable, in order.
   Arrival on_frame(std::uint64_t seq, std::vector<Operation>&& operations, std::uint64_t charge_bytes,

@@ -226,7 +226,9 @@ void Driver::on_welcome(const std::string& address, Peer& peer, const link::Welc
   }
   if (Partner* partner = partner_of(welcome.from)) {
     PartnerNews news;
+    // What it was sent before it was welcome, on either channel, went nowhere.
     partner->on_connected(Channel::control, steady_now(), news);
+    partner->on_connected(Channel::bulk, steady_now(), news);
     carry_out(*partner, std::move(news));
   }
 }

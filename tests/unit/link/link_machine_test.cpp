@@ -203,6 +203,37 @@ TEST_CASE("after a reconnect the link asks at once what was lost") {
   CHECK(only<Sent>(effects).at(0).header.probe > 0);
 }
 
+TEST_CASE("after a reconnect the link says again what the peer waits for") {
+  Machine a(ends_a, {}), b(ends_b, {});
+  Machine::Effects effects;
+  REQUIRE(put(a, 41, at(0), effects) == Offer::taken);
+  a.on_tick(at(0), effects);
+  const auto frame = only<Sent>(effects).at(0);
+  effects.clear();
+  a.on_carrier_restored(at(100), effects);
+  const auto probe = only<Sent>(effects).at(0);
+  SECTION("an answer: frames are lost when our way connects, the answer when the peer's does") {
+    REQUIRE(only<Sent>(pass(b, probe, at(200))).at(0).header.answer == probe.header.probe);
+    effects.clear();
+    b.on_carrier_restored(at(300), effects);
+    const auto answer = only<Sent>(effects);
+    REQUIRE(answer.size() == 1);
+    CHECK(answer[0].header.answer == probe.header.probe);
+    CHECK(only<Sent>(pass(a, answer[0], at(400))).at(0).header.seq == 1);
+  }
+  SECTION("an acknowledgement") {
+    pass(b, frame, at(200));
+    effects.clear();
+    b.on_tick(at(1200), effects);
+    REQUIRE(only<Sent>(effects).size() == 1);
+    effects.clear();
+    b.on_carrier_restored(at(1300), effects);
+    REQUIRE(only<Sent>(effects).size() == 1);
+    pass(a, only<Sent>(effects)[0], at(1400));
+    CHECK(a.quiet());
+  }
+}
+
 TEST_CASE("frames of other lives change nothing") {
   Machine b(ends_b, {});
   FrameHeader header;
