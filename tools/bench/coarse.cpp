@@ -7,7 +7,11 @@ namespace dag::bench {
 
 Section coarse(Settings& settings) {
   std::vector<Participant> runners;
-  for (const std::string_view runner : settings.runners({libdag, "mpi"})) {
+  for (const std::string_view runner : settings.runners({libdag, floor_runner, "mpi"})) {
+    if (runner == floor_runner) {
+      runners.push_back({runner, {}, {{"loops", "2"}}});
+      continue;
+    }
     runners.push_back(runner == libdag ? libdag_in_two() : mpi_in_two());
     if (runner == libdag) runners.push_back(libdag_without_rings());
   }
@@ -19,7 +23,8 @@ Section coarse(Settings& settings) {
   Section section{
       "coarse",
       "Tasks of 300 µs, two processes with one lane each, 16 columns each, radix 5. Ideal is what the "
-      "same iterations take two undisturbed cores."};
+      "same iterations take two undisturbed cores; the floor is two threads that run them in a loop, on the "
+      "cores as they are."};
   Row seconds = settings.measure(sweep.workload, "% of ideal", runners,
                                  ask_pattern(sweep, std::to_string(iterations), 1),
                                  {"total@" + std::to_string(iterations), 1});

@@ -89,13 +89,18 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     if (settings.quick && repeat->empty()) settings.repetitions = 1;
-    for (const Command* command : wanted) report.sections.push_back(command->run(settings));
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
-  } catch (const std::exception& error) {
-    std::cerr << "dag-bench: " << error.what() << '\n';
-    return 1;
   }
+  for (const Command* command : wanted) {
+    try {
+      report.sections.push_back(command->run(settings));
+    } catch (const std::exception& error) {
+      std::cerr << "dag-bench: " << command->name << ": " << error.what() << std::endl;
+      report.failed.push_back({command->name, error.what()});
+    }
+  }
+  if (report.sections.empty()) return 1;
   report.threads = settings.threads;
   report.repetitions = settings.repetitions;
   report.quick = settings.quick;
@@ -105,4 +110,5 @@ int main(int argc, char** argv) {
   } else {
     print(std::cout, report);
   }
+  return report.failed.empty() ? 0 : 1;
 }

@@ -138,10 +138,11 @@ void Section::judge_ratio(std::string goal, const Row& row, std::string_view oth
 }
 
 json to_json(const Report& report) {
-  json skipped = json::array(), sections = json::array();
+  json skipped = json::array(), sections = json::array(), failed = json::array();
   for (const Skipped& one : report.skipped)
     skipped.push_back({{"runner", one.runner}, {"package", one.package}});
   for (const Section& section : report.sections) sections.push_back(to_json(section));
+  for (const Failed& one : report.failed) failed.push_back({{"command", one.command}, {"why", one.why}});
   const Machine& machine = report.machine;
   return {{"machine",
            {{"cpu", machine.cpu},
@@ -156,7 +157,8 @@ json to_json(const Report& report) {
           {"repetitions", report.repetitions},
           {"quick", report.quick},
           {"skipped", std::move(skipped)},
-          {"sections", std::move(sections)}};
+          {"sections", std::move(sections)},
+          {"failed", std::move(failed)}};
 }
 
 void print(std::ostream& out, const Report& report) {
@@ -175,6 +177,7 @@ void print(std::ostream& out, const Report& report) {
     out << one.runner << " skipped: not built; install " << one.package
         << " (tools/bench/install_peers) and build again\n";
   }
+  for (const Failed& one : report.failed) out << one.command << " failed: " << one.why << "\n";
   std::vector<std::vector<std::string>> goals = {{"goal", "workload", "wanted", "result", ""}};
   for (const Section& section : report.sections) {
     print(out, section);

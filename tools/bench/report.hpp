@@ -78,6 +78,12 @@ struct Skipped {
   std::string package;
 };
 
+/// A command that came to no figures; those of the others stand.
+struct Failed {
+  std::string command;
+  std::string why;
+};
+
 struct Report {
   Machine machine;
   int threads = 0;
@@ -85,6 +91,7 @@ struct Report {
   bool quick = false;
   std::vector<Skipped> skipped = {};
   std::vector<Section> sections = {};
+  std::vector<Failed> failed = {};
 };
 
 nlohmann::json to_json(const Report& report);

@@ -1,6 +1,7 @@
 // The floor: what any runtime must do at least. One thread, a counter of missing predecessors per task, a
 // stack of ready ones; no types, no outputs, no failure, nobody who looks.
 
+#include <thread>
 #include <vector>
 
 #include "tools/bench/peers/floor.hpp"
@@ -97,6 +98,24 @@ Figures memory(const Request& request) {
   return figures;
 }
 
+/// What the tasks of a pattern compute and nothing else: `--loops` threads with an equal share each.
+Figures loops(const Request& request) {
+  const std::uint64_t tasks = table_of(request).size(), threads = request.number("loops", 1);
+  return sweep(request, [&](std::uint64_t iterations) {
+    const Stopwatch whole;
+    std::vector<std::thread> running;
+    for (std::uint64_t thread = 0; thread < threads; ++thread) {
+      running.emplace_back([&, thread] {
+        for (std::uint64_t task = thread; task < tasks; task += threads) compute(iterations);
+      });
+    }
+    for (std::thread& one : running) one.join();
+    Figures figures;
+    figures.numbers["total"] = whole.seconds();
+    return figures;
+  });
+}
+
 /// How fast one undisturbed thread computes: the best of many short runs.
 Figures rate_of_one() {
   constexpr std::uint64_t iterations = 20'000;
@@ -119,6 +138,7 @@ Figures measure(const Request& request) {
   if (request.workload == "memory") return memory(request);
   if (request.workload == "latency") return floor_latency(request);
   if (request.workload == "rate") return rate_of_one();
+  if (request.workload == "patterns") return loops(request);
   if (request.workload == "blob") return floor_blob(request);
   throw UnknownWorkload(request);
 }
