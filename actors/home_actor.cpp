@@ -146,7 +146,7 @@ void HomeActor::answer_thieves() {
   look_again_at_.reset();
   while (const auto question = questions_.next(ports_.now())) {
     const Waiting waiting{static_cast<std::uint32_t>(lanes_.queued()),
-                          static_cast<std::uint32_t>(lanes_.count()), lanes_.idle(), placer_->mean_run()};
+                          static_cast<std::uint32_t>(lanes_.count()), lanes_.dry(), placer_->mean_run()};
     const Instant known_at = question->asked + runs_known_after;
     if (!waiting.mean_run && ports_.now() < known_at) {
       look_again_at_ = known_at;

@@ -131,7 +131,7 @@ class Lanes {
   std::size_t queued() const;
   /// Lanes that sleep and were not called.
   std::uint32_t idle() const;
-  /// Those, and the ones that look for work.
+  /// Those, and the ones that look for work or were called to.
   std::uint32_t dry() const;
 
  private:

@@ -137,8 +137,9 @@ void Lanes::say_dry() {
 }
 
 std::uint32_t Lanes::dry() const {
-  const std::uint32_t looking = searching_.load(std::memory_order_relaxed);
-  return std::min(Bell::sleepers(bells_.workers.look()) + looking, static_cast<std::uint32_t>(count()));
+  const std::uint32_t word = bells_.workers.look();
+  const std::uint32_t looking = searching_.load(std::memory_order_relaxed) + Bell::calls(word);
+  return std::min(Bell::sleepers(word) + looking, static_cast<std::uint32_t>(count()));
 }
 
 std::uint32_t Lanes::idle() const {

@@ -29,13 +29,16 @@ std::uint32_t rows_to_give(std::uint32_t lanes, const Waiting& here, Duration ro
   constexpr Duration::rep rows_max = 128;
   // Of the two processes together it was 100 us (`dag-bench steal`, tasks of 100 us).
   constexpr Duration lending_cost = std::chrono::microseconds(50);
+  // What a row leaves is mostly needed where it would have run: there and back, and a margin.
+  constexpr int worth_round_trips = 4;
   if (here.rows <= here.lanes_free) return 0;
   const std::uint64_t spare = here.rows - here.lanes_free;
   Duration::rep each_lane = 1;
   if (here.mean_run) {
     const Duration run = *here.mean_run;
     if (run < lending_cost) return 0;
-    const auto gone_meanwhile = static_cast<std::uint64_t>(round_trip * std::max(here.lanes, 1u) / run);
+    const Duration under_way = worth_round_trips * round_trip;
+    const auto gone_meanwhile = static_cast<std::uint64_t>(under_way * std::max(here.lanes, 1u) / run);
     if (spare <= gone_meanwhile) return 0;
     each_lane = std::clamp(run_ahead / run, Duration::rep{1}, rows_max);
   }

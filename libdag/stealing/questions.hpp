@@ -47,7 +47,7 @@ inline constexpr Duration runs_known_after = std::chrono::milliseconds(1);
 struct Waiting {
   std::uint32_t rows = 0;
   std::uint32_t lanes = 1;
-  std::uint32_t lanes_free = 0;
+  std::uint32_t lanes_free = 0;  ///< or looking for work: they are about to take as many
   /// Of one row; empty as long as none has ended here.
   std::optional<Duration> mean_run = std::nullopt;
 };

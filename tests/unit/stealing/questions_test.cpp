@@ -63,19 +63,22 @@ TEST_CASE("a thief gets for each lane what runs for a while, and never more than
   CHECK(given(4, 1000, std::chrono::hours(1)) == 4);
   CHECK(given(1, 1000, std::nullopt) == 1);
   CHECK(given(2, 21, 100us) == 11);
+  CHECK(given(1, 1, 1s) == 1);
   CHECK(given(2, 1, 1s) == 1);
   CHECK(given(2, 0, 100us) == 0);
 }
 
 TEST_CASE("what our own lanes are through with before the thief could begin stays") {
-  CHECK(given(1, 2, 100us) == 0);
-  CHECK(given(1, 3, 100us) == 2);
+  CHECK(given(1, 8, 100us) == 0);
+  CHECK(given(1, 9, 100us) == 5);
+  CHECK(given(1, 1, 800us) == 0);
+  CHECK(given(1, 1, 801us) == 1);
   SECTION("and what is over sooner than it is lent") {
     CHECK(given(1, 1000, 49us) == 0);
     CHECK(given(1, 1000, Duration{0}) == 0);
   }
-  CHECK(rows_to_give(1, {.rows = 31, .lanes = 16, .mean_run = 100us}, 200us) == 0);
-  CHECK(rows_to_give(1, {.rows = 33, .lanes = 16, .mean_run = 100us}, 200us) == 17);
+  CHECK(rows_to_give(1, {.rows = 128, .lanes = 16, .mean_run = 100us}, 200us) == 0);
+  CHECK(rows_to_give(1, {.rows = 129, .lanes = 16, .mean_run = 100us}, 200us) == 65);
   SECTION("and what a lane is about to take") {
     CHECK(rows_to_give(4, {.rows = 3, .lanes = 4, .lanes_free = 3, .mean_run = 1s}, 200us) == 0);
     CHECK(rows_to_give(4, {.rows = 4, .lanes = 4, .lanes_free = 3, .mean_run = 1s}, 200us) == 1);
