@@ -20,6 +20,7 @@
 #include <span>
 #include <utility>
 
+#include "libdag/base/owned_file.hpp"
 #include "libdag/net/waker.hpp"
 
 namespace dag::net {
@@ -33,25 +34,6 @@ using SizeBytes = std::array<std::byte, sizeof(std::uint64_t)>;
 /// Per connection and turn, so that one does not keep the others waiting.
 constexpr std::size_t bytes_per_turn = 8 << 20;
 constexpr int listen_backlog = 64;
-
-/// A descriptor that is closed with it.
-class File {
- public:
-  explicit File(int file = -1) : file_(file) {}
-  File(File&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-  File& operator=(File&& other) noexcept {
-    std::swap(file_, other.file_);
-    return *this;
-  }
-  ~File() {
-    if (file_ >= 0) close(file_);
-  }
-  int get() const { return file_; }
-  explicit operator bool() const { return file_ >= 0; }
-
- private:
-  int file_;
-};
 
 enum class Moved { some, would_block, broken };
 
@@ -81,9 +63,9 @@ Moved send(int file, std::span<const std::byte>& from, std::size_t& allowance) {
 
 /// A connection that somebody made to us.
 struct Caller {
-  explicit Caller(File connected) : file(std::move(connected)) {}
+  explicit Caller(OwnedFile connected) : file(std::move(connected)) {}
 
-  File file;
+  OwnedFile file;
   TokenBytes token{};
   std::span<std::byte> token_left = token;
   /// What it gets; of the first one some may have gone.
@@ -110,7 +92,7 @@ struct Fetch {
 
 /// The connection that we made to one lender.
 struct Lender {
-  File file;
+  OwnedFile file;
   bool connected = false;
   std::deque<Fetch> to_ask, asked;
   TokenBytes token{};  ///< of the first of to_ask
@@ -176,12 +158,12 @@ class ByteStreams::Sockets {
     const AddressList list(wanted, true);
     std::string why = list.why;
     for (const addrinfo* one = list.first; one != nullptr; one = one->ai_next) {
-      File file(socket(one->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+      OwnedFile file(socket(one->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
       const int on = 1;  // Connections of who listened here before may linger.
-      setsockopt(file.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-      if (file && bind(file.get(), one->ai_addr, one->ai_addrlen) == 0 &&
-          ::listen(file.get(), listen_backlog) == 0) {
-        address_ = {wanted.host, port_of(file.get())};
+      setsockopt(file.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+      if (file && bind(file.number(), one->ai_addr, one->ai_addrlen) == 0 &&
+          ::listen(file.number(), listen_backlog) == 0) {
+        address_ = {wanted.host, port_of(file.number())};
         listening_ = std::move(file);
         return Done{};
       }
@@ -220,14 +202,14 @@ class ByteStreams::Sockets {
   void poll(Duration timeout) {
     items_.clear();
     items_.push_back({waker_.file(), POLLIN, 0});
-    items_.push_back({listening_.get(), static_cast<short>(accepts_ ? POLLIN : 0), 0});
+    items_.push_back({listening_.number(), static_cast<short>(accepts_ ? POLLIN : 0), 0});
     for (const auto& caller : callers_) {
       const int wanted = (caller.wants_more() ? POLLIN : 0) | (caller.answers.empty() ? 0 : POLLOUT);
-      items_.push_back({caller.file.get(), static_cast<short>(wanted), 0});
+      items_.push_back({caller.file.number(), static_cast<short>(wanted), 0});
     }
     for (const auto& [address, lender] : lenders_) {
       const bool writes = !lender.connected || !lender.to_ask.empty();
-      items_.push_back({lender.file.get(), static_cast<short>(POLLIN | (writes ? POLLOUT : 0)), 0});
+      items_.push_back({lender.file.number(), static_cast<short>(POLLIN | (writes ? POLLOUT : 0)), 0});
     }
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
     const int limit = static_cast<int>(std::clamp<std::int64_t>(wait, 0, accepts_ ? 3'600'000 : 100));
@@ -254,14 +236,14 @@ class ByteStreams::Sockets {
  private:
   void accept_callers() {
     for (;;) {
-      File file(accept4(listening_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      OwnedFile file(accept4(listening_.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!file) {
         // Whoever waits would wake the next poll at once, and no descriptor would be free.
         accepts_ = errno != EMFILE && errno != ENFILE;
         return;
       }
       if (callers_.size() >= callers_max) continue;
-      send_at_once(file.get());
+      send_at_once(file.number());
       callers_.emplace_back(std::move(file));
     }
   }
@@ -277,7 +259,7 @@ class ByteStreams::Sockets {
   bool serve(Caller& caller) {
     std::size_t allowance = bytes_per_turn;
     while (caller.wants_more()) {
-      const Moved moved = receive(caller.file.get(), caller.token_left, allowance);
+      const Moved moved = receive(caller.file.number(), caller.token_left, allowance);
       if (moved == Moved::broken) return false;
       if (!caller.token_left.empty()) break;
       StreamToken token;
@@ -291,7 +273,7 @@ class ByteStreams::Sockets {
     }
     while (!caller.answers.empty()) {
       for (auto* part : {&caller.size_left, &caller.bytes_left}) {
-        const Moved moved = send(caller.file.get(), *part, allowance);
+        const Moved moved = send(caller.file.number(), *part, allowance);
         if (moved == Moved::broken) return false;
         if (!part->empty()) return true;
       }
@@ -305,10 +287,10 @@ class ByteStreams::Sockets {
   bool connect(const Address& owner, Lender& lender) {
     const AddressList list(owner, false);
     for (const addrinfo* one = list.first; one != nullptr; one = one->ai_next) {
-      lender.file = File(socket(one->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+      lender.file = OwnedFile(socket(one->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
       if (!lender.file) continue;
-      send_at_once(lender.file.get());
-      if (::connect(lender.file.get(), one->ai_addr, one->ai_addrlen) == 0 || errno == EINPROGRESS)
+      send_at_once(lender.file.number());
+      if (::connect(lender.file.number(), one->ai_addr, one->ai_addrlen) == 0 || errno == EINPROGRESS)
         return true;
     }
     return false;
@@ -316,7 +298,7 @@ class ByteStreams::Sockets {
 
   /// False: nothing more comes from there.
   bool take_from(Lender& lender) {
-    const int file = lender.file.get();
+    const int file = lender.file.number();
     if (!lender.connected) {
       int failed = 0;
       socklen_t size = sizeof failed;
@@ -368,7 +350,7 @@ class ByteStreams::Sockets {
 
   Address address_;
   Waker waker_;
-  File listening_;
+  OwnedFile listening_;
   bool accepts_ = true;
   mutable std::mutex lent_mutex_;
   std::map<StreamToken, Blob> lent_;

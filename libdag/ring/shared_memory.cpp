@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "libdag/base/owned_file.hpp"
+
 namespace dag::ring {
 namespace {
 
@@ -26,28 +28,12 @@ std::size_t whole_bytes(const Preamble& preamble) {
   return (SharedMemory::content_offset + preamble.content_bytes + page - 1) / page * page;
 }
 
-/// A descriptor that is closed unless it is taken.
-class File {
- public:
-  explicit File(int number) : number_(number) {}
-  ~File() {
-    if (number_ >= 0) close(number_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int number() const { return number_; }
-  int take() { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
-
 }  // namespace
 
 Result<SharedMemory> SharedMemory::create(const Preamble& preamble) {
   DAG_CHECK(preamble.content_bytes <= std::uint64_t{1} << 31);
   const std::size_t bytes = whole_bytes(preamble);
-  File file(memfd_create("dag", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  OwnedFile file(memfd_create("dag", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file.number() < 0) return no_ring("no shared memory");
   // Allocated now: memory that is not there is an error here, and not a signal on the hot path.
   if (const int error = posix_fallocate(file.number(), 0, static_cast<off_t>(bytes)); error != 0) {
@@ -67,13 +53,13 @@ Result<SharedMemory> SharedMemory::open(std::int32_t process, std::int32_t file,
   const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(file);
   // The numbers are the peer's word. O_PATH opens nothing yet, so a device or a pipe is not touched; what it
   // holds on to is then opened by our own number for it, and cannot become something else in between.
-  const File named(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  const OwnedFile named(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (named.number() < 0) return no_ring("cannot open " + path);
   struct stat status {};
   if (fstat(named.number(), &status) != 0) return no_ring("cannot look at " + path);
   if (!S_ISREG(status.st_mode)) return refused(path + " is no memory");
   const std::string own = "/proc/self/fd/" + std::to_string(named.number());
-  const File opened(::open(own.c_str(), (access == Access::read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC));
+  const OwnedFile opened(::open(own.c_str(), (access == Access::read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC));
   if (opened.number() < 0) return no_ring("cannot open " + path);
   return map(opened.number(), expected, access);
 }

@@ -76,6 +76,7 @@ Section steal(Settings& settings);
 Section blob(Settings& settings);
 Section isolated(Settings& settings);
 Section placement(Settings& settings);
+Section durability(Settings& settings);
 Section scale(Settings& settings);
 Section idle(Settings& settings);
 

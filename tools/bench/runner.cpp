@@ -39,6 +39,7 @@ const std::vector<Runner>& all_runners() {
       {"tbb", "libtbb-dev"},           {"openmp", "g++"},
       {"starpu", "libstarpu-dev"},     {"mpi", "libopenmpi-dev"},
       {"dask", "python3-distributed"}, {"placer", "libdag itself"},
+      {"log", "libdag itself"},
   };
   return runners;
 }
