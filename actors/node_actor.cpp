@@ -224,6 +224,7 @@ void NodeActor::look_again(JobId id) {
 void NodeActor::on_job_state(Life from, JobHere& job, const message::JobState& state) {
   if (state.version <= job.state.version) return;
   if (state.ended && !std::binary_search(state.lives.begin(), state.lives.end(), setup_.self)) {
+    job.state = state;
     return close_job(state.job);  // The client has all it wanted.
   }
   const bool is_new = job.state.version == 0;
@@ -277,7 +278,7 @@ void NodeActor::close_job(JobId id) {
   if (job == jobs_.end()) return;
   if (job->second.cell) {
     // Outputs lie where they were made for as long as the client may ask for them: until now. A state in
-    // which nobody takes part any more says so.
+    // which nobody takes part any more says so, if the cell has not said it.
     message::JobState over = job->second.state;
     const std::vector<Life> lives = std::exchange(over.lives, {});
     ++over.version;

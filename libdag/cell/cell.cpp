@@ -301,11 +301,10 @@ void Cell::end_if_done() {
 }
 
 void Cell::close() {
-  if (state_.ended) return;
   done_ = true;
   state_.ended = true;
   ++state_.version;
-  tell_state();
+  for (const Life life : std::exchange(state_.lives, {})) send(life, state_);
 }
 
 void Cell::stop(Error why, Instant) {
