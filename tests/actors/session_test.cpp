@@ -408,6 +408,12 @@ TEST_CASE("several jobs at once, and one graph twice") {
 
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool freed_is_kept = true;  // For a while: the sanitizer looks for who still uses it.
+#else
+constexpr bool freed_is_kept = false;
+#endif
+
 /// In use by this process.
 std::size_t resident_bytes() {
   std::size_t all_pages = 0, resident_pages = 0;
@@ -420,7 +426,7 @@ std::size_t resident_bytes() {
 TEST_CASE("a job whose handle is gone leaves nothing behind") {
   const bool supervised = GENERATE(false, true);
   TestSession session(supervised);
-  const int tasks = supervised ? 1000 : 20'000;
+  const int tasks = supervised ? 2000 : 20'000;
   dag::Graph graph("many");
   for (int i = 0; i < tasks; ++i) graph.task("one", [] { return 1; });
   const auto run_some = [&] {
@@ -429,6 +435,6 @@ TEST_CASE("a job whose handle is gone leaves nothing behind") {
   run_some();  // Until the allocator has what it takes for one job, wherever its threads run.
   const std::size_t before = resident_bytes();
   run_some();
-  // Of a bare row some 150 bytes would be left, of a supervised task 1000: 120 and 40 MB.
-  CHECK(resident_bytes() < before + (20u << 20));
+  // Of a bare row some 400 bytes were left, 300 MB; allocators keep some tens for their threads.
+  CHECK((freed_is_kept || resident_bytes() < before + (60u << 20)));
 }
