@@ -147,11 +147,8 @@ void HomeActor::answer_thieves() {
   while (const auto question = questions_.next(ports_.now())) {
     const Waiting waiting{static_cast<std::uint32_t>(lanes_.queued()),
                           static_cast<std::uint32_t>(lanes_.count()), lanes_.dry(), placer_->mean_run()};
-    const Instant known_at = question->asked + runs_known_after;
-    if (!waiting.mean_run && ports_.now() < known_at) {
-      look_again_at_ = known_at;
-      return;
-    }
+    look_again_at_ = knows_more_at(*question, waiting, ports_.now());
+    if (look_again_at_) return;
     const std::uint32_t rows = rows_to_give(question->lanes, waiting, lending_round_trip);
     const std::vector<RowIndex> taken = lanes_.take_rows(*shard_, rows);
     if (taken.empty()) return;

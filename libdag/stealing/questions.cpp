@@ -23,6 +23,15 @@ void OpenQuestions::close(Life thief) {
   std::erase_if(open_, [&](const Question& question) { return question.thief == thief; });
 }
 
+std::optional<Instant> knows_more_at(const OpenQuestions::Question& question, const Waiting& here,
+                                     Instant now) {
+  // As long as no row has ended here nobody knows how long they take. After this time they are taken for
+  // long.
+  constexpr Duration runs_known_after = std::chrono::milliseconds(1);
+  const Instant known_at = question.asked + runs_known_after;
+  return here.mean_run || known_at <= now ? std::nullopt : std::optional(known_at);
+}
+
 std::uint32_t rows_to_give(std::uint32_t lanes, const Waiting& here, Duration round_trip) {
   // Some tens of round trips on one host. A Lend and an Ended for each row are worth a batch, not a flood.
   constexpr Duration run_ahead = std::chrono::milliseconds(10);

@@ -40,9 +40,6 @@ class OpenQuestions {
   std::deque<Question> open_;
 };
 
-/// As long as no row has ended here nobody knows how long they take. After this time they are taken for long.
-inline constexpr Duration runs_known_after = std::chrono::milliseconds(1);
-
 /// What waits for the lanes of a process.
 struct Waiting {
   std::uint32_t rows = 0;
@@ -51,6 +48,10 @@ struct Waiting {
   /// Of one row; empty as long as none has ended here.
   std::optional<Duration> mean_run = std::nullopt;
 };
+
+/// When it is worth while to look at the question again instead of answering it now. Nothing: now.
+std::optional<Instant> knows_more_at(const OpenQuestions::Question& question, const Waiting& here,
+                                     Instant now);
 
 /// How many of these a thief gets for so many idle lanes. For each lane what runs for some round trips, so
 /// that little of its time goes by with asking; of longer rows one, since the next can be asked for when it

@@ -55,6 +55,14 @@ TEST_CASE("thieves without number cost a bounded memory") {
   CHECK(questions.next(start)->thief == life(1));
 }
 
+TEST_CASE("as long as nobody knows how long rows take, a question waits for that, but not for long") {
+  const OpenQuestions::Question question{life(1), 1, start};
+  const Waiting unknown{.rows = 5}, known{.rows = 5, .mean_run = 1s};
+  CHECK(knows_more_at(question, unknown, start) == start + 1ms);
+  CHECK_FALSE(knows_more_at(question, unknown, start + 1ms));
+  CHECK_FALSE(knows_more_at(question, known, start));
+}
+
 TEST_CASE("a thief gets for each lane what runs for a while, and never more than half") {
   CHECK(given(1, 1000, 100us) == 100);
   CHECK(given(2, 1000, 100us) == 200);
