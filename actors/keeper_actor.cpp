@@ -174,6 +174,7 @@ void KeeperActor::carry_out(GatewayEffect any) {
           ports_.forget(effect.life);
         } else if constexpr (std::is_same_v<Effect, BeginJob>) {
           const JobId job = effect.plan->job;
+          ports_.job_begins(*effect.plan);
           send(node_, mail::Submit{std::move(effect.plan), follower_of(job), std::move(effect.lives),
                                    effect.submitted});
         } else if constexpr (std::is_same_v<Effect, JobLifeUp>) {
@@ -190,6 +191,7 @@ void KeeperActor::carry_out(GatewayEffect any) {
           send(node_, mail::StopJob{effect.job, std::move(effect.why)});
         } else if constexpr (std::is_same_v<Effect, CloseJob>) {
           send(node_, mail::ForgetJob{effect.job});
+          ports_.job_closed(effect.job);
         } else {
           host_.stop_all();
           ports_.shut_down();

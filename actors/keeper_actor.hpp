@@ -31,6 +31,8 @@ struct KeeperPorts {
   /// What the records say of a job whose cell is here; nothing before it began.
   std::function<std::optional<JobDetails>(JobId job)> details;
   std::function<void(JobId job)> forget_details;
+  std::function<void(const JobPlan& plan)> job_begins;
+  std::function<void(JobId job)> job_closed;
   /// A job whose cell is here is over; well: every task finished or was skipped.
   std::function<void(JobId job, bool well)> job_ended;
   std::function<void()> shut_down;

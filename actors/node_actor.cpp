@@ -338,14 +338,13 @@ void NodeActor::on_child_down(const caf::down_msg& down) {
     bool its_own = is_it(job.cell) || is_it(job.runner);
     for (const auto& [shard, home] : job.homes) its_own = its_own || is_it(home.second);
     if (!its_own) continue;
-    const std::string why = caf::to_string(down.reason);
-    ports_.log("an actor of " + to_string(id) + " failed: " + why);
+    Error why = error_of(down.reason, to_string(id));
+    ports_.log(why.what);
     if (job.follower.lost) {
-      job.follower.lost({ErrorCode::internal, "an actor of " + to_string(id) + " failed: " + why,
-                         "please report it with the log of this node"});
+      job.follower.lost(std::move(why));
     } else if (setup_.escalate) {
       // Elsewhere they wait for what was here; they recover from a process that ends, not from half of one.
-      setup_.escalate("an actor of " + to_string(id) + " failed: " + why);
+      setup_.escalate(std::move(why));
     }
     close_job(id);
     return;

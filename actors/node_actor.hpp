@@ -21,7 +21,7 @@ struct NodeSetup {
   std::set<Life> lives;
   /// Ends the process: part of a job whose client is elsewhere has failed here. Empty where there is only one
   /// process.
-  std::function<void(const std::string& why)> escalate = {};
+  std::function<void(Error why)> escalate = {};
 };
 
 class NodeActor : public caf::event_based_actor {

@@ -28,7 +28,10 @@ Keeper::Keeper(const KeeperOptions& options)
       logger_(make_logger(options.log_level)),
       codes_(codes_of_others()),
       system_(config_),
-      lanes_({}, {}) {
+      lanes_({}, {}),
+      memory_([this](JobId job, Error why) {
+        caf::anon_send(node_, mail::StopJob{job, std::move(why)});
+      }) {
   if (!options_.state_directory.empty()) make_state_directory();
   if (data_) data_->load(programs_, [this](std::string_view line) { logger_->warn("{}", line); });
   if (data_) {
@@ -168,6 +171,8 @@ KeeperPorts Keeper::keeper_ports() {
   ports.job_ended = [this](JobId job, bool well) {
     if (checkpoints_) checkpoints_->job_ended(job, well);
   };
+  ports.job_begins = [this](const JobPlan& plan) { memory_.add(plan.job, *plan.graph); };
+  ports.job_closed = [this](JobId job) { memory_.leave(job); };
   ports.shut_down = [this] { end(std::nullopt); };
   return ports;
 }
@@ -232,7 +237,10 @@ void Keeper::start_membership() {
 
 LoadSummary Keeper::load() const {
   // What a worker process would have here. How much of it is busy, the processes of a job tell each other.
-  const Topology topology = topology_of_host();
+  Topology topology = topology_of_host();
+  for (const MemoryBound& bound : memory_bounds_here()) {
+    if (!bound.of_addresses) topology.memory_bytes = std::min(topology.memory_bytes, bound.limit);
+  }
   const auto lanes = static_cast<std::uint32_t>(
       lanes_on(topology, options_.lanes, options_.share, options_.id).cores.size());
   LoadSummary load;

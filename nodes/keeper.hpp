@@ -13,6 +13,7 @@
 #include "nodes/data_directory.hpp"
 #include "nodes/job_records.hpp"
 #include "nodes/membership_door.hpp"
+#include "nodes/memory_watch.hpp"
 #include "nodes/parts.hpp"
 #include "nodes/transport/transport.hpp"
 #include "nodes/workers/worker_processes.hpp"
@@ -90,6 +91,7 @@ class Keeper {
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<WorkerProcesses> processes_;
   Lanes lanes_;  ///< none: kernels run in worker processes
+  MemoryWatch memory_;
 };
 
 }  // namespace dag

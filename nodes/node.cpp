@@ -59,7 +59,10 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
       logger_(make_logger(options.log_level)),
       doorbell_(place_ && options.rings ? make_doorbell(*logger_) : nullptr),
       system_(config_),
-      lanes_(lanes_options(options), lane_events()) {
+      lanes_(lanes_options(options), lane_events()),
+      memory_([this](JobId job, Error why) {
+        caf::anon_send(node_, mail::StopJob{job, std::move(why)});
+      }) {
   NodeSetup setup{self_, {self_}, {}};
   Ports ports;
   ports.now = steady_now;
@@ -67,9 +70,7 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
   ports.give_way = give_way;
   if (place_) {
     begin_arena();
-    setup.escalate = [this](const std::string& why) {
-      fail({ErrorCode::internal, why, "please report it with the log of this process"});
-    };
+    setup.escalate = [this](Error why) { fail(std::move(why)); };
     ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
     // Nobody sends before somebody is up, and that is said by membership, which starts last.
     node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
@@ -185,6 +186,7 @@ Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_p
   if (Status possible = admit(*graph, nodes); !possible) return possible;
   auto plan = std::make_shared<JobPlan>();
   plan->job = {next_job_.fetch_add(1)};
+  if (Status room = memory_.enter(plan->job, *graph); !room) return room;
   plan->name = state->name;
   plan->shards = place_ ? place_->size : 1;
   plan->shard_of = partition(*graph, plan->shards);
@@ -200,6 +202,11 @@ Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_p
   }
   caf::anon_send(node_, mail::Submit{std::move(plan), follower_of(state)});
   return Done{};
+}
+
+void Node::forget(JobId job) {
+  caf::anon_send(node_, mail::ForgetJob{job});
+  memory_.leave(job);
 }
 
 Status Node::wait_for_all() {
@@ -225,9 +232,10 @@ Follower Node::follower_of(const std::shared_ptr<detail::JobState>& of) {
   follower.settled = [state](std::uint32_t task, Outcome outcome, Blob output, std::optional<Error> error) {
     if (const auto job = state.lock()) job->settle(task, {outcome, std::move(output), std::move(error)});
   };
-  follower.ended = [state](const std::optional<Error>& stopped, const CellCounts& counts) {
+  follower.ended = [this, state](const std::optional<Error>& stopped, const CellCounts& counts) {
     const auto job = state.lock();
     if (!job) return;
+    memory_.ended(job->id);
     if (stopped) job->lose(*stopped);
     job->end(!stopped && counts.failed == 0 && counts.cancelled == 0,
              {{Outcome::finished, counts.finished},

@@ -16,6 +16,7 @@
 #include "libdag/client/node.hpp"
 #include "libdag/record/sink.hpp"
 #include "nodes/membership_door.hpp"
+#include "nodes/memory_watch.hpp"
 #include "nodes/parts.hpp"
 #include "nodes/place.hpp"
 #include "nodes/transport/transport.hpp"
@@ -35,7 +36,7 @@ class Node : public detail::Client {
                 std::shared_ptr<detail::JobState> state) override;
   void want(JobId job, std::uint32_t task) override { caf::anon_send(node_, mail::Want{job, task}); }
   void cancel(JobId job) override { caf::anon_send(node_, mail::CancelJob{job}); }
-  void forget(JobId job) override { caf::anon_send(node_, mail::ForgetJob{job}); }
+  void forget(JobId job) override;
   void on_event(std::function<void(const JobEvent&)> handler) override;
 
  private:
@@ -84,6 +85,7 @@ class Node : public detail::Client {
   MembershipDoor membership_;
   std::unique_ptr<Transport> transport_;
   Lanes lanes_;
+  MemoryWatch memory_;
 };
 
 }  // namespace dag

@@ -28,6 +28,10 @@ void end_well_on_failure() {
       std::cerr << program_invocation_short_name << ": " << failure.what() << std::endl;
       std::cout.flush();
       std::_Exit(exit_status_of(failure.error().code));
+    } catch (const std::bad_alloc&) {
+      std::cerr << program_invocation_short_name << ": " << name(ErrorCode::memory_exhausted)
+                << ": no memory left" << std::endl;
+      std::_Exit(exit_status_of(ErrorCode::memory_exhausted));
     } catch (...) {
     }
     previous();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libdag/graph/feasibility.hpp"
+#include "libdag/keeper/memory_bounds.hpp"
 
 namespace dag {
 namespace {
@@ -27,9 +28,15 @@ NodeDevices devices_of(ProcessId node, const LoadSummary& load) {
 
 Status admit(const detail::Fragment& graph, const std::vector<NodeDevices>& nodes) {
   std::uint32_t lanes = 0;
+  MemoryBound memory{"the nodes' memory"};
   for (const NodeDevices& node : nodes) {
-    for (const Device& device : node.devices) lanes += device.capacity.cpus;
+    for (const Device& device : node.devices) {
+      lanes += device.capacity.cpus;
+      if (device.kind == "cpu") memory.limit += device.capacity.memory_bytes;
+    }
   }
+  if (auto too_large = refusal({memory}, memory_of_job(graph).least); memory.limit != 0 && too_large)
+    return *too_large;
   std::vector<bool> asked(graph.policies.size(), false);  // many kinds share one
   bool all_due = true;
   Duration latest{0};

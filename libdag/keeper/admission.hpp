@@ -13,8 +13,9 @@ namespace dag {
 /// The devices of a node, as it gossips of them. GPUs are the devices of other kinds than "cpu".
 NodeDevices devices_of(ProcessId node, const LoadSummary& load);
 
-/// needs_impossible, naming the task and for each node why not; deadline_impossible when the stated durations
-/// cannot be met on so many lanes (Graham 1969).
+/// memory_exhausted when the rows alone are more than the memory of all; needs_impossible, naming the task
+/// and for each node why not; deadline_impossible when the stated durations cannot be met on so many lanes
+/// (Graham 1969).
 Status admit(const detail::Fragment& graph, const std::vector<NodeDevices>& nodes);
 
 }  // namespace dag

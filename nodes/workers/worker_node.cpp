@@ -38,7 +38,7 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
   NodeSetup setup{seat_.self, {seat_.self}, {}};
   begin_arena();
-  setup.escalate = [this](const std::string& why) { fail({ErrorCode::internal, why, {}}); };
+  setup.escalate = [this](Error why) { fail(std::move(why)); };
   // Nobody sends before a message has come, and none comes before the transport is there.
   node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
   open_transport();

@@ -222,3 +222,26 @@ TEST_CASE("processes that do not find each other say whom they waited for") {
   CHECK(zero.ends() != 0);
   CHECK_THAT(zero.err(), Catch::Contains("1 of 3 processes are here after 30 s; missing: process 1, 2"));
 }
+
+// ---- Memory
+// ---------------------------------------------------------------------------------------------------
+
+TEST_CASE("a job that the memory limit has no room for is refused, and says which limit") {
+  Process run({bin("cluster_many"), "1000000", "1", "64"});
+  CHECK(run.ends() == 1);
+  CHECK_THAT(run.err(), Catch::Contains("memory_exhausted (505): the job takes at least") &&
+                            Catch::Contains("ulimit -v") && Catch::Contains("hint:"));
+}
+
+TEST_CASE("jobs that fit into memory one after the other wait for each other") {
+#ifdef __SANITIZE_ADDRESS__
+  WARN("skipped: sanitizers keep what is freed");
+#else
+  Process run({bin("cluster_many"), "200000", "12", "700"});
+  CHECK(run.ends() == 0);
+  INFO(run.err());
+  std::string all;
+  for (int i = 0; i < 12; ++i) all += "200000\n";
+  CHECK(run.out() == all);
+#endif
+}
