@@ -1,0 +1,157 @@
+// Who leads: asking for votes, giving them, handing leadership on.
+
+#include "libdag/consensus/replica.hpp"
+
+namespace dag::consensus {
+
+/// Whether a seat's word counts.
+bool Replica::counts(const Seat& seat) const {
+  if (planted(Planted::learners_vote)) return configuration_.has(seat);
+  if (planted(Planted::new_disk_votes)) {
+    return std::any_of(configuration_.voters.begin(), configuration_.voters.end(),
+                       [&](const Seat& voter) { return voter.node == seat.node; });
+  }
+  return configuration_.votes(seat);
+}
+
+/// Nobody is to be disturbed by one who just cannot hear the leader (thesis 4.2.3).
+bool Replica::follows_a_leader(Instant now) const {
+  return role_ == Role::leader || (leader_ && now - heard_leader_ < options_.election_timeout);
+}
+
+bool Replica::has_all(Index last_index_there, Term last_term_there) const {
+  if (planted(Planted::any_log_gets_votes)) return true;
+  const Term last_term = term_at(last_index());
+  return last_term_there != last_term ? last_term_there > last_term : last_index_there >= last_index();
+}
+
+/// Also who has just been removed, until that is settled: it may be the only one who knows (thesis 4.2.2).
+/// And a learner: a leader that is lost for good may have left its last entries there alone, and then nobody
+/// gets a learner's vote who lacks them. Both lead until something is settled, and no longer.
+bool Replica::may_lead() const {
+  if (!snapshot_) return false;
+  if (configuration_.votes(self())) return true;
+  if (configuration_.learns(self())) return !planted(Planted::learner_does_not_lead);
+  if (planted(Planted::removed_does_not_lead)) return false;
+  return configuration_index_ > settled_ && configuration_at(configuration_index_ - 1).second->votes(self());
+}
+
+/// Who has a vote tries first.
+void Replica::wait_for_election(Instant now) {
+  const auto spread = static_cast<std::uint64_t>(options_.election_timeout.count());
+  const int patience = configuration_.votes(self()) ? 1 : 3;
+  due_ = now + patience * options_.election_timeout + Duration(random_.below(spread));
+}
+
+void Replica::follow(Term term, std::optional<ProcessId> leader, Instant now) {
+  if (role_ == Role::leader) effects_.emplace_back(Follow{term});
+  if (role_ != Role::follower) wait_for_election(now);
+  role_ = Role::follower;
+  leader_ = leader;
+  successor_.reset();
+  reads_.clear();
+  progress_.clear();
+  if (term <= vote_.term) return;
+  vote_ = {term, std::nullopt};
+  write(vote_);
+}
+
+void Replica::ask_for_votes(bool pre, bool transfer, Instant now) {
+  wait_for_election(now);
+  if (!may_lead()) return;
+  leader_.reset();
+  votes_.clear();
+  if (!alone_since_) alone_since_ = now;
+  role_ = pre ? Role::precandidate : Role::candidate;
+  AskVote ask{self(), vote_.term + 1, last_index(), term_at(last_index()), pre, transfer};
+  if (!pre) {
+    vote_ = {ask.term, self().node};
+    write(vote_);
+    own_vote_ = writes_;
+  } else {
+    if (configuration_.votes(self())) votes_.insert(self());
+  }
+  for (const Seat& voter : configuration_.voters) {
+    if (voter.node == self().node) continue;
+    pre ? send(voter.node, ask) : send_when_written(voter.node, ask);
+  }
+  count_votes(now);
+}
+
+void Replica::count_votes(Instant now) {
+  if (votes_.size() < configuration_.quorum()) return;
+  role_ == Role::precandidate ? ask_for_votes(false, false, now) : lead(now);
+}
+
+/// A seat without a log votes, too: it has promised nothing, and may be needed to settle that it is a voter.
+void Replica::heard(const AskVote& ask, Instant now) {
+  if (!snapshot_ && planted(Planted::empty_does_not_vote)) return;
+  VoteAnswer answer{self(), vote_.term, false, ask.pre};
+  if (ask.pre) {
+    answer.granted =
+        ask.term > vote_.term && !follows_a_leader(now) && has_all(ask.last_index, ask.last_term);
+    if (answer.granted) answer.term = ask.term;
+    return send(ask.from.node, answer);
+  }
+  if (ask.term < vote_.term) return send(ask.from.node, answer);
+  if (!ask.transfer && follows_a_leader(now)) return;
+  if (ask.term > vote_.term) follow(ask.term, std::nullopt, now);
+  answer.term = vote_.term;
+  const bool free = !vote_.candidate || *vote_.candidate == ask.from.node || planted(Planted::votes_twice);
+  answer.granted = free && has_all(ask.last_index, ask.last_term);
+  if (answer.granted) {
+    role_ = Role::follower;
+    if (vote_.candidate != ask.from.node) {
+      vote_.candidate = ask.from.node;
+      write(vote_);
+    }
+    wait_for_election(now);
+  }
+  if (planted(Planted::vote_before_written)) return send(ask.from.node, answer);
+  send_when_written(ask.from.node, answer);
+}
+
+void Replica::heard(const VoteAnswer& answer, Instant now) {
+  if (!answer.granted) {
+    if (answer.term > vote_.term) follow(answer.term, std::nullopt, now);
+    return;
+  }
+  const bool asked = answer.pre ? role_ == Role::precandidate && answer.term == vote_.term + 1
+                                : role_ == Role::candidate && answer.term == vote_.term;
+  if (!asked || !counts(answer.from)) return;
+  votes_.insert(answer.from);
+  count_votes(now);
+}
+
+void Replica::heard(const TakeOver& order, Instant now) {
+  if (order.term == vote_.term && role_ == Role::follower) ask_for_votes(false, true, now);
+}
+
+void Replica::heard(const Outdated& word, Instant now) {
+  if (word.term > vote_.term) follow(word.term, std::nullopt, now);
+}
+
+void Replica::lead(Instant now) {
+  role_ = Role::leader;
+  leader_ = self().node;
+  alone_since_.reset();
+  successor_.reset();
+  reads_.clear();
+  progress_.clear();
+  due_ = now + options_.heartbeat;
+  effects_.emplace_back(Lead{vote_.term});
+  noop_ = last_index() + 1;
+  append({vote_.term, EntryType::noop, {}, {}}, now);
+}
+
+void Replica::transfer(ProcessId to, Instant now) {
+  if (role_ != Role::leader || to == self().node) return;
+  for (const Seat& voter : configuration_.voters) {
+    if (voter.node != to) continue;
+    successor_ = to;
+    successor_until_ = now + options_.election_timeout;
+    if (match(voter) == last_index()) send(to, TakeOver{self(), vote_.term});
+  }
+}
+
+}  // namespace dag::consensus

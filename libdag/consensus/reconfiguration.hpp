@@ -1,0 +1,28 @@
+#pragma once
+// Who should hold copies of a log, and the next single step there. The leader asks; its log does it.
+
+#include <optional>
+#include <vector>
+
+#include "libdag/consensus/replica.hpp"
+
+namespace dag::consensus {
+
+/// Seats in the order in which a log wants them: weighted rendezvous hashing (Thaler, Ravishankar 1998),
+/// score -weight / ln(u) with u drawn from node and log. So logs spread over the nodes by their weights, and
+/// a node that comes or goes moves only the logs that it gets or had.
+struct Candidate {
+  Seat seat;
+  double weight = 1;
+};
+std::vector<Seat> ranked(std::uint64_t log, const std::vector<Candidate>& candidates);
+
+/// What the leader's next Replica::change should be; nothing when all is as it should be, or nothing can be
+/// done now. `alive` are the seats that are there, as ranked. Learners first, then voters, then whoever is
+/// too much goes: first who is not alive. Nobody leaves for want of another, so a log whose dead have no
+/// successor keeps waiting for them; and no step is taken behind which those who are alive would not be a
+/// majority.
+std::optional<Configuration> next_change(const Replica& leader, const std::vector<Seat>& alive,
+                                         std::size_t copies_wanted, Instant now);
+
+}  // namespace dag::consensus

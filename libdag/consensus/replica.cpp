@@ -1,0 +1,124 @@
+#include "libdag/consensus/replica.hpp"
+
+#include "libdag/base/check.hpp"
+
+namespace dag::consensus {
+
+Replica::Replica(const ReplicaOptions& options, Stored stored, Instant now)
+    : options_(options), random_(options.seed), vote_(stored.vote), snapshot_(std::move(stored.snapshot)) {
+  if (planted(Planted::vote_forgotten)) vote_.candidate.reset();
+  entries_.assign(std::make_move_iterator(stored.entries.begin()),
+                  std::make_move_iterator(stored.entries.end()));
+  if (snapshot_) {
+    base_index_ = settled_ = snapshot_->index;
+    base_term_ = snapshot_->term;
+    effects_.emplace_back(Install{*snapshot_});
+  }
+  on_disk_ = last_index();
+  // Who has entries of a term has been in it, and voted for nobody else there.
+  if (const Term last = term_at(last_index()); last > vote_.term) vote_ = {last, std::nullopt};
+  adopt_configuration();
+  wait_for_election(now);
+}
+
+void Replica::begin(Configuration genesis, Blob state, Instant now) {
+  DAG_CHECK(!snapshot_);
+  snapshot_ = Snapshot{0, 0, std::move(genesis), std::move(state)};
+  adopt_configuration();
+  effects_.emplace_back(Install{*snapshot_});
+  write_snapshot();
+  wait_for_election(now);
+}
+
+void Replica::on_message(const Message& message, Instant now) {
+  std::visit([&](const auto& one) { heard(one, now); }, message);
+}
+
+void Replica::on_time(Instant now) {
+  if (role_ == Role::leader) look_for_majority(now);
+  if (now < due_) return;
+  if (role_ != Role::leader) return ask_for_votes(true, false, now);
+  if (successor_ && now >= successor_until_) successor_.reset();
+  ++beat_;
+  due_ = now + options_.heartbeat;
+  replicate(now, true);
+}
+
+void Replica::on_written(std::uint64_t number, Instant now) {
+  written_ = std::max(written_, number);
+  for (; !unwritten_.empty() && unwritten_.front().number <= written_; unwritten_.pop_front()) {
+    const auto& [of, last, term] = unwritten_.front();
+    if (has(last) && term_at(last) == term) on_disk_ = std::max(on_disk_, last);
+  }
+  for (; !held_.empty() && held_.front().number <= written_; held_.pop_front()) {
+    effects_.emplace_back(std::move(held_.front().send));
+  }
+  if (role_ == Role::candidate && own_vote_ <= written_) {
+    if (configuration_.votes(self())) votes_.insert(self());
+    count_votes(now);
+  }
+  if (role_ == Role::leader) settle(now);
+}
+
+std::vector<Effect> Replica::take_effects() { return std::exchange(effects_, {}); }
+
+// ---- The log
+// -------------------------------------------------------------------------------------------------
+
+Term Replica::term_at(Index index) const { return index <= base_index_ ? base_term_ : entry(index).term; }
+
+bool Replica::has(Index index) const { return snapshot_ && index >= base_index_ && index <= last_index(); }
+
+/// The configuration that counts at an index which is not before the snapshot, and where it lies.
+std::pair<Index, const Configuration*> Replica::configuration_at(Index index) const {
+  for (; index > snapshot_->index; --index) {
+    if (entry(index).type == EntryType::configuration) return {index, &entry(index).configuration};
+  }
+  return {snapshot_->index, &snapshot_->configuration};
+}
+
+void Replica::adopt_configuration() {
+  if (!snapshot_) return;
+  const auto [index, configuration] = configuration_at(last_index());
+  configuration_ = *configuration;
+  configuration_index_ = index;
+}
+
+void Replica::compact(Index index, Blob state) {
+  DAG_CHECK(snapshot_ && index <= settled_);
+  if (index <= snapshot_->index) return;
+  snapshot_ = Snapshot{index, term_at(index), *configuration_at(index).second, std::move(state)};
+  write_snapshot();
+  if (index - base_index_ <= options_.entries_kept) return;
+  const Index base = index - options_.entries_kept;
+  base_term_ = term_at(base);
+  entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(base - base_index_));
+  base_index_ = base;
+}
+
+// ---- What leaves
+// ---------------------------------------------------------------------------------------------
+
+void Replica::send(ProcessId to, Message message) { effects_.emplace_back(Send{to, std::move(message)}); }
+
+/// When all that was written until now is on the disk.
+void Replica::send_when_written(ProcessId to, Message message) {
+  if (writes_ <= written_) return send(to, std::move(message));
+  held_.push_back({writes_, {to, std::move(message)}});
+}
+
+void Replica::write(StoredChange change) { effects_.emplace_back(Write{++writes_, std::move(change)}); }
+
+void Replica::write_entries(Index from) {
+  const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(from - base_index_ - 1);
+  write(StoredEntries{from, {first, entries_.end()}});
+  unwritten_.push_back({writes_, last_index(), term_at(last_index())});
+  on_disk_ = std::min(on_disk_, from - 1);
+}
+
+void Replica::write_snapshot() {
+  write(*snapshot_);
+  unwritten_.push_back({writes_, snapshot_->index, snapshot_->term});
+}
+
+}  // namespace dag::consensus

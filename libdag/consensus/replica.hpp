@@ -1,0 +1,262 @@
+#pragma once
+// One copy of a replicated log: Raft (Ongaro, Ousterhout 2014; section numbers below are of Ongaro's thesis),
+// with PreVote and check-quorum (9.6, 6.2), membership changes of one seat at a time (4), snapshots (5),
+// leadership transfer (3.10) and reads without the log (6.4).
+//
+// Bound: with 2f+1 voters whatever was settled survives any f that are lost for good. Safety uses no clock:
+// however late `now` is, at most one leader of a term settles anything. Liveness wants a majority that hears
+// each other within an election timeout.
+//
+// Nothing that others rely on leaves before it is on the disk: a vote, and the word that entries are here,
+// wait in `take_effects` until on_written. A full disk just never says so, so such a replica neither votes
+// nor counts until there is room. One disk is one seat (entry.hpp): a replica that has lost what it promised
+// does not vote until it has been made a learner, and then a voter, under its new seat.
+//
+// Where it differs from the thesis: who has no log at all is told by a snapshot, also by the one at index 0,
+// because that is where the genesis lies.
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "libdag/base/random.hpp"
+#include "libdag/base/time.hpp"
+#include "libdag/consensus/messages.hpp"
+#include "libdag/consensus/stored.hpp"
+
+namespace dag::consensus {
+
+/// For the simulator's own test: which rule is broken on purpose.
+enum class Planted : std::uint8_t {
+  nothing,
+  vote_before_written,      ///< a vote leaves before it is on the disk
+  ack_before_written,       ///< entries are acknowledged before they are
+  own_disk_not_waited_for,  ///< a leader counts itself before its entries are on its disk
+  minority_settles,         ///< one copy less than a majority is enough
+  older_terms_settle,       ///< entries of earlier terms are counted like its own (Raft, figure 3.7)
+  any_log_gets_votes,       ///< whether a candidate has all is not asked
+  votes_twice,              ///< a second candidate of a term gets a vote, too
+  appends_truncate,         ///< every Append cuts off what follows it
+  old_leaders_heard,        ///< an Append of an older term is taken
+  changes_overlap,          ///< a configuration is changed while the last change is not settled
+  changes_at_once,          ///< a leader changes it before an entry of its own term is settled
+  learners_vote,            ///< learners count
+  new_disk_votes,           ///< the seat is not looked at, only the node
+  snapshot_forgets_who,     ///< an installed snapshot leaves the configuration as it was
+  snapshot_cuts_settled,    ///< an old snapshot replaces what is settled behind it
+  vote_forgotten,           ///< a restart forgets whom it voted for
+  older_terms_answered,     ///< what an older term's leader said is answered like what this term's says
+  reads_unconfirmed,        ///< a leader answers reads without having asked whether it still is one
+  removed_does_not_lead,    ///< who has removed itself asks for no votes, though nobody else may know
+  learner_does_not_lead,    ///< a learner never does
+  empty_does_not_vote,      ///< nor does a seat without a log vote
+  silence_not_noticed,      ///< a leader that hears nobody goes on as one
+};
+
+struct ReplicaOptions {
+  Seat self;
+  std::uint64_t seed = 0;
+  /// A follower that hears nothing for between one and two of these asks to be leader.
+  Duration election_timeout = std::chrono::milliseconds(500);
+  Duration heartbeat = std::chrono::milliseconds(100);
+  std::size_t entries_per_append_max = 1024;
+  std::size_t bytes_per_append_max = std::size_t{512} << 10;
+  std::size_t snapshot_piece_bytes = std::size_t{256} << 10;
+  /// Entries that are kept behind a snapshot, so that who is a little late need not get all of it.
+  std::size_t entries_kept = 1024;
+  Planted planted = Planted::nothing;
+};
+
+// ---- Effects
+// -------------------------------------------------------------------------------------------------
+
+struct Send {
+  ProcessId to;
+  Message message;
+};
+/// To be written in the order of the numbers, which grow by one; Replica::on_written says how far it is.
+struct Write {
+  std::uint64_t number = 0;
+  StoredChange change;
+};
+/// Settled: to be applied, in this order, once in each life.
+struct Apply {
+  Index index = 0;
+  Entry entry;
+};
+/// The state is this one now, whatever was applied before.
+struct Install {
+  Snapshot snapshot;
+};
+/// It may take commands. All that was ever acknowledged is applied when `Apply` of this term's noop comes.
+struct Lead {
+  Term term = 0;
+};
+/// It was leader and is none any more: what it took and did not settle may be lost.
+struct Follow {
+  Term term = 0;
+};
+/// Answer to Replica::read with this number: it was leader after the question, and `index` was settled.
+struct Readable {
+  std::uint64_t number = 0;
+  Index index = 0;
+};
+using Effect = std::variant<Send, Write, Apply, Install, Lead, Follow, Readable>;
+
+class Replica {
+ public:
+  enum class Role : std::uint8_t { follower, precandidate, candidate, leader };
+
+  /// `stored` is what the disk has; nothing on a new one.
+  Replica(const ReplicaOptions& options, Stored stored, Instant now);
+
+  /// Begins a log whose state is `state`: all voters of `genesis` do the same. Only where there is none.
+  void begin(Configuration genesis, Blob state, Instant now);
+  void on_message(const Message& message, Instant now);
+  void on_time(Instant now);
+  /// All writes up to this number are on the disk.
+  void on_written(std::uint64_t number, Instant now);
+
+  // ---- The leader
+  /// The index that the command has if it is settled; nothing from who does not lead.
+  std::optional<Index> propose(Blob command, Instant now);
+  /// False when it may not: not leader, or not yet, or the last change is not settled, or more than one seat
+  /// changes its vote.
+  bool change(Configuration to, Instant now);
+  /// Readable comes when it is known that nobody else led meanwhile. False: does not lead.
+  bool read(std::uint64_t number, Instant now);
+  /// Hands leadership to this voter; takes no command until that has happened or an election timeout passed.
+  void transfer(ProcessId to, Instant now);
+  /// How far a copy is, as its leader knows: the last index that is on its disk.
+  Index match(const Seat& seat) const;
+  /// Whether its copy was heard of within an election timeout.
+  bool hears(const Seat& seat, Instant now) const;
+
+  /// The state up to `index`, which has been applied: entries up to there may go.
+  void compact(Index index, Blob state);
+
+  const Seat& self() const { return options_.self; }
+  Role role() const { return role_; }
+  Term term() const { return vote_.term; }
+  std::optional<ProcessId> leader() const { return leader_; }
+  const Configuration& configuration() const { return configuration_; }
+  /// The last change is settled, and so is an entry of this term.
+  bool may_change() const;
+  Index settled() const { return settled_; }
+  Index last_index() const { return base_index_ + entries_.size(); }
+  const std::optional<Snapshot>& snapshot() const { return snapshot_; }
+  /// Of an index that is still here, as all behind the snapshot are.
+  const Entry& entry(Index index) const { return entries_[index - base_index_ - 1]; }
+  /// Since when a majority has been silent, as its leader or a candidate knows.
+  std::optional<Instant> without_majority() const { return alone_since_; }
+  Instant due() const { return due_; }
+  std::vector<Effect> take_effects();
+
+ private:
+  struct Progress {
+    Index match = 0;  ///< known to be on its disk
+    Index next = 1;   ///< what it is sent next
+    std::uint64_t snapshot_offset = 0;
+    std::optional<Index> snapshot_index;  ///< it is being sent this one
+    Instant heard;
+    std::uint64_t beat = 0;  ///< the newest that came back
+  };
+  struct Held {
+    std::uint64_t number = 0;
+    Send send;
+  };
+  struct Unwritten {
+    std::uint64_t number = 0;
+    Index last = 0;
+    Term term = 0;
+  };
+  struct Read {
+    std::uint64_t number = 0;
+    std::uint64_t beat = 0;
+    Index index = 0;
+  };
+
+  // election.cpp
+  void heard(const AskVote& ask, Instant now);
+  void heard(const VoteAnswer& answer, Instant now);
+  void heard(const TakeOver& order, Instant now);
+  void heard(const Outdated& word, Instant now);
+  bool may_lead() const;
+  bool follows_a_leader(Instant now) const;
+  bool has_all(Index last_index, Term last_term) const;
+  void ask_for_votes(bool pre, bool transfer, Instant now);
+  void count_votes(Instant now);
+  void lead(Instant now);
+  void follow(Term term, std::optional<ProcessId> leader, Instant now);
+  void wait_for_election(Instant now);
+  bool counts(const Seat& seat) const;
+
+  // replication.cpp
+  void heard(const Append& append, Instant now);
+  void heard(const AppendAnswer& answer, Instant now);
+  void heard(const SnapshotPiece& piece, Instant now);
+  void heard(const SnapshotAnswer& answer, Instant now);
+  Progress* progress_of(const Seat& seat, Term term, std::uint64_t beat, Instant now);
+  bool is_followed(const Seat& from, Term term, Instant now);
+  void take_entries(const Append& append, Index skipped);
+  void install(Snapshot snapshot);
+  void append(Entry entry, Instant now);
+  void replicate(Instant now, bool beat);
+  void replicate_to(const Seat& seat, Progress& progress, bool beat);
+  void send_piece(const Seat& seat, const Progress& progress);
+  void settle(Instant now);
+  void settle_up_to(Index index);
+  void answer_reads();
+  void look_for_majority(Instant now);
+  void adopt_configuration();
+  std::pair<Index, const Configuration*> configuration_at(Index index) const;
+  Term term_at(Index index) const;
+  bool has(Index index) const;
+
+  // What leaves
+  void send(ProcessId to, Message message);
+  void send_when_written(ProcessId to, Message message);
+  void write(StoredChange change);
+  void write_entries(Index from);
+  void write_snapshot();
+  bool planted(Planted what) const { return options_.planted == what; }
+
+  const ReplicaOptions options_;
+  Random random_;
+  Role role_ = Role::follower;
+  Vote vote_;
+  std::optional<ProcessId> leader_;
+  std::optional<Snapshot> snapshot_;
+  std::deque<Entry> entries_;  ///< behind base_index_, which is not behind the snapshot
+  Index base_index_ = 0;
+  Term base_term_ = 0;
+  Configuration configuration_;  ///< the newest in the log
+  Index configuration_index_ = 0;
+  Index settled_ = 0;
+  Index on_disk_ = 0;  ///< entries up to here
+  Instant due_, heard_leader_;
+  std::optional<Instant> alone_since_;
+
+  // A candidate's, a leader's
+  std::set<Seat> votes_;
+  std::uint64_t own_vote_ = 0;  ///< the write that holds it
+  std::map<Seat, Progress> progress_;
+  Index noop_ = 0;  ///< of this term
+  std::uint64_t beat_ = 0;
+  std::deque<Read> reads_;
+  std::optional<ProcessId> successor_;
+  Instant successor_until_;
+
+  // A snapshot that is coming
+  std::optional<SnapshotPiece> coming_;
+  std::vector<std::byte> received_;
+
+  std::uint64_t writes_ = 0, written_ = 0;
+  std::deque<Held> held_;
+  std::deque<Unwritten> unwritten_;
+  std::vector<Effect> effects_;
+};
+
+}  // namespace dag::consensus

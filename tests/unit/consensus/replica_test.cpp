@@ -1,0 +1,302 @@
+// One copy of a log, step by step: what leaves it, and when. What several of them come to under faults is the
+// simulator's to find (tools/sim/log_world).
+#include "libdag/consensus/replica.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace dag;
+using namespace dag::consensus;
+using namespace std::chrono_literals;
+
+namespace {
+
+const Seat a{ProcessId{0}, 10}, b{ProcessId{1}, 11}, c{ProcessId{2}, 12};
+
+Blob text(const char* letters) { return Blob(std::as_bytes(std::span(letters, std::strlen(letters)))); }
+std::string text_of(const Blob& blob) {
+  const auto bytes = blob.bytes();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// A replica, and what it asked for, by kind.
+struct Box {
+  explicit Box(Seat self, Stored stored = {}) : replica(options(self), stored, now), disk(std::move(stored)) {
+    take();
+  }
+  static ReplicaOptions options(Seat self) {
+    ReplicaOptions options;
+    options.self = self;
+    return options;
+  }
+  void take() {
+    for (Effect& effect : replica.take_effects()) {
+      if (auto* one = std::get_if<Send>(&effect)) sent.push_back(std::move(*one));
+      if (auto* one = std::get_if<Write>(&effect)) waiting.push_back(std::move(*one));
+      if (auto* one = std::get_if<Apply>(&effect)) applied.push_back(std::move(*one));
+      if (auto* one = std::get_if<Readable>(&effect)) readable.push_back(*one);
+    }
+  }
+  void begin(std::vector<Seat> voters) {
+    replica.begin({std::move(voters), {}}, text("genesis"), now);
+    take();
+    write();
+  }
+  void write() {
+    while (!waiting.empty()) {
+      const std::uint64_t last = waiting.back().number;
+      for (Write& one : waiting) disk.put(one.change);
+      waiting.clear();
+      replica.on_written(last, now);
+      take();
+    }
+  }
+  void hear(const Message& message) {
+    replica.on_message(message, now);
+    take();
+  }
+  void wait_until_due() {
+    now = replica.due();
+    replica.on_time(now);
+    take();
+  }
+  /// Asks for votes, and gets that of `voter` each time.
+  void be_elected_by(Seat voter) {
+    wait_until_due();
+    hear(VoteAnswer{voter, replica.term() + 1, true, true});
+    write();
+    hear(VoteAnswer{voter, replica.term(), true, false});
+    write();
+    REQUIRE(replica.role() == Replica::Role::leader);
+    sent.clear();
+  }
+  template <class Kind>
+  std::vector<Kind> said() {
+    std::vector<Kind> found;
+    for (const Send& one : sent) {
+      if (const auto* message = std::get_if<Kind>(&one.message)) found.push_back(*message);
+    }
+    sent.clear();
+    return found;
+  }
+
+  Instant now{1s};
+  Replica replica;
+  Stored disk;
+  std::vector<Send> sent;
+  std::vector<Write> waiting;
+  std::vector<Apply> applied;
+  std::vector<Readable> readable;
+};
+
+AppendAnswer on_disk(Seat who, Term term, Index index, std::uint64_t beat = 0) {
+  return {who, term, true, index, false, beat};
+}
+
+}  // namespace
+
+TEST_CASE("a copy that is alone leads as soon as its vote is on the disk") {
+  Box box(a);
+  box.begin({a});
+  box.wait_until_due();
+  CHECK(box.replica.role() == Replica::Role::candidate);
+  box.write();
+  CHECK(box.replica.role() == Replica::Role::leader);
+  const auto index = box.replica.propose(text("one"), box.now);
+  REQUIRE(index == 2);  // behind its noop
+  box.take();
+  CHECK(box.applied.size() == 1);
+  box.write();
+  REQUIRE(box.applied.size() == 2);
+  CHECK(text_of(box.applied[1].entry.command) == "one");
+}
+
+TEST_CASE("a vote leaves when it is on the disk, and no second one in its term") {
+  Box box(a);
+  box.begin({a, b, c});
+  box.hear(AskVote{b, 1, 0, 0, false, false});
+  CHECK(box.said<VoteAnswer>().empty());
+  box.write();
+  const auto votes = box.said<VoteAnswer>();
+  REQUIRE(votes.size() == 1);
+  CHECK(votes[0].granted);
+
+  Box again(a, box.disk);  // It remembers.
+  again.hear(AskVote{c, 1, 9, 0, false, false});
+  again.write();
+  const auto second = again.said<VoteAnswer>();
+  REQUIRE(second.size() == 1);
+  CHECK_FALSE(second[0].granted);
+}
+
+TEST_CASE("asking whether one would be voted for changes nothing") {
+  Box box(a);
+  box.begin({a, b, c});
+  box.hear(AskVote{b, 5, 0, 0, true, false});
+  CHECK(box.waiting.empty());
+  CHECK(box.replica.term() == 0);
+  CHECK(box.said<VoteAnswer>().at(0).granted);
+}
+
+TEST_CASE("who hears its leader helps nobody else to lead") {
+  Box box(a);
+  box.begin({a, b, c});
+  box.hear(Append{b, 1, 0, 0, {}, 0, 0});
+  box.sent.clear();
+  box.hear(AskVote{c, 2, 9, 1, true, false});
+  CHECK_FALSE(box.said<VoteAnswer>().at(0).granted);
+  box.hear(AskVote{c, 2, 9, 1, false, false});
+  CHECK(box.replica.term() == 1);
+  box.hear(AskVote{c, 2, 9, 1, false, true});  // The leader wants it.
+  box.write();
+  CHECK(box.said<VoteAnswer>().at(0).granted);
+}
+
+TEST_CASE("entries are acknowledged when they are on the disk, and applied when they are settled") {
+  Box box(a);
+  box.begin({a, b, c});
+  box.hear(Append{b, 1, 0, 0, {{1, EntryType::noop}, {1, EntryType::command, text("x")}}, 1, 7});
+  auto answers = box.said<AppendAnswer>();
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].index == 0);  // a sign of life
+  CHECK(answers[0].beat == 7);
+  CHECK(box.applied.size() == 1);
+  box.write();
+  answers = box.said<AppendAnswer>();
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].index == 2);
+}
+
+TEST_CASE("what another leader wrote instead replaces what was not settled") {
+  Box box(a);
+  box.begin({a, b, c});
+  box.hear(Append{b, 1, 0, 0, {{1, EntryType::noop}, {1, EntryType::command, text("lost")}}, 1, 0});
+  box.write();
+  box.sent.clear();
+  box.hear(Append{c, 2, 2, 2, {}, 1, 0});
+  const auto answers = box.said<AppendAnswer>();
+  REQUIRE(answers.size() == 1);
+  CHECK_FALSE(answers[0].matches);
+  CHECK(answers[0].index == 1);
+  box.hear(Append{c, 2, 1, 1, {{2, EntryType::noop}, {2, EntryType::command, text("won")}}, 3, 0});
+  box.write();
+  CHECK(box.replica.last_index() == 3);
+  REQUIRE(box.applied.size() == 3);
+  CHECK(text_of(box.applied[2].entry.command) == "won");
+  CHECK(box.disk.entries.size() == 3);
+}
+
+TEST_CASE("a leader settles what a majority has on the disk, its own among them") {
+  Box box(a);
+  box.begin({a, b, c});
+  box.be_elected_by(b);
+  REQUIRE(box.replica.propose(text("x"), box.now));
+  box.take();
+  box.hear(on_disk(b, 1, 2));
+  CHECK(box.applied.size() == 1);  // Its own copy of the second is not there yet.
+  box.write();
+  CHECK(box.applied.size() == 2);
+}
+
+TEST_CASE("entries of an earlier term are settled only with one of the leader's own") {
+  Stored stored;
+  stored.put(Snapshot{0, 0, {{a, b, c}, {}}, {}});
+  stored.put(StoredEntries{1, {{1, EntryType::noop}, {1, EntryType::command, text("old")}}});
+  Box box(a, stored);
+  box.be_elected_by(b);
+  CHECK(box.replica.term() == 2);
+  box.hear(on_disk(b, 2, 2));
+  CHECK(box.applied.empty());
+  box.hear(on_disk(b, 2, 3));
+  CHECK(box.applied.size() == 3);
+}
+
+TEST_CASE("a leader that nobody answers lets go, and says since when") {
+  Box box(a);
+  box.begin({a, b, c});
+  box.be_elected_by(b);
+  for (int i = 0; i < 20 && box.replica.role() == Replica::Role::leader; ++i) box.wait_until_due();
+  CHECK(box.replica.role() == Replica::Role::follower);
+  CHECK(box.replica.without_majority() == box.now);
+  CHECK_FALSE(box.replica.propose(text("x"), box.now));
+}
+
+TEST_CASE("a read waits until a majority has said that nobody else leads") {
+  Box box(a);
+  box.begin({a, b, c});
+  box.be_elected_by(b);
+  box.hear(on_disk(b, 1, 1));
+  REQUIRE(box.replica.read(41, box.now));
+  box.take();
+  const auto beats = box.said<Append>();
+  REQUIRE_FALSE(beats.empty());
+  CHECK(box.readable.empty());
+  box.hear(on_disk(c, 1, 0, beats.back().beat));
+  REQUIRE(box.readable.size() == 1);
+  CHECK(box.readable[0].number == 41);
+  CHECK(box.readable[0].index == 1);
+}
+
+TEST_CASE("one seat changes at a time, and only when the last change and an own entry are settled") {
+  Box box(a);
+  box.begin({a, b, c});
+  box.be_elected_by(b);
+  const Seat d{ProcessId{3}, 13};
+  CHECK_FALSE(box.replica.change({{a, b, c}, {d}}, box.now));  // Its noop is not settled.
+  box.hear(on_disk(b, 1, 1));
+  CHECK_FALSE(box.replica.change({{a, d}, {}}, box.now));  // three seats at once
+  REQUIRE(box.replica.change({{a, b, c}, {d}}, box.now));
+  CHECK_FALSE(box.replica.change({{a, b, c, d}, {}}, box.now));
+  box.take();
+  box.write();
+  box.hear(on_disk(b, 1, 2));
+  CHECK(box.replica.change({{a, b, c, d}, {}}, box.now));
+  CHECK(box.replica.configuration().quorum() == 3);
+}
+
+TEST_CASE("a disk that came back empty does not count for the one that was lost") {
+  Box box(a);
+  box.begin({a, b, c});
+  const Seat other_b{b.node, 99};
+  box.wait_until_due();
+  box.hear(VoteAnswer{other_b, 1, true, true});
+  CHECK(box.replica.role() == Replica::Role::precandidate);
+  box.hear(VoteAnswer{c, 1, true, true});
+  CHECK(box.replica.role() == Replica::Role::candidate);
+}
+
+TEST_CASE("who has no log gets it as a snapshot, in pieces") {
+  Box leader(a);
+  leader.begin({a, b, c});
+  leader.be_elected_by(b);
+  Box fresh(c);
+  fresh.hear(Append{a, 1, 0, 0, {}, 0, 0});
+  const auto answers = fresh.said<AppendAnswer>();
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].empty);
+  leader.hear(answers[0]);
+  const auto pieces = leader.said<SnapshotPiece>();
+  REQUIRE(pieces.size() == 1);
+  SnapshotPiece first = pieces[0], second = pieces[0];
+  first.bytes = Blob(pieces[0].bytes.bytes().first(3));
+  second.offset = 3;
+  second.bytes = Blob(pieces[0].bytes.bytes().subspan(3));
+  fresh.hear(first);
+  CHECK(fresh.said<SnapshotAnswer>().at(0).received_bytes == 3);
+  fresh.hear(second);
+  fresh.write();
+  REQUIRE(fresh.replica.snapshot());
+  CHECK(text_of(fresh.replica.snapshot()->state) == "genesis");
+  CHECK(fresh.replica.configuration().quorum() == 2);
+}
+
+TEST_CASE("a leader hands over to who has all, and takes nothing meanwhile") {
+  Box box(a);
+  box.begin({a, b, c});
+  box.be_elected_by(b);
+  box.hear(on_disk(b, 1, 1));
+  box.sent.clear();
+  box.replica.transfer(b.node, box.now);
+  box.take();
+  CHECK(box.said<TakeOver>().size() == 1);
+  CHECK_FALSE(box.replica.propose(text("x"), box.now));
+}
