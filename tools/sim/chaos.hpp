@@ -3,20 +3,10 @@
 // kind of fault in some seeds and not in others, because a fault that is always there hides what happens
 // without it.
 
-#include <string>
-
 #include "tools/sim/stages.hpp"
 #include "tools/sim/world.hpp"
 
 namespace dag::sim {
-
-struct ChaosResult {
-  std::uint64_t seed = 0;
-  std::string violation;  ///< empty: none
-  std::uint64_t events = 0;
-  std::uint64_t trace_hash = 0;
-  std::map<std::string, std::uint64_t> seen;
-};
 
 struct ChaosOptions {
   Planted planted = Planted::nothing;

@@ -3,7 +3,9 @@
 //   dag-sim chaos --seeds 1-2000 [--json]     run them; the first failure's command is printed
 //   dag-sim chaos --seeds-in FILE             those that begin a line of it
 //   dag-sim chaos --seed 41 [--trace]         one seed; with --trace all that happened, and the trace's hash
-//   dag-sim scale --pattern stencil --nodes 64 [--json]    how busy so many nodes of 16 lanes are kept
+//   dag-sim chaos --world log ...             the same of the replicas of a log
+//   dag-sim mutants [--seeds-max N] [--json]  plants bugs, one after the other, and says which seed finds
+//   each dag-sim scale --pattern stencil --nodes 64 [--json]    how busy so many nodes of 16 lanes are kept
 
 #include <charconv>
 #include <chrono>
@@ -14,6 +16,8 @@
 #include <vector>
 
 #include "tools/sim/chaos.hpp"
+#include "tools/sim/log_world.hpp"
+#include "tools/sim/mutants.hpp"
 #include "tools/sim/scale.hpp"
 
 namespace {
@@ -28,6 +32,8 @@ int usage(const char* what) {
       "usage: dag-sim chaos --seeds FIRST-LAST [--json]\n"
       "       dag-sim chaos --seeds-in FILE [--json]\n"
       "       dag-sim chaos --seed N [--trace] [--json]\n"
+      "       dag-sim chaos --world jobs|log ...   (jobs, unless said)\n"
+      "       dag-sim mutants [--seeds-max N] [--json]\n"
       "       dag-sim scale [--pattern stencil|chains|random] [--nodes 2-256] [--steps N] [--json]\n",
       what);
   return exit_usage;
@@ -119,7 +125,7 @@ int scale(int argc, char** argv) {
 int chaos(int argc, char** argv) {
   std::uint64_t first = 1, last = 200;
   std::vector<std::uint64_t> listed;
-  bool json = false;
+  bool json = false, of_log = false;
   dag::sim::ChaosOptions options;
   for (int i = 2; i < argc; ++i) {
     const std::string_view flag = argv[i];
@@ -128,6 +134,10 @@ int chaos(int argc, char** argv) {
       json = true;
     } else if (flag == "--trace") {
       options.trace = true;
+    } else if (flag == "--world") {
+      if (value != "jobs" && value != "log") return usage("--world is jobs or log");
+      of_log = value == "log";
+      ++i;
     } else if (flag == "--seed") {
       if (!parse(value, first)) return usage("--seed wants a number");
       last = first;
@@ -157,7 +167,9 @@ int chaos(int argc, char** argv) {
   std::map<std::string, std::uint64_t> seen;
   for (std::uint64_t i = first; i <= last; ++i) {
     const std::uint64_t seed = listed.empty() ? i : listed[i];
-    const dag::sim::ChaosResult result = dag::sim::chaos(seed, options);
+    const dag::sim::ChaosResult result =
+        of_log ? dag::sim::log_chaos(seed, dag::consensus::Planted::nothing, options.trace)
+               : dag::sim::chaos(seed, options);
     events += result.events;
     hash = (hash ^ result.trace_hash) * 0x100000001B3ULL;
     for (const auto& [what, count] : result.seen) seen[what] += count;
@@ -166,9 +178,9 @@ int chaos(int argc, char** argv) {
       first_violation = result.violation;
       first_failed = seed;
     }
-    std::fprintf(stderr, "seed %llu: %s\n  again: dag-sim chaos --seed %llu --trace\n",
+    std::fprintf(stderr, "seed %llu: %s\n  again: dag-sim chaos%s --seed %llu --trace\n",
                  static_cast<unsigned long long>(seed), result.violation.c_str(),
-                 static_cast<unsigned long long>(seed));
+                 of_log ? " --world log" : "", static_cast<unsigned long long>(seed));
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const auto seeds = static_cast<unsigned long long>(last - first + 1);
@@ -197,6 +209,44 @@ int chaos(int argc, char** argv) {
   return failed == 0 ? 0 : exit_failed;
 }
 
+int mutants(int argc, char** argv) {
+  std::uint64_t seeds = 20'000;
+  bool json = false;
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (flag == "--json") {
+      json = true;
+    } else if (flag == "--seeds-max") {
+      if (!parse(i + 1 < argc ? argv[++i] : "", seeds)) return usage("--seeds-max wants a number");
+    } else {
+      return usage(("unknown flag " + std::string(flag)).c_str());
+    }
+  }
+  std::size_t missed = 0;
+  const char* comma = json ? "[" : "";
+  for (const dag::sim::Mutant& mutant : dag::sim::mutants()) {
+    const auto found = dag::sim::find(mutant, seeds);
+    missed += found ? 0 : 1;
+    const auto seed = static_cast<unsigned long long>(found ? found->seed : 0);
+    const std::string what = found ? found->violation : "NOT FOUND";
+    if (json) {
+      std::printf("%s{\"mutant\": \"%s\", \"world\": \"%s\", \"seed\": %llu, \"violation\": %s}", comma,
+                  mutant.name.c_str(), mutant.world.c_str(), seed, quoted(what).c_str());
+      comma = ",\n ";
+    } else {
+      std::printf("%-4s  %-24s  seed %6llu  %s\n", mutant.world.c_str(), mutant.name.c_str(), seed,
+                  what.c_str());
+    }
+    std::fflush(stdout);
+  }
+  if (json) std::printf("]\n");
+  if (missed > 0) {
+    std::fprintf(stderr, "dag-sim: %zu of %zu are not found in %llu seeds\n", missed,
+                 dag::sim::mutants().size(), static_cast<unsigned long long>(seeds));
+  }
+  return missed == 0 ? 0 : exit_failed;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -207,6 +257,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc >= 2 && std::strcmp(argv[1], "chaos") == 0) return chaos(argc, argv);
+  if (argc >= 2 && std::strcmp(argv[1], "mutants") == 0) return mutants(argc, argv);
   if (argc >= 2 && std::strcmp(argv[1], "scale") == 0) return scale(argc, argv);
-  return usage("say what to do: chaos or scale");
+  return usage("say what to do: chaos, mutants or scale");
 }

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <stdexcept>
 #include <string>
 
 #include "libdag/cell/cell.hpp"
@@ -16,6 +15,7 @@
 #include "libdag/home/runner.hpp"
 #include "tools/sim/events.hpp"
 #include "tools/sim/program.hpp"
+#include "tools/sim/result.hpp"
 #include "tools/sim/rings.hpp"
 
 namespace dag::sim {
@@ -92,11 +92,6 @@ struct Carried {
   Duration busy{0};
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-};
-
-/// What must not happen has happened.
-struct Violation : std::runtime_error {
-  using std::runtime_error::runtime_error;
 };
 
 class TraceSink final : public RecordSink {

@@ -1,0 +1,74 @@
+// Copies of a log under faults: nothing that was settled is ever contradicted, and the simulator would see it
+// if it were.
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "tools/sim/log_world.hpp"
+#include "tools/sim/mutants.hpp"
+
+using namespace dag;
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
+}  // namespace
+
+TEST_CASE("a log survives what happens to its copies, and all that can say no does") {
+  std::map<std::string, std::uint64_t> seen;
+  for (std::uint64_t seed = 1; seed <= (sanitized ? 100 : 2000); ++seed) {
+    const sim::ChaosResult result = sim::log_chaos(seed);
+    CAPTURE(seed);
+    REQUIRE(result.violation == "");
+    for (const auto& [what, count] : result.seen) seen[what] += count;
+  }
+  const std::set<std::string> expected{"a change is refused",
+                                       "a command said again",
+                                       "a leader alone",
+                                       "a leader lets go",
+                                       "a piece of a snapshot",
+                                       "a vote is refused",
+                                       "a vote is not promised",
+                                       "an older term",
+                                       "configuration changed",
+                                       "copies",
+                                       "crash",
+                                       "cut",
+                                       "disk full",
+                                       "disk lost",
+                                       "handed over",
+                                       "isolated",
+                                       "led",
+                                       "no log",
+                                       "partition",
+                                       "pause",
+                                       "read",
+                                       "snapshot installed",
+                                       "struck",
+                                       "the logs differ",
+                                       "transfer"};
+  for (const std::string& what : expected) {
+    CAPTURE(what);
+    CHECK(seen[what] > 0);
+  }
+}
+
+TEST_CASE("one seed of a log, one history") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CHECK(sim::log_chaos(seed).trace_hash == sim::log_chaos(seed).trace_hash);
+  }
+}
+
+TEST_CASE("each bug that is planted into a log is found") {
+  for (const sim::Mutant& mutant : sim::mutants()) {
+    if (mutant.world != "log") continue;
+    CAPTURE(mutant.name);
+    const auto found = sim::find(mutant, sanitized ? 300 : 20'000);
+    // The rare ones take thousands of seeds: minutes under a sanitizer.
+    CHECK((found || sanitized));
+  }
+}

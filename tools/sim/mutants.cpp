@@ -1,0 +1,70 @@
+#include "tools/sim/mutants.hpp"
+
+#include "tools/sim/chaos.hpp"
+#include "tools/sim/log_world.hpp"
+
+namespace dag::sim {
+
+const std::vector<Mutant>& mutants() {
+  static const std::vector<Mutant> all = [] {
+    std::vector<Mutant> list;
+    // Not no_recount: reports that nobody waited for are merged when they come, so it costs attempts that
+    // would have been taken over, and nothing else (tests/unit/home/losses_test.cpp).
+#define IN_JOBS(bug) list.push_back({#bug, "jobs", Planted::bug, consensus::Planted::nothing})
+    IN_JOBS(edge_counted_twice);
+    IN_JOBS(mismatch_ignored);
+    IN_JOBS(needs_forgotten);
+    IN_JOBS(not_withdrawn);
+    IN_JOBS(running_twice);
+    IN_JOBS(attempt_accepted_twice);
+    IN_JOBS(generation_ignored);
+    IN_JOBS(replay_skipped);
+    IN_JOBS(effects_early);
+    IN_JOBS(loss_ignored);
+    IN_JOBS(tries_forgotten);
+    IN_JOBS(ghost_counted_twice);
+    IN_JOBS(digest_waited_for);
+    IN_JOBS(old_news_by_lanes);
+    IN_JOBS(told_twice_by_lanes);
+    IN_JOBS(told_is_told);
+#undef IN_JOBS
+#define IN_LOG(bug) list.push_back({#bug, "log", Planted::nothing, consensus::Planted::bug})
+    IN_LOG(vote_before_written);
+    IN_LOG(ack_before_written);
+    IN_LOG(own_disk_not_waited_for);
+    IN_LOG(minority_settles);
+    IN_LOG(older_terms_settle);
+    IN_LOG(any_log_gets_votes);
+    IN_LOG(votes_twice);
+    IN_LOG(appends_truncate);
+    IN_LOG(old_leaders_heard);
+    IN_LOG(changes_overlap);
+    IN_LOG(changes_at_once);
+    IN_LOG(learners_vote);
+    IN_LOG(new_disk_votes);
+    IN_LOG(snapshot_forgets_who);
+    IN_LOG(snapshot_cuts_settled);
+    IN_LOG(vote_forgotten);
+    IN_LOG(older_terms_answered);
+    IN_LOG(reads_unconfirmed);
+    IN_LOG(removed_does_not_lead);
+    IN_LOG(learner_does_not_lead);
+    IN_LOG(empty_does_not_vote);
+    IN_LOG(silence_not_noticed);
+#undef IN_LOG
+    return list;
+  }();
+  return all;
+}
+
+std::optional<Found> find(const Mutant& mutant, std::uint64_t seeds) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    ChaosOptions options;
+    options.planted = mutant.in_jobs;
+    const ChaosResult result = mutant.world == "log" ? log_chaos(seed, mutant.in_log) : chaos(seed, options);
+    if (!result.violation.empty()) return Found{seed, result.violation};
+  }
+  return std::nullopt;
+}
+
+}  // namespace dag::sim

@@ -1,0 +1,31 @@
+#pragma once
+// Bugs that are planted on purpose, to see whether the simulator finds them: a simulator that finds none of a
+// kind proves nothing about that kind.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libdag/consensus/replica.hpp"
+#include "libdag/home/home.hpp"
+#include "tools/sim/result.hpp"
+
+namespace dag::sim {
+
+struct Mutant {
+  std::string name;
+  std::string world;  ///< "jobs" or "log": whose seeds find it
+  Planted in_jobs = Planted::nothing;
+  consensus::Planted in_log = consensus::Planted::nothing;
+};
+
+const std::vector<Mutant>& mutants();
+
+struct Found {
+  std::uint64_t seed = 0;
+  std::string violation;
+};
+/// The first of these seeds in which something must not be.
+std::optional<Found> find(const Mutant& mutant, std::uint64_t seeds);
+
+}  // namespace dag::sim

@@ -1,0 +1,24 @@
+#pragma once
+// What a seed came to.
+
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+namespace dag::sim {
+
+/// What must not happen has happened.
+struct Violation : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct ChaosResult {
+  std::uint64_t seed = 0;
+  std::string violation;  ///< empty: none
+  std::uint64_t events = 0;
+  std::uint64_t trace_hash = 0;
+  std::map<std::string, std::uint64_t> seen;
+};
+
+}  // namespace dag::sim
