@@ -30,8 +30,7 @@ bool Replica::has_all(Index last_index_there, Term last_term_there) const {
 /// gets a learner's vote who lacks them. Both lead until something is settled, and no longer.
 bool Replica::may_lead() const {
   if (!snapshot_) return false;
-  if (configuration_.votes(self())) return true;
-  if (configuration_.learns(self())) return !planted(Planted::learner_does_not_lead);
+  if (configuration_.has(self())) return true;
   if (planted(Planted::removed_does_not_lead)) return false;
   return configuration_index_ > settled_ && configuration_at(configuration_index_ - 1).second->votes(self());
 }

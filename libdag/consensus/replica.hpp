@@ -50,7 +50,6 @@ enum class Planted : std::uint8_t {
   older_terms_answered,     ///< what an older term's leader said is answered like what this term's says
   reads_unconfirmed,        ///< a leader answers reads without having asked whether it still is one
   removed_does_not_lead,    ///< who has removed itself asks for no votes, though nobody else may know
-  learner_does_not_lead,    ///< a learner never does
   empty_does_not_vote,      ///< nor does a seat without a log vote
   silence_not_noticed,      ///< a leader that hears nobody goes on as one
 };

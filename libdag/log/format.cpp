@@ -69,13 +69,17 @@ std::optional<RecordOnDisk> record_at(std::span<const std::byte> segment, std::s
   return head;
 }
 
-/// Something behind `offset` was written after what lies there was on the disk.
-bool written_later(std::span<const std::byte> segment, std::size_t offset, std::uint32_t number) {
-  for (std::size_t at = offset + 8; at + record_overhead_bytes <= segment.size(); at += 8) {
+/// What lies behind the end of what can be read: something that was written after what lies there was on the
+/// disk; or remains of a batch that was torn.
+void look_behind(std::span<const std::byte> segment, std::uint32_t number, Scan& result) {
+  const std::size_t end = result.at.offset;
+  for (std::size_t at = end; at + record_overhead_bytes <= segment.size(); at += 8) {
     const auto record = record_at(segment, at, number);
-    if (record && record->batch > offset) return true;
+    if (!record) continue;
+    result.remains = true;
+    if (at > end && record->batch > end) result.damaged = true;
+    if (result.damaged) return;
   }
-  return false;
 }
 
 }  // namespace
@@ -159,7 +163,7 @@ Scan scan(const SegmentHead& head, std::span<const std::byte> segment,
         next_chain(*record, read_at<std::uint64_t>(segment, at.offset + bytes - sizeof(std::uint64_t)));
     at.offset += bytes;
   }
-  result.damaged = written_later(segment, at.offset, number);
+  look_behind(segment, number, result);
   return result;
 }
 

@@ -80,6 +80,9 @@ struct Scan {
   /// Something behind it was on the disk once and is lost. Else nothing is, or the batch that was being
   /// written.
   bool damaged = false;
+  /// Behind it lie whole records of a batch that was torn. To be wiped before anything is written there: when
+  /// the lost records before them are written again as they were, they would follow them.
+  bool remains = false;
 };
 /// Visits the records in their order, as far as they can be read. `segment` is the whole file; its head has
 /// been read.

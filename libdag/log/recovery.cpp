@@ -27,6 +27,7 @@ Status Recovery::take(const SegmentHead& head, std::span<const std::byte> segmen
   last_ = head;
   const Scan read = scan(head, segment, visit);
   at_ = read.at;
+  remains_ = read.remains;
   if (read.damaged) return lost(head.number, "what lies at " + std::to_string(at_.offset) + " is damaged");
   return Done{};
 }

@@ -20,10 +20,13 @@ class Recovery {
 
   /// Where the log goes on; Position{} when there was no segment.
   const Position& end() const { return at_; }
+  /// What lies in that segment behind `end` has to be wiped first (Scan).
+  bool remains() const { return remains_; }
 
  private:
   std::optional<SegmentHead> last_;
   Position at_;
+  bool remains_ = false;
 };
 
 }  // namespace dag::log

@@ -138,6 +138,17 @@ Status SegmentFiles::read(const std::function<void(const log::Record&)>& visit) 
     ++at;
   }
   end_ = recovery.end();
+  return recovery.remains() ? wipe_behind(end_) : Done{};
+}
+
+/// A torn batch has left something there.
+Status SegmentFiles::wipe_behind(const log::Position& end) {
+  const std::string name = path_of(end.segment).string();
+  const OwnedFile file(::open(name.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file) return cannot("write", name);
+  const std::vector<std::byte> zeros(options_.segment_bytes - end.offset);
+  if (const Status written = write_all(file.number(), zeros, end.offset, name); !written) return written;
+  sync_or_die(file.number(), name);
   return Done{};
 }
 

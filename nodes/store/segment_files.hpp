@@ -47,6 +47,7 @@ class SegmentFiles {
   SegmentFiles(std::filesystem::path directory, const log::LogOptions& options);
   Status read(const std::function<void(const log::Record&)>& visit);
   Status begin(std::uint64_t segment);
+  Status wipe_behind(const log::Position& end);
   std::filesystem::path path_of(std::uint64_t segment) const;
   void sync_directory() const;
 

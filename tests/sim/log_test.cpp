@@ -28,6 +28,9 @@ TEST_CASE("a log survives what happens to its copies, and all that can say no do
   }
   const std::set<std::string> expected{"a change is refused",
                                        "a command said again",
+                                       "a disk came back empty",
+                                       "damage found",
+                                       "rot",
                                        "a leader alone",
                                        "a leader lets go",
                                        "a piece of a snapshot",

@@ -13,11 +13,6 @@ using std::chrono::seconds;
 namespace {
 
 Blob bytes_of(std::uint64_t command) { return Blob(std::as_bytes(std::span(&command, 1))); }
-std::uint64_t command_of(const Blob& bytes) {
-  std::uint64_t command = 0;
-  std::memcpy(&command, bytes.bytes().data(), sizeof command);
-  return command;
-}
 
 std::string line_of(const Seat& seat) {
   return "n" + std::to_string(seat.node.value) + "/" + std::to_string(seat.disk);
@@ -86,19 +81,19 @@ LogWorld::LogWorld(const LogWorldOptions& options)
   for (std::uint32_t i = 0; i < options_.nodes; ++i) {
     Node& node = nodes_[i];
     node.number = i;
-    node.disk.id = next_disk_++;
+    node.disk = SimDisk(next_disk_++);
     node.clock = 1 + options_.drift * (2 * random_.unit() - 1);
     if (i < options_.genesis_voters) genesis.voters.push_back(seat_of(node));
   }
   for (Node& node : nodes_) {
     // Some write it themselves; that all have is what who submits waits for.
     const bool voter = node.number < options_.genesis_voters, early = random_.chance(0.5);
-    if (voter && early) node.disk.stored.put(Snapshot{0, 0, genesis, {}});
+    if (voter && early) node.disk.put(Snapshot{0, 0, genesis, {}});
     start(node);
     if (!voter || early) continue;
     node.replica->begin(genesis, {}, local(node));
     for (Effect& effect : node.replica->take_effects()) {
-      if (auto* one = std::get_if<Write>(&effect)) node.disk.stored.put(one->change);
+      if (auto* one = std::get_if<Write>(&effect)) node.disk.put(one->change);
     }
     node.replica->on_written(1, local(node));
     drain(node);
@@ -147,6 +142,8 @@ bool LogWorld::done() const {
 // ---------------------------------------------------------------------------------------------------
 
 void LogWorld::start(Node& node) {
+  std::optional<Stored> stored = node.disk.start();
+  if (!stored) throw Violation("a log is damaged that nothing has damaged");
   ReplicaOptions options = options_.replica;
   options.self = seat_of(node);
   options.seed = random_.next();
@@ -155,9 +152,8 @@ void LogWorld::start(Node& node) {
   node.applied = 0;
   node.missed.clear();
   node.heard.clear();
-  node.writing = false;
-  node.replica = std::make_unique<Replica>(options, node.disk.stored, local(node));
-  note("n" + std::to_string(node.number) + " starts, disk " + std::to_string(node.disk.id));
+  node.replica = std::make_unique<Replica>(options, std::move(*stored), local(node));
+  note("n" + std::to_string(node.number) + " starts, disk " + std::to_string(node.disk.id()));
   drain(node);
 }
 
@@ -169,10 +165,9 @@ void LogWorld::kill(Node& node, bool lose_disk) {
   ++node.life;
   node.paused_until = now();
   if (random_.chance(0.5)) node.unsent_until = now();
-  const std::size_t reached = random_.below(node.disk.waiting.size() + 1);
-  for (std::size_t i = 0; i < reached; ++i) node.disk.stored.put(node.disk.waiting[i].second);
-  node.disk.waiting.clear();
-  if (lose_disk) node.disk = Disk{next_disk_++, {}, {}, {}};
+  node.disk.crash(random_);
+  node.disk_full_until = now();
+  if (lose_disk) node.disk = SimDisk(next_disk_++);
   const std::uint64_t away_ms = random_.chance(0.4) ? 5 : random_.chance(0.5) ? 300 : 4000;
   const Duration away = milliseconds(random_.below(away_ms));
   time_.after(away, [this, number = node.number] {
@@ -203,10 +198,10 @@ void LogWorld::drain(Node& node) {
         Overloaded{[&](Send& one) {
                      told(node, one.message, one.to);
                      if (const auto* vote = std::get_if<VoteAnswer>(&one.message); vote && vote->granted)
-                       strike(node, 2.5);
+                       strike(node, options_.duels ? 0.1 : 2.5);
                      send(node, one.to, std::move(one.message));
                    },
-                   [&](Write& one) { node.disk.waiting.emplace_back(one.number, std::move(one.change)); },
+                   [&](Write& one) { node.disk.append(one.number, one.change); },
                    [&](Apply& one) { apply(node, one.index, one.entry); },
                    [&](Install& one) { installed(node, one.snapshot); },
                    [&](Lead& one) { leads(node, one.term); },
@@ -253,21 +248,15 @@ void LogWorld::count(const Message& message) {
 
 /// One batch at a time, as the node's log does it.
 void LogWorld::write(Node& node) {
-  if (node.writing || node.disk.waiting.empty()) return;
-  node.writing = true;
+  if (!node.disk.begin_batch()) return;
   Duration takes = Duration(random_.below(static_cast<std::uint64_t>(options_.write_max.count()) + 1));
   if (options_.slow_disks && !calm() && random_.chance(0.02)) takes = milliseconds(random_.below(1500));
   Instant when = now() + takes;
-  if (when < node.disk.full_until) when = node.disk.full_until;
-  const std::uint64_t last = node.disk.waiting.back().first;
-  time_.at(when, [this, number = node.number, life = node.life, last] {
+  if (when < node.disk_full_until) when = node.disk_full_until;
+  time_.at(when, [this, number = node.number, life = node.life] {
     Node& again = nodes_[number];
     if (again.life != life) return;
-    while (!again.disk.waiting.empty() && again.disk.waiting.front().first <= last) {
-      again.disk.stored.put(again.disk.waiting.front().second);
-      again.disk.waiting.pop_front();
-    }
-    again.writing = false;
+    const std::uint64_t last = again.disk.end_batch();
     const auto written = [this, number, life, last] {
       Node& late = nodes_[number];
       if (late.life != life) return;
@@ -309,91 +298,6 @@ void LogWorld::deliver(std::uint32_t to, Message message) {
   if (options_.trace) note(line_of(message) + " -> n" + std::to_string(to));
   node.replica->on_message(message, local(node));
   drain(node);
-}
-
-// ---- What must stay true
-// -------------------------------------------------------------------------------------
-
-/// I3: what is settled at an index is the same everywhere, for ever.
-void LogWorld::apply(Node& node, Index index, const Entry& entry) {
-  if (index != node.applied + 1) throw Violation("entries are applied out of order");
-  node.applied = index;
-  const std::uint64_t command = entry.type == EntryType::command ? command_of(entry.command) : 0;
-  if (index > settled_.size()) {
-    settled_.push_back({entry.term, entry.type, command, reference_.commands.size(), node.replica->term()});
-    if (entry.type == EntryType::command) reference_.apply(command);
-    strike(node);
-    note("settled " + std::to_string(index) + " of term " + std::to_string(entry.term) + " at n" +
-         std::to_string(node.number));
-  }
-  const SettledEntry& settled = settled_[index - 1];
-  if (settled.term != entry.term || settled.type != entry.type || settled.command != command) {
-    throw Violation("n" + std::to_string(node.number) + " settles another entry at index " +
-                    std::to_string(index));
-  }
-  if (entry.type != EntryType::command) return;
-  node.state.apply(command);
-  if (node.replica->role() == Replica::Role::leader) acknowledge(command);
-}
-
-void LogWorld::installed(Node& node, const Snapshot& snapshot) {
-  if (snapshot.index < node.applied) throw Violation("a snapshot undoes what was applied");
-  node.state = State::of(snapshot.state);
-  node.applied = snapshot.index;
-  if (snapshot.index > 0) ++seen["snapshot installed"];
-  if (snapshot.index > settled_.size()) throw Violation("a snapshot of what is not settled");
-  const std::size_t commands = snapshot.index < settled_.size() ? settled_[snapshot.index].commands_before
-                                                                : reference_.commands.size();
-  if (node.state.commands.size() != commands ||
-      !std::equal(node.state.commands.begin(), node.state.commands.end(), reference_.commands.begin())) {
-    throw Violation("a snapshot has another state than its index");
-  }
-}
-
-/// I4, and I7: who leads has all that was ever settled.
-void LogWorld::leads(Node& node, Term term) {
-  note("n" + std::to_string(node.number) + " leads term " + std::to_string(term));
-  ++seen["led"];
-  last_election_ = now();
-  node.had_majority = now();
-  const auto [at, first] = leaders_.emplace(term, node.number);
-  if (!first) throw Violation("two leaders of term " + std::to_string(term));
-  if (!calm() && random_.chance(options_.struck)) {
-    const char* const kinds[] = {"crash", "crash", "partition", "cut", "pause", "transfer", "disk lost"};
-    const std::string kind = kinds[random_.below(std::size(kinds))];
-    const Duration soon = milliseconds(random_.below(random_.chance(0.5) ? 20 : 300));
-    time_.after(soon, [this, kind, number = node.number] {
-      if (!calm()) fault(kind, nodes_[number]);
-    });
-  }
-  if (options_.any_changes || random_.chance(0.5)) {
-    const Duration soon = milliseconds(random_.below(options_.any_changes ? 4 : 20));
-    time_.after(soon, [this, number = node.number] { reconfigure(nodes_[number]); });
-  }
-  const Replica& replica = *node.replica;
-  for (Index index = settled_.size(); index > replica.snapshot()->index; --index) {
-    if (settled_[index - 1].settled_in >= term) continue;  // Its votes were long under way.
-    if (index > replica.last_index() || replica.entry(index).term != settled_[index - 1].term) {
-      throw Violation("the leader of term " + std::to_string(term) + " lacks the settled entry " +
-                      std::to_string(index));
-    }
-  }
-}
-
-/// I10: promises are on the disk before they are given.
-void LogWorld::told(const Node& node, const Message& message, ProcessId to) const {
-  const Stored& stored = node.disk.stored;
-  if (const auto* vote = std::get_if<VoteAnswer>(&message); vote != nullptr && vote->granted && !vote->pre) {
-    const bool there =
-        stored.vote.term > vote->term || (stored.vote.term == vote->term && stored.vote.candidate == to);
-    if (!there) throw Violation("a vote left before it was on the disk");
-  }
-  if (const auto* answer = std::get_if<AppendAnswer>(&message); answer != nullptr && answer->matches) {
-    const Index last = stored.snapshot ? stored.snapshot->index + stored.entries.size() : 0;
-    if (last < answer->index && stored.vote.term <= answer->term) {
-      throw Violation("entries were acknowledged before they were on the disk");
-    }
-  }
 }
 
 // ---- Clients
@@ -511,226 +415,6 @@ std::optional<Configuration> LogWorld::any_change(const Node& leader) {
     there += holder.replica && seat_of(holder) == voter ? 1 : 0;
   }
   return there >= to.quorum() ? std::optional(to) : std::nullopt;
-}
-
-/// P6: who leads nobody says so.
-void LogWorld::look_for_majority(Node& node) {
-  const Duration long_ago = 4 * options_.replica.election_timeout;
-  const Configuration& all = node.replica->configuration();
-  std::size_t heard = 0;
-  for (const Seat& voter : all.voters) {
-    const auto found = node.heard.find(voter.node.value);
-    if (voter.node.value == node.number || (found != node.heard.end() && now() - found->second < long_ago))
-      ++heard;
-  }
-  if (heard < all.quorum()) ++seen["a leader alone"];
-  if (heard >= all.quorum()) node.had_majority = now();
-  if (now() - node.had_majority > long_ago) {
-    throw Violation("a leader that hears no majority goes on as one");
-  }
-}
-
-// ---- Faults
-// --------------------------------------------------------------------------------------------------
-
-void LogWorld::plan_faults() {
-  const auto plan = [&](const std::string& kind, std::uint32_t count) {
-    const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
-    for (std::uint32_t i = 0; i < count; ++i) {
-      time_.at(Instant{Duration(random_.below(span))}, [this, kind] {
-        if (!calm()) fault(kind);
-      });
-    }
-  };
-  plan("crash", options_.crashes);
-  plan("disk lost", options_.disks_lost);
-  plan("cut", options_.cuts);
-  plan("partition", options_.partitions);
-  plan("pause", options_.pauses);
-  plan("disk full", options_.disks_full);
-  plan("transfer", options_.transfers);
-  if (options_.grows) plan("copies", 10);
-}
-
-LogWorld::Node& LogWorld::victim() {
-  if (random_.chance(options_.aim)) {
-    for (Node& node : nodes_) {
-      if (node.replica && node.replica->role() == Replica::Role::leader) return node;
-    }
-  }
-  return nodes_[random_.below(nodes_.size())];
-}
-
-/// Nobody hears it, and it hears nobody.
-void LogWorld::isolate(Node& node, Duration how_long) {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> ways;
-  for (const Node& other : nodes_) {
-    if (other.number == node.number) continue;
-    ways.emplace_back(node.number, other.number);
-    ways.emplace_back(other.number, node.number);
-  }
-  cut_.insert(ways.begin(), ways.end());
-  ++seen["isolated"];
-  note("n" + std::to_string(node.number) + " is isolated");
-  time_.after(how_long, [this, ways] {
-    for (const auto& way : ways) cut_.erase(way);
-  });
-}
-
-/// No more than a minority of the copies may go for good, in any configuration that somebody may yet follow:
-/// what is beyond that is not promised.
-bool LogWorld::may_lose_disk(const Node& node) const {
-  const auto survives = [&](const Configuration& all) {
-    std::size_t lost = 0;
-    for (const Seat& voter : all.voters) {
-      lost += voter == seat_of(node) || seat_of(nodes_[voter.node.value]) != voter ? 1 : 0;
-    }
-    return lost * 2 < std::max<std::size_t>(all.voters.size(), 1);
-  };
-  for (const Node& one : nodes_) {
-    if (one.replica && !survives(one.replica->configuration())) return false;
-    if (!one.disk.stored.snapshot) continue;
-    const Configuration* stored = &one.disk.stored.snapshot->configuration;
-    for (const Entry& entry : one.disk.stored.entries) {
-      if (entry.type == EntryType::configuration) stored = &entry.configuration;
-    }
-    if (!survives(*stored)) return false;
-  }
-  return true;
-}
-
-void LogWorld::fault(const std::string& kind) { fault(kind, victim()); }
-
-/// It dies when it has just promised something, behind what it says in that moment.
-void LogWorld::strike(Node& node, double more_often) {
-  if (calm() || !random_.chance(more_often * options_.struck_at_promises)) return;
-  ++seen["struck"];
-  time_.after(Duration(random_.below(2'000'000)), [this, number = node.number, life = node.life] {
-    if (nodes_[number].life == life) kill(nodes_[number], false);
-  });
-}
-
-void LogWorld::fault(const std::string& kind, Node& node) {
-  ++seen[kind];
-  const Duration some = milliseconds(50 + random_.below(3000));
-  if (kind == "crash") {
-    if (random_.chance(0.1)) {
-      for (Node& one : nodes_) kill(one, false);
-    } else {
-      kill(node, false);
-    }
-  } else if (kind == "disk lost") {
-    if (may_lose_disk(node)) {
-      ++seen["a disk came back empty"];
-      kill(node, true);
-    }
-  } else if (kind == "cut") {
-    const auto other = static_cast<std::uint32_t>(random_.below(nodes_.size()));
-    const auto way = random_.chance(0.5) ? std::pair(node.number, other) : std::pair(other, node.number);
-    cut_.insert(way);
-    note("cut n" + std::to_string(way.first) + " to n" + std::to_string(way.second));
-    time_.after(some, [this, way] { cut_.erase(way); });
-  } else if (kind == "partition") {
-    std::vector<bool> side(nodes_.size());
-    for (std::size_t i = 0; i < side.size(); ++i) side[i] = random_.chance(0.5);
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> ways;
-    for (std::uint32_t a = 0; a < side.size(); ++a) {
-      for (std::uint32_t b = 0; b < side.size(); ++b) {
-        if (side[a] != side[b]) ways.emplace_back(a, b);
-      }
-    }
-    cut_.insert(ways.begin(), ways.end());
-    note("partition");
-    time_.after(some, [this, ways] {
-      for (const auto& way : ways) cut_.erase(way);
-    });
-  } else if (kind == "pause") {
-    if (!node.replica || now() < node.paused_until) return;
-    node.paused_until = now() + some;
-    note("n" + std::to_string(node.number) + " pauses");
-    time_.at(node.paused_until, [this, number = node.number, life = node.life] {
-      Node& again = nodes_[number];
-      if (again.life != life) return;
-      again.had_majority = now();
-      read(again);
-      if (again.life != life) return;
-      for (const auto& one : std::exchange(again.missed, {})) one();
-    });
-  } else if (kind == "disk full") {
-    node.disk.full_until = now() + some;
-  } else if (kind == "transfer") {
-    for (Node& one : nodes_) {
-      if (!one.replica || one.replica->role() != Replica::Role::leader || now() < one.paused_until) continue;
-      one.replica->transfer(ProcessId{static_cast<std::uint32_t>(random_.below(nodes_.size()))}, local(one));
-      drain(one);
-    }
-  } else {
-    copies_wanted_ = 1 + random_.below(options_.nodes);
-  }
-}
-
-// ---- One seed
-// ------------------------------------------------------------------------------------------------
-
-LogWorldOptions log_world(std::uint64_t seed) {
-  Random random(seed * 23 + 1);
-  LogWorldOptions world;
-  world.seed = seed;
-  world.nodes = 3 + static_cast<std::uint32_t>(random.below(4));
-  world.genesis_voters = 1 + static_cast<std::uint32_t>(random.below(std::min(world.nodes, 5u)));
-  world.copies_wanted =
-      random.chance(0.7) ? std::min<std::size_t>(3, world.nodes) : 1 + random.below(world.nodes);
-  world.clients = 1 + static_cast<std::uint32_t>(random.below(4));
-  world.commands = 5 + static_cast<std::uint32_t>(random.below(20));
-  const auto sometimes = [&](std::uint64_t most) {
-    return random.chance(0.5) ? static_cast<std::uint32_t>(1 + random.below(most)) : 0;
-  };
-  world.lost = random.chance(0.5) ? 0.2 * random.unit() : 0;
-  world.late = random.chance(0.5) ? 0.2 * random.unit() : 0;
-  world.repeated = random.chance(0.5) ? 0.2 * random.unit() : 0;
-  world.delay_max = random.chance(0.5) ? milliseconds(5) : milliseconds(100);
-  world.crashes = sometimes(12);
-  world.disks_lost = sometimes(3);
-  world.cuts = sometimes(10);
-  world.partitions = sometimes(6);
-  world.pauses = sometimes(6);
-  world.disks_full = sometimes(4);
-  world.transfers = sometimes(6);
-  world.grows = random.chance(0.3);
-  world.any_changes = random.chance(0.3);
-  world.aim = random.chance(0.5) ? 0.6 : 0;
-  world.struck = random.chance(0.6) ? 0.5 + 0.5 * random.unit() : 0;
-  world.struck_at_promises = random.chance(0.5) ? 0.3 * random.unit() : 0;
-  world.drift = random.chance(0.3) ? 0.01 : 0;
-  world.slow_disks = random.chance(0.3);
-  world.write_max = random.chance(0.5) ? milliseconds(3) : milliseconds(60);
-  if (random.chance(0.6)) world.compact_every = 1 + random.below(8);
-  ReplicaOptions& replica = world.replica;
-  replica.election_timeout = milliseconds(150 + random.below(400));
-  replica.heartbeat = replica.election_timeout / 5;
-  if (random.chance(0.6)) replica.entries_per_append_max = 1 + random.below(2);
-  if (random.chance(0.5)) replica.snapshot_piece_bytes = 8 + random.below(64);
-  replica.entries_kept = random.chance(0.5) ? random.below(4) : 1024;
-  world.calm_at = Instant{seconds(4 + random.below(12))};
-  return world;
-}
-
-ChaosResult log_chaos(std::uint64_t seed, Planted planted, bool trace) {
-  ChaosResult result;
-  result.seed = seed;
-  LogWorldOptions options = log_world(seed);
-  options.replica.planted = planted;
-  options.trace = trace;
-  LogWorld world(options);
-  try {
-    world.run();
-  } catch (const std::exception& error) {
-    result.violation = error.what();
-  }
-  result.events = world.events;
-  result.trace_hash = world.trace_hash;
-  result.seen = world.seen;
-  return result;
 }
 
 }  // namespace dag::sim

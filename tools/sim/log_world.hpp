@@ -10,6 +10,7 @@
 #include "libdag/consensus/reconfiguration.hpp"
 #include "tools/sim/events.hpp"
 #include "tools/sim/result.hpp"
+#include "tools/sim/sim_disk.hpp"
 
 namespace dag::sim {
 
@@ -29,12 +30,14 @@ struct LogWorldOptions {
   std::uint32_t partitions = 0;  ///< in two parts
   std::uint32_t pauses = 0;
   std::uint32_t disks_full = 0;  ///< for a while
+  std::uint32_t rots = 0;        ///< a bit turns over on a disk whose node is down
   std::uint32_t transfers = 0;
   bool grows = false;             ///< the copies that are wanted change
   bool any_changes = false;       ///< somebody changes who votes as chance has it
   double aim = 0;                 ///< share of faults that hit the leader
   double struck_at_promises = 0;  ///< of those who have just settled something, or voted: they die
   double struck = 0;              ///< share of leaders to whom something happens when they have just begun
+  bool duels = false;             ///< then they mostly die within milliseconds
   double drift = 0;               ///< clocks run faster or slower by up to this share
   Duration write_max = std::chrono::milliseconds(3);
   bool slow_disks = false;  ///< some writes take longer than an election
@@ -70,22 +73,16 @@ class LogWorld {
     static State of(const Blob& bytes);
     bool apply(std::uint64_t command);
   };
-  struct Disk {
-    std::uint64_t id = 0;
-    consensus::Stored stored;
-    std::deque<std::pair<std::uint64_t, consensus::StoredChange>> waiting;
-    Instant full_until;
-  };
   struct Node {
     std::uint32_t number = 0;
-    Disk disk;
+    SimDisk disk;
+    Instant disk_full_until;
     std::unique_ptr<consensus::Replica> replica;
     State state;
     Index applied = 0;
     Instant paused_until;
     double clock = 1;
     std::uint64_t life = 0;
-    bool writing = false;
     std::vector<std::function<void()>> missed;  ///< while it was paused
     std::map<std::uint32_t, Instant> heard;     ///< when whom, in this life
     Instant had_majority;
@@ -107,7 +104,7 @@ class LogWorld {
   Instant local(const Node& node) const;
   bool calm() const { return now() >= options_.calm_at; }
   void note(const std::string& line);
-  consensus::Seat seat_of(const Node& node) const { return {ProcessId{node.number}, node.disk.id}; }
+  consensus::Seat seat_of(const Node& node) const { return {ProcessId{node.number}, node.disk.id()}; }
 
   void start(Node& node);
   void kill(Node& node, bool lose_disk);

@@ -48,7 +48,6 @@ const std::vector<Mutant>& mutants() {
     IN_LOG(older_terms_answered);
     IN_LOG(reads_unconfirmed);
     IN_LOG(removed_does_not_lead);
-    IN_LOG(learner_does_not_lead);
     IN_LOG(empty_does_not_vote);
     IN_LOG(silence_not_noticed);
 #undef IN_LOG

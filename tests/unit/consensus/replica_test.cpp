@@ -236,6 +236,37 @@ TEST_CASE("a read waits until a majority has said that nobody else leads") {
   CHECK(box.readable[0].index == 1);
 }
 
+// Both were found by the simulator, the second in one of thousands of seeds.
+TEST_CASE("who has removed itself asks for votes until that is settled, and needs no vote of its own") {
+  Box box(a);
+  box.begin({a, b});
+  box.be_elected_by(b);
+  box.hear(on_disk(b, 1, 1));
+  REQUIRE(box.replica.change({{b}, {}}, box.now));
+  box.take();
+  box.write();
+  box.hear(Outdated{b, 2});
+  REQUIRE(box.replica.role() == Replica::Role::follower);
+  box.sent.clear();
+  box.wait_until_due();
+  CHECK(box.said<AskVote>().size() == 1);
+  CHECK(box.replica.role() == Replica::Role::precandidate);
+}
+
+TEST_CASE("a learner asks for votes when nobody leads for long: it may have what no voter has") {
+  Stored stored;
+  stored.put(Snapshot{0, 0, {{b, c}, {a}}, {}});
+  stored.put(StoredEntries{1, {{1, EntryType::noop}}});
+  Box box(a, stored);
+  CHECK(box.replica.due() - box.now >= 3 * ReplicaOptions{}.election_timeout);
+  box.wait_until_due();
+  CHECK(box.said<AskVote>().size() == 2);
+  box.hear(VoteAnswer{b, 2, true, true});
+  CHECK(box.replica.role() == Replica::Role::precandidate);  // Its own vote does not count.
+  box.hear(VoteAnswer{c, 2, true, true});
+  CHECK(box.replica.role() == Replica::Role::candidate);
+}
+
 TEST_CASE("one seat changes at a time, and only when the last change and an own entry are settled") {
   Box box(a);
   box.begin({a, b, c});

@@ -107,6 +107,32 @@ TEST_CASE("a segment that has rotted is refused, with its name") {
   CHECK(log.files.error().what.find("segment 1") != std::string::npos);
 }
 
+TEST_CASE("what a torn batch left behind the end never comes back") {
+  const TemporaryDirectory directory;
+  {
+    Started log(directory.path());
+    REQUIRE(log.append(1));
+    for (const std::uint64_t index : {2, 3}) log.machine->append(record_of(index, payload_of(index)));
+    const auto batch = log.machine->next_batch();  // both, and the process dies while they are written
+    REQUIRE((*log.files)->write(*batch));
+  }
+  {
+    // Of the second only its beginning has reached the disk; of the third, all.
+    std::fstream file(directory.path() / "segment-1", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(head_bytes + record_bytes(payload_of(1).size()) + 8));
+    file.write("\0\0\0\0\0\0\0\0", 8);
+  }
+  {
+    Started log(directory.path());
+    REQUIRE(log.files);
+    CHECK(log.read == up_to(1));
+    REQUIRE(log.append(2));  // As it was written before.
+  }
+  Started log(directory.path());
+  REQUIRE(log.files);
+  CHECK(log.read == up_to(2));
+}
+
 TEST_CASE("a process that is killed keeps all that it was told is on the disk") {
   const TemporaryDirectory directory;
   Random random(3);

@@ -1,0 +1,124 @@
+// What must hold after every event, of copies of a log.
+
+#include <cstring>
+
+#include "tools/sim/log_world.hpp"
+
+namespace dag::sim {
+
+using namespace consensus;
+using std::chrono::milliseconds;
+
+namespace {
+
+std::uint64_t command_of(const Blob& bytes) {
+  std::uint64_t command = 0;
+  std::memcpy(&command, bytes.bytes().data(), sizeof command);
+  return command;
+}
+
+}  // namespace
+
+/// I3: what is settled at an index is the same everywhere, for ever.
+void LogWorld::apply(Node& node, Index index, const Entry& entry) {
+  if (index != node.applied + 1) throw Violation("entries are applied out of order");
+  node.applied = index;
+  const std::uint64_t command = entry.type == EntryType::command ? command_of(entry.command) : 0;
+  if (index > settled_.size()) {
+    settled_.push_back({entry.term, entry.type, command, reference_.commands.size(), node.replica->term()});
+    if (entry.type == EntryType::command) reference_.apply(command);
+    strike(node);
+    note("settled " + std::to_string(index) + " of term " + std::to_string(entry.term) + " at n" +
+         std::to_string(node.number));
+  }
+  const SettledEntry& settled = settled_[index - 1];
+  if (settled.term != entry.term || settled.type != entry.type || settled.command != command) {
+    throw Violation("n" + std::to_string(node.number) + " settles another entry at index " +
+                    std::to_string(index));
+  }
+  if (entry.type != EntryType::command) return;
+  node.state.apply(command);
+  if (node.replica->role() == Replica::Role::leader) acknowledge(command);
+}
+
+void LogWorld::installed(Node& node, const Snapshot& snapshot) {
+  if (snapshot.index < node.applied) throw Violation("a snapshot undoes what was applied");
+  node.state = State::of(snapshot.state);
+  node.applied = snapshot.index;
+  if (snapshot.index > 0) ++seen["snapshot installed"];
+  if (snapshot.index > settled_.size()) throw Violation("a snapshot of what is not settled");
+  const std::size_t commands = snapshot.index < settled_.size() ? settled_[snapshot.index].commands_before
+                                                                : reference_.commands.size();
+  if (node.state.commands.size() != commands ||
+      !std::equal(node.state.commands.begin(), node.state.commands.end(), reference_.commands.begin())) {
+    throw Violation("a snapshot has another state than its index");
+  }
+}
+
+/// I4, and I7: who leads has all that was ever settled.
+void LogWorld::leads(Node& node, Term term) {
+  note("n" + std::to_string(node.number) + " leads term " + std::to_string(term));
+  ++seen["led"];
+  last_election_ = now();
+  node.had_majority = now();
+  const auto [at, first] = leaders_.emplace(term, node.number);
+  if (!first) throw Violation("two leaders of term " + std::to_string(term));
+  if (!calm() && random_.chance(options_.struck)) {
+    const char* const kinds[] = {"crash", "crash", "partition", "cut", "pause", "transfer", "disk lost"};
+    const bool at_once = options_.duels && random_.chance(0.7);
+    const std::string kind = at_once ? "crash" : kinds[random_.below(std::size(kinds))];
+    const std::uint64_t within_ms = at_once ? 6 : random_.chance(0.5) ? 20 : 300;
+    const Duration soon = milliseconds(random_.below(within_ms));
+    time_.after(soon, [this, kind, number = node.number] {
+      if (!calm()) fault(kind, nodes_[number]);
+    });
+  }
+  if (options_.any_changes || random_.chance(0.5)) {
+    const Duration soon = milliseconds(random_.below(options_.any_changes ? 4 : 20));
+    time_.after(soon, [this, number = node.number] { reconfigure(nodes_[number]); });
+  }
+  time_.after(milliseconds(random_.below(30)), [this, number = node.number] { read(nodes_[number]); });
+  const Replica& replica = *node.replica;
+  for (Index index = settled_.size(); index > replica.snapshot()->index; --index) {
+    if (settled_[index - 1].settled_in >= term) continue;  // Its votes were long under way.
+    if (index > replica.last_index() || replica.entry(index).term != settled_[index - 1].term) {
+      throw Violation("the leader of term " + std::to_string(term) + " lacks the settled entry " +
+                      std::to_string(index));
+    }
+  }
+}
+
+/// I10: promises are on the disk before they are given.
+void LogWorld::told(const Node& node, const Message& message, ProcessId to) const {
+  const Stored& stored = node.disk.stored();
+  if (const auto* vote = std::get_if<VoteAnswer>(&message); vote != nullptr && vote->granted && !vote->pre) {
+    const bool there =
+        stored.vote.term > vote->term || (stored.vote.term == vote->term && stored.vote.candidate == to);
+    if (!there) throw Violation("a vote left before it was on the disk");
+  }
+  if (const auto* answer = std::get_if<AppendAnswer>(&message); answer != nullptr && answer->matches) {
+    const Index last = stored.snapshot ? stored.snapshot->index + stored.entries.size() : 0;
+    if (last < answer->index && stored.vote.term <= answer->term) {
+      throw Violation("entries were acknowledged before they were on the disk");
+    }
+  }
+}
+
+/// P6: who leads nobody says so.
+void LogWorld::look_for_majority(Node& node) {
+  const Duration long_ago = 4 * options_.replica.election_timeout;
+  const Configuration& all = node.replica->configuration();
+  std::size_t heard = 0;
+  for (const Seat& voter : all.voters) {
+    const auto found = node.heard.find(voter.node.value);
+    if (voter.node.value == node.number || (found != node.heard.end() && now() - found->second < long_ago))
+      ++heard;
+  }
+  if (heard < all.quorum()) ++seen["a leader alone"];
+  if (heard >= all.quorum()) node.had_majority = now();
+  if (now() - node.had_majority > long_ago) {
+    throw Violation("a leader that hears no majority goes on as one");
+  }
+}
+
+}  // namespace dag::sim

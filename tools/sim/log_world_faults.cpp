@@ -1,0 +1,237 @@
+// What happens to copies of a log, and which of it a seed has.
+
+#include "tools/sim/log_world.hpp"
+
+namespace dag::sim {
+
+using namespace consensus;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+void LogWorld::plan_faults() {
+  const auto plan = [&](const std::string& kind, std::uint32_t count) {
+    const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
+    for (std::uint32_t i = 0; i < count; ++i) {
+      time_.at(Instant{Duration(random_.below(span))}, [this, kind] {
+        if (!calm()) fault(kind);
+      });
+    }
+  };
+  plan("crash", options_.crashes);
+  plan("disk lost", options_.disks_lost);
+  plan("cut", options_.cuts);
+  plan("partition", options_.partitions);
+  plan("pause", options_.pauses);
+  plan("disk full", options_.disks_full);
+  plan("rot", options_.rots);
+  plan("transfer", options_.transfers);
+  if (options_.grows) plan("copies", 10);
+}
+
+LogWorld::Node& LogWorld::victim() {
+  if (random_.chance(options_.aim)) {
+    for (Node& node : nodes_) {
+      if (node.replica && node.replica->role() == Replica::Role::leader) return node;
+    }
+  }
+  return nodes_[random_.below(nodes_.size())];
+}
+
+/// Nobody hears it, and it hears nobody.
+void LogWorld::isolate(Node& node, Duration how_long) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ways;
+  for (const Node& other : nodes_) {
+    if (other.number == node.number) continue;
+    ways.emplace_back(node.number, other.number);
+    ways.emplace_back(other.number, node.number);
+  }
+  cut_.insert(ways.begin(), ways.end());
+  ++seen["isolated"];
+  note("n" + std::to_string(node.number) + " is isolated");
+  time_.after(how_long, [this, ways] {
+    for (const auto& way : ways) cut_.erase(way);
+  });
+}
+
+/// No more than a minority of the copies may go for good, in any configuration that somebody may yet follow:
+/// what is beyond that is not promised.
+bool LogWorld::may_lose_disk(const Node& node) const {
+  const auto survives = [&](const Configuration& all) {
+    std::size_t lost = 0;
+    for (const Seat& voter : all.voters) {
+      lost += voter == seat_of(node) || seat_of(nodes_[voter.node.value]) != voter ? 1 : 0;
+    }
+    return lost * 2 < std::max<std::size_t>(all.voters.size(), 1);
+  };
+  for (const Node& one : nodes_) {
+    if (one.replica && !survives(one.replica->configuration())) return false;
+    if (!one.disk.stored().snapshot) continue;
+    const Configuration* stored = &one.disk.stored().snapshot->configuration;
+    for (const Entry& entry : one.disk.stored().entries) {
+      if (entry.type == EntryType::configuration) stored = &entry.configuration;
+    }
+    if (!survives(*stored)) return false;
+  }
+  return true;
+}
+
+void LogWorld::fault(const std::string& kind) { fault(kind, victim()); }
+
+/// It dies when it has just promised something, behind what it says in that moment.
+void LogWorld::strike(Node& node, double more_often) {
+  if (calm() || !random_.chance(more_often * options_.struck_at_promises)) return;
+  ++seen["struck"];
+  time_.after(Duration(random_.below(2'000'000)), [this, number = node.number, life = node.life] {
+    if (nodes_[number].life == life) kill(nodes_[number], false);
+  });
+}
+
+void LogWorld::fault(const std::string& kind, Node& node) {
+  ++seen[kind];
+  const Duration some = milliseconds(50 + random_.below(3000));
+  if (kind == "crash") {
+    if (random_.chance(0.1)) {
+      for (Node& one : nodes_) kill(one, false);
+    } else {
+      kill(node, false);
+    }
+  } else if (kind == "disk lost") {
+    if (may_lose_disk(node)) {
+      ++seen["a disk came back empty"];
+      kill(node, true);
+    }
+  } else if (kind == "rot") {
+    if (may_lose_disk(node)) {
+      kill(node, false);
+      // Found when it starts; from now on it counts as lost.
+      if (node.disk.rot(random_) && !node.disk.start()) {
+        ++seen["damage found"];
+        node.disk = SimDisk(next_disk_++);
+      }
+    }
+  } else if (kind == "cut") {
+    const auto other = static_cast<std::uint32_t>(random_.below(nodes_.size()));
+    const auto way = random_.chance(0.5) ? std::pair(node.number, other) : std::pair(other, node.number);
+    cut_.insert(way);
+    note("cut n" + std::to_string(way.first) + " to n" + std::to_string(way.second));
+    time_.after(some, [this, way] { cut_.erase(way); });
+  } else if (kind == "partition") {
+    std::vector<bool> side(nodes_.size());
+    for (std::size_t i = 0; i < side.size(); ++i) side[i] = random_.chance(0.5);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> ways;
+    for (std::uint32_t a = 0; a < side.size(); ++a) {
+      for (std::uint32_t b = 0; b < side.size(); ++b) {
+        if (side[a] != side[b]) ways.emplace_back(a, b);
+      }
+    }
+    cut_.insert(ways.begin(), ways.end());
+    note("partition");
+    time_.after(some, [this, ways] {
+      for (const auto& way : ways) cut_.erase(way);
+    });
+  } else if (kind == "pause") {
+    if (!node.replica || now() < node.paused_until) return;
+    node.paused_until = now() + some;
+    note("n" + std::to_string(node.number) + " pauses");
+    time_.at(node.paused_until, [this, number = node.number, life = node.life] {
+      Node& again = nodes_[number];
+      if (again.life != life) return;
+      again.had_majority = now();
+      read(again);
+      if (again.life != life) return;
+      for (const auto& one : std::exchange(again.missed, {})) one();
+    });
+  } else if (kind == "disk full") {
+    node.disk_full_until = now() + some;
+  } else if (kind == "transfer") {
+    for (Node& one : nodes_) {
+      if (!one.replica || one.replica->role() != Replica::Role::leader || now() < one.paused_until) continue;
+      one.replica->transfer(ProcessId{static_cast<std::uint32_t>(random_.below(nodes_.size()))}, local(one));
+      drain(one);
+    }
+  } else {
+    copies_wanted_ = 1 + random_.below(options_.nodes);
+  }
+}
+
+// ---- One seed
+// ------------------------------------------------------------------------------------------------
+
+LogWorldOptions log_world(std::uint64_t seed) {
+  Random random(seed * 23 + 1);
+  LogWorldOptions world;
+  world.seed = seed;
+  world.nodes = 3 + static_cast<std::uint32_t>(random.below(4));
+  world.genesis_voters = 1 + static_cast<std::uint32_t>(random.below(std::min(world.nodes, 5u)));
+  world.copies_wanted =
+      random.chance(0.7) ? std::min<std::size_t>(3, world.nodes) : 1 + random.below(world.nodes);
+  world.clients = 1 + static_cast<std::uint32_t>(random.below(4));
+  world.commands = 5 + static_cast<std::uint32_t>(random.below(20));
+  const auto sometimes = [&](std::uint64_t most) {
+    return random.chance(0.5) ? static_cast<std::uint32_t>(1 + random.below(most)) : 0;
+  };
+  world.lost = random.chance(0.5) ? 0.2 * random.unit() : 0;
+  world.late = random.chance(0.5) ? 0.2 * random.unit() : 0;
+  world.repeated = random.chance(0.5) ? 0.2 * random.unit() : 0;
+  world.delay_max = random.chance(0.5) ? milliseconds(5) : milliseconds(100);
+  world.crashes = sometimes(12);
+  world.disks_lost = sometimes(3);
+  world.cuts = sometimes(10);
+  world.partitions = sometimes(6);
+  world.pauses = sometimes(6);
+  world.disks_full = sometimes(4);
+  world.transfers = sometimes(6);
+  world.rots = sometimes(3);
+  world.grows = random.chance(0.3);
+  world.any_changes = random.chance(0.3);
+  world.aim = random.chance(0.5) ? 0.6 : 0;
+  world.struck = random.chance(0.6) ? 0.5 + 0.5 * random.unit() : 0;
+  world.struck_at_promises = random.chance(0.5) ? 0.3 * random.unit() : 0;
+  world.drift = random.chance(0.3) ? 0.01 : 0;
+  world.slow_disks = random.chance(0.3);
+  world.write_max = random.chance(0.5) ? milliseconds(3) : milliseconds(60);
+  if (random.chance(0.6)) world.compact_every = 1 + random.below(8);
+  ReplicaOptions& replica = world.replica;
+  replica.election_timeout = milliseconds(150 + random.below(400));
+  replica.heartbeat = replica.election_timeout / 5;
+  if (random.chance(0.6)) replica.entries_per_append_max = 1 + random.below(2);
+  if (random.chance(0.5)) replica.snapshot_piece_bytes = 8 + random.below(64);
+  replica.entries_kept = random.chance(0.5) ? random.below(4) : 1024;
+  world.calm_at = Instant{seconds(4 + random.below(12))};
+  if (seed % 4 == 2) {
+    // Nobody comes or goes; leaders change as often as can be, and little is under way at once.
+    world.nodes = world.genesis_voters = random.chance(0.7) ? 3 : 5;
+    world.copies_wanted = world.nodes;
+    world.disks_lost = world.rots = 0;
+    world.grows = world.any_changes = false;
+    world.lost = 0.2 * random.unit();
+    world.late = 0.3 * random.unit();
+    world.struck = 0.6;
+    world.duels = true;
+    world.struck_at_promises = 0.6 * random.unit();
+    replica.entries_per_append_max = 1;
+    replica.election_timeout = milliseconds(150 + random.below(100));
+    replica.heartbeat = replica.election_timeout / 5;
+  }
+  return world;
+}
+
+ChaosResult log_chaos(std::uint64_t seed, Planted planted, bool trace) {
+  ChaosResult result;
+  result.seed = seed;
+  LogWorldOptions options = log_world(seed);
+  options.replica.planted = planted;
+  options.trace = trace;
+  LogWorld world(options);
+  try {
+    world.run();
+  } catch (const std::exception& error) {
+    result.violation = error.what();
+  }
+  result.events = world.events;
+  result.trace_hash = world.trace_hash;
+  result.seen = world.seen;
+  return result;
+}
+
+}  // namespace dag::sim

@@ -1,0 +1,65 @@
+#pragma once
+// A node's disk under virtual time: the segments of its log as nodes/store would write them, in memory. What
+// is written is whole only when a batch has ended; a crash leaves any of the sectors of the batch under way.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "libdag/base/random.hpp"
+#include "libdag/consensus/stored.hpp"
+#include "libdag/log/log_machine.hpp"
+
+namespace dag::sim {
+
+class SimDisk {
+ public:
+  SimDisk() : SimDisk(0) {}
+  explicit SimDisk(std::uint64_t id);
+
+  std::uint64_t id() const { return id_; }
+  /// To be written, with the replica's number.
+  void append(std::uint64_t number, const consensus::StoredChange& change);
+  /// False: nothing waits, or a batch is under way.
+  bool begin_batch();
+  /// It is on the disk. The replica's number of the last write that is.
+  std::uint64_t end_batch();
+  /// A write and a sync at once.
+  void put(const consensus::StoredChange& change);
+
+  /// The process has stopped: what waited is gone, and of the batch under way some sectors are there.
+  void crash(Random& random);
+  /// A bit of what was on the disk before the last batch turns over. False: there is none.
+  bool rot(Random& random);
+  /// What a start finds. Nothing: the log is damaged, and says so. Throws Violation when it says anything
+  /// else than what was written, unless a batch was under way.
+  std::optional<consensus::Stored> start();
+
+  /// What is on the disk now.
+  const consensus::Stored& stored() const { return stored_; }
+
+ private:
+  void write(Random* tears);
+
+  std::uint64_t id_;
+  log::SegmentHead identity_;
+  std::unique_ptr<log::LogMachine> machine_;  ///< replaced by each start
+  std::map<std::uint64_t, std::vector<std::byte>> segments_;
+  std::optional<log::Batch> batch_;
+  log::Position batch_begins_;
+  /// Where the last batch begins that was synced. What rots there cannot be told from what was torn
+  /// (libdag/log/format.hpp); what rots before it must be found.
+  log::Position sealed_;
+  struct Waiting {
+    std::uint64_t number = 0, record = 0;  ///< the replica's, and that of its last record
+    consensus::StoredChange change;
+  };
+  std::deque<Waiting> waiting_;
+  std::uint64_t number_ = 0;
+  consensus::Stored stored_;
+  bool torn_ = false;  ///< since the last start
+};
+
+}  // namespace dag::sim
