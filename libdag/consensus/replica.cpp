@@ -65,6 +65,11 @@ std::vector<Effect> Replica::take_effects() { return std::exchange(effects_, {})
 // ---- The log
 // -------------------------------------------------------------------------------------------------
 
+const Entry& Replica::entry(Index index) const {
+  DAG_CHECK(index > base_index_ && index <= last_index());
+  return entries_[index - base_index_ - 1];
+}
+
 Term Replica::term_at(Index index) const { return index <= base_index_ ? base_term_ : entry(index).term; }
 
 bool Replica::has(Index index) const { return snapshot_ && index >= base_index_ && index <= last_index(); }

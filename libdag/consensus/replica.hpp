@@ -147,7 +147,7 @@ class Replica {
   Index last_index() const { return base_index_ + entries_.size(); }
   const std::optional<Snapshot>& snapshot() const { return snapshot_; }
   /// Of an index that is still here, as all behind the snapshot are.
-  const Entry& entry(Index index) const { return entries_[index - base_index_ - 1]; }
+  const Entry& entry(Index index) const;
   /// Since when a majority has been silent, as its leader or a candidate knows.
   std::optional<Instant> without_majority() const { return alone_since_; }
   Instant due() const { return due_; }

@@ -67,11 +67,10 @@ TEST_CASE("one seed of a log, one history") {
 }
 
 TEST_CASE("each bug that is planted into a log is found") {
+  if (sanitized) return;  // A planted bug may break anything; and the rare ones take thousands of seeds.
   for (const sim::Mutant& mutant : sim::mutants()) {
     if (mutant.world != "log") continue;
     CAPTURE(mutant.name);
-    const auto found = sim::find(mutant, sanitized ? 300 : 20'000);
-    // The rare ones take thousands of seeds: minutes under a sanitizer.
-    CHECK((found || sanitized));
+    CHECK(sim::find(mutant, 20'000));
   }
 }
