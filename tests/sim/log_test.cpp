@@ -3,20 +3,12 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "tests/support/sanitized.hpp"
 #include "tools/sim/log_world.hpp"
 #include "tools/sim/mutants.hpp"
 
 using namespace dag;
-
-namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-
-}  // namespace
+using dag::test::sanitized;
 
 TEST_CASE("a log survives what happens to its copies, and all that can say no does") {
   std::map<std::string, std::uint64_t> seen;

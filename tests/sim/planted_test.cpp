@@ -1,18 +1,15 @@
 // The simulator finds bugs: each rule that can be left out on purpose is missed by some seed.
 #include <catch2/catch.hpp>
 
+#include "tests/support/sanitized.hpp"
 #include "tools/sim/chaos.hpp"
 #include "tools/sim/mutants.hpp"
 
 using namespace dag;
+using dag::test::sanitized;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
 constexpr std::uint64_t clean_seeds = sanitized ? 100 : 300;
 
 }  // namespace

@@ -64,6 +64,7 @@ class LogWorld {
 
  private:
   using Index = consensus::Index;
+  using Ways = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
   /// What the log makes: the commands in their order, each once.
   struct State {
@@ -131,6 +132,7 @@ class LogWorld {
   void fault(const std::string& kind, Node& node);
   bool may_lose_disk(const Node& node) const;
   void strike(Node& node, double more_often = 1);
+  void cut(const Ways& ways, Duration how_long);
   void isolate(Node& node, Duration how_long);
   void read(Node& node);
   Node& victim();

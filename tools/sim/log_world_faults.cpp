@@ -37,20 +37,25 @@ LogWorld::Node& LogWorld::victim() {
   return nodes_[random_.below(nodes_.size())];
 }
 
+/// From the first of each to the second, until that time has passed.
+void LogWorld::cut(const Ways& ways, Duration how_long) {
+  cut_.insert(ways.begin(), ways.end());
+  time_.after(how_long, [this, ways] {
+    for (const auto& way : ways) cut_.erase(way);
+  });
+}
+
 /// Nobody hears it, and it hears nobody.
 void LogWorld::isolate(Node& node, Duration how_long) {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> ways;
+  Ways ways;
   for (const Node& other : nodes_) {
     if (other.number == node.number) continue;
     ways.emplace_back(node.number, other.number);
     ways.emplace_back(other.number, node.number);
   }
-  cut_.insert(ways.begin(), ways.end());
   ++seen["isolated"];
   note("n" + std::to_string(node.number) + " is isolated");
-  time_.after(how_long, [this, ways] {
-    for (const auto& way : ways) cut_.erase(way);
-  });
+  cut(ways, how_long);
 }
 
 /// No more than a minority of the copies may go for good, in any configuration that somebody may yet follow:
@@ -112,23 +117,19 @@ void LogWorld::fault(const std::string& kind, Node& node) {
   } else if (kind == "cut") {
     const auto other = static_cast<std::uint32_t>(random_.below(nodes_.size()));
     const auto way = random_.chance(0.5) ? std::pair(node.number, other) : std::pair(other, node.number);
-    cut_.insert(way);
     note("cut n" + std::to_string(way.first) + " to n" + std::to_string(way.second));
-    time_.after(some, [this, way] { cut_.erase(way); });
+    cut({way}, some);
   } else if (kind == "partition") {
     std::vector<bool> side(nodes_.size());
     for (std::size_t i = 0; i < side.size(); ++i) side[i] = random_.chance(0.5);
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> ways;
+    Ways ways;
     for (std::uint32_t a = 0; a < side.size(); ++a) {
       for (std::uint32_t b = 0; b < side.size(); ++b) {
         if (side[a] != side[b]) ways.emplace_back(a, b);
       }
     }
-    cut_.insert(ways.begin(), ways.end());
     note("partition");
-    time_.after(some, [this, ways] {
-      for (const auto& way : ways) cut_.erase(way);
-    });
+    cut(ways, some);
   } else if (kind == "pause") {
     if (!node.replica || now() < node.paused_until) return;
     node.paused_until = now() + some;

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/histories.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/unit/home/local_job.hpp"
 #include "tools/sim/program.hpp"
 
@@ -12,11 +13,7 @@ using namespace dag;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t graphs = 600;
-#else
-constexpr std::uint64_t graphs = 10'000;
-#endif
+constexpr std::uint64_t graphs = test::sanitized ? 600 : 10'000;
 
 struct Drawn {
   test::RandomGraphOptions graph;

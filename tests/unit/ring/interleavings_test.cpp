@@ -8,17 +8,12 @@
 
 #include "libdag/ring/bell.hpp"
 #include "libdag/ring/ring.hpp"
+#include "tests/support/sanitized.hpp"
 
 using namespace dag;
 using namespace dag::ring;
 
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool slow_build = true;
-#else
-constexpr bool slow_build = false;
-#endif
 
 model::Verdict explore(const std::function<model::Program()>& make, model::Options options = {}) {
   return model::Explorer(options).explore(make);
@@ -216,7 +211,8 @@ model::Verdict explore_ring(std::uint64_t count, std::uint64_t batch, model::Opt
 TEST_CASE("in every order each record arrives once, whole and in order, and nobody sleeps for ever") {
   const bool buffers = GENERATE(false, true);
   const auto [count, batch] = GENERATE(table<std::uint64_t, std::uint64_t>({{1, 1}, {2, 1}, {2, 2}, {3, 3}}));
-  if (slow_build && buffers && count == 3) return;  // A minute. What is checked does not depend on the build.
+  if (test::sanitized && buffers && count == 3)
+    return;  // A minute. What is checked does not depend on the build.
   CAPTURE(buffers, count, batch);
   check_holds(explore_ring(count, batch, {.store_buffers = buffers}));
 }
