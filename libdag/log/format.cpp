@@ -53,6 +53,12 @@ std::uint64_t next_chain(const RecordOnDisk& head, std::uint64_t sum) {
   return XXH3_64bits_withSeed(&head, sizeof head, sum);
 }
 
+/// Of a payload, for its head alone: where two batches were torn at one place, the head of one must not go
+/// with the payload of the other.
+std::uint64_t sum_of(const RecordOnDisk& head, std::span<const std::byte> payload) {
+  return XXH3_64bits_withSeed(payload.data(), payload.size(), head.check);
+}
+
 /// A record that lies there and says the right number of its segment, whatever its chain.
 std::optional<RecordOnDisk> record_at(std::span<const std::byte> segment, std::size_t offset,
                                       std::uint32_t number) {
@@ -63,7 +69,7 @@ std::optional<RecordOnDisk> record_at(std::span<const std::byte> segment, std::s
   if (record_bytes(head.size) > segment.size() - offset || head.check != check_of(head)) return std::nullopt;
   const std::size_t payload = offset + sizeof head;
   const auto sum = read_at<std::uint64_t>(segment, offset + record_bytes(head.size) - sizeof(std::uint64_t));
-  if (sum != XXH3_64bits(segment.data() + payload, record_bytes(head.size) - record_overhead_bytes)) {
+  if (sum != sum_of(head, segment.subspan(payload, record_bytes(head.size) - record_overhead_bytes))) {
     return std::nullopt;
   }
   return head;
@@ -139,7 +145,7 @@ void encode(const Record& record, std::size_t batch, Position& at, std::vector<s
   const std::size_t payload = bytes.size();
   bytes.insert(bytes.end(), record.payload.begin(), record.payload.end());
   bytes.resize(payload + record_bytes(record.payload.size()) - record_overhead_bytes);
-  const std::uint64_t sum = XXH3_64bits(bytes.data() + payload, bytes.size() - payload);
+  const std::uint64_t sum = sum_of(head, std::span(bytes).subspan(payload));
   append(bytes, sum);
   at.offset += record_bytes(record.payload.size());
   at.chain = next_chain(head, sum);

@@ -6,7 +6,8 @@
 // first block, then records, one behind the other, each on a border of 8 bytes:
 //
 //   head     magic, node, disk, number, chain at its beginning, XXH3 of these
-//   record   size, term, job, index, chain, batch, segment, type, XXH3 of these; payload; XXH3 of the payload
+//   record   size, term, job, index, chain, batch, segment, type, XXH3 of these; payload; XXH3 of the
+//            payload, seeded with the one before it
 //
 // `chain` is a hash over all that lies before, in all segments; so a record that was left from an earlier use
 // of the file, or put into another place, is not taken for one. `batch` is where the batch begins that it was

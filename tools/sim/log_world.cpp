@@ -118,6 +118,11 @@ Instant LogWorld::local(const Node& node) const {
       Duration(static_cast<std::int64_t>(static_cast<double>(now().since_start.count()) * node.clock))};
 }
 
+/// Elections can only stop where an answer takes less than an election timeout.
+Duration LogWorld::at_most(Duration time) const {
+  return calm() ? std::min(time, options_.replica.election_timeout / 8) : time;
+}
+
 void LogWorld::run() {
   while (!done()) {
     if (time_.empty()) throw Violation("nothing will ever happen again");
@@ -249,7 +254,8 @@ void LogWorld::count(const Message& message) {
 /// One batch at a time, as the node's log does it.
 void LogWorld::write(Node& node) {
   if (!node.disk.begin_batch()) return;
-  Duration takes = Duration(random_.below(static_cast<std::uint64_t>(options_.write_max.count()) + 1));
+  Duration takes =
+      Duration(random_.below(static_cast<std::uint64_t>(at_most(options_.write_max).count()) + 1));
   if (options_.slow_disks && !calm() && random_.chance(0.02)) takes = milliseconds(random_.below(1500));
   Instant when = now() + takes;
   if (when < node.disk_full_until) when = node.disk_full_until;
@@ -273,7 +279,7 @@ void LogWorld::send(Node& from, ProcessId to, Message message) {
   const std::size_t copies = !calm() && random_.chance(options_.repeated) ? 2 : 1;
   for (std::size_t i = 0; i < copies; ++i) {
     if (!calm() && random_.chance(options_.lost)) continue;
-    Duration takes = Duration(random_.below(static_cast<std::uint64_t>(options_.delay_max.count())));
+    Duration takes = Duration(random_.below(static_cast<std::uint64_t>(at_most(options_.delay_max).count())));
     if (!calm() && random_.chance(options_.late)) takes = takes + milliseconds(random_.below(1500));
     time_.after(takes, [this, from = from.number, to = to.value, sent = now(), message] {
       if (reaches(from, to) && sent > nodes_[from].unsent_until) deliver(to, message);
@@ -385,6 +391,7 @@ void LogWorld::reconfigure(Node& node) {
     return;
   }
   ++seen["configuration changed"];
+  changes_.emplace(node.replica->last_index(), *to);
   std::string seats;
   for (const Seat& voter : to->voters) seats += " " + line_of(voter);
   for (const Seat& learner : to->learners) seats += " (" + line_of(learner) + ")";

@@ -104,6 +104,7 @@ class LogWorld {
   Instant now() const { return time_.now(); }
   Instant local(const Node& node) const;
   bool calm() const { return now() >= options_.calm_at; }
+  Duration at_most(Duration time) const;
   void note(const std::string& line);
   consensus::Seat seat_of(const Node& node) const { return {ProcessId{node.number}, node.disk.id()}; }
 
@@ -146,6 +147,8 @@ class LogWorld {
   std::vector<Client> clients_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> cut_;
   std::map<std::uint64_t, Reading> readings_;
+  /// By their index: what leaders asked for, and may yet come to be followed by whoever hears of it late.
+  std::multimap<consensus::Index, consensus::Configuration> changes_;
   std::uint64_t next_reading_ = 1;
   std::uint64_t next_disk_ = 1;
   std::size_t copies_wanted_ = 0;

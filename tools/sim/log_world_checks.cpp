@@ -27,6 +27,7 @@ void LogWorld::apply(Node& node, Index index, const Entry& entry) {
   if (index > settled_.size()) {
     settled_.push_back({entry.term, entry.type, command, reference_.commands.size(), node.replica->term()});
     if (entry.type == EntryType::command) reference_.apply(command);
+    if (entry.type == EntryType::configuration) changes_.erase(changes_.begin(), changes_.upper_bound(index));
     strike(node);
     note("settled " + std::to_string(index) + " of term " + std::to_string(entry.term) + " at n" +
          std::to_string(node.number));

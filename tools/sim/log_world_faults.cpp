@@ -77,7 +77,7 @@ bool LogWorld::may_lose_disk(const Node& node) const {
     }
     if (!survives(*stored)) return false;
   }
-  return true;
+  return std::all_of(changes_.begin(), changes_.end(), [&](const auto& one) { return survives(one.second); });
 }
 
 void LogWorld::fault(const std::string& kind) { fault(kind, victim()); }

@@ -82,6 +82,7 @@ void SimDisk::crash(Random& random) {
   batch_.reset();
   waiting_.clear();
   number_ = 0;
+  start();  // More of that batch may be there than was said to be.
 }
 
 bool SimDisk::rot(Random& random) {

@@ -37,7 +37,7 @@ class SimDisk {
   /// else than what was written, unless a batch was under way.
   std::optional<consensus::Stored> start();
 
-  /// What is on the disk now.
+  /// What is on the disk now, as a start would find it.
   const consensus::Stored& stored() const { return stored_; }
 
  private:

@@ -157,3 +157,22 @@ TEST_CASE("what was left in a file that is used again is not read") {
   CHECK_FALSE(result.damaged);
   CHECK(result.records == std::vector{said(1, 20)});
 }
+
+TEST_CASE("two batches that were torn at one place do not make a record together") {
+  Written log(20);
+  const Position at = log.machine.position();
+  const Said first = said(21, 40), second = said(22, 40);
+  std::vector<std::byte> one, other;
+  Position end = at, other_end = at;
+  encode(record_of(first), at.offset, end, one);
+  encode(record_of(second), at.offset, other_end, other);
+  REQUIRE(one.size() == other.size());
+  const std::size_t head = one.size() - record_bytes(40) + record_overhead_bytes - sizeof(std::uint64_t);
+  std::copy(other.begin() + static_cast<std::ptrdiff_t>(head), other.end(),
+            one.begin() + static_cast<std::ptrdiff_t>(head));
+  write(log.segments, {at.segment, at.offset, one}, Written::segment_bytes);
+  const Read found = read(log.segments);
+  CHECK_FALSE(found.damaged);
+  CHECK(found.records == log.said_all);
+  CHECK(found.end == at);
+}
