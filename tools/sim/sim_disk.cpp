@@ -28,9 +28,12 @@ SimDisk::SimDisk(std::uint64_t id)
       machine_(std::make_unique<log::LogMachine>(identity_, options, log::Position{})) {}
 
 void SimDisk::append(std::uint64_t number, const consensus::StoredChange& change) {
-  std::uint64_t last = 0;
-  consensus::each_record(job, change, [&](const log::Record& record) { last = machine_->append(record); });
-  waiting_.push_back({number, last, change});
+  std::uint64_t first = 0, last = 0;
+  consensus::each_record(job, change, [&](const log::Record& record) {
+    last = machine_->append(record);
+    if (first == 0) first = last;
+  });
+  waiting_.push_back({number, first, last, change});
 }
 
 bool SimDisk::begin_batch() {
@@ -64,7 +67,7 @@ std::uint64_t SimDisk::end_batch() {
   batch_.reset();
   sealed_ = batch_begins_;
   const std::uint64_t written = machine_->on_written();
-  for (; !waiting_.empty() && waiting_.front().record <= written; waiting_.pop_front()) {
+  for (; !waiting_.empty() && waiting_.front().last <= written; waiting_.pop_front()) {
     number_ = waiting_.front().number;
     stored_.put(waiting_.front().change);
   }
@@ -77,7 +80,8 @@ void SimDisk::put(const consensus::StoredChange& change) {
 }
 
 void SimDisk::crash(Random& random) {
-  torn_ = batch_.has_value();
+  const bool begun = !waiting_.empty() && waiting_.front().first <= machine_->written();
+  torn_ = batch_.has_value() || begun;
   if (batch_) write(&random);
   batch_.reset();
   waiting_.clear();

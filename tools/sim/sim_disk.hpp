@@ -53,13 +53,14 @@ class SimDisk {
   /// (libdag/log/format.hpp); what rots before it must be found.
   log::Position sealed_;
   struct Waiting {
-    std::uint64_t number = 0, record = 0;  ///< the replica's, and that of its last record
+    std::uint64_t number = 0;           ///< the replica's
+    std::uint64_t first = 0, last = 0;  ///< its records
     consensus::StoredChange change;
   };
   std::deque<Waiting> waiting_;
   std::uint64_t number_ = 0;
   consensus::Stored stored_;
-  bool torn_ = false;  ///< since the last start
+  bool torn_ = false;  ///< what is there may end within a change
 };
 
 }  // namespace dag::sim
