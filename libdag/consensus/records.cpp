@@ -1,5 +1,8 @@
 #include "libdag/consensus/records.hpp"
 
+#include <tuple>
+#include <utility>
+
 #include "dag/codec.hpp"
 #include "libdag/base/overloaded.hpp"
 
@@ -12,12 +15,17 @@ enum Kind : std::uint8_t {
   kind_configuration = 2,
   kind_command = 3,
   kind_vote = 4,
-  kind_snapshot = 5
+  kind_snapshot = 5,
+  kind_tombstone = 6,
 };
 
-struct SnapshotPayload {
-  Configuration configuration;
-  Blob state;
+/// All that is stored of a job: the vote, the snapshot's configuration and state, the entries behind it.
+/// Index and term of the snapshot are the record's.
+using Whole = std::tuple<Term, std::optional<ProcessId>, Configuration, Blob, std::vector<Entry>>;
+/// Of a Whole, in bytes.
+struct PiecePayload {
+  std::uint64_t offset = 0, size_bytes = 0;  ///< of all pieces
+  std::span<const std::byte> bytes;
 };
 
 template <class T>
@@ -51,9 +59,27 @@ Error damaged(const log::Record& record, const char* what) {
           "the log was written by another version, or by something else"};
 }
 
+bool sound(const Snapshot& snapshot) {
+  return !snapshot.configuration.voters.empty() && sound(snapshot.configuration);
+}
+bool sound(const Entry& entry) { return entry.type <= EntryType::command && sound(entry.configuration); }
+
+void append_snapshot(JobId job, const Stored& stored, const std::function<void(const log::Record&)>& append) {
+  const Snapshot& snapshot = *stored.snapshot;
+  Writer bytes;
+  detail::encode(bytes, Whole{stored.vote.term, stored.vote.candidate, snapshot.configuration, snapshot.state,
+                              stored.entries});
+  const auto all = bytes.bytes();
+  for (std::size_t offset = 0; offset < all.size(); offset += snapshot_piece_bytes) {
+    const auto piece = all.subspan(offset, std::min(all.size() - offset, snapshot_piece_bytes));
+    append_value(append, {job, snapshot.term, snapshot.index, kind_snapshot, {}},
+                 PiecePayload{offset, all.size(), piece});
+  }
+}
+
 }  // namespace
 
-void each_record(JobId job, const StoredChange& change,
+void each_record(JobId job, const StoredChange& change, const Stored& after,
                  const std::function<void(const log::Record&)>& append) {
   std::visit(Overloaded{[&](const Vote& vote) {
                           append_value(append, {job, vote.term, 0, kind_vote, {}}, vote.candidate);
@@ -74,31 +100,72 @@ void each_record(JobId job, const StoredChange& change,
                             append(record);
                           }
                         },
-                        [&](const Snapshot& snapshot) {
-                          append_value(append, {job, snapshot.term, snapshot.index, kind_snapshot, {}},
-                                       SnapshotPayload{snapshot.configuration, snapshot.state});
-                        }},
+                        [&](const Snapshot&) { append_snapshot(job, after, append); }},
              change);
 }
 
-Status StoredLogs::take(const log::Record& record) {
-  Stored& log = logs_[record.job];
-  if (record.type == kind_vote) {
-    const auto candidate = value_of<std::optional<ProcessId>>(record.payload);
-    if (!candidate) return damaged(record, "it is no vote");
-    log.put(Vote{record.term, *candidate});
+log::Record tombstone(JobId job) { return {job, 0, 0, kind_tombstone, {}}; }
+
+Status StoredLogs::take(const log::Record& record, std::uint64_t segment) {
+  if (record.type == kind_tombstone) {
+    if (!record.payload.empty()) return damaged(record, "a tombstone that says something");
+    logs_.erase(record.job);
     return Done{};
   }
-  if (record.type == kind_snapshot) {
-    auto payload = value_of<SnapshotPayload>(record.payload);
-    if (!payload || payload->configuration.voters.empty() || !sound(payload->configuration))
-      return damaged(record, "it is no snapshot");
-    if (log.snapshot && record.index < log.snapshot->index)
-      return damaged(record, "a snapshot that is older than the one before it");
-    log.put(
-        Snapshot{record.index, record.term, std::move(payload->configuration), std::move(payload->state)});
+  Log& log = logs_[record.job];
+  if (record.type == kind_snapshot) return take_piece(log, record, segment);
+  log.begun = true;
+  log.coming.reset();
+  return record.type == kind_vote ? take_vote(log, record, segment) : take_entry(log, record);
+}
+
+Status StoredLogs::take_vote(Log& log, const log::Record& record, std::uint64_t segment) {
+  const auto candidate = value_of<std::optional<ProcessId>>(record.payload);
+  if (!candidate) return damaged(record, "it is no vote");
+  log.stored.put(Vote{record.term, *candidate});
+  if (!log.stored.snapshot) log.segment = segment;
+  return Done{};
+}
+
+Status StoredLogs::take_piece(Log& log, const log::Record& record, std::uint64_t segment) {
+  const auto piece = value_of<PiecePayload>(record.payload);
+  if (!piece || piece->bytes.empty() || piece->offset > piece->size_bytes ||
+      piece->bytes.size() > piece->size_bytes - piece->offset)
+    return damaged(record, "it is no piece of a snapshot");
+  std::optional<Coming> coming = std::exchange(log.coming, std::nullopt);
+  if (piece->offset == 0) {
+    log.begun = true;
+    coming = {record.index, record.term, piece->size_bytes, segment, {}};
+  } else if (!coming && !log.begun) {
     return Done{};
+  } else if (!coming || record.index != coming->index || record.term != coming->term ||
+             piece->size_bytes != coming->size_bytes || piece->offset != coming->bytes.size()) {
+    return damaged(record, "a piece of a snapshot that does not follow the one before it");
   }
+  coming->bytes.insert(coming->bytes.end(), piece->bytes.begin(), piece->bytes.end());
+  if (coming->bytes.size() == coming->size_bytes) return take_snapshot(log, record, *coming);
+  log.coming = std::move(coming);
+  return Done{};
+}
+
+Status StoredLogs::take_snapshot(Log& log, const log::Record& record, const Coming& whole) {
+  auto parts = value_of<Whole>(whole.bytes);
+  if (!parts) return damaged(record, "it is no snapshot");
+  auto& [term, candidate, configuration, state, entries] = *parts;
+  Stored stored{{term, candidate},
+                Snapshot{whole.index, whole.term, std::move(configuration), std::move(state)},
+                std::move(entries)};
+  if (!sound(*stored.snapshot) ||
+      !std::all_of(stored.entries.begin(), stored.entries.end(), [](const Entry& one) { return sound(one); }))
+    return damaged(record, "it is a snapshot of what cannot be");
+  if (log.stored.snapshot && whole.index < log.stored.snapshot->index)
+    return damaged(record, "a snapshot that is older than the one before it");
+  log.stored = std::move(stored);
+  log.segment = whole.segment;
+  return Done{};
+}
+
+Status StoredLogs::take_entry(Log& log, const log::Record& record) {
   Entry entry{record.term, EntryType::noop};
   if (record.type == kind_command) {
     entry.type = EntryType::command;
@@ -113,11 +180,37 @@ Status StoredLogs::take(const log::Record& record) {
   } else if (!record.payload.empty()) {
     return damaged(record, "it says something, and has nothing to say");
   }
-  const bool follows = log.snapshot && record.index > log.snapshot->index &&
-                       record.index <= log.snapshot->index + log.entries.size() + 1;
+  Stored& stored = log.stored;
+  if (!stored.snapshot) {
+    log.headless = true;
+    return Done{};
+  }
+  const bool follows = record.index > stored.snapshot->index &&
+                       record.index <= stored.snapshot->index + stored.entries.size() + 1;
   if (!follows) return damaged(record, "it does not follow what is there");
-  log.put(StoredEntries{record.index, {std::move(entry)}});
+  stored.put(StoredEntries{record.index, {std::move(entry)}});
   return Done{};
+}
+
+std::map<JobId, std::uint64_t> StoredLogs::segments_needed() const {
+  std::map<JobId, std::uint64_t> needed;
+  for (const auto& [job, log] : logs_) {
+    if (log.stored.snapshot || log.stored.vote != Vote{}) needed[job] = log.segment;
+  }
+  return needed;
+}
+
+Result<std::map<JobId, Stored>> StoredLogs::release() {
+  std::map<JobId, Stored> found;
+  for (auto& [job, log] : logs_) {
+    if (log.headless && !log.stored.snapshot) {
+      return Error{ErrorCode::log_damaged, to_string(job) + " has entries in the log, and no beginning",
+                   "segments of the log are missing: replace the disk, and let this node start without data"};
+    }
+    if (log.stored.snapshot || log.stored.vote != Vote{}) found[job] = std::move(log.stored);
+  }
+  logs_.clear();
+  return found;
 }
 
 }  // namespace dag::consensus

@@ -29,7 +29,8 @@ SimDisk::SimDisk(std::uint64_t id)
 
 void SimDisk::append(std::uint64_t number, const consensus::StoredChange& change) {
   std::uint64_t first = 0, last = 0;
-  consensus::each_record(job, change, [&](const log::Record& record) {
+  appended_.put(change);
+  consensus::each_record(job, change, appended_, [&](const log::Record& record) {
     last = machine_->append(record);
     if (first == 0) first = last;
   });
@@ -86,7 +87,8 @@ void SimDisk::crash(Random& random) {
   batch_.reset();
   waiting_.clear();
   number_ = 0;
-  start();  // More of that batch may be there than was said to be.
+  // More of that batch may be there than was said to be.
+  if (!start()) throw Violation("a log is damaged that nothing has damaged");
 }
 
 bool SimDisk::rot(Random& random) {
@@ -125,11 +127,12 @@ std::optional<consensus::Stored> SimDisk::start() {
   }
   machine_ = std::make_unique<log::LogMachine>(identity_, options, recovery.end());
   auto found = logs.release();
-  if (!torn_ && !same(found[job], stored_)) {
+  if (!found) return std::nullopt;
+  if (!torn_ && !same((*found)[job], stored_)) {
     throw Violation("a log reads otherwise than it was written");
   }
   torn_ = false;
-  stored_ = std::move(found[job]);
+  appended_ = stored_ = std::move((*found)[job]);
   return stored_;
 }
 

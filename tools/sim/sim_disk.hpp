@@ -59,8 +59,8 @@ class SimDisk {
   };
   std::deque<Waiting> waiting_;
   std::uint64_t number_ = 0;
-  consensus::Stored stored_;
-  bool torn_ = false;  ///< what is there may end within a change
+  consensus::Stored stored_, appended_;  ///< on the disk; and with what waits
+  bool torn_ = false;                    ///< what is there may end within a change
 };
 
 }  // namespace dag::sim
