@@ -77,9 +77,8 @@ SegmentFiles::SegmentFiles(std::filesystem::path directory, const log::LogOption
   identity_.disk = draw_number();
 }
 
-Result<std::unique_ptr<SegmentFiles>> SegmentFiles::open(
-    const std::filesystem::path& directory, const log::LogOptions& options,
-    const std::function<void(const log::Record&)>& visit) {
+Result<std::unique_ptr<SegmentFiles>> SegmentFiles::open(const std::filesystem::path& directory,
+                                                         const log::LogOptions& options, const Visit& visit) {
   std::error_code problem;
   std::filesystem::create_directories(directory, problem);
   if (problem) {
@@ -104,7 +103,7 @@ Result<std::unique_ptr<SegmentFiles>> SegmentFiles::open(
   return files;
 }
 
-Status SegmentFiles::read(const std::function<void(const log::Record&)>& visit) {
+Status SegmentFiles::read(const Visit& visit) {
   log::Recovery recovery;
   for (auto at = segments_.begin(); at != segments_.end();) {
     const std::string name = at->second.string();
@@ -134,7 +133,8 @@ Status SegmentFiles::read(const std::function<void(const log::Record&)>& visit) 
                    "a file of another place or time lies there"};
     }
     identity_ = *head;
-    if (const Status taken = recovery.take(*head, bytes, visit); !taken) return taken;
+    const auto visit_here = [&](const log::Record& record) { visit(record, head->number); };
+    if (const Status taken = recovery.take(*head, bytes, visit_here); !taken) return taken;
     ++at;
   }
   end_ = recovery.end();

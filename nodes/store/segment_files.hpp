@@ -24,11 +24,13 @@ namespace dag {
 /// By one thread at a time.
 class SegmentFiles {
  public:
+  /// A record, and the segment that it lies in.
+  using Visit = std::function<void(const log::Record& record, std::uint64_t segment)>;
+
   /// What is there already is read and visited, in its order. log_damaged: something is lost (the records
   /// visited before are good); configuration_invalid: the directory cannot be used.
   static Result<std::unique_ptr<SegmentFiles>> open(const std::filesystem::path& directory,
-                                                    const log::LogOptions& options,
-                                                    const std::function<void(const log::Record&)>& visit);
+                                                    const log::LogOptions& options, const Visit& visit);
 
   /// What the LogMachine of this log is made of.
   const log::SegmentHead& identity() const { return identity_; }
@@ -45,7 +47,7 @@ class SegmentFiles {
 
  private:
   SegmentFiles(std::filesystem::path directory, const log::LogOptions& options);
-  Status read(const std::function<void(const log::Record&)>& visit);
+  Status read(const Visit& visit);
   Status begin(std::uint64_t segment);
   Status wipe_behind(const log::Position& end);
   std::filesystem::path path_of(std::uint64_t segment) const;

@@ -29,7 +29,7 @@ std::string payload_of(std::uint64_t index) { return "entry " + std::to_string(i
 /// The indices that a start reads, each with its own payload.
 struct Started {
   explicit Started(const std::filesystem::path& directory)
-      : files(SegmentFiles::open(directory, small, [this](const Record& record) {
+      : files(SegmentFiles::open(directory, small, [this](const Record& record, std::uint64_t) {
           const std::string payload(reinterpret_cast<const char*>(record.payload.data()),
                                     record.payload.size());
           CHECK(payload == payload_of(record.index));

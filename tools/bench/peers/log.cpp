@@ -38,7 +38,7 @@ void expect(const Status& status) {
 double log_seconds(const std::string& path, std::uint64_t records, std::uint64_t batch,
                    const std::vector<std::byte>& payload) {
   const log::LogOptions options{std::size_t{64} << 20, std::size_t{64} << 20};
-  auto files = SegmentFiles::open(path, options, [](const log::Record&) {});
+  auto files = SegmentFiles::open(path, options, [](const log::Record&, std::uint64_t) {});
   if (!files) throw std::runtime_error(files.error().message());
   log::LogMachine machine((*files)->identity(), options, (*files)->end());
   expect((*files)->prepare());  // As a node does while it has nothing else to do.

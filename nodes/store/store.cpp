@@ -1,0 +1,225 @@
+#include "nodes/store/store.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "libdag/base/check.hpp"
+#include "libdag/base/overloaded.hpp"
+#include "libdag/consensus/records.hpp"
+
+namespace dag {
+
+using consensus::Entry;
+using consensus::Snapshot;
+using consensus::Stored;
+using consensus::StoredChange;
+using consensus::StoredEntries;
+using consensus::Vote;
+
+namespace {
+
+constexpr auto pause_when_full = std::chrono::milliseconds(100);
+
+/// Of its records, but for what configurations take.
+std::size_t size_of(const StoredChange& change) {
+  return std::visit(
+      Overloaded{[](const Vote&) { return log::record_bytes(0); },
+                 [](const StoredEntries& more) {
+                   std::size_t size_bytes = 0;
+                   for (const Entry& entry : more.entries)
+                     size_bytes += log::record_bytes(entry.command.size_bytes());
+                   return size_bytes;
+                 },
+                 [](const Snapshot& snapshot) { return log::record_bytes(snapshot.state.size_bytes()); }},
+      change);
+}
+
+/// The next snapshot brings its own.
+void drop_state(Stored& log) {
+  if (log.snapshot) log.snapshot->state = {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& directory,
+                                           const log::LogOptions& options,
+                                           std::function<void(bool full)> on_full) {
+  consensus::StoredLogs logs;
+  Status sound = Done{};
+  auto files = SegmentFiles::open(directory, options, [&](const log::Record& record, std::uint64_t segment) {
+    if (sound) sound = logs.take(record, segment);
+  });
+  if (!files) return files.error();
+  if (!sound) return sound.error();
+  std::map<JobId, std::uint64_t> needed = logs.segments_needed();
+  auto found = logs.release();
+  if (!found) return found.error();
+  return std::unique_ptr<Store>(
+      new Store(std::move(*files), options, std::move(on_full), std::move(*found), std::move(needed)));
+}
+
+Store::Store(std::unique_ptr<SegmentFiles> files, const log::LogOptions& options,
+             std::function<void(bool full)> on_full, std::map<JobId, Stored> found,
+             std::map<JobId, std::uint64_t> needed)
+    : files_(std::move(files)),
+      options_(options),
+      on_full_(std::move(on_full)),
+      found_(std::move(found)),
+      machine_(files_->identity(), options, files_->end()),
+      logs_(found_),
+      needed_(std::move(needed)) {
+  for (auto& [job, log] : logs_) drop_state(log);
+  thread_ = std::thread([this] { run(); });
+}
+
+Store::~Store() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Store::write(JobId job, StoredChange change, std::function<void()> written) {
+  if (const auto* more = std::get_if<StoredEntries>(&change)) {
+    DAG_CHECK(!more->entries.empty());
+    for (const Entry& entry : more->entries)
+      DAG_CHECK(entry.command.size_bytes() <= machine_.payload_bytes_max());
+  }
+  const std::size_t size_bytes = size_of(change);
+  hand_over({job, std::move(change), std::move(written), size_bytes});
+}
+
+void Store::forget(JobId job) { hand_over({job, std::nullopt, {}, log::record_bytes(0)}); }
+
+void Store::hand_over(Order order) {
+  waiting_bytes_ += order.size_bytes;
+  {
+    const std::lock_guard lock(mutex_);
+    orders_.push_back(std::move(order));
+  }
+  changed_.notify_all();
+}
+
+// ---- The thread
+// ------------------------------------------------------------------------------------------
+
+void Store::run() {
+  release();  // What a life that ended did not come to.
+  for (;;) {
+    take_orders();
+    if (const auto batch = machine_.next_batch()) {
+      if (write_batch(*batch)) continue;
+      std::unique_lock lock(mutex_);
+      if (stopping_) return;
+      changed_.wait_for(lock, pause_when_full, [this] { return stopping_; });
+      continue;
+    }
+    prepare();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return stopping_ || !orders_.empty(); });
+    if (orders_.empty()) return;
+  }
+}
+
+/// As many as the next batch can hold: the rest need not lie in memory twice.
+void Store::take_orders() {
+  while (machine_.waiting_bytes() < options_.batch_bytes_max) {
+    Order order;
+    {
+      const std::lock_guard lock(mutex_);
+      if (orders_.empty()) return;
+      order = std::move(orders_.front());
+      orders_.pop_front();
+    }
+    append(std::move(order));
+  }
+}
+
+void Store::append(Order order) {
+  UnderWay one;
+  const auto append = [&](const log::Record& record) {
+    one.last = machine_.append(record);
+    if (one.first == 0) one.first = one.last;
+  };
+  if (order.change) {
+    const auto* snapshot = std::get_if<Snapshot>(&*order.change);
+    Stored& log = logs_[order.job];
+    DAG_CHECK(snapshot == nullptr || !log.snapshot || snapshot->index >= log.snapshot->index);
+    log.put(*order.change);
+    consensus::each_record(order.job, *order.change, log, append);
+    drop_state(log);
+    one.all_needed = snapshot != nullptr || !log.snapshot;
+  } else {
+    logs_.erase(order.job);
+    append(consensus::tombstone(order.job));
+    one.forgotten = true;
+  }
+  one.job = order.job;
+  one.written = std::move(order.written);
+  one.size_bytes = order.size_bytes;
+  under_way_.push_back(std::move(one));
+}
+
+/// False: the disk is full.
+bool Store::write_batch(const log::Batch& batch) {
+  if (const Status written = files_->write(batch); !written) {
+    if (written.error().code != ErrorCode::disk_full) {
+      std::fprintf(stderr, "dag: %s; the log of this node cannot go on, and this process ends\n",
+                   written.error().what.c_str());
+      std::abort();
+    }
+    machine_.on_full();
+    set_full(true);
+    return false;
+  }
+  set_full(false);
+  on_written(batch.segment);
+  return true;
+}
+
+/// A batch is: all its records lie in this segment.
+void Store::on_written(std::uint64_t segment) {
+  const std::uint64_t written = machine_.on_written();
+  std::deque<UnderWay> done;
+  for (UnderWay& one : under_way_) {
+    if (one.first > written) break;
+    if (one.segment == 0) one.segment = segment;
+  }
+  while (!under_way_.empty() && under_way_.front().last <= written) {
+    const UnderWay& one = under_way_.front();
+    if (one.all_needed) needed_[one.job] = one.segment;
+    if (one.forgotten) needed_.erase(one.job);
+    done.push_back(std::move(under_way_.front()));
+    under_way_.pop_front();
+  }
+  release();
+  for (const UnderWay& one : done) {
+    waiting_bytes_ -= one.size_bytes;
+    if (one.written) one.written();
+  }
+}
+
+/// Whoever is under way lies behind all that is done, so it needs nothing older.
+void Store::release() {
+  std::uint64_t oldest = machine_.position().segment;
+  for (const auto& [job, segment] : needed_) oldest = std::min(oldest, segment);
+  files_->release_before(oldest);
+}
+
+void Store::set_full(bool full) {
+  if (full_.exchange(full) != full && on_full_) on_full_(full);
+}
+
+/// Makes the next segment's file while there is nothing else to do; once for each segment, since a disk that
+/// is nearly full would be filled again and again.
+void Store::prepare() {
+  const std::uint64_t last = machine_.position().segment;
+  if (last == prepared_behind_) return;
+  prepared_behind_ = last;
+  (void)files_->prepare();  // If there is no room now, the next segment's first batch will say so.
+}
+
+}  // namespace dag

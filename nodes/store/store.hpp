@@ -1,0 +1,118 @@
+#pragma once
+// The one thread that owns a node's log files. The replicas of all jobs of the node hand over what they want
+// written (consensus::Write) and hear when it is on the disk; they never wait for it. While one batch is
+// being written, what comes meanwhile is collected for the next, so one sync serves them all.
+//
+// Order: what was handed over first is on the disk first, and said first. What is said to be there is there
+// after any crash; what is not said may be there as well. The end of this object leaves the same files as a
+// crash would: there is no other start.
+//
+// A full disk: nothing is lost, nothing is said to be written, and the thread tries again by itself. A disk
+// that cannot be written for any other reason ends the process, as one that cannot be synced does.
+//
+// Which segments may go: a job needs nothing that lies before its newest snapshot, because that one's records
+// hold its vote and the entries behind it, too (libdag/consensus/records.hpp). A job without a snapshot needs
+// its newest vote. A job that makes no snapshots any more keeps its segment, and all behind it, until it is
+// forgotten.
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "libdag/base/result.hpp"
+#include "libdag/consensus/stored.hpp"
+#include "libdag/log/log_machine.hpp"
+#include "nodes/store/segment_files.hpp"
+
+namespace dag {
+
+class Store {
+ public:
+  /// Reads what is there. `on_full` is called on the store's thread when the disk has become full, and when
+  /// it no longer is. log_damaged: what was on the disk is lost or cannot be, and the node needs another
+  /// seat; configuration_invalid: the directory cannot be used; disk_full: not even for the start.
+  static Result<std::unique_ptr<Store>> open(const std::filesystem::path& directory,
+                                             const log::LogOptions& options = {},
+                                             std::function<void(bool full)> on_full = {});
+  /// Writes what waits, unless the disk is full.
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  /// What the disk said of each job when this was opened; once.
+  std::map<JobId, consensus::Stored> take_logs() { return std::move(found_); }
+  /// For consensus::Seat. Another one at each start until something has been written.
+  std::uint64_t disk() const { return files_->identity().disk; }
+
+  // ---- From any thread; none of these waits for the disk
+  /// `written` is called on the store's thread when this and all before it are on the disk; it must not wait.
+  /// Entries that a segment cannot hold, and a change that says nothing, are bugs of the caller.
+  void write(JobId job, consensus::StoredChange change, std::function<void()> written);
+  /// Nobody needs what was written for this job: after a start it is not there, unless it is begun again.
+  void forget(JobId job);
+  /// About what was handed over and is not on the disk: who sees too much of it stops proposing.
+  std::size_t waiting_bytes() const { return waiting_bytes_; }
+  bool full() const { return full_; }
+
+ private:
+  struct Order {
+    JobId job;
+    std::optional<consensus::StoredChange> change;  ///< nothing: forget it
+    std::function<void()> written;
+    std::size_t size_bytes = 0;
+  };
+  /// An order whose records the machine has.
+  struct UnderWay {
+    JobId job;
+    std::uint64_t first = 0, last = 0;  ///< numbers of its records
+    std::uint64_t segment = 0;          ///< where the first lies; 0: it is not on the disk
+    /// With it on the disk the job needs nothing that lies before its first record.
+    bool all_needed = false;
+    bool forgotten = false;
+    std::function<void()> written;
+    std::size_t size_bytes = 0;
+  };
+
+  Store(std::unique_ptr<SegmentFiles> files, const log::LogOptions& options,
+        std::function<void(bool full)> on_full, std::map<JobId, consensus::Stored> found,
+        std::map<JobId, std::uint64_t> needed);
+  void hand_over(Order order);
+  void run();
+  void take_orders();
+  void append(Order order);
+  bool write_batch(const log::Batch& batch);
+  void on_written(std::uint64_t segment);
+  void release();
+  void set_full(bool full);
+  void prepare();
+
+  const std::unique_ptr<SegmentFiles> files_;
+  const log::LogOptions options_;
+  const std::function<void(bool full)> on_full_;
+  std::map<JobId, consensus::Stored> found_;
+  std::atomic<std::size_t> waiting_bytes_ = 0;
+  std::atomic<bool> full_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Order> orders_;
+  bool stopping_ = false;
+
+  // ---- The thread's own
+  log::LogMachine machine_;
+  /// What will be stored of each job, but for states: a snapshot's records need it. The commands are those
+  /// that the replicas hold, not copies.
+  std::map<JobId, consensus::Stored> logs_;
+  std::deque<UnderWay> under_way_;
+  std::map<JobId, std::uint64_t> needed_;  ///< the oldest segment of each job
+  std::uint64_t prepared_behind_ = 0;      ///< when this was the last segment, the next file was made
+  std::thread thread_;                     ///< last: it uses all of the above
+};
+
+}  // namespace dag
