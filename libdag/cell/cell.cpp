@@ -26,6 +26,7 @@ Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink&
   DAG_CHECK(plan_->shards > 0 && plan_->shard_of.size() == plan_->graph->size());
   state_.job = plan_->job;
   state_.cell = options_.self;
+  state_.replicas = options_.replicas;
   log_.resize(plan_->shards);
   streams_.resize(plan_->shards);
   followed_.resize(plan_->graph->size() / 64 + 1);
@@ -54,11 +55,12 @@ void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes,
   if (!options_.submitted) options_.submitted = now;
   say({}, {}, now, [&] { return recorded::TasksKnown{true, classes_of(*plan_->graph)}; });
   state_.lives = lives;
-  state_.cell_only_records = !options_.self_runs;
+  if (!options_.self_runs) state_.recorders = {state_.cell};
   std::sort(state_.lives.begin(), state_.lives.end());
-  DAG_CHECK(alive(options_.self));
+  DAG_CHECK(alive(state_.cell));
   std::vector<Life> places = lives;
-  if (!options_.self_runs) std::erase(places, options_.self);
+  if (!options_.self_runs) std::erase(places, state_.cell);
+  recountable_ = options_.replicas > 1;
   for (std::uint32_t shard = 0; shard < plan_->shards; ++shard) {
     Life home;  // Nobody: the first epoch passes without a home.
     if (shard < homes.size()) {
@@ -66,10 +68,10 @@ void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes,
     } else if (!places.empty()) {
       home = places[shard % places.size()];
     }
-    DAG_CHECK(home != options_.self || options_.self_runs);
+    DAG_CHECK(home != state_.cell || options_.self_runs);
     state_.homes.push_back({home, first_epoch});
     if (home != Life{}) say({}, {}, now, [&] { return recorded::HomeGiven{shard, home, first_epoch}; });
-    recountable_ = recountable_ || home != options_.self;
+    recountable_ = recountable_ || home != state_.cell;
   }
   for (const Life life : state_.lives) send(life, message::JobCreate{plan_});
   tell_state();
@@ -79,20 +81,25 @@ void Cell::tell_state() {
   for (const Life life : state_.lives) send(life, state_);
 }
 
+/// Only who is the home now. It sends one Outcomes at a time, so another number is a repeated message. (Its
+/// answer is on its way, or was lost with a life.)
+bool Cell::believes(Life from, const JobMessage& message) const {
+  if (state_.version == 0 || state_.ended || !alive(from)) return false;
+  const auto named = shard_epoch_of(message);
+  if (!named || named->shard >= plan_->shards) return false;
+  if (named->epoch != state_.homes[named->shard].epoch || from != state_.homes[named->shard].home)
+    return false;
+  if (std::holds_alternative<message::JobFailed>(message)) return true;
+  const auto* outcomes = std::get_if<message::Outcomes>(&message);
+  return outcomes != nullptr && outcomes->number == streams_[named->shard].outcomes + 1;
+}
+
 void Cell::on_message(Life from, const JobMessage& any, Instant now) {
-  if (state_.ended || !alive(from)) return;
-  const auto named = shard_epoch_of(any);
-  if (!named || named->shard >= plan_->shards) return;
-  // Only who is the home now is believed.
-  if (named->epoch != state_.homes[named->shard].epoch || from != state_.homes[named->shard].home) return;
+  if (!believes(from, any)) return;
   if (const auto* failed = std::get_if<message::JobFailed>(&any)) return stop(failed->error, now);
   const auto* outcomes = std::get_if<message::Outcomes>(&any);
-  if (outcomes == nullptr) return;
   const std::uint32_t shard = outcomes->shard;
   Stream& stream = streams_[shard];
-  // A home sends one at a time, so another number is a repeated message. (Its answer is on its way, or was
-  // lost with a life.)
-  if (outcomes->number != stream.outcomes + 1) return;
   stream.outcomes = outcomes->number;
   stream.rows_open = outcomes->rows_open;
   stream.heard = true;
@@ -304,7 +311,8 @@ void Cell::close() {
   done_ = true;
   state_.ended = true;
   ++state_.version;
-  for (const Life life : std::exchange(state_.lives, {})) send(life, state_);
+  if (!state_.lives.empty()) closed_ = std::exchange(state_.lives, {});
+  for (const Life life : closed_) send(life, state_);
 }
 
 void Cell::stop(Error why, Instant) {
@@ -339,9 +347,16 @@ void Cell::forget(ClientId client) {
 }
 
 void Cell::keep(const std::vector<TaskId>& tasks, Instant) {
+  std::vector<TaskId> new_ones;
+  for (const TaskId task : tasks) {
+    if (kept_.insert(task).second) new_ones.push_back(task);
+  }
+  send_kept(new_ones);
+}
+
+void Cell::send_kept(std::span<const TaskId> tasks) {
   std::map<std::uint32_t, message::Keep> keeps;
   for (const TaskId task : tasks) {
-    if (!kept_.insert(task).second) continue;
     const std::uint32_t shard = shard_of(*plan_, task);
     if (shard >= plan_->shards || state_.ended || !alive(state_.homes[shard].home)) continue;
     keeps[shard].tasks.push_back(task);
@@ -362,9 +377,16 @@ void Cell::cancel(const std::vector<TaskId>& tasks, Instant) {
     ++state_.version;
     return tell_state();
   }
+  std::vector<TaskId> new_ones;
+  for (const TaskId task : tasks) {
+    if (cancelled_.insert(task).second) new_ones.push_back(task);
+  }
+  send_cancelled(new_ones);
+}
+
+void Cell::send_cancelled(std::span<const TaskId> tasks) {
   std::map<std::uint32_t, message::Cancel> cancels;
   for (const TaskId task : tasks) {
-    if (!cancelled_.insert(task).second) continue;
     const std::uint32_t shard = shard_of(*plan_, task);
     if (shard < plan_->shards && alive(state_.homes[shard].home)) cancels[shard].tasks.push_back(task);
   }

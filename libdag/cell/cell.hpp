@@ -1,6 +1,11 @@
 #pragma once
-// The cell of a job: its record, and who is the home of which shard. It schedules nothing. In this release it
-// has one replica, which lives and dies with its process; so the term is always 1.
+// The cell of a job: its record, and who is the home of which shard. It schedules nothing.
+//
+// It is a state machine: what it knows is what it was told (command.hpp), in that order and nothing else, so
+// several replicas that are told the same come to the same, and each can go on where another was. What it
+// says leaves only from the one that leads (`lead`); a new leader says again what the one before it may not
+// have got to say. Homes are given out by it, so by its log: a count is enough of an epoch, and its term
+// stays 1, whoever leads.
 //
 // It records what the current home of a shard says, in the order of its saying and together with all that it
 // rests on (said_steps.hpp), and tells the home; clients see an outcome only when it is recorded. When a life
@@ -26,9 +31,9 @@
 #include <vector>
 
 #include "libdag/cell/said_steps.hpp"
+#include "libdag/cell/snapshot.hpp"
 #include "libdag/home/home.hpp"
 #include "libdag/home/messages.hpp"
-#include "libdag/supervision/blame.hpp"
 
 namespace dag {
 
@@ -39,24 +44,18 @@ struct ClientId {
 };
 
 struct CellOptions {
-  Life self;
+  Life self;  ///< of the process that it is in
   /// Shards of a dead life go to the lives with the fewest, drawn by this seed among equals.
   std::uint64_t seed = 0;
-  /// Whether the cell's own life may be a home and run attempts. If not, it is a member all the same: its
-  /// messages are let in, and its runner gets outputs for the client and keeps copies of saves.
+  /// Whether lives that lead the cell may be homes and run attempts. If not, they are members all the same:
+  /// their messages are let in, and their runners get outputs for the client and keep copies of saves.
   bool self_runs = true;
   /// From when deadlines count, by the clock of this process; left out: from begin(). A task is late when its
   /// outcome is recorded, and so seen by anybody, after its deadline.
   std::optional<Instant> submitted = std::nullopt;
-};
-
-/// How a life ended, as far as whoever watched its process knows.
-struct LifeEnd {
-  ProcessEnd end = ProcessEnd::went_with_node;
-  std::string what;  ///< for people: "signal 11 (Segmentation fault)"
-  /// What ran on its lanes; `suspected` is the cell's own to count.
-  std::vector<RunningAttempt> running;
-  std::optional<std::uint32_t> guilty_lane;
+  std::uint32_t replicas = 1;
+  /// For the simulator's own test: which rule is broken on purpose.
+  Planted planted = Planted::nothing;
 };
 
 /// A task that the client follows is settled. The value is inside the record, or lies with the holders
@@ -74,20 +73,22 @@ struct JobEnded {
 };
 using CellEffect = std::variant<SendMessage, TellClient, JobEnded>;
 
-/// How far the job is, for `dag ls`.
-struct CellCounts {
-  std::uint64_t settled = 0;  ///< rows, spawned ones included
-  std::uint64_t open = 0;     ///< rows known and not settled
-  std::uint64_t finished = 0, failed = 0, skipped = 0, cancelled = 0;
-};
-
 class Cell : private RecordedOutcomes {
  public:
   Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records);
+  /// Goes on where another was. What the options say that the snapshot says, too, they say in vain.
+  Cell(CellOptions options, const CellSnapshot& from, RecordSink& records);
+
+  /// Any of what follows, but for clients.
+  void apply(CellCommand command, std::uint32_t term, Instant now);
+  /// Another process leads, in this term. `begin` when nobody did before.
+  void lead(const command::Lead& word, std::uint32_t term, Instant now);
 
   /// Gives the shards to those of `lives` that run: shard i to homes[i] when given, else in turn. `lives`
   /// holds the cell's own. When none runs yet, the first that comes up begins.
   void begin(const std::vector<Life>& lives, const std::vector<Life>& homes, Instant now);
+  /// Whether anything would come of that message.
+  bool believes(Life from, const JobMessage& message) const;
   void on_message(Life from, const JobMessage& message, Instant now);
   void on_life_up(Life life, Instant now);
   /// Tasks that took the process down are charged with a try (supervision/blame.hpp says which those are),
@@ -107,16 +108,17 @@ class Cell : private RecordedOutcomes {
   void close();
 
   const message::JobState& state() const { return state_; }
+  /// How the job ended, or was stopped; nothing while it goes on.
+  std::optional<JobEnded> ended() const;
+  /// Of a cell with several replicas.
+  CellSnapshot snapshot() const;
   CellCounts counts() const { return counts_; }
   /// The settled record of a task, if it is settled (and remembered).
   std::optional<OutcomeRecord> settled(TaskId task) const;
   std::vector<CellEffect> take_effects();
 
  private:
-  struct Entry {
-    OutcomeRecord record;
-    Life home;  ///< of the shard when it was recorded: knows the holders
-  };
+  using Entry = RecordedOutcome;
   struct Stream {
     std::uint64_t position = 0;  ///< of the newest Settled sent
     std::uint64_t outcomes = 0;  ///< number of the newest Outcomes heard in this epoch
@@ -145,6 +147,12 @@ class Cell : private RecordedOutcomes {
   void give_orphans(Instant now);
   void give(std::uint32_t shard, Instant now);
   message::Assign assignment(std::uint32_t shard) const;
+  bool is_new(Life life) const;
+  void add(Life life, Instant now);
+  void remove(Life life, const std::string& why, Instant now);
+  void say_again();
+  void send_kept(std::span<const TaskId> tasks);
+  void send_cancelled(std::span<const TaskId> tasks);
   Life home_of(TaskId task) const;
   void tell_state();
   void tell_followers(const Entry& entry);
@@ -159,8 +167,8 @@ class Cell : private RecordedOutcomes {
   RecordSink& records_;
   message::JobState state_;
   bool done_ = false;
-  /// Whether a home may have to be counted again: some shard is not at this process, which the job cannot
-  /// lose. If not, only the tasks of the graph are remembered.
+  /// Whether a home may have to be counted again: some shard is not at this process, or the job can lose this
+  /// process. If not, only the tasks of the graph are remembered.
   bool recountable_ = false;
   /// One bit per task of the graph: those of which only the name is known, by the epoch of the home that ran
   /// them; and those whose end a client wants to hear.
@@ -182,6 +190,10 @@ class Cell : private RecordedOutcomes {
   std::map<TaskId, std::set<ClientId>> followers_;
   std::set<TaskId> kept_;
   std::set<TaskId> cancelled_;
+  /// Of each process that died, the newest life that did: it does not come back, whoever thinks it is there.
+  std::map<ProcessId, Incarnation> gone_;
+  /// Who took part when the job was closed.
+  std::vector<Life> closed_;
   /// What attempts spawned, by its first task. Kept for records, so only when somebody listens.
   std::map<TaskId, std::shared_ptr<const detail::Fragment>> spawned_;
   CellCounts counts_;

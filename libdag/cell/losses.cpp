@@ -14,20 +14,45 @@ constexpr std::uint32_t suspicions_free = 2;
 }  // namespace
 
 void Cell::on_life_up(Life life, Instant now) {
-  if (state_.ended || alive(life)) return;
-  state_.lives.insert(std::upper_bound(state_.lives.begin(), state_.lives.end(), life), life);
+  if (state_.ended || !is_new(life)) return;
   ++state_.version;
+  add(life, now);
+  give_orphans(now);
+}
+
+/// Not one that is there or was, nor one that came before it.
+bool Cell::is_new(Life life) const {
+  const auto dead = gone_.find(life.process);
+  const bool died = dead != gone_.end() && life.incarnation <= dead->second;
+  if (died && options_.planted != Planted::dead_come_back) return false;
+  return std::none_of(state_.lives.begin(), state_.lives.end(), [&](Life known) {
+    return known.process == life.process && known.incarnation >= life.incarnation;
+  });
+}
+
+void Cell::add(Life life, Instant now) {
+  const std::vector<Life> lives = state_.lives;
+  for (const Life older : lives) {
+    if (older.process == life.process) remove(older, "it came again", now);
+  }
+  state_.lives.insert(std::upper_bound(state_.lives.begin(), state_.lives.end(), life), life);
   say({}, {}, now, [&] { return recorded::Member{life, recorded::MemberChange::up}; });
   send(life, message::JobCreate{plan_});
-  give_orphans(now);
+}
+
+void Cell::remove(Life life, const std::string& why, Instant now) {
+  std::erase(state_.lives, life);
+  std::erase(state_.recorders, life);
+  Incarnation& dead = gone_[life.process];
+  dead = std::max(dead, life.incarnation);
+  say({}, {}, now, [&] { return recorded::Member{life, recorded::MemberChange::down, why}; });
 }
 
 void Cell::on_life_down(Life life, Instant now, const LifeEnd& how) {
   if (state_.ended || !alive(life)) return;
-  DAG_CHECK(life != options_.self);
-  std::erase(state_.lives, life);
+  DAG_CHECK(life != state_.cell);
   ++state_.version;
-  say({}, {}, now, [&] { return recorded::Member{life, recorded::MemberChange::down, how.what}; });
+  remove(life, how.what, now);
   blame(how, now);
   give_orphans(now);
 }

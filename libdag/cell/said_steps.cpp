@@ -99,6 +99,45 @@ void SaidSteps::say(message::Outcomes outcomes) {
   stream.cuts.push_back(std::move(outcomes));
 }
 
+std::vector<message::Outcomes> SaidSteps::waiting(std::uint32_t shard) const {
+  const Stream& stream = streams_[shard];
+  std::vector<message::Outcomes> cuts(stream.cuts.begin(), stream.cuts.end());
+  for (message::Outcomes& cut : cuts) {
+    // Of the first one some steps may have been taken out, of any the last ones withdrawn.
+    const auto gone = static_cast<std::ptrdiff_t>(std::max(stream.taken, cut.first_step) - cut.first_step);
+    const message::OutcomeStep begin =
+        gone == 0 ? message::OutcomeStep{} : cut.steps[static_cast<std::size_t>(gone) - 1];
+    const message::OutcomeStep end = cut.steps.back();
+    const auto keep = [](auto& list, std::uint32_t from, std::uint32_t to) {
+      list.erase(list.begin() + to, list.end());
+      list.erase(list.begin(), list.begin() + from);
+    };
+    keep(cut.first_try, begin.first_try, end.first_try);
+    keep(cut.plain, begin.plain, end.plain);
+    keep(cut.records, begin.records, end.records);
+    keep(cut.needs_first, begin.needs_first, end.needs_first);
+    keep(cut.needs, begin.needs, end.needs);
+    cut.steps.erase(cut.steps.begin(), cut.steps.begin() + gone);
+    for (message::OutcomeStep& step : cut.steps) {
+      step.first_try -= begin.first_try;
+      step.plain -= begin.plain;
+      step.records -= begin.records;
+      step.needs_first -= begin.needs_first;
+      step.needs -= begin.needs;
+    }
+    cut.first_step += static_cast<std::uint64_t>(gone);
+  }
+  return cuts;
+}
+
+void SaidSteps::restore(std::uint32_t shard, Epoch epoch, std::uint64_t taken,
+                        std::vector<message::Outcomes> waiting) {
+  Stream& stream = streams_[shard];
+  stream.epoch = epoch;
+  stream.taken = stream.said = taken;
+  for (message::Outcomes& outcomes : waiting) say(std::move(outcomes));
+}
+
 void SaidSteps::forget(std::uint32_t shard) {
   Stream& stream = streams_[shard];
   for (const message::Outcomes& cut : stream.cuts) {

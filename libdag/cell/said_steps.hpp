@@ -47,6 +47,10 @@ class SaidSteps {
   void say(message::Outcomes outcomes);
   /// The home of a shard is gone, and what it said with it. The next one counts its steps from 0.
   void forget(std::uint32_t shard);
+  /// What waits of the present home: one Outcomes for each that it said, without what was taken out.
+  std::vector<message::Outcomes> waiting(std::uint32_t shard) const;
+  /// Goes on from there, where `taken` of the home's steps were taken out. Of a shard that said nothing yet.
+  void restore(std::uint32_t shard, Epoch epoch, std::uint64_t taken, std::vector<message::Outcomes> waiting);
   /// Takes out what may be recorded, each home's steps in their order.
   void take(const RecordedOutcomes& recorded, const std::function<void(const RipeStep&)>& record);
 

@@ -302,13 +302,12 @@ bool Home::Impl::border_complete(const ActorGroup& group, std::size_t border) co
     if (word(save).outcome != Outcome::finished || !is(save, flag::settled) || is(save, flag::let_go))
       return false;
     if (!available(save)) return false;
-    if (!options.several_processes || state.cell == options.self)
-      return table[save].output.load() || available(save);
+    const bool alone = state.replicas == 1 && state.cell == options.self;
+    if (!options.several_processes || alone) return table[save].output.load() || available(save);
     const Fact* known = fact(save);
     // Small states are in the record itself.
-    return known != nullptr &&
-           (known->size_bytes <= plan->inline_bytes_max ||
-            std::find(known->holders.begin(), known->holders.end(), state.cell) != known->holders.end());
+    if (known == nullptr) return false;
+    return known->size_bytes <= plan->inline_bytes_max || lacks_copies(holders_without_offer(save)).empty();
   });
 }
 
@@ -351,13 +350,42 @@ void Home::Impl::saves_changed(std::uint32_t number) {
   group.border = newest;
 }
 
-/// A saved state must outlive the process that wrote it: a copy goes to the process that the job cannot lose.
+/// A saved state must outlive the process that wrote it. Who has to get a copy when these have one: the cell,
+/// which the job cannot lose where it has one replica; else so many that they are two.
+std::vector<Life> Home::Impl::lacks_copies(std::vector<Life> holders) const {
+  const auto has = [&](Life life) {
+    return std::find(holders.begin(), holders.end(), life) != holders.end();
+  };
+  if (state.replicas == 1) return has(state.cell) ? std::vector<Life>{} : std::vector{state.cell};
+  std::vector<Life> lacking;
+  const auto ask = [&](Life life) {
+    if (holders.size() >= 2 || !alive(life) || has(life)) return;
+    holders.push_back(life);
+    lacking.push_back(life);
+  };
+  ask(state.cell);
+  ask(options.self);
+  for (const Life life : state.lives) ask(life);
+  return lacking;
+}
+
+/// Who had copies before may be gone.
+void Home::Impl::replicate_saves() {
+  for (const ActorChain& chain : chains) {
+    for (const RowIndex save : chain.saves) {
+      if (word(save).outcome == Outcome::finished && !is(save, flag::let_go)) replicate_save(save);
+    }
+  }
+}
+
 void Home::Impl::replicate_save(RowIndex row) {
   if (!options.several_processes) return;
   const OutcomeRecord record = record_of(row, false);
   if (!record.has_output) return;
-  std::vector<Life> holders = record.value ? std::vector<Life>{} : holders_of(row);
-  if (std::find(holders.begin(), holders.end(), state.cell) != holders.end()) return;
+  // What is in the record is told so that whoever brings saves to a disk has all of a group.
+  const std::vector<Life> holders = record.value ? std::vector<Life>{} : holders_of(row);
+  const std::vector<Life> lacking = record.value ? std::vector{state.cell} : lacks_copies(holders);
+  if (lacking.empty()) return;
   const ActorChain& chain = *chain_of(row);
   const ActorGroup& group = groups[chain.group];
   message::SavedAs as;
@@ -366,8 +394,9 @@ void Home::Impl::replicate_save(RowIndex row) {
   as.number = static_cast<std::uint32_t>(std::find(chain.saves.begin(), chain.saves.end(), row) -
                                          chain.saves.begin() + 1);
   as.actor = chain.index;
-  send(state.cell,
-       message::Replicate{plan->job, options.shard, options.epoch, record, std::move(holders), as});
+  for (const Life life : lacking) {
+    send(life, message::Replicate{plan->job, options.shard, options.epoch, record, holders, as});
+  }
 }
 
 }  // namespace dag

@@ -37,7 +37,8 @@ class Door {
       return Admission::deliver;  // The state says itself which one is the newest.
     }
     if (state.version == 0) return Admission::wait;
-    const bool alive = std::binary_search(state.lives.begin(), state.lives.end(), from);
+    const bool alive = std::binary_search(state.lives.begin(), state.lives.end(), from) ||
+                       (from == state.cell && only_cells_say(message));
     if (!alive) return seen_.contains(from) || superseded(from, state) ? Admission::drop : Admission::wait;
     const auto named = shard_epoch_of(message);
     if (!named || recipient == Recipient::cell) return Admission::deliver;
@@ -65,6 +66,12 @@ class Door {
   std::size_t waiting() const { return waiting_.size(); }
 
  private:
+  /// A life may lead a cell after that cell has found it dead. Its word as leader counts.
+  static bool only_cells_say(const JobMessage& message) {
+    return std::holds_alternative<message::Assign>(message) ||
+           std::holds_alternative<message::Settled>(message) ||
+           std::holds_alternative<message::Keep>(message) || std::holds_alternative<message::Cancel>(message);
+  }
   static bool superseded(Life from, const message::JobState& state) {
     for (const Life life : state.lives) {
       if (life.process == from.process && life.incarnation > from.incarnation) return true;

@@ -67,6 +67,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
     return;
   }
   if (state.lives.size() > 1) options.several_processes = true;
+  if (state.term != before.term) say_again();
   change_routes();  // What it asks to be told is told again below: their homes begin to count.
   std::set<std::uint32_t> lost_groups;
   for (const ActorChain& chain : chains) {
@@ -122,6 +123,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
     std::erase_if(asked, [&](Life life) { return !alive(life); });
     recount_if_complete();
   }
+  if (state.replicas > 1 && (state.term != before.term || state.lives != before.lives)) replicate_saves();
   if (state.cancelled && !before.cancelled) cancel_all();
 }
 
@@ -219,7 +221,8 @@ void Home::Impl::finish_event() {
 void Home::Impl::fail_job(Error error) {
   if (over) return;
   over = true;
-  send(state.cell, message::JobFailed{plan->job, options.shard, options.epoch, std::move(error)});
+  failure = std::move(error);
+  send(state.cell, message::JobFailed{plan->job, options.shard, options.epoch, *failure});
 }
 
 void Home::Impl::record(TaskId task, AttemptId attempt, RecordWhat what) {

@@ -63,6 +63,14 @@ enum class Planted : std::uint8_t {
   old_news_by_lanes,       ///< lanes take news of any epoch
   told_twice_by_lanes,     ///< lanes tell a second end of a row as if it were the first
   told_is_told,            ///< a home that lanes told is not told again after it, or the way to it, was lost
+  not_said_again,         ///< homes do not repeat to a new leader of the cell what the old one did not record
+  overlap_refused,        ///< homes take no Settled that says again what they know
+  leader_silent,          ///< a new leader does not say again what the one before it may not have
+  leads_too_early,        ///< it answers before what earlier leaders left is applied
+  dead_come_back,         ///< a life that the cell found dead is taken again
+  unknown_stay,           ///< lives that died before who leads could know them stay members
+  snapshot_forgets_said,  ///< a snapshot lacks what was said and not recorded
+  snapshot_forgets_dead,  ///< or who has died
 };
 
 struct HomeOptions {

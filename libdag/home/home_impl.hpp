@@ -281,6 +281,7 @@ class Home::Impl {
   bool named_only(RowIndex row) const;
   void write(message::Outcomes& outcomes, Entry entry);
   void write_plain(message::Outcomes& outcomes, RowIndex row) const;
+  void say_again();
   void withdraw(RowIndex changed);
   void steps_recorded(std::uint64_t count);
   void put_tried(RowIndex row);
@@ -321,6 +322,9 @@ class Home::Impl {
   bool border_complete(const ActorGroup& group, std::size_t border) const;
   void saves_changed(std::uint32_t group);
   void replicate_save(RowIndex row);
+  void replicate_saves();
+  std::vector<Life> lacks_copies(std::vector<Life> holders) const;
+  std::vector<Life> holders_without_offer(RowIndex row) const;
   bool waits_for(RowIndex row, RowIndex parent) const;
 
   // ---- recount.cpp
@@ -465,8 +469,10 @@ class Home::Impl {
   std::uint64_t rows_own = 0;
   std::uint64_t rows_said = 0;  ///< in cuts that left
   bool cell_heard = false;
-  bool pressing = false;  ///< somebody waits for what is to be recorded
-  Instant cut_left;       ///< when the last one did
+  std::optional<message::Outcomes> said_last;  ///< where the cell may get another leader
+  std::optional<Error> failure;                ///< it said that the job cannot go on
+  bool pressing = false;                       ///< somebody waits for what is to be recorded
+  Instant cut_left;                            ///< when the last one did
   std::uint64_t position = 0;
   std::map<std::uint64_t, message::Settled> ahead;  ///< that came before what comes before them
 

@@ -183,10 +183,9 @@ void Home::Impl::try_send(RowIndex row) {
   }
   if (!ended_now) return;
   const Fact* known = fact(row);
-  if (known != nullptr && known->becomes != no_row && !is(known->becomes, flag::sent) &&
-      !is(known->becomes, flag::vanished)) {
-    return park(row);
-  }
+  // One that ended by order did not end as what it became, which may go on for long.
+  const bool ends_as_another = known != nullptr && known->becomes != no_row && !is(row, flag::by_order);
+  if (ends_as_another && !is(known->becomes, flag::sent | flag::vanished)) return park(row);
   if (!digested) return park(row);
   set(row, flag::sent);
   put(row, false);
@@ -275,14 +274,25 @@ void Home::Impl::flush() {
   outcomes.freed = std::move(cut.freed);
   outcomes.tried = std::move(cut.tried);
   outcomes.rows_open = rows_own - rows_said;
+  if (state.replicas > 1) said_last = outcomes;
   send(state.cell, std::move(outcomes));
+}
+
+/// The cell has another leader, who may not know what the one before it was told and did not record.
+void Home::Impl::say_again() {
+  if (options.planted == Planted::not_said_again) return;
+  if (outcomes_sent > outcomes_recorded && said_last) send(state.cell, *said_last);
+  if (failure) send(state.cell, message::JobFailed{plan->job, options.shard, options.epoch, *failure});
 }
 
 /// A row of another shard came to another attempt than the one that rows here have used.
 void Home::Impl::withdraw(RowIndex changed) {
   std::set<RowIndex> users;
   each_out(changed, [&](detail::EdgeKind, RowIndex successor) {
-    if (successor == no_row || is(successor, flag::settled | flag::by_order)) return;
+    if (successor == no_row || is(successor, flag::settled)) return;
+    // What ended by order rests on nothing, but it may have been said before that what it became.
+    const bool growing = is(successor, flag::grown_sent) && !is(successor, flag::grown_settled);
+    if (is(successor, flag::by_order) && !growing) return;
     if (is(successor, flag::sent | flag::grown_sent)) users.insert(successor);
   });
   if (users.empty() || options.planted == Planted::not_withdrawn) return;
@@ -333,12 +343,15 @@ void Home::Impl::steps_recorded(std::uint64_t count) {
 }
 
 void Home::Impl::on(Life, const message::Settled& message) {
-  if (message.from < position || (message.from == position && message.to == position)) return;
-  ahead.emplace(message.from, message);
+  if (message.to <= position) return;
+  if (options.planted == Planted::overlap_refused && message.from < position) return;
+  // A new leader says again, as one, all that was said before.
+  message::Settled& known = ahead[message.from];
+  if (message.to > known.to) known = message;
   while (!ahead.empty() && ahead.begin()->first <= position) {
     const message::Settled next = std::move(ahead.begin()->second);
     ahead.erase(ahead.begin());
-    if (next.from < position) continue;
+    if (next.to <= position) continue;
     position = next.to;
     DAG_CHECK(next.outcomes <= outcomes_sent);
     outcomes_recorded = next.outcomes;

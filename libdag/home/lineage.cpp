@@ -45,17 +45,20 @@ bool Home::Impl::available(RowIndex row) const {
 /// Who can be asked for the bytes of this row's own name. What lies in a slot is offered by the runner here
 /// from now on.
 std::vector<Life> Home::Impl::holders_of(RowIndex row) {
-  std::vector<Life> holders;
-  if (Blob blob = table[row].output.load()) {
-    if (!is(row, flag::published)) {
-      set(row, flag::published);
-      OutcomeRecord record = record_of(row, false);
-      record.spawned = nullptr;
-      record.digest_follows = record.digest == 0 && needs_digest(row, blob);
-      effects.emplace_back(PublishOutput{std::move(record), std::move(blob)});
-    }
-    holders.push_back(options.self);
+  if (Blob blob = table[row].output.load(); blob && !is(row, flag::published)) {
+    set(row, flag::published);
+    OutcomeRecord record = record_of(row, false);
+    record.spawned = nullptr;
+    record.digest_follows = record.digest == 0 && needs_digest(row, blob);
+    effects.emplace_back(PublishOutput{std::move(record), std::move(blob)});
   }
+  return holders_without_offer(row);
+}
+
+/// Perhaps nobody can have it from this process yet.
+std::vector<Life> Home::Impl::holders_without_offer(RowIndex row) const {
+  std::vector<Life> holders;
+  if (table[row].output.load()) holders.push_back(options.self);
   if (const Fact* known = fact(row)) {
     for (const Life holder : known->holders) {
       if (alive(holder) && std::find(holders.begin(), holders.end(), holder) == holders.end()) {
@@ -112,7 +115,9 @@ OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
     known.size_bytes = record.size_bytes;
   }
   const bool small = blob && blob.size_bytes() <= plan->inline_bytes_max && options.several_processes;
-  const bool asked_here = blob && for_cell && is(row, flag::wanted) && state.cell == options.self;
+  // With replicas it would travel to them.
+  const bool asked_here =
+      blob && for_cell && is(row, flag::wanted) && state.cell == options.self && state.replicas == 1;
   if (small || asked_here) record.value = std::move(blob);
   return record;
 }

@@ -71,7 +71,9 @@ std::string_view name(const JobMessage& any) {
 
 std::vector<Life> message::lives_that_run(const JobState& state) {
   std::vector<Life> lives = state.lives;
-  if (state.cell_only_records) std::erase(lives, state.cell);
+  std::erase_if(lives, [&](Life life) {
+    return std::binary_search(state.recorders.begin(), state.recorders.end(), life);
+  });
   return lives;
 }
 

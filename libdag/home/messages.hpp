@@ -115,12 +115,18 @@ struct JobState {
   std::uint64_t version = 0;
   std::vector<Life> lives;       ///< sorted
   std::vector<ShardHome> homes;  ///< per shard
+  /// Who leads the cell, and may be a member or not; and in which term. What was said to the leader of
+  /// another term may be lost, and is said again.
   Life cell;
+  std::uint32_t term = 0;
+  std::uint32_t replicas =
+      1;  ///< so many hold the record; the job outlives the loss of less than half of them
   bool cancelled = false;
   bool ended = false;            ///< it was stopped, or nobody will ask for anything of it any more
   std::optional<Error> stopped;  ///< why the job was stopped before its end
-  /// The cell's life is a member like the others, but runs nothing and is nobody's home.
-  bool cell_only_records = false;
+  /// Lives that lead the cell or did, and are members like the others, but run nothing and are nobody's home.
+  /// Sorted.
+  std::vector<Life> recorders;
   /// Sorted by task. Here and not in a message to the home, because the home may have died in the same
   /// process, and whoever learns of the death must not start the task again before he learns of the crash.
   std::vector<Crashed> crashed;

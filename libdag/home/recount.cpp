@@ -231,6 +231,7 @@ void Home::Impl::recount_if_complete() {
     if (chain.next < chain.calls.size()) to_decide.push_back(chain.calls[chain.next]);
   }
   for (ActorGroup& group : groups) group.chosen = choose_border(group);
+  if (state.replicas > 1) replicate_saves();
   // Whoever asked meanwhile.
   std::vector<RowIndex> waiting;
   for (const auto& [row, who] : askers) waiting.push_back(row);
@@ -306,8 +307,9 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
     if (table[row].ghost) continue;
     const Fact* known = fact(row);
     if (known == nullptr) continue;
-    if (known->head != no_row && has_ended(known->head) && !anew.contains(known->head) &&
-        reopened.insert(known->head).second) {
+    const bool head_ended =
+        known->head != no_row && has_ended(known->head) && !is(known->head, flag::by_order | flag::settled);
+    if (head_ended && !anew.contains(known->head) && reopened.insert(known->head).second) {
       stack.push_back(known->head);
     }
     if (anew.contains(row) && known->part != detail::none) vanish(known->part, vanished);

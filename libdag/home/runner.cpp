@@ -353,9 +353,10 @@ void Runner::pursue(const OutputName& name, Sought& sought, Instant now) {
     return;
   }
   if (sought.asked) return;
-  while (!sought.holders.empty() && !alive(sought.holders.front()))
+  while (state_.version > 0 && !sought.holders.empty() && !alive(sought.holders.front()))
     sought.holders.erase(sought.holders.begin());
   sought.ask_again_at = now + options_.ask_again;
+  if (state_.version == 0) return;  // With the first state it is looked for.
   if (!sought.holders.empty()) {
     sought.asked = sought.holders.front();
     sought.home_asked = false;

@@ -50,8 +50,11 @@ struct JobState {
   cancelled @5 :Bool;
   ended @6 :Bool;
   stopped @7 :Records.Error;     # why before its end; null: it was not
-  cellOnlyRecords @8 :Bool;      # the cell's life is a member, but runs nothing and is nobody's home
+  obsoleteCellOnlyRecords @8 :Bool;   # before 0.1: one life could record
   crashed @9 :List(Crashed);     # by task, until it is settled
+  term @10 :UInt32;              # of the cell's leader: what was said to another's is said again
+  replicas @11 :UInt32;          # so many hold the record
+  recorders @12 :List(Ids.Life); # sorted; members that run nothing and are nobody's home
 }
 
 struct Crashed {                 # a task that has taken processes down with it

@@ -32,23 +32,6 @@ message::JobCreate read_create(JobId job, schema::JobCreate::Reader from, Readin
   return {std::move(plan)};
 }
 
-std::vector<message::Tried> read_tried(capnp::List<schema::Tried>::Reader from, Reading& reading,
-                                       const char* field) {
-  reading.count(from.size(), limits::tasks_max, field);
-  std::vector<message::Tried> tried;
-  tried.reserve(from.size());
-  for (const auto one : from) tried.push_back({task_from(one.getTask()), one.getFailed()});
-  return tried;
-}
-
-template <class Init>
-void write_tried(const std::vector<message::Tried>& tried, Init init) {
-  write_list(tried, init, [](auto& list, unsigned i, const message::Tried& one) {
-    list[i].setTask(word_of(one.task));
-    list[i].setFailed(one.failed);
-  });
-}
-
 message::JobState read_state(JobId job, schema::JobState::Reader from, Reading& reading) {
   message::JobState state;
   state.job = job;
@@ -65,7 +48,9 @@ message::JobState read_state(JobId job, schema::JobState::Reader from, Reading& 
   state.cancelled = from.getCancelled();
   state.ended = from.getEnded();
   if (from.hasStopped()) state.stopped = read(from.getStopped());
-  state.cell_only_records = from.getCellOnlyRecords();
+  state.term = from.getTerm();
+  state.replicas = from.getReplicas();
+  state.recorders = read_lives(from.getRecorders(), reading, "JobState.recorders");
   const auto crashed = from.getCrashed();
   reading.count(crashed.size(), limits::tasks_max, "JobState.crashed");
   for (const auto one : crashed) {
@@ -73,16 +58,6 @@ message::JobState read_state(JobId job, schema::JobState::Reader from, Reading& 
         {task_from(one.getTask()), one.getTimes(), text_from(one.getWhat(), text_bytes_max, "Crashed.what")});
   }
   return state;
-}
-
-std::vector<message::FirstTry> read_first_try(capnp::List<schema::FirstTry>::Reader from, Reading& reading) {
-  reading.count(from.size(), limits::tasks_max, "Assign.firstTry");
-  std::vector<message::FirstTry> all;
-  for (const auto some : from) {
-    all.push_back(
-        {epoch_from(some.getEpoch()), read_bits(some.getTasks(), reading, "Assign.firstTry.tasks")});
-  }
-  return all;
 }
 
 /// The numbers of each step end no list before the one before it does, and the last all of them.
@@ -139,6 +114,25 @@ message::Outcomes read_outcomes(JobId job, std::uint32_t shard, Epoch epoch, sch
 
 }  // namespace
 
+std::vector<message::Tried> read_tried(capnp::List<schema::Tried>::Reader from, Reading& reading,
+                                       const char* field) {
+  reading.count(from.size(), limits::tasks_max, field);
+  std::vector<message::Tried> tried;
+  tried.reserve(from.size());
+  for (const auto one : from) tried.push_back({task_from(one.getTask()), one.getFailed()});
+  return tried;
+}
+
+std::vector<message::FirstTry> read_first_try(capnp::List<schema::FirstTry>::Reader from, Reading& reading,
+                                              const char* field) {
+  reading.count(from.size(), limits::tasks_max, field);
+  std::vector<message::FirstTry> all;
+  for (const auto some : from) {
+    all.push_back({epoch_from(some.getEpoch()), read_bits(some.getTasks(), reading, field)});
+  }
+  return all;
+}
+
 // ---- Weighing -----------------------------------------------------------------------------------
 
 std::size_t words(const message::JobCreate& message) {
@@ -153,7 +147,7 @@ static std::size_t words(const std::vector<message::Crashed>& crashed) {
 }
 std::size_t words(const message::JobState& message) {
   return words_of<schema::JobState> + message.lives.size() + 2 * message.homes.size() +
-         (message.stopped ? words(*message.stopped) : 0) + words(message.crashed);
+         message.recorders.size() + (message.stopped ? words(*message.stopped) : 0) + words(message.crashed);
 }
 static std::size_t words(const std::vector<message::FirstTry>& first_try) {
   std::size_t total = list_words<schema::FirstTry>(first_try.size());
@@ -212,7 +206,9 @@ void write(schema::Cell::Builder to, const message::JobState& message, const Cod
   builder.setCancelled(message.cancelled);
   builder.setEnded(message.ended);
   if (message.stopped) write(builder.initStopped(), *message.stopped);
-  builder.setCellOnlyRecords(message.cell_only_records);
+  builder.setTerm(message.term);
+  builder.setReplicas(message.replicas);
+  write_lives(message.recorders, [&](unsigned count) { return builder.initRecorders(count); });
   write_list(
       message.crashed, [&](unsigned count) { return builder.initCrashed(count); },
       [](auto& list, unsigned i, const message::Crashed& crashed) {
@@ -230,13 +226,7 @@ void write(schema::Cell::Builder to, const message::Assign& message, const CodeM
   write_names(message.kept, [&](unsigned count) { return builder.initKept(count); });
   write_tasks(message.cancelled, [&](unsigned count) { return builder.initCancelled(count); });
   write_tried(message.tried, [&](unsigned count) { return builder.initTried(count); });
-  write_list(
-      message.first_try, [&](unsigned count) { return builder.initFirstTry(count); },
-      [](auto& list, unsigned i, const message::FirstTry& some) {
-        auto one = list[i];
-        one.setEpoch(word_of(some.epoch));
-        write_bits(some.tasks, [&](unsigned count) { return one.initTasks(count); });
-      });
+  write_first_try(message.first_try, [&](unsigned count) { return builder.initFirstTry(count); });
 }
 
 void write(schema::Cell::Builder to, const message::Settled& message, const CodeMap& codes) {
@@ -317,7 +307,7 @@ bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into) {
                              read_names(reader.getKept(), reading, "Assign.kept"),
                              read_tasks(reader.getCancelled(), reading, "Assign.cancelled"),
                              read_tried(reader.getTried(), reading, "Assign.tried"),
-                             read_first_try(reader.getFirstTry(), reading)};
+                             read_first_try(reader.getFirstTry(), reading, "Assign.firstTry")};
       return true;
     }
     case schema::Cell::SETTLED: {

@@ -2,6 +2,7 @@
 // everything that travels is written here: whoever adds one finds this file broken, adds it to the schema, to
 // the codec and to the golden samples, and then corrects the number.
 
+#include "libdag/cell/snapshot.hpp"
 #include "libdag/wire/operation.hpp"
 
 namespace dag::wire {
@@ -76,7 +77,7 @@ static_assert(fields<Retry>() == 2);
 static_assert(fields<JobPlan>() == 8);
 
 static_assert(fields<message::JobCreate>() == 1);
-static_assert(fields<message::JobState>() == 10);
+static_assert(fields<message::JobState>() == 12);
 static_assert(fields<message::ShardHome>() == 2);
 static_assert(fields<message::Crashed>() == 3);
 static_assert(fields<message::Assign>() == 9);
@@ -111,6 +112,21 @@ static_assert(fields<message::Fetch>() == 2);
 static_assert(fields<message::Data>() == 5);
 static_assert(fields<message::Missing>() == 2);
 static_assert(std::variant_size_v<JobMessage> == 25);
+
+static_assert(fields<command::Lead>() == 3);
+static_assert(fields<command::Said>() == 2);
+static_assert(fields<command::LifeUp>() == 1);
+static_assert(fields<command::LifeDown>() == 2);
+static_assert(fields<LifeEnd>() == 4);
+static_assert(fields<command::Keep>() == 1);
+static_assert(fields<command::Cancel>() == 1);
+static_assert(fields<command::Stop>() == 1);
+static_assert(fields<command::Close>() == 0);
+static_assert(std::variant_size_v<CellCommand> == 8);
+static_assert(fields<CellCounts>() == 6);
+static_assert(fields<RecordedOutcome>() == 2);
+static_assert(fields<ShardSnapshot>() == 7);
+static_assert(fields<CellSnapshot>() == 14);
 
 static_assert(fields<ProgramId>() == 3);
 static_assert(fields<Launch>() == 4);

@@ -61,4 +61,16 @@ void write(schema::Operation::Builder to, const JobMessage& message, const CodeM
       message);
 }
 
+void write_whole(schema::Cell::Builder to, const JobMessage& message, const CodeMap& codes) {
+  std::visit(
+      [&](const auto& one) {
+        if constexpr (of_cell<std::decay_t<decltype(one)>>) {
+          write_all(to, one, codes);
+        } else {
+          throw Bug("libdag bug: a message that the cell's conversation does not have");
+        }
+      },
+      message);
+}
+
 }  // namespace dag::wire

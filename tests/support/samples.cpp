@@ -184,10 +184,12 @@ static void add_job(std::vector<Sample>& all) {
                             {life(1), life(2)},
                             {{life(1), epoch}, {life(2), {1, 4}}},
                             life(1),
+                            3,
+                            5,
                             true,
                             true,
                             error(),
-                            true,
+                            {life(1)},
                             {{{0, 3}, 1, "signal 11"}, {{2, 9}, 4, ""}}});
   add("assign", Assign{job,
                        1,

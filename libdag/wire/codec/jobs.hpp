@@ -24,6 +24,30 @@ void write(schema::Cell::Builder to, const message::Cancel& message, const CodeM
 void write(schema::Cell::Builder to, const message::Outcomes& message, const CodeMap& codes);
 void write(schema::Cell::Builder to, const message::JobFailed& message, const CodeMap& codes);
 
+// What the log of a cell says, too.
+
+/// With all that its conversation says of each message.
+void write_whole(schema::Cell::Builder to, const JobMessage& message, const CodeMap& codes);
+std::vector<message::Tried> read_tried(capnp::List<schema::Tried>::Reader from, Reading& reading,
+                                       const char* field);
+std::vector<message::FirstTry> read_first_try(capnp::List<schema::FirstTry>::Reader from, Reading& reading,
+                                              const char* field);
+template <class Init>
+void write_tried(const std::vector<message::Tried>& tried, Init init) {
+  write_list(tried, init, [](auto& list, unsigned i, const message::Tried& one) {
+    list[i].setTask(word_of(one.task));
+    list[i].setFailed(one.failed);
+  });
+}
+template <class Init>
+void write_first_try(const std::vector<message::FirstTry>& all, Init init) {
+  write_list(all, init, [](auto& list, unsigned i, const message::FirstTry& some) {
+    auto one = list[i];
+    one.setEpoch(word_of(some.epoch));
+    write_bits(some.tasks, [&](unsigned count) { return one.initTasks(count); });
+  });
+}
+
 std::size_t words(const message::Lend& message);
 std::size_t words(const message::Stop& message);
 std::size_t words(const message::Ended& message);

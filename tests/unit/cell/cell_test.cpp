@@ -257,7 +257,7 @@ TEST_CASE("a cell that only records is a member, and nobody's home") {
   Job job(chain_plan({0, 1, 2}, 3), false);
   job.cell.begin({cell_life, life(1), life(2)}, {}, now);
   job.look();
-  CHECK(job.cell.state().cell_only_records);
+  CHECK(job.cell.state().recorders == std::vector{cell_life});
   CHECK(job.of<message::JobState>().size() == 3);
   CHECK(message::lives_that_run(job.cell.state()) == std::vector<Life>{life(1), life(2)});
   for (std::uint32_t shard = 0; shard < 3; ++shard) CHECK(job.home(shard).home != cell_life);

@@ -1,0 +1,236 @@
+#include "libdag/replica/cell_replica.hpp"
+
+#include "libdag/base/overloaded.hpp"
+#include "libdag/wire/cell_log.hpp"
+
+namespace dag {
+
+CellReplica::CellReplica(const CellReplicaOptions& options, consensus::Stored stored, RecordSink& records,
+                         Instant now)
+    : options_(options), records_(records, leads_), log_(options.log, std::move(stored), now) {
+  up_.insert(options_.self);
+  take_part_.insert(options_.self);
+  drain(now);
+}
+
+void CellReplica::begin(consensus::Configuration genesis, const CellSnapshot& state, bool leads_first,
+                        Instant now) {
+  if (log_.snapshot()) return;
+  log_.begin(std::move(genesis), wire::encode(state, *options_.codes), now);
+  if (leads_first) log_.stand(now);
+  drain(now);
+}
+
+std::vector<CellReplicaEffect> CellReplica::take_effects() { return std::exchange(effects_, {}); }
+
+// ---- The log
+// --------------------------------------------------------------------------------------------------
+
+void CellReplica::on_replica_message(const consensus::Message& message, Instant now) {
+  log_.on_message(message, now);
+  drain(now);
+}
+
+void CellReplica::on_written(std::uint64_t number, Instant now) {
+  log_.on_written(number, now);
+  drain(now);
+}
+
+void CellReplica::on_time(Instant now) {
+  log_.on_time(now);
+  drain(now);
+  offer_waiting(now);
+  if (leads_ && now >= reconfigure_at_) reconfigure(now);
+}
+
+Instant CellReplica::due() const { return leads_ ? std::min(log_.due(), reconfigure_at_) : log_.due(); }
+
+void CellReplica::drain(Instant now) {
+  for (auto all_now = log_.take_effects(); !all_now.empty(); all_now = log_.take_effects()) {
+    for (consensus::Effect& any : all_now) carry_out(any, now);
+  }
+  compact();
+}
+
+void CellReplica::carry_out(consensus::Effect& any, Instant now) {
+  std::visit(Overloaded{[&](consensus::Send& one) {
+                          effects_.emplace_back(SendToReplica{one.to, std::move(one.message)});
+                        },
+                        [&](consensus::Write& one) {
+                          effects_.emplace_back(WriteToLog{one.number, std::move(one.change)});
+                        },
+                        [&](const consensus::Apply& one) { apply(one.index, one.entry, now); },
+                        [&](const consensus::Install& one) { install(one.snapshot); },
+                        [&](const consensus::Lead&) { elected(now); },
+                        [&](const consensus::Follow&) { let_go(); }, [](const consensus::Readable&) {}},
+             any);
+}
+
+void CellReplica::install(const consensus::Snapshot& snapshot) {
+  const CellSnapshot state = wire::decode_snapshot(snapshot.state.bytes(), *options_.codes).value_or_throw();
+  CellOptions options;
+  options.self = options_.self;
+  options.seed = state.plan->seed;
+  options.planted = options_.planted;
+  cell_ = std::make_unique<Cell>(options, state, records_);
+  applied_ = snapshot.index;
+}
+
+void CellReplica::apply(consensus::Index index, const consensus::Entry& entry, Instant now) {
+  applied_ = index;
+  if (entry.type != consensus::EntryType::command) return;
+  CellCommand command = wire::decode_command(entry.command.bytes(), *options_.codes).value_or_throw();
+  const auto* lead = std::get_if<command::Lead>(&command);
+  const bool begins = lead != nullptr && lead->leader == options_.self && entry.term == log_.term() &&
+                      log_.role() == consensus::Replica::Role::leader;
+  if (begins) {
+    leads_ = true;
+    effects_.emplace_back(LeadsNow{true});
+  }
+  cell_->apply(std::move(command), entry.term, now);
+  std::erase_if(ends_, [&](const auto& end) { return !is_member(end.first); });
+  take_cell_effects();
+  // The leader before this one may have died before it could say so.
+  if (!begins) return;
+  if (const auto end = cell_->ended()) effects_.emplace_back(*end);
+}
+
+void CellReplica::take_cell_effects() {
+  for (CellEffect& any : cell_->take_effects()) {
+    if (!leads_) continue;
+    std::visit([&](auto& effect) { effects_.emplace_back(std::move(effect)); }, any);
+  }
+}
+
+void CellReplica::compact() {
+  if (!cell_ || applied_ < log_.snapshot()->index + options_.compact_every) return;
+  log_.compact(applied_, wire::encode(cell_->snapshot(), *options_.codes));
+  for (consensus::Effect& any : log_.take_effects()) {
+    if (auto* one = std::get_if<consensus::Write>(&any))
+      effects_.emplace_back(WriteToLog{one->number, std::move(one->change)});
+  }
+}
+
+// ---- Who leads
+// ------------------------------------------------------------------------------------------------
+
+/// Nothing of the cell can be told yet: what earlier leaders left may not be applied.
+void CellReplica::elected(Instant now) {
+  taken_.clear();
+  waiting_.clear();
+  command::Lead word{options_.self, {take_part_.begin(), take_part_.end()}, {}};
+  for (const auto& [process, incarnation] : down_) {
+    if (!ends_.contains({process, incarnation})) word.down.push_back({process, incarnation});
+  }
+  if (options_.planted == Planted::leads_too_early) leads_ = true;
+  const auto propose = [&](CellCommand command) {
+    log_.propose(wire::encode(command, *options_.codes), now);
+  };
+  propose(std::move(word));
+  for (const auto& [life, how] : ends_) propose(command::LifeDown{life, how});
+  elected_at_ = reconfigure_at_ = now;
+}
+
+void CellReplica::let_go() {
+  waiting_.clear();
+  if (!std::exchange(leads_, false)) return;
+  for (const ClientId client : std::exchange(clients_, {})) cell_->forget(client);
+  effects_.emplace_back(LeadsNow{false});
+}
+
+void CellReplica::hand_over(ProcessId to, Instant now) {
+  log_.transfer(to, now);
+  drain(now);
+}
+
+void CellReplica::reconfigure(Instant now) {
+  reconfigure_at_ = now + options_.reconfigure_every;
+  bury_unknown(now);
+  const auto to = consensus::next_change(log_, consensus::ranked(cell_->state().job.value, seats_),
+                                         options_.copies_wanted, now);
+  if (to) log_.change(*to, now);
+  drain(now);
+}
+
+bool CellReplica::is_member(Life life) const {
+  const std::vector<Life>& lives = cell_->state().lives;
+  return std::binary_search(lives.begin(), lives.end(), life);
+}
+
+/// This process may have come when they had died already.
+void CellReplica::bury_unknown(Instant now) {
+  if (now - elected_at_ < options_.unknown_for || options_.planted == Planted::unknown_stay) return;
+  const std::vector<Life> lives = cell_->state().lives;
+  for (const Life life : lives) {
+    if (!up_.contains(life)) on_life_down(life, now);
+  }
+}
+
+// ---- What is said to the cell
+// ---------------------------------------------------------------------------------
+
+bool CellReplica::tell(CellCommand command, Instant now) {
+  if (log_.role() != consensus::Replica::Role::leader || !cell_) return false;
+  waiting_.push_back(std::move(command));
+  offer_waiting(now);
+  return true;
+}
+
+void CellReplica::offer_waiting(Instant now) {
+  while (!waiting_.empty() && log_.propose(wire::encode(waiting_.front(), *options_.codes), now))
+    waiting_.pop_front();
+  drain(now);
+}
+
+/// A leader that has not begun yet knows them from when it was elected.
+void CellReplica::on_life_up(Life life, Instant now, bool takes_part) {
+  const auto dead = down_.find(life.process);
+  if (dead != down_.end() && life.incarnation <= dead->second) return;
+  const std::set<Life> others = up_;
+  for (const Life older : others) {
+    if (older.process == life.process && older < life) on_life_down(older, now);
+  }
+  up_.insert(life);
+  if (takes_part && take_part_.insert(life).second) tell(command::LifeUp{life}, now);
+}
+
+void CellReplica::on_life_down(Life life, Instant now, const LifeEnd& how) {
+  if (life == options_.self) return;
+  up_.erase(life);
+  take_part_.erase(life);
+  Incarnation& dead = down_[life.process];
+  dead = std::max(dead, life.incarnation);
+  if (!how.running.empty() && cell_ && is_member(life)) ends_[life] = how;
+  log_.on_process_down(life.process, now);
+  tell(command::LifeDown{life, how}, now);
+}
+
+bool CellReplica::on_message(Life from, const JobMessage& message, Instant now) {
+  if (!leads_ || !cell_->believes(from, message)) return false;
+  if (const auto* said = std::get_if<message::Outcomes>(&message)) {
+    auto& [epoch, number] = taken_[said->shard];
+    if (epoch == said->epoch && number >= said->number) return true;
+    epoch = said->epoch;
+    number = said->number;
+  }
+  return tell(command::Said{from, message}, now);
+}
+
+bool CellReplica::follow(ClientId client, const std::vector<TaskId>& tasks, Instant now) {
+  if (!leads_) return false;
+  clients_.insert(client);
+  cell_->follow(client, tasks, now);
+  take_cell_effects();
+  return true;
+}
+
+bool CellReplica::keep(std::vector<TaskId> tasks, Instant now) {
+  return leads_ && tell(command::Keep{std::move(tasks)}, now);
+}
+bool CellReplica::cancel(std::vector<TaskId> tasks, Instant now) {
+  return leads_ && tell(command::Cancel{std::move(tasks)}, now);
+}
+bool CellReplica::stop(Error why, Instant now) { return leads_ && tell(command::Stop{std::move(why)}, now); }
+bool CellReplica::close(Instant now) { return leads_ && tell(command::Close{}, now); }
+
+}  // namespace dag

@@ -1,0 +1,21 @@
+#pragma once
+// What the log of a job's cell keeps, as bytes (schema/cell_log.capnp): commands and snapshots.
+
+#include "dag/blob.hpp"
+#include "libdag/base/result.hpp"
+#include "libdag/cell/snapshot.hpp"
+#include "libdag/wire/code_map.hpp"
+
+namespace dag::wire {
+
+/// Throws Failure (frame_invalid) when it names code that `codes` does not know.
+Blob encode(const CellCommand& command, const CodeMap& codes = CodeMap::of_this_process());
+Blob encode(const CellSnapshot& snapshot, const CodeMap& codes = CodeMap::of_this_process());
+
+/// All of it or nothing (log_damaged): also when a newer version wrote what this one does not know.
+Result<CellCommand> decode_command(std::span<const std::byte> bytes,
+                                   const CodeMap& codes = CodeMap::of_this_process());
+Result<CellSnapshot> decode_snapshot(std::span<const std::byte> bytes,
+                                     const CodeMap& codes = CodeMap::of_this_process());
+
+}  // namespace dag::wire

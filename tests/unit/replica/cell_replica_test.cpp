@@ -1,0 +1,293 @@
+// Replicas of a job's cell: what leaves which of them, and what a new leader knows and says. What faults do
+// to them is the simulator's to find (tools/sim/world_replicas.cpp).
+#include "libdag/replica/cell_replica.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "libdag/wire/cell_log.hpp"
+#include "tests/support/small_graph.hpp"
+
+using namespace dag;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Life life(std::uint32_t process) { return {ProcessId{process}, Incarnation{1}}; }
+/// Where the code of small graphs is.
+const wire::CodeMap codes({{reinterpret_cast<std::uintptr_t>(&test::code_place), 1}});
+
+/// 0 -> 1, each in a shard of its own.
+std::shared_ptr<const JobPlan> plan_of_two() {
+  detail::Builder builder;
+  test::add(builder, "a");
+  test::add(builder, "b");
+  test::strong(builder, 0, 1);
+  auto plan = std::make_shared<JobPlan>();
+  plan->job = JobId{7};
+  plan->graph = std::make_shared<const detail::Fragment>(builder.sealed());
+  plan->shard_of = {0, 1};
+  plan->shards = 2;
+  return plan;
+}
+
+struct Box {
+  explicit Box(std::uint32_t number, Instant at, std::uint64_t compact_every) : self(life(number)) {
+    options.self = self;
+    options.log.self = {ProcessId{number}, 1};
+    options.log.seed = number;
+    options.compact_every = compact_every;
+    options.codes = &codes;
+    replica = std::make_unique<CellReplica>(options, consensus::Stored{}, records, at);
+  }
+  template <class M>
+  std::vector<M> said_to(Life to) const {
+    std::vector<M> found;
+    for (const SendMessage& one : said) {
+      const auto* wanted = std::get_if<M>(&one.message);
+      if (wanted != nullptr && one.to == to) found.push_back(*wanted);
+    }
+    return found;
+  }
+  Life self;
+  CellReplicaOptions options;
+  CollectingRecordSink records;
+  std::unique_ptr<CellReplica> replica;  ///< null: dead
+  std::vector<SendMessage> said;
+  std::vector<TellClient> told;
+  std::vector<JobEnded> ended;
+};
+
+/// Several, whose disks take no time, and whose messages arrive one after the other.
+struct Cluster {
+  explicit Cluster(std::uint32_t count, std::uint64_t compact_every = 4096) {
+    for (std::uint32_t i = 0; i < count; ++i) boxes.push_back(std::make_unique<Box>(i, now, compact_every));
+    for (const auto& box : boxes) {
+      std::vector<consensus::Candidate> seats;
+      for (std::uint32_t other = 0; other < count; ++other) {
+        seats.push_back({{ProcessId{other}, 1}});
+        if (life(other) != box->self) box->replica->on_life_up(life(other), now);
+      }
+      box->replica->on_seats(seats);
+    }
+  }
+  /// On all of `voters`; the first leads.
+  void begin(std::uint32_t voters) {
+    consensus::Configuration who;
+    for (std::uint32_t i = 0; i < voters; ++i) who.voters.push_back({ProcessId{i}, 1});
+    for (std::uint32_t i = 0; i < voters; ++i) {
+      boxes[i]->replica->begin(who, genesis_of(plan_of_two(), true, voters), i == 0, now);
+    }
+    settle();
+    pass(150ms);
+  }
+  Box& operator[](std::uint32_t number) { return *boxes[number]; }
+  void settle() {
+    for (bool again = true; again;) {
+      again = false;
+      for (const auto& box : boxes) {
+        if (!box->replica) continue;
+        for (CellReplicaEffect& any : box->replica->take_effects()) {
+          again = true;
+          if (auto* one = std::get_if<SendToReplica>(&any)) {
+            Box& to = *boxes[one->to.value];
+            if (to.replica) to.replica->on_replica_message(one->message, now);
+          } else if (auto* change = std::get_if<WriteToLog>(&any)) {
+            box->replica->on_written(change->number, now);
+          } else if (auto* message = std::get_if<SendMessage>(&any)) {
+            box->said.push_back(std::move(*message));
+          } else if (auto* tell = std::get_if<TellClient>(&any)) {
+            box->told.push_back(std::move(*tell));
+          } else if (auto* end = std::get_if<JobEnded>(&any)) {
+            box->ended.push_back(std::move(*end));
+          }
+        }
+      }
+    }
+  }
+  void pass(Duration time) {
+    for (const Instant end = now + time; now < end;) {
+      now = now + 10ms;
+      for (const auto& box : boxes) {
+        if (box->replica && box->replica->due() <= now) box->replica->on_time(now);
+      }
+      settle();
+    }
+  }
+  void die(std::uint32_t number) {
+    boxes[number]->replica.reset();
+    for (const auto& box : boxes) {
+      if (box->replica) box->replica->on_life_down(life(number), now);
+    }
+    settle();
+  }
+  Box* leading() {
+    for (const auto& box : boxes) {
+      if (box->replica && box->replica->leads()) return box.get();
+    }
+    return nullptr;
+  }
+  /// The home of `shard` says that its only task finished.
+  bool say(Box& to, std::uint32_t shard, std::uint64_t number = 1) {
+    const message::ShardHome home = to.replica->cell()->state().homes[shard];
+    message::Outcomes outcomes;
+    outcomes.job = JobId{7};
+    outcomes.shard = shard;
+    outcomes.epoch = home.epoch;
+    outcomes.number = number;
+    OutcomeRecord record;
+    record.task = {0, shard};
+    record.attempt = {home.epoch, 1};
+    record.outcome = Outcome::finished;
+    record.value = detail::to_blob(std::uint64_t{shard});
+    outcomes.records = {record};
+    const bool taken = to.replica->on_message(home.home, outcomes, now);
+    settle();
+    return taken;
+  }
+  Instant now;
+  std::vector<std::unique_ptr<Box>> boxes;
+};
+
+}  // namespace
+
+TEST_CASE("who begins a cell leads it, and only he speaks") {
+  Cluster cluster(3);
+  cluster.begin(3);
+  REQUIRE(cluster.leading() == &cluster[0]);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    CHECK(cluster[0].said_to<message::JobCreate>(life(i)).size() == 1);
+    CHECK(cluster[i].replica->cell()->state().cell == life(0));
+    CHECK(cluster[i].replica->cell()->state().replicas == 3);
+    if (i > 0) CHECK(cluster[i].said.empty());
+    if (i > 0) CHECK_FALSE(cluster[i].replica->keep({{0, 0}}, cluster.now));
+  }
+  CHECK_FALSE(cluster[0].records.records().empty());
+  CHECK(cluster[1].records.records().empty());
+
+  REQUIRE(cluster[0].replica->follow(ClientId{1}, {}, cluster.now));
+  CHECK(cluster.say(cluster[0], 0));
+  REQUIRE(cluster[0].told.size() == 1);
+  CHECK(cluster[0].told[0].record.task == TaskId{0, 0});
+  CHECK(cluster[1].told.empty());
+  CHECK_FALSE(cluster.say(cluster[0], 0));  // It was said before.
+}
+
+TEST_CASE("nothing is told before a majority has it on the disk") {
+  Cluster cluster(3);
+  cluster.begin(3);
+  REQUIRE(cluster[0].replica->follow(ClientId{1}, {}, cluster.now));
+  cluster[1].replica.reset();
+  cluster[2].replica.reset();
+  cluster.say(cluster[0], 0);
+  CHECK(cluster[0].told.empty());
+  CHECK(cluster[0].said_to<message::Settled>(life(0)).empty());
+  cluster.pass(2s);
+  CHECK_FALSE(cluster[0].replica->leads());
+  CHECK(cluster[0].replica->without_majority());
+  CHECK(cluster[0].told.empty());
+}
+
+TEST_CASE("another replica goes on where the leader died, and says again what may have been lost") {
+  Cluster cluster(3);
+  cluster.begin(3);
+  REQUIRE(cluster[0].replica->follow(ClientId{1}, {}, cluster.now));
+  cluster.say(cluster[0], 1);
+  const OutcomeRecord told = cluster[0].told.at(0).record;
+  const std::uint32_t term = cluster[0].replica->cell()->state().term;
+  cluster.die(0);
+  cluster.pass(300ms);  // Its death was seen: nobody waits for an election timeout.
+  Box* leader = cluster.leading();
+  REQUIRE(leader != nullptr);
+  const message::JobState& state = leader->replica->cell()->state();
+  CHECK(state.cell == leader->self);
+  CHECK(state.term > term);
+  CHECK(state.lives == std::vector{life(1), life(2)});
+  CHECK(state.homes[0].home != life(0));
+  CHECK(state.homes[0].epoch == Epoch{1, 2});
+  CHECK(leader->said_to<message::Assign>(state.homes[0].home).size() == 1);
+  const auto again = leader->said_to<message::Settled>(state.homes[1].home);
+  REQUIRE_FALSE(again.empty());
+  CHECK(again[0].from == 0);
+  CHECK(again[0].to == 1);
+  CHECK(again[0].outcomes == 1);
+  CHECK(again[0].steps == 1);
+
+  REQUIRE(leader->replica->follow(ClientId{1}, {}, cluster.now));
+  cluster.settle();
+  REQUIRE(leader->told.size() == 1);
+  CHECK(leader->told[0].record.attempt == told.attempt);
+  cluster.say(*leader, 0);
+  REQUIRE(leader->ended.size() == 1);
+
+  SECTION("also that the job has ended") {
+    cluster.boxes.push_back(std::make_unique<Box>(3, cluster.now, 4096));  // A majority has to be left.
+    cluster.pass(1s);
+    for (const auto& box : cluster.boxes) {
+      if (box->replica)
+        box->replica->on_seats({{{ProcessId{1}, 1}}, {{ProcessId{2}, 1}}, {{ProcessId{3}, 1}}});
+    }
+    cluster.pass(2s);
+    const std::uint32_t number = leader->self.process.value;
+    REQUIRE(leader->replica->log().configuration().votes({ProcessId{3}, 1}));
+    cluster.die(number);
+    cluster.pass(2s);
+    Box* next = cluster.leading();
+    REQUIRE(next != nullptr);
+    CHECK(next->ended.size() == 1);
+  }
+}
+
+TEST_CASE("how a life ended is charged by the leader that comes after the one that did not live to say so") {
+  Cluster cluster(4);
+  cluster.begin(3);
+  LifeEnd how{ProcessEnd::faulted, "signal 11", {{{0, 1}, {{1, 1}, 1}, 0}}, 0};
+  cluster[1].replica->on_life_down(life(3), cluster.now, how);
+  cluster[2].replica->on_life_down(life(3), cluster.now, how);
+  cluster.die(0);
+  cluster.pass(300ms);
+  REQUIRE(cluster.leading() != nullptr);
+  const message::JobState& state = cluster.leading()->replica->cell()->state();
+  CHECK(state.lives == std::vector{life(1), life(2)});
+  REQUIRE(state.crashed.size() == 1);
+  CHECK(state.crashed[0].task == TaskId{0, 1});
+  CHECK(state.crashed[0].times == 1);
+}
+
+TEST_CASE("lives that died before a leader could hear of them are found") {
+  Cluster cluster(4);
+  cluster.begin(3);
+  CHECK(cluster[0].replica->cell()->state().lives.size() == 4);
+  // Another one comes to lead in the place of 1, which was told of nobody but those that are there.
+  Box& late = cluster[1];
+  late.replica = std::make_unique<CellReplica>(late.options, consensus::Stored{}, late.records, cluster.now);
+  for (const std::uint32_t there : {0u, 2u}) late.replica->on_life_up(life(there), cluster.now);
+  cluster.pass(500ms);
+  cluster[0].replica->hand_over(ProcessId{1}, cluster.now);
+  cluster.pass(200ms);
+  REQUIRE(cluster.leading() == &late);
+  CHECK(late.replica->cell()->state().lives.size() == 4);
+  cluster.pass(2s);
+  CHECK(late.replica->cell()->state().lives == std::vector{life(0), life(1), life(2)});
+}
+
+TEST_CASE("snapshots, entries and the disk come to the same cell") {
+  Cluster cluster(3, 2);
+  cluster.begin(3);
+  cluster.say(cluster[0], 0);
+  cluster.say(cluster[0], 1);
+  cluster[0].replica->keep({{0, 1}}, cluster.now);
+  cluster.settle();
+  REQUIRE(cluster[0].replica->log().snapshot()->index > 0);
+  const auto bytes_of = [](const CellReplica& replica) {
+    const Blob bytes = wire::encode(replica.cell()->snapshot(), codes);
+    return std::vector<std::byte>(bytes.bytes().begin(), bytes.bytes().end());
+  };
+  Box& late = cluster[2];
+  late.replica = std::make_unique<CellReplica>(late.options, consensus::Stored{}, late.records, cluster.now);
+  cluster.pass(1s);
+  REQUIRE(late.replica->applied() == cluster[0].replica->applied());
+  CHECK(bytes_of(*late.replica) == bytes_of(*cluster[0].replica));
+  CHECK(bytes_of(*cluster[1].replica) == bytes_of(*cluster[0].replica));
+  CHECK(late.replica->cell()->settled({0, 1})->attempt == AttemptId{{1, 1}, 1});
+}

@@ -1,0 +1,142 @@
+// What a cell's log keeps is read as it was written, and what is no such thing is refused.
+#include "libdag/wire/cell_log.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/small_graph.hpp"
+
+using namespace dag;
+using namespace dag::wire;
+
+namespace {
+
+constexpr Life life(std::uint32_t process) { return {ProcessId{process}, Incarnation{3}}; }
+/// Where the code of small graphs is.
+const CodeMap codes({{reinterpret_cast<std::uintptr_t>(&test::code_place), 1}});
+
+std::vector<std::byte> bytes_of(const Blob& blob) { return {blob.bytes().begin(), blob.bytes().end()}; }
+
+message::Outcomes outcomes() {
+  message::Outcomes said;
+  said.job = JobId{7};
+  said.shard = 1;
+  said.epoch = {1, 2};
+  said.number = 4;
+  said.first_step = 9;
+  said.steps = {{1, 0, 1, 0, 1, 3}};
+  said.first_try = {{{0, 64}, 5}};
+  said.needs = {{{0, 3}, {{1, 1}, 2}}};
+  OutcomeRecord record;
+  record.task = {0, 2};
+  record.attempt = {{1, 2}, 1};
+  record.outcome = Outcome::failed;
+  record.error = Error{ErrorCode::task_failed, "it threw", "look"};
+  said.records = {record};
+  said.rows_open = 6;
+  return said;
+}
+
+std::vector<CellCommand> commands() {
+  const LifeEnd how{ProcessEnd::killed, "signal 9", {{{0, 4}, {{1, 1}, 2}, 3, 1}}, 3};
+  return {command::Lead{life(1), {life(1), life(2)}, {life(4)}},
+          command::Said{life(2), outcomes()},
+          command::Said{life(2), message::JobFailed{JobId{7}, 1, {1, 2}, {ErrorCode::internal, "no", ""}}},
+          command::LifeUp{life(3)},
+          command::LifeDown{life(3), how},
+          command::Keep{{{0, 1}, {2, 5}}},
+          command::Cancel{},
+          command::Cancel{{{0, 1}}},
+          command::Stop{{ErrorCode::memory_exhausted, "full", "less"}},
+          command::Close{}};
+}
+
+CellSnapshot snapshot() {
+  detail::Builder builder;
+  for (const char* name : {"a", "b", "c"}) test::add(builder, name);
+  test::strong(builder, 0, 1);
+  auto plan = std::make_shared<JobPlan>();
+  plan->job = JobId{7};
+  plan->graph = std::make_shared<const detail::Fragment>(builder.sealed());
+  plan->shard_of = {0, 1, 1};
+  plan->shards = 2;
+  CellSnapshot whole = genesis_of(plan, false, 3);
+  whole.state.job = plan->job;
+  whole.state.version = 8;
+  whole.state.lives = {life(1), life(2)};
+  whole.state.homes = {{life(1), {1, 1}}, {life(2), {1, 2}}};
+  whole.state.cell = life(1);
+  whole.state.term = 5;
+  whole.state.replicas = 3;
+  whole.state.recorders = {life(1)};
+  OutcomeRecord record;
+  record.task = {0, 0};
+  record.attempt = {{1, 1}, 1};
+  record.outcome = Outcome::finished;
+  whole.shards[0] = {3, 2, 0, true, 2, {}, {{record, life(1)}}};
+  whole.shards[1] = {1, 1, 6, true, 9, {outcomes()}, {}};
+  whole.first_try = {{{1, 2}, {{{0, 0}, 4}}}};
+  whole.tried = {{{0, 1}, 2}};
+  whole.suspected = {{{0, 2}, 1}};
+  whole.kept = {{0, 2}};
+  whole.cancelled = {{0, 1}};
+  whole.gone = {life(4)};
+  whole.counts = {2, 6, 2, 0, 0, 0};
+  return whole;
+}
+
+}  // namespace
+
+TEST_CASE("each command is read as it was written") {
+  for (const CellCommand& command : commands()) {
+    CAPTURE(command.index());
+    const Blob bytes = encode(command);
+    const auto read = decode_command(bytes.bytes());
+    REQUIRE(read);
+    CHECK(read->index() == command.index());
+    CHECK(bytes_of(encode(*read, codes)) == bytes_of(bytes));
+  }
+  const auto said = decode_command(encode(commands()[1]).bytes()).value_or_throw();
+  const auto& arrived = std::get<message::Outcomes>(std::get<command::Said>(said).message);
+  CHECK(arrived.epoch == Epoch{1, 2});
+  CHECK(arrived.needs == outcomes().needs);
+  CHECK(arrived.records.at(0).error->what == "it threw");
+}
+
+TEST_CASE("a snapshot is read as it was written") {
+  const Blob bytes = encode(snapshot(), codes);
+  const auto read = decode_snapshot(bytes.bytes(), codes);
+  REQUIRE(read);
+  CHECK(bytes_of(encode(*read, codes)) == bytes_of(bytes));
+  CHECK(read->state.term == 5);
+  CHECK(read->shards.at(1).waiting.at(0).number == 4);
+  CHECK(read->shards.at(0).settled.at(0).home == life(1));
+}
+
+TEST_CASE("a snapshot that contradicts itself is refused") {
+  CellSnapshot whole = snapshot();
+  SECTION("a shard is missing") { whole.shards.pop_back(); }
+  SECTION("a home is missing") { whole.state.homes.pop_back(); }
+  SECTION("a task that there is not") { whole.first_try[0].tasks[0].first.index = 64; }
+  const auto read = decode_snapshot(encode(whole, codes).bytes(), codes);
+  REQUIRE_FALSE(read);
+  CHECK(read.error().code == ErrorCode::log_damaged);
+}
+
+TEST_CASE("cut off at every byte, and with every bit turned over, it is read or refused") {
+  for (const Blob& whole : {encode(commands()[1]), encode(commands()[4]), encode(snapshot(), codes)}) {
+    std::vector<std::byte> bytes = bytes_of(whole);
+    for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
+      const std::span<const std::byte> some(bytes.data(), cut);
+      (void)decode_command(some);
+      (void)decode_snapshot(some, codes);
+    }
+    for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+      bytes[bit / 8] ^= std::byte{1} << bit % 8;
+      const auto command = decode_command(bytes);
+      if (!command) CHECK(command.error().code == ErrorCode::log_damaged);
+      (void)decode_snapshot(bytes, codes);
+      bytes[bit / 8] ^= std::byte{1} << bit % 8;
+    }
+  }
+  CHECK_FALSE(decode_command({}));
+}
