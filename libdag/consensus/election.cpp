@@ -42,6 +42,13 @@ void Replica::wait_for_election(Instant now) {
   due_ = now + patience * options_.election_timeout + Duration(random_.below(spread));
 }
 
+void Replica::on_process_down(ProcessId process, Instant now) {
+  if (leader_ != process || role_ == Role::leader) return;
+  leader_.reset();
+  const auto spread = static_cast<std::uint64_t>(options_.heartbeat.count());
+  due_ = std::min(due_, now + Duration(random_.below(spread)));  // Not all at once.
+}
+
 void Replica::follow(Term term, std::optional<ProcessId> leader, Instant now) {
   if (role_ == Role::leader) effects_.emplace_back(Follow{term});
   if (role_ != Role::follower) wait_for_election(now);

@@ -115,6 +115,10 @@ class Replica {
   void begin(Configuration genesis, Blob state, Instant now);
   void on_message(const Message& message, Instant now);
   void on_time(Instant now);
+  /// Whoever watches processes says that this one is gone. If it led, nobody waits for its silence.
+  void on_process_down(ProcessId process, Instant now);
+  /// Asks to lead without waiting: of who begins a log.
+  void stand(Instant now) { due_ = now; }
   /// All writes up to this number are on the disk.
   void on_written(std::uint64_t number, Instant now);
 
