@@ -9,6 +9,7 @@
 namespace dag::sim {
 
 struct ChaosOptions {
+  bool cells = false;  ///< cells_world
   Planted planted = Planted::nothing;
   bool trace = false;
 };
@@ -80,6 +81,27 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
   return world;
 }
 
+/// The same, with replicas of the record, any of which may die.
+inline WorldOptions cells_world(std::uint64_t seed) {
+  WorldOptions world = chaos_world(seed);
+  Random random(seed * 29 + 13);
+  world.replicas = random.chance(0.8) ? 3 : 5;
+  world.processes = std::max(world.processes, world.replicas);
+  if (!world.cell_runs) world.processes = world.replicas + 1 + static_cast<std::uint32_t>(random.below(3));
+  world.rejoin = true;  // A majority has to come back.
+  world.aim = random.chance(0.5) ? 0.6 : 0;
+  world.replicas_lost = random.chance(0.5) ? 0.2 * random.unit() : 0;
+  world.replicas_cut = random.chance(0.5) ? 1 + static_cast<std::uint32_t>(random.below(4)) : 0;
+  CellReplicaOptions& replica = world.replica;
+  replica.copies_wanted = world.replicas;
+  replica.compact_every = random.chance(0.5) ? 1 + random.below(20) : 4096;
+  replica.log.election_timeout = std::chrono::milliseconds(60 + random.below(300));
+  replica.log.heartbeat = replica.log.election_timeout / 5;
+  if (random.chance(0.5)) replica.log.entries_per_append_max = 1 + random.below(3);
+  if (random.chance(0.5)) replica.log.snapshot_piece_bytes = 64 + random.below(4000);
+  return world;
+}
+
 inline std::unique_ptr<Program> chaos_program(std::uint64_t seed) {
   Random random(seed * 7 + 5);
   if (!chaos_varies(seed) && random.chance(0.3)) return Stages(random, {}).program();
@@ -103,8 +125,8 @@ inline ChaosResult chaos(std::uint64_t seed, const ChaosOptions& options = {}) {
   ChaosResult result;
   result.seed = seed;
   const std::unique_ptr<Program> program = chaos_program(seed);
-  WorldOptions world_options = chaos_world(seed);
-  world_options.planted = options.planted;
+  WorldOptions world_options = options.cells ? cells_world(seed) : chaos_world(seed);
+  world_options.planted = world_options.replica.planted = options.planted;
   world_options.trace = options.trace;
   World world(world_options, *program);
   try {

@@ -3,7 +3,8 @@
 //   dag-sim chaos --seeds 1-2000 [--json]     run them; the first failure's command is printed
 //   dag-sim chaos --seeds-in FILE             those that begin a line of it
 //   dag-sim chaos --seed 41 [--trace]         one seed; with --trace all that happened, and the trace's hash
-//   dag-sim chaos --world log ...             the same of the replicas of a log
+//   dag-sim chaos --world cells ...           the same with replicas of the record, any of which may die
+//   dag-sim chaos --world log ...             the same of the replicas of a log alone
 //   dag-sim mutants [--seeds-max N] [--json]  plants bugs, one after the other, and says which seed finds
 //   each dag-sim scale --pattern stencil --nodes 64 [--json]    how busy so many nodes of 16 lanes are kept
 
@@ -32,7 +33,7 @@ int usage(const char* what) {
       "usage: dag-sim chaos --seeds FIRST-LAST [--json]\n"
       "       dag-sim chaos --seeds-in FILE [--json]\n"
       "       dag-sim chaos --seed N [--trace] [--json]\n"
-      "       dag-sim chaos --world jobs|log ...   (jobs, unless said)\n"
+      "       dag-sim chaos --world jobs|cells|log ...   (jobs, unless said)\n"
       "       dag-sim mutants [--seeds-max N] [--json]\n"
       "       dag-sim scale [--pattern stencil|chains|random] [--nodes 2-256] [--steps N] [--json]\n",
       what);
@@ -125,7 +126,8 @@ int scale(int argc, char** argv) {
 int chaos(int argc, char** argv) {
   std::uint64_t first = 1, last = 200;
   std::vector<std::uint64_t> listed;
-  bool json = false, of_log = false;
+  bool json = false;
+  std::string_view world = "jobs";
   dag::sim::ChaosOptions options;
   for (int i = 2; i < argc; ++i) {
     const std::string_view flag = argv[i];
@@ -135,8 +137,10 @@ int chaos(int argc, char** argv) {
     } else if (flag == "--trace") {
       options.trace = true;
     } else if (flag == "--world") {
-      if (value != "jobs" && value != "log") return usage("--world is jobs or log");
-      of_log = value == "log";
+      if (value != "jobs" && value != "cells" && value != "log")
+        return usage("--world is jobs, cells or log");
+      world = value;
+      options.cells = value == "cells";
       ++i;
     } else if (flag == "--seed") {
       if (!parse(value, first)) return usage("--seed wants a number");
@@ -168,8 +172,8 @@ int chaos(int argc, char** argv) {
   for (std::uint64_t i = first; i <= last; ++i) {
     const std::uint64_t seed = listed.empty() ? i : listed[i];
     const dag::sim::ChaosResult result =
-        of_log ? dag::sim::log_chaos(seed, dag::consensus::Planted::nothing, options.trace)
-               : dag::sim::chaos(seed, options);
+        world == "log" ? dag::sim::log_chaos(seed, dag::consensus::Planted::nothing, options.trace)
+                       : dag::sim::chaos(seed, options);
     events += result.events;
     hash = (hash ^ result.trace_hash) * 0x100000001B3ULL;
     for (const auto& [what, count] : result.seen) seen[what] += count;
@@ -178,9 +182,9 @@ int chaos(int argc, char** argv) {
       first_violation = result.violation;
       first_failed = seed;
     }
-    std::fprintf(stderr, "seed %llu: %s\n  again: dag-sim chaos%s --seed %llu --trace\n",
-                 static_cast<unsigned long long>(seed), result.violation.c_str(),
-                 of_log ? " --world log" : "", static_cast<unsigned long long>(seed));
+    std::fprintf(stderr, "seed %llu: %s\n  again: dag-sim chaos --world %s --seed %llu --trace\n",
+                 static_cast<unsigned long long>(seed), result.violation.c_str(), world.data(),
+                 static_cast<unsigned long long>(seed));
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const auto seeds = static_cast<unsigned long long>(last - first + 1);

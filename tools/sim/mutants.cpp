@@ -28,6 +28,16 @@ const std::vector<Mutant>& mutants() {
     IN_JOBS(told_twice_by_lanes);
     IN_JOBS(told_is_told);
 #undef IN_JOBS
+#define IN_CELLS(bug) list.push_back({#bug, "cells", Planted::bug, consensus::Planted::nothing})
+    IN_CELLS(not_said_again);
+    IN_CELLS(overlap_refused);
+    IN_CELLS(leader_silent);
+    IN_CELLS(leads_too_early);
+    IN_CELLS(dead_come_back);
+    IN_CELLS(unknown_stay);
+    IN_CELLS(snapshot_forgets_said);
+    IN_CELLS(snapshot_forgets_dead);
+#undef IN_CELLS
 #define IN_LOG(bug) list.push_back({#bug, "log", Planted::nothing, consensus::Planted::bug})
     IN_LOG(vote_before_written);
     IN_LOG(ack_before_written);
@@ -60,6 +70,7 @@ std::optional<Found> find(const Mutant& mutant, std::uint64_t seeds) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     ChaosOptions options;
     options.planted = mutant.in_jobs;
+    options.cells = mutant.world == "cells";
     const ChaosResult result = mutant.world == "log" ? log_chaos(seed, mutant.in_log) : chaos(seed, options);
     if (!result.violation.empty()) return Found{seed, result.violation};
   }

@@ -14,7 +14,7 @@ namespace dag::sim {
 
 struct Mutant {
   std::string name;
-  std::string world;  ///< "jobs" or "log": whose seeds find it
+  std::string world;  ///< "jobs", "cells" or "log": whose seeds find it
   Planted in_jobs = Planted::nothing;
   consensus::Planted in_log = consensus::Planted::nothing;
 };

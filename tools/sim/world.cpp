@@ -31,23 +31,26 @@ World::World(WorldOptions options, Program& program)
   for (std::uint32_t i = 0; i < options.processes; ++i) {
     processes_.push_back(std::make_unique<Process>());
     processes_[i]->life = {ProcessId{i}, Incarnation{0}};
-    if (i > 0 && options.workers_late) {
+    if (i >= options.replicas && options.workers_late) {
       come_up_after(millis(1, 100), i);
     } else {
       start_process(i, 1);
       lives.push_back(life_of(i));
     }
   }
-  cell_ = std::make_unique<Cell>(CellOptions{life_of(0), options.seed, options.cell_runs}, plan_, sink());
-  cell_->begin(lives, {}, now());
-  cell_->follow(ClientId{1}, {}, now());
-  std::vector<TaskId> wanted;
   for (std::uint32_t task = 0; task < plan_->graph->size(); ++task) {
-    if (!options.pace && random_.chance(0.3)) wanted.push_back({0, task});
+    if (!options.pace && random_.chance(0.3)) wanted_.push_back({0, task});
   }
-  if (options.client_fetches) fetched_.insert(wanted.begin(), wanted.end());
-  cell_->keep(wanted, now());
-  drain_cell();
+  if (options.client_fetches) fetched_.insert(wanted_.begin(), wanted_.end());
+  if (replicated()) {
+    begin_replicas();
+  } else {
+    cell_ = std::make_unique<Cell>(CellOptions{life_of(0), options.seed, options.cell_runs}, plan_, sink());
+    cell_->begin(lives, {}, now());
+    cell_->follow(ClientId{1}, {}, now());
+    cell_->keep(wanted_, now());
+    drain_cell();
+  }
   plan_faults();
   if (options_.cancels) plan_cancel();
 }
@@ -84,8 +87,7 @@ void World::start_process(std::uint32_t index, std::uint32_t incarnation) {
   if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
   process.runner = std::make_unique<Runner>(options, plan_, sink());
   process.door = std::make_unique<Door>(process.life);
-  if (options_.steal && options_.processes > 1 && (index > 0 || options_.cell_runs))
-    look_for_work(process.life);
+  if (options_.steal && options_.processes > 1 && runs(index)) look_for_work(process.life);
   if (options_.rings) make_rings(process.life);
 }
 
@@ -104,6 +106,8 @@ void World::plan_cancel() {
   events_.at(Instant{Duration(at)}, [this, tasks] {
     if (over()) return;
     ++seen["cancelled by somebody"];
+    if (replicated())
+      return to_leader([this, tasks](CellReplica& cell) { return cell.cancel(tasks, now()); });
     cell_->cancel(tasks, now());
     drain_cell();
   });
@@ -115,12 +119,16 @@ void World::plan_faults() {
     const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
     // Half of them early, when there is most to lose.
     const std::uint64_t at = faults_.chance(0.5) ? faults_.below(span) : faults_.below(span / 20);
+    if (replicated()) {
+      events_.at(Instant{Duration(at)}, [this] { die(draw_victim()); });
+      continue;
+    }
     const auto victim = static_cast<std::uint32_t>(1 + faults_.below(options_.processes - 1));
     events_.at(Instant{Duration(at)}, [this, victim] { die(victim); });
   }
   if (!options_.all_die) return;
   const auto at = faults_.below(static_cast<std::uint64_t>(options_.calm_at.since_start.count()) / 4);
-  for (std::uint32_t victim = 1; victim < options_.processes; ++victim) {
+  for (std::uint32_t victim = replicated() ? 0 : 1; victim < options_.processes; ++victim) {
     const Duration later = std::chrono::microseconds(faults_.below(3000));
     events_.at(Instant{Duration(at)} + later, [this, victim] { die(victim); });
   }
@@ -133,23 +141,40 @@ void World::die(std::uint32_t index) {
   const bool zombie = faults_.chance(options_.zombies);
   ++seen[zombie ? "declared dead alive" : "died"];
   if (zombie) {
-    cell_->on_life_down(life, now());
-    drain_cell();
+    heard_down(life, {}, 0, 0);
     events_.after(millis(1, 200), [this, index, life] {
       if (processes_[index]->up && processes_[index]->life == life) gone(index);
     });
     return;
   }
   gone(index);
-  events_.after(millis(1, 150), [this, life] {
-    cell_->on_life_down(life, now());
-    drain_cell();
-  });
+  heard_down(life, {}, 1, 150);
+}
+
+/// Whoever watches lives learns of it.
+void World::heard_down(Life life, const LifeEnd& how, std::uint64_t least_ms, std::uint64_t most_ms) {
+  if (!replicated()) {
+    const auto tell = [this, life, how] {
+      cell_->on_life_down(life, now(), how);
+      drain_cell();
+    };
+    return most_ms == 0 ? tell() : events_.after(millis(least_ms, most_ms), tell);
+  }
+  for (std::uint32_t at = 0; at < options_.processes; ++at) {
+    if (at == life.process.value) continue;
+    events_.after(millis(least_ms, std::max<std::uint64_t>(most_ms, 100)), [this, at, life, how] {
+      Process& process = *processes_[at];
+      if (over() || !process.up || process.replica == nullptr) return;
+      process.replica->on_life_down(life, now(), how);
+      drain_replica(process);
+    });
+  }
 }
 
 void World::gone(std::uint32_t index) {
   Process& process = *processes_[index];
   const Life old = process.life;
+  if (replicated()) crash_replica(index);
   process = Process{};
   process.life = old;
   if (!options_.rejoin) return;
@@ -161,8 +186,7 @@ void World::come_up_after(Duration pause, std::uint32_t index) {
     if (over()) return;
     start_process(index, processes_[index]->life.incarnation.value + 1);
     ++seen["came up"];
-    cell_->on_life_up(life_of(index), now());
-    drain_cell();
+    heard_up(life_of(index));
   });
 }
 
@@ -303,7 +327,10 @@ void World::deliver(Life from, Life to, const JobMessage& message) {
   } else {
     switch (recipient_of(message)) {
       case Recipient::cell:
-        if (process->life.process.value == 0) {
+        if (process->replica != nullptr) {
+          process->replica->on_message(from, message, now());
+          drain_replica(*process);
+        } else if (process->life.process.value == 0) {
           cell_->on_message(from, message, now());
           drain_cell();
         }
@@ -372,8 +399,7 @@ void World::wake_waiting(Process& process) {
 }
 
 World::HomeBox& World::make_home(Process& process, std::uint32_t shard, Epoch epoch) {
-  if (!options_.cell_runs && process.life == life_of(0))
-    throw Violation("a home at a cell that only records");
+  if (!runs(process.life.process.value)) throw Violation("a home at a cell that only records");
   HomeOptions options;
   options.shard = shard;
   options.epoch = epoch;

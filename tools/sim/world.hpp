@@ -13,6 +13,7 @@
 #include "libdag/home/edge_news.hpp"
 #include "libdag/home/home.hpp"
 #include "libdag/home/runner.hpp"
+#include "libdag/replica/cell_replica.hpp"
 #include "tools/sim/events.hpp"
 #include "tools/sim/program.hpp"
 #include "tools/sim/result.hpp"
@@ -42,6 +43,12 @@ struct WorldOptions {
   Representation representation = Representation::as_needed;
   std::uint64_t inline_bytes_max = 4096;
   bool steal = true;
+  /// So many processes hold the record. One: the first, which then never dies.
+  std::uint32_t replicas = 1;
+  CellReplicaOptions replica = {};
+  double replicas_lost = 0;        ///< share of what replicas say to each other that is lost
+  std::uint32_t replicas_cut = 0;  ///< so often one hears no other for a while, and is not heard
+  double aim = 0;                  ///< share of deaths that are of who leads
   // Faults, which stop at `calm_at`.
   double late = 0;  ///< share of messages that come late, after others
   double repeated = 0;
@@ -182,6 +189,15 @@ class World {
     std::map<std::uint32_t, std::pair<AttemptId, std::shared_ptr<void>>> actors;
     std::set<OutputName> stopped;
     std::optional<Instant> runner_timer;
+    std::unique_ptr<CellReplica> replica;  ///< where there are several
+    std::optional<Instant> replica_timer;
+  };
+  /// What of a process outlives it.
+  struct ReplicaDisk {
+    consensus::Stored stored;
+    std::deque<WriteToLog> waiting;
+    bool busy = false;
+    Instant cut_until;  ///< no other replica is heard here, nor hears this one
   };
   class Spread final : public HomePlacement {
    public:
@@ -246,6 +262,27 @@ class World {
   Duration millis(std::uint64_t least, std::uint64_t most) {
     return std::chrono::microseconds(1000 * least + random_.below(1000 * (most - least) + 1));
   }
+
+  // ---- Replicas of the cell (world_replicas.cpp)
+
+  bool replicated() const { return options_.replicas > 1; }
+  /// May be a home, and run things.
+  bool runs(std::uint32_t index) const { return options_.cell_runs || index >= options_.replicas; }
+  void begin_replicas();
+  void start_replica(std::uint32_t index);
+  void crash_replica(std::uint32_t index);
+  void drain_replica(Process& process);
+  void carry_out(Process& process, CellReplicaEffect& effect);
+  void send_to_replica(std::uint32_t from, std::uint32_t to, const consensus::Message& message);
+  void write_log(std::uint32_t index);
+  void leads_now(Process& process);
+  void check_against_reference(Process& process);
+  Process* leading();
+  /// Until somebody leads who does it.
+  void to_leader(std::function<bool(CellReplica&)> what);
+  void heard_up(Life life);
+  void heard_down(Life life, const LifeEnd& how, std::uint64_t least_ms, std::uint64_t most_ms);
+  std::uint32_t draw_victim();
 
   // ---- Network
 
@@ -314,11 +351,9 @@ class World {
   void fetch_later(const TellClient& tell);
   void on_brought(const Brought& brought);
 
-  /// Whether an output that nobody needed any more was made again by another home (libdag/home/lineage.cpp),
-  /// and its kernel may have given another value.
-  bool made_unlike(std::uint32_t task) const {
-    return named_only_.contains(task) && varies(program_.graph().tasks[task].salt);
-  }
+  /// Whether an output that nobody needed any more may have been made again by another home
+  /// (libdag/home/lineage.cpp), and its kernel, or that of what it is made of, may have given another value.
+  bool made_unlike(std::uint32_t task) const;
 
   /// Each settled outcome and value is what the settled ones of its predecessors give.
   void check_consistency() const;
@@ -352,7 +387,14 @@ class World {
   NullRecordSink nobody_;
   std::shared_ptr<const JobPlan> plan_;
   std::vector<std::unique_ptr<Process>> processes_;
+  /// The cell; where there are replicas, what the log as far as it is settled anywhere makes of one.
   std::unique_ptr<Cell> cell_;
+  consensus::Index reference_at_ = 0;
+  std::vector<std::pair<consensus::Term, Blob>> entries_;  ///< that are settled, by index
+  std::map<consensus::Index, std::uint64_t> states_;       ///< digests of what they made of the cell
+  std::vector<ReplicaDisk> disks_;
+  std::vector<TaskId> wanted_;
+  std::map<std::uint32_t, std::pair<Life, TellClient>> fetching_;  ///< by task
   std::map<TaskId, Settled> settled_;
   std::map<TaskId, AttemptId> attempts_;
   std::set<std::uint32_t> named_only_;  ///< tasks of the graph of which a later home learnt only the name

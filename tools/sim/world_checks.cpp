@@ -35,6 +35,12 @@ void World::check(HomeBox& box) const {
 
 void World::on_settled(const TellClient& tell) {
   const TaskId task = tell.record.task;
+  const auto told = attempts_.find(task);
+  if (told != attempts_.end() && replicated()) {
+    // By another leader.
+    if (told->second == tell.record.attempt && settled_.at(task).outcome == tell.record.outcome) return;
+    throw Violation("task " + to_string(task) + " is settled otherwise than a client was told");
+  }
   attempts_[task] = tell.record.attempt;
   if (!settled_.emplace(task, Settled{tell.record.outcome, std::nullopt}).second) {
     throw Violation("task " + to_string(task) + " was settled twice");
@@ -61,15 +67,18 @@ void World::fetch_later(const TellClient& tell) {
   ++fetches_planned_;
   events_.after(random_.chance(0.5) ? Duration{0} : millis(0, 1000), [this, tell] {
     --fetches_planned_;
+    Process* at = replicated() ? leading() : processes_[0].get();
+    if (at == nullptr) return fetch_later(tell);
     ++fetches_open_;
     ++seen[ended_ ? "fetched after the end" : "fetched"];
-    Process& mine = *processes_[0];
-    mine.runner->bring(tell.record.task.index, tell.record, tell.holders, now());
-    drain_runner(mine);
+    if (replicated()) fetching_[tell.record.task.index] = {at->life, tell};
+    at->runner->bring(tell.record.task.index, tell.record, tell.holders, now());
+    drain_runner(*at);
   });
 }
 
 void World::on_brought(const Brought& brought) {
+  if (replicated() && fetching_.erase(brought.name.task.index) == 0) return;
   --fetches_open_;
   if (brought.lost && options_.varying && brought.lost->code == ErrorCode::not_reproducible) {
     stopped_ = brought.lost;  // See check_result. Of a job that had ended the cell does not say it.
@@ -78,6 +87,14 @@ void World::on_brought(const Brought& brought) {
   if (brought.lost) throw Violation("an output was lost: " + brought.lost->message());
   settled_[brought.name.task].value = detail::from_blob<std::uint64_t>(brought.bytes);
   check_value(brought.name.task);
+}
+
+bool World::made_unlike(std::uint32_t task) const {
+  if (!named_only_.contains(task)) return false;
+  if (varies(program_.graph().tasks[task].salt)) return true;
+  const auto in_edges = plan_->graph->in_edges(task);
+  return std::any_of(in_edges.begin(), in_edges.end(),
+                     [&](const detail::EdgeEnd& end) { return made_unlike(end.task()); });
 }
 
 void World::check_consistency() const {

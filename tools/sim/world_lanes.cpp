@@ -138,7 +138,7 @@ bool World::hear_message(Process& process, const JobMessage& message) {
 // ---- Lanes
 
 void World::run_lanes(Process& process) {
-  if (!options_.cell_runs && process.life == life_of(0) && !process.queue.empty()) {
+  if (!runs(process.life.process.value) && !process.queue.empty()) {
     throw Violation("work at a cell that only records");
   }
   while (process.lanes_busy < options_.lanes && !process.queue.empty()) {
@@ -172,7 +172,7 @@ std::uint32_t World::take_lane(Process& process, TaskId task, AttemptId id) {
 bool World::leave_lane(Process* process, std::uint32_t lane, const KernelRun& run) {
   if (process == nullptr) return false;
   const std::uint32_t index = process->life.process.value;
-  if (run.crashes && options_.poison && index != 0) {
+  if (run.crashes && options_.poison && (index != 0 || replicated())) {
     LifeEnd end{ProcessEnd::faulted, "signal 11", {}, lane};
     for (const auto& [other, name] : process->running)
       end.running.push_back({name.task, name.attempt, other});
@@ -180,10 +180,7 @@ bool World::leave_lane(Process* process, std::uint32_t lane, const KernelRun& ru
     if (process->running.size() > 1) ++seen["crashed in company"];
     const Life life = process->life;
     gone(index);
-    events_.after(millis(0, 20), [this, life, end] {
-      cell_->on_life_down(life, now(), end);
-      drain_cell();
-    });
+    heard_down(life, end, 0, 20);
     return false;
   }
   --process->lanes_busy;
