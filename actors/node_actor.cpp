@@ -264,6 +264,7 @@ void NodeActor::open_home(JobHere& job, std::uint32_t shard, Epoch epoch,
   setup.options.epoch = epoch;
   setup.options.self = setup_.self;
   setup.options.seed = job.plan->seed + shard;
+  setup.options.lanes = std::max(1u, static_cast<std::uint32_t>(lanes_.count()));
   setup.options.several_processes = job.state.lives.size() > 1;
   setup.plan = job.plan;
   setup.state = job.state;

@@ -111,6 +111,9 @@ void Cell::on_message(Life from, const JobMessage& any, Instant now) {
   for (const message::Tried& tried : outcomes->tried) {
     if (recountable_ && !settled(tried.task)) tried_[tried.task] = tried.failed;
   }
+  for (const TaskId task : outcomes->started) {
+    if (recountable_ && !settled(task)) started_.insert(task);
+  }
   for (const TaskId task : outcomes->freed) {
     const auto ended = settled_.find(task);
     if (ended != settled_.end() && recountable_) ended->second.record.value = {};
@@ -214,7 +217,8 @@ void Cell::settle_first_try(const message::TaskBits& some, std::uint32_t shard,
   const auto count = static_cast<std::uint64_t>(std::popcount(some.bits));
   counts_.settled += count;
   counts_.finished += count;
-  if (records_.enabled() || !suspected_.empty() || !tried_.empty() || !state_.crashed.empty()) {
+  if (records_.enabled() || !suspected_.empty() || !tried_.empty() || !started_.empty() ||
+      !state_.crashed.empty()) {
     some.each([&](TaskId task) {
       const OutcomeRecord plain = plain_record({task, {epoch, 1}});
       say(task, plain.attempt, now, [&] { return recorded_of(plain, now); });
@@ -245,6 +249,7 @@ void Cell::tell_listeners(const OutcomeRecord& said, std::map<std::uint32_t, mes
 void Cell::forget_tries(TaskId task) {
   suspected_.erase(task);
   tried_.erase(task);
+  started_.erase(task);
   std::erase_if(state_.crashed, [&](const message::Crashed& crashed) { return crashed.task == task; });
 }
 

@@ -153,6 +153,9 @@ message::Assign Cell::assignment(std::uint32_t shard) const {
   for (const auto& [task, failed] : tried_) {
     if (shard_of(*plan_, task) == shard) assign.tried.push_back({task, failed});
   }
+  for (const TaskId task : started_) {
+    if (shard_of(*plan_, task) == shard) assign.started.push_back(task);
+  }
   return assign;
 }
 

@@ -32,6 +32,10 @@ Status check_policy(const Fragment& fragment, const Policy& policy, std::uint32_
         "add .effects(dag::idempotent), or .effects(dag::pure) if running it any number of times changes "
         "nothing");
   }
+  if (policy.effects == Effects::at_most_once && policy.retry.attempts > 1) {
+    return usage(fragment, task, "may run only once, and is to be tried several times",
+                 "leave .retry() out, or declare .effects(dag::idempotent)");
+  }
   if (policy.retry.attempts == 0) {
     return usage(fragment, task, "has 0 attempts, so it could never run",
                  ".retry({.attempts = n}) counts the first one too: use 1 for no retries");

@@ -123,7 +123,7 @@ bool families_fit(const Fragment& fragment) {
 }
 
 Status check_policy(const Policy& policy) {
-  if (policy.priority > Priority::urgent || policy.effects > Effects::idempotent ||
+  if (policy.priority > Priority::urgent || policy.effects > Effects::at_most_once ||
       policy.join > Join::none_failed) {
     return broken("a policy");
   }

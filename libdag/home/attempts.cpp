@@ -42,6 +42,7 @@ bool Home::Impl::crashed_too_often(RowIndex row) const {
 void Home::Impl::on_crashes(const message::JobState* before) {
   for (const message::Crashed& crashed : state.crashed) {
     const RowIndex row = table.find(crashed.task);
+    if (row == no_row) careful = careful || shard_of(*plan, crashed.task) == options.shard;
     if (row == no_row || table[row].ghost || is(row, flag::vanished)) continue;
     const Retry& retry = table.policy_of(table[row]).retry;
     if (has_ended(row)) {
@@ -188,6 +189,32 @@ void Home::Impl::stop_handed_out(RowIndex row, const HandedOut& out) {
   }
 }
 
+/// Of a row that may run only once, and would now. False: it does not, or not yet.
+bool Home::Impl::may_start_once(RowIndex row) {
+  const auto known = starts.find(row);
+  if (known == starts.end()) {
+    if (starts_open > options.lanes) {
+      starts_waiting.insert(row);
+    } else {
+      put_started(row);
+    }
+    return false;
+  }
+  // Another home started it, or this one did, and nobody has it any more.
+  if (known->second.may_run) return true;
+  close(row, Outcome::failed,
+        Error{ErrorCode::outcome_unknown,
+              describe(row) + " may run only once, and was lost while it ran: nobody knows how far it came",
+              "look at what it was to do, and submit it again if it did not"});
+  return false;
+}
+
+/// It ended, or became others, which may have to start, too.
+void Home::Impl::start_ended(RowIndex row) {
+  const auto known = starts.find(row);
+  if (known != starts.end() && std::exchange(known->second.ours, false)) --starts_open;
+}
+
 /// The attempt will not end, because it was lost or returned: the row is held again.
 void Home::Impl::take_back(RowIndex row, const RecordWhat& why) {
   const auto out = handed_out.find(row);
@@ -195,6 +222,8 @@ void Home::Impl::take_back(RowIndex row, const RecordWhat& why) {
   say(table.id(row), out->second.id, [&] { return why; });
   table.apply(row, TakenBack{out->second.word_attempt});
   handed_out.erase(out);
+  const auto once = starts.find(row);
+  if (once != starts.end()) once->second.may_run = !std::holds_alternative<recorded::Lost>(why);
   Tries& tried = tries[row];
   if (std::holds_alternative<GiveUp>(
           next_retry(table.policy_of(table[row]).retry, tried, Exit::lost, random))) {

@@ -178,13 +178,15 @@ void Home::Impl::decide(RowIndex row) {
     case Decision::run:
       break;
   }
-  if (policy.effects == Effects::idempotent) {
+  if (policy.effects != Effects::pure || careful) {
     bool settled = true;
-    each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-      settled = settled && is(predecessor, flag::settled);
-    });
     const RowIndex parent = parents[table[row].part];
     if (parent != no_row && !is(parent, flag::grown_settled | flag::settled)) settled = false;
+    if (policy.effects != Effects::pure) {
+      each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+        settled = settled && is(predecessor, flag::settled);
+      });
+    }
     if (!settled && options.planted != Planted::effects_early) {
       set(row, flag::awaits_settled);
       pressing = true;
@@ -200,6 +202,7 @@ void Home::Impl::decide(RowIndex row) {
                  Error{ErrorCode::process_crashed,
                        describe(row) + " took its process down with it" + times + crashed.what});
   }
+  if (policy.effects == Effects::at_most_once && !may_start_once(row)) return;
   if (chain != nullptr) return call_approved(row);
   start(row);
 }
@@ -240,6 +243,7 @@ void Home::Impl::note(RowIndex row, bool by_lane) {
   set(row, flag::noted);
   const Word now_word = word(row);
   ++counts.ended;
+  start_ended(row);
   const bool finished = now_word.outcome == Outcome::finished;
   bool elsewhere = false;
   each_out(row, [&](detail::EdgeKind kind, RowIndex successor) {

@@ -203,6 +203,8 @@ void Home::Impl::finish_event() {
       const RowIndex row = to_place.front();
       to_place.pop_front();
       place_ready(row);
+    } else if (!starts_waiting.empty() && starts_open <= options.lanes && !recounting) {
+      decide(starts_waiting.extract(starts_waiting.begin()).value());
     } else {
       break;
     }
@@ -368,7 +370,13 @@ std::string Home::explain(TaskId task) const {
     }
     case RowState::held:
       if (home.pauses.contains(row)) return "waits for its next try";
+      if (home.starts_waiting.contains(row))
+        return "may run only once: waits until others that may have ended";
+      if (home.starts.contains(row)) return "may run only once: waits until that it starts is recorded";
       if (home.unrecorded.contains(row)) return "waits until its failure is recorded";
+      if (home.is(row, flag::awaits_settled) &&
+          home.table.policy_of(home.table[row]).effects == Effects::pure)
+        return "waits until what spawned it is recorded";
       if (home.is(row, flag::awaits_settled)) return "has effects: waits until its inputs are recorded";
       if (home.is_call(row)) return "waits for its turn, or for its job actor to be restored";
       return "is held";

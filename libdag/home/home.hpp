@@ -71,6 +71,8 @@ enum class Planted : std::uint8_t {
   unknown_stay,           ///< lives that died before who leads could know them stay members
   snapshot_forgets_said,  ///< a snapshot lacks what was said and not recorded
   snapshot_forgets_dead,  ///< or who has died
+  starts_forgotten,       ///< a new home does not know what was started and may run only once
+  start_unrecorded,       ///< what may run only once does before that is recorded
 };
 
 struct HomeOptions {
@@ -80,6 +82,9 @@ struct HomeOptions {
   std::uint64_t seed = 0;
   /// Digests are taken of outputs that leave the process, and of all outputs of job actors' calls.
   bool several_processes = false;
+  /// Of this process. So many tasks that may run only once, and one more, are started before one has ended:
+  /// those that are lost with a process are not known to have run or not.
+  std::uint32_t lanes = 1;
   std::size_t digest_at_once_bytes_max = dag::digest_at_once_bytes_max;
   /// For the simulator's own test: which rule is broken on purpose.
   Planted planted = Planted::nothing;

@@ -161,6 +161,7 @@ class Home::Impl {
     std::vector<OutputName> needs;
     std::vector<TaskId> freed;
     std::vector<message::Tried> tried;
+    std::vector<TaskId> started;
     std::size_t bytes = 0;
   };
 
@@ -285,6 +286,9 @@ class Home::Impl {
   void withdraw(RowIndex changed);
   void steps_recorded(std::uint64_t count);
   void put_tried(RowIndex row);
+  void put_started(RowIndex row);
+  bool may_start_once(RowIndex row);
+  void start_ended(RowIndex row);
   void try_send(RowIndex row);
   bool inputs_sent(RowIndex row) const;
   bool left_no_trace(RowIndex call) const;
@@ -442,6 +446,14 @@ class Home::Impl {
   /// Rows whose next try waits until the cell has recorded how often they failed: the number of the Outcomes
   /// that says it.
   std::map<RowIndex, std::uint64_t> unrecorded;
+  /// Of a row that may run only once, and of which the cell is told that it does.
+  struct Start {
+    bool ours = false;     ///< not an earlier home's
+    bool may_run = false;  ///< it has not, for all that is known here
+  };
+  std::map<RowIndex, Start> starts;
+  std::uint32_t starts_open = 0;        ///< of ours, that have not ended
+  std::set<RowIndex> starts_waiting;    ///< until fewer are
   std::map<RowIndex, Instant> revived;  ///< outputs that were let go and made again
   std::vector<RowIndex> parents;        ///< per part: the row whose attempt spawned it
   std::vector<std::uint32_t> vanished_parts;
@@ -497,6 +509,10 @@ class Home::Impl {
   /// Attempts of earlier homes that ended or were returned: a report that comes later may still call them
   /// running.
   std::set<OutputName> came_back;
+  /// A task that took its process down had been spawned, and nobody knows it any more. One that is spawned
+  /// anew has another id and would be charged for the first time, again and again: so what is spawned waits
+  /// until that is recorded.
+  bool careful = false;
 
   // Sent when the event is over.
   std::map<Life, std::vector<OutputName>> releases;

@@ -26,7 +26,7 @@ constexpr std::size_t record_bytes = 128, name_bytes = 32;
 
 Home::Impl::Cut& Home::Impl::open_cut() {
   if (cuts.empty() || cuts.back().bytes >= cut_bytes_max || cuts.back().entries.size() >= cut_rows_max ||
-      cuts.back().freed.size() + cuts.back().tried.size() >= cut_entries_max) {
+      cuts.back().freed.size() + cuts.back().tried.size() + cuts.back().started.size() >= cut_entries_max) {
     cuts.emplace_back();
   }
   return cuts.back();
@@ -95,6 +95,8 @@ void Home::Impl::need(Cut& cut, RowIndex row) {
 bool Home::Impl::named_only(RowIndex row) const {
   if (!simple(row)) return false;
   if (!options.several_processes || !table.kind_of(table[row]).returns) return true;
+  // It cannot be made again.
+  if (table.policy_of(table[row]).effects == Effects::at_most_once) return false;
   if (is(row, flag::known) || is(row, flag::kept)) return false;
   bool needed = false;
   each_out(row, [&](detail::EdgeKind, RowIndex successor) {
@@ -139,6 +141,17 @@ void Home::Impl::write(message::Outcomes& outcomes, Entry entry) {
 /// this one would begin to count anew.
 void Home::Impl::put_tried(RowIndex row) {
   open_cut().tried.push_back({table.id(row), tries.at(row).failed});
+  unrecorded[row] = outcomes_sent + cuts.size();
+  pressing = true;
+}
+
+/// The row may run only once: it does not before the cell knows, or the home that comes after this one would
+/// start it again.
+void Home::Impl::put_started(RowIndex row) {
+  starts[row] = {true, true};
+  ++starts_open;
+  if (options.planted == Planted::start_unrecorded) return to_decide.push_back(row);
+  open_cut().started.push_back(table.id(row));
   unrecorded[row] = outcomes_sent + cuts.size();
   pressing = true;
 }
@@ -273,6 +286,7 @@ void Home::Impl::flush() {
   outcomes.needs = std::move(cut.needs);
   outcomes.freed = std::move(cut.freed);
   outcomes.tried = std::move(cut.tried);
+  outcomes.started = std::move(cut.started);
   outcomes.rows_open = rows_own - rows_said;
   if (state.replicas > 1) said_last = outcomes;
   send(state.cell, std::move(outcomes));

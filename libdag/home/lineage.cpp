@@ -236,6 +236,10 @@ void Home::Impl::answer_askers(RowIndex row) {
 void Home::Impl::remake(RowIndex row) {
   if (over || recounting || again.contains(row)) return;
   say(row, [] { return recorded::OutputLost{}; });
+  if (table.policy_of(table[row]).effects == Effects::at_most_once) {
+    return fail_job({ErrorCode::output_lost,
+                     "the output of " + describe(row) + " is gone, and the task may run only once"});
+  }
   if (is_call(row)) return remake_call(row);
   again[row] = {};
   run_again(row);

@@ -181,6 +181,8 @@ struct Assign {
   std::vector<Tried> tried;  ///< rows of the shard that are not settled
   /// Settled ones of which nobody needs more than the name.
   std::vector<FirstTry> first_try;
+  /// Rows of the shard that may run only once, were started, and are not settled.
+  std::vector<TaskId> started;
 };
 
 /// What the cell has recorded, in its order: a stream per home, `from` exclusive, `to` inclusive. A gap
@@ -256,6 +258,8 @@ struct Outcomes {
   std::uint64_t rows_open = 0;
   /// A row is not tried again before this is recorded, so that no later home gives it a try too many.
   std::vector<Tried> tried;
+  /// Rows that may run only once, and do when this is recorded.
+  std::vector<TaskId> started;
 };
 /// The job cannot go on: a value that was used cannot be made again, or libdag is at fault.
 struct JobFailed {

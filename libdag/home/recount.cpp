@@ -137,6 +137,10 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
     tries[row].failed = tried.failed;
     table.apply(row, Watched{});  // It is not for a lane alone: its kernel is told which try it is.
   }
+  for (const TaskId task : assign.started) {
+    const RowIndex row = table.find(task);
+    if (row != no_row && options.planted != Planted::starts_forgotten) starts[row] = {};
+  }
   on_crashes(nullptr);
   recount_if_complete();
 }

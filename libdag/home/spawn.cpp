@@ -36,6 +36,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     known.becomes = tail;
     known.grown_attempt = record.attempt;
     set(row, flag::grown);
+    start_ended(row);
     std::vector<detail::Code> inherited = table.predicates_of(table[row]);
     inherited.insert(inherited.end(), known.inherited.begin(), known.inherited.end());
     Fact& tail_known = fact_of(tail);
@@ -50,6 +51,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
   for (RowIndex child = first; child < end; ++child) {
     say(child, [&] { return recorded::Spawned{table.id(row), record.attempt}; });
     if (is_call(child)) add_call(child, row);
+    if (careful) table.apply(child, Watched{});
   }
   // Who counts again first ends those that are recorded.
   if (state.cancelled && !recounting) {

@@ -75,6 +75,7 @@ struct Assign {
   cancelled @3 :List(Ids.TaskId);
   tried @4 :List(Tried);         # rows of the shard that are not settled
   firstTry @5 :List(FirstTry);   # settled, and nobody needs more than the name
+  started @6 :List(Ids.TaskId);  # that may run only once, were started, and are not settled
 }
 
 struct Settled {
@@ -98,6 +99,7 @@ struct Outcomes {
   steps @8 :List(OutcomeStep);   # none: all is one step that needs nothing
   needsFirst @9 :List(FirstNeeds);
   needs @10 :List(Records.OutputName);
+  started @11 :List(Ids.TaskId); # that may run only once, and do when this is recorded
 }
 
 # Recorded as one, when those before it are, and all that it rests on in other shards; or together with these. The numbers

@@ -55,6 +55,7 @@ struct CellSnapshot {
   failedRows @16 :UInt64;
   skippedRows @17 :UInt64;
   cancelledRows @18 :UInt64;
+  started @19 :List(Ids.TaskId);
 }
 
 struct Shard {

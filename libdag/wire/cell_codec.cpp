@@ -108,6 +108,7 @@ message::Outcomes read_outcomes(JobId job, std::uint32_t shard, Epoch epoch, sch
   outcomes.freed = read_tasks(from.getFreed(), reading, "Outcomes.freed");
   outcomes.rows_open = from.getRowsOpen();
   outcomes.tried = read_tried(from.getTried(), reading, "Outcomes.tried");
+  outcomes.started = read_tasks(from.getStarted(), reading, "Outcomes.started");
   check_steps(outcomes);
   return outcomes;
 }
@@ -157,7 +158,7 @@ static std::size_t words(const std::vector<message::FirstTry>& first_try) {
 std::size_t words(const message::Assign& message) {
   return words_of<schema::Assign> + message.asked.size() + words(message.settled) +
          list_words<schema::OutputName>(message.kept.size()) + message.cancelled.size() +
-         list_words<schema::Tried>(message.tried.size()) + words(message.first_try);
+         list_words<schema::Tried>(message.tried.size()) + words(message.first_try) + message.started.size();
 }
 std::size_t words(const message::Settled& message) {
   return words_of<schema::Settled> + words(message.predecessors);
@@ -170,7 +171,7 @@ std::size_t words(const message::Outcomes& message) {
          list_words<schema::TaskBits>(message.first_try.size()) +
          list_words<schema::Tried>(message.tried.size()) +
          list_words<schema::OutcomeStep>(message.steps.size()) +
-         list_words<schema::FirstNeeds>(message.needs_first.size()) +
+         list_words<schema::FirstNeeds>(message.needs_first.size()) + message.started.size() +
          list_words<schema::OutputName>(message.needs.size());
 }
 std::size_t words(const message::JobFailed& message) { return words(message.error); }
@@ -227,6 +228,7 @@ void write(schema::Cell::Builder to, const message::Assign& message, const CodeM
   write_tasks(message.cancelled, [&](unsigned count) { return builder.initCancelled(count); });
   write_tried(message.tried, [&](unsigned count) { return builder.initTried(count); });
   write_first_try(message.first_try, [&](unsigned count) { return builder.initFirstTry(count); });
+  write_tasks(message.started, [&](unsigned count) { return builder.initStarted(count); });
 }
 
 void write(schema::Cell::Builder to, const message::Settled& message, const CodeMap& codes) {
@@ -259,6 +261,7 @@ void write(schema::Cell::Builder to, const message::Outcomes& message, const Cod
   write_tasks(message.freed, [&](unsigned count) { return builder.initFreed(count); });
   write_bits(message.first_try, [&](unsigned count) { return builder.initFirstTry(count); });
   write_tried(message.tried, [&](unsigned count) { return builder.initTried(count); });
+  write_tasks(message.started, [&](unsigned count) { return builder.initStarted(count); });
   builder.setFirstStep(message.first_step);
   write_list(
       message.steps, [&](unsigned count) { return builder.initSteps(count); },
@@ -307,7 +310,8 @@ bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into) {
                              read_names(reader.getKept(), reading, "Assign.kept"),
                              read_tasks(reader.getCancelled(), reading, "Assign.cancelled"),
                              read_tried(reader.getTried(), reading, "Assign.tried"),
-                             read_first_try(reader.getFirstTry(), reading, "Assign.firstTry")};
+                             read_first_try(reader.getFirstTry(), reading, "Assign.firstTry"),
+                             read_tasks(reader.getStarted(), reading, "Assign.started")};
       return true;
     }
     case schema::Cell::SETTLED: {

@@ -185,6 +185,7 @@ void write_snapshot(schema::CellSnapshot::Builder to, const CellSnapshot& whole,
   write_tried(whole.suspected, [&](unsigned count) { return to.initSuspected(count); });
   write_tasks(whole.kept, [&](unsigned count) { return to.initKept(count); });
   write_tasks(whole.cancelled, [&](unsigned count) { return to.initCancelled(count); });
+  write_tasks(whole.started, [&](unsigned count) { return to.initStarted(count); });
   write_lives(whole.gone, [&](unsigned count) { return to.initGone(count); });
   write_lives(whole.closed, [&](unsigned count) { return to.initClosed(count); });
   to.setDone(whole.done);
@@ -218,6 +219,7 @@ CellSnapshot read_snapshot(schema::CellSnapshot::Reader from, Reading& reading) 
   whole.suspected = read_tried(from.getSuspected(), reading, "CellSnapshot.suspected");
   whole.kept = read_tasks(from.getKept(), reading, "CellSnapshot.kept");
   whole.cancelled = read_tasks(from.getCancelled(), reading, "CellSnapshot.cancelled");
+  whole.started = read_tasks(from.getStarted(), reading, "CellSnapshot.started");
   whole.gone = read_lives(from.getGone(), reading, "CellSnapshot.gone");
   whole.closed = read_lives(from.getClosed(), reading, "CellSnapshot.closed");
   whole.done = from.getDone();

@@ -125,6 +125,36 @@ TEST_CASE("a node that is killed takes its worker processes along, and the job g
   CHECK(cluster::result_in(job.out()) == cluster::result_in(alone.out()));
 }
 
+TEST_CASE(
+    "what may run only once does, though a node and a worker process are killed: an outside ledger says so") {
+  dag::test::TemporaryDirectory directory;
+  const std::string ledger = directory.path().string() + "/ledger";
+  Nodes nodes(3);
+  nodes.gather();
+  Process job(at(nodes, {bin("cluster_once"), ledger, "60"}));
+  REQUIRE(job.says("quarter"));
+  kill(workers_of(nodes, "job1").at(1), SIGKILL);
+  nodes.node(2).kill(SIGKILL);
+  CHECK(job.ends() == 0);
+  INFO(job.err());
+  INFO(job.out());
+  std::smatch said;
+  const std::string out = job.out();
+  REQUIRE(std::regex_search(out, said, std::regex("finished (\\d+) unknown (\\d+) other (\\d+)")));
+  const int finished = std::stoi(said[1]), unknown = std::stoi(said[2]);
+  CHECK(finished + unknown == 60);
+  CHECK(unknown <= 8);  // Of the homes that died one more than their lanes, and what others had lent them.
+  std::map<int, int> paid;
+  std::ifstream file(ledger);
+  for (int number = 0; file >> number;) ++paid[number];
+  for (const auto& [number, times] : paid) {
+    CAPTURE(number);
+    CHECK(times == 1);
+  }
+  CHECK(static_cast<int>(paid.size()) >= finished);
+  CHECK(static_cast<int>(paid.size()) <= finished + unknown);
+}
+
 TEST_CASE("the shared form gives the same result when every task is supervised") {
   Nodes nodes(2);
   nodes.gather();

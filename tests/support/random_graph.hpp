@@ -42,6 +42,7 @@ struct RandomGraphOptions {
   bool added_in_any_order = true;  ///< some edges without data lead to tasks that were added before
   std::uint32_t actors_max = 0;
   std::uint32_t spawn_depth_max = 0;
+  bool once = false;         ///< tasks that may run only once, instead of idempotent ones and some pure ones
   bool thunks_fail = false;  ///< the thunks throw the injected failures, counted in this process
 };
 
@@ -218,6 +219,12 @@ class RandomGraphMaker {
     const auto thunk = is_call ? call_thunk : returns ? value_thunk : void_thunk;
     const std::uint32_t task = begin_task(draft, "t" + std::to_string(below(4)), thunk, returns,
                                           returns ? Effects::pure : Effects::idempotent);
+    if (options_.once && !is_call && (!returns || random_.chance(0.3))) {
+      draft.builder.change_policy(task, [](Policy& policy) {
+        policy.effects = Effects::at_most_once;
+        policy.retry.attempts = 1;
+      });
+    }
     double rank = static_cast<double>(task) + 5 * random_.unit();
     if (is_call) rank = std::max(rank, draft.rank[draft.last_call[actor]] + 0.001);
     draft.rank.push_back(rank);

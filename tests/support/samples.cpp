@@ -199,7 +199,8 @@ static void add_job(std::vector<Sample>& all) {
                        {output(3)},
                        {{0, 8}},
                        {{{0, 4}, 2}},
-                       {{{1, 1}, {{{0, 0}, 6}}}, {epoch, {{{0, 64}, 1}, {{0, 128}, 9}}}}});
+                       {{{1, 1}, {{{0, 0}, 6}}}, {epoch, {{{0, 64}, 1}, {{0, 128}, 9}}}},
+                       {{0, 5}, {1, 6}}});
   add("settled", Settled{job, 1, epoch, 10, 12, 4, 9, {plain_record()}});
   add("keep", Keep{job, 1, epoch, {{0, 8}, {2, 9}}});
   add("cancel", Cancel{job, 1, epoch, {}});
@@ -216,7 +217,8 @@ static void add_job(std::vector<Sample>& all) {
                            {full_record()},
                            {{0, 8}},
                            1000,
-                           {{{0, 4}, 1}, {{2, 9}, 3}}});
+                           {{{0, 4}, 1}, {{2, 9}, 3}},
+                           {{0, 7}}});
   add("job_failed", JobFailed{job, 1, epoch, error()});
   add("lend", Lend{job, 1, epoch, lent_attempt(), {{1, output(2), 0, {life(2), life(3)}}}});
   Attempt restored = lent_attempt();

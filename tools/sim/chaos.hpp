@@ -28,6 +28,9 @@ inline bool chaos_digests_behind(std::uint64_t seed) {
   return seed % 8 == 5 || seed % 16 == 0 || seed % 16 == 3 || seed % 16 == 15;
 }
 
+/// A tenth of the seeds have tasks that may run only once; none of those in tests/sim/seeds.txt.
+inline bool chaos_runs_once(std::uint64_t seed) { return seed % 10 == 9; }
+
 /// What is added to the drawing gets a Random of its own, so that the seeds of tests/sim/seeds.txt keep their
 /// histories.
 inline WorldOptions chaos_world(std::uint64_t seed) {
@@ -75,6 +78,7 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
   }
   world.digests_behind = chaos_digests_behind(seed);
   world.listened = seed % 8 < 3;
+  world.once = chaos_runs_once(seed);
   world.cancels = seed % 10 == 7;  // None of those in tests/sim/seeds.txt.
   // Short jobs: faults have to come early to meet them.
   world.calm_at = Instant{std::chrono::milliseconds(20 + random.below(800))};
@@ -104,7 +108,8 @@ inline WorldOptions cells_world(std::uint64_t seed) {
 
 inline std::unique_ptr<Program> chaos_program(std::uint64_t seed) {
   Random random(seed * 7 + 5);
-  if (!chaos_varies(seed) && random.chance(0.3)) return Stages(random, {}).program();
+  if (!chaos_varies(seed) && !chaos_runs_once(seed) && random.chance(0.3))
+    return Stages(random, {}).program();
   test::RandomGraphOptions options;
   options.tasks_max = 5 + static_cast<std::uint32_t>(random.below(40));
   options.actors_max = random.chance(0.5) ? 3 : 0;
@@ -112,6 +117,7 @@ inline std::unique_ptr<Program> chaos_program(std::uint64_t seed) {
   options.weak = random.chance(0.8);
   options.conditional = random.chance(0.8);
   options.failures = random.chance(0.8);
+  options.once = chaos_runs_once(seed);
   if (chaos_has_rings(seed) && seed % 3 != 1) {
     // Lanes tell each other of plain rows: here most are.
     options.joins = options.quorums = options.conditional = options.failures = false;

@@ -232,13 +232,13 @@ int mutants(int argc, char** argv) {
     const auto found = dag::sim::find(mutant, seeds);
     missed += found ? 0 : 1;
     const auto seed = static_cast<unsigned long long>(found ? found->seed : 0);
-    const std::string what = found ? found->violation : "NOT FOUND";
+    const std::string what = found ? found->violation.substr(0, found->violation.find('\n')) : "NOT FOUND";
     if (json) {
       std::printf("%s{\"mutant\": \"%s\", \"world\": \"%s\", \"seed\": %llu, \"violation\": %s}", comma,
                   mutant.name.c_str(), mutant.world.c_str(), seed, quoted(what).c_str());
       comma = ",\n ";
     } else {
-      std::printf("%-4s  %-24s  seed %6llu  %s\n", mutant.world.c_str(), mutant.name.c_str(), seed,
+      std::printf("%-5s  %-24s  seed %6llu  %s\n", mutant.world.c_str(), mutant.name.c_str(), seed,
                   what.c_str());
     }
     std::fflush(stdout);

@@ -27,6 +27,8 @@ const std::vector<Mutant>& mutants() {
     IN_JOBS(old_news_by_lanes);
     IN_JOBS(told_twice_by_lanes);
     IN_JOBS(told_is_told);
+    IN_JOBS(starts_forgotten);
+    IN_JOBS(start_unrecorded);
 #undef IN_JOBS
 #define IN_CELLS(bug) list.push_back({#bug, "cells", Planted::bug, consensus::Planted::nothing})
     IN_CELLS(not_said_again);

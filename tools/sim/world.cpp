@@ -406,6 +406,7 @@ World::HomeBox& World::make_home(Process& process, std::uint32_t shard, Epoch ep
   options.self = process.life;
   options.seed = options_.seed + shard;
   options.several_processes = options_.processes > 1;
+  options.lanes = options_.lanes;
   options.planted = options_.planted;
   if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
   auto& box = process.homes[shard];

@@ -86,6 +86,8 @@ struct WorldOptions {
   /// Somebody cancels the job, or some of its tasks, at some time: then what has to come of the others is not
   /// known, only that all of them end.
   bool cancels = false;
+  /// Some tasks may run only once, so what comes of them when processes die is not known.
+  bool once = false;
   bool trace = false;
   /// Whether anybody wants the records. Where nobody does, homes take shorter ways.
   bool listened = true;
@@ -327,6 +329,7 @@ class World {
   void check_tries(TaskId task, AttemptId id, std::uint32_t try_number);
 
   /// Effects rest on what is settled, else they could not be taken back.
+  void check_once(std::uint64_t salt, TaskId task);
   void check_effects(std::uint64_t salt, TaskId task, const std::vector<OutputName>& rests_on) const;
   void begin_row(Process& process, const Work& work);
   void end_row(Process& process, HomeBox& box, RowIndex row, std::uint32_t attempt, KernelRun& run);
@@ -359,7 +362,7 @@ class World {
   void check_consistency() const;
 
   const test::Expected* expected(TaskId task) const {
-    if (task.origin != 0 || options_.varying || options_.cancels) return nullptr;
+    if (task.origin != 0 || options_.varying || options_.cancels || options_.once) return nullptr;
     const Known* known = program_.find(program_.graph().tasks.at(task.index).salt);
     return known == nullptr ? nullptr : &known->expected;
   }
@@ -390,8 +393,8 @@ class World {
   /// The cell; where there are replicas, what the log as far as it is settled anywhere makes of one.
   std::unique_ptr<Cell> cell_;
   consensus::Index reference_at_ = 0;
-  std::vector<std::pair<consensus::Term, Blob>> entries_;  ///< that are settled, by index
-  std::map<consensus::Index, std::uint64_t> states_;       ///< digests of what they made of the cell
+  std::map<consensus::Index, std::uint64_t> states_;  ///< digests of what they made of the cell
+  std::set<Life> buried_;                             ///< that the cell found dead
   std::vector<ReplicaDisk> disks_;
   std::vector<TaskId> wanted_;
   std::map<std::uint32_t, std::pair<Life, TellClient>> fetching_;  ///< by task
@@ -399,6 +402,7 @@ class World {
   std::map<TaskId, AttemptId> attempts_;
   std::set<std::uint32_t> named_only_;  ///< tasks of the graph of which a later home learnt only the name
   std::set<OutputName> executed_;
+  std::set<TaskId> started_once_;                               ///< of those that may run only once
   std::map<OutputName, std::uint64_t> left_;                    ///< what kernels of bare rows returned
   std::map<TaskId, std::map<AttemptId, std::uint32_t>> tries_;  ///< of attempts for the first time
   HomeBox* touched_ = nullptr;

@@ -80,7 +80,10 @@ void World::fetch_later(const TellClient& tell) {
 void World::on_brought(const Brought& brought) {
   if (replicated() && fetching_.erase(brought.name.task.index) == 0) return;
   --fetches_open_;
-  if (brought.lost && options_.varying && brought.lost->code == ErrorCode::not_reproducible) {
+  const bool honest =
+      brought.lost && ((options_.varying && brought.lost->code == ErrorCode::not_reproducible) ||
+                       (options_.once && brought.lost->code == ErrorCode::output_lost));
+  if (honest) {
     stopped_ = brought.lost;  // See check_result. Of a job that had ended the cell does not say it.
     return;
   }
@@ -157,6 +160,10 @@ void World::check_result() {
   // A value that was used and is gone cannot be had again: that is the honest end of such a job.
   if (options_.varying && stopped_ && stopped_->code == ErrorCode::not_reproducible) {
     ++seen["stopped: not reproducible"];
+    return;
+  }
+  if (options_.once && stopped_ && stopped_->code == ErrorCode::output_lost) {
+    ++seen["stopped: what may run only once lost its output"];
     return;
   }
   if (stopped_) throw Violation("the job was stopped: " + stopped_->message());

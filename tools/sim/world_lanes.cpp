@@ -205,11 +205,21 @@ void World::check_tries(TaskId task, AttemptId id, std::uint32_t try_number) {
   }
 }
 
+/// I11.
+void World::check_once(std::uint64_t salt, TaskId task) {
+  const Known* known = program_.find(salt);
+  if (known == nullptr || known->graph->fragment.policy(known->task).effects != Effects::at_most_once) return;
+  ++seen["started once"];
+  if (!started_once_.insert(task).second) {
+    throw Violation("task " + to_string(task) + " may run only once, and was started twice");
+  }
+}
+
 void World::check_effects(std::uint64_t salt, TaskId task, const std::vector<OutputName>& rests_on) const {
   const Known* known = program_.find(salt);
   if (known == nullptr) return;
   const detail::Fragment& fragment = known->graph->fragment;
-  if (fragment.policy(known->task).effects != Effects::idempotent) return;
+  if (fragment.policy(known->task).effects == Effects::pure) return;
   for (const OutputName& name : rests_on) {
     if (name.task.origin != 0 && options_.shards == 1) continue;  // The cell does not remember those.
     const auto settled = cell_->settled(name.task);
@@ -244,6 +254,7 @@ void World::begin_row(Process& process, const Work& work) {
   const detail::TaskKind& kind = fragment.kind(about.task);
   const Part& part = box.table.part(about.part);
   const auto salt = detail::from_blob<std::uint64_t>(views.at(0).values[0]);
+  check_once(salt, task);
   for (const detail::EdgeEnd end : fragment.in_edges(about.task)) {
     const TaskId input = box.table.id(part.row_of(end.task()));
     const auto settled = cell_->settled(input);
@@ -347,6 +358,9 @@ void World::begin_attempt(Process& process, const Work& work) {
   const Attempt& attempt = *work.attempt;
   if (process.stopped.contains({attempt.task, attempt.id})) return;
   executed(attempt.task, attempt.id);
+  if (attempt.call == detail::CallKind::ordinary) {
+    check_once(detail::from_blob<std::uint64_t>(attempt.blobs.at(0)), attempt.task);
+  }
   if (!attempt.stands_for) {
     check_effects(detail::from_blob<std::uint64_t>(attempt.blobs.at(0)), attempt.task, attempt.inputs);
   }

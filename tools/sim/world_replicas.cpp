@@ -2,6 +2,7 @@
 // their disks, who leads, and what must hold of what they agree on.
 
 #include <algorithm>
+#include <iterator>
 
 #include "libdag/wire/cell_log.hpp"
 #include "tools/sim/world.hpp"
@@ -207,10 +208,16 @@ void World::check_against_reference(Process& process) {
   if (replica.cell() == nullptr) return;
   for (; reference_at_ < replica.applied(); ++reference_at_) {
     const consensus::Entry& entry = replica.log().entry(reference_at_ + 1);
-    entries_.emplace_back(entry.term, entry.command);
     if (entry.type == consensus::EntryType::command) {
+      const std::vector<Life> before = cell_->state().lives;
       cell_->apply(wire::decode_command(entry.command.bytes()).value_or_throw(), entry.term, now());
       cell_->take_effects();
+      const std::vector<Life>& after = cell_->state().lives;
+      std::set_difference(before.begin(), before.end(), after.begin(), after.end(),
+                          std::inserter(buried_, buried_.end()));
+      for (const Life life : after) {
+        if (buried_.contains(life)) throw Violation(to_string(life) + " takes part again, and was dead");
+      }
     }
     states_[reference_at_ + 1] = digest_of(wire::encode(cell_->snapshot()));
   }

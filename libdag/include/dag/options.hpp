@@ -33,9 +33,13 @@ enum class Effects : std::uint8_t {
   undeclared,  ///< a task that returns nothing must say which
   pure,        ///< nothing: may run again at any time, runs ahead of the record
   idempotent,  ///< the same as once: starts only from settled inputs, at least once
+  /// Harm: starts only from settled inputs, when it is recorded that it will, and never again. When it is
+  /// lost with its process, the task fails with outcome_unknown. It cannot be retried.
+  at_most_once,
 };
 inline constexpr Effects pure = Effects::pure;
 inline constexpr Effects idempotent = Effects::idempotent;
+inline constexpr Effects at_most_once = Effects::at_most_once;
 
 /// When a task with several strong or conditional inputs runs. Weak ones never keep it from running.
 enum class Join : std::uint8_t {
