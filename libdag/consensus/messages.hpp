@@ -81,4 +81,10 @@ struct Outdated {
 using Message = std::variant<AskVote, VoteAnswer, Append, AppendAnswer, SnapshotPiece, SnapshotAnswer,
                              TakeOver, Outdated>;
 
+/// Between nodes, which hold replicas of many logs.
+struct Addressed {
+  JobId job;
+  Message message;
+};
+
 }  // namespace dag::consensus

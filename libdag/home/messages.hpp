@@ -119,8 +119,8 @@ struct JobState {
   /// another term may be lost, and is said again.
   Life cell;
   std::uint32_t term = 0;
-  std::uint32_t replicas =
-      1;  ///< so many hold the record; the job outlives the loss of less than half of them
+  /// So many hold the record; the job outlives the loss of less than half of them.
+  std::uint32_t replicas = 1;
   bool cancelled = false;
   bool ended = false;            ///< it was stopped, or nobody will ask for anything of it any more
   std::optional<Error> stopped;  ///< why the job was stopped before its end

@@ -16,6 +16,7 @@ using Outputs = import "outputs.capnp".Outputs;
 using Client = import "client.capnp".Client;
 using Keeper = import "keeper.capnp".Keeper;
 using Ring = import "ring.capnp".Ring;
+using Consensus = import "consensus.capnp".Consensus;
 $Cxx.namespace("dag::schema");
 
 struct Envelope {
@@ -50,6 +51,7 @@ struct Operation {
     client @9 :Client;
     keeper @10 :Keeper;
     ring @11 :Ring;
+    consensus @12 :Consensus;
   }
 }
 

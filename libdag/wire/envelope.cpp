@@ -13,8 +13,8 @@
 namespace dag::wire {
 namespace {
 
-constexpr std::uint16_t whole_conversation = 0xFFFF;
 constexpr std::size_t word_bytes = sizeof(capnp::word);
+static_assert(conversation_of_replicas == static_cast<std::uint16_t>(schema::Operation::CONSENSUS));
 static_assert(conversation_of_rings == static_cast<std::uint16_t>(schema::Operation::RING));
 /// Segment table, root pointer, the envelope itself.
 constexpr std::size_t fixed_words = 2 + words_of<schema::Envelope>;
@@ -74,6 +74,7 @@ void write_operation(schema::Operation::Builder to, const Operation& operation, 
                         [&](const ClientMessage& message) { write(to.initClient(), message, codes); },
                         [&](const KeeperMessage& message) { write(to.initKeeper(), message); },
                         [&](const RingMessage& message) { write(to.initRing(), message); },
+                        [&](const consensus::Addressed& message) { write(to.initConsensus(), message); },
                         [&](const Piece& piece) {
                           auto builder = to.initPiece();
                           builder.setNumber(piece.number);
@@ -180,6 +181,8 @@ void read_operation(schema::Operation::Reader from, Reading& reading, Operation&
       return read_message(from, from.getKeeper(), reading, into);
     case schema::Operation::RING:
       return read_message(from, from.getRing(), reading, into);
+    case schema::Operation::CONSENSUS:
+      return read_message(from, from.getConsensus(), reading, into);
   }
   into = Unknown{static_cast<std::uint16_t>(from.which()), whole_conversation};
 }

@@ -45,7 +45,7 @@ static_assert(std::variant_size_v<MembershipMessage> == 8);
 
 static_assert(fields<Piece>() == 4);
 static_assert(fields<JobNote>() == 6);
-static_assert(std::variant_size_v<Operation> == 10);
+static_assert(std::variant_size_v<Operation> == 11);
 
 static_assert(fields<ring::Host>() == 2);
 static_assert(fields<ring::Offer>() == 7);
@@ -56,6 +56,20 @@ static_assert(fields<ring::HandOver>() == 2);
 static_assert(fields<ring::HandBack>() == 2);
 static_assert(fields<ring::StreamOver>() == 4);
 static_assert(std::variant_size_v<RingMessage> == 6);
+
+static_assert(fields<consensus::Addressed>() == 2);
+static_assert(fields<consensus::Seat>() == 2);
+static_assert(fields<consensus::Configuration>() == 2);
+static_assert(fields<consensus::Entry>() == 4);
+static_assert(fields<consensus::AskVote>() == 6);
+static_assert(fields<consensus::VoteAnswer>() == 4);
+static_assert(fields<consensus::Append>() == 7);
+static_assert(fields<consensus::AppendAnswer>() == 6);
+static_assert(fields<consensus::SnapshotPiece>() == 9);
+static_assert(fields<consensus::SnapshotAnswer>() == 5);
+static_assert(fields<consensus::TakeOver>() == 2);
+static_assert(fields<consensus::Outdated>() == 2);
+static_assert(std::variant_size_v<consensus::Message> == 8);
 
 static_assert(fields<Error>() == 4);
 static_assert(fields<OutputName>() == 2);

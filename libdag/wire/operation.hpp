@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "dag/blob.hpp"
+#include "libdag/consensus/messages.hpp"
 #include "libdag/home/messages.hpp"
 #include "libdag/keeper/messages.hpp"
 #include "libdag/link/handshake.hpp"
@@ -27,11 +28,15 @@ struct Unknown {
 
 /// Number of the conversation about rings: whoever does not know it gets none.
 inline constexpr std::uint16_t conversation_of_rings = 11;
+/// And of replicas.
+inline constexpr std::uint16_t conversation_of_replicas = 12;
+
+/// In place of a message: of that conversation nothing is known.
+inline constexpr std::uint16_t whole_conversation = 0xFFFF;
 
 /// The answer to it.
 struct Unimplemented {
   std::uint16_t conversation = 0;
-  /// 65535: the whole conversation is unknown.
   std::uint16_t message = 0;
   bool operator==(const Unimplemented&) const = default;
 };
@@ -64,6 +69,6 @@ struct JobNote {
 
 /// A JobMessage lies in one of three conversations of the schema: cell, tasks, outputs.
 using Operation = std::variant<Unknown, Unimplemented, Handshake, MembershipMessage, JobMessage, Piece,
-                               JobNote, ClientMessage, KeeperMessage, RingMessage>;
+                               JobNote, ClientMessage, KeeperMessage, RingMessage, consensus::Addressed>;
 
 }  // namespace dag::wire

@@ -351,6 +351,8 @@ void Driver::hand_on(Life from, Delivered&& delivered) {
       if (events_.keeper) events_.keeper(from, std::move(*keeper));
     } else if (auto* ring = std::get_if<RingMessage>(&operation)) {
       on_ring_message(from, std::move(*ring));
+    } else if (std::holds_alternative<consensus::Addressed>(operation)) {
+      send(from, wire::Unimplemented{wire::conversation_of_replicas, wire::whole_conversation});
     } else if (const auto* unknown = std::get_if<wire::Unknown>(&operation)) {
       send(from, wire::unimplemented_answer(*unknown));
     } else if (const auto* unimplemented = std::get_if<wire::Unimplemented>(&operation)) {

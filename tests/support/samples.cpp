@@ -321,6 +321,32 @@ static void add_keeper(std::vector<Sample>& all) {
   add("begin", Begin{job, life(2), {{"127.0.0.1:4002", "127.0.0.1:4003"}, {"[::1]:4004", "[::1]:4005"}}});
 }
 
+static void add_consensus(std::vector<Sample>& all) {
+  using namespace consensus;
+  const auto add = [&all](std::string name, Message message) {
+    all.push_back({std::move(name), Addressed{JobId{77}, std::move(message)}});
+  };
+  const Seat seat{ProcessId{2}, 0x1122'3344'5566'7788}, other{ProcessId{3}, 9};
+  const Configuration who{{seat, other}, {{ProcessId{4}, 10}}};
+  add("ask_vote", AskVote{seat, 5, 17, 4, true, true});
+  add("vote_answer", VoteAnswer{seat, 5, true, true});
+  add("append", Append{seat,
+                       5,
+                       17,
+                       4,
+                       {{5, EntryType::noop, {}, {}},
+                        {5, EntryType::command, blob("what a cell was told"), {}},
+                        {5, EntryType::configuration, {}, who}},
+                       16,
+                       99});
+  add("append_nothing", Append{seat, 5, 17, 4, {}, 16, 100});
+  add("append_answer", AppendAnswer{seat, 5, true, 20, true, 99});
+  add("snapshot_piece", SnapshotPiece{seat, 5, 12, 3, who, 1000, 500, blob("half of a state"), 99});
+  add("snapshot_answer", SnapshotAnswer{seat, 5, 12, 515, 99});
+  add("take_over", TakeOver{seat, 5});
+  add("outdated", Outdated{seat, 6});
+}
+
 static void add_ring(std::vector<Sample>& all) {
   const ring::Host host{"0f6e5c1e-5f0a-4c1c-9d3b-1b7f1f0a9d55", 4026531836};
   all.push_back({"ring_offer",
@@ -341,6 +367,7 @@ std::vector<Sample> all() {
   add_job(all);
   add_client(all);
   add_keeper(all);
+  add_consensus(all);
   add_ring(all);
   all.push_back({"piece", Piece{3, 5'000'000, 1'000'000, blob("a part of something large")}});
   all.push_back({"job_note", JobNote{JobId{7}, true, 0.25, "train", "n1/cpu0", "loss 2.5"}});
