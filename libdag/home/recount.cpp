@@ -146,19 +146,23 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
 }
 
 void Home::Impl::on(Life from, const message::Report& report) {
+  // Its runner and its homes may both know of one attempt, and only one of them all of it.
+  std::set<OutputName> taken;
+  std::vector<OutputName> not_taken;
   for (const message::Report::Had& had : report.had) {
     const RowIndex row = table.find(had.record.task);
     if (row == no_row || table[row].ghost || is(row, flag::vanished)) {
-      release(from, had.record.name());
+      not_taken.push_back(had.record.name());
       continue;
     }
     const bool counts_here = has_ended(row) || is(row, flag::grown);
     if (counts_here && attempt_of(row) == had.record.attempt) {
       // A copy of what counts. Had it been let go, nobody needs it; else it is one more holder.
       if (is(row, flag::let_go) || !had.bytes) {
-        release(from, had.record.name());
+        not_taken.push_back(had.record.name());
         continue;
       }
+      taken.insert(had.record.name());
       Fact& known = fact_of(row);
       known.attempt = had.record.attempt;
       if (std::find(known.holders.begin(), known.holders.end(), from) == known.holders.end()) {
@@ -167,13 +171,20 @@ void Home::Impl::on(Life from, const message::Report& report) {
       if (is_call(row)) saves_changed(chain_of(row)->group);
       continue;
     }
-    if (!offer(row, had.record, had.bytes, from)) release(from, had.record.name());
+    if (offer(row, had.record, had.bytes, from)) {
+      taken.insert(had.record.name());
+    } else {
+      not_taken.push_back(had.record.name());
+    }
+  }
+  for (const OutputName& name : not_taken) {
+    if (!taken.contains(name)) release(from, name);
   }
   for (const message::Report::Running& running : report.running) {
     const RowIndex row = table.find(running.name.task);
-    const bool taken =
+    const bool known =
         row != no_row && handed_out.contains(row) && handed_out.at(row).id == running.name.attempt;
-    if (taken || came_back.contains(running.name)) continue;
+    if (known || came_back.contains(running.name)) continue;
     if (row != no_row && again.contains(row) && again.at(row).out &&
         again.at(row).out->id == running.name.attempt) {
       continue;

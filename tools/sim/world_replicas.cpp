@@ -30,7 +30,7 @@ void World::begin_replicas() {
       process.replica->begin(who, genesis, index == 0, now());
       drain_replica(process);
     };
-    for (const std::uint64_t most_ms : {5, 1500, 3000}) events_.after(millis(0, most_ms), begin);
+    for (const std::uint64_t most_ms : {5u, 1500u, 3000u}) events_.after(millis(0, most_ms), begin);
   }
   for (std::uint32_t i = 0; i < options_.replicas_cut; ++i) {
     const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());

@@ -112,7 +112,7 @@ TEST_CASE("what a torn batch left behind the end never comes back") {
   {
     Started log(directory.path());
     REQUIRE(log.append(1));
-    for (const std::uint64_t index : {2, 3}) log.machine->append(record_of(index, payload_of(index)));
+    for (const std::uint64_t index : {2u, 3u}) log.machine->append(record_of(index, payload_of(index)));
     const auto batch = log.machine->next_batch();  // both, and the process dies while they are written
     REQUIRE((*log.files)->write(*batch));
   }
