@@ -147,6 +147,21 @@ class Cell : private RecordedOutcomes {
   void give_orphans(Instant now);
   void give(std::uint32_t shard, Instant now);
   message::Assign assignment(std::uint32_t shard) const;
+  /// Visits what is recorded of a shard, each record and its home, in the order of settling. A task that was
+  /// fixed before it ended is visited twice: as it grew, and as it ended.
+  template <class Visit>
+  void each_settled(std::uint32_t shard, Visit&& visit) const {
+    std::set<TaskId> grew_before;
+    for (const TaskId task : log_[shard]) {
+      const auto grew = grown_.find(task);
+      if (grew != grown_.end() && grew_before.insert(task).second) {
+        visit(grew->second, Life{});
+      } else {
+        const Entry& ended = settled_.at(task);
+        visit(ended.record, ended.home);
+      }
+    }
+  }
   bool is_new(Life life) const;
   void add(Life life, Instant now);
   void remove(Life life, const std::string& why, Instant now);

@@ -103,16 +103,9 @@ CellSnapshot Cell::snapshot() const {
                       steps_.waiting(shard),
                       {}};
     if (options_.planted == Planted::snapshot_forgets_said) one.waiting.clear();
-    std::set<TaskId> grew_before;
-    for (const TaskId task : log_[shard]) {
-      // As in assignment().
-      const auto grew = grown_.find(task);
-      if (grew != grown_.end() && grew_before.insert(task).second) {
-        one.settled.push_back({grew->second, {}});
-      } else {
-        one.settled.push_back(settled_.at(task));
-      }
-    }
+    each_settled(shard, [&](const OutcomeRecord& record, Life home) {
+      one.settled.push_back({record, home});
+    });
     whole.shards.push_back(std::move(one));
   }
   for (const auto& [epoch, known] : first_try_) {

@@ -115,16 +115,7 @@ message::Assign Cell::assignment(std::uint32_t shard) const {
     if (plan_->shard_of[edge.successor] != shard) return;
     around[edge.predecessor / 64] |= std::uint64_t{1} << edge.predecessor % 64;
   });
-  std::set<TaskId> grew_before;
-  for (const TaskId task : log_[shard]) {
-    // A task that was fixed before it ended is there twice: as it grew, and as it ended.
-    const auto grew = grown_.find(task);
-    if (grew != grown_.end() && grew_before.insert(task).second) {
-      assign.settled.push_back(grew->second);
-    } else {
-      assign.settled.push_back(settled_.at(task).record);
-    }
-  }
+  each_settled(shard, [&](const OutcomeRecord& record, Life) { assign.settled.push_back(record); });
   for (const auto& [epoch, known] : first_try_) {
     message::FirstTry tried{epoch, {}};
     for (std::uint32_t word = 0; word < known.size(); ++word) {
