@@ -90,7 +90,8 @@ class Cell : private RecordedOutcomes {
   /// Whether anything would come of that message.
   bool believes(Life from, const JobMessage& message) const;
   void on_message(Life from, const JobMessage& message, Instant now);
-  void on_life_up(Life life, Instant now);
+  void on_life_up(Life life, Instant now) { on_lives_up({life}, now); }
+  void on_lives_up(const std::vector<Life>& lives, Instant now);
   /// Tasks that took the process down are charged with a try (supervision/blame.hpp says which those are),
   /// and homes learn that together with the death. A task may be a suspect twice for nothing.
   void on_life_down(Life life, Instant now, const LifeEnd& how = {});
@@ -108,6 +109,11 @@ class Cell : private RecordedOutcomes {
   void close();
 
   const message::JobState& state() const { return state_; }
+  const std::shared_ptr<const JobPlan>& plan() const { return plan_; }
+  /// What whoever began it wanted to find again.
+  const Blob& attached() const { return attached_; }
+  /// Nobody will ask for anything of the job.
+  bool is_closed() const { return state_.ended && state_.lives.empty(); }
   /// How the job ended, or was stopped; nothing while it goes on.
   std::optional<JobEnded> ended() const;
   /// Of a cell with several replicas.
@@ -179,6 +185,7 @@ class Cell : private RecordedOutcomes {
 
   CellOptions options_;
   std::shared_ptr<const JobPlan> plan_;
+  Blob attached_;
   RecordSink& records_;
   message::JobState state_;
   bool done_ = false;

@@ -35,8 +35,9 @@ struct Said {
   Life from;
   JobMessage message;
 };
-struct LifeUp {
-  Life life;
+/// All at once, so that they share the shards that nobody has.
+struct LivesUp {
+  std::vector<Life> lives;
 };
 struct LifeDown {
   Life life;
@@ -56,7 +57,7 @@ struct Close {};
 
 }  // namespace command
 
-using CellCommand = std::variant<command::Lead, command::Said, command::LifeUp, command::LifeDown,
+using CellCommand = std::variant<command::Lead, command::Said, command::LivesUp, command::LifeDown,
                                  command::Keep, command::Cancel, command::Stop, command::Close>;
 
 }  // namespace dag

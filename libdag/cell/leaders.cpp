@@ -10,7 +10,7 @@ namespace dag {
 void Cell::apply(CellCommand any, std::uint32_t term, Instant now) {
   std::visit(Overloaded{[&](const command::Lead& word) { lead(word, term, now); },
                         [&](const command::Said& said) { on_message(said.from, said.message, now); },
-                        [&](const command::LifeUp& up) { on_life_up(up.life, now); },
+                        [&](const command::LivesUp& up) { on_lives_up(up.lives, now); },
                         [&](const command::LifeDown& down) { on_life_down(down.life, now, down.how); },
                         [&](const command::Keep& order) { keep(order.tasks, now); },
                         [&](const command::Cancel& order) { cancel(order.tasks, now); },
@@ -126,6 +126,7 @@ CellSnapshot Cell::snapshot() const {
   whole.closed = closed_;
   whole.counts = counts_;
   whole.done = done_;
+  whole.attached = attached_;
   return whole;
 }
 
@@ -137,6 +138,7 @@ Cell::Cell(CellOptions options, const CellSnapshot& from, RecordSink& records)
             return options;
           }(),
           from.plan, records) {
+  attached_ = from.attached;
   if (from.state.version == 0) return;
   state_ = from.state;
   recountable_ = true;

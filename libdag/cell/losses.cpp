@@ -13,10 +13,13 @@ constexpr std::uint32_t suspicions_free = 2;
 
 }  // namespace
 
-void Cell::on_life_up(Life life, Instant now) {
-  if (state_.ended || !is_new(life)) return;
+void Cell::on_lives_up(const std::vector<Life>& lives, Instant now) {
+  if (state_.ended || std::none_of(lives.begin(), lives.end(), [&](Life life) { return is_new(life); }))
+    return;
   ++state_.version;
-  add(life, now);
+  for (const Life life : lives) {
+    if (is_new(life)) add(life, now);
+  }
   give_orphans(now);
 }
 

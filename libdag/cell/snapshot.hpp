@@ -46,6 +46,7 @@ struct CellSnapshot {
   std::vector<Life> closed;     ///< who took part when the job was closed
   CellCounts counts;
   bool done = false;
+  Blob attached = {};  ///< of whoever began it; the cell does not look
 };
 
 /// Of a job that has not begun.

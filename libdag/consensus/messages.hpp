@@ -78,8 +78,14 @@ struct Outdated {
   Term term = 0;
 };
 
+/// The answer of who has let go of this log because it is not needed any more: nobody needs a copy.
+struct Over {
+  Seat from;
+  Term term = 0;
+};
+
 using Message = std::variant<AskVote, VoteAnswer, Append, AppendAnswer, SnapshotPiece, SnapshotAnswer,
-                             TakeOver, Outdated>;
+                             TakeOver, Outdated, Over>;
 
 /// Between nodes, which hold replicas of many logs.
 struct Addressed {

@@ -17,6 +17,12 @@ struct Candidate {
 };
 std::vector<Seat> ranked(std::uint64_t log, const std::vector<Candidate>& candidates);
 
+/// How many copies a log has: an odd number, because an even one survives the loss of no more than one less.
+inline std::size_t copies_for(std::size_t wanted, std::size_t seats) {
+  const std::size_t copies = std::max<std::size_t>(1, std::min(wanted, seats));
+  return copies - (copies % 2 == 0 ? 1 : 0);
+}
+
 /// What the leader's next Replica::change should be; nothing when all is as it should be, or nothing can be
 /// done now. `alive` are the seats that are there, as ranked. Learners first, then voters, then whoever is
 /// too much goes: first who is not alive. Nobody leaves for want of another, so a log whose dead have no

@@ -186,6 +186,7 @@ class Replica {
   void heard(const VoteAnswer& answer, Instant now);
   void heard(const TakeOver& order, Instant now);
   void heard(const Outdated& word, Instant now);
+  void heard(const Over&, Instant) {}  ///< for whoever holds it
   bool may_lead() const;
   bool follows_a_leader(Instant now) const;
   bool has_all(Index last_index, Term last_term) const;

@@ -4,8 +4,10 @@
 // outputs is libdag/home/messages.hpp.
 //
 //   client -> keeper    Ask* with a number; answered once each, by Answer with that number
-//                       Want, CancelJob, ForgetJob: owe nothing
-//   keeper -> client    Answer; TaskSettled, JobEnded, JobLost of jobs that this client submitted or follows
+//                       Want, ForgetJob: owe nothing
+//   keeper -> client    Answer; TaskSettled, JobEnded, JobLost, JobMoved of jobs that this client submitted
+//   or
+//                       follows
 //   keeper -> keeper    StartWorker, StopWorkers, WorkerUp, WorkerDown, WorkerRefused
 //   keeper <-> keeper   WantProgram, ProgramBytes (a client sends ProgramBytes too, when it is asked to)
 //   keeper -> worker    Begin
@@ -47,6 +49,15 @@ struct Launch {
   /// Of the client. Where it does not exist, the worker process starts in `/`.
   std::string directory;
   bool operator==(const Launch&) const = default;
+};
+
+/// What a job's record says beside its plan, for whoever leads it.
+struct Submission {
+  Launch launch;
+  bool detached = false;  ///< nobody will fetch outputs
+  /// When it was accepted, by the clock of the node that did: since 1970.
+  std::int64_t accepted_unix_ns = 0;
+  bool operator==(const Submission&) const = default;
 };
 
 /// How far a job is.
@@ -156,6 +167,13 @@ struct AskCancel {
   std::uint64_t number = 0;
   JobId job;
 };
+/// Goes on with a job that it submitted by another node, which does not lead its record any more: these
+/// tasks it wants, and the end.
+struct AskFollow {
+  std::uint64_t number = 0;
+  JobId job;
+  std::vector<std::uint32_t> tasks;
+};
 /// This node ends, with all its processes; answered before it begins to.
 struct AskShutdown {
   std::uint64_t number = 0;
@@ -167,6 +185,8 @@ struct Answer {
   std::optional<Error> error;
   std::optional<JobId> job;
   bool wants_program = false;
+  /// With the error job_elsewhere: where the node listens that leads the job's record, if that is known.
+  std::string elsewhere;
   std::vector<NodeInfo> nodes;
   std::vector<JobInfo> jobs;
 };
@@ -193,6 +213,10 @@ struct JobEnded {
   std::optional<Error> stopped;
   JobCounts counts;
 };
+/// Nothing more will come of it from this node, because it does not lead its record any more: AskFollow.
+struct JobMoved {
+  JobId job;
+};
 /// Nothing more will come of it.
 struct JobLost {
   JobId job;
@@ -204,16 +228,19 @@ struct JobLost {
 using ClientMessage =
     std::variant<client::AskHandle, client::AskSubmit, client::AskNodes, client::AskJobs, client::AskEnd,
                  client::AskCancel, client::AskShutdown, client::Answer, client::Want, client::ForgetJob,
-                 client::TaskSettled, client::JobEnded, client::JobLost>;
+                 client::TaskSettled, client::JobEnded, client::JobLost, client::AskFollow, client::JobMoved>;
 
 namespace keeper {
 
-/// To the keeper of a node: start a worker process of this job. Ends in a WorkerRefused, or in a WorkerUp
-/// that a WorkerDown follows.
+/// To the keeper of a node: have a worker process of this job. Ends in a WorkerRefused, or in a WorkerUp that
+/// a WorkerDown follows. Of a job that has several nodes to lead its record it also says who does: that node
+/// is told of all worker processes of the job that are there, and how those before them ended.
 struct StartWorker {
   JobId job;
-  /// Counts the worker processes of a job on that node: repeats start nothing twice.
+  /// Counts the worker processes of a job on that node: only one with a new number is started.
   std::uint32_t number = 0;
+  /// In which the sender leads; an older one is not listened to. 0: no other node ever will.
+  std::uint32_t term = 0;
   Launch launch;
 };
 /// The job has ended here: its worker processes are to end.
@@ -255,13 +282,19 @@ struct ProgramBytes {
 struct Begin {
   JobId job;
   Life cell;
+  std::uint32_t term = 0;  ///< as in StartWorker
   std::vector<Endpoint> others;
+};
+
+/// To a node that has come: an earlier life of it has given out handles of jobs up to this count.
+struct JobsGiven {
+  std::uint32_t count = 0;
 };
 
 }  // namespace keeper
 
-using KeeperMessage =
-    std::variant<keeper::StartWorker, keeper::StopWorkers, keeper::WorkerUp, keeper::WorkerDown,
-                 keeper::WorkerRefused, keeper::WantProgram, keeper::ProgramBytes, keeper::Begin>;
+using KeeperMessage = std::variant<keeper::StartWorker, keeper::StopWorkers, keeper::WorkerUp,
+                                   keeper::WorkerDown, keeper::WorkerRefused, keeper::WantProgram,
+                                   keeper::ProgramBytes, keeper::Begin, keeper::JobsGiven>;
 
 }  // namespace dag

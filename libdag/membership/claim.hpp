@@ -36,11 +36,13 @@ struct DeviceLoad {
   auto operator<=>(const DeviceLoad&) const = default;
 };
 
-/// What a process gossips of its load. A few beats old when it is read: a hint.
+/// What a process gossips of what it has. A few beats old when it is read: a hint.
 struct LoadSummary {
   std::vector<DeviceLoad> devices;
   /// Ready tasks that a thief could take.
   std::uint32_t tasks_ready = 0;
+  /// Of the node's log of cells (consensus::Seat); 0: it holds no copies.
+  std::uint64_t disk = 0;
   auto operator<=>(const LoadSummary&) const = default;
 };
 

@@ -146,8 +146,11 @@ void CellReplica::hand_over(ProcessId to, Instant now) {
 void CellReplica::reconfigure(Instant now) {
   reconfigure_at_ = now + options_.reconfigure_every;
   bury_unknown(now);
-  const auto to = consensus::next_change(log_, consensus::ranked(cell_->state().job.value, seats_),
-                                         options_.copies_wanted, now);
+  // Copies that there are stay, dead ones included, when there is no seat for another: they may come back.
+  const std::size_t there = std::min(log_.configuration().voters.size(), options_.copies_wanted);
+  const std::size_t wanted = std::max(there, consensus::copies_for(options_.copies_wanted, seats_.size()));
+  const auto to =
+      consensus::next_change(log_, consensus::ranked(cell_->state().job.value, seats_), wanted, now);
   if (to) log_.change(*to, now);
   drain(now);
 }
@@ -183,15 +186,19 @@ void CellReplica::offer_waiting(Instant now) {
 }
 
 /// A leader that has not begun yet knows them from when it was elected.
-void CellReplica::on_life_up(Life life, Instant now, bool takes_part) {
-  const auto dead = down_.find(life.process);
-  if (dead != down_.end() && life.incarnation <= dead->second) return;
-  const std::set<Life> others = up_;
-  for (const Life older : others) {
-    if (older.process == life.process && older < life) on_life_down(older, now);
+void CellReplica::on_lives_up(const std::vector<Life>& lives, Instant now, bool takes_part) {
+  command::LivesUp new_ones;
+  for (const Life life : lives) {
+    const auto dead = down_.find(life.process);
+    if (dead != down_.end() && life.incarnation <= dead->second) continue;
+    const std::set<Life> others = up_;
+    for (const Life older : others) {
+      if (older.process == life.process && older < life) on_life_down(older, now);
+    }
+    up_.insert(life);
+    if (takes_part && take_part_.insert(life).second) new_ones.lives.push_back(life);
   }
-  up_.insert(life);
-  if (takes_part && take_part_.insert(life).second) tell(command::LifeUp{life}, now);
+  if (!new_ones.lives.empty()) tell(std::move(new_ones), now);
 }
 
 void CellReplica::on_life_down(Life life, Instant now, const LifeEnd& how) {

@@ -73,7 +73,8 @@ class CellReplica {
 
   /// What this process knows of others. All replicas are told; who leads tells the cell, of those that take
   /// part in the job.
-  void on_life_up(Life life, Instant now, bool takes_part = true);
+  void on_life_up(Life life, Instant now, bool takes_part = true) { on_lives_up({life}, now, takes_part); }
+  void on_lives_up(const std::vector<Life>& lives, Instant now, bool takes_part = true);
   void on_life_down(Life life, Instant now, const LifeEnd& how = {});
   /// Who can hold copies.
   void on_seats(std::vector<consensus::Candidate> alive) { seats_ = std::move(alive); }

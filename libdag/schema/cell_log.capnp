@@ -15,7 +15,7 @@ struct CellCommand {
     invalid @0 :Void;            # what nobody set; refused
     lead @1 :Lead;
     said @2 :Said;
-    lifeUp @3 :Ids.Life;
+    livesUp @3 :List(Ids.Life);
     lifeDown @4 :Keeper.Keeper;  # a WorkerDown, whatever that life was
     keep @5 :List(Ids.TaskId);
     cancel @6 :List(Ids.TaskId); # none: the whole job
@@ -56,6 +56,13 @@ struct CellSnapshot {
   skippedRows @17 :UInt64;
   cancelledRows @18 :UInt64;
   started @19 :List(Ids.TaskId);
+  attached @20 :Data;            # what whoever began the job wants to find again: a Submission
+}
+
+struct Submission {              # what the nodes need to know of a job, beside its plan
+  launch @0 :Keeper.Launch;
+  detached @1 :Bool;             # nobody fetches its outputs
+  accepted @2 :Int64;            # ns since 1970, by the clock of the node that took it
 }
 
 struct Shard {

@@ -35,6 +35,8 @@ struct Client {
     taskSettled @12 :TaskSettled;
     jobEnded @13 :JobEnded;
     jobLost @14 :Records.Error;  # nothing more will come of it
+    askFollow @15 :List(UInt32); # goes on with a job that another node led: these tasks are wanted, and its end
+    jobMoved @16 :Void;          # this node does not lead its record any more: askFollow
   }
 }
 
@@ -53,6 +55,7 @@ struct Answer {
   wantsProgram @2 :Bool;
   nodes @3 :List(NodeInfo);
   jobs @4 :List(JobInfo);
+  elsewhere @5 :Text;            # HOST:PORT of the node that leads the job's record, with the error job_elsewhere
 }
 
 struct TaskSettled {

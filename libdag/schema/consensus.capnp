@@ -20,6 +20,7 @@ struct Consensus {
     snapshotAnswer @8 :SnapshotAnswer;
     takeOver @9 :Void;           # be leader now: you have all I have, and I take no more
     outdated @10 :Void;          # to who speaks as the leader of a term that is over
+    over @11 :Void;              # to anything: this log is not needed any more, nobody needs a copy
   }
 }
 

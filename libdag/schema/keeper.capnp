@@ -26,7 +26,9 @@ struct Keeper {
     wantProgram @7 :ProgramId;
     programBytes @8 :ProgramBytes;
     begin @9 :Begin;
+    jobsGiven @11 :UInt32;       # to a node that has come: its earlier lives gave out handles up to this count
   }
+  term @10 :UInt32;              # in which the sender leads the job's record: of startWorker, begin; 0: nobody else ever will
 }
 
 struct ProgramId {

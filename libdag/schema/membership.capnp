@@ -39,6 +39,7 @@ struct Claim {
   bulk @4 :Text;
   devices @5 :List(DeviceLoad);
   tasksReady @6 :UInt32;         # that a thief could take
+  disk @7 :UInt64;               # of its log of cells; 0: it holds no copies of any
 
   enum State {
     alive @0;

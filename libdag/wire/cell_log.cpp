@@ -9,6 +9,7 @@
 #include "libdag/base/overloaded.hpp"
 #include "libdag/schema/cell_log.capnp.h"
 #include "libdag/wire/codec/jobs.hpp"
+#include "libdag/wire/codec/launch.hpp"
 
 namespace dag::wire {
 namespace {
@@ -74,7 +75,9 @@ void write_command(schema::CellCommand::Builder to, const CellCommand& any, cons
                           said.setFrom(word_of(word.from));
                           write_whole(said.initMessage(), word.message, codes);
                         },
-                        [&](const command::LifeUp& up) { to.setLifeUp(word_of(up.life)); },
+                        [&](const command::LivesUp& up) {
+                          write_lives(up.lives, [&](unsigned count) { return to.initLivesUp(count); });
+                        },
                         [&](const command::LifeDown& down) {
                           const LifeEnd& how = down.how;
                           write(to.initLifeDown(),
@@ -119,8 +122,8 @@ CellCommand read_command(schema::CellCommand::Reader from, Reading& reading) {
                            read_lives(from.getLead().getDown(), reading, "Lead.down")};
     case schema::CellCommand::SAID:
       return read_said(from.getSaid(), reading);
-    case schema::CellCommand::LIFE_UP:
-      return command::LifeUp{life_from(from.getLifeUp())};
+    case schema::CellCommand::LIVES_UP:
+      return command::LivesUp{read_lives(from.getLivesUp(), reading, "CellCommand.livesUp")};
     case schema::CellCommand::LIFE_DOWN:
       return read_down(from.getLifeDown(), reading);
     case schema::CellCommand::KEEP:
@@ -195,6 +198,7 @@ void write_snapshot(schema::CellSnapshot::Builder to, const CellSnapshot& whole,
   to.setFailedRows(whole.counts.failed);
   to.setSkippedRows(whole.counts.skipped);
   to.setCancelledRows(whole.counts.cancelled);
+  if (whole.attached) to.setAttached(as_data(whole.attached));
 }
 
 CellSnapshot read_snapshot(schema::CellSnapshot::Reader from, Reading& reading) {
@@ -225,7 +229,20 @@ CellSnapshot read_snapshot(schema::CellSnapshot::Reader from, Reading& reading) 
   whole.done = from.getDone();
   whole.counts = {from.getSettledRows(), from.getOpenRows(),    from.getFinishedRows(),
                   from.getFailedRows(),  from.getSkippedRows(), from.getCancelledRows()};
+  if (from.hasAttached()) whole.attached = read_blob(from.getAttached());
   return whole;
+}
+
+// ---- Submissions --------------------------------------------------------------------------------
+
+void write_submission(schema::Submission::Builder to, const Submission& submission) {
+  write(to.initLaunch(), submission.launch);
+  to.setDetached(submission.detached);
+  to.setAccepted(submission.accepted_unix_ns);
+}
+
+Submission read_submission(schema::Submission::Reader from, Reading& reading) {
+  return {read(from.getLaunch(), reading), from.getDetached(), from.getAccepted()};
 }
 
 }  // namespace
@@ -237,6 +254,10 @@ Blob encode(const CellSnapshot& snapshot, const CodeMap& codes) {
   return encoded<schema::CellSnapshot>([&](auto root) { write_snapshot(root, snapshot, codes); });
 }
 
+Blob encode(const Submission& submission) {
+  return encoded<schema::Submission>([&](auto root) { write_submission(root, submission); });
+}
+
 Result<CellCommand> decode_command(std::span<const std::byte> bytes, const CodeMap& codes) {
   return decoded<CellCommand, schema::CellCommand>(
       bytes, codes, [](auto root, Reading& reading) { return read_command(root, reading); });
@@ -244,6 +265,12 @@ Result<CellCommand> decode_command(std::span<const std::byte> bytes, const CodeM
 Result<CellSnapshot> decode_snapshot(std::span<const std::byte> bytes, const CodeMap& codes) {
   return decoded<CellSnapshot, schema::CellSnapshot>(
       bytes, codes, [](auto root, Reading& reading) { return read_snapshot(root, reading); });
+}
+
+Result<Submission> decode_submission(std::span<const std::byte> bytes) {
+  return decoded<Submission, schema::Submission>(
+      bytes, CodeMap::of_this_process(),
+      [](auto root, Reading& reading) { return read_submission(root, reading); });
 }
 
 }  // namespace dag::wire

@@ -158,7 +158,7 @@ std::size_t body_words(const client::AskSubmit& message) {
          words(message.launch);
 }
 std::size_t body_words(const client::Answer& message) {
-  std::size_t words = words_of<schema::Answer> + error_words(message.error) +
+  std::size_t words = words_of<schema::Answer> + error_words(message.error) + text_words(message.elsewhere) +
                       list_words<schema::NodeInfo>(message.nodes.size()) +
                       list_words<schema::JobInfo>(message.jobs.size());
   for (const NodeInfo& node : message.nodes) {
@@ -174,6 +174,7 @@ std::size_t body_words(const client::JobEnded& message) {
   return words_of<schema::JobEnded> + error_words(message.stopped) + words_of<schema::JobCounts>;
 }
 std::size_t body_words(const client::JobLost& message) { return words(message.why); }
+std::size_t body_words(const client::AskFollow& message) { return (message.tasks.size() + 1) / 2; }
 /// Any other is a number or a job, which the conversation's struct has.
 template <class Message>
 requires std::is_trivially_copyable_v<Message> std::size_t body_words(const Message&) { return 0; }
@@ -192,6 +193,7 @@ void write_answer(schema::Answer::Builder to, const client::Answer& message) {
   if (message.error) write(to.initError(), *message.error);
   to.setHasJob(message.job.has_value());
   to.setWantsProgram(message.wants_program);
+  if (!message.elsewhere.empty()) to.setElsewhere(as_text(message.elsewhere));
   write_list(
       message.nodes, [&](unsigned count) { return to.initNodes(count); },
       [](auto& list, unsigned i, const NodeInfo& node) { write_node(list[i], node); });
@@ -235,6 +237,7 @@ client::Answer read_answer(schema::Client::Reader from, Reading& reading) {
   if (body.hasError()) answer.error = read(body.getError());
   if (body.getHasJob()) answer.job = JobId{from.getJob()};
   answer.wants_program = body.getWantsProgram();
+  answer.elsewhere = text_from(body.getElsewhere(), address_bytes_max, "Answer.elsewhere");
   const auto nodes = body.getNodes();
   reading.count(nodes.size(), members_max, "Answer.nodes");
   answer.nodes.reserve(nodes.size());
@@ -286,7 +289,12 @@ void write(schema::Client::Builder to, const ClientMessage& message, const CodeM
                  [&](const client::ForgetJob&) { to.setForgetJob(); },
                  [&](const client::TaskSettled& settled) { write_settled(to.initTaskSettled(), settled); },
                  [&](const client::JobEnded& ended) { write_ended(to.initJobEnded(), ended); },
-                 [&](const client::JobLost& lost) { write(to.initJobLost(), lost.why); }},
+                 [&](const client::JobLost& lost) { write(to.initJobLost(), lost.why); },
+                 [&](const client::AskFollow& ask) {
+                   auto tasks = to.initAskFollow(static_cast<unsigned>(ask.tasks.size()));
+                   for (unsigned i = 0; i < tasks.size(); ++i) tasks.set(i, ask.tasks[i]);
+                 },
+                 [&](const client::JobMoved&) { to.setJobMoved(); }},
       message);
 }
 
@@ -320,6 +328,15 @@ std::optional<ClientMessage> read(schema::Client::Reader from, Reading& reading)
       return read_ended(job, from.getJobEnded());
     case schema::Client::JOB_LOST:
       return client::JobLost{job, read(from.getJobLost())};
+    case schema::Client::ASK_FOLLOW: {
+      // Two to a word.
+      reading.count((from.getAskFollow().size() + 1) / 2, limits::tasks_max, "AskFollow.tasks");
+      client::AskFollow ask{number, job, {}};
+      for (const std::uint32_t task : from.getAskFollow()) ask.tasks.push_back(task);
+      return ask;
+    }
+    case schema::Client::JOB_MOVED:
+      return client::JobMoved{job};
   }
   return std::nullopt;
 }

@@ -13,6 +13,7 @@ using consensus::Configuration;
 using consensus::Entry;
 using consensus::EntryType;
 using consensus::Outdated;
+using consensus::Over;
 using consensus::Seat;
 using consensus::SnapshotAnswer;
 using consensus::SnapshotPiece;
@@ -42,6 +43,7 @@ std::size_t words_below(const SnapshotPiece& piece) {
 std::size_t words_below(const SnapshotAnswer&) { return words_of<schema::SnapshotAnswer>; }
 std::size_t words_below(const TakeOver&) { return 0; }
 std::size_t words_below(const Outdated&) { return 0; }
+std::size_t words_below(const Over&) { return 0; }
 
 // ---- Writing ------------------------------------------------------------------------------------
 
@@ -112,6 +114,7 @@ void write_body(schema::Consensus::Builder to, const SnapshotAnswer& answer) {
 }
 void write_body(schema::Consensus::Builder to, const TakeOver&) { to.setTakeOver(); }
 void write_body(schema::Consensus::Builder to, const Outdated&) { to.setOutdated(); }
+void write_body(schema::Consensus::Builder to, const Over&) { to.setOver(); }
 
 // ---- Reading ------------------------------------------------------------------------------------
 
@@ -220,6 +223,8 @@ std::optional<consensus::Addressed> read(schema::Consensus::Reader from, Reading
       return addressed(TakeOver{seat, term});
     case schema::Consensus::OUTDATED:
       return addressed(Outdated{seat, term});
+    case schema::Consensus::OVER:
+      return addressed(Over{seat, term});
   }
   return std::nullopt;
 }

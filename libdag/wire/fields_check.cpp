@@ -31,7 +31,7 @@ static_assert(fields<link::Welcome>() == 6);
 static_assert(fields<link::HelloRefused>() == 4);
 
 static_assert(fields<Claim>() == 5);
-static_assert(fields<LoadSummary>() == 2);
+static_assert(fields<LoadSummary>() == 3);
 static_assert(fields<DeviceLoad>() == 6);
 static_assert(fields<membership::Ping>() == 2);
 static_assert(fields<membership::Ack>() == 2);
@@ -69,7 +69,8 @@ static_assert(fields<consensus::SnapshotPiece>() == 9);
 static_assert(fields<consensus::SnapshotAnswer>() == 5);
 static_assert(fields<consensus::TakeOver>() == 2);
 static_assert(fields<consensus::Outdated>() == 2);
-static_assert(std::variant_size_v<consensus::Message> == 8);
+static_assert(fields<consensus::Over>() == 2);
+static_assert(std::variant_size_v<consensus::Message> == 9);
 
 static_assert(fields<Error>() == 4);
 static_assert(fields<OutputName>() == 2);
@@ -129,7 +130,7 @@ static_assert(std::variant_size_v<JobMessage> == 25);
 
 static_assert(fields<command::Lead>() == 3);
 static_assert(fields<command::Said>() == 2);
-static_assert(fields<command::LifeUp>() == 1);
+static_assert(fields<command::LivesUp>() == 1);
 static_assert(fields<command::LifeDown>() == 2);
 static_assert(fields<LifeEnd>() == 4);
 static_assert(fields<command::Keep>() == 1);
@@ -140,7 +141,8 @@ static_assert(std::variant_size_v<CellCommand> == 8);
 static_assert(fields<CellCounts>() == 6);
 static_assert(fields<RecordedOutcome>() == 2);
 static_assert(fields<ShardSnapshot>() == 7);
-static_assert(fields<CellSnapshot>() == 15);
+static_assert(fields<CellSnapshot>() == 16);
+static_assert(fields<Submission>() == 3);
 
 static_assert(fields<ProgramId>() == 3);
 static_assert(fields<Launch>() == 4);
@@ -158,25 +160,28 @@ static_assert(fields<client::AskJobs>() == 2);
 static_assert(fields<client::AskEnd>() == 2);
 static_assert(fields<client::AskCancel>() == 2);
 static_assert(fields<client::AskShutdown>() == 1);
-static_assert(fields<client::Answer>() == 6);
+static_assert(fields<client::Answer>() == 7);
 static_assert(fields<client::Want>() == 2);
 static_assert(fields<client::ForgetJob>() == 1);
 static_assert(fields<client::TaskSettled>() == 5);
 static_assert(fields<client::JobEnded>() == 3);
 static_assert(fields<client::JobLost>() == 2);
-static_assert(std::variant_size_v<ClientMessage> == 13);
+static_assert(fields<client::AskFollow>() == 3);
+static_assert(fields<client::JobMoved>() == 1);
+static_assert(std::variant_size_v<ClientMessage> == 15);
 
 static_assert(fields<Endpoint>() == 2);
 static_assert(fields<RunningAttempt>() == 4);
-static_assert(fields<keeper::StartWorker>() == 3);
+static_assert(fields<keeper::StartWorker>() == 4);
 static_assert(fields<keeper::StopWorkers>() == 1);
 static_assert(fields<keeper::WorkerUp>() == 5);
 static_assert(fields<keeper::WorkerDown>() == 7);
 static_assert(fields<keeper::WorkerRefused>() == 3);
 static_assert(fields<keeper::WantProgram>() == 1);
 static_assert(fields<keeper::ProgramBytes>() == 2);
-static_assert(fields<keeper::Begin>() == 3);
-static_assert(std::variant_size_v<KeeperMessage> == 8);
+static_assert(fields<keeper::Begin>() == 4);
+static_assert(fields<keeper::JobsGiven>() == 1);
+static_assert(std::variant_size_v<KeeperMessage> == 9);
 
 }  // namespace
 }  // namespace dag::wire

@@ -66,6 +66,7 @@ static_assert(static_cast<int>(ProcessEnd::went_with_node) ==
 
 std::size_t words_below(const keeper::StartWorker& message) { return words(message.launch); }
 std::size_t words_below(const keeper::StopWorkers&) { return 0; }
+std::size_t words_below(const keeper::JobsGiven&) { return 0; }
 std::size_t words_below(const keeper::WorkerUp& message) {
   return words_of<schema::WorkerUp> + words_of<schema::Endpoint> + words_below(message.endpoint);
 }
@@ -90,6 +91,9 @@ void write_body(schema::Keeper::Builder to, const keeper::StartWorker& message) 
   write(to.initStartWorker(), message.launch);
 }
 void write_body(schema::Keeper::Builder to, const keeper::StopWorkers&) { to.setStopWorkers(); }
+void write_body(schema::Keeper::Builder to, const keeper::JobsGiven& message) {
+  to.setJobsGiven(message.count);
+}
 void write_body(schema::Keeper::Builder to, const keeper::WorkerUp& message) {
   auto builder = to.initWorkerUp();
   builder.setLife(word_of(message.life));
@@ -166,8 +170,8 @@ keeper::ProgramBytes read_bytes(schema::ProgramBytes::Reader from) {
   return program;
 }
 
-keeper::Begin read_begin(JobId job, schema::Begin::Reader from, Reading& reading) {
-  keeper::Begin begin{job, life_from(from.getCell()), {}};
+keeper::Begin read_begin(JobId job, std::uint32_t term, schema::Begin::Reader from, Reading& reading) {
+  keeper::Begin begin{job, life_from(from.getCell()), term, {}};
   const auto others = from.getOthers();
   reading.count(others.size(), members_max, "Begin.others");
   begin.others.reserve(others.size());
@@ -222,6 +226,7 @@ void write(schema::Keeper::Builder to, const KeeperMessage& message) {
       [&](const auto& one) {
         if constexpr (requires { one.job; }) to.setJob(one.job.value);
         if constexpr (requires { one.number; }) to.setNumber(one.number);
+        if constexpr (requires { one.term; }) to.setTerm(one.term);
         write_body(to, one);
       },
       message);
@@ -232,9 +237,11 @@ std::optional<KeeperMessage> read(schema::Keeper::Reader from, Reading& reading)
   const std::uint32_t number = from.getNumber();
   switch (from.which()) {
     case schema::Keeper::START_WORKER:
-      return keeper::StartWorker{job, number, read(from.getStartWorker(), reading)};
+      return keeper::StartWorker{job, number, from.getTerm(), read(from.getStartWorker(), reading)};
     case schema::Keeper::STOP_WORKERS:
       return keeper::StopWorkers{job};
+    case schema::Keeper::JOBS_GIVEN:
+      return keeper::JobsGiven{from.getJobsGiven()};
     case schema::Keeper::WORKER_UP: {
       const auto reader = from.getWorkerUp();
       return keeper::WorkerUp{job, number, life_from(reader.getLife()), read_endpoint(reader.getEndpoint()),
@@ -249,7 +256,7 @@ std::optional<KeeperMessage> read(schema::Keeper::Reader from, Reading& reading)
     case schema::Keeper::PROGRAM_BYTES:
       return read_bytes(from.getProgramBytes());
     case schema::Keeper::BEGIN:
-      return read_begin(job, from.getBegin(), reading);
+      return read_begin(job, from.getTerm(), from.getBegin(), reading);
   }
   return std::nullopt;
 }

@@ -11,6 +11,7 @@ std::vector<Claim> claims() {
   first.beat = 77;
   first.endpoint = {"127.0.0.1:4000", "127.0.0.1:4001"};
   first.load.tasks_ready = 12;
+  first.load.disk = 0x1122'3344'5566'7788;
   first.load.devices = {{"cpu", 8, 3, 64ull << 30, 17ull << 30, std::chrono::microseconds(1500)},
                         {"cuda", 1, 0, 24ull << 30, 1ull << 30, std::chrono::seconds(2)}};
   Claim second;
@@ -289,6 +290,7 @@ static void add_client(std::vector<Sample>& all) {
                        error(),
                        job,
                        true,
+                       "127.0.0.1:4006",
                        {{known.life, known.state, known.endpoint, known.load, 3, 4710},
                         {life(2), MemberState::left, {}, {}, 0, 0}},
                        {job_info(), starting}});
@@ -297,6 +299,8 @@ static void add_client(std::vector<Sample>& all) {
   add("task_settled", TaskSettled{job, 41, Outcome::failed, blob("what it left"), error()});
   add("job_ended", JobEnded{job, error(), {0, 20, 3, 4, 5}});
   add("job_lost", JobLost{job, error()});
+  add("ask_follow", AskFollow{10, job, {41, 7, 1'000}});
+  add("job_moved", JobMoved{job});
 }
 
 static void add_keeper(std::vector<Sample>& all) {
@@ -305,8 +309,9 @@ static void add_keeper(std::vector<Sample>& all) {
     all.push_back({std::move(name), std::move(message)});
   };
   const JobId job = job_info().job;
-  add("start_worker", StartWorker{job, 3, launch()});
+  add("start_worker", StartWorker{job, 3, 5, launch()});
   add("stop_workers", StopWorkers{job});
+  add("jobs_given", JobsGiven{41});
   add("worker_up", WorkerUp{job, 3, life(0x10002), {"127.0.0.1:4002", "127.0.0.1:4003"}, 4711});
   add("worker_down", WorkerDown{job,
                                 3,
@@ -318,7 +323,7 @@ static void add_keeper(std::vector<Sample>& all) {
   add("worker_refused", WorkerRefused{job, 3, error()});
   add("want_program", WantProgram{launch().program});
   add("program_bytes", ProgramBytes{launch().program, blob("not much of a program")});
-  add("begin", Begin{job, life(2), {{"127.0.0.1:4002", "127.0.0.1:4003"}, {"[::1]:4004", "[::1]:4005"}}});
+  add("begin", Begin{job, life(2), 5, {{"127.0.0.1:4002", "127.0.0.1:4003"}, {"[::1]:4004", "[::1]:4005"}}});
 }
 
 static void add_consensus(std::vector<Sample>& all) {
@@ -345,6 +350,7 @@ static void add_consensus(std::vector<Sample>& all) {
   add("snapshot_answer", SnapshotAnswer{seat, 5, 12, 515, 99});
   add("take_over", TakeOver{seat, 5});
   add("outdated", Outdated{seat, 6});
+  add("over", Over{seat, 6});
 }
 
 static void add_ring(std::vector<Sample>& all) {

@@ -51,6 +51,7 @@ std::string line_of(const Message& message) {
                    number(one.index);
           },
           [&](const Outdated& one) { return line_of(one.from) + " is in term " + number(one.term); },
+          [&](const Over& one) { return line_of(one.from) + " holds it to be over"; },
           [&](const TakeOver& one) { return line_of(one.from) + " hands over, term " + number(one.term); }},
       message);
 }

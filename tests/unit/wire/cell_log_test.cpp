@@ -41,13 +41,17 @@ std::vector<CellCommand> commands() {
   return {command::Lead{life(1), {life(1), life(2)}, {life(4)}},
           command::Said{life(2), outcomes()},
           command::Said{life(2), message::JobFailed{JobId{7}, 1, {1, 2}, {ErrorCode::internal, "no", ""}}},
-          command::LifeUp{life(3)},
+          command::LivesUp{{life(3), life(5)}},
           command::LifeDown{life(3), how},
           command::Keep{{{0, 1}, {2, 5}}},
           command::Cancel{},
           command::Cancel{{{0, 1}}},
           command::Stop{{ErrorCode::memory_exhausted, "full", "less"}},
           command::Close{}};
+}
+
+Submission submission() {
+  return {{{1, 2, 3}, "4f1de2", {"train", "--epochs", "3"}, "/home"}, true, 1'795'000'000'000'000'000};
 }
 
 CellSnapshot snapshot() {
@@ -81,6 +85,7 @@ CellSnapshot snapshot() {
   whole.cancelled = {{0, 1}};
   whole.gone = {life(4)};
   whole.counts = {2, 6, 2, 0, 0, 0};
+  whole.attached = encode(submission());
   return whole;
 }
 
@@ -110,6 +115,13 @@ TEST_CASE("a snapshot is read as it was written") {
   CHECK(read->state.term == 5);
   CHECK(read->shards.at(1).waiting.at(0).number == 4);
   CHECK(read->shards.at(0).settled.at(0).home == life(1));
+}
+
+TEST_CASE("a submission is read as it was written") {
+  const auto read = decode_submission(encode(submission()).bytes());
+  REQUIRE(read);
+  CHECK(*read == submission());
+  CHECK_FALSE(decode_submission({}));
 }
 
 TEST_CASE("a snapshot that contradicts itself is refused") {

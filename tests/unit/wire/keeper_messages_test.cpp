@@ -38,7 +38,7 @@ const JobId job{(std::uint64_t{2} << 32) | 7};
 std::string why_launch(auto change) {
   Launch launch = samples::launch();
   change(launch);
-  return why(said(KeeperMessage{keeper::StartWorker{job, 1, launch}}));
+  return why(said(KeeperMessage{keeper::StartWorker{job, 1, 0, launch}}));
 }
 
 }  // namespace
@@ -59,8 +59,8 @@ TEST_CASE("a submission arrives whole") {
 TEST_CASE("an answer says what was asked for, and no more") {
   const Claim known = samples::claims()[0];
   const NodeInfo node{known.life, known.state, known.endpoint, known.load, 3, 4710};
-  const auto full = client_side(
-      client::Answer{9, samples::error(), job, true, {node, NodeInfo{}}, {samples::job_info(), JobInfo{}}});
+  const auto full = client_side(client::Answer{
+      9, samples::error(), job, true, "", {node, NodeInfo{}}, {samples::job_info(), JobInfo{}}});
   CHECK(full.number == 9);
   CHECK(full.error == samples::error());
   CHECK(full.job == job);
@@ -68,7 +68,7 @@ TEST_CASE("an answer says what was asked for, and no more") {
   CHECK(full.nodes == std::vector{node, NodeInfo{}});
   CHECK(full.jobs == std::vector{samples::job_info(), JobInfo{}});
 
-  const auto bare = client_side(client::Answer{10, std::nullopt, std::nullopt, false, {}, {}});
+  const auto bare = client_side(client::Answer{10, std::nullopt, std::nullopt, false, "", {}, {}});
   CHECK(bare.number == 10);
   CHECK_FALSE(bare.error);
   CHECK_FALSE(bare.job);
@@ -76,7 +76,7 @@ TEST_CASE("an answer says what was asked for, and no more") {
   CHECK(bare.nodes.empty());
   CHECK(bare.jobs.empty());
   // Job 0 is one, too.
-  CHECK(client_side(client::Answer{10, std::nullopt, JobId{}, false, {}, {}}).job == JobId{});
+  CHECK(client_side(client::Answer{10, std::nullopt, JobId{}, false, "", {}, {}}).job == JobId{});
 }
 
 TEST_CASE("questions and notes keep their number and job") {
@@ -110,7 +110,7 @@ TEST_CASE("what is told of a job arrives, and an output that is absent is not an
 }
 
 TEST_CASE("what keepers say of worker processes arrives") {
-  CHECK(keeper_side(keeper::StartWorker{job, 3, samples::launch()}).launch == samples::launch());
+  CHECK(keeper_side(keeper::StartWorker{job, 3, 0, samples::launch()}).launch == samples::launch());
   CHECK(keeper_side(keeper::StopWorkers{job}).job == job);
   const auto up = keeper_side(keeper::WorkerUp{job, 3, samples::life(5), {"[::1]:1", "[::1]:2"}, 4711});
   CHECK(up.number == 3);
@@ -118,7 +118,7 @@ TEST_CASE("what keepers say of worker processes arrives") {
   CHECK(up.endpoint == Endpoint{"[::1]:1", "[::1]:2"});
   CHECK(up.pid == 4711);
   CHECK(keeper_side(keeper::WorkerRefused{job, 3, samples::error()}).why == samples::error());
-  const auto begin = keeper_side(keeper::Begin{job, samples::life(2), {{"a:1", "a:2"}, {"b:1", ""}}});
+  const auto begin = keeper_side(keeper::Begin{job, samples::life(2), 0, {{"a:1", "a:2"}, {"b:1", ""}}});
   CHECK(begin.cell == samples::life(2));
   CHECK(begin.others == std::vector<Endpoint>{{"a:1", "a:2"}, {"b:1", ""}});
 }
@@ -152,7 +152,7 @@ TEST_CASE("a program arrives, and one that the sender does not have is not one w
 TEST_CASE("what no build means is refused, not guessed") {
   client::TaskSettled settled{job, 1, static_cast<Outcome>(5), {}, {}};
   CHECK_THAT(why(said(ClientMessage{settled})), Catch::Contains("TaskSettled.outcome"));
-  client::Answer answer{1, {}, {}, false, {}, {JobInfo{}}};
+  client::Answer answer{1, {}, {}, false, "", {}, {JobInfo{}}};
   answer.jobs[0].phase = static_cast<JobPhase>(5);
   CHECK_THAT(why(said(ClientMessage{answer})), Catch::Contains("JobInfo.phase"));
   answer.jobs.clear();
