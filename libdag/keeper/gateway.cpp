@@ -42,7 +42,7 @@ void GatewayMachine::want(Life from, const client::Want& want) {
   if (job.closed) {
     lost(job.error.value_or(
         Error{ErrorCode::output_lost, "the processes of " + to_string(want.job) + " have ended"}));
-  } else if (job.client == from && job.begun) {
+  } else if (job.client == from && job.leads && (job.begun || job.recorded)) {
     effects_.emplace_back(WantOutput{want.job, want.task});
   } else if (job.client == from && want.task < job.graph->size()) {
     job.wanted.insert(want.task);
@@ -86,11 +86,26 @@ void GatewayMachine::refuse(Life to, std::uint64_t number, Error why) {
 
 GatewayMachine::KeptJob* GatewayMachine::known(Life from, std::uint64_t number, JobId job) {
   const auto found = jobs_.find(job);
-  if (found != jobs_.end()) return &found->second;
+  if (found != jobs_.end() && (found->second.leads || found->second.over())) return &found->second;
+  if (found != jobs_.end()) {
+    send_elsewhere(from, number, found->second);
+    return nullptr;
+  }
   refuse(from, number,
          {ErrorCode::job_unknown, to_string(self_.process) + " knows no " + to_string(job),
           "`dag ls` lists the jobs; a node forgets what ended long ago, and all when it ends"});
   return nullptr;
+}
+
+void GatewayMachine::send_elsewhere(Life to, std::uint64_t number, const KeptJob& job) {
+  client::Answer no;
+  no.number = number;
+  no.error = Error{ErrorCode::job_elsewhere, "another node leads the record of this job, or will in a moment",
+                   "ask that node, or this one a little later"};
+  for (const auto& [life, claim] : nodes_) {
+    if (job.leader == life.process && life != self_) no.elsewhere = claim.endpoint.control;
+  }
+  answer(to, std::move(no));
 }
 
 void GatewayMachine::ask(Life from, const client::AskHandle& ask, Instant) {
@@ -104,7 +119,10 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   client::Answer reply;
   reply.number = ask.number;
   reply.job = ask.job;
-  if (jobs_.contains(ask.job)) return answer(from, std::move(reply));  // Said before.
+  if (const auto before = jobs_.find(ask.job); before != jobs_.end()) {
+    if (!before->second.submitter) answer(from, std::move(reply));
+    return;
+  }
   if (node_of(ask.job) != self_.process || (ask.job.value & 0xFFFF'FFFF) > jobs_given_) {
     return refuse(from, ask.number,
                   {ErrorCode::job_unknown,
@@ -131,8 +149,31 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   job.accepted = now;
   job.counts.open = job.graph->size();
   if (!ask.detached) job.client = from;
+  if (recorded_) {
+    job.recorded = true;
+    job.leads = false;
+    job.submitter = {from, ask.number};
+    effects_.emplace_back(
+        RecordJob{plan_of(ask.job, job, nodes_.size()), Submission{job.launch, ask.detached, 0}});
+    return;
+  }
   for (const auto& [life, claim] : nodes_) start_worker(ask.job, job, life);
   answer(from, std::move(reply));
+}
+
+/// Goes on with what the client wanted of another node.
+void GatewayMachine::ask(Life from, const client::AskFollow& ask, Instant) {
+  KeptJob* job = known(from, ask.number, ask.job);
+  if (job == nullptr) return;
+  job->client = from;
+  job->client_until.reset();
+  client::Answer reply;
+  reply.number = ask.number;
+  reply.job = ask.job;
+  answer(from, std::move(reply));
+  for (const std::uint32_t task : ask.tasks) want(from, {ask.job, task});
+  if (job->over())
+    effects_.emplace_back(SendToClient{from, client::JobEnded{ask.job, job->error, job->counts}});
 }
 
 void GatewayMachine::ask(Life from, const client::AskNodes& ask, Instant) {
@@ -142,8 +183,9 @@ void GatewayMachine::ask(Life from, const client::AskNodes& ask, Instant) {
     NodeInfo node{life, claim.state, claim.endpoint, claim.load, 0, 0};
     if (life == self_) {
       node.pid = pid_;
-      node.jobs = static_cast<std::uint32_t>(
-          std::count_if(jobs_.begin(), jobs_.end(), [](const auto& job) { return !job.second.over(); }));
+      node.jobs = static_cast<std::uint32_t>(std::count_if(jobs_.begin(), jobs_.end(), [](const auto& job) {
+        return job.second.leads && !job.second.over();
+      }));
     }
     reply.nodes.insert(life == self_ ? reply.nodes.begin() : reply.nodes.end(), std::move(node));
   }
@@ -158,7 +200,9 @@ void GatewayMachine::ask(Life from, const client::AskJobs& ask, Instant now) {
     if (job == nullptr) return;
     reply.jobs.push_back(info(*ask.job, *job, now, true));
   } else {
-    for (const auto& [id, job] : jobs_) reply.jobs.push_back(info(id, job, now, false));
+    for (const auto& [id, job] : jobs_) {
+      if (job.leads || job.over()) reply.jobs.push_back(info(id, job, now, false));
+    }
   }
   answer(from, std::move(reply));
 }
@@ -208,8 +252,13 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
     const Life life = claim.life;
     nodes_.emplace(life, std::move(claim));
   }
+  for (const auto& [life, claim] : nodes_) {
+    const auto seen = handles_seen_.find(life.process);
+    if (seen == handles_seen_.end() || before.contains(life)) continue;
+    effects_.emplace_back(SendToKeeper{life, keeper::JobsGiven{seen->second}});
+  }
   for (auto& [id, job] : jobs_) {
-    if (job.over()) continue;
+    if (job.over() || !job.leads) continue;
     for (const auto& [life, claim] : nodes_) {
       if (!before.contains(life)) start_worker(id, job, life);
     }
@@ -236,23 +285,37 @@ void GatewayMachine::start_worker(JobId id, KeptJob& job, Life node) {
   worker.node = node;
   worker.number = number;
   job.workers.push_back(std::move(worker));
-  effects_.emplace_back(SendToKeeper{node, keeper::StartWorker{id, number, job.launch}});
+  effects_.emplace_back(SendToKeeper{node, keeper::StartWorker{id, number, job.term, job.launch}});
 }
 
 GatewayMachine::Worker* GatewayMachine::find(KeptJob& job, Life node, std::uint32_t number) {
   for (Worker& worker : job.workers) {
     if (worker.node == node && worker.number == number) return &worker;
   }
+  // An earlier leader had more of them started there.
+  for (Worker& worker : job.workers) {
+    if (!job.recorded || worker.node != node || worker.phase != Worker::Phase::starting) continue;
+    if (worker.number > number) continue;
+    worker.number = number;
+    job.numbers[node.process] = std::max(job.numbers[node.process], number);
+    return &worker;
+  }
   return nullptr;
 }
 
 void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Instant now) {
-  if (const auto* up = std::get_if<keeper::WorkerUp>(&any)) {
+  if (const auto* given = std::get_if<keeper::JobsGiven>(&any)) {
+    jobs_given_ = std::max(jobs_given_, given->count);
+  } else if (const auto* up = std::get_if<keeper::WorkerUp>(&any)) {
     on_worker_up(from, *up, now);
   } else if (const auto* down = std::get_if<keeper::WorkerDown>(&any)) {
     const auto job = jobs_.find(down->job);
     Worker* worker = job == jobs_.end() ? nullptr : find(job->second, from, down->number);
-    if (worker == nullptr || worker->phase != Worker::Phase::up) return;
+    const bool told_of =
+        worker != nullptr && (worker->phase == Worker::Phase::up ||
+                              (worker->phase == Worker::Phase::starting && job->second.recorded));
+    if (!told_of) return;
+    worker->life = down->life;
     worker_down(down->job, job->second, *worker, *down, true, now);
   } else if (const auto* refused = std::get_if<keeper::WorkerRefused>(&any)) {
     const auto job = jobs_.find(refused->job);
@@ -268,6 +331,7 @@ void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Inst
 void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant now) {
   const auto found = jobs_.find(up.job);
   Worker* worker = found == jobs_.end() ? nullptr : find(found->second, from, up.number);
+  if (found != jobs_.end() && !found->second.leads) return;  // Who does is told, too.
   if (worker == nullptr || found->second.over()) {
     // It was asked for by somebody who has ended it since.
     effects_.emplace_back(SendToKeeper{from, keeper::StopWorkers{up.job}});
@@ -282,7 +346,7 @@ void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant
   effects_.emplace_back(LifeAt{up.life, up.endpoint});
   if (!job.begun) return begin_if_ready(up.job, job, now);
   introduce(up.job, job, *worker);
-  effects_.emplace_back(JobLifeUp{up.job, up.life});
+  effects_.emplace_back(JobLivesUp{up.job, {up.life}});
 }
 
 void GatewayMachine::begin_if_ready(JobId id, KeptJob& job, Instant now) {
@@ -298,24 +362,33 @@ void GatewayMachine::begin_if_ready(JobId id, KeptJob& job, Instant now) {
   job.begun = true;
   job.phase = JobPhase::running;
   job.error.reset();
+  for (const Worker& worker : job.workers) {
+    if (worker.phase == Worker::Phase::up) introduce(id, job, worker);
+  }
+  if (job.recorded) {
+    effects_.emplace_back(JobLivesUp{id, std::move(begin.lives)});
+  } else {
+    begin.plan = plan_of(id, job, begin.lives.size());
+    effects_.emplace_back(std::move(begin));
+  }
+  for (const std::uint32_t task : std::exchange(job.wanted, {})) effects_.emplace_back(WantOutput{id, task});
+}
+
+std::shared_ptr<const JobPlan> GatewayMachine::plan_of(JobId id, const KeptJob& job,
+                                                       std::size_t shards) const {
   auto plan = std::make_shared<JobPlan>();
   plan->job = id;
   plan->name = job.name;
-  plan->shards = static_cast<std::uint32_t>(begin.lives.size());
+  plan->shards = static_cast<std::uint32_t>(shards);
   plan->shard_of = partition(*job.graph, plan->shards);
   plan->graph = job.graph;
   plan->representation = job.representation;
   plan->seed = id.value;
-  begin.plan = std::move(plan);
-  for (const Worker& worker : job.workers) {
-    if (worker.phase == Worker::Phase::up) introduce(id, job, worker);
-  }
-  effects_.emplace_back(std::move(begin));
-  for (const std::uint32_t task : std::exchange(job.wanted, {})) effects_.emplace_back(WantOutput{id, task});
+  return plan;
 }
 
 void GatewayMachine::introduce(JobId id, const KeptJob& job, const Worker& to) {
-  keeper::Begin begin{id, self_, {}};
+  keeper::Begin begin{id, self_, job.term, {}};
   for (const Worker& other : job.workers) {
     if (other.phase == Worker::Phase::up && other.life != to.life) begin.others.push_back(other.endpoint);
   }
@@ -362,6 +435,89 @@ void GatewayMachine::stop_if_deserted(JobId id, KeptJob& job, Instant now) {
   }
 }
 
+// ---- Records with several copies
+// ----------------------------------------------------------------------------
+
+void GatewayMachine::on_led(RecordLed news, Instant now) {
+  const JobId id = news.plan->job;
+  std::uint32_t& seen = handles_seen_[node_of(id)];
+  seen = std::max(seen, static_cast<std::uint32_t>(id.value));
+  const auto [at, is_new] = jobs_.try_emplace(id);
+  KeptJob& job = at->second;
+  if (is_new) {
+    job.name = news.plan->name;
+    job.graph = news.plan->graph;
+    job.launch = news.submission.launch;
+    job.representation = news.plan->representation;
+    job.recorded = true;
+    job.leads = false;
+    job.accepted = now - news.age;
+    job.counts.open = job.graph->size();
+  }
+  job.leader = news.leader;
+  if (news.leads == job.leads) return;
+  if (!news.leads) return step_down(id, job);
+  job.leads = true;
+  job.term = news.term;
+  if (job.submitter) {
+    client::Answer accepted;
+    accepted.number = job.submitter->second;
+    accepted.job = id;
+    answer(std::exchange(job.submitter, std::nullopt)->first, std::move(accepted));
+  } else if (!job.client && !news.submission.detached) {
+    job.client_until = now + client_grace;
+  }
+  if (job.over()) return;
+  job.begun = job.begun || news.begun;
+  if (job.begun) job.phase = JobPhase::running;
+  for (const Life life : news.lives) {
+    const Life host{node_of(life.process), life.incarnation};
+    if (nodes_.contains(host)) continue;
+    effects_.emplace_back(
+        JobLifeDown{id, {id, 0, life, ProcessEnd::went_with_node, "its node is gone", {}, std::nullopt}});
+  }
+  for (const auto& [life, claim] : nodes_) start_worker(id, job, life);
+  for (const std::uint32_t task : std::exchange(job.wanted, {})) effects_.emplace_back(WantOutput{id, task});
+}
+
+void GatewayMachine::step_down(JobId id, KeptJob& job) {
+  job.leads = false;
+  if (job.over()) return;
+  job.workers.clear();
+  job.numbers.clear();
+  for (const auto& [client, number] : std::exchange(job.waiting, {})) send_elsewhere(client, number, job);
+  if (const auto client = std::exchange(job.client, std::nullopt))
+    effects_.emplace_back(SendToClient{*client, client::JobMoved{id}});
+}
+
+void GatewayMachine::on_record_over(JobId id) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || found->second.over()) return;
+  KeptJob& job = found->second;
+  for (const auto& [client, number] : job.waiting) send_elsewhere(client, number, job);
+  if (job.submitter) {
+    refuse(job.submitter->first, job.submitter->second,
+           {ErrorCode::job_unknown, "other nodes remember another " + to_string(id), "submit again"});
+  }
+  jobs_.erase(found);
+}
+
+void GatewayMachine::on_time(Instant now) {
+  for (auto& [id, job] : jobs_) {
+    if (!job.client_until || now < *job.client_until) continue;
+    job.client_until.reset();
+    if (job.over() && job.leads) close(id, job);
+  }
+}
+
+std::optional<Instant> GatewayMachine::wake_at() const {
+  std::optional<Instant> wake;
+  for (const auto& [id, job] : jobs_) {
+    if (job.client_until && (!wake || *job.client_until < *wake)) wake = job.client_until;
+  }
+  return wake;
+}
+
 // ---- The end of a job
 // ---------------------------------------------------------------------------------------
 
@@ -384,7 +540,7 @@ void GatewayMachine::on_details(JobId job, JobDetails details) {
 void GatewayMachine::on_ended(JobId id, const std::optional<Error>& stopped, const JobCounts& counts,
                               Instant now) {
   const auto found = jobs_.find(id);
-  if (found == jobs_.end() || found->second.over()) return;
+  if (found == jobs_.end() || found->second.over() || !found->second.leads) return;
   KeptJob& job = found->second;
   job.counts = counts;
   if (stopped) job.error = stopped;
@@ -419,14 +575,14 @@ void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
     reply.number = number;
     answer(client, reply);
   }
-  if (!job.client || !job.begun) close(id, job);
+  if ((!job.client && !job.client_until) || !job.begun) close(id, job);
   ended_.push_back(id);
   forget_old();
 }
 
 void GatewayMachine::close(JobId id, KeptJob& job) {
   if (std::exchange(job.closed, true)) return;
-  if (job.begun) effects_.emplace_back(CloseJob{id});
+  if (job.begun || job.recorded) effects_.emplace_back(CloseJob{id});
   std::set<Life> hosts;
   for (const Worker& worker : job.workers) {
     if (worker.phase <= Worker::Phase::up && nodes_.contains(worker.node)) hosts.insert(worker.node);

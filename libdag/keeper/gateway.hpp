@@ -9,6 +9,10 @@
 // and the budget allows; a node that joins gets one too. A job without any process waits for the next one;
 // when none is to come, it is stopped.
 //
+// The record of a job has several copies, if the nodes are told so: then this half of whichever node leads it
+// is all that follows, and the halves of the others know where to ask. Who comes to lead asks all hosts what
+// runs there (keeper::StartWorker), and its clients come by themselves (client::AskFollow).
+//
 // A job whose client is gone goes on. Its outputs lie with its processes, so these stay until nobody may ask
 // for outputs any more: the client forgot the job or is gone, and the job has ended.
 
@@ -34,14 +38,20 @@ struct LifeAt {
   Life life;
   Endpoint endpoint;
 };
+/// The first copy of a record is to be made here, and more on other nodes. on_led says when that is done. Who
+/// carries this out says in the submission what the time is.
+struct RecordJob {
+  std::shared_ptr<const JobPlan> plan;
+  Submission submission;
+};
 struct BeginJob {
   std::shared_ptr<const JobPlan> plan;
   std::vector<Life> lives;
   Instant submitted;  ///< deadlines count from here
 };
-struct JobLifeUp {
+struct JobLivesUp {
   JobId job;
-  Life life;
+  std::vector<Life> lives;
 };
 struct JobLifeDown {
   JobId job;
@@ -65,29 +75,49 @@ struct CloseJob {
 };
 /// This node is to end.
 struct ShutDown {};
-using GatewayEffect = std::variant<SendToClient, SendToKeeper, LifeAt, ForgetLife, BeginJob, JobLifeUp,
-                                   JobLifeDown, WantOutput, CancelJob, StopJob, CloseJob, ShutDown>;
+using GatewayEffect =
+    std::variant<SendToClient, SendToKeeper, LifeAt, ForgetLife, RecordJob, BeginJob, JobLivesUp, JobLifeDown,
+                 WantOutput, CancelJob, StopJob, CloseJob, ShutDown>;
+
+/// What a copy of a record says of itself.
+struct RecordLed {
+  std::shared_ptr<const JobPlan> plan;
+  Submission submission;
+  bool leads = false;               ///< this node does
+  std::optional<ProcessId> leader;  ///< who does, as far as is known here
+  std::uint32_t term = 0;
+  bool begun = false;       ///< some process has had a shard
+  std::vector<Life> lives;  ///< processes that the job ran in when the record was last written
+  Duration age{0};          ///< since it was accepted
+};
 
 class GatewayMachine {
  public:
-  GatewayMachine(Life self, std::uint32_t pid) : self_(self), pid_(pid) {}
+  /// `recorded`: the records of jobs have copies, or lie on a disk.
+  GatewayMachine(Life self, std::uint32_t pid, bool recorded) : self_(self), pid_(pid), recorded_(recorded) {}
 
   /// All nodes that are up and what they say of themselves, this one included; told again whenever it
   /// changes.
   void on_nodes(std::vector<Claim> nodes, Instant now);
   void on_client_message(Life from, ClientMessage message, Instant now);
   void on_client_gone(Life client, Instant now);
-  /// WorkerUp, WorkerDown and WorkerRefused.
+  /// WorkerUp, WorkerDown, WorkerRefused and JobsGiven.
   void on_keeper_message(Life from, const KeeperMessage& message, Instant now);
   /// A program that a client sent is in the store, or was refused.
   void on_program(ProgramId program, const std::optional<Error>& refused, Instant now);
 
   // What a cell says.
+  void on_led(RecordLed news, Instant now);
+  /// This node's copy of the record is not needed any more.
+  void on_record_over(JobId job);
   void on_settled(JobId job, client::TaskSettled settled);
   void on_counts(JobId job, const JobCounts& counts);
   void on_details(JobId job, JobDetails details);
   void on_ended(JobId job, const std::optional<Error>& stopped, const JobCounts& counts, Instant now);
   void on_lost(JobId job, const Error& why, Instant now);
+
+  void on_time(Instant now);
+  std::optional<Instant> wake_at() const;
 
   /// Whom notes of a job's kernels are for.
   std::optional<Life> client_of(JobId job) const;
@@ -97,6 +127,8 @@ class GatewayMachine {
   static constexpr std::size_t ended_jobs_max = 1000;
   /// Processes of one job that may crash before it is given up.
   static constexpr Intensity crashes{20, std::chrono::seconds(60)};
+  /// For so long outputs of a job are kept for a client that may be on its way from a node that died.
+  static constexpr Duration client_grace = std::chrono::seconds(30);
 
  private:
   struct Worker {
@@ -114,6 +146,13 @@ class GatewayMachine {
     Launch launch;
     Representation representation = Representation::as_needed;
     std::optional<Life> client;
+    /// To be told that it is accepted.
+    std::optional<std::pair<Life, std::uint64_t>> submitter;
+    bool recorded = false;
+    bool leads = true;
+    std::uint32_t term = 0;
+    std::optional<ProcessId> leader;
+    std::optional<Instant> client_until;  ///< one may come until then
     JobPhase phase = JobPhase::starting;
     bool begun = false;
     bool cancelled = false;  ///< before it began
@@ -137,11 +176,15 @@ class GatewayMachine {
   void ask(Life from, const client::AskJobs& ask, Instant now);
   void ask(Life from, const client::AskEnd& ask, Instant now);
   void ask(Life from, const client::AskCancel& ask, Instant now);
+  void ask(Life from, const client::AskFollow& ask, Instant now);
   void ask(Life from, const client::AskShutdown& ask, Instant now);
   void want(Life from, const client::Want& want);
   void answer(Life to, client::Answer answer);
   void refuse(Life to, std::uint64_t number, Error why);
   KeptJob* known(Life from, std::uint64_t number, JobId job);
+  void send_elsewhere(Life to, std::uint64_t number, const KeptJob& job);
+  void step_down(JobId id, KeptJob& job);
+  std::shared_ptr<const JobPlan> plan_of(JobId id, const KeptJob& job, std::size_t shards) const;
 
   void start_worker(JobId id, KeptJob& job, Life node);
   void on_worker_up(Life from, const keeper::WorkerUp& up, Instant now);
@@ -159,10 +202,13 @@ class GatewayMachine {
 
   const Life self_;
   const std::uint32_t pid_;
+  const bool recorded_;
   std::map<Life, Claim> nodes_;
   std::set<ProgramId> programs_;
   std::vector<std::pair<Life, client::AskSubmit>> waiting_for_program_;
   std::uint32_t jobs_given_ = 0;
+  /// The highest count of a handle of each node that was seen here.
+  std::map<ProcessId, std::uint32_t> handles_seen_;
   std::map<JobId, KeptJob> jobs_;
   std::deque<JobId> ended_;
   std::vector<GatewayEffect> effects_;

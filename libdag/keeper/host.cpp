@@ -27,22 +27,48 @@ ProcessId client_process(std::uint16_t number) { return {std::uint32_t{number} <
 
 void HostMachine::on_message(Life from, const KeeperMessage& any, Instant now) {
   if (const auto* order = std::get_if<keeper::StartWorker>(&any)) {
-    if (!started_[order->job].insert(order->number).second) return;
+    JobHere& job = jobs_[order->job];
+    if (order->term < job.term) return;
+    led_by(from, order->term, order->job, job);
+    if (order->number <= job.newest) return;
+    job.newest = order->number;
     // The count comes round after 65535 processes; none of so long ago lives, and the incarnation says when.
     const Life life{worker_process(self_.process, ++count_ == 0 ? ++count_ : count_), self_.incarnation};
     Worker& worker = workers_[life];
-    worker = {order->job, order->number, from, order->launch, Phase::waiting, 0, {}, false, false};
+    worker.job = order->job;
+    worker.number = order->number;
+    worker.cell = from;
+    worker.launch = order->launch;
     if (programs_.contains(order->launch.program)) return start(life, worker, now);
     effects_.emplace_back(SendToKeeper{from, keeper::WantProgram{order->launch.program}});
   } else if (const auto* stop_order = std::get_if<keeper::StopWorkers>(&any)) {
-    started_.erase(stop_order->job);
-    for (auto worker = workers_.begin(); worker != workers_.end();) {
-      const auto here = worker++;
-      if (here->second.job == stop_order->job) stop(here->first, here->second);
-    }
+    stop_job(stop_order->job);
   } else if (const auto* want = std::get_if<keeper::WantProgram>(&any)) {
     effects_.emplace_back(SendProgram{from, want->program});
   }
+}
+
+void HostMachine::led_by(Life keeper, std::uint32_t term, JobId id, JobHere& job) {
+  job.orphan_until.reset();
+  if (job.cell == keeper && job.term == term) return;
+  job.cell = keeper;
+  job.term = term;
+  for (const KeeperMessage& end : job.ends) effects_.emplace_back(SendToKeeper{keeper, end});
+  for (auto& [life, worker] : workers_) {
+    if (worker.job != id) continue;
+    worker.cell = keeper;
+    if (worker.phase == Phase::waiting)
+      effects_.emplace_back(SendToKeeper{keeper, keeper::WantProgram{worker.launch.program}});
+    if (worker.phase != Phase::up) continue;
+    effects_.emplace_back(
+        SendToKeeper{keeper, keeper::WorkerUp{id, worker.number, life, worker.endpoint, worker.pid}});
+  }
+}
+
+void HostMachine::tell_end(const Worker& worker, KeeperMessage end) {
+  const auto job = jobs_.find(worker.job);
+  if (job != jobs_.end() && job->second.term > 0) job->second.ends.push_back(end);
+  effects_.emplace_back(SendToKeeper{worker.cell, std::move(end)});
 }
 
 void HostMachine::on_program(ProgramId program, const std::optional<Error>& refused, Instant now) {
@@ -68,8 +94,7 @@ void HostMachine::start(Life life, Worker& worker, Instant now) {
 
 void HostMachine::refuse(Life, Worker& worker, Error why) {
   if (std::exchange(worker.told_refused, true)) return;
-  effects_.emplace_back(
-      SendToKeeper{worker.cell, keeper::WorkerRefused{worker.job, worker.number, std::move(why)}});
+  tell_end(worker, keeper::WorkerRefused{worker.job, worker.number, std::move(why)});
 }
 
 void HostMachine::stop(Life life, Worker& worker) {
@@ -108,6 +133,7 @@ void HostMachine::on_greeted(Life life, const Endpoint& endpoint, const std::str
   }
   worker.phase = Phase::up;
   worker.told_up = true;
+  worker.endpoint = endpoint;
   effects_.emplace_back(
       SendToKeeper{worker.cell, keeper::WorkerUp{worker.job, worker.number, life, endpoint, worker.pid}});
 }
@@ -122,7 +148,7 @@ void HostMachine::on_ended(Life life, ProcessEnd end, const std::string& text,
                             life,       worker.phase == Phase::stopping ? ProcessEnd::stopped_by_us : end,
                             text,       std::move(running),
                             guilty_lane};
-    effects_.emplace_back(SendToKeeper{worker.cell, std::move(down)});
+    tell_end(worker, std::move(down));
   } else if (worker.phase != Phase::stopping) {
     refuse(life, worker,
            {ErrorCode::program_invalid,
@@ -135,12 +161,23 @@ void HostMachine::on_ended(Life life, ProcessEnd end, const std::string& text,
   workers_.erase(found);
 }
 
-void HostMachine::on_keeper_down(Life keeper) {
+void HostMachine::on_keeper_down(Life keeper, Instant now) {
+  for (auto job = jobs_.begin(); job != jobs_.end();) {
+    const auto here = job++;
+    if (here->second.cell != keeper) continue;
+    if (here->second.term > 0) {
+      here->second.orphan_until = now + orphaned_for;
+    } else {
+      stop_job(here->first);
+    }
+  }
+}
+
+void HostMachine::stop_job(JobId job) {
+  jobs_.erase(job);
   for (auto worker = workers_.begin(); worker != workers_.end();) {
     const auto here = worker++;
-    if (here->second.cell != keeper) continue;
-    started_.erase(here->second.job);
-    stop(here->first, here->second);
+    if (here->second.job == job) stop(here->first, here->second);
   }
 }
 
@@ -154,10 +191,17 @@ void HostMachine::on_time(Instant now) {
             "what a job does before its dag::Session, every worker process does too: keep it short"});
     stop(life, worker);
   }
+  for (auto job = jobs_.begin(); job != jobs_.end();) {
+    const auto here = job++;
+    if (here->second.orphan_until && *here->second.orphan_until <= now) stop_job(here->first);
+  }
 }
 
 std::optional<Instant> HostMachine::wake_at() const {
   std::optional<Instant> wake;
+  for (const auto& [id, job] : jobs_) {
+    if (job.orphan_until && (!wake || *job.orphan_until < *wake)) wake = job.orphan_until;
+  }
   for (const auto& [life, worker] : workers_) {
     if (worker.phase == Phase::starting && (!wake || worker.start_until < *wake)) wake = worker.start_until;
   }

@@ -7,8 +7,12 @@
 //      |  not started, wrong build, ended before its Session, too slow
 //      +----------------------------------------------> gone       WorkerRefused
 //
+// The record of a job may come to be led by another node. That one is told what this one was told: which
+// processes are there, and how those before them ended.
+//
 // Why it ends: a process ends by itself, when its job has ended (StopWorkers), or when the keeper with the
-// job's record is gone; one that must end is killed if it does not, so its end is always seen.
+// job's record is gone and no other one has come to lead it within `orphaned_for`; one that must end is
+// killed if it does not, so its end is always seen.
 
 #include <map>
 #include <set>
@@ -62,8 +66,8 @@ class HostMachine {
   void on_greeted(Life life, const Endpoint& endpoint, const std::string& build);
   void on_ended(Life life, ProcessEnd end, const std::string& text, std::vector<RunningAttempt> running,
                 std::optional<std::uint32_t> guilty_lane);
-  /// The keeper is gone, and with it the record of its jobs.
-  void on_keeper_down(Life keeper);
+  /// The keeper is gone, and with it the record of its jobs, if there are no more copies.
+  void on_keeper_down(Life keeper, Instant now);
   void on_time(Instant now);
   std::optional<Instant> wake_at() const;
   /// This node ends.
@@ -74,31 +78,45 @@ class HostMachine {
 
   /// How long a worker process may take to reach its Session.
   static constexpr Duration start_within = std::chrono::seconds(30);
+  /// How long processes wait for another node to lead the record of their job.
+  static constexpr Duration orphaned_for = std::chrono::seconds(60);
 
  private:
   enum class Phase : std::uint8_t { waiting, starting, up, stopping };
   struct Worker {
     JobId job;
     std::uint32_t number = 0;
-    Life cell;
+    Life cell;  ///< who is told of it
     Launch launch;
     Phase phase = Phase::waiting;
     std::uint32_t pid = 0;
     Instant start_until;
+    Endpoint endpoint = {};     ///< since it is up
     bool told_up = false;       ///< owes a WorkerDown
     bool told_refused = false;  ///< owes nothing any more
   };
 
+  struct JobHere {
+    Life cell;  ///< the keeper that leads its record
+    std::uint32_t term = 0;
+    std::uint32_t newest = 0;  ///< number of a worker process: starts nothing twice
+    /// WorkerDown and WorkerRefused that were said, for another leader. Bounded by what a gateway restarts.
+    std::vector<KeeperMessage> ends;
+    std::optional<Instant> orphan_until;
+  };
+
+  void led_by(Life keeper, std::uint32_t term, JobId id, JobHere& job);
+  void tell_end(const Worker& worker, KeeperMessage end);
   void start(Life life, Worker& worker, Instant now);
   void refuse(Life life, Worker& worker, Error why);
   void stop(Life life, Worker& worker);
+  void stop_job(JobId job);
 
   const Life self_;
   std::uint16_t count_ = 0;
   std::map<Life, Worker> workers_;
   std::set<ProgramId> programs_;
-  /// Starts nothing twice, in a message that comes again.
-  std::map<JobId, std::set<std::uint32_t>> started_;
+  std::map<JobId, JobHere> jobs_;
   std::vector<HostEffect> effects_;
 };
 

@@ -115,8 +115,8 @@ class Cluster {
       }
     } else if (const auto* begun = std::get_if<BeginJob>(&any)) {
       line("  the cell begins, with " + std::to_string(begun->lives.size()) + " processes");
-    } else if (const auto* up = std::get_if<JobLifeUp>(&any)) {
-      line("  the cell hears: " + to_string(up->life.process) + " is here");
+    } else if (const auto* up = std::get_if<JobLivesUp>(&any)) {
+      line("  the cell hears: " + to_string(up->lives.at(0).process) + " is here");
     } else if (const auto* down = std::get_if<JobLifeDown>(&any)) {
       line("  the cell hears: " + to_string(down->down.life.process) + " is gone, " + down->down.text);
     } else if (std::holds_alternative<CloseJob>(any)) {
@@ -142,7 +142,7 @@ class Cluster {
   }
 
   Instant now_{1s};
-  GatewayMachine gateway_{nodes[0], 1};
+  GatewayMachine gateway_{nodes[0], 1, false};
   HostMachine hosts_[2]{HostMachine(nodes[0]), HostMachine(nodes[1])};
   std::ostringstream text_;
 };

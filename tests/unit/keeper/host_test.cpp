@@ -38,7 +38,7 @@ struct Started {
   Life life;
   Started() {
     host.on_program(launch.program, std::nullopt, now);
-    host.on_message(cell, keeper::StartWorker{job, 1, launch}, now);
+    host.on_message(cell, keeper::StartWorker{job, 1, 0, launch}, now);
     const auto starts = only<StartProcess>(host.take_effects());
     REQUIRE(starts.size() == 1);
     CHECK(starts.front().cell == cell);
@@ -51,7 +51,7 @@ struct Started {
 
 TEST_CASE("a program that is not here is fetched before a process starts") {
   HostMachine host(self);
-  host.on_message(cell, keeper::StartWorker{job, 1, launch}, {});
+  host.on_message(cell, keeper::StartWorker{job, 1, 0, launch}, {});
   auto effects = host.take_effects();
   CHECK(said<keeper::WantProgram>(effects).size() == 1);
   CHECK(only<StartProcess>(effects).empty());
@@ -61,7 +61,7 @@ TEST_CASE("a program that is not here is fetched before a process starts") {
 
 TEST_CASE("a program that cannot be had refuses the process") {
   HostMachine host(self);
-  host.on_message(cell, keeper::StartWorker{job, 1, launch}, {});
+  host.on_message(cell, keeper::StartWorker{job, 1, 0, launch}, {});
   host.take_effects();
   host.on_program(launch.program, Error{ErrorCode::program_invalid, "no"}, {});
   CHECK(said<keeper::WorkerRefused>(host.take_effects()).size() == 1);
@@ -70,7 +70,7 @@ TEST_CASE("a program that cannot be had refuses the process") {
 
 TEST_CASE("an order that comes again starts nothing again") {
   Started started;
-  started.host.on_message(cell, keeper::StartWorker{job, 1, launch}, started.now);
+  started.host.on_message(cell, keeper::StartWorker{job, 1, 0, launch}, started.now);
   CHECK(only<StartProcess>(started.host.take_effects()).empty());
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("processes end with their job, and with the keeper of its record") {
     started.host.on_greeted(started.life, {"a", "b"}, "build");
     started.host.take_effects();
     if (keeper_dies) {
-      started.host.on_keeper_down(cell);
+      started.host.on_keeper_down(cell, started.now);
     } else {
       started.host.on_message(cell, keeper::StopWorkers{job}, started.now);
     }
@@ -139,6 +139,40 @@ TEST_CASE("processes end with their job, and with the keeper of its record") {
     REQUIRE(down.size() == 1);
     CHECK(down.front().end == ProcessEnd::stopped_by_us);
     CHECK(started.host.empty());
+  }
+}
+
+TEST_CASE("processes wait for another node to lead the record of their job, and it is told of them") {
+  const Life other{{2}, {6}};
+  HostMachine host{self};
+  Instant now{1s};
+  host.on_program(launch.program, std::nullopt, now);
+  std::vector<Life> lives;
+  for (const std::uint32_t number : {1u, 2u}) {
+    host.on_message(cell, keeper::StartWorker{job, number, 1, launch}, now);
+    lives.push_back(only<StartProcess>(host.take_effects()).at(0).life);
+    host.on_greeted(lives.back(), {"a", "b"}, "build");
+  }
+  host.on_ended(lives[0], ProcessEnd::faulted, "signal 11", {}, {});
+  host.take_effects();
+  host.on_keeper_down(cell, now);
+  CHECK(host.take_effects().empty());
+  REQUIRE(host.wake_at());
+  SECTION("one comes") {
+    host.on_message(other, keeper::StartWorker{job, 1, 2, launch}, now);
+    const auto effects = host.take_effects();
+    REQUIRE(effects.size() == 2);
+    const auto& down = std::get<SendToKeeper>(effects[0]);
+    CHECK(down.to == other);
+    CHECK(std::get<keeper::WorkerDown>(down.message).life == lives[0]);
+    CHECK(std::get<keeper::WorkerUp>(std::get<SendToKeeper>(effects[1]).message).life == lives[1]);
+    CHECK_FALSE(host.wake_at());
+    host.on_message(cell, keeper::StartWorker{job, 3, 1, launch}, now);  // Of an older term.
+    CHECK(host.take_effects().empty());
+  }
+  SECTION("none comes") {
+    host.on_time(*host.wake_at());
+    CHECK(only<StopProcess>(host.take_effects()).size() == 1);
   }
 }
 

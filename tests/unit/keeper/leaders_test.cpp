@@ -1,0 +1,146 @@
+// A job whose record has several copies: who asks hosts for processes, and whom clients ask.
+
+#include <catch2/catch.hpp>
+
+#include "tests/unit/keeper/desk.hpp"
+
+using namespace dag;
+using namespace dag::test;
+
+namespace {
+
+RecordLed led(JobId job, bool leads, std::optional<ProcessId> leader, std::uint32_t term = 1) {
+  auto plan = std::make_shared<JobPlan>();
+  plan->job = job;
+  plan->name = "chain";
+  plan->graph = chain();
+  plan->shard_of = {0, 1};
+  plan->shards = 2;
+  RecordLed news;
+  news.plan = std::move(plan);
+  news.submission.launch = {program, "build", {"job"}, "/"};
+  news.leads = leads;
+  news.leader = leader;
+  news.term = term;
+  return news;
+}
+
+/// A gateway that has come to lead a job which began elsewhere, on two nodes.
+struct Heir : Desk {
+  const JobId job = job_of_node(ProcessId{2}, 7);
+  const Life of_first{worker_process(first.process, 3), first.incarnation};
+  const Life of_dead{worker_process({2}, 1), {5}};
+
+  Heir() : Desk(true) {
+    RecordLed news = led(job, true, first.process, 2);
+    news.begun = true;
+    news.lives = {of_first, of_dead};
+    gateway.on_led(std::move(news), now);
+    take();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a submission is accepted when its record has its copies, and processes start then") {
+  Desk desk(true);
+  const JobId job = desk.submit();
+  REQUIRE(desk.done<RecordJob>().size() == 1);
+  CHECK(desk.done<RecordJob>().front().plan->shards == 2);
+  CHECK(desk.told<client::Answer>().size() == 1);  // The handle.
+  CHECK(desk.ordered<keeper::StartWorker>().empty());
+  desk.gateway.on_led(led(job, true, first.process), desk.now);
+  desk.take();
+  CHECK(desk.told<client::Answer>().back().job == job);
+  REQUIRE(desk.ordered<keeper::StartWorker>().size() == 2);
+  CHECK(desk.ordered<keeper::StartWorker>().front().second.term == 1);
+  const Life one = desk.up(job, first, 1), two = desk.up(job, second, 1);
+  REQUIRE(desk.done<JobLivesUp>().size() == 1);
+  CHECK(desk.done<JobLivesUp>().front().lives == std::vector{one, two});
+  CHECK(desk.done<BeginJob>().empty());
+}
+
+TEST_CASE("a new leader asks every host, and takes over the processes that are there") {
+  Heir desk;
+  CHECK(desk.ordered<keeper::StartWorker>().size() == 2);
+  REQUIRE(desk.done<JobLifeDown>().size() == 1);  // Its node is not there.
+  CHECK(desk.done<JobLifeDown>().front().down.life == desk.of_dead);
+  CHECK(desk.up(desk.job, first, 3) == desk.of_first);
+  REQUIRE(desk.done<JobLivesUp>().size() == 1);
+  CHECK(desk.done<JobLivesUp>().front().lives == std::vector{desk.of_first});
+  CHECK(desk.ordered<keeper::Begin>().back().second.cell == first);
+  desk.hear(first, keeper::WorkerDown{desk.job, 3, desk.of_first, ProcessEnd::faulted, "signal 11", {}, {}});
+  CHECK(desk.ordered<keeper::StartWorker>().back().second.number == 4);
+}
+
+TEST_CASE("a new leader hears how processes ended before its time, and replaces them") {
+  Heir desk;
+  const Life gone{worker_process(first.process, 1), first.incarnation};
+  desk.hear(first, keeper::WorkerDown{desk.job, 1, gone, ProcessEnd::faulted, "signal 11", {}, {}});
+  CHECK(desk.done<JobLifeDown>().back().down.life == gone);
+  CHECK(desk.ordered<keeper::StartWorker>().back().second.number == 2);
+  desk.up(desk.job, first, 2);
+  CHECK(desk.done<JobLivesUp>().size() == 1);
+}
+
+TEST_CASE("a client goes on at the new leader; elsewhere it is told where that is") {
+  Heir desk;
+  desk.say(client::AskFollow{4, desk.job, {0, 1}});
+  CHECK_FALSE(desk.told<client::Answer>().back().error);
+  CHECK(desk.done<WantOutput>().size() == 2);
+  desk.say(client::AskEnd{5, desk.job});
+  desk.gateway.on_led(led(desk.job, false, second.process, 3), desk.now);
+  desk.take();
+  CHECK(desk.told<client::JobMoved>().size() == 1);
+  const client::Answer end = desk.told<client::Answer>().back();
+  REQUIRE(end.error);
+  CHECK(end.number == 5);
+  CHECK(end.error->code == ErrorCode::job_elsewhere);
+  desk.say(client::AskFollow{6, desk.job, {}});
+  CHECK(desk.told<client::Answer>().back().elsewhere == node(second).endpoint.control);
+  desk.say(client::AskFollow{7, job_of_node(second.process, 99), {}});
+  CHECK(desk.told<client::Answer>().back().error->code == ErrorCode::job_unknown);
+}
+
+TEST_CASE("who leads no more starts no processes, and does not stop those that another one has") {
+  Heir desk;
+  desk.gateway.on_led(led(desk.job, false, second.process, 3), desk.now);
+  desk.take();
+  const std::size_t ordered = desk.ordered<keeper::StartWorker>().size();
+  desk.gateway.on_nodes({node(first), node(second), node({{3}, {9}})}, desk.now);
+  desk.up(desk.job, first, 3);
+  CHECK(desk.ordered<keeper::StartWorker>().size() == ordered);
+  CHECK(desk.ordered<keeper::StopWorkers>().empty());
+}
+
+TEST_CASE("outputs of a job that ended are kept for a client that may be on its way") {
+  Heir desk;
+  desk.up(desk.job, first, 3);
+  desk.gateway.on_ended(desk.job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
+  desk.take();
+  CHECK(desk.done<CloseJob>().empty());
+  SECTION("it comes") {
+    desk.say(client::AskFollow{4, desk.job, {1}});
+    CHECK(desk.told<client::JobEnded>().size() == 1);
+    CHECK(desk.done<WantOutput>().size() == 1);
+    desk.say(client::ForgetJob{desk.job});
+    CHECK(desk.done<CloseJob>().size() == 1);
+  }
+  SECTION("it does not") {
+    REQUIRE(desk.gateway.wake_at());
+    desk.gateway.on_time(*desk.gateway.wake_at());
+    desk.take();
+    CHECK(desk.done<CloseJob>().size() == 1);
+  }
+}
+
+TEST_CASE("a node that comes again does not give out the handles of its earlier lives") {
+  Heir desk;
+  desk.gateway.on_nodes({node(first), node(second), node({{2}, {9}})}, desk.now);
+  desk.take();
+  REQUIRE(desk.ordered<keeper::JobsGiven>().size() == 1);
+  CHECK(desk.ordered<keeper::JobsGiven>().front().second.count == 7);
+  desk.hear(second, keeper::JobsGiven{41});
+  desk.say(client::AskHandle{8});
+  CHECK(desk.told<client::Answer>().back().job == job_of_node(first.process, 42));
+}
