@@ -45,7 +45,7 @@ Life draw_client() {
 
 }  // namespace
 
-GatewayLink::GatewayLink(const std::string& address, GatewayEvents events)
+GatewayLink::GatewayLink(const std::string& address, GatewayEvents events, Duration connect_within)
     : address_(net::to_string(net::parse_address(address).value_or_throw())), events_(std::move(events)) {
   const net::Address node = net::parse_address(address).value_or_throw();
   TransportSetup setup;
@@ -87,16 +87,19 @@ GatewayLink::GatewayLink(const std::string& address, GatewayEvents events)
   changed_.wait_for(lock, connect_within, [this] { return node_ || lost_; });
   if (lost_) throw Failure(*lost_);
   if (!node_) {
-    throw Failure({ErrorCode::peer_unreachable, "no node of a cluster answers at " + address_ + " within 5 s",
-                   "`dag up` starts one here and prints its address; is this the address it has printed?"});
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(connect_within).count();
+    throw Failure(
+        {ErrorCode::peer_unreachable,
+         "no node of a cluster answers at " + address_ + " within " + std::to_string(seconds) + " s",
+         "`dag up` starts one here and prints its address; is this the address it has printed?"});
   }
 }
 
-GatewayLink::~GatewayLink() { transport_.reset(); }
+// Not by reset(): until its thread has ended, events use the pointer.
+GatewayLink::~GatewayLink() = default;
 
-client::Answer GatewayLink::ask(const std::function<ClientMessage(std::uint64_t number)>& question,
-                                std::optional<Duration> limit,
-                                const std::function<void(const client::Answer&)>& on_interim) {
+client::Answer GatewayLink::exchange(const Question& question, std::optional<Duration> limit,
+                                     const Answered& on_interim) {
   std::unique_lock lock(mutex_);
   const std::uint64_t number = ++last_number_;
   answers_[number];
@@ -117,13 +120,27 @@ client::Answer GatewayLink::ask(const std::function<ClientMessage(std::uint64_t 
     come.erase(come.begin());
     if (!answer.wants_program) {
       answers_.erase(number);
-      if (answer.error) throw Failure(*answer.error);
       return answer;
     }
     lock.unlock();
     if (on_interim) on_interim(answer);
     lock.lock();
   }
+}
+
+client::Answer GatewayLink::ask(const Question& question, std::optional<Duration> limit,
+                                const Answered& on_interim) {
+  client::Answer answer = exchange(question, limit, on_interim);
+  if (answer.error) throw Failure(*answer.error);
+  return answer;
+}
+
+void GatewayLink::inquire(const Question& question, Answered answered) {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t number = ++last_number_;
+  inquiries_[number] = std::move(answered);
+  lock.unlock();
+  send(question(number));
 }
 
 void GatewayLink::send(ClientMessage message) {
@@ -141,7 +158,12 @@ void GatewayLink::send(KeeperMessage message) {
 }
 
 void GatewayLink::answered(client::Answer answer) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  if (auto inquiry = inquiries_.extract(answer.number)) {
+    lock.unlock();
+    inquiry.mapped()(answer);
+    return;
+  }
   const auto waiting = answers_.find(answer.number);
   if (waiting == answers_.end()) return;
   waiting->second.push_back(std::move(answer));
@@ -151,11 +173,13 @@ void GatewayLink::answered(client::Answer answer) {
 void GatewayLink::lose(Error why) {
   {
     const std::lock_guard lock(mutex_);
-    if (lost_) return;
-    lost_ = why;
-    changed_.notify_all();
+    if (std::exchange(losing_, true)) return;
   }
-  if (events_.lost) events_.lost(std::move(why));
+  // First: who waits for an answer asks next what became of its job.
+  if (events_.lost) events_.lost(why);
+  const std::lock_guard lock(mutex_);
+  lost_ = std::move(why);
+  changed_.notify_all();
 }
 
 }  // namespace dag

@@ -1,16 +1,29 @@
 #include "nodes/remote_client.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "nodes/build_id.hpp"
+#include "nodes/parts.hpp"
 #include "nodes/workers/program_store.hpp"
 
 namespace dag {
 namespace {
+
+/// How long one node may take to answer while a job is looked for: others wait to be asked.
+constexpr Duration connect_within = std::chrono::seconds(1);
+constexpr Duration answer_within = std::chrono::seconds(2);
+/// A new home is not in such a hurry.
+constexpr Duration home_within = std::chrono::seconds(2);
+/// Who is there is asked so often.
+constexpr Duration look_every = std::chrono::seconds(5);
+/// Nodes that may be lost during one submission or cancelling.
+constexpr int tries_max = 20;
 
 /// Whole argv: worker processes take the same flags off it as this one did.
 std::vector<std::string> arguments_of_this_process() {
@@ -26,28 +39,43 @@ bool is_detached() {
   return value != nullptr && *value != '\0';
 }
 
-}  // namespace
-
-RemoteClient::RemoteClient(const NodeOptions& options) : supervise_all_(options.supervise_all) {
-  GatewayEvents events;
-  events.told = [this](ClientMessage message) { told(std::move(message)); };
-  events.note = [this](wire::JobNote note) {
-    const std::lock_guard lock(mutex_);
-    if (!handler_) return;
-    handler_({note.is_progress ? JobEvent::Kind::progress : JobEvent::Kind::log, std::move(note.task),
-              std::move(note.device), std::move(note.text), note.fraction});
-  };
-  events.lost = [this](const Error& why) { lose(why); };
-  link_ = std::make_unique<GatewayLink>(options.address, std::move(events));
+/// Said when no other node leads it.
+Error led_by_none(JobId job) {
+  return {ErrorCode::cluster_lost, "the node that led " + to_string(job) + " does not lead it any more",
+          "`dag node list` shows which nodes are left"};
 }
 
-RemoteClient::~RemoteClient() { link_.reset(); }
+bool goes_elsewhere(const Error& error) {
+  return error.code == ErrorCode::cluster_lost || error.code == ErrorCode::job_elsewhere;
+}
+
+}  // namespace
+
+RemoteClient::RemoteClient(const NodeOptions& options)
+    : supervise_all_(options.supervise_all),
+      links_({[this](LinkId from, ClientMessage message) { told(from, std::move(message)); },
+              [this](wire::JobNote one) { note(std::move(one)); },
+              [this](LinkId link, const Error& why) { on_lost(link, why); }}) {
+  home_ = links_.open(options.address, GatewayLink::connect_within_default);
+}
+
+RemoteClient::~RemoteClient() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+// ---- What the user asks for
+// ---------------------------------------------------------------------------------
 
 Status RemoteClient::submit(std::shared_ptr<const detail::Fragment> graph,
                             std::shared_ptr<detail::JobState> state) {
+  client::AskSubmit submission;
   try {
     const Blob program = program_of_this_process();
-    client::AskSubmit submission;
     submission.name = state->name;
     submission.graph = std::move(graph);
     submission.launch = {identify(program.bytes()), build_of_this_process(), arguments_of_this_process(),
@@ -55,76 +83,319 @@ Status RemoteClient::submit(std::shared_ptr<const detail::Fragment> graph,
     submission.detached = is_detached();
     submission.supervise_all = supervise_all_;
     // The handle first: news of the job may be here before the answer to its submission.
-    submission.job = *link_->ask([](std::uint64_t number) { return client::AskHandle{number}; }).job;
-    state->id = submission.job;
-    {
-      const std::lock_guard lock(mutex_);
-      std::erase_if(jobs_, [](const auto& job) { return job.second.expired(); });
-      jobs_[submission.job] = state;
+    const LinkId at = hand_out(submission.job, state);
+    try {
+      links_.ask(
+          at,
+          [&](std::uint64_t number) {
+            submission.number = number;
+            return submission;
+          },
+          [&, id = submission.launch.program](const client::Answer&) {
+            links_.send(at, keeper::ProgramBytes{id, program});
+          });
+    } catch (const Failure& failure) {
+      // A node that knows it has accepted it. If none does, that is why it is lost.
+      if (failure.error().code != ErrorCode::cluster_lost) throw;
+      wait_for_leader(submission.job);
     }
-    const ProgramId id = submission.launch.program;
-    link_->ask(
-        [&](std::uint64_t number) {
-          submission.number = number;
-          return submission;
-        },
-        std::nullopt,
-        [&](const client::Answer&) {
-          link_->send(keeper::ProgramBytes{id, program});
-        });
     return Done{};
   } catch (const Failure& failure) {
     state->id = {};  // There is no such job to be forgotten.
+    const std::lock_guard lock(mutex_);
+    jobs_.erase(submission.job);
     return failure.error();
   }
 }
 
-void RemoteClient::cancel(JobId job) {
-  static_cast<void>(link_->ask([job](std::uint64_t number) { return client::AskCancel{number, job}; }));
+LinkId RemoteClient::hand_out(JobId& job, const std::shared_ptr<detail::JobState>& state) {
+  for (int tries = 1;; ++tries) {
+    const LinkId at = home();
+    try {
+      job = *links_.ask(at, [](std::uint64_t number) { return client::AskHandle{number}; }).job;
+    } catch (const Failure& failure) {
+      if (failure.error().code != ErrorCode::cluster_lost || tries == tries_max) throw;
+      continue;  // Nothing was created.
+    }
+    state->id = job;
+    const std::lock_guard lock(mutex_);
+    std::erase_if(jobs_, [](const auto& one) { return one.second.state.expired(); });
+    KnownJob& known = jobs_[job];
+    known.state = state;
+    known.at = at;
+    // Lost already: on_lost has not seen the job.
+    if (!links_.is_up(at)) look_for(known, links_.why_down(at));
+    begin_thread();
+    return at;
+  }
 }
 
-void RemoteClient::forget(JobId job) { link_->send(client::ForgetJob{job}); }
+LinkId RemoteClient::home() {
+  LinkId at;
+  {
+    const std::lock_guard lock(mutex_);
+    at = home_;
+  }
+  if (links_.is_up(at)) return at;
+  const Error why = links_.why_down(at);
+  for (const std::string& node : links_.nodes()) {
+    try {
+      at = links_.open(node, home_within);
+    } catch (const Failure&) {
+      continue;  // The next one may be there.
+    }
+    const std::lock_guard lock(mutex_);
+    return home_ = at;
+  }
+  throw Failure(why);
+}
+
+void RemoteClient::want(JobId job, std::uint32_t task) {
+  const std::lock_guard lock(mutex_);
+  KnownJob* known = find(job);
+  if (known == nullptr || known->settled.contains(task)) return;
+  known->wanted.insert(task);
+  if (known->at) links_.send(known->at, client::Want{job, task});  // Else the next leader is told.
+}
+
+void RemoteClient::cancel(JobId job) {
+  for (int tries = 1;; ++tries) {
+    const LinkId at = wait_for_leader(job);
+    try {
+      links_.ask(at, [job](std::uint64_t number) { return client::AskCancel{number, job}; });
+      return;
+    } catch (const Failure& failure) {
+      if (!goes_elsewhere(failure.error()) || tries == tries_max) throw;
+      const std::lock_guard lock(mutex_);
+      // Of a node that was lost, on_lost has seen to that.
+      if (KnownJob* known = find(job); known != nullptr && known->at == at)
+        look_for(*known, led_by_none(job));
+    }
+  }
+}
+
+LinkId RemoteClient::wait_for_leader(JobId job) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    const KnownJob* known = find(job);
+    if (known == nullptr) throw Failure({ErrorCode::job_unknown, "no such job: " + to_string(job)});
+    if (known->lost) throw Failure(*known->lost);
+    if (known->at) return known->at;
+    changed_.wait(lock);
+  }
+}
+
+void RemoteClient::forget(JobId job) {
+  const std::lock_guard lock(mutex_);
+  KnownJob* known = find(job);
+  if (known == nullptr) return;
+  if (known->at) links_.send(known->at, client::ForgetJob{job});
+  jobs_.erase(job);
+  changed_.notify_all();
+}
 
 void RemoteClient::on_event(std::function<void(const JobEvent&)> handler) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(handler_mutex_);
   handler_ = std::move(handler);
 }
 
-std::shared_ptr<detail::JobState> RemoteClient::find(JobId job) {
-  const std::lock_guard lock(mutex_);
+// ---- What the nodes tell
+// ------------------------------------------------------------------------------------
+
+RemoteClient::KnownJob* RemoteClient::find(JobId job) {
   const auto found = jobs_.find(job);
-  return found == jobs_.end() ? nullptr : found->second.lock();
+  return found == jobs_.end() ? nullptr : &found->second;
 }
 
-void RemoteClient::told(ClientMessage message) {
+void RemoteClient::note(wire::JobNote note) {
+  const std::lock_guard lock(handler_mutex_);
+  if (!handler_) return;
+  handler_({note.is_progress ? JobEvent::Kind::progress : JobEvent::Kind::log, std::move(note.task),
+            std::move(note.device), std::move(note.text), note.fraction});
+}
+
+void RemoteClient::told(LinkId from, ClientMessage message) {
+  std::shared_ptr<detail::JobState> state;  // Let go of without the lock.
+  std::unique_lock lock(mutex_);
+  const auto known_by = [&](JobId id) {
+    KnownJob* known = find(id);
+    if (known != nullptr) state = known->state.lock();
+    return known;
+  };
   if (auto* settled = std::get_if<client::TaskSettled>(&message)) {
-    if (const auto job = find(settled->job)) {
-      job->settle(settled->task, {settled->outcome, std::move(settled->output), std::move(settled->error)});
-    }
+    KnownJob* job = known_by(settled->job);
+    if (job != nullptr && job->wanted.erase(settled->task) != 0) job->settled.insert(settled->task);
+    lock.unlock();
+    if (!state) return;
+    state->settle(settled->task, {settled->outcome, std::move(settled->output), std::move(settled->error)});
   } else if (const auto* ended = std::get_if<client::JobEnded>(&message)) {
-    const auto job = find(ended->job);
-    if (!job) return;
-    if (ended->stopped) job->lose(*ended->stopped);
+    known_by(ended->job);
+    lock.unlock();
+    if (!state) return;
+    if (ended->stopped) state->lose(*ended->stopped);
     const JobCounts& counts = ended->counts;
-    job->end(!ended->stopped && counts.failed == 0 && counts.cancelled == 0,
-             {{Outcome::finished, counts.finished},
-              {Outcome::failed, counts.failed},
-              {Outcome::skipped, counts.skipped},
-              {Outcome::cancelled, counts.cancelled}});
+    state->end(!ended->stopped && counts.failed == 0 && counts.cancelled == 0,
+               {{Outcome::finished, counts.finished},
+                {Outcome::failed, counts.failed},
+                {Outcome::skipped, counts.skipped},
+                {Outcome::cancelled, counts.cancelled}});
   } else if (const auto* lost = std::get_if<client::JobLost>(&message)) {
-    if (const auto job = find(lost->job)) job->lose(lost->why);
+    // A node that does not lead it any more may say so of a job that goes on elsewhere.
+    const KnownJob* job = known_by(lost->job);
+    const bool by_leader = job != nullptr && (job->at == from || job->asked == from);
+    lock.unlock();
+    if (state && by_leader) state->lose(lost->why);
+  } else if (const auto* moved = std::get_if<client::JobMoved>(&message)) {
+    KnownJob* job = known_by(moved->job);
+    if (job == nullptr) return;
+    if (job->asked == from) job->moved = true;
+    if (job->at == from) look_for(*job, led_by_none(moved->job));
   }
 }
 
-void RemoteClient::lose(const Error& why) {
-  std::vector<std::shared_ptr<detail::JobState>> waiting;
+void RemoteClient::on_lost(LinkId link, const Error& why) {
+  States affected;  // Let go of without the lock.
+  bool lost = false;
   {
     const std::lock_guard lock(mutex_);
+    if (closing_) return;
+    lost = links_.nodes().empty();  // There never was another one, or none is left.
+    for (auto& [id, job] : jobs_) {
+      if (job.at != link) continue;
+      if (lost) {
+        job.at = {};
+        job.lost = why;
+        affected.push_back(job.state.lock());
+      } else {
+        look_for(job, why);
+      }
+    }
+    changed_.notify_all();
+  }
+  for (const auto& state : affected) {
+    if (state) state->lose(why);
+  }
+}
+
+// ---- The search for those who lead
+// --------------------------------------------------------------------------
+
+void RemoteClient::look_for(KnownJob& job, Error why) {
+  job.at = {};
+  job.search_at = steady_now();
+  job.search.emplace(detail::SearchLimits{}, std::move(why), job.search_at);
+  job.search->know(links_.nodes());
+  changed_.notify_all();
+}
+
+void RemoteClient::begin_thread() {
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+}
+
+void RemoteClient::run() {
+  pthread_setname_np(pthread_self(), "dag-follow");
+  std::unique_lock lock(mutex_);
+  Instant look_at = steady_now();
+  while (!closing_) {
+    const Instant now = steady_now();
+    if (look_at <= now) {
+      const std::set<LinkId> used = links_used();
+      lock.unlock();
+      links_.look_after(used);
+      lock.lock();
+      look_at = steady_now() + look_every;
+      continue;
+    }
+    Instant due = look_at;
+    JobId next;
     for (const auto& [id, job] : jobs_) {
-      if (auto state = job.lock()) waiting.push_back(std::move(state));
+      if (!job.search || job.search_at >= due) continue;
+      due = job.search_at;
+      next = id;
+    }
+    if (due <= now) {
+      step(lock, next);
+    } else {
+      changed_.wait_for(lock, due - now);
     }
   }
-  for (const auto& state : waiting) state->lose(why);
+}
+
+std::set<LinkId> RemoteClient::links_used() const {
+  std::set<LinkId> used{home_};
+  for (const auto& [id, job] : jobs_) used.insert(job.at);
+  return used;
+}
+
+void RemoteClient::step(std::unique_lock<std::mutex>& lock, JobId id) {
+  KnownJob& job = jobs_.at(id);
+  const detail::SearchStep next = job.search->next(steady_now());
+  if (const auto* node = std::get_if<detail::AskNode>(&next)) {
+    ask(lock, id, node->address);
+  } else if (const auto* wait = std::get_if<detail::WaitUntil>(&next)) {
+    job.search_at = wait->at;
+  } else {
+    job.search.reset();
+    job.lost = std::get<detail::GiveUp>(next).why;
+    changed_.notify_all();
+    std::shared_ptr<detail::JobState> state = job.state.lock();
+    const Error why = *job.lost;
+    lock.unlock();
+    if (state) state->lose(why);
+    state.reset();
+    lock.lock();
+  }
+}
+
+void RemoteClient::ask(std::unique_lock<std::mutex>& lock, JobId id, const std::string& node) {
+  client::AskFollow question;
+  question.job = id;
+  question.tasks.assign(jobs_.at(id).wanted.begin(), jobs_.at(id).wanted.end());
+  lock.unlock();
+  LinkId link;
+  std::optional<client::Answer> answer;
+  try {
+    link = links_.open(node, connect_within);
+    lock.lock();
+    if (KnownJob* job = find(id)) {
+      job->asked = link;
+      job->moved = false;
+    }
+    lock.unlock();
+    answer = links_.exchange(
+        link,
+        [&](std::uint64_t number) {
+          question.number = number;
+          return question;
+        },
+        answer_within);
+  } catch (const Failure&) {
+    // It says nothing: the next one is asked.
+  }
+  lock.lock();
+  KnownJob* job = find(id);
+  if (job == nullptr) {  // Forgotten meanwhile.
+    if (answer && !answer->error) links_.send(link, client::ForgetJob{id});
+    return;
+  }
+  job->asked = {};
+  const Instant now = steady_now();
+  job->search_at = now;
+  job->search->know(links_.nodes());
+  if (!answer) return;
+  if (answer->error && answer->error->code == ErrorCode::job_unknown) {
+    job->search->on_unknown(*answer->error, now);
+  } else if (answer->error) {
+    job->search->on_elsewhere(*answer->error, answer->elsewhere, now);
+  } else if (!job->moved && links_.is_up(link)) {
+    job->at = link;
+    job->search.reset();
+    for (const std::uint32_t task : job->wanted) {  // What became wanted while it was asked.
+      if (!std::binary_search(question.tasks.begin(), question.tasks.end(), task))
+        links_.send(link, client::Want{id, task});
+    }
+    changed_.notify_all();
+  }
 }
 
 }  // namespace dag

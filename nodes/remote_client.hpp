@@ -1,13 +1,26 @@
 #pragma once
 // The client of a shared cluster: a Session whose job runs in worker processes elsewhere.
+//
+// Each job is led by one node, at first the one where it was submitted. When that node is lost, or says that
+// it does not lead the job any more (JobMoved), the job is looked for at the other nodes: whichever leads it
+// now is told what is still wanted (AskFollow), and news of it come from there. What is settled may be told
+// twice; a JobState does not mind. It ends: some node leads the job, or the search is given up
+// (libdag/client/leader_search.hpp) and the job is lost. In a cluster of one node there is nobody to ask, and
+// it is lost at once.
+//
+//   at a node --node lost, JobMoved--> looked for --a node follows--> at that node
+//                                          |------given up--------> lost
+//
+// A thread of its own asks and waits; it begins with the first job. Threads of transports only note what is
+// to be done. User threads that submit or cancel meanwhile wait for what it finds.
 
-#include <map>
-#include <memory>
-#include <mutex>
+#include <condition_variable>
+#include <thread>
 
 #include "libdag/client/client.hpp"
+#include "libdag/client/leader_search.hpp"
 #include "libdag/client/node.hpp"
-#include "nodes/gateway_link.hpp"
+#include "nodes/node_links.hpp"
 
 namespace dag {
 
@@ -19,21 +32,56 @@ class RemoteClient : public detail::Client {
 
   Status submit(std::shared_ptr<const detail::Fragment> graph,
                 std::shared_ptr<detail::JobState> state) override;
-  void want(JobId job, std::uint32_t task) override { link_->send(client::Want{job, task}); }
+  void want(JobId job, std::uint32_t task) override;
   void cancel(JobId job) override;
   void forget(JobId job) override;
   void on_event(std::function<void(const JobEvent&)> handler) override;
 
  private:
-  void told(ClientMessage message);
-  std::shared_ptr<detail::JobState> find(JobId job);
-  void lose(const Error& why);
+  struct KnownJob {
+    std::weak_ptr<detail::JobState> state;
+    LinkId at;  ///< none while it is looked for
+    std::optional<detail::LeaderSearch> search;
+    Instant search_at;   ///< its next step
+    LinkId asked;        ///< by the search, now
+    bool moved = false;  ///< and that node has said JobMoved since
+    std::set<std::uint32_t> wanted, settled;
+    std::optional<Error> lost;
+  };
+  using States = std::vector<std::shared_ptr<detail::JobState>>;
+
+  // Threads of transports.
+  void told(LinkId from, ClientMessage message);
+  void note(wire::JobNote note);
+  void on_lost(LinkId link, const Error& why);
+
+  // With the lock held. A JobState must not end meanwhile: it would call forget().
+  void look_for(KnownJob& job, Error why);
+  KnownJob* find(JobId job);
+
+  /// Where jobs are submitted; another node when that one is lost. Throws Failure when none is left.
+  LinkId home();
+  LinkId hand_out(JobId& job, const std::shared_ptr<detail::JobState>& state);
+  /// Until some node leads the job. Throws why it was lost.
+  LinkId wait_for_leader(JobId job);
+
+  // The thread.
+  void begin_thread();
+  void run();
+  void step(std::unique_lock<std::mutex>& lock, JobId id);
+  void ask(std::unique_lock<std::mutex>& lock, JobId id, const std::string& node);
+  std::set<LinkId> links_used() const;
 
   const bool supervise_all_;
   std::mutex mutex_;
+  std::condition_variable changed_;
+  bool closing_ = false;
+  LinkId home_;
+  std::map<JobId, KnownJob> jobs_;
+  std::mutex handler_mutex_;
   std::function<void(const JobEvent&)> handler_;
-  std::map<JobId, std::weak_ptr<detail::JobState>> jobs_;
-  std::unique_ptr<GatewayLink> link_;
+  std::thread thread_;
+  NodeLinks links_;  ///< last: its threads use the rest
 };
 
 }  // namespace dag

@@ -1,19 +1,42 @@
-// The connection behind the commands of `dag`: questions, and their answers.
+// The connection behind the commands of `dag`: questions, and their answers. A question about one job goes to
+// whichever node leads it: others say where that is, or do not know the job
+// (libdag/client/leader_search.hpp).
+
+#include <algorithm>
+#include <map>
+#include <thread>
 
 #include "libdag/client/cluster.hpp"
+#include "libdag/client/leader_search.hpp"
 #include "nodes/gateway_link.hpp"
+#include "nodes/parts.hpp"
 
 namespace dag::detail {
 namespace {
+
+/// A person waits, so less patience than a job has: who knows nothing is asked once.
+constexpr SearchLimits limits_of_commands{
+    .silent = std::chrono::seconds(10), .unknown = Duration{0}, .leaderless = std::chrono::seconds(10)};
+constexpr Duration connect_within = std::chrono::seconds(1);
+/// Of an answer that came later, the node led the job until then.
+constexpr Duration at_once = std::chrono::seconds(1);
 
 class RemoteCluster : public Cluster {
  public:
   explicit RemoteCluster(const std::string& address) : link_(address, {}) {}
 
   std::vector<NodeInfo> nodes() override { return ask<client::AskNodes>().nodes; }
-  std::vector<JobInfo> jobs(std::optional<JobId> job) override { return ask<client::AskJobs>(job).jobs; }
+  std::vector<JobInfo> jobs(std::optional<JobId> job) override {
+    if (!job) return ask<client::AskJobs>(job).jobs;
+    return ask_leader(
+               [job](std::uint64_t number) {
+                 return client::AskJobs{number, job};
+               },
+               std::nullopt)
+        .jobs;
+  }
   JobInfo wait(JobId job, std::optional<Duration> limit) override {
-    client::Answer answer = link_.ask(
+    client::Answer answer = ask_leader(
         [job](std::uint64_t number) {
           return client::AskEnd{number, job};
         },
@@ -21,7 +44,9 @@ class RemoteCluster : public Cluster {
     if (answer.jobs.empty()) throw Failure({ErrorCode::job_unknown, "nothing is known of " + to_string(job)});
     return std::move(answer.jobs.front());
   }
-  void cancel(JobId job) override { ask<client::AskCancel>(job); }
+  void cancel(JobId job) override {
+    ask_leader([job](std::uint64_t number) { return client::AskCancel{number, job}; }, std::nullopt);
+  }
   void shutdown() override { ask<client::AskShutdown>(); }
 
  private:
@@ -30,8 +55,91 @@ class RemoteCluster : public Cluster {
     return link_.ask([&](std::uint64_t number) { return Question{number, fields...}; });
   }
 
+  client::Answer ask_leader(const GatewayLink::Question& question, std::optional<Duration> limit);
+  void know(const std::vector<NodeInfo>& nodes);
+  GatewayLink& link_to(const std::string& node);
+  void on_gone(const std::string& node);
+
   GatewayLink link_;
+  std::string first_;  ///< the address of the node behind link_, by its own word
+  std::map<std::string, std::unique_ptr<GatewayLink>> others_;
+  std::vector<std::string>
+      nodes_;  ///< where a job may be led; the first one last, since it was asked already
 };
+
+void RemoteCluster::know(const std::vector<NodeInfo>& nodes) {
+  for (const NodeInfo& node : nodes) {
+    const bool there = node.state == MemberState::alive || node.state == MemberState::suspect;
+    if (there && std::find(nodes_.begin(), nodes_.end(), node.endpoint.control) == nodes_.end()) {
+      nodes_.push_back(node.endpoint.control);
+    }
+  }
+}
+
+GatewayLink& RemoteCluster::link_to(const std::string& node) {
+  if (node == first_) return link_;
+  std::unique_ptr<GatewayLink>& link = others_[node];
+  if (link) return *link;
+  link = std::make_unique<GatewayLink>(node, GatewayEvents{}, connect_within);
+  return *link;
+}
+
+void RemoteCluster::on_gone(const std::string& node) {
+  if (node == first_) {
+    std::erase(nodes_, node);
+  } else {
+    others_.erase(node);  // Connected to again, if it is asked again.
+  }
+}
+
+/// Waits where nobody knows who leads the job: an election is under way.
+std::string next_node(LeaderSearch& search) {
+  for (;;) {
+    const SearchStep step = search.next(steady_now());
+    if (const auto* ask = std::get_if<AskNode>(&step)) return ask->address;
+    if (const auto* given_up = std::get_if<GiveUp>(&step)) throw Failure(given_up->why);
+    std::this_thread::sleep_for(std::get<WaitUntil>(step).at - steady_now());
+  }
+}
+
+client::Answer RemoteCluster::ask_leader(const GatewayLink::Question& question,
+                                         std::optional<Duration> limit) {
+  const Instant began = steady_now();
+  // Asked before it is needed: a node that is gone tells nobody who is left.
+  const std::vector<NodeInfo> there = nodes();
+  if (!there.empty()) first_ = there.front().endpoint.control;
+  nodes_.clear();
+  know(there);
+  if (!nodes_.empty()) std::rotate(nodes_.begin(), nodes_.begin() + 1, nodes_.end());
+  std::optional<LeaderSearch> search;
+  for (std::string node = first_;; node = next_node(*search)) {
+    const Instant asked = steady_now();
+    client::Answer answer;
+    bool gone = false;
+    try {
+      std::optional<Duration> left = limit;
+      if (left) *left -= asked - began;
+      answer = link_to(node).exchange(question, left);
+      if (!answer.error) return answer;
+    } catch (const Failure& failure) {
+      if (failure.error().code == ErrorCode::timed_out) throw;
+      answer.error = failure.error();
+      gone = true;
+    }
+    const Error& why = *answer.error;
+    const Instant now = steady_now();
+    const bool unknown = why.code == ErrorCode::job_unknown;
+    const bool elsewhere = why.code == ErrorCode::job_elsewhere || why.code == ErrorCode::no_quorum;
+    if (!gone && !unknown && !elsewhere) throw Failure(why);
+    if (gone) on_gone(node);
+    if (!search || now - asked > at_once) {
+      search.emplace(limits_of_commands, why, now);
+      search->know(nodes_);
+    }
+    if (unknown) search->on_unknown(why, now);
+    if (elsewhere) search->on_elsewhere(why, answer.elsewhere, now);
+  }
+}
 
 }  // namespace
 
