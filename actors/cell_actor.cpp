@@ -5,8 +5,6 @@
 namespace dag {
 namespace {
 
-/// The submitter is the one client of a cell in this release.
-constexpr ClientId submitter{1};
 /// Between two words on how far the job is.
 constexpr Duration progress_every = std::chrono::milliseconds(200);
 
@@ -23,6 +21,7 @@ CellActor::CellActor(caf::actor_config& config, CellSetup setup, Ports ports, Re
 
 caf::behavior CellActor::make_behavior() {
   set_exception_handler(keep_text);
+  voice_.follow(setup_.follower);
   cell_.begin(setup_.lives, {}, ports_.now());
   act();
   return {
@@ -32,7 +31,7 @@ caf::behavior CellActor::make_behavior() {
       },
       [this](const mail::Want& want) {
         cell_.keep({TaskId{0, want.task}}, ports_.now());
-        cell_.follow(submitter, {TaskId{0, want.task}}, ports_.now());
+        cell_.follow(ClientVoice::submitter, {TaskId{0, want.task}}, ports_.now());
         act();
       },
       [this](const mail::CancelJob&) {
@@ -48,6 +47,10 @@ caf::behavior CellActor::make_behavior() {
         cell_.close();
         act();
       },
+      [this](const mail::LivesUp& up) {
+        cell_.on_lives_up(up.lives, ports_.now());
+        act();
+      },
       [this](const mail::LifeUp& up) {
         cell_.on_life_up(up.life, ports_.now());
         act();
@@ -56,17 +59,7 @@ caf::behavior CellActor::make_behavior() {
         cell_.on_life_down(down.life, ports_.now(), down.how);
         act();
       },
-      [this](mail::Brought& arrived) {
-        const auto found = brought_.find(arrived.brought.ticket);
-        if (found == brought_.end()) return;
-        OutcomeRecord record = std::move(found->second);
-        brought_.erase(found);
-        if (arrived.brought.lost) {
-          setup_.follower.settled(record.task.index, Outcome::failed, {}, arrived.brought.lost);
-        } else {
-          tell(record, std::move(arrived.brought.bytes));
-        }
-      },
+      [this](mail::Brought& arrived) { voice_.on_brought(std::move(arrived.brought)); },
   };
 }
 
@@ -74,10 +67,7 @@ void CellActor::on_exit() {
   node_ = nullptr;
   runner_ = nullptr;
   setup_.follower = {};
-}
-
-void CellActor::tell(const OutcomeRecord& record, Blob output) {
-  setup_.follower.settled(record.task.index, record.outcome, std::move(output), record.error);
+  voice_.follow({});
 }
 
 void CellActor::act() {
@@ -89,14 +79,7 @@ void CellActor::act() {
           if constexpr (std::is_same_v<What, SendMessage>) {
             outgoing.messages.push_back(std::move(what));
           } else if constexpr (std::is_same_v<What, TellClient>) {
-            if (what.record.outcome != Outcome::finished || !what.record.has_output || what.record.value) {
-              Blob value = what.record.value;
-              tell(what.record, std::move(value));
-            } else {
-              const std::uint64_t ticket = next_ticket_++;
-              brought_.emplace(ticket, what.record);
-              send(runner_, mail::Bring{ticket, std::move(what.record), std::move(what.holders)});
-            }
+            if (auto order = voice_.tell(std::move(what))) send(runner_, *std::move(order));
           } else {
             setup_.follower.ended(std::move(what.stopped), cell_.counts());
           }
@@ -104,7 +87,7 @@ void CellActor::act() {
         effect);
   }
   if (!outgoing.messages.empty()) send(node_, std::move(outgoing));
-  if (setup_.follower.progress && !progress_due_ && cell_.counts().settled != settled_told_) {
+  if (!progress_due_ && voice_.is_new(cell_.counts())) {
     progress_due_ = true;
     delayed_send(this, progress_every, mail::Tick{});
   }
@@ -112,8 +95,7 @@ void CellActor::act() {
 
 void CellActor::tell_progress() {
   progress_due_ = false;
-  settled_told_ = cell_.counts().settled;
-  if (setup_.follower.progress) setup_.follower.progress(cell_.counts());
+  voice_.tell_progress(cell_.counts());
 }
 
 }  // namespace dag

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "actors/mail.hpp"
+#include "actors/client_voice.hpp"
 
 namespace dag {
 
@@ -28,16 +28,13 @@ class CellActor : public caf::event_based_actor {
  private:
   void act();
   void tell_progress();
-  void tell(const OutcomeRecord& record, Blob output);
 
   CellSetup setup_;
   Ports ports_;
   caf::actor node_;
   caf::actor runner_;
   Cell cell_;
-  std::map<std::uint64_t, OutcomeRecord> brought_;  // records whose bytes were sent for, by ticket
-  std::uint64_t next_ticket_ = 1;
-  std::uint64_t settled_told_ = 0;
+  ClientVoice voice_;
   bool progress_due_ = false;
 };
 

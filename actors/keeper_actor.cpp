@@ -1,6 +1,7 @@
 #include "actors/keeper_actor.hpp"
 
 #include "actors/exceptions.hpp"
+#include "libdag/replica/submission.hpp"
 
 namespace dag {
 
@@ -9,7 +10,7 @@ KeeperActor::KeeperActor(caf::actor_config& config, KeeperSetup setup, KeeperPor
       setup_(setup),
       ports_(std::move(ports)),
       node_(std::move(node)),
-      gateway_(setup.self, setup.pid),
+      gateway_(setup.self, setup.pid, setup.recorded),
       host_(setup.self) {}
 
 caf::behavior KeeperActor::make_behavior() {
@@ -34,11 +35,17 @@ caf::behavior KeeperActor::make_behavior() {
         act();
       },
       [this](mail::Nodes& nodes) {
+        mail::Seats seats;
+        for (const Claim& node : nodes.nodes) {
+          if (node.load.disk != 0) seats.alive.push_back({{node.life.process, node.load.disk}, 1});
+        }
+        send(node_, std::move(seats));
         gateway_.on_nodes(std::move(nodes.nodes), ports_.now());
         act();
       },
       [this](const mail::LifeDown& down) {
-        host_.on_keeper_down(down.life);
+        host_.on_keeper_down(down.life, ports_.now());
+        send(node_, down);
         act();
       },
       [this](const mail::ProcessStarted& started) {
@@ -56,8 +63,8 @@ caf::behavior KeeperActor::make_behavior() {
       [this](const mail::Noted& noted) {
         if (const auto client = gateway_.client_of(noted.job)) noted.pass_on(*client);
       },
-      // Of the nodes, all that counts is in Nodes; and nobody steals from them.
-      [](const mail::LifeUp&) {},
+      [this](const mail::LifeUp& up) { send(node_, up); },
+      // Nobody steals from nodes.
       [](const mail::Loads&) {},
       [this](mail::JobSaid& said) {
         if (auto* settled = std::get_if<client::TaskSettled>(&said.what)) {
@@ -69,6 +76,10 @@ caf::behavior KeeperActor::make_behavior() {
           ports_.forget_details(said.job);
           ports_.job_ended(said.job, !ended->stopped && ended->counts.failed + ended->counts.cancelled == 0);
           gateway_.on_ended(said.job, ended->stopped, ended->counts, ports_.now());
+        } else if (auto* led = std::get_if<RecordLed>(&said.what)) {
+          on_led(std::move(*led));
+        } else if (std::holds_alternative<mail::RecordGone>(said.what)) {
+          gateway_.on_record_over(said.job);
         } else {
           look_up(said.job);
           ports_.forget_details(said.job);
@@ -81,12 +92,23 @@ caf::behavior KeeperActor::make_behavior() {
         if (wake_at_ != tick.due) return;
         wake_at_.reset();
         host_.on_time(ports_.now());
+        gateway_.on_time(ports_.now());
         act();
       },
   };
 }
 
 void KeeperActor::on_exit() { node_ = nullptr; }
+
+void KeeperActor::on_led(RecordLed news) {
+  news.age = std::max(Duration{0}, ports_.since_1970() - Duration(news.submission.accepted_unix_ns));
+  if (news.leads) {
+    ports_.job_begins(*news.plan);
+  } else {
+    ports_.job_closed(news.plan->job);
+  }
+  gateway_.on_led(std::move(news), ports_.now());
+}
 
 /// What the gateway answers about one job must be of now.
 void KeeperActor::look_up(JobId job) {
@@ -126,7 +148,9 @@ void KeeperActor::act() {
       carry_out(std::move(effect));
     }
   }
-  const std::optional<Instant> wake = host_.wake_at();
+  std::optional<Instant> wake = host_.wake_at();
+  if (const auto of_gateway = gateway_.wake_at(); of_gateway && (!wake || *of_gateway < *wake))
+    wake = of_gateway;
   if (wake && (!wake_at_ || *wake < *wake_at_)) {
     wake_at_ = wake;
     delayed_send(this, std::max(*wake - ports_.now(), Duration{0}), mail::Tick{*wake});
@@ -175,10 +199,14 @@ void KeeperActor::carry_out(GatewayEffect any) {
         } else if constexpr (std::is_same_v<Effect, BeginJob>) {
           const JobId job = effect.plan->job;
           ports_.job_begins(*effect.plan);
-          send(node_, mail::Submit{std::move(effect.plan), follower_of(job), std::move(effect.lives),
-                                   effect.submitted});
-        } else if constexpr (std::is_same_v<Effect, JobLifeUp>) {
-          send(node_, mail::LifeUp{effect.life, effect.job});
+          send(node_,
+               mail::Submit{std::move(effect.plan), follower_of(caf::actor_cast<caf::actor_addr>(this), job),
+                            std::move(effect.lives), effect.submitted});
+        } else if constexpr (std::is_same_v<Effect, RecordJob>) {
+          effect.submission.accepted_unix_ns = ports_.since_1970().count();
+          send(node_, mail::Record{std::move(effect.plan), bytes_of(effect.submission)});
+        } else if constexpr (std::is_same_v<Effect, JobLivesUp>) {
+          send(node_, mail::LivesUp{effect.job, std::move(effect.lives)});
         } else if constexpr (std::is_same_v<Effect, JobLifeDown>) {
           keeper::WorkerDown& down = effect.down;
           LifeEnd how{down.end, std::move(down.text), std::move(down.running), down.guilty_lane};
@@ -200,9 +228,9 @@ void KeeperActor::carry_out(GatewayEffect any) {
       any);
 }
 
-Follower KeeperActor::follower_of(JobId job) {
-  // By address, so that a cell does not keep its keeper alive.
-  const auto tell = [keeper = caf::actor_cast<caf::actor_addr>(this), job](auto what) {
+/// By address, so that a cell does not keep its keeper alive.
+Follower follower_of(const caf::actor_addr& keeper, JobId job) {
+  const auto tell = [keeper, job](auto what) {
     if (const auto alive = caf::actor_cast<caf::actor>(keeper)) {
       caf::anon_send(alive, mail::JobSaid{job, std::move(what)});
     }
@@ -218,6 +246,8 @@ Follower KeeperActor::follower_of(JobId job) {
                           {counts.open, counts.finished, counts.failed, counts.skipped, counts.cancelled}});
   };
   follower.lost = [tell, job](Error why) { tell(client::JobLost{job, std::move(why)}); };
+  follower.led = [tell](RecordLed news) { tell(std::move(news)); };
+  follower.record_over = [tell] { tell(mail::RecordGone{}); };
   follower.progress = [tell](const CellCounts& counts) {
     tell(JobCounts{counts.open, counts.finished, counts.failed, counts.skipped, counts.cancelled});
   };

@@ -19,6 +19,8 @@ namespace dag {
 /// What it needs from outside. Nothing here blocks.
 struct KeeperPorts {
   std::function<Instant()> now;
+  /// By the clock that people set: to tell another node how old something is.
+  std::function<Duration()> since_1970;
   std::function<void(Life to, ClientMessage message)> send_client;
   std::function<void(Life to, KeeperMessage message)> send_keeper;
   std::function<void(const LifeAt& at)> life_at;
@@ -41,7 +43,12 @@ struct KeeperPorts {
 struct KeeperSetup {
   Life self;
   std::uint32_t pid = 0;
+  /// The records of jobs have copies, or lie on a disk.
+  bool recorded = false;
 };
+
+/// What a cell says of a job, to the keeper with this address.
+Follower follower_of(const caf::actor_addr& keeper, JobId job);
 
 class KeeperActor : public caf::event_based_actor {
  public:
@@ -57,7 +64,7 @@ class KeeperActor : public caf::event_based_actor {
   void send_keeper(SendToKeeper effect);
   void heard(Life from, KeeperMessage message);
   void look_up(JobId job);
-  Follower follower_of(JobId job);
+  void on_led(RecordLed news);
 
   const KeeperSetup setup_;
   KeeperPorts ports_;

@@ -9,9 +9,11 @@
 
 #include "actors/ports.hpp"
 #include "libdag/cell/cell.hpp"
+#include "libdag/consensus/reconfiguration.hpp"
 #include "libdag/home/home.hpp"
 #include "libdag/home/lane_report.hpp"
 #include "libdag/home/runner.hpp"
+#include "libdag/keeper/gateway.hpp"
 #include "libdag/keeper/messages.hpp"
 #include "libdag/membership/messages.hpp"
 
@@ -82,6 +84,46 @@ struct Submit {
   std::vector<Life> lives = {};
   /// When the client was told that it is accepted: deadlines count from there. Left out: from now.
   std::optional<Instant> submitted = std::nullopt;
+};
+/// gateway -> NodeActor: a new job, whose record has copies, the first one here.
+struct Record {
+  std::shared_ptr<const JobPlan> plan;
+  Blob submission;
+};
+/// gateway -> NodeActor: what a log on the disk has of a job.
+struct Recover {
+  JobId job;
+  consensus::Stored stored;
+};
+/// gateway -> NodeActor -> RecordActor: who can hold copies.
+struct Seats {
+  std::vector<consensus::Candidate> alive;
+};
+/// transport -> NodeActor -> RecordActor.
+struct CopySaid {
+  Life from;
+  consensus::Addressed said;
+};
+/// store -> RecordActor: all up to this number is on the disk.
+struct Written {
+  std::uint64_t number = 0;
+};
+/// RecordActor -> NodeActor: the record is here, so it is known what the job is.
+struct RecordHere {
+  std::shared_ptr<const JobPlan> plan;
+};
+/// NodeActor -> RecordActor: who brings outputs.
+struct RunnerHere {
+  caf::actor runner;
+};
+/// RecordActor -> NodeActor: nobody needs the copy here any more.
+struct RecordOver {
+  JobId job;
+};
+/// NodeActor -> RecordActor: processes of its job, or nodes, came.
+struct LivesUp {
+  JobId job;
+  std::vector<Life> lives;
 };
 /// gateway -> NodeActor -> CellActor: a client wants this output.
 struct Want {
@@ -190,10 +232,11 @@ struct Noted {
   JobId job;
   std::function<void(Life client)> pass_on;
 };
-/// CellActor -> KeeperActor.
+/// CellActor, RecordActor -> KeeperActor. Gone: the record here is not needed any more.
+struct RecordGone {};
 struct JobSaid {
   JobId job;
-  std::variant<client::TaskSettled, JobCounts, client::JobEnded, client::JobLost> what;
+  std::variant<client::TaskSettled, JobCounts, client::JobEnded, client::JobLost, RecordLed, RecordGone> what;
 };
 
 }  // namespace dag::mail
@@ -238,3 +281,12 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LinkBroken)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LinkRefused)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Leave)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Loads)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Record)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Recover)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Seats)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::CopySaid)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Written)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::RecordHere)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::RunnerHere)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::RecordOver)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LivesUp)

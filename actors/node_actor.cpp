@@ -5,6 +5,7 @@
 #include "actors/cell_actor.hpp"
 #include "actors/exceptions.hpp"
 #include "actors/home_actor.hpp"
+#include "actors/record_actor.hpp"
 #include "actors/runner_actor.hpp"
 
 namespace dag {
@@ -30,6 +31,31 @@ caf::behavior NodeActor::make_behavior() {
   set_exception_handler(keep_text);
   return {
       [this](mail::Submit& order) { submit(order); },
+      [this](mail::Record& order) {
+        const JobId id = order.plan->job;
+        open_record(id, {}, std::move(order));
+      },
+      [this](mail::Recover& found) { open_record(found.job, std::move(found.stored), std::nullopt); },
+      [this](mail::CopySaid& copy) { on_copy_said(copy); },
+      [this](const mail::RecordHere& here) {
+        open_job(here.plan);
+        const JobHere& job = jobs_.at(here.plan->job);
+        send(job.cell, mail::RunnerHere{job.runner});
+      },
+      [this](const mail::RecordOver& over) {
+        if (const auto job = jobs_.find(over.job); job != jobs_.end() && job->second.recorded)
+          close_job(over.job);
+      },
+      [this](const mail::Seats& seats) {
+        seats_ = seats.alive;
+        for (const auto& [id, job] : jobs_) {
+          if (job.recorded) send(job.cell, seats);
+        }
+      },
+      [this](const mail::LivesUp& up) {
+        if (const auto job = jobs_.find(up.job); job != jobs_.end() && job->second.cell)
+          send(job->second.cell, up);
+      },
       [this](const mail::Want& want) {
         if (const auto job = jobs_.find(want.job); job != jobs_.end() && job->second.cell)
           send(job->second.cell, want);
@@ -98,7 +124,9 @@ caf::behavior NodeActor::make_behavior() {
 }
 
 void NodeActor::on_exit() {
+  if (setup_.records) setup_.records->forget = {};  // The job goes on without this node.
   while (!jobs_.empty()) close_job(jobs_.begin()->first);
+  setup_.records.reset();
 }
 
 void NodeActor::submit(mail::Submit& order) {
@@ -123,9 +151,35 @@ void NodeActor::submit(mail::Submit& order) {
                                               caf::actor_cast<caf::actor>(this), job.runner);
 }
 
+void NodeActor::open_record(JobId id, consensus::Stored stored, std::optional<mail::Record> begins) {
+  if (jobs_.contains(id) || forgotten_.contains(id)) return;
+  JobHere& job = jobs_.try_emplace(id, setup_.self).first->second;
+  job.runs_elsewhere = job.recorded = true;
+  RecordSetup setup{id, setup_.self, std::move(stored), std::move(begins), setup_.lives, seats_};
+  job.follower = setup_.records->follower(id);
+  job.cell = spawn<RecordActor, caf::monitored>(std::move(setup), ports_, *setup_.records, records_,
+                                                caf::actor_cast<caf::actor>(this));
+}
+
+/// The first word of a copy elsewhere makes one here, which is told all.
+void NodeActor::on_copy_said(mail::CopySaid& copy) {
+  if (!setup_.records) return;
+  const JobId id = copy.said.job;
+  const bool is_over = std::holds_alternative<consensus::Over>(copy.said.message);
+  if (forgotten_.contains(id)) {
+    if (!is_over) setup_.records->send(copy.from, {id, consensus::Over{setup_.records->seat, 0}});
+    return;
+  }
+  if (is_over && !jobs_.contains(id)) return;
+  open_record(id, {}, std::nullopt);
+  const JobHere& job = jobs_.at(id);
+  if (job.recorded) send(job.cell, std::move(copy));
+}
+
 void NodeActor::open_job(const std::shared_ptr<const JobPlan>& plan) {
-  if (jobs_.contains(plan->job) || forgotten_.contains(plan->job)) return;
+  if (forgotten_.contains(plan->job)) return;
   JobHere& job = jobs_.try_emplace(plan->job, setup_.self).first->second;
+  if (job.plan) return;
   job.plan = plan;
   RunnerOptions options;
   options.self = setup_.self;
@@ -154,7 +208,7 @@ void NodeActor::deliver(Life from, JobMessage message) {
     return;
   }
   const auto found = jobs_.find(id);
-  if (found == jobs_.end()) {
+  if (found == jobs_.end() || !found->second.plan) {
     if (early_count_ == early_max) return;
     ++early_count_;
     early_[id].emplace_back(from, std::move(message));
@@ -277,7 +331,11 @@ void NodeActor::open_home(JobHere& job, std::uint32_t shard, Epoch epoch,
 void NodeActor::close_job(JobId id) {
   const auto job = jobs_.find(id);
   if (job == jobs_.end()) return;
-  if (job->second.cell) {
+  if (job->second.recorded) {
+    if (job->second.follower.record_over) job->second.follower.record_over();
+    if (setup_.records->forget) setup_.records->forget(id);
+    send_exit(job->second.cell, caf::exit_reason::user_shutdown);
+  } else if (job->second.cell) {
     // Outputs lie where they were made for as long as the client may ask for them: until now. A state in
     // which nobody takes part any more says so, if the cell has not said it.
     message::JobState over = job->second.state;
@@ -290,7 +348,7 @@ void NodeActor::close_job(JobId id) {
     send_exit(job->second.cell, caf::exit_reason::user_shutdown);
   }
   for (const auto& [shard, home] : job->second.homes) send_exit(home.second, caf::exit_reason::user_shutdown);
-  send_exit(job->second.runner, caf::exit_reason::user_shutdown);
+  if (job->second.runner) send_exit(job->second.runner, caf::exit_reason::user_shutdown);
   jobs_.erase(job);
   forgotten_.insert(id);
 }

@@ -22,6 +22,8 @@ struct NodeSetup {
   /// Ends the process: part of a job whose client is elsewhere has failed here. Empty where there is only one
   /// process.
   std::function<void(Error why)> escalate = {};
+  /// Of a node that holds copies of records.
+  std::optional<RecordPorts> records = std::nullopt;
 };
 
 class NodeActor : public caf::event_based_actor {
@@ -39,19 +41,23 @@ class NodeActor : public caf::event_based_actor {
     Door door;
     std::shared_ptr<const JobPlan> plan;
     message::JobState state;
-    caf::actor cell;  // only where it was submitted
+    caf::actor cell;  // where it was submitted, or where a copy of its record is
     caf::actor runner;
     std::map<std::uint32_t, std::pair<Epoch, caf::actor>> homes;
     Follower follower;
     /// In processes of its own: those of the cluster that come and go are nothing to it.
     bool runs_elsewhere = false;
+    /// `cell` is a copy of a record, and hears of nodes.
+    bool recorded = false;
   };
   /// Whether news about a life, of one job or of all, are for this job.
   static bool of_job(std::optional<JobId> named, JobId job, const JobHere& here) {
-    return named ? *named == job : !here.runs_elsewhere;
+    return named ? *named == job : !here.runs_elsewhere || here.recorded;
   }
 
   void submit(mail::Submit& submit);
+  void open_record(JobId job, consensus::Stored stored, std::optional<mail::Record> begins);
+  void on_copy_said(mail::CopySaid& copy);
   void open_job(const std::shared_ptr<const JobPlan>& plan);
   void route(SendMessage message);
   void deliver(Life from, JobMessage message);
@@ -76,6 +82,7 @@ class NodeActor : public caf::event_based_actor {
   std::map<JobId, std::vector<std::pair<Life, JobMessage>>> early_;
   std::size_t early_count_ = 0;
   std::set<JobId> forgotten_;
+  std::vector<consensus::Candidate> seats_;
   ThiefMachine thief_;
   mail::Loads loads_;  ///< the newest
   std::optional<Instant> wake_at_;

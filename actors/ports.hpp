@@ -7,6 +7,8 @@
 
 #include "libdag/base/time.hpp"
 #include "libdag/cell/cell.hpp"
+#include "libdag/consensus/messages.hpp"
+#include "libdag/consensus/stored.hpp"
 #include "libdag/home/messages.hpp"
 #include "libdag/home/runner.hpp"
 
@@ -26,6 +28,11 @@ struct Ports {
   std::function<void()> give_way = {};
 };
 
+struct RecordLed;
+namespace wire {
+class CodeMap;
+}
+
 /// Who submitted a job and waits for it. Called by its cell; must not block.
 struct Follower {
   /// A task of the submitted graph that was asked for is settled. `output` is there when it finished and has
@@ -37,6 +44,25 @@ struct Follower {
   std::function<void(CellCounts counts)> progress;
   /// Nothing more will come: libdag itself failed.
   std::function<void(Error why)> lost;
+  /// Of a job whose record has several copies, of which one is here: who leads it has changed. Then only the
+  /// one that leads calls any of the above.
+  std::function<void(RecordLed)> led = {};
+  /// The copy here is not needed any more.
+  std::function<void()> record_over = {};
+};
+
+/// Of a node that holds copies of records.
+struct RecordPorts {
+  /// To the copy at that node; may be lost.
+  std::function<void(Life to, consensus::Addressed message)> send;
+  /// In order; calls `written` from any thread when it is on the disk. Empty: memory is enough.
+  std::function<void(JobId job, consensus::StoredChange change, std::function<void()> written)> write;
+  std::function<void(JobId job)> forget;
+  std::function<Follower(JobId job)> follower;
+  /// How code of the jobs' programs is named.
+  const wire::CodeMap* codes = nullptr;
+  consensus::Seat seat;
+  std::size_t copies_wanted = 3;
 };
 
 }  // namespace dag

@@ -21,6 +21,7 @@ dag::KeeperOptions options_of(const dag::Settings& settings) {
   options.peers = settings.peers.value;
   options.cluster = settings.cluster.value;
   options.lanes = settings.lanes.value;
+  options.replicas = settings.replicas.value;
   options.share = settings.share.value;
   options.log_level = settings.log.value;
   options.data_directory = settings.data.value;

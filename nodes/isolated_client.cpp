@@ -16,6 +16,7 @@ KeeperOptions isolated_node(const NodeOptions& options, const std::optional<Plac
   KeeperOptions node;
   node.lanes = options.lanes;
   node.log_level = options.log_level;
+  node.replicas = 1;  // The client dies with this node.
   if (!place) return node;
   node.id = {place->rank};
   node.cluster = place->cluster;

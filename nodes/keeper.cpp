@@ -25,6 +25,7 @@ Keeper::Keeper(const KeeperOptions& options)
                 ? std::nullopt
                 : std::optional(DataDirectory::open(options.data_directory, options.id).value_or_throw())),
       self_(data_ ? data_->life() : fresh_life(options.id)),
+      disk_(options.replicas > 1 ? draw_number() | 1 : 0),
       logger_(make_logger(options.log_level)),
       codes_(codes_of_others()),
       system_(config_),
@@ -54,8 +55,10 @@ Keeper::Keeper(const KeeperOptions& options)
     };
   }
   // Nobody sends before a message has come, and none comes before the transport is there.
-  node_ = system_.spawn<NodeActor>(NodeSetup{self_, {self_}, {}}, lanes_, std::move(ports), records_);
-  keeper_ = system_.spawn<KeeperActor>(KeeperSetup{self_, static_cast<std::uint32_t>(getpid())},
+  NodeSetup node{self_, {self_}, {}};
+  if (disk_ != 0) node.records = record_ports();
+  node_ = system_.spawn<NodeActor>(std::move(node), lanes_, std::move(ports), records_);
+  keeper_ = system_.spawn<KeeperActor>(KeeperSetup{self_, static_cast<std::uint32_t>(getpid()), disk_ != 0},
                                        keeper_ports(), node_);
   open_transport();
   processes_ =
@@ -98,6 +101,16 @@ void Keeper::open_transport() {
   transport_ = open_or_end({keeper_, node_}, std::move(setup), transport_events());
 }
 
+RecordPorts Keeper::record_ports() {
+  RecordPorts ports;
+  ports.send = [this](Life to, consensus::Addressed message) { transport_->send(to, std::move(message)); };
+  ports.follower = [this](JobId job) { return follower_of(caf::actor_cast<caf::actor_addr>(keeper_), job); };
+  ports.codes = &codes_;
+  ports.seat = {self_.process, disk_};
+  ports.copies_wanted = options_.replicas;
+  return ports;
+}
+
 TransportEvents Keeper::transport_events() {
   TransportEvents events;
   events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
@@ -115,6 +128,11 @@ TransportEvents Keeper::transport_events() {
   events.keeper = [this](Life from, KeeperMessage message) {
     caf::anon_send(keeper_, mail::KeeperSaid{from, std::move(message)});
   };
+  if (disk_ != 0) {
+    events.copy = [this](Life from, consensus::Addressed said) {
+      if (is_node(from.process)) caf::anon_send(node_, mail::CopySaid{from, std::move(said)});
+    };
+  }
   events.greeted = [this](Life life, const Endpoint& endpoint, const std::string& build) {
     if (!is_client(life.process) && !is_node(life.process)) {
       caf::anon_send(keeper_, mail::Greeted{life, endpoint, build});
@@ -145,6 +163,7 @@ TransportEvents Keeper::transport_events() {
 KeeperPorts Keeper::keeper_ports() {
   KeeperPorts ports;
   ports.now = steady_now;
+  ports.since_1970 = [] { return Duration(std::chrono::seconds(time(nullptr))); };
   ports.send_client = [this](Life to, ClientMessage message) { transport_->send(to, std::move(message)); };
   ports.send_keeper = [this](Life to, KeeperMessage message) { transport_->send(to, std::move(message)); };
   ports.life_at = [this](const LifeAt& at) { transport_->member_up(at.life, at.endpoint); };
@@ -244,6 +263,7 @@ LoadSummary Keeper::load() const {
   const auto lanes = static_cast<std::uint32_t>(
       lanes_on(topology, options_.lanes, options_.share, options_.id).cores.size());
   LoadSummary load;
+  load.disk = disk_;
   load.devices.push_back({"cpu", lanes, lanes, topology.memory_bytes, topology.memory_bytes, Duration{0}});
   return load;
 }

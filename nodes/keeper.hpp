@@ -37,6 +37,8 @@ struct KeeperOptions {
   std::string state_directory;
   /// What is kept between starts; empty: nothing.
   std::string data_directory;
+  /// Nodes that hold the record of a job, if there are so many; an odd number. 1: it dies with its node.
+  std::uint32_t replicas = 3;
 };
 
 class Keeper {
@@ -59,6 +61,7 @@ class Keeper {
  private:
   void make_state_directory() const;
   void open_transport();
+  RecordPorts record_ports();
   TransportEvents transport_events();
   KeeperPorts keeper_ports();
   WorkerEvents worker_events();
@@ -69,6 +72,7 @@ class Keeper {
   const KeeperOptions options_;
   const std::optional<DataDirectory> data_;
   const Life self_;
+  const std::uint64_t disk_;  ///< the seat of its copies of records: a new one at each start
   std::shared_ptr<spdlog::logger> logger_;
   JobRecords records_;
   const wire::CodeMap codes_;  ///< names code of programs that are not this one

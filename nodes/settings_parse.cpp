@@ -76,6 +76,13 @@ Status take_share(Settings& settings, const std::string& text, std::string origi
   return Done{};
 }
 
+Status take_replicas(Settings& settings, const std::string& text, std::string origin) {
+  const auto copies = number<std::uint32_t>(text, 7);
+  if (!copies || *copies % 2 == 0) return not_valid;
+  settings.replicas = {*copies, std::move(origin)};
+  return Done{};
+}
+
 Status take_log(Settings& settings, const std::string& text, std::string origin) {
   for (const std::string_view level : {"off", "error", "warn", "info", "debug"}) {
     if (text != level) continue;
@@ -113,6 +120,9 @@ const Key keys[] = {
      "where other nodes of the cluster listen; one that answers is enough", take_peers},
     {"lanes", Form::number, "N", "a whole number from 0 to 1024",
      "lanes of each worker process; 0: as many as its share has cores", take_number<&Settings::lanes, 1024>},
+    {"replicas", Form::number, "N", "1, 3, 5 or 7",
+     "nodes that hold the record of a job submitted here, if there are so many; 1: it ends with this node",
+     take_replicas},
     {"share", Form::share, "R/N", "rank and size of a share, 0 <= rank < size <= 1024",
      "which part of the host's cores is this node's", take_share},
     {"log", Form::text, "LEVEL", "off, error, warn, info or debug", "how much it says on stderr", take_log},

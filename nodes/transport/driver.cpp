@@ -351,8 +351,12 @@ void Driver::hand_on(Life from, Delivered&& delivered) {
       if (events_.keeper) events_.keeper(from, std::move(*keeper));
     } else if (auto* ring = std::get_if<RingMessage>(&operation)) {
       on_ring_message(from, std::move(*ring));
-    } else if (std::holds_alternative<consensus::Addressed>(operation)) {
-      send(from, wire::Unimplemented{wire::conversation_of_replicas, wire::whole_conversation});
+    } else if (auto* copy = std::get_if<consensus::Addressed>(&operation)) {
+      if (events_.copy) {
+        events_.copy(from, std::move(*copy));
+      } else {
+        send(from, wire::Unimplemented{wire::conversation_of_replicas, wire::whole_conversation});
+      }
     } else if (const auto* unknown = std::get_if<wire::Unknown>(&operation)) {
       send(from, wire::unimplemented_answer(*unknown));
     } else if (const auto* unimplemented = std::get_if<wire::Unimplemented>(&operation)) {

@@ -160,6 +160,10 @@ void Transport::send(Life to, KeeperMessage message) {
   auto shared = std::make_shared<KeeperMessage>(std::move(message));
   thread_->post([to, shared](Driver& driver) { driver.send(to, std::move(*shared)); });
 }
+void Transport::send(Life to, consensus::Addressed message) {
+  auto shared = std::make_shared<consensus::Addressed>(std::move(message));
+  thread_->post([to, shared](Driver& driver) { driver.send(to, std::move(*shared)); });
+}
 void Transport::connect(std::string address) {
   thread_->post([address = std::move(address)](Driver& driver) { driver.connect(address); });
 }

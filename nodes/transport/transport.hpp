@@ -48,6 +48,9 @@ struct TransportEvents {
   /// Of clients and keepers; empty where there are none.
   std::function<void(Life from, ClientMessage message)> client;
   std::function<void(Life from, KeeperMessage message)> keeper;
+  /// Of nodes that hold copies of records; empty where there are none: then it is answered that nothing is
+  /// known of them.
+  std::function<void(Life from, consensus::Addressed message)> copy;
   /// A process has said Hello and was welcomed; perhaps not for the first time. May be empty.
   std::function<void(Life life, const Endpoint& endpoint, const std::string& build)> greeted;
   /// The process at an address of connect() takes us for one of its own. May be empty.
@@ -97,6 +100,7 @@ class Transport {
   void note(Life to, wire::JobNote note);
   void send(Life to, ClientMessage message);
   void send(Life to, KeeperMessage message);
+  void send(Life to, consensus::Addressed message);
   /// May be lost.
   void send(SendMembership message);
   /// Says Hello to whoever listens there, until it is answered.

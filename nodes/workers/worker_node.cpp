@@ -64,7 +64,7 @@ LanesOptions WorkerNode::lanes_options() const {
 LaneEvents WorkerNode::lane_events() {
   const auto note = [this](wire::JobNote what) {
     if (what.text.size() > wire::text_bytes_max) what.text.resize(wire::text_bytes_max);
-    transport_->note(seat_.cell, std::move(what));
+    transport_->note(cell(), std::move(what));
   };
   LaneEvents events;
   events.send_edges = [this](Life to, std::vector<EdgeNews>&& news) {
@@ -107,8 +107,7 @@ TransportEvents WorkerNode::transport_events() {
     caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
   };
   events.keeper = [this](Life from, KeeperMessage message) {
-    if (const auto* order = std::get_if<keeper::Begin>(&message); order != nullptr && from == seat_.cell)
-      begin(*order);
+    if (const auto* order = std::get_if<keeper::Begin>(&message)) on_begin(from, *order);
   };
   hand_rings_to(lanes_, events, logger_);
   membership_.listen(events);
@@ -124,6 +123,25 @@ TransportEvents WorkerNode::transport_events() {
   };
   events.log = [this](std::string_view line) { logger_->warn("{}", line); };
   return events;
+}
+
+/// Of whoever leads the record of the job, now or later.
+void WorkerNode::on_begin(Life from, const keeper::Begin& order) {
+  if (!is_node(from.process) || from != order.cell || order.job != seat_.job) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (order.term < term_ || (order.term == 0 && from != seat_.cell)) return;
+    const bool first = !std::exchange(begun_, true);
+    term_ = order.term;
+    cell_ = from;
+    if (!first) return;
+  }
+  begin(order);
+}
+
+Life WorkerNode::cell() {
+  const std::lock_guard lock(mutex_);
+  return cell_;
 }
 
 void WorkerNode::begin(const keeper::Begin& begin) {

@@ -32,7 +32,10 @@ class WorkerNode {
   LaneEvents lane_events();
   void open_transport();
   TransportEvents transport_events();
+  void on_begin(Life from, const keeper::Begin& order);
   void begin(const keeper::Begin& begin);
+  /// Who leads the record of the job.
+  Life cell();
   void fail(Error why);
 
   const WorkerSeat seat_;
@@ -42,6 +45,9 @@ class WorkerNode {
   NullRecordSink records_;
 
   std::mutex mutex_;
+  Life cell_ = seat_.cell;
+  std::uint32_t term_ = 0;  ///< in which it does
+  bool begun_ = false;
   std::condition_variable changed_;
   std::optional<Error> failed_;
 

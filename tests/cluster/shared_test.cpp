@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 
 #include "tests/cluster/processes.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -153,6 +154,23 @@ TEST_CASE(
   }
   CHECK(static_cast<int>(paid.size()) >= finished);
   CHECK(static_cast<int>(paid.size()) <= finished + unknown);
+}
+
+TEST_CASE("a job goes on when the node dies to which its client was connected, and which led its record") {
+  dag::test::TemporaryDirectory directory;
+  const std::string ledger = directory.path().string() + "/ledger";
+  Nodes nodes(3);
+  nodes.gather();
+  Process job(at(nodes, {bin("cluster_ledger"), ledger, "100"}));
+  REQUIRE(job.says("quarter"));
+  nodes.node(0).kill(SIGKILL);
+  CHECK(job.ends() == 0);
+  INFO(job.err());
+  CHECK_THAT(job.out(), Catch::Contains("sum 4950\n"));
+  std::set<int> entered;
+  std::ifstream file(ledger);
+  for (int number = 0; file >> number;) entered.insert(number);
+  CHECK(entered.size() == 100);
 }
 
 TEST_CASE("the shared form gives the same result when every task is supervised") {

@@ -33,12 +33,21 @@ std::string example() {
 
 }  // namespace
 
+TEST_CASE("the record of a job has an odd number of copies") {
+  CHECK(settings(file("[node]\nid = 3\nreplicas = 5\n")).replicas.value == 5);
+  for (const char* no : {"0", "2", "4", "9"}) {
+    CHECK_THAT(refused(file("[node]\nid = 3\nreplicas = " + std::string(no) + "\n")).what,
+               Catch::Contains("must be 1, 3, 5 or 7"));
+  }
+}
+
 TEST_CASE("where nobody says anything, defaults count") {
   const Settings got = settings({{}, {}, {}, "/run/dag"});
   CHECK(got.id.value == 0);
   CHECK(got.listen.value == net::Address{"127.0.0.1", 0});
   CHECK(got.peers.value.empty());
   CHECK(got.lanes.value == 0);
+  CHECK(got.replicas.value == 3);
   CHECK(got.share.value.rank == 0);
   CHECK(got.share.value.size == 1);
   CHECK(got.log.value == "warn");
@@ -214,7 +223,7 @@ TEST_CASE("the example is valid, and so is each of its comments") {
     }
     uncommented += line + "\n";
   }
-  CHECK(found == 9);
+  CHECK(found == 10);
   const Settings got = settings({{}, {}, {{"dagd.toml", uncommented}}, "/run/dag"});
   CHECK(got.cluster.origin.starts_with("dagd.toml:"));
   CHECK(got.peers.value.size() == 2);

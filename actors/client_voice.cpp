@@ -1,0 +1,37 @@
+#include "actors/client_voice.hpp"
+
+namespace dag {
+
+void ClientVoice::settled(const OutcomeRecord& record, Blob output) const {
+  follower_.settled(record.task.index, record.outcome, std::move(output), record.error);
+}
+
+std::optional<mail::Bring> ClientVoice::tell(TellClient&& what) {
+  if (what.record.outcome != Outcome::finished || !what.record.has_output || what.record.value) {
+    Blob value = what.record.value;
+    settled(what.record, std::move(value));
+    return std::nullopt;
+  }
+  const std::uint64_t ticket = ++tickets_;
+  awaited_.emplace(ticket, what.record);
+  return mail::Bring{ticket, std::move(what.record), std::move(what.holders)};
+}
+
+void ClientVoice::on_brought(dag::Brought&& brought) {
+  const auto found = awaited_.find(brought.ticket);
+  if (found == awaited_.end()) return;
+  const OutcomeRecord record = std::move(found->second);
+  awaited_.erase(found);
+  if (brought.lost) {
+    follower_.settled(record.task.index, Outcome::failed, {}, brought.lost);
+  } else {
+    settled(record, std::move(brought.bytes));
+  }
+}
+
+void ClientVoice::tell_progress(const CellCounts& counts) {
+  told_ = counts.settled;
+  if (follower_.progress) follower_.progress(counts);
+}
+
+}  // namespace dag

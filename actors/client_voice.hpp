@@ -1,0 +1,35 @@
+#pragma once
+// What a cell says to its one client, the submitter: outcomes with their bytes, which the runner brings where
+// the record does not hold them. A part of the actors that host cells.
+
+#include <map>
+
+#include "actors/mail.hpp"
+
+namespace dag {
+
+class ClientVoice {
+ public:
+  /// The submitter is the one client of a cell in this release.
+  static constexpr ClientId submitter{1};
+
+  /// Where it is said.
+  void follow(Follower follower) { follower_ = std::move(follower); }
+  const Follower& follower() const { return follower_; }
+  /// What is to be asked of the runner; nothing when all was there.
+  std::optional<mail::Bring> tell(TellClient&& what);
+  void on_brought(dag::Brought&& brought);
+  /// How far the job is; false when nothing has changed since.
+  bool is_new(const CellCounts& counts) const { return follower_.progress && counts.settled != told_; }
+  void tell_progress(const CellCounts& counts);
+
+ private:
+  void settled(const OutcomeRecord& record, Blob output) const;
+
+  Follower follower_;
+  std::map<std::uint64_t, OutcomeRecord> awaited_;  ///< records whose bytes were sent for, by ticket
+  std::uint64_t tickets_ = 0;
+  std::uint64_t told_ = 0;
+};
+
+}  // namespace dag

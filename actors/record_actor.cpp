@@ -1,0 +1,224 @@
+#include "actors/record_actor.hpp"
+
+#include "actors/exceptions.hpp"
+#include "libdag/base/overloaded.hpp"
+#include "libdag/replica/submission.hpp"
+
+namespace dag {
+namespace {
+
+/// Between two words on how far the job is.
+constexpr Duration progress_every = std::chrono::milliseconds(200);
+/// Hosts tell a new leader of their processes; one that nobody has told of for so long is gone.
+constexpr Duration unknown_for = std::chrono::seconds(3);
+
+CellReplicaOptions options_of(const RecordSetup& setup, const RecordPorts& ports) {
+  CellReplicaOptions options;
+  options.self = setup.self;
+  options.log.self = ports.seat;
+  options.log.seed =
+      setup.job.value ^ (std::uint64_t{setup.self.process.value} << 32) ^ setup.self.incarnation.value;
+  options.copies_wanted = ports.copies_wanted;
+  options.unknown_for = unknown_for;
+  options.codes = ports.codes;
+  return options;
+}
+
+}  // namespace
+
+RecordActor::RecordActor(caf::actor_config& config, RecordSetup setup, Ports ports, RecordPorts record_ports,
+                         RecordSink& records, caf::actor node)
+    : event_based_actor(config),
+      setup_(std::move(setup)),
+      ports_(std::move(ports)),
+      record_ports_(std::move(record_ports)),
+      node_(std::move(node)),
+      replica_(options_of(setup_, record_ports_), setup_.stored, records, ports_.now()) {
+  voice_.follow(record_ports_.follower(setup_.job));
+  replica_.on_seats(setup_.seats);
+  for (const Life life : setup_.nodes) {
+    nodes_[life.process] = life;
+    replica_.on_life_up(life, ports_.now(), false);
+  }
+}
+
+caf::behavior RecordActor::make_behavior() {
+  set_exception_handler(keep_text);
+  if (setup_.begins) begin();
+  act();
+  return {
+      [this](const mail::CopySaid& copy) {
+        nodes_.try_emplace(copy.from.process, copy.from);
+        if (std::holds_alternative<consensus::Over>(copy.said.message)) {
+          if (!std::exchange(told_over_, true)) send(node_, mail::RecordOver{setup_.job});
+          return;
+        }
+        replica_.on_replica_message(copy.said.message, ports_.now());
+        act();
+      },
+      [this](const mail::Written& written) {
+        replica_.on_written(written.number, ports_.now());
+        act();
+      },
+      [this](const mail::Incoming& incoming) {
+        replica_.on_message(incoming.from, incoming.message, ports_.now());
+        act();
+      },
+      [this](const mail::Want& want) {
+        replica_.keep({TaskId{0, want.task}}, ports_.now());
+        replica_.follow(ClientVoice::submitter, {TaskId{0, want.task}}, ports_.now());
+        act();
+      },
+      [this](const mail::CancelJob&) {
+        replica_.cancel({}, ports_.now());
+        act();
+      },
+      [this](mail::StopJob& stop) {
+        replica_.stop(std::move(stop.why), ports_.now());
+        act();
+      },
+      [this](const mail::ForgetJob&) {
+        replica_.close(ports_.now());
+        act();
+      },
+      [this](const mail::LivesUp& up) {
+        replica_.on_lives_up(up.lives, ports_.now());
+        act();
+      },
+      [this](const mail::LifeUp& up) {
+        nodes_[up.life.process] = up.life;
+        replica_.on_life_up(up.life, ports_.now(), false);
+        act();
+      },
+      [this](const mail::LifeDown& down) {
+        const auto node = nodes_.find(down.life.process);
+        if (node != nodes_.end() && node->second == down.life) nodes_.erase(node);
+        replica_.on_life_down(down.life, ports_.now(), down.how);
+        act();
+      },
+      [this](mail::Seats& seats) { replica_.on_seats(std::move(seats.alive)); },
+      [this](const mail::RunnerHere& here) {
+        runner_ = here.runner;
+        for (mail::Bring& order : std::exchange(unbrought_, {})) bring(std::move(order));
+      },
+      [this](mail::Brought& arrived) { voice_.on_brought(std::move(arrived.brought)); },
+      [this](const mail::Tick& tick) {
+        if (wake_at_ == tick.due) {
+          wake_at_.reset();
+          replica_.on_time(ports_.now());
+        } else if (tick.due == Instant{} && progress_due_) {
+          progress_due_ = false;
+          if (replica_.leads()) voice_.tell_progress(replica_.cell()->counts());
+        }
+        act();
+      },
+  };
+}
+
+void RecordActor::on_exit() {
+  node_ = nullptr;
+  runner_ = nullptr;
+  voice_.follow({});
+  record_ports_ = {};
+}
+
+/// The first copies: here, and at the nodes that the job's number ranks first.
+void RecordActor::begin() {
+  std::vector<consensus::Candidate> seats = setup_.seats;
+  if (seats.empty()) seats.push_back({record_ports_.seat, 1});
+  consensus::Configuration genesis{{record_ports_.seat}, {}};
+  const std::size_t copies = consensus::copies_for(record_ports_.copies_wanted, seats.size());
+  for (const consensus::Seat& seat : consensus::ranked(setup_.job.value, seats)) {
+    if (genesis.voters.size() == copies) break;
+    if (seat.node != setup_.self.process) genesis.voters.push_back(seat);
+  }
+  std::sort(genesis.voters.begin(), genesis.voters.end());
+  // However many copies there are now, more may come.
+  const auto replicas = static_cast<std::uint32_t>(std::max<std::size_t>(2, record_ports_.copies_wanted));
+  CellSnapshot state = genesis_of(setup_.begins->plan, false, replicas);
+  state.attached = setup_.begins->submission;
+  replica_.begin(std::move(genesis), state, true, ports_.now());
+}
+
+void RecordActor::act() {
+  mail::Outgoing outgoing;
+  // Where memory is enough, what is written is written at once, and that has effects in turn; each writes
+  // less than the one before.
+  for (auto effects = replica_.take_effects(); !effects.empty(); effects = replica_.take_effects()) {
+    for (CellReplicaEffect& any : effects) carry_out(any, outgoing);
+  }
+  if (!outgoing.messages.empty()) send(node_, std::move(outgoing));
+  const Cell* cell = replica_.cell();
+  if (cell != nullptr && !std::exchange(told_here_, true)) send(node_, mail::RecordHere{cell->plan()});
+  look_who_leads();
+  if (cell != nullptr && cell->is_closed() && !std::exchange(told_over_, true))
+    send(node_, mail::RecordOver{setup_.job});
+  if (cell != nullptr && replica_.leads() && !progress_due_ && voice_.is_new(cell->counts())) {
+    progress_due_ = true;
+    delayed_send(this, progress_every, mail::Tick{{}});
+  }
+  wake();
+}
+
+void RecordActor::wake() {
+  if (told_over_) return;
+  const Instant due = replica_.due();
+  if (wake_at_ && *wake_at_ <= due) return;
+  wake_at_ = due;
+  delayed_send(this, std::max(due - ports_.now(), Duration{0}), mail::Tick{due});
+}
+
+void RecordActor::carry_out(CellReplicaEffect& any, mail::Outgoing& outgoing) {
+  std::visit(Overloaded{[&](SendToReplica& one) { send_to(one.to, std::move(one.message)); },
+                        [&](WriteToLog& one) { write(std::move(one)); }, [&](const LeadsNow&) {},
+                        [&](SendMessage& one) { outgoing.messages.push_back(std::move(one)); },
+                        [&](TellClient& one) {
+                          if (auto order = voice_.tell(std::move(one))) bring(*std::move(order));
+                        },
+                        [&](JobEnded& one) {
+                          look_who_leads();
+                          voice_.follower().ended(std::move(one.stopped), replica_.cell()->counts());
+                        }},
+             any);
+}
+
+void RecordActor::send_to(ProcessId node, consensus::Message message) {
+  if (const auto life = nodes_.find(node); life != nodes_.end())
+    record_ports_.send(life->second, {setup_.job, std::move(message)});
+}
+
+void RecordActor::write(WriteToLog&& order) {
+  if (!record_ports_.write) return replica_.on_written(order.number, ports_.now());
+  record_ports_.write(setup_.job, std::move(order.change),
+                      [self = caf::actor_cast<caf::actor_addr>(this), number = order.number] {
+                        if (const auto alive = caf::actor_cast<caf::actor>(self))
+                          caf::anon_send(alive, mail::Written{number});
+                      });
+}
+
+void RecordActor::bring(mail::Bring order) {
+  if (runner_) {
+    send(runner_, std::move(order));
+  } else {
+    unbrought_.push_back(std::move(order));
+  }
+}
+
+void RecordActor::look_who_leads() {
+  const Cell* cell = replica_.cell();
+  if (cell == nullptr || !voice_.follower().led) return;
+  const std::pair<bool, std::optional<ProcessId>> now_leads{replica_.leads(), replica_.leader()};
+  if (told_who_leads_ == now_leads) return;
+  told_who_leads_ = now_leads;
+  RecordLed news;
+  news.plan = cell->plan();
+  news.submission = submission_of(cell->attached());
+  news.leads = now_leads.first;
+  news.leader = now_leads.second;
+  news.term = cell->state().term;
+  news.lives = message::lives_that_run(cell->state());
+  for (const message::ShardHome& home : cell->state().homes) news.begun = news.begun || home.home != Life{};
+  voice_.follower().led(std::move(news));
+}
+
+}  // namespace dag
