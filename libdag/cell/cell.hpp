@@ -100,6 +100,7 @@ class Cell : private RecordedOutcomes {
   void follow(ClientId client, const std::vector<TaskId>& tasks, Instant now);
   /// The client will want the bytes: they are kept. To be asked early; later they may have to be made again.
   void keep(const std::vector<TaskId>& tasks, Instant now);
+  bool keeps(TaskId task) const { return kept_.contains(task); }
   void forget(ClientId client);
   /// These tasks, or the whole job when there are none.
   void cancel(const std::vector<TaskId>& tasks, Instant now);

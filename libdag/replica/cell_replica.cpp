@@ -117,6 +117,7 @@ void CellReplica::compact() {
 /// Nothing of the cell can be told yet: what earlier leaders left may not be applied.
 void CellReplica::elected(Instant now) {
   taken_.clear();
+  to_keep_.clear();
   waiting_.clear();
   command::Lead word{options_.self, {take_part_.begin(), take_part_.end()}, {}};
   for (const auto& [process, incarnation] : down_) {
@@ -232,7 +233,10 @@ bool CellReplica::follow(ClientId client, const std::vector<TaskId>& tasks, Inst
 }
 
 bool CellReplica::keep(std::vector<TaskId> tasks, Instant now) {
-  return leads_ && tell(command::Keep{std::move(tasks)}, now);
+  if (!leads_) return false;
+  // Clients repeat themselves, and a log grows by what is in it twice.
+  std::erase_if(tasks, [&](TaskId task) { return cell_->keeps(task) || !to_keep_.insert(task).second; });
+  return tasks.empty() || tell(command::Keep{std::move(tasks)}, now);
 }
 bool CellReplica::cancel(std::vector<TaskId> tasks, Instant now) {
   return leads_ && tell(command::Cancel{std::move(tasks)}, now);

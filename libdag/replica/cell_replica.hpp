@@ -138,6 +138,7 @@ class CellReplica {
   std::deque<CellCommand> waiting_;
   /// The newest Outcomes of each shard's home that this leader put into the log.
   std::map<std::uint32_t, std::pair<Epoch, std::uint64_t>> taken_;
+  std::set<TaskId> to_keep_;  ///< that this leader was asked to
   std::set<ClientId> clients_;
   std::set<Life> up_;
   std::set<Life> take_part_;               ///< of them

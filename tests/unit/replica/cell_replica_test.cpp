@@ -173,6 +173,18 @@ TEST_CASE("who begins a cell leads it, and only he speaks") {
   CHECK_FALSE(cluster.say(cluster[0], 0));  // It was said before.
 }
 
+TEST_CASE("what a client asks for again and again lies in the log once") {
+  Cluster cluster(3);
+  cluster.begin(3);
+  const auto length = [&] { return cluster[0].replica->log().last_index(); };
+  const consensus::Index before = length();
+  for (int i = 0; i < 3; ++i) CHECK(cluster[0].replica->keep({{0, 0}}, cluster.now));
+  CHECK(length() == before + 1);
+  cluster.settle();
+  CHECK(cluster[0].replica->keep({{0, 0}, {0, 1}}, cluster.now));
+  CHECK(length() == before + 2);
+}
+
 TEST_CASE("nothing is told before a majority has it on the disk") {
   Cluster cluster(3);
   cluster.begin(3);
