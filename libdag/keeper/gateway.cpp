@@ -468,6 +468,13 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
     job.client_until = now + client_grace;
   }
   if (job.over()) return;
+  if (job.refused) {
+    job.error =
+        Error{ErrorCode::no_quorum, "it was refused because its record had not got its copies in time", {}};
+    job.client.reset();
+    job.client_until.reset();
+    return end(id, job, JobPhase::cancelled, now);
+  }
   job.begun = job.begun || news.begun;
   if (job.begun) job.phase = JobPhase::running;
   for (const Life life : news.lives) {
@@ -504,6 +511,15 @@ void GatewayMachine::on_record_over(JobId id) {
 
 void GatewayMachine::on_time(Instant now) {
   for (auto& [id, job] : jobs_) {
+    if (job.submitter && now >= job.accepted + accept_within) {
+      job.refused = true;
+      const auto [client, number] = *std::exchange(job.submitter, std::nullopt);
+      refuse(client, number,
+             {ErrorCode::no_quorum,
+              "less than a majority of the nodes that are to hold the record of " + to_string(id) +
+                  " have it after 10 s",
+              "`dag node list` shows who is there; look with `dag ls` before you submit it again"});
+    }
     if (!job.client_until || now < *job.client_until) continue;
     job.client_until.reset();
     if (job.over() && job.leads) close(id, job);
@@ -514,6 +530,8 @@ std::optional<Instant> GatewayMachine::wake_at() const {
   std::optional<Instant> wake;
   for (const auto& [id, job] : jobs_) {
     if (job.client_until && (!wake || *job.client_until < *wake)) wake = job.client_until;
+    const Instant accept = job.accepted + accept_within;
+    if (job.submitter && (!wake || accept < *wake)) wake = accept;
   }
   return wake;
 }

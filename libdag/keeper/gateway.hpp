@@ -129,6 +129,8 @@ class GatewayMachine {
   static constexpr Intensity crashes{20, std::chrono::seconds(60)};
   /// For so long outputs of a job are kept for a client that may be on its way from a node that died.
   static constexpr Duration client_grace = std::chrono::seconds(30);
+  /// A submission whose record has not got its copies by then is refused.
+  static constexpr Duration accept_within = std::chrono::seconds(10);
 
  private:
   struct Worker {
@@ -148,6 +150,7 @@ class GatewayMachine {
     std::optional<Life> client;
     /// To be told that it is accepted.
     std::optional<std::pair<Life, std::uint64_t>> submitter;
+    bool refused = false;  ///< nothing is to come of it
     bool recorded = false;
     bool leads = true;
     std::uint32_t term = 0;

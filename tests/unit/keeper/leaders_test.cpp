@@ -60,6 +60,21 @@ TEST_CASE("a submission is accepted when its record has its copies, and processe
   CHECK(desk.done<BeginJob>().empty());
 }
 
+TEST_CASE("a submission whose record gets no copies is refused, and nothing comes of it later") {
+  Desk desk(true);
+  const JobId job = desk.submit();
+  REQUIRE(desk.gateway.wake_at());
+  desk.gateway.on_time(*desk.gateway.wake_at());
+  desk.take();
+  REQUIRE(desk.told<client::Answer>().back().error);
+  CHECK(desk.told<client::Answer>().back().error->code == ErrorCode::no_quorum);
+  CHECK_FALSE(desk.gateway.wake_at());
+  desk.gateway.on_led(led(job, true, first.process), desk.now);
+  desk.take();
+  CHECK(desk.ordered<keeper::StartWorker>().empty());
+  CHECK(desk.done<CloseJob>().size() == 1);
+}
+
 TEST_CASE("a new leader asks every host, and takes over the processes that are there") {
   Heir desk;
   CHECK(desk.ordered<keeper::StartWorker>().size() == 2);
