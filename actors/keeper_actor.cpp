@@ -79,6 +79,7 @@ caf::behavior KeeperActor::make_behavior() {
         } else if (auto* led = std::get_if<RecordLed>(&said.what)) {
           on_led(std::move(*led));
         } else if (std::holds_alternative<mail::RecordGone>(said.what)) {
+          ports_.forget_details(said.job);
           gateway_.on_record_over(said.job);
         } else {
           look_up(said.job);

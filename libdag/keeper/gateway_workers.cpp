@@ -1,0 +1,303 @@
+// What a gateway asks of hosts for a job whose record it leads, and how it comes to lead one.
+
+#include <algorithm>
+
+#include "libdag/graph/partition.hpp"
+#include "libdag/keeper/gateway.hpp"
+
+namespace dag {
+
+// ---- Worker processes
+// ---------------------------------------------------------------------------------------
+
+void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
+  std::map<Life, Claim> before = std::exchange(nodes_, {});
+  for (Claim& claim : nodes) {
+    const Life life = claim.life;
+    nodes_.emplace(life, std::move(claim));
+  }
+  for (const auto& [life, claim] : nodes_) {
+    const auto seen = handles_seen_.find(life.process);
+    if (seen == handles_seen_.end() || before.contains(life)) continue;
+    effects_.emplace_back(SendToKeeper{life, keeper::JobsGiven{seen->second}});
+  }
+  for (auto& [id, job] : jobs_) {
+    if (job.over() || !job.leads) continue;
+    for (const auto& [life, claim] : nodes_) {
+      if (!before.contains(life)) start_worker(id, job, life);
+    }
+    const std::size_t workers = job.workers.size();  // More are added on the way.
+    for (std::size_t i = 0; i < workers; ++i) {
+      Worker& worker = job.workers[i];
+      if (nodes_.contains(worker.node) || worker.phase > Worker::Phase::up) continue;
+      if (worker.phase == Worker::Phase::starting) {
+        worker.phase = Worker::Phase::refused;
+        worker.end = "its node is gone";
+      } else {
+        worker_down(id, job, worker,
+                    {id, worker.number, worker.life, ProcessEnd::went_with_node, "its node is gone", {}, {}},
+                    false, now);
+      }
+    }
+    begin_if_ready(id, job, now);
+  }
+}
+
+void GatewayMachine::start_worker(JobId id, KeptJob& job, Life node) {
+  const std::uint32_t number = ++job.numbers[node.process];
+  Worker worker;
+  worker.node = node;
+  worker.number = number;
+  job.workers.push_back(std::move(worker));
+  effects_.emplace_back(SendToKeeper{node, keeper::StartWorker{id, number, job.term, job.launch}});
+}
+
+GatewayMachine::Worker* GatewayMachine::find(KeptJob& job, Life node, std::uint32_t number) {
+  for (Worker& worker : job.workers) {
+    if (worker.node == node && worker.number == number) return &worker;
+  }
+  // An earlier leader had more of them started there.
+  for (Worker& worker : job.workers) {
+    if (!job.recorded || worker.node != node || worker.phase != Worker::Phase::starting) continue;
+    if (worker.number > number) continue;
+    worker.number = number;
+    job.numbers[node.process] = std::max(job.numbers[node.process], number);
+    return &worker;
+  }
+  return nullptr;
+}
+
+void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Instant now) {
+  if (const auto* given = std::get_if<keeper::JobsGiven>(&any)) {
+    jobs_given_ = std::max(jobs_given_, given->count);
+  } else if (const auto* up = std::get_if<keeper::WorkerUp>(&any)) {
+    on_worker_up(from, *up, now);
+  } else if (const auto* down = std::get_if<keeper::WorkerDown>(&any)) {
+    const auto job = jobs_.find(down->job);
+    Worker* worker = job == jobs_.end() ? nullptr : find(job->second, from, down->number);
+    const bool told_of =
+        worker != nullptr && (worker->phase == Worker::Phase::up ||
+                              (worker->phase == Worker::Phase::starting && job->second.recorded));
+    if (!told_of) return;
+    worker->life = down->life;
+    worker_down(down->job, job->second, *worker, *down, true, now);
+  } else if (const auto* refused = std::get_if<keeper::WorkerRefused>(&any)) {
+    const auto job = jobs_.find(refused->job);
+    Worker* worker = job == jobs_.end() ? nullptr : find(job->second, from, refused->number);
+    if (worker == nullptr || worker->phase != Worker::Phase::starting) return;
+    worker->phase = Worker::Phase::refused;
+    worker->end = refused->why.what;
+    if (!job->second.error) job->second.error = refused->why;
+    begin_if_ready(refused->job, job->second, now);
+  }
+}
+
+void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant now) {
+  const auto found = jobs_.find(up.job);
+  Worker* worker = found == jobs_.end() ? nullptr : find(found->second, from, up.number);
+  if (found != jobs_.end() && !found->second.leads) return;  // Who does is told, too.
+  if (worker == nullptr || found->second.over()) {
+    // It was asked for by somebody who has ended it since.
+    effects_.emplace_back(SendToKeeper{from, keeper::StopWorkers{up.job}});
+    return;
+  }
+  if (worker->phase != Worker::Phase::starting) return;
+  KeptJob& job = found->second;
+  worker->phase = Worker::Phase::up;
+  worker->life = up.life;
+  worker->endpoint = up.endpoint;
+  worker->pid = up.pid;
+  effects_.emplace_back(LifeAt{up.life, up.endpoint});
+  if (!job.begun) return begin_if_ready(up.job, job, now);
+  introduce(up.job, job, *worker);
+  effects_.emplace_back(JobLivesUp{up.job, {up.life}});
+}
+
+void GatewayMachine::begin_if_ready(JobId id, KeptJob& job, Instant now) {
+  if (job.over()) return;
+  if (job.begun) return stop_if_deserted(id, job, now);
+  BeginJob begin;
+  begin.submitted = job.accepted;
+  for (const Worker& worker : job.workers) {
+    if (worker.phase == Worker::Phase::starting) return;
+    if (worker.phase == Worker::Phase::up) begin.lives.push_back(worker.life);
+  }
+  if (begin.lives.empty()) return stop_if_deserted(id, job, now);
+  job.begun = true;
+  job.phase = JobPhase::running;
+  job.error.reset();
+  for (const Worker& worker : job.workers) {
+    if (worker.phase == Worker::Phase::up) introduce(id, job, worker);
+  }
+  if (job.recorded) {
+    effects_.emplace_back(JobLivesUp{id, std::move(begin.lives)});
+  } else {
+    begin.plan = plan_of(id, job, begin.lives.size());
+    effects_.emplace_back(std::move(begin));
+  }
+  for (const std::uint32_t task : std::exchange(job.wanted, {})) effects_.emplace_back(WantOutput{id, task});
+}
+
+std::shared_ptr<const JobPlan> GatewayMachine::plan_of(JobId id, const KeptJob& job,
+                                                       std::size_t shards) const {
+  auto plan = std::make_shared<JobPlan>();
+  plan->job = id;
+  plan->name = job.name;
+  plan->shards = static_cast<std::uint32_t>(shards);
+  plan->shard_of = partition(*job.graph, plan->shards);
+  plan->graph = job.graph;
+  plan->representation = job.representation;
+  plan->seed = id.value;
+  return plan;
+}
+
+void GatewayMachine::introduce(JobId id, const KeptJob& job, const Worker& to) {
+  keeper::Begin begin{id, self_, job.term, {}};
+  for (const Worker& other : job.workers) {
+    if (other.phase == Worker::Phase::up && other.life != to.life) begin.others.push_back(other.endpoint);
+  }
+  effects_.emplace_back(SendToKeeper{to.life, std::move(begin)});
+}
+
+void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper::WorkerDown down,
+                                 bool replace, Instant now) {
+  worker.phase = Worker::Phase::down;
+  if (down.end != ProcessEnd::stopped_by_us) worker.end = down.text;
+  const Life node = worker.node, life = worker.life;
+  const bool charged = down.end != ProcessEnd::went_with_node && down.end != ProcessEnd::stopped_by_us;
+  const std::string text = to_string(life.process) + ": " + down.text;
+  if (!job.over() && job.begun) effects_.emplace_back(JobLifeDown{id, std::move(down)});
+  effects_.emplace_back(ForgetLife{life});
+  if (job.over()) return;
+  if (charged && !job.budget.spend(now)) {
+    job.error = Error{ErrorCode::process_crashed,
+                      "more than " + std::to_string(crashes.restarts) + " processes of " + to_string(id) +
+                          " crashed within a minute; the last one was " + text,
+                      "look into the logs of its worker processes, in the log directory of each node"};
+    if (job.begun) {
+      effects_.emplace_back(StopJob{id, *job.error});
+    } else {
+      end(id, job, JobPhase::failed, now);
+    }
+    return;
+  }
+  if (replace && nodes_.contains(node)) start_worker(id, job, node);  // `worker` is not valid any more.
+  begin_if_ready(id, job, now);
+}
+
+void GatewayMachine::stop_if_deserted(JobId id, KeptJob& job, Instant now) {
+  const bool deserted = std::all_of(job.workers.begin(), job.workers.end(),
+                                    [](const Worker& worker) { return worker.phase > Worker::Phase::up; });
+  if (!deserted) return;
+  if (!job.error) {
+    job.error = Error{ErrorCode::process_crashed, "no node can run a process of " + to_string(id), {}};
+  }
+  if (job.begun) {
+    effects_.emplace_back(StopJob{id, *job.error});
+  } else {
+    end(id, job, JobPhase::failed, now);
+  }
+}
+
+// ---- Records with several copies
+// ----------------------------------------------------------------------------
+
+void GatewayMachine::on_led(RecordLed news, Instant now) {
+  const JobId id = news.plan->job;
+  std::uint32_t& seen = handles_seen_[node_of(id)];
+  seen = std::max(seen, static_cast<std::uint32_t>(id.value));
+  const auto [at, is_new] = jobs_.try_emplace(id);
+  KeptJob& job = at->second;
+  if (is_new) {
+    job.name = news.plan->name;
+    job.graph = news.plan->graph;
+    job.launch = news.submission.launch;
+    job.representation = news.plan->representation;
+    job.recorded = true;
+    job.leads = false;
+    job.accepted = now - news.age;
+    job.counts.open = job.graph->size();
+  }
+  job.leader = news.leader;
+  if (news.leads == job.leads) return;
+  if (!news.leads) return step_down(id, job);
+  job.leads = true;
+  job.term = news.term;
+  if (job.submitter) {
+    client::Answer accepted;
+    accepted.number = job.submitter->second;
+    accepted.job = id;
+    answer(std::exchange(job.submitter, std::nullopt)->first, std::move(accepted));
+  } else if (!job.client && !news.submission.detached) {
+    job.client_until = now + client_grace;
+  }
+  if (job.over()) return;
+  if (job.refused) {
+    job.error =
+        Error{ErrorCode::no_quorum, "it was refused because its record had not got its copies in time", {}};
+    job.client.reset();
+    job.client_until.reset();
+    return end(id, job, JobPhase::cancelled, now);
+  }
+  job.begun = job.begun || news.begun;
+  if (job.begun) job.phase = JobPhase::running;
+  for (const Life life : news.lives) {
+    const Life host{node_of(life.process), life.incarnation};
+    if (nodes_.contains(host)) continue;
+    effects_.emplace_back(
+        JobLifeDown{id, {id, 0, life, ProcessEnd::went_with_node, "its node is gone", {}, std::nullopt}});
+  }
+  for (const auto& [life, claim] : nodes_) start_worker(id, job, life);
+  for (const std::uint32_t task : std::exchange(job.wanted, {})) effects_.emplace_back(WantOutput{id, task});
+}
+
+void GatewayMachine::step_down(JobId id, KeptJob& job) {
+  job.leads = false;
+  if (job.over()) return;
+  job.workers.clear();
+  job.numbers.clear();
+  for (const auto& [client, number] : std::exchange(job.waiting, {})) send_elsewhere(client, number, job);
+  if (const auto client = std::exchange(job.client, std::nullopt))
+    effects_.emplace_back(SendToClient{*client, client::JobMoved{id}});
+}
+
+void GatewayMachine::on_record_over(JobId id) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || found->second.over()) return;
+  KeptJob& job = found->second;
+  for (const auto& [client, number] : job.waiting) send_elsewhere(client, number, job);
+  if (job.submitter) {
+    refuse(job.submitter->first, job.submitter->second,
+           {ErrorCode::job_unknown, "other nodes remember another " + to_string(id), "submit again"});
+  }
+  jobs_.erase(found);
+}
+
+void GatewayMachine::on_time(Instant now) {
+  for (auto& [id, job] : jobs_) {
+    if (job.submitter && now >= job.accepted + accept_within) {
+      job.refused = true;
+      const auto [client, number] = *std::exchange(job.submitter, std::nullopt);
+      refuse(client, number,
+             {ErrorCode::no_quorum,
+              "less than a majority of the nodes that are to hold the record of " + to_string(id) +
+                  " have it after 10 s",
+              "`dag node list` shows who is there; look with `dag ls` before you submit it again"});
+    }
+    if (!job.client_until || now < *job.client_until) continue;
+    job.client_until.reset();
+    if (job.over() && job.leads) close(id, job);
+  }
+}
+
+std::optional<Instant> GatewayMachine::wake_at() const {
+  std::optional<Instant> wake;
+  for (const auto& [id, job] : jobs_) {
+    if (job.client_until && (!wake || *job.client_until < *wake)) wake = job.client_until;
+    const Instant accept = job.accepted + accept_within;
+    if (job.submitter && (!wake || accept < *wake)) wake = accept;
+  }
+  return wake;
+}
+
+}  // namespace dag
