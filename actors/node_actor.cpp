@@ -163,8 +163,8 @@ void NodeActor::open_record(JobId id, consensus::Stored stored, std::optional<ma
 
 /// The first word of a copy elsewhere makes one here, which is told all.
 void NodeActor::on_copy_said(mail::CopySaid& copy) {
-  if (!setup_.records) return;
   const JobId id = copy.said.job;
+  if (!setup_.records || failed_.contains(id)) return;
   const bool is_over = std::holds_alternative<consensus::Over>(copy.said.message);
   if (forgotten_.contains(id)) {
     if (!is_over) setup_.records->send(copy.from, {id, consensus::Over{setup_.records->seat, 0}});
@@ -405,7 +405,13 @@ void NodeActor::on_child_down(const caf::down_msg& down) {
       // Elsewhere they wait for what was here; they recover from a process that ends, not from half of one.
       setup_.escalate(std::move(why));
     }
-    close_job(id);
+    const bool recorded = job.recorded;
+    const JobId failed = id;  // `id` goes with the job.
+    close_job(failed);
+    if (!recorded) return;
+    // Other copies may be well, and are not to hear that nobody needs theirs.
+    forgotten_.erase(failed);
+    failed_.insert(failed);
     return;
   }
 }

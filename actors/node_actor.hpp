@@ -82,6 +82,8 @@ class NodeActor : public caf::event_based_actor {
   std::map<JobId, std::vector<std::pair<Life, JobMessage>>> early_;
   std::size_t early_count_ = 0;
   std::set<JobId> forgotten_;
+  /// Records of which the copy here failed: its seat is silent, since it may not speak without its memory.
+  std::set<JobId> failed_;
   std::vector<consensus::Candidate> seats_;
   ThiefMachine thief_;
   mail::Loads loads_;  ///< the newest

@@ -276,7 +276,9 @@ void GatewayMachine::on_ended(JobId id, const std::optional<Error>& stopped, con
 
 void GatewayMachine::on_lost(JobId id, const Error& why, Instant now) {
   const auto found = jobs_.find(id);
-  if (found == jobs_.end() || found->second.over()) return;
+  if (found == jobs_.end() || found->second.over() || !found->second.leads) return;
+  // Where there can be no other copy, nothing will come of it.
+  if (found->second.recorded && nodes_.size() > 2) return step_down(id, found->second);
   found->second.error = why;
   end(id, found->second, JobPhase::failed, now);
 }

@@ -128,6 +128,17 @@ TEST_CASE("who leads no more starts no processes, and does not stop those that a
   CHECK(desk.ordered<keeper::StopWorkers>().empty());
 }
 
+TEST_CASE("a copy that fails costs its node the lead, and the job nothing") {
+  Heir desk;
+  desk.say(client::AskFollow{4, desk.job, {}});
+  const bool others = GENERATE(true, false);
+  if (others) desk.gateway.on_nodes({node(first), node(second), node({{3}, {9}})}, desk.now);
+  desk.gateway.on_lost(desk.job, {ErrorCode::internal, "no", {}}, desk.now);
+  desk.take();
+  CHECK(desk.told<client::JobMoved>().size() == (others ? 1 : 0));
+  CHECK(desk.told<client::JobEnded>().size() == (others ? 0 : 1));
+}
+
 TEST_CASE("outputs of a job that ended are kept for a client that may be on its way") {
   Heir desk;
   desk.up(desk.job, first, 3);
