@@ -3,12 +3,6 @@
 #include "actors/exceptions.hpp"
 
 namespace dag {
-namespace {
-
-/// Between two words on how far the job is.
-constexpr Duration progress_every = std::chrono::milliseconds(200);
-
-}  // namespace
 
 CellActor::CellActor(caf::actor_config& config, CellSetup setup, Ports ports, RecordSink& records,
                      caf::actor node, caf::actor runner)
@@ -21,7 +15,7 @@ CellActor::CellActor(caf::actor_config& config, CellSetup setup, Ports ports, Re
 
 caf::behavior CellActor::make_behavior() {
   set_exception_handler(keep_text);
-  voice_.follow(setup_.follower);
+  voice_.follow(std::move(setup_.follower));
   cell_.begin(setup_.lives, {}, ports_.now());
   act();
   return {
@@ -42,7 +36,7 @@ caf::behavior CellActor::make_behavior() {
         cell_.stop(std::move(stop.why), ports_.now());
         act();
       },
-      [this](const mail::Tick&) { tell_progress(); },
+      [this](mail::ProgressDue) { voice_.tell_progress(&cell_.counts()); },
       [this](const mail::ForgetJob&) {
         cell_.close();
         act();
@@ -66,7 +60,6 @@ caf::behavior CellActor::make_behavior() {
 void CellActor::on_exit() {
   node_ = nullptr;
   runner_ = nullptr;
-  setup_.follower = {};
   voice_.follow({});
 }
 
@@ -81,21 +74,14 @@ void CellActor::act() {
           } else if constexpr (std::is_same_v<What, TellClient>) {
             if (auto order = voice_.tell(std::move(what))) send(runner_, *std::move(order));
           } else {
-            setup_.follower.ended(std::move(what.stopped), cell_.counts());
+            voice_.follower().ended(std::move(what.stopped), cell_.counts());
           }
         },
         effect);
   }
   if (!outgoing.messages.empty()) send(node_, std::move(outgoing));
-  if (!progress_due_ && voice_.is_new(cell_.counts())) {
-    progress_due_ = true;
-    delayed_send(this, progress_every, mail::Tick{});
-  }
-}
-
-void CellActor::tell_progress() {
-  progress_due_ = false;
-  voice_.tell_progress(cell_.counts());
+  if (voice_.owes_progress(cell_.counts()))
+    delayed_send(this, ClientVoice::progress_every, mail::ProgressDue{});
 }
 
 }  // namespace dag

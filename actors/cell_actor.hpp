@@ -1,8 +1,8 @@
 #pragma once
 // Hosts the cell of a job: its record, its map of homes, and whoever follows it. Decides nothing itself.
 //
-// Messages: in Incoming, Want, CancelJob, StopJob, ForgetJob, LifeUp, LifeDown, Brought, Tick; out Outgoing
-// (to the node), Bring (to the runner).
+// Messages: in Incoming, Want, CancelJob, StopJob, ForgetJob, LifeUp, LifeDown, LivesUp, Brought,
+// ProgressDue; out Outgoing (to the node), Bring (to the runner).
 
 #include <memory>
 
@@ -27,7 +27,6 @@ class CellActor : public caf::event_based_actor {
 
  private:
   void act();
-  void tell_progress();
 
   CellSetup setup_;
   Ports ports_;
@@ -35,7 +34,6 @@ class CellActor : public caf::event_based_actor {
   caf::actor runner_;
   Cell cell_;
   ClientVoice voice_;
-  bool progress_due_ = false;
 };
 
 }  // namespace dag

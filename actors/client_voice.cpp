@@ -29,9 +29,16 @@ void ClientVoice::on_brought(dag::Brought&& brought) {
   }
 }
 
-void ClientVoice::tell_progress(const CellCounts& counts) {
-  told_ = counts.settled;
-  if (follower_.progress) follower_.progress(counts);
+bool ClientVoice::owes_progress(const CellCounts& counts) {
+  if (!follower_.progress || counts.settled == told_) return false;
+  return !std::exchange(progress_due_, true);
+}
+
+void ClientVoice::tell_progress(const CellCounts* counts) {
+  progress_due_ = false;
+  if (counts == nullptr) return;
+  told_ = counts->settled;
+  if (follower_.progress) follower_.progress(*counts);
 }
 
 }  // namespace dag

@@ -19,9 +19,12 @@ class ClientVoice {
   /// What is to be asked of the runner; nothing when all was there.
   std::optional<mail::Bring> tell(TellClient&& what);
   void on_brought(dag::Brought&& brought);
-  /// How far the job is; false when nothing has changed since.
-  bool is_new(const CellCounts& counts) const { return follower_.progress && counts.settled != told_; }
-  void tell_progress(const CellCounts& counts);
+  /// Between two words on how far the job is.
+  static constexpr Duration progress_every = std::chrono::milliseconds(200);
+  /// True: tell_progress is to be called after that time; once until then.
+  bool owes_progress(const CellCounts& counts);
+  /// Null: there is nothing to tell any more.
+  void tell_progress(const CellCounts* counts);
 
  private:
   void settled(const OutcomeRecord& record, Blob output) const;
@@ -29,7 +32,8 @@ class ClientVoice {
   Follower follower_;
   std::map<std::uint64_t, OutcomeRecord> awaited_;  ///< records whose bytes were sent for, by ticket
   std::uint64_t tickets_ = 0;
-  std::uint64_t told_ = 0;
+  std::uint64_t told_ = 0;  ///< rows settled
+  bool progress_due_ = false;
 };
 
 }  // namespace dag

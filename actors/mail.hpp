@@ -90,11 +90,6 @@ struct Record {
   std::shared_ptr<const JobPlan> plan;
   Blob submission;
 };
-/// gateway -> NodeActor: what a log on the disk has of a job.
-struct Recover {
-  JobId job;
-  consensus::Stored stored;
-};
 /// gateway -> NodeActor -> RecordActor: who can hold copies.
 struct Seats {
   std::vector<consensus::Candidate> alive;
@@ -103,10 +98,6 @@ struct Seats {
 struct CopySaid {
   Life from;
   consensus::Addressed said;
-};
-/// store -> RecordActor: all up to this number is on the disk.
-struct Written {
-  std::uint64_t number = 0;
 };
 /// RecordActor -> NodeActor: the record is here, so it is known what the job is.
 struct RecordHere {
@@ -120,7 +111,7 @@ struct RunnerHere {
 struct RecordOver {
   JobId job;
 };
-/// NodeActor -> RecordActor: processes of its job, or nodes, came.
+/// gateway -> NodeActor -> CellActor, RecordActor: processes of its job came.
 struct LivesUp {
   JobId job;
   std::vector<Life> lives;
@@ -167,16 +158,18 @@ struct Leave {};
 struct Loads {
   std::shared_ptr<const std::vector<std::pair<Life, LoadSummary>>> of;
 };
-/// MembershipActor, KeeperActor -> NodeActor -> CellActor: a process came, or is gone. Of one job, or of all.
+/// MembershipActor, KeeperActor -> NodeActor -> CellActor, RecordActor: a process came, or is gone; one of
+/// all jobs, or of the one that is named.
 struct LifeUp {
   Life life;
-  std::optional<JobId> job = std::nullopt;
 };
 struct LifeDown {
   Life life;
   std::optional<JobId> job = std::nullopt;
   LifeEnd how = {};
 };
+/// CellActor, RecordActor -> itself: the client may be told how far the job is.
+struct ProgressDue {};
 /// NodeActor -> HomeActor: another process asks for rows.
 struct Steal {
   Life thief;
@@ -249,6 +242,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::TimedOut)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Outgoing)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Incoming)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Tick)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ProgressDue)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Dry)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Publish)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::TakeDigest)
@@ -282,10 +276,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LinkRefused)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Leave)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Loads)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Record)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Recover)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Seats)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::CopySaid)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Written)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::RecordHere)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::RunnerHere)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::RecordOver)

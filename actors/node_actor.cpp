@@ -33,9 +33,8 @@ caf::behavior NodeActor::make_behavior() {
       [this](mail::Submit& order) { submit(order); },
       [this](mail::Record& order) {
         const JobId id = order.plan->job;
-        open_record(id, {}, std::move(order));
+        open_record(id, std::move(order));
       },
-      [this](mail::Recover& found) { open_record(found.job, std::move(found.stored), std::nullopt); },
       [this](mail::CopySaid& copy) { on_copy_said(copy); },
       [this](const mail::RecordHere& here) {
         open_job(here.plan);
@@ -47,6 +46,7 @@ caf::behavior NodeActor::make_behavior() {
           close_job(over.job);
       },
       [this](const mail::Seats& seats) {
+        if (seats_ == seats.alive) return;  // Said with each heartbeat.
         seats_ = seats.alive;
         for (const auto& [id, job] : jobs_) {
           if (job.recorded) send(job.cell, seats);
@@ -108,9 +108,9 @@ caf::behavior NodeActor::make_behavior() {
       },
       [this](mail::Dry) { steal(); },
       [this](const mail::LifeUp& up) {
-        if (!up.job) setup_.lives.insert(up.life);
+        setup_.lives.insert(up.life);
         for (const auto& [id, job] : jobs_) {
-          if (job.cell && of_job(up.job, id, job)) send(job.cell, up);
+          if (job.cell && of_job(std::nullopt, id, job)) send(job.cell, up);
         }
       },
       [this](const mail::LifeDown& down) {
@@ -124,7 +124,6 @@ caf::behavior NodeActor::make_behavior() {
 }
 
 void NodeActor::on_exit() {
-  if (setup_.records) setup_.records->forget = {};  // The job goes on without this node.
   while (!jobs_.empty()) close_job(jobs_.begin()->first);
   setup_.records.reset();
 }
@@ -151,11 +150,11 @@ void NodeActor::submit(mail::Submit& order) {
                                               caf::actor_cast<caf::actor>(this), job.runner);
 }
 
-void NodeActor::open_record(JobId id, consensus::Stored stored, std::optional<mail::Record> begins) {
+void NodeActor::open_record(JobId id, std::optional<mail::Record> begins) {
   if (jobs_.contains(id) || forgotten_.contains(id)) return;
   JobHere& job = jobs_.try_emplace(id, setup_.self).first->second;
   job.runs_elsewhere = job.recorded = true;
-  RecordSetup setup{id, setup_.self, std::move(stored), std::move(begins), setup_.lives, seats_};
+  RecordSetup setup{id, setup_.self, std::move(begins), setup_.lives, seats_};
   job.follower = setup_.records->follower(id);
   job.cell = spawn<RecordActor, caf::monitored>(std::move(setup), ports_, *setup_.records, records_,
                                                 caf::actor_cast<caf::actor>(this));
@@ -171,7 +170,7 @@ void NodeActor::on_copy_said(mail::CopySaid& copy) {
     return;
   }
   if (is_over && !jobs_.contains(id)) return;
-  open_record(id, {}, std::nullopt);
+  open_record(id, std::nullopt);
   const JobHere& job = jobs_.at(id);
   if (job.recorded) send(job.cell, std::move(copy));
 }
@@ -333,7 +332,6 @@ void NodeActor::close_job(JobId id) {
   if (job == jobs_.end()) return;
   if (job->second.recorded) {
     if (job->second.follower.record_over) job->second.follower.record_over();
-    if (setup_.records->forget) setup_.records->forget(id);
     send_exit(job->second.cell, caf::exit_reason::user_shutdown);
   } else if (job->second.cell) {
     // Outputs lie where they were made for as long as the client may ask for them: until now. A state in

@@ -56,7 +56,7 @@ class NodeActor : public caf::event_based_actor {
   }
 
   void submit(mail::Submit& submit);
-  void open_record(JobId job, consensus::Stored stored, std::optional<mail::Record> begins);
+  void open_record(JobId job, std::optional<mail::Record> begins);
   void on_copy_said(mail::CopySaid& copy);
   void open_job(const std::shared_ptr<const JobPlan>& plan);
   void route(SendMessage message);

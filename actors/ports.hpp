@@ -8,7 +8,6 @@
 #include "libdag/base/time.hpp"
 #include "libdag/cell/cell.hpp"
 #include "libdag/consensus/messages.hpp"
-#include "libdag/consensus/stored.hpp"
 #include "libdag/home/messages.hpp"
 #include "libdag/home/runner.hpp"
 
@@ -51,13 +50,10 @@ struct Follower {
   std::function<void()> record_over = {};
 };
 
-/// Of a node that holds copies of records.
+/// Of a node that holds copies of records, in its memory.
 struct RecordPorts {
   /// To the copy at that node; may be lost.
   std::function<void(Life to, consensus::Addressed message)> send;
-  /// In order; calls `written` from any thread when it is on the disk. Empty: memory is enough.
-  std::function<void(JobId job, consensus::StoredChange change, std::function<void()> written)> write;
-  std::function<void(JobId job)> forget;
   std::function<Follower(JobId job)> follower;
   /// How code of the jobs' programs is named.
   const wire::CodeMap* codes = nullptr;

@@ -7,8 +7,6 @@
 namespace dag {
 namespace {
 
-/// Between two words on how far the job is.
-constexpr Duration progress_every = std::chrono::milliseconds(200);
 /// Hosts tell a new leader of their processes; one that nobody has told of for so long is gone.
 constexpr Duration unknown_for = std::chrono::seconds(3);
 
@@ -33,7 +31,7 @@ RecordActor::RecordActor(caf::actor_config& config, RecordSetup setup, Ports por
       ports_(std::move(ports)),
       record_ports_(std::move(record_ports)),
       node_(std::move(node)),
-      replica_(options_of(setup_, record_ports_), setup_.stored, records, ports_.now()) {
+      replica_(options_of(setup_, record_ports_), {}, records, ports_.now()) {
   voice_.follow(record_ports_.follower(setup_.job));
   replica_.on_seats(setup_.seats);
   for (const Life life : setup_.nodes) {
@@ -54,10 +52,6 @@ caf::behavior RecordActor::make_behavior() {
           return;
         }
         replica_.on_replica_message(copy.said.message, ports_.now());
-        act();
-      },
-      [this](const mail::Written& written) {
-        replica_.on_written(written.number, ports_.now());
         act();
       },
       [this](const mail::Incoming& incoming) {
@@ -102,14 +96,14 @@ caf::behavior RecordActor::make_behavior() {
         for (mail::Bring& order : std::exchange(unbrought_, {})) bring(std::move(order));
       },
       [this](mail::Brought& arrived) { voice_.on_brought(std::move(arrived.brought)); },
+      [this](mail::ProgressDue) {
+        voice_.tell_progress(replica_.leads() ? &replica_.cell()->counts() : nullptr);
+        act();
+      },
       [this](const mail::Tick& tick) {
-        if (wake_at_ == tick.due) {
-          wake_at_.reset();
-          replica_.on_time(ports_.now());
-        } else if (tick.due == Instant{} && progress_due_) {
-          progress_due_ = false;
-          if (replica_.leads()) voice_.tell_progress(replica_.cell()->counts());
-        }
+        if (wake_at_ != tick.due) return;
+        wake_at_.reset();
+        replica_.on_time(ports_.now());
         act();
       },
   };
@@ -142,8 +136,7 @@ void RecordActor::begin() {
 
 void RecordActor::act() {
   mail::Outgoing outgoing;
-  // Where memory is enough, what is written is written at once, and that has effects in turn; each writes
-  // less than the one before.
+  // What is written is in memory at once, which has effects in turn; each writes less than the one before.
   for (auto effects = replica_.take_effects(); !effects.empty(); effects = replica_.take_effects()) {
     for (CellReplicaEffect& any : effects) carry_out(any, outgoing);
   }
@@ -153,10 +146,8 @@ void RecordActor::act() {
   look_who_leads();
   if (cell != nullptr && cell->is_closed() && !std::exchange(told_over_, true))
     send(node_, mail::RecordOver{setup_.job});
-  if (cell != nullptr && replica_.leads() && !progress_due_ && voice_.is_new(cell->counts())) {
-    progress_due_ = true;
-    delayed_send(this, progress_every, mail::Tick{{}});
-  }
+  if (cell != nullptr && replica_.leads() && voice_.owes_progress(cell->counts()))
+    delayed_send(this, ClientVoice::progress_every, mail::ProgressDue{});
   wake();
 }
 
@@ -170,7 +161,8 @@ void RecordActor::wake() {
 
 void RecordActor::carry_out(CellReplicaEffect& any, mail::Outgoing& outgoing) {
   std::visit(Overloaded{[&](SendToReplica& one) { send_to(one.to, std::move(one.message)); },
-                        [&](WriteToLog& one) { write(std::move(one)); }, [&](const LeadsNow&) {},
+                        [&](const WriteToLog& one) { replica_.on_written(one.number, ports_.now()); },
+                        [&](const LeadsNow&) {},
                         [&](SendMessage& one) { outgoing.messages.push_back(std::move(one)); },
                         [&](TellClient& one) {
                           if (auto order = voice_.tell(std::move(one))) bring(*std::move(order));
@@ -185,15 +177,6 @@ void RecordActor::carry_out(CellReplicaEffect& any, mail::Outgoing& outgoing) {
 void RecordActor::send_to(ProcessId node, consensus::Message message) {
   if (const auto life = nodes_.find(node); life != nodes_.end())
     record_ports_.send(life->second, {setup_.job, std::move(message)});
-}
-
-void RecordActor::write(WriteToLog&& order) {
-  if (!record_ports_.write) return replica_.on_written(order.number, ports_.now());
-  record_ports_.write(setup_.job, std::move(order.change),
-                      [self = caf::actor_cast<caf::actor_addr>(this), number = order.number] {
-                        if (const auto alive = caf::actor_cast<caf::actor>(self))
-                          caf::anon_send(alive, mail::Written{number});
-                      });
 }
 
 void RecordActor::bring(mail::Bring order) {

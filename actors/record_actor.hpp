@@ -2,9 +2,9 @@
 // Hosts one copy of a job's record (libdag/replica): its part in the log that the copies share, and, while it
 // leads, the cell that this log makes. Decides nothing itself.
 //
-// Messages: in CopySaid (from other copies), Written (from the store), Incoming, Want, CancelJob, StopJob,
-// ForgetJob, LivesUp (from the gateway), LifeUp, LifeDown, Seats, RunnerHere, Brought, Tick; out Outgoing,
-// RecordHere, RecordOver (to the node), Bring (to the runner).
+// Messages: in CopySaid (from other copies), Incoming, Want, CancelJob, StopJob,
+// ForgetJob, LivesUp (from the gateway), LifeUp, LifeDown, Seats, RunnerHere, Brought, ProgressDue, Tick; out
+// Outgoing, RecordHere, RecordOver (to the node), Bring (to the runner).
 
 #include "actors/client_voice.hpp"
 #include "libdag/replica/cell_replica.hpp"
@@ -14,7 +14,6 @@ namespace dag {
 struct RecordSetup {
   JobId job;
   Life self;
-  consensus::Stored stored;
   /// Begins the record, and leads it at first; none: it is told of it.
   std::optional<mail::Record> begins;
   std::set<Life> nodes;
@@ -34,7 +33,6 @@ class RecordActor : public caf::event_based_actor {
   void act();
   void carry_out(CellReplicaEffect& any, mail::Outgoing& outgoing);
   void send_to(ProcessId node, consensus::Message message);
-  void write(WriteToLog&& order);
   void look_who_leads();
   void bring(mail::Bring order);
   void wake();
@@ -50,7 +48,6 @@ class RecordActor : public caf::event_based_actor {
   std::vector<mail::Bring> unbrought_;
   std::optional<std::pair<bool, std::optional<ProcessId>>> told_who_leads_;
   bool told_here_ = false, told_over_ = false;
-  bool progress_due_ = false;
   std::optional<Instant> wake_at_;
 };
 

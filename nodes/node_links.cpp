@@ -12,10 +12,6 @@ constexpr Duration unreachable_for = std::chrono::seconds(2);
 /// A link that was just opened is about to be used.
 constexpr Duration young = std::chrono::seconds(10);
 
-bool is_there(const NodeInfo& node) {
-  return node.state == MemberState::alive || node.state == MemberState::suspect;
-}
-
 }  // namespace
 
 NodeLinks::~NodeLinks() {
@@ -126,7 +122,7 @@ void NodeLinks::heard(LinkId id, const client::Answer& answer) {
   found->second.listens = answer.nodes.front().endpoint.control;  // Itself first.
   nodes_.clear();
   for (const NodeInfo& node : answer.nodes) {
-    if (is_there(node)) nodes_.push_back(node.endpoint.control);
+    if (dag::is_up(node.state)) nodes_.push_back(node.endpoint.control);
   }
 }
 

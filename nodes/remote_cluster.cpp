@@ -69,8 +69,7 @@ class RemoteCluster : public Cluster {
 
 void RemoteCluster::know(const std::vector<NodeInfo>& nodes) {
   for (const NodeInfo& node : nodes) {
-    const bool there = node.state == MemberState::alive || node.state == MemberState::suspect;
-    if (there && std::find(nodes_.begin(), nodes_.end(), node.endpoint.control) == nodes_.end()) {
+    if (is_up(node.state) && std::find(nodes_.begin(), nodes_.end(), node.endpoint.control) == nodes_.end()) {
       nodes_.push_back(node.endpoint.control);
     }
   }

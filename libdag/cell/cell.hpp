@@ -119,7 +119,7 @@ class Cell : private RecordedOutcomes {
   std::optional<JobEnded> ended() const;
   /// Of a cell with several replicas.
   CellSnapshot snapshot() const;
-  CellCounts counts() const { return counts_; }
+  const CellCounts& counts() const { return counts_; }
   /// The settled record of a task, if it is settled (and remembered).
   std::optional<OutcomeRecord> settled(TaskId task) const;
   std::vector<CellEffect> take_effects();

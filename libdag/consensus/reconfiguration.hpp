@@ -1,6 +1,7 @@
 #pragma once
 // Who should hold copies of a log, and the next single step there. The leader asks; its log does it.
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace dag::consensus {
 struct Candidate {
   Seat seat;
   double weight = 1;
+  bool operator==(const Candidate&) const = default;
 };
 std::vector<Seat> ranked(std::uint64_t log, const std::vector<Candidate>& candidates);
 

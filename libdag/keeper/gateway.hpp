@@ -158,7 +158,6 @@ class GatewayMachine {
     std::optional<Instant> client_until;  ///< one may come until then
     JobPhase phase = JobPhase::starting;
     bool begun = false;
-    bool cancelled = false;  ///< before it began
     bool closed = false;
     Instant accepted;
     Instant ended;

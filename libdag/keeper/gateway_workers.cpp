@@ -6,6 +6,13 @@
 #include "libdag/keeper/gateway.hpp"
 
 namespace dag {
+namespace {
+
+keeper::WorkerDown gone_with_node(JobId job, std::uint32_t number, Life life) {
+  return {job, number, life, ProcessEnd::went_with_node, "its node is gone", {}, std::nullopt};
+}
+
+}  // namespace
 
 // ---- Worker processes
 // ---------------------------------------------------------------------------------------
@@ -34,9 +41,7 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
         worker.phase = Worker::Phase::refused;
         worker.end = "its node is gone";
       } else {
-        worker_down(id, job, worker,
-                    {id, worker.number, worker.life, ProcessEnd::went_with_node, "its node is gone", {}, {}},
-                    false, now);
+        worker_down(id, job, worker, gone_with_node(id, worker.number, worker.life), false, now);
       }
     }
     begin_if_ready(id, job, now);
@@ -243,9 +248,7 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   if (job.begun) job.phase = JobPhase::running;
   for (const Life life : news.lives) {
     const Life host{node_of(life.process), life.incarnation};
-    if (nodes_.contains(host)) continue;
-    effects_.emplace_back(
-        JobLifeDown{id, {id, 0, life, ProcessEnd::went_with_node, "its node is gone", {}, std::nullopt}});
+    if (!nodes_.contains(host)) effects_.emplace_back(JobLifeDown{id, gone_with_node(id, 0, life)});
   }
   for (const auto& [life, claim] : nodes_) start_worker(id, job, life);
   for (const std::uint32_t task : std::exchange(job.wanted, {})) effects_.emplace_back(WantOutput{id, task});

@@ -12,16 +12,12 @@
 namespace dag::tool {
 namespace {
 
-bool is_up(const NodeInfo& node) {
-  return node.state == MemberState::alive || node.state == MemberState::suspect;
-}
-
 /// A connection to the node that the job was submitted to, or to another one.
 std::unique_ptr<detail::Cluster> connect_for(const Options& options, JobId job) {
   auto cluster = connect(options);
   const std::vector<NodeInfo> nodes = cluster->nodes();
   const auto found = std::find_if(nodes.begin(), nodes.end(), [job](const NodeInfo& node) {
-    return node.life.process.value == job.node() && is_up(node);
+    return node.life.process.value == job.node() && is_up(node.state);
   });
   if (found == nodes.end() || found == nodes.begin()) return cluster;
   return detail::connect(found->endpoint.control);
@@ -36,7 +32,7 @@ int list(const Options& options) {
   std::vector<JobInfo> jobs = first->jobs(std::nullopt);
   const std::vector<NodeInfo> nodes = first->nodes();
   for (std::size_t i = 1; i < nodes.size(); ++i) {
-    if (!is_up(nodes[i])) continue;
+    if (!is_up(nodes[i].state)) continue;
     try {
       for (JobInfo& job : detail::connect(nodes[i].endpoint.control)->jobs(std::nullopt)) {
         jobs.push_back(std::move(job));
