@@ -7,11 +7,11 @@ namespace dag {
 
 KeeperActor::KeeperActor(caf::actor_config& config, KeeperSetup setup, KeeperPorts ports, caf::actor node)
     : event_based_actor(config),
-      setup_(setup),
+      setup_(std::move(setup)),
       ports_(std::move(ports)),
       node_(std::move(node)),
-      gateway_(setup.self, setup.pid, setup.recorded),
-      host_(setup.self) {}
+      gateway_(setup_.self, setup_.pid, setup_.recorded, setup_.handles_seen),
+      host_(setup_.self) {}
 
 caf::behavior KeeperActor::make_behavior() {
   set_exception_handler(keep_text);

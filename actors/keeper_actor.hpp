@@ -45,6 +45,8 @@ struct KeeperSetup {
   std::uint32_t pid = 0;
   /// The records of jobs have copies, or lie on a disk.
   bool recorded = false;
+  /// How far the numbers of each node's jobs have come, as this node's disk knows.
+  std::map<ProcessId, std::uint32_t> handles_seen = {};
 };
 
 /// What a cell says of a job, to the keeper with this address.

@@ -90,6 +90,8 @@ struct Record {
   std::shared_ptr<const JobPlan> plan;
   Blob submission;
 };
+/// node -> NodeActor: whoever the copies on its disk speak to is there now.
+struct Recover {};
 /// gateway -> NodeActor -> RecordActor: who can hold copies.
 struct Seats {
   std::vector<consensus::Candidate> alive;
@@ -106,6 +108,10 @@ struct RecordHere {
 /// NodeActor -> RecordActor: who brings outputs.
 struct RunnerHere {
   caf::actor runner;
+};
+/// store -> RecordActor: all writes up to this number are on the disk.
+struct Written {
+  std::uint64_t number = 0;
 };
 /// RecordActor -> NodeActor: nobody needs the copy here any more.
 struct RecordOver {
@@ -279,6 +285,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Record)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Seats)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::CopySaid)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::RecordHere)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Written)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Recover)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::RunnerHere)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::RecordOver)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LivesUp)

@@ -23,7 +23,8 @@ NodeActor::NodeActor(caf::actor_config& config, NodeSetup setup, Lanes& lanes, P
       setup_(std::move(setup)),
       lanes_(lanes),
       ports_(std::move(ports)),
-      records_(records) {
+      records_(records),
+      forgotten_(std::move(setup_.forgotten)) {
   set_down_handler([this](const caf::down_msg& down) { on_child_down(down); });
 }
 
@@ -34,6 +35,9 @@ caf::behavior NodeActor::make_behavior() {
       [this](mail::Record& order) {
         const JobId id = order.plan->job;
         open_record(id, std::move(order));
+      },
+      [this](mail::Recover) {
+        for (auto& [id, log] : std::exchange(setup_.logs, {})) open_record(id, std::nullopt, std::move(log));
       },
       [this](mail::CopySaid& copy) { on_copy_said(copy); },
       [this](const mail::RecordHere& here) {
@@ -124,7 +128,7 @@ caf::behavior NodeActor::make_behavior() {
 }
 
 void NodeActor::on_exit() {
-  while (!jobs_.empty()) close_job(jobs_.begin()->first);
+  while (!jobs_.empty()) close_job(jobs_.begin()->first, false);
   setup_.records.reset();
 }
 
@@ -150,11 +154,11 @@ void NodeActor::submit(mail::Submit& order) {
                                               caf::actor_cast<caf::actor>(this), job.runner);
 }
 
-void NodeActor::open_record(JobId id, std::optional<mail::Record> begins) {
-  if (jobs_.contains(id) || forgotten_.contains(id)) return;
+void NodeActor::open_record(JobId id, std::optional<mail::Record> begins, consensus::Stored stored) {
+  if (jobs_.contains(id) || is_forgotten(id)) return;
   JobHere& job = jobs_.try_emplace(id, setup_.self).first->second;
   job.runs_elsewhere = job.recorded = true;
-  RecordSetup setup{id, setup_.self, std::move(begins), setup_.lives, seats_};
+  RecordSetup setup{id, setup_.self, std::move(begins), std::move(stored), setup_.lives, seats_};
   job.follower = setup_.records->follower(id);
   job.cell = spawn<RecordActor, caf::monitored>(std::move(setup), ports_, *setup_.records, records_,
                                                 caf::actor_cast<caf::actor>(this));
@@ -163,9 +167,10 @@ void NodeActor::open_record(JobId id, std::optional<mail::Record> begins) {
 /// The first word of a copy elsewhere makes one here, which is told all.
 void NodeActor::on_copy_said(mail::CopySaid& copy) {
   const JobId id = copy.said.job;
+  if (!setup_.logs.empty()) return;  // Nobody speaks for a copy that is still on the disk alone.
   if (!setup_.records || failed_.contains(id)) return;
   const bool is_over = std::holds_alternative<consensus::Over>(copy.said.message);
-  if (forgotten_.contains(id)) {
+  if (is_forgotten(id)) {
     if (!is_over) setup_.records->send(copy.from, {id, consensus::Over{setup_.records->seat, 0}});
     return;
   }
@@ -176,7 +181,7 @@ void NodeActor::on_copy_said(mail::CopySaid& copy) {
 }
 
 void NodeActor::open_job(const std::shared_ptr<const JobPlan>& plan) {
-  if (forgotten_.contains(plan->job)) return;
+  if (is_forgotten(plan->job)) return;
   JobHere& job = jobs_.try_emplace(plan->job, setup_.self).first->second;
   if (job.plan) return;
   job.plan = plan;
@@ -197,7 +202,7 @@ void NodeActor::route(SendMessage message) {
 
 void NodeActor::deliver(Life from, JobMessage message) {
   const JobId id = job_of(message);
-  if (forgotten_.contains(id)) return;
+  if (is_forgotten(id)) return;
   if (const auto* create = std::get_if<message::JobCreate>(&message)) {
     open_job(create->plan);
     if (auto early = early_.extract(id); !early.empty()) {
@@ -327,7 +332,7 @@ void NodeActor::open_home(JobHere& job, std::uint32_t shard, Epoch epoch,
                                                               caf::actor_cast<caf::actor>(this), job.runner)};
 }
 
-void NodeActor::close_job(JobId id) {
+void NodeActor::close_job(JobId id, bool for_good) {
   const auto job = jobs_.find(id);
   if (job == jobs_.end()) return;
   if (job->second.recorded) {
@@ -347,8 +352,11 @@ void NodeActor::close_job(JobId id) {
   }
   for (const auto& [shard, home] : job->second.homes) send_exit(home.second, caf::exit_reason::user_shutdown);
   if (job->second.runner) send_exit(job->second.runner, caf::exit_reason::user_shutdown);
+  const bool on_disk = job->second.recorded && setup_.records && setup_.records->forget;
   jobs_.erase(job);
-  forgotten_.insert(id);
+  if (!for_good) return;
+  forgotten_.insert(id.value);
+  if (on_disk) setup_.records->forget(id);
 }
 
 void NodeActor::steal() {
@@ -405,11 +413,9 @@ void NodeActor::on_child_down(const caf::down_msg& down) {
     }
     const bool recorded = job.recorded;
     const JobId failed = id;  // `id` goes with the job.
-    close_job(failed);
-    if (!recorded) return;
     // Other copies may be well, and are not to hear that nobody needs theirs.
-    forgotten_.erase(failed);
-    failed_.insert(failed);
+    close_job(failed, !recorded);
+    if (recorded) failed_.insert(failed);
     return;
   }
 }

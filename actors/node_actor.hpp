@@ -10,6 +10,7 @@
 
 #include "actors/lanes/lanes.hpp"
 #include "actors/mail.hpp"
+#include "libdag/base/id_set.hpp"
 #include "libdag/home/door.hpp"
 #include "libdag/stealing/thief.hpp"
 
@@ -24,6 +25,10 @@ struct NodeSetup {
   std::function<void(Error why)> escalate = {};
   /// Of a node that holds copies of records.
   std::optional<RecordPorts> records = std::nullopt;
+  /// What this node's disk has of jobs' records (mail::Recover opens them), and of which it knows that they
+  /// are over.
+  std::map<JobId, consensus::Stored> logs = {};
+  IdSet forgotten = {};
 };
 
 class NodeActor : public caf::event_based_actor {
@@ -56,7 +61,7 @@ class NodeActor : public caf::event_based_actor {
   }
 
   void submit(mail::Submit& submit);
-  void open_record(JobId job, std::optional<mail::Record> begins);
+  void open_record(JobId job, std::optional<mail::Record> begins, consensus::Stored stored = {});
   void on_copy_said(mail::CopySaid& copy);
   void open_job(const std::shared_ptr<const JobPlan>& plan);
   void route(SendMessage message);
@@ -67,7 +72,9 @@ class NodeActor : public caf::event_based_actor {
   void look_again(JobId id);
   void on_job_state(Life from, JobHere& job, const message::JobState& state);
   void open_home(JobHere& job, std::uint32_t shard, Epoch epoch, std::optional<message::Assign> assign);
-  void close_job(JobId job);
+  /// Ends its actors here. A failed copy of a record, and one whose node ends, may be needed again.
+  void close_job(JobId job, bool for_good = true);
+  bool is_forgotten(JobId job) const { return forgotten_.contains(job.value); }
   /// Asks another process for rows, when a lane here has nothing to do.
   void steal();
   std::vector<VictimView> victims_of(const JobHere& job) const;
@@ -81,7 +88,7 @@ class NodeActor : public caf::event_based_actor {
   /// Messages of jobs whose plan has not come yet, in their order; bounded by early_max.
   std::map<JobId, std::vector<std::pair<Life, JobMessage>>> early_;
   std::size_t early_count_ = 0;
-  std::set<JobId> forgotten_;
+  IdSet forgotten_;
   /// Records of which the copy here failed: its seat is silent, since it may not speak without its memory.
   std::set<JobId> failed_;
   std::vector<consensus::Candidate> seats_;

@@ -8,6 +8,7 @@
 #include "libdag/base/time.hpp"
 #include "libdag/cell/cell.hpp"
 #include "libdag/consensus/messages.hpp"
+#include "libdag/consensus/stored.hpp"
 #include "libdag/home/messages.hpp"
 #include "libdag/home/runner.hpp"
 
@@ -50,11 +51,16 @@ struct Follower {
   std::function<void()> record_over = {};
 };
 
-/// Of a node that holds copies of records, in its memory.
+/// Of a node that holds copies of records.
 struct RecordPorts {
   /// To the copy at that node; may be lost.
   std::function<void(Life to, consensus::Addressed message)> send;
   std::function<Follower(JobId job)> follower;
+  /// To the node's log; `written` is called, by a thread that must not wait, when it is on the disk. Empty:
+  /// the copies here are in memory alone.
+  std::function<void(JobId job, consensus::StoredChange change, std::function<void()> written)> write = {};
+  /// Nobody needs what was written for this job, now or later.
+  std::function<void(JobId job)> forget = {};
   /// How code of the jobs' programs is named.
   const wire::CodeMap* codes = nullptr;
   consensus::Seat seat;

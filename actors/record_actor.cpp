@@ -31,7 +31,7 @@ RecordActor::RecordActor(caf::actor_config& config, RecordSetup setup, Ports por
       ports_(std::move(ports)),
       record_ports_(std::move(record_ports)),
       node_(std::move(node)),
-      replica_(options_of(setup_, record_ports_), {}, records, ports_.now()) {
+      replica_(options_of(setup_, record_ports_), std::exchange(setup_.stored, {}), records, ports_.now()) {
   voice_.follow(record_ports_.follower(setup_.job));
   replica_.on_seats(setup_.seats);
   for (const Life life : setup_.nodes) {
@@ -94,6 +94,10 @@ caf::behavior RecordActor::make_behavior() {
       [this](const mail::RunnerHere& here) {
         runner_ = here.runner;
         for (mail::Bring& order : std::exchange(unbrought_, {})) bring(std::move(order));
+      },
+      [this](const mail::Written& written) {
+        replica_.on_written(written.number, ports_.now());
+        act();
       },
       [this](mail::Brought& arrived) { voice_.on_brought(std::move(arrived.brought)); },
       [this](mail::ProgressDue) {
@@ -161,8 +165,7 @@ void RecordActor::wake() {
 
 void RecordActor::carry_out(CellReplicaEffect& any, mail::Outgoing& outgoing) {
   std::visit(Overloaded{[&](SendToReplica& one) { send_to(one.to, std::move(one.message)); },
-                        [&](const WriteToLog& one) { replica_.on_written(one.number, ports_.now()); },
-                        [&](const LeadsNow&) {},
+                        [&](WriteToLog& one) { write(std::move(one)); }, [&](const LeadsNow&) {},
                         [&](SendMessage& one) { outgoing.messages.push_back(std::move(one)); },
                         [&](TellClient& one) {
                           if (auto order = voice_.tell(std::move(one))) bring(*std::move(order));
@@ -172,6 +175,16 @@ void RecordActor::carry_out(CellReplicaEffect& any, mail::Outgoing& outgoing) {
                           voice_.follower().ended(std::move(one.stopped), replica_.cell()->counts());
                         }},
              any);
+}
+
+void RecordActor::write(WriteToLog order) {
+  const std::uint64_t number = order.number;
+  if (!record_ports_.write) return replica_.on_written(number, ports_.now());
+  record_ports_.write(setup_.job, std::move(order.change),
+                      [number, self = caf::actor_cast<caf::actor_addr>(this)] {
+                        if (const auto alive = caf::actor_cast<caf::actor>(self))
+                          caf::anon_send(alive, mail::Written{number});
+                      });
 }
 
 void RecordActor::send_to(ProcessId node, consensus::Message message) {

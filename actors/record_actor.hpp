@@ -3,8 +3,8 @@
 // leads, the cell that this log makes. Decides nothing itself.
 //
 // Messages: in CopySaid (from other copies), Incoming, Want, CancelJob, StopJob,
-// ForgetJob, LivesUp (from the gateway), LifeUp, LifeDown, Seats, RunnerHere, Brought, ProgressDue, Tick; out
-// Outgoing, RecordHere, RecordOver (to the node), Bring (to the runner).
+// ForgetJob, LivesUp (from the gateway), LifeUp, LifeDown, Seats, RunnerHere, Brought, Written (from the
+// store), ProgressDue, Tick; out Outgoing, RecordHere, RecordOver (to the node), Bring (to the runner).
 
 #include "actors/client_voice.hpp"
 #include "libdag/replica/cell_replica.hpp"
@@ -16,6 +16,8 @@ struct RecordSetup {
   Life self;
   /// Begins the record, and leads it at first; none: it is told of it.
   std::optional<mail::Record> begins;
+  /// What the node's log has of it.
+  consensus::Stored stored;
   std::set<Life> nodes;
   std::vector<consensus::Candidate> seats;
 };
@@ -32,12 +34,13 @@ class RecordActor : public caf::event_based_actor {
   void begin();
   void act();
   void carry_out(CellReplicaEffect& any, mail::Outgoing& outgoing);
+  void write(WriteToLog order);
   void send_to(ProcessId node, consensus::Message message);
   void look_who_leads();
   void bring(mail::Bring order);
   void wake();
 
-  const RecordSetup setup_;
+  RecordSetup setup_;
   Ports ports_;
   RecordPorts record_ports_;
   caf::actor node_;

@@ -1,7 +1,7 @@
 #pragma once
 // What a node keeps between its starts, when it is given a directory for it: who it is, how often it was
-// started, the binaries of jobs, and saves of job actors (checkpoint_writer.hpp brings those there). Without
-// one a node is new at each start.
+// started, the binaries of jobs, its log (nodes/store), and saves of job actors (checkpoint_writer.hpp brings
+// those there). Without one a node is new at each start.
 
 #include <string>
 
@@ -30,6 +30,8 @@ class DataDirectory {
   void load(ProgramStore& store, const std::function<void(std::string_view line)>& log) const;
   /// Kept from now on.
   Status keep(ProgramId id, const Blob& bytes) const;
+  /// Where its copies of jobs' records lie.
+  std::string log() const { return path_ + "/log"; }
   /// Where saves of job actors go (checkpoint_writer.hpp).
   std::string checkpoints() const { return path_ + "/checkpoints"; }
 

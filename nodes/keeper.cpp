@@ -17,6 +17,18 @@ wire::CodeMap codes_of_others() {
   return wire::CodeMap({{range, range}, {2 * range, range}});
 }
 
+/// How far the numbers of each node's jobs had come.
+std::map<ProcessId, std::uint32_t> handles_in(const NodeSetup& node) {
+  std::map<ProcessId, std::uint32_t> seen;
+  const auto see = [&](JobId job) {
+    std::uint32_t& highest = seen[node_of(job)];
+    highest = std::max(highest, static_cast<std::uint32_t>(job.value));
+  };
+  for (const auto& [job, log] : node.logs) see(job);
+  for (const auto& [first, last] : node.forgotten.ranges()) see(JobId{last});
+  return seen;
+}
+
 }  // namespace
 
 Keeper::Keeper(const KeeperOptions& options)
@@ -25,8 +37,11 @@ Keeper::Keeper(const KeeperOptions& options)
                 ? std::nullopt
                 : std::optional(DataDirectory::open(options.data_directory, options.id).value_or_throw())),
       self_(data_ ? data_->life() : fresh_life(options.id)),
-      disk_(options.replicas > 1 ? draw_number() | 1 : 0),
       logger_(make_logger(options.log_level)),
+      store_(open_store()),
+      disk_(store_                 ? store_->disk()
+            : options.replicas > 1 ? draw_number() | 1
+                                   : 0),
       codes_(codes_of_others()),
       system_(config_),
       lanes_({}, {}),
@@ -56,15 +71,22 @@ Keeper::Keeper(const KeeperOptions& options)
   }
   // Nobody sends before a message has come, and none comes before the transport is there.
   NodeSetup node{self_, {self_}, {}};
+  KeeperSetup keeper{self_, static_cast<std::uint32_t>(getpid()), disk_ != 0};
   if (disk_ != 0) node.records = record_ports();
+  if (store_) {
+    node.logs = store_->take_logs();
+    node.forgotten = store_->forgotten();
+    keeper.handles_seen = handles_in(node);
+    if (!node.logs.empty()) logger_->info("{} jobs are in the log", node.logs.size());
+  }
   node_ = system_.spawn<NodeActor>(std::move(node), lanes_, std::move(ports), records_);
-  keeper_ = system_.spawn<KeeperActor>(KeeperSetup{self_, static_cast<std::uint32_t>(getpid()), disk_ != 0},
-                                       keeper_ports(), node_);
+  keeper_ = system_.spawn<KeeperActor>(std::move(keeper), keeper_ports(), node_);
   open_transport();
   processes_ =
       std::make_unique<WorkerProcesses>(WorkerDefaults{transport_->endpoint().control, options_.share,
                                                        options_.lanes, options_.state_directory},
                                         programs_, worker_events());
+  caf::anon_send(node_, mail::Recover{});
   start_membership();
 }
 
@@ -75,6 +97,29 @@ Keeper::~Keeper() {
   caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
   system_.await_all_actors_done();
   transport_.reset();
+  store_.reset();
+}
+
+/// A damaged log is put aside when other nodes have copies of what was in it: this one begins with an empty
+/// disk then, which is another seat.
+std::unique_ptr<Store> Keeper::open_store() {
+  if (!data_) return nullptr;
+  const auto say_full = [log = logger_](bool full) {
+    if (full) {
+      log->error("the disk is full: this node acknowledges nothing of any job's record until there is room");
+    } else {
+      log->warn("the disk has room again");
+    }
+  };
+  auto store = Store::open(data_->log(), {}, say_full);
+  if (!store && store.error().code == ErrorCode::log_damaged && options_.replicas > 1) {
+    const std::string aside = data_->log() + "-damaged-" + std::to_string(self_.incarnation.value);
+    logger_->error("{}; it is kept as {}, and this node gets its copies from others", store.error().what,
+                   aside);
+    std::filesystem::rename(data_->log(), aside);
+    store = Store::open(data_->log(), {}, say_full);
+  }
+  return std::move(store).value_or_throw();
 }
 
 void Keeper::make_state_directory() const {
@@ -105,6 +150,12 @@ RecordPorts Keeper::record_ports() {
   RecordPorts ports;
   ports.send = [this](Life to, consensus::Addressed message) { transport_->send(to, std::move(message)); };
   ports.follower = [this](JobId job) { return follower_of(caf::actor_cast<caf::actor_addr>(keeper_), job); };
+  if (store_) {
+    ports.write = [this](JobId job, consensus::StoredChange change, std::function<void()> written) {
+      store_->write(job, std::move(change), std::move(written));
+    };
+    ports.forget = [this](JobId job) { store_->forget(job); };
+  }
   ports.codes = &codes_;
   ports.seat = {self_.process, disk_};
   ports.copies_wanted = options_.replicas;

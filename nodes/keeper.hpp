@@ -15,6 +15,7 @@
 #include "nodes/membership_door.hpp"
 #include "nodes/memory_watch.hpp"
 #include "nodes/parts.hpp"
+#include "nodes/store/store.hpp"
 #include "nodes/transport/transport.hpp"
 #include "nodes/workers/worker_processes.hpp"
 
@@ -60,6 +61,7 @@ class Keeper {
 
  private:
   void make_state_directory() const;
+  std::unique_ptr<Store> open_store();
   void open_transport();
   RecordPorts record_ports();
   TransportEvents transport_events();
@@ -72,9 +74,11 @@ class Keeper {
   const KeeperOptions options_;
   const std::optional<DataDirectory> data_;
   const Life self_;
-  const std::uint64_t disk_;  ///< the seat of its copies of records: a new one at each start
   std::shared_ptr<spdlog::logger> logger_;
   JobRecords records_;
+  std::unique_ptr<Store> store_;  ///< with a data directory
+  /// The seat of its copies of records; a new one at each start, if they are in memory. 0: it has none.
+  const std::uint64_t disk_;
   const wire::CodeMap codes_;  ///< names code of programs that are not this one
   ProgramStore programs_;
   std::unique_ptr<CheckpointWriter> checkpoints_;  ///< with a data directory

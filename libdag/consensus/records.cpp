@@ -17,11 +17,14 @@ enum Kind : std::uint8_t {
   kind_vote = 4,
   kind_snapshot = 5,
   kind_tombstone = 6,
+  kind_forgotten = 7,
 };
 
 /// All that is stored of a job: the vote, the snapshot's configuration and state, the entries behind it.
 /// Index and term of the snapshot are the record's.
 using Whole = std::tuple<Term, std::optional<ProcessId>, Configuration, Blob, std::vector<Entry>>;
+/// The runs of an IdSet.
+using Runs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 /// Of a Whole, in bytes.
 struct PiecePayload {
   std::uint64_t offset = 0, size_bytes = 0;  ///< of all pieces
@@ -106,17 +109,35 @@ void each_record(JobId job, const StoredChange& change, const Stored& after,
 
 log::Record tombstone(JobId job) { return {job, 0, 0, kind_tombstone, {}}; }
 
+void forgotten_record(const IdSet& jobs, const std::function<void(const log::Record&)>& append) {
+  append_value(append, {JobId{}, 0, 0, kind_forgotten, {}}, jobs.ranges());
+}
+
 Status StoredLogs::take(const log::Record& record, std::uint64_t segment) {
   if (record.type == kind_tombstone) {
     if (!record.payload.empty()) return damaged(record, "a tombstone that says something");
     logs_.erase(record.job);
+    forgotten_.insert(record.job.value);
+    if (!forgotten_segment_) forgotten_segment_ = segment;
     return Done{};
   }
+  if (record.type == kind_forgotten) return take_forgotten(record, segment);
   Log& log = logs_[record.job];
   if (record.type == kind_snapshot) return take_piece(log, record, segment);
   log.begun = true;
   log.coming.reset();
   return record.type == kind_vote ? take_vote(log, record, segment) : take_entry(log, record);
+}
+
+Status StoredLogs::take_forgotten(const log::Record& record, std::uint64_t segment) {
+  const auto runs = value_of<Runs>(record.payload);
+  if (!runs) return damaged(record, "it is no list of jobs");
+  for (const auto& [first, last] : *runs) {
+    if (last < first) return damaged(record, "a list of jobs that ends before it begins");
+    forgotten_.insert(first, last);
+  }
+  forgotten_segment_ = segment;
+  return Done{};
 }
 
 Status StoredLogs::take_vote(Log& log, const log::Record& record, std::uint64_t segment) {

@@ -5,6 +5,9 @@
 // records hold all that is stored of the job then, also its vote and the entries behind the snapshot. Not
 // written again one by one: whoever dies in between would have cut off entries that it had acknowledged.
 //
+// That a job is not needed any more stays known for ever (a node that forgot it might vote in it as if it had
+// never had it): by tombstones, and, so that old ones can go, by records of all that there were.
+//
 // So what is read may begin in the middle of a job, with entries, or pieces of a snapshot, whose beginning is
 // gone. They count for nothing; a log in which no snapshot follows is damaged.
 
@@ -13,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "libdag/base/id_set.hpp"
 #include "libdag/base/result.hpp"
 #include "libdag/consensus/stored.hpp"
 #include "libdag/log/format.hpp"
@@ -28,6 +32,8 @@ void each_record(JobId job, const StoredChange& change, const Stored& after,
                  const std::function<void(const log::Record&)>& append);
 /// Says that nobody needs what was written for this job before.
 log::Record tombstone(JobId job);
+/// Says all that tombstones said: those before it may go. The payload is valid only during the call.
+void forgotten_record(const IdSet& jobs, const std::function<void(const log::Record&)>& append);
 
 /// What a node's log says of all its jobs, record by record, in their order.
 class StoredLogs {
@@ -37,6 +43,10 @@ class StoredLogs {
   Status take(const log::Record& record, std::uint64_t segment = 0);
   /// Of each job, the oldest segment in which something lies that it needs.
   std::map<JobId, std::uint64_t> segments_needed() const;
+  /// Jobs that nobody needs any more.
+  const IdSet& forgotten() const { return forgotten_; }
+  /// The oldest segment that is needed to know them; nothing when there are none.
+  std::optional<std::uint64_t> forgotten_segment() const { return forgotten_segment_; }
   /// What was begun here, or voted. log_damaged: the beginning of a job's log is lost.
   Result<std::map<JobId, Stored>> release();
 
@@ -60,12 +70,15 @@ class StoredLogs {
     std::uint64_t segment = 0;
   };
 
+  Status take_forgotten(const log::Record& record, std::uint64_t segment);
   static Status take_vote(Log& log, const log::Record& record, std::uint64_t segment);
   static Status take_piece(Log& log, const log::Record& record, std::uint64_t segment);
   static Status take_snapshot(Log& log, const log::Record& record, const Coming& whole);
   static Status take_entry(Log& log, const log::Record& record);
 
   std::map<JobId, Log> logs_;
+  IdSet forgotten_;
+  std::optional<std::uint64_t> forgotten_segment_;
 };
 
 }  // namespace dag::consensus

@@ -93,8 +93,14 @@ struct RecordLed {
 
 class GatewayMachine {
  public:
-  /// `recorded`: the records of jobs have copies, or lie on a disk.
-  GatewayMachine(Life self, std::uint32_t pid, bool recorded) : self_(self), pid_(pid), recorded_(recorded) {}
+  /// `recorded`: the records of jobs have copies, or lie on a disk. `handles_seen`: how far each node's
+  /// handles came in earlier lives of this one, as far as it remembers.
+  GatewayMachine(Life self, std::uint32_t pid, bool recorded,
+                 std::map<ProcessId, std::uint32_t> handles_seen = {})
+      : self_(self), pid_(pid), recorded_(recorded), handles_seen_(std::move(handles_seen)) {
+    if (const auto own = handles_seen_.find(self.process); own != handles_seen_.end())
+      jobs_given_ = own->second;
+  }
 
   /// All nodes that are up and what they say of themselves, this one included; told again whenever it
   /// changes.

@@ -52,23 +52,25 @@ Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& director
   });
   if (!files) return files.error();
   if (!sound) return sound.error();
-  std::map<JobId, std::uint64_t> needed = logs.segments_needed();
-  auto found = logs.release();
-  if (!found) return found.error();
-  return std::unique_ptr<Store>(
-      new Store(std::move(*files), options, std::move(on_full), std::move(*found), std::move(needed)));
+  Found found{{}, logs.segments_needed(), logs.forgotten(), logs.forgotten_segment()};
+  auto of_jobs = logs.release();
+  if (!of_jobs) return of_jobs.error();
+  found.logs = std::move(*of_jobs);
+  return std::unique_ptr<Store>(new Store(std::move(*files), options, std::move(on_full), std::move(found)));
 }
 
 Store::Store(std::unique_ptr<SegmentFiles> files, const log::LogOptions& options,
-             std::function<void(bool full)> on_full, std::map<JobId, Stored> found,
-             std::map<JobId, std::uint64_t> needed)
+             std::function<void(bool full)> on_full, Found found)
     : files_(std::move(files)),
       options_(options),
       on_full_(std::move(on_full)),
-      found_(std::move(found)),
+      found_(std::move(found.logs)),
+      forgotten_at_start_(found.forgotten),
       machine_(files_->identity(), options, files_->end()),
       logs_(found_),
-      needed_(std::move(needed)) {
+      needed_(std::move(found.needed)),
+      forgotten_(std::move(found.forgotten)),
+      forgotten_segment_(found.forgotten_segment) {
   for (auto& [job, log] : logs_) drop_state(log);
   thread_ = std::thread([this] { run(); });
 }
@@ -154,6 +156,7 @@ void Store::append(Order order) {
     one.all_needed = snapshot != nullptr || !log.snapshot;
   } else {
     logs_.erase(order.job);
+    forgotten_.insert(order.job.value);
     append(consensus::tombstone(order.job));
     one.forgotten = true;
   }
@@ -192,9 +195,11 @@ void Store::on_written(std::uint64_t segment) {
     const UnderWay& one = under_way_.front();
     if (one.all_needed) needed_[one.job] = one.segment;
     if (one.forgotten) needed_.erase(one.job);
+    if (one.all_forgotten || (one.forgotten && !forgotten_segment_)) forgotten_segment_ = one.segment;
     done.push_back(std::move(under_way_.front()));
     under_way_.pop_front();
   }
+  say_forgotten_again();
   release();
   for (const UnderWay& one : done) {
     waiting_bytes_ -= one.size_bytes;
@@ -202,10 +207,24 @@ void Store::on_written(std::uint64_t segment) {
   }
 }
 
+/// So that the segment where it was said last is not kept for that alone.
+void Store::say_forgotten_again() {
+  if (!forgotten_segment_ || *forgotten_segment_ == machine_.position().segment) return;
+  if (std::any_of(under_way_.begin(), under_way_.end(),
+                  [](const UnderWay& one) { return one.all_forgotten; }))
+    return;
+  UnderWay one;
+  consensus::forgotten_record(
+      forgotten_, [&](const log::Record& record) { one.first = one.last = machine_.append(record); });
+  one.all_forgotten = true;
+  under_way_.push_back(std::move(one));
+}
+
 /// Whoever is under way lies behind all that is done, so it needs nothing older.
 void Store::release() {
   std::uint64_t oldest = machine_.position().segment;
   for (const auto& [job, segment] : needed_) oldest = std::min(oldest, segment);
+  if (forgotten_segment_) oldest = std::min(oldest, *forgotten_segment_);
   files_->release_before(oldest);
 }
 

@@ -26,6 +26,7 @@
 #include <optional>
 #include <thread>
 
+#include "libdag/base/id_set.hpp"
 #include "libdag/base/result.hpp"
 #include "libdag/consensus/stored.hpp"
 #include "libdag/log/log_machine.hpp"
@@ -48,6 +49,8 @@ class Store {
 
   /// What the disk said of each job when this was opened; once.
   std::map<JobId, consensus::Stored> take_logs() { return std::move(found_); }
+  /// The jobs that had been forgotten by then, in this life or an earlier one.
+  const IdSet& forgotten() const { return forgotten_at_start_; }
   /// For consensus::Seat. Another one at each start until something has been written.
   std::uint64_t disk() const { return files_->identity().disk; }
 
@@ -55,7 +58,8 @@ class Store {
   /// `written` is called on the store's thread when this and all before it are on the disk; it must not wait.
   /// Entries that a segment cannot hold, and a change that says nothing, are bugs of the caller.
   void write(JobId job, consensus::StoredChange change, std::function<void()> written);
-  /// Nobody needs what was written for this job: after a start it is not there, unless it is begun again.
+  /// Nobody needs what was written for this job: after a start it is not there, unless it is begun again, and
+  /// that it was forgotten stays known.
   void forget(JobId job);
   /// About what was handed over and is not on the disk: who sees too much of it stops proposing.
   std::size_t waiting_bytes() const { return waiting_bytes_; }
@@ -76,19 +80,29 @@ class Store {
     /// With it on the disk the job needs nothing that lies before its first record.
     bool all_needed = false;
     bool forgotten = false;
+    /// Says again which jobs were.
+    bool all_forgotten = false;
     std::function<void()> written;
     std::size_t size_bytes = 0;
   };
 
+  /// What was read from the files.
+  struct Found {
+    std::map<JobId, consensus::Stored> logs;
+    std::map<JobId, std::uint64_t> needed;
+    IdSet forgotten;
+    std::optional<std::uint64_t> forgotten_segment;
+  };
+
   Store(std::unique_ptr<SegmentFiles> files, const log::LogOptions& options,
-        std::function<void(bool full)> on_full, std::map<JobId, consensus::Stored> found,
-        std::map<JobId, std::uint64_t> needed);
+        std::function<void(bool full)> on_full, Found found);
   void hand_over(Order order);
   void run();
   void take_orders();
   void append(Order order);
   bool write_batch(const log::Batch& batch);
   void on_written(std::uint64_t segment);
+  void say_forgotten_again();
   void release();
   void set_full(bool full);
   void prepare();
@@ -97,6 +111,7 @@ class Store {
   const log::LogOptions options_;
   const std::function<void(bool full)> on_full_;
   std::map<JobId, consensus::Stored> found_;
+  const IdSet forgotten_at_start_;
   std::atomic<std::size_t> waiting_bytes_ = 0;
   std::atomic<bool> full_ = false;
   std::mutex mutex_;
@@ -111,8 +126,10 @@ class Store {
   std::map<JobId, consensus::Stored> logs_;
   std::deque<UnderWay> under_way_;
   std::map<JobId, std::uint64_t> needed_;  ///< the oldest segment of each job
-  std::uint64_t prepared_behind_ = 0;      ///< when this was the last segment, the next file was made
-  std::thread thread_;                     ///< last: it uses all of the above
+  IdSet forgotten_;
+  std::optional<std::uint64_t> forgotten_segment_;  ///< the oldest that is needed to know them
+  std::uint64_t prepared_behind_ = 0;  ///< when this was the last segment, the next file was made
+  std::thread thread_;                 ///< last: it uses all of the above
 };
 
 }  // namespace dag

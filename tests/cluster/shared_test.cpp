@@ -10,64 +10,15 @@
 #include <regex>
 #include <set>
 
-#include "tests/cluster/processes.hpp"
+#include "tests/cluster/nodes.hpp"
 #include "tests/support/temporary_directory.hpp"
 
+using cluster::at;
 using cluster::bin;
+using cluster::Nodes;
 using cluster::Process;
 
 namespace {
-
-/// Nodes of a cluster, each a dagd.
-class Nodes {
- public:
-  explicit Nodes(std::uint32_t count) {
-    for (std::uint32_t id = 0; id < count; ++id) start(id, count);
-  }
-  void start(std::uint32_t id, std::uint32_t count) {
-    std::vector<std::string> words{bin("dagd"),
-                                   "--id",
-                                   std::to_string(id),
-                                   "--listen",
-                                   "127.0.0.1:0",
-                                   "--share",
-                                   std::to_string(id) + "/" + std::to_string(count),
-                                   "--log",
-                                   "info",
-                                   "--state-dir",
-                                   directory_.path().string() + "/n" + std::to_string(id)};
-    if (!addresses_.empty()) {
-      words.push_back("--peers");
-      words.push_back(addresses_.front());
-    }
-    nodes_.push_back(std::make_unique<Process>(words));
-    REQUIRE(nodes_.back()->says("listens on "));
-    REQUIRE(nodes_.back()->says("\n"));
-    std::smatch found;
-    const std::string said = nodes_.back()->out();
-    REQUIRE(std::regex_search(said, found, std::regex("listens on (\\S+)")));
-    addresses_.push_back(found[1]);
-  }
-  /// Until the first node knows the others.
-  void gather() {
-    for (std::size_t id = 1; id < nodes_.size(); ++id) {
-      REQUIRE(nodes_.front()->says("n" + std::to_string(id) + " is here"));
-    }
-  }
-  const std::string& address(std::size_t node = 0) const { return addresses_.at(node); }
-  Process& node(std::size_t which) { return *nodes_.at(which); }
-
- private:
-  dag::test::TemporaryDirectory directory_;
-  std::vector<std::string> addresses_;
-  std::vector<std::unique_ptr<Process>> nodes_;
-};
-
-std::vector<std::string> at(const Nodes& nodes, std::vector<std::string> words) {
-  words.push_back("--address");
-  words.push_back(nodes.address());
-  return words;
-}
 
 /// Ids of the processes of a job that are up, as `dag show` has them.
 std::vector<pid_t> workers_of(const Nodes& nodes, const std::string& job) {
@@ -154,23 +105,6 @@ TEST_CASE(
   }
   CHECK(static_cast<int>(paid.size()) >= finished);
   CHECK(static_cast<int>(paid.size()) <= finished + unknown);
-}
-
-TEST_CASE("a job goes on when the node dies to which its client was connected, and which led its record") {
-  dag::test::TemporaryDirectory directory;
-  const std::string ledger = directory.path().string() + "/ledger";
-  Nodes nodes(3);
-  nodes.gather();
-  Process job(at(nodes, {bin("cluster_ledger"), ledger, "100"}));
-  REQUIRE(job.says("quarter"));
-  nodes.node(0).kill(SIGKILL);
-  CHECK(job.ends() == 0);
-  INFO(job.err());
-  CHECK_THAT(job.out(), Catch::Contains("sum 4950\n"));
-  std::set<int> entered;
-  std::ifstream file(ledger);
-  for (int number = 0; file >> number;) entered.insert(number);
-  CHECK(entered.size() == 100);
 }
 
 TEST_CASE("the shared form gives the same result when every task is supervised") {

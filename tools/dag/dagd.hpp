@@ -18,6 +18,7 @@ struct DagdOrder {
   std::string lanes;          ///< empty: as its settings say
   std::string log;            ///< likewise
   std::string state_dir;
+  std::string data;  ///< what it keeps between its starts; empty: as its settings say
 };
 
 /// Its command line, program first. Whatever would come from elsewhere (a file, a variable) and would make it

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <random>
 #include <set>
@@ -31,6 +32,7 @@ constexpr std::uint32_t nodes_max = 256;
 struct NodeFlags {
   std::string lanes;
   std::string log;
+  std::string data;
 };
 
 std::shared_ptr<NodeFlags> add_node_flags(CLI::App& command) {
@@ -38,7 +40,17 @@ std::shared_ptr<NodeFlags> add_node_flags(CLI::App& command) {
   command.add_option("--lanes", flags->lanes,
                      "lanes of each worker process (default: all cores of its node)");
   command.add_option("--log", flags->log, "how much nodes log: off, error, warn, info or debug");
+  command.add_option("--data", flags->data,
+                     "where nodes keep jobs between their starts, one folder each (default: nowhere)");
   return flags;
+}
+
+void take(const NodeFlags& flags, DagdOrder& order) {
+  order.lanes = flags.lanes;
+  order.log = flags.log;
+  if (!flags.data.empty()) {
+    order.data = (std::filesystem::absolute(flags.data) / ("n" + std::to_string(order.id))).string();
+  }
 }
 
 std::string random_name() {
@@ -113,9 +125,8 @@ int up(const Options& options, const NodeFlags& flags, std::uint32_t count) {
       if (id > 0) order.peers = nodes.front().address;
       order.share = std::to_string(id) + "/" + std::to_string(count);
       order.cluster = cluster;
-      order.lanes = flags.lanes;
-      order.log = flags.log;
       order.state_dir = directory;
+      take(flags, order);
       start_dagd(order, nodes.emplace_back());
       if (options.verbose) std::cerr << "dag: n" << id << " at " << nodes.back().address << '\n';
     }
@@ -143,9 +154,8 @@ int join(const Options& options, const NodeFlags& flags, DagdOrder order) {
   const ClusterLock lock(directory);
   const std::set<std::uint32_t> known = nodes_up(*detail::connect(order.peers));
   while (known.contains(order.id)) ++order.id;
-  order.lanes = flags.lanes;
-  order.log = flags.log;
   order.state_dir = directory;
+  take(flags, order);
   StartedNodes all = running_nodes(directory), joined;
   or_end(joined, [&] {
     start_dagd(order, joined.emplace_back());

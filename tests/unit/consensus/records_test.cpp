@@ -91,10 +91,11 @@ TEST_CASE("records that cannot be are refused, and leave what was there") {
     return !taken && taken.error().code == ErrorCode::log_damaged;
   };
   const std::byte few[3]{};
-  CHECK(refused({job, 1, 0, 4, few}));  // half a vote
-  CHECK(refused({job, 1, 0, 5, few}));  // half a snapshot
-  CHECK(refused({job, 1, 0, 6, few}));  // a tombstone has nothing to say
-  CHECK(refused({job, 1, 0, 99, {}}));  // no such kind
+  CHECK(refused({job, 1, 0, 4, few}));      // half a vote
+  CHECK(refused({job, 1, 0, 5, few}));      // half a snapshot
+  CHECK(refused({job, 1, 0, 6, few}));      // a tombstone has nothing to say
+  CHECK(refused({JobId{}, 0, 0, 7, few}));  // half a list of what was forgotten
+  CHECK(refused({job, 1, 0, 99, {}}));      // no such kind
   Stored log, older;
   for (const Kept& one : records_of(job, log, Snapshot{5, 2, some_configuration(random), {}}))
     CHECK(logs.take(one.record));
@@ -247,4 +248,26 @@ TEST_CASE("a job that was forgotten is not there, until it is begun again") {
     CHECK(found.at(large.job).vote == Vote{});
     CHECK(same(found.at(large.job), again));
   }
+}
+
+TEST_CASE("what tombstones said is said again by one record, from which on they are not needed") {
+  IdSet forgotten;
+  StoredLogs logs;
+  CHECK_FALSE(logs.forgotten_segment());
+  for (const std::uint64_t job : {3, 4, 9}) {
+    REQUIRE(logs.take(tombstone(JobId{job}), job));
+    forgotten.insert(job);
+  }
+  CHECK(logs.forgotten() == forgotten);
+  CHECK(logs.forgotten_segment() == 3);
+  StoredLogs later;
+  forgotten_record(forgotten, [&](const log::Record& record) {
+    REQUIRE(logs.take(record, 10));
+    REQUIRE(later.take(record, 10));
+  });
+  REQUIRE(later.take(tombstone(JobId{5}), 11));
+  CHECK(logs.forgotten_segment() == 10);
+  CHECK(later.forgotten_segment() == 10);
+  forgotten.insert(5);
+  CHECK(later.forgotten() == forgotten);
 }

@@ -245,3 +245,31 @@ TEST_CASE("a job that was forgotten is not there at the next start, and can be b
   CHECK(found.at(one).snapshot->index == 7);
   CHECK(found.at(one).vote == Vote{});
 }
+
+TEST_CASE("which jobs were forgotten stays known when their segments are used again") {
+  const TemporaryDirectory directory;
+  constexpr std::uint64_t jobs = 300;
+  const auto forgot_all = [&](const IdSet& said) {
+    return said.ranges() == std::vector<std::pair<std::uint64_t, std::uint64_t>>{{10, 10 + jobs - 1}};
+  };
+  {
+    const auto store = open_store(directory.path());
+    CHECK(store->forgotten().empty());
+    for (std::uint64_t job = 10; job < 10 + jobs; ++job) {
+      write_and_wait(*store, JobId{job}, snapshot_of(0));
+      store->forget(JobId{job});
+    }
+    // Nothing else is needed, so all segments but the last have gone, and the tombstones with them.
+    write_and_wait(*store, one, Vote{1, {}});
+    write_and_wait(*store, one, Vote{2, {}});
+    CHECK(segments_in(directory.path()) <= 2);
+  }
+  for (int life = 0; life < 2; ++life) {
+    const auto store = open_store(directory.path());
+    CHECK(forgot_all(store->forgotten()));
+    CHECK(store->take_logs().size() == 1);
+    for (std::uint64_t term = 3; term < 300; ++term) write_and_wait(*store, one, Vote{3, {}});
+    CHECK(segments_in(directory.path()) <= 2);
+  }
+  CHECK(forgot_all(open_store(directory.path())->forgotten()));
+}

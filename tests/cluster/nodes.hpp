@@ -1,0 +1,68 @@
+#pragma once
+// A shared cluster for a test: dagd processes on loopback, in folders of their own that go with the test.
+
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include "tests/cluster/processes.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace cluster {
+
+class Nodes {
+ public:
+  /// `keep`: each keeps jobs on the disk, and can be started again.
+  explicit Nodes(std::uint32_t count, bool keep = false) : keep_(keep) {
+    for (std::uint32_t id = 0; id < count; ++id) addresses_.push_back(free_address());
+    nodes_.resize(count);
+    for (std::uint32_t id = 0; id < count; ++id) start(id);
+  }
+  /// One that is not there, or was killed.
+  void start(std::uint32_t id) {
+    std::string peers;
+    for (std::uint32_t other = 0; other < addresses_.size(); ++other) {
+      if (other != id) peers += (peers.empty() ? "" : ",") + addresses_[other];
+    }
+    const std::string folder = directory_.path().string() + "/n" + std::to_string(id);
+    std::vector<std::string> words{bin("dagd"),
+                                   "--id",
+                                   std::to_string(id),
+                                   "--listen",
+                                   addresses_[id],
+                                   "--share",
+                                   std::to_string(id) + "/" + std::to_string(addresses_.size()),
+                                   "--cluster",
+                                   "7e57",
+                                   "--log",
+                                   "info",
+                                   "--state-dir",
+                                   folder};
+    if (!peers.empty()) words.insert(words.end(), {"--peers", peers});
+    if (keep_) words.insert(words.end(), {"--data", folder + "/data"});
+    nodes_[id] = std::make_unique<Process>(words);
+    REQUIRE(nodes_[id]->says("listens on "));
+  }
+  /// Until the first node knows the others.
+  void gather() {
+    for (std::size_t id = 1; id < nodes_.size(); ++id) {
+      REQUIRE(nodes_.front()->says("n" + std::to_string(id) + " is here"));
+    }
+  }
+  const std::string& address(std::size_t node = 0) const { return addresses_.at(node); }
+  Process& node(std::size_t which) { return *nodes_.at(which); }
+  std::size_t count() const { return nodes_.size(); }
+
+ private:
+  const bool keep_;
+  dag::test::TemporaryDirectory directory_;
+  std::vector<std::string> addresses_;
+  std::vector<std::unique_ptr<Process>> nodes_;
+};
+
+inline std::vector<std::string> at(const Nodes& nodes, std::vector<std::string> words) {
+  words.push_back("--address");
+  words.push_back(nodes.address());
+  return words;
+}
+
+}  // namespace cluster

@@ -1,0 +1,84 @@
+// What was acknowledged outlives the nodes: those that lead a job are killed, or all at once.
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <set>
+
+#include "tests/cluster/nodes.hpp"
+
+using cluster::at;
+using cluster::bin;
+using cluster::Nodes;
+using cluster::Process;
+
+namespace {
+
+/// The numbers that tasks of cluster_ledger wrote down.
+std::set<int> entered_in(const std::string& ledger) {
+  std::set<int> entered;
+  std::ifstream file(ledger);
+  for (int number = 0; file >> number;) entered.insert(number);
+  return entered;
+}
+
+void kill_all(Nodes& nodes) {
+  for (std::size_t id = 0; id < nodes.count(); ++id) nodes.node(id).kill(SIGKILL);
+  for (std::size_t id = 0; id < nodes.count(); ++id) nodes.node(id).ends();
+}
+
+void start_all(Nodes& nodes) {
+  for (std::uint32_t id = 0; id < nodes.count(); ++id) nodes.start(id);
+}
+
+}  // namespace
+
+TEST_CASE("a job goes on when the node dies to which its client was connected, and which led its record") {
+  dag::test::TemporaryDirectory directory;
+  const std::string ledger = directory.path().string() + "/ledger";
+  Nodes nodes(3);
+  nodes.gather();
+  Process job(at(nodes, {bin("cluster_ledger"), ledger, "100"}));
+  REQUIRE(job.says("quarter"));
+  nodes.node(0).kill(SIGKILL);
+  CHECK(job.ends() == 0);
+  INFO(job.err());
+  CHECK_THAT(job.out(), Catch::Contains("sum 4950\n"));
+  CHECK(entered_in(ledger).size() == 100);
+}
+
+TEST_CASE("all nodes are killed at once and started again: the job goes on, and its client with it") {
+  dag::test::TemporaryDirectory directory;
+  const std::string ledger = directory.path().string() + "/ledger";
+  Nodes nodes(3, true);
+  nodes.gather();
+  Process job(at(nodes, {bin("cluster_ledger"), ledger, "200"}));
+  REQUIRE(job.says("quarter"));
+  kill_all(nodes);
+  start_all(nodes);
+  CHECK(job.ends() == 0);
+  INFO(job.err());
+  CHECK_THAT(job.out(), Catch::Contains("sum 19900\n"));
+  CHECK(entered_in(ledger).size() == 200);
+}
+
+TEST_CASE("a node that keeps jobs on its disk goes on with them alone, and with new numbers") {
+  dag::test::TemporaryDirectory directory;
+  const std::string ledger = directory.path().string() + "/ledger";
+  Nodes nodes(1, true);
+  Process job(at(nodes, {bin("cluster_ledger"), ledger, "200"}));
+  REQUIRE(job.says("quarter"));
+  job.kill(SIGKILL);  // The job is the cluster's from when it was submitted.
+  kill_all(nodes);
+  start_all(nodes);
+  Process end({bin("dag"), "wait", "job1", "--address", nodes.address()});
+  CHECK(end.ends() == 0);
+  INFO(end.err());
+  CHECK(entered_in(ledger).size() == 200);
+  kill_all(nodes);  // Nothing is left of job1 but that it was there.
+  start_all(nodes);
+  Process next(at(nodes, {bin("cluster_ledger"), ledger, "4"}));
+  CHECK(next.ends() == 0);
+  Process list({bin("dag"), "ls", "--address", nodes.address()});
+  CHECK(list.ends() == 0);
+  CHECK_THAT(list.out(), Catch::Contains("job2") && !Catch::Contains("job1"));
+}
