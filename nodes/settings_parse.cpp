@@ -129,7 +129,8 @@ const Key keys[] = {
     {"state_dir", Form::text, "DIR", "the name of a directory", "where the logs of worker processes lie",
      take_state_dir},
     {"data", Form::text, "DIR", "the name of a directory",
-     "who the node is, the binaries of jobs, saves of job actors: kept between its starts", take_data},
+     "who the node is, records and binaries of jobs, saves of job actors: kept between its starts",
+     take_data},
     {"cluster", Form::text, "HEX", "up to 16 hexadecimal digits, as a string",
      "which cluster it belongs to; 0: that of its peers, or a new one", take_cluster},
 };

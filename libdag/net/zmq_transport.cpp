@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "libdag/net/peer_monitor.hpp"
 #include "libdag/net/waker.hpp"
@@ -65,7 +66,11 @@ class ZmqTransport::Sockets {
   Status set_bulk_address(PeerHandle handle, const Address& bulk) {
     check_thread();
     if (bulk.port == 0) return no_port(bulk);
-    if (const auto peer = peers_.find(handle); peer != peers_.end()) peer->second.bulk_address = bulk;
+    const auto peer = peers_.find(handle);
+    if (peer == peers_.end() || peer->second.bulk_address == bulk) return Done{};
+    peer->second.bulk_address = bulk;
+    // What was connected leads to another process, or to none.
+    if (std::exchange(peer->second.connections[index(Channel::bulk)], nullptr)) items_stale_ = true;
     return Done{};
   }
 
@@ -138,7 +143,7 @@ class ZmqTransport::Sockets {
     if (address.port == 0) return no_port(address);
     auto connection = std::make_unique<Connection>(
         context_, channel, options_,
-        std::to_string(handle.value) + (channel == Channel::control ? "-control" : "-bulk"));
+        std::to_string(handle.value) + "-" + std::to_string(++connections_made_));
     if (zmq_connect(connection->dealer.handle(), tcp_endpoint(address).c_str()) != 0) {
       return Error{ErrorCode::address_invalid,
                    "cannot connect to " + to_string(address) + ": " + zmq_strerror(zmq_errno()),
@@ -244,6 +249,7 @@ class ZmqTransport::Sockets {
   std::array<Address, channels.size()> addresses_;
   std::map<PeerHandle, Peer> peers_;
   std::uint32_t last_handle_ = 0;
+  std::uint64_t connections_made_ = 0;
   std::vector<zmq_pollitem_t> items_;
   std::vector<Source> sources_;
   bool items_stale_ = true;

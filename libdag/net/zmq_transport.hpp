@@ -50,6 +50,8 @@ class ZmqTransport {
   /// Begins to connect; PeerConnected or PeerRefused tells how it goes. Connecting again after breaks is done
   /// here, until disconnect(). No bulk address yet: bulk frames are `gone` until set_bulk_address.
   Result<PeerHandle> connect(const Address& control, const Address* bulk = nullptr);
+  /// Another one than before: another process listens at the control address now, and what was queued for
+  /// the one before it is dropped.
   Status set_bulk_address(PeerHandle peer, const Address& bulk);
   /// Drops what is still queued for it.
   void disconnect(PeerHandle peer);

@@ -176,6 +176,19 @@ TEST_CASE("bulk goes only where a bulk address is known") {
   CHECK(frame.channel == Channel::bulk);
 }
 
+TEST_CASE("bulk goes to the process that listens now, not to the one before it") {
+  auto a = open(), b = open(), successor = open();
+  Watched at_a(*a), at_b(*b), at_successor(*successor);
+  const PeerHandle peer = *a->connect(b->control_address());
+  at_a.next<PeerConnected>();
+  REQUIRE(a->set_bulk_address(peer, b->bulk_address()));
+  send_when_possible(*a, peer, Channel::bulk, blob("to b"));
+  CHECK(text(at_b.next<FrameArrived>().bytes) == "to b");
+  REQUIRE(a->set_bulk_address(peer, successor->bulk_address()));
+  send_when_possible(*a, peer, Channel::bulk, blob("to its successor"));
+  CHECK(text(at_successor.next<FrameArrived>().bytes) == "to its successor");
+}
+
 TEST_CASE("a taken port is named") {
   auto a = open();
   const auto second = ZmqTransport::open({a->control_address(), 0});

@@ -1,0 +1,177 @@
+#include "tools/chaos/cluster.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+
+#include "libdag/client/cluster.hpp"
+
+namespace dag::chaos {
+namespace {
+
+constexpr auto look_every = std::chrono::milliseconds(1);
+
+/// A port of loopback that nobody listens on now.
+std::string free_address() {
+  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (bind(probe, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    throw std::runtime_error("no free port");
+  }
+  close(probe);
+  return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+}
+
+}  // namespace
+
+// ---- Programs
+
+Program::Program(const std::vector<std::string>& words, const std::filesystem::path& out,
+                 const std::filesystem::path& err) {
+  const auto open_file = [](const std::filesystem::path& path) {
+    return open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  };
+  const int files[2] = {open_file(out), open_file(err)};
+  if (files[0] < 0 || files[1] < 0) throw std::runtime_error("cannot write " + out.string());
+  pid_ = fork();
+  if (pid_ == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(files[0], STDOUT_FILENO);
+    dup2(files[1], STDERR_FILENO);
+    std::vector<char*> pointers;
+    for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+    pointers.push_back(nullptr);
+    execv(pointers[0], pointers.data());
+    _exit(127);
+  }
+  for (const int file : files) close(file);
+  if (pid_ < 0) throw std::runtime_error("cannot start " + words.front());
+}
+
+Program::~Program() {
+  if (ended()) return;
+  ::kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+void Program::signal(int number) const {
+  if (!status_) ::kill(pid_, number);
+}
+
+std::optional<int> Program::ended() {
+  int status = 0;
+  if (!status_ && waitpid(pid_, &status, WNOHANG) == pid_)
+    status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return status_;
+}
+
+std::vector<std::string> Lines::more() {
+  std::vector<std::string> lines;
+  std::ifstream file(file_);
+  file.seekg(at_);
+  for (std::string line; std::getline(file, line) && !file.eof(); at_ = file.tellg()) lines.push_back(line);
+  return lines;
+}
+
+// ---- Nodes
+
+Cluster::Cluster(std::filesystem::path directory, std::filesystem::path programs, std::uint32_t nodes)
+    : directory_(std::move(directory)), programs_(std::move(programs)), nodes_(nodes) {
+  for (Node& node : nodes_) node.address = free_address();
+  for (std::uint32_t id = 0; id < nodes; ++id) start(id);
+}
+
+bool Cluster::runs(std::uint32_t node) { return nodes_[node].program && !nodes_[node].program->ended(); }
+
+void Cluster::start(std::uint32_t id) {
+  Node& node = nodes_[id];
+  const std::filesystem::path folder = directory_ / ("n" + std::to_string(id));
+  std::filesystem::create_directories(folder);
+  std::string peers;
+  for (std::uint32_t other = 0; other < size(); ++other) {
+    if (other != id) peers += (peers.empty() ? "" : ",") + nodes_[other].address;
+  }
+  node.log = folder / "log";
+  if (!node.said) node.said = std::make_unique<Lines>(node.log);
+  node.program = std::make_unique<Program>(
+      std::vector<std::string>{(programs_ / "dagd").string(), "--id", std::to_string(id), "--listen",
+                               node.address, "--peers", peers, "--cluster", "c4a05", "--lanes", "1", "--log",
+                               "info", "--state-dir", folder.string(), "--data", (folder / "data").string()},
+      folder / "out", node.log);
+}
+
+void Cluster::signal(std::uint32_t node, int number) { nodes_[node].program->signal(number); }
+
+void Cluster::kill(std::uint32_t node) { nodes_[node].program.reset(); }
+
+std::size_t Cluster::seen_by(std::uint32_t node) {
+  const auto nodes = detail::connect(nodes_[node].address)->nodes();
+  return static_cast<std::size_t>(std::count_if(
+      nodes.begin(), nodes.end(), [](const NodeInfo& one) { return one.state == MemberState::alive; }));
+}
+
+std::optional<std::uint32_t> Cluster::leader() {
+  for (std::uint32_t id = 0; id < size(); ++id) {
+    if (!runs(id)) continue;
+    try {
+      if (detail::connect(nodes_[id].address)->nodes().front().jobs > 0) return id;
+    } catch (const Failure&) {  // It is on its way to run, or does not any more.
+    }
+  }
+  return std::nullopt;
+}
+
+bool Cluster::gather(Clock::duration limit) {
+  const auto until = Clock::now() + limit;
+  const auto all_see_all = [&] {
+    for (std::uint32_t id = 0; id < size(); ++id) {
+      try {
+        if (runs(id) && seen_by(id) < size()) return false;
+      } catch (const Failure&) {
+        return false;
+      }
+    }
+    return true;
+  };
+  while (!all_see_all()) {
+    if (Clock::now() > until) return false;
+    std::this_thread::sleep_for(look_every * 20);
+  }
+  return true;
+}
+
+std::optional<Clock::duration> Cluster::noticed(std::uint32_t gone, Clock::time_point since,
+                                                Clock::duration limit) {
+  const std::string says = "n" + std::to_string(gone) + " is gone";
+  std::vector<std::uint32_t> waiting;
+  for (std::uint32_t id = 0; id < size(); ++id) {
+    if (id != gone && runs(id)) waiting.push_back(id);
+  }
+  while (!waiting.empty()) {
+    if (Clock::now() - since > limit) return std::nullopt;
+    std::erase_if(waiting, [&](std::uint32_t id) {
+      const auto lines = nodes_[id].said->more();
+      return std::any_of(lines.begin(), lines.end(),
+                         [&](const std::string& line) { return line.find(says) != std::string::npos; });
+    });
+    std::this_thread::sleep_for(look_every);
+  }
+  return Clock::now() - since;
+}
+
+}  // namespace dag::chaos

@@ -1,0 +1,79 @@
+#pragma once
+// Five dagd on loopback that keep jobs on the disk, to be killed, paused and started again; and programs
+// beside them.
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dag::chaos {
+
+using Clock = std::chrono::steady_clock;
+
+/// Its stdout and stderr go to files; it dies with us.
+class Program {
+ public:
+  Program(const std::vector<std::string>& words, const std::filesystem::path& out,
+          const std::filesystem::path& err);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  void signal(int number) const;
+  /// Its exit status, or 128 + the signal that ended it; nothing: it runs.
+  std::optional<int> ended();
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = 0;
+  std::optional<int> status_;
+};
+
+/// Whole lines of a file that grows.
+class Lines {
+ public:
+  explicit Lines(std::filesystem::path file) : file_(std::move(file)) {}
+  std::vector<std::string> more();
+
+ private:
+  const std::filesystem::path file_;
+  std::streamoff at_ = 0;
+};
+
+class Cluster {
+ public:
+  Cluster(std::filesystem::path directory, std::filesystem::path programs, std::uint32_t nodes);
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(nodes_.size()); }
+  const std::string& address(std::uint32_t node) const { return nodes_[node].address; }
+  bool runs(std::uint32_t node);
+  void start(std::uint32_t node);
+  void signal(std::uint32_t node, int number);
+  /// Kills it, and returns when it has ended.
+  void kill(std::uint32_t node);
+  /// A running node that leads a job; nothing: none says so.
+  std::optional<std::uint32_t> leader();
+  /// Until all that run say of each other that they are here.
+  bool gather(Clock::duration limit);
+  /// How long until the log of every running node said that this one is gone; nothing: not within the limit.
+  std::optional<Clock::duration> noticed(std::uint32_t gone, Clock::time_point since, Clock::duration limit);
+
+ private:
+  struct Node {
+    std::string address;
+    std::filesystem::path log;
+    std::unique_ptr<Program> program;
+    std::unique_ptr<Lines> said;
+  };
+  std::size_t seen_by(std::uint32_t node);
+
+  const std::filesystem::path directory_, programs_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace dag::chaos

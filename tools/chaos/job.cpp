@@ -1,0 +1,104 @@
+// dag-chaos-job: a random graph whose every result can be checked, and whose effects go into a ledger
+// outside.
+//
+//   dag-chaos-job SEED TASKS LEDGER     prints, each as a line: `settled TASK VALUE FROM NANOSECONDS`,
+//                                       `unknown TASK`, `changed TASK`, and `done` at its end
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <dag/dag.hpp>
+#include <random>
+
+#include "tools/chaos/marks.hpp"
+
+namespace {
+
+using dag::chaos::Kind;
+using dag::chaos::Mark;
+using Words = std::vector<std::uint64_t>;  // a Mark
+
+/// So that something runs when somebody is killed: 2 to 20 ms.
+void work(std::uint64_t task) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(2 + task * 7 % 19);
+  while (std::chrono::steady_clock::now() < until) {
+  }
+}
+
+void enter(const std::string& ledger, const Words& mark) {
+  char line[80];
+  const int size =
+      std::snprintf(line, sizeof line, "%llu %llu %llu\n", static_cast<unsigned long long>(mark[0]),
+                    static_cast<unsigned long long>(mark[1]), static_cast<unsigned long long>(mark[2]));
+  const int file = open(ledger.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0 || write(file, line, static_cast<std::size_t>(size)) != size)
+    throw std::runtime_error("cannot write the ledger");
+  close(file);
+}
+
+Words run(std::uint64_t seed, std::uint64_t task, std::uint8_t kind, std::string ledger,
+          std::vector<Words> inputs) {
+  work(task);
+  Words values;
+  for (const Words& input : inputs) values.push_back(input.at(1));
+  const std::uint64_t from = dag::chaos::from_values(values);
+  std::uint64_t value = dag::chaos::value_of(seed, task, from);
+  if (Kind{kind} == Kind::varying) {
+    std::random_device device;
+    value = std::uint64_t{device()} << 32 | device();
+  }
+  Words mark{task, value, from};
+  if (Kind{kind} >= Kind::idempotent) enter(ledger, mark);
+  return mark;
+}
+
+long long nanoseconds() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  dag::Session session(argc, argv);
+  if (argc < 4) return 2;
+  const std::uint64_t seed = std::strtoull(argv[1], nullptr, 10);
+  const auto plan = dag::chaos::plan_of(seed, static_cast<std::uint32_t>(std::atoi(argv[2])));
+  const std::string ledger = argv[3];
+  dag::Graph graph("chaos");
+  std::vector<dag::Output<Words>> outputs;
+  for (std::uint64_t task = 0; task < plan.size(); ++task) {
+    std::vector<dag::Output<Words>> inputs;
+    for (const std::uint32_t input : plan[task].inputs) inputs.push_back(outputs[input]);
+    auto one = graph.task("t" + std::to_string(task), run, seed, task,
+                          static_cast<std::uint8_t>(plan[task].kind), ledger, inputs);
+    if (plan[task].kind == Kind::idempotent) one.effects(dag::idempotent);
+    if (plan[task].kind == Kind::at_most_once) one.effects(dag::at_most_once);
+    outputs.push_back(one);
+  }
+  dag::Job job = session.submit(graph);
+  std::printf("submitted %s\n", job.id().c_str());
+  std::fflush(stdout);
+  std::vector<Words> seen(plan.size());
+  for (const auto& output : session.as_completed(outputs)) {
+    if (job.outcome(output) != dag::Outcome::finished) continue;
+    const Words mark = job.get(output);
+    seen.at(mark.at(0)) = mark;
+    std::printf("settled %llu %llu %llu %lld\n", static_cast<unsigned long long>(mark[0]),
+                static_cast<unsigned long long>(mark[1]), static_cast<unsigned long long>(mark[2]),
+                nanoseconds());
+    std::fflush(stdout);
+  }
+  for (std::uint64_t task = 0; task < plan.size(); ++task) {
+    if (job.outcome(outputs[task]) != dag::Outcome::finished) {
+      try {
+        job.get(outputs[task]);
+      } catch (const dag::Failure& failure) {
+        std::printf("unknown %llu %s\n", static_cast<unsigned long long>(task), failure.what());
+      }
+    } else if (job.get(outputs[task]) != seen[task]) {
+      std::printf("changed %llu\n", static_cast<unsigned long long>(task));
+    }
+  }
+  std::printf("done\n");
+}

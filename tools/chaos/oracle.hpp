@@ -1,0 +1,30 @@
+#pragma once
+// What a chaos job's client and its ledger say, held against what may be: nothing is lost, nothing settled
+// twice, nothing rests on a value that was not settled.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tools/chaos/marks.hpp"
+
+namespace dag::chaos {
+
+/// The lines of the client, as far as they have come.
+struct Said {
+  std::string job;  ///< empty: it is not accepted yet
+  std::map<std::uint64_t, Mark> settled;
+  std::vector<std::int64_t> settled_at;  ///< nanoseconds of the monotonic clock, in their order
+  std::map<std::uint64_t, std::string> unknown;
+  std::vector<std::string> wrong;  ///< a result that changed, or came twice
+  bool done = false;
+
+  void take(const std::string& line);
+};
+
+/// Why the ended job's results cannot be; empty: they are as they should be. `ledger`: what its tasks wrote.
+std::vector<std::string> check(std::uint64_t seed, const std::vector<TaskPlan>& plan, const Said& said,
+                               const std::vector<Mark>& ledger);
+
+}  // namespace dag::chaos
