@@ -11,6 +11,8 @@ namespace {
 constexpr Duration unreachable_for = std::chrono::seconds(2);
 /// A link that was just opened is about to be used.
 constexpr Duration young = std::chrono::seconds(10);
+/// Addresses that are remembered, of nodes that are gone.
+constexpr std::size_t ever_max = 256;
 
 }  // namespace
 
@@ -45,6 +47,7 @@ LinkId NodeLinks::open(const std::string& address, Duration within) {
     auto link = std::make_unique<GatewayLink>(address, std::move(events), within);
     const std::lock_guard lock(mutex_);
     links_[id].link = std::move(link);
+    remember(address);
   } catch (const Failure& failure) {
     const std::lock_guard lock(mutex_);
     links_.erase(id);
@@ -104,6 +107,20 @@ std::vector<std::string> NodeLinks::nodes() {
   return nodes_;
 }
 
+std::vector<std::string> NodeLinks::nodes_ever() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> every = nodes_;
+  for (const std::string& one : ever_) {
+    if (std::find(nodes_.begin(), nodes_.end(), one) == nodes_.end()) every.push_back(one);
+  }
+  return every;
+}
+
+void NodeLinks::remember(const std::string& address) {
+  if (ever_.size() < ever_max && std::find(ever_.begin(), ever_.end(), address) == ever_.end())
+    ever_.push_back(address);
+}
+
 void NodeLinks::inquire(LinkId id) {
   const std::lock_guard lock(mutex_);
   const auto found = links_.find(id);
@@ -124,6 +141,7 @@ void NodeLinks::heard(LinkId id, const client::Answer& answer) {
   for (const NodeInfo& node : answer.nodes) {
     if (dag::is_up(node.state)) nodes_.push_back(node.endpoint.control);
   }
+  for (const std::string& node : nodes_) remember(node);
 }
 
 void NodeLinks::lose(LinkId id, const Error& why) {

@@ -55,6 +55,8 @@ class NodeLinks {
   /// Control addresses of the nodes that are there, as the newest answer has them, without those that were
   /// lost since.
   std::vector<std::string> nodes();
+  /// Those, and behind them all that ever were there: a node may come back.
+  std::vector<std::string> nodes_ever();
   /// Asks at each link who is there, to be known the next time; gives up one that has not answered for
   /// silent_max while others may; closes those that are not `used`. From time to time, on a thread of its
   /// own: links end here.
@@ -78,6 +80,7 @@ class NodeLinks {
     Error why;
   };
 
+  void remember(const std::string& address);
   void inquire(LinkId id);
   void heard(LinkId id, const client::Answer& answer);
   void lose(LinkId id, const Error& why);
@@ -87,6 +90,7 @@ class NodeLinks {
   std::mutex mutex_;
   std::uint32_t last_ = 0;
   std::vector<std::string> nodes_;
+  std::vector<std::string> ever_;
   std::map<std::string, Unreachable> unreachable_;
   std::map<LinkId, Entry> links_;
 };

@@ -51,8 +51,9 @@ bool goes_elsewhere(const Error& error) {
 
 }  // namespace
 
-RemoteClient::RemoteClient(const NodeOptions& options)
+RemoteClient::RemoteClient(const NodeOptions& options, const detail::SearchLimits& limits)
     : supervise_all_(options.supervise_all),
+      limits_(limits),
       links_({[this](LinkId from, ClientMessage message) { told(from, std::move(message)); },
               [this](wire::JobNote one) { note(std::move(one)); },
               [this](LinkId link, const Error& why) { on_lost(link, why); }}) {
@@ -138,7 +139,7 @@ LinkId RemoteClient::home() {
   }
   if (links_.is_up(at)) return at;
   const Error why = links_.why_down(at);
-  for (const std::string& node : links_.nodes()) {
+  for (const std::string& node : links_.nodes_ever()) {
     try {
       at = links_.open(node, home_within);
     } catch (const Failure&) {
@@ -254,27 +255,12 @@ void RemoteClient::told(LinkId from, ClientMessage message) {
   }
 }
 
+/// Also when no other node is known: it may be started again, and go on with what lies on its disk.
 void RemoteClient::on_lost(LinkId link, const Error& why) {
-  States affected;  // Let go of without the lock.
-  bool lost = false;
-  {
-    const std::lock_guard lock(mutex_);
-    if (closing_) return;
-    lost = links_.nodes().empty();  // There never was another one, or none is left.
-    for (auto& [id, job] : jobs_) {
-      if (job.at != link) continue;
-      if (lost) {
-        job.at = {};
-        job.lost = why;
-        affected.push_back(job.state.lock());
-      } else {
-        look_for(job, why);
-      }
-    }
-    changed_.notify_all();
-  }
-  for (const auto& state : affected) {
-    if (state) state->lose(why);
+  const std::lock_guard lock(mutex_);
+  if (closing_) return;
+  for (auto& [id, job] : jobs_) {
+    if (job.at == link) look_for(job, why);
   }
 }
 
@@ -284,8 +270,8 @@ void RemoteClient::on_lost(LinkId link, const Error& why) {
 void RemoteClient::look_for(KnownJob& job, Error why) {
   job.at = {};
   job.search_at = steady_now();
-  job.search.emplace(detail::SearchLimits{}, std::move(why), job.search_at);
-  job.search->know(links_.nodes());
+  job.search.emplace(limits_, std::move(why), job.search_at);
+  job.search->know(links_.nodes_ever());
   changed_.notify_all();
 }
 
@@ -382,7 +368,7 @@ void RemoteClient::ask(std::unique_lock<std::mutex>& lock, JobId id, const std::
   job->asked = {};
   const Instant now = steady_now();
   job->search_at = now;
-  job->search->know(links_.nodes());
+  job->search->know(links_.nodes_ever());
   if (!answer) return;
   if (answer->error && answer->error->code == ErrorCode::job_unknown) {
     job->search->on_unknown(*answer->error, now);

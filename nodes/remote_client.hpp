@@ -26,8 +26,9 @@ namespace dag {
 
 class RemoteClient : public detail::Client {
  public:
-  /// Throws Failure when nobody answers at options.address.
-  explicit RemoteClient(const NodeOptions& options);
+  /// Throws Failure when nobody answers at options.address. `limits`: how long it looks for a node that goes
+  /// on with a job, when the one that led it is gone.
+  explicit RemoteClient(const NodeOptions& options, const detail::SearchLimits& limits = {});
   ~RemoteClient() override;
 
   Status submit(std::shared_ptr<const detail::Fragment> graph,
@@ -48,7 +49,6 @@ class RemoteClient : public detail::Client {
     std::set<std::uint32_t> wanted, settled;
     std::optional<Error> lost;
   };
-  using States = std::vector<std::shared_ptr<detail::JobState>>;
 
   // Threads of transports.
   void told(LinkId from, ClientMessage message);
@@ -73,6 +73,7 @@ class RemoteClient : public detail::Client {
   std::set<LinkId> links_used() const;
 
   const bool supervise_all_;
+  const detail::SearchLimits limits_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool closing_ = false;

@@ -67,12 +67,16 @@ TEST_CASE("a node that keeps jobs on its disk goes on with them alone, and with 
   Nodes nodes(1, true);
   Process job(at(nodes, {bin("cluster_ledger"), ledger, "200"}));
   REQUIRE(job.says("quarter"));
+  Process told(at(nodes, {bin("cluster_ledger"), directory.path().string() + "/other", "20"}));
+  REQUIRE(told.says("quarter"));
   job.kill(SIGKILL);  // The job is the cluster's from when it was submitted.
   kill_all(nodes);
   start_all(nodes);
   Process end({bin("dag"), "wait", "job1", "--address", nodes.address()});
   CHECK(end.ends() == 0);
   INFO(end.err());
+  CHECK(told.ends() == 0);  // It waited for the only node to come back.
+  CHECK_THAT(told.out(), Catch::Contains("sum 190\n"));
   CHECK(entered_in(ledger).size() == 200);
   kill_all(nodes);  // Nothing is left of job1 but that it was there.
   start_all(nodes);
@@ -80,5 +84,5 @@ TEST_CASE("a node that keeps jobs on its disk goes on with them alone, and with 
   CHECK(next.ends() == 0);
   Process list({bin("dag"), "ls", "--address", nodes.address()});
   CHECK(list.ends() == 0);
-  CHECK_THAT(list.out(), Catch::Contains("job2") && !Catch::Contains("job1"));
+  CHECK_THAT(list.out(), Catch::Contains("job3") && !Catch::Contains("job1"));
 }

@@ -227,12 +227,14 @@ TEST_CASE("a submission under way when its node dies is accepted if another node
   }
 }
 
-TEST_CASE("the only node of a cluster is lost: so is its job, at once") {
+TEST_CASE("the only node of a cluster is lost: so is its job, when it does not come back in time") {
   Others others;
   auto only = std::make_unique<SpokenNode>(0, others);
   NodeOptions options;
   options.address = only->address();
-  RemoteClient client(options);
+  detail::SearchLimits limits;
+  limits.silent = std::chrono::milliseconds(200);
+  RemoteClient client(options, limits);
   const auto job = std::make_shared<detail::JobState>();
   job->client = &client;
   REQUIRE(client.submit(std::make_shared<detail::Fragment>(), job));
