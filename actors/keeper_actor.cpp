@@ -80,7 +80,7 @@ caf::behavior KeeperActor::make_behavior() {
           on_led(std::move(*led));
         } else if (std::holds_alternative<mail::RecordGone>(said.what)) {
           ports_.forget_details(said.job);
-          gateway_.on_record_over(said.job);
+          gateway_.on_record_over(said.job, ports_.now());
         } else {
           look_up(said.job);
           ports_.forget_details(said.job);

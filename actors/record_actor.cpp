@@ -203,14 +203,16 @@ void RecordActor::bring(mail::Bring order) {
 void RecordActor::look_who_leads() {
   const Cell* cell = replica_.cell();
   if (cell == nullptr || !voice_.follower().led) return;
-  const std::pair<bool, std::optional<ProcessId>> now_leads{replica_.leads(), replica_.leader()};
-  if (told_who_leads_ == now_leads) return;
-  told_who_leads_ = now_leads;
+  const Told now_so{replica_.leads(), replica_.leader(), replica_.applied() > 0, replica_.without_majority()};
+  if (told_ == now_so) return;
+  told_ = now_so;
   RecordLed news;
   news.plan = cell->plan();
   news.submission = submission_of(cell->attached());
-  news.leads = now_leads.first;
-  news.leader = now_leads.second;
+  news.leads = now_so.leads;
+  news.leader = now_so.leader;
+  news.settled = now_so.settled;
+  news.without_majority = now_so.without_majority;
   news.term = cell->state().term;
   news.lives = message::lives_that_run(cell->state());
   for (const message::ShardHome& home : cell->state().homes) news.begun = news.begun || home.home != Life{};

@@ -31,6 +31,15 @@ class RecordActor : public caf::event_based_actor {
   const char* name() const override { return "dag.record"; }
 
  private:
+  /// What the gateway knows.
+  struct Told {
+    bool leads = false;
+    std::optional<ProcessId> leader;
+    bool settled = false;
+    std::optional<Instant> without_majority;
+    bool operator==(const Told&) const = default;
+  };
+
   void begin();
   void act();
   void carry_out(CellReplicaEffect& any, mail::Outgoing& outgoing);
@@ -49,7 +58,7 @@ class RecordActor : public caf::event_based_actor {
   CellReplica replica_;
   std::map<ProcessId, Life> nodes_;  ///< that are up
   std::vector<mail::Bring> unbrought_;
-  std::optional<std::pair<bool, std::optional<ProcessId>>> told_who_leads_;
+  std::optional<Told> told_;
   bool told_here_ = false, told_over_ = false;
   std::optional<Instant> wake_at_;
 };

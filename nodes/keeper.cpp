@@ -241,7 +241,10 @@ KeeperPorts Keeper::keeper_ports() {
   ports.job_ended = [this](JobId job, bool well) {
     if (checkpoints_) checkpoints_->job_ended(job, well);
   };
-  ports.job_begins = [this](const JobPlan& plan) { memory_.add(plan.job, *plan.graph); };
+  ports.job_begins = [this](const JobPlan& plan) {
+    logger_->info("{} ({}) is led here", to_string(plan.job), plan.name);
+    memory_.add(plan.job, *plan.graph);
+  };
   ports.job_closed = [this](JobId job) { memory_.leave(job); };
   ports.shut_down = [this] { end(std::nullopt); };
   return ports;

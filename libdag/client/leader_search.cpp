@@ -15,7 +15,7 @@ void LeaderSearch::know(const std::vector<std::string>& nodes) {
 
 SearchStep LeaderSearch::next(Instant now) {
   if (leaderless_since_ && now - *leaderless_since_ >= limits_.leaderless) {
-    return give_up(newest_answer_);
+    return give_up();
   }
   if (now - heard_ >= limits_.silent) return give_up("no other node answers");
   if (next_round_) {
@@ -33,7 +33,7 @@ SearchStep LeaderSearch::next(Instant now) {
     if (asked_.insert(node).second) return AskNode{node};
   }
   if (asked_.empty()) return GiveUp{first_};  // There is nobody to ask.
-  if (unknown_for_good(now)) return give_up(newest_answer_);
+  if (unknown_for_good(now)) return give_up();
   next_round_ = now + limits_.pause;
   return WaitUntil{*next_round_};
 }
@@ -54,17 +54,23 @@ GiveUp LeaderSearch::give_up(std::string cause) const {
   return {std::move(why)};
 }
 
+/// A node that has a copy and hears no majority knows better why than who lost a connection.
+GiveUp LeaderSearch::give_up() const {
+  if (newest_answer_.code == ErrorCode::no_quorum) return {newest_answer_};
+  return give_up(newest_answer_.what);
+}
+
 void LeaderSearch::on_elsewhere(const Error& why, const std::string& leader, Instant now) {
   heard_ = now;
   known_in_round_ = true;
   if (!leaderless_since_) leaderless_since_ = now;
-  newest_answer_ = why.what;
+  newest_answer_ = why;
   if (!leader.empty()) named_ = leader;
 }
 
 void LeaderSearch::on_unknown(const Error& why, Instant now) {
   heard_ = now;
-  newest_answer_ = why.what;
+  newest_answer_ = why;
   unknown_in_round_ = true;
 }
 

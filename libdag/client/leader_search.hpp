@@ -54,6 +54,8 @@ class LeaderSearch {
  private:
   bool unknown_for_good(Instant now);
   GiveUp give_up(std::string cause) const;
+  /// With what was answered last.
+  GiveUp give_up() const;
 
   const SearchLimits limits_;
   const Error first_;
@@ -64,7 +66,7 @@ class LeaderSearch {
   std::optional<Instant> next_round_;
   Instant heard_;  ///< or begun
   std::optional<Instant> unknown_since_, leaderless_since_;
-  std::string newest_answer_;
+  Error newest_answer_;
 };
 
 }  // namespace dag::detail

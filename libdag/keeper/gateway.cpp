@@ -83,11 +83,11 @@ void GatewayMachine::refuse(Life to, std::uint64_t number, Error why) {
   answer(to, std::move(no));
 }
 
-GatewayMachine::KeptJob* GatewayMachine::known(Life from, std::uint64_t number, JobId job) {
+GatewayMachine::KeptJob* GatewayMachine::known(Life from, std::uint64_t number, JobId job, Instant now) {
   const auto found = jobs_.find(job);
   if (found != jobs_.end() && (found->second.leads || found->second.over())) return &found->second;
   if (found != jobs_.end()) {
-    send_elsewhere(from, number, found->second);
+    send_elsewhere(from, number, job, found->second, now);
     return nullptr;
   }
   refuse(from, number,
@@ -96,15 +96,31 @@ GatewayMachine::KeptJob* GatewayMachine::known(Life from, std::uint64_t number, 
   return nullptr;
 }
 
-void GatewayMachine::send_elsewhere(Life to, std::uint64_t number, const KeptJob& job) {
+void GatewayMachine::send_elsewhere(Life to, std::uint64_t number, JobId id, const KeptJob& job,
+                                    Instant now) {
   client::Answer no;
   no.number = number;
-  no.error = Error{ErrorCode::job_elsewhere, "another node leads the record of this job, or will in a moment",
-                   "ask that node, or this one a little later"};
+  no.error = no_quorum(id, job, now);
+  if (!no.error) {
+    no.error =
+        Error{ErrorCode::job_elsewhere, "another node leads the record of this job, or will in a moment",
+              "ask that node, or this one a little later"};
+  }
   for (const auto& [life, claim] : nodes_) {
     if (job.leader == life.process && life != self_) no.elsewhere = claim.endpoint.control;
   }
   answer(to, std::move(no));
+}
+
+std::optional<Error> GatewayMachine::no_quorum(JobId id, const KeptJob& job, Instant now) const {
+  if (job.over() || job.leader || !job.without_majority || now - *job.without_majority < quorum_missed)
+    return std::nullopt;
+  const auto since = std::chrono::duration_cast<std::chrono::seconds>(now - *job.without_majority);
+  return Error{ErrorCode::no_quorum,
+               to_string(self_.process) + " has heard no majority of the nodes with the record of " +
+                   to_string(id) + " for " + std::to_string(since.count()) +
+                   " s, so nothing of it is settled here",
+               "it goes on when they are there again; `dag node list` shows who is"};
 }
 
 void GatewayMachine::ask(Life from, const client::AskHandle& ask, Instant) {
@@ -161,8 +177,8 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
 }
 
 /// Goes on with what the client wanted of another node.
-void GatewayMachine::ask(Life from, const client::AskFollow& ask, Instant) {
-  KeptJob* job = known(from, ask.number, ask.job);
+void GatewayMachine::ask(Life from, const client::AskFollow& ask, Instant now) {
+  KeptJob* job = known(from, ask.number, ask.job, now);
   if (job == nullptr) return;
   job->client = from;
   job->client_until.reset();
@@ -195,19 +211,19 @@ void GatewayMachine::ask(Life from, const client::AskJobs& ask, Instant now) {
   client::Answer reply;
   reply.number = ask.number;
   if (ask.job) {
-    const KeptJob* job = known(from, ask.number, *ask.job);
+    const KeptJob* job = known(from, ask.number, *ask.job, now);
     if (job == nullptr) return;
     reply.jobs.push_back(info(*ask.job, *job, now, true));
   } else {
     for (const auto& [id, job] : jobs_) {
-      if (job.leads || job.over()) reply.jobs.push_back(info(id, job, now, false));
+      if (job.leads || job.over() || no_quorum(id, job, now)) reply.jobs.push_back(info(id, job, now, false));
     }
   }
   answer(from, std::move(reply));
 }
 
 void GatewayMachine::ask(Life from, const client::AskEnd& ask, Instant now) {
-  KeptJob* job = known(from, ask.number, ask.job);
+  KeptJob* job = known(from, ask.number, ask.job, now);
   if (job == nullptr) return;
   if (!job->over()) {
     job->waiting.emplace_back(from, ask.number);
@@ -220,7 +236,7 @@ void GatewayMachine::ask(Life from, const client::AskEnd& ask, Instant now) {
 }
 
 void GatewayMachine::ask(Life from, const client::AskCancel& ask, Instant now) {
-  KeptJob* job = known(from, ask.number, ask.job);
+  KeptJob* job = known(from, ask.number, ask.job, now);
   if (job == nullptr) return;
   if (job->begun && !job->over()) {
     effects_.emplace_back(CancelJob{ask.job});
@@ -278,7 +294,7 @@ void GatewayMachine::on_lost(JobId id, const Error& why, Instant now) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end() || found->second.over() || !found->second.leads) return;
   // Where there can be no other copy, nothing will come of it.
-  if (found->second.recorded && nodes_.size() > 2) return step_down(id, found->second);
+  if (found->second.recorded && nodes_.size() > 2) return step_down(id, found->second, now);
   found->second.error = why;
   end(id, found->second, JobPhase::failed, now);
 }
@@ -342,6 +358,10 @@ JobInfo GatewayMachine::info(JobId id, const KeptJob& job, Instant now, bool in_
   JobInfo info{id, job.name,  job.phase,   job.counts, (job.over() ? job.ended : now) - job.accepted,
                {}, job.error, std::nullopt};
   if (in_full) info.details = job.details;
+  if (auto alone = no_quorum(id, job, now)) {
+    info.phase = JobPhase::no_quorum;
+    info.error = std::move(alone);
+  }
   for (const Worker& worker : job.workers) {
     info.workers.push_back({worker.life, worker.node.process, worker.pid,
                             worker.phase == Worker::Phase::up && !job.closed, worker.end});

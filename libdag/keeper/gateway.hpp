@@ -86,6 +86,9 @@ struct RecordLed {
   bool leads = false;               ///< this node does
   std::optional<ProcessId> leader;  ///< who does, as far as is known here
   std::uint32_t term = 0;
+  bool settled = false;  ///< a majority of the copies has the job
+  /// Since when this node hears less than a majority of the copies; it does not lead then.
+  std::optional<Instant> without_majority;
   bool begun = false;       ///< some process has had a shard
   std::vector<Life> lives;  ///< processes that the job ran in when the record was last written
   Duration age{0};          ///< since it was accepted
@@ -115,7 +118,7 @@ class GatewayMachine {
   // What a cell says.
   void on_led(RecordLed news, Instant now);
   /// This node's copy of the record is not needed any more.
-  void on_record_over(JobId job);
+  void on_record_over(JobId job, Instant now);
   void on_settled(JobId job, client::TaskSettled settled);
   void on_counts(JobId job, const JobCounts& counts);
   void on_details(JobId job, JobDetails details);
@@ -137,6 +140,8 @@ class GatewayMachine {
   static constexpr Duration client_grace = std::chrono::seconds(30);
   /// A submission whose record has not got its copies by then is refused.
   static constexpr Duration accept_within = std::chrono::seconds(10);
+  /// An election takes less, so nothing is said of it.
+  static constexpr Duration quorum_missed = std::chrono::seconds(2);
 
  private:
   struct Worker {
@@ -161,6 +166,7 @@ class GatewayMachine {
     bool leads = true;
     std::uint32_t term = 0;
     std::optional<ProcessId> leader;
+    std::optional<Instant> without_majority;
     std::optional<Instant> client_until;  ///< one may come until then
     JobPhase phase = JobPhase::starting;
     bool begun = false;
@@ -189,9 +195,12 @@ class GatewayMachine {
   void want(Life from, const client::Want& want);
   void answer(Life to, client::Answer answer);
   void refuse(Life to, std::uint64_t number, Error why);
-  KeptJob* known(Life from, std::uint64_t number, JobId job);
-  void send_elsewhere(Life to, std::uint64_t number, const KeptJob& job);
-  void step_down(JobId id, KeptJob& job);
+  KeptJob* known(Life from, std::uint64_t number, JobId job, Instant now);
+  void send_elsewhere(Life to, std::uint64_t number, JobId id, const KeptJob& job, Instant now);
+  void accept(JobId id, KeptJob& job);
+  /// Why nothing is settled here, when that is so.
+  std::optional<Error> no_quorum(JobId id, const KeptJob& job, Instant now) const;
+  void step_down(JobId id, KeptJob& job, Instant now);
   std::shared_ptr<const JobPlan> plan_of(JobId id, const KeptJob& job, std::size_t shards) const;
 
   void start_worker(JobId id, KeptJob& job, Life node);

@@ -224,15 +224,18 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
     job.counts.open = job.graph->size();
   }
   job.leader = news.leader;
+  job.without_majority = news.without_majority;
+  if (job.submitter && news.settled && !news.leads && news.leader) {
+    // Another one was faster, and leads it from the start.
+    accept(id, job);
+    return step_down(id, job, now);
+  }
   if (news.leads == job.leads) return;
-  if (!news.leads) return step_down(id, job);
+  if (!news.leads) return step_down(id, job, now);
   job.leads = true;
   job.term = news.term;
   if (job.submitter) {
-    client::Answer accepted;
-    accepted.number = job.submitter->second;
-    accepted.job = id;
-    answer(std::exchange(job.submitter, std::nullopt)->first, std::move(accepted));
+    accept(id, job);
   } else if (!job.client && !news.submission.detached) {
     job.client_until = now + client_grace;
   }
@@ -254,21 +257,29 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   for (const std::uint32_t task : std::exchange(job.wanted, {})) effects_.emplace_back(WantOutput{id, task});
 }
 
-void GatewayMachine::step_down(JobId id, KeptJob& job) {
+void GatewayMachine::accept(JobId id, KeptJob& job) {
+  client::Answer accepted;
+  accepted.number = job.submitter->second;
+  accepted.job = id;
+  answer(std::exchange(job.submitter, std::nullopt)->first, std::move(accepted));
+}
+
+void GatewayMachine::step_down(JobId id, KeptJob& job, Instant now) {
   job.leads = false;
   if (job.over()) return;
   job.workers.clear();
   job.numbers.clear();
-  for (const auto& [client, number] : std::exchange(job.waiting, {})) send_elsewhere(client, number, job);
+  for (const auto& [client, number] : std::exchange(job.waiting, {}))
+    send_elsewhere(client, number, id, job, now);
   if (const auto client = std::exchange(job.client, std::nullopt))
     effects_.emplace_back(SendToClient{*client, client::JobMoved{id}});
 }
 
-void GatewayMachine::on_record_over(JobId id) {
+void GatewayMachine::on_record_over(JobId id, Instant now) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end() || found->second.over()) return;
   KeptJob& job = found->second;
-  for (const auto& [client, number] : job.waiting) send_elsewhere(client, number, job);
+  for (const auto& [client, number] : job.waiting) send_elsewhere(client, number, id, job, now);
   if (job.submitter) {
     refuse(job.submitter->first, job.submitter->second,
            {ErrorCode::job_unknown, "other nodes remember another " + to_string(id), "submit again"});

@@ -14,6 +14,8 @@ std::string_view name(JobPhase phase) {
       return "failed";
     case JobPhase::cancelled:
       return "cancelled";
+    case JobPhase::no_quorum:
+      return "no quorum";
   }
   return "?";
 }

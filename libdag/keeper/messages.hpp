@@ -67,7 +67,16 @@ struct JobCounts {
   bool operator==(const JobCounts&) const = default;
 };
 
-enum class JobPhase : std::uint8_t { starting, running, finished, failed, cancelled };
+enum class JobPhase : std::uint8_t {
+  starting,
+  running,
+  finished,
+  failed,
+  cancelled,
+  /// As a node says that has a copy of the record, and cannot hear a majority of the nodes with one: nothing
+  /// is settled there.
+  no_quorum,
+};
 std::string_view name(JobPhase phase);
 
 /// One worker process of a job, past ones included.

@@ -100,6 +100,7 @@ struct JobInfo {
     finished @2;
     failed @3;
     cancelled @4;
+    noQuorum @5;  # at the node that was asked
   }
 }
 

@@ -11,6 +11,7 @@ static_assert(static_cast<int>(JobPhase::running) == static_cast<int>(schema::Jo
 static_assert(static_cast<int>(JobPhase::finished) == static_cast<int>(schema::JobInfo::Phase::FINISHED));
 static_assert(static_cast<int>(JobPhase::failed) == static_cast<int>(schema::JobInfo::Phase::FAILED));
 static_assert(static_cast<int>(JobPhase::cancelled) == static_cast<int>(schema::JobInfo::Phase::CANCELLED));
+static_assert(static_cast<int>(JobPhase::no_quorum) == static_cast<int>(schema::JobInfo::Phase::NO_QUORUM));
 
 std::size_t error_words(const std::optional<Error>& error) { return error ? words(*error) : 0; }
 
@@ -131,7 +132,7 @@ void write_job(schema::JobInfo::Builder to, const JobInfo& job) {
 
 JobInfo read_job(schema::JobInfo::Reader from, Reading& reading) {
   // A phase this build does not know may be an end or not: a client that waits must not guess.
-  if (from.getPhase() > schema::JobInfo::Phase::CANCELLED) throw Invalid{"JobInfo.phase is none we know"};
+  if (from.getPhase() > schema::JobInfo::Phase::NO_QUORUM) throw Invalid{"JobInfo.phase is none we know"};
   JobInfo job;
   job.job = JobId{from.getJob()};
   job.name = text_from(from.getName(), label_bytes_max, "JobInfo.name");

@@ -61,6 +61,28 @@ TEST_CASE("all nodes are killed at once and started again: the job goes on, and 
   CHECK(entered_in(ledger).size() == 200);
 }
 
+TEST_CASE("a node that is left alone with a job says that it has no quorum, until the others are back") {
+  dag::test::TemporaryDirectory directory;
+  Nodes nodes(3, true);
+  nodes.gather();
+  Process job(at(nodes, {bin("cluster_ledger"), directory.path().string() + "/ledger", "200"}));
+  REQUIRE(job.says("quarter"));
+  for (const std::size_t id : {1u, 2u}) nodes.node(id).kill(SIGKILL);
+  for (;;) {
+    Process list({bin("dag"), "ls", "--address", nodes.address()});
+    REQUIRE(list.ends() == 0);
+    if (list.out().find("no quorum") != std::string::npos) break;
+    REQUIRE_FALSE(job.out().find("sum") != std::string::npos);
+  }
+  Process show({bin("dag"), "show", "job1", "--address", nodes.address()});
+  CHECK(show.ends() != 0);
+  CHECK_THAT(show.err(), Catch::Contains("no_quorum") && Catch::Contains("job1"));
+  for (const std::uint32_t id : {1u, 2u}) nodes.start(id);
+  CHECK(job.ends() == 0);
+  INFO(job.err());
+  CHECK_THAT(job.out(), Catch::Contains("sum 19900\n"));
+}
+
 TEST_CASE("a node that keeps jobs on its disk goes on with them alone, and with new numbers") {
   dag::test::TemporaryDirectory directory;
   const std::string ledger = directory.path().string() + "/ledger";

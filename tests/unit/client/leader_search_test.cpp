@@ -119,3 +119,20 @@ TEST_CASE("without patience for it, one round of nodes that know nothing is enou
   SECTION("all that answer") {}
   CHECK(said(one.next(at(0s))) == "the node at a is gone: n1 knows no job1");
 }
+
+TEST_CASE("given up while a majority is missing, that is why") {
+  LeaderSearch one = search({"b"});
+  Instant now = at(0s);
+  for (;;) {
+    const SearchStep step = one.next(now);
+    if (std::get_if<AskNode>(&step)) {
+      one.on_elsewhere({ErrorCode::no_quorum, "b hears no majority"}, "", now);
+    } else if (const auto* wait = std::get_if<WaitUntil>(&step)) {
+      now = wait->at;
+    } else {
+      CHECK(std::get<GiveUp>(step).why.code == ErrorCode::no_quorum);
+      break;
+    }
+  }
+  CHECK(now == at(60s));
+}

@@ -170,3 +170,44 @@ TEST_CASE("a node that comes again does not give out the handles of its earlier 
   desk.say(client::AskHandle{8});
   CHECK(desk.told<client::Answer>().back().job == job_of_node(first.process, 42));
 }
+
+TEST_CASE("a submission is accepted, too, when another node leads its record from the start") {
+  Desk desk(true);
+  const JobId job = desk.submit();
+  RecordLed news = led(job, false, second.process);
+  desk.gateway.on_led(news, desk.now);
+  desk.take();
+  CHECK(desk.told<client::Answer>().size() == 1);  // The handle: nobody knows how many have the record.
+  news.settled = true;
+  desk.gateway.on_led(news, desk.now);
+  desk.take();
+  REQUIRE(desk.told<client::Answer>().size() == 2);
+  CHECK(desk.told<client::Answer>().back().job == job);
+  CHECK_FALSE(desk.told<client::Answer>().back().error);
+  CHECK(desk.told<client::JobMoved>().size() == 1);
+  CHECK(desk.ordered<keeper::StartWorker>().empty());
+}
+
+TEST_CASE("a node that hears no majority says so, and since when, and takes it back") {
+  Heir desk;
+  desk.now = desk.now + std::chrono::seconds(1);
+  RecordLed alone = led(desk.job, false, std::nullopt, 2);
+  alone.without_majority = desk.now;
+  desk.gateway.on_led(alone, desk.now);
+  const auto asked = [&](std::optional<JobId> job) {
+    desk.gateway.on_client_message(someone, client::AskJobs{9, job}, desk.now);
+    desk.take();
+    return desk.told<client::Answer>().back();
+  };
+  desk.now = desk.now + std::chrono::seconds(1);
+  CHECK(asked(desk.job).error->code == ErrorCode::job_elsewhere);  // It may be an election.
+  CHECK(asked(std::nullopt).jobs.empty());
+  desk.now = desk.now + std::chrono::seconds(11);
+  CHECK(asked(desk.job).error->code == ErrorCode::no_quorum);
+  CHECK_THAT(asked(desk.job).error->what, Catch::Contains("for 12 s"));
+  REQUIRE(asked(std::nullopt).jobs.size() == 1);
+  CHECK(asked(std::nullopt).jobs.front().phase == JobPhase::no_quorum);
+  desk.gateway.on_led(led(desk.job, false, second.process, 3), desk.now);
+  CHECK(asked(desk.job).error->code == ErrorCode::job_elsewhere);
+  CHECK(asked(std::nullopt).jobs.empty());
+}
