@@ -21,7 +21,7 @@ constexpr Duration answer_within = std::chrono::seconds(2);
 /// A new home is not in such a hurry.
 constexpr Duration home_within = std::chrono::seconds(2);
 /// Who is there is asked so often.
-constexpr Duration look_every = std::chrono::seconds(5);
+constexpr Duration look_every = std::chrono::seconds(2);
 /// Nodes that may be lost during one submission or cancelling.
 constexpr int tries_max = 20;
 
@@ -100,6 +100,10 @@ Status RemoteClient::submit(std::shared_ptr<const detail::Fragment> graph,
       if (failure.error().code != ErrorCode::cluster_lost) throw;
       wait_for_leader(submission.job);
     }
+    // The node has found others that have the record: they are to be known when it is lost.
+    const std::lock_guard lock(mutex_);
+    look_at_ = steady_now();
+    changed_.notify_all();
     return Done{};
   } catch (const Failure& failure) {
     state->id = {};  // There is no such job to be forgotten.
@@ -282,18 +286,17 @@ void RemoteClient::begin_thread() {
 void RemoteClient::run() {
   pthread_setname_np(pthread_self(), "dag-follow");
   std::unique_lock lock(mutex_);
-  Instant look_at = steady_now();
   while (!closing_) {
     const Instant now = steady_now();
-    if (look_at <= now) {
+    if (look_at_ <= now) {
+      look_at_ = now + look_every;
       const std::set<LinkId> used = links_used();
       lock.unlock();
       links_.look_after(used);
       lock.lock();
-      look_at = steady_now() + look_every;
       continue;
     }
-    Instant due = look_at;
+    Instant due = look_at_;
     JobId next;
     for (const auto& [id, job] : jobs_) {
       if (!job.search || job.search_at >= due) continue;

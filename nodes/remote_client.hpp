@@ -81,6 +81,7 @@ class RemoteClient : public detail::Client {
   std::map<JobId, KnownJob> jobs_;
   std::mutex handler_mutex_;
   std::function<void(const JobEvent&)> handler_;
+  Instant look_at_;  ///< when the nodes are asked next who is there
   std::thread thread_;
   NodeLinks links_;  ///< last: its threads use the rest
 };

@@ -75,7 +75,8 @@ class Run {
       } else {
         wrong_.push_back("n" + std::to_string(victims.front()) + " was killed, and not missed within 10 s");
       }
-      waits_for_outcome_.push_back({at, aimed_now_});
+      // A job that had begun: else the next outcome waits for its processes.
+      if (job_ && !job_->said.settled.empty()) waits_for_outcome_.push_back({at, leader_hit_});
     }
     rest(0, 1000);
     for (const std::uint32_t victim : victims) cluster_.start(victim);
@@ -166,18 +167,16 @@ class Run {
     std::vector<std::uint32_t> victims;
     const std::uint64_t draw = several ? below(100) : 0;
     const std::size_t count = draw < 75 ? 1 : draw < 90 ? 2 : node_count;
-    aimed_now_ = false;
-    if (below(2) == 0) {
-      if (const auto leader = cluster_.leader()) {
-        victims.push_back(*leader);
-        ++aimed_;
-        aimed_now_ = true;
-      }
+    const auto leader = cluster_.leader();
+    if (leader && below(2) == 0) {
+      victims.push_back(*leader);
+      ++aimed_;
     }
     while (victims.size() < count) {
       const auto victim = static_cast<std::uint32_t>(below(node_count));
       if (std::find(victims.begin(), victims.end(), victim) == victims.end()) victims.push_back(victim);
     }
+    leader_hit_ = leader && std::find(victims.begin(), victims.end(), *leader) != victims.end();
     return victims;
   }
 
@@ -271,7 +270,7 @@ class Run {
   std::uint64_t cycles_ = 0, aimed_ = 0, jobs_ = 0, results_ = 0, unknown_ = 0, ended_themselves_ = 0;
   std::map<std::size_t, std::uint64_t> disturbed_;
   std::vector<std::string> wrong_;
-  bool aimed_now_ = false;
+  bool leader_hit_ = false;
   std::deque<std::pair<Clock::time_point, bool>> waits_for_outcome_;  ///< kills; whether of a leader's node
   std::vector<double> detected_, next_outcome_, next_outcome_of_leader_;
   nlohmann::json slow_ = nlohmann::json::array();
