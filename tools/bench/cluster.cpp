@@ -15,13 +15,15 @@ std::string launcher() { return program_folder() + "/dag"; }
 
 }  // namespace
 
-Cluster::Cluster(int nodes) {
+Cluster::Cluster(int nodes, int replicas, bool durable) {
   std::string directory = (std::filesystem::temp_directory_path() / "dag-bench-XXXXXX").string();
   if (mkdtemp(directory.data()) == nullptr) throw std::runtime_error("no temporary directory");
   directory_ = directory;
-  const Ended ended =
-      run_child({launcher(), "up", "--nodes", std::to_string(nodes), "--state-dir", directory, "--json"},
-                std::chrono::seconds(60));
+  std::vector<std::string> words = {launcher(),    "up",      "--nodes",    std::to_string(nodes),
+                                    "--state-dir", directory, "--replicas", std::to_string(replicas),
+                                    "--json"};
+  if (durable) words.insert(words.end(), {"--data", directory + "/data"});
+  const Ended ended = run_child(words, std::chrono::seconds(60));
   const nlohmann::json up = nlohmann::json::parse(ended.output, nullptr, false);
   if (ended.status != 0 || !up.is_object()) {
     std::filesystem::remove_all(directory_);

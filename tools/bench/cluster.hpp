@@ -11,7 +11,8 @@ namespace dag::bench {
 /// `dag up` in a directory of its own, and `dag down` at the end.
 class Cluster {
  public:
-  explicit Cluster(int nodes);
+  /// With `replicas` copies of each job's record, in memory or, with `durable`, on the disk.
+  explicit Cluster(int nodes, int replicas = 3, bool durable = false);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;

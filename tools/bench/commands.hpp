@@ -77,6 +77,7 @@ Section blob(Settings& settings);
 Section isolated(Settings& settings);
 Section placement(Settings& settings);
 Section durability(Settings& settings);
+Section replicated(Settings& settings);
 Section scale(Settings& settings);
 Section idle(Settings& settings);
 

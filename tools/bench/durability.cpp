@@ -7,7 +7,7 @@ namespace dag::bench {
 Section durability(Settings& settings) {
   Section section{
       "durability",
-      "The log of a node (no job writes to it yet) in the working directory: records with 64 bytes of "
+      "The log of a node in the working directory: records with 64 bytes of "
       "payload, each batch written and synced before the next one. `raw` writes and syncs the same "
       "bytes one behind the other in a file that is there already, and does nothing else."};
   struct Size {

@@ -33,6 +33,7 @@ constexpr std::uint32_t node_count = 5;
 constexpr auto stuck_after = seconds(90);
 constexpr auto noticed_within = seconds(10);
 constexpr auto outcome_within = seconds(20);
+constexpr auto getting_on = milliseconds(300);
 
 double in_milliseconds(Clock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
@@ -75,8 +76,10 @@ class Run {
       } else {
         wrong_.push_back("n" + std::to_string(victims.front()) + " was killed, and not missed within 10 s");
       }
-      // A job that had begun: else the next outcome waits for its processes.
-      if (job_ && !job_->said.settled.empty()) waits_for_outcome_.push_back({at, leader_hit_});
+      // Of a job that was getting on: else the next outcome waits for what was disturbed before.
+      if (job_ && !job_->said.settled_at.empty() &&
+          at - Clock::time_point(Clock::duration(job_->said.settled_at.back())) < getting_on)
+        waits_for_outcome_.push_back({at, leader_hit_});
     }
     rest(0, 1000);
     for (const std::uint32_t victim : victims) cluster_.start(victim);

@@ -17,6 +17,7 @@ struct DagdOrder {
   std::string cluster = "0";  ///< as hexadecimal digits; 0: that of its peers
   std::string lanes;          ///< empty: as its settings say
   std::string log;            ///< likewise
+  std::string replicas;       ///< likewise
   std::string state_dir;
   std::string data;  ///< what it keeps between its starts; empty: as its settings say
 };

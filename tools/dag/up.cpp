@@ -33,6 +33,7 @@ struct NodeFlags {
   std::string lanes;
   std::string log;
   std::string data;
+  std::string replicas;
 };
 
 std::shared_ptr<NodeFlags> add_node_flags(CLI::App& command) {
@@ -42,12 +43,15 @@ std::shared_ptr<NodeFlags> add_node_flags(CLI::App& command) {
   command.add_option("--log", flags->log, "how much nodes log: off, error, warn, info or debug");
   command.add_option("--data", flags->data,
                      "where nodes keep jobs between their starts, one folder each (default: nowhere)");
+  command.add_option("--replicas", flags->replicas,
+                     "nodes that hold the record of a job: 1, 3, 5 or 7 (default: 3)");
   return flags;
 }
 
 void take(const NodeFlags& flags, DagdOrder& order) {
   order.lanes = flags.lanes;
   order.log = flags.log;
+  order.replicas = flags.replicas;
   if (!flags.data.empty()) {
     order.data = (std::filesystem::absolute(flags.data) / ("n" + std::to_string(order.id))).string();
   }

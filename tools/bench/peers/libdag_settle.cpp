@@ -1,0 +1,51 @@
+// In a cluster: chains of tasks that last, from the beginning of the first one until the client has the last
+// one's result, which it has only when that is settled.
+
+#include "tools/bench/peers/clock.hpp"
+#include "tools/bench/peers/libdag.hpp"
+
+namespace dag::bench {
+namespace {
+
+constexpr std::uint64_t chains = 24;
+
+std::int64_t begin() { return now_ns(); }
+
+/// When the first one began, on and on.
+std::int64_t step(std::int64_t begun_ns, std::int64_t lasts_ns) {
+  busy_until(now_ns() + lasts_ns);
+  return begun_ns;
+}
+
+std::vector<std::int64_t> end(std::vector<std::int64_t> begun_ns) {
+  return {*std::min_element(begun_ns.begin(), begun_ns.end()), now_ns()};
+}
+
+}  // namespace
+
+Figures libdag_settle(const Request& request) {
+  std::string program = request.program, flag = "--address", address = request.text("address");
+  std::vector<char*> words = {program.data(), flag.data(), address.data(), nullptr};
+  int count = 3;
+  Session session(count, words.data());
+  const std::uint64_t length = std::max<std::uint64_t>(1, request.number("tasks", 24'000) / chains);
+  const auto lasts_ns = static_cast<std::int64_t>(request.number("microseconds", 100) * 1000);
+  Graph graph("settle");
+  std::vector<Output<std::int64_t>> ends;
+  for (std::uint64_t chain = 0; chain < chains; ++chain) {
+    Output<std::int64_t> last = graph.task("begin", begin);
+    for (std::uint64_t i = 0; i < length; ++i) last = graph.task("step", step, last, lasts_ns);
+    ends.push_back(last);
+  }
+  const auto last = graph.task("end", end, ends);
+  const Job job = session.submit(graph);
+  const std::vector<std::int64_t> times_ns = job.get(last);
+  const std::int64_t settled_ns = now_ns();
+  Figures figures;
+  figures.numbers["tasks_per_second"] =
+      static_cast<double>(chains * length) / (static_cast<double>(settled_ns - times_ns.at(0)) * 1e-9);
+  figures.numbers["settled_after"] = static_cast<double>(settled_ns - times_ns.at(1)) * 1e-9;
+  return figures;
+}
+
+}  // namespace dag::bench
