@@ -11,7 +11,12 @@ KeeperActor::KeeperActor(caf::actor_config& config, KeeperSetup setup, KeeperPor
       ports_(std::move(ports)),
       node_(std::move(node)),
       gateway_(setup_.self, setup_.pid, setup_.recorded, setup_.handles_seen),
-      host_(setup_.self) {}
+      host_(setup_.self) {
+  for (const ProgramId program : setup_.programs) {
+    host_.on_program(program, std::nullopt, ports_.now());
+    gateway_.on_program(program, std::nullopt, ports_.now());
+  }
+}
 
 caf::behavior KeeperActor::make_behavior() {
   set_exception_handler(keep_text);
@@ -40,6 +45,7 @@ caf::behavior KeeperActor::make_behavior() {
           if (node.load.disk != 0) seats.alive.push_back({{node.life.process, node.load.disk}, 1});
         }
         send(node_, std::move(seats));
+        host_.on_nodes(nodes.nodes);
         gateway_.on_nodes(std::move(nodes.nodes), ports_.now());
         act();
       },
@@ -120,11 +126,10 @@ void KeeperActor::heard(Life from, KeeperMessage any) {
   const Instant now = ports_.now();
   if (auto* program = std::get_if<keeper::ProgramBytes>(&any)) {
     if (host_.has(program->program)) return;
+    if (!program->bytes && is_node(from.process))
+      return host_.on_program_missing(from, program->program, now);
     std::optional<Error> refused;
-    if (!program->bytes) {
-      refused = Error{ErrorCode::program_invalid,
-                      to_string(from.process) + " does not have the job's binary any more"};
-    } else if (const Status kept = ports_.keep_program(program->program, program->bytes); !kept) {
+    if (const Status kept = ports_.keep_program(program->program, program->bytes); !kept) {
       refused = kept.error();
     }
     host_.on_program(program->program, refused, now);

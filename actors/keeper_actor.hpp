@@ -47,6 +47,8 @@ struct KeeperSetup {
   bool recorded = false;
   /// How far the numbers of each node's jobs have come, as this node's disk knows.
   std::map<ProcessId, std::uint32_t> handles_seen = {};
+  /// That it has kept from earlier lives.
+  std::set<ProgramId> programs = {};
 };
 
 /// What a cell says of a job, to the keeper with this address.

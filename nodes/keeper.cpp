@@ -72,6 +72,7 @@ Keeper::Keeper(const KeeperOptions& options)
   // Nobody sends before a message has come, and none comes before the transport is there.
   NodeSetup node{self_, {self_}, {}};
   KeeperSetup keeper{self_, static_cast<std::uint32_t>(getpid()), disk_ != 0};
+  keeper.programs = programs_.ids();
   if (disk_ != 0) node.records = record_ports();
   if (store_) {
     node.logs = store_->take_logs();

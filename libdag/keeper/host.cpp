@@ -71,7 +71,26 @@ void HostMachine::tell_end(const Worker& worker, KeeperMessage end) {
   effects_.emplace_back(SendToKeeper{worker.cell, std::move(end)});
 }
 
+void HostMachine::on_nodes(const std::vector<Claim>& nodes) {
+  nodes_.clear();
+  for (const Claim& node : nodes) nodes_.push_back(node.life);
+}
+
+void HostMachine::on_program_missing(Life at, ProgramId program, Instant now) {
+  if (has(program)) return;
+  std::set<Life>& missing_at = missing_at_[program];
+  missing_at.insert(at);
+  for (const Life node : nodes_) {
+    if (node == self_ || missing_at.contains(node)) continue;
+    effects_.emplace_back(SendToKeeper{node, keeper::WantProgram{program}});
+    return;
+  }
+  on_program(program,
+             Error{ErrorCode::program_invalid, "no node has the job's binary", "submit the job again"}, now);
+}
+
 void HostMachine::on_program(ProgramId program, const std::optional<Error>& refused, Instant now) {
+  missing_at_.erase(program);
   if (!refused) programs_.insert(program);
   for (auto one = workers_.begin(); one != workers_.end();) {
     const auto here = one++;

@@ -58,6 +58,11 @@ class HostMachine {
   void on_message(Life from, const KeeperMessage& message, Instant now);
   /// A program has come to be here, or cannot be had.
   void on_program(ProgramId program, const std::optional<Error>& refused, Instant now);
+  /// That node does not have it: the others are asked, one after the other. When none has it, the processes
+  /// that wait for it are refused.
+  void on_program_missing(Life at, ProgramId program, Instant now);
+  /// That are up, this one included.
+  void on_nodes(const std::vector<Claim>& nodes);
   bool has(ProgramId program) const { return programs_.contains(program); }
 
   void on_started(Life life, std::uint32_t pid);
@@ -116,6 +121,8 @@ class HostMachine {
   std::uint16_t count_ = 0;
   std::map<Life, Worker> workers_;
   std::set<ProgramId> programs_;
+  std::map<ProgramId, std::set<Life>> missing_at_;
+  std::vector<Life> nodes_;
   std::map<JobId, JobHere> jobs_;
   std::vector<HostEffect> effects_;
 };

@@ -112,4 +112,11 @@ Blob ProgramStore::bytes(ProgramId id) const {
   return whole ? bytes : Blob{};
 }
 
+std::set<ProgramId> ProgramStore::ids() const {
+  const std::lock_guard lock(mutex_);
+  std::set<ProgramId> kept;
+  for (const auto& [id, file] : programs_) kept.insert(id);
+  return kept;
+}
+
 }  // namespace dag

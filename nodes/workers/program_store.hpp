@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "dag/blob.hpp"
 #include "libdag/base/result.hpp"
@@ -29,6 +30,8 @@ class ProgramStore {
   std::optional<int> descriptor(ProgramId id) const;
   /// Null when it is not here.
   Blob bytes(ProgramId id) const;
+  /// All that are here.
+  std::set<ProgramId> ids() const;
 
   static constexpr std::uint64_t programs_bytes_max = std::uint64_t{4} << 30;
 

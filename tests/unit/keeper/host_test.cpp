@@ -68,6 +68,32 @@ TEST_CASE("a program that cannot be had refuses the process") {
   CHECK(host.empty());
 }
 
+TEST_CASE("a program that the leader does not have is asked of the others, one after the other") {
+  HostMachine host(self);
+  const Life third{{2}, {8}};
+  std::vector<Claim> nodes(3);
+  nodes[0].life = cell;
+  nodes[1].life = self;
+  nodes[2].life = third;
+  host.on_nodes(nodes);
+  host.on_message(cell, keeper::StartWorker{job, 1, 0, launch}, {});
+  host.take_effects();
+  host.on_program_missing(cell, launch.program, {});
+  const auto asked = only<SendToKeeper>(host.take_effects());
+  REQUIRE(asked.size() == 1);
+  CHECK(asked.front().to == third);
+  CHECK(std::get<keeper::WantProgram>(asked.front().message).program == launch.program);
+  SECTION("one has it") {
+    host.on_program(launch.program, std::nullopt, {});
+    CHECK(only<StartProcess>(host.take_effects()).size() == 1);
+  }
+  SECTION("none has it") {
+    host.on_program_missing(third, launch.program, {});
+    CHECK(said<keeper::WorkerRefused>(host.take_effects()).size() == 1);
+    CHECK(host.empty());
+  }
+}
+
 TEST_CASE("an order that comes again starts nothing again") {
   Started started;
   started.host.on_message(cell, keeper::StartWorker{job, 1, 0, launch}, started.now);
