@@ -140,7 +140,8 @@ void RecordActor::begin() {
 
 void RecordActor::act() {
   mail::Outgoing outgoing;
-  // What is written is in memory at once, which has effects in turn; each writes less than the one before.
+  // What is written to memory alone is there at once, which has effects in turn; each writes less than the
+  // one before.
   for (auto effects = replica_.take_effects(); !effects.empty(); effects = replica_.take_effects()) {
     for (CellReplicaEffect& any : effects) carry_out(any, outgoing);
   }

@@ -23,7 +23,7 @@ class Nodes {
     for (std::uint32_t other = 0; other < addresses_.size(); ++other) {
       if (other != id) peers += (peers.empty() ? "" : ",") + addresses_[other];
     }
-    const std::string folder = directory_.path().string() + "/n" + std::to_string(id);
+    const std::string folder = folder_of(id);
     std::vector<std::string> words{bin("dagd"),
                                    "--id",
                                    std::to_string(id),
@@ -49,6 +49,9 @@ class Nodes {
     }
   }
   const std::string& address(std::size_t node = 0) const { return addresses_.at(node); }
+  std::string folder_of(std::uint32_t id) const {
+    return directory_.path().string() + "/n" + std::to_string(id);
+  }
   Process& node(std::size_t which) { return *nodes_.at(which); }
   std::size_t count() const { return nodes_.size(); }
 

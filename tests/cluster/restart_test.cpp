@@ -83,6 +83,32 @@ TEST_CASE("a node that is left alone with a job says that it has no quorum, unti
   CHECK_THAT(job.out(), Catch::Contains("sum 19900\n"));
 }
 
+TEST_CASE("a node whose log is damaged puts it aside, and gets its copies from the others") {
+  dag::test::TemporaryDirectory directory;
+  const std::string ledger = directory.path().string() + "/ledger";
+  Nodes nodes(3, true);
+  nodes.gather();
+  Process job(at(nodes, {bin("cluster_ledger"), ledger, "200"}));
+  REQUIRE(job.says("quarter"));
+  nodes.node(2).kill(SIGKILL);
+  nodes.node(2).ends();
+  {
+    std::fstream log(nodes.folder_of(2) + "/data/log/segment-1",
+                     std::ios::binary | std::ios::in | std::ios::out);
+    log.seekp(4096 + 100);  // In the first record.
+    log.write("damage", 6);
+    REQUIRE(log.good());
+  }
+  nodes.start(2);
+  CHECK(nodes.node(2).says("-damaged-"));
+  nodes.node(1).kill(SIGKILL);  // Its new copy is needed now, or will be when this one is back.
+  nodes.start(1);
+  CHECK(job.ends() == 0);
+  INFO(job.err());
+  CHECK_THAT(job.out(), Catch::Contains("sum 19900\n"));
+  CHECK(entered_in(ledger).size() == 200);
+}
+
 TEST_CASE("a node that keeps jobs on its disk goes on with them alone, and with new numbers") {
   dag::test::TemporaryDirectory directory;
   const std::string ledger = directory.path().string() + "/ledger";
