@@ -198,6 +198,7 @@ class GatewayMachine {
   KeptJob* known(Life from, std::uint64_t number, JobId job, Instant now);
   void send_elsewhere(Life to, std::uint64_t number, JobId id, const KeptJob& job, Instant now);
   void accept(JobId id, KeptJob& job);
+  bool is_gone(Life node) const;
   /// Why nothing is settled here, when that is so.
   std::optional<Error> no_quorum(JobId id, const KeptJob& job, Instant now) const;
   void step_down(JobId id, KeptJob& job, Instant now);
@@ -221,6 +222,7 @@ class GatewayMachine {
   const std::uint32_t pid_;
   const bool recorded_;
   std::map<Life, Claim> nodes_;
+  std::map<ProcessId, Incarnation> gone_;  ///< of each node, the newest life that left
   std::set<ProgramId> programs_;
   std::vector<std::pair<Life, client::AskSubmit>> waiting_for_program_;
   std::uint32_t jobs_given_ = 0;

@@ -23,6 +23,10 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
     const Life life = claim.life;
     nodes_.emplace(life, std::move(claim));
   }
+  for (const auto& [life, claim] : before) {
+    Incarnation& gone = gone_[life.process];
+    if (!nodes_.contains(life)) gone = std::max(gone, life.incarnation);
+  }
   for (const auto& [life, claim] : nodes_) {
     const auto seen = handles_seen_.find(life.process);
     if (seen == handles_seen_.end() || before.contains(life)) continue;
@@ -251,7 +255,7 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   if (job.begun) job.phase = JobPhase::running;
   for (const Life life : news.lives) {
     const Life host{node_of(life.process), life.incarnation};
-    if (!nodes_.contains(host)) effects_.emplace_back(JobLifeDown{id, gone_with_node(id, 0, life)});
+    if (is_gone(host)) effects_.emplace_back(JobLifeDown{id, gone_with_node(id, 0, life)});
   }
   for (const auto& [life, claim] : nodes_) start_worker(id, job, life);
   for (const std::uint32_t task : std::exchange(job.wanted, {})) effects_.emplace_back(WantOutput{id, task});
@@ -262,6 +266,16 @@ void GatewayMachine::accept(JobId id, KeptJob& job) {
   accepted.number = job.submitter->second;
   accepted.job = id;
   answer(std::exchange(job.submitter, std::nullopt)->first, std::move(accepted));
+}
+
+/// One that was never here may be on its way: this node may have just started. If it does not come, its
+/// processes are unknown to who leads the record, and buried there.
+bool GatewayMachine::is_gone(Life node) const {
+  const auto gone = gone_.find(node.process);
+  if (gone != gone_.end() && node.incarnation <= gone->second) return true;
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& one) {
+    return one.first.process == node.process && node.incarnation < one.first.incarnation;
+  });
 }
 
 void GatewayMachine::step_down(JobId id, KeptJob& job, Instant now) {

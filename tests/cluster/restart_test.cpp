@@ -78,7 +78,9 @@ TEST_CASE("a node that is left alone with a job says that it has no quorum, unti
   CHECK(show.ends() != 0);
   CHECK_THAT(show.err(), Catch::Contains("no_quorum") && Catch::Contains("job1"));
   for (const std::uint32_t id : {1u, 2u}) nodes.start(id);
-  CHECK(job.ends() == 0);
+  const auto ended = job.ends();
+  INFO(nodes.node(0).err() << "\n" << nodes.node(1).err() << "\n" << nodes.node(2).err());
+  CHECK(ended == 0);
   INFO(job.err());
   CHECK_THAT(job.out(), Catch::Contains("sum 19900\n"));
 }
