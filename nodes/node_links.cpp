@@ -104,11 +104,6 @@ client::Answer NodeLinks::ask(LinkId id, const GatewayLink::Question& question,
 
 std::vector<std::string> NodeLinks::nodes() {
   const std::lock_guard lock(mutex_);
-  return nodes_;
-}
-
-std::vector<std::string> NodeLinks::nodes_ever() {
-  const std::lock_guard lock(mutex_);
   std::vector<std::string> every = nodes_;
   for (const std::string& one : ever_) {
     if (std::find(nodes_.begin(), nodes_.end(), one) == nodes_.end()) every.push_back(one);

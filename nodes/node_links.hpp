@@ -53,10 +53,8 @@ class NodeLinks {
   }
 
   /// Control addresses of the nodes that are there, as the newest answer has them, without those that were
-  /// lost since.
+  /// lost since; and behind them of all that ever were there: a node may come back.
   std::vector<std::string> nodes();
-  /// Those, and behind them all that ever were there: a node may come back.
-  std::vector<std::string> nodes_ever();
   /// Asks at each link who is there, to be known the next time; gives up one that has not answered for
   /// silent_max while others may; closes those that are not `used`. From time to time, on a thread of its
   /// own: links end here.

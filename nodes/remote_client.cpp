@@ -143,7 +143,7 @@ LinkId RemoteClient::home() {
   }
   if (links_.is_up(at)) return at;
   const Error why = links_.why_down(at);
-  for (const std::string& node : links_.nodes_ever()) {
+  for (const std::string& node : links_.nodes()) {
     try {
       at = links_.open(node, home_within);
     } catch (const Failure&) {
@@ -275,7 +275,7 @@ void RemoteClient::look_for(KnownJob& job, Error why) {
   job.at = {};
   job.search_at = steady_now();
   job.search.emplace(limits_, std::move(why), job.search_at);
-  job.search->know(links_.nodes_ever());
+  job.search->know(links_.nodes());
   changed_.notify_all();
 }
 
@@ -371,7 +371,7 @@ void RemoteClient::ask(std::unique_lock<std::mutex>& lock, JobId id, const std::
   job->asked = {};
   const Instant now = steady_now();
   job->search_at = now;
-  job->search->know(links_.nodes_ever());
+  job->search->know(links_.nodes());
   if (!answer) return;
   if (answer->error && answer->error->code == ErrorCode::job_unknown) {
     job->search->on_unknown(*answer->error, now);

@@ -24,8 +24,9 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
     nodes_.emplace(life, std::move(claim));
   }
   for (const auto& [life, claim] : before) {
+    if (nodes_.contains(life)) continue;
     Incarnation& gone = gone_[life.process];
-    if (!nodes_.contains(life)) gone = std::max(gone, life.incarnation);
+    gone = std::max(gone, life.incarnation);
   }
   for (const auto& [life, claim] : nodes_) {
     const auto seen = handles_seen_.find(life.process);

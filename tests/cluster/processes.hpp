@@ -2,12 +2,9 @@
 // Real processes for the cluster tests: started with their output in pipes, waited for with limits, and all
 // of them ended by their id when the test ends, however it ends.
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/dag/free_port.hpp"
+
 namespace cluster {
 
 using Clock = std::chrono::steady_clock;
@@ -31,20 +30,7 @@ inline std::string bin(const std::string& name) {
   return std::string(folder == nullptr ? "." : folder) + "/" + name;
 }
 
-/// A port of loopback that nobody listens on now.
-inline std::string free_address() {
-  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (bind(probe, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    throw std::runtime_error("no free port");
-  }
-  close(probe);
-  return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-}
+using dag::tool::free_address;
 
 class Process {
  public:

@@ -30,68 +30,67 @@ void start_all(Nodes& nodes) {
   for (std::uint32_t id = 0; id < nodes.count(); ++id) nodes.start(id);
 }
 
+/// A cluster with a job that a quarter of has ended.
+struct Running {
+  dag::test::TemporaryDirectory directory;
+  const std::string ledger = directory.path().string() + "/ledger";
+  const std::size_t tasks;
+  Nodes nodes;
+  std::unique_ptr<Process> job;
+
+  Running(std::uint32_t count, bool keep, std::size_t tasks_in_job)
+      : tasks(tasks_in_job), nodes(count, keep) {
+    nodes.gather();
+    job = std::make_unique<Process>(at(nodes, {bin("cluster_ledger"), ledger, std::to_string(tasks)}));
+    REQUIRE(job->says("quarter"));
+  }
+  void check_end() {
+    const auto ended = job->ends();
+    std::string logs;
+    for (std::size_t id = 0; id < nodes.count(); ++id) logs += nodes.node(id).err() + "\n";
+    INFO(logs);
+    INFO(job->err());
+    CHECK(ended == 0);
+    CHECK_THAT(job->out(), Catch::Contains("sum " + std::to_string(tasks * (tasks - 1) / 2) + "\n"));
+    CHECK(entered_in(ledger).size() == tasks);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("a job goes on when the node dies to which its client was connected, and which led its record") {
-  dag::test::TemporaryDirectory directory;
-  const std::string ledger = directory.path().string() + "/ledger";
-  Nodes nodes(3);
-  nodes.gather();
-  Process job(at(nodes, {bin("cluster_ledger"), ledger, "100"}));
-  REQUIRE(job.says("quarter"));
-  nodes.node(0).kill(SIGKILL);
-  CHECK(job.ends() == 0);
-  INFO(job.err());
-  CHECK_THAT(job.out(), Catch::Contains("sum 4950\n"));
-  CHECK(entered_in(ledger).size() == 100);
+  Running running(3, false, 100);
+  running.nodes.node(0).kill(SIGKILL);
+  running.check_end();
 }
 
 TEST_CASE("all nodes are killed at once and started again: the job goes on, and its client with it") {
-  dag::test::TemporaryDirectory directory;
-  const std::string ledger = directory.path().string() + "/ledger";
-  Nodes nodes(3, true);
-  nodes.gather();
-  Process job(at(nodes, {bin("cluster_ledger"), ledger, "200"}));
-  REQUIRE(job.says("quarter"));
-  kill_all(nodes);
-  start_all(nodes);
-  CHECK(job.ends() == 0);
-  INFO(job.err());
-  CHECK_THAT(job.out(), Catch::Contains("sum 19900\n"));
-  CHECK(entered_in(ledger).size() == 200);
+  Running running(3, true, 200);
+  kill_all(running.nodes);
+  start_all(running.nodes);
+  running.check_end();
 }
 
 TEST_CASE("a node that is left alone with a job says that it has no quorum, until the others are back") {
-  dag::test::TemporaryDirectory directory;
-  Nodes nodes(3, true);
-  nodes.gather();
-  Process job(at(nodes, {bin("cluster_ledger"), directory.path().string() + "/ledger", "200"}));
-  REQUIRE(job.says("quarter"));
+  Running running(3, true, 200);
+  Nodes& nodes = running.nodes;
   for (const std::size_t id : {1u, 2u}) nodes.node(id).kill(SIGKILL);
   for (;;) {
     Process list({bin("dag"), "ls", "--address", nodes.address()});
     REQUIRE(list.ends() == 0);
     if (list.out().find("no quorum") != std::string::npos) break;
-    REQUIRE_FALSE(job.out().find("sum") != std::string::npos);
+    REQUIRE_FALSE(running.job->out().find("sum") != std::string::npos);
   }
   Process show({bin("dag"), "show", "job1", "--address", nodes.address()});
   CHECK(show.ends() != 0);
   CHECK_THAT(show.err(), Catch::Contains("no_quorum") && Catch::Contains("job1"));
   for (const std::uint32_t id : {1u, 2u}) nodes.start(id);
-  const auto ended = job.ends();
-  INFO(nodes.node(0).err() << "\n" << nodes.node(1).err() << "\n" << nodes.node(2).err());
-  CHECK(ended == 0);
-  INFO(job.err());
-  CHECK_THAT(job.out(), Catch::Contains("sum 19900\n"));
+  running.check_end();
 }
 
 TEST_CASE("a node whose log is damaged puts it aside, and gets its copies from the others") {
-  dag::test::TemporaryDirectory directory;
-  const std::string ledger = directory.path().string() + "/ledger";
-  Nodes nodes(3, true);
-  nodes.gather();
-  Process job(at(nodes, {bin("cluster_ledger"), ledger, "200"}));
-  REQUIRE(job.says("quarter"));
+  Running running(3, true, 200);
+  Nodes& nodes = running.nodes;
   nodes.node(2).kill(SIGKILL);
   nodes.node(2).ends();
   {
@@ -105,21 +104,15 @@ TEST_CASE("a node whose log is damaged puts it aside, and gets its copies from t
   CHECK(nodes.node(2).says("-damaged-"));
   nodes.node(1).kill(SIGKILL);  // Its new copy is needed now, or will be when this one is back.
   nodes.start(1);
-  CHECK(job.ends() == 0);
-  INFO(job.err());
-  CHECK_THAT(job.out(), Catch::Contains("sum 19900\n"));
-  CHECK(entered_in(ledger).size() == 200);
+  running.check_end();
 }
 
 TEST_CASE("a node that keeps jobs on its disk goes on with them alone, and with new numbers") {
-  dag::test::TemporaryDirectory directory;
-  const std::string ledger = directory.path().string() + "/ledger";
-  Nodes nodes(1, true);
-  Process job(at(nodes, {bin("cluster_ledger"), ledger, "200"}));
-  REQUIRE(job.says("quarter"));
-  Process told(at(nodes, {bin("cluster_ledger"), directory.path().string() + "/other", "20"}));
+  Running running(1, true, 200);
+  Nodes& nodes = running.nodes;
+  Process told(at(nodes, {bin("cluster_ledger"), running.ledger + "2", "20"}));
   REQUIRE(told.says("quarter"));
-  job.kill(SIGKILL);  // The job is the cluster's from when it was submitted.
+  running.job->kill(SIGKILL);  // The job is the cluster's from when it was submitted.
   kill_all(nodes);
   start_all(nodes);
   Process end({bin("dag"), "wait", "job1", "--address", nodes.address()});
@@ -127,10 +120,10 @@ TEST_CASE("a node that keeps jobs on its disk goes on with them alone, and with 
   INFO(end.err());
   CHECK(told.ends() == 0);  // It waited for the only node to come back.
   CHECK_THAT(told.out(), Catch::Contains("sum 190\n"));
-  CHECK(entered_in(ledger).size() == 200);
+  CHECK(entered_in(running.ledger).size() == 200);
   kill_all(nodes);  // Nothing is left of job1 but that it was there.
   start_all(nodes);
-  Process next(at(nodes, {bin("cluster_ledger"), ledger, "4"}));
+  Process next(at(nodes, {bin("cluster_ledger"), running.ledger, "4"}));
   CHECK(next.ends() == 0);
   Process list({bin("dag"), "ls", "--address", nodes.address()});
   CHECK(list.ends() == 0);

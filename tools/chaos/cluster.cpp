@@ -1,11 +1,8 @@
 #include "tools/chaos/cluster.hpp"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,26 +13,12 @@
 #include <thread>
 
 #include "libdag/client/cluster.hpp"
+#include "tools/dag/free_port.hpp"
 
 namespace dag::chaos {
 namespace {
 
 constexpr auto look_every = std::chrono::milliseconds(1);
-
-/// A port of loopback that nobody listens on now.
-std::string free_address() {
-  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (bind(probe, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    throw std::runtime_error("no free port");
-  }
-  close(probe);
-  return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-}
 
 }  // namespace
 
@@ -92,7 +75,7 @@ std::vector<std::string> Lines::more() {
 
 Cluster::Cluster(std::filesystem::path directory, std::filesystem::path programs, std::uint32_t nodes)
     : directory_(std::move(directory)), programs_(std::move(programs)), nodes_(nodes) {
-  for (Node& node : nodes_) node.address = free_address();
+  for (Node& node : nodes_) node.address = tool::free_address();
   for (std::uint32_t id = 0; id < nodes; ++id) start(id);
 }
 

@@ -19,7 +19,6 @@ namespace {
 
 using dag::chaos::Kind;
 using dag::chaos::Mark;
-using Words = std::vector<std::uint64_t>;  // a Mark
 
 /// So that something runs when somebody is killed: 2 to 20 ms.
 void work(std::uint64_t task) {
@@ -28,29 +27,29 @@ void work(std::uint64_t task) {
   }
 }
 
-void enter(const std::string& ledger, const Words& mark) {
+void enter(const std::string& ledger, const Mark& mark) {
   char line[80];
   const int size =
-      std::snprintf(line, sizeof line, "%llu %llu %llu\n", static_cast<unsigned long long>(mark[0]),
-                    static_cast<unsigned long long>(mark[1]), static_cast<unsigned long long>(mark[2]));
+      std::snprintf(line, sizeof line, "%llu %llu %llu\n", static_cast<unsigned long long>(mark.task),
+                    static_cast<unsigned long long>(mark.value), static_cast<unsigned long long>(mark.from));
   const int file = open(ledger.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0 || write(file, line, static_cast<std::size_t>(size)) != size)
     throw std::runtime_error("cannot write the ledger");
   close(file);
 }
 
-Words run(std::uint64_t seed, std::uint64_t task, std::uint8_t kind, std::string ledger,
-          std::vector<Words> inputs) {
+Mark run(std::uint64_t seed, std::uint64_t task, std::uint8_t kind, std::string ledger,
+         std::vector<Mark> inputs) {
   work(task);
-  Words values;
-  for (const Words& input : inputs) values.push_back(input.at(1));
+  std::vector<std::uint64_t> values;
+  for (const Mark& input : inputs) values.push_back(input.value);
   const std::uint64_t from = dag::chaos::from_values(values);
   std::uint64_t value = dag::chaos::value_of(seed, task, from);
   if (Kind{kind} == Kind::varying) {
     std::random_device device;
     value = std::uint64_t{device()} << 32 | device();
   }
-  Words mark{task, value, from};
+  const Mark mark{task, value, from};
   if (Kind{kind} >= Kind::idempotent) enter(ledger, mark);
   return mark;
 }
@@ -66,9 +65,9 @@ int main(int argc, char** argv) {
   const auto plan = dag::chaos::plan_of(seed, static_cast<std::uint32_t>(std::atoi(argv[2])));
   const std::string ledger = argv[3];
   dag::Graph graph("chaos");
-  std::vector<dag::Output<Words>> outputs;
+  std::vector<dag::Output<Mark>> outputs;
   for (std::uint64_t task = 0; task < plan.size(); ++task) {
-    std::vector<dag::Output<Words>> inputs;
+    std::vector<dag::Output<Mark>> inputs;
     for (const std::uint32_t input : plan[task].inputs) inputs.push_back(outputs[input]);
     auto one = graph.task("t" + std::to_string(task), run, seed, task,
                           static_cast<std::uint8_t>(plan[task].kind), ledger, inputs);
@@ -79,13 +78,13 @@ int main(int argc, char** argv) {
   dag::Job job = session.submit(graph);
   std::printf("submitted %s\n", job.id().c_str());
   std::fflush(stdout);
-  std::vector<Words> seen(plan.size());
+  std::vector<Mark> seen(plan.size());
   for (const auto& output : session.as_completed(outputs)) {
     if (job.outcome(output) != dag::Outcome::finished) continue;
-    const Words mark = job.get(output);
-    seen.at(mark.at(0)) = mark;
-    std::printf("settled %llu %llu %llu %lld\n", static_cast<unsigned long long>(mark[0]),
-                static_cast<unsigned long long>(mark[1]), static_cast<unsigned long long>(mark[2]),
+    const Mark mark = job.get(output);
+    seen.at(mark.task) = mark;
+    std::printf("settled %llu %llu %llu %lld\n", static_cast<unsigned long long>(mark.task),
+                static_cast<unsigned long long>(mark.value), static_cast<unsigned long long>(mark.from),
                 nanoseconds());
     std::fflush(stdout);
   }

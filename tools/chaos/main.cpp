@@ -25,7 +25,6 @@
 namespace dag::chaos {
 namespace {
 
-using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -88,9 +87,8 @@ class Run {
     const std::uint32_t victim = choose(false).front();
     const double length_ms = std::exp(std::uniform_real_distribution<double>(0, std::log(30'000.0))(random_));
     cluster_.signal(victim, SIGSTOP);
-    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                          std::chrono::duration<double, std::milli>(length_ms));
-    while (Clock::now() < until) look_for(until - Clock::now());
+    look_for(
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(length_ms)));
     cluster_.signal(victim, SIGCONT);
     ++disturbed_[1];
   }
@@ -197,7 +195,7 @@ class Run {
     job_->lines = std::make_unique<Lines>(out);
     job_->moved = Clock::now();
     // Until it is accepted it may be refused.
-    while (job_ && job_->said.job.empty() && !broken()) look();
+    while (job_ && job_->said.job.empty() && !broken()) rest(5, 5);
   }
 
   void rest(std::uint64_t from_ms, std::uint64_t to_ms) {

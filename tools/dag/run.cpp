@@ -1,10 +1,7 @@
 // `dag run -n N JOB`: N processes of the job on this machine, each a node that runs its kernels; process 0 is
 // also the client. They divide the cores.
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +14,7 @@
 
 #include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/free_port.hpp"
 #include "tools/dag/process.hpp"
 
 namespace dag::tool {
@@ -24,20 +22,6 @@ namespace {
 
 /// How long processes may take to end by themselves after process 0 has ended.
 constexpr auto end_grace = std::chrono::milliseconds(5000);
-
-/// A port of loopback that nobody listens on now.
-std::uint16_t free_port() {
-  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const bool bound = probe >= 0 && bind(probe, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                     getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  if (probe >= 0) close(probe);
-  if (!bound) throw Failure({ErrorCode::address_in_use, "no free port on loopback"});
-  return ntohs(address.sin_port);
-}
 
 /// So that a process that finds another run at a port that changed hands is turned away there.
 std::string random_name() {
