@@ -208,6 +208,7 @@ class GatewayMachine {
   void on_worker_up(Life from, const keeper::WorkerUp& up, Instant now);
   void worker_down(JobId id, KeptJob& job, Worker& worker, keeper::WorkerDown down, bool replace,
                    Instant now);
+  void tell_other_nodes(const KeptJob& job, const Worker& about, const KeeperMessage& news);
   void begin_if_ready(JobId id, KeptJob& job, Instant now);
   void introduce(JobId id, const KeptJob& job, const Worker& to);
   /// No process is up or coming.
