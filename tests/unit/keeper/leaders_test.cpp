@@ -214,3 +214,17 @@ TEST_CASE("a node that hears no majority says so, and since when, and takes it b
   CHECK(asked(desk.job).error->code == ErrorCode::job_elsewhere);
   CHECK(asked(std::nullopt).jobs.empty());
 }
+
+TEST_CASE("who leads tells the other nodes where a process is, and when it is gone; none of them stops it") {
+  Heir heir;
+  const Life process = heir.up(heir.job, first, 1);
+  REQUIRE(heir.ordered<keeper::WorkerUp>().size() == 1);
+  const keeper::WorkerUp up = heir.ordered<keeper::WorkerUp>().front().second;
+  CHECK(up.life == process);
+  Desk other(true);  // It knows nothing of the job.
+  other.gateway.on_keeper_message(second, up, other.now);
+  other.take();
+  REQUIRE(other.done<LifeAt>().size() == 1);
+  CHECK(other.done<LifeAt>().front().life == process);
+  CHECK(other.ordered<keeper::StopWorkers>().empty());
+}
