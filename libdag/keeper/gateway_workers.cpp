@@ -81,13 +81,13 @@ void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Inst
   if (const auto* given = std::get_if<keeper::JobsGiven>(&any)) {
     jobs_given_ = std::max(jobs_given_, given->count);
   } else if (const auto* up = std::get_if<keeper::WorkerUp>(&any)) {
-    if (node_of(up->life.process) != from.process) {
+    if (up->number == keeper::for_your_knowledge) {
       effects_.emplace_back(LifeAt{up->life, up->endpoint});
     } else {
       on_worker_up(from, *up, now);
     }
   } else if (const auto* down = std::get_if<keeper::WorkerDown>(&any)) {
-    if (node_of(down->life.process) != from.process) {
+    if (down->number == keeper::for_your_knowledge) {
       effects_.emplace_back(ForgetLife{down->life});
       return;
     }
@@ -126,14 +126,16 @@ void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant
   worker->endpoint = up.endpoint;
   worker->pid = up.pid;
   effects_.emplace_back(LifeAt{up.life, up.endpoint});
-  tell_other_nodes(job, *worker, up);
+  tell_other_nodes(job, *worker,
+                   keeper::WorkerUp{up.job, keeper::for_your_knowledge, up.life, up.endpoint, up.pid});
   if (!job.begun) return begin_if_ready(up.job, job, now);
   introduce(up.job, job, *worker);
   effects_.emplace_back(JobLivesUp{up.job, {up.life}});
 }
 
 /// Nodes that have led the job take part in it, and new homes wait for what these report: they have to know
-/// where its processes are that have come since.
+/// where its processes are that have come since. Marked, since the word of a host about one of its own is
+/// another matter: who does not know the job has that one ended.
 void GatewayMachine::tell_other_nodes(const KeptJob& job, const Worker& about, const KeeperMessage& news) {
   if (!job.recorded) return;
   for (const auto& [node, claim] : nodes_) {
@@ -194,7 +196,9 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
   const Life node = worker.node, life = worker.life;
   const bool charged = down.end != ProcessEnd::went_with_node && down.end != ProcessEnd::stopped_by_us;
   const std::string text = to_string(life.process) + ": " + down.text;
-  tell_other_nodes(job, worker, keeper::WorkerDown{id, worker.number, life, down.end, {}, {}, std::nullopt});
+  tell_other_nodes(job, worker,
+                   keeper::WorkerDown{
+                       id, keeper::for_your_knowledge, life, down.end, {}, {}, std::nullopt});
   if (!job.over() && job.begun) effects_.emplace_back(JobLifeDown{id, std::move(down)});
   effects_.emplace_back(ForgetLife{life});
   if (job.over()) return;

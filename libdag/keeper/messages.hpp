@@ -256,9 +256,12 @@ struct StartWorker {
 struct StopWorkers {
   JobId job;
 };
+/// In place of a worker process's number: not its host says this, but who leads the job, to the other nodes.
+inline constexpr std::uint32_t for_your_knowledge = 0;
+
 struct WorkerUp {
   JobId job;
-  std::uint32_t number = 0;
+  std::uint32_t number = 0;  ///< from 1, or for_your_knowledge
   Life life;
   Endpoint endpoint;
   std::uint32_t pid = 0;

@@ -221,8 +221,8 @@ TEST_CASE("who leads tells the other nodes where a process is, and when it is go
   REQUIRE(heir.ordered<keeper::WorkerUp>().size() == 1);
   const keeper::WorkerUp up = heir.ordered<keeper::WorkerUp>().front().second;
   CHECK(up.life == process);
-  Desk other(true);  // It knows nothing of the job.
-  other.gateway.on_keeper_message(second, up, other.now);
+  Desk other(true);  // It knows nothing of the job. (A host's own word of such a process has it ended.)
+  other.gateway.on_keeper_message(first, up, other.now);
   other.take();
   REQUIRE(other.done<LifeAt>().size() == 1);
   CHECK(other.done<LifeAt>().front().life == process);
