@@ -197,8 +197,7 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
   const bool charged = down.end != ProcessEnd::went_with_node && down.end != ProcessEnd::stopped_by_us;
   const std::string text = to_string(life.process) + ": " + down.text;
   tell_other_nodes(job, worker,
-                   keeper::WorkerDown{
-                       id, keeper::for_your_knowledge, life, down.end, {}, {}, std::nullopt});
+                   keeper::WorkerDown{id, keeper::for_your_knowledge, life, down.end, {}, {}, std::nullopt});
   if (!job.over() && job.begun) effects_.emplace_back(JobLifeDown{id, std::move(down)});
   effects_.emplace_back(ForgetLife{life});
   if (job.over()) return;
