@@ -85,8 +85,9 @@ class Lanes {
   /// A row became ready outside of the lanes.
   void make_ready(LaneShard& shard, RowIndex row, Priority band = Priority::normal);
   /// Runs a handed-out attempt; `done` gets its end, on a lane, and must not block. Not called when the lane
-  /// is abandoned first.
-  void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done);
+  /// is abandoned first. `saved` gets the states that it saves meanwhile, likewise.
+  void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
+             std::function<void(Saved&&)> saved = {});
   /// The kernel of this attempt sees `cancelled` from now on; if it has not started, it never does, and
   /// `done` gets an end that says cancelled.
   void cancel(JobId job, TaskId task, AttemptId attempt);
