@@ -11,9 +11,13 @@ Instant now() { return Instant{std::chrono::steady_clock::now().time_since_epoch
 }  // namespace
 
 LaneCheckpoints::LaneCheckpoints(const Attempt& attempt, const std::function<void(Saved&&)>& keep)
-    : attempt_(attempt), keep_(keep) {
-  const Duration every = attempt.checkpoints->every;
-  due_at_ = now() + (every > Duration{0} ? every : first_after);
+    : attempt_(attempt), keep_(keep), due_at_(next(now())) {}
+
+Instant LaneCheckpoints::next(Instant from) const {
+  const Checkpointing& told = *attempt_.checkpoints;
+  return from + (told.every > Duration{0}
+                     ? told.every
+                     : checkpoint_interval(cost_.value_or(assumed_cost), told.lost_after));
 }
 
 bool LaneCheckpoints::due() const { return keep_ && now() >= due_at_; }
@@ -26,9 +30,7 @@ void LaneCheckpoints::take(const std::function<Blob()>& encode) {
   const Instant ended = now();
   // One that met a page fault or another thread is not what the next will cost.
   cost_ = cost_ ? (*cost_ * 3 + (ended - began)) / 4 : ended - began;
-  const Duration every = attempt_.checkpoints->every;
-  due_at_ =
-      ended + (every > Duration{0} ? every : checkpoint_interval(*cost_, attempt_.checkpoints->lost_after));
+  due_at_ = next(ended);
 }
 
 }  // namespace dag

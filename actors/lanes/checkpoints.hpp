@@ -2,6 +2,7 @@
 // What a kernel that saves its state finds behind its Context: when it is time, and what becomes of a state.
 
 #include <functional>
+#include <optional>
 
 #include "dag/context.hpp"
 #include "libdag/home/attempt.hpp"
@@ -18,14 +19,16 @@ class LaneCheckpoints final : public detail::KernelCheckpoints {
   void take(const std::function<Blob()>& encode) override;
   const Blob& saved() const override { return attempt_.restore_from; }
 
-  /// Before a save was measured nobody knows what one costs.
-  static constexpr Duration first_after = std::chrono::seconds(1);
+  /// What a save costs, before one was measured.
+  static constexpr Duration assumed_cost = std::chrono::milliseconds(10);
 
  private:
+  Instant next(Instant from) const;
+
   const Attempt& attempt_;
   const std::function<void(Saved&&)>& keep_;
-  Instant due_at_;
   std::optional<Duration> cost_;
+  Instant due_at_;
 };
 
 }  // namespace dag
