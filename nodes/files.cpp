@@ -45,8 +45,9 @@ bool Files::sync_directory(const std::string& name) {
 bool Files::make_directories(const std::string& name) {
   std::error_code none;
   if (std::filesystem::is_directory(name, none)) return true;
-  const std::string above = std::filesystem::path(name).parent_path().string();
-  return (above.empty() || above == name || make_directories(above)) && make_directory(name);
+  std::string above = std::filesystem::path(name).parent_path().string();
+  if (above.empty()) above = ".";
+  return make_directories(above) && make_directory(name) && sync_directory(above);
 }
 
 Files& files_of_host() {

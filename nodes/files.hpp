@@ -33,7 +33,7 @@ class Files {
   virtual bool make_directory(const std::string& name);
   virtual bool sync_directory(const std::string& name);
 
-  /// With those above it.
+  /// With those above it, and on the disk when it returns: what lies in a directory is lost with its name.
   bool make_directories(const std::string& name);
 };
 
