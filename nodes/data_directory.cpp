@@ -22,6 +22,9 @@ Life fresh_life(ProcessId id) { return {id, {static_cast<std::uint32_t>(std::tim
 
 Result<DataDirectory> DataDirectory::open(const std::string& path, ProcessId id, Files& files) {
   if (!files.make_directories(path + "/programs")) return cannot("make", path);
+  // A process that was killed may have made names and not come to this.
+  for (const fs::path& made : {fs::absolute(path).parent_path(), fs::path(path) / "programs"})
+    files.sync_directory(made.string());
   const int lock = ::open((path + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) return cannot("open", path + "/lock");
   DataDirectory directory(files, path, lock, fresh_life(id));  // From here on the lock is closed with it.

@@ -123,7 +123,19 @@ Status SegmentFiles::read(const Visit& visit) {
     ++at;
   }
   end_ = recovery.end();
-  return recovery.remains() ? wipe_behind(end_) : Done{};
+  if (segments_.empty()) return Done{};
+  return recovery.remains() ? wipe_behind(end_) : sync_what_was_read();
+}
+
+/// A process that was killed may not have come to it, and who reads these records will act on them. Those of
+/// older segments were on the disk before the last one was begun.
+Status SegmentFiles::sync_what_was_read() {
+  const std::string name = segments_.rbegin()->second.string();
+  const OwnedFile file(::open(name.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file) return cannot("write", name);
+  sync_or_die(file, name);
+  if (!files_.sync_directory(directory_.string())) die_of_sync(directory_.string());
+  return Done{};
 }
 
 /// A torn batch has left something there.
@@ -133,8 +145,7 @@ Status SegmentFiles::wipe_behind(const log::Position& end) {
   if (!file) return cannot("write", name);
   const std::vector<std::byte> zeros(options_.segment_bytes - end.offset);
   if (const Status written = write_all(file, zeros, end.offset, name); !written) return written;
-  sync_or_die(file, name);
-  return Done{};
+  return sync_what_was_read();
 }
 
 std::filesystem::path SegmentFiles::path_of(std::uint64_t segment) const {

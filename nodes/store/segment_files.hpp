@@ -52,6 +52,7 @@ class SegmentFiles {
   Status read(const Visit& visit);
   Status begin(std::uint64_t segment);
   Status wipe_behind(const log::Position& end);
+  Status sync_what_was_read();
   std::filesystem::path path_of(std::uint64_t segment) const;
   Status write_all(const OwnedFile& file, std::span<const std::byte> bytes, std::size_t offset,
                    const std::string& name);

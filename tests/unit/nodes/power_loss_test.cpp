@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "nodes/checkpoint_files.hpp"
 #include "nodes/data_directory.hpp"
@@ -175,4 +176,44 @@ TEST_CASE("a save that was written is there and intact, wherever the power goes"
         CHECK((written == 0 || (!there.empty() && there.back() >= written)));
         if (!there.empty()) CHECK(read_checkpoint(save_path(data / "job" / "group-0", there.back())));
       });
+}
+
+namespace {
+
+/// Says what was synced.
+class SyncedFiles : public Files {
+ public:
+  bool sync(const OwnedFile& file) override {
+    synced.insert(fs::read_symlink("/proc/self/fd/" + std::to_string(file.number())));
+    return Files::sync(file);
+  }
+  bool sync_directory(const std::string& name) override {
+    synced.insert(fs::canonical(name));
+    return Files::sync_directory(name);
+  }
+  std::set<fs::path> synced;
+};
+
+}  // namespace
+
+TEST_CASE("what a killed process wrote is on the disk before the next start acts on it") {
+  const TemporaryDirectory place;
+  const fs::path data = fs::canonical(place.path()) / "data", log = data / "log";
+  constexpr log::LogOptions small{log::head_bytes + 2048, 1 << 16};
+  const auto ignore = [](const log::Record&, std::uint64_t) {};
+  REQUIRE(DataDirectory::open(data.string(), {7}));
+  {
+    const auto files = SegmentFiles::open(log, small, ignore);
+    REQUIRE(files);
+    log::LogMachine machine((*files)->identity(), small, (*files)->end());
+    machine.append({JobId{1}, 1, 1, 1, bytes_of("record")});
+    REQUIRE((*files)->write(*machine.next_batch()));
+  }
+  SyncedFiles files;
+  REQUIRE(DataDirectory::open(data.string(), {7}, files));
+  CHECK(files.synced.contains(data.parent_path()));
+  CHECK(files.synced.contains(data / "programs"));
+  REQUIRE(SegmentFiles::open(log, small, ignore, files));
+  CHECK(files.synced.contains(log / "segment-1"));
+  CHECK(files.synced.contains(log));
 }
