@@ -1,10 +1,11 @@
 // dag-chaos: real node processes that are killed and paused while jobs run, and an oracle outside.
 //
-//   dag-chaos kill  [--cycles N] [--seed N] [--json]   kill -9 of one node, two, or all; started again
-//   dag-chaos pause [--cycles N] [--seed N] [--json]   SIGSTOP of a node for 1 ms to 30 s
+//   dag-chaos kill      [--cycles N] [--seed N] [--json]   kill -9 of one node, two, or all; started again
+//   dag-chaos pause     [--cycles N] [--seed N] [--json]   SIGSTOP of a node for 1 ms to 30 s
+//   dag-chaos powerfail [--cycles N] [--seed N] [--json]   all nodes at once lose what they have not synced
 //
-// Half of the cycles aim at the node that leads a job. Whoever keeps the invariants gives: 0 results lost, 0
-// settled twice, 0 stale, 0 stuck. The seed decides what is done, not how threads meet it.
+// Half of the cycles of the first two aim at the node that leads a job. Whoever keeps the invariants gives: 0
+// results lost, 0 settled twice, 0 stale, 0 stuck. The seed decides what is done, not how threads meet it.
 
 #include <signal.h>
 #include <unistd.h>
@@ -53,14 +54,18 @@ struct Options {
   bool json = false;
 };
 
+enum class Fault : std::uint8_t { kill, pause, powerfail };
+
 class Run {
  public:
-  Run(const Options& options, std::filesystem::path directory, std::filesystem::path programs)
+  Run(const Options& options, Fault fault, std::filesystem::path directory, std::filesystem::path programs)
       : options_(options),
+        fault_(fault),
         directory_(std::move(directory)),
         programs_(std::move(programs)),
         random_(options.seed),
-        cluster_(directory_, programs_, node_count) {
+        cluster_(directory_, programs_, node_count,
+                 fault == Fault::powerfail ? std::optional(random_()) : std::nullopt) {
     if (!cluster_.gather(seconds(60)))
       throw std::runtime_error("the nodes do not find each other within 60 s");
   }
@@ -93,10 +98,30 @@ class Run {
     ++disturbed_[1];
   }
 
-  void cycle(bool kills) {
+  /// Some right after a job was accepted, and some while all come back from the one before.
+  void power_failure_cycle() {
+    cluster_.kill_all();
+    rest(0, 1000);
+    waits_for_outcome_.clear();
+    for (std::uint32_t node = 0; node < node_count; ++node) cluster_.start(node);
+    if (job_ && below(4) > 0) waits_for_outcome_.push_back({Clock::now(), true});
+    ++disturbed_[node_count];
+  }
+
+  void cycle() {
     if (!job_) begin_job();
-    rest(100, 700);
-    kills ? kill_cycle() : pause_cycle();
+    if (fault_ != Fault::powerfail || below(4) > 0) rest(100, 700);
+    switch (fault_) {
+      case Fault::kill:
+        kill_cycle();
+        break;
+      case Fault::pause:
+        pause_cycle();
+        break;
+      case Fault::powerfail:
+        power_failure_cycle();
+        break;
+    }
     ++cycles_;
     rest(200, 900);
     // So that what follows a kill is not the next one.
@@ -118,9 +143,11 @@ class Run {
 
   bool broken() const { return !wrong_.empty(); }
 
-  nlohmann::json report(const std::string& what) const {
+  nlohmann::json report() const {
     nlohmann::json report{
-        {"scenario", what},
+        {"scenario", fault_ == Fault::kill    ? "kill"
+                     : fault_ == Fault::pause ? "pause"
+                                              : "powerfail"},
         {"seed", options_.seed},
         {"cycles", cycles_},
         {"cycles_by_victims", nlohmann::json::object()},
@@ -142,7 +169,8 @@ class Run {
     };
     spread("detected_ms", detected_);
     spread("next_outcome_ms", next_outcome_);
-    spread("next_outcome_without_leader_ms", next_outcome_of_leader_);
+    spread(fault_ == Fault::powerfail ? "next_outcome_with_power_ms" : "next_outcome_without_leader_ms",
+           next_outcome_of_leader_);
     report["slower_than_1_s"] = slow_;
     return report;
   }
@@ -262,6 +290,7 @@ class Run {
   }
 
   const Options options_;
+  const Fault fault_;
   const std::filesystem::path directory_, programs_;
   std::mt19937_64 random_;
   Cluster cluster_;
@@ -279,7 +308,8 @@ void print(const nlohmann::json& report) {
   std::cout << report["cycles"] << " cycles (" << report["aimed_at_leader"] << " aimed at a leader), "
             << report["jobs"] << " jobs, " << report["results"] << " results checked, "
             << report["outcomes_unknown"] << " outcomes of at_most_once unknown\n";
-  for (const char* name : {"detected_ms", "next_outcome_ms", "next_outcome_without_leader_ms"}) {
+  for (const char* name :
+       {"detected_ms", "next_outcome_ms", "next_outcome_without_leader_ms", "next_outcome_with_power_ms"}) {
     if (!report.contains(name)) continue;
     std::cout << name << ": p50 " << report[name]["p50"] << ", p99 " << report[name]["p99"] << ", max "
               << report[name]["max"] << " (" << report[name]["count"] << ")\n";
@@ -291,7 +321,7 @@ void print(const nlohmann::json& report) {
               << " with 95 %\n";
 }
 
-int run(const Options& options, bool kills) {
+int run(const Options& options, Fault fault) {
   std::string directory = options.directory;
   if (directory.empty()) {
     std::string name = (std::filesystem::temp_directory_path() / "dag-chaos-XXXXXX").string();
@@ -303,16 +333,16 @@ int run(const Options& options, bool kills) {
   nlohmann::json report;
   bool failed = true;
   {
-    Run run(options, std::filesystem::absolute(directory), programs);
+    Run run(options, fault, std::filesystem::absolute(directory), programs);
     for (std::uint32_t cycle = 0; cycle < options.cycles && !run.broken(); ++cycle) {
-      run.cycle(kills);
+      run.cycle();
       if (isatty(STDERR_FILENO))
         std::cerr << "\r" << cycle + 1 << " of " << options.cycles << " cycles " << std::flush;
     }
     run.settle_down();
     if (isatty(STDERR_FILENO)) std::cerr << '\n';
     failed = run.broken();
-    report = run.report(kills ? "kill" : "pause");
+    report = run.report();
   }
   if (failed || !options.directory.empty()) {
     report["directory"] = directory;
@@ -332,11 +362,13 @@ int run(const Options& options, bool kills) {
 }  // namespace dag::chaos
 
 int main(int argc, char** argv) {
-  CLI::App app("kills and pauses real nodes while jobs run, and checks what the jobs' clients were told");
+  CLI::App app(
+      "kills and pauses real nodes while jobs run, or takes their power, and checks what the jobs' clients "
+      "were told");
   dag::chaos::Options options;
-  std::optional<bool> kills;
+  dag::chaos::Fault fault{};
   app.require_subcommand(1);
-  const auto add = [&](const char* name, const char* about, bool kill) {
+  const auto add = [&](const char* name, const char* about, dag::chaos::Fault what) {
     auto* command = app.add_subcommand(name, about);
     command->add_option("--cycles", options.cycles, "how often")->capture_default_str();
     command->add_option("--seed", options.seed, "of what is done when")->capture_default_str();
@@ -346,13 +378,15 @@ int main(int argc, char** argv) {
     command->add_option("--directory", options.directory,
                         "for logs and ledgers, which stay (default: one that goes)");
     command->add_flag("--json", options.json, "the report as JSON");
-    command->callback([&kills, kill] { kills = kill; });
+    command->callback([&fault, what] { fault = what; });
   };
-  add("kill", "kill -9 of one node, of two, or of all five; they are started again", true);
-  add("pause", "stops a node for 1 ms to 30 s, then lets it go on", false);
+  add("kill", "kill -9 of one node, of two, or of all five; they are started again", dag::chaos::Fault::kill);
+  add("pause", "stops a node for 1 ms to 30 s, then lets it go on", dag::chaos::Fault::pause);
+  add("powerfail", "all five lose their power at once: what they have not synced, or a part of it, is lost",
+      dag::chaos::Fault::powerfail);
   CLI11_PARSE(app, argc, argv);
   try {
-    return dag::chaos::run(options, *kills);
+    return dag::chaos::run(options, fault);
   } catch (const std::exception& problem) {
     std::cerr << "dag-chaos: " << problem.what() << '\n';
     return 2;
