@@ -6,8 +6,8 @@
 namespace dag {
 
 RunnerActor::RunnerActor(caf::actor_config& config, RunnerOptions options,
-                         std::shared_ptr<const JobPlan> plan, Lanes& lanes, Ports ports, RecordSink& records,
-                         caf::actor node)
+                         std::shared_ptr<const JobPlan> plan, LanesPort& lanes, Ports ports,
+                         RecordSink& records, caf::actor node)
     : event_based_actor(config),
       lanes_(lanes),
       ports_(std::move(ports)),

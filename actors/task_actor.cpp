@@ -4,7 +4,7 @@
 
 namespace dag {
 
-TaskActor::TaskActor(caf::actor_config& config, TaskSupervision task, Lanes& lanes, caf::actor owner)
+TaskActor::TaskActor(caf::actor_config& config, TaskSupervision task, LanesPort& lanes, caf::actor owner)
     : event_based_actor(config),
       task_(std::move(task)),
       job_(task_.attempt.job),
