@@ -73,14 +73,14 @@ std::vector<std::string> Lines::more() {
 
 // ---- Nodes
 
-Cluster::Cluster(std::filesystem::path directory, std::filesystem::path programs, std::uint32_t nodes,
-                 std::optional<std::uint64_t> power_seed)
+Cluster::Cluster(std::filesystem::path directory, std::filesystem::path programs,
+                 const ClusterOptions& options)
     : directory_(std::move(directory)),
       programs_(std::move(programs)),
-      power_seed_(power_seed),
-      nodes_(nodes) {
+      power_seed_(options.power_seed),
+      nodes_(options.nodes) {
   for (Node& node : nodes_) node.address = tool::free_address();
-  for (std::uint32_t id = 0; id < nodes; ++id) start(id);
+  for (std::uint32_t id = 0; id < options.nodes; ++id) start(id);
 }
 
 bool Cluster::runs(std::uint32_t node) { return nodes_[node].program && !nodes_[node].program->ended(); }
@@ -102,6 +102,16 @@ void Cluster::start(std::uint32_t id) {
   add({"--peers", peers, "--cluster", "c4a05", "--lanes", "1", "--log", "info"});
   add({"--state-dir", folder.string(), "--data", (folder / "data").string()});
   node.program = std::make_unique<Program>(words, folder / "out", node.log);
+}
+
+std::uint32_t Cluster::start_ended() {
+  std::uint32_t started = 0;
+  for (std::uint32_t id = 0; id < size(); ++id) {
+    if (runs(id)) continue;
+    start(id);
+    ++started;
+  }
+  return started;
 }
 
 void Cluster::signal(std::uint32_t node, int number) { nodes_[node].program->signal(number); }

@@ -45,16 +45,22 @@ class Lines {
   std::streamoff at_ = 0;
 };
 
+struct ClusterOptions {
+  std::uint32_t nodes = 0;
+  /// What a node has not synced is lost with its process, as with a machine's power.
+  std::optional<std::uint64_t> power_seed;
+};
+
 class Cluster {
  public:
-  /// With `power_seed` what a node has not synced is lost with its process, as with a machine's power.
-  Cluster(std::filesystem::path directory, std::filesystem::path programs, std::uint32_t nodes,
-          std::optional<std::uint64_t> power_seed = {});
+  Cluster(std::filesystem::path directory, std::filesystem::path programs, const ClusterOptions& options);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(nodes_.size()); }
   const std::string& address(std::uint32_t node) const { return nodes_[node].address; }
   bool runs(std::uint32_t node);
   void start(std::uint32_t node);
+  /// Those that have ended; how many these were.
+  std::uint32_t start_ended();
   void signal(std::uint32_t node, int number);
   /// Kills it, and returns when it has ended.
   void kill(std::uint32_t node);
