@@ -163,6 +163,10 @@ struct LinkBroken {
 struct LinkRefused {
   Life life;
 };
+/// node -> MembershipActor: these are to be asked for the others.
+struct Others {
+  std::vector<std::string> addresses;
+};
 /// node -> MembershipActor: say goodbye, and end.
 struct Leave {};
 /// MembershipActor -> NodeActor -> HomeActor: what each life that is up said last of its load, our own
@@ -286,6 +290,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Steal)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Heard)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LinkBroken)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LinkRefused)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Others)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Leave)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Loads)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Record)

@@ -9,6 +9,7 @@ std::unique_ptr<Program> program_of(Random& random) {
   test::RandomGraphOptions options;
   options.tasks_max = 3 + static_cast<std::uint32_t>(random.below(25));
   options.actors_max = random.chance(0.4) ? 2 : 0;
+  options.spare_attempts = 20;
   options.spawn_depth_max = static_cast<std::uint32_t>(random.below(2));
   return std::make_unique<Program>(test::random_graph(random, options));
 }
@@ -25,6 +26,21 @@ ClusterOptions options_of(std::uint64_t seed) {
   options.lanes.tell_by_link = random.chance(0.5);
   options.network.late = random.chance(0.5) ? 0.1 * random.unit() : 0;
   options.network.control_bytes_max = random.chance(0.5) ? 64 + random.below(2000) : 1u << 20;
+  options.lanes.crashes = random.chance(0.3);
+  ClusterFaults& faults = options.faults;
+  // Short jobs: most faults have to come early to meet them.
+  faults.calm_at =
+      std::chrono::milliseconds(random.chance(0.6) ? 1000 + random.below(3000) : random.below(30'000));
+  const auto count = [&random](double chance, std::uint64_t most) {
+    return random.chance(chance) ? 1 + static_cast<std::uint32_t>(random.below(most)) : 0;
+  };
+  faults.workers_killed = count(0.4, 4);
+  faults.nodes_crashed = count(0.5, 4);
+  faults.power_cuts = count(0.1, 2);
+  faults.disks_lost = random.chance(0.3) ? 0.5 : 0;
+  faults.cuts = count(0.3, 3);
+  faults.flaps = count(0.3, 5);
+  faults.pauses = count(0.3, 4);
   options.sync_max = std::chrono::microseconds(random.chance(0.3) ? random.below(100'000) : 2000);
   return options;
 }

@@ -30,13 +30,14 @@ Cluster::Cluster(const ClusterOptions& options, std::vector<std::unique_ptr<Prog
     seats_[i].disk = NodeDisk(random_.next() | 1);
     start_node(i);
   }
+  plan_faults();
   for (std::size_t i = 0; i < programs_.size(); ++i) {
     clients_.push_back(
         std::make_unique<SimClient>(world_, client, static_cast<std::uint16_t>(i), *programs_[i]));
     const auto come = static_cast<std::uint64_t>(options_.clients_come.count());
     events_.after(
         std::chrono::milliseconds(300) + Duration(static_cast<Duration::rep>(random_.below(come + 1))),
-        [client_i = clients_.back().get()] { client_i->begin(); });
+        [arrives = clients_.back().get()] { arrives->begin(); });
   }
 }
 
@@ -51,7 +52,9 @@ Cluster::~Cluster() {
 
 void Cluster::start_node(std::uint32_t index) {
   Seat& seat = seats_[index];
+  seat.up_since = events_.now();
   const Life self{{index}, {++seat.incarnation}};
+  ledger_.trace(to_string(self) + " begins");
   SimNodeOptions node;
   for (const Seat& other : seats_) node.addresses.push_back(other.address);
   node.lanes = options_.lanes.lanes;
@@ -60,15 +63,14 @@ void Cluster::start_node(std::uint32_t index) {
   node.sync_max = options_.sync_max;
   NodePorts ports;
   ports.start_process = [this, self](const StartProcess& order) {
-    events_.after(std::chrono::milliseconds(1 + random_.below(30)),
-                  [this, self, order] { start_worker(self, order); });
+    in_turn(self.process.value, [this, self, order] { start_worker(self, order); });
   };
-  ports.stop_process = [this](Life life) {
-    events_.after(std::chrono::milliseconds(random_.below(20)), [this, life] { stop_worker(life); });
-  };
+  ports.stop_process = [this, index](Life life) { in_turn(index, [this, life] { stop_worker(life); }); };
   ports.over = [this, index, self] {
     ledger_.saw("a node ends, the others go on");
-    if (seats_[index].node && seats_[index].node->life() == self) crash_node(index);
+    if (!seats_[index].node || seats_[index].node->life() != self) return;
+    crash_node(index, false);
+    start_node_after(draw_pause(), index);
   };
   seat.node =
       std::make_unique<SimNode>(world_, self, seat.address, node, seat.disk, seat.programs, std::move(ports));
@@ -101,30 +103,31 @@ void Cluster::end_worker(Life life, const WorkerEnd& how) {
                    });
 }
 
+void Cluster::in_turn(std::uint32_t node, std::function<void()> what) {
+  Instant& busy = seats_[node].processes_busy;
+  busy = std::max(busy, events_.now()) + std::chrono::microseconds(100 + random_.below(15'000));
+  events_.at(busy, std::move(what));
+}
+
 void Cluster::stop_worker(Life life) { end_worker(life, {ProcessEnd::stopped_by_us, "it was told to end"}); }
 
 /// Its worker processes end with it: the kernel sees to that.
-void Cluster::crash_node(std::uint32_t index) {
+void Cluster::crash_node(std::uint32_t index, bool lose_disk) {
   Seat& seat = seats_[index];
   const Life life = seat.node->life();
   ledger_.trace(to_string(life) + " is down");
   seat.node->die();
   dead_.push_back(std::move(seat.node));
   seat.disk.crash(random_);
-  if (!options_.on_disk) seat.disk = NodeDisk(random_.next() | 1);
+  if (lose_disk || !options_.on_disk) {
+    seat.disk = NodeDisk(random_.next() | 1);
+    seat.programs.clear();
+  }
   std::vector<Life> gone;
   for (const auto& [worker, about] : workers_) {
     if (about.node == life) gone.push_back(worker);
   }
   for (const Life worker : gone) end_worker(worker, {ProcessEnd::went_with_node, "its node is gone"});
-}
-
-template <class Visit>
-void Cluster::each_process(Visit&& visit) {
-  for (Seat& seat : seats_) {
-    if (seat.node) visit(*seat.node);
-  }
-  for (auto& [life, worker] : workers_) visit(*worker.process);
 }
 
 // ---- The order of things

@@ -16,6 +16,17 @@
 
 namespace dag::sim {
 
+/// How often what goes wrong, until `calm_at`.
+struct ClusterFaults {
+  Duration begin = std::chrono::milliseconds(200);
+  Duration calm_at{0};
+  std::uint32_t workers_killed = 0;
+  std::uint32_t nodes_crashed = 0;
+  std::uint32_t power_cuts = 0;  ///< all nodes at about the same time
+  double disks_lost = 0;         ///< share of the crashes, where that loses no majority of any record
+  std::uint32_t cuts = 0, flaps = 0, pauses = 0;
+};
+
 struct ClusterOptions {
   std::uint64_t seed = 1;
   std::uint32_t nodes = 1;
@@ -27,6 +38,7 @@ struct ClusterOptions {
   Duration sync_max = std::chrono::milliseconds(1);
   NetworkOptions network;
   SimLanesOptions lanes;
+  ClusterFaults faults;
   Duration patience = std::chrono::seconds(300);  ///< until all must have ended
   bool trace = false;
 };
@@ -50,6 +62,8 @@ class Cluster {
     NodeDisk disk;
     std::set<ProgramId> programs;
     std::unique_ptr<SimNode> node;
+    Instant up_since;
+    Instant processes_busy;  ///< until then: orders about its worker processes are carried out one by one
   };
   struct Worker {
     Life node;
@@ -60,7 +74,22 @@ class Cluster {
   void start_worker(Life node, const StartProcess& order);
   void end_worker(Life life, const WorkerEnd& how);
   void stop_worker(Life life);
-  void crash_node(std::uint32_t index);
+  void in_turn(std::uint32_t node, std::function<void()> what);
+  void crash_node(std::uint32_t index, bool lose_disk);
+
+  // cluster_faults.cpp
+  void plan_faults();
+  void plan(std::uint32_t count, std::function<void()> what);
+  void kill_worker();
+  void crash(std::uint32_t index);
+  void cut();
+  void flap();
+  void pause();
+  void calm_down();
+  bool may_lose_disk() const;
+  void start_node_after(Duration pause, std::uint32_t index);
+  Duration draw_pause();
+  SimProcess* draw_process();
 
   /// One message of one actor, or the next event. False: there is nothing to do.
   bool step();
@@ -69,7 +98,12 @@ class Cluster {
   bool all_done() const;
   /// All processes that are there.
   template <class Visit>
-  void each_process(Visit&& visit);
+  void each_process(Visit&& visit) {
+    for (Seat& seat : seats_) {
+      if (seat.node) visit(*seat.node);
+    }
+    for (auto& [life, worker] : workers_) visit(*worker.process);
+  }
 
   const ClusterOptions options_;
   Random random_;
@@ -85,6 +119,7 @@ class Cluster {
   std::vector<SimProcess*> ready_;  ///< of step()
   std::uint64_t steps_ = 0;
   std::uint32_t workers_started_ = 0;
+  Instant quiet_since_;  ///< no network was cut since, and no client came
 };
 
 }  // namespace dag::sim

@@ -29,6 +29,8 @@ class Ledger {
     if (!executed_.insert({job, task, id}).second)
       violate("attempt " + to_string(job) + "/" + to_string(task) + to_string(id) + " was executed twice");
   }
+  /// Whether one more kernel of the job may take its process down: too many are the end of a job.
+  bool may_crash(JobId job) { return ++crashes_[job] <= crashes_max; }
   void settled(JobId job, TaskId task, Outcome outcome) {
     const Outcome before = settled_.try_emplace({job, task}, outcome).first->second;
     if (before != outcome) {
@@ -53,7 +55,10 @@ class Ledger {
   bool print = false;
 
  private:
+  static constexpr std::uint32_t crashes_max = 8;
+
   std::map<JobId, Program*> programs_;
+  std::map<JobId, std::uint32_t> crashes_;
   std::set<std::tuple<JobId, TaskId, AttemptId>> executed_;
   std::map<std::pair<JobId, TaskId>, Outcome> settled_;
   std::map<std::string, std::uint64_t> seen_;

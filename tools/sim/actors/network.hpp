@@ -12,6 +12,7 @@
 #include "dag/blob.hpp"
 #include "libdag/base/ids.hpp"
 #include "libdag/base/random.hpp"
+#include "libdag/keeper/host.hpp"
 #include "tools/sim/events.hpp"
 
 namespace dag::sim {
@@ -48,8 +49,8 @@ class Network {
   void send(Life from, Life to, Blob frame);
   /// Neither in order nor surely.
   void send_loose(Life from, Life to, Blob frame);
-  /// Nothing gets from one to the other; until mend().
-  void cut(Life from, Life to) { cut_.insert({from, to}); }
+  /// Nothing gets from one node's host to the other's, until mend().
+  void cut(ProcessId from, ProcessId to) { cut_.insert({from, to}); }
   void mend();
   /// It neither says nor hears anything.
   void pause(Life life) { paused_.insert(life); }
@@ -77,7 +78,8 @@ class Network {
   };
   Present* find(Life life);
   bool held_back(Life from, Life to) const {
-    return cut_.contains({from, to}) || paused_.contains(to) || paused_.contains(from);
+    return cut_.contains({node_of(from.process), node_of(to.process)}) || paused_.contains(to) ||
+           paused_.contains(from);
   }
   Duration travel();
   void deliver(const Way& way);
@@ -90,7 +92,7 @@ class Network {
   std::map<Life, Present> present_;
   std::map<std::string, Life> listening_;
   std::map<Way, Flow> flows_;
-  std::set<std::pair<Life, Life>> cut_;
+  std::set<std::pair<ProcessId, ProcessId>> cut_;
   std::set<Life> paused_;
   std::set<std::pair<Life, Life>> not_told_;  ///< to whom the end of which is to be told when it can be
 };

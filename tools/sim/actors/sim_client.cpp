@@ -9,7 +9,20 @@ namespace {
 
 constexpr Duration answer_within = std::chrono::seconds(2);
 constexpr Duration inquire_every = std::chrono::seconds(2), silent_max = std::chrono::seconds(20);
+/// More patient than people are: what it gives up may have gone on a little later.
+constexpr detail::SearchLimits patient{std::chrono::minutes(3), std::chrono::minutes(2),
+                                       std::chrono::minutes(3)};
 constexpr ProgramId its_program{1, 1, 8};
+
+std::string what(const ClientMessage& message) {
+  if (const auto* settled = std::get_if<client::TaskSettled>(&message))
+    return "task " + std::to_string(settled->task) + " " + std::string(name(settled->outcome));
+  if (std::holds_alternative<client::JobEnded>(message)) return "the end";
+  if (std::holds_alternative<client::JobMoved>(message)) return "that it moved";
+  if (std::holds_alternative<client::JobLost>(message)) return "that it is lost";
+  const auto* answer = std::get_if<client::Answer>(&message);
+  return answer == nullptr || !answer->error ? "an answer" : "no: " + answer->error->what;
+}
 
 Error lost_link() { return {ErrorCode::cluster_lost, "the node that led the job is lost"}; }
 
@@ -111,6 +124,8 @@ void SimClient::lose(Link& link) {
 void SimClient::hear(Link& link, const ClientMessage& message) {
   link.heard = world_.events.now();
   if (done() || link.lost) return;
+  world_.ledger.trace("client " + std::to_string(number_) + " hears " + what(message) + " of " +
+                      to_string(link.node));
   if (const auto* answer = std::get_if<client::Answer>(&message)) {
     on_answer(link, *answer);
   } else if (const auto* settled = std::get_if<client::TaskSettled>(&message)) {
@@ -230,7 +245,7 @@ void SimClient::search(const Error& why) {
   phase_ = Phase::searching;
   at_ = asked_ = nullptr;
   moved_ = false;
-  search_.emplace(detail::SearchLimits{}, why, world_.events.now());
+  search_.emplace(patient, why, world_.events.now());
   search_->know(options_.nodes);
   search_on();
 }

@@ -106,17 +106,19 @@ void SimLanes::run(JobId job, TaskId task, AttemptId id, std::shared_ptr<KernelR
   while (running_.contains(lane)) ++lane;
   const std::uint64_t number = ++number_;
   running_[lane] = {job, task, id, number};
-  ports_.after(kernel_time(), [this, lane, number, kernel = std::move(kernel), then = std::move(then)] {
-    const auto found = running_.find(lane);
-    if (found == running_.end() || found->second.number != number) return;  // It was given up.
-    if (kernel->crashes && options_.crashes) {
-      ledger_.saw("kernel crashed");
-      return ports_.crashed(lane);
-    }
-    running_.erase(found);
-    then(*kernel);
-    look_soon();
-  });
+  const bool crashes = kernel->crashes && options_.crashes && ledger_.may_crash(job);
+  ports_.after(kernel_time(),
+               [this, lane, number, crashes, kernel = std::move(kernel), then = std::move(then)] {
+                 const auto found = running_.find(lane);
+                 if (found == running_.end() || found->second.number != number) return;  // It was given up.
+                 if (crashes) {
+                   ledger_.saw("kernel crashed");
+                   return ports_.crashed(lane);
+                 }
+                 running_.erase(found);
+                 then(*kernel);
+                 look_soon();
+               });
 }
 
 void SimLanes::begin_row(const Work& work) {

@@ -114,6 +114,7 @@ KeeperPorts SimNode::keeper_ports() {
 
 TransportEvents SimNode::transport_events() {
   TransportEvents events;
+  if (world_.ledger.print) events.remark = [this](std::string_view line) { remark(line); };
   events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
     caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
   };

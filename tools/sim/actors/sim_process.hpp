@@ -2,6 +2,7 @@
 // One life of a simulated process: its actors, its transport, and what it has planned. Whatever it planned is
 // forgotten with it, and waits while it is paused (as one that is stopped by SIGSTOP).
 
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <string>
@@ -46,6 +47,11 @@ class SimProcess {
     return std::chrono::microseconds(1000 * least + world_.random.below(1000 * (most - least) + 1));
   }
   Instant now() const { return world_.events.now(); }
+  /// For who looks at a history, and no part of its hash.
+  void remark(std::string_view line) const {
+    std::printf("%.6f %.*s\n", std::chrono::duration<double>(now().since_start).count(),
+                static_cast<int>(line.size()), line.data());
+  }
   /// Lines for people; those of actors say what must not be.
   void log_of_actors(std::string_view line) {
     world_.ledger.violate(to_string(self_) + " says: " + std::string(line));

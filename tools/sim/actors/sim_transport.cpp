@@ -99,8 +99,18 @@ void SimTransport::arrived(Life from, const std::string& address, const Blob& fr
   for (wire::Operation& operation : envelope->operations) hand_on(from, address, operation);
 }
 
+void SimTransport::remark(Life from, const JobMessage& message) const {
+  if (!events_.remark) return;
+  std::string line = to_string(from) + " -> " + to_string(self_) + " " + std::string(name(message)) + " of " +
+                     to_string(job_of(message));
+  if (const auto named = shard_epoch_of(message))
+    line += " shard " + std::to_string(named->shard) + " epoch " + to_string(named->epoch);
+  events_.remark(line);
+}
+
 void SimTransport::hand_on(Life from, const std::string& address, wire::Operation& operation) {
   if (auto* message = std::get_if<JobMessage>(&operation)) {
+    remark(from, *message);
     auto* ended = std::get_if<message::PredecessorEnded>(message);
     if (auto news = ended != nullptr && events_.edges ? told_by_lane(*ended) : std::nullopt) {
       std::vector<EdgeNews> edges;

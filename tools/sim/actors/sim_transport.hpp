@@ -39,6 +39,7 @@ class SimTransport final : public Listener {
 
  private:
   void know(Life life);
+  void remark(Life from, const JobMessage& message) const;
   void hand_on(Life from, const std::string& address, wire::Operation& operation);
 
   Network& network_;

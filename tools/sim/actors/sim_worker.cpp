@@ -3,6 +3,15 @@
 #include "nodes/parts.hpp"
 
 namespace dag::sim {
+namespace {
+
+std::vector<std::string> addresses_of(const keeper::Begin& begin) {
+  std::vector<std::string> addresses;
+  for (const Endpoint& other : begin.others) addresses.push_back(other.control);
+  return addresses;
+}
+
+}  // namespace
 
 SimWorker::SimWorker(SimWorld world, StartProcess order, Life node, std::string address,
                      SimLanesOptions lanes, std::function<void(WorkerEnd how)> ends)
@@ -48,6 +57,7 @@ SimLanesPorts SimWorker::lane_ports() {
 
 TransportEvents SimWorker::transport_events() {
   TransportEvents events;
+  if (world_.ledger.print) events.remark = [this](std::string_view line) { remark(line); };
   events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
     caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
   };
@@ -76,7 +86,8 @@ void SimWorker::on_begin(Life from, const keeper::Begin& order) {
   if (order.term < term_ || (order.term == 0 && from != order_.cell)) return;
   term_ = order.term;
   cell_ = from;
-  if (!std::exchange(begun_, true)) begin(order);
+  if (!std::exchange(begun_, true)) return begin(order);
+  caf::anon_send(membership_, mail::Others{addresses_of(order)});
 }
 
 void SimWorker::begin(const keeper::Begin& order) {
@@ -94,7 +105,7 @@ void SimWorker::begin(const keeper::Begin& order) {
   };
   ports.over = [this] { fail("the other processes of its job took this one for dead"); };
   MembershipSetup setup{self_, transport_->endpoint(), patience_on_one_host(), world_.random.next()};
-  for (const Endpoint& other : order.others) setup.options.seeds.push_back(other.control);
+  setup.options.seeds = addresses_of(order);
   membership_ = host_.system().spawn<MembershipActor>(std::move(setup), std::move(ports), node_);
 }
 

@@ -24,6 +24,7 @@ class SimWorker final : public SimProcess {
             std::function<void(WorkerEnd how)> ends);
   ~SimWorker() override { die(); }
 
+  bool begun() const { return begun_; }
   JobId job() const { return order_.job; }
   std::vector<RunningAttempt> running() const { return lanes_.running(); }
 
