@@ -134,6 +134,8 @@ void KeeperActor::heard(Life from, KeeperMessage any) {
     }
     host_.on_program(program->program, refused, now);
     gateway_.on_program(program->program, refused, now);
+  } else if (auto* copy = std::get_if<keeper::SaveCopy>(&any)) {
+    ports_.keep_save(std::move(*copy));
   } else {
     host_.on_message(from, any, now);
     gateway_.on_keeper_message(from, any, now);

@@ -37,6 +37,8 @@ struct KeeperPorts {
   std::function<void(JobId job)> job_closed;
   /// A job whose cell is here is over; well: every task finished or was skipped.
   std::function<void(JobId job, bool well)> job_ended;
+  /// For the disk, where there is one.
+  std::function<void(keeper::SaveCopy copy)> keep_save;
   std::function<void()> shut_down;
 };
 

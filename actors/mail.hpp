@@ -91,6 +91,15 @@ struct Submit {
   /// When the client was told that it is accepted: deadlines count from there. Left out: from now.
   std::optional<Instant> submitted = std::nullopt;
 };
+/// RunnerActor -> NodeActor -> RecordActor: for the disks of all nodes that have a copy of the job's record.
+struct SaveHere {
+  keeper::SaveCopy copy;
+};
+/// The node's disk -> RunnerActor: what it has kept of the job.
+struct SavesFound {
+  std::vector<KeepSave> saves;
+};
+
 /// gateway -> NodeActor: a new job, whose record has copies, the first one here.
 struct Record {
   std::shared_ptr<const JobPlan> plan;
@@ -254,6 +263,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LaneNews)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ReachChanged)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::AttemptEnded)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Checkpointed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::SaveHere)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::SavesFound)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::StopTask)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::TimedOut)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Outgoing)

@@ -45,6 +45,10 @@ caf::behavior NodeActor::make_behavior() {
         const JobHere& job = jobs_.at(here.plan->job);
         send(job.cell, mail::RunnerHere{job.runner});
       },
+      [this](mail::SaveHere& save) {
+        if (const auto job = jobs_.find(save.copy.job); job != jobs_.end() && job->second.recorded)
+          send(job->second.cell, std::move(save));
+      },
       [this](const mail::RecordOver& over) {
         if (const auto job = jobs_.find(over.job); job != jobs_.end() && job->second.recorded)
           close_job(over.job);

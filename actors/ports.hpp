@@ -11,6 +11,7 @@
 #include "libdag/consensus/stored.hpp"
 #include "libdag/home/messages.hpp"
 #include "libdag/home/runner.hpp"
+#include "libdag/keeper/messages.hpp"
 
 namespace dag {
 
@@ -21,8 +22,10 @@ struct Ports {
   std::function<void(Life to, JobMessage message)> send;
   /// A line for the log of this process.
   std::function<void(std::string_view line)> log;
-  /// A copy of a job actor's saved state is here. Never blocks. Empty where nothing is kept on a disk.
-  std::function<void(const JobPlan& plan, KeepSave save)> keep_save = {};
+  /// Of a process with a disk, empty elsewhere. For the disk: a saved state that is here; never blocks.
+  std::function<void(keeper::SaveCopy copy)> keep_save = {};
+  /// What the disk has kept of this job: `found` gets it, on any thread. False: nothing.
+  std::function<bool(const JobPlan& plan, std::function<void(std::vector<KeepSave>)> found)> saves_of = {};
   /// Called by a thread of its own that has no hurry: others go first from now on. Empty: there are no such
   /// threads, and what has no hurry is done by the same as everything else.
   std::function<void()> give_way = {};
@@ -56,6 +59,8 @@ struct RecordPorts {
   /// To the copy at that node; may be lost.
   std::function<void(Life to, consensus::Addressed message)> send;
   std::function<Follower(JobId job)> follower;
+  /// For the disk of a node that has a copy, too; may be lost. Empty: nothing is kept on disks.
+  std::function<void(Life to, keeper::SaveCopy copy)> send_save = {};
   /// To the node's log; `written` is called, by a thread that must not wait, when it is on the disk. Empty:
   /// the copies here are in memory alone.
   std::function<void(JobId job, consensus::StoredChange change, std::function<void()> written)> write = {};

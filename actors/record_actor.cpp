@@ -95,6 +95,14 @@ caf::behavior RecordActor::make_behavior() {
         runner_ = here.runner;
         for (mail::Bring& order : std::exchange(unbrought_, {})) bring(std::move(order));
       },
+      [this](const mail::SaveHere& save) {
+        if (!record_ports_.send_save) return;
+        for (const consensus::Seat& seat : replica_.log().configuration().voters) {
+          const auto life = nodes_.find(seat.node);
+          if (seat.node != setup_.self.process && life != nodes_.end())
+            record_ports_.send_save(life->second, save.copy);
+        }
+      },
       [this](const mail::Written& written) {
         replica_.on_written(written.number, ports_.now());
         act();

@@ -18,6 +18,49 @@ RunnerActor::RunnerActor(caf::actor_config& config, RunnerOptions options,
 
 caf::behavior RunnerActor::make_behavior() {
   set_exception_handler(keep_text);
+  return working();
+}
+
+/// The disk is asked before the first state, which is answered with all that is here: whatever comes
+/// meanwhile waits.
+bool RunnerActor::asks_disk() {
+  if (disk_asked_ || !ports_.saves_of) return false;
+  disk_asked_ = true;
+  return ports_.saves_of(*plan_,
+                         [self = caf::actor_cast<caf::actor_addr>(this)](std::vector<KeepSave> saves) {
+                           if (const auto alive = caf::actor_cast<caf::actor>(self))
+                             caf::anon_send(alive, mail::SavesFound{std::move(saves)});
+                         });
+}
+
+void RunnerActor::wait_for_disk(mail::Incoming state) {
+  set_default_handler(caf::skip);
+  become([this, state = std::move(state)](mail::SavesFound& found) {
+    for (KeepSave& save : found.saves) runner_.found(std::move(save));
+    set_default_handler(caf::print_and_drop);
+    become(working());
+    runner_.on_state(std::get<message::JobState>(state.message), ports_.now());
+    act();
+  });
+}
+
+/// For the disk here, and for those of all who have a copy of the record.
+void RunnerActor::keep(KeepSave save) {
+  if (!ports_.keep_save) return;
+  const detail::Fragment& graph = *plan_->graph;
+  const TaskId task = save.name.task;
+  keeper::SaveCopy copy{plan_->job, plan_->name, {}, std::move(save)};
+  const message::SavedAs& as = copy.save.as;
+  if (as.members == 0) {
+    copy.actor_name = task.origin == 0 ? graph.names[graph.kind(task.index).name] : to_string(task);
+  } else if (as.actor < graph.actors.size()) {
+    copy.actor_name = graph.names[graph.actors[as.actor].name];
+  }
+  send(node_, mail::SaveHere{copy});
+  ports_.keep_save(std::move(copy));
+}
+
+caf::behavior RunnerActor::working() {
   return {
       [this](mail::AttemptEnded& end) {
         attempts_.ended(end.ended);
@@ -30,6 +73,7 @@ caf::behavior RunnerActor::make_behavior() {
       },
       [this](const mail::Incoming& incoming) {
         if (const auto* state = std::get_if<message::JobState>(&incoming.message)) {
+          if (asks_disk()) return wait_for_disk(incoming);
           runner_.on_state(*state, ports_.now());
         } else {
           runner_.on_message(incoming.from, incoming.message, ports_.now());
@@ -91,7 +135,7 @@ void RunnerActor::act() {
             if (!digests_) digests_ = spawn_digests();
             send(digests_, mail::TakeDigest{std::move(what)});
           } else if constexpr (std::is_same_v<What, KeepSave>) {
-            if (ports_.keep_save) ports_.keep_save(*plan_, std::move(what));
+            keep(std::move(what));
           } else {
             const auto waiting = asked_.find(what.ticket);
             if (waiting == asked_.end()) return;

@@ -21,6 +21,10 @@ class RunnerActor : public caf::event_based_actor {
   const char* name() const override { return "dag.runner"; }
 
  private:
+  caf::behavior working();
+  bool asks_disk();
+  void wait_for_disk(mail::Incoming state);
+  void keep(KeepSave save);
   void act();
   caf::actor spawn_digests();
 
@@ -31,6 +35,7 @@ class RunnerActor : public caf::event_based_actor {
   std::shared_ptr<const JobPlan> plan_;
   Attempts attempts_;
   Runner runner_;
+  bool disk_asked_ = false;
   std::optional<Instant> wake_at_;
   std::map<std::uint64_t, caf::actor> asked_;  // who waits for the bytes of a ticket
 };

@@ -42,8 +42,11 @@ std::string lines_of(const Checkpoint& checkpoint) {
         << checkpoint.number << "\nprevious " << checkpoint.previous << "\nchunks "
         << checkpoint.chunks.size() << '\n';
   for (const Checkpoint::Chunk& chunk : checkpoint.chunks) {
-    lines << "chunk " << chunk.state.size_bytes() << ' ' << chunk_hash(chunk.state) << ' ' << chunk.task
-          << ' ' << chunk.attempt << ' ' << one_line(chunk.actor) << '\n';
+    lines << "chunk " << chunk.state.size_bytes() << ' ' << chunk_hash(chunk.state) << ' '
+          << to_string(chunk.name.task) << ' ' << to_string(chunk.name.attempt) << ' '
+          << one_line(chunk.actor) << '\n';
+    for (const OutputName& input : chunk.inputs)
+      lines << "input " << to_string(input.task) << ' ' << to_string(input.attempt) << '\n';
   }
   return lines.str();
 }
@@ -111,10 +114,28 @@ bool number_after(std::istream& text, std::string_view word, Number& number) {
   return problem == std::errc{} && stop == rest.data() + rest.size();
 }
 
+bool name_from(std::istream& words, OutputName& name) {
+  std::string task, attempt;
+  if (!(words >> task >> attempt)) return false;
+  const auto task_id = parse_task_id(task);
+  const auto attempt_id = parse_attempt_id(attempt);
+  if (!task_id || !attempt_id) return false;
+  name = {*task_id, *attempt_id};
+  return true;
+}
+
 }  // namespace
 
 fs::path save_path(const fs::path& group_directory, std::uint32_t number) {
   return group_directory / ("save-" + std::to_string(number));
+}
+
+std::string job_of_save(const fs::path& save_directory) {
+  std::ifstream manifest(save_directory / "MANIFEST");
+  std::string format, job;
+  const bool is_one =
+      std::getline(manifest, format) && format == format_line && line_after(manifest, "job", job);
+  return is_one ? job : std::string();
 }
 
 std::vector<std::uint32_t> saves_in(const fs::path& group_directory) {
@@ -178,7 +199,8 @@ Result<Checkpoint> read_checkpoint(const fs::path& save_directory) {
     Checkpoint::Chunk chunk;
     if (!line_after(in, "chunk", rest)) return damaged(manifest, "is truncated");
     std::istringstream words(rest);
-    if (!(words >> bytes >> hash >> chunk.task >> chunk.attempt)) return damaged(manifest, "has a bad line");
+    if (!(words >> bytes >> hash) || !name_from(words, chunk.name))
+      return damaged(manifest, "has a bad line");
     words.get();
     std::getline(words, chunk.actor);
     Result<Blob> state = read_exactly(chunk_path(save_directory, i), bytes);
@@ -186,6 +208,11 @@ Result<Checkpoint> read_checkpoint(const fs::path& save_directory) {
     chunk.state = std::move(state).value();
     if (chunk_hash(chunk.state) != hash) {
       return damaged(chunk_path(save_directory, i), "is damaged: its checksum does not fit");
+    }
+    while (in.peek() == 'i') {
+      if (!line_after(in, "input", rest)) return damaged(manifest, "is truncated");
+      std::istringstream input(rest);
+      if (!name_from(input, chunk.inputs.emplace_back())) return damaged(manifest, "has a bad line");
     }
     checkpoint.chunks.push_back(std::move(chunk));
   }

@@ -1,7 +1,8 @@
 #pragma once
 // A save of a save group on the disk: a directory save-N with a chunk file for the state of each of its job
-// actors, and a MANIFEST that makes them valid. This file is the format and the order of writes
-// (RELIABILITY.md 2.3); when to write, and for how long, is checkpoint_writer.hpp's.
+// actors, and a MANIFEST that makes them valid. What a task saves while it runs is a save with one chunk.
+// This file is the format and the order of writes (RELIABILITY.md 2.3); when to write, and for how long, is
+// checkpoint_writer.hpp's.
 //
 // Why a crash at any moment costs at most the save being written: the chunks are on the disk before MANIFEST
 // gets its name, the rename is atomic, and nothing older is deleted before the directory is on the disk, too.
@@ -16,6 +17,7 @@
 //   chunks 2
 //   chunk 1310784 <XXH3-64> 41 #1.1.2 stage 0    (file c0: bytes, hash; the task and attempt that saved; the
 //   chunk ...                                     job actor's name)
+//   input 40 #1.1.1                      (what a task's state was computed from; follows its chunk)
 //   all <XXH3-128>                       (over the lines above, then all chunks' bytes; always the last line)
 
 #include <cstdint>
@@ -25,18 +27,20 @@
 
 #include "dag/blob.hpp"
 #include "libdag/base/result.hpp"
+#include "libdag/home/attempt.hpp"
 #include "nodes/files.hpp"
 
 namespace dag {
 
 struct Checkpoint {
   struct Chunk {
-    std::string actor;  ///< its name
-    std::string task, attempt;
+    std::string actor;               ///< its name; of a task: that one's
+    OutputName name;                 ///< the task and attempt that saved
+    std::vector<OutputName> inputs;  ///< of a task: what its state was computed from
     Blob state;
   };
   std::string job;             ///< its number and its name, one line
-  std::uint32_t group = 0;     ///< the first job actor of the save group
+  std::uint32_t group = 0;     ///< the first job actor of the save group; 0 for a task
   std::uint32_t number = 0;    ///< of the group's save, from 1
   std::uint32_t previous = 0;  ///< the save that was on the disk before this one; 0: none
   std::vector<Chunk> chunks;
@@ -51,6 +55,9 @@ Status write_checkpoint(const std::filesystem::path& group_directory, const Chec
 /// What a save directory holds, verified whole: sizes, every hash, the hash over all. checkpoint_damaged
 /// names the file and what is wrong with it.
 Result<Checkpoint> read_checkpoint(const std::filesystem::path& save_directory);
+
+/// Checkpoint::job of a save, not verified; empty when it cannot be read.
+std::string job_of_save(const std::filesystem::path& save_directory);
 
 /// The numbers of the saves that have a MANIFEST, ascending; not verified.
 std::vector<std::uint32_t> saves_in(const std::filesystem::path& group_directory);

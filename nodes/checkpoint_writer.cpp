@@ -1,15 +1,63 @@
 #include "nodes/checkpoint_writer.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace dag {
+namespace {
 
 namespace fs = std::filesystem;
 
-CheckpointWriter::CheckpointWriter(fs::path directory, Life self, Log log, Files& files)
-    : directory_(std::move(directory)), self_(self), log_(std::move(log)), files_(files), thread_([this] {
-        run();
-      }) {}
+std::string line_of(JobId job, const std::string& name) { return to_string(job) + " " + name; }
+
+/// Of "n0.17-job3": 17 and job3.
+std::optional<std::pair<std::uint32_t, JobId>> start_and_job(const std::string& directory) {
+  const auto dash = directory.find('-'), dot = directory.find('.');
+  if (dash == std::string::npos || dot > dash) return std::nullopt;
+  const auto job = parse_job_id(std::string_view(directory).substr(dash + 1));
+  std::uint32_t start = 0;
+  std::from_chars(directory.data() + dot + 1, directory.data() + dash, start);
+  if (!job) return std::nullopt;
+  return std::pair(start, *job);
+}
+
+std::string task_directory(TaskId task) {
+  std::string name = "task-" + to_string(task);
+  std::replace(name.begin(), name.end(), '/', '-');
+  return name;
+}
+
+std::vector<fs::path> in(const fs::path& directory) {
+  std::vector<fs::path> found;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(directory, none)) found.push_back(entry.path());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<OutputName> names_of(const Checkpoint& checkpoint) {
+  std::vector<OutputName> names;
+  for (const Checkpoint::Chunk& chunk : checkpoint.chunks) names.push_back(chunk.name);
+  return names;
+}
+
+}  // namespace
+
+CheckpointWriter::CheckpointWriter(fs::path directory, Life self, std::set<JobId> open, Log log, Files& files)
+    : directory_(std::move(directory)),
+      self_(self),
+      open_(std::move(open)),
+      log_(std::move(log)),
+      files_(files) {
+  std::map<JobId, std::uint32_t> newest;
+  for (const fs::path& place : in(directory_)) {
+    const auto named = start_and_job(place.filename().string());
+    if (!named || named->first < newest[named->second]) continue;
+    newest[named->second] = named->first;
+    earlier_[named->second] = place;
+  }
+  thread_ = std::thread([this] { run(); });
+}
 
 CheckpointWriter::~CheckpointWriter() {
   {
@@ -20,38 +68,50 @@ CheckpointWriter::~CheckpointWriter() {
   thread_.join();
 }
 
-fs::path CheckpointWriter::place_of(JobId job) const {
-  return directory_ / (to_string(self_) + "-" + to_string(job));
+/// Where an earlier start left saves of this very job, or a place of this start. `line`: as Checkpoint::job;
+/// numbers are given again when a node has lost its log.
+fs::path CheckpointWriter::place_of(JobId job, const std::string& line) const {
+  const fs::path mine = directory_ / (to_string(self_) + "-" + to_string(job));
+  const auto earlier = earlier_.find(job);
+  if (earlier == earlier_.end() || !open_.contains(job)) return mine;
+  for (const fs::path& group : in(earlier->second)) {
+    for (const std::uint32_t number : saves_in(group)) {
+      if (job_of_save(save_path(group, number)) == line) return earlier->second;
+    }
+  }
+  return mine;
 }
 
-void CheckpointWriter::keep(const JobPlan& plan, KeepSave save) {
-  const message::SavedAs& as = save.as;
-  const detail::Fragment& graph = *plan.graph;
-  if (as.actor >= graph.actors.size()) return;
+void CheckpointWriter::keep(keeper::SaveCopy copy) {
+  const message::SavedAs& as = copy.save.as;
+  const bool of_task = as.members == 0;
   const std::lock_guard lock(mutex_);
-  if (over_.contains(plan.job)) return;
-  Group& group = jobs_[plan.job].groups[as.group];
-  auto& members = group.unfinished[as.number];
-  Checkpoint::Chunk chunk{graph.names[graph.actors[as.actor].name], to_string(save.name.task),
-                          to_string(save.name.attempt), std::move(save.bytes)};
-  members.insert_or_assign(as.actor, std::pair(save.name, std::move(chunk)));
+  if (over_.contains(copy.job)) return;
+  Group& group =
+      jobs_[copy.job]
+          .groups[of_task ? task_directory(copy.save.name.task) : "group-" + std::to_string(as.group)];
+  // A task's have no numbers of their own: they come in their order.
+  const std::uint32_t number = as.number;
+  auto& members = group.unfinished[number];
+  members.insert_or_assign(as.actor,
+                           Checkpoint::Chunk{copy.actor_name, copy.save.name, std::move(copy.save.inputs),
+                                             std::move(copy.save.bytes)});
   if (members.size() < as.members) {
     if (group.unfinished.size() > unfinished_max) group.unfinished.erase(group.unfinished.begin());
     return;
   }
-  Whole whole;
-  whole.checkpoint.job = to_string(plan.job) + " " + plan.name;
-  whole.checkpoint.group = as.group;
-  whole.checkpoint.number = as.number;
-  for (auto& [actor, member] : members) {
-    whole.names.push_back(member.first);
-    whole.checkpoint.chunks.push_back(std::move(member.second));
-  }
-  group.unfinished.erase(as.number);
+  Checkpoint whole;
+  whole.job = line_of(copy.job, copy.job_name);
+  whole.group = as.group;
+  whole.number = number;
+  for (auto& [actor, chunk] : members) whole.chunks.push_back(std::move(chunk));
+  group.unfinished.erase(number);
   // Homes say again what they saved when they are counted again: what is on the disk stays there.
-  const auto there = group.written.find(as.number);
-  const bool same = there != group.written.end() && there->second == whole.names;
-  const bool old = group.written.size() == 2 && as.number < group.written.begin()->first;
+  const Names names = names_of(whole);
+  const bool same = std::any_of(group.written.begin(), group.written.end(), [&](const auto& one) {
+    return one.second == names && (of_task || one.first == number);
+  });
+  const bool old = !of_task && group.written.size() == 2 && number < group.written.begin()->first;
   if (same || old) return;
   group.waiting = std::move(whole);
   changed_.notify_all();
@@ -59,11 +119,18 @@ void CheckpointWriter::keep(const JobPlan& plan, KeepSave save) {
 
 void CheckpointWriter::job_ended(JobId job, bool well) {
   const std::lock_guard lock(mutex_);
-  over_.insert(job);
-  const auto found = jobs_.find(job);
-  if (found == jobs_.end()) return;
-  found->second.ended = well;
+  if (!over_.insert(job).second) return;
+  jobs_[job].ended = well;
   changed_.notify_all();
+}
+
+bool CheckpointWriter::read(JobId job, const std::string& job_name,
+                            std::function<void(std::vector<KeepSave>)> done) {
+  const std::lock_guard lock(mutex_);
+  if (!jobs_.contains(job) && !(earlier_.contains(job) && open_.contains(job))) return false;
+  reads_.push_back({job, line_of(job, job_name), std::move(done)});
+  changed_.notify_all();
+  return true;
 }
 
 void CheckpointWriter::run() {
@@ -76,51 +143,65 @@ void CheckpointWriter::run() {
   }
 }
 
-/// One save, or the end of one job. False: nothing is to be done.
+/// One save, the saves of one job, or its end. False: nothing is to be done.
 bool CheckpointWriter::work_once(std::unique_lock<std::mutex>& lock) {
+  if (!reads_.empty()) {
+    const Read read = std::move(reads_.front());
+    reads_.erase(reads_.begin());
+    bring_back(lock, read);
+    return true;
+  }
   for (auto& [id, job] : jobs_) {
     if (job.ended == true) {
-      const fs::path place = place_of(id);
-      jobs_.erase(JobId(id));
-      lock.unlock();
-      std::error_code failed;
-      fs::remove_all(place, failed);
-      if (failed) log_(LogLevel::warn, "cannot delete " + place.string() + ": " + failed.message());
-      lock.lock();
+      forget(lock, id, true);
       return true;
     }
-    for (auto& [number, group] : job.groups) {
+    for (auto& [name, group] : job.groups) {
       if (!group.waiting) continue;
-      Whole whole = std::move(*group.waiting);
+      Checkpoint whole = std::move(*group.waiting);
       group.waiting.reset();
-      write(lock, id, number, std::move(whole));
+      write(lock, id, std::string(name), std::move(whole));
       return true;
     }
     if (job.ended) {
-      const std::string line =
-          to_string(id) + " did not end well: its saves stay in " + place_of(id).string();
-      jobs_.erase(JobId(id));
-      lock.unlock();
-      log_(LogLevel::info, line);
-      lock.lock();
+      forget(lock, id, false);
       return true;
     }
   }
   return false;
 }
 
-void CheckpointWriter::write(std::unique_lock<std::mutex>& lock, JobId id, std::uint32_t number,
-                             Whole whole) {
-  Checkpoint& checkpoint = whole.checkpoint;
-  const fs::path place = place_of(id) / ("group-" + std::to_string(number));
+void CheckpointWriter::forget(std::unique_lock<std::mutex>& lock, JobId id, bool well) {
+  jobs_.erase(id);
+  lock.unlock();
+  std::vector<fs::path> places{directory_ / (to_string(self_) + "-" + to_string(id))};
+  if (open_.contains(id) && earlier_.contains(id)) places.push_back(earlier_.at(id));
+  for (const fs::path& place : places) {
+    std::error_code failed;
+    if (!fs::exists(place, failed)) continue;
+    if (!well) {
+      log_(LogLevel::info, to_string(id) + " did not end well: its saves stay in " + place.string());
+      continue;
+    }
+    fs::remove_all(place, failed);
+    if (failed) log_(LogLevel::warn, "cannot delete " + place.string() + ": " + failed.message());
+  }
+  lock.lock();
+}
+
+void CheckpointWriter::write(std::unique_lock<std::mutex>& lock, JobId id, const std::string& name,
+                             Checkpoint checkpoint) {
   lock.unlock();
   // Only this thread writes there, and deletes.
-  for (const std::uint32_t there : saves_in(place)) {
-    if (there < checkpoint.number) checkpoint.previous = there;
+  const fs::path place = place_of(id, checkpoint.job) / name;
+  const std::vector<std::uint32_t> there = saves_in(place);
+  if (checkpoint.number == 0) checkpoint.number = there.empty() ? 1 : there.back() + 1;
+  for (const std::uint32_t number : there) {
+    if (number < checkpoint.number) checkpoint.previous = number;
   }
   const Status written = write_checkpoint(place, checkpoint, files_);
-  const std::string what = "save " + std::to_string(checkpoint.number) + " of " + checkpoint.job +
-                           ", group " + std::to_string(number);
+  std::string what = "save " + std::to_string(checkpoint.number) + " of " + checkpoint.job + ", " + name;
+  std::replace(what.end() - static_cast<std::ptrdiff_t>(name.size()), what.end(), '-', ' ');
   if (written) {
     log_(LogLevel::info, what + ", is on the disk: " + save_path(place, checkpoint.number).string());
   } else {
@@ -132,19 +213,49 @@ void CheckpointWriter::write(std::unique_lock<std::mutex>& lock, JobId id, std::
   lock.lock();
   const auto job = jobs_.find(id);
   if (!written || job == jobs_.end()) return;
-  auto& saves = job->second.groups[number].written;
-  saves[checkpoint.number] = std::move(whole.names);
+  auto& saves = job->second.groups[name].written;
+  saves[checkpoint.number] = names_of(checkpoint);
   while (saves.size() > 2) saves.erase(saves.begin());
 }
 
-/// Of earlier starts: jobs that failed, or that died with the node.
+void CheckpointWriter::bring_back(std::unique_lock<std::mutex>& lock, const Read& read) {
+  lock.unlock();
+  std::vector<KeepSave> found;
+  std::map<std::string, std::map<std::uint32_t, Names>> there;
+  for (const fs::path& group : in(place_of(read.job, read.line))) {
+    for (const std::uint32_t number : saves_in(group)) {
+      Result<Checkpoint> save = read_checkpoint(save_path(group, number));
+      if (!save) {
+        log_(LogLevel::warn, "a save of " + read.line + " cannot be used: " + save.error().what);
+        continue;
+      }
+      if (save->job != read.line) continue;
+      there[group.filename().string()][number] = names_of(*save);
+      for (Checkpoint::Chunk& chunk : save->chunks)
+        found.push_back({{}, chunk.name, std::move(chunk.inputs), std::move(chunk.state)});
+    }
+  }
+  if (!found.empty())
+    log_(LogLevel::info,
+         read.line + " has " + std::to_string(found.size()) + " saved states on the disk here");
+  lock.lock();
+  if (!over_.contains(read.job)) {
+    for (auto& [name, saves] : there) jobs_[read.job].groups[name].written = std::move(saves);
+  }
+  lock.unlock();
+  read.done(std::move(found));
+  lock.lock();
+}
+
+/// Of earlier starts, of jobs that are over: they failed.
 void CheckpointWriter::say_what_is_there() const {
-  std::error_code none;
-  for (const auto& job : fs::directory_iterator(directory_, none)) {
-    for (const auto& group : fs::directory_iterator(job.path(), none)) {
-      const std::vector<std::uint32_t> saves = saves_in(group.path());
+  for (const fs::path& job : in(directory_)) {
+    const auto named = start_and_job(job.filename().string());
+    if (named && open_.contains(named->second)) continue;
+    for (const fs::path& group : in(job)) {
+      const std::vector<std::uint32_t> saves = saves_in(group);
       if (saves.empty()) continue;
-      const fs::path newest = save_path(group.path(), saves.back());
+      const fs::path newest = save_path(group, saves.back());
       const Result<Checkpoint> read = read_checkpoint(newest);
       if (read) {
         log_(LogLevel::info, "an earlier start left " + newest.string() + ", of " + read->job + ": intact");

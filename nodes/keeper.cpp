@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "libdag/wire/lengths.hpp"
 #include "nodes/durable_file.hpp"
 #include "nodes/unsynced_files.hpp"
 
@@ -55,14 +56,6 @@ Keeper::Keeper(const KeeperOptions& options)
       }) {
   if (!options_.state_directory.empty()) make_state_directory();
   if (data_) data_->load(programs_, [this](std::string_view line) { logger_->warn("{}", line); });
-  if (data_) {
-    checkpoints_ = std::make_unique<CheckpointWriter>(
-        data_->checkpoints(), self_,
-        [this](LogLevel level, const std::string& line) {
-          logger_->log(level == LogLevel::info ? spdlog::level::info : spdlog::level::warn, "{}", line);
-        },
-        *files_);
-  }
   cluster_ = options_.cluster;
   if (cluster_ == ClusterId{} && options_.peers.empty()) cluster_ = {draw_number()};
 
@@ -71,11 +64,6 @@ Keeper::Keeper(const KeeperOptions& options)
   ports.log = [this](std::string_view line) { logger_->error("{}", line); };
   ports.give_way = give_way;
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
-  if (checkpoints_) {
-    ports.keep_save = [this](const JobPlan& plan, KeepSave save) {
-      checkpoints_->keep(plan, std::move(save));
-    };
-  }
   // Nobody sends before a message has come, and none comes before the transport is there.
   NodeSetup node{self_, {self_}, {}};
   KeeperSetup keeper{self_, static_cast<std::uint32_t>(getpid()), disk_ != 0};
@@ -87,6 +75,7 @@ Keeper::Keeper(const KeeperOptions& options)
     keeper.handles_seen = handles_in(node);
     if (!node.logs.empty()) logger_->info("{} jobs are in the log", node.logs.size());
   }
+  if (data_) open_checkpoints(node.logs, ports);
   node_ = system_.spawn<NodeActor>(std::move(node), lanes_, std::move(ports), records_);
   keeper_ = system_.spawn<KeeperActor>(std::move(keeper), keeper_ports(), node_);
   open_transport();
@@ -106,6 +95,21 @@ Keeper::~Keeper() {
   system_.await_all_actors_done();
   transport_.reset();
   store_.reset();
+}
+
+void Keeper::open_checkpoints(const std::map<JobId, consensus::Stored>& jobs, Ports& ports) {
+  std::set<JobId> open;
+  for (const auto& [job, log] : jobs) open.insert(job);
+  checkpoints_ = std::make_unique<CheckpointWriter>(
+      data_->checkpoints(), self_, std::move(open),
+      [this](LogLevel level, const std::string& line) {
+        logger_->log(level == LogLevel::info ? spdlog::level::info : spdlog::level::warn, "{}", line);
+      },
+      *files_);
+  ports.keep_save = [this](keeper::SaveCopy copy) { checkpoints_->keep(std::move(copy)); };
+  ports.saves_of = [this](const JobPlan& plan, std::function<void(std::vector<KeepSave>)> found) {
+    return checkpoints_->read(plan.job, plan.name, std::move(found));
+  };
 }
 
 /// A damaged log is put aside when other nodes have copies of what was in it: this one begins with an empty
@@ -162,7 +166,13 @@ RecordPorts Keeper::record_ports() {
     ports.write = [this](JobId job, consensus::StoredChange change, std::function<void()> written) {
       store_->write(job, std::move(change), std::move(written));
     };
-    ports.forget = [this](JobId job) { store_->forget(job); };
+    ports.forget = [this](JobId job) {
+      store_->forget(job);
+      checkpoints_->job_ended(job, true);
+    };
+    ports.send_save = [this](Life to, keeper::SaveCopy copy) {
+      if (copy.save.bytes.size_bytes() <= wire::save_bytes_max) transport_->send(to, std::move(copy));
+    };
   }
   ports.codes = &codes_;
   ports.seat = {self_.process, disk_};
@@ -254,6 +264,9 @@ KeeperPorts Keeper::keeper_ports() {
     memory_.add(plan.job, *plan.graph);
   };
   ports.job_closed = [this](JobId job) { memory_.leave(job); };
+  ports.keep_save = [this](keeper::SaveCopy copy) {
+    if (checkpoints_) checkpoints_->keep(std::move(copy));
+  };
   ports.shut_down = [this] { end(std::nullopt); };
   return ports;
 }

@@ -62,6 +62,7 @@ class Keeper {
  private:
   void make_state_directory() const;
   std::unique_ptr<Store> open_store();
+  void open_checkpoints(const std::map<JobId, consensus::Stored>& jobs, Ports& ports);
   void open_transport();
   RecordPorts record_ports();
   TransportEvents transport_events();

@@ -47,4 +47,29 @@ std::optional<JobId> parse_job_id(std::string_view text) {
   return JobId{std::uint64_t{*node} << 32 | *count};
 }
 
+std::optional<TaskId> parse_task_id(std::string_view text) {
+  std::uint32_t origin = 0;
+  if (text.starts_with("s")) {
+    const auto slash = text.find('/');
+    if (slash == std::string_view::npos) return std::nullopt;
+    const auto shard = number(text.substr(1, slash - 1));
+    if (!shard || *shard == UINT32_MAX) return std::nullopt;
+    origin = *shard + 1;
+    text.remove_prefix(slash + 1);
+  }
+  const auto index = number(text);
+  if (!index) return std::nullopt;
+  return TaskId{origin, *index};
+}
+
+std::optional<AttemptId> parse_attempt_id(std::string_view text) {
+  const auto first = text.find('.'), last = text.rfind('.');
+  if (!text.starts_with("#") || first == last) return std::nullopt;
+  const auto term = number(text.substr(1, first - 1));
+  const auto count = number(text.substr(first + 1, last - first - 1));
+  const auto which = number(text.substr(last + 1));
+  if (!term || !count || !which) return std::nullopt;
+  return AttemptId{{*term, *count}, *which};
+}
+
 }  // namespace dag

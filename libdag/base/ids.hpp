@@ -78,6 +78,9 @@ std::string to_string(AttemptId id);  // #1.3.2
 
 /// As people write a job: job2.7, 2.7, job7 or 7. Empty when it is none of these.
 std::optional<JobId> parse_job_id(std::string_view text);
+/// What to_string makes of them.
+std::optional<TaskId> parse_task_id(std::string_view text);
+std::optional<AttemptId> parse_attempt_id(std::string_view text);
 
 }  // namespace dag
 

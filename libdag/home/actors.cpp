@@ -294,16 +294,24 @@ void Home::Impl::roll_back(std::uint32_t number, const std::string& why) {
   pump_group(group);
 }
 
-bool Home::Impl::border_complete(const ActorGroup& group, std::size_t border) const {
+/// Its objects can come back from there now.
+bool Home::Impl::border_there(const ActorGroup& group, std::size_t border) const {
   return std::all_of(group.actors.begin(), group.actors.end(), [&](std::uint32_t member) {
     const ActorChain& chain = chains[member];
     if (chain.saves.size() < border) return false;
     const RowIndex save = chain.saves[border - 1];
-    if (word(save).outcome != Outcome::finished || !is(save, flag::settled) || is(save, flag::let_go))
-      return false;
-    if (!available(save)) return false;
-    const bool alone = state.replicas == 1 && state.cell == options.self;
-    if (!options.several_processes || alone) return table[save].output.load() || available(save);
+    return word(save).outcome == Outcome::finished && is(save, flag::settled) && !is(save, flag::let_go) &&
+           available(save);
+  });
+}
+
+/// And also when a process is lost: what came before it can be let go.
+bool Home::Impl::border_complete(const ActorGroup& group, std::size_t border) const {
+  if (!border_there(group, border)) return false;
+  const bool alone = state.replicas == 1 && state.cell == options.self;
+  if (!options.several_processes || alone) return true;
+  return std::all_of(group.actors.begin(), group.actors.end(), [&](std::uint32_t member) {
+    const RowIndex save = chains[member].saves[border - 1];
     const Fact* known = fact(save);
     // Small states are in the record itself.
     if (known == nullptr) return false;
@@ -311,13 +319,12 @@ bool Home::Impl::border_complete(const ActorGroup& group, std::size_t border) co
   });
 }
 
-/// The newest complete border before all calls whose outputs are wanted: counted from 1; 0: from the
-/// beginning.
+/// The newest border before all calls whose outputs are wanted: counted from 1; 0: from the beginning.
 std::size_t Home::Impl::choose_border(const ActorGroup& group) const {
   std::size_t border = SIZE_MAX;
   for (const std::uint32_t member : group.actors) border = std::min(border, chains[member].saves.size());
   for (; border > 0; --border) {
-    if (!border_complete(group, border)) continue;
+    if (!border_there(group, border)) continue;
     const bool before_all = std::all_of(group.wanted.begin(), group.wanted.end(), [&](RowIndex row) {
       const ActorChain& chain = *chain_of(row);
       return place_in(chain, row) > place_in(chain, chain.saves[border - 1]);
@@ -351,25 +358,32 @@ void Home::Impl::saves_changed(std::uint32_t number) {
 }
 
 /// A saved state must outlive the process that wrote it. Who has to get a copy when these have one: the cell,
-/// which the job cannot lose where it has one replica; else so many that they are two, on two nodes if there
-/// are.
+/// which the job cannot lose where it has one replica, and whose node brings it to the disks of all that have
+/// the record; else so many that there are two, on two nodes if there are.
 std::vector<Life> Home::Impl::lacks_copies(std::vector<Life> holders) const {
   const auto has = [&](Life life) {
     return std::find(holders.begin(), holders.end(), life) != holders.end();
   };
-  if (state.replicas == 1) return has(state.cell) ? std::vector<Life>{} : std::vector{state.cell};
   std::vector<Life> lacking;
+  const auto give = [&](Life life) {
+    holders.push_back(life);
+    lacking.push_back(life);
+  };
+  if (!has(state.cell) && (state.replicas == 1 || alive(state.cell))) give(state.cell);
+  if (state.replicas == 1) return lacking;
+  const auto on_two_nodes = [&] {
+    return std::any_of(holders.begin(), holders.end(), [&](Life holder) {
+      return node_of(holder.process) != node_of(holders.front().process);
+    });
+  };
   for (const bool anywhere : {false, true}) {
     const auto ask = [&](Life life) {
-      if (holders.size() >= 2 || !alive(life) || has(life)) return;
+      if (on_two_nodes() || (anywhere && holders.size() >= 2) || !alive(life) || has(life)) return;
       const bool elsewhere = std::none_of(holders.begin(), holders.end(), [&](Life holder) {
         return node_of(holder.process) == node_of(life.process);
       });
-      if (!elsewhere && !anywhere) return;
-      holders.push_back(life);
-      lacking.push_back(life);
+      if (elsewhere || anywhere) give(life);
     };
-    ask(state.cell);
     ask(options.self);
     for (const Life life : state.lives) ask(life);
   }
@@ -391,6 +405,7 @@ void Home::Impl::replicate_save(RowIndex row) {
   if (!record.has_output) return;
   // What is in the record is told so that whoever brings saves to a disk has all of a group.
   const std::vector<Life> holders = record.value ? std::vector<Life>{} : holders_of(row);
+  if (!record.value && holders.empty()) return;  // It is lost, and nobody needs it for its own sake.
   const std::vector<Life> lacking = record.value ? std::vector{state.cell} : lacks_copies(holders);
   if (lacking.empty()) return;
   const ActorChain& chain = *chain_of(row);

@@ -331,6 +331,7 @@ class Home::Impl {
   void count_calls_again(ActorChain& chain);
   void roll_back(std::uint32_t group, const std::string& why);
   std::size_t choose_border(const ActorGroup& group) const;
+  bool border_there(const ActorGroup& group, std::size_t border) const;
   bool border_complete(const ActorGroup& group, std::size_t border) const;
   void saves_changed(std::uint32_t group);
   void replicate_save(RowIndex row);

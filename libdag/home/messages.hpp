@@ -469,4 +469,13 @@ struct ShardEpoch {
 std::optional<ShardEpoch> shard_epoch_of(const JobMessage& message);
 std::string_view name(const JobMessage& message);
 
+/// The saved state of a job actor, or of a task, that the job may come back from: for disks, where there are
+/// some.
+struct KeepSave {
+  message::SavedAs as;  ///< of a task: no members
+  OutputName name;
+  std::vector<OutputName> inputs;  ///< of a task: what it was computed from
+  Blob bytes;
+};
+
 }  // namespace dag

@@ -162,7 +162,10 @@ void Home::Impl::on(Life from, const message::Report& report) {
     const bool counts_here = has_ended(row) || is(row, flag::grown);
     if (counts_here && attempt_of(row) == had.record.attempt) {
       // A copy of what counts. Had it been let go, nobody needs it; else it is one more holder.
-      if (is(row, flag::let_go) || !had.bytes) {
+      const std::uint64_t digest = fact(row) == nullptr ? 0 : fact(row)->digest;
+      // A disk may have kept what another job of this number left there.
+      const bool same = digest == 0 || had.record.digest == 0 || digest == had.record.digest;
+      if (is(row, flag::let_go) || !had.bytes || !same) {
         not_taken.push_back(had.record.name());
         continue;
       }

@@ -99,13 +99,12 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
   } else if (const auto* replicate = std::get_if<message::Replicate>(&any)) {
     const OutputName name = replicate->record.name();
     if (replicate->record.value) {
-      effects_.emplace_back(KeepSave{replicate->as, name, replicate->record.value});
+      keep(*replicate, replicate->record.value);
       return;
     }
     if (held_.contains(name) && held_.at(name).bytes) {
       send(from, message::Holding{plan_->job, replicate->shard, replicate->epoch, name});
-      if (!is_checkpoint(name.attempt))
-        effects_.emplace_back(KeepSave{replicate->as, name, held_.at(name).bytes});
+      keep(*replicate, held_.at(name).bytes);
       return;
     }
     sought_[name].replicas.push_back(*replicate);
@@ -401,7 +400,7 @@ void Runner::arrived(const OutputName& name, const OutcomeRecord& record, Blob b
   for (const message::Replicate& replicate : sought.replicas) {
     const message::ShardHome& home = state_.homes[replicate.shard];
     send(home.home, message::Holding{plan_->job, replicate.shard, home.epoch, name});
-    if (!is_checkpoint(name.attempt)) effects_.emplace_back(KeepSave{replicate.as, name, bytes});
+    keep(replicate, bytes);
   }
   for (const std::uint64_t ticket : sought.tickets) {
     effects_.emplace_back(Brought{ticket, name, bytes, std::nullopt});
@@ -420,6 +419,25 @@ void Runner::arrived(const OutputName& name, const OutcomeRecord& record, Blob b
     }
     start_if_complete(taken, now);
   }
+}
+
+void Runner::keep(const message::Replicate& replicate, Blob bytes) {
+  const OutcomeRecord& record = replicate.record;
+  const bool of_task = is_checkpoint(record.attempt);
+  effects_.emplace_back(KeepSave{replicate.as, record.name(),
+                                 of_task ? record.inputs : std::vector<OutputName>{}, std::move(bytes)});
+}
+
+void Runner::found(KeepSave save) {
+  OutcomeRecord record;
+  record.task = save.name.task;
+  record.attempt = save.name.attempt;
+  record.outcome = Outcome::finished;
+  record.has_output = true;
+  record.size_bytes = save.bytes.size_bytes();
+  record.digest = digest_of(save.bytes);
+  record.inputs = std::move(save.inputs);
+  hold(std::move(record), std::move(save.bytes), false);
 }
 
 /// The output does not exist any more under this name.

@@ -50,12 +50,6 @@ struct Brought {
   Blob bytes;
   std::optional<Error> lost;
 };
-/// A job actor's saved state is here, which the job may come back from: for a disk, where there is one.
-struct KeepSave {
-  message::SavedAs as;
-  OutputName name;
-  Blob bytes;
-};
 /// The state of a task that runs, as its kernel gave it.
 struct Saved {
   Blob bytes;
@@ -79,6 +73,8 @@ class Runner {
   bool on_ended(dag::Ended ended, Instant now);
   /// An attempt of this runner saved its state. Nothing comes of it when the attempt is not wanted any more.
   void on_checkpoint(TaskId task, AttemptId id, Saved saved);
+  /// Before the first state: what a disk of this process has kept of the job.
+  void found(KeepSave save);
   /// What TakeDigest asked for.
   void on_digest(const OutputName& name, std::uint64_t digest);
   void on_time(Instant now);
@@ -134,6 +130,7 @@ class Runner {
   void hold(OutcomeRecord record, Blob bytes, bool ran_here);
   void let_go(const OutputName& name);
   void report(std::uint32_t shard);
+  void keep(const message::Replicate& replicate, Blob bytes);
   void send(Life to, JobMessage message);
   void send_ends();
   bool alive(Life life) const;

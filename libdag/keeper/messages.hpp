@@ -10,6 +10,7 @@
 //                       follows
 //   keeper -> keeper    StartWorker, StopWorkers, WorkerUp, WorkerDown, WorkerRefused
 //   keeper <-> keeper   WantProgram, ProgramBytes (a client sends ProgramBytes too, when it is asked to)
+//   keeper -> keeper    SaveCopy, from who leads a job's record to those with a copy of it; owes nothing
 //   keeper -> worker    Begin
 //
 // Links deliver each once and in order while both lives last; large messages may be overtaken by small ones.
@@ -298,6 +299,13 @@ struct Begin {
   std::vector<Endpoint> others;
 };
 
+/// To a node with a copy of the job's record, from who leads it: a saved state for its disk.
+struct SaveCopy {
+  JobId job;
+  std::string job_name, actor_name;  ///< the second: or of the task
+  KeepSave save;
+};
+
 /// To a node that has come: an earlier life of it has given out handles of jobs up to this count.
 struct JobsGiven {
   std::uint32_t count = 0;
@@ -307,6 +315,6 @@ struct JobsGiven {
 
 using KeeperMessage = std::variant<keeper::StartWorker, keeper::StopWorkers, keeper::WorkerUp,
                                    keeper::WorkerDown, keeper::WorkerRefused, keeper::WantProgram,
-                                   keeper::ProgramBytes, keeper::Begin, keeper::JobsGiven>;
+                                   keeper::ProgramBytes, keeper::Begin, keeper::JobsGiven, keeper::SaveCopy>;
 
 }  // namespace dag

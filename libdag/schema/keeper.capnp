@@ -27,6 +27,7 @@ struct Keeper {
     programBytes @8 :ProgramBytes;
     begin @9 :Begin;
     jobsGiven @11 :UInt32;       # to a node that has come: its earlier lives gave out handles up to this count
+    saveCopy @12 :SaveCopy;      # to a node with a copy of the job's record, for its disk
   }
   term @10 :UInt32;              # in which the sender leads the job's record: of startWorker, begin; 0: nobody else ever will
 }
@@ -85,6 +86,19 @@ struct WorkerDown {
 struct ProgramBytes {
   program @0 :ProgramId;
   bytes @1 :Data;                # null: the sender does not have it (any more)
+}
+
+struct SaveCopy {
+  # What a job actor saved, or a task while it ran.
+  jobName @0 :Text;
+  actorName @1 :Text;            # or the task's
+  group @2 :UInt32;              # the save group's first job actor
+  members @3 :UInt32;            # job actors of the group; 0: of a task
+  number @4 :UInt32;             # from 1
+  actor @5 :UInt32;
+  name @6 :Records.OutputName;
+  inputs @7 :List(Records.OutputName);   # of a task: what it was computed from
+  bytes @8 :Data;
 }
 
 struct Begin {

@@ -183,7 +183,9 @@ static_assert(fields<keeper::WantProgram>() == 1);
 static_assert(fields<keeper::ProgramBytes>() == 2);
 static_assert(fields<keeper::Begin>() == 4);
 static_assert(fields<keeper::JobsGiven>() == 1);
-static_assert(std::variant_size_v<KeeperMessage> == 9);
+static_assert(fields<keeper::SaveCopy>() == 4);
+static_assert(fields<KeepSave>() == 4);
+static_assert(std::variant_size_v<KeeperMessage> == 10);
 
 }  // namespace
 }  // namespace dag::wire

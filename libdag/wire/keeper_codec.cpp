@@ -79,6 +79,11 @@ std::size_t words_below(const keeper::WantProgram&) { return words_of<schema::Pr
 std::size_t words_below(const keeper::ProgramBytes& message) {
   return words_of<schema::ProgramBytes> + words_of<schema::ProgramId> + data_words(message.bytes);
 }
+std::size_t words_below(const keeper::SaveCopy& message) {
+  return words_of<schema::SaveCopy> + text_words(message.job_name) + text_words(message.actor_name) +
+         words_of<schema::OutputName> + list_words<schema::OutputName>(message.save.inputs.size()) +
+         data_words(message.save.bytes);
+}
 std::size_t words_below(const keeper::Begin& message) {
   std::size_t words = words_of<schema::Begin> + list_words<schema::Endpoint>(message.others.size());
   for (const Endpoint& other : message.others) words += words_below(other);
@@ -130,6 +135,22 @@ void write_body(schema::Keeper::Builder to, const keeper::ProgramBytes& message)
   write_program(builder.initProgram(), message.program);
   if (message.bytes) builder.setBytes(as_data(message.bytes));
 }
+void write_body(schema::Keeper::Builder to, const keeper::SaveCopy& message) {
+  check_size(message.save.bytes.size_bytes(), save_bytes_max, "SaveCopy.bytes");
+  auto builder = to.initSaveCopy();
+  const KeepSave& save = message.save;
+  if (!message.job_name.empty()) builder.setJobName(as_text(message.job_name));
+  if (!message.actor_name.empty()) builder.setActorName(as_text(message.actor_name));
+  builder.setGroup(save.as.group);
+  builder.setMembers(save.as.members);
+  builder.setNumber(save.as.number);
+  builder.setActor(save.as.actor);
+  write(builder.initName(), save.name);
+  write_list(
+      save.inputs, [&](unsigned count) { return builder.initInputs(count); },
+      [](auto& list, unsigned i, const OutputName& input) { write(list[i], input); });
+  if (save.bytes) builder.setBytes(as_data(save.bytes));
+}
 void write_body(schema::Keeper::Builder to, const keeper::Begin& message) {
   auto builder = to.initBegin();
   builder.setCell(word_of(message.cell));
@@ -168,6 +189,18 @@ keeper::ProgramBytes read_bytes(schema::ProgramBytes::Reader from) {
   keeper::ProgramBytes program{read_program(from.getProgram()), {}};
   if (from.hasBytes()) program.bytes = blob_from(from.getBytes(), program_bytes_max, "ProgramBytes.bytes");
   return program;
+}
+
+keeper::SaveCopy read_save(JobId job, schema::SaveCopy::Reader from, Reading& reading) {
+  keeper::SaveCopy copy;
+  copy.job = job;
+  copy.job_name = text_from(from.getJobName(), text_bytes_max, "SaveCopy.jobName");
+  copy.actor_name = text_from(from.getActorName(), text_bytes_max, "SaveCopy.actorName");
+  copy.save.as = {from.getGroup(), from.getMembers(), from.getNumber(), from.getActor()};
+  copy.save.name = read(from.getName());
+  copy.save.inputs = read_names(from.getInputs(), reading, "SaveCopy.inputs");
+  copy.save.bytes = blob_from(from.getBytes(), save_bytes_max, "SaveCopy.bytes");
+  return copy;
 }
 
 keeper::Begin read_begin(JobId job, std::uint32_t term, schema::Begin::Reader from, Reading& reading) {
@@ -255,6 +288,8 @@ std::optional<KeeperMessage> read(schema::Keeper::Reader from, Reading& reading)
       return keeper::WantProgram{read_program(from.getWantProgram())};
     case schema::Keeper::PROGRAM_BYTES:
       return read_bytes(from.getProgramBytes());
+    case schema::Keeper::SAVE_COPY:
+      return read_save(job, from.getSaveCopy(), reading);
     case schema::Keeper::BEGIN:
       return read_begin(job, from.getTerm(), from.getBegin(), reading);
   }

@@ -26,6 +26,8 @@ inline constexpr std::size_t arguments_bytes_max = 1u << 20;  ///< of all togeth
 inline constexpr std::size_t directory_bytes_max = 4096;
 /// Of a job's program. Cap'n Proto counts the bytes of a blob in 29 bits.
 inline constexpr std::size_t program_bytes_max = (512u << 20) - 1024;
+/// Of a saved state, from the disk of one node to that of another.
+inline constexpr std::size_t save_bytes_max = program_bytes_max;
 /// Of a replicated log: who holds copies, entries in one message, bytes of a command or a piece of a
 /// snapshot.
 inline constexpr std::size_t seats_max = 10'000;

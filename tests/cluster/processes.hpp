@@ -94,7 +94,7 @@ class Process {
     return status_;
   }
 
- private:
+  /// Until `done`, which is asked whenever something was said; false when it is not in time.
   template <class Done>
   bool read_until(Done done) {
     const auto until = Clock::now() + patience;
@@ -118,6 +118,7 @@ class Process {
     return true;
   }
 
+ private:
   pid_t pid_ = 0;
   int pipes_[2] = {-1, -1};
   std::string text_[2];

@@ -321,6 +321,11 @@ static void add_keeper(std::vector<Sample>& all) {
   add("start_worker", StartWorker{job, 3, 5, launch()});
   add("stop_workers", StopWorkers{job});
   add("jobs_given", JobsGiven{41});
+  add("save_copy",
+      SaveCopy{job,
+               "train",
+               "stage 0",
+               {{2, 3, 12, 4}, {{0, 5}, attempt(9)}, {{spawned_task(40), attempt(10)}}, blob("state")}});
   add("worker_up", WorkerUp{job, 3, life(0x10002), {"127.0.0.1:4002", "127.0.0.1:4003"}, 4711});
   add("worker_down", WorkerDown{job,
                                 3,

@@ -1,6 +1,6 @@
 // A long task that saves its state, and goes on from there in another process.
 //
-//   saving LEDGER STEPS QUARTERS   each step goes into the ledger, and when a quarter of them was done by one
+//   saving LEDGER STEPS QUARTERS   each step goes into the ledger, and after each quarter of them by one
 //                                  attempt, its process into QUARTERS; at last says `sum N from M`, M the
 //                                  step that the last attempt went on from
 
@@ -31,7 +31,7 @@ Result add(dag::Context& context, std::string file, int steps, std::string quart
   for (; state.next < steps; context.checkpoint(state)) {
     ledger::work();
     ledger::enter(file, state.next);
-    if (state.next == from + steps / 4) ledger::enter(quarters, getpid());
+    if (state.next > from && (state.next - from) % (steps / 4) == 0) ledger::enter(quarters, getpid());
     state.sum += state.next++;
   }
   return {state.sum, from};

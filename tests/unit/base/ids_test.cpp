@@ -47,3 +47,15 @@ TEST_CASE("a process says what it is: a node, a worker process of one, a client"
   CHECK(to_string(ProcessId{0xFFFF}) == "client0");
   CHECK(to_string(Life{ProcessId{3u << 16 | 1}, Incarnation{2}}) == "n1/w3.2");
 }
+
+TEST_CASE("tasks and attempts are read as they are written") {
+  for (const TaskId id : {TaskId{0, 41}, TaskId{1, 0}, TaskId{7, UINT32_MAX}}) {
+    CHECK(parse_task_id(to_string(id)) == id);
+  }
+  const AttemptId attempt{{3, 70}, 1u << 31};
+  CHECK(parse_attempt_id(to_string(attempt)) == attempt);
+  for (const char* text : {"", "s", "s1", "s1/", "x4", "4 ", "s-1/4", "4294967296"})
+    CHECK_FALSE(parse_task_id(text));
+  for (const char* text : {"", "#", "#1.2", "1.2.3", "#1.2.3.4", "#1..3", "#1.2.x"})
+    CHECK_FALSE(parse_attempt_id(text));
+}

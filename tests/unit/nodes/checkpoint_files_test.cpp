@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <map>
 
 #include "nodes/checkpoint_writer.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -20,8 +21,10 @@ Blob blob(const std::string& text) { return Blob(std::as_bytes(std::span(text)))
 
 Checkpoint checkpoint(std::uint32_t number) {
   Checkpoint made{"job7 train", 2, number, number - 1, {}};
-  made.chunks.push_back({"stage 0", "41", "#1.1.2", blob(std::string(5000, 'a') + std::to_string(number))});
-  made.chunks.push_back({"stage 1", "s2/42", "#1.1.1", blob("")});
+  made.chunks.push_back(
+      {"stage 0", {{0, 41}, {{1, 1}, 2}}, {}, blob(std::string(5000, 'a') + std::to_string(number))});
+  made.chunks.push_back(
+      {"stage 1", {{3, 42}, {{1, 1}, 1}}, {{{0, 40}, {{1, 2}, 7}}, {{1, 4}, {{2, 1}, 1}}}, blob("")});
   return made;
 }
 
@@ -34,21 +37,13 @@ std::string text_of(const fs::path& path) {
 }
 void put(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
-JobPlan plan_of(std::uint32_t actors) {
-  detail::Fragment graph;
-  for (std::uint32_t i = 0; i < actors; ++i) {
-    graph.names.push_back("stage " + std::to_string(i));
-    graph.actors.push_back({i});
-  }
-  JobPlan plan;
-  plan.job = {7};
-  plan.name = "train";
-  plan.graph = std::make_shared<const detail::Fragment>(std::move(graph));
-  return plan;
+keeper::SaveCopy save_of(std::uint32_t number, std::uint32_t actor, const std::string& state) {
+  const OutputName name{{0, 10 * number + actor}, {{1, 1}, 1}};
+  return {{7}, "train", "stage " + std::to_string(actor), {{0, 2, number, actor}, name, {}, blob(state)}};
 }
 
-KeepSave save_of(std::uint32_t number, std::uint32_t actor, const std::string& state) {
-  return {{0, 2, number, actor}, {{0, 10 * number + actor}, {{1, 1}, 1}}, blob(state)};
+keeper::SaveCopy task_save(std::uint32_t number, const std::string& state) {
+  return {{7}, "train", "long", {{}, {{1, 5}, {{1, 1}, number}}, {{{0, 4}, {{1, 1}, 1}}}, blob(state)}};
 }
 
 }  // namespace
@@ -69,8 +64,8 @@ TEST_CASE("a save is read as it was written, and the two newest stay") {
   REQUIRE(read->chunks.size() == 2);
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(read->chunks[i].actor == wanted.chunks[i].actor);
-    CHECK(read->chunks[i].task == wanted.chunks[i].task);
-    CHECK(read->chunks[i].attempt == wanted.chunks[i].attempt);
+    CHECK(read->chunks[i].name == wanted.chunks[i].name);
+    CHECK(read->chunks[i].inputs == wanted.chunks[i].inputs);
     CHECK(text_of(read->chunks[i].state) == text_of(wanted.chunks[i].state));
   }
 }
@@ -121,15 +116,14 @@ TEST_CASE("a write that fails in the middle leaves nothing of the save, and the 
 TEST_CASE("the writer puts the saves of a group together, and deletes those of a job that ended well") {
   const test::TemporaryDirectory place;
   const Life self{{3}, {9}};
-  const JobPlan plan = plan_of(2);
   const bool well = GENERATE(true, false);
   std::vector<std::string> said;
   {
-    CheckpointWriter writer(place.path(), self,
+    CheckpointWriter writer(place.path(), self, {},
                             [&](LogLevel, const std::string& line) { said.push_back(line); });
-    writer.keep(plan, save_of(1, 0, "a1"));
-    writer.keep(plan, save_of(1, 1, "b1"));
-    writer.keep(plan, save_of(2, 1, "b2"));  // Its other half never comes.
+    writer.keep(save_of(1, 0, "a1"));
+    writer.keep(save_of(1, 1, "b1"));
+    writer.keep(save_of(2, 1, "b2"));  // Its other half never comes.
   }
   const fs::path group = place.path() / "n3.9-job7" / "group-0";
   REQUIRE(saves_in(group) == std::vector<std::uint32_t>{1});
@@ -141,12 +135,12 @@ TEST_CASE("the writer puts the saves of a group together, and deletes those of a
   REQUIRE(said.size() == 1);
   CHECK_THAT(said[0], Catch::Contains("save 1 of job7 train, group 0, is on the disk"));
   {
-    CheckpointWriter writer(place.path(), self,
+    CheckpointWriter writer(place.path(), self, {},
                             [&](LogLevel, const std::string& line) { said.push_back(line); });
-    writer.keep(plan, save_of(1, 0, "a1"));
-    writer.keep(plan, save_of(1, 1, "b1"));
-    writer.job_ended(plan.job, well);
-    writer.keep(plan, save_of(2, 0, "too late"));
+    writer.keep(save_of(1, 0, "a1"));
+    writer.keep(save_of(1, 1, "b1"));
+    writer.job_ended({7}, well);
+    writer.keep(save_of(2, 0, "too late"));
   }
   CHECK_THAT(said[1], Catch::Contains("an earlier start left") && Catch::Contains("intact"));
   CHECK(fs::exists(group) == !well);
@@ -157,12 +151,53 @@ TEST_CASE("a writer that cannot write says so, and goes on") {
   put(place.path() / "file", "");
   std::vector<std::pair<LogLevel, std::string>> said;
   {
-    CheckpointWriter writer(place.path() / "file", {{3}, {9}},
+    CheckpointWriter writer(place.path() / "file", {{3}, {9}}, {},
                             [&](LogLevel level, const std::string& line) { said.emplace_back(level, line); });
-    for (const std::uint32_t actor : {0u, 1u}) writer.keep(plan_of(2), save_of(1, actor, "x"));
+    for (const std::uint32_t actor : {0u, 1u}) writer.keep(save_of(1, actor, "x"));
   }
   REQUIRE(said.size() == 1);
   CHECK(said[0].first == LogLevel::warn);
   CHECK_THAT(said[0].second,
              Catch::Contains("save 1 of job7 train, group 0, is not kept on the disk: cannot make"));
+}
+
+TEST_CASE("what a job saved is read back at the next start, damaged saves left out, and goes on there") {
+  const test::TemporaryDirectory place;
+  const auto silent = [](LogLevel, const std::string&) {};
+  {
+    CheckpointWriter writer(place.path(), {{3}, {9}}, {}, silent);
+    CHECK_FALSE(writer.read({7}, "train", [](auto) {}));
+    for (const std::uint32_t actor : {0u, 1u}) writer.keep(save_of(1, actor, "first"));
+    writer.keep(task_save(1u << 31, "one"));
+  }
+  {
+    CheckpointWriter writer(place.path(), {{3}, {10}}, {{7}}, silent);
+    for (const std::uint32_t actor : {0u, 1u}) writer.keep(save_of(2, actor, "second"));
+    writer.keep(task_save((1u << 31) + 1, "two"));
+  }
+  const fs::path job = place.path() / "n3.9-job7";
+  CHECK(saves_in(job / "group-0") == std::vector<std::uint32_t>{1, 2});
+  CHECK(saves_in(job / "task-s0-5") == std::vector<std::uint32_t>{1, 2});
+  CHECK_FALSE(fs::exists(place.path() / "n3.10-job7"));
+  put(save_path(job / "group-0", 2) / "c1", "damagd");
+  std::map<OutputName, std::string> found;
+  const std::string name = GENERATE("train", "another");
+  {
+    CheckpointWriter writer(place.path(), {{3}, {11}}, {{7}}, silent);
+    CHECK(writer.read({7}, name, [&](std::vector<KeepSave> saves) {
+      for (const KeepSave& save : saves) {
+        CHECK(save.inputs ==
+              (save.name.task.origin == 0 ? std::vector<OutputName>{} : task_save(0, "").save.inputs));
+        found[save.name] = text_of(save.bytes);
+      }
+    }));
+  }
+  if (name == "another") {
+    CHECK(found.empty());
+    return;
+  }
+  CHECK(found == std::map<OutputName, std::string>{{save_of(1, 0, "").save.name, "first"},
+                                                   {save_of(1, 1, "").save.name, "first"},
+                                                   {task_save(1u << 31, "").save.name, "one"},
+                                                   {task_save((1u << 31) + 1, "").save.name, "two"}});
 }

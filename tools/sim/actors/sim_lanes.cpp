@@ -17,7 +17,8 @@ void SimLanes::make_ready(LaneShard& shard, RowIndex row, Priority) {
   add({shard.shared_from_this(), row, nullptr});
 }
 
-void SimLanes::start(Attempt attempt, Priority, std::function<void(Ended&&)> done) {
+void SimLanes::start(Attempt attempt, Priority, std::function<void(Ended&&)> done,
+                     std::function<void(Saved&&)>) {
   auto work = std::make_shared<HandedOut>(HandedOut{std::move(attempt), std::move(done)});
   handed_out_.push_back(work);
   add({nullptr, no_row, std::move(work)});

@@ -38,7 +38,8 @@ class SimLanes final : public LanesPort {
       : options_(options), ledger_(ledger), ports_(std::move(ports)), random_(seed) {}
 
   void make_ready(LaneShard& shard, RowIndex row, Priority band) override;
-  void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done) override;
+  void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
+             std::function<void(Saved&&)> saved) override;
   void cancel(JobId job, TaskId task, AttemptId attempt) override;
   bool abandon(JobId job, TaskId task, AttemptId attempt) override;
   std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) override;
