@@ -10,7 +10,7 @@ namespace dag {
 
 class Attempts {
  public:
-  Attempts(caf::event_based_actor& owner, Lanes& lanes, Representation representation)
+  Attempts(caf::event_based_actor& owner, LanesPort& lanes, Representation representation)
       : owner_(owner), lanes_(lanes), representation_(representation) {}
 
   void start(StartAttempt start);
@@ -20,7 +20,7 @@ class Attempts {
 
  private:
   caf::event_based_actor& owner_;
-  Lanes& lanes_;
+  LanesPort& lanes_;
   Representation representation_;
   JobId job_;
   std::map<std::pair<TaskId, AttemptId>, caf::actor> supervised_;

@@ -19,7 +19,7 @@ LifeLoad placing_load(Life life, const LoadSummary& load) {
 
 }  // namespace
 
-HomeActor::HomeActor(caf::actor_config& config, HomeSetup setup, Lanes& lanes, Ports ports,
+HomeActor::HomeActor(caf::actor_config& config, HomeSetup setup, LanesPort& lanes, Ports ports,
                      RecordSink& records, caf::actor node, caf::actor runner)
     : event_based_actor(config),
       setup_(std::move(setup)),

@@ -27,7 +27,7 @@ struct HomeSetup {
 
 class HomeActor : public caf::event_based_actor {
  public:
-  HomeActor(caf::actor_config& config, HomeSetup setup, Lanes& lanes, Ports ports, RecordSink& records,
+  HomeActor(caf::actor_config& config, HomeSetup setup, LanesPort& lanes, Ports ports, RecordSink& records,
             caf::actor node, caf::actor runner);
   ~HomeActor() override;
   caf::behavior make_behavior() override;
@@ -46,7 +46,7 @@ class HomeActor : public caf::event_based_actor {
   void answer_thieves();
 
   HomeSetup setup_;
-  Lanes& lanes_;
+  LanesPort& lanes_;
   Ports ports_;
   caf::actor node_;
   caf::actor runner_;

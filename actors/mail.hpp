@@ -29,6 +29,12 @@ struct ReachChanged {};
 struct AttemptEnded {
   dag::Ended ended;
 };
+/// Lane -> RunnerActor: the kernel of an attempt saved its state.
+struct Checkpointed {
+  TaskId task;
+  AttemptId attempt;
+  Saved saved;
+};
 /// HomeActor, RunnerActor -> TaskActor: nobody waits for the attempt any more.
 struct StopTask {};
 /// TaskActor -> itself: the attempt has had its time.
@@ -157,6 +163,10 @@ struct LinkBroken {
 struct LinkRefused {
   Life life;
 };
+/// node -> MembershipActor: these are to be asked for the others.
+struct Others {
+  std::vector<std::string> addresses;
+};
 /// node -> MembershipActor: say goodbye, and end.
 struct Leave {};
 /// MembershipActor -> NodeActor -> HomeActor: what each life that is up said last of its load, our own
@@ -243,6 +253,7 @@ struct JobSaid {
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LaneNews)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ReachChanged)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::AttemptEnded)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Checkpointed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::StopTask)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::TimedOut)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Outgoing)
@@ -279,6 +290,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Steal)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Heard)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LinkBroken)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LinkRefused)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Others)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Leave)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Loads)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Record)

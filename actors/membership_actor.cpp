@@ -24,6 +24,7 @@ caf::behavior MembershipActor::make_behavior() {
       },
       [this](const mail::LinkBroken& broken) { act(machine_.on_disconnected(broken.life, ports_.now())); },
       [this](const mail::LinkRefused& refused) { act(machine_.on_refused(refused.life, ports_.now())); },
+      [this](const mail::Others& others) { machine_.on_seeds(others.addresses); },
       [this](const mail::Leave&) {
         if (!machine_.is_over()) act(machine_.leave(ports_.now()));
         quit(caf::exit_reason::user_shutdown);

@@ -2,8 +2,8 @@
 // Hosts the membership machine: who is alive. Decides nothing itself; its word is a hint, incarnations and
 // epochs decide.
 //
-// Messages: in Heard, LinkBroken, LinkRefused (from the transport), Leave, Tick; out LifeUp, LifeDown,
-// Loads (to the node).
+// Messages: in Heard, LinkBroken, LinkRefused (from the transport), Others, Leave, Tick; out LifeUp,
+// LifeDown, Loads (to the node).
 
 #include <functional>
 #include <map>

@@ -17,7 +17,7 @@ constexpr std::size_t early_max = 10'000;
 
 }  // namespace
 
-NodeActor::NodeActor(caf::actor_config& config, NodeSetup setup, Lanes& lanes, Ports ports,
+NodeActor::NodeActor(caf::actor_config& config, NodeSetup setup, LanesPort& lanes, Ports ports,
                      RecordSink& records)
     : event_based_actor(config),
       setup_(std::move(setup)),

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "actors/lanes/lanes.hpp"
+#include "actors/lanes/lanes_port.hpp"
 #include "actors/mail.hpp"
 #include "libdag/base/id_set.hpp"
 #include "libdag/home/door.hpp"
@@ -33,7 +33,7 @@ struct NodeSetup {
 
 class NodeActor : public caf::event_based_actor {
  public:
-  NodeActor(caf::actor_config& config, NodeSetup setup, Lanes& lanes, Ports ports, RecordSink& records);
+  NodeActor(caf::actor_config& config, NodeSetup setup, LanesPort& lanes, Ports ports, RecordSink& records);
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.node"; }
@@ -81,7 +81,7 @@ class NodeActor : public caf::event_based_actor {
   void on_child_down(const caf::down_msg& down);
 
   NodeSetup setup_;
-  Lanes& lanes_;
+  LanesPort& lanes_;
   Ports ports_;
   RecordSink& records_;
   std::map<JobId, JobHere> jobs_;

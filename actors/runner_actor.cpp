@@ -6,8 +6,8 @@
 namespace dag {
 
 RunnerActor::RunnerActor(caf::actor_config& config, RunnerOptions options,
-                         std::shared_ptr<const JobPlan> plan, Lanes& lanes, Ports ports, RecordSink& records,
-                         caf::actor node)
+                         std::shared_ptr<const JobPlan> plan, LanesPort& lanes, Ports ports,
+                         RecordSink& records, caf::actor node)
     : event_based_actor(config),
       lanes_(lanes),
       ports_(std::move(ports)),
@@ -22,6 +22,10 @@ caf::behavior RunnerActor::make_behavior() {
       [this](mail::AttemptEnded& end) {
         attempts_.ended(end.ended);
         runner_.on_ended(std::move(end.ended), ports_.now());
+        act();
+      },
+      [this](mail::Checkpointed& kept) {
+        runner_.on_checkpoint(kept.task, kept.attempt, std::move(kept.saved));
         act();
       },
       [this](const mail::Incoming& incoming) {

@@ -1,9 +1,9 @@
 #pragma once
 // Hosts the runner of a job in this process. Decides nothing itself.
 //
-// Messages: in AttemptEnded, Incoming, Publish, Bring, Digested, Tick; out Outgoing (to the node), Vouch
-// (reports, to the node), Brought (to the cell), TakeDigest (to a DigestActor that it makes when it needs
-// one).
+// Messages: in AttemptEnded, Checkpointed, Incoming, Publish, Bring, Digested, Tick; out Outgoing (to the
+// node), Vouch (reports, to the node), Brought (to the cell), TakeDigest (to a DigestActor that it makes when
+// it needs one).
 
 #include <memory>
 
@@ -15,7 +15,7 @@ namespace dag {
 class RunnerActor : public caf::event_based_actor {
  public:
   RunnerActor(caf::actor_config& config, RunnerOptions options, std::shared_ptr<const JobPlan> plan,
-              Lanes& lanes, Ports ports, RecordSink& records, caf::actor node);
+              LanesPort& lanes, Ports ports, RecordSink& records, caf::actor node);
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.runner"; }
@@ -24,7 +24,7 @@ class RunnerActor : public caf::event_based_actor {
   void act();
   caf::actor spawn_digests();
 
-  Lanes& lanes_;
+  LanesPort& lanes_;
   Ports ports_;
   caf::actor node_;
   caf::actor digests_;

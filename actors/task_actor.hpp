@@ -8,7 +8,7 @@
 // Messages: in AttemptEnded (from the lane), StopTask (from its owner); out AttemptEnded (to its owner,
 // unless stopped). It ends with the kernel, or with the grace, whichever is first.
 
-#include "actors/lanes/lanes.hpp"
+#include "actors/lanes/lanes_port.hpp"
 #include "actors/mail.hpp"
 
 namespace dag {
@@ -20,9 +20,12 @@ struct TaskSupervision {
   Duration grace = std::chrono::seconds(2);
 };
 
+/// Hands the states that an attempt saves to whoever had it run; empty when it saves none.
+std::function<void(Saved&&)> keeper_of(const Attempt& attempt, const caf::actor& owner);
+
 class TaskActor : public caf::event_based_actor {
  public:
-  TaskActor(caf::actor_config& config, TaskSupervision task, Lanes& lanes, caf::actor owner);
+  TaskActor(caf::actor_config& config, TaskSupervision task, LanesPort& lanes, caf::actor owner);
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.task"; }
@@ -35,7 +38,7 @@ class TaskActor : public caf::event_based_actor {
   JobId job_;
   TaskId id_;
   AttemptId attempt_;
-  Lanes& lanes_;
+  LanesPort& lanes_;
   caf::actor owner_;
   bool stopped_ = false;
 };

@@ -24,9 +24,8 @@
 
 #include "actors/lanes/edges.hpp"
 #include "actors/lanes/inbox.hpp"
-#include "actors/lanes/job_actors.hpp"
 #include "actors/lanes/kernel_run.hpp"
-#include "actors/lanes/lane_shard.hpp"
+#include "actors/lanes/lanes_port.hpp"
 #include "actors/lanes/peer_ring.hpp"
 #include "actors/lanes/running_page.hpp"
 #include "actors/lanes/tick_clock.hpp"
@@ -71,40 +70,30 @@ struct LanesOptions {
   std::shared_ptr<ring::Doorbell> doorbell = nullptr;
 };
 
-class Lanes {
+class Lanes final : public LanesPort {
  public:
   Lanes(LanesOptions options, LaneEvents events);
-  ~Lanes();
-  Lanes(const Lanes&) = delete;
-  Lanes& operator=(const Lanes&) = delete;
+  ~Lanes() override;
 
   /// Lets running kernels see `cancelled`, waits two seconds for them to return, abandons those that do not.
   /// Afterwards no LaneEvent is called any more by lanes, and what they are given is not run. Done by the
   /// destructor, and before by whoever has what the events use.
   void stop();
-  /// A row became ready outside of the lanes.
-  void make_ready(LaneShard& shard, RowIndex row, Priority band = Priority::normal);
-  /// Runs a handed-out attempt; `done` gets its end, on a lane, and must not block. Not called when the lane
-  /// is abandoned first.
-  void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done);
-  /// The kernel of this attempt sees `cancelled` from now on; if it has not started, it never does, and
-  /// `done` gets an end that says cancelled.
-  void cancel(JobId job, TaskId task, AttemptId attempt);
-  /// The kernel of this attempt did not return in time: its lane is given up and replaced, so that others can
-  /// run. True when such a lane was found. The thread itself ends when the kernel returns, if ever.
-  bool abandon(JobId job, TaskId task, AttemptId attempt);
-  /// Ready rows that no lane has claimed, oldest first, for another process.
-  std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count);
-
-  /// LaneEvents::dry is wanted, once, when a lane finds nothing to do.
-  void tell_when_dry() { dry_wanted_.store(true, std::memory_order_relaxed); }
+  // LanesPort says what each of these is for.
+  void make_ready(LaneShard& shard, RowIndex row, Priority band = Priority::normal) override;
+  void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
+             std::function<void(Saved&&)> saved = {}) override;
+  void cancel(JobId job, TaskId task, AttemptId attempt) override;
+  bool abandon(JobId job, TaskId task, AttemptId attempt) override;
+  std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) override;
+  void tell_when_dry() override { dry_wanted_.store(true, std::memory_order_relaxed); }
 
   /// No row of this shard is to be run any more. It is destroyed when no lane can come upon it: a lane says
   /// which shard it is inside of before it takes a row (`notice` in deque.hpp) and looks at `retired` before
   /// it runs one. So when `retired` was set and then nobody is inside, no row of the shard will be run or
   /// pushed again; its rows are taken out of the queues; and if then nobody is inside who took one meanwhile,
   /// nobody knows the shard.
-  void retire(std::shared_ptr<LaneShard> shard);
+  void retire(std::shared_ptr<LaneShard> shard) override;
 
   // Ends that concern other shards (edges.hpp). From any thread.
   /// A peer on this host with which we share rings.
@@ -115,24 +104,19 @@ class Lanes {
   void take_back(Life peer, std::uint64_t number) { edges_.outputs().take_back(peer, number); }
   /// It died: it reads nothing any more, and nothing of it is opened again.
   void life_over(Life peer) { edges_.outputs().forget(peer); }
-  /// Whom lanes can tell through memory, and whether all others by links.
-  std::vector<Life> reach() const;
-  bool tells_by_link() const { return static_cast<bool>(events_.send_edges); }
+  std::vector<Life> reach() const override;
+  bool tells_by_link() const override { return static_cast<bool>(events_.send_edges); }
   /// What lanes of another process have told by a link. On one thread at a time, which is none of ours.
   void hear(Life from, std::vector<EdgeNews>&& news);
-  /// Its home has begun: lanes may hear of ends for it. Until retire().
-  void add_shard(LaneShard& shard);
+  void add_shard(LaneShard& shard) override;
   /// Reads the rings where no lane does, for homes. True: there was something.
   bool poll_rings();
 
-  JobActors& actors() { return actors_; }
-  std::size_t count() const { return options_.cores.size(); }
-  /// Work that is queued and not running, over all lanes.
-  std::size_t queued() const;
-  /// Lanes that sleep and were not called.
-  std::uint32_t idle() const;
-  /// Those, and the ones that look for work or were called to.
-  std::uint32_t dry() const;
+  JobActors& actors() override { return actors_; }
+  std::size_t count() const override { return options_.cores.size(); }
+  std::size_t queued() const override;
+  std::uint32_t idle() const override;
+  std::uint32_t dry() const override;
 
  private:
   struct Lane;

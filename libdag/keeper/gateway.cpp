@@ -180,6 +180,8 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
 void GatewayMachine::ask(Life from, const client::AskFollow& ask, Instant now) {
   KeptJob* job = known(from, ask.number, ask.job, now);
   if (job == nullptr) return;
+  // It has ended, and outputs of it may still be on their way: from whoever leads it.
+  if (!job->leads && !job->closed) return send_elsewhere(from, ask.number, ask.job, *job, now);
   job->client = from;
   job->client_until.reset();
   client::Answer reply;

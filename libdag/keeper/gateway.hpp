@@ -13,8 +13,9 @@
 // is all that follows, and the halves of the others know where to ask. Who comes to lead asks all hosts what
 // runs there (keeper::StartWorker), and its clients come by themselves (client::AskFollow).
 //
-// A job whose client is gone goes on. Its outputs lie with its processes, so these stay until nobody may ask
-// for outputs any more: the client forgot the job or is gone, and the job has ended.
+// A job whose client is gone goes on. Its outputs lie with its processes, so these stay, and lost ones are
+// replaced, until nobody may ask for outputs any more: the client forgot the job or is gone, and the job has
+// ended. Who asks for outputs of a job that has ended asks whoever leads it.
 
 #include <deque>
 #include <map>
@@ -213,6 +214,7 @@ class GatewayMachine {
   void introduce(JobId id, const KeptJob& job, const Worker& to);
   /// No process is up or coming.
   void stop_if_deserted(JobId id, KeptJob& job, Instant now);
+  void give_up(JobId id, KeptJob& job, Error why, Instant now);
   void end(JobId id, KeptJob& job, JobPhase phase, Instant now);
   void close(JobId id, KeptJob& job);
   void forget_old();

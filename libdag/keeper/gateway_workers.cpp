@@ -34,7 +34,7 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
     effects_.emplace_back(SendToKeeper{life, keeper::JobsGiven{seen->second}});
   }
   for (auto& [id, job] : jobs_) {
-    if (job.over() || !job.leads) continue;
+    if (job.closed || !job.leads) continue;
     for (const auto& [life, claim] : nodes_) {
       if (!before.contains(life)) start_worker(id, job, life);
     }
@@ -105,7 +105,7 @@ void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Inst
     if (worker == nullptr || worker->phase != Worker::Phase::starting) return;
     worker->phase = Worker::Phase::refused;
     worker->end = refused->why.what;
-    if (!job->second.error) job->second.error = refused->why;
+    if (!job->second.error && !job->second.over()) job->second.error = refused->why;
     begin_if_ready(refused->job, job->second, now);
   }
 }
@@ -114,7 +114,7 @@ void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant
   const auto found = jobs_.find(up.job);
   Worker* worker = found == jobs_.end() ? nullptr : find(found->second, from, up.number);
   if (found != jobs_.end() && !found->second.leads) return;  // Who does is told, too.
-  if (worker == nullptr || found->second.over()) {
+  if (worker == nullptr || found->second.closed) {
     // It was asked for by somebody who has ended it since.
     effects_.emplace_back(SendToKeeper{from, keeper::StopWorkers{up.job}});
     return;
@@ -144,7 +144,7 @@ void GatewayMachine::tell_other_nodes(const KeptJob& job, const Worker& about, c
 }
 
 void GatewayMachine::begin_if_ready(JobId id, KeptJob& job, Instant now) {
-  if (job.over()) return;
+  if (job.closed) return;
   if (job.begun) return stop_if_deserted(id, job, now);
   BeginJob begin;
   begin.submitted = job.accepted;
@@ -198,20 +198,17 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
   const std::string text = to_string(life.process) + ": " + down.text;
   tell_other_nodes(job, worker,
                    keeper::WorkerDown{id, keeper::for_your_knowledge, life, down.end, {}, {}, std::nullopt});
-  if (!job.over() && job.begun) effects_.emplace_back(JobLifeDown{id, std::move(down)});
+  // Of a job that has ended, too, as long as outputs may be asked for: what lay there is made again.
+  if (!job.closed && job.begun) effects_.emplace_back(JobLifeDown{id, std::move(down)});
   effects_.emplace_back(ForgetLife{life});
-  if (job.over()) return;
+  if (job.closed) return;
   if (charged && !job.budget.spend(now)) {
-    job.error = Error{ErrorCode::process_crashed,
-                      "more than " + std::to_string(crashes.restarts) + " processes of " + to_string(id) +
-                          " crashed within a minute; the last one was " + text,
-                      "look into the logs of its worker processes, in the log directory of each node"};
-    if (job.begun) {
-      effects_.emplace_back(StopJob{id, *job.error});
-    } else {
-      end(id, job, JobPhase::failed, now);
-    }
-    return;
+    return give_up(id, job,
+                   {ErrorCode::process_crashed,
+                    "more than " + std::to_string(crashes.restarts) + " processes of " + to_string(id) +
+                        " crashed within a minute; the last one was " + text,
+                    "look into the logs of its worker processes, in the log directory of each node"},
+                   now);
   }
   if (replace && nodes_.contains(node)) start_worker(id, job, node);  // `worker` is not valid any more.
   begin_if_ready(id, job, now);
@@ -221,11 +218,17 @@ void GatewayMachine::stop_if_deserted(JobId id, KeptJob& job, Instant now) {
   const bool deserted = std::all_of(job.workers.begin(), job.workers.end(),
                                     [](const Worker& worker) { return worker.phase > Worker::Phase::up; });
   if (!deserted) return;
-  if (!job.error) {
-    job.error = Error{ErrorCode::process_crashed, "no node can run a process of " + to_string(id), {}};
-  }
+  give_up(id, job,
+          job.error.value_or(
+              Error{ErrorCode::process_crashed, "no node can run a process of " + to_string(id), {}}),
+          now);
+}
+
+/// Of a job that has ended: whoever waits for an output is told that it cannot be made again.
+void GatewayMachine::give_up(JobId id, KeptJob& job, Error why, Instant now) {
+  if (!job.over()) job.error = why;
   if (job.begun) {
-    effects_.emplace_back(StopJob{id, *job.error});
+    effects_.emplace_back(StopJob{id, std::move(why)});
   } else {
     end(id, job, JobPhase::failed, now);
   }
@@ -266,7 +269,7 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   } else if (!job.client && !news.submission.detached) {
     job.client_until = now + client_grace;
   }
-  if (job.over()) return;
+  if (job.closed) return;
   if (job.refused) {
     job.error =
         Error{ErrorCode::no_quorum, "it was refused because its record had not got its copies in time", {}};
@@ -275,7 +278,7 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
     return end(id, job, JobPhase::cancelled, now);
   }
   job.begun = job.begun || news.begun;
-  if (job.begun) job.phase = JobPhase::running;
+  if (job.begun && !job.over()) job.phase = JobPhase::running;
   for (const Life life : news.lives) {
     const Life host{node_of(life.process), life.incarnation};
     if (is_gone(host)) effects_.emplace_back(JobLifeDown{id, gone_with_node(id, 0, life)});
@@ -303,7 +306,7 @@ bool GatewayMachine::is_gone(Life node) const {
 
 void GatewayMachine::step_down(JobId id, KeptJob& job, Instant now) {
   job.leads = false;
-  if (job.over()) return;
+  if (job.closed) return;
   job.workers.clear();
   job.numbers.clear();
   for (const auto& [client, number] : std::exchange(job.waiting, {}))

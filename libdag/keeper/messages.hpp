@@ -290,7 +290,7 @@ struct ProgramBytes {
   Blob bytes;  ///< null: the sender does not have it (any more)
 };
 /// To a worker process: who the others of its job are now, and where its cell is. The first one lets it
-/// begin.
+/// begin; who comes to lead the job says it again, of those that it knows.
 struct Begin {
   JobId job;
   Life cell;

@@ -101,6 +101,15 @@ void MembershipMachine::on_load(LoadSummary load) {
   if (self_.beat == 0) self_.load = load_;  // Nobody is to take us for a process without devices.
 }
 
+void MembershipMachine::on_seeds(const std::vector<std::string>& addresses) {
+  std::vector<Seed> before = std::exchange(seeds_, {});
+  for (const std::string& address : addresses) {
+    const auto known =
+        std::find_if(before.begin(), before.end(), [&](const Seed& seed) { return seed.address == address; });
+    seeds_.push_back(known == before.end() ? Seed{.address = address} : std::move(*known));
+  }
+}
+
 void MembershipMachine::beat() {
   judge_health();
   ++self_.beat;

@@ -53,6 +53,8 @@ class MembershipMachine {
   MembershipEffects on_refused(Life life, Instant now);
   /// Told with the next heartbeat; the one before the first, with the first word.
   void on_load(LoadSummary load);
+  /// From now on these addresses are asked for the others, in the place of MembershipOptions::seeds.
+  void on_seeds(const std::vector<std::string>& addresses);
   /// Says goodbye; the machine does nothing more.
   MembershipEffects leave(Instant now);
 

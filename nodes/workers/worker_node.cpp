@@ -22,6 +22,12 @@ RunningPage* map_page(int descriptor) {
   return static_cast<RunningPage*>(page);
 }
 
+std::vector<std::string> addresses_of(const keeper::Begin& begin) {
+  std::vector<std::string> addresses;
+  for (const Endpoint& other : begin.others) addresses.push_back(other.control);
+  return addresses;
+}
+
 }  // namespace
 
 WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
@@ -128,15 +134,17 @@ TransportEvents WorkerNode::transport_events() {
 /// Of whoever leads the record of the job, now or later.
 void WorkerNode::on_begin(Life from, const keeper::Begin& order) {
   if (!is_node(from.process) || from != order.cell || order.job != seat_.job) return;
+  bool begun = false;
   {
     const std::lock_guard lock(mutex_);
     if (order.term < term_ || (order.term == 0 && from != seat_.cell)) return;
-    const bool first = !std::exchange(begun_, true);
     term_ = order.term;
     cell_ = from;
-    if (!first) return;
+    begun = std::exchange(begun_, true);
   }
-  begin(order);
+  if (!begun) return begin(order);
+  // Those that an earlier leader named may be gone, and who came since may know nothing of this process.
+  membership_.send(mail::Others{addresses_of(order)});
 }
 
 Life WorkerNode::cell() {
@@ -155,7 +163,7 @@ void WorkerNode::begin(const keeper::Begin& begin) {
     fail({ErrorCode::cluster_lost, "the other processes of its job took this one for dead", {}});
   };
   MembershipSetup setup{seat_.self, transport_->endpoint(), patience_on_one_host(), draw_number()};
-  for (const Endpoint& other : begin.others) setup.options.seeds.push_back(other.control);
+  setup.options.seeds = addresses_of(begin);
   membership_.open([&] { return system_.spawn<MembershipActor>(std::move(setup), std::move(ports), node_); });
 }
 

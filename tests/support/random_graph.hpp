@@ -38,11 +38,14 @@ struct RandomGraphOptions {
   bool joins = true;
   bool quorums = true;
   bool failures = true;
-  bool retries = true;             ///< some tasks have several attempts
+  bool retries = true;  ///< some tasks have several attempts
+  /// Of tasks that finish: tries that are used up when their process dies.
+  std::uint32_t spare_attempts = 0;
   bool added_in_any_order = true;  ///< some edges without data lead to tasks that were added before
   std::uint32_t actors_max = 0;
   std::uint32_t spawn_depth_max = 0;
   bool once = false;         ///< tasks that may run only once, instead of idempotent ones and some pure ones
+  bool checkpoints = false;  ///< some tasks save their state
   bool thunks_fail = false;  ///< the thunks throw the injected failures, counted in this process
 };
 
@@ -195,6 +198,7 @@ class RandomGraphMaker {
     std::uint32_t attempts = 1;
     if (options_.retries && random_.chance(0.4)) attempts = 2 + below(3);
     if (options_.failures && random_.chance(0.35)) task.failures = 1 + below(attempts + 1);
+    if (task.failures < attempts) attempts += options_.spare_attempts;
     detail::Code code{reinterpret_cast<const void*>(thunk), nullptr};
     if (options_.thunks_fail && task.failures > 0) {
       draft.graph.left->emplace_back(task.failures);
@@ -223,6 +227,11 @@ class RandomGraphMaker {
       draft.builder.change_policy(task, [](Policy& policy) {
         policy.effects = Effects::at_most_once;
         policy.retry.attempts = 1;
+      });
+    }
+    if (options_.checkpoints && !is_call && random_.chance(0.4)) {
+      draft.builder.change_policy(task, [](Policy& policy) {
+        if (policy.effects != Effects::at_most_once) policy.checkpoint = std::chrono::nanoseconds(0);
       });
     }
     double rank = static_cast<double>(task) + 5 * random_.unit();

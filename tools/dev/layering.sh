@@ -38,8 +38,8 @@ rules() {
     }
 
     function check_outside_library(where, path, header) {
-      if (header ~ /^caf\// && (path !~ /^(actors|nodes)\// || path ~ /^actors\/lanes\//))
-        ban(where, header " is banned, use a port of actors/ports.hpp: CAF appears in actors/ and nodes/ only, not in lanes")
+      if (header ~ /^caf\// && (path !~ /^(actors|nodes|tools\/sim\/actors)\// || path ~ /^actors\/lanes\//))
+        ban(where, header " is banned, use a port of actors/ports.hpp: CAF appears in actors/, nodes/ and tools/sim/actors/ only, not in lanes")
       if (header ~ /^zmq[a-z_]*\.h(pp)?$/ && path !~ /^libdag\/net\//)
         ban(where, header " is banned, use libdag/net: it alone knows sockets")
       if ((header ~ /^(capnp|kj)\// || header ~ /\.capnp\.h$/ || header ~ /^libdag\/schema\//) && path !~ /^libdag\/(wire\/|include\/dag\/capnp\.hpp$)/)
@@ -206,6 +206,7 @@ END
   plant examples/clean/main.cpp '#include <dag/dag.hpp>' '#include "examples/clean/model.hpp"' '#include <cblas.h>'
   plant examples/clean/model.cpp '#include "model.hpp"'
   plant tools/dag/clean.cpp '#include "libdag/client/client.hpp"' '#include "tools/dag/table.hpp"'
+  plant tools/sim/actors/clean.cpp '#include <caf/all.hpp>'
   plant tools/sim/clean.cpp '#include "libdag/wire/frame.hpp"'
   plant tests/unit/wire/clean.cpp '#include <capnp/message.h>' '#include "actors/home_actor.hpp"' 'wait_until(done);'
   if ! found=$("$script" "$home"); then
@@ -228,6 +229,7 @@ END
   expect '2: caf/all.hpp is banned, use a port'         libdag/base/a.cpp '' '#include <caf/all.hpp>'
   expect 'caf/actor.hpp is banned'                      actors/lanes/a.cpp '#include "caf/actor.hpp"'
   expect 'caf/all.hpp is banned'                        examples/a.cpp '#include <caf/all.hpp>'
+  expect 'caf/all.hpp is banned'                        tools/sim/a.cpp '#include <caf/all.hpp>'
   expect 'zmq.hpp is banned, use libdag/net'            nodes/a.cpp '#include <zmq.hpp>'
   expect 'zmq.h is banned, use libdag/net'              libdag/client/a.cpp '#  include <zmq.h>'
   expect 'capnp/message.h is banned, use the values'    libdag/net/a.cpp '#include <capnp/message.h>'

@@ -5,6 +5,7 @@
 //   dag-sim chaos --seed 41 [--trace]         one seed; with --trace all that happened, and the trace's hash
 //   dag-sim chaos --world cells ...           the same with replicas of the record, any of which may die
 //   dag-sim chaos --world log ...             the same of the replicas of a log alone
+//   dag-sim chaos --world actors ...          the real actors of whole nodes, clients and worker processes
 //   dag-sim mutants [--seeds-max N] [--json]  plants bugs, one after the other, and says which seed finds
 //   each dag-sim scale --pattern stencil --nodes 64 [--json]    how busy so many nodes of 16 lanes are kept
 
@@ -16,6 +17,9 @@
 #include <string_view>
 #include <vector>
 
+#ifdef DAG_SIM_ACTORS
+#include "tools/sim/actors/actors_chaos.hpp"
+#endif
 #include "tools/sim/chaos.hpp"
 #include "tools/sim/log_world.hpp"
 #include "tools/sim/mutants.hpp"
@@ -33,7 +37,7 @@ int usage(const char* what) {
       "usage: dag-sim chaos --seeds FIRST-LAST [--json]\n"
       "       dag-sim chaos --seeds-in FILE [--json]\n"
       "       dag-sim chaos --seed N [--trace] [--json]\n"
-      "       dag-sim chaos --world jobs|cells|log ...   (jobs, unless said)\n"
+      "       dag-sim chaos --world jobs|cells|log|actors ...   (jobs, unless said)\n"
       "       dag-sim mutants [--seeds-max N] [--json]\n"
       "       dag-sim scale [--pattern stencil|chains|random] [--nodes 2-256] [--steps N] [--json]\n",
       what);
@@ -123,6 +127,22 @@ int scale(int argc, char** argv) {
   return 0;
 }
 
+bool is_world(std::string_view name) {
+#ifdef DAG_SIM_ACTORS
+  if (name == "actors") return true;
+#endif
+  return name == "jobs" || name == "cells" || name == "log";
+}
+
+dag::sim::ChaosResult run_seed(std::string_view world, std::uint64_t seed,
+                               const dag::sim::ChaosOptions& options) {
+#ifdef DAG_SIM_ACTORS
+  if (world == "actors") return dag::sim::actors_chaos(seed, options.trace);
+#endif
+  if (world == "log") return dag::sim::log_chaos(seed, dag::consensus::Planted::nothing, options.trace);
+  return dag::sim::chaos(seed, options);
+}
+
 int chaos(int argc, char** argv) {
   std::uint64_t first = 1, last = 200;
   std::vector<std::uint64_t> listed;
@@ -137,8 +157,7 @@ int chaos(int argc, char** argv) {
     } else if (flag == "--trace") {
       options.trace = true;
     } else if (flag == "--world") {
-      if (value != "jobs" && value != "cells" && value != "log")
-        return usage("--world is jobs, cells or log");
+      if (!is_world(value)) return usage("--world is jobs, cells, log or, in a build with actors, actors");
       world = value;
       options.cells = value == "cells";
       ++i;
@@ -171,9 +190,7 @@ int chaos(int argc, char** argv) {
   std::map<std::string, std::uint64_t> seen;
   for (std::uint64_t i = first; i <= last; ++i) {
     const std::uint64_t seed = listed.empty() ? i : listed[i];
-    const dag::sim::ChaosResult result =
-        world == "log" ? dag::sim::log_chaos(seed, dag::consensus::Planted::nothing, options.trace)
-                       : dag::sim::chaos(seed, options);
+    const dag::sim::ChaosResult result = run_seed(world, seed, options);
     events += result.events;
     hash = (hash ^ result.trace_hash) * 0x100000001B3ULL;
     for (const auto& [what, count] : result.seen) seen[what] += count;

@@ -149,6 +149,41 @@ TEST_CASE("processes stay for the outputs until the client forgets the job") {
   CHECK(desk.ordered<keeper::StopWorkers>().size() == 2);
 }
 
+TEST_CASE("a process that is lost when its job has ended is replaced as long as outputs may be asked for") {
+  Desk desk;
+  const JobId job = desk.submit();
+  const Life one = desk.up(job, first, 1), two = desk.up(job, second, 1);
+  desk.gateway.on_ended(job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
+  desk.hear(first, keeper::WorkerDown{job, 1, one, ProcessEnd::killed, "signal 9", {}, {}});
+  REQUIRE(desk.done<JobLifeDown>().size() == 1);  // What lay there is made again.
+  CHECK(desk.ordered<keeper::StartWorker>().size() == 3);
+  desk.up(job, first, 2);
+  CHECK(desk.done<JobLivesUp>().size() == 1);
+  CHECK(desk.ordered<keeper::StopWorkers>().empty());
+  desk.gateway.on_nodes({node(first)}, desk.now);
+  desk.take();
+  REQUIRE(desk.done<JobLifeDown>().size() == 2);
+  CHECK(desk.done<JobLifeDown>().back().down.life == two);
+  desk.say(client::ForgetJob{job});
+  CHECK(desk.ordered<keeper::StopWorkers>().size() == 1);
+}
+
+TEST_CASE("a job that has ended and can have no process any more is stopped, and stays ended well") {
+  Desk desk;
+  const JobId job = desk.submit();
+  const Life one = desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  desk.gateway.on_ended(job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
+  desk.gateway.on_nodes({node(first)}, desk.now);
+  desk.hear(first, keeper::WorkerDown{job, 1, one, ProcessEnd::killed, "signal 9", {}, {}});
+  desk.hear(first, keeper::WorkerRefused{job, 2, {ErrorCode::program_invalid, "no", {}}});
+  CHECK(desk.done<StopJob>().size() == 1);
+  desk.say(client::AskJobs{5, job});
+  const JobInfo info = desk.told<client::Answer>().back().jobs.front();
+  CHECK(info.phase == JobPhase::finished);
+  CHECK_FALSE(info.error);
+}
+
 TEST_CASE("a job goes on without its client, and ends with its processes") {
   Desk desk;
   const JobId job = desk.submit();

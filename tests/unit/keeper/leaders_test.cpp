@@ -163,6 +163,27 @@ TEST_CASE("outputs of a job that ended are kept for a client that may be on its 
   }
 }
 
+TEST_CASE("a client that waits for outputs of a job that has ended goes on where it is led") {
+  Heir desk;
+  desk.say(client::AskFollow{4, desk.job, {1}});
+  desk.up(desk.job, first, 3);
+  desk.gateway.on_ended(desk.job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
+  desk.gateway.on_led(led(desk.job, false, second.process, 3), desk.now);
+  desk.take();
+  CHECK(desk.told<client::JobMoved>().size() == 1);
+  desk.say(client::AskFollow{5, desk.job, {1}});
+  CHECK(desk.told<client::Answer>().back().elsewhere == node(second).endpoint.control);
+  const std::size_t ordered = desk.ordered<keeper::StartWorker>().size();
+  RecordLed again = led(desk.job, true, first.process, 4);
+  again.begun = true;
+  desk.gateway.on_led(std::move(again), desk.now);
+  desk.take();
+  CHECK(desk.ordered<keeper::StartWorker>().size() == ordered + 2);
+  desk.say(client::AskFollow{6, desk.job, {1}});
+  CHECK(desk.told<client::JobEnded>().size() == 2);
+  CHECK(desk.done<WantOutput>().size() == 2);
+}
+
 TEST_CASE("a node that comes again does not give out the handles of its earlier lives") {
   Heir desk;
   desk.gateway.on_nodes({node(first), node(second), node({{2}, {9}})}, desk.now);

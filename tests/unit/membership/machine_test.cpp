@@ -118,6 +118,16 @@ TEST_CASE("a seed that answered is asked again only when it is gone") {
   CHECK(sent<Join>(bench.wait(2s)).size() >= 2);
 }
 
+TEST_CASE("seeds that are named later are asked in the place of the first ones") {
+  Bench bench({.seeds = {"seed:2", "seed:3"}});
+  bench.hear(life(2), Welcome{"seed:2", {claim_of(life(2), 1)}});
+  bench.answering = {life(2)};
+  bench.machine.on_seeds({"seed:2", "seed:4"});
+  const auto joins = sent<Join>(bench.wait(3s));
+  REQUIRE(joins.size() >= 2);
+  for (const auto& [address, join] : joins) CHECK(address == "seed:4");
+}
+
 TEST_CASE("a ping is answered, with the same number") {
   Bench bench;
   const auto acks = sent<Ack>(bench.hear(life(2), Ping{42, {claim_of(life(2), 1)}}));

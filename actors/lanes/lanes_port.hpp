@@ -1,0 +1,58 @@
+#pragma once
+// What actors ask of the lanes of their process. `Lanes` has threads; a simulation of whole nodes
+// (tools/sim/actors) plays lanes in virtual time.
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "actors/lanes/job_actors.hpp"
+#include "actors/lanes/lane_shard.hpp"
+#include "libdag/home/attempt.hpp"
+#include "libdag/home/runner.hpp"
+
+namespace dag {
+
+class LanesPort {
+ public:
+  LanesPort() = default;
+  virtual ~LanesPort() = default;
+  LanesPort(const LanesPort&) = delete;
+  LanesPort& operator=(const LanesPort&) = delete;
+
+  /// A row became ready outside of the lanes.
+  virtual void make_ready(LaneShard& shard, RowIndex row, Priority band) = 0;
+  /// Runs a handed-out attempt; `done` gets its end, on a lane, and must not block. Not called when the lane
+  /// is abandoned first. `saved` gets the states that it saves meanwhile, likewise.
+  virtual void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
+                     std::function<void(Saved&&)> saved = {}) = 0;
+  /// The kernel of this attempt sees `cancelled` from now on; if it has not started, it never does, and
+  /// `done` gets an end that says cancelled.
+  virtual void cancel(JobId job, TaskId task, AttemptId attempt) = 0;
+  /// The kernel of this attempt did not return in time: its lane is given up and replaced, so that others can
+  /// run. True when such a lane was found. The thread itself ends when the kernel returns, if ever.
+  virtual bool abandon(JobId job, TaskId task, AttemptId attempt) = 0;
+  /// Ready rows that no lane has claimed, oldest first, for another process.
+  virtual std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) = 0;
+  /// LaneEvents::dry is wanted, once, when a lane finds nothing to do.
+  virtual void tell_when_dry() = 0;
+
+  /// Its home has begun: lanes may hear of ends for it. Until retire().
+  virtual void add_shard(LaneShard& shard) = 0;
+  /// No row of this shard is to be run any more. It is destroyed when no lane can come upon it.
+  virtual void retire(std::shared_ptr<LaneShard> shard) = 0;
+  /// Whom lanes can tell of ends through memory, and whether all others by links.
+  virtual std::vector<Life> reach() const = 0;
+  virtual bool tells_by_link() const = 0;
+
+  virtual JobActors& actors() = 0;
+  virtual std::size_t count() const = 0;
+  /// Work that is queued and not running, over all lanes.
+  virtual std::size_t queued() const = 0;
+  /// Lanes that sleep and were not called.
+  virtual std::uint32_t idle() const = 0;
+  /// Those, and the ones that look for work or were called to.
+  virtual std::uint32_t dry() const = 0;
+};
+
+}  // namespace dag

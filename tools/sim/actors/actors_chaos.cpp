@@ -1,0 +1,70 @@
+#include "tools/sim/actors/actors_chaos.hpp"
+
+#include "tools/sim/actors/cluster.hpp"
+
+namespace dag::sim {
+namespace {
+
+std::unique_ptr<Program> program_of(Random& random) {
+  test::RandomGraphOptions options;
+  options.tasks_max = 3 + static_cast<std::uint32_t>(random.below(25));
+  options.actors_max = random.chance(0.4) ? 2 : 0;
+  options.spare_attempts = 20;
+  options.spawn_depth_max = static_cast<std::uint32_t>(random.below(2));
+  return std::make_unique<Program>(test::random_graph(random, options));
+}
+
+ClusterOptions options_of(std::uint64_t seed) {
+  Random random(seed * 5 + 3);
+  ClusterOptions options;
+  options.seed = seed;
+  options.nodes = 1 + static_cast<std::uint32_t>(random.below(5));
+  options.clients = 1 + static_cast<std::uint32_t>(random.below(3));
+  options.clients_come = std::chrono::milliseconds(random.below(3000));
+  options.supervise_all = random.chance(0.2);
+  options.lanes.lanes = 1 + static_cast<std::uint32_t>(random.below(3));
+  options.lanes.tell_by_link = random.chance(0.5);
+  options.network.late = random.chance(0.5) ? 0.1 * random.unit() : 0;
+  options.network.control_bytes_max = random.chance(0.5) ? 64 + random.below(2000) : 1u << 20;
+  options.lanes.crashes = random.chance(0.3);
+  ClusterFaults& faults = options.faults;
+  // Short jobs: most faults have to come early to meet them.
+  faults.calm_at =
+      std::chrono::milliseconds(random.chance(0.6) ? 1000 + random.below(3000) : random.below(30'000));
+  const auto count = [&random](double chance, std::uint64_t most) {
+    return random.chance(chance) ? 1 + static_cast<std::uint32_t>(random.below(most)) : 0;
+  };
+  faults.workers_killed = count(0.4, 4);
+  faults.nodes_crashed = count(0.5, 4);
+  faults.power_cuts = count(0.1, 2);
+  faults.disks_lost = random.chance(0.3) ? 0.5 : 0;
+  faults.cuts = count(0.3, 3);
+  faults.flaps = count(0.3, 5);
+  faults.pauses = count(0.3, 4);
+  options.sync_max = std::chrono::microseconds(random.chance(0.3) ? random.below(100'000) : 2000);
+  return options;
+}
+
+}  // namespace
+
+ChaosResult actors_chaos(std::uint64_t seed, bool trace) {
+  ChaosResult result;
+  result.seed = seed;
+  ClusterOptions options = options_of(seed);
+  options.trace = trace;
+  Random random(seed * 7 + 5);
+  std::vector<std::unique_ptr<Program>> programs;
+  for (std::uint32_t i = 0; i < options.clients; ++i) programs.push_back(program_of(random));
+  Cluster cluster(options, std::move(programs));
+  try {
+    cluster.run();
+  } catch (const std::exception& error) {
+    result.violation = error.what();
+  }
+  result.events = cluster.steps();
+  result.trace_hash = cluster.ledger().hash();
+  result.seen = cluster.ledger().seen();
+  return result;
+}
+
+}  // namespace dag::sim

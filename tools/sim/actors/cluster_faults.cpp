@@ -1,0 +1,140 @@
+// What goes wrong in a cluster, when the seed says so, and how it ends: at `calm_at` all is well again, and
+// what was begun must come to its end.
+
+#include <algorithm>
+#include <numeric>
+
+#include "tools/sim/actors/cluster.hpp"
+
+namespace dag::sim {
+namespace {
+
+/// The others have made up for the loss of a copy by then.
+constexpr Duration repaired_after = std::chrono::seconds(8);
+
+}  // namespace
+
+void Cluster::plan_faults() {
+  const ClusterFaults& faults = options_.faults;
+  plan(faults.workers_killed, [this] { kill_worker(); });
+  plan(faults.nodes_crashed, [this] { crash(static_cast<std::uint32_t>(random_.below(seats_.size()))); });
+  plan(faults.power_cuts, [this] {
+    ledger_.saw("power cut");
+    for (std::uint32_t index = 0; index < seats_.size(); ++index)
+      events_.after(std::chrono::microseconds(random_.below(3000)), [this, index] { crash(index); });
+  });
+  plan(faults.cuts, [this] { cut(); });
+  plan(faults.flaps, [this] { flap(); });
+  plan(faults.pauses, [this] { pause(); });
+  events_.at(Instant{faults.calm_at}, [this] { calm_down(); });
+}
+
+void Cluster::plan(std::uint32_t count, std::function<void()> what) {
+  const ClusterFaults& faults = options_.faults;
+  const auto span = static_cast<std::uint64_t>(std::max(faults.calm_at - faults.begin, Duration{1}).count());
+  for (; count > 0; --count)
+    events_.at(Instant{faults.begin} + Duration(static_cast<Duration::rep>(random_.below(span))), what);
+}
+
+/// Mostly short; now and then longer than anybody waits.
+Duration Cluster::draw_pause() {
+  const double dice = random_.unit();
+  return std::chrono::microseconds(1000 + (dice < 0.4   ? random_.below(200'000)
+                                           : dice < 0.8 ? random_.below(2'500'000)
+                                                        : random_.below(12'000'000)));
+}
+
+SimProcess* Cluster::draw_process() {
+  std::vector<SimProcess*> all;
+  each_process([&](SimProcess& process) { all.push_back(&process); });
+  return all.empty() ? nullptr : all[random_.below(all.size())];
+}
+
+void Cluster::start_node_after(Duration pause, std::uint32_t index) {
+  events_.after(pause, [this, index] {
+    if (!seats_[index].node) start_node(index);
+  });
+}
+
+void Cluster::kill_worker() {
+  std::vector<Life> begun;  // One that has not taken part yet is taken for a program that cannot be run.
+  for (const auto& [life, worker] : workers_) {
+    if (worker.process->begun()) begun.push_back(life);
+  }
+  if (begun.empty()) return;
+  ledger_.saw("worker process killed");
+  end_worker(begun[random_.below(begun.size())], {ProcessEnd::killed, "signal 9 (Killed)"});
+}
+
+/// Of no record a majority of the copies was lost lately: there are three of each, and all of them whole.
+bool Cluster::may_lose_disk() const {
+  const Instant now = events_.now();
+  return seats_.size() >= 3 && options_.copies_wanted >= 3 &&
+         std::all_of(seats_.begin(), seats_.end(),
+                     [&](const Seat& seat) {
+                       return seat.node && !seat.node->paused() && now - seat.up_since > repaired_after;
+                     }) &&
+         now - quiet_since_ > repaired_after;
+}
+
+void Cluster::crash(std::uint32_t index) {
+  if (!seats_[index].node) return;
+  const bool lost = !options_.on_disk || random_.chance(options_.faults.disks_lost);
+  if (lost && !may_lose_disk() && !options_.on_disk) return;
+  const bool lose_disk = lost && may_lose_disk();
+  ledger_.saw(lose_disk ? "node crashed, and its disk is lost" : "node crashed");
+  crash_node(index, lose_disk);
+  start_node_after(draw_pause(), index);
+}
+
+/// One node's host alone, or the hosts in two parts; or one of them does not hear the rest, or is not heard.
+void Cluster::cut() {
+  const std::uint64_t shape = random_.below(4);
+  std::set<std::uint32_t> part{static_cast<std::uint32_t>(random_.below(seats_.size()))};
+  for (std::uint32_t index = 0; shape == 1 && index < seats_.size(); ++index) {
+    if (random_.chance(0.5)) part.insert(index);
+  }
+  for (std::uint32_t one = 0; one < seats_.size(); ++one) {
+    for (std::uint32_t other = 0; other < seats_.size(); ++other) {
+      if (!part.contains(one) || part.contains(other)) continue;
+      if (shape != 2) network_.cut({one}, {other});
+      if (shape != 3) network_.cut({other}, {one});
+    }
+  }
+  ledger_.saw("cut");
+  quiet_since_ = events_.now() + std::chrono::seconds(20);
+  events_.after(draw_pause(), [this] {
+    network_.mend();
+    quiet_since_ = events_.now();
+  });
+}
+
+void Cluster::flap() {
+  SimProcess* const one = draw_process();
+  SimProcess* const other = draw_process();
+  if (one == nullptr || one == other) return;
+  ledger_.saw("link lost");
+  network_.flap(one->life(), other->life());
+}
+
+void Cluster::pause() {
+  SimProcess* const process = draw_process();
+  if (process == nullptr || process->paused()) return;
+  ledger_.saw("process paused");
+  process->pause();
+  events_.after(draw_pause(), [this, life = process->life()] {
+    each_process([&](SimProcess& there) {
+      if (there.life() == life && there.paused()) there.resume();
+    });
+  });
+}
+
+void Cluster::calm_down() {
+  network_.mend();
+  each_process([](SimProcess& process) {
+    if (process.paused()) process.resume();
+  });
+  for (std::uint32_t index = 0; index < seats_.size(); ++index) start_node_after(Duration{0}, index);
+}
+
+}  // namespace dag::sim

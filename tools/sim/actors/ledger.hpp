@@ -1,0 +1,85 @@
+#pragma once
+// What the simulation knows of all jobs, whoever runs them: their programs, which attempts have run, what was
+// settled. What must not be is kept here until somebody looks: actors would make something else of an
+// exception.
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "libdag/record/sink.hpp"
+#include "nodes/job_records.hpp"
+#include "tools/sim/program.hpp"
+#include "tools/sim/result.hpp"
+
+namespace dag::sim {
+
+class Ledger {
+ public:
+  void add(JobId job, Program& program) { programs_[job] = &program; }
+  /// Of a job that was submitted.
+  Program& program(JobId job) { return *programs_.at(job); }
+  Program* find(JobId job) {
+    const auto found = programs_.find(job);
+    return found == programs_.end() ? nullptr : found->second;
+  }
+
+  void executed(JobId job, TaskId task, AttemptId id) {
+    if (!executed_.insert({job, task, id}).second)
+      violate("attempt " + to_string(job) + "/" + to_string(task) + to_string(id) + " was executed twice");
+  }
+  /// Whether one more kernel of the job may take its process down: too many are the end of a job.
+  bool may_crash(JobId job) { return ++crashes_[job] <= crashes_max; }
+  void settled(JobId job, TaskId task, Outcome outcome) {
+    const Outcome before = settled_.try_emplace({job, task}, outcome).first->second;
+    if (before != outcome) {
+      violate(to_string(job) + "/" + to_string(task) + " was settled as " + std::string(name(before)) +
+              " and as " + std::string(name(outcome)));
+    }
+  }
+  void saw(const std::string& what) { ++seen_[what]; }
+  void violate(const std::string& what) {
+    if (violation_.empty()) violation_ = what;
+  }
+  /// The first thing that must not be.
+  const std::string& violation() const { return violation_; }
+  const std::map<std::string, std::uint64_t>& seen() const { return seen_; }
+
+  /// Of the history: equal where it was the same.
+  void trace(const std::string& line) {
+    for (const char c : line) hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
+    if (print) std::puts(line.c_str());
+  }
+  std::uint64_t hash() const { return hash_; }
+  bool print = false;
+
+ private:
+  static constexpr std::uint32_t crashes_max = 8;
+
+  std::map<JobId, Program*> programs_;
+  std::map<JobId, std::uint32_t> crashes_;
+  std::set<std::tuple<JobId, TaskId, AttemptId>> executed_;
+  std::map<std::pair<JobId, TaskId>, Outcome> settled_;
+  std::map<std::string, std::uint64_t> seen_;
+  std::string violation_;
+  std::uint64_t hash_ = 0xCBF29CE484222325ULL;
+};
+
+/// The records of one process.
+class LedgerSink final : public RecordSink {
+ public:
+  explicit LedgerSink(Ledger& ledger) : ledger_(ledger) {}
+  void record(const Record& record) override {
+    ledger_.trace(to_string(record));
+    if (const auto* settled = std::get_if<recorded::Settled>(&record.what))
+      ledger_.settled(record.job, record.task, settled->outcome);
+    details.record(record);
+  }
+  JobRecords details;
+
+ private:
+  Ledger& ledger_;
+};
+
+}  // namespace dag::sim

@@ -1,0 +1,84 @@
+#pragma once
+// A client with one job, as nodes/remote_client and nodes/node_links speak to nodes, without their threads:
+// it submits, wants all that comes of the job, and follows it from one node that leads it to the next.
+//
+//   asks for a handle --> submits --> follows --told all--> done
+//        |                   |           |--JobMoved, node lost--> searches --a node follows--> follows
+//        |  (node lost: the next one)    |--JobLost------------------|--given up--> lost
+//
+// What was accepted must end well. What was not may be lost.
+
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "libdag/client/leader_search.hpp"
+#include "tools/sim/actors/ledger.hpp"
+#include "tools/sim/actors/sim_process.hpp"
+
+namespace dag::sim {
+
+struct SimClientOptions {
+  std::vector<std::string> nodes;  ///< addresses
+  bool supervise_all = false;
+};
+
+class SimClient {
+ public:
+  SimClient(SimWorld world, SimClientOptions options, std::uint16_t number, Program& program);
+  ~SimClient();
+
+  void begin();
+  /// Nothing is to come any more.
+  bool done() const { return phase_ == Phase::done; }
+  /// Throws Violation when it was not told what had to come of its job.
+  void check() const;
+  std::string state() const;
+  std::optional<JobId> job() const { return job_; }
+
+ private:
+  enum class Phase : std::uint8_t { handle, submitting, following, searching, done };
+  struct Link;
+
+  /// The connection to whoever listens there; null when nobody does.
+  Link* open(const std::string& address);
+  void hear(Link& link, const ClientMessage& message);
+  void on_answer(Link& link, const client::Answer& answer);
+  void on_settled(const client::TaskSettled& settled);
+  void lose(Link& link);
+  /// Sends a question that is waited for, at one node at a time.
+  template <class Question>
+  void ask(Link& link, Question question);
+
+  void look_for_handle();
+  void submit(Link& link);
+  void search(const Error& why);
+  void search_on();
+  void finish(std::optional<Error> lost);
+  void finish_if_told_all();
+  /// Asks who is there, to notice a node that says nothing any more.
+  void inquire();
+  void after(Duration pause, std::function<void()> what);
+  std::vector<std::uint32_t> still_wanted() const;
+
+  SimWorld world_;
+  const SimClientOptions options_;
+  const std::uint16_t number_;
+  Program& program_;
+  const std::shared_ptr<const detail::Fragment> graph_;
+  Phase phase_ = Phase::handle;
+  std::vector<std::unique_ptr<Link>> links_;  ///< lost ones, too
+  Link* at_ = nullptr;                        ///< the node that leads the job
+  Link* asked_ = nullptr;                     ///< whose answer is waited for
+  std::uint64_t questions_ = 0, awaited_ = 0;
+  std::uint32_t tries_ = 0;
+  bool accepted_ = false, moved_ = false;
+  std::optional<JobId> job_;
+  std::optional<detail::LeaderSearch> search_;
+  std::optional<JobCounts> ended_;
+  std::map<std::uint32_t, client::TaskSettled> settled_;
+  std::optional<Error> lost_;
+  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace dag::sim

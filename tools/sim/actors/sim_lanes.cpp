@@ -1,0 +1,301 @@
+#include "tools/sim/actors/sim_lanes.hpp"
+
+#include <algorithm>
+
+#include "libdag/base/limits.hpp"
+
+namespace dag::sim {
+
+// ---- What actors ask for
+
+void SimLanes::add(Work work) {
+  queue_.push_back(std::move(work));
+  look_soon();
+}
+
+void SimLanes::make_ready(LaneShard& shard, RowIndex row, Priority) {
+  add({shard.shared_from_this(), row, nullptr});
+}
+
+void SimLanes::start(Attempt attempt, Priority, std::function<void(Ended&&)> done) {
+  auto work = std::make_shared<HandedOut>(HandedOut{std::move(attempt), std::move(done)});
+  handed_out_.push_back(work);
+  add({nullptr, no_row, std::move(work)});
+}
+
+void SimLanes::cancel(JobId job, TaskId task, AttemptId attempt) {
+  for (const auto& work : handed_out_) {
+    const Attempt& about = work->attempt;
+    if (about.job == job && about.task == task && about.id == attempt) work->cancelled = true;
+  }
+}
+
+bool SimLanes::abandon(JobId job, TaskId task, AttemptId attempt) {
+  const auto lane = std::find_if(running_.begin(), running_.end(), [&](const auto& one) {
+    return one.second.job == job && one.second.task == task && one.second.id == attempt;
+  });
+  if (lane == running_.end()) return false;
+  ledger_.saw("lane abandoned");
+  running_.erase(lane);
+  look_soon();
+  return true;
+}
+
+std::vector<RowIndex> SimLanes::take_rows(const LaneShard& shard, std::size_t count) {
+  std::vector<RowIndex> rows;
+  std::erase_if(queue_, [&](const Work& work) {
+    if (rows.size() == count || work.handed_out || work.shard.get() != &shard) return false;
+    rows.push_back(work.row);
+    return true;
+  });
+  if (!rows.empty()) ledger_.saw("rows taken for a thief");
+  return rows;
+}
+
+void SimLanes::add_shard(LaneShard& shard) {
+  shards_[{shard.job, shard.table.routes().shard}] = shard.shared_from_this();
+}
+
+void SimLanes::retire(std::shared_ptr<LaneShard> shard) {
+  shard->retired = true;
+  std::erase_if(queue_, [&](const Work& work) { return work.shard == shard; });
+  std::erase_if(reports_, [&](const OpenReport& open) { return open.shard == shard; });
+  std::erase_if(shards_, [&](const auto& one) { return one.second == shard; });
+}
+
+std::vector<RunningAttempt> SimLanes::running() const {
+  std::vector<RunningAttempt> all;
+  for (const auto& [lane, one] : running_) all.push_back({one.task, one.id, lane, 0});
+  return all;
+}
+
+// ---- What lanes do
+
+void SimLanes::look_soon() {
+  if (std::exchange(look_planned_, true)) return;
+  ports_.after(std::chrono::microseconds(random_.below(30)), [this] {
+    look_planned_ = false;
+    take_work();
+  });
+}
+
+void SimLanes::take_work() {
+  while (running_.size() < options_.lanes && !queue_.empty()) {
+    const auto at = queue_.begin() + static_cast<std::ptrdiff_t>(random_.below(queue_.size()));
+    const Work work = std::move(*at);
+    queue_.erase(at);
+    if (work.handed_out) {
+      begin_attempt(work.handed_out);
+    } else {
+      begin_row(work);
+    }
+  }
+  if (running_.size() < options_.lanes && std::exchange(dry_wanted_, false)) ports_.dry();
+}
+
+Duration SimLanes::kernel_time() {
+  const double dice = random_.unit();
+  return std::chrono::microseconds(dice < 0.7    ? 5 + random_.below(200)
+                                   : dice < 0.97 ? random_.below(10'000)
+                                                 : random_.below(300'000));
+}
+
+void SimLanes::run(JobId job, TaskId task, AttemptId id, std::shared_ptr<KernelRun> kernel,
+                   std::function<void(KernelRun&)> then) {
+  std::uint32_t lane = 0;
+  while (running_.contains(lane)) ++lane;
+  const std::uint64_t number = ++number_;
+  running_[lane] = {job, task, id, number};
+  const bool crashes = kernel->crashes && options_.crashes && ledger_.may_crash(job);
+  ports_.after(kernel_time(),
+               [this, lane, number, crashes, kernel = std::move(kernel), then = std::move(then)] {
+                 const auto found = running_.find(lane);
+                 if (found == running_.end() || found->second.number != number) return;  // It was given up.
+                 if (crashes) {
+                   ledger_.saw("kernel crashed");
+                   return ports_.crashed(lane);
+                 }
+                 running_.erase(found);
+                 then(*kernel);
+                 look_soon();
+               });
+}
+
+void SimLanes::begin_row(const Work& work) {
+  const std::shared_ptr<LaneShard>& shard = work.shard;
+  RowTable& table = shard->table;
+  const Next claim = table.apply(work.row, Claimed{});
+  if (claim.what != Do::run) return;
+  const std::uint32_t attempt = claim.word.attempt;
+  std::vector<Blob> blobs;
+  std::vector<detail::ArgumentView> views;
+  std::uint32_t missing = 0;
+  if (!table.gather_inputs(work.row, blobs, views, missing)) {
+    table.apply(work.row, TakenBack{attempt});
+    report_to(shard).missing_inputs.push_back(work.row);
+    return report_later(shard);
+  }
+  const Row& about = table[work.row];
+  const TaskId task = table.id(about);
+  const AttemptId id{shard->epoch, attempt};
+  const detail::Fragment& fragment = table.fragment_of(about);
+  const detail::TaskKind& kind = fragment.kind(about.task);
+  ledger_.executed(shard->job, task, id);
+  auto kernel =
+      std::make_shared<KernelRun>(run_kernel(ledger_.program(shard->job), task, id, fragment.codes[kind.code],
+                                             kind.returns, 1, views, nullptr, table.predicates_of(about)));
+  run(shard->job, task, id, kernel,
+      [this, shard, row = work.row, attempt](KernelRun& ended) { end_row(shard, row, attempt, ended); });
+}
+
+void SimLanes::end_row(const std::shared_ptr<LaneShard>& shard, RowIndex row, std::uint32_t attempt,
+                       KernelRun& run) {
+  if (shard->retired) return;
+  RowTable& table = shard->table;
+  const bool quick =
+      run.ended.outcome == Outcome::finished && !run.ended.spawned && table[row].ends_by_itself;
+  if (!quick || !shard->gate.enter(0)) {
+    SlowEnd slow{row, attempt, std::move(run.ended)};
+    slow.ended.task = table.id(row);
+    report_to(shard).slow.push_back(std::move(slow));
+    return report_later(shard);
+  }
+  std::vector<EdgeNews> told_here;
+  if (table.apply(row, AttemptEnded{attempt, Outcome::finished}).what == Do::tell) {
+    tell_others(table, row, attempt, run.ended.output, [&](const Route& route, EdgeNews&& news) {
+      if (route.home != table.routes().self) return tell_edge(*shard, route, std::move(news));
+      told_here.push_back(std::move(news));
+      return true;
+    });
+    if (run.ended.output) table[row].output.store(std::move(run.ended.output));
+    LaneReport& report = report_to(shard);
+    table.satisfy_local_strong(
+        row,
+        [&](RowIndex ready) {
+          queue_.push_back({shard, ready, nullptr});
+        },
+        [&](RowIndex held) { report.decide.push_back(held); });
+    report.quick.push_back({row, attempt, std::chrono::microseconds(1)});
+  }
+  shard->gate.leave(0);
+  report_later(shard);
+  for (EdgeNews& news : told_here) hear(std::nullopt, std::move(news));
+}
+
+bool SimLanes::tell_edge(const LaneShard&, const Route& route, EdgeNews&& news) {
+  if (route.way != Way::link || news.value.size_bytes() > limits::inline_output_bytes_max) return false;
+  ledger_.saw("told by a lane through a link");
+  ports_.send_edge(route.home, std::move(news));
+  return true;
+}
+
+void SimLanes::hear(std::optional<Life> from, EdgeNews&& news) {
+  const auto found = shards_.find({news.job, news.shard});
+  if (found != shards_.end() && found->second->gate.enter(0)) {
+    const std::shared_ptr<LaneShard> shard = found->second;
+    RowIndex ghost = no_row;
+    LaneReport& report = report_to(shard);
+    const Arrival arrival = end_ghost(
+        shard->table, news, ghost,
+        [&](RowIndex ready) {
+          queue_.push_back({shard, ready, nullptr});
+        },
+        [&](RowIndex held) { report.decide.push_back(held); });
+    shard->gate.leave(0);
+    if (arrival == Arrival::false_news) ledger_.violate("a lane told what no lane can mean");
+    if (arrival == Arrival::ended) {
+      ledger_.saw("ghost ended by a lane");
+      report.ghosts.push_back(ghost);
+      report_later(shard);
+      return look_soon();
+    }
+  }
+  ports_.edge_news(from, as_message(std::move(news)));
+}
+
+void SimLanes::begin_attempt(const std::shared_ptr<HandedOut>& work) {
+  const Attempt& attempt = work->attempt;
+  const auto end = [this, work](KernelRun& run) {
+    std::erase(handed_out_, work);
+    work->done(std::move(run.ended));
+  };
+  auto kernel = std::make_shared<KernelRun>();
+  if (work->cancelled) {
+    kernel->ended.task = attempt.task;
+    kernel->ended.id = attempt.id;
+    kernel->ended.outcome = Outcome::cancelled;
+    return end(*kernel);
+  }
+  ledger_.executed(attempt.job, attempt.task, attempt.id);
+  *kernel = run_attempt(attempt);
+  run(attempt.job, attempt.task, attempt.id, kernel, end);
+}
+
+KernelRun SimLanes::run_attempt(const Attempt& attempt) {
+  KernelRun run;
+  run.ended.task = attempt.task;
+  run.ended.id = attempt.id;
+  void* self = nullptr;
+  void* made = nullptr;
+  std::shared_ptr<void> object;
+  if (attempt.call == detail::CallKind::create) {
+    self = &made;
+  } else if (attempt.call != detail::CallKind::ordinary) {
+    object = actors_.find(attempt.job, attempt.actor, attempt.generation);
+    if (!object) {
+      ledger_.saw("object not here");
+      run.ended.outcome = Outcome::failed;
+      run.ended.error = Error{ErrorCode::output_lost, "the object is not here"};
+      return run;
+    }
+    self = object.get();
+  }
+  if (attempt.call == detail::CallKind::create && attempt.restore_from) {
+    ledger_.saw("restored");
+    const detail::ArgumentView saved{&attempt.restore_from, 1};
+    detail::Call call;
+    call.arguments = &saved;
+    call.argument_count = 1;
+    call.self = self;
+    reinterpret_cast<detail::Thunk>(const_cast<void*>(attempt.actor_code.restore.thunk))(call);
+  } else {
+    // A run again has no more tries to fail; it succeeded once.
+    const std::uint32_t tries = attempt.stands_for || attempt.restore_from ? 1000 : attempt.try_number;
+    run = run_kernel(ledger_.program(attempt.job), attempt.task, attempt.id, attempt.code, attempt.returns,
+                     tries, argument_views(attempt), self, attempt.predicates);
+  }
+  if (made != nullptr)
+    actors_.put(attempt.job, attempt.actor, attempt.generation, made, attempt.actor_code.destroy);
+  if (attempt.stands_for) ledger_.saw("run again");
+  return run;
+}
+
+// ---- Reports
+
+LaneReport& SimLanes::report_to(const std::shared_ptr<LaneShard>& shard) {
+  const auto found = std::find_if(reports_.begin(), reports_.end(),
+                                  [&](const OpenReport& open) { return open.shard == shard; });
+  if (found != reports_.end()) return found->report;
+  return reports_.emplace_back(OpenReport{shard, {}}).report;
+}
+
+/// Reports of several lanes have no order among each other: parts of one are sent in any.
+void SimLanes::report_later(const std::shared_ptr<LaneShard>& shard) {
+  ports_.after(std::chrono::microseconds(random_.below(400)), [this, shard] {
+    if (shard->retired) return;
+    LaneReport& report = report_to(shard);
+    LaneReport later;
+    std::erase_if(report.quick, [&](const QuickEnd& quick) {
+      if (!random_.chance(0.3)) return false;
+      later.quick.push_back(quick);
+      return true;
+    });
+    if (random_.chance(0.3)) std::swap(later.ghosts, report.ghosts);
+    std::shuffle(report.quick.begin(), report.quick.end(), random_);
+    if (!report.empty()) shard->report(std::exchange(report, {}));
+    report = std::move(later);
+    if (!report.empty()) report_later(shard);
+  });
+}
+
+}  // namespace dag::sim

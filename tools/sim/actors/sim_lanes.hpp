@@ -1,0 +1,114 @@
+#pragma once
+// The lanes of one simulated worker process, in virtual time: what actors/lanes does with threads. Which work
+// is next, how long a kernel takes and when its end is reported is the seed's.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "actors/lanes/lanes_port.hpp"
+#include "libdag/base/random.hpp"
+#include "libdag/home/edge_news.hpp"
+#include "libdag/supervision/blame.hpp"
+#include "tools/sim/actors/ledger.hpp"
+
+namespace dag::sim {
+
+struct SimLanesOptions {
+  std::uint32_t lanes = 2;
+  bool tell_by_link = false;  ///< of ends, lanes of other processes
+  bool crashes = false;       ///< some kernels take the process down
+};
+
+/// What lanes need of their process, and tell it.
+struct SimLanesPorts {
+  /// Later, if the process is there then, and awake.
+  std::function<void(Duration pause, std::function<void()> what)> after;
+  std::function<void()> dry;
+  std::function<void(Life to, EdgeNews&& news)> send_edge;
+  std::function<void(std::optional<Life> from, message::PredecessorEnded&& news)> edge_news;
+  /// The kernel on this lane took the process down.
+  std::function<void(std::uint32_t lane)> crashed;
+};
+
+class SimLanes final : public LanesPort {
+ public:
+  SimLanes(SimLanesOptions options, Ledger& ledger, SimLanesPorts ports, std::uint64_t seed)
+      : options_(options), ledger_(ledger), ports_(std::move(ports)), random_(seed) {}
+
+  void make_ready(LaneShard& shard, RowIndex row, Priority band) override;
+  void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done) override;
+  void cancel(JobId job, TaskId task, AttemptId attempt) override;
+  bool abandon(JobId job, TaskId task, AttemptId attempt) override;
+  std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) override;
+  void tell_when_dry() override { dry_wanted_ = true; }
+  void add_shard(LaneShard& shard) override;
+  void retire(std::shared_ptr<LaneShard> shard) override;
+  std::vector<Life> reach() const override { return {}; }
+  bool tells_by_link() const override { return options_.tell_by_link; }
+  JobActors& actors() override { return actors_; }
+  std::size_t count() const override { return options_.lanes; }
+  std::size_t queued() const override { return queue_.size(); }
+  std::uint32_t idle() const override { return dry(); }
+  std::uint32_t dry() const override {
+    return options_.lanes - std::min(options_.lanes, static_cast<std::uint32_t>(running_.size()));
+  }
+
+  /// What lanes of another process told these.
+  void hear(std::optional<Life> from, EdgeNews&& news);
+  /// What the page says that a process shares with its node.
+  std::vector<RunningAttempt> running() const;
+
+ private:
+  struct HandedOut {
+    Attempt attempt;
+    std::function<void(Ended&&)> done;
+    bool cancelled = false;
+  };
+  struct Work {
+    std::shared_ptr<LaneShard> shard;  ///< of a row
+    RowIndex row = no_row;
+    std::shared_ptr<HandedOut> handed_out;
+  };
+  struct Running {
+    JobId job;
+    TaskId task;
+    AttemptId id;
+    std::uint64_t number = 0;
+  };
+  struct OpenReport {
+    std::shared_ptr<LaneShard> shard;
+    LaneReport report;
+  };
+
+  void add(Work work);
+  void look_soon();
+  void take_work();
+  void begin_row(const Work& work);
+  void begin_attempt(const std::shared_ptr<HandedOut>& work);
+  KernelRun run_attempt(const Attempt& attempt);
+  void end_row(const std::shared_ptr<LaneShard>& shard, RowIndex row, std::uint32_t attempt, KernelRun& run);
+  bool tell_edge(const LaneShard& from, const Route& route, EdgeNews&& news);
+  /// Calls `then` when the kernel has ended; not if its lane is given up before, or it takes all down.
+  void run(JobId job, TaskId task, AttemptId id, std::shared_ptr<KernelRun> kernel,
+           std::function<void(KernelRun&)> then);
+  Duration kernel_time();
+  LaneReport& report_to(const std::shared_ptr<LaneShard>& shard);
+  void report_later(const std::shared_ptr<LaneShard>& shard);
+
+  const SimLanesOptions options_;
+  Ledger& ledger_;
+  const SimLanesPorts ports_;
+  Random random_;
+  JobActors actors_;
+  std::deque<Work> queue_;
+  std::map<std::uint32_t, Running> running_;  ///< by lane
+  std::uint64_t number_ = 0;
+  std::vector<std::shared_ptr<HandedOut>> handed_out_;  ///< that have not ended
+  std::map<std::pair<JobId, std::uint32_t>, std::shared_ptr<LaneShard>> shards_;
+  std::vector<OpenReport> reports_;
+  bool look_planned_ = false, dry_wanted_ = false;
+};
+
+}  // namespace dag::sim

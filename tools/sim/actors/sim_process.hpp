@@ -1,0 +1,75 @@
+#pragma once
+// One life of a simulated process: its actors, its transport, and what it has planned. Whatever it planned is
+// forgotten with it, and waits while it is paused (as one that is stopped by SIGSTOP).
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/sim/actors/actor_host.hpp"
+#include "tools/sim/actors/ledger.hpp"
+#include "tools/sim/actors/sim_transport.hpp"
+
+namespace dag::sim {
+
+/// What all processes share.
+struct SimWorld {
+  Events& events;
+  Network& network;
+  Ledger& ledger;
+  Random& random;
+};
+
+class SimProcess {
+ public:
+  SimProcess(SimWorld world, Life self) : world_(world), self_(self), host_(world.events.now()) {}
+  virtual ~SimProcess() = default;
+  SimProcess(const SimProcess&) = delete;
+  SimProcess& operator=(const SimProcess&) = delete;
+
+  Life life() const { return self_; }
+  /// Its end, in the middle of whatever it does: nothing it says or plans from here on counts.
+  void die();
+  bool over() const { return plans_ == nullptr; }
+  void pause();
+  void resume();
+  bool paused() const { return !over() && plans_->paused; }
+  ActorHost& host() { return host_; }
+  void after(Duration pause, std::function<void()> what);
+
+ protected:
+  void open(std::string address, TransportEvents events) {
+    transport_ = std::make_unique<SimTransport>(world_.network, self_, std::move(address), std::move(events));
+  }
+  Duration millis(std::uint64_t least, std::uint64_t most) {
+    return std::chrono::microseconds(1000 * least + world_.random.below(1000 * (most - least) + 1));
+  }
+  Instant now() const { return world_.events.now(); }
+  /// For who looks at a history, and no part of its hash.
+  void remark(std::string_view line) const {
+    std::printf("%.6f %.*s\n", std::chrono::duration<double>(now().since_start).count(),
+                static_cast<int>(line.size()), line.data());
+  }
+  /// Lines for people; those of actors say what must not be.
+  void log_of_actors(std::string_view line) {
+    world_.ledger.violate(to_string(self_) + " says: " + std::string(line));
+  }
+  /// As if their process had died.
+  virtual void end_actors() = 0;
+
+  SimWorld world_;
+  const Life self_;
+  ActorHost host_;
+  std::unique_ptr<SimTransport> transport_;
+
+ private:
+  struct Plans {
+    bool paused = false;
+    std::vector<std::function<void()>> due;
+  };
+  std::shared_ptr<Plans> plans_ = std::make_shared<Plans>();
+};
+
+}  // namespace dag::sim

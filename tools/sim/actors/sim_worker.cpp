@@ -1,0 +1,125 @@
+#include "tools/sim/actors/sim_worker.hpp"
+
+#include "nodes/parts.hpp"
+
+namespace dag::sim {
+namespace {
+
+std::vector<std::string> addresses_of(const keeper::Begin& begin) {
+  std::vector<std::string> addresses;
+  for (const Endpoint& other : begin.others) addresses.push_back(other.control);
+  return addresses;
+}
+
+}  // namespace
+
+SimWorker::SimWorker(SimWorld world, StartProcess order, Life node, std::string address,
+                     SimLanesOptions lanes, std::function<void(WorkerEnd how)> ends)
+    : SimProcess(world, order.life),
+      order_(std::move(order)),
+      its_node_(node),
+      ends_(std::move(ends)),
+      lanes_(lanes, world.ledger, lane_ports(), world.random.next()),
+      cell_(order_.cell) {
+  Ports ports;
+  ports.now = [this] { return now(); };
+  ports.log = [this](std::string_view line) { log_of_actors(line); };
+  ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
+  NodeSetup setup{self_, {self_}};
+  setup.escalate = [this](const Error& why) { fail(why.what); };
+  node_ = host_.system().spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
+  open(std::move(address), transport_events());
+  say_hello();
+}
+
+void SimWorker::say_hello() {
+  const std::string node = world_.network.address_of(its_node_);
+  if (!node.empty()) transport_->connect(node);
+}
+
+SimLanesPorts SimWorker::lane_ports() {
+  SimLanesPorts ports;
+  ports.after = [this](Duration pause, std::function<void()> what) { after(pause, std::move(what)); };
+  ports.dry = [this] { caf::anon_send(node_, mail::Dry{}); };
+  ports.send_edge = [this](Life to, EdgeNews&& news) {
+    std::vector<EdgeNews> one;
+    one.push_back(std::move(news));
+    transport_->send(to, std::move(one));
+  };
+  ports.edge_news = [this](std::optional<Life> from, message::PredecessorEnded&& news) {
+    caf::anon_send(node_, mail::Arrived{from.value_or(self_), {std::move(news)}, [] {}});
+  };
+  ports.crashed = [this](std::uint32_t lane) {
+    ends_({ProcessEnd::faulted, "signal 11 (Segmentation fault)", lane});
+  };
+  return ports;
+}
+
+TransportEvents SimWorker::transport_events() {
+  TransportEvents events;
+  if (world_.ledger.print) events.remark = [this](std::string_view line) { remark(line); };
+  events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
+    caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
+  };
+  events.keeper = [this](Life from, const KeeperMessage& message) {
+    if (const auto* order = std::get_if<keeper::Begin>(&message)) on_begin(from, *order);
+  };
+  events.edges = [this](Life from, std::vector<EdgeNews>&& news) {
+    for (EdgeNews& one : news) lanes_.hear(from, std::move(one));
+  };
+  events.membership = [this](Life from, MembershipMessage message) {
+    if (membership_) caf::anon_send(membership_, mail::Heard{from, std::move(message)});
+  };
+  events.disconnected = [this](Life life) {
+    if (membership_) caf::anon_send(membership_, mail::LinkBroken{life});
+  };
+  events.refused = [this](Life life) {
+    if (life == its_node_) fail("its node is gone");
+    if (membership_) caf::anon_send(membership_, mail::LinkRefused{life});
+  };
+  return events;
+}
+
+/// As WorkerNode: whoever leads the record of the job, now or later.
+void SimWorker::on_begin(Life from, const keeper::Begin& order) {
+  if (!is_node(from.process) || from != order.cell || order.job != order_.job) return;
+  if (order.term < term_ || (order.term == 0 && from != order_.cell)) return;
+  term_ = order.term;
+  cell_ = from;
+  if (!std::exchange(begun_, true)) return begin(order);
+  caf::anon_send(membership_, mail::Others{addresses_of(order)});
+}
+
+void SimWorker::begin(const keeper::Begin& order) {
+  MembershipPorts ports;
+  ports.now = [this] { return now(); };
+  ports.send = [this](const SendMembership& message) { transport_->send(message); };
+  ports.up = [this](const MemberUp& up) { transport_->member_up(up.life, up.endpoint); };
+  ports.down = [this](const MemberDown& down) { transport_->member_down(down.life); };
+  ports.load = [this] {
+    LoadSummary load;
+    load.devices.push_back({"cpu", static_cast<std::uint32_t>(lanes_.count()), lanes_.idle(),
+                            std::uint64_t{1} << 30, std::uint64_t{1} << 30, Duration{0}});
+    load.tasks_ready = static_cast<std::uint32_t>(lanes_.queued());
+    return load;
+  };
+  ports.over = [this] { fail("the other processes of its job took this one for dead"); };
+  MembershipSetup setup{self_, transport_->endpoint(), patience_on_one_host(), world_.random.next()};
+  setup.options.seeds = addresses_of(order);
+  membership_ = host_.system().spawn<MembershipActor>(std::move(setup), std::move(ports), node_);
+}
+
+/// It ends by itself when it is its turn again: not in the middle of what an actor does.
+void SimWorker::fail(const std::string& why) {
+  after(Duration{0}, [this, why] {
+    world_.ledger.saw("a worker process ends by itself");
+    ends_({ProcessEnd::faulted, why});
+  });
+}
+
+void SimWorker::end_actors() {
+  ActorHost::kill(membership_);
+  ActorHost::kill(node_);
+}
+
+}  // namespace dag::sim
