@@ -55,10 +55,7 @@ void Partitions::cycle() {
   const auto at = Clock::now();
   network_.cut(cut.deaf);
   watch(cut, leader_before);
-  if (jobs_.running()) {
-    pauses_["longest_pause_" + cut.kind() + "_ms"].push_back(in_milliseconds(jobs_.longest_pause(at)));
-    if (jobs_.longest_pause(at + cut_for / 2) >= cut_for / 2) rested_.push_back(cut.name);
-  }
+  if (jobs_.running() && jobs_.longest_pause(at + cut_for / 2) >= cut_for / 2) rested_.push_back(cut.name);
   network_.heal();
   jobs_.time_next_outcome("next_outcome_healed_ms", Clock::now());
 }
@@ -118,6 +115,7 @@ void Partitions::watch(const Cut& cut, std::optional<std::uint32_t> leader) {
   const auto at = Clock::now();
   bool is_cut = true, leader_rests = false, leader_says_so = false;
   Words before;
+  Clock::duration pause{0};
   for (auto flap_at = at + flap_every; jobs_.running() && Clock::now() - at < cut_for;) {
     if (cut.flaps && Clock::now() > flap_at) {
       is_cut = !is_cut;
@@ -126,6 +124,7 @@ void Partitions::watch(const Cut& cut, std::optional<std::uint32_t> leader) {
     }
     jobs_.look_for(look_every);
     ended_themselves_ += cluster_.start_ended();
+    if (jobs_.running()) pause = jobs_.longest_pause(at);
     if (!jobs_.running() || cut.side.empty()) continue;
     const auto since = Clock::now() - at;
     const Words now = words();
@@ -137,6 +136,7 @@ void Partitions::watch(const Cut& cut, std::optional<std::uint32_t> leader) {
     });
     leader_says_so = now.contains(*leader) && now.at(*leader).no_quorum;
   }
+  pauses_["longest_pause_" + cut.kind() + "_ms"].push_back(in_milliseconds(pause));
   if (!leader_rests) return;
   ++leaders_cut_off_;
   if (leader_says_so) {

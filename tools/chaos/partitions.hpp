@@ -42,6 +42,7 @@ class Partitions {
   Jobs jobs_;
   std::uint64_t cycles_ = 0, ended_themselves_ = 0, leaders_cut_off_ = 0, said_no_quorum_ = 0;
   std::map<std::string, std::uint64_t> kinds_;
+  /// Of a cut, or of the part of it in which the job ran.
   std::map<std::string, std::vector<double>> pauses_;
   std::vector<std::string> rested_;  ///< cuts in whose second half nothing was settled
   std::mt19937_64 random_;
