@@ -479,12 +479,10 @@ void Driver::member_down(Life life) {
   const auto peer = peers_.find(endpoint->second.control);
   endpoints_.erase(endpoint);
   if (peer == peers_.end() || peer->second.life != life) return;
-  if (peer->second.seed) {
-    peer->second.life.reset();
-  } else {
-    sockets_->disconnect(peer->second.handle);
-    peers_.erase(peer);
-  }
+  // One that is kept still leads to that life, which is to hear that it is over, if it was only out of reach.
+  if (peer->second.seed) return;
+  sockets_->disconnect(peer->second.handle);
+  peers_.erase(peer);
 }
 
 void Driver::end(Life life) {

@@ -1,6 +1,7 @@
 #include "tools/chaos/cluster.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -25,7 +26,7 @@ constexpr auto look_every = std::chrono::milliseconds(1);
 // ---- Programs
 
 Program::Program(const std::vector<std::string>& words, const std::filesystem::path& out,
-                 const std::filesystem::path& err) {
+                 const std::filesystem::path& err, int space) {
   const auto open_file = [](const std::filesystem::path& path) {
     return open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   };
@@ -34,6 +35,7 @@ Program::Program(const std::vector<std::string>& words, const std::filesystem::p
   pid_ = fork();
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (space >= 0 && setns(space, CLONE_NEWNET) != 0) _exit(127);
     dup2(files[0], STDOUT_FILENO);
     dup2(files[1], STDERR_FILENO);
     std::vector<char*> pointers;
@@ -63,6 +65,11 @@ std::optional<int> Program::ended() {
   return status_;
 }
 
+int Program::wait() {
+  while (!ended()) std::this_thread::sleep_for(look_every);
+  return *status_;
+}
+
 std::vector<std::string> Lines::more() {
   std::vector<std::string> lines;
   std::ifstream file(file_);
@@ -78,8 +85,10 @@ Cluster::Cluster(std::filesystem::path directory, std::filesystem::path programs
     : directory_(std::move(directory)),
       programs_(std::move(programs)),
       power_seed_(options.power_seed),
+      network_(options.network),
       nodes_(options.nodes) {
-  for (Node& node : nodes_) node.address = tool::free_address();
+  for (std::uint32_t id = 0; id < options.nodes; ++id)
+    nodes_[id].address = network_ != nullptr ? network_->address(id) + ":7117" : tool::free_address();
   for (std::uint32_t id = 0; id < options.nodes; ++id) start(id);
 }
 
@@ -97,11 +106,13 @@ void Cluster::start(std::uint32_t id) {
   if (!node.said) node.said = std::make_unique<Lines>(node.log);
   std::vector<std::string> words;
   const auto add = [&](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
+  if (network_ != nullptr) add({"/usr/bin/env", "DAG_BEYOND_LOOPBACK=1"});
   if (power_seed_) add({"/usr/bin/env", "DAG_LOSES_UNSYNCED=" + std::to_string((*power_seed_)++)});
   add({(programs_ / "dagd").string(), "--id", std::to_string(id), "--listen", node.address});
   add({"--peers", peers, "--cluster", "c4a05", "--lanes", "1", "--log", "info"});
   add({"--state-dir", folder.string(), "--data", (folder / "data").string()});
-  node.program = std::make_unique<Program>(words, folder / "out", node.log);
+  node.program = std::make_unique<Program>(words, folder / "out", node.log,
+                                           network_ != nullptr ? network_->file(id) : -1);
 }
 
 std::uint32_t Cluster::start_ended() {
@@ -136,6 +147,18 @@ std::optional<std::uint32_t> Cluster::leader() {
       if (detail::connect(nodes_[id].address)->nodes().front().jobs > 0) return id;
     } catch (const Failure&) {  // It is on its way to run, or does not any more.
     }
+  }
+  return std::nullopt;
+}
+
+std::optional<JobInfo> Cluster::job_at(std::uint32_t node, const std::string& number) {
+  try {
+    if (runs(node)) {
+      for (const JobInfo& job : detail::connect(nodes_[node].address)->jobs({})) {
+        if (to_string(job.job) == number) return job;
+      }
+    }
+  } catch (const Failure&) {  // As above.
   }
   return std::nullopt;
 }

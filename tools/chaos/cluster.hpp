@@ -1,6 +1,6 @@
 #pragma once
-// Five dagd on loopback that keep jobs on the disk, to be killed, paused and started again; and programs
-// beside them.
+// Five dagd on loopback, or on a network of their own, that keep jobs on the disk, to be killed, paused and
+// started again; and programs beside them.
 
 #include <sys/types.h>
 
@@ -12,6 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "libdag/client/cluster.hpp"
+#include "tools/chaos/network.hpp"
+
 namespace dag::chaos {
 
 using Clock = std::chrono::steady_clock;
@@ -19,14 +22,17 @@ using Clock = std::chrono::steady_clock;
 /// Its stdout and stderr go to files; it dies with us.
 class Program {
  public:
+  /// `space`: the network namespace it runs in, as a file; negative: ours.
   Program(const std::vector<std::string>& words, const std::filesystem::path& out,
-          const std::filesystem::path& err);
+          const std::filesystem::path& err, int space = -1);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
   void signal(int number) const;
   /// Its exit status, or 128 + the signal that ended it; nothing: it runs.
   std::optional<int> ended();
+  /// Until it has; its status.
+  int wait();
   pid_t pid() const { return pid_; }
 
  private:
@@ -49,6 +55,8 @@ struct ClusterOptions {
   std::uint32_t nodes = 0;
   /// What a node has not synced is lost with its process, as with a machine's power.
   std::optional<std::uint64_t> power_seed;
+  /// Each on a host of its own there; else all on loopback.
+  const Network* network = nullptr;
 };
 
 class Cluster {
@@ -68,6 +76,8 @@ class Cluster {
   void kill_all();
   /// A running node that leads a job; nothing: none says so.
   std::optional<std::uint32_t> leader();
+  /// What a node says of the job with this number; nothing: that it neither leads it nor misses a majority.
+  std::optional<JobInfo> job_at(std::uint32_t node, const std::string& number);
   /// Until all that run say of each other that they are here.
   bool gather(Clock::duration limit);
   /// How long until the log of every running node said that this one is gone; nothing: not within the limit.
@@ -84,6 +94,7 @@ class Cluster {
 
   const std::filesystem::path directory_, programs_;
   std::optional<std::uint64_t> power_seed_;  ///< of the next start
+  const Network* const network_;
   std::vector<Node> nodes_;
 };
 

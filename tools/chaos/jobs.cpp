@@ -56,6 +56,16 @@ bool Jobs::getting_on() const {
   return Clock::now() - Clock::time_point(Clock::duration(job_->said.settled_at.back())) < a_moment;
 }
 
+Clock::duration Jobs::longest_pause(Clock::time_point since) const {
+  std::int64_t last = since.time_since_epoch().count(), longest = 0;
+  for (const std::int64_t at : job_->said.settled_at) {
+    if (at <= last) continue;
+    longest = std::max(longest, at - last);
+    last = at;
+  }
+  return std::max(Clock::duration(longest), Clock::now() - Clock::time_point(Clock::duration(last)));
+}
+
 void Jobs::look_for(Clock::duration limit) {
   const auto until = Clock::now() + limit;
   do {

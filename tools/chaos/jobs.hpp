@@ -39,6 +39,10 @@ class Jobs {
   bool running() const { return job_ != nullptr; }
   /// Its number, as the cluster says it.
   const std::string& number() const { return job_->said.job; }
+  /// How many of its tasks have no outcome that we heard of.
+  std::size_t left() const { return job_->plan.size() - job_->said.settled.size(); }
+  /// The longest time without an outcome since then, until now.
+  Clock::duration longest_pause(Clock::time_point since) const;
   /// One that had an outcome a moment ago.
   bool getting_on() const;
   /// Listens for so long.

@@ -1,0 +1,51 @@
+#pragma once
+// What happens to the network between nodes: it is cut in every way that cuts.hpp knows, one after the other,
+// and healed. The clients reach all nodes all the time, so they would see two sides that both go on.
+
+#include <random>
+
+#include "tools/chaos/jobs.hpp"
+#include "tools/chaos/network.hpp"
+
+namespace dag::chaos {
+
+class Partitions {
+ public:
+  /// Throws NoNetwork, or when the nodes do not find each other.
+  Partitions(const Options& options, const std::filesystem::path& directory,
+             const std::filesystem::path& programs);
+
+  /// One cut, and until the job goes on after it.
+  void cycle();
+  Jobs& jobs() { return jobs_; }
+  nlohmann::json report() const;
+
+ private:
+  /// What a node says of the job.
+  struct Word {
+    bool leads = false, no_quorum = false;
+    std::uint64_t finished = 0;
+  };
+  using Words = std::map<std::uint32_t, Word>;
+
+  void get_going();
+  Cut next_cut(std::optional<std::uint32_t> leader);
+  Words words();
+  std::optional<std::uint32_t> leader();
+  void watch(const Cut& cut, std::optional<std::uint32_t> leader);
+  void check(const Cut& cut, Clock::duration since, const Words& before, const Words& now);
+
+  const Options options_;
+  std::vector<Cut> cuts_;  ///< that are still to come
+  Network network_;
+  Cluster cluster_;
+  Jobs jobs_;
+  std::uint64_t cycles_ = 0, ended_themselves_ = 0, leaders_cut_off_ = 0, said_no_quorum_ = 0;
+  std::map<std::string, std::uint64_t> kinds_;
+  /// Of a cut, or of the part of it in which the job ran.
+  std::map<std::string, std::vector<double>> pauses_;
+  std::vector<std::string> rested_;  ///< cuts in whose second half nothing was settled
+  std::mt19937_64 random_;
+};
+
+}  // namespace dag::chaos
