@@ -42,6 +42,7 @@ SimClient::SimClient(SimWorld world, SimClientOptions options, std::uint16_t num
       options_(std::move(options)),
       number_(number),
       program_(program),
+      key_(world.random.next() | 1),
       graph_(std::make_shared<const detail::Fragment>(program.graph().fragment)) {}
 
 SimClient::~SimClient() { *alive_ = false; }
@@ -238,6 +239,7 @@ void SimClient::submit(Link& link) {
   submission.graph = graph_;
   submission.launch = {its_program, "sim", {"job"}, "/"};
   submission.supervise_all = options_.supervise_all;
+  submission.key = key_;
   ask(link, std::move(submission));
 }
 
@@ -259,7 +261,7 @@ void SimClient::search_on() {
     Link* link = open(node->address);
     if (link == nullptr) return search_on();
     moved_ = false;
-    ask(*link, client::AskFollow{0, *job_, still_wanted()});
+    ask(*link, client::AskFollow{0, *job_, still_wanted(), key_});
     after(answer_within, [this, number = awaited_] {
       if (phase_ == Phase::searching && awaited_ == number) search_on();
     });

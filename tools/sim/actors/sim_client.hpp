@@ -65,6 +65,7 @@ class SimClient {
   const SimClientOptions options_;
   const std::uint16_t number_;
   Program& program_;
+  const std::uint64_t key_;
   const std::shared_ptr<const detail::Fragment> graph_;
   Phase phase_ = Phase::handle;
   std::vector<std::unique_ptr<Link>> links_;  ///< lost ones, too
