@@ -31,7 +31,7 @@ class SimClient {
   void begin();
   /// Nothing is to come any more.
   bool done() const { return phase_ == Phase::done; }
-  /// Throws Violation when it was not told what had to come of its job.
+  /// When it is done. Throws Violation when it was not told what had to come of its job.
   void check() const;
   std::string state() const;
   std::optional<JobId> job() const { return job_; }

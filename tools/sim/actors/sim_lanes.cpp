@@ -5,6 +5,14 @@
 #include "libdag/base/limits.hpp"
 
 namespace dag::sim {
+namespace {
+
+std::string in_words(RowState state) {
+  static constexpr const char* words[] = {"waiting", "held", "ready", "running", "lent", "ended"};
+  return words[static_cast<std::size_t>(state)];
+}
+
+}  // namespace
 
 // ---- What actors ask for
 
@@ -67,6 +75,24 @@ std::vector<RunningAttempt> SimLanes::running() const {
   std::vector<RunningAttempt> all;
   for (const auto& [lane, one] : running_) all.push_back({one.task, one.id, lane, 0});
   return all;
+}
+
+std::string SimLanes::open_rows() const {
+  std::string text = "      " + std::to_string(queue_.size()) + " queued, " +
+                     std::to_string(running_.size()) + " running, " + std::to_string(handed_out_.size()) +
+                     " handed out";
+  for (const auto& [at, shard] : shards_) {
+    text += "\n      " + to_string(at.first) + " shard " + std::to_string(at.second) + " epoch " +
+            to_string(shard->epoch);
+    for (RowIndex row = 0; row < shard->table.size(); ++row) {
+      const Word word = shard->table.word(row);
+      if (word.state == RowState::ended) continue;
+      text += "\n        " + to_string(shard->table.id(row)) + (shard->table[row].ghost ? " (ghost) " : " ") +
+              in_words(word.state) + ", attempt " + std::to_string(word.attempt) + ", " +
+              std::to_string(word.open) + " open";
+    }
+  }
+  return text;
 }
 
 // ---- What lanes do

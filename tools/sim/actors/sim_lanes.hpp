@@ -59,6 +59,8 @@ class SimLanes final : public LanesPort {
   void hear(std::optional<Life> from, EdgeNews&& news);
   /// What the page says that a process shares with its node.
   std::vector<RunningAttempt> running() const;
+  /// The rows here that have not ended, for people.
+  std::string open_rows() const;
 
  private:
   struct HandedOut {
