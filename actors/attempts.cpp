@@ -2,6 +2,13 @@
 
 namespace dag {
 
+std::function<void(Saved&&)> keeper_of(const Attempt& attempt, const caf::actor& owner) {
+  if (!attempt.checkpoints) return {};
+  return [owner, task = attempt.task, id = attempt.id](Saved&& saved) {
+    caf::anon_send(owner, mail::Checkpointed{task, id, std::move(saved)});
+  };
+}
+
 void Attempts::start(StartAttempt start) {
   job_ = start.attempt.job;
   if (start.attempt.timeout || representation_ == Representation::supervised) {
@@ -10,9 +17,13 @@ void Attempts::start(StartAttempt start) {
         TaskSupervision{std::move(start.attempt), start.priority}, lanes_, caf::actor(&owner_));
     return;
   }
-  lanes_.start(std::move(start.attempt), start.priority, [owner = caf::actor(&owner_)](Ended&& ended) {
-    caf::anon_send(owner, mail::AttemptEnded{std::move(ended)});
-  });
+  std::function<void(Saved &&)> saved = keeper_of(start.attempt, caf::actor(&owner_));
+  lanes_.start(
+      std::move(start.attempt), start.priority,
+      [owner = caf::actor(&owner_)](Ended&& ended) {
+        caf::anon_send(owner, mail::AttemptEnded{std::move(ended)});
+      },
+      std::move(saved));
 }
 
 void Attempts::stop(const StopAttempt& stop) {

@@ -29,6 +29,12 @@ struct ReachChanged {};
 struct AttemptEnded {
   dag::Ended ended;
 };
+/// Lane -> RunnerActor: the kernel of an attempt saved its state.
+struct Checkpointed {
+  TaskId task;
+  AttemptId attempt;
+  Saved saved;
+};
 /// HomeActor, RunnerActor -> TaskActor: nobody waits for the attempt any more.
 struct StopTask {};
 /// TaskActor -> itself: the attempt has had its time.
@@ -247,6 +253,7 @@ struct JobSaid {
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LaneNews)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ReachChanged)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::AttemptEnded)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Checkpointed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::StopTask)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::TimedOut)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Outgoing)

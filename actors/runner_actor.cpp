@@ -24,6 +24,10 @@ caf::behavior RunnerActor::make_behavior() {
         runner_.on_ended(std::move(end.ended), ports_.now());
         act();
       },
+      [this](mail::Checkpointed& kept) {
+        runner_.on_checkpoint(kept.task, kept.attempt, std::move(kept.saved));
+        act();
+      },
       [this](const mail::Incoming& incoming) {
         if (const auto* state = std::get_if<message::JobState>(&incoming.message)) {
           runner_.on_state(*state, ports_.now());

@@ -16,10 +16,13 @@ TaskActor::TaskActor(caf::actor_config& config, TaskSupervision task, LanesPort&
 caf::behavior TaskActor::make_behavior() {
   set_exception_handler(keep_text);
   const std::optional<Duration> timeout = task_.attempt.timeout;
-  lanes_.start(std::move(task_.attempt), task_.priority,
-               [self = caf::actor_cast<caf::actor>(this)](Ended&& ended) {
-                 caf::anon_send(self, mail::AttemptEnded{std::move(ended)});
-               });
+  std::function<void(Saved &&)> saved = keeper_of(task_.attempt, owner_);
+  lanes_.start(
+      std::move(task_.attempt), task_.priority,
+      [self = caf::actor_cast<caf::actor>(this)](Ended&& ended) {
+        caf::anon_send(self, mail::AttemptEnded{std::move(ended)});
+      },
+      std::move(saved));
   if (timeout) delayed_send(this, *timeout, mail::TimedOut{});
   return {
       [this](mail::AttemptEnded& end) {

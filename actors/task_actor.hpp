@@ -20,6 +20,9 @@ struct TaskSupervision {
   Duration grace = std::chrono::seconds(2);
 };
 
+/// Hands the states that an attempt saves to whoever had it run; empty when it saves none.
+std::function<void(Saved&&)> keeper_of(const Attempt& attempt, const caf::actor& owner);
+
 class TaskActor : public caf::event_based_actor {
  public:
   TaskActor(caf::actor_config& config, TaskSupervision task, LanesPort& lanes, caf::actor owner);

@@ -128,23 +128,19 @@ std::vector<std::uint32_t> saves_in(const fs::path& group_directory) {
   return numbers;
 }
 
-Status write_checkpoint(const fs::path& group_directory, const Checkpoint& checkpoint) {
+Status write_checkpoint(const fs::path& group_directory, const Checkpoint& checkpoint, Files& files) {
   const fs::path directory = save_path(group_directory, checkpoint.number);
   remove_save(directory);  // What an earlier try left, or a save that was taken back and made again.
   std::error_code failed;
-  fs::create_directories(directory, failed);
-  if (failed) {
-    errno = failed.value();
-    return cannot("make", directory.string());
-  }
+  if (!files.make_directories(directory.string())) return cannot("make", directory.string());
   Status written = Done{};
   for (std::size_t i = 0; i < checkpoint.chunks.size() && written; ++i) {
-    written = write_whole(chunk_path(directory, i).string(), checkpoint.chunks[i].state.bytes());
+    written = write_whole(files, chunk_path(directory, i).string(), checkpoint.chunks[i].state.bytes());
   }
   if (written) {
     const std::string lines = lines_of(checkpoint);
     const std::string text = lines + all_line(lines, checkpoint.chunks);
-    written = write_whole((directory / "MANIFEST").string(), std::as_bytes(std::span(text)));
+    written = write_whole(files, (directory / "MANIFEST").string(), std::as_bytes(std::span(text)));
   }
   if (!written) {
     remove_save(directory);

@@ -25,6 +25,7 @@
 
 #include "dag/blob.hpp"
 #include "libdag/base/result.hpp"
+#include "nodes/files.hpp"
 
 namespace dag {
 
@@ -44,7 +45,8 @@ struct Checkpoint {
 /// GROUP_DIRECTORY/save-N, on the disk when it returns; the directory is made. Then all that are older than
 /// the two newest are deleted. When it fails (disk_full, configuration_invalid) nothing is left of this one,
 /// and the others are untouched. One thread at a time.
-Status write_checkpoint(const std::filesystem::path& group_directory, const Checkpoint& checkpoint);
+Status write_checkpoint(const std::filesystem::path& group_directory, const Checkpoint& checkpoint,
+                        Files& files = files_of_host());
 
 /// What a save directory holds, verified whole: sizes, every hash, the hash over all. checkpoint_damaged
 /// names the file and what is wrong with it.

@@ -6,8 +6,10 @@ namespace dag {
 
 namespace fs = std::filesystem;
 
-CheckpointWriter::CheckpointWriter(fs::path directory, Life self, Log log)
-    : directory_(std::move(directory)), self_(self), log_(std::move(log)), thread_([this] { run(); }) {}
+CheckpointWriter::CheckpointWriter(fs::path directory, Life self, Log log, Files& files)
+    : directory_(std::move(directory)), self_(self), log_(std::move(log)), files_(files), thread_([this] {
+        run();
+      }) {}
 
 CheckpointWriter::~CheckpointWriter() {
   {
@@ -116,7 +118,7 @@ void CheckpointWriter::write(std::unique_lock<std::mutex>& lock, JobId id, std::
   for (const std::uint32_t there : saves_in(place)) {
     if (there < checkpoint.number) checkpoint.previous = there;
   }
-  const Status written = write_checkpoint(place, checkpoint);
+  const Status written = write_checkpoint(place, checkpoint, files_);
   const std::string what = "save " + std::to_string(checkpoint.number) + " of " + checkpoint.job +
                            ", group " + std::to_string(number);
   if (written) {

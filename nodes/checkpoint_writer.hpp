@@ -31,7 +31,7 @@ class CheckpointWriter {
   using Log = std::function<void(LogLevel level, const std::string& line)>;
 
   /// `self` sets the jobs of this start apart from those of earlier ones, which had the same numbers.
-  CheckpointWriter(std::filesystem::path directory, Life self, Log log);
+  CheckpointWriter(std::filesystem::path directory, Life self, Log log, Files& files = files_of_host());
   /// Writes what waits.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
@@ -71,6 +71,7 @@ class CheckpointWriter {
   const std::filesystem::path directory_;
   const Life self_;
   const Log log_;
+  Files& files_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<JobId, Job> jobs_;

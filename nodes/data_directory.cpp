@@ -20,16 +20,14 @@ namespace fs = std::filesystem;
 
 Life fresh_life(ProcessId id) { return {id, {static_cast<std::uint32_t>(std::time(nullptr))}}; }
 
-Result<DataDirectory> DataDirectory::open(const std::string& path, ProcessId id) {
-  std::error_code failed;
-  fs::create_directories(path + "/programs", failed);
-  if (failed) {
-    errno = failed.value();
-    return cannot("make", path);
-  }
+Result<DataDirectory> DataDirectory::open(const std::string& path, ProcessId id, Files& files) {
+  if (!files.make_directories(path + "/programs")) return cannot("make", path);
+  // A process that was killed may have made names and not come to this.
+  for (const fs::path& made : {fs::absolute(path).parent_path(), fs::path(path) / "programs"})
+    files.sync_directory(made.string());
   const int lock = ::open((path + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) return cannot("open", path + "/lock");
-  DataDirectory directory(path, lock, fresh_life(id));  // From here on the lock is closed with it.
+  DataDirectory directory(files, path, lock, fresh_life(id));  // From here on the lock is closed with it.
   if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
     return Error{ErrorCode::configuration_invalid, "another node uses " + path,
                  "every node needs a directory of its own"};
@@ -54,12 +52,16 @@ Result<DataDirectory> DataDirectory::open(const std::string& path, ProcessId id)
   }
   const std::string line =
       std::to_string(id.value) + " " + std::to_string(directory.life_.incarnation.value) + "\n";
-  if (Status written = write_whole(name, std::as_bytes(std::span(line))); !written) return written.error();
+  if (Status written = write_whole(files, name, std::as_bytes(std::span(line))); !written)
+    return written.error();
   return directory;
 }
 
 DataDirectory::DataDirectory(DataDirectory&& other) noexcept
-    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)), life_(other.life_) {}
+    : files_(other.files_),
+      path_(std::move(other.path_)),
+      lock_(std::exchange(other.lock_, -1)),
+      life_(other.life_) {}
 
 DataDirectory::~DataDirectory() {
   if (lock_ >= 0) close(lock_);
@@ -85,7 +87,7 @@ Status DataDirectory::keep(ProgramId id, const Blob& bytes) const {
   const std::string name = path_ + "/programs/" + hex(id.hash_high) + hex(id.hash_low);
   std::error_code none;
   if (fs::exists(name, none)) return Done{};
-  return write_whole(name, bytes.bytes());
+  return write_whole(files_, name, bytes.bytes());
 }
 
 }  // namespace dag

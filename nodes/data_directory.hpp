@@ -7,6 +7,7 @@
 
 #include "libdag/base/ids.hpp"
 #include "libdag/base/result.hpp"
+#include "nodes/files.hpp"
 #include "nodes/workers/program_store.hpp"
 
 namespace dag {
@@ -19,7 +20,7 @@ class DataDirectory {
  public:
   /// Makes it where it is missing. One process at a time: configuration_invalid when another one has it open,
   /// when it is another node's (`id`), or when it cannot be read; disk_full when it cannot be written.
-  static Result<DataDirectory> open(const std::string& path, ProcessId id);
+  static Result<DataDirectory> open(const std::string& path, ProcessId id, Files& files = files_of_host());
   DataDirectory(DataDirectory&& other) noexcept;
   DataDirectory& operator=(DataDirectory&&) = delete;
   ~DataDirectory();
@@ -36,8 +37,10 @@ class DataDirectory {
   std::string checkpoints() const { return path_ + "/checkpoints"; }
 
  private:
-  DataDirectory(std::string path, int lock, Life life) : path_(std::move(path)), lock_(lock), life_(life) {}
+  DataDirectory(Files& files, std::string path, int lock, Life life)
+      : files_(files), path_(std::move(path)), lock_(lock), life_(life) {}
 
+  Files& files_;
   std::string path_;
   int lock_;
   Life life_;

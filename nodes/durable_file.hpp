@@ -7,12 +7,13 @@
 #include <string>
 
 #include "libdag/base/result.hpp"
+#include "nodes/files.hpp"
 
 namespace dag {
 
 /// All of it under its name, or what was there before: written beside it, synced, renamed, and the directory
 /// synced. disk_full, or configuration_invalid for any other reason; then nothing is left of it.
-Status write_whole(const std::string& name, std::span<const std::byte> bytes);
+Status write_whole(Files& files, const std::string& name, std::span<const std::byte> bytes);
 
 /// What `errno` says about doing that to the file.
 Error cannot(const std::string& what, const std::string& name);

@@ -7,6 +7,9 @@
 
 #include <filesystem>
 
+#include "nodes/durable_file.hpp"
+#include "nodes/unsynced_files.hpp"
+
 namespace dag {
 namespace {
 
@@ -33,9 +36,11 @@ std::map<ProcessId, std::uint32_t> handles_in(const NodeSetup& node) {
 
 Keeper::Keeper(const KeeperOptions& options)
     : options_(options),
+      files_(files_for(options.data_directory)),
       data_(options.data_directory.empty()
                 ? std::nullopt
-                : std::optional(DataDirectory::open(options.data_directory, options.id).value_or_throw())),
+                : std::optional(
+                      DataDirectory::open(options.data_directory, options.id, *files_).value_or_throw())),
       self_(data_ ? data_->life() : fresh_life(options.id)),
       logger_(make_logger(options.log_level)),
       store_(open_store()),
@@ -52,9 +57,11 @@ Keeper::Keeper(const KeeperOptions& options)
   if (data_) data_->load(programs_, [this](std::string_view line) { logger_->warn("{}", line); });
   if (data_) {
     checkpoints_ = std::make_unique<CheckpointWriter>(
-        data_->checkpoints(), self_, [this](LogLevel level, const std::string& line) {
+        data_->checkpoints(), self_,
+        [this](LogLevel level, const std::string& line) {
           logger_->log(level == LogLevel::info ? spdlog::level::info : spdlog::level::warn, "{}", line);
-        });
+        },
+        *files_);
   }
   cluster_ = options_.cluster;
   if (cluster_ == ClusterId{} && options_.peers.empty()) cluster_ = {draw_number()};
@@ -112,13 +119,13 @@ std::unique_ptr<Store> Keeper::open_store() {
       log->warn("the disk has room again");
     }
   };
-  auto store = Store::open(data_->log(), {}, say_full);
+  auto store = Store::open(data_->log(), {}, say_full, *files_);
   if (!store && store.error().code == ErrorCode::log_damaged && options_.replicas > 1) {
     const std::string aside = data_->log() + "-damaged-" + std::to_string(self_.incarnation.value);
     logger_->error("{}; it is kept as {}, and this node gets its copies from others", store.error().what,
                    aside);
-    std::filesystem::rename(data_->log(), aside);
-    store = Store::open(data_->log(), {}, say_full);
+    if (!files_->rename(data_->log(), aside)) throw Failure(cannot("rename", data_->log()));
+    store = Store::open(data_->log(), {}, say_full, *files_);
   }
   return std::move(store).value_or_throw();
 }

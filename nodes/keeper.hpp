@@ -72,6 +72,7 @@ class Keeper {
   void end(std::optional<Error> why);
 
   const KeeperOptions options_;
+  const std::unique_ptr<Files> files_;
   const std::optional<DataDirectory> data_;
   const Life self_;
   std::shared_ptr<spdlog::logger> logger_;

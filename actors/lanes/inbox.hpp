@@ -14,15 +14,17 @@
 #include "actors/lanes/lane_rows.hpp"
 #include "actors/lanes/lane_shard.hpp"
 #include "libdag/home/attempt.hpp"
+#include "libdag/home/runner.hpp"
 
 namespace dag {
 
 /// An attempt that a home or a runner asked for, and whom to tell of its end.
 struct HandedOut {
-  HandedOut(Attempt what, std::function<void(Ended&&)> whom)
-      : attempt(std::move(what)), done(std::move(whom)) {}
+  HandedOut(Attempt what, std::function<void(Ended&&)> whom, std::function<void(Saved&&)> keep)
+      : attempt(std::move(what)), done(std::move(whom)), saved(std::move(keep)) {}
   Attempt attempt;
   std::function<void(Ended&&)> done;
+  std::function<void(Saved&&)> saved;
   /// What Context::cancelled says. Set before it starts: it does not start.
   std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
 };

@@ -70,12 +70,12 @@ std::vector<bool> run_predicates(std::span<const detail::Code> predicates, Kerne
 }
 
 Ended run_attempt(const Attempt& attempt, JobActors& actors, detail::KernelHost& host,
-                  const std::atomic<bool>* cancelled) {
+                  const std::atomic<bool>* cancelled, detail::KernelCheckpoints* checkpoints) {
   const std::vector<detail::ArgumentView> views = argument_views(attempt);
   Ended ended;
   ended.task = attempt.task;
   ended.id = attempt.id;
-  Context context(host, attempt.try_number, cancelled);
+  Context context(host, attempt.try_number, cancelled, checkpoints);
   KernelResult result;
   switch (attempt.call) {
     case detail::CallKind::ordinary:

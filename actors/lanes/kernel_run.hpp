@@ -31,8 +31,9 @@ KernelResult run_kernel(const detail::Code& code, std::span<const detail::Argume
 /// the error is left in `result`.
 std::vector<bool> run_predicates(std::span<const detail::Code> predicates, KernelResult& result);
 
-/// Runs a handed-out attempt: an ordinary task, or a part of a job actor's life.
+/// Runs a handed-out attempt: an ordinary task, or a part of a job actor's life. `checkpoints` when it saves
+/// its state.
 Ended run_attempt(const Attempt& attempt, JobActors& actors, detail::KernelHost& host,
-                  const std::atomic<bool>* cancelled);
+                  const std::atomic<bool>* cancelled, detail::KernelCheckpoints* checkpoints = nullptr);
 
 }  // namespace dag

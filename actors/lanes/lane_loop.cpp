@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "actors/lanes/checkpoints.hpp"
 #include "actors/lanes/lane.hpp"
 #include "libdag/base/limits.hpp"
 
@@ -226,7 +227,13 @@ void Lanes::run_handed_out(Lane& lane, const HandedOut& work) {
     }
     const auto began = LaneClock::now();
     if (options_.running != nullptr) options_.running->begin(lane.index, attempt.task, attempt.id);
-    ended = run_attempt(attempt, actors_, lane, work.cancelled.get());
+    std::optional<LaneCheckpoints> checkpoints;
+    // An abandoned kernel talks to nobody.
+    const std::function<void(Saved &&)> keep = [&](Saved&& saved) {
+      if (work.saved && !lane.abandoned.load()) work.saved(std::move(saved));
+    };
+    if (attempt.checkpoints) checkpoints.emplace(attempt, keep);
+    ended = run_attempt(attempt, actors_, lane, work.cancelled.get(), checkpoints ? &*checkpoints : nullptr);
     ended.ran = LaneClock::now() - began;
     const std::lock_guard lock(lane.mutex);
     lane.running.reset();

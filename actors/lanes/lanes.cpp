@@ -98,9 +98,10 @@ void Lanes::make_ready(LaneShard& shard, RowIndex row, Priority band) {
   work_was_added();
 }
 
-void Lanes::start(Attempt attempt, Priority band, std::function<void(Ended&&)> done) {
+void Lanes::start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
+                  std::function<void(Saved&&)> saved) {
   const AttemptKey key{attempt.job, attempt.task, attempt.id};
-  auto work = std::make_unique<HandedOut>(std::move(attempt), std::move(done));
+  auto work = std::make_unique<HandedOut>(std::move(attempt), std::move(done), std::move(saved));
   {
     const std::lock_guard lock(handed_out_mutex_);
     handed_out_[key] = work->cancelled;

@@ -81,7 +81,8 @@ class Lanes final : public LanesPort {
   void stop();
   // LanesPort says what each of these is for.
   void make_ready(LaneShard& shard, RowIndex row, Priority band = Priority::normal) override;
-  void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done) override;
+  void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
+             std::function<void(Saved&&)> saved = {}) override;
   void cancel(JobId job, TaskId task, AttemptId attempt) override;
   bool abandon(JobId job, TaskId task, AttemptId attempt) override;
   std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) override;

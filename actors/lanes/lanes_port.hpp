@@ -9,6 +9,7 @@
 #include "actors/lanes/job_actors.hpp"
 #include "actors/lanes/lane_shard.hpp"
 #include "libdag/home/attempt.hpp"
+#include "libdag/home/runner.hpp"
 
 namespace dag {
 
@@ -22,8 +23,9 @@ class LanesPort {
   /// A row became ready outside of the lanes.
   virtual void make_ready(LaneShard& shard, RowIndex row, Priority band) = 0;
   /// Runs a handed-out attempt; `done` gets its end, on a lane, and must not block. Not called when the lane
-  /// is abandoned first.
-  virtual void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done) = 0;
+  /// is abandoned first. `saved` gets the states that it saves meanwhile, likewise.
+  virtual void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
+                     std::function<void(Saved&&)> saved = {}) = 0;
   /// The kernel of this attempt sees `cancelled` from now on; if it has not started, it never does, and
   /// `done` gets an end that says cancelled.
   virtual void cancel(JobId job, TaskId task, AttemptId attempt) = 0;

@@ -36,6 +36,9 @@ struct ProcessId {
   auto operator<=>(const ProcessId&) const = default;
 };
 
+/// The node that a process belongs to, which may be itself.
+constexpr ProcessId node_of(ProcessId process) { return {process.value & 0xFFFF}; }
+
 /// Grows at each start of a process; messages for or from an older one are refused.
 struct Incarnation {
   std::uint32_t value = 0;

@@ -47,7 +47,8 @@ struct PolicyHash {
                            static_cast<std::uint64_t>(policy.join) << 16);
     seed = mixed(seed, bits(policy.timeout));
     seed = mixed(seed, bits(policy.deadline));
-    return mixed(seed, bits(policy.takes));
+    seed = mixed(seed, bits(policy.takes));
+    return mixed(seed, bits(policy.checkpoint));
   }
 };
 

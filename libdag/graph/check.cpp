@@ -60,6 +60,14 @@ Status check_policy(const Fragment& fragment, const Policy& policy, std::uint32_
     return usage(fragment, task, "is said to take " + duration_text(*policy.takes),
                  "a duration cannot be negative");
   }
+  if (policy.checkpoint && *policy.checkpoint < Duration(0)) {
+    return usage(fragment, task, "saves its state every " + duration_text(*policy.checkpoint),
+                 "a duration cannot be negative; 0 leaves it to libdag");
+  }
+  if (policy.checkpoint && policy.effects == Effects::at_most_once) {
+    return usage(fragment, task, "may run only once, and saves its state to go on from there",
+                 "leave .checkpoint() out, or declare .effects(dag::idempotent)");
+  }
   if (!(policy.needs.cpus >= 0) || std::isinf(policy.needs.cpus)) {
     return usage(fragment, task, "needs " + std::to_string(policy.needs.cpus) + " cpus",
                  "give the number of lanes it occupies");

@@ -351,21 +351,28 @@ void Home::Impl::saves_changed(std::uint32_t number) {
 }
 
 /// A saved state must outlive the process that wrote it. Who has to get a copy when these have one: the cell,
-/// which the job cannot lose where it has one replica; else so many that they are two.
+/// which the job cannot lose where it has one replica; else so many that they are two, on two nodes if there
+/// are.
 std::vector<Life> Home::Impl::lacks_copies(std::vector<Life> holders) const {
   const auto has = [&](Life life) {
     return std::find(holders.begin(), holders.end(), life) != holders.end();
   };
   if (state.replicas == 1) return has(state.cell) ? std::vector<Life>{} : std::vector{state.cell};
   std::vector<Life> lacking;
-  const auto ask = [&](Life life) {
-    if (holders.size() >= 2 || !alive(life) || has(life)) return;
-    holders.push_back(life);
-    lacking.push_back(life);
-  };
-  ask(state.cell);
-  ask(options.self);
-  for (const Life life : state.lives) ask(life);
+  for (const bool anywhere : {false, true}) {
+    const auto ask = [&](Life life) {
+      if (holders.size() >= 2 || !alive(life) || has(life)) return;
+      const bool elsewhere = std::none_of(holders.begin(), holders.end(), [&](Life holder) {
+        return node_of(holder.process) == node_of(life.process);
+      });
+      if (!elsewhere && !anywhere) return;
+      holders.push_back(life);
+      lacking.push_back(life);
+    };
+    ask(state.cell);
+    ask(options.self);
+    for (const Life life : state.lives) ask(life);
+  }
   return lacking;
 }
 

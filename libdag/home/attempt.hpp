@@ -21,6 +21,20 @@ struct OutputName {
   auto operator<=>(const OutputName&) const = default;
 };
 
+/// Of an attempt whose kernel may save its state (Context::checkpoint). What it saves is held like an output,
+/// under a name of its own: the task, and attempt ids of the same epoch with numbers from `first_number` on.
+/// So what a later attempt saved comes behind what earlier ones did.
+struct Checkpointing {
+  std::uint32_t first_number = 0;
+  Duration every{0};       ///< between two; 0: by what they cost
+  Duration lost_after{0};  ///< mean time to the loss of a process, as far as is known
+  bool operator==(const Checkpointing&) const = default;
+};
+/// Numbers of attempts lie below; a task is not tried so often that they meet.
+inline constexpr std::uint32_t checkpoint_numbers = 1u << 31;
+inline constexpr std::uint32_t checkpoints_per_attempt = 1u << 20;
+inline bool is_checkpoint(AttemptId id) { return id.number >= checkpoint_numbers; }
+
 /// One attempt with everything it needs. The inputs lie in `blobs`, in the order of the arguments; argument i
 /// takes `counts[i]` of them.
 struct Attempt {
@@ -49,7 +63,9 @@ struct Attempt {
   AttemptId generation;
   /// For create: how its object is made from saved state instead, when there is some.
   detail::ActorDraft actor_code;
+  /// For create, and for what Context::restore says.
   Blob restore_from;
+  std::optional<Checkpointing> checkpoints;
 };
 
 /// What each of its arguments is made from, in the blobs of `attempt`.

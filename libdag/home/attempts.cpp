@@ -16,7 +16,7 @@ using detail::EdgeKind;
 bool Home::Impl::bare(RowIndex row) const {
   if (plan->representation == Representation::supervised || is_call(row)) return false;
   const Policy& policy = table.policy_of(table[row]);
-  if (policy.timeout || policy.needs != Needs{}) return false;
+  if (policy.timeout || policy.checkpoint || policy.needs != Needs{}) return false;
   if (tries.contains(row) || crashes(row) > 0) return false;  // The kernel is told how often it was tried.
   const Fact* known = fact(row);
   return known == nullptr || known->inherited.empty();
@@ -162,10 +162,15 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
     give(table.find(restore->task), detail::none, attempt.restore_from);
   }
 
+  const auto handed = handed_out.find(row);
+  if (policy.checkpoint && kind.call == CallKind::ordinary && !repeats && handed != handed_out.end())
+    give_checkpoint(row, policy, handed->second.word_attempt, lend);
+
   ++counts.attempts;
   say(attempt.task, id, [&] { return recorded::Lent{to.process}; });
-  // Objects are made through the runner, also here: it knows which making of an actor is the newest.
-  const bool direct = local && lend.wanted.empty() && kind.call != CallKind::create;
+  // Objects are made through the runner, also here: it knows which making of an actor is the newest. And it
+  // holds what attempts save.
+  const bool direct = local && lend.wanted.empty() && kind.call != CallKind::create && !attempt.checkpoints;
   if (const auto out = handed_out.find(row); out != handed_out.end() && out->second.id == id) {
     out->second.direct = direct;
   }
@@ -341,6 +346,7 @@ void Home::Impl::on(Life from, const message::Return& back) {
   const RowIndex row = table.find(back.name.task);
   if (row == no_row || table[row].ghost) return;
   for (const OutputName& missing : back.missing) {
+    if (is_checkpoint(missing.attempt)) forget_checkpoint(missing);
     const RowIndex input = table.find(missing.task);
     if (input == no_row || attempt_of(input) != missing.attempt) continue;
     if (const auto known = facts.find(input); known != facts.end()) std::erase(known->second.holders, from);

@@ -119,6 +119,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
       }
     }
   }
+  checkpoints_lost(before);
   if (recounting) {
     std::erase_if(asked, [&](Life life) { return !alive(life); });
     recount_if_complete();

@@ -2,7 +2,7 @@
 // What a home knows, and the parts of its deciding, one file each: edges.cpp (who may run, what an end
 // means), routes.cpp (what lanes tell each other), attempts.cpp (handing out, taking back, trying again),
 // lineage.cpp (where outputs lie, remaking, letting go), ledger.cpp (what the cell is told and tells),
-// spawn.cpp, actors.cpp, recount.cpp. Included by those only.
+// spawn.cpp, actors.cpp, recount.cpp, checkpoints.cpp. Included by those only.
 
 #include <deque>
 #include <map>
@@ -12,6 +12,7 @@
 #include "libdag/base/random.hpp"
 #include "libdag/graph/outcome_rules.hpp"
 #include "libdag/home/home.hpp"
+#include "libdag/supervision/checkpoint_interval.hpp"
 #include "libdag/supervision/retry.hpp"
 #include "libdag/supervision/timer_wheel.hpp"
 
@@ -110,6 +111,12 @@ struct Again {
   std::uint32_t failures = 0;
 };
 
+/// A state that an attempt of a row saved.
+struct Checkpoint {
+  OutcomeRecord record;
+  std::vector<Life> holders;
+};
+
 /// What a report offers instead of a new attempt.
 struct Offer {
   OutcomeRecord record;  ///< outcome none and no spawned part: it still runs
@@ -183,6 +190,7 @@ class Home::Impl {
   void on(Life from, const message::Cancel& message);
   void on(Life from, const message::Ended& message);
   void on(Life from, const message::Digested& message);
+  void on(Life from, const message::Checkpointed& message);
   void on(Life from, const message::Return& message);
   void on(Life from, const message::Holding& message);
   void on(Life from, const message::Report& message);
@@ -331,6 +339,18 @@ class Home::Impl {
   std::vector<Life> holders_without_offer(RowIndex row) const;
   bool waits_for(RowIndex row, RowIndex parent) const;
 
+  // ---- checkpoints.cpp
+  // --------------------------------------------------------------------------------------
+  bool add_checkpoint(const OutcomeRecord& record, Life holder);
+  void checkpoint_held(const OutputName& name, Life holder);
+  void answer_checkpoint(Life asker, const message::Need& need);
+  void give_checkpoint(RowIndex row, const Policy& policy, std::uint32_t word_attempt, message::Lend& lend);
+  void forget_checkpoint(const OutputName& name);
+  void release_checkpoints(RowIndex row);
+  void drop_older(std::vector<Checkpoint>& saved);
+  void copy_checkpoint(const Checkpoint& checkpoint);
+  void checkpoints_lost(const message::JobState& before);
+
   // ---- recount.cpp
   // -------------------------------------------------------------------------------------------
   void recover(const message::Assign& assign, const message::JobState& state);
@@ -442,6 +462,8 @@ class Home::Impl {
   std::unordered_map<RowIndex, Tries> tries;
   std::map<RowIndex, HandedOut> handed_out;
   std::map<RowIndex, Again> again;
+  std::map<RowIndex, std::vector<Checkpoint>> checkpoints;  ///< of rows that have not settled; oldest first
+  Losses losses;
   TimerWheel<RowIndex> pauses;  ///< rows that wait for their next try
   /// Rows whose next try waits until the cell has recorded how often they failed: the number of the Outcomes
   /// that says it.

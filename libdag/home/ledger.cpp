@@ -443,6 +443,7 @@ void Home::Impl::own_settled(RowIndex row) {
     release_inputs(row);
   }
   if (chain != nullptr) saves_changed(chain->group);
+  release_checkpoints(row);
   maybe_let_go(row);
 }
 

@@ -179,6 +179,7 @@ void Home::Impl::on(Life from, const message::Digested& message) {
 // -------------------------------------------------------------------------------------------------
 
 void Home::Impl::on(Life from, const message::Need& need) {
+  if (is_checkpoint(need.name.attempt)) return answer_checkpoint(from, need);
   const RowIndex row = table.find(need.name.task);
   if (row == no_row || table[row].ghost) return;
   const RowIndex owner = owner_of(row);
@@ -398,6 +399,7 @@ void Home::Impl::on(Life, const message::Consumed& message) {
 }
 
 void Home::Impl::on(Life from, const message::Holding& holding) {
+  if (is_checkpoint(holding.name.attempt)) return checkpoint_held(holding.name, from);
   const RowIndex row = table.find(holding.name.task);
   if (row == no_row || table[row].ghost || attempt_of(row) != holding.name.attempt || is(row, flag::let_go)) {
     return release(from, holding.name);

@@ -11,7 +11,7 @@
 //   cell     -> home     Assign, Settled, Keep, Cancel
 //   home     -> cell     Outcomes, JobFailed
 //   home     -> runner   Lend, Stop, Release, Replicate
-//   runner   -> home     Ended, Digested, Return, Holding, Report
+//   runner   -> home     Ended, Digested, Checkpointed, Return, Holding, Report
 //   home     -> home     PredecessorEnded, Consumed
 //   any      -> home     Need                         "where is this output? the holders I knew are gone"
 //   home     -> runner   Located                      the answer
@@ -311,6 +311,14 @@ struct Digested {
   OutputName name;
   std::uint64_t digest = 0;
 };
+/// A state that a task saved while it runs lies with the sender, who keeps it until a Release. The record is
+/// named as Checkpointing says, and names the inputs that the state rests on.
+struct Checkpointed {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  OutcomeRecord record;
+};
 /// The attempt was not run: an input cannot be had from any holder known, or there is no room.
 struct Return {
   JobId job;
@@ -336,7 +344,7 @@ struct SavedAs {
   bool operator==(const SavedAs&) const = default;
 };
 /// Get a copy of this saved state and hold it. One that is in the record needs no holding: it is told so that
-/// whoever brings saves to a disk has all of a group.
+/// whoever brings saves to a disk has all of a group. Of a task's checkpoint `as` says nothing.
 struct Replicate {
   JobId job;
   std::uint32_t shard = 0;
@@ -447,7 +455,7 @@ using JobMessage =
                  message::Ended, message::Return, message::Release, message::Replicate, message::Holding,
                  message::Report, message::StealRequest, message::PredecessorEnded, message::Consumed,
                  message::Need, message::Located, message::Fetch, message::Data, message::Missing,
-                 message::Digested>;
+                 message::Digested, message::Checkpointed>;
 
 /// Which machine of the receiving process a message is for.
 enum class Recipient : std::uint8_t { process, cell, runner, home };

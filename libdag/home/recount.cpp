@@ -150,6 +150,10 @@ void Home::Impl::on(Life from, const message::Report& report) {
   std::set<OutputName> taken;
   std::vector<OutputName> not_taken;
   for (const message::Report::Had& had : report.had) {
+    if (is_checkpoint(had.record.attempt)) {
+      if (!had.bytes || !add_checkpoint(had.record, from)) not_taken.push_back(had.record.name());
+      continue;
+    }
     const RowIndex row = table.find(had.record.task);
     if (row == no_row || table[row].ghost || is(row, flag::vanished)) {
       not_taken.push_back(had.record.name());
@@ -247,6 +251,9 @@ void Home::Impl::recount_if_complete() {
   }
   for (ActorGroup& group : groups) group.chosen = choose_border(group);
   if (state.replicas > 1) replicate_saves();
+  for (const auto& [row, saved] : checkpoints) {
+    for (const Checkpoint& one : saved) copy_checkpoint(one);
+  }
   // Whoever asked meanwhile.
   std::vector<RowIndex> waiting;
   for (const auto& [row, who] : askers) waiting.push_back(row);
@@ -391,6 +398,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
   };
   for (const RowIndex row : vanished) {
     undo(row, false);
+    release_checkpoints(row);
     set(row, flag::vanished);
     --rows_own;
     if (is_call(row)) {

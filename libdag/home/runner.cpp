@@ -104,7 +104,8 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
     }
     if (held_.contains(name) && held_.at(name).bytes) {
       send(from, message::Holding{plan_->job, replicate->shard, replicate->epoch, name});
-      effects_.emplace_back(KeepSave{replicate->as, name, held_.at(name).bytes});
+      if (!is_checkpoint(name.attempt))
+        effects_.emplace_back(KeepSave{replicate->as, name, held_.at(name).bytes});
       return;
     }
     sought_[name].replicas.push_back(*replicate);
@@ -266,6 +267,26 @@ bool Runner::on_ended(dag::Ended ended, Instant now) {
   return true;
 }
 
+void Runner::on_checkpoint(TaskId task, AttemptId id, Saved saved) {
+  const auto found = attempts_.find({task, id});
+  if (found == attempts_.end() || !found->second.started) return;
+  Taken& taken = found->second;
+  const Attempt& attempt = taken.lend.attempt;
+  if (!attempt.checkpoints || taken.checkpoints == checkpoints_per_attempt) return;
+  OutcomeRecord record;
+  record.task = task;
+  record.attempt = {id.epoch, attempt.checkpoints->first_number + taken.checkpoints++};
+  record.outcome = Outcome::finished;
+  record.inputs = attempt.inputs;
+  record.digest = saved.digest;
+  record.size_bytes = saved.bytes.size_bytes();
+  record.has_output = true;
+  hold(record, std::move(saved.bytes), false);
+  const std::uint32_t shard = taken.lend.shard;
+  const message::ShardHome& home = state_.homes[shard];
+  send(home.home, message::Checkpointed{plan_->job, shard, home.epoch, std::move(record)});
+}
+
 void Runner::give_back(const OutputName& name, std::vector<OutputName> missing, std::string why) {
   const auto found = attempts_.find(name);
   DAG_CHECK(found != attempts_.end());
@@ -380,7 +401,7 @@ void Runner::arrived(const OutputName& name, const OutcomeRecord& record, Blob b
   for (const message::Replicate& replicate : sought.replicas) {
     const message::ShardHome& home = state_.homes[replicate.shard];
     send(home.home, message::Holding{plan_->job, replicate.shard, home.epoch, name});
-    effects_.emplace_back(KeepSave{replicate.as, name, bytes});
+    if (!is_checkpoint(name.attempt)) effects_.emplace_back(KeepSave{replicate.as, name, bytes});
   }
   for (const std::uint64_t ticket : sought.tickets) {
     effects_.emplace_back(Brought{ticket, name, bytes, std::nullopt});

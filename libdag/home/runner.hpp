@@ -56,6 +56,11 @@ struct KeepSave {
   OutputName name;
   Blob bytes;
 };
+/// The state of a task that runs, as its kernel gave it.
+struct Saved {
+  Blob bytes;
+  std::uint64_t digest = 0;
+};
 /// Digest these bytes beside the mailbox of whoever drives this, then call on_digest.
 struct TakeDigest {
   OutputName name;
@@ -72,6 +77,8 @@ class Runner {
   void on_message(Life from, const JobMessage& message, Instant now);
   /// The end of an attempt. False: the runner did not start it (then a home did).
   bool on_ended(dag::Ended ended, Instant now);
+  /// An attempt of this runner saved its state. Nothing comes of it when the attempt is not wanted any more.
+  void on_checkpoint(TaskId task, AttemptId id, Saved saved);
   /// What TakeDigest asked for.
   void on_digest(const OutputName& name, std::uint64_t digest);
   void on_time(Instant now);
@@ -100,6 +107,7 @@ class Runner {
     message::Lend lend;
     std::set<std::uint32_t> open;  ///< of lend.wanted: not here yet
     bool started = false;
+    std::uint32_t checkpoints = 0;  ///< that it made
   };
   /// An output that somebody here waits for.
   struct Sought {

@@ -17,7 +17,6 @@ std::string named(JobId job, std::uint32_t number) {
 ProcessId worker_process(ProcessId node, std::uint16_t count) {
   return {std::uint32_t{count} << 16 | (node.value & 0xFFFF)};
 }
-ProcessId node_of(ProcessId process) { return {process.value & 0xFFFF}; }
 bool is_client(ProcessId process) { return (process.value & 0xFFFF) == of_clients; }
 bool is_node(ProcessId process) { return process.value < of_clients; }
 ProcessId client_process(std::uint16_t number) { return {std::uint32_t{number} << 16 | of_clients}; }

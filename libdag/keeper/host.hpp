@@ -129,7 +129,6 @@ class HostMachine {
 
 /// Worker process `count` (from 1) of a node.
 ProcessId worker_process(ProcessId node, std::uint16_t count);
-ProcessId node_of(ProcessId process);
 bool is_node(ProcessId process);
 /// A client names itself with a number that it draws.
 ProcessId client_process(std::uint16_t number);

@@ -115,4 +115,6 @@ struct Policy {
   timeout @11 :Ids.Nanoseconds;
   deadline @12 :Ids.Nanoseconds;
   takes @13 :Ids.Nanoseconds;
+  hasCheckpoint @14 :Bool;
+  checkpoint @15 :Ids.Nanoseconds;    # between two saves of its state; 0: as the runtime sees fit
 }

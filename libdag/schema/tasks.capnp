@@ -3,6 +3,7 @@
 #
 #   home -> runner    Lend (run this attempt; accepted once), Stop, Release, Replicate
 #   runner -> home    Ended or Return: one of the two answers every Lend while both live; Holding; Report, to a new home;
+#                     Checkpointed, of an attempt that runs;
 #                     Digested, after an Ended (or the report of it) whose record says that the digest follows
 #   home -> home      PredecessorEnded (rows of yours wait for it), Consumed (no row of mine needs it again)
 #   any -> any        StealRequest (I have idle lanes); not answered when there is nothing to give
@@ -56,6 +57,7 @@ struct Tasks {
       name @26 :Records.OutputName;
       digest @27 :UInt64;          # not zero
     }
+    checkpointed @28 :Records.OutcomeRecord;   # the sender holds a state that a task saved while it runs
   }
 }
 
@@ -76,12 +78,15 @@ struct Lend {
   inputs @13 :List(Records.OutputName);
   predicates @14 :List(Graphs.Code);
   actorCode @15 :Graphs.Actor;
-  restoreFrom @16 :Data;
+  restoreFrom @16 :Data;         # of a job actor, or of a task that saved its state
   wanted @17 :List(Wanted);      # blobs that are not in the message, and who has them
   standsForEpoch @18 :Ids.Epoch; # the run repeats an attempt whose output is gone: what it leaves has that one's name
   standsFor @19 :Ids.AttemptNumber;
   generation @20 :Ids.AttemptNumber;   # of a call: the create attempt that makes, or made, the actor's object that is meant
   generationEpoch @21 :Ids.Epoch;
+  firstCheckpoint @22 :UInt32;   # attempt number of the first state that it saves; 0: it saves none
+  checkpointEvery @23 :Ids.Nanoseconds;   # 0: by what saving costs
+  lostAfter @24 :Ids.Nanoseconds;         # mean time to the loss of a process
 }
 
 struct Wanted {

@@ -76,9 +76,11 @@ void write_policy(schema::Policy::Builder to, const Policy& policy) {
   to.setHasTimeout(policy.timeout.has_value());
   to.setHasDeadline(policy.deadline.has_value());
   to.setHasTakes(policy.takes.has_value());
+  to.setHasCheckpoint(policy.checkpoint.has_value());
   to.setTimeout(policy.timeout.value_or(Duration{}).count());
   to.setDeadline(policy.deadline.value_or(Duration{}).count());
   to.setTakes(policy.takes.value_or(Duration{}).count());
+  to.setCheckpoint(policy.checkpoint.value_or(Duration{}).count());
 }
 
 Policy read_policy(schema::Policy::Reader from) {
@@ -91,6 +93,7 @@ Policy read_policy(schema::Policy::Reader from) {
   if (from.getHasTimeout()) policy.timeout = Duration(from.getTimeout());
   if (from.getHasDeadline()) policy.deadline = Duration(from.getDeadline());
   if (from.getHasTakes()) policy.takes = Duration(from.getTakes());
+  if (from.getHasCheckpoint()) policy.checkpoint = Duration(from.getCheckpoint());
   return policy;
 }
 

@@ -33,6 +33,11 @@ void write(schema::Tasks::Builder to, const message::Lend& message, const CodeMa
   builder.setGeneration(attempt.generation.number);
   builder.setHasTimeout(attempt.timeout.has_value());
   builder.setTimeout(attempt.timeout.value_or(Duration{}).count());
+  if (attempt.checkpoints) {
+    builder.setFirstCheckpoint(attempt.checkpoints->first_number);
+    builder.setCheckpointEvery(attempt.checkpoints->every.count());
+    builder.setLostAfter(attempt.checkpoints->lost_after.count());
+  }
   builder.setCall(static_cast<schema::Call>(attempt.call));
   builder.setActor(plus_one(attempt.actor));
   write_list(
@@ -89,8 +94,10 @@ std::vector<message::WantedInput> read_wanted(schema::Lend::Reader from, Reading
   std::vector<message::WantedInput> all;
   all.reserve(list.size());
   for (const auto one : list) {
-    // A saved state is no argument: it has no place among the blobs, and only a making can start from it.
-    const bool state = one.getPosition() == detail::none && from.getCall() == schema::Call::CREATE;
+    // A saved state is no argument: it has no place among the blobs, and only a making, or a task that saves
+    // its state, can start from it.
+    const bool can_start_from_it = from.getCall() == schema::Call::CREATE || from.getFirstCheckpoint() != 0;
+    const bool state = one.getPosition() == detail::none && can_start_from_it;
     if (!state && one.getPosition() >= from.getBlobs().size())
       throw Invalid{"Lend.wanted names a blob that there is not"};
     all.push_back({one.getPosition(),
@@ -117,6 +124,11 @@ message::Lend read_lend(schema::Tasks::Reader tasks, Reading& reading) {
   attempt.stands_for = {epoch_from(from.getStandsForEpoch()), from.getStandsFor()};
   attempt.generation = {epoch_from(from.getGenerationEpoch()), from.getGeneration()};
   if (from.getHasTimeout()) attempt.timeout = Duration(from.getTimeout());
+  if (const std::uint32_t first = from.getFirstCheckpoint(); first != 0) {
+    if (first < checkpoint_numbers || first % checkpoints_per_attempt != 0)
+      throw Invalid{"Lend.firstCheckpoint is no number of a checkpoint"};
+    attempt.checkpoints = {first, Duration(from.getCheckpointEvery()), Duration(from.getLostAfter())};
+  }
   attempt.call = read_call(from.getCall());
   attempt.actor = minus_one(from.getActor());
   read_inputs(attempt, from, reading);

@@ -21,6 +21,7 @@ std::size_t words(const message::Replicate& message) {
 }
 std::size_t words(const message::Holding&) { return words_of<schema::OutputName>; }
 std::size_t words(const message::Digested&) { return words_of<schema::OutputName>; }
+std::size_t words(const message::Checkpointed& message) { return words(message.record); }
 std::size_t words(const message::Report& message) {
   std::size_t words = words_of<schema::Report> + list_words<schema::Report::Had>(message.had.size()) +
                       list_words<schema::Report::Running>(message.running.size());
@@ -81,6 +82,10 @@ void write(schema::Tasks::Builder to, const message::Digested& message, const Co
   auto builder = to.initDigested();
   write(builder.initName(), message.name);
   builder.setDigest(message.digest);
+}
+
+void write(schema::Tasks::Builder to, const message::Checkpointed& message, const CodeMap& codes) {
+  write(to.initCheckpointed(), message.record, codes);
 }
 
 void write(schema::Tasks::Builder to, const message::Report& message, const CodeMap& codes) {
@@ -186,6 +191,9 @@ bool read(schema::Tasks::Reader from, Reading& reading, JobMessage& into) {
       into = message::Digested{job, shard, epoch, read(from.getDigested().getName()), digest};
       return true;
     }
+    case schema::Tasks::CHECKPOINTED:
+      into = message::Checkpointed{job, shard, epoch, read(from.getCheckpointed(), reading)};
+      return true;
     case schema::Tasks::REPORT:
       into = read_report(job, shard, epoch, from.getReport(), reading);
       return true;

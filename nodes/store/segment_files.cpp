@@ -33,19 +33,7 @@ std::optional<std::uint64_t> number_of(const std::string& name, std::string_view
   return error == std::errc{} && end == last ? std::optional(number) : std::nullopt;
 }
 
-Status write_all(int file, std::span<const std::byte> bytes, std::size_t offset, const std::string& name) {
-  while (!bytes.empty()) {
-    const ssize_t written = pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return cannot("write", name);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-    offset += static_cast<std::size_t>(written);
-  }
-  return Done{};
-}
-
-void sync_or_die(int file, const std::string& name) {
-  if (fdatasync(file) == 0) return;
+[[noreturn]] void die_of_sync(const std::string& name) {
   std::fprintf(stderr, "dag: %s cannot be synced: %s; what was written may be lost, and this process ends\n",
                name.c_str(), std::strerror(errno));
   std::abort();
@@ -71,31 +59,28 @@ class Mapped {
 
 }  // namespace
 
-SegmentFiles::SegmentFiles(std::filesystem::path directory, const log::LogOptions& options)
-    : directory_(std::move(directory)), options_(options) {
+SegmentFiles::SegmentFiles(Files& files, std::filesystem::path directory, const log::LogOptions& options)
+    : files_(files), directory_(std::move(directory)), options_(options) {
   identity_.node = draw_number();
   identity_.disk = draw_number();
 }
 
 Result<std::unique_ptr<SegmentFiles>> SegmentFiles::open(const std::filesystem::path& directory,
-                                                         const log::LogOptions& options, const Visit& visit) {
+                                                         const log::LogOptions& options, const Visit& visit,
+                                                         Files& changes) {
+  if (!changes.make_directories(directory.string())) return cannot("use", directory.string());
+  std::unique_ptr<SegmentFiles> files(new SegmentFiles(changes, directory, options));
   std::error_code problem;
-  std::filesystem::create_directories(directory, problem);
-  if (problem) {
-    return Error{ErrorCode::configuration_invalid,
-                 "cannot use " + directory.string() + ": " + problem.message(), "--data names the directory"};
-  }
-  std::unique_ptr<SegmentFiles> files(new SegmentFiles(directory, options));
   for (const auto& entry : std::filesystem::directory_iterator(directory, problem)) {
     const std::string name = entry.path().filename().string();
     if (const auto number = number_of(name, segment_prefix)) files->segments_[*number] = entry.path();
     if (const auto number = number_of(name, spare_prefix)) {
       files->spares_made_ = std::max(files->spares_made_, *number);
-      std::error_code ignored;
-      if (entry.file_size(ignored) == options.segment_bytes) {
+      std::error_code gone;
+      if (entry.file_size(gone) == options.segment_bytes) {
         files->spares_.push_back(entry.path());
       } else {
-        std::filesystem::remove(entry.path(), ignored);  // It was being made.
+        changes.remove(entry.path().string());  // It was being made.
       }
     }
   }
@@ -120,7 +105,7 @@ Status SegmentFiles::read(const Visit& visit) {
     if (last && (head ? head->number < at->first : log::has_no_head(bytes))) {
       // Its name came first, then its head together with the first batch: nothing of it counts yet.
       spares_.push_back(directory_ / (std::string(spare_prefix) + std::to_string(++spares_made_)));
-      std::filesystem::rename(at->second, spares_.back());
+      if (const Status renamed = rename(at->second, spares_.back()); !renamed) return renamed;
       at = segments_.erase(at);
       continue;
     }
@@ -138,7 +123,19 @@ Status SegmentFiles::read(const Visit& visit) {
     ++at;
   }
   end_ = recovery.end();
-  return recovery.remains() ? wipe_behind(end_) : Done{};
+  if (segments_.empty()) return Done{};
+  return recovery.remains() ? wipe_behind(end_) : sync_what_was_read();
+}
+
+/// A process that was killed may not have come to it, and who reads these records will act on them. Those of
+/// older segments were on the disk before the last one was begun.
+Status SegmentFiles::sync_what_was_read() {
+  const std::string name = segments_.rbegin()->second.string();
+  const OwnedFile file(::open(name.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file) return cannot("write", name);
+  sync_or_die(file, name);
+  if (!files_.sync_directory(directory_.string())) die_of_sync(directory_.string());
+  return Done{};
 }
 
 /// A torn batch has left something there.
@@ -147,36 +144,43 @@ Status SegmentFiles::wipe_behind(const log::Position& end) {
   const OwnedFile file(::open(name.c_str(), O_WRONLY | O_CLOEXEC));
   if (!file) return cannot("write", name);
   const std::vector<std::byte> zeros(options_.segment_bytes - end.offset);
-  if (const Status written = write_all(file.number(), zeros, end.offset, name); !written) return written;
-  sync_or_die(file.number(), name);
-  return Done{};
+  if (const Status written = write_all(file, zeros, end.offset, name); !written) return written;
+  return sync_what_was_read();
 }
 
 std::filesystem::path SegmentFiles::path_of(std::uint64_t segment) const {
   return directory_ / (std::string(segment_prefix) + std::to_string(segment));
 }
 
-void SegmentFiles::sync_directory() const {
-  const OwnedFile directory(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory) sync_or_die(directory.number(), directory_.string());
+Status SegmentFiles::write_all(const OwnedFile& file, std::span<const std::byte> bytes, std::size_t offset,
+                               const std::string& name) {
+  return files_.write(file, bytes, offset) ? Status(Done{}) : cannot("write", name);
+}
+
+void SegmentFiles::sync_or_die(const OwnedFile& file, const std::string& name) {
+  if (!files_.sync(file)) die_of_sync(name);
+}
+
+Status SegmentFiles::rename(const std::filesystem::path& from, const std::filesystem::path& to) {
+  return files_.rename(from.string(), to.string()) ? Status(Done{}) : cannot("rename", from.string());
 }
 
 Status SegmentFiles::prepare() {
   if (!spares_.empty()) return Done{};
   const std::filesystem::path path =
       directory_ / (std::string(spare_prefix) + std::to_string(++spares_made_));
-  const OwnedFile file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  const OwnedFile file = files_.make(path.string());
   if (!file) return cannot("make", path.string());
   // Zeros, not only room: then a sync of a record has no blocks to allocate and no length to note.
   static const std::vector<std::byte> zeros(std::size_t{1} << 20);
   for (std::size_t offset = 0; offset < options_.segment_bytes; offset += zeros.size()) {
     const auto piece = std::span(zeros).first(std::min(zeros.size(), options_.segment_bytes - offset));
-    if (const Status written = write_all(file.number(), piece, offset, path.string()); !written) {
-      unlink(path.c_str());
+    if (const Status written = write_all(file, piece, offset, path.string()); !written) {
+      files_.remove(path.string());
       return written;
     }
   }
-  sync_or_die(file.number(), path.string());
+  sync_or_die(file, path.string());
   spares_.push_back(path);
   return Done{};
 }
@@ -184,15 +188,10 @@ Status SegmentFiles::prepare() {
 Status SegmentFiles::begin(std::uint64_t segment) {
   if (const Status ready = prepare(); !ready) return ready;
   const std::filesystem::path from = spares_.back(), to = path_of(segment);
-  std::error_code problem;
-  std::filesystem::rename(from, to, problem);
-  if (problem) {
-    return Error{
-        ErrorCode::configuration_invalid, "cannot rename " + from.string() + ": " + problem.message(), {}};
-  }
+  if (const Status renamed = rename(from, to); !renamed) return renamed;
   spares_.pop_back();
   segments_[segment] = to;
-  sync_directory();
+  if (!files_.sync_directory(directory_.string())) die_of_sync(directory_.string());
   return Done{};
 }
 
@@ -206,10 +205,8 @@ Status SegmentFiles::write(const log::Batch& batch) {
     if (!file_) return cannot("open", name);
     open_segment_ = batch.segment;
   }
-  if (const Status written = write_all(file_.number(), batch.bytes, batch.offset, name); !written) {
-    return written;
-  }
-  sync_or_die(file_.number(), name);
+  if (const Status written = write_all(file_, batch.bytes, batch.offset, name); !written) return written;
+  sync_or_die(file_, name);
   return Done{};
 }
 
@@ -217,13 +214,13 @@ void SegmentFiles::release_before(std::uint64_t segment) {
   while (!segments_.empty() && segments_.begin()->first < segment) {
     const std::filesystem::path path = segments_.begin()->second;
     segments_.erase(segments_.begin());
-    std::error_code ignored;  // It will be found again, and be in the way of nobody.
+    // One that stays will be found again, and be in the way of nobody.
     if (spares_.size() >= spares_max) {
-      std::filesystem::remove(path, ignored);
+      files_.remove(path.string());
       continue;
     }
     spares_.push_back(directory_ / (std::string(spare_prefix) + std::to_string(++spares_made_)));
-    std::filesystem::rename(path, spares_.back(), ignored);
+    files_.rename(path.string(), spares_.back().string());
   }
 }
 

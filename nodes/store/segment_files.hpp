@@ -18,6 +18,7 @@
 #include "libdag/base/owned_file.hpp"
 #include "libdag/base/result.hpp"
 #include "libdag/log/log_machine.hpp"
+#include "nodes/files.hpp"
 
 namespace dag {
 
@@ -30,7 +31,8 @@ class SegmentFiles {
   /// What is there already is read and visited, in its order. log_damaged: something is lost (the records
   /// visited before are good); configuration_invalid: the directory cannot be used.
   static Result<std::unique_ptr<SegmentFiles>> open(const std::filesystem::path& directory,
-                                                    const log::LogOptions& options, const Visit& visit);
+                                                    const log::LogOptions& options, const Visit& visit,
+                                                    Files& files = files_of_host());
 
   /// What the LogMachine of this log is made of.
   const log::SegmentHead& identity() const { return identity_; }
@@ -46,13 +48,18 @@ class SegmentFiles {
   std::size_t segments() const { return segments_.size(); }
 
  private:
-  SegmentFiles(std::filesystem::path directory, const log::LogOptions& options);
+  SegmentFiles(Files& files, std::filesystem::path directory, const log::LogOptions& options);
   Status read(const Visit& visit);
   Status begin(std::uint64_t segment);
   Status wipe_behind(const log::Position& end);
+  Status sync_what_was_read();
   std::filesystem::path path_of(std::uint64_t segment) const;
-  void sync_directory() const;
+  Status write_all(const OwnedFile& file, std::span<const std::byte> bytes, std::size_t offset,
+                   const std::string& name);
+  void sync_or_die(const OwnedFile& file, const std::string& name);
+  Status rename(const std::filesystem::path& from, const std::filesystem::path& to);
 
+  Files& files_;
   const std::filesystem::path directory_;
   const log::LogOptions options_;
   log::SegmentHead identity_;

@@ -44,12 +44,13 @@ void drop_state(Stored& log) {
 
 Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& directory,
                                            const log::LogOptions& options,
-                                           std::function<void(bool full)> on_full) {
+                                           std::function<void(bool full)> on_full, Files& changes) {
   consensus::StoredLogs logs;
   Status sound = Done{};
-  auto files = SegmentFiles::open(directory, options, [&](const log::Record& record, std::uint64_t segment) {
+  const auto take = [&](const log::Record& record, std::uint64_t segment) {
     if (sound) sound = logs.take(record, segment);
-  });
+  };
+  auto files = SegmentFiles::open(directory, options, take, changes);
   if (!files) return files.error();
   if (!sound) return sound.error();
   Found found{{}, logs.segments_needed(), logs.forgotten(), logs.forgotten_segment()};

@@ -41,7 +41,8 @@ class Store {
   /// seat; configuration_invalid: the directory cannot be used; disk_full: not even for the start.
   static Result<std::unique_ptr<Store>> open(const std::filesystem::path& directory,
                                              const log::LogOptions& options = {},
-                                             std::function<void(bool full)> on_full = {});
+                                             std::function<void(bool full)> on_full = {},
+                                             Files& files = files_of_host());
   /// Writes what waits, unless the disk is full.
   ~Store();
   Store(const Store&) = delete;

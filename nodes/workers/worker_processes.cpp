@@ -52,7 +52,8 @@ std::vector<std::string> environment_of(const std::string& seat) {
       if (!value.empty()) library_path += (library_path.empty() ? "" : ":") + value;
       continue;
     }
-    if (name.starts_with("DAG_")) continue;
+    // It listens where its node does, so it may leave loopback if that may.
+    if (name.starts_with("DAG_") && name != "DAG_BEYOND_LOOPBACK") continue;
     blas = blas || name == "OPENBLAS_NUM_THREADS";
     omp = omp || name == "OMP_NUM_THREADS";
     variables.push_back(variable);

@@ -161,6 +161,28 @@ TEST_CASE("a failing kernel is tried again, with a backoff, as often as its poli
   REQUIRE(error.message().find("try 2") != std::string::npos);
 }
 
+TEST_CASE("a task that fails goes on from what it saved, and one that was not told to begins anew") {
+  TestSession session(GENERATE(false, true));
+  const bool told = GENERATE(true, false);
+  const auto steps_by_attempt = [](dag::Context& context) {
+    std::vector<std::uint32_t> steps =
+        context.restore<std::vector<std::uint32_t>>().value_or(std::vector<std::uint32_t>{});
+    while (steps.size() < 5) {
+      steps.push_back(context.attempt());
+      context.checkpoint(steps);
+      if (context.attempt() == 1 && steps.size() == 3) throw std::runtime_error("midway");
+    }
+    return steps;
+  };
+  dag::Graph g("saving");
+  auto count = g.task("count", steps_by_attempt);
+  count.retry({.attempts = 2, .backoff = std::chrono::nanoseconds(0)});
+  if (told) count.checkpoint(std::chrono::nanoseconds(1));
+  const std::vector<std::uint32_t> expected =
+      told ? std::vector<std::uint32_t>{1, 1, 1, 2, 2} : std::vector<std::uint32_t>(5, 2);
+  CHECK(session->submit(g).get(count) == expected);
+}
+
 TEST_CASE("an attempt that takes too long fails; its kernel is told") {
   TestSession session(GENERATE(false, true));
   static std::atomic<bool> told;

@@ -1,9 +1,13 @@
-// Saves of job actors on the disk of the node that has a job's record: a real dagd, a real training.
+// Saves of job actors on the disk of the node that has a job's record: a real dagd, a real training. And what
+// tasks save while they run.
+
+#include <sys/stat.h>
 
 #include <catch2/catch.hpp>
+#include <fstream>
 
 #include "nodes/checkpoint_files.hpp"
-#include "tests/cluster/processes.hpp"
+#include "tests/cluster/nodes.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using cluster::bin;
@@ -98,4 +102,48 @@ TEST_CASE("a node with a data directory keeps the two newest saves, until the jo
   CHECK(again.says("an earlier start left a checkpoint that cannot be used: " + (newest / "c1").string()));
   again.kill(SIGTERM);
   CHECK(again.ends() == 0);
+}
+
+TEST_CASE("a long task goes on from what it saved, when its process is killed and when its node is") {
+  const dag::test::TemporaryDirectory directory;
+  const std::string ledger = directory.path().string() + "/ledger";
+  constexpr long steps = 200;
+  cluster::Nodes nodes(3);
+  nodes.gather();
+  const std::string quarters = directory.path().string() + "/quarters";
+  REQUIRE(mkfifo(quarters.c_str(), 0600) == 0);
+  const int said = open(quarters.c_str(), O_RDWR | O_CLOEXEC);  // Both, so that it never ends.
+  REQUIRE(said >= 0);
+  Process job(cluster::at(nodes, {bin("cluster_saving"), ledger, std::to_string(steps), quarters}));
+  // The process that the task has got a quarter further in, since that was asked last.
+  const auto process_it_runs_in = [&]() -> pid_t {
+    pollfd waits{said, POLLIN, 0};
+    char line[32] = {};
+    if (poll(&waits, 1, 60'000) != 1 || read(said, line, sizeof line - 1) <= 0) return 0;
+    return std::stoi(line);
+  };
+  const pid_t first = process_it_runs_in();
+  REQUIRE(first > 0);
+  kill(first, SIGKILL);
+  const pid_t second = process_it_runs_in();
+  REQUIRE(second > 0);
+  CHECK(second != first);
+  std::ifstream stat("/proc/" + std::to_string(second) + "/stat");
+  std::string number, name, state;
+  pid_t parent = 0;
+  stat >> number >> name >> state >> parent;
+  std::size_t killed = 0;
+  for (std::size_t node = 0; node < nodes.count(); ++node) {
+    if (nodes.node(node).id() != parent) continue;
+    nodes.node(node).kill(SIGKILL);
+    ++killed;
+  }
+  REQUIRE(killed == 1);
+  CHECK(job.ends() == 0);
+  close(said);
+  INFO(job.err());
+  const std::string begin = "sum " + std::to_string(steps * (steps - 1) / 2) + " from ";
+  REQUIRE(job.out().rfind(begin, 0) == 0);
+  // Each attempt got a quarter further before it was lost, and saved that.
+  CHECK(std::stoi(job.out().substr(begin.size())) > steps / 4);
 }

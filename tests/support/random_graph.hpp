@@ -45,6 +45,7 @@ struct RandomGraphOptions {
   std::uint32_t actors_max = 0;
   std::uint32_t spawn_depth_max = 0;
   bool once = false;         ///< tasks that may run only once, instead of idempotent ones and some pure ones
+  bool checkpoints = false;  ///< some tasks save their state
   bool thunks_fail = false;  ///< the thunks throw the injected failures, counted in this process
 };
 
@@ -226,6 +227,11 @@ class RandomGraphMaker {
       draft.builder.change_policy(task, [](Policy& policy) {
         policy.effects = Effects::at_most_once;
         policy.retry.attempts = 1;
+      });
+    }
+    if (options_.checkpoints && !is_call && random_.chance(0.4)) {
+      draft.builder.change_policy(task, [](Policy& policy) {
+        if (policy.effects != Effects::at_most_once) policy.checkpoint = std::chrono::nanoseconds(0);
       });
     }
     double rank = static_cast<double>(task) + 5 * random_.unit();

@@ -66,6 +66,7 @@ std::shared_ptr<const detail::Fragment> graph() {
   policy.timeout = std::chrono::minutes(1);
   policy.deadline = std::chrono::minutes(10);
   policy.takes = std::chrono::milliseconds(250);
+  policy.checkpoint = std::chrono::seconds(30);
   graph->policies = {Policy{}, policy};
   graph->kinds = {
       {.code = 0, .name = 0, .policy = 0, .first_argument = 0, .argument_count = 1, .returns = true},
@@ -226,6 +227,14 @@ static void add_job(std::vector<Sample>& all) {
   restored.call = detail::CallKind::create;
   restored.restore_from = {};
   add("lend_restoring", Lend{job, 1, epoch, restored, {{detail::none, output(2), 0, {life(2)}}}});
+  Attempt saving = lent_attempt();
+  saving.restore_from = {};
+  saving.checkpoints = {checkpoint_numbers + 3 * checkpoints_per_attempt, std::chrono::seconds(30),
+                        std::chrono::hours(1)};
+  add("lend_saving", Lend{job, 1, epoch, saving, {{detail::none, output(2), 1, {life(2)}}}});
+  OutcomeRecord saved = plain_record();
+  saved.attempt.number = checkpoint_numbers + 3 * checkpoints_per_attempt + 7;
+  add("checkpointed", Checkpointed{job, 1, epoch, saved});
   add("stop", Stop{job, 1, epoch, output(2)});
   add("ended", message::Ended{job, 1, epoch, full_record(), std::chrono::milliseconds(17)});
   add("return", Return{job, 1, epoch, output(2), {output(1)}, "no room"});

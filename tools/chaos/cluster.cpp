@@ -73,10 +73,14 @@ std::vector<std::string> Lines::more() {
 
 // ---- Nodes
 
-Cluster::Cluster(std::filesystem::path directory, std::filesystem::path programs, std::uint32_t nodes)
-    : directory_(std::move(directory)), programs_(std::move(programs)), nodes_(nodes) {
+Cluster::Cluster(std::filesystem::path directory, std::filesystem::path programs,
+                 const ClusterOptions& options)
+    : directory_(std::move(directory)),
+      programs_(std::move(programs)),
+      power_seed_(options.power_seed),
+      nodes_(options.nodes) {
   for (Node& node : nodes_) node.address = tool::free_address();
-  for (std::uint32_t id = 0; id < nodes; ++id) start(id);
+  for (std::uint32_t id = 0; id < options.nodes; ++id) start(id);
 }
 
 bool Cluster::runs(std::uint32_t node) { return nodes_[node].program && !nodes_[node].program->ended(); }
@@ -91,16 +95,33 @@ void Cluster::start(std::uint32_t id) {
   }
   node.log = folder / "log";
   if (!node.said) node.said = std::make_unique<Lines>(node.log);
-  node.program = std::make_unique<Program>(
-      std::vector<std::string>{(programs_ / "dagd").string(), "--id", std::to_string(id), "--listen",
-                               node.address, "--peers", peers, "--cluster", "c4a05", "--lanes", "1", "--log",
-                               "info", "--state-dir", folder.string(), "--data", (folder / "data").string()},
-      folder / "out", node.log);
+  std::vector<std::string> words;
+  const auto add = [&](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
+  if (power_seed_) add({"/usr/bin/env", "DAG_LOSES_UNSYNCED=" + std::to_string((*power_seed_)++)});
+  add({(programs_ / "dagd").string(), "--id", std::to_string(id), "--listen", node.address});
+  add({"--peers", peers, "--cluster", "c4a05", "--lanes", "1", "--log", "info"});
+  add({"--state-dir", folder.string(), "--data", (folder / "data").string()});
+  node.program = std::make_unique<Program>(words, folder / "out", node.log);
+}
+
+std::uint32_t Cluster::start_ended() {
+  std::uint32_t started = 0;
+  for (std::uint32_t id = 0; id < size(); ++id) {
+    if (runs(id)) continue;
+    start(id);
+    ++started;
+  }
+  return started;
 }
 
 void Cluster::signal(std::uint32_t node, int number) { nodes_[node].program->signal(number); }
 
 void Cluster::kill(std::uint32_t node) { nodes_[node].program.reset(); }
+
+void Cluster::kill_all() {
+  for (const Node& node : nodes_) node.program->signal(SIGKILL);
+  for (Node& node : nodes_) node.program.reset();
+}
 
 std::size_t Cluster::seen_by(std::uint32_t node) {
   const auto nodes = detail::connect(nodes_[node].address)->nodes();

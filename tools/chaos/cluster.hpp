@@ -45,17 +45,27 @@ class Lines {
   std::streamoff at_ = 0;
 };
 
+struct ClusterOptions {
+  std::uint32_t nodes = 0;
+  /// What a node has not synced is lost with its process, as with a machine's power.
+  std::optional<std::uint64_t> power_seed;
+};
+
 class Cluster {
  public:
-  Cluster(std::filesystem::path directory, std::filesystem::path programs, std::uint32_t nodes);
+  Cluster(std::filesystem::path directory, std::filesystem::path programs, const ClusterOptions& options);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(nodes_.size()); }
   const std::string& address(std::uint32_t node) const { return nodes_[node].address; }
   bool runs(std::uint32_t node);
   void start(std::uint32_t node);
+  /// Those that have ended; how many these were.
+  std::uint32_t start_ended();
   void signal(std::uint32_t node, int number);
   /// Kills it, and returns when it has ended.
   void kill(std::uint32_t node);
+  /// All at once.
+  void kill_all();
   /// A running node that leads a job; nothing: none says so.
   std::optional<std::uint32_t> leader();
   /// Until all that run say of each other that they are here.
@@ -73,6 +83,7 @@ class Cluster {
   std::size_t seen_by(std::uint32_t node);
 
   const std::filesystem::path directory_, programs_;
+  std::optional<std::uint64_t> power_seed_;  ///< of the next start
   std::vector<Node> nodes_;
 };
 

@@ -29,6 +29,7 @@ const std::vector<Mutant>& mutants() {
     IN_JOBS(told_is_told);
     IN_JOBS(starts_forgotten);
     IN_JOBS(start_unrecorded);
+    IN_JOBS(checkpoint_of_other_inputs);
 #undef IN_JOBS
 #define IN_CELLS(bug) list.push_back({#bug, "cells", Planted::bug, consensus::Planted::nothing, {}})
     IN_CELLS(not_said_again);

@@ -339,6 +339,7 @@ class World {
   void report_at_pace(Process& process, HomeBox& box);
   void begin_attempt(Process& process, const Work& work);
   void end_attempt(Life life, KernelRun& run, std::uint32_t lane);
+  void save_meanwhile(Life life, const Attempt& attempt, Duration takes);
 
   // ---- Stealing
 

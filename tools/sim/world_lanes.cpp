@@ -354,6 +354,20 @@ void World::report_later(Process& process, HomeBox& box) {
                 });
 }
 
+void World::save_meanwhile(Life life, const Attempt& attempt, Duration takes) {
+  const auto count = static_cast<Duration::rep>(1 + random_.below(4));
+  for (Duration::rep i = 1; i <= count; ++i) {
+    events_.after(takes * i / (count + 1),
+                  [this, life, task = attempt.task, id = attempt.id, state = saved_by(attempt)] {
+                    Process* mine = find(life);
+                    if (mine == nullptr || mine->stopped.contains({task, id})) return;
+                    const Blob bytes = detail::to_blob(state);
+                    mine->runner->on_checkpoint(task, id, {bytes, digest_of(bytes)});
+                    drain_runner(*mine);
+                  });
+  }
+}
+
 void World::begin_attempt(Process& process, const Work& work) {
   const Attempt& attempt = *work.attempt;
   if (process.stopped.contains({attempt.task, attempt.id})) return;
@@ -371,7 +385,15 @@ void World::begin_attempt(Process& process, const Work& work) {
   for (const OutputName& name : attempt.inputs) {
     if (!name.attempt) throw Violation("an attempt names an input that has not ended");
   }
-  if (!attempt.stands_for && !attempt.restore_from) {
+  const bool restores_object = attempt.call == detail::CallKind::create && attempt.restore_from;
+  if (!restores_object && attempt.restore_from) {
+    ++seen["went on from what was saved"];
+    if (detail::from_blob<std::uint64_t>(attempt.restore_from) != saved_by(attempt)) {
+      throw Violation("attempt " + to_string(attempt.task) + to_string(attempt.id) +
+                      " starts from what was saved with other inputs");
+    }
+  }
+  if (!attempt.stands_for && !restores_object) {
     check_tries(attempt.task, attempt.id, attempt.try_number);
   }
   void* self = nullptr;
@@ -394,7 +416,7 @@ void World::begin_attempt(Process& process, const Work& work) {
     }
     self = found->second.second.get();
   }
-  if (attempt.call == detail::CallKind::create && attempt.restore_from) {
+  if (restores_object) {
     ++seen["restored"];
     const detail::ArgumentView saved{&attempt.restore_from, 1};
     detail::Call call;
@@ -406,7 +428,7 @@ void World::begin_attempt(Process& process, const Work& work) {
     run->ended.id = attempt.id;
   } else {
     // A run again has no more tries to fail; it succeeded once.
-    const std::uint32_t try_number = attempt.stands_for || attempt.restore_from ? 1000 : attempt.try_number;
+    const std::uint32_t try_number = attempt.stands_for ? 1000 : attempt.try_number;
     *run =
         run_kernel(program_, attempt.task, attempt.id, attempt.code, attempt.returns, try_number, views, self,
                    attempt.predicates, options_.varying && attempt.call == detail::CallKind::ordinary);
@@ -418,7 +440,9 @@ void World::begin_attempt(Process& process, const Work& work) {
   }
   if (attempt.stands_for) ++seen["run again"];
   const std::uint32_t lane = take_lane(process, attempt.task, attempt.id);
-  events_.after(kernel_time(), [this, life = process.life, run, lane] { end_attempt(life, *run, lane); });
+  const Duration takes = kernel_time();
+  if (attempt.checkpoints) save_meanwhile(process.life, attempt, takes);
+  events_.after(takes, [this, life = process.life, run, lane] { end_attempt(life, *run, lane); });
 }
 
 void World::end_attempt(Life life, KernelRun& run, std::uint32_t lane) {

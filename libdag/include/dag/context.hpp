@@ -2,7 +2,9 @@
 // What a kernel may ask of the runtime while it runs: take `dag::Context&` as its first parameter.
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "dag/graph.hpp"
@@ -20,13 +22,26 @@ class KernelHost {
  protected:
   ~KernelHost() = default;
 };
+/// The lane's side of a Context of a task that saves its state.
+class KernelCheckpoints {
+ public:
+  virtual bool due() const = 0;
+  /// Calls `encode`, and takes what it gives.
+  virtual void take(const std::function<Blob()>& encode) = 0;
+  /// Null when there is nothing to start from.
+  virtual const Blob& saved() const = 0;
+
+ protected:
+  ~KernelCheckpoints() = default;
+};
 }  // namespace detail
 
 /// Valid while the kernel runs, and only on its thread.
 class Context {
  public:
-  Context(detail::KernelHost& host, std::uint32_t attempt, const std::atomic<bool>* cancelled)
-      : host_(host), attempt_(attempt), cancelled_(cancelled) {}
+  Context(detail::KernelHost& host, std::uint32_t attempt, const std::atomic<bool>* cancelled,
+          detail::KernelCheckpoints* checkpoints = nullptr)
+      : host_(host), attempt_(attempt), cancelled_(cancelled), checkpoints_(checkpoints) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -63,6 +78,27 @@ class Context {
   /// Which try this is, counted from 1; tries that were lost with their process count too.
   std::uint32_t attempt() const { return attempt_; }
 
+  /// Saves `state`, of any type that could be an argument, if it is time: returns whether it did. Call it
+  /// wherever the kernel could go on from, however often: what it costs is known from the saves before, and a
+  /// call that saves nothing reads the clock once. The kernel is held up while the state is encoded; copies
+  /// of it, one of them with another node, are made behind it, and the two newest are kept until the task's
+  /// end is settled. Nothing is saved by a task that was not told to: `.checkpoint()`.
+  template <class T>
+  bool checkpoint(const T& state) {
+    if (!checkpoint_due()) return false;
+    checkpoints_->take([&] { return detail::to_blob(state); });
+    return true;
+  }
+  /// Whether checkpoint() would save now: for states that have to be put together first.
+  bool checkpoint_due() const { return checkpoints_ != nullptr && checkpoints_->due(); }
+  /// What an earlier attempt of this task saved last, from the very inputs that this one has; nothing for a
+  /// first attempt, or where no copy is left. T must be what checkpoint() was given.
+  template <class T>
+  std::optional<T> restore() const {
+    if (checkpoints_ == nullptr || !checkpoints_->saved()) return std::nullopt;
+    return detail::from_blob<T>(checkpoints_->saved());
+  }
+
   /// For the library: what was spawned; null when nothing was.
   const detail::Builder* spawned() const { return builder_.get(); }
 
@@ -75,6 +111,7 @@ class Context {
   detail::KernelHost& host_;
   std::uint32_t attempt_;
   const std::atomic<bool>* cancelled_;
+  detail::KernelCheckpoints* checkpoints_;
   std::unique_ptr<detail::Builder> builder_;
 };
 

@@ -56,6 +56,12 @@ class Sayings {
   const Self& takes(std::chrono::nanoseconds expected) const {
     return changed([&](Policy& p) { p.takes = expected; });
   }
+  /// Its kernel saves its state while it runs (Context::checkpoint), and an attempt that comes after one that
+  /// was lost goes on from there (Context::restore). `every`: how long is waited between two saves; 0: as
+  /// long as pays, by what a save costs and how often processes are lost.
+  const Self& checkpoint(std::chrono::nanoseconds every = std::chrono::nanoseconds(0)) const {
+    return changed([&](Policy& p) { p.checkpoint = every; });
+  }
   const Self& effects(Effects effects) const {
     return changed([&](Policy& p) { p.effects = effects; });
   }

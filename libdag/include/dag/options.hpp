@@ -71,6 +71,8 @@ struct Policy {
   std::optional<std::chrono::nanoseconds> timeout = {};   ///< of one attempt
   std::optional<std::chrono::nanoseconds> deadline = {};  ///< from submission to the end of this task
   std::optional<std::chrono::nanoseconds> takes = {};     ///< expected duration of one attempt
+  /// Its kernel saves its state now and then (Context::checkpoint), so often; 0: as often as pays.
+  std::optional<std::chrono::nanoseconds> checkpoint = {};
   bool operator==(const Policy&) const = default;
 };
 

@@ -56,6 +56,7 @@ std::size_t words(const message::Release& message);
 std::size_t words(const message::Replicate& message);
 std::size_t words(const message::Holding& message);
 std::size_t words(const message::Digested& message);
+std::size_t words(const message::Checkpointed& message);
 std::size_t words(const message::Report& message);
 std::size_t words(const message::StealRequest& message);
 std::size_t words(const message::PredecessorEnded& message);
@@ -68,6 +69,7 @@ void write(schema::Tasks::Builder to, const message::Release& message, const Cod
 void write(schema::Tasks::Builder to, const message::Replicate& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::Holding& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::Digested& message, const CodeMap& codes);
+void write(schema::Tasks::Builder to, const message::Checkpointed& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::Report& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::StealRequest& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::PredecessorEnded& message, const CodeMap& codes);

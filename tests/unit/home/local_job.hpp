@@ -108,8 +108,16 @@ class LocalJob {
     post(life(thief), life(victim), message::StealRequest{plan_->job, slots});
   }
 
+  /// A kernel of this name, which is paused, saves its state.
+  void save(const std::string& name, std::uint64_t state);
   /// Where a kernel of this name waits for a lane.
   std::optional<std::uint32_t> waits_at(const std::string& name) const;
+  /// By all runners.
+  std::uint64_t bytes_held() const {
+    std::uint64_t bytes = 0;
+    for (const Process& process : processes_) bytes += process.up ? process.runner->bytes_held() : 0;
+    return bytes;
+  }
   Cell& cell() { return *cell_; }
   /// After a test has called the cell.
   void told_cell() { drain_cell(); }
@@ -147,8 +155,9 @@ class LocalJob {
     Life from, to;
     JobMessage message;
   };
-  std::uint64_t told_by_lanes = 0;  ///< ghosts that lanes ended
-  std::vector<Ran> ran;             ///< kernels that were run, in order
+  std::uint64_t told_by_lanes = 0;                             ///< ghosts that lanes ended
+  std::vector<Ran> ran;                                        ///< kernels that were run, in order
+  std::map<std::string, std::vector<std::uint64_t>> restored;  ///< from what kernels of a name started
   std::map<TaskId, TellClient> settled;
   std::map<TaskId, Brought> brought;
   std::vector<std::pair<Life, KeepSave>> kept_saves;  ///< and where a disk would keep them

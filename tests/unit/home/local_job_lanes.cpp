@@ -199,6 +199,19 @@ void LocalJob::run_row(Process& process, const Work& work) {
   drain_home(process, box);
 }
 
+void LocalJob::save(const std::string& name, std::uint64_t state) {
+  for (Process& process : processes_) {
+    for (const Work& work : process.queue) {
+      if (!process.up || work.attempt == nullptr || work.attempt->name != name || dropped(process, work))
+        continue;
+      const Blob bytes = detail::to_blob(state);
+      process.runner->on_checkpoint(work.attempt->task, work.attempt->id, {bytes, digest_of(bytes)});
+      return drain_runner(process);
+    }
+  }
+  throw std::runtime_error(name + " does not run");
+}
+
 void LocalJob::run_attempt(Process& process, const Attempt& attempt) {
   if (process.stopped.contains({attempt.task, attempt.id})) return;
   const std::vector<detail::ArgumentView> views = argument_views(attempt);
@@ -209,6 +222,8 @@ void LocalJob::run_attempt(Process& process, const Attempt& attempt) {
     if (object.first != attempt.generation) throw std::runtime_error("a call of another making of its actor");
   }
   Ended ended;
+  if (attempt.call == detail::CallKind::ordinary && attempt.restore_from)
+    restored[attempt.name].push_back(detail::from_blob<std::uint64_t>(attempt.restore_from));
   const KernelCall call{attempt.task,
                         attempt.id,
                         attempt.name,
@@ -221,7 +236,7 @@ void LocalJob::run_attempt(Process& process, const Attempt& attempt) {
                         views,
                         attempt.predicates,
                         process.life};
-  if (attempt.restore_from) {
+  if (attempt.call == detail::CallKind::create && attempt.restore_from) {
     ran.push_back({attempt.name + " restored", attempt.task, attempt.id, 1, process.life, true});
     const detail::ArgumentView saved{&attempt.restore_from, 1};
     detail::Call restore;

@@ -145,6 +145,7 @@ Figures measure(const Request& request) {
   if (request.workload == "settle") return libdag_settle(request);
   if (request.workload == "steal") return libdag_steal(request);
   if (request.workload == "blob") return libdag_blob(request);
+  if (request.workload == "checkpoints") return libdag_checkpoints(request);
   throw UnknownWorkload(request);
 }
 

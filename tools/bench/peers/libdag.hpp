@@ -21,5 +21,6 @@ Figures libdag_submit(const Request& request);
 Figures libdag_settle(const Request& request);
 Figures libdag_steal(const Request& request);
 Figures libdag_blob(const Request& request);
+Figures libdag_checkpoints(const Request& request);
 
 }  // namespace dag::bench

@@ -10,6 +10,7 @@ std::unique_ptr<Program> program_of(Random& random) {
   options.tasks_max = 3 + static_cast<std::uint32_t>(random.below(25));
   options.actors_max = random.chance(0.4) ? 2 : 0;
   options.spare_attempts = 20;
+  options.checkpoints = random.chance(0.3);
   options.spawn_depth_max = static_cast<std::uint32_t>(random.below(2));
   return std::make_unique<Program>(test::random_graph(random, options));
 }

@@ -38,7 +38,8 @@ class SimLanes final : public LanesPort {
       : options_(options), ledger_(ledger), ports_(std::move(ports)), random_(seed) {}
 
   void make_ready(LaneShard& shard, RowIndex row, Priority band) override;
-  void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done) override;
+  void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
+             std::function<void(Saved&&)> saved = {}) override;
   void cancel(JobId job, TaskId task, AttemptId attempt) override;
   bool abandon(JobId job, TaskId task, AttemptId attempt) override;
   std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) override;
@@ -66,6 +67,7 @@ class SimLanes final : public LanesPort {
   struct HandedOut {
     Attempt attempt;
     std::function<void(Ended&&)> done;
+    std::function<void(Saved&&)> saved;
     bool cancelled = false;
   };
   struct Work {
@@ -93,8 +95,9 @@ class SimLanes final : public LanesPort {
   void end_row(const std::shared_ptr<LaneShard>& shard, RowIndex row, std::uint32_t attempt, KernelRun& run);
   bool tell_edge(const LaneShard& from, const Route& route, EdgeNews&& news);
   /// Calls `then` when the kernel has ended; not if its lane is given up before, or it takes all down.
-  void run(JobId job, TaskId task, AttemptId id, std::shared_ptr<KernelRun> kernel,
+  void run(JobId job, TaskId task, AttemptId id, Duration takes, std::shared_ptr<KernelRun> kernel,
            std::function<void(KernelRun&)> then);
+  void save_meanwhile(const std::shared_ptr<HandedOut>& work, Duration takes);
   Duration kernel_time();
   LaneReport& report_to(const std::shared_ptr<LaneShard>& shard);
   void report_later(const std::shared_ptr<LaneShard>& shard);

@@ -1,0 +1,36 @@
+#include "actors/lanes/checkpoints.hpp"
+
+#include "libdag/outputs/digest.hpp"
+#include "libdag/supervision/checkpoint_interval.hpp"
+
+namespace dag {
+namespace {
+
+Instant now() { return Instant{std::chrono::steady_clock::now().time_since_epoch()}; }
+
+}  // namespace
+
+LaneCheckpoints::LaneCheckpoints(const Attempt& attempt, const std::function<void(Saved&&)>& keep)
+    : attempt_(attempt), keep_(keep), due_at_(next(now())) {}
+
+Instant LaneCheckpoints::next(Instant from) const {
+  const Checkpointing& told = *attempt_.checkpoints;
+  return from + (told.every > Duration{0}
+                     ? told.every
+                     : checkpoint_interval(cost_.value_or(assumed_cost), told.lost_after));
+}
+
+bool LaneCheckpoints::due() const { return keep_ && now() >= due_at_; }
+
+void LaneCheckpoints::take(const std::function<Blob()>& encode) {
+  const Instant began = now();
+  Saved saved{encode(), 0};
+  saved.digest = digest_of(saved.bytes);
+  keep_(std::move(saved));
+  const Instant ended = now();
+  // One that met a page fault or another thread is not what the next will cost.
+  cost_ = cost_ ? (*cost_ * 3 + (ended - began)) / 4 : ended - began;
+  due_at_ = next(ended);
+}
+
+}  // namespace dag

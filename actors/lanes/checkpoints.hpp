@@ -1,0 +1,34 @@
+#pragma once
+// What a kernel that saves its state finds behind its Context: when it is time, and what becomes of a state.
+
+#include <functional>
+#include <optional>
+
+#include "dag/context.hpp"
+#include "libdag/home/attempt.hpp"
+#include "libdag/home/runner.hpp"
+
+namespace dag {
+
+/// One for each run of a kernel; on the lane's thread.
+class LaneCheckpoints final : public detail::KernelCheckpoints {
+ public:
+  /// `keep` gets each state; it must not block. Outlived by both.
+  LaneCheckpoints(const Attempt& attempt, const std::function<void(Saved&&)>& keep);
+  bool due() const override;
+  void take(const std::function<Blob()>& encode) override;
+  const Blob& saved() const override { return attempt_.restore_from; }
+
+  /// What a save costs, before one was measured.
+  static constexpr Duration assumed_cost = std::chrono::milliseconds(10);
+
+ private:
+  Instant next(Instant from) const;
+
+  const Attempt& attempt_;
+  const std::function<void(Saved&&)>& keep_;
+  std::optional<Duration> cost_;
+  Instant due_at_;
+};
+
+}  // namespace dag

@@ -1,0 +1,49 @@
+// How often it pays to save.
+#include "libdag/supervision/checkpoint_interval.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+using namespace dag;
+using namespace std::chrono_literals;
+
+namespace {
+
+double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+/// What share of the time is lost: saving, and doing again what a loss in the middle of an interval undid.
+double waste(double interval, double cost, double lost_after) {
+  return cost / (interval + cost) + (interval + cost) / 2 / lost_after;
+}
+
+}  // namespace
+
+TEST_CASE("the interval loses hardly more time than the best one") {
+  for (const double cost : {0.0001, 0.01, 1.0}) {
+    for (const double lost_after : {600.0, 86'400.0}) {
+      if (cost / lost_after > 1e-4) continue;  // There the 2 % decide.
+      const Duration chosen = checkpoint_interval(
+          std::chrono::duration_cast<Duration>(std::chrono::duration<double>(cost)),
+          std::chrono::duration_cast<Duration>(std::chrono::duration<double>(lost_after)));
+      double best = 1;
+      for (double interval = cost; interval < lost_after; interval *= 1.05)
+        best = std::min(best, waste(interval, cost, lost_after));
+      CHECK(waste(seconds(chosen), cost, lost_after) < 1.1 * best);
+    }
+  }
+}
+
+TEST_CASE("saving never takes more than 2 % of the time, however often processes are lost") {
+  CHECK(seconds(checkpoint_interval(1s, 10s)) == Approx(49));
+  CHECK(checkpoint_interval(0s, 10h) == 0s);
+}
+
+TEST_CASE("the mean time to a loss is an hour until something is known") {
+  Losses losses;
+  const Instant begin{100h};
+  CHECK(losses.mean_time(begin, 4) == 1h);
+  losses.note(0, 4, begin);
+  CHECK(losses.mean_time(begin + 1h, 4) == 5h);  // Four processes, nothing lost.
+  losses.note(1, 4, begin + 1h);
+  CHECK(seconds(losses.mean_time(begin + 1h, 4)) == Approx(2.5 * 3600));
+}

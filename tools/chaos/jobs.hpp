@@ -1,0 +1,87 @@
+#pragma once
+// One random job after the other: starts its client, listens to it, and holds what it was told and what its
+// tasks wrote against what may be. What is done to the nodes meanwhile is somebody else's.
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/chaos/cluster.hpp"
+#include "tools/chaos/oracle.hpp"
+
+namespace dag::chaos {
+
+struct Options {
+  std::uint32_t cycles = 0;
+  std::uint64_t seed = 1;
+  std::uint32_t tasks = 0;
+  std::string directory;
+  bool json = false;
+};
+
+double in_milliseconds(Clock::duration duration);
+/// Under `name`, if there are any.
+void report_spread(nlohmann::json& report, const std::string& name, std::vector<double> values);
+
+class Jobs {
+ public:
+  Jobs(std::filesystem::path directory, std::filesystem::path programs, std::uint32_t tasks)
+      : directory_(std::move(directory)), programs_(std::move(programs)), tasks_(tasks) {}
+
+  /// At the node with this address. It is accepted when this returns, unless something is wrong.
+  void begin(std::uint64_t seed, const std::string& address);
+  bool running() const { return job_ != nullptr; }
+  /// Its number, as the cluster says it.
+  const std::string& number() const { return job_->said.job; }
+  /// One that had an outcome a moment ago.
+  bool getting_on() const;
+  /// Listens for so long.
+  void look_for(Clock::duration limit);
+  /// Until the job that runs has ended, or something is wrong.
+  void finish();
+
+  /// How long it takes from then to its next outcome is reported under this name.
+  void time_next_outcome(const std::string& name, Clock::time_point since);
+  bool waits_for_outcome() const { return running() && !waits_.empty(); }
+  void wait_no_more() { waits_.clear(); }
+
+  void wrong(const std::string& what) { wrong_.push_back(what); }
+  bool broken() const { return !wrong_.empty(); }
+  void report(nlohmann::json& report) const;
+
+ private:
+  struct Job {
+    std::uint64_t seed = 0;
+    std::vector<TaskPlan> plan;
+    std::filesystem::path ledger, err;
+    std::unique_ptr<Program> client;
+    std::unique_ptr<Lines> lines;
+    Said said;
+    Clock::time_point moved;  ///< when something was last heard of it
+  };
+  struct Wait {
+    std::string name;
+    Clock::time_point since;
+  };
+
+  void look();
+  void note_outcomes();
+  void end();
+
+  const std::filesystem::path directory_, programs_;
+  const std::uint32_t tasks_;
+  std::unique_ptr<Job> job_;
+  std::deque<Wait> waits_;
+  std::uint64_t jobs_ = 0, results_ = 0, unknown_ = 0;
+  std::map<std::string, std::vector<double>> next_outcome_;
+  nlohmann::json slow_ = nlohmann::json::array();
+  std::vector<std::string> wrong_;
+};
+
+}  // namespace dag::chaos

@@ -1,0 +1,146 @@
+#include "tools/chaos/node_faults.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace dag::chaos {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::uint32_t node_count = 5;
+constexpr auto noticed_within = seconds(3);
+constexpr auto outcome_within = seconds(20);
+
+const char* name(Fault fault) {
+  return fault == Fault::kill ? "kill" : fault == Fault::pause ? "pause" : "powerfail";
+}
+
+ClusterOptions nodes_for(Fault fault, std::mt19937_64& random) {
+  ClusterOptions options;
+  options.nodes = node_count;
+  if (fault == Fault::powerfail) options.power_seed = random();
+  return options;
+}
+
+}  // namespace
+
+NodeFaults::NodeFaults(const Options& options, Fault fault, const std::filesystem::path& directory,
+                       const std::filesystem::path& programs)
+    : options_(options),
+      fault_(fault),
+      random_(options.seed),
+      cluster_(directory, programs, nodes_for(fault, random_)),
+      jobs_(directory, programs, options.tasks) {
+  if (!cluster_.gather(seconds(60))) throw std::runtime_error("the nodes do not find each other within 60 s");
+}
+
+void NodeFaults::cycle() {
+  if (!jobs_.running())
+    jobs_.begin(random_(), cluster_.address(static_cast<std::uint32_t>(below(node_count))));
+  // Power may fail right after a job was accepted.
+  if (fault_ != Fault::powerfail || below(4) > 0) rest(100, 700);
+  switch (fault_) {
+    case Fault::kill:
+      kill();
+      break;
+    case Fault::pause:
+      pause();
+      break;
+    case Fault::powerfail:
+      fail_power();
+      break;
+  }
+  ++cycles_;
+  rest(200, 900);
+  // So that what follows a kill is not the next one.
+  const auto until = Clock::now() + outcome_within;
+  while (jobs_.waits_for_outcome() && Clock::now() < until) jobs_.look_for(milliseconds(5));
+  // One that was taken for dead ends when it learns of it.
+  ended_themselves_ += cluster_.start_ended();
+}
+
+void NodeFaults::kill() {
+  const std::vector<std::uint32_t> victims = choose(true);
+  // Else the next outcome waits for what was disturbed before.
+  const bool getting_on = jobs_.getting_on();
+  const auto at = Clock::now();
+  for (const std::uint32_t victim : victims) cluster_.kill(victim);
+  if (victims.size() == 1) {
+    // One that had just come may not be known to all, and is then not missed by all.
+    if (const auto noticed = cluster_.noticed(victims.front(), at, noticed_within))
+      detected_.push_back(in_milliseconds(*noticed));
+    if (getting_on)
+      jobs_.time_next_outcome(leader_hit_ ? "next_outcome_without_leader_ms" : "next_outcome_ms", at);
+  }
+  rest(0, 1000);
+  for (const std::uint32_t victim : victims) cluster_.start(victim);
+  ++disturbed_[victims.size()];
+}
+
+void NodeFaults::pause() {
+  const std::uint32_t victim = choose(false).front();
+  const double length_ms = std::exp(std::uniform_real_distribution<double>(0, std::log(30'000.0))(random_));
+  cluster_.signal(victim, SIGSTOP);
+  jobs_.look_for(
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(length_ms)));
+  cluster_.signal(victim, SIGCONT);
+  ++disturbed_[1];
+}
+
+/// Every fourth time the next one does not wait until all have come back from this one.
+void NodeFaults::fail_power() {
+  cluster_.kill_all();
+  rest(0, 1000);
+  jobs_.wait_no_more();
+  for (std::uint32_t node = 0; node < node_count; ++node) cluster_.start(node);
+  if (below(4) > 0) jobs_.time_next_outcome("next_outcome_with_power_ms", Clock::now());
+  ++disturbed_[node_count];
+}
+
+std::vector<std::uint32_t> NodeFaults::choose(bool several) {
+  std::vector<std::uint32_t> victims;
+  const std::uint64_t draw = several ? below(100) : 0;
+  const std::size_t count = draw < 75 ? 1 : draw < 90 ? 2 : node_count;
+  const auto leader = cluster_.leader();
+  if (leader && below(2) == 0) {
+    victims.push_back(*leader);
+    ++aimed_;
+  }
+  while (victims.size() < count) {
+    const auto victim = static_cast<std::uint32_t>(below(node_count));
+    if (std::find(victims.begin(), victims.end(), victim) == victims.end()) victims.push_back(victim);
+  }
+  leader_hit_ = leader && std::find(victims.begin(), victims.end(), *leader) != victims.end();
+  return victims;
+}
+
+std::uint64_t NodeFaults::below(std::uint64_t bound) {
+  return std::uniform_int_distribution<std::uint64_t>(0, bound - 1)(random_);
+}
+
+void NodeFaults::rest(std::uint64_t from_ms, std::uint64_t to_ms) {
+  jobs_.look_for(milliseconds(from_ms + below(to_ms - from_ms + 1)));
+}
+
+nlohmann::json NodeFaults::report() const {
+  nlohmann::json report{
+      {"scenario", name(fault_)},
+      {"seed", options_.seed},
+      {"cycles", cycles_},
+      {"cycles_by_victims", nlohmann::json::object()},
+      {"aimed_at_leader", aimed_},
+      {"nodes_ended_themselves", ended_themselves_},
+      {"failure_rate_below", cycles_ == 0 ? 1.0 : 1 - std::pow(0.05, 1 / static_cast<double>(cycles_))}};
+  for (const auto& [victims, count] : disturbed_)
+    report["cycles_by_victims"][std::to_string(victims)] = count;
+  report_spread(report, "detected_ms", detected_);
+  jobs_.report(report);
+  return report;
+}
+
+}  // namespace dag::chaos

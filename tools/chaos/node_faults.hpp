@@ -1,0 +1,42 @@
+#pragma once
+// What happens to the processes of nodes: they are killed, stopped for a while, or all lose their power.
+
+#include <random>
+
+#include "tools/chaos/jobs.hpp"
+
+namespace dag::chaos {
+
+enum class Fault : std::uint8_t { kill, pause, powerfail };
+
+class NodeFaults {
+ public:
+  /// Throws when the nodes do not find each other.
+  NodeFaults(const Options& options, Fault fault, const std::filesystem::path& directory,
+             const std::filesystem::path& programs);
+
+  /// One fault, and until the job that ran goes on.
+  void cycle();
+  Jobs& jobs() { return jobs_; }
+  nlohmann::json report() const;
+
+ private:
+  void kill();
+  void pause();
+  void fail_power();
+  std::vector<std::uint32_t> choose(bool several);
+  std::uint64_t below(std::uint64_t bound);
+  void rest(std::uint64_t from_ms, std::uint64_t to_ms);
+
+  const Options options_;
+  const Fault fault_;
+  std::mt19937_64 random_;
+  Cluster cluster_;
+  Jobs jobs_;
+  std::uint64_t cycles_ = 0, aimed_ = 0, ended_themselves_ = 0;
+  std::map<std::size_t, std::uint64_t> disturbed_;  ///< cycles by victims
+  bool leader_hit_ = false;
+  std::vector<double> detected_;
+};
+
+}  // namespace dag::chaos
