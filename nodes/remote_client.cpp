@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "nodes/build_id.hpp"
+#include "nodes/draw_number.hpp"
 #include "nodes/parts.hpp"
 #include "nodes/workers/program_store.hpp"
 
@@ -85,6 +86,7 @@ Status RemoteClient::submit(std::shared_ptr<const detail::Fragment> graph,
     submission.supervise_all = supervise_all_;
     // The handle first: news of the job may be here before the answer to its submission.
     const LinkId at = hand_out(submission.job, state);
+    submission.key = key_of(submission.job);
     try {
       links_.ask(
           at,
@@ -127,6 +129,7 @@ LinkId RemoteClient::hand_out(JobId& job, const std::shared_ptr<detail::JobState
     std::erase_if(jobs_, [](const auto& one) { return one.second.state.expired(); });
     KnownJob& known = jobs_[job];
     known.state = state;
+    known.key = draw_number() | 1;
     known.at = at;
     // Lost already: on_lost has not seen the job.
     if (!links_.is_up(at)) look_for(known, links_.why_down(at));
@@ -207,6 +210,12 @@ void RemoteClient::on_event(std::function<void(const JobEvent&)> handler) {
 
 // ---- What the nodes tell
 // ------------------------------------------------------------------------------------
+
+std::uint64_t RemoteClient::key_of(JobId job) {
+  const std::lock_guard lock(mutex_);
+  const KnownJob* known = find(job);
+  return known == nullptr ? 0 : known->key;
+}
 
 RemoteClient::KnownJob* RemoteClient::find(JobId job) {
   const auto found = jobs_.find(job);
@@ -340,6 +349,7 @@ void RemoteClient::step(std::unique_lock<std::mutex>& lock, JobId id) {
 void RemoteClient::ask(std::unique_lock<std::mutex>& lock, JobId id, const std::string& node) {
   client::AskFollow question;
   question.job = id;
+  question.key = jobs_.at(id).key;
   question.tasks.assign(jobs_.at(id).wanted.begin(), jobs_.at(id).wanted.end());
   lock.unlock();
   LinkId link;

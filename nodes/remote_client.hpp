@@ -41,7 +41,8 @@ class RemoteClient : public detail::Client {
  private:
   struct KnownJob {
     std::weak_ptr<detail::JobState> state;
-    LinkId at;  ///< none while it is looked for
+    std::uint64_t key = 0;  ///< client::AskSubmit::key
+    LinkId at;              ///< none while it is looked for
     std::optional<detail::LeaderSearch> search;
     Instant search_at;   ///< its next step
     LinkId asked;        ///< by the search, now
@@ -58,6 +59,7 @@ class RemoteClient : public detail::Client {
   // With the lock held. A JobState must not end meanwhile: it would call forget().
   void look_for(KnownJob& job, Error why);
   KnownJob* find(JobId job);
+  std::uint64_t key_of(JobId job);
 
   /// Where jobs are submitted; another node when that one is lost. Throws Failure when none is left.
   LinkId home();

@@ -135,14 +135,12 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   reply.number = ask.number;
   reply.job = ask.job;
   if (const auto before = jobs_.find(ask.job); before != jobs_.end()) {
+    if (is_another(before->second, ask.key)) return refuse_handle(from, ask.number, ask.job);
     if (!before->second.submitter) answer(from, std::move(reply));
     return;
   }
   if (node_of(ask.job) != self_.process || (ask.job.value & 0xFFFF'FFFF) > jobs_given_) {
-    return refuse(from, ask.number,
-                  {ErrorCode::job_unknown,
-                   to_string(self_.process) + " has not given out the handle " + to_string(ask.job),
-                   "submit with a new handle"});
+    return refuse_handle(from, ask.number, ask.job);
   }
   if (!programs_.contains(ask.launch.program)) {
     reply.wants_program = true;
@@ -160,6 +158,7 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   job.name = std::move(ask.name);
   job.graph = std::move(ask.graph);
   job.launch = std::move(ask.launch);
+  job.key = ask.key;
   if (ask.supervise_all) job.representation = Representation::supervised;
   job.accepted = now;
   job.counts.open = job.graph->size();
@@ -169,15 +168,29 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
     job.leads = false;
     job.submitter = {from, ask.number};
     effects_.emplace_back(
-        RecordJob{plan_of(ask.job, job, nodes_.size()), Submission{job.launch, ask.detached, 0}});
+        RecordJob{plan_of(ask.job, job, nodes_.size()), Submission{job.launch, ask.detached, 0, job.key}});
     return;
   }
   for (const auto& [life, claim] : nodes_) start_worker(ask.job, job, life);
   answer(from, std::move(reply));
 }
 
+bool GatewayMachine::is_another(const KeptJob& job, std::uint64_t key) {
+  return key != 0 && job.key != 0 && key != job.key;
+}
+
+void GatewayMachine::refuse_handle(Life to, std::uint64_t number, JobId job) {
+  refuse(
+      to, number,
+      {ErrorCode::job_unknown,
+       to_string(job) + " is another job, or no handle that " + to_string(self_.process) + " has given out",
+       "submit with a new handle"});
+}
+
 /// Goes on with what the client wanted of another node.
 void GatewayMachine::ask(Life from, const client::AskFollow& ask, Instant now) {
+  if (const auto found = jobs_.find(ask.job); found != jobs_.end() && is_another(found->second, ask.key))
+    return refuse_handle(from, ask.number, ask.job);
   KeptJob* job = known(from, ask.number, ask.job, now);
   if (job == nullptr) return;
   // It has ended, and outputs of it may still be on their way: from whoever leads it.

@@ -158,6 +158,7 @@ class GatewayMachine {
     std::string name;
     std::shared_ptr<const detail::Fragment> graph;
     Launch launch;
+    std::uint64_t key = 0;
     Representation representation = Representation::as_needed;
     std::optional<Life> client;
     /// To be told that it is accepted.
@@ -196,6 +197,9 @@ class GatewayMachine {
   void want(Life from, const client::Want& want);
   void answer(Life to, client::Answer answer);
   void refuse(Life to, std::uint64_t number, Error why);
+  /// The client with this key means another job, that was never accepted.
+  static bool is_another(const KeptJob& job, std::uint64_t key);
+  void refuse_handle(Life to, std::uint64_t number, JobId job);
   KeptJob* known(Life from, std::uint64_t number, JobId job, Instant now);
   void send_elsewhere(Life to, std::uint64_t number, JobId id, const KeptJob& job, Instant now);
   void accept(JobId id, KeptJob& job);

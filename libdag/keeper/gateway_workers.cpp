@@ -247,6 +247,7 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
     job.name = news.plan->name;
     job.graph = news.plan->graph;
     job.launch = news.submission.launch;
+    job.key = news.submission.key;
     job.representation = news.plan->representation;
     job.recorded = true;
     job.leads = false;

@@ -14,8 +14,8 @@
 //   keeper -> worker    Begin
 //
 // Links deliver each once and in order while both lives last; large messages may be overtaken by small ones.
-// A submission is repeated under the same job id without harm. Every question is answered, or its link
-// breaks.
+// A submission is repeated under the same job id and key without harm. Every question is answered, or its
+// link breaks.
 
 #include <cstdint>
 #include <memory>
@@ -58,6 +58,7 @@ struct Submission {
   bool detached = false;  ///< nobody will fetch outputs
   /// When it was accepted, by the clock of the node that did: since 1970.
   std::int64_t accepted_unix_ns = 0;
+  std::uint64_t key = 0;  ///< client::AskSubmit::key
   bool operator==(const Submission&) const = default;
 };
 
@@ -158,6 +159,10 @@ struct AskSubmit {
   bool detached = false;
   /// Tests only: every task supervised, or as it needs.
   bool supervise_all = false;
+  /// Drawn by the client. A node that comes again may give out a handle that was given before and of which
+  /// nobody knows: what is submitted with another key is another job, for which there is no room under that
+  /// number. 0: of a client that does not look.
+  std::uint64_t key = 0;
 };
 struct AskNodes {
   std::uint64_t number = 0;
@@ -183,6 +188,7 @@ struct AskFollow {
   std::uint64_t number = 0;
   JobId job;
   std::vector<std::uint32_t> tasks;
+  std::uint64_t key = 0;  ///< as it was submitted with
 };
 /// This node ends, with all its processes; answered before it begins to.
 struct AskShutdown {

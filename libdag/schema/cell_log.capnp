@@ -63,6 +63,7 @@ struct Submission {              # what the nodes need to know of a job, beside 
   launch @0 :Keeper.Launch;
   detached @1 :Bool;             # nobody fetches its outputs
   accepted @2 :Int64;            # ns since 1970, by the clock of the node that took it
+  key @3 :UInt64;                # of its client
 }
 
 struct Shard {

@@ -35,8 +35,9 @@ struct Client {
     taskSettled @12 :TaskSettled;
     jobEnded @13 :JobEnded;
     jobLost @14 :Records.Error;  # nothing more will come of it
-    askFollow @15 :List(UInt32); # goes on with a job that another node led: these tasks are wanted, and its end
+    obsoleteAskFollow @15 :List(UInt32);  # without a key, so that it followed whatever job had the number
     jobMoved @16 :Void;          # this node does not lead its record any more: askFollow
+    askFollow @17 :AskFollow;    # goes on with a job that another node led
   }
 }
 
@@ -46,6 +47,12 @@ struct AskSubmit {
   launch @2 :Keeper.Launch;
   detached @3 :Bool;             # nobody will fetch outputs: the job's processes end with it
   supervised @4 :Bool;           # a switch of the tests: no task is a bare row
+  key @5 :UInt64;                # drawn by the client: another submission with this handle is another job. 0: none
+}
+
+struct AskFollow {
+  tasks @0 :List(UInt32);        # are wanted, and the end
+  key @1 :UInt64;                # as it was submitted with
 }
 
 struct Answer {

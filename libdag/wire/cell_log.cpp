@@ -239,10 +239,11 @@ void write_submission(schema::Submission::Builder to, const Submission& submissi
   write(to.initLaunch(), submission.launch);
   to.setDetached(submission.detached);
   to.setAccepted(submission.accepted_unix_ns);
+  to.setKey(submission.key);
 }
 
 Submission read_submission(schema::Submission::Reader from, Reading& reading) {
-  return {read(from.getLaunch(), reading), from.getDetached(), from.getAccepted()};
+  return {read(from.getLaunch(), reading), from.getDetached(), from.getAccepted(), from.getKey()};
 }
 
 }  // namespace

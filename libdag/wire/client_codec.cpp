@@ -175,7 +175,9 @@ std::size_t body_words(const client::JobEnded& message) {
   return words_of<schema::JobEnded> + error_words(message.stopped) + words_of<schema::JobCounts>;
 }
 std::size_t body_words(const client::JobLost& message) { return words(message.why); }
-std::size_t body_words(const client::AskFollow& message) { return (message.tasks.size() + 1) / 2; }
+std::size_t body_words(const client::AskFollow& message) {
+  return words_of<schema::AskFollow> + (message.tasks.size() + 1) / 2;
+}
 /// Any other is a number or a job, which the conversation's struct has.
 template <class Message>
 requires std::is_trivially_copyable_v<Message> std::size_t body_words(const Message&) { return 0; }
@@ -188,6 +190,7 @@ void write_submit(schema::AskSubmit::Builder to, const client::AskSubmit& messag
   write(to.initLaunch(), message.launch);
   to.setDetached(message.detached);
   to.setSupervised(message.supervise_all);
+  to.setKey(message.key);
 }
 
 void write_answer(schema::Answer::Builder to, const client::Answer& message) {
@@ -228,7 +231,16 @@ client::AskSubmit read_submit(schema::Client::Reader from, Reading& reading) {
           read(body.getGraph(), reading, 0),
           read(body.getLaunch(), reading),
           body.getDetached(),
-          body.getSupervised()};
+          body.getSupervised(),
+          body.getKey()};
+}
+
+client::AskFollow read_follow(std::uint64_t number, JobId job, capnp::List<std::uint32_t>::Reader tasks,
+                              std::uint64_t key, Reading& reading) {
+  reading.count((tasks.size() + 1) / 2, limits::tasks_max, "AskFollow.tasks");  // Two to a word.
+  client::AskFollow ask{number, job, {}, key};
+  for (const std::uint32_t task : tasks) ask.tasks.push_back(task);
+  return ask;
 }
 
 client::Answer read_answer(schema::Client::Reader from, Reading& reading) {
@@ -292,7 +304,9 @@ void write(schema::Client::Builder to, const ClientMessage& message, const CodeM
                  [&](const client::JobEnded& ended) { write_ended(to.initJobEnded(), ended); },
                  [&](const client::JobLost& lost) { write(to.initJobLost(), lost.why); },
                  [&](const client::AskFollow& ask) {
-                   auto tasks = to.initAskFollow(static_cast<unsigned>(ask.tasks.size()));
+                   auto body = to.initAskFollow();
+                   body.setKey(ask.key);
+                   auto tasks = body.initTasks(static_cast<unsigned>(ask.tasks.size()));
                    for (unsigned i = 0; i < tasks.size(); ++i) tasks.set(i, ask.tasks[i]);
                  },
                  [&](const client::JobMoved&) { to.setJobMoved(); }},
@@ -329,13 +343,10 @@ std::optional<ClientMessage> read(schema::Client::Reader from, Reading& reading)
       return read_ended(job, from.getJobEnded());
     case schema::Client::JOB_LOST:
       return client::JobLost{job, read(from.getJobLost())};
-    case schema::Client::ASK_FOLLOW: {
-      // Two to a word.
-      reading.count((from.getAskFollow().size() + 1) / 2, limits::tasks_max, "AskFollow.tasks");
-      client::AskFollow ask{number, job, {}};
-      for (const std::uint32_t task : from.getAskFollow()) ask.tasks.push_back(task);
-      return ask;
-    }
+    case schema::Client::OBSOLETE_ASK_FOLLOW:
+      return read_follow(number, job, from.getObsoleteAskFollow(), 0, reading);
+    case schema::Client::ASK_FOLLOW:
+      return read_follow(number, job, from.getAskFollow().getTasks(), from.getAskFollow().getKey(), reading);
     case schema::Client::JOB_MOVED:
       return client::JobMoved{job};
   }

@@ -144,7 +144,7 @@ static_assert(fields<CellCounts>() == 6);
 static_assert(fields<RecordedOutcome>() == 2);
 static_assert(fields<ShardSnapshot>() == 7);
 static_assert(fields<CellSnapshot>() == 16);
-static_assert(fields<Submission>() == 3);
+static_assert(fields<Submission>() == 4);
 
 static_assert(fields<ProgramId>() == 3);
 static_assert(fields<Launch>() == 4);
@@ -156,7 +156,7 @@ static_assert(fields<TaskInfo>() == 6);
 static_assert(fields<ClassInfo>() == 2);
 static_assert(fields<NodeInfo>() == 6);
 static_assert(fields<client::AskHandle>() == 1);
-static_assert(fields<client::AskSubmit>() == 7);
+static_assert(fields<client::AskSubmit>() == 8);
 static_assert(fields<client::AskNodes>() == 1);
 static_assert(fields<client::AskJobs>() == 2);
 static_assert(fields<client::AskEnd>() == 2);
@@ -168,7 +168,7 @@ static_assert(fields<client::ForgetJob>() == 1);
 static_assert(fields<client::TaskSettled>() == 5);
 static_assert(fields<client::JobEnded>() == 3);
 static_assert(fields<client::JobLost>() == 2);
-static_assert(fields<client::AskFollow>() == 3);
+static_assert(fields<client::AskFollow>() == 4);
 static_assert(fields<client::JobMoved>() == 1);
 static_assert(std::variant_size_v<ClientMessage> == 15);
 

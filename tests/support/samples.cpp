@@ -288,7 +288,7 @@ static void add_client(std::vector<Sample>& all) {
   JobInfo starting;
   starting.job = JobId{8};
   add("ask_handle", AskHandle{1});
-  add("ask_submit", AskSubmit{2, job, "train-eval", graph(), launch(), true, true});
+  add("ask_submit", AskSubmit{2, job, "train-eval", graph(), launch(), true, true, 0xABCDEF});
   add("ask_nodes", AskNodes{3});
   add("ask_jobs", AskJobs{4, std::nullopt});
   add("ask_job", AskJobs{5, job});
@@ -308,7 +308,7 @@ static void add_client(std::vector<Sample>& all) {
   add("task_settled", TaskSettled{job, 41, Outcome::failed, blob("what it left"), error()});
   add("job_ended", JobEnded{job, error(), {0, 20, 3, 4, 5}});
   add("job_lost", JobLost{job, error()});
-  add("ask_follow", AskFollow{10, job, {41, 7, 1'000}});
+  add("ask_follow", AskFollow{10, job, {41, 7, 1'000}, 0xABCDEF});
   add("job_moved", JobMoved{job});
 }
 

@@ -38,7 +38,7 @@ int usage(const char* what) {
       "       dag-sim chaos --seeds-in FILE [--json]\n"
       "       dag-sim chaos --seed N [--trace] [--json]\n"
       "       dag-sim chaos --world jobs|cells|log|actors ...   (jobs, unless said)\n"
-      "       dag-sim mutants [--seeds-max N] [--json]\n"
+      "       dag-sim mutants [--world NAME] [--seeds-max N] [--json]\n"
       "       dag-sim scale [--pattern stencil|chains|random] [--nodes 2-256] [--steps N] [--json]\n",
       what);
   return exit_usage;
@@ -233,19 +233,28 @@ int chaos(int argc, char** argv) {
 int mutants(int argc, char** argv) {
   std::uint64_t seeds = 20'000;
   bool json = false;
+  std::string_view world;
   for (int i = 2; i < argc; ++i) {
     const std::string_view flag = argv[i];
     if (flag == "--json") {
       json = true;
+    } else if (flag == "--world") {
+      world = i + 1 < argc ? argv[++i] : "";
+      if (!is_world(world)) return usage("--world names the world whose bugs are to be planted");
     } else if (flag == "--seeds-max") {
       if (!parse(i + 1 < argc ? argv[++i] : "", seeds)) return usage("--seeds-max wants a number");
     } else {
       return usage(("unknown flag " + std::string(flag)).c_str());
     }
   }
+  std::vector<dag::sim::Mutant> all = dag::sim::mutants();
+#ifdef DAG_SIM_ACTORS
+  for (const dag::sim::Mutant& mutant : dag::sim::actors_mutants()) all.push_back(mutant);
+#endif
+  if (!world.empty()) std::erase_if(all, [&](const auto& mutant) { return mutant.world != world; });
   std::size_t missed = 0;
   const char* comma = json ? "[" : "";
-  for (const dag::sim::Mutant& mutant : dag::sim::mutants()) {
+  for (const dag::sim::Mutant& mutant : all) {
     const auto found = dag::sim::find(mutant, seeds);
     missed += found ? 0 : 1;
     const auto seed = static_cast<unsigned long long>(found ? found->seed : 0);
@@ -262,8 +271,8 @@ int mutants(int argc, char** argv) {
   }
   if (json) std::printf("]\n");
   if (missed > 0) {
-    std::fprintf(stderr, "dag-sim: %zu of %zu are not found in %llu seeds\n", missed,
-                 dag::sim::mutants().size(), static_cast<unsigned long long>(seeds));
+    std::fprintf(stderr, "dag-sim: %zu of %zu are not found in %llu seeds\n", missed, all.size(),
+                 static_cast<unsigned long long>(seeds));
   }
   return missed == 0 ? 0 : exit_failed;
 }

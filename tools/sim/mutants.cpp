@@ -10,7 +10,7 @@ const std::vector<Mutant>& mutants() {
     std::vector<Mutant> list;
     // Not no_recount: reports that nobody waited for are merged when they come, so it costs attempts that
     // would have been taken over, and nothing else (tests/unit/home/losses_test.cpp).
-#define IN_JOBS(bug) list.push_back({#bug, "jobs", Planted::bug, consensus::Planted::nothing})
+#define IN_JOBS(bug) list.push_back({#bug, "jobs", Planted::bug, consensus::Planted::nothing, {}})
     IN_JOBS(edge_counted_twice);
     IN_JOBS(mismatch_ignored);
     IN_JOBS(needs_forgotten);
@@ -31,7 +31,7 @@ const std::vector<Mutant>& mutants() {
     IN_JOBS(start_unrecorded);
     IN_JOBS(checkpoint_of_other_inputs);
 #undef IN_JOBS
-#define IN_CELLS(bug) list.push_back({#bug, "cells", Planted::bug, consensus::Planted::nothing})
+#define IN_CELLS(bug) list.push_back({#bug, "cells", Planted::bug, consensus::Planted::nothing, {}})
     IN_CELLS(not_said_again);
     IN_CELLS(overlap_refused);
     IN_CELLS(leader_silent);
@@ -41,7 +41,7 @@ const std::vector<Mutant>& mutants() {
     IN_CELLS(snapshot_forgets_said);
     IN_CELLS(snapshot_forgets_dead);
 #undef IN_CELLS
-#define IN_LOG(bug) list.push_back({#bug, "log", Planted::nothing, consensus::Planted::bug})
+#define IN_LOG(bug) list.push_back({#bug, "log", Planted::nothing, consensus::Planted::bug, {}})
     IN_LOG(vote_before_written);
     IN_LOG(ack_before_written);
     IN_LOG(own_disk_not_waited_for);
@@ -74,7 +74,9 @@ std::optional<Found> find(const Mutant& mutant, std::uint64_t seeds) {
     ChaosOptions options;
     options.planted = mutant.in_jobs;
     options.cells = mutant.world == "cells";
-    const ChaosResult result = mutant.world == "log" ? log_chaos(seed, mutant.in_log) : chaos(seed, options);
+    const ChaosResult result = mutant.run              ? mutant.run(seed)
+                               : mutant.world == "log" ? log_chaos(seed, mutant.in_log)
+                                                       : chaos(seed, options);
     if (!result.violation.empty()) return Found{seed, result.violation};
   }
   return std::nullopt;

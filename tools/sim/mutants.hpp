@@ -2,6 +2,7 @@
 // Bugs that are planted on purpose, to see whether the simulator finds them: a simulator that finds none of a
 // kind proves nothing about that kind.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,11 +15,14 @@ namespace dag::sim {
 
 struct Mutant {
   std::string name;
-  std::string world;  ///< "jobs", "cells" or "log": whose seeds find it
+  std::string world;  ///< "jobs", "cells", "log" or "actors": whose seeds find it
   Planted in_jobs = Planted::nothing;
   consensus::Planted in_log = consensus::Planted::nothing;
+  /// Of another world: runs a seed with it.
+  std::function<ChaosResult(std::uint64_t seed)> run = {};
 };
 
+/// Of the worlds that need no CAF.
 const std::vector<Mutant>& mutants();
 
 struct Found {

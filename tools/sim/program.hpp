@@ -9,6 +9,7 @@
 
 #include "libdag/home/attempt.hpp"
 #include "libdag/home/messages.hpp"
+#include "libdag/outputs/digest.hpp"
 #include "tests/support/oracle.hpp"
 
 namespace dag::sim {
@@ -97,6 +98,13 @@ class Program {
 inline bool varies(std::uint64_t salt) { return salt % 3 == 0; }
 inline std::uint64_t varied(std::uint64_t value, AttemptId id) {
   return test::mixed(test::mixed(value, id.epoch.count), id.number);
+}
+
+/// What a task saves here is what it was given, so whoever starts from it can tell whether that is his own.
+inline std::uint64_t saved_by(const Attempt& attempt) {
+  std::uint64_t value = 11;
+  for (const Blob& blob : attempt.blobs) value = test::mixed(value, blob ? digest_of(blob) : 1);
+  return value;
 }
 
 /// Runs the kernel of an attempt for real. `self` is the actor's object slot.

@@ -354,13 +354,6 @@ void World::report_later(Process& process, HomeBox& box) {
                 });
 }
 
-/// What a task saves here is what it was given, so whoever starts from it can tell whether that is his own.
-std::uint64_t saved_by(const Attempt& attempt) {
-  std::uint64_t value = 11;
-  for (const Blob& blob : attempt.blobs) value = test::mixed(value, blob ? digest_of(blob) : 1);
-  return value;
-}
-
 void World::save_meanwhile(Life life, const Attempt& attempt, Duration takes) {
   const auto count = static_cast<Duration::rep>(1 + random_.below(4));
   for (Duration::rep i = 1; i <= count; ++i) {

@@ -184,6 +184,33 @@ TEST_CASE("a client that waits for outputs of a job that has ended goes on where
   CHECK(desk.done<WantOutput>().size() == 2);
 }
 
+TEST_CASE("whoever was given a handle that a node gave out again does not follow another client's job") {
+  Desk desk(true);
+  desk.say(client::AskHandle{1});
+  const JobId job = *desk.told<client::Answer>().back().job;
+  desk.gateway.on_program(program, std::nullopt, desk.now);
+  client::AskSubmit submission{2, job, "chain", chain(), {program, "build", {"job"}, "/"}};
+  submission.key = 5;
+  desk.say(submission);
+  REQUIRE(desk.done<RecordJob>().size() == 1);
+  CHECK(desk.done<RecordJob>().front().submission.key == 5);
+  RecordLed news = led(job, true, first.process);
+  news.submission.key = 5;
+  Desk heir(true);
+  Desk& leader = GENERATE(false, true) ? heir : desk;
+  leader.gateway.on_led(news, desk.now);
+  leader.say(client::AskFollow{3, job, {}, 6});
+  REQUIRE(leader.told<client::Answer>().back().error);
+  CHECK(leader.told<client::Answer>().back().error->code == ErrorCode::job_unknown);
+  submission.number = 4;
+  submission.key = 6;
+  leader.say(submission);
+  REQUIRE(leader.told<client::Answer>().back().error);
+  CHECK(leader.told<client::Answer>().back().error->code == ErrorCode::job_unknown);
+  leader.say(client::AskFollow{5, job, {}, 5});
+  CHECK_FALSE(leader.told<client::Answer>().back().error);
+}
+
 TEST_CASE("a node that comes again does not give out the handles of its earlier lives") {
   Heir desk;
   desk.gateway.on_nodes({node(first), node(second), node({{2}, {9}})}, desk.now);

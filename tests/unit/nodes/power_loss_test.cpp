@@ -160,7 +160,8 @@ TEST_CASE("a save that was written is there and intact, wherever the power goes"
     Checkpoint checkpoint;
     checkpoint.job = "job1 test";
     checkpoint.number = number;
-    checkpoint.chunks.push_back({"actor", {{0, 41}, {{1, 1}, 2}}, {}, Blob(bytes_of(std::string(2000, 'c')))});
+    checkpoint.chunks.push_back(
+        {"actor", {{0, 41}, {{1, 1}, 2}}, {}, Blob(bytes_of(std::string(2000, 'c')))});
     return checkpoint;
   };
   cut_everywhere(

@@ -10,6 +10,7 @@ std::unique_ptr<Program> program_of(Random& random) {
   options.tasks_max = 3 + static_cast<std::uint32_t>(random.below(25));
   options.actors_max = random.chance(0.4) ? 2 : 0;
   options.spare_attempts = 20;
+  options.checkpoints = random.chance(0.3);
   options.spawn_depth_max = static_cast<std::uint32_t>(random.below(2));
   return std::make_unique<Program>(test::random_graph(random, options));
 }
@@ -37,7 +38,9 @@ ClusterOptions options_of(std::uint64_t seed) {
   faults.workers_killed = count(0.4, 4);
   faults.nodes_crashed = count(0.5, 4);
   faults.power_cuts = count(0.1, 2);
-  faults.disks_lost = random.chance(0.3) ? 0.5 : 0;
+  faults.disks_lost = random.chance(0.4) ? 1 : 0;
+  // Whoever comes first, without its memory, would give out handles of jobs again that only others know of.
+  if (faults.power_cuts > 0) faults.disks_lost = 0;
   faults.cuts = count(0.3, 3);
   faults.flaps = count(0.3, 5);
   faults.pauses = count(0.3, 4);
@@ -47,11 +50,28 @@ ClusterOptions options_of(std::uint64_t seed) {
 
 }  // namespace
 
-ChaosResult actors_chaos(std::uint64_t seed, bool trace) {
+std::vector<Mutant> actors_mutants() {
+  std::vector<Mutant> list;
+#define IN_ACTORS(bug)                                                           \
+  list.push_back({#bug, "actors", Planted::nothing, consensus::Planted::nothing, \
+                  [](std::uint64_t seed) { return actors_chaos(seed, false, PlantedAround::bug); }})
+  IN_ACTORS(written_early);
+  IN_ACTORS(disk_not_told);
+  IN_ACTORS(link_forgets);
+  IN_ACTORS(same_life);
+  IN_ACTORS(end_not_told);
+  IN_ACTORS(begin_once);
+  IN_ACTORS(no_keys);
+#undef IN_ACTORS
+  return list;
+}
+
+ChaosResult actors_chaos(std::uint64_t seed, bool trace, PlantedAround planted) {
   ChaosResult result;
   result.seed = seed;
   ClusterOptions options = options_of(seed);
   options.trace = trace;
+  options.planted = planted;
   Random random(seed * 7 + 5);
   std::vector<std::unique_ptr<Program>> programs;
   for (std::uint32_t i = 0; i < options.clients; ++i) programs.push_back(program_of(random));

@@ -20,6 +20,7 @@ Cluster::Cluster(const ClusterOptions& options, std::vector<std::unique_ptr<Prog
       programs_(std::move(programs)),
       seats_(options.nodes) {
   ledger_.print = options_.trace;
+  ledger_.planted = options_.planted;
   SimClientOptions client;
   client.supervise_all = options_.supervise_all;
   for (std::uint32_t i = 0; i < options_.nodes; ++i) {
@@ -53,7 +54,8 @@ Cluster::~Cluster() {
 void Cluster::start_node(std::uint32_t index) {
   Seat& seat = seats_[index];
   seat.up_since = events_.now();
-  const Life self{{index}, {++seat.incarnation}};
+  if (seat.incarnation == 0 || ledger_.planted != PlantedAround::same_life) ++seat.incarnation;
+  const Life self{{index}, {seat.incarnation}};
   ledger_.trace(to_string(self) + " begins");
   SimNodeOptions node;
   for (const Seat& other : seats_) node.addresses.push_back(other.address);
@@ -97,6 +99,7 @@ void Cluster::end_worker(Life life, const WorkerEnd& how) {
   dead_.push_back(std::move(worker.process));
   Seat& seat = seats_[worker.node.process.value];
   if (!seat.node || seat.node->life() != worker.node) return;
+  if (ledger_.planted == PlantedAround::end_not_told && random_.chance(0.2)) return;
   seat.node->after(std::chrono::microseconds(random_.below(5000)),
                    [node = seat.node.get(), life, how, running] {
                      node->process_ended(life, how.how, how.text, running, how.guilty_lane);
@@ -120,7 +123,8 @@ void Cluster::crash_node(std::uint32_t index, bool lose_disk) {
   dead_.push_back(std::move(seat.node));
   seat.disk.crash(random_);
   if (lose_disk || !options_.on_disk) {
-    seat.disk = NodeDisk(random_.next() | 1);
+    const bool told = ledger_.planted != PlantedAround::disk_not_told;
+    seat.disk = NodeDisk(told ? random_.next() | 1 : seat.disk.id());
     seat.programs.clear();
   }
   std::vector<Life> gone;
@@ -171,7 +175,12 @@ void Cluster::run() {
   };
   const Instant until{options_.patience};
   while (!all_done() && events_.now() < until && step()) look();
-  for (const auto& client : clients_) client->check();
+  std::string open;
+  for (const auto& [life, worker] : workers_) open += "\n    " + worker.process->state();
+  for (const auto& client : clients_) {
+    if (!client->done()) throw Violation("stuck: " + client->state() + open);
+    client->check();
+  }
   // What is left of the jobs goes, when nobody asks for it any more.
   const Instant quiet = events_.now() + std::chrono::seconds(120);
   while (!workers_.empty() && events_.now() < quiet && step()) look();

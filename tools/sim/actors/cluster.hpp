@@ -40,6 +40,7 @@ struct ClusterOptions {
   SimLanesOptions lanes;
   ClusterFaults faults;
   Duration patience = std::chrono::seconds(300);  ///< until all must have ended
+  PlantedAround planted = PlantedAround::nothing;
   bool trace = false;
 };
 
@@ -119,7 +120,8 @@ class Cluster {
   std::vector<SimProcess*> ready_;  ///< of step()
   std::uint64_t steps_ = 0;
   std::uint32_t workers_started_ = 0;
-  Instant quiet_since_;  ///< no network was cut since, and no client came
+  Instant quiet_since_;  ///< no network was cut since
+  bool cut_before_ = false;
 };
 
 }  // namespace dag::sim

@@ -12,6 +12,9 @@ namespace {
 /// The others have made up for the loss of a copy by then.
 constexpr Duration repaired_after = std::chrono::seconds(8);
 
+/// All nodes know all others, so a new job has all its copies.
+constexpr Duration found_each_other_after = std::chrono::milliseconds(700);
+
 }  // namespace
 
 void Cluster::plan_faults() {
@@ -72,9 +75,10 @@ bool Cluster::may_lose_disk() const {
   return seats_.size() >= 3 && options_.copies_wanted >= 3 &&
          std::all_of(seats_.begin(), seats_.end(),
                      [&](const Seat& seat) {
-                       return seat.node && !seat.node->paused() && now - seat.up_since > repaired_after;
+                       const bool whole = seat.incarnation == 1 || now - seat.up_since > repaired_after;
+                       return seat.node && !seat.node->paused() && whole;
                      }) &&
-         now - quiet_since_ > repaired_after;
+         now - quiet_since_ > (cut_before_ ? repaired_after : found_each_other_after);
 }
 
 void Cluster::crash(std::uint32_t index) {
@@ -102,6 +106,7 @@ void Cluster::cut() {
     }
   }
   ledger_.saw("cut");
+  cut_before_ = true;
   quiet_since_ = events_.now() + std::chrono::seconds(20);
   events_.after(draw_pause(), [this] {
     network_.mend();
@@ -114,7 +119,7 @@ void Cluster::flap() {
   SimProcess* const other = draw_process();
   if (one == nullptr || one == other) return;
   ledger_.saw("link lost");
-  network_.flap(one->life(), other->life());
+  network_.flap(one->life(), other->life(), ledger_.planted == PlantedAround::link_forgets);
 }
 
 void Cluster::pause() {

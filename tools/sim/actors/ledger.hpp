@@ -15,6 +15,18 @@
 
 namespace dag::sim {
 
+/// Bugs to be planted in what surrounds the actors, and in how these are built.
+enum class PlantedAround : std::uint8_t {
+  nothing,
+  written_early,  ///< a node's log says that it is on the disk what is not
+  disk_not_told,  ///< a disk that came back empty is the seat of what was on it
+  link_forgets,   ///< what was under way when a connection broke is not said again
+  same_life,      ///< a node comes back in the life that it had
+  end_not_told,   ///< a node does not hear of every end of its worker processes
+  begin_once,     ///< a worker process takes no later word on who the others are
+  no_keys,        ///< whoever has a handle follows whatever job has that number
+};
+
 class Ledger {
  public:
   void add(JobId job, Program& program) { programs_[job] = &program; }
@@ -53,6 +65,7 @@ class Ledger {
   }
   std::uint64_t hash() const { return hash_; }
   bool print = false;
+  PlantedAround planted = PlantedAround::nothing;
 
  private:
   static constexpr std::uint32_t crashes_max = 8;

@@ -51,13 +51,14 @@ void Network::tell_broken(Life to, Life gone) {
   });
 }
 
-void Network::flap(Life one, Life other) {
+void Network::flap(Life one, Life other, bool forgets) {
   for (const auto& [to, from] : {std::pair(one, other), std::pair(other, one)}) {
     Present* there = find(to);
     if (there != nullptr && there->connected.contains(from)) there->listener->disconnected(from);
     for (const Channel channel : {control, bulk}) {
       Flow& flow = flows_[{from, to, channel}];
       flow.last_due = std::max(flow.last_due, events_.now() + std::chrono::milliseconds(10));
+      if (forgets) flow.frames.clear();
     }
   }
 }

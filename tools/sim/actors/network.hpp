@@ -56,7 +56,8 @@ class Network {
   void pause(Life life) { paused_.insert(life); }
   void resume(Life life);
   /// The connections between these two break, and stand again a moment later.
-  void flap(Life one, Life other);
+  /// `forgets`: what is under way is lost, as it must not be.
+  void flap(Life one, Life other, bool forgets);
 
  private:
   enum Channel : std::uint8_t { control, bulk };

@@ -31,7 +31,7 @@ class SimClient {
   void begin();
   /// Nothing is to come any more.
   bool done() const { return phase_ == Phase::done; }
-  /// Throws Violation when it was not told what had to come of its job.
+  /// When it is done. Throws Violation when it was not told what had to come of its job.
   void check() const;
   std::string state() const;
   std::optional<JobId> job() const { return job_; }
@@ -65,6 +65,7 @@ class SimClient {
   const SimClientOptions options_;
   const std::uint16_t number_;
   Program& program_;
+  const std::uint64_t key_;
   const std::shared_ptr<const detail::Fragment> graph_;
   Phase phase_ = Phase::handle;
   std::vector<std::unique_ptr<Link>> links_;  ///< lost ones, too

@@ -5,6 +5,14 @@
 #include "libdag/base/limits.hpp"
 
 namespace dag::sim {
+namespace {
+
+std::string in_words(RowState state) {
+  static constexpr const char* words[] = {"waiting", "held", "ready", "running", "lent", "ended"};
+  return words[static_cast<std::size_t>(state)];
+}
+
+}  // namespace
 
 // ---- What actors ask for
 
@@ -18,8 +26,8 @@ void SimLanes::make_ready(LaneShard& shard, RowIndex row, Priority) {
 }
 
 void SimLanes::start(Attempt attempt, Priority, std::function<void(Ended&&)> done,
-                     std::function<void(Saved&&)>) {
-  auto work = std::make_shared<HandedOut>(HandedOut{std::move(attempt), std::move(done)});
+                     std::function<void(Saved&&)> saved) {
+  auto work = std::make_shared<HandedOut>(HandedOut{std::move(attempt), std::move(done), std::move(saved)});
   handed_out_.push_back(work);
   add({nullptr, no_row, std::move(work)});
 }
@@ -70,6 +78,24 @@ std::vector<RunningAttempt> SimLanes::running() const {
   return all;
 }
 
+std::string SimLanes::open_rows() const {
+  std::string text = "      " + std::to_string(queue_.size()) + " queued, " +
+                     std::to_string(running_.size()) + " running, " + std::to_string(handed_out_.size()) +
+                     " handed out";
+  for (const auto& [at, shard] : shards_) {
+    text += "\n      " + to_string(at.first) + " shard " + std::to_string(at.second) + " epoch " +
+            to_string(shard->epoch);
+    for (RowIndex row = 0; row < shard->table.size(); ++row) {
+      const Word word = shard->table.word(row);
+      if (word.state == RowState::ended) continue;
+      text += "\n        " + to_string(shard->table.id(row)) + (shard->table[row].ghost ? " (ghost) " : " ") +
+              in_words(word.state) + ", attempt " + std::to_string(word.attempt) + ", " +
+              std::to_string(word.open) + " open";
+    }
+  }
+  return text;
+}
+
 // ---- What lanes do
 
 void SimLanes::look_soon() {
@@ -101,25 +127,24 @@ Duration SimLanes::kernel_time() {
                                                  : random_.below(300'000));
 }
 
-void SimLanes::run(JobId job, TaskId task, AttemptId id, std::shared_ptr<KernelRun> kernel,
+void SimLanes::run(JobId job, TaskId task, AttemptId id, Duration takes, std::shared_ptr<KernelRun> kernel,
                    std::function<void(KernelRun&)> then) {
   std::uint32_t lane = 0;
   while (running_.contains(lane)) ++lane;
   const std::uint64_t number = ++number_;
   running_[lane] = {job, task, id, number};
   const bool crashes = kernel->crashes && options_.crashes && ledger_.may_crash(job);
-  ports_.after(kernel_time(),
-               [this, lane, number, crashes, kernel = std::move(kernel), then = std::move(then)] {
-                 const auto found = running_.find(lane);
-                 if (found == running_.end() || found->second.number != number) return;  // It was given up.
-                 if (crashes) {
-                   ledger_.saw("kernel crashed");
-                   return ports_.crashed(lane);
-                 }
-                 running_.erase(found);
-                 then(*kernel);
-                 look_soon();
-               });
+  ports_.after(takes, [this, lane, number, crashes, kernel = std::move(kernel), then = std::move(then)] {
+    const auto found = running_.find(lane);
+    if (found == running_.end() || found->second.number != number) return;  // It was given up.
+    if (crashes) {
+      ledger_.saw("kernel crashed");
+      return ports_.crashed(lane);
+    }
+    running_.erase(found);
+    then(*kernel);
+    look_soon();
+  });
 }
 
 void SimLanes::begin_row(const Work& work) {
@@ -145,7 +170,7 @@ void SimLanes::begin_row(const Work& work) {
   auto kernel =
       std::make_shared<KernelRun>(run_kernel(ledger_.program(shard->job), task, id, fragment.codes[kind.code],
                                              kind.returns, 1, views, nullptr, table.predicates_of(about)));
-  run(shard->job, task, id, kernel,
+  run(shard->job, task, id, kernel_time(), kernel,
       [this, shard, row = work.row, attempt](KernelRun& ended) { end_row(shard, row, attempt, ended); });
 }
 
@@ -229,7 +254,18 @@ void SimLanes::begin_attempt(const std::shared_ptr<HandedOut>& work) {
   }
   ledger_.executed(attempt.job, attempt.task, attempt.id);
   *kernel = run_attempt(attempt);
-  run(attempt.job, attempt.task, attempt.id, kernel, end);
+  const Duration takes = kernel_time();
+  run(attempt.job, attempt.task, attempt.id, takes, kernel, end);
+  if (attempt.checkpoints && work->saved) save_meanwhile(work, takes);
+}
+
+void SimLanes::save_meanwhile(const std::shared_ptr<HandedOut>& work, Duration takes) {
+  const auto count = static_cast<Duration::rep>(1 + random_.below(4));
+  for (Duration::rep i = 1; i <= count; ++i) {
+    ports_.after(takes * i / (count + 1), [work, state = detail::to_blob(saved_by(work->attempt))] {
+      work->saved({state, digest_of(state)});
+    });
+  }
 }
 
 KernelRun SimLanes::run_attempt(const Attempt& attempt) {
@@ -251,7 +287,14 @@ KernelRun SimLanes::run_attempt(const Attempt& attempt) {
     }
     self = object.get();
   }
-  if (attempt.call == detail::CallKind::create && attempt.restore_from) {
+  const bool restores_object = attempt.call == detail::CallKind::create && attempt.restore_from;
+  if (attempt.restore_from && !restores_object) {
+    ledger_.saw("went on from what was saved");
+    if (detail::from_blob<std::uint64_t>(attempt.restore_from) != saved_by(attempt))
+      ledger_.violate("attempt " + to_string(attempt.job) + "/" + to_string(attempt.task) +
+                      to_string(attempt.id) + " starts from what was saved with other inputs");
+  }
+  if (restores_object) {
     ledger_.saw("restored");
     const detail::ArgumentView saved{&attempt.restore_from, 1};
     detail::Call call;
@@ -261,7 +304,7 @@ KernelRun SimLanes::run_attempt(const Attempt& attempt) {
     reinterpret_cast<detail::Thunk>(const_cast<void*>(attempt.actor_code.restore.thunk))(call);
   } else {
     // A run again has no more tries to fail; it succeeded once.
-    const std::uint32_t tries = attempt.stands_for || attempt.restore_from ? 1000 : attempt.try_number;
+    const std::uint32_t tries = attempt.stands_for ? 1000 : attempt.try_number;
     run = run_kernel(ledger_.program(attempt.job), attempt.task, attempt.id, attempt.code, attempt.returns,
                      tries, argument_views(attempt), self, attempt.predicates);
   }

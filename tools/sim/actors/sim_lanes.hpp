@@ -39,7 +39,7 @@ class SimLanes final : public LanesPort {
 
   void make_ready(LaneShard& shard, RowIndex row, Priority band) override;
   void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
-             std::function<void(Saved&&)> saved) override;
+             std::function<void(Saved&&)> saved = {}) override;
   void cancel(JobId job, TaskId task, AttemptId attempt) override;
   bool abandon(JobId job, TaskId task, AttemptId attempt) override;
   std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) override;
@@ -60,11 +60,14 @@ class SimLanes final : public LanesPort {
   void hear(std::optional<Life> from, EdgeNews&& news);
   /// What the page says that a process shares with its node.
   std::vector<RunningAttempt> running() const;
+  /// The rows here that have not ended, for people.
+  std::string open_rows() const;
 
  private:
   struct HandedOut {
     Attempt attempt;
     std::function<void(Ended&&)> done;
+    std::function<void(Saved&&)> saved;
     bool cancelled = false;
   };
   struct Work {
@@ -92,8 +95,9 @@ class SimLanes final : public LanesPort {
   void end_row(const std::shared_ptr<LaneShard>& shard, RowIndex row, std::uint32_t attempt, KernelRun& run);
   bool tell_edge(const LaneShard& from, const Route& route, EdgeNews&& news);
   /// Calls `then` when the kernel has ended; not if its lane is given up before, or it takes all down.
-  void run(JobId job, TaskId task, AttemptId id, std::shared_ptr<KernelRun> kernel,
+  void run(JobId job, TaskId task, AttemptId id, Duration takes, std::shared_ptr<KernelRun> kernel,
            std::function<void(KernelRun&)> then);
+  void save_meanwhile(const std::shared_ptr<HandedOut>& work, Duration takes);
   Duration kernel_time();
   LaneReport& report_to(const std::shared_ptr<LaneShard>& shard);
   void report_later(const std::shared_ptr<LaneShard>& shard);

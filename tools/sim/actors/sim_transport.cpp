@@ -92,11 +92,15 @@ void SimTransport::refused(Life life) {
 }
 
 void SimTransport::arrived(Life from, const std::string& address, const Blob& frame) {
-  if (closed_ || dead_.contains(from)) return;
+  if (closed_) return;
   know(from);
   auto envelope = wire::decode(frame.bytes(), frame_bytes_max);
   if (!envelope) throw Violation("a message is refused: " + envelope.error().what);
-  for (wire::Operation& operation : envelope->operations) hand_on(from, address, operation);
+  for (wire::Operation& operation : envelope->operations) {
+    // Membership tells the dead that they are.
+    if (!dead_.contains(from) || std::holds_alternative<MembershipMessage>(operation))
+      hand_on(from, address, operation);
+  }
 }
 
 void SimTransport::remark(Life from, const JobMessage& message) const {

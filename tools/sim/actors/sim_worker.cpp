@@ -87,7 +87,8 @@ void SimWorker::on_begin(Life from, const keeper::Begin& order) {
   term_ = order.term;
   cell_ = from;
   if (!std::exchange(begun_, true)) return begin(order);
-  caf::anon_send(membership_, mail::Others{addresses_of(order)});
+  if (world_.ledger.planted != PlantedAround::begin_once)
+    caf::anon_send(membership_, mail::Others{addresses_of(order)});
 }
 
 void SimWorker::begin(const keeper::Begin& order) {

@@ -27,6 +27,7 @@ class SimWorker final : public SimProcess {
   bool begun() const { return begun_; }
   JobId job() const { return order_.job; }
   std::vector<RunningAttempt> running() const { return lanes_.running(); }
+  std::string state() const { return to_string(life()) + "\n" + lanes_.open_rows(); }
 
  private:
   SimLanesPorts lane_ports();
