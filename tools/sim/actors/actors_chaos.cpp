@@ -25,6 +25,8 @@ ClusterOptions options_of(std::uint64_t seed) {
   options.supervise_all = random.chance(0.2);
   options.lanes.lanes = 1 + static_cast<std::uint32_t>(random.below(3));
   options.lanes.tell_by_link = random.chance(0.5);
+  // Some jobs last as long as it takes to lose a node and to go on without it.
+  options.lanes.slow = random.chance(0.5) ? 1 + static_cast<std::uint32_t>(random.below(60)) : 1;
   options.network.late = random.chance(0.5) ? 0.1 * random.unit() : 0;
   options.network.control_bytes_max = random.chance(0.5) ? 64 + random.below(2000) : 1u << 20;
   options.lanes.crashes = random.chance(0.3);
@@ -56,7 +58,6 @@ std::vector<Mutant> actors_mutants() {
   list.push_back({#bug, "actors", Planted::nothing, consensus::Planted::nothing, \
                   [](std::uint64_t seed) { return actors_chaos(seed, false, PlantedAround::bug); }})
   IN_ACTORS(written_early);
-  IN_ACTORS(disk_not_told);
   IN_ACTORS(link_forgets);
   IN_ACTORS(same_life);
   IN_ACTORS(end_not_told);

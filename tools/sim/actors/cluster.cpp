@@ -123,8 +123,7 @@ void Cluster::crash_node(std::uint32_t index, bool lose_disk) {
   dead_.push_back(std::move(seat.node));
   seat.disk.crash(random_);
   if (lose_disk || !options_.on_disk) {
-    const bool told = ledger_.planted != PlantedAround::disk_not_told;
-    seat.disk = NodeDisk(told ? random_.next() | 1 : seat.disk.id());
+    seat.disk = NodeDisk(random_.next() | 1);
     seat.programs.clear();
   }
   std::vector<Life> gone;

@@ -19,7 +19,6 @@ namespace dag::sim {
 enum class PlantedAround : std::uint8_t {
   nothing,
   written_early,  ///< a node's log says that it is on the disk what is not
-  disk_not_told,  ///< a disk that came back empty is the seat of what was on it
   link_forgets,   ///< what was under way when a connection broke is not said again
   same_life,      ///< a node comes back in the life that it had
   end_not_told,   ///< a node does not hear of every end of its worker processes

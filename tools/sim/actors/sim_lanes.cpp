@@ -122,9 +122,9 @@ void SimLanes::take_work() {
 
 Duration SimLanes::kernel_time() {
   const double dice = random_.unit();
-  return std::chrono::microseconds(dice < 0.7    ? 5 + random_.below(200)
-                                   : dice < 0.97 ? random_.below(10'000)
-                                                 : random_.below(300'000));
+  return options_.slow * std::chrono::microseconds(dice < 0.7    ? 5 + random_.below(200)
+                                                   : dice < 0.97 ? random_.below(10'000)
+                                                                 : random_.below(300'000));
 }
 
 void SimLanes::run(JobId job, TaskId task, AttemptId id, Duration takes, std::shared_ptr<KernelRun> kernel,

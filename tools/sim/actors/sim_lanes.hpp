@@ -19,6 +19,7 @@ struct SimLanesOptions {
   std::uint32_t lanes = 2;
   bool tell_by_link = false;  ///< of ends, lanes of other processes
   bool crashes = false;       ///< some kernels take the process down
+  std::uint32_t slow = 1;     ///< kernels take so many times longer
 };
 
 /// What lanes need of their process, and tell it.
