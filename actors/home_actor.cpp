@@ -73,8 +73,9 @@ caf::behavior HomeActor::make_behavior() {
       [this](const mail::Incoming& incoming) {
         look_at_lanes();
         if (const auto* state = std::get_if<message::JobState>(&incoming.message)) {
-          if (state->cancelled) shard_->cancelled.store(true);
           home_->on_state(*state, ports_.now());
+          // Not before the rows are closed: a kernel that returns because of it would start those after it.
+          if (state->cancelled) shard_->cancelled.store(true);
         } else {
           home_->on_message(incoming.from, incoming.message, ports_.now());
         }
