@@ -176,6 +176,8 @@ class GatewayMachine {
     Instant accepted;
     Instant ended;
     std::vector<Worker> workers;
+    /// Processes it ran in when this node came to lead it, of which hosts may not have told yet.
+    std::vector<Life> earlier;
     std::map<ProcessId, std::uint32_t> numbers;
     std::set<std::uint32_t> wanted;  ///< outputs, before it began
     RestartBudget budget{crashes};

@@ -49,6 +49,13 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
         worker_down(id, job, worker, gone_with_node(id, worker.number, worker.life), false, now);
       }
     }
+    // Who leads a job again after a pause remembers them as alive, and no host is left to tell of them.
+    std::erase_if(job.earlier, [&](Life life) {
+      const Life host{node_of(life.process), life.incarnation};
+      if (nodes_.contains(host) || !before.contains(host)) return false;
+      effects_.emplace_back(JobLifeDown{id, gone_with_node(id, 0, life)});
+      return true;
+    });
     begin_if_ready(id, job, now);
   }
 }
@@ -194,6 +201,7 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
   worker.phase = Worker::Phase::down;
   if (down.end != ProcessEnd::stopped_by_us) worker.end = down.text;
   const Life node = worker.node, life = worker.life;
+  std::erase(job.earlier, life);
   const bool charged = down.end != ProcessEnd::went_with_node && down.end != ProcessEnd::stopped_by_us;
   const std::string text = to_string(life.process) + ": " + down.text;
   tell_other_nodes(job, worker,
@@ -284,6 +292,7 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
     const Life host{node_of(life.process), life.incarnation};
     if (is_gone(host)) effects_.emplace_back(JobLifeDown{id, gone_with_node(id, 0, life)});
   }
+  job.earlier = std::move(news.lives);
   for (const auto& [life, claim] : nodes_) start_worker(id, job, life);
   for (const std::uint32_t task : std::exchange(job.wanted, {})) effects_.emplace_back(WantOutput{id, task});
 }
@@ -309,6 +318,7 @@ void GatewayMachine::step_down(JobId id, KeptJob& job, Instant now) {
   job.leads = false;
   if (job.closed) return;
   job.workers.clear();
+  job.earlier.clear();
   job.numbers.clear();
   for (const auto& [client, number] : std::exchange(job.waiting, {}))
     send_elsewhere(client, number, id, job, now);

@@ -91,6 +91,16 @@ TEST_CASE("a new leader asks every host, and takes over the processes that are t
   CHECK(desk.ordered<keeper::StartWorker>().back().second.number == 4);
 }
 
+TEST_CASE("a host that goes before it could tell a new leader of a process takes that along") {
+  Heir desk;
+  const bool told = GENERATE(true, false);
+  if (told) desk.up(desk.job, first, 3);
+  desk.gateway.on_nodes({node(second), node({first.process, {first.incarnation.value + 1}})}, desk.now);
+  desk.take();
+  REQUIRE(desk.done<JobLifeDown>().size() == 2);
+  CHECK(desk.done<JobLifeDown>().back().down.life == desk.of_first);
+}
+
 TEST_CASE("a new leader hears how processes ended before its time, and replaces them") {
   Heir desk;
   const Life gone{worker_process(first.process, 1), first.incarnation};
