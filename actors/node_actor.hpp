@@ -2,8 +2,9 @@
 // The root supervisor of a process: starts the actors of each job here, brings messages to them and between
 // processes, and tells them who is alive. A job's actor that fails takes its job with it, and nothing else.
 //
-// Messages: in Submit, Want, CancelJob, ForgetJob (from clients of this process), Outgoing and Vouch (from
-// its children), Arrived (from the transport), LifeUp, LifeDown, Loads (from membership), Tick.
+// Messages: in Submit, Want, CancelJob, ForgetJob (from clients of this process), Outgoing, Vouch and
+// SaveHere (from its children), Arrived (from the transport), LifeUp, LifeDown, Loads (from membership),
+// Tick.
 
 #include <map>
 #include <set>

@@ -3,8 +3,9 @@
 // leads, the cell that this log makes. Decides nothing itself.
 //
 // Messages: in CopySaid (from other copies), Incoming, Want, CancelJob, StopJob,
-// ForgetJob, LivesUp (from the gateway), LifeUp, LifeDown, Seats, RunnerHere, Brought, Written (from the
-// store), ProgressDue, Tick; out Outgoing, RecordHere, RecordOver (to the node), Bring (to the runner).
+// ForgetJob, LivesUp (from the gateway), LifeUp, LifeDown, Seats, RunnerHere, SaveHere (from the runner),
+// Brought, Written (from the store), ProgressDue, Tick; out Outgoing, RecordHere, RecordOver (to the node),
+// Bring (to the runner).
 
 #include "actors/client_voice.hpp"
 #include "libdag/replica/cell_replica.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 // Hosts the runner of a job in this process. Decides nothing itself.
 //
-// Messages: in AttemptEnded, Checkpointed, Incoming, Publish, Bring, Digested, Tick; out Outgoing (to the
-// node), Vouch (reports, to the node), Brought (to the cell), TakeDigest (to a DigestActor that it makes when
-// it needs one).
+// Messages: in AttemptEnded, Checkpointed, Incoming, Publish, Bring, Digested, SavesFound (from the disk),
+// Tick; out Outgoing (to the node), Vouch (reports, to the node), SaveHere (to the cell, through the node),
+// Brought (to the cell), TakeDigest (to a DigestActor that it makes when it needs one).
 
 #include <memory>
 

@@ -109,3 +109,32 @@ TEST_CASE("the end of a job actor's call does not wait: its next call does") {
   lent.end(0, start);
   CHECK(lent.told == std::vector<std::uint32_t>{0});
 }
+
+TEST_CASE("what a disk has kept is named to a home that counts again, and given to whoever asks") {
+  NullRecordSink records;
+  Runner runner(Lent::options(1), Lent::plan(), records);
+  const Blob state = detail::to_blob(std::string("saved"));
+  const OutputName of_actor{{0, 1}, {{1, 2}, 1}}, of_task{{0, 2}, {{1, 2}, checkpoint_numbers}};
+  const std::vector<OutputName> inputs{{{0, 0}, {{1, 1}, 1}}};
+  runner.found({{}, of_actor, {}, state});
+  runner.found({{}, of_task, inputs, state});
+  message::JobState after;
+  after.job = JobId{7};
+  after.version = 3;
+  after.lives = {home, self};
+  after.homes = {{home, {2, 1}}};
+  after.cell = home;
+  runner.on_state(after, start);
+  runner.on_message(home, message::Fetch{JobId{7}, of_task}, start);
+  const std::vector<RunnerEffect> effects = runner.take_effects();
+  REQUIRE(effects.size() == 2);
+  const auto& report = std::get<message::Report>(std::get<SendMessage>(effects[0]).message);
+  REQUIRE(report.had.size() == 2);
+  for (const message::Report::Had& had : report.had) {
+    CHECK(had.bytes);
+    CHECK(had.record.digest == digest_of(state));
+    CHECK(had.record.inputs == (had.record.name() == of_task ? inputs : std::vector<OutputName>{}));
+  }
+  const auto& data = std::get<message::Data>(std::get<SendMessage>(effects[1]).message);
+  CHECK(data.bytes.bytes().data() == state.bytes().data());
+}
