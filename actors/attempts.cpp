@@ -2,13 +2,6 @@
 
 namespace dag {
 
-std::function<void(Saved&&)> keeper_of(const Attempt& attempt, const caf::actor& owner) {
-  if (!attempt.checkpoints) return {};
-  return [owner, task = attempt.task, id = attempt.id](Saved&& saved) {
-    caf::anon_send(owner, mail::Checkpointed{task, id, std::move(saved)});
-  };
-}
-
 void Attempts::start(StartAttempt start) {
   job_ = start.attempt.job;
   if (start.attempt.timeout || representation_ == Representation::supervised) {

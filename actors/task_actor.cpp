@@ -4,6 +4,13 @@
 
 namespace dag {
 
+std::function<void(Saved&&)> keeper_of(const Attempt& attempt, const caf::actor& owner) {
+  if (!attempt.checkpoints) return {};
+  return [owner, task = attempt.task, id = attempt.id](Saved&& saved) {
+    caf::anon_send(owner, mail::Checkpointed{task, id, std::move(saved)});
+  };
+}
+
 TaskActor::TaskActor(caf::actor_config& config, TaskSupervision task, LanesPort& lanes, caf::actor owner)
     : event_based_actor(config),
       task_(std::move(task)),

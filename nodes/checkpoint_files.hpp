@@ -2,7 +2,7 @@
 // A save of a save group on the disk: a directory save-N with a chunk file for the state of each of its job
 // actors, and a MANIFEST that makes them valid. What a task saves while it runs is a save with one chunk.
 // This file is the format and the order of writes (RELIABILITY.md 2.3); when to write, and for how long, is
-// checkpoint_writer.hpp's.
+// checkpoint_store.hpp's.
 //
 // Why a crash at any moment costs at most the save being written: the chunks are on the disk before MANIFEST
 // gets its name, the rename is atomic, and nothing older is deleted before the directory is on the disk, too.

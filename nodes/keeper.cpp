@@ -100,7 +100,7 @@ Keeper::~Keeper() {
 void Keeper::open_checkpoints(const std::map<JobId, consensus::Stored>& jobs, Ports& ports) {
   std::set<JobId> open;
   for (const auto& [job, log] : jobs) open.insert(job);
-  checkpoints_ = std::make_unique<CheckpointWriter>(
+  checkpoints_ = std::make_unique<CheckpointStore>(
       data_->checkpoints(), self_, std::move(open),
       [this](LogLevel level, const std::string& line) {
         logger_->log(level == LogLevel::info ? spdlog::level::info : spdlog::level::warn, "{}", line);

@@ -9,7 +9,7 @@
 #include "actors/keeper_actor.hpp"
 #include "actors/membership_actor.hpp"
 #include "actors/node_actor.hpp"
-#include "nodes/checkpoint_writer.hpp"
+#include "nodes/checkpoint_store.hpp"
 #include "nodes/data_directory.hpp"
 #include "nodes/job_records.hpp"
 #include "nodes/membership_door.hpp"
@@ -83,7 +83,7 @@ class Keeper {
   const std::uint64_t disk_;
   const wire::CodeMap codes_;  ///< names code of programs that are not this one
   ProgramStore programs_;
-  std::unique_ptr<CheckpointWriter> checkpoints_;  ///< with a data directory
+  std::unique_ptr<CheckpointStore> checkpoints_;  ///< with a data directory
 
   std::mutex mutex_;
   std::condition_variable changed_;

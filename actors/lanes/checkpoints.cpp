@@ -10,8 +10,8 @@ Instant now() { return Instant{std::chrono::steady_clock::now().time_since_epoch
 
 }  // namespace
 
-LaneCheckpoints::LaneCheckpoints(const Attempt& attempt, const std::function<void(Saved&&)>& keep)
-    : attempt_(attempt), keep_(keep), due_at_(next(now())) {}
+LaneCheckpoints::LaneCheckpoints(const Attempt& attempt, std::function<void(Saved&&)> keep)
+    : attempt_(attempt), keep_(std::move(keep)), due_at_(next(now())) {}
 
 Instant LaneCheckpoints::next(Instant from) const {
   const Checkpointing& told = *attempt_.checkpoints;
@@ -20,7 +20,7 @@ Instant LaneCheckpoints::next(Instant from) const {
                      : checkpoint_interval(cost_.value_or(assumed_cost), told.lost_after));
 }
 
-bool LaneCheckpoints::due() const { return keep_ && now() >= due_at_; }
+bool LaneCheckpoints::due() const { return now() >= due_at_; }
 
 void LaneCheckpoints::take(const std::function<Blob()>& encode) {
   const Instant began = now();

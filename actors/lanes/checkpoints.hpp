@@ -13,8 +13,8 @@ namespace dag {
 /// One for each run of a kernel; on the lane's thread.
 class LaneCheckpoints final : public detail::KernelCheckpoints {
  public:
-  /// `keep` gets each state; it must not block. Outlived by both.
-  LaneCheckpoints(const Attempt& attempt, const std::function<void(Saved&&)>& keep);
+  /// `keep` gets each state; it must not block. `attempt` lives longer.
+  LaneCheckpoints(const Attempt& attempt, std::function<void(Saved&&)> keep);
   bool due() const override;
   void take(const std::function<Blob()>& encode) override;
   const Blob& saved() const override { return attempt_.restore_from; }
@@ -26,7 +26,7 @@ class LaneCheckpoints final : public detail::KernelCheckpoints {
   Instant next(Instant from) const;
 
   const Attempt& attempt_;
-  const std::function<void(Saved&&)>& keep_;
+  const std::function<void(Saved&&)> keep_;
   std::optional<Duration> cost_;
   Instant due_at_;
 };

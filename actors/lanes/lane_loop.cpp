@@ -228,11 +228,12 @@ void Lanes::run_handed_out(Lane& lane, const HandedOut& work) {
     const auto began = LaneClock::now();
     if (options_.running != nullptr) options_.running->begin(lane.index, attempt.task, attempt.id);
     std::optional<LaneCheckpoints> checkpoints;
-    // An abandoned kernel talks to nobody.
-    const std::function<void(Saved &&)> keep = [&](Saved&& saved) {
-      if (work.saved && !lane.abandoned.load()) work.saved(std::move(saved));
-    };
-    if (attempt.checkpoints) checkpoints.emplace(attempt, keep);
+    if (attempt.checkpoints) {
+      checkpoints.emplace(attempt, [&](Saved&& saved) {
+        // An abandoned kernel talks to nobody.
+        if (work.saved && !lane.abandoned.load()) work.saved(std::move(saved));
+      });
+    }
     ended = run_attempt(attempt, actors_, lane, work.cancelled.get(), checkpoints ? &*checkpoints : nullptr);
     ended.ran = LaneClock::now() - began;
     const std::lock_guard lock(lane.mutex);

@@ -67,6 +67,12 @@ void Home::Impl::copy_checkpoint(const Checkpoint& checkpoint) {
   }
 }
 
+void Home::Impl::copy_checkpoints() {
+  for (const auto& [row, saved] : checkpoints) {
+    for (const Checkpoint& one : saved) copy_checkpoint(one);
+  }
+}
+
 /// The two newest stay, and what is behind them until one of them has its copy.
 void Home::Impl::drop_older(std::vector<Checkpoint>& saved) {
   const auto safe = [&](const Checkpoint& one) {
@@ -142,9 +148,8 @@ void Home::Impl::checkpoints_lost(const message::JobState& before) {
   for (auto& [row, saved] : checkpoints) {
     for (Checkpoint& one : saved) std::erase_if(one.holders, [&](Life life) { return !alive(life); });
     std::erase_if(saved, [](const Checkpoint& one) { return one.holders.empty(); });
-    if (recounting || (gone == 0 && state.term == before.term)) continue;
-    for (const Checkpoint& one : saved) copy_checkpoint(one);
   }
+  if (!recounting && (gone > 0 || state.term != before.term)) copy_checkpoints();
 }
 
 }  // namespace dag

@@ -350,6 +350,7 @@ class Home::Impl {
   void release_checkpoints(RowIndex row);
   void drop_older(std::vector<Checkpoint>& saved);
   void copy_checkpoint(const Checkpoint& checkpoint);
+  void copy_checkpoints();
   void checkpoints_lost(const message::JobState& before);
 
   // ---- recount.cpp

@@ -254,9 +254,7 @@ void Home::Impl::recount_if_complete() {
   }
   for (ActorGroup& group : groups) group.chosen = choose_border(group);
   if (state.replicas > 1) replicate_saves();
-  for (const auto& [row, saved] : checkpoints) {
-    for (const Checkpoint& one : saved) copy_checkpoint(one);
-  }
+  copy_checkpoints();
   // Whoever asked meanwhile.
   std::vector<RowIndex> waiting;
   for (const auto& [row, who] : askers) waiting.push_back(row);

@@ -13,6 +13,18 @@ Error why_over(const message::JobState& state) {
       Error{ErrorCode::output_lost, "the job is over, and what it held was let go"});
 }
 
+OutcomeRecord saved_record(const OutputName& name, std::vector<OutputName> inputs, const Saved& saved) {
+  OutcomeRecord record;
+  record.task = name.task;
+  record.attempt = name.attempt;
+  record.outcome = Outcome::finished;
+  record.inputs = std::move(inputs);
+  record.digest = saved.digest;
+  record.size_bytes = saved.bytes.size_bytes();
+  record.has_output = true;
+  return record;
+}
+
 }  // namespace
 
 Runner::Runner(RunnerOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
@@ -272,14 +284,8 @@ void Runner::on_checkpoint(TaskId task, AttemptId id, Saved saved) {
   Taken& taken = found->second;
   const Attempt& attempt = taken.lend.attempt;
   if (!attempt.checkpoints || taken.checkpoints == checkpoints_per_attempt) return;
-  OutcomeRecord record;
-  record.task = task;
-  record.attempt = {id.epoch, attempt.checkpoints->first_number + taken.checkpoints++};
-  record.outcome = Outcome::finished;
-  record.inputs = attempt.inputs;
-  record.digest = saved.digest;
-  record.size_bytes = saved.bytes.size_bytes();
-  record.has_output = true;
+  const OutputName name{task, {id.epoch, attempt.checkpoints->first_number + taken.checkpoints++}};
+  OutcomeRecord record = saved_record(name, attempt.inputs, saved);
   hold(record, std::move(saved.bytes), false);
   const std::uint32_t shard = taken.lend.shard;
   const message::ShardHome& home = state_.homes[shard];
@@ -429,15 +435,9 @@ void Runner::keep(const message::Replicate& replicate, Blob bytes) {
 }
 
 void Runner::found(KeepSave save) {
-  OutcomeRecord record;
-  record.task = save.name.task;
-  record.attempt = save.name.attempt;
-  record.outcome = Outcome::finished;
-  record.has_output = true;
-  record.size_bytes = save.bytes.size_bytes();
-  record.digest = digest_of(save.bytes);
-  record.inputs = std::move(save.inputs);
-  hold(std::move(record), std::move(save.bytes), false);
+  Saved saved{std::move(save.bytes), 0};
+  saved.digest = digest_of(saved.bytes);
+  hold(saved_record(save.name, std::move(save.inputs), saved), saved.bytes, false);
 }
 
 /// The output does not exist any more under this name.

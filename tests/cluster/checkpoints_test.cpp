@@ -140,18 +140,6 @@ class Quarters {
   int pipe_ = -1;
 };
 
-void kill_and_start_all(cluster::Nodes& nodes) {
-  for (std::size_t id = 0; id < nodes.count(); ++id) nodes.node(id).kill(SIGKILL);
-  for (std::size_t id = 0; id < nodes.count(); ++id) nodes.node(id).ends();
-  for (std::uint32_t id = 0; id < nodes.count(); ++id) nodes.start(id);
-}
-
-std::string logs_of(cluster::Nodes& nodes) {
-  std::string logs;
-  for (std::size_t id = 0; id < nodes.count(); ++id) logs += nodes.node(id).err() + "\n";
-  return logs;
-}
-
 }  // namespace
 
 TEST_CASE("a long task goes on from what it saved, when its process is killed and when its node is") {
@@ -200,10 +188,10 @@ TEST_CASE("all nodes are killed at once: a long task and a job actor go on from 
                                   std::to_string(steps), quarters.name()}));
   REQUIRE(quarters.next() > 0);
   REQUIRE(quarters.next() > 0);
-  kill_and_start_all(nodes);
+  nodes.kill_all();
+  nodes.start_all();
   CHECK(job.ends() == 0);
-  // What was said before is still to be read: it ended with the nodes.
-  INFO(logs_of(nodes));
+  INFO(nodes.logs());
   INFO(job.err());
   CHECK_THAT(job.out(), Catch::StartsWith("sum " + std::to_string(steps * (steps - 1) / 2)));
   std::ifstream entered(ledger);

@@ -52,6 +52,20 @@ class Nodes {
   std::string folder_of(std::uint32_t id) const {
     return directory_.path().string() + "/n" + std::to_string(id);
   }
+  void kill_all() {
+    for (const auto& node : nodes_) node->kill(SIGKILL);
+    for (const auto& node : nodes_) node->ends();
+  }
+  /// All were killed.
+  void start_all() {
+    for (std::uint32_t id = 0; id < count(); ++id) start(id);
+  }
+  /// What has been read of what they said.
+  std::string logs() const {
+    std::string all;
+    for (const auto& node : nodes_) all += node->err() + "\n";
+    return all;
+  }
   Process& node(std::size_t which) { return *nodes_.at(which); }
   std::size_t count() const { return nodes_.size(); }
 

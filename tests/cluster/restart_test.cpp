@@ -21,15 +21,6 @@ std::set<int> entered_in(const std::string& ledger) {
   return entered;
 }
 
-void kill_all(Nodes& nodes) {
-  for (std::size_t id = 0; id < nodes.count(); ++id) nodes.node(id).kill(SIGKILL);
-  for (std::size_t id = 0; id < nodes.count(); ++id) nodes.node(id).ends();
-}
-
-void start_all(Nodes& nodes) {
-  for (std::uint32_t id = 0; id < nodes.count(); ++id) nodes.start(id);
-}
-
 /// A cluster with a job that a quarter of has ended.
 struct Running {
   dag::test::TemporaryDirectory directory;
@@ -46,9 +37,7 @@ struct Running {
   }
   void check_end() {
     const auto ended = job->ends();
-    std::string logs;
-    for (std::size_t id = 0; id < nodes.count(); ++id) logs += nodes.node(id).err() + "\n";
-    INFO(logs);
+    INFO(nodes.logs());
     INFO(job->err());
     CHECK(ended == 0);
     CHECK_THAT(job->out(), Catch::Contains("sum " + std::to_string(tasks * (tasks - 1) / 2) + "\n"));
@@ -66,8 +55,8 @@ TEST_CASE("a job goes on when the node dies to which its client was connected, a
 
 TEST_CASE("all nodes are killed at once and started again: the job goes on, and its client with it") {
   Running running(3, true, 200);
-  kill_all(running.nodes);
-  start_all(running.nodes);
+  running.nodes.kill_all();
+  running.nodes.start_all();
   running.check_end();
 }
 
@@ -113,16 +102,16 @@ TEST_CASE("a node that keeps jobs on its disk goes on with them alone, and with 
   Process told(at(nodes, {bin("cluster_ledger"), running.ledger + "2", "20"}));
   REQUIRE(told.says("quarter"));
   running.job->kill(SIGKILL);  // The job is the cluster's from when it was submitted.
-  kill_all(nodes);
-  start_all(nodes);
+  nodes.kill_all();
+  nodes.start_all();
   Process end({bin("dag"), "wait", "job1", "--address", nodes.address()});
   CHECK(end.ends() == 0);
   INFO(end.err());
   CHECK(told.ends() == 0);  // It waited for the only node to come back.
   CHECK_THAT(told.out(), Catch::Contains("sum 190\n"));
   CHECK(entered_in(running.ledger).size() == 200);
-  kill_all(nodes);  // Nothing is left of job1 but that it was there.
-  start_all(nodes);
+  nodes.kill_all();  // Nothing is left of job1 but that it was there.
+  nodes.start_all();
   Process next(at(nodes, {bin("cluster_ledger"), running.ledger, "4"}));
   CHECK(next.ends() == 0);
   Process list({bin("dag"), "ls", "--address", nodes.address()});

@@ -76,6 +76,16 @@ struct ActorState {
   std::uint64_t value;
 };
 
+/// Makes an object in the storage that `self` names, from what one saved.
+inline void restore_actor(const detail::Code& restore, const Blob& state, void* self) {
+  const detail::ArgumentView saved{&state, 1};
+  detail::Call call;
+  call.arguments = &saved;
+  call.argument_count = 1;
+  call.self = self;
+  reinterpret_cast<detail::Thunk>(const_cast<void*>(restore.thunk))(call);
+}
+
 /// salt, then the arguments: for each how many values it is made of, then the values.
 inline std::uint64_t value_of_arguments(const detail::Call& call) {
   std::uint64_t value = detail::from_blob<std::uint64_t>(call.arguments[0].values[0]);

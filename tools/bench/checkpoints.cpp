@@ -19,7 +19,7 @@ Section checkpoints(Settings& settings) {
   without.options["saves"] = "0";
   without.shown = saves_nothing;
   for (const std::uint64_t mebibytes : {16u, 256u}) {
-    // A minute or so: a few intervals.
+    // Half a minute and more.
     const std::uint64_t steps = settings.quick ? 10 : 960'000 / mebibytes;
     const Row& row = section.rows.emplace_back(settings.measure(
         std::to_string(mebibytes) + " MiB", "s", {without, libdag_in_two()},

@@ -51,8 +51,9 @@ class Lines {
   std::streamoff at_ = 0;
 };
 
+inline constexpr std::uint32_t node_count = 5;
+
 struct ClusterOptions {
-  std::uint32_t nodes = 0;
   /// What a node has not synced is lost with its process, as with a machine's power.
   std::optional<std::uint64_t> power_seed;
   /// Each on a host of its own there; else all on loopback.

@@ -12,7 +12,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr std::uint32_t node_count = 5;
 constexpr auto noticed_within = seconds(3);
 constexpr auto outcome_within = seconds(20);
 
@@ -22,7 +21,6 @@ const char* name(Fault fault) {
 
 ClusterOptions nodes_for(Fault fault, std::mt19937_64& random) {
   ClusterOptions options;
-  options.nodes = node_count;
   if (fault == Fault::powerfail) options.power_seed = random();
   return options;
 }

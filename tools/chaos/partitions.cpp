@@ -13,7 +13,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr std::uint32_t node_count = 5;
 constexpr auto cut_for = seconds(10);
 /// A leader that hears no majority has stopped by then.
 constexpr auto steps_down_within = seconds(3);
@@ -27,7 +26,6 @@ constexpr std::size_t left_min = 600;
 
 ClusterOptions nodes_on(const Network& network) {
   ClusterOptions options;
-  options.nodes = node_count;
   options.network = &network;
   return options;
 }

@@ -418,12 +418,7 @@ void World::begin_attempt(Process& process, const Work& work) {
   }
   if (restores_object) {
     ++seen["restored"];
-    const detail::ArgumentView saved{&attempt.restore_from, 1};
-    detail::Call call;
-    call.arguments = &saved;
-    call.argument_count = 1;
-    call.self = self;
-    reinterpret_cast<detail::Thunk>(const_cast<void*>(attempt.actor_code.restore.thunk))(call);
+    test::restore_actor(attempt.actor_code.restore, attempt.restore_from, self);
     run->ended.task = attempt.task;
     run->ended.id = attempt.id;
   } else {

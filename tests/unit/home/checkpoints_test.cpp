@@ -37,6 +37,12 @@ void lose(LocalJob& job, std::uint32_t process) {
   job.come_up(process);
 }
 
+void let_it_end(LocalJob& job) {
+  job.settle_down();
+  job.paused.clear();
+  job.run();
+}
+
 }  // namespace
 
 TEST_CASE("an attempt goes on from what a lost one saved last, wherever its home is") {
@@ -48,9 +54,7 @@ TEST_CASE("an attempt goes on from what a lost one saved last, wherever its home
   job.save("long", 30);
   job.settle_down();
   lose(job, 1);
-  job.settle_down();
-  job.paused.clear();
-  job.run();
+  let_it_end(job);
   CHECK(job.restored["long"] == std::vector<std::uint64_t>{30});
   CHECK(job.outcome(made.task) == Outcome::finished);
   CHECK(job.value(made.after) == value_of("after", {value_of("long", {value_of("before")})}));
@@ -68,9 +72,7 @@ TEST_CASE("a second loss goes on from what the attempt before saved, which had g
   if (saved_again) job.save("long", 40);
   job.settle_down();
   lose(job, job.waits_at("long").value());
-  job.settle_down();
-  job.paused.clear();
-  job.run();
+  let_it_end(job);
   CHECK(job.restored["long"] == std::vector<std::uint64_t>{saved_again ? 40u : 10u});
 }
 
@@ -87,9 +89,7 @@ TEST_CASE("a saved state of which no copy was made in time is not waited for") {
   job.settle_down();
   lose(job, 1);
   job.release_held();
-  job.settle_down();
-  job.paused.clear();
-  job.run();
+  let_it_end(job);
   CHECK(job.restored["long"] == std::vector<std::uint64_t>{10});
 }
 

@@ -238,12 +238,7 @@ void LocalJob::run_attempt(Process& process, const Attempt& attempt) {
                         process.life};
   if (attempt.call == detail::CallKind::create && attempt.restore_from) {
     ran.push_back({attempt.name + " restored", attempt.task, attempt.id, 1, process.life, true});
-    const detail::ArgumentView saved{&attempt.restore_from, 1};
-    detail::Call restore;
-    restore.arguments = &saved;
-    restore.argument_count = 1;
-    restore.self = self;
-    reinterpret_cast<detail::Thunk>(const_cast<void*>(attempt.actor_code.restore.thunk))(restore);
+    restore_actor(attempt.actor_code.restore, attempt.restore_from, self);
     ended.task = attempt.task;
     ended.id = attempt.id;
   } else {

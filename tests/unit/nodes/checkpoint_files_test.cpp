@@ -9,11 +9,13 @@
 #include <fstream>
 #include <map>
 
-#include "nodes/checkpoint_writer.hpp"
+#include "nodes/checkpoint_store.hpp"
+#include "tests/support/file_text.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace dag;
 namespace fs = std::filesystem;
+using test::text_of;
 
 namespace {
 
@@ -30,10 +32,6 @@ Checkpoint checkpoint(std::uint32_t number) {
 
 std::string text_of(const Blob& blob) {
   return {reinterpret_cast<const char*>(blob.bytes().data()), blob.size_bytes()};
-}
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 void put(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
@@ -113,17 +111,17 @@ TEST_CASE("a write that fails in the middle leaves nothing of the save, and the 
   CHECK(read_checkpoint(save_path(place.path(), 1)));
 }
 
-TEST_CASE("the writer puts the saves of a group together, and deletes those of a job that ended well") {
+TEST_CASE("the store puts the saves of a group together, and deletes those of a job that ended well") {
   const test::TemporaryDirectory place;
   const Life self{{3}, {9}};
   const bool well = GENERATE(true, false);
   std::vector<std::string> said;
   {
-    CheckpointWriter writer(place.path(), self, {},
-                            [&](LogLevel, const std::string& line) { said.push_back(line); });
-    writer.keep(save_of(1, 0, "a1"));
-    writer.keep(save_of(1, 1, "b1"));
-    writer.keep(save_of(2, 1, "b2"));  // Its other half never comes.
+    CheckpointStore store(place.path(), self, {},
+                          [&](LogLevel, const std::string& line) { said.push_back(line); });
+    store.keep(save_of(1, 0, "a1"));
+    store.keep(save_of(1, 1, "b1"));
+    store.keep(save_of(2, 1, "b2"));  // Its other half never comes.
   }
   const fs::path group = place.path() / "n3.9-job7" / "group-0";
   REQUIRE(saves_in(group) == std::vector<std::uint32_t>{1});
@@ -135,25 +133,25 @@ TEST_CASE("the writer puts the saves of a group together, and deletes those of a
   REQUIRE(said.size() == 1);
   CHECK_THAT(said[0], Catch::Contains("save 1 of job7 train, group 0, is on the disk"));
   {
-    CheckpointWriter writer(place.path(), self, {},
-                            [&](LogLevel, const std::string& line) { said.push_back(line); });
-    writer.keep(save_of(1, 0, "a1"));
-    writer.keep(save_of(1, 1, "b1"));
-    writer.job_ended({7}, well);
-    writer.keep(save_of(2, 0, "too late"));
+    CheckpointStore store(place.path(), self, {},
+                          [&](LogLevel, const std::string& line) { said.push_back(line); });
+    store.keep(save_of(1, 0, "a1"));
+    store.keep(save_of(1, 1, "b1"));
+    store.job_ended({7}, well);
+    store.keep(save_of(2, 0, "too late"));
   }
   CHECK_THAT(said[1], Catch::Contains("an earlier start left") && Catch::Contains("intact"));
   CHECK(fs::exists(group) == !well);
 }
 
-TEST_CASE("a writer that cannot write says so, and goes on") {
+TEST_CASE("a store that cannot write says so, and goes on") {
   const test::TemporaryDirectory place;
   put(place.path() / "file", "");
   std::vector<std::pair<LogLevel, std::string>> said;
   {
-    CheckpointWriter writer(place.path() / "file", {{3}, {9}}, {},
-                            [&](LogLevel level, const std::string& line) { said.emplace_back(level, line); });
-    for (const std::uint32_t actor : {0u, 1u}) writer.keep(save_of(1, actor, "x"));
+    CheckpointStore store(place.path() / "file", {{3}, {9}}, {},
+                          [&](LogLevel level, const std::string& line) { said.emplace_back(level, line); });
+    for (const std::uint32_t actor : {0u, 1u}) store.keep(save_of(1, actor, "x"));
   }
   REQUIRE(said.size() == 1);
   CHECK(said[0].first == LogLevel::warn);
@@ -165,15 +163,15 @@ TEST_CASE("what a job saved is read back at the next start, damaged saves left o
   const test::TemporaryDirectory place;
   const auto silent = [](LogLevel, const std::string&) {};
   {
-    CheckpointWriter writer(place.path(), {{3}, {9}}, {}, silent);
-    CHECK_FALSE(writer.read({7}, "train", [](auto) {}));
-    for (const std::uint32_t actor : {0u, 1u}) writer.keep(save_of(1, actor, "first"));
-    writer.keep(task_save(1u << 31, "one"));
+    CheckpointStore store(place.path(), {{3}, {9}}, {}, silent);
+    CHECK_FALSE(store.read({7}, "train", [](auto) {}));
+    for (const std::uint32_t actor : {0u, 1u}) store.keep(save_of(1, actor, "first"));
+    store.keep(task_save(1u << 31, "one"));
   }
   {
-    CheckpointWriter writer(place.path(), {{3}, {10}}, {{7}}, silent);
-    for (const std::uint32_t actor : {0u, 1u}) writer.keep(save_of(2, actor, "second"));
-    writer.keep(task_save((1u << 31) + 1, "two"));
+    CheckpointStore store(place.path(), {{3}, {10}}, {{7}}, silent);
+    for (const std::uint32_t actor : {0u, 1u}) store.keep(save_of(2, actor, "second"));
+    store.keep(task_save((1u << 31) + 1, "two"));
   }
   const fs::path job = place.path() / "n3.9-job7";
   CHECK(saves_in(job / "group-0") == std::vector<std::uint32_t>{1, 2});
@@ -183,8 +181,8 @@ TEST_CASE("what a job saved is read back at the next start, damaged saves left o
   std::map<OutputName, std::string> found;
   const std::string name = GENERATE("train", "another");
   {
-    CheckpointWriter writer(place.path(), {{3}, {11}}, {{7}}, silent);
-    CHECK(writer.read({7}, name, [&](std::vector<KeepSave> saves) {
+    CheckpointStore store(place.path(), {{3}, {11}}, {{7}}, silent);
+    CHECK(store.read({7}, name, [&](std::vector<KeepSave> saves) {
       for (const KeepSave& save : saves) {
         CHECK(save.inputs ==
               (save.name.task.origin == 0 ? std::vector<OutputName>{} : task_save(0, "").save.inputs));

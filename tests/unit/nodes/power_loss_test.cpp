@@ -9,20 +9,17 @@
 #include "nodes/durable_file.hpp"
 #include "nodes/store/segment_files.hpp"
 #include "nodes/unsynced_files.hpp"
+#include "tests/support/file_text.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace dag;
+using dag::test::bytes_of;
 using dag::test::TemporaryDirectory;
+using dag::test::text_of;
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 struct PowerLost {};
 /// REQUIRE would take the loss of power for a failure.

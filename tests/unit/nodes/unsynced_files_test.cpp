@@ -6,20 +6,18 @@
 #include <fstream>
 #include <set>
 
+#include "tests/support/file_text.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace dag;
+using dag::test::bytes_of;
 using dag::test::TemporaryDirectory;
+using dag::test::text_of;
 
 namespace {
 
 namespace fs = std::filesystem;
 
-std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 std::set<std::string> names_in(const fs::path& directory) {
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(directory)) names.insert(entry.path().filename().string());

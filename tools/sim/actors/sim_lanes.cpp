@@ -296,12 +296,7 @@ KernelRun SimLanes::run_attempt(const Attempt& attempt) {
   }
   if (restores_object) {
     ledger_.saw("restored");
-    const detail::ArgumentView saved{&attempt.restore_from, 1};
-    detail::Call call;
-    call.arguments = &saved;
-    call.argument_count = 1;
-    call.self = self;
-    reinterpret_cast<detail::Thunk>(const_cast<void*>(attempt.actor_code.restore.thunk))(call);
+    test::restore_actor(attempt.actor_code.restore, attempt.restore_from, self);
   } else {
     // A run again has no more tries to fail; it succeeded once.
     const std::uint32_t tries = attempt.stands_for ? 1000 : attempt.try_number;

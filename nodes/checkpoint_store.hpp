@@ -29,17 +29,17 @@ namespace dag {
 
 enum class LogLevel : std::uint8_t { info, warn };
 
-class CheckpointWriter {
+class CheckpointStore {
  public:
   using Log = std::function<void(LogLevel level, const std::string& line)>;
 
   /// `open`: jobs of earlier starts that go on.
-  CheckpointWriter(std::filesystem::path directory, Life self, std::set<JobId> open, Log log,
-                   Files& files = files_of_host());
+  CheckpointStore(std::filesystem::path directory, Life self, std::set<JobId> open, Log log,
+                  Files& files = files_of_host());
   /// Writes what waits.
-  ~CheckpointWriter();
-  CheckpointWriter(const CheckpointWriter&) = delete;
-  CheckpointWriter& operator=(const CheckpointWriter&) = delete;
+  ~CheckpointStore();
+  CheckpointStore(const CheckpointStore&) = delete;
+  CheckpointStore& operator=(const CheckpointStore&) = delete;
 
   /// From any thread, as all of these; does not block.
   void keep(keeper::SaveCopy copy);
@@ -76,13 +76,15 @@ class CheckpointWriter {
   void write(std::unique_lock<std::mutex>& lock, JobId id, const std::string& group, Checkpoint checkpoint);
   void bring_back(std::unique_lock<std::mutex>& lock, const Read& read);
   void forget(std::unique_lock<std::mutex>& lock, JobId id, bool well);
-  std::filesystem::path place_of(JobId job, const std::string& line) const;
+  std::filesystem::path place_now(JobId job) const;
+  const std::filesystem::path& place_of(JobId job, const std::string& line);
 
   const std::filesystem::path directory_;
   const Life self_;
-  /// Where earlier starts left saves of these jobs: the newest such place.
-  std::map<JobId, std::filesystem::path> earlier_;
   const std::set<JobId> open_;
+  /// Where earlier starts left saves of those: the newest such place.
+  std::map<JobId, std::filesystem::path> earlier_;
+  std::map<JobId, std::filesystem::path> places_;  ///< looked up; the thread's alone
   const Log log_;
   Files& files_;
   std::mutex mutex_;

@@ -1,4 +1,4 @@
-#include "nodes/checkpoint_writer.hpp"
+#include "nodes/checkpoint_store.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -43,7 +43,7 @@ std::vector<OutputName> names_of(const Checkpoint& checkpoint) {
 
 }  // namespace
 
-CheckpointWriter::CheckpointWriter(fs::path directory, Life self, std::set<JobId> open, Log log, Files& files)
+CheckpointStore::CheckpointStore(fs::path directory, Life self, std::set<JobId> open, Log log, Files& files)
     : directory_(std::move(directory)),
       self_(self),
       open_(std::move(open)),
@@ -52,14 +52,14 @@ CheckpointWriter::CheckpointWriter(fs::path directory, Life self, std::set<JobId
   std::map<JobId, std::uint32_t> newest;
   for (const fs::path& place : in(directory_)) {
     const auto named = start_and_job(place.filename().string());
-    if (!named || named->first < newest[named->second]) continue;
+    if (!named || !open_.contains(named->second) || named->first < newest[named->second]) continue;
     newest[named->second] = named->first;
     earlier_[named->second] = place;
   }
   thread_ = std::thread([this] { run(); });
 }
 
-CheckpointWriter::~CheckpointWriter() {
+CheckpointStore::~CheckpointStore() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -68,21 +68,27 @@ CheckpointWriter::~CheckpointWriter() {
   thread_.join();
 }
 
-/// Where an earlier start left saves of this very job, or a place of this start. `line`: as Checkpoint::job;
-/// numbers are given again when a node has lost its log.
-fs::path CheckpointWriter::place_of(JobId job, const std::string& line) const {
-  const fs::path mine = directory_ / (to_string(self_) + "-" + to_string(job));
-  const auto earlier = earlier_.find(job);
-  if (earlier == earlier_.end() || !open_.contains(job)) return mine;
-  for (const fs::path& group : in(earlier->second)) {
-    for (const std::uint32_t number : saves_in(group)) {
-      if (job_of_save(save_path(group, number)) == line) return earlier->second;
-    }
-  }
-  return mine;
+fs::path CheckpointStore::place_now(JobId job) const {
+  return directory_ / (to_string(self_) + "-" + to_string(job));
 }
 
-void CheckpointWriter::keep(keeper::SaveCopy copy) {
+/// Where an earlier start left saves of this very job, or a place of this start. `line`: as Checkpoint::job;
+/// numbers are given again when a node has lost its log.
+const fs::path& CheckpointStore::place_of(JobId job, const std::string& line) {
+  const auto [at, is_new] = places_.try_emplace(job, place_now(job));
+  const auto earlier = earlier_.find(job);
+  if (!is_new || earlier == earlier_.end()) return at->second;
+  for (const fs::path& group : in(earlier->second)) {
+    for (const std::uint32_t number : saves_in(group)) {
+      if (job_of_save(save_path(group, number)) != line) continue;
+      at->second = earlier->second;
+      return at->second;
+    }
+  }
+  return at->second;
+}
+
+void CheckpointStore::keep(keeper::SaveCopy copy) {
   const message::SavedAs& as = copy.save.as;
   const bool of_task = as.members == 0;
   const std::lock_guard lock(mutex_);
@@ -117,23 +123,23 @@ void CheckpointWriter::keep(keeper::SaveCopy copy) {
   changed_.notify_all();
 }
 
-void CheckpointWriter::job_ended(JobId job, bool well) {
+void CheckpointStore::job_ended(JobId job, bool well) {
   const std::lock_guard lock(mutex_);
   if (!over_.insert(job).second) return;
   jobs_[job].ended = well;
   changed_.notify_all();
 }
 
-bool CheckpointWriter::read(JobId job, const std::string& job_name,
-                            std::function<void(std::vector<KeepSave>)> done) {
+bool CheckpointStore::read(JobId job, const std::string& job_name,
+                           std::function<void(std::vector<KeepSave>)> done) {
   const std::lock_guard lock(mutex_);
-  if (!jobs_.contains(job) && !(earlier_.contains(job) && open_.contains(job))) return false;
+  if (!jobs_.contains(job) && !earlier_.contains(job)) return false;
   reads_.push_back({job, line_of(job, job_name), std::move(done)});
   changed_.notify_all();
   return true;
 }
 
-void CheckpointWriter::run() {
+void CheckpointStore::run() {
   say_what_is_there();
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -144,7 +150,7 @@ void CheckpointWriter::run() {
 }
 
 /// One save, the saves of one job, or its end. False: nothing is to be done.
-bool CheckpointWriter::work_once(std::unique_lock<std::mutex>& lock) {
+bool CheckpointStore::work_once(std::unique_lock<std::mutex>& lock) {
   if (!reads_.empty()) {
     const Read read = std::move(reads_.front());
     reads_.erase(reads_.begin());
@@ -171,11 +177,12 @@ bool CheckpointWriter::work_once(std::unique_lock<std::mutex>& lock) {
   return false;
 }
 
-void CheckpointWriter::forget(std::unique_lock<std::mutex>& lock, JobId id, bool well) {
+void CheckpointStore::forget(std::unique_lock<std::mutex>& lock, JobId id, bool well) {
   jobs_.erase(id);
   lock.unlock();
-  std::vector<fs::path> places{directory_ / (to_string(self_) + "-" + to_string(id))};
-  if (open_.contains(id) && earlier_.contains(id)) places.push_back(earlier_.at(id));
+  places_.erase(id);
+  std::vector<fs::path> places{place_now(id)};
+  if (earlier_.contains(id)) places.push_back(earlier_.at(id));
   for (const fs::path& place : places) {
     std::error_code failed;
     if (!fs::exists(place, failed)) continue;
@@ -189,8 +196,8 @@ void CheckpointWriter::forget(std::unique_lock<std::mutex>& lock, JobId id, bool
   lock.lock();
 }
 
-void CheckpointWriter::write(std::unique_lock<std::mutex>& lock, JobId id, const std::string& name,
-                             Checkpoint checkpoint) {
+void CheckpointStore::write(std::unique_lock<std::mutex>& lock, JobId id, const std::string& name,
+                            Checkpoint checkpoint) {
   lock.unlock();
   // Only this thread writes there, and deletes.
   const fs::path place = place_of(id, checkpoint.job) / name;
@@ -218,7 +225,7 @@ void CheckpointWriter::write(std::unique_lock<std::mutex>& lock, JobId id, const
   while (saves.size() > 2) saves.erase(saves.begin());
 }
 
-void CheckpointWriter::bring_back(std::unique_lock<std::mutex>& lock, const Read& read) {
+void CheckpointStore::bring_back(std::unique_lock<std::mutex>& lock, const Read& read) {
   lock.unlock();
   std::vector<KeepSave> found;
   std::map<std::string, std::map<std::uint32_t, Names>> there;
@@ -248,7 +255,7 @@ void CheckpointWriter::bring_back(std::unique_lock<std::mutex>& lock, const Read
 }
 
 /// Of earlier starts, of jobs that are over: they failed.
-void CheckpointWriter::say_what_is_there() const {
+void CheckpointStore::say_what_is_there() const {
   for (const fs::path& job : in(directory_)) {
     const auto named = start_and_job(job.filename().string());
     if (named && open_.contains(named->second)) continue;
