@@ -11,7 +11,8 @@
 // them, as it tells all other ends and all changes.
 //
 // Order. A home counts what it says from 1 (`change`); what a lane tells counts as 0, because it is always
-// the first news of a row in an epoch: a row that starts anew is told of by the home (`Row::told_by_home`).
+// the first news of a row in an epoch: a row that starts anew is told of by the home (`Row::told_by_home`). A
+// home that hears that a row has not ended after all marks its ghost likewise, and lanes leave that alone.
 //
 // Who satisfies the edges of the ghost: who changes its word from waiting, once. A lane does it in two steps,
 // so that the output is there before the end shows, and the home waits for those few instructions (inside the
@@ -92,6 +93,7 @@ Arrival end_ghost(RowTable& table, EdgeNews& news, RowIndex& ghost, Ready&& read
       table.kind_of(about).returns != static_cast<bool>(news.value)) {
     return Arrival::false_news;
   }
+  if (about.told_by_home) return Arrival::for_home;
   if (table.apply(ghost, EndArrived{news.attempt}).what != Do::run) return Arrival::for_home;
   if (news.value) table[ghost].output.store(std::move(news.value));
   table.apply(ghost, AttemptEnded{news.attempt, Outcome::finished});

@@ -320,6 +320,8 @@ void Home::Impl::tell_shard(RowIndex row, std::uint32_t shard) {
 }
 
 void Home::Impl::on(Life, const message::PredecessorEnded& news) {
+  // What a home that is gone told and what its successor found may differ, so it is too late for that one.
+  if (news.from >= plan->shards || news.from_epoch < state.homes[news.from].epoch) return;
   const RowIndex row = table.find(news.record.task);
   if (row == no_row || !table[row].ghost) return;
   // What a lane told came first of all that its home says.

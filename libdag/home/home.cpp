@@ -210,6 +210,7 @@ void Home::Impl::finish_event() {
       break;
     }
   }
+  if (!recounting && !ended_elsewhere.empty()) deny_unended();
   flush();
   for (auto& [life, names] : releases) {
     if (alive(life)) send(life, message::Release{plan->job, options.shard, options.epoch, std::move(names)});
@@ -320,8 +321,10 @@ void Home::vouch(message::Report& report) const {
   const Impl& home = *impl_;
   if (home.over || report.shard == home.options.shard || home.table.part_count() == 0) return;
   for (RowIndex row = 0; row < home.table.part(0).rows_end; ++row) {
-    if (!home.table[row].ghost || !home.is(row, flag::noted)) continue;
-    if (home.plan->shard_of[home.table[row].task] != report.shard) continue;
+    if (!home.table[row].ghost || home.plan->shard_of[home.table[row].task] != report.shard) continue;
+    if (home.has_ended(row) && !home.is(row, flag::settled))
+      message::add_task(report.ended, home.table.id(row));
+    if (!home.is(row, flag::noted)) continue;
     // Whoever counts the row again must know whether what it was made of still counts. Lanes do not tell
     // that.
     if (!home.is(row, flag::known) || (!home.is(row, flag::settled) && home.inputs_unknown(row))) continue;

@@ -64,6 +64,7 @@ enum : std::uint32_t {
   left = 131072,       ///< the cut that it is in has left, or is recorded
   elsewhere = 262144,  ///< it has predecessors in other shards
   by_order = 524288,   ///< a client cancelled it: that rests on nothing
+  denied = 1048576,    ///< others were told that it has not ended after all
 };
 }
 
@@ -195,6 +196,7 @@ class Home::Impl {
   void on(Life from, const message::Holding& message);
   void on(Life from, const message::Report& message);
   void on(Life from, const message::PredecessorEnded& message);
+  void on(Life from, const message::NotEnded& message);
   void on(Life from, const message::Consumed& message);
   void on(Life from, const message::Need& message);
   template <class M>
@@ -224,6 +226,7 @@ class Home::Impl {
   void add_graph();
   bool end_ghost(RowIndex row, Outcome outcome);
   void note_ghost(RowIndex row);
+  void ghost_not_ended(const std::vector<RowIndex>& ghosts);
   Fact& fact_of_ghost(RowIndex row);
   bool inputs_unknown(RowIndex ghost) const;
   void name_ghosts_of(std::uint32_t shard);
@@ -362,6 +365,8 @@ class Home::Impl {
   bool offer(RowIndex row, const OutcomeRecord& record, bool bytes, Life from);
   bool names_hold(const std::vector<OutputName>& names) const;
   void reset_from(const std::vector<RowIndex>& changed);
+  void deny_unended();
+  void tell_not_ended(const std::vector<RowIndex>& rows);
 
   // ---- Small helpers
   // -----------------------------------------------------------------------------------------
@@ -530,6 +535,8 @@ class Home::Impl {
   bool recounting = false;
   std::set<Life> asked;
   std::map<RowIndex, std::vector<Offer>> offers;
+  /// Rows that reports call ended, while here they had not.
+  std::set<RowIndex> ended_elsewhere;
   /// Attempts of earlier homes that ended or were returned: a report that comes later may still call them
   /// running.
   std::set<OutputName> came_back;

@@ -60,11 +60,11 @@ std::optional<ShardEpoch> shard_epoch_of(const JobMessage& any) {
 
 std::string_view name(const JobMessage& any) {
   static constexpr std::string_view names[] = {
-      "JobCreate", "JobState",    "Assign",  "Settled", "Keep",         "Cancel",
-      "Outcomes",  "JobFailed",   "Lend",    "Stop",    "Ended",        "Return",
-      "Release",   "Replicate",   "Holding", "Report",  "StealRequest", "PredecessorEnded",
-      "Consumed",  "Need",        "Located", "Fetch",   "Data",         "Missing",
-      "Digested",  "Checkpointed"};
+      "JobCreate", "JobState",     "Assign",  "Settled", "Keep",         "Cancel",
+      "Outcomes",  "JobFailed",    "Lend",    "Stop",    "Ended",        "Return",
+      "Release",   "Replicate",    "Holding", "Report",  "StealRequest", "PredecessorEnded",
+      "Consumed",  "Need",         "Located", "Fetch",   "Data",         "Missing",
+      "Digested",  "Checkpointed", "NotEnded"};
   static_assert(std::size(names) == std::variant_size_v<JobMessage>);
   return names[any.index()];
 }

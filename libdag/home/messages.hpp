@@ -12,7 +12,7 @@
 //   home     -> cell     Outcomes, JobFailed
 //   home     -> runner   Lend, Stop, Release, Replicate
 //   runner   -> home     Ended, Digested, Checkpointed, Return, Holding, Report
-//   home     -> home     PredecessorEnded, Consumed
+//   home     -> home     PredecessorEnded, NotEnded, Consumed
 //   any      -> home     Need                         "where is this output? the holders I knew are gone"
 //   home     -> runner   Located                      the answer
 //   runner  <-> runner   Fetch, Data, Missing
@@ -376,6 +376,9 @@ struct Report {
   Epoch epoch;
   std::vector<Had> had;
   std::vector<Running> running;
+  /// Rows of the shard that homes at the sender take for ended, as far as they do not know them settled. If
+  /// they have not ended for the new home either, it says so: NotEnded.
+  std::vector<TaskBits> ended;
 };
 /// The sender has idle lanes. Not answered when there is nothing to give.
 struct StealRequest {
@@ -397,6 +400,19 @@ struct PredecessorEnded {
   std::uint64_t change = 0;
   OutcomeRecord record;  ///< without what it spawned
   std::vector<Life> holders;
+};
+/// These rows of shard `from` have not ended after all, whatever was told of them before: by the home before
+/// this one, which had not got it recorded and is gone, or by this one, when what they rest on came to
+/// something else. They will end by other attempts, never again by those. So whatever rests on those starts
+/// anew. `change` is counted as in PredecessorEnded.
+struct NotEnded {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;  ///< of `shard`, as the sender knows it
+  std::uint32_t from = 0;
+  Epoch from_epoch;
+  std::uint64_t change = 0;
+  std::vector<TaskBits> tasks;
 };
 /// No row of shard `from` will need these outputs again.
 struct Consumed {
@@ -455,7 +471,7 @@ using JobMessage =
                  message::Ended, message::Return, message::Release, message::Replicate, message::Holding,
                  message::Report, message::StealRequest, message::PredecessorEnded, message::Consumed,
                  message::Need, message::Located, message::Fetch, message::Data, message::Missing,
-                 message::Digested, message::Checkpointed>;
+                 message::Digested, message::Checkpointed, message::NotEnded>;
 
 /// Which machine of the receiving process a message is for.
 enum class Recipient : std::uint8_t { process, cell, runner, home };

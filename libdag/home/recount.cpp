@@ -211,6 +211,12 @@ void Home::Impl::on(Life from, const message::Report& report) {
     offer.from = from;
     add_offer(row, std::move(offer));
   }
+  for (const message::TaskBits& some : report.ended) {
+    some.each([&](TaskId task) {
+      const RowIndex row = table.find(task);
+      if (row != no_row && !table[row].ghost && !has_ended(row)) ended_elsewhere.insert(row);
+    });
+  }
   if (recounting) {
     asked.erase(from);
     recount_if_complete();
@@ -234,6 +240,8 @@ bool Home::Impl::offer(RowIndex row, const OutcomeRecord& record, bool bytes, Li
   const bool open_still = (now_state == RowState::waiting || now_state == RowState::held) &&
                           !is(row, flag::grown | flag::vanished) && !handed_out.contains(row);
   const bool whole = !record.grew || record.spawned != nullptr;
+  // Who heard that it has not ended must not find that it had: what he said before might be recorded on it.
+  if (is(row, flag::denied) && options.planted != Planted::denied_is_taken) return false;
   if (!open_still || !whole || record.outcome != Outcome::finished || is_call(row)) return false;
   add_offer(row, {record, false, bytes, from});
   // Whoever makes it ready must ask us. (The edge that the home itself satisfies is open while it recounts;
@@ -311,6 +319,44 @@ bool Home::Impl::adopt(RowIndex row) {
   return true;
 }
 
+/// When it is settled which attempts are taken over: others take rows for ended that are not, because the
+/// home before this one told them so and nobody could report it. Left alone, what they made of those ends
+/// would wait for ever to be recorded; and what is made of that in turn, here too, would hold up all that
+/// comes behind it, perhaps the very thing that those rows need to end again.
+void Home::Impl::deny_unended() {
+  std::vector<RowIndex> rows;
+  gate.close([] {});
+  for (const RowIndex row : std::exchange(ended_elsewhere, {})) {
+    if (has_ended(row)) continue;
+    table[row].told_by_home = true;
+    rows.push_back(row);
+  }
+  gate.open();
+  for (const RowIndex row : rows) {
+    const auto found = offers.find(row);
+    if (found == offers.end()) continue;
+    std::erase_if(found->second, [&](const Offer& offer) {
+      if (!offer.running) release(offer.from, offer.record.name());
+      return !offer.running;
+    });
+  }
+  tell_not_ended(rows);
+}
+
+/// To the homes of their successors.
+void Home::Impl::tell_not_ended(const std::vector<RowIndex>& rows) {
+  std::map<std::uint32_t, std::vector<message::TaskBits>> by_shard;
+  for (const RowIndex row : rows) {
+    set(row, flag::denied);
+    for (const std::uint32_t shard : foreign_shards(row)) message::add_task(by_shard[shard], table.id(row));
+  }
+  if (options.planted == Planted::ends_stand) return;
+  for (auto& [shard, tasks] : by_shard) {
+    send(home_of(shard), message::NotEnded{plan->job, shard, state.homes[shard].epoch, options.shard,
+                                           options.epoch, ++changes, std::move(tasks)});
+  }
+}
+
 /// The rows of `changed` ended otherwise than their successors were told. Whatever rests on them starts anew;
 /// none of it was sent to the cell, because what it rests on was not settled.
 void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
@@ -345,6 +391,11 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
   if (anew.empty() && reopened.empty()) return;
 
   gate.close([] {});
+  std::vector<RowIndex> taken_back;  // that others may have been told of
+  for (const auto& rows : {anew, reopened}) {
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(taken_back),
+                 [&](RowIndex row) { return has_ended(row) && !foreign_shards(row).empty(); });
+  }
   std::set<std::uint32_t> dirty;
   const auto undo = [&](RowIndex row, bool keep_attempt) {
     DAG_CHECK(!is(row, flag::sent));
@@ -438,6 +489,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
   }
   for (ActorChain& chain : chains) count_calls_again(chain);
   gate.open();
+  if (!taken_back.empty()) tell_not_ended(taken_back);
   for (const std::uint32_t group : dirty) roll_back(group, "calls it has seen start anew");
 }
 

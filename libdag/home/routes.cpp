@@ -89,6 +89,49 @@ void Home::Impl::note_ghost(RowIndex row) {
   });
 }
 
+void Home::Impl::on(Life, const message::NotEnded& news) {
+  if (news.from >= plan->shards || news.from_epoch < state.homes[news.from].epoch) return;
+  std::vector<RowIndex> ghosts;
+  const auto one = [&](TaskId task) {
+    const RowIndex row = table.find(task);
+    if (row == no_row || !table[row].ghost || is(row, flag::settled)) return;
+    Fact& known = has_ended(row) ? fact_of_ghost(row) : fact_of(row);
+    const auto said = std::pair(news.from_epoch, news.change);
+    if (said <= std::pair(known.from_epoch, known.change)) return;
+    known.from_epoch = news.from_epoch;
+    known.change = news.change;
+    ghosts.push_back(row);
+  };
+  for (const message::TaskBits& some : news.tasks) some.each(one);
+  ghost_not_ended(ghosts);
+}
+
+/// Takes the ends of these ghosts back, where there were any; what rests on them starts anew. Lanes end them
+/// no more in this epoch: what one told, and comes later, is of an end that does not count.
+void Home::Impl::ghost_not_ended(const std::vector<RowIndex>& ghosts) {
+  std::vector<RowIndex> changed;
+  gate.close([] {});
+  for (const RowIndex row : ghosts) {
+    table[row].told_by_home = true;
+    if (!has_ended(row)) continue;
+    table.apply(row, Recounted{1});  // Its end takes that one away.
+    changed.push_back(row);
+  }
+  gate.open();
+  for (const RowIndex row : changed) {
+    Fact& known = facts.at(row);
+    if (is(row, flag::published)) release(options.self, {table.id(row), known.attempt});
+    unset(row, flag::noted | flag::published);
+    table[row].output.clear();
+    Fact unknown;
+    unknown.from_epoch = known.from_epoch;
+    unknown.change = known.change;
+    known = std::move(unknown);
+    withdraw(row);
+  }
+  if (!changed.empty()) reset_from(changed);
+}
+
 /// Of a ghost that has ended.
 Fact& Home::Impl::fact_of_ghost(RowIndex row) {
   Fact& known = fact_of(row);

@@ -45,7 +45,8 @@ struct Row {
   /// Lanes have told all shards with successors of its end (edge_news.hpp); nobody else needs to. Of the lane
   /// that ended it, before it satisfies the successors here; of the home, while the gate is closed.
   bool told = false;
-  /// It started anew in this epoch: what shards were told of it has to be put right, which is the home's.
+  /// It started anew in this epoch: what shards were told of it has to be put right, which is the home's. Of
+  /// a ghost: its home did so, and what lanes say is older.
   bool told_by_home = false;
 };
 static_assert(sizeof(Row) == 32, "two rows share a cache line");

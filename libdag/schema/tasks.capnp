@@ -5,11 +5,12 @@
 #   runner -> home    Ended or Return: one of the two answers every Lend while both live; Holding; Report, to a new home;
 #                     Checkpointed, of an attempt that runs;
 #                     Digested, after an Ended (or the report of it) whose record says that the digest follows
-#   home -> home      PredecessorEnded (rows of yours wait for it), Consumed (no row of mine needs it again)
+#   home -> home      PredecessorEnded (rows of yours wait for it), NotEnded (it has not after all: what it was told of
+#                     before does not count), Consumed (no row of mine needs it again)
 #   any -> any        StealRequest (I have idle lanes); not answered when there is nothing to give
 #
 # Everything names the epoch of the home it speaks to or for; what belongs to an older one changes nothing. A repeated Lend
-# is answered again or not at all, a repeated PredecessorEnded is known by its `change`.
+# is answered again or not at all, a repeated PredecessorEnded or NotEnded is known by its `change`.
 
 using Cxx = import "/capnp/c++.capnp";
 using Ids = import "ids.capnp";
@@ -58,6 +59,12 @@ struct Tasks {
       digest @27 :UInt64;          # not zero
     }
     checkpointed @28 :Records.OutcomeRecord;   # the sender holds a state that a task saved while it runs
+    notEnded :group {
+      from @29 :UInt32;            # the shard whose rows these are; `shard` and `epoch` are the receiver's
+      fromEpoch @30 :Ids.Epoch;
+      change @31 :UInt64;          # counted together with those of predecessorEnded
+      tasks @32 :List(Records.TaskBits);
+    }
   }
 }
 
@@ -108,6 +115,7 @@ struct Report {
   # Everything the sender has of a shard, to its new home.
   had @0 :List(Had);
   running @1 :List(Running);
+  ended @2 :List(Records.TaskBits);    # taken for ended by homes at the sender, and not known to be settled
 
   struct Had {
     record @0 :Records.OutcomeRecord;

@@ -24,7 +24,8 @@ std::size_t words(const message::Digested&) { return words_of<schema::OutputName
 std::size_t words(const message::Checkpointed& message) { return words(message.record); }
 std::size_t words(const message::Report& message) {
   std::size_t words = words_of<schema::Report> + list_words<schema::Report::Had>(message.had.size()) +
-                      list_words<schema::Report::Running>(message.running.size());
+                      list_words<schema::Report::Running>(message.running.size()) +
+                      list_words<schema::TaskBits>(message.ended.size());
   for (const auto& had : message.had) words += wire::words(had.record);
   for (const auto& running : message.running) {
     words += words_of<schema::OutputName> + list_words<schema::OutputName>(running.inputs.size());
@@ -36,6 +37,9 @@ std::size_t words(const message::PredecessorEnded& message) {
   return words(message.record) + message.holders.size();
 }
 std::size_t words(const message::Consumed& message) {
+  return list_words<schema::TaskBits>(message.tasks.size());
+}
+std::size_t words(const message::NotEnded& message) {
   return list_words<schema::TaskBits>(message.tasks.size());
 }
 
@@ -103,6 +107,7 @@ void write(schema::Tasks::Builder to, const message::Report& message, const Code
         write(one.initName(), running.name);
         write_names(running.inputs, [&one](unsigned count) { return one.initInputs(count); });
       });
+  write_bits(message.ended, [&](unsigned count) { return builder.initEnded(count); });
 }
 
 void write(schema::Tasks::Builder to, const message::StealRequest& message, const CodeMap&) {
@@ -124,13 +129,21 @@ void write(schema::Tasks::Builder to, const message::Consumed& message, const Co
   write_bits(message.tasks, [&](unsigned count) { return builder.initTasks(count); });
 }
 
+void write(schema::Tasks::Builder to, const message::NotEnded& message, const CodeMap&) {
+  auto builder = to.initNotEnded();
+  builder.setFrom(message.from);
+  builder.setFromEpoch(word_of(message.from_epoch));
+  builder.setChange(message.change);
+  write_bits(message.tasks, [&](unsigned count) { return builder.initTasks(count); });
+}
+
 // ---- Reading ------------------------------------------------------------------------------------
 
 namespace {
 
 message::Report read_report(JobId job, std::uint32_t shard, Epoch epoch, schema::Report::Reader from,
                             Reading& reading) {
-  message::Report report{job, shard, epoch, {}, {}};
+  message::Report report{job, shard, epoch, {}, {}, read_bits(from.getEnded(), reading, "Report.ended")};
   reading.count(from.getHad().size(), limits::tasks_max, "Report.had");
   for (const auto had : from.getHad()) report.had.push_back({read(had.getRecord(), reading), had.getBytes()});
   reading.count(from.getRunning().size(), limits::tasks_max, "Report.running");
@@ -217,6 +230,17 @@ bool read(schema::Tasks::Reader from, Reading& reading, JobMessage& into) {
       into = message::Consumed{job, shard, epoch, from.getConsumed().getFrom(),
                                read_bits(from.getConsumed().getTasks(), reading, "Tasks.consumed.tasks")};
       return true;
+    case schema::Tasks::NOT_ENDED: {
+      const auto reader = from.getNotEnded();
+      into = message::NotEnded{job,
+                               shard,
+                               epoch,
+                               reader.getFrom(),
+                               epoch_from(reader.getFromEpoch()),
+                               reader.getChange(),
+                               read_bits(reader.getTasks(), reading, "Tasks.notEnded.tasks")};
+      return true;
+    }
   }
   return false;
 }

@@ -242,11 +242,16 @@ static void add_job(std::vector<Sample>& all) {
   add("replicate", Replicate{job, 1, epoch, plain_record(), {life(3)}, {2, 3, 12, 4}});
   add("holding", Holding{job, 1, epoch, output(2)});
   add("digested", Digested{job, 1, epoch, output(2), 0x1234567890ABCDEF});
-  add("report",
-      Report{job, 1, epoch, {{plain_record(), true}, {full_record(), false}}, {{output(4), {output(1)}}}});
+  add("report", Report{job,
+                       1,
+                       epoch,
+                       {{plain_record(), true}, {full_record(), false}},
+                       {{output(4), {output(1)}}},
+                       {{{0, 64}, 5}}});
   add("steal_request", StealRequest{job, 4});
   add("predecessor_ended",
       message::PredecessorEnded{job, 1, epoch, 2, {1, 5}, 99, plain_record(), {life(1)}});
+  add("not_ended", NotEnded{job, 1, epoch, 2, {1, 5}, 100, {{{0, 64}, 0x8000000000000001}}});
   add("consumed", Consumed{job, 1, epoch, 2, {{{0, 64}, 9}}});
   add("need", Need{job, 1, epoch, output(2), {life(3)}});
   add("located", Located{job, 1, epoch, plain_record(), {life(2)}, error(), output(2)});

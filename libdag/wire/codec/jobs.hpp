@@ -61,6 +61,7 @@ std::size_t words(const message::Report& message);
 std::size_t words(const message::StealRequest& message);
 std::size_t words(const message::PredecessorEnded& message);
 std::size_t words(const message::Consumed& message);
+std::size_t words(const message::NotEnded& message);
 void write(schema::Tasks::Builder to, const message::Lend& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::Stop& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::Ended& message, const CodeMap& codes);
@@ -74,6 +75,7 @@ void write(schema::Tasks::Builder to, const message::Report& message, const Code
 void write(schema::Tasks::Builder to, const message::StealRequest& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::PredecessorEnded& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::Consumed& message, const CodeMap& codes);
+void write(schema::Tasks::Builder to, const message::NotEnded& message, const CodeMap& codes);
 
 std::size_t words(const message::Need& message);
 std::size_t words(const message::Located& message);

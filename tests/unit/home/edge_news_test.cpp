@@ -79,6 +79,13 @@ TEST_CASE("news of an end makes the row ready that waits for it, with its input 
   CHECK(job.word(1, 0).attempt == 1);
 }
 
+TEST_CASE("a lane does not end what its home has taken back") {
+  TwoShards job;
+  job.row(1, 0).told_by_home = true;
+  CHECK(job.arrive(job.end(0, detail::to_blob(20)).at(0)) == Arrival::for_home);
+  CHECK(job.word(1, 0).state == RowState::waiting);
+}
+
 TEST_CASE("who cannot be told by a lane is left to the home") {
   TwoShards job;
   const Blob small = detail::to_blob(1);
