@@ -86,10 +86,10 @@ Cluster::Cluster(std::filesystem::path directory, std::filesystem::path programs
       programs_(std::move(programs)),
       power_seed_(options.power_seed),
       network_(options.network),
-      nodes_(node_count) {
-  for (std::uint32_t id = 0; id < node_count; ++id)
+      nodes_(options.nodes) {
+  for (std::uint32_t id = 0; id < size(); ++id)
     nodes_[id].address = network_ != nullptr ? network_->address(id) + ":7117" : tool::free_address();
-  for (std::uint32_t id = 0; id < node_count; ++id) start(id);
+  for (std::uint32_t id = 0; id < size(); ++id) start(id);
 }
 
 bool Cluster::runs(std::uint32_t node) { return nodes_[node].program && !nodes_[node].program->ended(); }

@@ -1,5 +1,5 @@
 #pragma once
-// Five dagd on loopback, or on a network of their own, that keep jobs on the disk, to be killed, paused and
+// Some dagd on loopback, or on a network of their own, that keep jobs on the disk, to be killed, paused and
 // started again; and programs beside them.
 
 #include <sys/types.h>
@@ -54,6 +54,7 @@ class Lines {
 inline constexpr std::uint32_t node_count = 5;
 
 struct ClusterOptions {
+  std::uint32_t nodes = node_count;
   /// What a node has not synced is lost with its process, as with a machine's power.
   std::optional<std::uint64_t> power_seed;
   /// Each on a host of its own there; else all on loopback.

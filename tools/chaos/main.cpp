@@ -4,6 +4,7 @@
 //   dag-chaos pause     [--cycles N] [--seed N] [--json]   SIGSTOP of a node for 1 ms to 30 s
 //   dag-chaos powerfail [--cycles N] [--seed N] [--json]   all nodes at once lose what they have not synced
 //   dag-chaos partition [--cycles N] [--seed N] [--json]   the network between nodes is cut, in 61 ways
+//   dag-chaos train     [--steps N] [--every S] [--json]   the node that leads a training, again and again
 //
 // Half of the cycles of the first two aim at the node that leads a job. Whoever keeps the invariants gives: 0
 // results lost, 0 settled twice, 0 stale, 0 stuck. The seed decides what is done, not how threads meet it.
@@ -11,20 +12,32 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <iostream>
 
 #include "tools/chaos/node_faults.hpp"
 #include "tools/chaos/partitions.hpp"
+#include "tools/chaos/training.hpp"
 
 namespace dag::chaos {
 namespace {
 
-void print(const nlohmann::json& report) {
+void print_cycles(const nlohmann::json& report) {
   std::cout << report["cycles"] << " cycles, ";
   if (report.contains("aimed_at_leader")) std::cout << report["aimed_at_leader"] << " aimed at a leader, ";
   if (report.contains("leaders_cut_off")) std::cout << report["leaders_cut_off"] << " leaders cut off, ";
   std::cout << report["jobs"] << " jobs, " << report["results"] << " results checked, "
             << report["outcomes_unknown"] << " outcomes of at_most_once unknown\n";
+}
+
+void print(const nlohmann::json& report) {
+  if (report["scenario"] == "train") {
+    std::cout << report["steps"] << " steps, " << report["kills"] << " kills of the leading node, "
+              << report["steps_repeated"] << " steps repeated, at most " << report["steps_repeated_max"]
+              << " after one kill\n";
+  } else {
+    print_cycles(report);
+  }
   for (const auto& [name, spread] : report.items()) {
     if (!spread.is_object() || !spread.contains("p50")) continue;
     std::cout << name << ": p50 " << spread["p50"] << ", p99 " << spread["p99"] << ", max " << spread["max"]
@@ -34,9 +47,11 @@ void print(const nlohmann::json& report) {
     std::cout << "nothing was settled in the second half of " << cut.get<std::string>() << '\n';
   for (const auto& wrong : report["violations"])
     std::cout << "VIOLATION " << wrong.get<std::string>() << '\n';
-  if (report["violations"].empty())
-    std::cout << "no violation; failures per cycle are below " << report["failure_rate_below"]
-              << " with 95 %\n";
+  if (!report["violations"].empty()) return;
+  std::cout << "no violation";
+  if (report.contains("failure_rate_below"))
+    std::cout << "; failures per cycle are below " << report["failure_rate_below"] << " with 95 %";
+  std::cout << '\n';
 }
 
 /// `Chaos` has cycles, jobs, and a report.
@@ -53,8 +68,10 @@ nlohmann::json go_through(Chaos& chaos, const Options& options) {
   return chaos.report();
 }
 
-/// `fault`: nothing: of the network.
-int run(const Options& options, std::optional<Fault> fault) {
+/// What is done, with a directory for files and that of the programs; returns the report.
+using Scenario = std::function<nlohmann::json(const std::filesystem::path&, const std::filesystem::path&)>;
+
+int run(const Options& options, const Scenario& scenario) {
   std::string directory = options.directory;
   if (directory.empty()) {
     std::string name = (std::filesystem::temp_directory_path() / "dag-chaos-XXXXXX").string();
@@ -63,19 +80,13 @@ int run(const Options& options, std::optional<Fault> fault) {
     directory = name;
   }
   std::filesystem::create_directories(directory);
-  const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   nlohmann::json report;
-  if (fault) {
-    NodeFaults faults(options, *fault, std::filesystem::absolute(directory), programs);
-    report = go_through(faults, options);
-  } else {
-    try {
-      Partitions partitions(options, std::filesystem::absolute(directory), programs);
-      report = go_through(partitions, options);
-    } catch (const NoNetwork&) {
-      if (options.directory.empty()) std::filesystem::remove_all(directory);
-      throw;
-    }
+  try {
+    report = scenario(std::filesystem::absolute(directory),
+                      std::filesystem::read_symlink("/proc/self/exe").parent_path());
+  } catch (const NoNetwork&) {
+    if (options.directory.empty()) std::filesystem::remove_all(directory);
+    throw;
   }
   const bool failed = !report["violations"].empty();
   if (failed || !options.directory.empty()) {
@@ -92,6 +103,60 @@ int run(const Options& options, std::optional<Fault> fault) {
   return failed ? 1 : 0;
 }
 
+/// The subcommands. Who is asked for leaves in `scenario` what is to be done.
+void describe(CLI::App& app, Options& options, TrainingOptions& training, Scenario& scenario) {
+  app.require_subcommand(1);
+  const auto add_common = [&options](CLI::App* command) {
+    command->add_option("--directory", options.directory,
+                        "for logs and ledgers, which stay (default: one that goes)");
+    command->add_flag("--json", options.json, "the report as JSON");
+  };
+  const auto add = [&](const char* name, const char* about, std::uint32_t cycles, std::uint32_t tasks,
+                       const Scenario& what) {
+    auto* command = app.add_subcommand(name, about);
+    command->add_option("--cycles", options.cycles, "how often (default: " + std::to_string(cycles) + ")");
+    command->add_option("--seed", options.seed, "of what is done when")->capture_default_str();
+    command->add_option("--tasks", options.tasks, "of each job (default: " + std::to_string(tasks) + ")")
+        ->check(CLI::Range(20u, 100'000u));
+    add_common(command);
+    command->callback([&options, &scenario, what, cycles, tasks] {
+      scenario = what;
+      if (options.cycles == 0) options.cycles = cycles;
+      if (options.tasks == 0) options.tasks = tasks;
+    });
+  };
+  const auto of_nodes = [&options](Fault fault) -> Scenario {
+    return [&options, fault](const auto& directory, const auto& programs) {
+      NodeFaults faults(options, fault, directory, programs);
+      return go_through(faults, options);
+    };
+  };
+  add("kill", "kill -9 of one node, of two, or of all five; they are started again", 30, 400,
+      of_nodes(Fault::kill));
+  add("pause", "stops a node for 1 ms to 30 s, then lets it go on", 30, 400, of_nodes(Fault::pause));
+  add("powerfail", "all five lose their power at once: what they have not synced, or a part of it, is lost",
+      30, 400, of_nodes(Fault::powerfail));
+  add("partition",
+      "cuts the network between them, in each of 61 ways; as root, or it ends with status 77 (skipped)", 61,
+      1500, [&options](const auto& directory, const auto& programs) {
+        Partitions partitions(options, directory, programs);
+        return go_through(partitions, options);
+      });
+  auto* train = app.add_subcommand(
+      "train",
+      "kill -9 of the node that leads a training, again and again; its losses are to be those of one "
+      "that nobody disturbs");
+  train->add_option("--steps", training.steps, "of the training")->capture_default_str();
+  train->add_option("--save-every", training.save_every, "steps between its saves")->capture_default_str();
+  train->add_option("--every", training.every, "seconds between two kills")->capture_default_str();
+  add_common(train);
+  train->callback([&training, &scenario] {
+    scenario = [&training](const auto& directory, const auto& programs) {
+      return disturb_training(training, directory, programs);
+    };
+  });
+}
+
 }  // namespace
 }  // namespace dag::chaos
 
@@ -103,35 +168,12 @@ int main(int argc, char** argv) {
       "kills and pauses real nodes while jobs run, takes their power or cuts their network, and checks what "
       "the jobs' clients were told");
   dag::chaos::Options options;
-  std::optional<dag::chaos::Fault> fault;
-  app.require_subcommand(1);
-  const auto add = [&](const char* name, const char* about, std::optional<dag::chaos::Fault> what,
-                       std::uint32_t cycles, std::uint32_t tasks) {
-    auto* command = app.add_subcommand(name, about);
-    command->add_option("--cycles", options.cycles, "how often (default: " + std::to_string(cycles) + ")");
-    command->add_option("--seed", options.seed, "of what is done when")->capture_default_str();
-    command->add_option("--tasks", options.tasks, "of each job (default: " + std::to_string(tasks) + ")")
-        ->check(CLI::Range(20u, 100'000u));
-    command->add_option("--directory", options.directory,
-                        "for logs and ledgers, which stay (default: one that goes)");
-    command->add_flag("--json", options.json, "the report as JSON");
-    command->callback([&fault, &options, what, cycles, tasks] {
-      fault = what;
-      if (options.cycles == 0) options.cycles = cycles;
-      if (options.tasks == 0) options.tasks = tasks;
-    });
-  };
-  using dag::chaos::Fault;
-  add("kill", "kill -9 of one node, of two, or of all five; they are started again", Fault::kill, 30, 400);
-  add("pause", "stops a node for 1 ms to 30 s, then lets it go on", Fault::pause, 30, 400);
-  add("powerfail", "all five lose their power at once: what they have not synced, or a part of it, is lost",
-      Fault::powerfail, 30, 400);
-  add("partition",
-      "cuts the network between them, in each of 61 ways; as root, or it ends with status 77 (skipped)",
-      std::nullopt, 61, 1500);
+  dag::chaos::TrainingOptions training;
+  dag::chaos::Scenario scenario;
+  dag::chaos::describe(app, options, training, scenario);
   CLI11_PARSE(app, argc, argv);
   try {
-    return dag::chaos::run(options, fault);
+    return dag::chaos::run(options, scenario);
   } catch (const dag::chaos::NoNetwork& missing) {
     std::cerr << "dag-chaos: skipped: " << missing.what() << '\n';
     return status_skipped;

@@ -1,0 +1,122 @@
+#include "tools/chaos/training.hpp"
+
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+
+namespace dag::chaos {
+namespace {
+
+constexpr std::uint32_t nodes = 3;
+constexpr auto stuck_after = std::chrono::seconds(90);
+constexpr auto look_every = std::chrono::milliseconds(5);
+
+/// One run of the program.
+class Training {
+ public:
+  Training(const TrainingOptions& options, const std::filesystem::path& directory,
+           const std::filesystem::path& programs, const std::string& name, const std::string& address)
+      : out_(directory / (name + ".out")), err_(directory / (name + ".err")), lines_(err_) {
+    std::vector<std::string> words{
+        (programs / "train_gpt").string(), "--json", "--steps=" + std::to_string(options.steps),
+        "--checkpoint-every=" + std::to_string(options.save_every), "--evaluate-every=0"};
+    if (!address.empty()) words.insert(words.end(), {"--address", address});
+    program_ = std::make_unique<Program>(words, out_, err_);
+  }
+
+  bool ended() { return program_->ended().has_value(); }
+  /// Steps that it has said since, in their order: "step  17/400 ...".
+  std::vector<std::uint32_t> more_steps() {
+    std::vector<std::uint32_t> steps;
+    for (const std::string& line : lines_.more()) {
+      unsigned step = 0;
+      if (std::sscanf(line.c_str(), "step %u/", &step) == 1) steps.push_back(step);
+    }
+    return steps;
+  }
+  /// When it has ended. Throws when it failed.
+  nlohmann::json losses() {
+    if (const int status = program_->wait(); status != 0)
+      throw std::runtime_error("train_gpt ended with status " + std::to_string(status) + ": " +
+                               err_.string());
+    return nlohmann::json::parse(std::ifstream(out_)).at("training_loss");
+  }
+
+ private:
+  const std::filesystem::path out_, err_;
+  Lines lines_;
+  std::unique_ptr<Program> program_;
+};
+
+/// What a kill cost.
+struct Kill {
+  Clock::time_point at;
+  std::uint32_t step = 0;                     ///< the last one before it
+  std::optional<std::uint32_t> went_on_with;  ///< the first one after it
+};
+
+}  // namespace
+
+nlohmann::json disturb_training(const TrainingOptions& options, const std::filesystem::path& directory,
+                                const std::filesystem::path& programs) {
+  const nlohmann::json undisturbed = Training(options, directory, programs, "undisturbed", "").losses();
+  ClusterOptions cluster_options;
+  cluster_options.nodes = nodes;
+  Cluster cluster(directory, programs, cluster_options);
+  if (!cluster.gather(std::chrono::seconds(60)))
+    throw std::runtime_error("the nodes do not find each other within 60 s");
+  Training training(options, directory, programs, "disturbed", cluster.address(0));
+  std::vector<std::string> wrong;
+  std::vector<Kill> kills;
+  std::vector<double> pauses_ms;
+  std::uint32_t step = 0, repeated_max = 0;
+  std::uint64_t repeated = 0;
+  auto moved = Clock::now(), killed = moved;
+  while (!training.ended() && wrong.empty()) {
+    const auto now = Clock::now();
+    for (const std::uint32_t said : training.more_steps()) {
+      moved = now;
+      if (!kills.empty() && !kills.back().went_on_with) {
+        kills.back().went_on_with = said;
+        pauses_ms.push_back(in_milliseconds(now - kills.back().at));
+        const std::uint32_t again = kills.back().step < said ? 0 : kills.back().step + 1 - said;
+        repeated += again;
+        repeated_max = std::max(repeated_max, again);
+      }
+      step = said;
+    }
+    if (now - moved > stuck_after) wrong.push_back("stuck: after step " + std::to_string(step));
+    // Each kill shows what it costs, so the next one waits until the training has gone on.
+    const bool went_on = kills.empty() ? step > 0 : kills.back().went_on_with.has_value();
+    if (went_on && now - killed > std::chrono::seconds(options.every)) {
+      if (const auto leader = cluster.leader()) {
+        kills.push_back({Clock::now(), step, {}});
+        cluster.kill(*leader);
+        killed = Clock::now();
+      }
+    }
+    cluster.start_ended();
+    std::this_thread::sleep_for(look_every);
+  }
+  if (wrong.empty()) {
+    try {
+      if (training.losses() != undisturbed)
+        wrong.push_back("the losses are not those of the undisturbed run");
+    } catch (const std::exception& problem) {
+      wrong.push_back(std::string("lost: ") + problem.what());
+    }
+  }
+  if (repeated_max > options.save_every)
+    wrong.push_back(std::to_string(repeated_max) + " steps were repeated after one kill, saves are " +
+                    std::to_string(options.save_every) + " apart");
+  nlohmann::json report{{"scenario", "train"},
+                        {"steps", options.steps},
+                        {"kills", kills.size()},
+                        {"steps_repeated", repeated},
+                        {"steps_repeated_max", repeated_max},
+                        {"violations", wrong}};
+  report_spread(report, "next_step_ms", pauses_ms);
+  return report;
+}
+
+}  // namespace dag::chaos
