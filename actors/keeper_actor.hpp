@@ -47,6 +47,7 @@ struct KeeperSetup {
   std::uint32_t pid = 0;
   /// The records of jobs have copies, or lie on a disk.
   bool recorded = false;
+  std::uint32_t replicas = 1;  ///< so many copies, where there are as many nodes
   /// How far the numbers of each node's jobs have come, as this node's disk knows.
   std::map<ProcessId, std::uint32_t> handles_seen = {};
   /// That it has kept from earlier lives.

@@ -66,7 +66,7 @@ Keeper::Keeper(const KeeperOptions& options)
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
   // Nobody sends before a message has come, and none comes before the transport is there.
   NodeSetup node{self_, {self_}, {}};
-  KeeperSetup keeper{self_, static_cast<std::uint32_t>(getpid()), disk_ != 0};
+  KeeperSetup keeper{self_, static_cast<std::uint32_t>(getpid()), disk_ != 0, options.replicas};
   keeper.programs = programs_.ids();
   if (disk_ != 0) node.records = record_ports();
   if (store_) {

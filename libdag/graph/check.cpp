@@ -68,6 +68,12 @@ Status check_policy(const Fragment& fragment, const Policy& policy, std::uint32_
     return usage(fragment, task, "may run only once, and saves its state to go on from there",
                  "leave .checkpoint() out, or declare .effects(dag::idempotent)");
   }
+  if (policy.varying && fragment.kind(task).call != CallKind::ordinary) {
+    return usage(
+        fragment, task, "is a call of a job actor, and its kernel varies",
+        "a call is run again after a loss, from the actor's last save: let a task vary, and pass its "
+        "output to the call");
+  }
   if (!(policy.needs.cpus >= 0) || std::isinf(policy.needs.cpus)) {
     return usage(fragment, task, "needs " + std::to_string(policy.needs.cpus) + " cpus",
                  "give the number of lanes it occupies");

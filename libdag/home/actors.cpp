@@ -371,6 +371,16 @@ std::vector<Life> Home::Impl::lacks_copies(std::vector<Life> holders) const {
   };
   if (!has(state.cell) && (state.replicas == 1 || alive(state.cell))) give(state.cell);
   if (state.replicas == 1) return lacking;
+  for (const Life life : lacks_second_node(holders)) give(life);
+  return lacking;
+}
+
+/// Who has to get a copy, so that there are two, on two nodes if there are.
+std::vector<Life> Home::Impl::lacks_second_node(std::vector<Life> holders) const {
+  std::vector<Life> lacking;
+  const auto has = [&](Life life) {
+    return std::find(holders.begin(), holders.end(), life) != holders.end();
+  };
   const auto on_two_nodes = [&] {
     return std::any_of(holders.begin(), holders.end(), [&](Life holder) {
       return node_of(holder.process) != node_of(holders.front().process);
@@ -382,7 +392,9 @@ std::vector<Life> Home::Impl::lacks_copies(std::vector<Life> holders) const {
       const bool elsewhere = std::none_of(holders.begin(), holders.end(), [&](Life holder) {
         return node_of(holder.process) == node_of(life.process);
       });
-      if (elsewhere || anywhere) give(life);
+      if (!elsewhere && !anywhere) return;
+      holders.push_back(life);
+      lacking.push_back(life);
     };
     ask(options.self);
     for (const Life life : state.lives) ask(life);

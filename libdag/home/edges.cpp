@@ -32,7 +32,7 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
   const detail::Fragment& fragment = *part.fragment;
   for (RowIndex row = part.rows_begin; row < part.rows_end; ++row) {
     if (parent != no_row || table[row].ghost) continue;
-    if (table[row].ends_by_itself) set(row, flag::lean);
+    if (table[row].ends_by_itself && !varies(row)) set(row, flag::lean);
   }
   const bool all_here = part.rows.empty() && part.first_other.empty();
   fragment.each_edge([&](const Edge& edge, std::uint32_t) {

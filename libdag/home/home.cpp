@@ -120,6 +120,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
     }
   }
   checkpoints_lost(before);
+  copies_lost();
   if (recounting) {
     std::erase_if(asked, [&](Life life) { return !alive(life); });
     recount_if_complete();
@@ -395,10 +396,12 @@ std::string Home::explain(TaskId task) const {
       return std::string(name(word.outcome)) +
              (home.is(row, flag::settled)          ? ", settled"
               : home.digests_awaited.contains(row) ? ", waits until its digest is taken"
-              : home.is(row, flag::parked)         ? ", waits until what it rests on is recorded"
-              : home.is(row, flag::sent)           ? ", is being recorded"
-              : home.is(row, flag::noted)          ? ", is to be recorded"
-                                                   : ", by a lane that has not reported it");
+              : home.copies.contains(row) && home.copies.at(row)
+                  ? ", waits until its output has a second copy"
+              : home.is(row, flag::parked) ? ", waits until what it rests on is recorded"
+              : home.is(row, flag::sent)   ? ", is being recorded"
+              : home.is(row, flag::noted)  ? ", is to be recorded"
+                                           : ", by a lane that has not reported it");
   }
   return "";
 }

@@ -272,6 +272,9 @@ class Home::Impl {
   bool needs_digest(RowIndex row, const Blob& output) const;
   bool digest_taken(RowIndex row);
   void await_digest(RowIndex row, Life from);
+  bool varies(RowIndex row) const;
+  bool copied(RowIndex row);
+  void copies_lost();
   void answer(Life asker, const OutputName& asked, RowIndex row);
   void answer_askers(RowIndex row);
   void remake(RowIndex row);
@@ -340,6 +343,7 @@ class Home::Impl {
   void replicate_save(RowIndex row);
   void replicate_saves();
   std::vector<Life> lacks_copies(std::vector<Life> holders) const;
+  std::vector<Life> lacks_second_node(std::vector<Life> holders) const;
   std::vector<Life> holders_without_offer(RowIndex row) const;
   bool waits_for(RowIndex row, RowIndex parent) const;
 
@@ -466,6 +470,8 @@ class Home::Impl {
   /// it. And digests that came before the ends they belong to.
   std::map<RowIndex, Life> digests_awaited;
   std::map<OutputName, std::uint64_t> digests_early;
+  /// Rows whose kernels vary and whose outputs have copies, or are to get one, and who was asked to make it.
+  std::map<RowIndex, std::optional<Life>> copies;
   std::unordered_map<RowIndex, Tries> tries;
   std::map<RowIndex, HandedOut> handed_out;
   std::map<RowIndex, Again> again;

@@ -96,7 +96,7 @@ bool Home::Impl::named_only(RowIndex row) const {
   if (!simple(row)) return false;
   if (!options.several_processes || !table.kind_of(table[row]).returns) return true;
   // It cannot be made again.
-  if (table.policy_of(table[row]).effects == Effects::at_most_once) return false;
+  if (table.policy_of(table[row]).effects == Effects::at_most_once || varies(row)) return false;
   if (is(row, flag::known) || is(row, flag::kept)) return false;
   bool needed = false;
   each_out(row, [&](detail::EdgeKind, RowIndex successor) {
@@ -187,6 +187,7 @@ void Home::Impl::try_send(RowIndex row) {
   const bool ended_now = is(row, flag::noted);
   if (!ended_now && (!is(row, flag::grown) || is(row, flag::grown_sent))) return;
   const bool digested = !ended_now || digest_taken(row);
+  const bool safe = !ended_now || (digested && copied(row));
   if (!inputs_sent(row)) return park(row);
   unpark(row);
   if (is(row, flag::grown) && !is(row, flag::grown_sent)) {
@@ -199,7 +200,7 @@ void Home::Impl::try_send(RowIndex row) {
   // One that ended by order did not end as what it became, which may go on for long.
   const bool ends_as_another = known != nullptr && known->becomes != no_row && !is(row, flag::by_order);
   if (ends_as_another && !is(known->becomes, flag::sent | flag::vanished)) return park(row);
-  if (!digested) return park(row);
+  if (!safe) return park(row);
   set(row, flag::sent);
   put(row, false);
   wake_parked_by(row);

@@ -175,6 +175,48 @@ void Home::Impl::on(Life from, const message::Digested& message) {
   }
 }
 
+// ---- Copies of what cannot be made again
+// ----------------------------------------------------------------------------------
+
+bool Home::Impl::varies(RowIndex row) const { return table.policy_of(table[row]).varying; }
+
+/// Of a row that ended: whether its output, should it vary, outlives the loss of a process. Sees to it that
+/// there is a copy. The row is looked at again when it is there.
+bool Home::Impl::copied(RowIndex row) {
+  if (!options.several_processes || !varies(row) || word(row).outcome != Outcome::finished) return true;
+  const Blob blob = table[row].output.load();
+  const Fact* known = fact(row);
+  const std::uint64_t size_bytes = blob ? blob.size_bytes() : known != nullptr ? known->size_bytes : 0;
+  // What is small is in the record, and what a row became has the output.
+  if (size_bytes <= plan->inline_bytes_max || owner_of(row) != row) return true;
+  const std::vector<Life> holders = holders_of(row);
+  const std::vector<Life> lacking = lacks_second_node(holders);
+  std::optional<Life>& asked_for_it = copies[row];
+  if (lacking.empty() || holders.empty() || options.planted == Planted::varying_uncopied) {
+    asked_for_it.reset();
+    return true;
+  }
+  if (asked_for_it == lacking.front()) return false;
+  asked_for_it = lacking.front();
+  OutcomeRecord record = record_of(row, false);
+  record.spawned = nullptr;
+  send(lacking.front(),
+       message::Replicate{plan->job, options.shard, options.epoch, std::move(record), holders, {}});
+  return false;
+}
+
+/// Processes have gone, and copies with them, or those who were to make some.
+void Home::Impl::copies_lost() {
+  std::vector<RowIndex> rows;
+  for (auto& [row, asked_for_it] : copies) {
+    if (asked_for_it && !alive(*asked_for_it)) asked_for_it.reset();
+    if (has_ended(row) && is(row, flag::noted)) rows.push_back(row);
+  }
+  for (const RowIndex row : rows) {
+    if (copied(row) && !is(row, flag::sent)) to_send.push_back(row);
+  }
+}
+
 // ---- Who asks
 // -------------------------------------------------------------------------------------------------
 
@@ -286,7 +328,11 @@ void Home::Impl::output_is_there_again(RowIndex row, OutcomeRecord& record, Life
     return fail_job({ErrorCode::not_reproducible,
                      describe(row) + " gave another value when it was run again (attempts " +
                          to_string(known.attempt) + " and " + to_string(record.attempt) + ")",
-                     "its kernel is declared pure, so it must give the same value for the same inputs"});
+                     varies(row)
+                         ? "it is declared varying, and all copies of its output were lost: more nodes, or "
+                           "restarts that come one after the other, keep one"
+                         : "its kernel is declared pure, so it must give the same value for the same "
+                           "inputs; one that cannot says .varying(), and its output is kept"});
   }
   known.digest = record.digest;
   known.size_bytes = record.size_bytes;
@@ -335,6 +381,8 @@ void Home::Impl::maybe_let_go(RowIndex row) {
     return;
   }
   if (!is(row, flag::settled) || is(row, flag::kept)) return;
+  // It cannot be made again, and what was made from it may have to be.
+  if (options.several_processes && varies(row)) return;
   set(row, flag::let_go);
   if (options.several_processes && !is(row, flag::known)) {
     // Should it have to be made again, it must be the same. (Of large ones there is a Fact.)
@@ -410,6 +458,10 @@ void Home::Impl::on(Life from, const message::Holding& holding) {
     known.holders.push_back(from);
   }
   if (is_call(row)) saves_changed(chain_of(row)->group);
+  if (const auto copy = copies.find(row); copy != copies.end() && copy->second == from) {
+    copy->second.reset();
+    to_send.push_back(row);
+  }
 }
 
 }  // namespace dag

@@ -344,7 +344,8 @@ struct SavedAs {
   bool operator==(const SavedAs&) const = default;
 };
 /// Get a copy of this saved state and hold it. One that is in the record needs no holding: it is told so that
-/// whoever brings saves to a disk has all of a group. Of a task's checkpoint `as` says nothing.
+/// whoever brings saves to a disk has all of a group. Of a task's checkpoint, and of an output that cannot be
+/// made again, `as` says nothing.
 struct Replicate {
   JobId job;
   std::uint32_t shard = 0;

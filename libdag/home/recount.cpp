@@ -263,6 +263,9 @@ void Home::Impl::recount_if_complete() {
   for (ActorGroup& group : groups) group.chosen = choose_border(group);
   if (state.replicas > 1) replicate_saves();
   copy_checkpoints();
+  for (RowIndex row = 0; row < table.size(); ++row) {
+    if (!table[row].ghost && is(row, flag::noted) && varies(row)) copied(row);
+  }
   // Whoever asked meanwhile.
   std::vector<RowIndex> waiting;
   for (const auto& [row, who] : askers) waiting.push_back(row);
@@ -415,6 +418,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
     }
     pauses.cancel(row);
     digests_awaited.erase(row);
+    copies.erase(row);
     if (options.planted != Planted::told_twice_by_lanes) table[row].told_by_home = true;
     table[row].told = false;
     if (is(row, flag::noted)) --counts.ended;

@@ -430,6 +430,7 @@ void Runner::arrived(const OutputName& name, const OutcomeRecord& record, Blob b
 void Runner::keep(const message::Replicate& replicate, Blob bytes) {
   const OutcomeRecord& record = replicate.record;
   const bool of_task = is_checkpoint(record.attempt);
+  if (!of_task && replicate.as.members == 0) return;  // An output: for as long as the processes are there.
   effects_.emplace_back(KeepSave{replicate.as, record.name(),
                                  of_task ? record.inputs : std::vector<OutputName>{}, std::move(bytes)});
 }

@@ -56,6 +56,7 @@ void GatewayMachine::on_client_gone(Life client, Instant) {
     if (job.over()) close(id, job);
   }
   std::erase_if(waiting_for_program_, [&](const auto& one) { return one.first == client; });
+  std::erase_if(spreading_, [&](const Spreading& one) { return one.client == client; });
   effects_.emplace_back(ForgetLife{client});
 }
 
@@ -68,6 +69,45 @@ void GatewayMachine::on_program(ProgramId program, const std::optional<Error>& r
       refuse(client, submission.number, *refused);
     } else {
       ask(client, submission, now);
+    }
+  }
+}
+
+/// As many losses of nodes as the records of jobs outlive leave one that has it.
+bool GatewayMachine::outlives_losses(ProgramId program) const {
+  const auto at = program_at_.find(program);
+  std::size_t copies = 1;
+  for (const auto& [life, claim] : nodes_)
+    copies += at != program_at_.end() && at->second.contains(life) ? 1 : 0;
+  const std::size_t odd_number = nodes_.size() - (nodes_.size() % 2 == 0 ? 1 : 0);
+  return copies > std::min<std::size_t>(replicas_, odd_number) / 2;
+}
+
+/// Every node gets the program in the end, for its worker process; so all are asked, and some are waited for.
+void GatewayMachine::spread(Life from, client::AskSubmit ask, Instant until) {
+  const std::set<Life>& at = program_at_[ask.launch.program];
+  for (const auto& [life, claim] : nodes_) {
+    if (life == self_ || at.contains(life)) continue;
+    effects_.emplace_back(SendToKeeper{life, keeper::KeepProgram{ask.launch.program}});
+  }
+  std::erase_if(spreading_,
+                [&](const Spreading& one) { return one.client == from && one.submission.job == ask.job; });
+  spreading_.push_back({from, std::move(ask), until});
+}
+
+/// Nodes or copies of programs have come or gone, or time has passed.
+void GatewayMachine::look_at_spreading(Instant now) {
+  for (Spreading& one : std::exchange(spreading_, {})) {
+    if (outlives_losses(one.submission.launch.program)) {
+      ask(one.client, one.submission, now);
+    } else if (one.until > now) {
+      spread(one.client, std::move(one.submission), one.until);
+    } else {
+      refuse(one.client, one.submission.number,
+             {ErrorCode::no_quorum,
+              "the binary of " + to_string(one.submission.job) +
+                  " could not be brought to another node, so a loss of this one would end the job",
+              "`dag node list` shows who is there; submit it again when they are"});
     }
   }
 }
@@ -153,6 +193,8 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   for (const auto& [life, claim] : nodes_) devices.push_back(devices_of(life.process, claim.load));
   if (Status possible = admit(*ask.graph, devices); !possible)
     return refuse(from, ask.number, possible.error());
+  if (recorded_ && !outlives_losses(ask.launch.program))
+    return spread(from, std::move(ask), now + accept_within);
 
   KeptJob& job = jobs_[ask.job];
   job.name = std::move(ask.name);

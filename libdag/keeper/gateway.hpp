@@ -97,11 +97,15 @@ struct RecordLed {
 
 class GatewayMachine {
  public:
-  /// `recorded`: the records of jobs have copies, or lie on a disk. `handles_seen`: how far each node's
-  /// handles came in earlier lives of this one, as far as it remembers.
+  /// `recorded`: the records of jobs have copies, `replicas` where there are as many nodes, or lie on a disk.
+  /// `handles_seen`: how far each node's handles came in earlier lives of this one, as far as it remembers.
   GatewayMachine(Life self, std::uint32_t pid, bool recorded,
-                 std::map<ProcessId, std::uint32_t> handles_seen = {})
-      : self_(self), pid_(pid), recorded_(recorded), handles_seen_(std::move(handles_seen)) {
+                 std::map<ProcessId, std::uint32_t> handles_seen = {}, std::uint32_t replicas = 1)
+      : self_(self),
+        pid_(pid),
+        recorded_(recorded),
+        replicas_(replicas),
+        handles_seen_(std::move(handles_seen)) {
     if (const auto own = handles_seen_.find(self.process); own != handles_seen_.end())
       jobs_given_ = own->second;
   }
@@ -111,7 +115,7 @@ class GatewayMachine {
   void on_nodes(std::vector<Claim> nodes, Instant now);
   void on_client_message(Life from, ClientMessage message, Instant now);
   void on_client_gone(Life client, Instant now);
-  /// WorkerUp, WorkerDown, WorkerRefused and JobsGiven.
+  /// WorkerUp, WorkerDown, WorkerRefused, HaveProgram and JobsGiven.
   void on_keeper_message(Life from, const KeeperMessage& message, Instant now);
   /// A program that a client sent is in the store, or was refused.
   void on_program(ProgramId program, const std::optional<Error>& refused, Instant now);
@@ -139,7 +143,7 @@ class GatewayMachine {
   static constexpr Intensity crashes{20, std::chrono::seconds(60)};
   /// For so long outputs of a job are kept for a client that may be on its way from a node that died.
   static constexpr Duration client_grace = std::chrono::seconds(30);
-  /// A submission whose record has not got its copies by then is refused.
+  /// A submission whose program, or then whose record, has not got its copies by then is refused.
   static constexpr Duration accept_within = std::chrono::seconds(10);
   /// An election takes less, so nothing is said of it.
   static constexpr Duration quorum_missed = std::chrono::seconds(2);
@@ -196,6 +200,9 @@ class GatewayMachine {
   void ask(Life from, const client::AskCancel& ask, Instant now);
   void ask(Life from, const client::AskFollow& ask, Instant now);
   void ask(Life from, const client::AskShutdown& ask, Instant now);
+  void spread(Life from, client::AskSubmit ask, Instant until);
+  void look_at_spreading(Instant now);
+  bool outlives_losses(ProgramId program) const;
   void want(Life from, const client::Want& want);
   void answer(Life to, client::Answer answer);
   void refuse(Life to, std::uint64_t number, Error why);
@@ -230,10 +237,19 @@ class GatewayMachine {
   const Life self_;
   const std::uint32_t pid_;
   const bool recorded_;
+  const std::uint32_t replicas_;
   std::map<Life, Claim> nodes_;
   std::map<ProcessId, Incarnation> gone_;  ///< of each node, the newest life that left
   std::set<ProgramId> programs_;
   std::vector<std::pair<Life, client::AskSubmit>> waiting_for_program_;
+  /// Submissions whose program is here, and not yet where it has to be besides.
+  struct Spreading {
+    Life client;
+    client::AskSubmit submission;
+    Instant until;
+  };
+  std::vector<Spreading> spreading_;
+  std::map<ProgramId, std::set<Life>> program_at_;  ///< other nodes
   std::uint32_t jobs_given_ = 0;
   /// The highest count of a handle of each node that was seen here.
   std::map<ProcessId, std::uint32_t> handles_seen_;

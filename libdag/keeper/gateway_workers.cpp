@@ -27,7 +27,9 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
     if (nodes_.contains(life)) continue;
     Incarnation& gone = gone_[life.process];
     gone = std::max(gone, life.incarnation);
+    for (auto& [program, at] : program_at_) at.erase(life);
   }
+  look_at_spreading(now);
   for (const auto& [life, claim] : nodes_) {
     const auto seen = handles_seen_.find(life.process);
     if (seen == handles_seen_.end() || before.contains(life)) continue;
@@ -87,6 +89,10 @@ GatewayMachine::Worker* GatewayMachine::find(KeptJob& job, Life node, std::uint3
 void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Instant now) {
   if (const auto* given = std::get_if<keeper::JobsGiven>(&any)) {
     jobs_given_ = std::max(jobs_given_, given->count);
+  } else if (const auto* have = std::get_if<keeper::HaveProgram>(&any)) {
+    if (!nodes_.contains(from)) return;
+    program_at_[have->program].insert(from);
+    look_at_spreading(now);
   } else if (const auto* up = std::get_if<keeper::WorkerUp>(&any)) {
     if (up->number == keeper::for_your_knowledge) {
       effects_.emplace_back(LifeAt{up->life, up->endpoint});
@@ -353,6 +359,7 @@ void GatewayMachine::on_time(Instant now) {
     job.client_until.reset();
     if (job.over() && job.leads) close(id, job);
   }
+  look_at_spreading(now);
 }
 
 std::optional<Instant> GatewayMachine::wake_at() const {
@@ -361,6 +368,9 @@ std::optional<Instant> GatewayMachine::wake_at() const {
     if (job.client_until && (!wake || *job.client_until < *wake)) wake = job.client_until;
     const Instant accept = job.accepted + accept_within;
     if (job.submitter && (!wake || accept < *wake)) wake = accept;
+  }
+  for (const Spreading& one : spreading_) {
+    if (!wake || one.until < *wake) wake = one.until;
   }
   return wake;
 }

@@ -42,6 +42,12 @@ void HostMachine::on_message(Life from, const KeeperMessage& any, Instant now) {
     effects_.emplace_back(SendToKeeper{from, keeper::WantProgram{order->launch.program}});
   } else if (const auto* stop_order = std::get_if<keeper::StopWorkers>(&any)) {
     stop_job(stop_order->job);
+  } else if (const auto* keep = std::get_if<keeper::KeepProgram>(&any)) {
+    if (has(keep->program)) {
+      effects_.emplace_back(SendToKeeper{from, keeper::HaveProgram{keep->program}});
+    } else if (kept_for_[keep->program].insert(from).second) {
+      effects_.emplace_back(SendToKeeper{from, keeper::WantProgram{keep->program}});
+    }
   } else if (const auto* want = std::get_if<keeper::WantProgram>(&any)) {
     effects_.emplace_back(SendProgram{from, want->program});
   }
@@ -91,6 +97,10 @@ void HostMachine::on_program_missing(Life at, ProgramId program, Instant now) {
 void HostMachine::on_program(ProgramId program, const std::optional<Error>& refused, Instant now) {
   missing_at_.erase(program);
   if (!refused) programs_.insert(program);
+  if (const auto waiting = kept_for_.extract(program); waiting && !refused) {
+    for (const Life keeper : waiting.mapped())
+      effects_.emplace_back(SendToKeeper{keeper, keeper::HaveProgram{program}});
+  }
   for (auto one = workers_.begin(); one != workers_.end();) {
     const auto here = one++;
     Worker& worker = here->second;

@@ -53,8 +53,8 @@ class HostMachine {
  public:
   explicit HostMachine(Life self) : self_(self) {}
 
-  /// StartWorker, StopWorkers, WantProgram and ProgramBytes; the bytes of the latter are in the store
-  /// already, or were refused (on_program).
+  /// StartWorker, StopWorkers, KeepProgram, WantProgram and ProgramBytes; the bytes of the latter are in the
+  /// store already, or were refused (on_program).
   void on_message(Life from, const KeeperMessage& message, Instant now);
   /// A program has come to be here, or cannot be had.
   void on_program(ProgramId program, const std::optional<Error>& refused, Instant now);
@@ -122,6 +122,7 @@ class HostMachine {
   std::map<Life, Worker> workers_;
   std::set<ProgramId> programs_;
   std::map<ProgramId, std::set<Life>> missing_at_;
+  std::map<ProgramId, std::set<Life>> kept_for_;  ///< who is to be told when it is here
   std::vector<Life> nodes_;
   std::map<JobId, JobHere> jobs_;
   std::vector<HostEffect> effects_;

@@ -9,9 +9,9 @@
 //   or
 //                       follows
 //   keeper -> keeper    StartWorker, StopWorkers, WorkerUp, WorkerDown, WorkerRefused
-//   keeper <-> keeper   WantProgram, ProgramBytes (a client sends ProgramBytes too, when it is asked to)
-//   keeper -> keeper    SaveCopy, from who leads a job's record to those with a copy of it; owes nothing
-//   keeper -> worker    Begin
+//   keeper <-> keeper   KeepProgram, HaveProgram; WantProgram, ProgramBytes (a client sends ProgramBytes too,
+//   when it is asked to) keeper -> keeper    SaveCopy, from who leads a job's record to those with a copy of
+//   it; owes nothing keeper -> worker    Begin
 //
 // Links deliver each once and in order while both lives last; large messages may be overtaken by small ones.
 // A submission is repeated under the same job id and key without harm. Every question is answered, or its
@@ -296,6 +296,14 @@ struct ProgramBytes {
   ProgramId program;
   Blob bytes;  ///< null: the sender does not have it (any more)
 };
+/// To another node, before a job is accepted: have this program, if need be from me. Answered by HaveProgram
+/// as soon as it is kept there; by nothing when that cannot be.
+struct KeepProgram {
+  ProgramId program;
+};
+struct HaveProgram {
+  ProgramId program;
+};
 /// To a worker process: who the others of its job are now, and where its cell is. The first one lets it
 /// begin; who comes to lead the job says it again, of those that it knows.
 struct Begin {
@@ -319,8 +327,9 @@ struct JobsGiven {
 
 }  // namespace keeper
 
-using KeeperMessage = std::variant<keeper::StartWorker, keeper::StopWorkers, keeper::WorkerUp,
-                                   keeper::WorkerDown, keeper::WorkerRefused, keeper::WantProgram,
-                                   keeper::ProgramBytes, keeper::Begin, keeper::JobsGiven, keeper::SaveCopy>;
+using KeeperMessage =
+    std::variant<keeper::StartWorker, keeper::StopWorkers, keeper::WorkerUp, keeper::WorkerDown,
+                 keeper::WorkerRefused, keeper::WantProgram, keeper::ProgramBytes, keeper::Begin,
+                 keeper::JobsGiven, keeper::SaveCopy, keeper::KeepProgram, keeper::HaveProgram>;
 
 }  // namespace dag

@@ -117,4 +117,5 @@ struct Policy {
   takes @13 :Ids.Nanoseconds;
   hasCheckpoint @14 :Bool;
   checkpoint @15 :Ids.Nanoseconds;    # between two saves of its state; 0: as the runtime sees fit
+  varying @16 :Bool;             # its kernel gives another value each time
 }

@@ -3,7 +3,8 @@
 #
 #   keeper -> keeper   StartWorker (ends in WorkerRefused, or in WorkerUp that a WorkerDown follows), StopWorkers, WorkerUp,
 #                      WorkerDown, WorkerRefused
-#   keeper <-> keeper  WantProgram (owes ProgramBytes), ProgramBytes; a client sends ProgramBytes too, when it is asked to
+#   keeper <-> keeper  KeepProgram (have this program, from me if need be; answered by HaveProgram when it is kept);
+#                      WantProgram (owes ProgramBytes), ProgramBytes; a client sends ProgramBytes too, when it is asked to
 #   keeper -> worker   Begin (who the others are; the first one lets it begin)
 #
 # A worker process of a job on a node is named by job and `number`, so a repeated StartWorker starts nothing twice. It ends:
@@ -28,6 +29,8 @@ struct Keeper {
     begin @9 :Begin;
     jobsGiven @11 :UInt32;       # to a node that has come: its earlier lives gave out handles up to this count
     saveCopy @12 :SaveCopy;      # to a node with a copy of the job's record, for its disk
+    keepProgram @13 :ProgramId;
+    haveProgram @14 :ProgramId;
   }
   term @10 :UInt32;              # in which the sender leads the job's record: of startWorker, begin; 0: nobody else ever will
 }

@@ -87,7 +87,7 @@ static_assert(fields<detail::FamilyDraft>() == 7);
 static_assert(fields<detail::FamilyDraft::Input>() == 2);
 static_assert(fields<Range>() == 2);
 static_assert(fields<Offset>() == 2);
-static_assert(fields<Policy>() == 9);
+static_assert(fields<Policy>() == 10);
 static_assert(fields<Needs>() == 3);
 static_assert(fields<Retry>() == 2);
 static_assert(fields<JobPlan>() == 8);
@@ -181,12 +181,14 @@ static_assert(fields<keeper::WorkerUp>() == 5);
 static_assert(fields<keeper::WorkerDown>() == 7);
 static_assert(fields<keeper::WorkerRefused>() == 3);
 static_assert(fields<keeper::WantProgram>() == 1);
+static_assert(fields<keeper::KeepProgram>() == 1);
+static_assert(fields<keeper::HaveProgram>() == 1);
 static_assert(fields<keeper::ProgramBytes>() == 2);
 static_assert(fields<keeper::Begin>() == 4);
 static_assert(fields<keeper::JobsGiven>() == 1);
 static_assert(fields<keeper::SaveCopy>() == 4);
 static_assert(fields<KeepSave>() == 4);
-static_assert(std::variant_size_v<KeeperMessage> == 10);
+static_assert(std::variant_size_v<KeeperMessage> == 12);
 
 }  // namespace
 }  // namespace dag::wire

@@ -77,6 +77,7 @@ void write_policy(schema::Policy::Builder to, const Policy& policy) {
   to.setHasDeadline(policy.deadline.has_value());
   to.setHasTakes(policy.takes.has_value());
   to.setHasCheckpoint(policy.checkpoint.has_value());
+  to.setVarying(policy.varying);
   to.setTimeout(policy.timeout.value_or(Duration{}).count());
   to.setDeadline(policy.deadline.value_or(Duration{}).count());
   to.setTakes(policy.takes.value_or(Duration{}).count());
@@ -93,6 +94,7 @@ Policy read_policy(schema::Policy::Reader from) {
   if (from.getHasTimeout()) policy.timeout = Duration(from.getTimeout());
   if (from.getHasDeadline()) policy.deadline = Duration(from.getDeadline());
   if (from.getHasTakes()) policy.takes = Duration(from.getTakes());
+  policy.varying = from.getVarying();
   if (from.getHasCheckpoint()) policy.checkpoint = Duration(from.getCheckpoint());
   return policy;
 }

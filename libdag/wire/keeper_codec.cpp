@@ -76,6 +76,8 @@ std::size_t words_below(const keeper::WorkerDown& message) {
 }
 std::size_t words_below(const keeper::WorkerRefused& message) { return words(message.why); }
 std::size_t words_below(const keeper::WantProgram&) { return words_of<schema::ProgramId>; }
+std::size_t words_below(const keeper::KeepProgram&) { return words_of<schema::ProgramId>; }
+std::size_t words_below(const keeper::HaveProgram&) { return words_of<schema::ProgramId>; }
 std::size_t words_below(const keeper::ProgramBytes& message) {
   return words_of<schema::ProgramBytes> + words_of<schema::ProgramId> + data_words(message.bytes);
 }
@@ -128,6 +130,12 @@ void write_body(schema::Keeper::Builder to, const keeper::WorkerRefused& message
 }
 void write_body(schema::Keeper::Builder to, const keeper::WantProgram& message) {
   write_program(to.initWantProgram(), message.program);
+}
+void write_body(schema::Keeper::Builder to, const keeper::KeepProgram& message) {
+  write_program(to.initKeepProgram(), message.program);
+}
+void write_body(schema::Keeper::Builder to, const keeper::HaveProgram& message) {
+  write_program(to.initHaveProgram(), message.program);
 }
 void write_body(schema::Keeper::Builder to, const keeper::ProgramBytes& message) {
   check_size(message.bytes.size_bytes(), program_bytes_max, "ProgramBytes.bytes");
@@ -286,6 +294,10 @@ std::optional<KeeperMessage> read(schema::Keeper::Reader from, Reading& reading)
       return keeper::WorkerRefused{job, number, read(from.getWorkerRefused())};
     case schema::Keeper::WANT_PROGRAM:
       return keeper::WantProgram{read_program(from.getWantProgram())};
+    case schema::Keeper::KEEP_PROGRAM:
+      return keeper::KeepProgram{read_program(from.getKeepProgram())};
+    case schema::Keeper::HAVE_PROGRAM:
+      return keeper::HaveProgram{read_program(from.getHaveProgram())};
     case schema::Keeper::PROGRAM_BYTES:
       return read_bytes(from.getProgramBytes());
     case schema::Keeper::SAVE_COPY:

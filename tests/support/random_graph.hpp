@@ -46,6 +46,8 @@ struct RandomGraphOptions {
   std::uint32_t spawn_depth_max = 0;
   bool once = false;         ///< tasks that may run only once, instead of idempotent ones and some pure ones
   bool checkpoints = false;  ///< some tasks save their state
+  /// Tasks say that they vary: of the graph itself those with a salt that 3 divides, of what is spawned all.
+  bool varying = false;
   bool thunks_fail = false;  ///< the thunks throw the injected failures, counted in this process
 };
 
@@ -243,6 +245,9 @@ class RandomGraphMaker {
       draft.builder.change_policy(task, [](Policy& policy) {
         if (policy.effects != Effects::at_most_once) policy.checkpoint = std::chrono::nanoseconds(0);
       });
+    }
+    if (options_.varying && !is_call && (depth > 0 || draft.graph.tasks[task].salt % 3 == 0)) {
+      draft.builder.change_policy(task, [](Policy& policy) { policy.varying = true; });
     }
     double rank = static_cast<double>(task) + 5 * random_.unit();
     if (is_call) rank = std::max(rank, draft.rank[draft.last_call[actor]] + 0.001);

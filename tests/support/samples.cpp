@@ -67,6 +67,7 @@ std::shared_ptr<const detail::Fragment> graph() {
   policy.deadline = std::chrono::minutes(10);
   policy.takes = std::chrono::milliseconds(250);
   policy.checkpoint = std::chrono::seconds(30);
+  policy.varying = true;
   graph->policies = {Policy{}, policy};
   graph->kinds = {
       {.code = 0, .name = 0, .policy = 0, .first_argument = 0, .argument_count = 1, .returns = true},
@@ -341,6 +342,8 @@ static void add_keeper(std::vector<Sample>& all) {
                                 0});
   add("worker_refused", WorkerRefused{job, 3, error()});
   add("want_program", WantProgram{launch().program});
+  add("keep_program", KeepProgram{launch().program});
+  add("have_program", HaveProgram{launch().program});
   add("program_bytes", ProgramBytes{launch().program, blob("not much of a program")});
   add("begin", Begin{job, life(2), 5, {{"127.0.0.1:4002", "127.0.0.1:4003"}, {"[::1]:4004", "[::1]:4005"}}});
 }

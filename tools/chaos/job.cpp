@@ -71,6 +71,7 @@ int main(int argc, char** argv) {
     for (const std::uint32_t input : plan[task].inputs) inputs.push_back(outputs[input]);
     auto one = graph.task("t" + std::to_string(task), run, seed, task,
                           static_cast<std::uint8_t>(plan[task].kind), ledger, inputs);
+    if (plan[task].kind == Kind::varying) one.varying();
     if (plan[task].kind == Kind::idempotent) one.effects(dag::idempotent);
     if (plan[task].kind == Kind::at_most_once) one.effects(dag::at_most_once);
     outputs.push_back(one);

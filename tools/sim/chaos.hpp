@@ -16,6 +16,7 @@ struct ChaosOptions {
 
 /// A third of the seeds have kernels that give another value with each attempt.
 inline bool chaos_varies(std::uint64_t seed) { return seed % 3 == 0; }
+inline bool chaos_says_that_it_varies(std::uint64_t seed) { return seed % 6 == 0; }
 
 /// A quarter of the seeds place attempts as real homes do; none of those in tests/sim/seeds.txt.
 inline bool chaos_places_by_finish(std::uint64_t seed) { return seed % 4 == 1; }
@@ -56,6 +57,7 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
   world.zombies = random.chance(0.5) ? random.unit() : 0;
   world.rejoin = random.chance(0.8);
   world.varying = chaos_varies(seed);
+  world.says_varying = chaos_says_that_it_varies(seed);
   if (world.varying) world.inline_bytes_max = 4096;  // The values must be seen to be checked.
   Random forms(seed * 11 + 9);
   world.client_fetches = forms.chance(0.3);
@@ -118,6 +120,7 @@ inline std::unique_ptr<Program> chaos_program(std::uint64_t seed) {
     return Stages(random, {}).program();
   test::RandomGraphOptions options;
   options.tasks_max = 5 + static_cast<std::uint32_t>(random.below(40));
+  options.varying = chaos_says_that_it_varies(seed);
   options.actors_max = random.chance(0.5) ? 3 : 0;
   options.spawn_depth_max = static_cast<std::uint32_t>(random.below(3));
   options.weak = random.chance(0.8);

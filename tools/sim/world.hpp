@@ -83,6 +83,7 @@ struct WorldOptions {
   /// Some kernels give another value with each attempt: then no oracle knows the result, but each settled
   /// value must be the one that the settled values of its inputs give.
   bool varying = false;
+  bool says_varying = false;  ///< and these tasks say so, so nothing of it is an honest end of the job
   /// Somebody cancels the job, or some of its tasks, at some time: then what has to come of the others is not
   /// known, only that all of them end.
   bool cancels = false;

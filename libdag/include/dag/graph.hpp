@@ -62,6 +62,15 @@ class Sayings {
   const Self& checkpoint(std::chrono::nanoseconds every = std::chrono::nanoseconds(0)) const {
     return changed([&](Policy& p) { p.checkpoint = every; });
   }
+  /// Its kernel gives another value each time: it reads a clock, draws numbers, asks a service. So its output
+  /// must not have to be made again. What is larger than 4 KiB (smaller ones are in the job's record) has a
+  /// second copy, on another node if there is one, before anybody is told that the task is settled; and every
+  /// output stays until the job has ended, since whatever was computed from it may have to be made again from
+  /// it. If both copies are lost before one could be copied anew, and somebody needs it, the job stops with
+  /// not_reproducible, as a job does where a kernel varies and does not say so. Not for calls of job actors.
+  const Self& varying() const {
+    return changed([&](Policy& p) { p.varying = true; });
+  }
   const Self& effects(Effects effects) const {
     return changed([&](Policy& p) { p.effects = effects; });
   }

@@ -73,6 +73,7 @@ struct Policy {
   std::optional<std::chrono::nanoseconds> takes = {};     ///< expected duration of one attempt
   /// Its kernel saves its state now and then (Context::checkpoint), so often; 0: as often as pays.
   std::optional<std::chrono::nanoseconds> checkpoint = {};
+  bool varying = false;  ///< its kernel gives another value each time
   bool operator==(const Policy&) const = default;
 };
 

@@ -36,7 +36,8 @@ struct Desk {
   Instant now{1s};
   std::vector<GatewayEffect> effects;
 
-  explicit Desk(bool recorded = false) : gateway(first, 100, recorded) {
+  explicit Desk(bool recorded = false, std::uint32_t replicas = 1)
+      : gateway(first, 100, recorded, {}, replicas) {
     gateway.on_nodes({node(first), node(second)}, now);
   }
   void take() {

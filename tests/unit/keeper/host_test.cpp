@@ -94,6 +94,28 @@ TEST_CASE("a program that the leader does not have is asked of the others, one a
   }
 }
 
+TEST_CASE("a node is asked to keep a program: it gets it, and says when it has it") {
+  HostMachine host(self);
+  const auto keep = [&] {
+    host.on_message(cell, keeper::KeepProgram{launch.program}, {});
+    return host.take_effects();
+  };
+  auto effects = keep();
+  CHECK(said<keeper::WantProgram>(effects).size() == 1);
+  CHECK(said<keeper::HaveProgram>(effects).empty());
+  CHECK(keep().empty());  // It is on its way.
+  SECTION("it comes") {
+    host.on_program(launch.program, std::nullopt, {});
+    CHECK(said<keeper::HaveProgram>(host.take_effects()).size() == 1);
+    CHECK(said<keeper::HaveProgram>(keep()).size() == 1);
+  }
+  SECTION("it cannot be kept") {
+    host.on_program(launch.program, Error{ErrorCode::disk_full, "no room"}, {});
+    CHECK(host.take_effects().empty());
+    CHECK(said<keeper::WantProgram>(keep()).size() == 1);  // There may be room by now.
+  }
+}
+
 TEST_CASE("an order that comes again starts nothing again") {
   Started started;
   started.host.on_message(cell, keeper::StartWorker{job, 1, 0, launch}, started.now);

@@ -45,6 +45,52 @@ struct Heir : Desk {
 
 }  // namespace
 
+TEST_CASE("a submission waits until a loss of this node leaves one that has its binary") {
+  Desk desk(true, 3);
+  const Life third{{2}, {5}}, fourth{{3}, {5}};
+  desk.gateway.on_nodes({node(first), node(second), node(third)}, desk.now);
+  const JobId job = desk.submit();
+  CHECK(desk.done<RecordJob>().empty());
+  REQUIRE(desk.ordered<keeper::KeepProgram>().size() == 2);
+  CHECK(desk.ordered<keeper::KeepProgram>().front().second.program == program);
+  SECTION("another one has it") {
+    desk.hear(fourth, keeper::HaveProgram{program});  // Who is that?
+    CHECK(desk.done<RecordJob>().empty());
+    desk.hear(third, keeper::HaveProgram{program});
+    REQUIRE(desk.done<RecordJob>().size() == 1);
+    desk.submit();  // It is there already.
+    CHECK(desk.done<RecordJob>().size() == 2);
+    desk.gateway.on_nodes({node(first), node(second), node({{2}, {6}})}, desk.now);  // It started again.
+    desk.submit();
+    CHECK(desk.done<RecordJob>().size() == 2);
+  }
+  SECTION("there is none but this one after all") {
+    desk.gateway.on_nodes({node(first)}, desk.now);
+    desk.take();
+    CHECK(desk.done<RecordJob>().size() == 1);
+  }
+  SECTION("a node that comes is asked, too") {
+    desk.gateway.on_nodes({node(first), node(second), node(third), node(fourth)}, desk.now);
+    desk.take();
+    CHECK(desk.ordered<keeper::KeepProgram>().back().first == fourth);
+  }
+  SECTION("none gets it") {
+    REQUIRE(desk.gateway.wake_at() == desk.now + GatewayMachine::accept_within);
+    desk.gateway.on_time(desk.now + GatewayMachine::accept_within);
+    desk.take();
+    REQUIRE(desk.told<client::Answer>().back().error);
+    CHECK(desk.told<client::Answer>().back().error->code == ErrorCode::no_quorum);
+    CHECK_FALSE(desk.gateway.wake_at());
+    CHECK(desk.done<RecordJob>().empty());
+  }
+  SECTION("the client goes away") {
+    desk.gateway.on_client_gone(someone, desk.now);
+    desk.hear(second, keeper::HaveProgram{program});
+    CHECK(desk.done<RecordJob>().empty());
+  }
+  CHECK(to_string(job) == "job1");
+}
+
 TEST_CASE("a submission is accepted when its record has its copies, and processes start then") {
   Desk desk(true);
   const JobId job = desk.submit();

@@ -142,6 +142,8 @@ TEST_CASE("who ran on the lanes of a process that is down arrives; lane 0 may be
 TEST_CASE("a program arrives, and one that the sender does not have is not one without bytes") {
   const ProgramId program = samples::launch().program;
   CHECK(keeper_side(keeper::WantProgram{program}).program == program);
+  CHECK(keeper_side(keeper::KeepProgram{program}).program == program);
+  CHECK(keeper_side(keeper::HaveProgram{program}).program == program);
   const auto got = keeper_side(keeper::ProgramBytes{program, samples::blob("bytes")});
   CHECK(got.program == program);
   CHECK(got.bytes.same_bytes(samples::blob("bytes")));

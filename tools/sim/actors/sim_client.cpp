@@ -287,9 +287,6 @@ std::string SimClient::state() const {
 }
 
 void SimClient::check() const {
-  // The program of a job is not replicated like its record (nodes/PROMISES.md).
-  if (lost_ && lost_->code == ErrorCode::program_invalid)
-    return world_.ledger.saw("a job's program was lost");
   if (lost_ && accepted_) throw Violation(state() + ", was lost: " + lost_->message());
   if (lost_) return world_.ledger.saw("a submission was refused");
   if (ended_->open != 0) throw Violation(state() + ", and says that some are open");

@@ -33,7 +33,7 @@ SimNode::SimNode(SimWorld world, Life self, std::string address, const SimNodeOp
   outside.log = [this](std::string_view line) { log_of_actors(line); };
   outside.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
   NodeSetup node{self_, {self_}};
-  KeeperSetup keeper{self_, 1, true};
+  KeeperSetup keeper{self_, 1, true, static_cast<std::uint32_t>(options_.copies_wanted)};
   keeper.programs = programs_;
   node.records = record_ports();
   NodeDisk::Found found = disk_.start();
