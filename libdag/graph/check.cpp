@@ -68,7 +68,7 @@ Status check_policy(const Fragment& fragment, const Policy& policy, std::uint32_
     return usage(fragment, task, "may run only once, and saves its state to go on from there",
                  "leave .checkpoint() out, or declare .effects(dag::idempotent)");
   }
-  if (policy.varying && fragment.kind(task).call != CallKind::ordinary) {
+  if (policy.varying && fragment.kind(task).call != detail::CallKind::ordinary) {
     return usage(
         fragment, task, "is a call of a job actor, and its kernel varies",
         "a call is run again after a loss, from the actor's last save: let a task vary, and pass its "

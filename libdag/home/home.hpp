@@ -73,7 +73,6 @@ enum class Planted : std::uint8_t {
   snapshot_forgets_dead,  ///< or who has died
   starts_forgotten,       ///< a new home does not know what was started and may run only once
   start_unrecorded,       ///< what may run only once does before that is recorded
-  varying_uncopied,       ///< outputs that cannot be made again are settled with one copy
   checkpoint_of_other_inputs,  ///< an attempt starts from what another one saved that had other inputs
   ends_stand,                  ///< who was told of an end does not hear that it does not count
   denied_is_taken,             ///< an end of which others heard that it does not count is taken after all

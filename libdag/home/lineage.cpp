@@ -192,7 +192,7 @@ bool Home::Impl::copied(RowIndex row) {
   const std::vector<Life> holders = holders_of(row);
   const std::vector<Life> lacking = lacks_second_node(holders);
   std::optional<Life>& asked_for_it = copies[row];
-  if (lacking.empty() || holders.empty() || options.planted == Planted::varying_uncopied) {
+  if (lacking.empty() || holders.empty()) {
     asked_for_it.reset();
     return true;
   }
