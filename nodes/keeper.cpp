@@ -207,6 +207,15 @@ TransportEvents Keeper::transport_events() {
       caf::anon_send(keeper_, mail::Greeted{life, endpoint, build});
     }
   };
+  events.heard = [this, silent = std::set<Life>()](Life life, bool heard) mutable {
+    if (is_node(life.process) || is_client(life.process)) return;
+    if (heard) {
+      silent.erase(life);
+    } else {
+      silent.insert(life);
+    }
+    caf::anon_send(keeper_, mail::KeeperSaid{self_, keeper::Unheard{{}, {silent.begin(), silent.end()}}});
+  };
   membership_.listen(events, [](Life life) { return is_node(life.process); });
   events.refused = [this, of_nodes = std::move(events.refused)](Life life) {
     of_nodes(life);

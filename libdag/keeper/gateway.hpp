@@ -13,6 +13,10 @@
 // is all that follows, and the halves of the others know where to ask. Who comes to lead asks all hosts what
 // runs there (keeper::StartWorker), and its clients come by themselves (client::AskFollow).
 //
+// Processes of a job that do not hear each other although nobody is dead (supervision/apart.hpp): some of
+// them end, so that the others go on; their nodes get new ones after a while, when the network may be well
+// again.
+//
 // A job whose client is gone goes on. Its outputs lie with its processes, so these stay, and lost ones are
 // replaced, until nobody may ask for outputs any more: the client forgot the job or is gone, and the job has
 // ended. Who asks for outputs of a job that has ended asks whoever leads it.
@@ -115,7 +119,8 @@ class GatewayMachine {
   void on_nodes(std::vector<Claim> nodes, Instant now);
   void on_client_message(Life from, ClientMessage message, Instant now);
   void on_client_gone(Life client, Instant now);
-  /// WorkerUp, WorkerDown, WorkerRefused, HaveProgram and JobsGiven.
+  /// WorkerUp, WorkerDown, WorkerRefused, HaveProgram, Unheard (of this node, too: then of any job's
+  /// processes) and JobsGiven.
   void on_keeper_message(Life from, const KeeperMessage& message, Instant now);
   /// A program that a client sent is in the store, or was refused.
   void on_program(ProgramId program, const std::optional<Error>& refused, Instant now);
@@ -145,6 +150,10 @@ class GatewayMachine {
   static constexpr Duration client_grace = std::chrono::seconds(30);
   /// A submission whose program, or then whose record, has not got its copies by then is refused.
   static constexpr Duration accept_within = std::chrono::seconds(10);
+  /// Processes that do not hear each other for so long, beyond the 2 s after which they say so, are apart;
+  /// and for so long a node has none of the job then.
+  static constexpr Duration apart_after = std::chrono::seconds(1);
+  static constexpr Duration apart_pause = std::chrono::seconds(30);
   /// An election takes less, so nothing is said of it.
   static constexpr Duration quorum_missed = std::chrono::seconds(2);
 
@@ -185,6 +194,8 @@ class GatewayMachine {
     std::map<ProcessId, std::uint32_t> numbers;
     std::set<std::uint32_t> wanted;  ///< outputs, before it began
     RestartBudget budget{crashes};
+    std::map<Life, std::map<Life, Instant>> unheard;  ///< by who says so: whom, and since when
+    std::map<Life, Instant> again_at;                 ///< nodes that get another process then
     JobCounts counts;
     std::optional<JobDetails> details;  ///< the newest that was heard of
     std::optional<Error> error;
@@ -222,6 +233,9 @@ class GatewayMachine {
   void on_worker_up(Life from, const keeper::WorkerUp& up, Instant now);
   void worker_down(JobId id, KeptJob& job, Worker& worker, keeper::WorkerDown down, bool replace,
                    Instant now);
+  void on_unheard(Life from, const keeper::Unheard& news, Instant now);
+  std::optional<Instant> apart_at(const KeptJob& job) const;
+  void look_who_is_apart(JobId id, KeptJob& job, Instant now);
   void tell_other_nodes(const KeptJob& job, const Worker& about, const KeeperMessage& news);
   void begin_if_ready(JobId id, KeptJob& job, Instant now);
   void introduce(JobId id, const KeptJob& job, const Worker& to);
@@ -250,6 +264,7 @@ class GatewayMachine {
   };
   std::vector<Spreading> spreading_;
   std::map<ProgramId, std::set<Life>> program_at_;  ///< other nodes
+  std::map<Life, Instant> unheard_;                 ///< by this node
   std::uint32_t jobs_given_ = 0;
   /// The highest count of a handle of each node that was seen here.
   std::map<ProcessId, std::uint32_t> handles_seen_;

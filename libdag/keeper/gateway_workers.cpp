@@ -4,6 +4,7 @@
 
 #include "libdag/graph/partition.hpp"
 #include "libdag/keeper/gateway.hpp"
+#include "libdag/supervision/apart.hpp"
 
 namespace dag {
 namespace {
@@ -93,6 +94,8 @@ void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Inst
     if (!nodes_.contains(from)) return;
     program_at_[have->program].insert(from);
     look_at_spreading(now);
+  } else if (const auto* unheard = std::get_if<keeper::Unheard>(&any)) {
+    on_unheard(from, *unheard, now);
   } else if (const auto* up = std::get_if<keeper::WorkerUp>(&any)) {
     if (up->number == keeper::for_your_knowledge) {
       effects_.emplace_back(LifeAt{up->life, up->endpoint});
@@ -144,6 +147,69 @@ void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant
   if (!job.begun) return begin_if_ready(up.job, job, now);
   introduce(up.job, job, *worker);
   effects_.emplace_back(JobLivesUp{up.job, {up.life}});
+}
+
+void GatewayMachine::on_unheard(Life from, const keeper::Unheard& news, Instant now) {
+  const auto found = jobs_.find(news.job);
+  if (from != self_ && (found == jobs_.end() || !found->second.leads)) return;
+  std::map<Life, Instant>& known = from == self_ ? unheard_ : found->second.unheard[from];
+  const std::map<Life, Instant> before = std::exchange(known, {});
+  for (const Life life : news.lives) {
+    const auto at = before.find(life);
+    known[life] = at == before.end() ? now : at->second;
+  }
+}
+
+/// When the next of its processes are apart, should they not hear each other until then.
+std::optional<Instant> GatewayMachine::apart_at(const KeptJob& job) const {
+  std::optional<Instant> at;
+  if (!job.leads || job.closed || !job.begun) return at;
+  const auto is_up = [&](Life life) {
+    return std::any_of(job.workers.begin(), job.workers.end(), [&](const Worker& worker) {
+      return worker.phase == Worker::Phase::up && worker.life == life;
+    });
+  };
+  const auto look = [&](const std::map<Life, Instant>& silent) {
+    for (const auto& [life, since] : silent) {
+      if (is_up(life) && (!at || since + apart_after < *at)) at = since + apart_after;
+    }
+  };
+  look(unheard_);
+  for (const auto& [who, silent] : job.unheard) {
+    if (is_up(who)) look(silent);
+  }
+  return at;
+}
+
+void GatewayMachine::look_who_is_apart(JobId id, KeptJob& job, Instant now) {
+  if (const auto at = apart_at(job); !at || *at > now) return;
+  std::map<Life, std::size_t> up;
+  for (std::size_t i = 0; i < job.workers.size(); ++i) {
+    if (job.workers[i].phase == Worker::Phase::up) up[job.workers[i].life] = i;
+  }
+  std::vector<Apart> apart;
+  const auto add = [&](Life who, const std::map<Life, Instant>& silent) {
+    for (const auto& [life, since] : silent) {
+      // Those that will be apart in a moment count too, if anybody is now: one cut is seen by many, not at
+      // once.
+      if (up.contains(life)) apart.push_back({who, life});
+    }
+  };
+  add(self_, unheard_);
+  for (const auto& [who, silent] : job.unheard) {
+    if (up.contains(who)) add(who, silent);
+  }
+  for (const Life life : who_goes(std::move(apart), self_)) {
+    Worker& worker = job.workers[up.at(life)];
+    const Life node = worker.node;
+    worker.end = "it and others of the job did not hear each other, though their nodes are there";
+    effects_.emplace_back(SendToKeeper{node, keeper::StopWorker{id, worker.number}});
+    job.unheard.erase(life);
+    job.again_at[node] = now + apart_pause;
+    const keeper::WorkerDown down{id, worker.number, life, ProcessEnd::stopped_by_us, worker.end,
+                                  {}, std::nullopt};
+    worker_down(id, job, worker, down, false, now);
+  }
 }
 
 /// Nodes that have led the job take part in it, and new homes wait for what these report: they have to know
@@ -224,6 +290,7 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
                     "look into the logs of its worker processes, in the log directory of each node"},
                    now);
   }
+  job.unheard.erase(life);
   if (replace && nodes_.contains(node)) start_worker(id, job, node);  // `worker` is not valid any more.
   begin_if_ready(id, job, now);
 }
@@ -231,7 +298,7 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
 void GatewayMachine::stop_if_deserted(JobId id, KeptJob& job, Instant now) {
   const bool deserted = std::all_of(job.workers.begin(), job.workers.end(),
                                     [](const Worker& worker) { return worker.phase > Worker::Phase::up; });
-  if (!deserted) return;
+  if (!deserted || !job.again_at.empty()) return;
   give_up(id, job,
           job.error.value_or(
               Error{ErrorCode::process_crashed, "no node can run a process of " + to_string(id), {}}),
@@ -359,6 +426,18 @@ void GatewayMachine::on_time(Instant now) {
     job.client_until.reset();
     if (job.over() && job.leads) close(id, job);
   }
+  for (auto& [id, job] : jobs_) {
+    look_who_is_apart(id, job, now);
+    for (auto at = job.again_at.begin(); at != job.again_at.end();) {
+      if (at->second > now) {
+        ++at;
+        continue;
+      }
+      const Life node = at->first;
+      at = job.again_at.erase(at);
+      if (job.leads && !job.closed && nodes_.contains(node)) start_worker(id, job, node);
+    }
+  }
   look_at_spreading(now);
 }
 
@@ -368,6 +447,10 @@ std::optional<Instant> GatewayMachine::wake_at() const {
     if (job.client_until && (!wake || *job.client_until < *wake)) wake = job.client_until;
     const Instant accept = job.accepted + accept_within;
     if (job.submitter && (!wake || accept < *wake)) wake = accept;
+    if (const auto at = apart_at(job); at && (!wake || *at < *wake)) wake = at;
+    for (const auto& [node, at] : job.again_at) {
+      if (!wake || at < *wake) wake = at;
+    }
   }
   for (const Spreading& one : spreading_) {
     if (!wake || one.until < *wake) wake = one.until;

@@ -42,6 +42,11 @@ void HostMachine::on_message(Life from, const KeeperMessage& any, Instant now) {
     effects_.emplace_back(SendToKeeper{from, keeper::WantProgram{order->launch.program}});
   } else if (const auto* stop_order = std::get_if<keeper::StopWorkers>(&any)) {
     stop_job(stop_order->job);
+  } else if (const auto* one = std::get_if<keeper::StopWorker>(&any)) {
+    for (auto worker = workers_.begin(); worker != workers_.end();) {
+      const auto here = worker++;
+      if (here->second.job == one->job && here->second.number == one->number) stop(here->first, here->second);
+    }
   } else if (const auto* keep = std::get_if<keeper::KeepProgram>(&any)) {
     if (has(keep->program)) {
       effects_.emplace_back(SendToKeeper{from, keeper::HaveProgram{keep->program}});

@@ -53,8 +53,8 @@ class HostMachine {
  public:
   explicit HostMachine(Life self) : self_(self) {}
 
-  /// StartWorker, StopWorkers, KeepProgram, WantProgram and ProgramBytes; the bytes of the latter are in the
-  /// store already, or were refused (on_program).
+  /// StartWorker, StopWorkers, StopWorker, KeepProgram, WantProgram and ProgramBytes; the bytes of the latter
+  /// are in the store already, or were refused (on_program).
   void on_message(Life from, const KeeperMessage& message, Instant now);
   /// A program has come to be here, or cannot be had.
   void on_program(ProgramId program, const std::optional<Error>& refused, Instant now);

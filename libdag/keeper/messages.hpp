@@ -289,6 +289,17 @@ struct WorkerRefused {
   std::uint32_t number = 0;
   Error why;
 };
+/// To the keeper that leads the job, from a worker process of it: all those of the job that it does not hear,
+/// though they owe it an answer. The newest counts.
+struct Unheard {
+  JobId job;
+  std::vector<Life> lives;
+};
+/// To the keeper of a node: this worker process of the job is to end.
+struct StopWorker {
+  JobId job;
+  std::uint32_t number = 0;
+};
 struct WantProgram {
   ProgramId program;
 };
@@ -330,6 +341,7 @@ struct JobsGiven {
 using KeeperMessage =
     std::variant<keeper::StartWorker, keeper::StopWorkers, keeper::WorkerUp, keeper::WorkerDown,
                  keeper::WorkerRefused, keeper::WantProgram, keeper::ProgramBytes, keeper::Begin,
-                 keeper::JobsGiven, keeper::SaveCopy, keeper::KeepProgram, keeper::HaveProgram>;
+                 keeper::JobsGiven, keeper::SaveCopy, keeper::KeepProgram, keeper::HaveProgram,
+                 keeper::Unheard, keeper::StopWorker>;
 
 }  // namespace dag

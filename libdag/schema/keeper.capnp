@@ -5,6 +5,8 @@
 #                      WorkerDown, WorkerRefused
 #   keeper <-> keeper  KeepProgram (have this program, from me if need be; answered by HaveProgram when it is kept);
 #                      WantProgram (owes ProgramBytes), ProgramBytes; a client sends ProgramBytes too, when it is asked to
+#   keeper -> keeper   StopWorker (that one is to end; a WorkerDown follows if it was up)
+#   worker -> keeper   Unheard (others of the job that owe the sender an answer, and are silent; the newest counts)
 #   keeper -> worker   Begin (who the others are; the first one lets it begin)
 #
 # A worker process of a job on a node is named by job and `number`, so a repeated StartWorker starts nothing twice. It ends:
@@ -31,6 +33,8 @@ struct Keeper {
     saveCopy @12 :SaveCopy;      # to a node with a copy of the job's record, for its disk
     keepProgram @13 :ProgramId;
     haveProgram @14 :ProgramId;
+    unheard @15 :List(Ids.Life); # to who leads the job: all its processes that the sender does not hear any more
+    stopWorker @16 :Void;
   }
   term @10 :UInt32;              # in which the sender leads the job's record: of startWorker, begin; 0: nobody else ever will
 }

@@ -181,6 +181,8 @@ static_assert(fields<keeper::WorkerUp>() == 5);
 static_assert(fields<keeper::WorkerDown>() == 7);
 static_assert(fields<keeper::WorkerRefused>() == 3);
 static_assert(fields<keeper::WantProgram>() == 1);
+static_assert(fields<keeper::Unheard>() == 2);
+static_assert(fields<keeper::StopWorker>() == 2);
 static_assert(fields<keeper::KeepProgram>() == 1);
 static_assert(fields<keeper::HaveProgram>() == 1);
 static_assert(fields<keeper::ProgramBytes>() == 2);
@@ -188,7 +190,7 @@ static_assert(fields<keeper::Begin>() == 4);
 static_assert(fields<keeper::JobsGiven>() == 1);
 static_assert(fields<keeper::SaveCopy>() == 4);
 static_assert(fields<KeepSave>() == 4);
-static_assert(std::variant_size_v<KeeperMessage> == 12);
+static_assert(std::variant_size_v<KeeperMessage> == 14);
 
 }  // namespace
 }  // namespace dag::wire

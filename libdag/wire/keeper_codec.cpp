@@ -76,6 +76,8 @@ std::size_t words_below(const keeper::WorkerDown& message) {
 }
 std::size_t words_below(const keeper::WorkerRefused& message) { return words(message.why); }
 std::size_t words_below(const keeper::WantProgram&) { return words_of<schema::ProgramId>; }
+std::size_t words_below(const keeper::Unheard& message) { return message.lives.size(); }
+std::size_t words_below(const keeper::StopWorker&) { return 0; }
 std::size_t words_below(const keeper::KeepProgram&) { return words_of<schema::ProgramId>; }
 std::size_t words_below(const keeper::HaveProgram&) { return words_of<schema::ProgramId>; }
 std::size_t words_below(const keeper::ProgramBytes& message) {
@@ -131,6 +133,12 @@ void write_body(schema::Keeper::Builder to, const keeper::WorkerRefused& message
 void write_body(schema::Keeper::Builder to, const keeper::WantProgram& message) {
   write_program(to.initWantProgram(), message.program);
 }
+void write_body(schema::Keeper::Builder to, const keeper::Unheard& message) {
+  // A member of the union is written even when it is empty.
+  auto list = to.initUnheard(static_cast<unsigned>(message.lives.size()));
+  for (unsigned i = 0; i < list.size(); ++i) list.set(i, word_of(message.lives[i]));
+}
+void write_body(schema::Keeper::Builder to, const keeper::StopWorker&) { to.setStopWorker(); }
 void write_body(schema::Keeper::Builder to, const keeper::KeepProgram& message) {
   write_program(to.initKeepProgram(), message.program);
 }
@@ -294,6 +302,10 @@ std::optional<KeeperMessage> read(schema::Keeper::Reader from, Reading& reading)
       return keeper::WorkerRefused{job, number, read(from.getWorkerRefused())};
     case schema::Keeper::WANT_PROGRAM:
       return keeper::WantProgram{read_program(from.getWantProgram())};
+    case schema::Keeper::UNHEARD:
+      return keeper::Unheard{job, read_lives(from.getUnheard(), reading, "Keeper.unheard")};
+    case schema::Keeper::STOP_WORKER:
+      return keeper::StopWorker{job, number};
     case schema::Keeper::KEEP_PROGRAM:
       return keeper::KeepProgram{read_program(from.getKeepProgram())};
     case schema::Keeper::HAVE_PROGRAM:

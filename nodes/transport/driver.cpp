@@ -324,6 +324,7 @@ void Driver::carry_out(Partner& partner, PartnerNews&& news) {
   }
   for (const std::string& complaint : news.complaints) complain("a peer", complaint);
   for (Delivered& delivered : news.delivered) hand_on(life, std::move(delivered));
+  if (news.heard && events_.heard) events_.heard(life, *news.heard);
   if (news.give_up) {
     complain("a peer", to_string(life) + " takes nothing: it is given up");
     events_.disconnected(life);

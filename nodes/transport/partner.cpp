@@ -136,6 +136,10 @@ void Partner::carry_out(Channel channel, Machine::Effects&& effects, PartnerNews
       news.delivered.push_back(std::move(delivered));
     } else if (std::holds_alternative<link::RoomAgain>(effect)) {
       (channel == Channel::control ? room_control_ : room_bulk_) = true;
+    } else if (std::holds_alternative<link::PeerAway>(effect) ||
+               std::holds_alternative<link::PeerBack>(effect)) {
+      // Bulk may be held up by what is large before it.
+      if (channel == Channel::control) news.heard = std::holds_alternative<link::PeerBack>(effect);
     } else if (const auto* refused = std::get_if<link::FrameRefused>(&effect)) {
       if (refused->why >= link::Refusal::malformed) {
         news.complaints.push_back("a frame of " + to_string(refused->from) +

@@ -50,6 +50,7 @@ struct PartnerNews {
   std::vector<FrameOut> frames;
   std::vector<Delivered> delivered;
   std::vector<std::string> complaints;  ///< for the log
+  std::optional<bool> heard;            ///< it has been silent for too long, or is heard again
   bool give_up = false;
 };
 

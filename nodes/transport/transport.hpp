@@ -72,6 +72,9 @@ struct TransportEvents {
   std::function<void(Life peer)> ring_down;
   /// A peer has handed back an output that lanes have told of. Empty where none do.
   std::function<void(Life peer, std::uint64_t number)> handed_back;
+  /// A member that owes us an answer has been silent for so long that the way to it may be cut; or it is
+  /// heard again. It may still be alive, and others may hear it. May be empty.
+  std::function<void(Life life, bool heard)> heard;
   /// Nothing more will come from that life, and it reads nothing of ours. May be empty.
   std::function<void(Life life)> life_over;
   std::function<void(std::string_view line)> log;

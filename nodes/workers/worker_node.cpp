@@ -121,6 +121,7 @@ TransportEvents WorkerNode::transport_events() {
     if (life.process == node_of(seat_.self.process)) fail({ErrorCode::cluster_lost, "its node is gone", {}});
     of_members(life);
   };
+  events.heard = [this](Life life, bool heard) { on_heard(life, heard); };
   events.unwelcome = [this](const std::string& address, const Error& why) {
     if (address == seat_.node_address) fail(why);
   };
@@ -143,8 +144,32 @@ void WorkerNode::on_begin(Life from, const keeper::Begin& order) {
     begun = std::exchange(begun_, true);
   }
   if (!begun) return begin(order);
+  say_unheard();
   // Those that an earlier leader named may be gone, and who came since may know nothing of this process.
   membership_.send(mail::Others{addresses_of(order)});
+}
+
+/// Of nodes nothing is said: whoever leads the job sees itself whom it does not hear.
+void WorkerNode::on_heard(Life life, bool heard) {
+  if (is_node(life.process)) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (heard) {
+      unheard_.erase(life);
+    } else {
+      unheard_.insert(life);
+    }
+  }
+  say_unheard();
+}
+
+void WorkerNode::say_unheard() {
+  keeper::Unheard news{seat_.job, {}};
+  {
+    const std::lock_guard lock(mutex_);
+    news.lives.assign(unheard_.begin(), unheard_.end());
+  }
+  transport_->send(cell(), KeeperMessage(std::move(news)));
 }
 
 Life WorkerNode::cell() {

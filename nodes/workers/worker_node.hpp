@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <set>
 
 #include "actors/membership_actor.hpp"
 #include "actors/node_actor.hpp"
@@ -34,6 +35,8 @@ class WorkerNode {
   TransportEvents transport_events();
   void on_begin(Life from, const keeper::Begin& order);
   void begin(const keeper::Begin& begin);
+  void on_heard(Life life, bool heard);
+  void say_unheard();
   /// Who leads the record of the job.
   Life cell();
   void fail(Error why);
@@ -48,6 +51,7 @@ class WorkerNode {
   Life cell_ = seat_.cell;
   std::uint32_t term_ = 0;  ///< in which it does
   bool begun_ = false;
+  std::set<Life> unheard_;  ///< others of the job that are silent
   std::condition_variable changed_;
   std::optional<Error> failed_;
 

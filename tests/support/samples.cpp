@@ -342,6 +342,8 @@ static void add_keeper(std::vector<Sample>& all) {
                                 0});
   add("worker_refused", WorkerRefused{job, 3, error()});
   add("want_program", WantProgram{launch().program});
+  add("unheard", Unheard{job, {life(2), life(3)}});
+  add("stop_worker", StopWorker{job, 2});
   add("keep_program", KeepProgram{launch().program});
   add("have_program", HaveProgram{launch().program});
   add("program_bytes", ProgramBytes{launch().program, blob("not much of a program")});

@@ -94,6 +94,19 @@ TEST_CASE("a program that the leader does not have is asked of the others, one a
   }
 }
 
+TEST_CASE("one process of a job is told to end, the others are not") {
+  Started started;
+  started.host.on_message(cell, keeper::StartWorker{job, 2, 0, launch}, started.now);
+  started.host.take_effects();
+  started.host.on_message(cell, keeper::StopWorker{job, 3}, started.now);
+  started.host.on_message(cell, keeper::StopWorker{JobId{43}, 1}, started.now);
+  CHECK(started.host.take_effects().empty());
+  started.host.on_message(cell, keeper::StopWorker{job, 1}, started.now);
+  const auto stopped = only<StopProcess>(started.host.take_effects());
+  REQUIRE(stopped.size() == 1);
+  CHECK(stopped.front().life == started.life);
+}
+
 TEST_CASE("a node is asked to keep a program: it gets it, and says when it has it") {
   HostMachine host(self);
   const auto keep = [&] {

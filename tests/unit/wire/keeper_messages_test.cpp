@@ -139,6 +139,14 @@ TEST_CASE("who ran on the lanes of a process that is down arrives; lane 0 may be
   CHECK_FALSE(keeper_side(down).guilty_lane);
 }
 
+TEST_CASE("who does not hear whom arrives, also when that is nobody any more") {
+  const std::vector<Life> lives{samples::life(2), samples::life(5)};
+  CHECK(keeper_side(keeper::Unheard{job, lives}).lives == lives);
+  CHECK(keeper_side(keeper::Unheard{job, lives}).job == job);
+  CHECK(keeper_side(keeper::Unheard{job, {}}).lives.empty());
+  CHECK(keeper_side(keeper::StopWorker{job, 3}).number == 3);
+}
+
 TEST_CASE("a program arrives, and one that the sender does not have is not one without bytes") {
   const ProgramId program = samples::launch().program;
   CHECK(keeper_side(keeper::WantProgram{program}).program == program);

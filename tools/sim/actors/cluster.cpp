@@ -15,6 +15,7 @@ constexpr double hurry = 0.01;
 Cluster::Cluster(const ClusterOptions& options, std::vector<std::unique_ptr<Program>> programs)
     : options_(options),
       random_(options.seed * 31 + 7),
+      forms_(options.seed * 37 + 5),
       network_(events_, options.network, options.seed),
       world_{events_, network_, ledger_, random_},
       programs_(std::move(programs)),

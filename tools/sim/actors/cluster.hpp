@@ -108,6 +108,7 @@ class Cluster {
 
   const ClusterOptions options_;
   Random random_;
+  Random forms_;  ///< of faults, where there was but one form of them: kept seeds keep their histories
   Events events_;
   Network network_;
   Ledger ledger_;

@@ -98,9 +98,13 @@ void Cluster::cut() {
   for (std::uint32_t index = 0; shape == 1 && index < seats_.size(); ++index) {
     if (random_.chance(0.5)) part.insert(index);
   }
+  // One of the others may hear both parts, and be heard.
+  const bool bridged = shape == 1 && forms_.chance(0.5);
+  const auto bridge = static_cast<std::uint32_t>(bridged ? forms_.below(seats_.size()) : seats_.size());
+  if (bridged) ledger_.saw("cut with a bridge");
   for (std::uint32_t one = 0; one < seats_.size(); ++one) {
     for (std::uint32_t other = 0; other < seats_.size(); ++other) {
-      if (!part.contains(one) || part.contains(other)) continue;
+      if (!part.contains(one) || part.contains(other) || one == bridge || other == bridge) continue;
       if (shape != 2) network_.cut({one}, {other});
       if (shape != 3) network_.cut({other}, {one});
     }

@@ -82,6 +82,7 @@ void Network::send(Life from, Life to, Blob frame) {
   Flow& flow = flows_[way];
   flow.last_due = std::max(flow.last_due, events_.now() + travel());
   flow.frames.push_back({flow.last_due, sender->address, std::move(frame)});
+  expect_answer(from, to);
   events_.at(flow.last_due, [this, way] { deliver(way); });
 }
 
@@ -102,7 +103,28 @@ void Network::deliver(const Way& way) {
     const Flow::OnItsWay next = std::move(flow.frames.front());
     flow.frames.pop_front();
     if (Present* there = find(to)) there->listener->arrived(from, next.address, next.frame);
+    answered(to, from);
+    if (flow.frames.empty() && !held_back(to, from)) answered(from, to);
   }
+}
+
+void Network::expect_answer(Life from, Life to) {
+  const Instant now = events_.now();
+  if (!expected_.try_emplace({from, to}, now).second) return;
+  events_.after(options_.silent_after, [this, from, to, now] {
+    const auto still = expected_.find({from, to});
+    if (still == expected_.end() || still->second != now || !both_there(from, to)) return;
+    // Who is stopped himself looks again when he goes on.
+    expected_.erase(still);
+    if (paused_.contains(from)) return;
+    if (silent_.insert({from, to}).second) find(from)->listener->heard(to, false);
+  });
+}
+
+void Network::answered(Life from, Life to) {
+  expected_.erase({from, to});
+  if (silent_.erase({from, to}) == 0) return;
+  if (Present* there = find(from)) there->listener->heard(to, true);
 }
 
 void Network::deliver_all() {

@@ -25,12 +25,16 @@ class Listener {
   /// The connection broke; nobody listens where it led to.
   virtual void disconnected(Life life) = 0;
   virtual void refused(Life life) = 0;
+  /// It owes an answer and is silent; or is heard again.
+  virtual void heard(Life life, bool heard) = 0;
 };
 
 struct NetworkOptions {
   Duration latency = std::chrono::microseconds(100);
   double late = 0;  ///< share of messages that take up to late_max, and all behind them
   Duration late_max = std::chrono::milliseconds(300);
+  /// What arrives is answered, by the link; who hears nothing for so long is told.
+  Duration silent_after = std::chrono::seconds(2);
   /// Larger ones go by the channel for bulk.
   std::size_t control_bytes_max = 2048;
 };
@@ -86,6 +90,9 @@ class Network {
   void deliver(const Way& way);
   void deliver_all();
   void tell_broken(Life to, Life gone);
+  void expect_answer(Life from, Life to);
+  void answered(Life from, Life to);
+  bool both_there(Life one, Life other) const { return present_.contains(one) && present_.contains(other); }
 
   Events& events_;
   NetworkOptions options_;
@@ -94,6 +101,9 @@ class Network {
   std::map<std::string, Life> listening_;
   std::map<Way, Flow> flows_;
   std::set<std::pair<ProcessId, ProcessId>> cut_;
+  /// Who expects an answer from whom, since when; and whom he was told to be silent.
+  std::map<std::pair<Life, Life>, Instant> expected_;
+  std::set<std::pair<Life, Life>> silent_;
   std::set<Life> paused_;
   std::set<std::pair<Life, Life>> not_told_;  ///< to whom the end of which is to be told when it can be
 };

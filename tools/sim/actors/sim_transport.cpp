@@ -91,6 +91,10 @@ void SimTransport::refused(Life life) {
   if (!dead_.contains(life) && events_.refused) events_.refused(life);
 }
 
+void SimTransport::heard(Life life, bool heard) {
+  if (!closed_ && !dead_.contains(life) && events_.heard) events_.heard(life, heard);
+}
+
 void SimTransport::arrived(Life from, const std::string& address, const Blob& frame) {
   if (closed_) return;
   know(from);

@@ -36,6 +36,7 @@ class SimTransport final : public Listener {
   void arrived(Life from, const std::string& address, const Blob& frame) override;
   void disconnected(Life life) override;
   void refused(Life life) override;
+  void heard(Life life, bool heard) override;
 
  private:
   void know(Life life);

@@ -64,6 +64,15 @@ TransportEvents SimWorker::transport_events() {
   events.keeper = [this](Life from, const KeeperMessage& message) {
     if (const auto* order = std::get_if<keeper::Begin>(&message)) on_begin(from, *order);
   };
+  events.heard = [this](Life life, bool heard) {
+    if (is_node(life.process)) return;
+    if (heard) {
+      unheard_.erase(life);
+    } else {
+      unheard_.insert(life);
+    }
+    say_unheard();
+  };
   events.edges = [this](Life from, std::vector<EdgeNews>&& news) {
     for (EdgeNews& one : news) lanes_.hear(from, std::move(one));
   };
@@ -87,8 +96,13 @@ void SimWorker::on_begin(Life from, const keeper::Begin& order) {
   term_ = order.term;
   cell_ = from;
   if (!std::exchange(begun_, true)) return begin(order);
+  say_unheard();
   if (world_.ledger.planted != PlantedAround::begin_once)
     caf::anon_send(membership_, mail::Others{addresses_of(order)});
+}
+
+void SimWorker::say_unheard() {
+  transport_->send(cell_, KeeperMessage(keeper::Unheard{order_.job, {unheard_.begin(), unheard_.end()}}));
 }
 
 void SimWorker::begin(const keeper::Begin& order) {

@@ -35,6 +35,7 @@ class SimWorker final : public SimProcess {
   void say_hello();
   void on_begin(Life from, const keeper::Begin& order);
   void begin(const keeper::Begin& order);
+  void say_unheard();
   void fail(const std::string& why);
   void end_actors() override;
 
@@ -47,6 +48,7 @@ class SimWorker final : public SimProcess {
   Life cell_;
   std::uint32_t term_ = 0;
   bool begun_ = false;
+  std::set<Life> unheard_;
 };
 
 }  // namespace dag::sim

@@ -1,0 +1,42 @@
+#include "libdag/supervision/apart.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "libdag/base/check.hpp"
+
+namespace dag {
+namespace {
+
+/// Of a worker process its number says which node it is on (keeper/host.hpp); a node's own is its number.
+std::uint32_t node_bits(Life life) { return life.process.value & 0xFFFF; }
+
+}  // namespace
+
+std::vector<Life> who_goes(std::vector<Apart> apart, Life leader) {
+  std::vector<Life> gone;
+  while (!apart.empty()) {
+    std::map<Life, std::set<Life>> others;
+    for (const Apart& pair : apart) {
+      others[pair.who].insert(pair.silent);
+      others[pair.silent].insert(pair.who);
+    }
+    const auto weight = [&](const auto& one) {
+      // Whom the leader does not hear cannot be told anything of the job.
+      const bool unheard = one.second.contains(leader);
+      return std::tuple(one.first != leader, unheard, one.second.size(),
+                        node_bits(one.first) != node_bits(leader), one.first);
+    };
+    const auto next = std::max_element(others.begin(), others.end(),
+                                       [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
+    const Life goes = next->first;
+    DAG_CHECK(goes != leader);
+    gone.push_back(goes);
+    std::erase_if(apart, [&](const Apart& pair) { return pair.who == goes || pair.silent == goes; });
+  }
+  return gone;
+}
+
+}  // namespace dag
