@@ -281,8 +281,8 @@ TEST_CASE("what a lost home told of, and nobody can report, is taken back by the
   job.settle_down();
   REQUIRE(job.runs("near") == 1);
   job.die(1);
-  job.hold = nullptr;
-  job.held.clear();
+  std::erase_if(job.held, [&](const LocalJob::Mail& mail) { return mail.from == job.life(1); });
+  job.release_held();
   // Else this waits for ever: 'near' was said before the growth of 'grows', and counts only with 'far', which
   // counts only when 'grows' has ended again; for that 'effect' must run, which waits until the growth is
   // recorded.
@@ -328,18 +328,16 @@ TEST_CASE("a home that undoes an end says so to whom it had told it") {
   };
   // The home of 'middle' can report what 'first' was, as it came with its value; but not that it is the
   // present one.
-  std::vector<LocalJob::Mail> reports = std::exchange(job.held, {});
-  for (LocalJob::Mail& mail : reports) {
+  std::erase_if(job.held, [&](const LocalJob::Mail& mail) { return mail.from == job.life(1); });
+  for (LocalJob::Mail& mail : job.held) {
     if (auto* report = std::get_if<message::Report>(&mail.message)) report->had.clear();
-    if (!is_a<message::Outcomes>(mail)) job.held.push_back(std::move(mail));
   }
   job.release_held();
   job.hold = no_outcomes;
   job.settle_down();
   CHECK(taken_back == 1);
   CHECK(job.table(2).word(job.table(2).find(last)).state == RowState::waiting);
-  job.hold = nullptr;
-  job.held.clear();
+  job.release_held();
   job.paused.clear();
   job.run();
   CHECK(job.value(last) == value_of("last", {value_of("middle", {2})}));
