@@ -32,9 +32,7 @@ void print_cycles(const nlohmann::json& report) {
 
 void print(const nlohmann::json& report) {
   if (report["scenario"] == "train") {
-    std::cout << report["steps"] << " steps, " << report["kills"] << " kills of the leading node, "
-              << report["steps_repeated"] << " steps repeated, at most " << report["steps_repeated_max"]
-              << " after one kill\n";
+    std::cout << report["steps"] << " steps, " << report["kills"] << " kills of the leading node\n";
   } else {
     print_cycles(report);
   }

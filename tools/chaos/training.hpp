@@ -1,6 +1,6 @@
 #pragma once
 // A training whose leading node is killed again and again: whether it comes to the very losses of one that
-// nobody disturbed, and how many steps it takes twice.
+// nobody disturbed, and how long after each kill there is a new step.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
