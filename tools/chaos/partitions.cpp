@@ -80,9 +80,10 @@ void Partitions::get_going() {
   const auto until = Clock::now() + going_within;
   while (!jobs_.broken()) {
     ended_themselves_ += cluster_.start_ended();
-    jobs_.look_for(look_every);
+    const bool all_there = cluster_.gather(Clock::duration{0});
+    jobs_.look_for(look_every);  // Behind that, which may take its time: what the job said a moment ago counts.
     if (Clock::now() > until) return jobs_.wrong("stuck: not all nodes and the job go on after a cut");
-    if (!cluster_.gather(Clock::duration{0})) continue;  // One that is on its way back takes no job.
+    if (!all_there) continue;  // One that is on its way back takes no job.
     if (jobs_.running() && jobs_.left() < left_min) jobs_.finish();
     if (!jobs_.running())
       jobs_.begin(random_(), cluster_.address(static_cast<std::uint32_t>(random_() % node_count)));
