@@ -81,7 +81,8 @@ void Partitions::get_going() {
   while (!jobs_.broken()) {
     ended_themselves_ += cluster_.start_ended();
     const bool all_there = cluster_.gather(Clock::duration{0});
-    jobs_.look_for(look_every);  // Behind that, which may take its time: what the job said a moment ago counts.
+    jobs_.look_for(
+        look_every);  // Behind that, which may take its time: what the job said a moment ago counts.
     if (Clock::now() > until) return jobs_.wrong("stuck: not all nodes and the job go on after a cut");
     if (!all_there) continue;  // One that is on its way back takes no job.
     if (jobs_.running() && jobs_.left() < left_min) jobs_.finish();
