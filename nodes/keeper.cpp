@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "libdag/keeper/silences.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/durable_file.hpp"
 #include "nodes/unsynced_files.hpp"
@@ -207,14 +208,9 @@ TransportEvents Keeper::transport_events() {
       caf::anon_send(keeper_, mail::Greeted{life, endpoint, build});
     }
   };
-  events.heard = [this, silent = std::set<Life>()](Life life, bool heard) mutable {
-    if (is_node(life.process) || is_client(life.process)) return;
-    if (heard) {
-      silent.erase(life);
-    } else {
-      silent.insert(life);
-    }
-    caf::anon_send(keeper_, mail::KeeperSaid{self_, keeper::Unheard{{}, {silent.begin(), silent.end()}}});
+  events.heard = [this, silences = Silences()](Life life, bool heard) mutable {
+    if (silences.note(life, heard))
+      caf::anon_send(keeper_, mail::KeeperSaid{self_, keeper::Unheard{{}, silences.lives()}});
   };
   membership_.listen(events, [](Life life) { return is_node(life.process); });
   events.refused = [this, of_nodes = std::move(events.refused)](Life life) {

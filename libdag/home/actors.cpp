@@ -361,17 +361,15 @@ void Home::Impl::saves_changed(std::uint32_t number) {
 /// which the job cannot lose where it has one replica, and whose node brings it to the disks of all that have
 /// the record; else so many that there are two, on two nodes if there are.
 std::vector<Life> Home::Impl::lacks_copies(std::vector<Life> holders) const {
-  const auto has = [&](Life life) {
-    return std::find(holders.begin(), holders.end(), life) != holders.end();
-  };
   std::vector<Life> lacking;
-  const auto give = [&](Life life) {
-    holders.push_back(life);
-    lacking.push_back(life);
-  };
-  if (!has(state.cell) && (state.replicas == 1 || alive(state.cell))) give(state.cell);
+  const bool cell_has = std::find(holders.begin(), holders.end(), state.cell) != holders.end();
+  if (!cell_has && (state.replicas == 1 || alive(state.cell))) {
+    holders.push_back(state.cell);
+    lacking.push_back(state.cell);
+  }
   if (state.replicas == 1) return lacking;
-  for (const Life life : lacks_second_node(holders)) give(life);
+  const std::vector<Life> more = lacks_second_node(std::move(holders));
+  lacking.insert(lacking.end(), more.begin(), more.end());
   return lacking;
 }
 

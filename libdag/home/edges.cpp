@@ -320,16 +320,8 @@ void Home::Impl::tell_shard(RowIndex row, std::uint32_t shard) {
 }
 
 void Home::Impl::on(Life, const message::PredecessorEnded& news) {
-  // What a home that is gone told and what its successor found may differ, so it is too late for that one.
-  if (news.from >= plan->shards || news.from_epoch < state.homes[news.from].epoch) return;
   const RowIndex row = table.find(news.record.task);
-  if (row == no_row || !table[row].ghost) return;
-  // What a lane told came first of all that its home says.
-  Fact& known = has_ended(row) ? fact_of_ghost(row) : fact_of(row);
-  const auto said = std::pair(news.from_epoch, news.change);
-  if (said <= std::pair(known.from_epoch, known.change)) return;  // Repeated, or overtaken by newer news.
-  known.from_epoch = news.from_epoch;
-  known.change = news.change;
+  if (row == no_row || !table[row].ghost || !is_newest(row, news.from, news.from_epoch, news.change)) return;
   ghost_news(news.record, &news.holders, false);
 }
 

@@ -74,8 +74,6 @@ enum class Planted : std::uint8_t {
   starts_forgotten,       ///< a new home does not know what was started and may run only once
   start_unrecorded,       ///< what may run only once does before that is recorded
   checkpoint_of_other_inputs,  ///< an attempt starts from what another one saved that had other inputs
-  ends_stand,                  ///< who was told of an end does not hear that it does not count
-  denied_is_taken,             ///< an end of which others heard that it does not count is taken after all
 };
 
 struct HomeOptions {

@@ -226,6 +226,7 @@ class Home::Impl {
   void add_graph();
   bool end_ghost(RowIndex row, Outcome outcome);
   void note_ghost(RowIndex row);
+  bool is_newest(RowIndex ghost, std::uint32_t from, Epoch from_epoch, std::uint64_t change);
   void ghost_not_ended(const std::vector<RowIndex>& ghosts);
   Fact& fact_of_ghost(RowIndex row);
   bool inputs_unknown(RowIndex ghost) const;

@@ -186,8 +186,7 @@ void Home::Impl::try_send(RowIndex row) {
   if (is(row, flag::sent | flag::vanished)) return;
   const bool ended_now = is(row, flag::noted);
   if (!ended_now && (!is(row, flag::grown) || is(row, flag::grown_sent))) return;
-  const bool digested = !ended_now || digest_taken(row);
-  const bool safe = !ended_now || (digested && copied(row));
+  const bool safe = !ended_now || (digest_taken(row) && copied(row));
   if (!inputs_sent(row)) return park(row);
   unpark(row);
   if (is(row, flag::grown) && !is(row, flag::grown_sent)) {

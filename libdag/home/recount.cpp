@@ -241,7 +241,7 @@ bool Home::Impl::offer(RowIndex row, const OutcomeRecord& record, bool bytes, Li
                           !is(row, flag::grown | flag::vanished) && !handed_out.contains(row);
   const bool whole = !record.grew || record.spawned != nullptr;
   // Who heard that it has not ended must not find that it had: what he said before might be recorded on it.
-  if (is(row, flag::denied) && options.planted != Planted::denied_is_taken) return false;
+  if (is(row, flag::denied)) return false;
   if (!open_still || !whole || record.outcome != Outcome::finished || is_call(row)) return false;
   add_offer(row, {record, false, bytes, from});
   // Whoever makes it ready must ask us. (The edge that the home itself satisfies is open while it recounts;
@@ -353,7 +353,6 @@ void Home::Impl::tell_not_ended(const std::vector<RowIndex>& rows) {
     set(row, flag::denied);
     for (const std::uint32_t shard : foreign_shards(row)) message::add_task(by_shard[shard], table.id(row));
   }
-  if (options.planted == Planted::ends_stand) return;
   for (auto& [shard, tasks] : by_shard) {
     send(home_of(shard), message::NotEnded{plan->job, shard, state.homes[shard].epoch, options.shard,
                                            options.epoch, ++changes, std::move(tasks)});

@@ -89,18 +89,25 @@ void Home::Impl::note_ghost(RowIndex row) {
   });
 }
 
+/// Of news of a ghost: whether they are of its present home, and not repeated, or overtaken by newer ones.
+/// Then they are remembered as the newest.
+bool Home::Impl::is_newest(RowIndex ghost, std::uint32_t from, Epoch from_epoch, std::uint64_t change) {
+  // What a home that is gone told and what its successor found may differ, so it is too late for that one.
+  if (from >= plan->shards || from_epoch < state.homes[from].epoch) return false;
+  // What a lane told came first of all that its home says.
+  Fact& known = has_ended(ghost) ? fact_of_ghost(ghost) : fact_of(ghost);
+  if (std::pair(from_epoch, change) <= std::pair(known.from_epoch, known.change)) return false;
+  known.from_epoch = from_epoch;
+  known.change = change;
+  return true;
+}
+
 void Home::Impl::on(Life, const message::NotEnded& news) {
-  if (news.from >= plan->shards || news.from_epoch < state.homes[news.from].epoch) return;
   std::vector<RowIndex> ghosts;
   const auto one = [&](TaskId task) {
     const RowIndex row = table.find(task);
     if (row == no_row || !table[row].ghost || is(row, flag::settled)) return;
-    Fact& known = has_ended(row) ? fact_of_ghost(row) : fact_of(row);
-    const auto said = std::pair(news.from_epoch, news.change);
-    if (said <= std::pair(known.from_epoch, known.change)) return;
-    known.from_epoch = news.from_epoch;
-    known.change = news.change;
-    ghosts.push_back(row);
+    if (is_newest(row, news.from, news.from_epoch, news.change)) ghosts.push_back(row);
   };
   for (const message::TaskBits& some : news.tasks) some.each(one);
   ghost_not_ended(ghosts);

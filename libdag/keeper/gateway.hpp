@@ -30,6 +30,7 @@
 #include "libdag/base/time.hpp"
 #include "libdag/keeper/host.hpp"
 #include "libdag/keeper/messages.hpp"
+#include "libdag/supervision/apart.hpp"
 #include "libdag/supervision/restart.hpp"
 
 namespace dag {
@@ -234,6 +235,7 @@ class GatewayMachine {
   void worker_down(JobId id, KeptJob& job, Worker& worker, keeper::WorkerDown down, bool replace,
                    Instant now);
   void on_unheard(Life from, const keeper::Unheard& news, Instant now);
+  std::vector<std::pair<Apart, Instant>> silences(const KeptJob& job) const;
   std::optional<Instant> apart_at(const KeptJob& job) const;
   void look_who_is_apart(JobId id, KeptJob& job, Instant now);
   void tell_other_nodes(const KeptJob& job, const Worker& about, const KeeperMessage& news);

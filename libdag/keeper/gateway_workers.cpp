@@ -4,7 +4,6 @@
 
 #include "libdag/graph/partition.hpp"
 #include "libdag/keeper/gateway.hpp"
-#include "libdag/supervision/apart.hpp"
 
 namespace dag {
 namespace {
@@ -160,55 +159,50 @@ void GatewayMachine::on_unheard(Life from, const keeper::Unheard& news, Instant 
   }
 }
 
-/// When the next of its processes are apart, should they not hear each other until then.
-std::optional<Instant> GatewayMachine::apart_at(const KeptJob& job) const {
-  std::optional<Instant> at;
-  if (!job.leads || job.closed || !job.begun) return at;
+/// Who of the job's processes that are up does not hear whom, and since when; this node, which leads it, too.
+std::vector<std::pair<Apart, Instant>> GatewayMachine::silences(const KeptJob& job) const {
+  std::vector<std::pair<Apart, Instant>> found;
+  if (!job.leads || job.closed || !job.begun) return found;
   const auto is_up = [&](Life life) {
     return std::any_of(job.workers.begin(), job.workers.end(), [&](const Worker& worker) {
       return worker.phase == Worker::Phase::up && worker.life == life;
     });
   };
-  const auto look = [&](const std::map<Life, Instant>& silent) {
+  const auto add = [&](Life who, const std::map<Life, Instant>& silent) {
     for (const auto& [life, since] : silent) {
-      if (is_up(life) && (!at || since + apart_after < *at)) at = since + apart_after;
+      if (is_up(life)) found.push_back({{who, life}, since});
     }
   };
-  look(unheard_);
+  add(self_, unheard_);
   for (const auto& [who, silent] : job.unheard) {
-    if (is_up(who)) look(silent);
+    if (is_up(who)) add(who, silent);
+  }
+  return found;
+}
+
+/// When the next of its processes are apart, should they not hear each other until then.
+std::optional<Instant> GatewayMachine::apart_at(const KeptJob& job) const {
+  std::optional<Instant> at;
+  for (const auto& [pair, since] : silences(job)) {
+    if (!at || since + apart_after < *at) at = since + apart_after;
   }
   return at;
 }
 
 void GatewayMachine::look_who_is_apart(JobId id, KeptJob& job, Instant now) {
   if (const auto at = apart_at(job); !at || *at > now) return;
-  std::map<Life, std::size_t> up;
-  for (std::size_t i = 0; i < job.workers.size(); ++i) {
-    if (job.workers[i].phase == Worker::Phase::up) up[job.workers[i].life] = i;
-  }
+  // Those that will be apart in a moment count, too: one cut is seen by many, not at once.
   std::vector<Apart> apart;
-  const auto add = [&](Life who, const std::map<Life, Instant>& silent) {
-    for (const auto& [life, since] : silent) {
-      // Those that will be apart in a moment count too, if anybody is now: one cut is seen by many, not at
-      // once.
-      if (up.contains(life)) apart.push_back({who, life});
-    }
-  };
-  add(self_, unheard_);
-  for (const auto& [who, silent] : job.unheard) {
-    if (up.contains(who)) add(who, silent);
-  }
+  for (const auto& [pair, since] : silences(job)) apart.push_back(pair);
   for (const Life life : who_goes(std::move(apart), self_)) {
-    Worker& worker = job.workers[up.at(life)];
-    const Life node = worker.node;
+    Worker& worker = *std::find_if(job.workers.begin(), job.workers.end(),
+                                   [&](const Worker& one) { return one.life == life; });
     worker.end = "it and others of the job did not hear each other, though their nodes are there";
-    effects_.emplace_back(SendToKeeper{node, keeper::StopWorker{id, worker.number}});
-    job.unheard.erase(life);
-    job.again_at[node] = now + apart_pause;
-    const keeper::WorkerDown down{id, worker.number, life, ProcessEnd::stopped_by_us, worker.end,
-                                  {}, std::nullopt};
-    worker_down(id, job, worker, down, false, now);
+    effects_.emplace_back(SendToKeeper{worker.node, keeper::StopWorker{id, worker.number}});
+    job.again_at[worker.node] = now + apart_pause;
+    worker_down(id, job, worker,
+                {id, worker.number, life, ProcessEnd::stopped_by_us, worker.end, {}, std::nullopt}, false,
+                now);
   }
 }
 

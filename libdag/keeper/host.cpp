@@ -1,5 +1,7 @@
 #include "libdag/keeper/host.hpp"
 
+#include <algorithm>
+
 namespace dag {
 namespace {
 
@@ -43,10 +45,10 @@ void HostMachine::on_message(Life from, const KeeperMessage& any, Instant now) {
   } else if (const auto* stop_order = std::get_if<keeper::StopWorkers>(&any)) {
     stop_job(stop_order->job);
   } else if (const auto* one = std::get_if<keeper::StopWorker>(&any)) {
-    for (auto worker = workers_.begin(); worker != workers_.end();) {
-      const auto here = worker++;
-      if (here->second.job == one->job && here->second.number == one->number) stop(here->first, here->second);
-    }
+    const auto worker = std::find_if(workers_.begin(), workers_.end(), [&](const auto& here) {
+      return here.second.job == one->job && here.second.number == one->number;
+    });
+    if (worker != workers_.end()) stop(worker->first, worker->second);
   } else if (const auto* keep = std::get_if<keeper::KeepProgram>(&any)) {
     if (has(keep->program)) {
       effects_.emplace_back(SendToKeeper{from, keeper::HaveProgram{keep->program}});

@@ -5,13 +5,14 @@
 //
 //   client -> keeper    Ask* with a number; answered once each, by Answer with that number
 //                       Want, ForgetJob: owe nothing
-//   keeper -> client    Answer; TaskSettled, JobEnded, JobLost, JobMoved of jobs that this client submitted
-//   or
-//                       follows
-//   keeper -> keeper    StartWorker, StopWorkers, WorkerUp, WorkerDown, WorkerRefused
-//   keeper <-> keeper   KeepProgram, HaveProgram; WantProgram, ProgramBytes (a client sends ProgramBytes too,
-//   when it is asked to) keeper -> keeper    SaveCopy, from who leads a job's record to those with a copy of
-//   it; owes nothing keeper -> worker    Begin
+//   keeper -> client    Answer; of jobs that this client submitted TaskSettled, JobEnded, JobLost, JobMoved
+//                       (then AskFollow follows)
+//   keeper -> keeper    StartWorker, StopWorkers, StopWorker, WorkerUp, WorkerDown, WorkerRefused
+//   keeper <-> keeper   KeepProgram, HaveProgram; WantProgram, ProgramBytes (a client sends the bytes, too,
+//                       when it is asked to)
+//   keeper -> keeper    SaveCopy, from who leads a job's record to those with a copy of it; owes nothing
+//   keeper -> worker    Begin
+//   worker -> keeper    Unheard, to who leads the job's record
 //
 // Links deliver each once and in order while both lives last; large messages may be overtaken by small ones.
 // A submission is repeated under the same job id and key without harm. Every question is answered, or its

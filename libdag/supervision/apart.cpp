@@ -8,13 +8,6 @@
 #include "libdag/base/check.hpp"
 
 namespace dag {
-namespace {
-
-/// Of a worker process its number says which node it is on (keeper/host.hpp); a node's own is its number.
-std::uint32_t node_bits(Life life) { return life.process.value & 0xFFFF; }
-
-}  // namespace
-
 std::vector<Life> who_goes(std::vector<Apart> apart, Life leader) {
   std::vector<Life> gone;
   while (!apart.empty()) {
@@ -27,7 +20,7 @@ std::vector<Life> who_goes(std::vector<Apart> apart, Life leader) {
       // Whom the leader does not hear cannot be told anything of the job.
       const bool unheard = one.second.contains(leader);
       return std::tuple(one.first != leader, unheard, one.second.size(),
-                        node_bits(one.first) != node_bits(leader), one.first);
+                        node_of(one.first.process) != node_of(leader.process), one.first);
     };
     const auto next = std::max_element(others.begin(), others.end(),
                                        [&](const auto& a, const auto& b) { return weight(a) < weight(b); });

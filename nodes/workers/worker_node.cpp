@@ -149,16 +149,10 @@ void WorkerNode::on_begin(Life from, const keeper::Begin& order) {
   membership_.send(mail::Others{addresses_of(order)});
 }
 
-/// Of nodes nothing is said: whoever leads the job sees itself whom it does not hear.
 void WorkerNode::on_heard(Life life, bool heard) {
-  if (is_node(life.process)) return;
   {
     const std::lock_guard lock(mutex_);
-    if (heard) {
-      unheard_.erase(life);
-    } else {
-      unheard_.insert(life);
-    }
+    if (!silences_.note(life, heard)) return;
   }
   say_unheard();
 }
@@ -167,7 +161,7 @@ void WorkerNode::say_unheard() {
   keeper::Unheard news{seat_.job, {}};
   {
     const std::lock_guard lock(mutex_);
-    news.lives.assign(unheard_.begin(), unheard_.end());
+    news.lives = silences_.lives();
   }
   transport_->send(cell(), KeeperMessage(std::move(news)));
 }

@@ -6,11 +6,11 @@
 
 #include <condition_variable>
 #include <mutex>
-#include <set>
 
 #include "actors/membership_actor.hpp"
 #include "actors/node_actor.hpp"
 #include "libdag/client/node.hpp"
+#include "libdag/keeper/silences.hpp"
 #include "libdag/record/sink.hpp"
 #include "nodes/membership_door.hpp"
 #include "nodes/parts.hpp"
@@ -51,7 +51,7 @@ class WorkerNode {
   Life cell_ = seat_.cell;
   std::uint32_t term_ = 0;  ///< in which it does
   bool begun_ = false;
-  std::set<Life> unheard_;  ///< others of the job that are silent
+  Silences silences_;  ///< of others of the job
   std::condition_variable changed_;
   std::optional<Error> failed_;
 

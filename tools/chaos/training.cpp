@@ -49,11 +49,6 @@ class Training {
   std::unique_ptr<Program> program_;
 };
 
-struct Kill {
-  Clock::time_point at;
-  bool over = false;  ///< there was a new step after it
-};
-
 }  // namespace
 
 nlohmann::json disturb_training(const TrainingOptions& options, const std::filesystem::path& directory,
@@ -66,27 +61,25 @@ nlohmann::json disturb_training(const TrainingOptions& options, const std::files
     throw std::runtime_error("the nodes do not find each other within 60 s");
   Training training(options, directory, programs, "disturbed", cluster.address(0));
   std::vector<std::string> wrong;
-  std::vector<Kill> kills;
   std::vector<double> pauses_ms;
-  std::uint32_t step = 0;
+  std::uint32_t step = 0, kills = 0;
   auto moved = Clock::now(), killed = moved;
+  bool went_on = false;  // A step was said, after the last kill if there was one.
   while (!training.ended() && wrong.empty()) {
     const auto now = Clock::now();
     for (const std::uint32_t said : training.more_steps()) {
       moved = now;
-      if (!kills.empty() && !std::exchange(kills.back().over, true)) {
-        pauses_ms.push_back(in_milliseconds(now - kills.back().at));
-      }
+      if (!std::exchange(went_on, true) && kills > 0) pauses_ms.push_back(in_milliseconds(now - killed));
       step = said;
     }
     if (now - moved > stuck_after) wrong.push_back("stuck: after step " + std::to_string(step));
     // Each kill shows what it costs, so the next one waits until the training has gone on.
-    const bool went_on = kills.empty() ? step > 0 : kills.back().over;
     if (went_on && now - killed > std::chrono::seconds(options.every)) {
       if (const auto leader = cluster.leader()) {
-        kills.push_back({Clock::now()});
-        cluster.kill(*leader);
         killed = Clock::now();
+        cluster.kill(*leader);
+        went_on = false;
+        ++kills;
       }
     }
     cluster.start_ended();
@@ -101,7 +94,7 @@ nlohmann::json disturb_training(const TrainingOptions& options, const std::files
     }
   }
   nlohmann::json report{
-      {"scenario", "train"}, {"steps", options.steps}, {"kills", kills.size()}, {"violations", wrong}};
+      {"scenario", "train"}, {"steps", options.steps}, {"kills", kills}, {"violations", wrong}};
   report_spread(report, "next_step_ms", pauses_ms);
   return report;
 }

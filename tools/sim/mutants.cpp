@@ -9,10 +9,7 @@ const std::vector<Mutant>& mutants() {
   static const std::vector<Mutant> all = [] {
     std::vector<Mutant> list;
     // Not no_recount: reports that nobody waited for are merged when they come, so it costs attempts that
-    // would have been taken over, and nothing else (tests/unit/home/losses_test.cpp). Not ends_stand either,
-    // which 20,000 seeds do not find here: it takes a home that dies at one moment of a graph that grows
-    // otherwise the second time (tests/unit/home/void_ends_test.cpp; tests/sim/actors_seeds.txt has such
-    // seeds of whole nodes). And denied_is_taken takes a report that is late besides.
+    // would have been taken over, and nothing else (tests/unit/home/losses_test.cpp).
 #define IN_JOBS(bug) list.push_back({#bug, "jobs", Planted::bug, consensus::Planted::nothing, {}})
     IN_JOBS(edge_counted_twice);
     IN_JOBS(mismatch_ignored);

@@ -359,6 +359,8 @@ class World {
   /// Whether an output that nobody needed any more may have been made again by another home
   /// (libdag/home/lineage.cpp), and its kernel, or that of what it is made of, may have given another value.
   bool made_unlike(std::uint32_t task) const;
+  /// So that a value which was used and is gone cannot be had again.
+  bool may_vary_unsaid() const { return options_.varying && !options_.says_varying; }
 
   /// Each settled outcome and value is what the settled ones of its predecessors give.
   void check_consistency() const;

@@ -81,9 +81,8 @@ void World::on_brought(const Brought& brought) {
   if (replicated() && fetching_.erase(brought.name.task.index) == 0) return;
   --fetches_open_;
   const bool honest =
-      brought.lost &&
-      ((options_.varying && !options_.says_varying && brought.lost->code == ErrorCode::not_reproducible) ||
-       (options_.once && brought.lost->code == ErrorCode::output_lost));
+      brought.lost && ((may_vary_unsaid() && brought.lost->code == ErrorCode::not_reproducible) ||
+                       (options_.once && brought.lost->code == ErrorCode::output_lost));
   if (honest) {
     stopped_ = brought.lost;  // See check_result. Of a job that had ended the cell does not say it.
     return;
@@ -159,8 +158,7 @@ void World::check_digest(TaskId task, std::uint64_t digest) const {
 
 void World::check_result() {
   // A value that was used and is gone cannot be had again: that is the honest end of such a job.
-  if (options_.varying && !options_.says_varying && stopped_ &&
-      stopped_->code == ErrorCode::not_reproducible) {
+  if (may_vary_unsaid() && stopped_ && stopped_->code == ErrorCode::not_reproducible) {
     ++seen["stopped: not reproducible"];
     return;
   }

@@ -1,5 +1,6 @@
 #include "tools/sim/actors/sim_node.hpp"
 
+#include "libdag/keeper/silences.hpp"
 #include "nodes/parts.hpp"
 
 namespace dag::sim {
@@ -132,14 +133,9 @@ TransportEvents SimNode::transport_events() {
     if (!is_client(life.process) && !is_node(life.process))
       caf::anon_send(keeper_, mail::Greeted{life, endpoint, build});
   };
-  events.heard = [this, silent = std::set<Life>()](Life life, bool heard) mutable {
-    if (is_node(life.process) || is_client(life.process)) return;
-    if (heard) {
-      silent.erase(life);
-    } else {
-      silent.insert(life);
-    }
-    caf::anon_send(keeper_, mail::KeeperSaid{self_, keeper::Unheard{{}, {silent.begin(), silent.end()}}});
+  events.heard = [this, silences = Silences()](Life life, bool heard) mutable {
+    if (silences.note(life, heard))
+      caf::anon_send(keeper_, mail::KeeperSaid{self_, keeper::Unheard{{}, silences.lives()}});
   };
   events.membership = [this](Life from, MembershipMessage message) {
     if (membership_) caf::anon_send(membership_, mail::Heard{from, std::move(message)});

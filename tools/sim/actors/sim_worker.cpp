@@ -65,13 +65,7 @@ TransportEvents SimWorker::transport_events() {
     if (const auto* order = std::get_if<keeper::Begin>(&message)) on_begin(from, *order);
   };
   events.heard = [this](Life life, bool heard) {
-    if (is_node(life.process)) return;
-    if (heard) {
-      unheard_.erase(life);
-    } else {
-      unheard_.insert(life);
-    }
-    say_unheard();
+    if (silences_.note(life, heard)) say_unheard();
   };
   events.edges = [this](Life from, std::vector<EdgeNews>&& news) {
     for (EdgeNews& one : news) lanes_.hear(from, std::move(one));
@@ -102,7 +96,7 @@ void SimWorker::on_begin(Life from, const keeper::Begin& order) {
 }
 
 void SimWorker::say_unheard() {
-  transport_->send(cell_, KeeperMessage(keeper::Unheard{order_.job, {unheard_.begin(), unheard_.end()}}));
+  transport_->send(cell_, KeeperMessage(keeper::Unheard{order_.job, silences_.lives()}));
 }
 
 void SimWorker::begin(const keeper::Begin& order) {

@@ -4,7 +4,7 @@
 
 #include "actors/membership_actor.hpp"
 #include "actors/node_actor.hpp"
-#include "libdag/keeper/host.hpp"
+#include "libdag/keeper/silences.hpp"
 #include "tools/sim/actors/sim_lanes.hpp"
 #include "tools/sim/actors/sim_process.hpp"
 
@@ -48,7 +48,7 @@ class SimWorker final : public SimProcess {
   Life cell_;
   std::uint32_t term_ = 0;
   bool begun_ = false;
-  std::set<Life> unheard_;
+  Silences silences_;
 };
 
 }  // namespace dag::sim
