@@ -219,13 +219,15 @@ void World::check_effects(std::uint64_t salt, TaskId task, const std::vector<Out
   const Known* known = program_.find(salt);
   if (known == nullptr) return;
   const detail::Fragment& fragment = known->graph->fragment;
-  if (fragment.policy(known->task).effects == Effects::pure) return;
+  const Policy& policy = fragment.policy(known->task);
+  if (!policy.starts_from_recorded()) return;
   for (const OutputName& name : rests_on) {
     if (name.task.origin != 0 && options_.shards == 1) continue;  // The cell does not remember those.
     const auto settled = cell_->settled(name.task);
     if (options_.processes > 1 && (!settled || settled->attempt != name.attempt)) {
-      throw Violation("task " + to_string(task) + " has effects and was started from " +
-                      to_string(name.task) + to_string(name.attempt) + ", which is not settled");
+      throw Violation("task " + to_string(task) + (policy.group ? " is in a group" : " has effects") +
+                      " and was started from " + to_string(name.task) + to_string(name.attempt) +
+                      ", which is not settled");
     }
   }
 }
