@@ -114,6 +114,7 @@ void Home::Impl::tell_group(MemberDown down) {
   if (const auto* restart = std::get_if<RestartChildren>(&verdict)) {
     const std::string why = name + " starts again with " + describe(down.row);
     stop_member(down.row, why);  // A crash may be told when the next attempt runs already.
+    if (options.planted == Planted::gang_goes_on) return;
     for (const ChildId stopped : restart->stop) stop_member(group.members[stopped.value], why);
   }
 }
