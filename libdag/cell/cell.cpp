@@ -31,10 +31,10 @@ Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink&
   streams_.resize(plan_->shards);
   followed_.resize(plan_->graph->size() / 64 + 1);
   const detail::Fragment& graph = *plan_->graph;
-  const auto waits = [](const Policy& policy) { return policy.effects != Effects::pure; };
+  const auto waits = [](const Policy& policy) { return policy.starts_from_recorded(); };
   if (plan_->shards == 1 || std::none_of(graph.policies.begin(), graph.policies.end(), waits)) return;
   graph.each_edge([&](const detail::Edge& edge, std::uint32_t) {
-    if (graph.policy(edge.successor).effects == Effects::pure) return;
+    if (!waits(graph.policy(edge.successor))) return;
     const std::uint32_t from = plan_->shard_of[edge.predecessor];
     const std::uint32_t to = plan_->shard_of[edge.successor];
     if (from == to) return;

@@ -43,10 +43,16 @@ std::uint32_t actors_named(const detail::Fragment& fragment) {
 
 std::vector<std::uint32_t> blocks(const detail::Fragment& fragment) {
   const std::uint32_t tasks = fragment.size();
-  Sets sets(std::size_t{tasks} + actors_named(fragment));  // the actors lie behind the tasks
+  const std::uint32_t actors = actors_named(fragment);
+  // The actors lie behind the tasks, the groups behind the actors.
+  Sets sets(std::size_t{tasks} + actors + fragment.groups.size());
   for (std::uint32_t task = 0; task < tasks; ++task) {
     const std::uint32_t actor = fragment.kind(task).actor;
     if (actor != detail::none) sets.unite(task, tasks + actor);
+  }
+  for (std::uint32_t task = 0; task < tasks && !fragment.groups.empty(); ++task) {
+    const std::optional<std::uint32_t> group = fragment.policy(task).group;
+    if (group) sets.unite(task, tasks + actors + *group);
   }
   for (const auto& [task, actor] : fragment.mentions) sets.unite(task, tasks + actor);
   for (const auto& group : fragment.save_groups) {

@@ -1,6 +1,7 @@
 #pragma once
 // Which tasks must have one home: a job actor's calls, the tasks that were handed its handle (they may spawn
-// calls of it), and all of these for actors that are saved together. Everything else is a block of its own.
+// calls of it), and all of these for actors that are saved together; and the members of a group, which are
+// supervised together. Everything else is a block of its own.
 
 #include <cstdint>
 #include <vector>

@@ -263,6 +263,12 @@ std::uint32_t Builder::add_actor(std::string_view name, Code save, Code restore,
   return actor;
 }
 
+std::uint32_t Builder::add_group(std::string_view name, Strategy strategy, Intensity intensity) {
+  open();
+  draft_.groups.push_back({index_->names.index_of(draft_.names, name), strategy, intensity});
+  return size32(draft_.groups.size()) - 1;
+}
+
 void Builder::set_call(std::uint32_t actor, CallKind kind) {
   open();
   DAG_CHECK(last_is_open());

@@ -48,7 +48,8 @@ struct PolicyHash {
     seed = mixed(seed, bits(policy.timeout));
     seed = mixed(seed, bits(policy.deadline));
     seed = mixed(seed, bits(policy.takes));
-    return mixed(seed, bits(policy.checkpoint));
+    seed = mixed(seed, bits(policy.checkpoint));
+    return mixed(seed, policy.group ? std::uint64_t{*policy.group} + 1 : 0);
   }
 };
 

@@ -92,6 +92,43 @@ Status check_quorums(const Fragment& fragment, std::uint32_t task) {
   return Done{};
 }
 
+Status check_member(const Fragment& fragment, std::uint32_t task) {
+  const Policy& policy = fragment.policy(task);
+  if (!policy.group) return Done{};
+  const std::string group = "'" + fragment.names[fragment.groups[*policy.group].name] + "'";
+  if (fragment.kind(task).call != detail::CallKind::ordinary) {
+    return usage(
+        fragment, task, "belongs to a job actor, and is a member of the group " + group,
+        "job actors go back to their last save together with those of save_together(); leave .in() out");
+  }
+  if (policy.effects == Effects::at_most_once) {
+    return usage(fragment, task,
+                 "may run only once, and is a member of the group " + group + ", which starts members again",
+                 "leave .in() out, or declare .effects(dag::idempotent)");
+  }
+  return Done{};
+}
+
+Status check_groups(const Fragment& fragment) {
+  for (const detail::GroupDraft& group : fragment.groups) {
+    const std::string what = "the group '" + fragment.names[group.name] + "' ";
+    const Intensity& intensity = group.intensity;
+    if (intensity.restarts == 0) {
+      return Error{ErrorCode::usage, what + "allows no restarts, so it could only give up",
+                   "{.restarts = n} counts those within a period: use at least 1"};
+    }
+    if (intensity.restarts > limits::attempts_max) {
+      return Error{ErrorCode::usage, what + "allows " + std::to_string(intensity.restarts) + " restarts",
+                   "at most " + std::to_string(limits::attempts_max) + " are allowed in one period"};
+    }
+    if (intensity.period <= Duration(0)) {
+      return Error{ErrorCode::usage, what + "counts restarts over " + duration_text(intensity.period),
+                   "a period must be longer than 0"};
+    }
+  }
+  return Done{};
+}
+
 /// What tasks say of themselves. A kind is looked at once, where it is met first, however many are of it.
 Status check_tasks(const Fragment& fragment) {
   std::vector<bool> met(fragment.kinds.size(), false);
@@ -101,6 +138,7 @@ Status check_tasks(const Fragment& fragment) {
     met[kind] = true;
     if (Status status = check_policy(fragment, fragment.policy(task), task); !status) return status;
     if (Status status = check_quorums(fragment, task); !status) return status;
+    if (Status status = check_member(fragment, task); !status) return status;
   }
   return Done{};
 }
@@ -178,6 +216,7 @@ Status check_deadlines(const Fragment& fragment) {
 
 Status check(const Fragment& fragment, std::uint32_t outer_actors) {
   if (Status status = check_indices(fragment, outer_actors); !status) return status;
+  if (Status status = check_groups(fragment); !status) return status;
   if (Status status = check_tasks(fragment); !status) return status;
   if (Status status = check_actor_names(fragment); !status) return status;
   if (Status status = check_cycle(fragment); !status) return status;

@@ -11,9 +11,9 @@ namespace dag {
 
 /// The first of these that is wrong, with a hint; messages name tasks as `class#index`:
 /// too many tasks or edges; indices that lead nowhere (value_invalid: nobody's builder makes such a
-/// fragment); a task that says something impossible of itself (usage); two job actors with one name
-/// (actor_name_taken); a cycle (job_has_cycle, with one cycle); a deadline that stated durations cannot meet
-/// (deadline_impossible, with the path that is too long).
+/// fragment); a group that could restart nothing (usage); a task that says something impossible of itself
+/// (usage); two job actors with one name (actor_name_taken); a cycle (job_has_cycle, with one cycle); a
+/// deadline that stated durations cannot meet (deadline_impossible, with the path that is too long).
 ///
 /// `outer_actors`: how many job actors the submitted graph has, when `fragment` was spawned by a task of it.
 Status check(const detail::Fragment& fragment, std::uint32_t outer_actors = 0);

@@ -122,9 +122,9 @@ bool families_fit(const Fragment& fragment) {
   return true;
 }
 
-Status check_policy(const Policy& policy) {
-  if (policy.priority > Priority::urgent || policy.effects > Effects::at_most_once ||
-      policy.join > Join::none_failed) {
+Status check_policy(const Policy& policy, std::size_t groups) {
+  if ((policy.group && *policy.group >= groups) || policy.priority > Priority::urgent ||
+      policy.effects > Effects::at_most_once || policy.join > Join::none_failed) {
     return broken("a policy");
   }
   return Done{};
@@ -159,11 +159,16 @@ Status check_indices(const Fragment& fragment, std::uint32_t outer_actors) {
     return too_many("edges", fragment.edges.size(), limits::edges_max);
   const std::size_t actors = std::size_t{outer_actors} + fragment.actors.size();
   for (const Policy& policy : fragment.policies) {
-    if (Status status = check_policy(policy); !status) return status;
+    if (Status status = check_policy(policy, fragment.groups.size()); !status) return status;
   }
   for (std::size_t kind = 0; kind < fragment.kinds.size(); ++kind) {
     if (const char* what = wrong_with_kind(fragment, fragment.kinds[kind], actors)) {
       return broken(what + (" of kind " + std::to_string(kind)));
+    }
+  }
+  for (const detail::GroupDraft& group : fragment.groups) {
+    if (group.name >= fragment.names.size() || group.strategy > Strategy::one_for_all) {
+      return broken("a group");
     }
   }
   const std::uint32_t tasks = fragment.size();

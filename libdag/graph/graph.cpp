@@ -35,6 +35,14 @@ void throw_other_range(std::string_view name, Range wanted, Range given) {
                  "give both the same range, or pass the outputs it needs one by one"});
 }
 
+void join_group(Policy& policy, std::uint32_t group) {
+  if (policy.group && *policy.group != group) {
+    throw Failure({ErrorCode::usage, "a task cannot be a member of two groups",
+                   "whoever restarts it must know who restarts with it: leave one .in() out"});
+  }
+  policy.group = group;
+}
+
 void throw_actor_in_family(std::string_view name) {
   throw Failure({ErrorCode::usage, "the family '" + std::string(name) + "' cannot be handed a job actor",
                  "add the tasks that call it by Graph::task"});

@@ -16,7 +16,7 @@ using detail::EdgeKind;
 bool Home::Impl::bare(RowIndex row) const {
   if (plan->representation == Representation::supervised || is_call(row)) return false;
   const Policy& policy = table.policy_of(table[row]);
-  if (policy.timeout || policy.checkpoint || policy.needs != Needs{}) return false;
+  if (policy.timeout || policy.checkpoint || policy.group || policy.needs != Needs{}) return false;
   if (tries.contains(row) || crashes(row) > 0) return false;  // The kernel is told how often it was tried.
   const Fact* known = fact(row);
   return known == nullptr || known->inherited.empty();
@@ -34,7 +34,7 @@ bool Home::Impl::crashed_too_often(RowIndex row) const {
   if (times == 0) return false;
   const auto tried = tries.find(row);
   const std::uint32_t failed = tried == tries.end() ? 0 : tried->second.failed;
-  return failed + times >= table.policy_of(table[row]).retry.attempts;
+  return failed + times >= retry_of(row).attempts;
 }
 
 /// The state names tasks that took processes down, perhaps more than before. decide() looks at them before
@@ -57,6 +57,10 @@ void Home::Impl::on_crashes(const message::JobState* before) {
     table.apply(row, Watched{});
     const message::Crashed* known = before == nullptr ? nullptr : message::crashes_of(*before, crashed.task);
     if (known != nullptr && known->times >= crashed.times) continue;
+    if (is(row, flag::member)) {
+      for (std::uint32_t n = known == nullptr ? 0 : known->times; n < crashed.times; ++n)
+        member_down(row, Exit::failed, Error{ErrorCode::process_crashed, crashed.what});
+    }
     const Duration pause = backoff_after(retry, crashed.times, random);
     if (pause > Duration{0} && !pauses.contains(row)) pauses.schedule(row, now + pause);
   }
@@ -230,11 +234,12 @@ void Home::Impl::take_back(RowIndex row, const RecordWhat& why) {
   const auto once = starts.find(row);
   if (once != starts.end()) once->second.may_run = !std::holds_alternative<recorded::Lost>(why);
   Tries& tried = tries[row];
-  if (std::holds_alternative<GiveUp>(
-          next_retry(table.policy_of(table[row]).retry, tried, Exit::lost, random))) {
+  if (std::holds_alternative<GiveUp>(next_retry(retry_of(row), tried, Exit::lost, random))) {
     return close(row, Outcome::failed,
                  Error{ErrorCode::task_failed, describe(row) + " was lost with its process too often"});
   }
+  if (is(row, flag::member) && std::holds_alternative<recorded::Lost>(why))
+    member_down(row, Exit::lost, std::nullopt);
   to_decide.push_back(row);
 }
 
@@ -319,13 +324,14 @@ void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, Attemp
   }
   Tries tried = tries[row];
   tried.failed += crashes(row);
-  const NextTry next = next_retry(table.policy_of(table[row]).retry, tried, Exit::failed, random);
+  const NextTry next = next_retry(retry_of(row), tried, Exit::failed, random);
   ++tries[row].failed;
   if (const auto* again_after = std::get_if<RetryAfter>(&next)) {
     say(table.id(row), id, [&] { return recorded::Retried{again_after->pause, true}; });
     const Next taken = table.apply(row, TakenBack{word_attempt});
     if (taken.what != Do::decide) return;
     if (again_after->pause > Duration{0}) pauses.schedule(row, now + again_after->pause);
+    if (is(row, flag::member)) member_down(row, Exit::failed, why);
     return put_tried(row);
   }
   Error error{why.code,

@@ -41,7 +41,7 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
     const bool here = all_here || (to != no_row && !table[to].ghost);
     if (from != no_row && here) ++notes[from].consumers;
     const bool quiet =
-        edge.kind == EdgeKind::strong && fragment.policy(edge.successor).effects == Effects::pure;
+        edge.kind == EdgeKind::strong && !fragment.policy(edge.successor).starts_from_recorded();
     if (from != no_row && !quiet) unset(from, flag::lean);
     if (!all_here && here && table[from].ghost) set(to, flag::elsewhere);
   });
@@ -159,6 +159,7 @@ void Home::Impl::decide(RowIndex row) {
     return close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"});
   }
   if (pauses.contains(row) || unrecorded.contains(row)) return;
+  if (is(row, flag::member) && waits_for_group(row)) return;
   const Policy& policy = table.policy_of(table[row]);
   ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
   std::vector<EdgeResult> results = edge_results(row);
@@ -178,11 +179,11 @@ void Home::Impl::decide(RowIndex row) {
     case Decision::run:
       break;
   }
-  if (policy.effects != Effects::pure || careful) {
+  if (policy.starts_from_recorded() || careful) {
     bool settled = true;
     const RowIndex parent = parents[table[row].part];
     if (parent != no_row && !is(parent, flag::grown_settled | flag::settled)) settled = false;
-    if (policy.effects != Effects::pure) {
+    if (policy.starts_from_recorded()) {
       each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
         settled = settled && is(predecessor, flag::settled);
       });
@@ -244,6 +245,7 @@ void Home::Impl::note(RowIndex row, bool by_lane) {
   const Word now_word = word(row);
   ++counts.ended;
   start_ended(row);
+  if (is(row, flag::member)) member_ended(row);
   const bool finished = now_word.outcome == Outcome::finished;
   bool elsewhere = false;
   each_out(row, [&](detail::EdgeKind kind, RowIndex successor) {

@@ -49,6 +49,7 @@ void Home::Impl::begin(const message::JobState& first_state) {
   spawned_next = options.epoch.count << epoch_block_bits;
   add_graph();
   add_actors(*plan->graph);
+  add_groups();
   for (RowIndex row = 0; row < table.size(); ++row) open(row);
   if (state.cancelled) cancel_all();
 }
@@ -185,7 +186,11 @@ void Home::Impl::on_time() {
 /// that happens once, or by an attempt that ended.
 void Home::Impl::finish_event() {
   for (;;) {
-    if (!to_decide.empty()) {
+    if (!members_down.empty()) {
+      MemberDown down = std::move(members_down.front());
+      members_down.pop_front();
+      tell_group(std::move(down));
+    } else if (!to_decide.empty()) {
       const RowIndex row = to_decide.front();
       to_decide.pop_front();
       if (!recounting) decide(row);
@@ -379,6 +384,13 @@ std::string Home::explain(TaskId task) const {
         return "may run only once: waits until others that may have ended";
       if (home.starts.contains(row)) return "may run only once: waits until that it starts is recorded";
       if (home.unrecorded.contains(row)) return "waits until its failure is recorded";
+      if (home.is(row, flag::member)) {
+        const TaskGroup& group = impl_->group_of(row);
+        if (group.machine.held_back(home.child_of(group, row)))
+          return "waits for another member of its group '" + group.name + "', which is to be tried again";
+        if (home.is(row, flag::awaits_settled))
+          return "is in the group '" + group.name + "': waits until its inputs are recorded";
+      }
       if (home.is(row, flag::awaits_settled) &&
           home.table.policy_of(home.table[row]).effects == Effects::pure)
         return "waits until what spawned it is recorded";

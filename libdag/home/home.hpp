@@ -74,6 +74,8 @@ enum class Planted : std::uint8_t {
   starts_forgotten,       ///< a new home does not know what was started and may run only once
   start_unrecorded,       ///< what may run only once does before that is recorded
   checkpoint_of_other_inputs,  ///< an attempt starts from what another one saved that had other inputs
+  gang_goes_on,                ///< who is to start again with a failed member of its group is not stopped
+  gang_waits_on,  ///< who waits for a failed member of its group is not looked at again when that may start
 };
 
 struct HomeOptions {

@@ -2,7 +2,8 @@
 // What a home knows, and the parts of its deciding, one file each: edges.cpp (who may run, what an end
 // means), routes.cpp (what lanes tell each other), attempts.cpp (handing out, taking back, trying again),
 // lineage.cpp (where outputs lie, remaking, letting go), ledger.cpp (what the cell is told and tells),
-// spawn.cpp, actors.cpp, recount.cpp, checkpoints.cpp. Included by those only.
+// spawn.cpp, actors.cpp, recount.cpp, checkpoints.cpp, groups.cpp (who starts again together). Included by
+// those only.
 
 #include <deque>
 #include <map>
@@ -13,6 +14,7 @@
 #include "libdag/graph/outcome_rules.hpp"
 #include "libdag/home/home.hpp"
 #include "libdag/supervision/checkpoint_interval.hpp"
+#include "libdag/supervision/group_machine.hpp"
 #include "libdag/supervision/retry.hpp"
 #include "libdag/supervision/timer_wheel.hpp"
 
@@ -63,8 +65,9 @@ enum : std::uint32_t {
   wanted = 65536,      ///< a client has asked
   left = 131072,       ///< the cut that it is in has left, or is recorded
   elsewhere = 262144,  ///< it has predecessors in other shards
-  by_order = 524288,   ///< a client cancelled it: that rests on nothing
+  by_order = 524288,   ///< a client cancelled it, or its group gave up: that rests on nothing
   denied = 1048576,    ///< others were told that it has not ended after all
+  member = 2097152,    ///< of a group
 };
 }
 
@@ -147,6 +150,20 @@ struct ActorGroup {
   std::size_t border = 0;             ///< complete saves before this one were let go (count)
   std::uint32_t rollbacks = 0;
   std::size_t chosen = 0;  ///< the border (counted from 1) that lost objects come back from; 0: create
+};
+
+/// A group of tasks of the graph.
+struct TaskGroup {
+  std::string name;
+  std::vector<RowIndex> members;  ///< in the order of adding: ChildId is the place
+  GroupMachine machine;
+};
+/// What a member's group has to hear when the event is over.
+struct MemberDown {
+  RowIndex row = no_row;
+  Exit why = Exit::failed;
+  std::optional<Error> error;
+  bool for_good = false;  ///< it has failed, and is not tried again
 };
 
 class Home::Impl {
@@ -361,6 +378,20 @@ class Home::Impl {
   void copy_checkpoints();
   void checkpoints_lost(const message::JobState& before);
 
+  // ---- groups.cpp
+  // --------------------------------------------------------------------------------------------
+  void add_groups();
+  TaskGroup& group_of(RowIndex member);
+  ChildId child_of(const TaskGroup& group, RowIndex member) const;
+  Retry retry_of(RowIndex row) const;
+  bool waits_for_group(RowIndex member);
+  void member_down(RowIndex member, Exit why, std::optional<Error> error);
+  void member_ended(RowIndex member);
+  void tell_group(MemberDown down);
+  void stop_member(RowIndex member, const std::string& why);
+  void look_again_at(const TaskGroup& group);
+  void count_groups_again();
+
   // ---- recount.cpp
   // -------------------------------------------------------------------------------------------
   void recover(const message::Assign& assign, const message::JobState& state);
@@ -537,6 +568,10 @@ class Home::Impl {
   std::vector<ActorChain> chains;
   std::map<std::uint32_t, std::uint32_t> chain_by_actor;
   std::vector<ActorGroup> groups;
+
+  // Groups of tasks.
+  std::vector<TaskGroup> task_groups;  ///< as in the graph; those of other shards have no members
+  std::deque<MemberDown> members_down;
 
   // Recounting.
   bool recounting = false;

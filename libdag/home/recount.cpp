@@ -26,6 +26,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
                 [&](Life life) { return !alive(life); });  // The state may be newer than the assignment.
   add_graph();
   add_actors(*plan->graph);
+  add_groups();
 
   // Spawned parts in the order in which their ids were given, which is that of their adding: calls of job
   // actors get the places they had.
@@ -254,6 +255,7 @@ void Home::Impl::recount_if_complete() {
   if (!recounting || !asked.empty()) return;
   recounting = false;
   say({}, {}, [&] { return recorded::Recounted{options.shard, options.epoch}; });
+  count_groups_again();
   // The home wants to look at the offers before a lane starts those rows.
   for (const auto& [row, offered] : offers) table.apply(row, Watched{});
   for (RowIndex row = 0; row < table.size(); ++row) open(row);

@@ -36,7 +36,7 @@ bool RowTable::plain(const Fragment& fragment, std::uint32_t task) const {
     return false;
   }
   const Policy& policy = fragment.policy(task);
-  if (policy.effects != Effects::pure || policy.join != Join::all || policy.timeout || policy.checkpoint ||
+  if (policy.starts_from_recorded() || policy.join != Join::all || policy.timeout || policy.checkpoint ||
       policy.needs != Needs{} || policy.priority != Priority::normal) {
     return false;
   }

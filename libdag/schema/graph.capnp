@@ -27,6 +27,15 @@ struct Graph {
   conditions @15 :List(UInt64);  # of each conditional edge: its place in `edges` in the high half, its predicate's code in the low one
   literalCounts @16 :List(UInt32);  # per task: its literals; empty when no task has any
   families @17 :List(Family);    # in their order; the lists that are "per task" and "task by task" do not have their tasks
+  groups @18 :List(Group);
+}
+
+struct Group {
+  # Tasks that are started again together: those whose policy names it.
+  name @0 :UInt32;
+  strategy @1 :UInt8;            # one_for_one, rest_for_one, one_for_all
+  restarts @2 :UInt32;           # more within the period: it gives up
+  period @3 :Ids.Nanoseconds;
 }
 
 struct Family {
@@ -118,4 +127,5 @@ struct Policy {
   hasCheckpoint @14 :Bool;
   checkpoint @15 :Ids.Nanoseconds;    # between two saves of its state; 0: as the runtime sees fit
   varying @16 :Bool;             # its kernel gives another value each time
+  group @17 :UInt32;             # plus one
 }

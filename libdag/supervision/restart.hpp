@@ -1,8 +1,8 @@
 #pragma once
 // Who is restarted when a child goes down, and when the fault is not local any more. Restart strategies are
 // data (Erlang's supervisor is the model); this file only decides. Stopping, starting and waiting are the
-// supervisor actor's; what a task's attempts cost is retry.hpp's; who is to blame for a dead process is
-// blame.hpp's.
+// supervisor's; a group over its life is group_machine.hpp's; what a task's attempts cost is retry.hpp's; who
+// is to blame for a dead process is blame.hpp's.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "dag/options.hpp"
 #include "libdag/base/time.hpp"
 
 namespace dag {
@@ -29,19 +30,6 @@ inline bool is_charged(Exit why) { return why == Exit::failed; }
 
 /// When a child that ended is wanted again.
 enum class Restart : std::uint8_t { always, on_failure, never };
-
-/// Who is restarted together with it.
-enum class Strategy : std::uint8_t {
-  one_for_one,   ///< The child alone.
-  rest_for_one,  ///< It and those started after it, which may rely on it.
-  one_for_all,   ///< All: none is of use without the others (a gang of data-parallel workers).
-};
-
-/// More than `restarts` charged restarts within `period` are not a local fault.
-struct Intensity {
-  std::uint32_t restarts = 3;
-  Duration period = std::chrono::seconds(60);
-};
 
 /// Names a child inside its group.
 struct ChildId {

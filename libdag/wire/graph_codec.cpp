@@ -82,6 +82,7 @@ void write_policy(schema::Policy::Builder to, const Policy& policy) {
   to.setDeadline(policy.deadline.value_or(Duration{}).count());
   to.setTakes(policy.takes.value_or(Duration{}).count());
   to.setCheckpoint(policy.checkpoint.value_or(Duration{}).count());
+  to.setGroup(plus_one(policy.group.value_or(detail::none)));
 }
 
 Policy read_policy(schema::Policy::Reader from) {
@@ -96,7 +97,22 @@ Policy read_policy(schema::Policy::Reader from) {
   if (from.getHasTakes()) policy.takes = Duration(from.getTakes());
   policy.varying = from.getVarying();
   if (from.getHasCheckpoint()) policy.checkpoint = Duration(from.getCheckpoint());
+  if (from.getGroup() != 0) policy.group = minus_one(from.getGroup());
   return policy;
+}
+
+void write_group(schema::Group::Builder to, const detail::GroupDraft& group) {
+  to.setName(group.name);
+  to.setStrategy(static_cast<std::uint8_t>(group.strategy));
+  to.setRestarts(group.intensity.restarts);
+  to.setPeriod(group.intensity.period.count());
+}
+
+detail::GroupDraft read_group(schema::Group::Reader from) {
+  // check_indices looks at the strategy.
+  return {from.getName(),
+          static_cast<Strategy>(from.getStrategy()),
+          {from.getRestarts(), Duration(from.getPeriod())}};
 }
 
 using Numbers32 = capnp::List<std::uint32_t>;
@@ -363,14 +379,14 @@ detail::CallKind read_call(schema::Call from) {
 
 std::size_t words(const Fragment& graph) {
   const Sizes sizes = written(graph);
-  std::size_t words = words_of<schema::Graph> + list_words<schema::TaskKind>(graph.kinds.size()) +
-                      2 * bits_words(sizes.tasks, 32) + bits_words(sizes.edges, 32) +
-                      graph.conditions.size() + (sizes.literals == 0 ? 0 : bits_words(sizes.tasks, 32)) +
-                      bits_words(sizes.literals, 32) + list_words<schema::Argument>(graph.arguments.size()) +
-                      list_words<schema::Code>(graph.codes.size()) + graph.literals.size() +
-                      graph.names.size() + list_words<schema::Policy>(graph.policies.size()) +
-                      list_words<schema::Actor>(graph.actors.size()) + graph.mentions.size() +
-                      graph.save_groups.size() + (graph.families.empty() ? 0 : 1);
+  std::size_t words =
+      words_of<schema::Graph> + list_words<schema::TaskKind>(graph.kinds.size()) +
+      2 * bits_words(sizes.tasks, 32) + bits_words(sizes.edges, 32) + graph.conditions.size() +
+      (sizes.literals == 0 ? 0 : bits_words(sizes.tasks, 32)) + bits_words(sizes.literals, 32) +
+      list_words<schema::Argument>(graph.arguments.size()) + list_words<schema::Code>(graph.codes.size()) +
+      graph.literals.size() + graph.names.size() + list_words<schema::Policy>(graph.policies.size()) +
+      list_words<schema::Actor>(graph.actors.size()) + graph.mentions.size() + graph.save_groups.size() +
+      (graph.families.empty() ? 0 : 1) + list_words<schema::Group>(graph.groups.size());
   for (const auto& family : graph.families) words += family_words(family);
   for (const Blob& literal : graph.literals) words += data_words(literal);
   for (const std::string& name : graph.names) words += written_text_words(name);
@@ -421,6 +437,9 @@ void write(schema::Graph::Builder to, const Fragment& graph, const CodeMap& code
         auto members = list.init(i, static_cast<unsigned>(group.size()));
         for (unsigned k = 0; k < members.size(); ++k) members.set(k, group[k]);
       });
+  write_list(
+      graph.groups, [&](unsigned count) { return to.initGroups(count); },
+      [](auto& list, unsigned i, const auto& group) { write_group(list[i], group); });
 }
 
 std::shared_ptr<const Fragment> read(schema::Graph::Reader from, Reading& reading,
@@ -458,6 +477,8 @@ std::shared_ptr<const Fragment> read(schema::Graph::Reader from, Reading& readin
     check_count(group.size(), limits::tasks_max, "Graph.saveGroups");
     graph->save_groups.push_back(values_from<std::uint32_t>(group));
   }
+  graph->groups =
+      read_list<detail::GroupDraft>(from.getGroups(), reading, limits::tasks_max, "Graph.groups", read_group);
   if (const Status sound = check_indices(*graph, outer_actors); !sound) throw Invalid{sound.error().what};
   return graph;
 }

@@ -161,6 +161,69 @@ TEST_CASE("a failing kernel is tried again, with a backoff, as often as its poli
   REQUIRE(error.message().find("try 2") != std::string::npos);
 }
 
+namespace {
+
+/// What the kernels of a gang see of each other.
+std::atomic<int> gang_started, gang_stopped;
+std::atomic<bool> gang_released;
+
+int gang_worker(dag::Context& context) {
+  ++gang_started;
+  while (!context.cancelled() && !gang_released) std::this_thread::yield();
+  if (!gang_released) ++gang_stopped;
+  return 1;
+}
+
+}  // namespace
+
+TEST_CASE("a gang starts again together when one of its members fails") {
+  gang_started = gang_stopped = 0;
+  gang_released = false;
+  TestSession session(GENERATE(false, true), "3");
+  dag::Graph g("gang");
+  const auto gang = g.group("workers", dag::one_for_all, {.restarts = 3, .period = std::chrono::seconds(60)});
+  const auto a = g.task("a", gang_worker).in(gang), b = g.task("b", gang_worker).in(gang);
+  const auto c = g.task("c",
+                        [](dag::Context& context) {
+                          const int tries = static_cast<int>(context.attempt());
+                          while (gang_started < 2 * tries) std::this_thread::yield();
+                          if (tries == 1) throw std::runtime_error("the link broke");
+                          gang_released = true;
+                          return tries;
+                        })
+                     .in(gang)
+                     .retry({.backoff = std::chrono::milliseconds(1)});
+  const auto sum = g.task(
+      "sum", [](int x, int y, int z) { return x + y + z; }, a, b, c);
+  CHECK(session->submit(g).get(sum) == 4);
+  CHECK(gang_started == 4);
+  CHECK(gang_stopped == 2);
+}
+
+TEST_CASE("a group gives up after its restarts, and its errors name the group and the last failure") {
+  gang_started = gang_stopped = 0;
+  gang_released = false;
+  TestSession session(GENERATE(false, true));
+  dag::Graph g("gang");
+  const auto gang = g.group("workers", dag::one_for_one, {.restarts = 2, .period = std::chrono::seconds(90)});
+  const auto a = g.task("a", gang_worker).in(gang);
+  const auto b = g.task("b",
+                        [](dag::Context& context) -> int {
+                          throw std::runtime_error("no luck " + std::to_string(context.attempt()));
+                        })
+                     .in(gang)
+                     .retry({.backoff = std::chrono::milliseconds(1)});
+  const dag::Job job = session->submit(g);
+  const dag::Error failed = error_of([&] { job.get(b); });
+  CHECK(failed.code == dag::ErrorCode::task_failed);
+  CHECK_THAT(failed.message(), Catch::Contains("the group 'workers' went down more than 2 times in 90 s") &&
+                                   Catch::Contains("no luck 3"));
+  const dag::Error cancelled = error_of([&] { job.get(a); });
+  CHECK(cancelled.code == dag::ErrorCode::task_cancelled);
+  CHECK_THAT(cancelled.message(),
+             Catch::Contains("the group 'workers' gave up") && Catch::Contains("no luck 3"));
+}
+
 TEST_CASE("a task that fails goes on from what it saved, and one that was not told to begins anew") {
   TestSession session(GENERATE(false, true));
   const bool told = GENERATE(true, false);

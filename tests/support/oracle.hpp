@@ -130,7 +130,7 @@ class Oracle {
 
   void run(std::uint32_t task, Expected& ended) {
     const RandomTask& random_task = graph_.tasks[task];
-    const std::uint32_t attempts_allowed = fragment_.policy(task).retry.attempts;
+    const std::uint32_t attempts_allowed = attempts_of(fragment_.policy(task));
     if (random_task.failures >= attempts_allowed) {
       ended.outcome = Outcome::failed;
       ended.attempts = attempts_allowed;

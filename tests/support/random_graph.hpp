@@ -48,8 +48,14 @@ struct RandomGraphOptions {
   bool checkpoints = false;  ///< some tasks save their state
   /// Tasks say that they vary: of the graph itself those with a salt that 3 divides, of what is spawned all.
   bool varying = false;
+  bool groups = false;       ///< some tasks that do not fail for good are in groups that do not give up
   bool thunks_fail = false;  ///< the thunks throw the injected failures, counted in this process
 };
+
+/// How often a task may be tried: one in a group that says nothing of it, as often as the group bears.
+inline std::uint32_t attempts_of(const Policy& policy) {
+  return policy.group && policy.retry.attempts == 1 ? 1000 : policy.retry.attempts;
+}
 
 /// What is not in the fragment.
 struct RandomTask {
@@ -185,8 +191,28 @@ class RandomGraphMaker {
     const std::uint32_t tasks = 1 + below(depth == 0 ? options_.tasks_max : std::min(6u, options_.tasks_max));
     for (std::uint32_t i = 0; i < tasks; ++i) add_task(draft, depth);
     if (options_.added_in_any_order) add_edges_back(draft);
+    if (options_.groups && depth == 0) add_groups(draft);
     draft.graph.fragment = draft.builder.sealed();
     return std::move(draft.graph);
+  }
+
+  void add_groups(Draft& draft) {
+    const std::uint32_t groups = 1 + below(2);
+    for (std::uint32_t group = 0; group < groups; ++group) {
+      draft.builder.add_group("group" + std::to_string(group), static_cast<Strategy>(below(3)),
+                              {.restarts = 1000, .period = std::chrono::seconds(1)});
+    }
+    const detail::Fragment so_far = draft.builder.sealed();
+    for (std::uint32_t task = 0; task < so_far.size(); ++task) {
+      const Policy& policy = so_far.policy(task);
+      const bool for_good =
+          policy.retry.attempts > 1 && draft.graph.tasks[task].failures >= policy.retry.attempts;
+      if (for_good || so_far.kind(task).call != detail::CallKind::ordinary ||
+          policy.effects == Effects::at_most_once || random_.chance(0.4)) {
+        continue;
+      }
+      draft.builder.change_policy(task, [&](Policy& changed) { changed.group = below(groups); });
+    }
   }
 
   void add_actor(Draft& draft, std::uint32_t actor) {

@@ -68,6 +68,7 @@ std::shared_ptr<const detail::Fragment> graph() {
   policy.takes = std::chrono::milliseconds(250);
   policy.checkpoint = std::chrono::seconds(30);
   policy.varying = true;
+  policy.group = 0;
   graph->policies = {Policy{}, policy};
   graph->kinds = {
       {.code = 0, .name = 0, .policy = 0, .first_argument = 0, .argument_count = 1, .returns = true},
@@ -110,6 +111,8 @@ std::shared_ptr<const detail::Fragment> graph() {
   graph->actors = {{.name = 1, .create_task = 2, .save = code(0x30), .restore = code(0x40), .destroy = {}}};
   graph->mentions = {{1, 0}};
   graph->save_groups = {{0}, {}};
+  graph->groups = {
+      {.name = 2, .strategy = Strategy::one_for_all, .intensity = {5, std::chrono::seconds(90)}}};
   return graph;
 }
 

@@ -35,6 +35,12 @@ inline bool chaos_saves(std::uint64_t seed) {
   return which == 1 || which == 2 || which == 3 || which == 5;
 }
 
+/// In a quarter of the seeds some tasks are in groups; in none of those in tests/sim/seeds.txt.
+inline bool chaos_has_groups(std::uint64_t seed) {
+  const std::uint64_t which = seed % 16;
+  return which == 0 || which == 5 || which == 9 || which == 10;
+}
+
 /// A tenth of the seeds have tasks that may run only once; none of those in tests/sim/seeds.txt.
 inline bool chaos_runs_once(std::uint64_t seed) { return seed % 10 == 9; }
 
@@ -128,6 +134,7 @@ inline std::unique_ptr<Program> chaos_program(std::uint64_t seed) {
   options.failures = random.chance(0.8);
   options.once = chaos_runs_once(seed);
   options.checkpoints = chaos_saves(seed);
+  options.groups = chaos_has_groups(seed);
   if (chaos_has_rings(seed) && seed % 3 != 1) {
     // Lanes tell each other of plain rows: here most are.
     options.joins = options.quorums = options.conditional = options.failures = false;

@@ -30,6 +30,8 @@ const std::vector<Mutant>& mutants() {
     IN_JOBS(starts_forgotten);
     IN_JOBS(start_unrecorded);
     IN_JOBS(checkpoint_of_other_inputs);
+    IN_JOBS(gang_goes_on);
+    IN_JOBS(gang_waits_on);
 #undef IN_JOBS
 #define IN_CELLS(bug) list.push_back({#bug, "cells", Planted::bug, consensus::Planted::nothing, {}})
     IN_CELLS(not_said_again);

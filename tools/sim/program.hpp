@@ -50,7 +50,7 @@ class Program {
   static bool crashes(const Known& known, std::uint64_t salt) {
     const test::RandomTask& task = known.graph->tasks[known.task];
     const detail::Fragment& fragment = known.graph->fragment;
-    const std::uint32_t attempts = fragment.policy(known.task).retry.attempts;
+    const std::uint32_t attempts = test::attempts_of(fragment.policy(known.task));
     return salt % 2 == 0 && (task.failures >= attempts || (task.failures == 1 && attempts >= 4));
   }
 

@@ -26,6 +26,7 @@ World::World(WorldOptions options, Program& program)
   plan->seed = options.seed;
   plan_ = plan;
   trace_.print = options.trace;
+  if (!plan->graph->groups.empty()) trace_.gangs.emplace(plan->graph);
   std::vector<Life> lives;
   carried.resize(options.processes);
   for (std::uint32_t i = 0; i < options.processes; ++i) {

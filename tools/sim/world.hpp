@@ -15,6 +15,7 @@
 #include "libdag/home/runner.hpp"
 #include "libdag/replica/cell_replica.hpp"
 #include "tools/sim/events.hpp"
+#include "tools/sim/gang_watch.hpp"
 #include "tools/sim/program.hpp"
 #include "tools/sim/result.hpp"
 #include "tools/sim/rings.hpp"
@@ -108,6 +109,7 @@ class TraceSink final : public RecordSink {
  public:
   void record(const Record& record) override {
     ++count;
+    if (gangs) gangs->record(record);
     if (std::holds_alternative<recorded::StartedOver>(record.what))
       started_over[record.task] = record.attempt;
     const std::string line = to_string(record);
@@ -117,6 +119,7 @@ class TraceSink final : public RecordSink {
   }
   std::uint64_t hash = 0xCBF29CE484222325ULL;
   std::uint64_t count = 0;
+  std::optional<GangWatch> gangs;
   bool print = false;
   bool keep = false;
   std::vector<std::string> lines;

@@ -219,13 +219,15 @@ void World::check_effects(std::uint64_t salt, TaskId task, const std::vector<Out
   const Known* known = program_.find(salt);
   if (known == nullptr) return;
   const detail::Fragment& fragment = known->graph->fragment;
-  if (fragment.policy(known->task).effects == Effects::pure) return;
+  const Policy& policy = fragment.policy(known->task);
+  if (!policy.starts_from_recorded()) return;
   for (const OutputName& name : rests_on) {
     if (name.task.origin != 0 && options_.shards == 1) continue;  // The cell does not remember those.
     const auto settled = cell_->settled(name.task);
     if (options_.processes > 1 && (!settled || settled->attempt != name.attempt)) {
-      throw Violation("task " + to_string(task) + " has effects and was started from " +
-                      to_string(name.task) + to_string(name.attempt) + ", which is not settled");
+      throw Violation("task " + to_string(task) + (policy.group ? " is in a group" : " has effects") +
+                      " and was started from " + to_string(name.task) + to_string(name.attempt) +
+                      ", which is not settled");
     }
   }
 }
@@ -388,7 +390,10 @@ void World::begin_attempt(Process& process, const Work& work) {
   const bool restores_object = attempt.call == detail::CallKind::create && attempt.restore_from;
   if (!restores_object && attempt.restore_from) {
     ++seen["went on from what was saved"];
-    if (detail::from_blob<std::uint64_t>(attempt.restore_from) != saved_by(attempt)) {
+    const bool excused = std::any_of(attempt.inputs.begin(), attempt.inputs.end(), [&](const OutputName& name) {
+      return name.task.origin == 0 && may_vary_unsaid() && made_unlike(name.task.index);
+    });
+    if (detail::from_blob<std::uint64_t>(attempt.restore_from) != saved_by(attempt) && !excused) {
       throw Violation("attempt " + to_string(attempt.task) + to_string(attempt.id) +
                       " starts from what was saved with other inputs");
     }

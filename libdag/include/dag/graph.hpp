@@ -27,7 +27,22 @@ template <class T>
 Output<std::vector<std::byte>> add_save(Builder& builder, std::uint32_t actor);
 }  // namespace detail
 
+/// A handle of a group of tasks that are supervised together (Graph::group). Lifetime as Output's.
+class Group {
+ public:
+  Group(detail::Builder& builder, std::uint32_t index) : builder_(&builder), index_(index) {}
+  std::uint32_t index() const { return index_; }
+  const detail::Builder& builder() const { return *builder_; }
+
+ private:
+  detail::Builder* builder_;
+  std::uint32_t index_;
+};
+
 namespace detail {
+/// Throws Failure(usage) when it is a member of another one.
+void join_group(Policy& policy, std::uint32_t group);
+
 /// What may be said of a task, or of all tasks of a family. `Self` has `change(void (Policy&))`.
 template <class Self>
 class Sayings {
@@ -76,6 +91,12 @@ class Sayings {
   }
   const Self& join(Join rule) const {
     return changed([&](Policy& p) { p.join = rule; });
+  }
+  /// It is a member of the group: Graph::group says what follows. Throws Failure: usage when it is a member
+  /// of another one, handle_foreign when the group is another graph's. What a kernel spawns is in no group.
+  const Self& in(const Group& group) const {
+    if (&static_cast<const Self&>(*this).builder() != &group.builder()) throw_foreign_handle();
+    return changed([&](Policy& p) { join_group(p, group.index()); });
   }
 
  private:
@@ -158,6 +179,8 @@ class Family : public detail::Sayings<Family<T>> {
     for (std::uint32_t column = 0; column < range_.columns; ++column) outputs.push_back(at(row, column));
     return outputs;
   }
+
+  const detail::Builder& builder() const { return *builder_; }
 
   /// For the library: as Output::index_in, of the first one.
   std::uint32_t first_in(const detail::Builder& builder) const {
@@ -294,6 +317,37 @@ class Graph {
     std::vector<std::uint32_t> indices;
     for (const auto& actor : actors) indices.push_back(actor.index());
     builder_->add_save_group(std::move(indices));
+  }
+
+  /// Makes a group of tasks that are supervised together; tasks and families join it by `.in(group)`:
+  ///
+  ///     auto gang = g.group("workers", dag::one_for_all, {.restarts = 3, .period = 60s});
+  ///     for (int rank = 0; rank < 4; ++rank) workers.push_back(g.task("worker", work, rank).in(gang));
+  ///
+  /// When an attempt of a member fails, takes its process down, or is lost with its process or node, the
+  /// member is tried again, and `strategy` says who starts again with it. Of those, members that run are
+  /// stopped (their kernels see Context::cancelled; no try is charged to them), and none of them starts
+  /// before the one that failed may, which is after its backoff. Members that have ended stay ended, also
+  /// when their output is made again; members that still wait for their inputs go on waiting.
+  ///
+  /// Each failure and each crash that leads to a restart counts against `intensity`, losses do not. When
+  /// there were `restarts` within `period` and another one is due, the group gives up: the member that failed
+  /// has failed, with the group, its limit and the last failure as its causes, and all members that have not
+  /// ended are cancelled with the same causes. So it does when a member fails for good: a member of which no
+  /// `.retry` says otherwise (or `attempts = 1`) may be tried as often as the group bears, at most 1,000
+  /// times; with more attempts that is a limit of its own beside the group's. A member that is cancelled or
+  /// skipped, for what is not its own fault, means nothing to the group.
+  ///
+  /// Members start only from recorded inputs, as tasks with effects do, and lie in one shard. What a member
+  /// spawns is in no group; a member whose kernel has returned counts as ended. When the process dies that
+  /// supervises the group, the one that takes over counts from zero again, but for the crashes that the job's
+  /// record knows of; and under rest_for_one and one_for_all it starts those again who rest on a member that
+  /// may have run and is gone.
+  ///
+  /// Refused when the graph is submitted (usage): no restarts or no period, members that are calls of job
+  /// actors or may run only once.
+  Group group(std::string_view name, Strategy strategy, Intensity intensity = {}) {
+    return Group(*builder_, builder_->add_group(name, strategy, intensity));
   }
 
   const std::string& name() const { return name_; }

@@ -51,6 +51,25 @@ inline constexpr Join all = Join::all;
 inline constexpr Join one_success = Join::one_success;
 inline constexpr Join none_failed = Join::none_failed;
 
+/// Who of a group of tasks is started again together with a member whose attempt failed or was lost (the
+/// restart strategies of Erlang's supervisors).
+enum class Strategy : std::uint8_t {
+  one_for_one,   ///< it alone
+  rest_for_one,  ///< it and the members that were added to the graph after it, which may rely on it
+  one_for_all,   ///< all: none is of use without the others, as in a gang of data-parallel workers
+};
+inline constexpr Strategy one_for_one = Strategy::one_for_one;
+inline constexpr Strategy rest_for_one = Strategy::rest_for_one;
+inline constexpr Strategy one_for_all = Strategy::one_for_all;
+
+/// How many restarts are borne. One more within `period` after the first of them, and the fault is not local:
+/// who supervises gives up. Only what is charged counts: failures and crashes, not losses.
+struct Intensity {
+  std::uint32_t restarts = 3;
+  std::chrono::nanoseconds period = std::chrono::seconds(60);
+  bool operator==(const Intensity&) const = default;
+};
+
 /// How a task ended.
 enum class Outcome : std::uint8_t {
   none,       ///< it has not
@@ -74,6 +93,10 @@ struct Policy {
   /// Its kernel saves its state now and then (Context::checkpoint), so often; 0: as often as pays.
   std::optional<std::chrono::nanoseconds> checkpoint = {};
   bool varying = false;  ///< its kernel gives another value each time
+  std::optional<std::uint32_t> group = {};  ///< which of the graph's groups it is a member of
+  /// It starts only from recorded inputs: what it does, or makes its group do, is not taken back when an
+  /// input comes to another value.
+  bool starts_from_recorded() const { return effects != Effects::pure || group.has_value(); }
   bool operator==(const Policy&) const = default;
 };
 

@@ -172,6 +172,8 @@ TEST_CASE("check: a damaged fragment is refused, whatever is damaged", "[check]"
   add_actor(builder, "x");
   add_call(builder, 0, "call");
   builder.add_save_group({0});
+  const auto group = builder.add_group("g", Strategy::one_for_all, {});
+  builder.change_policy(a, [&](Policy& p) { p.group = group; });
   const Fragment good = builder.sealed();
   REQUIRE(check(good));
 
@@ -240,6 +242,9 @@ TEST_CASE("check: a damaged fragment is refused, whatever is damaged", "[check]"
       [&](Fragment& f) { f.policies[0].join = static_cast<Join>(9); },
       [&](Fragment& f) { f.policies[0].priority = static_cast<Priority>(9); },
       [&](Fragment& f) { f.policies[0].effects = static_cast<Effects>(9); },
+      [&](Fragment& f) { f.groups.clear(); },
+      [&](Fragment& f) { f.groups[0].name = bad; },
+      [&](Fragment& f) { f.groups[0].strategy = static_cast<Strategy>(9); },
       [&](Fragment& f) { f.edges.pop_back(); },
   };
   for (std::size_t i = 0; i < damages.size(); ++i) {

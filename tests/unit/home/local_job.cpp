@@ -250,7 +250,7 @@ LocalJob::Box& LocalJob::make_home(Process& process, std::uint32_t shard, Epoch 
   if (options_.changing_loads) {
     placement = std::make_unique<sim::ChangingLoads>(options_.seed + 17 * shard + epoch.count);
   } else {
-    placement = std::make_unique<Placed>(options_.place);
+    placement = std::make_unique<Placed>(options_);
   }
   box = std::make_unique<Box>(options, plan_, records_, std::move(placement));
   return *box;

@@ -49,6 +49,8 @@ struct LocalJobOptions {
   std::uint64_t seed = 1;
   /// Where attempts go that no bare lane takes, and actors live: a process. Left out: at home.
   std::optional<std::uint32_t> place;
+  /// Of those of these names, instead.
+  std::map<std::string, std::uint32_t> places = {};
   /// Instead: by earliest finish, under loads that are drawn from the seed.
   bool changing_loads = false;
   /// Whatever can happen next happens in any order, drawn from the seed. Else in the order of its causes.
@@ -200,23 +202,26 @@ class LocalJob {
   };
   class Placed final : public HomePlacement {
    public:
-    explicit Placed(std::optional<std::uint32_t> place) : place_(place) {}
+    explicit Placed(const LocalJobOptions& options) : place_(options.place), places_(options.places) {}
     Life place_actor(std::uint32_t, const std::vector<Life>& lives, const std::vector<std::uint32_t>&,
                      const Policy&) override {
-      return find(lives, lives.front());
+      return find(lives, lives.front(), place_);
     }
-    PlacedAttempt place_attempt(const AttemptToPlace&, const std::vector<Life>& lives, Life self) override {
-      return {find(lives, self)};
+    PlacedAttempt place_attempt(const AttemptToPlace& attempt, const std::vector<Life>& lives,
+                                Life self) override {
+      const auto named = places_.find(attempt.name);
+      return {find(lives, self, named == places_.end() ? place_ : named->second)};
     }
 
    private:
-    Life find(const std::vector<Life>& lives, Life otherwise) const {
+    static Life find(const std::vector<Life>& lives, Life otherwise, std::optional<std::uint32_t> place) {
       for (const Life life : lives) {
-        if (place_ && life.process.value == *place_) return life;
+        if (place && life.process.value == *place) return life;
       }
       return otherwise;
     }
     std::optional<std::uint32_t> place_;
+    std::map<std::string, std::uint32_t> places_;
   };
 
   void begin_life(Life life);

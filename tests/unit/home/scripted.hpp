@@ -87,6 +87,12 @@ class Names {
   void attempts(TaskId task, std::uint32_t attempts, Duration backoff = Duration{0}) {
     policy(task, [&](Policy& policy) { policy.retry = {.attempts = attempts, .backoff = backoff}; });
   }
+  /// A group of these tasks.
+  void group(const std::string& name, Strategy strategy, Intensity intensity,
+             std::initializer_list<TaskId> members) {
+    const std::uint32_t group = builder.add_group(name, strategy, intensity);
+    for (const TaskId member : members) policy(member, [&](Policy& policy) { policy.group = group; });
+  }
   void edge(TaskId from, TaskId to, detail::EdgeKind kind, detail::Predicate predicate = nullptr) {
     builder.add_edge(from.index, to.index, kind,
                      predicate == nullptr ? detail::Code{} : predicate_code(predicate));

@@ -57,6 +57,7 @@ TEST_CASE("a graph is whole when it arrives") {
   CHECK(got.mentions == sent.mentions);
   CHECK(got.save_groups == sent.save_groups);
   CHECK(got.families == sent.families);
+  CHECK(got.groups == sent.groups);
   REQUIRE(got.literals.size() == sent.literals.size());
   for (std::size_t i = 0; i < got.literals.size(); ++i) CHECK(got.literals[i].same_bytes(sent.literals[i]));
 }

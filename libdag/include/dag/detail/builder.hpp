@@ -67,6 +67,9 @@ class Builder {
     draft_.save_groups.push_back(std::move(actors));
   }
 
+  /// Returns its index.
+  std::uint32_t add_group(std::string_view name, Strategy strategy, Intensity intensity);
+
   /// The policy of a task, to be changed. Tasks that say the same share one again when the graph is sealed.
   template <class Change>
   void change_policy(std::uint32_t task, Change&& change) {

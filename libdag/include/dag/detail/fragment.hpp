@@ -180,6 +180,14 @@ struct FamilyDraft {
   bool operator==(const FamilyDraft&) const = default;
 };
 
+/// Tasks that are supervised together: those whose policy names it, in the order in which they were added.
+struct GroupDraft {
+  std::uint32_t name = 0;
+  Strategy strategy = Strategy::one_for_one;
+  Intensity intensity;
+  bool operator==(const GroupDraft&) const = default;
+};
+
 struct Fragment {
   /// Per task: which of `kinds`.
   std::vector<std::uint32_t> task_kinds;
@@ -204,6 +212,7 @@ struct Fragment {
   /// Groups of actors that are saved, and rolled back, together: indices of actors, per group.
   std::vector<std::vector<std::uint32_t>> save_groups;
   std::vector<FamilyDraft> families;  ///< sorted by first_task
+  std::vector<GroupDraft> groups;
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(task_kinds.size()); }
   const TaskKind& kind(std::uint32_t task) const { return kinds[task_kinds[task]]; }

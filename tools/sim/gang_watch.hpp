@@ -1,0 +1,57 @@
+#pragma once
+// What members of a group may not do, seen in what homes record: end well by an attempt that had begun before
+// another one, with which they are to start again, failed or was lost.
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "dag/detail/fragment.hpp"
+#include "libdag/record/record.hpp"
+#include "tools/sim/result.hpp"
+
+namespace dag::sim {
+
+class GangWatch {
+ public:
+  explicit GangWatch(std::shared_ptr<const detail::Fragment> graph) : graph_(std::move(graph)) {}
+
+  void record(const Record& record) {
+    if (record.task.origin != 0 || record.task.index >= graph_->size()) return;
+    const std::uint32_t task = record.task.index;
+    const std::optional<std::uint32_t> group = graph_->policy(task).group;
+    if (!group) return;
+    // A home that is dead for the others, and does not know it, has a group of its own.
+    std::map<std::uint32_t, AttemptId>& out = out_[record.place.process];
+    if (std::holds_alternative<recorded::Lent>(record.what)) out[task] = record.attempt;
+    const auto* retried = std::get_if<recorded::Retried>(&record.what);
+    const bool lost = std::holds_alternative<recorded::Lost>(record.what);
+    if ((retried != nullptr && retried->charged) || lost) {
+      out.erase(task);
+      for (const auto& [other, attempt] : out) {
+        if (graph_->policy(other).group == group && starts_with(graph_->groups[*group], task, other))
+          overtaken_.insert({record.place.process, other, attempt});
+      }
+    }
+    const auto* ended = std::get_if<recorded::Ended>(&record.what);
+    if (ended == nullptr || ended->outcome != Outcome::finished) return;
+    out.erase(task);
+    if (overtaken_.contains({record.place.process, task, record.attempt})) {
+      throw Violation("task " + to_string(record.task) + " ended by attempt " + to_string(record.attempt) +
+                      ", which its group had stopped");
+    }
+  }
+
+ private:
+  static bool starts_with(const detail::GroupDraft& group, std::uint32_t fallen, std::uint32_t other) {
+    return group.strategy == Strategy::one_for_all ||
+           (group.strategy == Strategy::rest_for_one && other > fallen);
+  }
+
+  std::shared_ptr<const detail::Fragment> graph_;
+  std::map<ProcessId, std::map<std::uint32_t, AttemptId>> out_;
+  std::set<std::tuple<ProcessId, std::uint32_t, AttemptId>> overtaken_;
+};
+
+}  // namespace dag::sim
