@@ -42,7 +42,14 @@ caf::behavior KeeperActor::make_behavior() {
       [this](mail::Nodes& nodes) {
         mail::Seats seats;
         for (const Claim& node : nodes.nodes) {
-          if (node.load.disk != 0) seats.alive.push_back({{node.life.process, node.load.disk}, 1});
+          if (node.life == setup_.self) seats.disk_full = node.load.disk_full;
+          if (node.load.disk == 0) continue;
+          const consensus::Seat seat{node.life.process, node.load.disk};
+          if (node.load.draining) {
+            seats.leaving.push_back(seat);
+          } else {
+            seats.alive.push_back({seat, 1});
+          }
         }
         send(node_, std::move(seats));
         host_.on_nodes(nodes.nodes);
@@ -109,10 +116,12 @@ void KeeperActor::on_exit() { node_ = nullptr; }
 
 void KeeperActor::on_led(RecordLed news) {
   news.age = std::max(Duration{0}, ports_.since_1970() - Duration(news.submission.accepted_unix_ns));
-  if (news.leads) {
+  const JobId job = news.plan->job;
+  if (!news.leads) {
+    led_.erase(job);
+    ports_.job_closed(job);
+  } else if (led_.insert(job).second) {
     ports_.job_begins(*news.plan);
-  } else {
-    ports_.job_closed(news.plan->job);
   }
   gateway_.on_led(std::move(news), ports_.now());
 }
@@ -227,7 +236,11 @@ void KeeperActor::carry_out(GatewayEffect any) {
           send(node_, mail::StopJob{effect.job, std::move(effect.why)});
         } else if constexpr (std::is_same_v<Effect, CloseJob>) {
           send(node_, mail::ForgetJob{effect.job});
+          led_.erase(effect.job);
           ports_.job_closed(effect.job);
+        } else if constexpr (std::is_same_v<Effect, Drain>) {
+          host_.drain(effect.draining);
+          ports_.drain(effect.draining);
         } else {
           host_.stop_all();
           ports_.shut_down();

@@ -39,6 +39,8 @@ struct KeeperPorts {
   std::function<void(JobId job, bool well)> job_ended;
   /// For the disk, where there is one.
   std::function<void(keeper::SaveCopy copy)> keep_save;
+  /// The other nodes are to know that this one is to go, or stays after all.
+  std::function<void(bool draining)> drain;
   std::function<void()> shut_down;
 };
 
@@ -78,6 +80,7 @@ class KeeperActor : public caf::event_based_actor {
   caf::actor node_;
   GatewayMachine gateway_;
   HostMachine host_;
+  std::set<JobId> led_;  ///< of those with several copies
   std::optional<Instant> wake_at_;
 };
 

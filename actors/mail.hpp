@@ -107,9 +107,12 @@ struct Record {
 };
 /// node -> NodeActor: whoever the copies on its disk speak to is there now.
 struct Recover {};
-/// gateway -> NodeActor -> RecordActor: who can hold copies.
+/// gateway -> NodeActor -> RecordActor: who can hold copies; who is to go; whether this node's disk is full.
 struct Seats {
   std::vector<consensus::Candidate> alive;
+  std::vector<consensus::Seat> leaving = {};
+  bool disk_full = false;
+  bool operator==(const Seats&) const = default;
 };
 /// transport -> NodeActor -> RecordActor.
 struct CopySaid {

@@ -54,8 +54,8 @@ caf::behavior NodeActor::make_behavior() {
           close_job(over.job);
       },
       [this](const mail::Seats& seats) {
-        if (seats_ == seats.alive) return;  // Said with each heartbeat.
-        seats_ = seats.alive;
+        if (seats_ == seats) return;  // Said with each heartbeat.
+        seats_ = seats;
         for (const auto& [id, job] : jobs_) {
           if (job.recorded) send(job.cell, seats);
         }

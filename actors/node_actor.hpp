@@ -92,7 +92,7 @@ class NodeActor : public caf::event_based_actor {
   IdSet forgotten_;
   /// Records of which the copy here failed: its seat is silent, since it may not speak without its memory.
   std::set<JobId> failed_;
-  std::vector<consensus::Candidate> seats_;
+  mail::Seats seats_;
   ThiefMachine thief_;
   mail::Loads loads_;  ///< the newest
   std::optional<Instant> wake_at_;

@@ -33,7 +33,7 @@ RecordActor::RecordActor(caf::actor_config& config, RecordSetup setup, Ports por
       node_(std::move(node)),
       replica_(options_of(setup_, record_ports_), std::exchange(setup_.stored, {}), records, ports_.now()) {
   voice_.follow(record_ports_.follower(setup_.job));
-  replica_.on_seats(setup_.seats);
+  on_seats(setup_.seats);
   for (const Life life : setup_.nodes) {
     nodes_[life.process] = life;
     replica_.on_life_up(life, ports_.now(), false);
@@ -90,7 +90,10 @@ caf::behavior RecordActor::make_behavior() {
         replica_.on_life_down(down.life, ports_.now(), down.how);
         act();
       },
-      [this](mail::Seats& seats) { replica_.on_seats(std::move(seats.alive)); },
+      [this](mail::Seats& seats) {
+        on_seats(std::move(seats));
+        act();
+      },
       [this](const mail::RunnerHere& here) {
         runner_ = here.runner;
         for (mail::Bring& order : std::exchange(unbrought_, {})) bring(std::move(order));
@@ -128,9 +131,14 @@ void RecordActor::on_exit() {
   record_ports_ = {};
 }
 
+void RecordActor::on_seats(mail::Seats seats) {
+  replica_.on_disk_full(seats.disk_full, ports_.now());
+  replica_.on_seats(std::move(seats.alive), std::move(seats.leaving), ports_.now());
+}
+
 /// The first copies: here, and at the nodes that the job's number ranks first.
 void RecordActor::begin() {
-  std::vector<consensus::Candidate> seats = setup_.seats;
+  std::vector<consensus::Candidate> seats = setup_.seats.alive;
   if (seats.empty()) seats.push_back({record_ports_.seat, 1});
   consensus::Configuration genesis{{record_ports_.seat}, {}};
   const std::size_t copies = consensus::copies_for(record_ports_.copies_wanted, seats.size());
@@ -212,7 +220,9 @@ void RecordActor::bring(mail::Bring order) {
 void RecordActor::look_who_leads() {
   const Cell* cell = replica_.cell();
   if (cell == nullptr || !voice_.follower().led) return;
-  const Told now_so{replica_.leads(), replica_.leader(), replica_.applied() > 0, replica_.without_majority()};
+  Told now_so{replica_.leads(), replica_.leader(), replica_.applied() > 0, replica_.without_majority(), {}};
+  for (const consensus::Seat& seat : replica_.log().configuration().voters)
+    now_so.copies.push_back(seat.node);
   if (told_ == now_so) return;
   told_ = now_so;
   RecordLed news;
@@ -222,6 +232,7 @@ void RecordActor::look_who_leads() {
   news.leader = now_so.leader;
   news.settled = now_so.settled;
   news.without_majority = now_so.without_majority;
+  news.copies = now_so.copies;
   news.term = cell->state().term;
   news.lives = message::lives_that_run(cell->state());
   for (const message::ShardHome& home : cell->state().homes) news.begun = news.begun || home.home != Life{};

@@ -20,7 +20,7 @@ struct RecordSetup {
   /// What the node's log has of it.
   consensus::Stored stored;
   std::set<Life> nodes;
-  std::vector<consensus::Candidate> seats;
+  mail::Seats seats;
 };
 
 class RecordActor : public caf::event_based_actor {
@@ -38,10 +38,12 @@ class RecordActor : public caf::event_based_actor {
     std::optional<ProcessId> leader;
     bool settled = false;
     std::optional<Instant> without_majority;
+    std::vector<ProcessId> copies;
     bool operator==(const Told&) const = default;
   };
 
   void begin();
+  void on_seats(mail::Seats seats);
   void act();
   void carry_out(CellReplicaEffect& any, mail::Outgoing& outgoing);
   void write(WriteToLog order);

@@ -119,7 +119,9 @@ std::unique_ptr<Store> Keeper::open_store() {
   if (!data_) return nullptr;
   const auto say_full = [log = logger_](bool full) {
     if (full) {
-      log->error("the disk is full: this node acknowledges nothing of any job's record until there is room");
+      log->error(
+          "the disk is full: until there is room, this node acknowledges nothing of any job's record, and "
+          "leads none that another node can");
     } else {
       log->warn("the disk has room again");
     }
@@ -272,6 +274,11 @@ KeeperPorts Keeper::keeper_ports() {
   ports.keep_save = [this](keeper::SaveCopy copy) {
     if (checkpoints_) checkpoints_->keep(std::move(copy));
   };
+  ports.drain = [this](bool draining) {
+    if (draining_.exchange(draining) == draining) return;
+    logger_->info(draining ? "this node is draining: it takes no jobs, and what it has goes to others"
+                           : "this node takes jobs again");
+  };
   ports.shut_down = [this] { end(std::nullopt); };
   return ports;
 }
@@ -322,7 +329,11 @@ void Keeper::start_membership() {
     }
     caf::anon_send(keeper_, mail::Nodes{std::move(members)});
   };
-  ports.load = [load = load()] { return load; };
+  ports.load = [this, load = load()]() mutable {
+    load.disk_full = store_ && store_->full();
+    load.draining = draining_;
+    return load;
+  };
   ports.over = [this] {
     end(Error{ErrorCode::cluster_lost, "the other nodes took this one for dead, and go on without it",
               "it did not answer for seconds: was it stopped, or the machine asleep? Start it again"});

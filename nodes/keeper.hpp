@@ -88,6 +88,7 @@ class Keeper {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<std::int64_t> ends_with_{-1};
+  std::atomic<bool> draining_{false};
   bool over_ = false;
   std::size_t nodes_up_ = 1;
   std::optional<Error> failed_;

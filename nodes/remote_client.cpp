@@ -119,7 +119,17 @@ LinkId RemoteClient::hand_out(JobId& job, const std::shared_ptr<detail::JobState
   for (int tries = 1;; ++tries) {
     const LinkId at = home();
     try {
-      job = *links_.ask(at, [](std::uint64_t number) { return client::AskHandle{number}; }).job;
+      const client::Answer handle =
+          links_.exchange(at, [](std::uint64_t number) { return client::AskHandle{number}; });
+      if (handle.error && !handle.elsewhere.empty() && tries < tries_max) {
+        // It is draining, or its disk is full.
+        const LinkId other = links_.open(handle.elsewhere, home_within);
+        const std::lock_guard lock(mutex_);
+        home_ = other;
+        continue;
+      }
+      if (handle.error) throw Failure(*handle.error);
+      job = *handle.job;
     } catch (const Failure& failure) {
       if (failure.error().code != ErrorCode::cluster_lost || tries == tries_max) throw;
       continue;  // Nothing was created.

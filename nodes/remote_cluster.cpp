@@ -47,6 +47,7 @@ class RemoteCluster : public Cluster {
   void cancel(JobId job) override {
     ask_leader([job](std::uint64_t number) { return client::AskCancel{number, job}; }, std::nullopt);
   }
+  void drain(bool draining) override { ask<client::AskDrain>(draining); }
   void shutdown() override { ask<client::AskShutdown>(); }
 
  private:

@@ -24,6 +24,8 @@ class Cluster {
   /// How the job ended. timed_out: it has not, within the limit.
   virtual JobInfo wait(JobId job, std::optional<Duration> limit) = 0;
   virtual void cancel(JobId job) = 0;
+  /// The node is to go, and gets rid of what it has of jobs; or stays after all. Returns when it has heard.
+  virtual void drain(bool draining) = 0;
   /// The node ends, with all its processes. Returns when it has heard.
   virtual void shutdown() = 0;
 };

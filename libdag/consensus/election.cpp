@@ -35,16 +35,17 @@ bool Replica::may_lead() const {
   return configuration_index_ > settled_ && configuration_at(configuration_index_ - 1).second->votes(self());
 }
 
-/// Who has a vote tries first.
+/// Who has a vote tries first, of those who stay.
 void Replica::wait_for_election(Instant now) {
   const auto spread = static_cast<std::uint64_t>(options_.election_timeout.count());
-  const int patience = configuration_.votes(self()) ? 1 : 3;
+  const int patience = !configuration_.votes(self()) ? 3 : leaving_ ? 2 : 1;
   due_ = now + patience * options_.election_timeout + Duration(random_.below(spread));
 }
 
 void Replica::on_process_down(ProcessId process, Instant now) {
   if (leader_ != process || role_ == Role::leader) return;
   leader_.reset();
+  if (!is_fit()) return;
   const auto spread = static_cast<std::uint64_t>(options_.heartbeat.count());
   due_ = std::min(due_, now + Duration(random_.below(spread)));  // Not all at once.
 }
@@ -68,6 +69,7 @@ void Replica::ask_for_votes(bool pre, bool transfer, Instant now) {
   leader_.reset();
   votes_.clear();
   if (!alone_since_) alone_since_ = now;
+  if (disk_full_) return;
   role_ = pre ? Role::precandidate : Role::candidate;
   AskVote ask{self(), vote_.term + 1, last_index(), term_at(last_index()), pre, transfer};
   if (!pre) {
@@ -130,7 +132,11 @@ void Replica::heard(const VoteAnswer& answer, Instant now) {
 }
 
 void Replica::heard(const TakeOver& order, Instant now) {
-  if (order.term == vote_.term && role_ == Role::follower) ask_for_votes(false, true, now);
+  if (order.term != vote_.term || role_ != Role::follower || !is_fit()) return;
+  if (!planted(Planted::told_is_elected)) return ask_for_votes(false, true, now);
+  vote_ = {vote_.term + 1, self().node};
+  write(vote_);
+  lead(now);
 }
 
 void Replica::heard(const Outdated& word, Instant now) {
@@ -144,6 +150,8 @@ void Replica::lead(Instant now) {
   successor_.reset();
   reads_.clear();
   progress_.clear();
+  unwilling_.clear();
+  hand_over_at_ = now;
   due_ = now + options_.heartbeat;
   effects_.emplace_back(Lead{vote_.term});
   noop_ = last_index() + 1;
@@ -151,13 +159,42 @@ void Replica::lead(Instant now) {
 }
 
 void Replica::transfer(ProcessId to, Instant now) {
-  if (role_ != Role::leader || to == self().node) return;
+  if (role_ != Role::leader || successor_ || to == self().node) return;
   for (const Seat& voter : configuration_.voters) {
     if (voter.node != to) continue;
-    successor_ = to;
+    successor_ = voter;
     successor_until_ = now + options_.election_timeout;
-    if (match(voter) == last_index()) send(to, TakeOver{self(), vote_.term});
+    if (match(voter) == last_index() || planted(Planted::hands_over_early))
+      send(to, TakeOver{self(), vote_.term});
   }
+}
+
+void Replica::on_disk_full(bool full, Instant now) {
+  disk_full_ = full;
+  hand_over(now);
+}
+
+void Replica::on_leaving(bool leaving, Instant now) {
+  leaving_ = leaving;
+  hand_over(now);
+}
+
+/// To whoever is heard and has most. One after the other, because those who are no fitter say nothing; when
+/// nobody is, a pause, in which commands are taken: a log whose leader cannot write goes on if others can.
+void Replica::hand_over(Instant now) {
+  if (role_ != Role::leader || is_fit() || successor_ || now < hand_over_at_ || settled_ < noop_) return;
+  const Seat* best = nullptr;
+  for (const Seat& voter : configuration_.voters) {
+    if (voter.node == self().node || !hears(voter, now) || unwilling_.contains(voter.node)) continue;
+    if (best == nullptr || match(voter) > match(*best)) best = &voter;
+  }
+  if (best != nullptr) {
+    unwilling_.insert(best->node);
+    return transfer(best->node, now);
+  }
+  if (unwilling_.empty()) return;
+  unwilling_.clear();
+  hand_over_at_ = now + 4 * options_.election_timeout;
 }
 
 }  // namespace dag::consensus

@@ -27,33 +27,42 @@ std::vector<Seat> ranked(std::uint64_t log, const std::vector<Candidate>& candid
 }
 
 std::optional<Configuration> next_change(const Replica& leader, const std::vector<Seat>& alive,
-                                         std::size_t copies_wanted, Instant now) {
+                                         const std::vector<Seat>& leaving, std::size_t copies_wanted,
+                                         Instant now) {
   if (!leader.may_change()) return std::nullopt;
-  const auto is_alive = [&](const Seat& seat) {
-    return seat == leader.self() || std::find(alive.begin(), alive.end(), seat) != alive.end();
+  const auto leaves = [&](const Seat& seat) {
+    return std::find(leaving.begin(), leaving.end(), seat) != leaving.end();
   };
+  const auto is_alive = [&](const Seat& seat) {
+    return seat == leader.self() || leaves(seat) ||
+           std::find(alive.begin(), alive.end(), seat) != alive.end();
+  };
+  const auto stays = [&](const Seat& seat) { return is_alive(seat) && !leaves(seat); };
   Configuration to = leader.configuration();
-  if (std::erase_if(to.learners, [&](const Seat& seat) { return !is_alive(seat); }) > 0) return to;
+  if (std::erase_if(to.learners, [&](const Seat& seat) { return !stays(seat); }) > 0) return to;
 
-  const auto count_alive = [&](const Configuration& of) {
-    return static_cast<std::size_t>(std::count_if(of.voters.begin(), of.voters.end(), is_alive));
+  const auto count = [](const Configuration& of, const auto& which) {
+    return static_cast<std::size_t>(std::count_if(of.voters.begin(), of.voters.end(), which));
   };
   const auto if_it_lives = [&](const Configuration& changed) {
-    return count_alive(changed) >= changed.quorum() ? std::optional(changed) : std::nullopt;
+    return count(changed, is_alive) >= changed.quorum() ? std::optional(changed) : std::nullopt;
   };
-  const std::size_t alive_voters = count_alive(to);
-  if (to.voters.size() > copies_wanted && alive_voters >= copies_wanted) {
-    // Who is dead; else the last in the ranking, who leads last of all.
+  const std::size_t staying_voters = count(to, stays);
+  if (to.voters.size() > copies_wanted && staying_voters >= copies_wanted) {
+    // Who is dead, then who is leaving; else the last in the ranking, who leads last of all.
     const auto worth = [&](const Seat& seat) {
       if (!is_alive(seat)) return std::size_t{0};
-      if (seat == leader.self()) return alive.size() + 2;
-      return static_cast<std::size_t>(alive.end() - std::find(alive.begin(), alive.end(), seat)) + 1;
+      if (leaves(seat)) return std::size_t{1};
+      if (seat == leader.self()) return alive.size() + 3;
+      return static_cast<std::size_t>(alive.end() - std::find(alive.begin(), alive.end(), seat)) + 2;
     };
-    to.voters.erase(std::min_element(to.voters.begin(), to.voters.end(),
-                                     [&](const auto& a, const auto& b) { return worth(a) < worth(b); }));
+    const auto worst = std::min_element(to.voters.begin(), to.voters.end(),
+                                        [&](const auto& a, const auto& b) { return worth(a) < worth(b); });
+    if (*worst == leader.self() && leaves(*worst)) return std::nullopt;
+    to.voters.erase(worst);
     return if_it_lives(to);
   }
-  if (alive_voters >= copies_wanted) {
+  if (staying_voters >= copies_wanted) {
     if (to.learners.empty()) return std::nullopt;
     to.learners.clear();  // Nobody needs them any more.
     return to;
@@ -64,7 +73,7 @@ std::optional<Configuration> next_change(const Replica& leader, const std::vecto
     insert(to.voters, learner);
     return if_it_lives(to);
   }
-  if (alive_voters + to.learners.size() >= copies_wanted) return std::nullopt;  // They are catching up.
+  if (staying_voters + to.learners.size() >= copies_wanted) return std::nullopt;  // They are catching up.
   for (const Seat& seat : alive) {
     if (to.has(seat)) continue;
     insert(to.learners, seat);

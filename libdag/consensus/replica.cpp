@@ -38,7 +38,8 @@ void Replica::on_time(Instant now) {
   if (role_ == Role::leader) look_for_majority(now);
   if (now < due_) return;
   if (role_ != Role::leader) return ask_for_votes(true, false, now);
-  if (successor_ && now >= successor_until_) successor_.reset();
+  if (now >= successor_until_ && !planted(Planted::hands_over_for_ever)) successor_.reset();
+  hand_over(now);
   ++beat_;
   due_ = now + options_.heartbeat;
   replicate(now, true);

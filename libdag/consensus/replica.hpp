@@ -9,7 +9,8 @@
 //
 // Nothing that others rely on leaves before it is on the disk: a vote, and the word that entries are here,
 // wait in `take_effects` until on_written. A full disk just never says so, so such a replica neither votes
-// nor counts until there is room. One disk is one seat (entry.hpp): a replica that has lost what it promised
+// nor counts until there is room; nor does it ask for votes, and what it leads it hands to another, as who is
+// to go does. One disk is one seat (entry.hpp): a replica that has lost what it promised
 // does not vote until it has been made a learner, and then a voter, under its new seat.
 //
 // Where it differs from the thesis: who has no log at all is told by a snapshot, also by the one at index 0,
@@ -52,6 +53,9 @@ enum class Planted : std::uint8_t {
   removed_does_not_lead,    ///< who has removed itself asks for no votes, though nobody else may know
   empty_does_not_vote,      ///< nor does a seat without a log vote
   silence_not_noticed,      ///< a leader that hears nobody goes on as one
+  told_is_elected,          ///< who is told to take over leads without having asked for votes
+  hands_over_early,         ///< who lacks entries is told to take over
+  hands_over_for_ever,      ///< a leader whose successor does not come takes no commands any more
 };
 
 struct ReplicaOptions {
@@ -119,6 +123,12 @@ class Replica {
   void on_process_down(ProcessId process, Instant now);
   /// Asks to lead without waiting: of who begins a log.
   void stand(Instant now) { due_ = now; }
+  /// The disk is full: what is written waits, and so does all that this copy would promise. Until there is
+  /// room it asks for no votes, which would leave it as the candidate of a term that nobody hears of.
+  void on_disk_full(bool full, Instant now);
+  /// Its node is to go. It still votes, and asks for votes when nobody else does, since it may be the only
+  /// one that has all; but leads no longer than it must.
+  void on_leaving(bool leaving, Instant now);
   /// All writes up to this number are on the disk.
   void on_written(std::uint64_t number, Instant now);
 
@@ -131,6 +141,7 @@ class Replica {
   /// Readable comes when it is known that nobody else led meanwhile. False: does not lead.
   bool read(std::uint64_t number, Instant now);
   /// Hands leadership to this voter; takes no command until that has happened or an election timeout passed.
+  /// Nothing comes of it while another one is being waited for.
   void transfer(ProcessId to, Instant now);
   /// How far a copy is, as its leader knows: the last index that is on its disk.
   Index match(const Seat& seat) const;
@@ -193,6 +204,8 @@ class Replica {
   void ask_for_votes(bool pre, bool transfer, Instant now);
   void count_votes(Instant now);
   void lead(Instant now);
+  void hand_over(Instant now);
+  bool is_fit() const { return !disk_full_ && !leaving_; }
   void follow(Term term, std::optional<ProcessId> leader, Instant now);
   void wait_for_election(Instant now);
   bool counts(const Seat& seat) const;
@@ -242,6 +255,7 @@ class Replica {
   Index on_disk_ = 0;  ///< entries up to here
   Instant due_, heard_leader_;
   std::optional<Instant> alone_since_;
+  bool disk_full_ = false, leaving_ = false;
 
   // A candidate's, a leader's
   std::set<Seat> votes_;
@@ -250,8 +264,11 @@ class Replica {
   Index noop_ = 0;  ///< of this term
   std::uint64_t beat_ = 0;
   std::deque<Read> reads_;
-  std::optional<ProcessId> successor_;
+  std::optional<Seat> successor_;  ///< not the node: a learner with a new disk may be there
   Instant successor_until_;
+  /// Who did not take over when told to, since the last pause; and until when it is.
+  std::set<ProcessId> unwilling_;
+  Instant hand_over_at_;
 
   // A snapshot that is coming
   std::optional<SnapshotPiece> coming_;

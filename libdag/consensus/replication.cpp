@@ -140,7 +140,7 @@ void Replica::heard(const AppendAnswer& answer, Instant now) {
   if (role_ != Role::leader) return;
   answer_reads();
   if (const auto found = progress_.find(seat); found != progress_.end()) {
-    if (successor_ == seat.node && found->second.match == last_index()) {
+    if (successor_ == seat && found->second.match == last_index()) {
       send(seat.node, TakeOver{self(), vote_.term});
     }
     replicate_to(seat, found->second, false);

@@ -166,6 +166,18 @@ std::optional<Error> GatewayMachine::no_quorum(JobId id, const KeptJob& job, Ins
 void GatewayMachine::ask(Life from, const client::AskHandle& ask, Instant) {
   client::Answer handle;
   handle.number = ask.number;
+  if (nodes_.contains(self_) && !takes_jobs(self_)) {
+    const std::string name = to_string(self_.process);
+    handle.error = stays(self_)
+                       ? Error{ErrorCode::disk_full, "the disk of " + name + " is full: it takes no new jobs",
+                               "submit to another node, or make room: it goes on by itself"}
+                       : Error{ErrorCode::job_elsewhere, name + " is draining: it takes no new jobs",
+                               "submit to another node; `dag node undrain` lets this one take jobs again"};
+    for (const auto& [life, claim] : nodes_) {
+      if (takes_jobs(life)) handle.elsewhere = claim.endpoint.control;
+    }
+    return answer(from, std::move(handle));
+  }
   handle.job = job_of_node(self_.process, ++jobs_given_);
   answer(from, std::move(handle));
 }
@@ -308,6 +320,23 @@ void GatewayMachine::ask(Life from, const client::AskCancel& ask, Instant now) {
   answer(from, std::move(reply));
 }
 
+void GatewayMachine::ask(Life from, const client::AskDrain& ask, Instant) {
+  const bool others = std::any_of(nodes_.begin(), nodes_.end(),
+                                  [&](const auto& one) { return one.first != self_ && takes_jobs(one.first); });
+  if (ask.draining && !others) {
+    return refuse(
+        from, ask.number,
+        {ErrorCode::needs_impossible,
+         "no other node takes jobs: nothing that " + to_string(self_.process) + " has could go anywhere",
+         "start another node first, or let one take jobs again with `dag node undrain`; `dag down` ends "
+         "all"});
+  }
+  client::Answer reply;
+  reply.number = ask.number;
+  answer(from, std::move(reply));
+  effects_.emplace_back(Drain{ask.draining});
+}
+
 void GatewayMachine::ask(Life from, const client::AskShutdown& ask, Instant) {
   client::Answer reply;
   reply.number = ask.number;
@@ -412,8 +441,9 @@ std::optional<Life> GatewayMachine::client_of(JobId job) const {
 }
 
 JobInfo GatewayMachine::info(JobId id, const KeptJob& job, Instant now, bool in_full) const {
-  JobInfo info{id, job.name,  job.phase,   job.counts, (job.over() ? job.ended : now) - job.accepted,
-               {}, job.error, std::nullopt};
+  JobInfo info{id, job.name,  job.phase,    job.counts, (job.over() ? job.ended : now) - job.accepted,
+               {}, job.error, std::nullopt, {}};
+  if (job.leads && !job.closed) info.copies = job.recorded ? job.copies : std::vector{self_.process};
   if (in_full) info.details = job.details;
   if (auto alone = no_quorum(id, job, now)) {
     info.phase = JobPhase::no_quorum;

@@ -20,6 +20,10 @@
 // A job whose client is gone goes on. Its outputs lie with its processes, so these stay, and lost ones are
 // replaced, until nobody may ask for outputs any more: the client forgot the job or is gone, and the job has
 // ended. Who asks for outputs of a job that has ended asks whoever leads it.
+//
+// A node that is draining gets no new processes. Those that it has go, as soon as another node has one of the
+// job; what lay there is made again, as when they are lost. It gives out no handles either, nor does one whose
+// disk is full, and says where a client gets one.
 
 #include <deque>
 #include <map>
@@ -79,11 +83,15 @@ struct StopJob {
 struct CloseJob {
   JobId job;
 };
+/// This node is to go, or stays after all.
+struct Drain {
+  bool draining = false;
+};
 /// This node is to end.
 struct ShutDown {};
 using GatewayEffect =
     std::variant<SendToClient, SendToKeeper, LifeAt, ForgetLife, RecordJob, BeginJob, JobLivesUp, JobLifeDown,
-                 WantOutput, CancelJob, StopJob, CloseJob, ShutDown>;
+                 WantOutput, CancelJob, StopJob, CloseJob, Drain, ShutDown>;
 
 /// What a copy of a record says of itself.
 struct RecordLed {
@@ -95,9 +103,10 @@ struct RecordLed {
   bool settled = false;  ///< a majority of the copies has the job
   /// Since when this node hears less than a majority of the copies; it does not lead then.
   std::optional<Instant> without_majority;
-  bool begun = false;       ///< some process has had a shard
-  std::vector<Life> lives;  ///< processes that the job ran in when the record was last written
-  Duration age{0};          ///< since it was accepted
+  bool begun = false;             ///< some process has had a shard
+  std::vector<Life> lives;        ///< processes that the job ran in when the record was last written
+  std::vector<ProcessId> copies;  ///< nodes whose copies count
+  Duration age{0};                ///< since it was accepted
 };
 
 class GatewayMachine {
@@ -167,6 +176,7 @@ class GatewayMachine {
     Endpoint endpoint;
     std::uint32_t pid = 0;
     std::string end;
+    bool retired = false;  ///< its host was told that it is to end
   };
   struct KeptJob {
     std::string name;
@@ -182,6 +192,7 @@ class GatewayMachine {
     bool leads = true;
     std::uint32_t term = 0;
     std::optional<ProcessId> leader;
+    std::vector<ProcessId> copies;
     std::optional<Instant> without_majority;
     std::optional<Instant> client_until;  ///< one may come until then
     JobPhase phase = JobPhase::starting;
@@ -211,6 +222,7 @@ class GatewayMachine {
   void ask(Life from, const client::AskEnd& ask, Instant now);
   void ask(Life from, const client::AskCancel& ask, Instant now);
   void ask(Life from, const client::AskFollow& ask, Instant now);
+  void ask(Life from, const client::AskDrain& ask, Instant now);
   void ask(Life from, const client::AskShutdown& ask, Instant now);
   void spread(Life from, client::AskSubmit ask, Instant until);
   void look_at_spreading(Instant now);
@@ -230,7 +242,13 @@ class GatewayMachine {
   void step_down(JobId id, KeptJob& job, Instant now);
   std::shared_ptr<const JobPlan> plan_of(JobId id, const KeptJob& job, std::size_t shards) const;
 
+  /// It is here, and not to go.
+  bool stays(Life node) const;
+  /// It can begin the record of one.
+  bool takes_jobs(Life node) const;
+  bool comes_back(KeptJob& job, Life node) const;
   void start_worker(JobId id, KeptJob& job, Life node);
+  void retire_workers(JobId id, KeptJob& job);
   void on_worker_up(Life from, const keeper::WorkerUp& up, Instant now);
   void worker_down(JobId id, KeptJob& job, Worker& worker, keeper::WorkerDown down, bool replace,
                    Instant now);

@@ -38,7 +38,10 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
   for (auto& [id, job] : jobs_) {
     if (job.closed || !job.leads) continue;
     for (const auto& [life, claim] : nodes_) {
-      if (!before.contains(life)) start_worker(id, job, life);
+      const auto was = before.find(life);
+      const bool is_new = was == before.end();
+      if (!stays(life) || !(is_new || was->second.load.draining)) continue;
+      if (is_new || comes_back(job, life)) start_worker(id, job, life);
     }
     const std::size_t workers = job.workers.size();  // More are added on the way.
     for (std::size_t i = 0; i < workers; ++i) {
@@ -59,6 +62,42 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
       return true;
     });
     begin_if_ready(id, job, now);
+    retire_workers(id, job);
+  }
+}
+
+bool GatewayMachine::stays(Life node) const {
+  const auto found = nodes_.find(node);
+  return found != nodes_.end() && !found->second.load.draining;
+}
+
+bool GatewayMachine::takes_jobs(Life node) const {
+  return stays(node) && !nodes_.at(node).load.disk_full;
+}
+
+/// Whether a node that was draining needs another process: what it was told to end and had not started may
+/// never be heard of; of all else there will be news.
+bool GatewayMachine::comes_back(KeptJob& job, Life node) const {
+  bool has_one = false;
+  for (Worker& worker : job.workers) {
+    if (worker.node != node) continue;
+    if (worker.retired && worker.phase == Worker::Phase::starting) worker.phase = Worker::Phase::refused;
+    has_one = has_one || worker.phase <= Worker::Phase::up;
+  }
+  return !has_one;
+}
+
+/// Not before another node can go on: a job without any process is stopped.
+void GatewayMachine::retire_workers(JobId id, KeptJob& job) {
+  const bool others = std::any_of(job.workers.begin(), job.workers.end(), [&](const Worker& worker) {
+    return worker.phase == Worker::Phase::up && stays(worker.node);
+  });
+  if (!others || job.closed) return;
+  for (Worker& worker : job.workers) {
+    const bool goes =
+        worker.phase <= Worker::Phase::up && nodes_.contains(worker.node) && !stays(worker.node);
+    if (!goes || std::exchange(worker.retired, true)) continue;
+    effects_.emplace_back(SendToKeeper{worker.node, keeper::StopWorkers{id}});
   }
 }
 
@@ -120,7 +159,8 @@ void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Inst
     if (worker == nullptr || worker->phase != Worker::Phase::starting) return;
     worker->phase = Worker::Phase::refused;
     worker->end = refused->why.what;
-    if (!job->second.error && !job->second.over()) job->second.error = refused->why;
+    const bool draining = refused->why.code == ErrorCode::job_elsewhere;  // Nothing is wrong with the job.
+    if (!job->second.error && !job->second.over() && !draining) job->second.error = refused->why;
     begin_if_ready(refused->job, job->second, now);
   }
 }
@@ -143,9 +183,13 @@ void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant
   effects_.emplace_back(LifeAt{up.life, up.endpoint});
   tell_other_nodes(job, *worker,
                    keeper::WorkerUp{up.job, keeper::for_your_knowledge, up.life, up.endpoint, up.pid});
-  if (!job.begun) return begin_if_ready(up.job, job, now);
-  introduce(up.job, job, *worker);
-  effects_.emplace_back(JobLivesUp{up.job, {up.life}});
+  if (!job.begun) {
+    begin_if_ready(up.job, job, now);
+  } else {
+    introduce(up.job, job, *worker);
+    effects_.emplace_back(JobLivesUp{up.job, {up.life}});
+  }
+  retire_workers(up.job, job);
 }
 
 void GatewayMachine::on_unheard(Life from, const keeper::Unheard& news, Instant now) {
@@ -285,7 +329,7 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
                    now);
   }
   job.unheard.erase(life);
-  if (replace && nodes_.contains(node)) start_worker(id, job, node);  // `worker` is not valid any more.
+  if (replace && stays(node)) start_worker(id, job, node);  // `worker` is not valid any more.
   begin_if_ready(id, job, now);
 }
 
@@ -330,6 +374,7 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
     job.counts.open = job.graph->size();
   }
   job.leader = news.leader;
+  job.copies = std::move(news.copies);
   job.without_majority = news.without_majority;
   if (job.submitter && news.settled && !news.leads && news.leader) {
     // Another one was faster, and leads it from the start.
@@ -429,7 +474,7 @@ void GatewayMachine::on_time(Instant now) {
       }
       const Life node = at->first;
       at = job.again_at.erase(at);
-      if (job.leads && !job.closed && nodes_.contains(node)) start_worker(id, job, node);
+      if (job.leads && !job.closed && stays(node)) start_worker(id, job, node);
     }
   }
   look_at_spreading(now);

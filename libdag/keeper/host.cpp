@@ -33,6 +33,11 @@ void HostMachine::on_message(Life from, const KeeperMessage& any, Instant now) {
     led_by(from, order->term, order->job, job);
     if (order->number <= job.newest) return;
     job.newest = order->number;
+    if (draining_) {
+      effects_.emplace_back(
+          SendToKeeper{from, keeper::WorkerRefused{order->job, order->number, is_draining()}});
+      return;
+    }
     // The count comes round after 65535 processes; none of so long ago lives, and the incarnation says when.
     const Life life{worker_process(self_.process, ++count_ == 0 ? ++count_ : count_), self_.incarnation};
     Worker& worker = workers_[life];
@@ -43,7 +48,7 @@ void HostMachine::on_message(Life from, const KeeperMessage& any, Instant now) {
     if (programs_.contains(order->launch.program)) return start(life, worker, now);
     effects_.emplace_back(SendToKeeper{from, keeper::WantProgram{order->launch.program}});
   } else if (const auto* stop_order = std::get_if<keeper::StopWorkers>(&any)) {
-    stop_job(stop_order->job);
+    draining_ ? retire(stop_order->job) : stop_job(stop_order->job);
   } else if (const auto* one = std::get_if<keeper::StopWorker>(&any)) {
     const auto worker = std::find_if(workers_.begin(), workers_.end(), [&](const auto& here) {
       return here.second.job == one->job && here.second.number == one->number;
@@ -214,6 +219,24 @@ void HostMachine::stop_job(JobId job) {
     const auto here = worker++;
     if (here->second.job == job) stop(here->first, here->second);
   }
+}
+
+Error HostMachine::is_draining() const {
+  return {ErrorCode::job_elsewhere, to_string(self_.process) + " is draining", {}};
+}
+
+/// The job may go on elsewhere: whoever leads it, or comes to, is to hear how each of its processes here
+/// ended.
+void HostMachine::retire(JobId job) {
+  bool any = false;
+  for (auto worker = workers_.begin(); worker != workers_.end();) {
+    const auto here = worker++;
+    if (here->second.job != job) continue;
+    any = true;
+    if (here->second.phase <= Phase::starting) refuse(here->first, here->second, is_draining());
+    stop(here->first, here->second);
+  }
+  if (!any) jobs_.erase(job);
 }
 
 void HostMachine::on_time(Instant now) {

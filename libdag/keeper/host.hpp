@@ -7,6 +7,9 @@
 //      |  not started, wrong build, ended before its Session, too slow
 //      +----------------------------------------------> gone       WorkerRefused
 //
+// A host that is draining starts none, and refuses those that are not up when it is told to stop them; who
+// leads the job says when, since others have to go on.
+//
 // The record of a job may come to be led by another node. That one is told what this one was told: which
 // processes are there, and how those before them ended.
 //
@@ -61,6 +64,8 @@ class HostMachine {
   /// That node does not have it: the others are asked, one after the other. When none has it, the processes
   /// that wait for it are refused.
   void on_program_missing(Life at, ProgramId program, Instant now);
+  /// This node is to go, or stays after all.
+  void drain(bool draining) { draining_ = draining; }
   /// That are up, this one included.
   void on_nodes(const std::vector<Claim>& nodes);
   bool has(ProgramId program) const { return programs_.contains(program); }
@@ -116,8 +121,11 @@ class HostMachine {
   void refuse(Life life, Worker& worker, Error why);
   void stop(Life life, Worker& worker);
   void stop_job(JobId job);
+  void retire(JobId job);
+  Error is_draining() const;
 
   const Life self_;
+  bool draining_ = false;
   std::uint16_t count_ = 0;
   std::map<Life, Worker> workers_;
   std::set<ProgramId> programs_;

@@ -129,6 +129,8 @@ struct JobInfo {
   std::optional<Error> error;  ///< why it failed, where it is not a task that did
   /// Where one job was asked for, and it has begun.
   std::optional<JobDetails> details;
+  /// Nodes that hold its record, as the one that leads it says.
+  std::vector<ProcessId> copies;
   bool operator==(const JobInfo&) const = default;
 };
 
@@ -144,7 +146,7 @@ struct NodeInfo {
 
 namespace client {
 
-/// A handle for a job: creates nothing. Answered with an Answer whose `job` is new.
+/// A handle for a job: creates nothing. Answered with an Answer whose `job` is new, or that says `elsewhere`.
 struct AskHandle {
   std::uint64_t number = 0;
 };
@@ -196,13 +198,21 @@ struct AskShutdown {
   std::uint64_t number = 0;
 };
 
+/// This node is to go, and gets rid of all that it has of jobs; or stays after all. Answered before it begins
+/// to; what is left where, AskJobs of those who lead the jobs says.
+struct AskDrain {
+  std::uint64_t number = 0;
+  bool draining = false;
+};
+
 /// Exactly one to each of the above. Without an error it says what was asked for.
 struct Answer {
   std::uint64_t number = 0;
   std::optional<Error> error;
   std::optional<JobId> job;
   bool wants_program = false;
-  /// With the error job_elsewhere: where the node listens that leads the job's record, if that is known.
+  /// With the error job_elsewhere: where the node listens that leads the job's record, if that is known; to
+  /// AskHandle, where one does that takes jobs.
   std::string elsewhere;
   std::vector<NodeInfo> nodes;
   std::vector<JobInfo> jobs;
@@ -242,10 +252,10 @@ struct JobLost {
 
 }  // namespace client
 
-using ClientMessage =
-    std::variant<client::AskHandle, client::AskSubmit, client::AskNodes, client::AskJobs, client::AskEnd,
-                 client::AskCancel, client::AskShutdown, client::Answer, client::Want, client::ForgetJob,
-                 client::TaskSettled, client::JobEnded, client::JobLost, client::AskFollow, client::JobMoved>;
+using ClientMessage = std::variant<client::AskHandle, client::AskSubmit, client::AskNodes, client::AskJobs,
+                                   client::AskEnd, client::AskCancel, client::AskShutdown, client::Answer,
+                                   client::Want, client::ForgetJob, client::TaskSettled, client::JobEnded,
+                                   client::JobLost, client::AskFollow, client::JobMoved, client::AskDrain>;
 
 namespace keeper {
 
@@ -260,7 +270,7 @@ struct StartWorker {
   std::uint32_t term = 0;
   Launch launch;
 };
-/// The job has ended here: its worker processes are to end.
+/// The job's worker processes there are to end: it has ended, or the node is draining and others go on.
 struct StopWorkers {
   JobId job;
 };

@@ -43,6 +43,8 @@ struct LoadSummary {
   std::uint32_t tasks_ready = 0;
   /// Of the node's log of cells (consensus::Seat); 0: it holds no copies.
   std::uint64_t disk = 0;
+  bool disk_full = false;  ///< so what it would promise waits until there is room
+  bool draining = false;   ///< the node is to go: nothing new is for it
   auto operator<=>(const LoadSummary&) const = default;
 };
 

@@ -1,5 +1,7 @@
 #include "libdag/replica/cell_replica.hpp"
 
+#include <algorithm>
+
 #include "libdag/base/overloaded.hpp"
 #include "libdag/wire/cell_log.hpp"
 
@@ -144,14 +146,33 @@ void CellReplica::hand_over(ProcessId to, Instant now) {
   drain(now);
 }
 
+void CellReplica::on_seats(std::vector<consensus::Candidate> alive, std::vector<consensus::Seat> leaving,
+                           Instant now) {
+  seats_ = std::move(alive);
+  leaving_ = std::move(leaving);
+  log_.on_leaving(std::find(leaving_.begin(), leaving_.end(), options_.log.self) != leaving_.end(), now);
+  drain(now);
+}
+
+void CellReplica::on_disk_full(bool full, Instant now) {
+  log_.on_disk_full(full, now);
+  drain(now);
+}
+
 void CellReplica::reconfigure(Instant now) {
   reconfigure_at_ = now + options_.reconfigure_every;
   bury_unknown(now);
   // Copies that there are stay, dead ones included, when there is no seat for another: they may come back.
-  const std::size_t there = std::min(log_.configuration().voters.size(), options_.copies_wanted);
+  const std::vector<consensus::Seat>& voters = log_.configuration().voters;
+  std::size_t there = std::min(voters.size(), options_.copies_wanted);
+  // Who leaves may have been joined by the one that takes its place: then one more was never wanted.
+  const bool one_leaves = std::any_of(voters.begin(), voters.end(), [&](const consensus::Seat& seat) {
+    return std::find(leaving_.begin(), leaving_.end(), seat) != leaving_.end();
+  });
+  if (one_leaves) there = consensus::copies_for(there, there);
   const std::size_t wanted = std::max(there, consensus::copies_for(options_.copies_wanted, seats_.size()));
-  const auto to =
-      consensus::next_change(log_, consensus::ranked(cell_->state().job.value, seats_), wanted, now);
+  const auto to = consensus::next_change(log_, consensus::ranked(cell_->state().job.value, seats_), leaving_,
+                                         wanted, now);
   if (to) log_.change(*to, now);
   drain(now);
 }

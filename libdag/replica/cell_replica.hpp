@@ -76,8 +76,10 @@ class CellReplica {
   void on_life_up(Life life, Instant now, bool takes_part = true) { on_lives_up({life}, now, takes_part); }
   void on_lives_up(const std::vector<Life>& lives, Instant now, bool takes_part = true);
   void on_life_down(Life life, Instant now, const LifeEnd& how = {});
-  /// Who can hold copies.
-  void on_seats(std::vector<consensus::Candidate> alive) { seats_ = std::move(alive); }
+  /// Who can hold copies; and who is there, and is to go. If that is this process, it hands leadership over.
+  void on_seats(std::vector<consensus::Candidate> alive, std::vector<consensus::Seat> leaving, Instant now);
+  /// It writes nothing until there is room, and should not lead.
+  void on_disk_full(bool full, Instant now);
 
   // ---- What is said to the cell. False: it does not lead, and nothing comes of it.
   bool on_message(Life from, const JobMessage& message, Instant now);
@@ -146,6 +148,7 @@ class CellReplica {
   /// How lives ended that had something running, until the cell knows.
   std::map<Life, LifeEnd> ends_;
   std::vector<consensus::Candidate> seats_;
+  std::vector<consensus::Seat> leaving_;
   Instant elected_at_, reconfigure_at_;
   std::vector<CellReplicaEffect> effects_;
 };

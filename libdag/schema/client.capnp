@@ -1,7 +1,8 @@
 @0xbcd6e3bee8644a0a;
 # What a client says to the keeper of a node, and what it is told of the jobs that it submitted or follows.
 #
-#   client -> keeper   askHandle ... askShutdown: a question with a number; owes an Answer with that number.
+#   client -> keeper   askHandle ... askShutdown, askFollow, askDrain: a question with a number; owes an Answer with that
+#                      number.
 #                      want, forgetJob: owe nothing
 #   keeper -> client   Answer; taskSettled, jobEnded, jobLost
 #
@@ -38,6 +39,7 @@ struct Client {
     obsoleteAskFollow @15 :List(UInt32);  # without a key, so that it followed whatever job had the number
     jobMoved @16 :Void;          # this node does not lead its record any more: askFollow
     askFollow @17 :AskFollow;    # goes on with a job that another node led
+    askDrain @18 :Bool;          # true: this node is to go, and gets rid of all jobs; false: it stays
   }
 }
 
@@ -62,7 +64,8 @@ struct Answer {
   wantsProgram @2 :Bool;
   nodes @3 :List(NodeInfo);
   jobs @4 :List(JobInfo);
-  elsewhere @5 :Text;            # HOST:PORT of the node that leads the job's record, with the error job_elsewhere
+  elsewhere @5 :Text;            # HOST:PORT of the node that leads the job's record, with the error job_elsewhere; or
+                                 # of one that takes jobs
 }
 
 struct TaskSettled {
@@ -100,6 +103,7 @@ struct JobInfo {
   workers @5 :List(WorkerInfo);  # past ones included
   error @6 :Records.Error;       # why it failed, where it is not a task that did; null: it did not
   details @7 :JobDetails;        # null: all jobs were asked for, or it has not begun
+  copies @8 :List(Ids.ProcessId);  # nodes that hold its record, as the one that leads it says; of others empty
 
   enum Phase {
     starting @0;

@@ -40,6 +40,8 @@ struct Claim {
   devices @5 :List(DeviceLoad);
   tasksReady @6 :UInt32;         # that a thief could take
   disk @7 :UInt64;               # of its log of cells; 0: it holds no copies of any
+  diskFull @8 :Bool;             # what it would promise waits until there is room
+  draining @9 :Bool;             # the node is to go: nothing new is for it
 
   enum State {
     alive @0;

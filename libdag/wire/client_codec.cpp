@@ -104,7 +104,8 @@ JobDetails read_details(schema::JobDetails::Reader from, Reading& reading) {
 /// Of what the job points to.
 std::size_t job_words(const JobInfo& job) {
   std::size_t words = text_words(job.name) + words_of<schema::JobCounts> +
-                      list_words<schema::WorkerInfo>(job.workers.size()) + error_words(job.error);
+                      list_words<schema::WorkerInfo>(job.workers.size()) + error_words(job.error) +
+                      (job.copies.size() + 1) / 2;
   if (job.details) words += details_words(*job.details);
   for (const WorkerInfo& worker : job.workers) words += text_words(worker.end);
   return words;
@@ -128,6 +129,9 @@ void write_job(schema::JobInfo::Builder to, const JobInfo& job) {
       });
   if (job.error) write(to.initError(), *job.error);
   if (job.details) write_details(to.initDetails(), *job.details);
+  write_list(
+      job.copies, [&](unsigned count) { return to.initCopies(count); },
+      [](auto& list, unsigned i, ProcessId node) { list.set(i, node.value); });
 }
 
 JobInfo read_job(schema::JobInfo::Reader from, Reading& reading) {
@@ -148,6 +152,9 @@ JobInfo read_job(schema::JobInfo::Reader from, Reading& reading) {
   }
   if (from.hasError()) job.error = read(from.getError());
   if (from.hasDetails()) job.details = read_details(from.getDetails(), reading);
+  const auto copies = from.getCopies();
+  reading.count((copies.size() + 1) / 2, members_max, "JobInfo.copies");  // Two to a word.
+  for (const std::uint32_t node : copies) job.copies.push_back({node});
   return job;
 }
 
@@ -309,7 +316,8 @@ void write(schema::Client::Builder to, const ClientMessage& message, const CodeM
                    auto tasks = body.initTasks(static_cast<unsigned>(ask.tasks.size()));
                    for (unsigned i = 0; i < tasks.size(); ++i) tasks.set(i, ask.tasks[i]);
                  },
-                 [&](const client::JobMoved&) { to.setJobMoved(); }},
+                 [&](const client::JobMoved&) { to.setJobMoved(); },
+                 [&](const client::AskDrain& ask) { to.setAskDrain(ask.draining); }},
       message);
 }
 
@@ -349,6 +357,8 @@ std::optional<ClientMessage> read(schema::Client::Reader from, Reading& reading)
       return read_follow(number, job, from.getAskFollow().getTasks(), from.getAskFollow().getKey(), reading);
     case schema::Client::JOB_MOVED:
       return client::JobMoved{job};
+    case schema::Client::ASK_DRAIN:
+      return client::AskDrain{number, from.getAskDrain()};
   }
   return std::nullopt;
 }

@@ -31,7 +31,7 @@ static_assert(fields<link::Welcome>() == 6);
 static_assert(fields<link::HelloRefused>() == 4);
 
 static_assert(fields<Claim>() == 5);
-static_assert(fields<LoadSummary>() == 3);
+static_assert(fields<LoadSummary>() == 5);
 static_assert(fields<DeviceLoad>() == 6);
 static_assert(fields<membership::Ping>() == 2);
 static_assert(fields<membership::Ack>() == 2);
@@ -153,7 +153,7 @@ static_assert(fields<ProgramId>() == 3);
 static_assert(fields<Launch>() == 4);
 static_assert(fields<JobCounts>() == 5);
 static_assert(fields<WorkerInfo>() == 5);
-static_assert(fields<JobInfo>() == 8);
+static_assert(fields<JobInfo>() == 9);
 static_assert(fields<JobDetails>() == 5);
 static_assert(fields<TaskInfo>() == 6);
 static_assert(fields<ClassInfo>() == 2);
@@ -172,8 +172,9 @@ static_assert(fields<client::TaskSettled>() == 5);
 static_assert(fields<client::JobEnded>() == 3);
 static_assert(fields<client::JobLost>() == 2);
 static_assert(fields<client::AskFollow>() == 4);
+static_assert(fields<client::AskDrain>() == 2);
 static_assert(fields<client::JobMoved>() == 1);
-static_assert(std::variant_size_v<ClientMessage> == 15);
+static_assert(std::variant_size_v<ClientMessage> == 16);
 
 static_assert(fields<Endpoint>() == 2);
 static_assert(fields<RunningAttempt>() == 4);

@@ -42,6 +42,8 @@ void write(schema::Claim::Builder to, const Claim& claim) {
   if (!claim.endpoint.bulk.empty()) to.setBulk(as_text(claim.endpoint.bulk));
   to.setTasksReady(claim.load.tasks_ready);
   to.setDisk(claim.load.disk);
+  to.setDiskFull(claim.load.disk_full);
+  to.setDraining(claim.load.draining);
   if (claim.load.devices.empty()) return;
   auto devices = to.initDevices(static_cast<unsigned>(claim.load.devices.size()));
   for (unsigned i = 0; i < devices.size(); ++i) write_device(devices[i], claim.load.devices[i]);
@@ -58,6 +60,8 @@ Claim read(schema::Claim::Reader from) {
   claim.endpoint.bulk = text_from(from.getBulk(), address_bytes_max, "Claim.bulk");
   claim.load.tasks_ready = from.getTasksReady();
   claim.load.disk = from.getDisk();
+  claim.load.disk_full = from.getDiskFull();
+  claim.load.draining = from.getDraining();
   const auto devices = from.getDevices();
   check_count(devices.size(), member_devices_max, "Claim.devices");
   claim.load.devices.reserve(devices.size());

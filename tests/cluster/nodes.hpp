@@ -11,8 +11,10 @@ namespace cluster {
 
 class Nodes {
  public:
-  /// `keep`: each keeps jobs on the disk, and can be started again.
-  explicit Nodes(std::uint32_t count, bool keep = false) : keep_(keep) {
+  /// `keep`: each keeps jobs on the disk, and can be started again; the first one at another place, if one is
+  /// given.
+  explicit Nodes(std::uint32_t count, bool keep = false, std::string data_of_first = {})
+      : keep_(keep), data_of_first_(std::move(data_of_first)) {
     for (std::uint32_t id = 0; id < count; ++id) addresses_.push_back(free_address());
     nodes_.resize(count);
     for (std::uint32_t id = 0; id < count; ++id) start(id);
@@ -38,7 +40,8 @@ class Nodes {
                                    "--state-dir",
                                    folder};
     if (!peers.empty()) words.insert(words.end(), {"--peers", peers});
-    if (keep_) words.insert(words.end(), {"--data", folder + "/data"});
+    const bool apart = id == 0 && !data_of_first_.empty();
+    if (keep_) words.insert(words.end(), {"--data", apart ? data_of_first_ : folder + "/data"});
     nodes_[id] = std::make_unique<Process>(words);
     REQUIRE(nodes_[id]->says("listens on "));
   }
@@ -71,14 +74,15 @@ class Nodes {
 
  private:
   const bool keep_;
+  const std::string data_of_first_;
   dag::test::TemporaryDirectory directory_;
   std::vector<std::string> addresses_;
   std::vector<std::unique_ptr<Process>> nodes_;
 };
 
-inline std::vector<std::string> at(const Nodes& nodes, std::vector<std::string> words) {
+inline std::vector<std::string> at(const Nodes& nodes, std::vector<std::string> words, std::size_t node = 0) {
   words.push_back("--address");
-  words.push_back(nodes.address());
+  words.push_back(nodes.address(node));
   return words;
 }
 

@@ -1,51 +1,13 @@
 // What was acknowledged outlives the nodes: those that lead a job are killed, or all at once.
 
-#include <catch2/catch.hpp>
-#include <fstream>
-#include <set>
-
-#include "tests/cluster/nodes.hpp"
+#include "tests/cluster/running.hpp"
 
 using cluster::at;
 using cluster::bin;
+using cluster::entered_in;
 using cluster::Nodes;
 using cluster::Process;
-
-namespace {
-
-/// The numbers that tasks of cluster_ledger wrote down.
-std::set<int> entered_in(const std::string& ledger) {
-  std::set<int> entered;
-  std::ifstream file(ledger);
-  for (int number = 0; file >> number;) entered.insert(number);
-  return entered;
-}
-
-/// A cluster with a job that a quarter of has ended.
-struct Running {
-  dag::test::TemporaryDirectory directory;
-  const std::string ledger = directory.path().string() + "/ledger";
-  const std::size_t tasks;
-  Nodes nodes;
-  std::unique_ptr<Process> job;
-
-  Running(std::uint32_t count, bool keep, std::size_t tasks_in_job)
-      : tasks(tasks_in_job), nodes(count, keep) {
-    nodes.gather();
-    job = std::make_unique<Process>(at(nodes, {bin("cluster_ledger"), ledger, std::to_string(tasks)}));
-    REQUIRE(job->says("quarter"));
-  }
-  void check_end() {
-    const auto ended = job->ends();
-    INFO(nodes.logs());
-    INFO(job->err());
-    CHECK(ended == 0);
-    CHECK_THAT(job->out(), Catch::Contains("sum " + std::to_string(tasks * (tasks - 1) / 2) + "\n"));
-    CHECK(entered_in(ledger).size() == tasks);
-  }
-};
-
-}  // namespace
+using cluster::Running;
 
 TEST_CASE("a job goes on when the node dies to which its client was connected, and which led its record") {
   Running running(3, false, 100);

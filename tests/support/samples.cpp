@@ -12,11 +12,13 @@ std::vector<Claim> claims() {
   first.endpoint = {"127.0.0.1:4000", "127.0.0.1:4001"};
   first.load.tasks_ready = 12;
   first.load.disk = 0x1122'3344'5566'7788;
+  first.load.disk_full = true;
   first.load.devices = {{"cpu", 8, 3, 64ull << 30, 17ull << 30, std::chrono::microseconds(1500)},
                         {"cuda", 1, 0, 24ull << 30, 1ull << 30, std::chrono::seconds(2)}};
   Claim second;
   second.life = life(2);
   second.state = MemberState::left;
+  second.load.draining = true;
   return {first, second};
 }
 
@@ -284,6 +286,7 @@ JobInfo job_info() {
                            1,
                            {{"load", {1, 2, 3, 4, 5}}, {"train", {}}},
                            {5, 4, 3, 2, 1}};
+  job.copies = {ProcessId{0}, ProcessId{2}, ProcessId{3}};
   return job;
 }
 
@@ -318,6 +321,7 @@ static void add_client(std::vector<Sample>& all) {
   add("job_ended", JobEnded{job, error(), {0, 20, 3, 4, 5}});
   add("job_lost", JobLost{job, error()});
   add("ask_follow", AskFollow{10, job, {41, 7, 1'000}, 0xABCDEF});
+  add("ask_drain", AskDrain{11, true});
   add("job_moved", JobMoved{job});
 }
 

@@ -1,11 +1,15 @@
-// `dag node list`, `dag node show N`: the nodes of a cluster, as one of them knows them.
+// `dag node list`, `dag node show N`: the nodes of a cluster, as one of them knows them. `dag node drain N`,
+// `dag node undrain N`: one is to go, or stays after all.
 
 #include <algorithm>
 #include <charconv>
 #include <iostream>
+#include <map>
+#include <thread>
 
 #include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/drained.hpp"
 #include "tools/dag/options.hpp"
 #include "tools/dag/print.hpp"
 
@@ -37,15 +41,21 @@ ProcessId node_of(std::string_view text) {
   return {id};
 }
 
+std::vector<NodeInfo>::const_iterator find(const std::vector<NodeInfo>& nodes, ProcessId id) {
+  return std::find_if(nodes.begin(), nodes.end(),
+                      [id](const NodeInfo& node) { return node.life.process == id; });
+}
+
+int say_unknown(ProcessId id) {
+  std::cerr << "dag: there is no " << to_string(id) << "; `dag node list` lists the nodes\n";
+  return exit_unknown;
+}
+
 int show(const Options& options, ProcessId id) {
   auto cluster = connect(options);
-  std::vector<NodeInfo> nodes = cluster->nodes();
-  const auto found = std::find_if(nodes.begin(), nodes.end(),
-                                  [id](const NodeInfo& node) { return node.life.process == id; });
-  if (found == nodes.end()) {
-    std::cerr << "dag: there is no " << to_string(id) << "; `dag node list` lists the nodes\n";
-    return exit_unknown;
-  }
+  const std::vector<NodeInfo> nodes = cluster->nodes();
+  const auto found = find(nodes, id);
+  if (found == nodes.end()) return say_unknown(id);
   NodeInfo node = *found;
   // It knows more of itself than others do.
   if (found != nodes.begin() && node.state == MemberState::alive) {
@@ -53,6 +63,125 @@ int show(const Options& options, ProcessId id) {
   }
   std::cout << (options.json ? line_of(to_json(node)) : node_text(node));
   return exit_ok;
+}
+
+// ---- A node that is to go
+// -----------------------------------------------------------------------------------------
+
+/// So often it is looked at.
+constexpr auto look_every = std::chrono::milliseconds(500);
+/// So often in a row nothing has to be there: a job whose leader has just gone is led by nobody for a moment,
+/// and nobody speaks of it.
+constexpr int looks_in_a_row = 5;
+
+/// Asks all nodes what they lead.
+class Looks {
+ public:
+  explicit Looks(const Options& options) : options_(options) { connect_again(); }
+
+  /// Nothing: one does not answer, and what it leads is not known.
+  std::optional<LeftAt> at(ProcessId node) {
+    try {
+      const std::vector<NodeInfo> nodes = first_->nodes();
+      if (find(nodes, node) == nodes.end()) return LeftAt{};  // It has gone.
+      std::vector<JobSaid> said;
+      for (const NodeInfo& one : nodes) {
+        auto& link = links_[one.endpoint.control];
+        if (!link) link = detail::connect(one.endpoint.control);
+        for (JobInfo& job : link->jobs(std::nullopt)) said.push_back({one.life.process, std::move(job)});
+      }
+      return left_at(node, nodes, said);
+    } catch (const Failure& failure) {
+      if (options_.verbose) std::cerr << "dag: " << failure.error().what << std::endl;
+      links_.clear();
+      connect_again();
+      return std::nullopt;
+    }
+  }
+
+ private:
+  void connect_again() { first_ = connect(options_); }
+
+  const Options& options_;
+  std::unique_ptr<detail::Cluster> first_;
+  std::map<std::string, std::unique_ptr<detail::Cluster>> links_;
+};
+
+nlohmann::json names_of(const std::vector<JobId>& jobs) {
+  auto names = nlohmann::json::array();
+  for (const JobId job : jobs) names.push_back(to_string(job));
+  return names;
+}
+
+std::string text_of(const char* what, const std::vector<JobId>& jobs) {
+  if (jobs.empty()) return {};
+  constexpr std::size_t named_max = 5;
+  std::string text = std::string("; ") + what + " of";
+  for (std::size_t i = 0; i < std::min(jobs.size(), named_max); ++i) text += " " + to_string(jobs[i]);
+  return jobs.size() > named_max ? text + " and " + std::to_string(jobs.size() - named_max) + " more" : text;
+}
+
+void say_left(const Options& options, ProcessId id, const LeftAt& left, bool drained) {
+  if (options.json) {
+    std::cout << line_of({{"node", to_string(id)},
+                          {"drained", drained},
+                          {"leads", names_of(left.led)},
+                          {"processes", names_of(left.processes)},
+                          {"copies", names_of(left.copies)}})
+              << std::flush;
+  } else if (drained) {
+    std::cout << to_string(id) << " is drained: it can be stopped" << std::endl;
+  } else {
+    std::cerr << to_string(id) << " is draining" << text_of("leads the record", left.led)
+              << text_of("has processes", left.processes) << text_of("has copies of the record", left.copies)
+              << std::endl;
+  }
+}
+
+int set_draining(const Options& options, ProcessId id, bool draining) {
+  const std::vector<NodeInfo> nodes = connect(options)->nodes();
+  const auto found = find(nodes, id);
+  if (found == nodes.end()) return say_unknown(id);
+  detail::connect(found->endpoint.control)->drain(draining);
+  return exit_ok;
+}
+
+int drain(const Options& options, ProcessId id, std::optional<double> limit) {
+  const auto began = std::chrono::steady_clock::now();
+  if (const int status = set_draining(options, id, true); status != exit_ok) return status;
+  Looks looks(options);
+  std::optional<LeftAt> told;
+  for (int empty = 0;;) {
+    const std::optional<LeftAt> left = looks.at(id);
+    empty = left && left->nothing() ? empty + 1 : 0;
+    const bool drained = empty == looks_in_a_row;
+    if (drained || (left && !left->nothing() && told != left)) say_left(options, id, *left, drained);
+    if (drained) return exit_ok;
+    if (left) told = left;
+    if (limit && std::chrono::steady_clock::now() - began > std::chrono::duration<double>(*limit)) {
+      throw Failure({ErrorCode::timed_out, to_string(id) + " is not drained within the time given",
+                     "it goes on draining; `dag node undrain` lets it take jobs again"});
+    }
+    std::this_thread::sleep_for(look_every);
+  }
+}
+
+int undrain(const Options& options, ProcessId id) {
+  if (const int status = set_draining(options, id, false); status != exit_ok) return status;
+  if (options.json) {
+    std::cout << line_of({{"node", to_string(id)}, {"draining", false}});
+  } else {
+    std::cout << to_string(id) << " takes jobs again\n";
+  }
+  return exit_ok;
+}
+
+/// A command about one node.
+CLI::App* add_about_node(CLI::App& command, const char* name, const char* about,
+                         const std::shared_ptr<std::string>& node) {
+  auto* one = command.add_subcommand(name, about);
+  one->add_option("node", *node, "such as n1 or 1")->required();
+  return one;
 }
 
 }  // namespace
@@ -63,11 +192,31 @@ void add_node(CLI::App& app, Chosen& chosen) {
   auto* lists = command->add_subcommand("list", "list them");
   const auto options_of_list = add_options(*lists);
   lists->callback([=, &chosen] { chosen = [=] { return list(*options_of_list); }; });
-  auto* shows = command->add_subcommand("show", "show one: its address, its devices");
-  const auto options = add_options(*shows);
   const auto node = std::make_shared<std::string>();
-  shows->add_option("node", *node, "such as n1 or 1")->required();
+  auto* shows = add_about_node(*command, "show", "show one: its address, its devices", node);
+  const auto options = add_options(*shows);
   shows->callback([=, &chosen] { chosen = [=] { return show(*options, node_of(*node)); }; });
+
+  auto* drains = add_about_node(*command, "drain", "let others take over all that one has of jobs", node);
+  const auto options_of_drain = add_options(*drains);
+  const auto limit = std::make_shared<std::optional<double>>();
+  drains->add_option("--timeout", *limit, "seconds")->check(CLI::Range(0.0, 1e9));
+  drains->footer(
+      "The node takes no new jobs, and hands the records that it leads to others; its copies of records are "
+      "made\n"
+      "elsewhere, where there is a node without one. Processes of jobs end there when another node has one: "
+      "what\n"
+      "they ran or held is made again. A task that may run only once, and runs there then, fails with\n"
+      "outcome_unknown. It goes on when this command is interrupted, until the node is stopped, or "
+      "undrained.\n"
+      "Exit status: 0 the node can be stopped, 4 no other node takes jobs, 5 there is no such node, 7 not in "
+      "time.");
+  drains->callback(
+      [=, &chosen] { chosen = [=] { return drain(*options_of_drain, node_of(*node), *limit); }; });
+
+  auto* undrains = add_about_node(*command, "undrain", "let one that was to go take jobs again", node);
+  const auto options_of_undrain = add_options(*undrains);
+  undrains->callback([=, &chosen] { chosen = [=] { return undrain(*options_of_undrain, node_of(*node)); }; });
 }
 
 }  // namespace dag::tool

@@ -169,17 +169,23 @@ std::string bytes_text(std::uint64_t bytes) {
   return formatted("%.1f %s", amount, unit);
 }
 
+/// `alive`, or `alive, draining`.
+static std::string state_text(const NodeInfo& node) {
+  return std::string(name(node.state)) + (node.load.draining ? ", draining" : "") +
+         (node.load.disk_full ? ", disk full" : "");
+}
+
 std::string nodes_text(const std::vector<NodeInfo>& nodes) {
   std::vector<std::vector<std::string>> rows;
   for (const NodeInfo& node : nodes) {
-    rows.push_back({to_string(node.life.process), std::string(name(node.state)), shown(node.endpoint.control),
+    rows.push_back({to_string(node.life.process), state_text(node), shown(node.endpoint.control),
                     lanes_text(node.load)});
   }
   return table({"NODE", "STATE", "ADDRESS", "LANES"}, rows);
 }
 
 std::string node_text(const NodeInfo& node) {
-  std::string text = to_string(node.life.process) + " (" + std::string(name(node.state)) + "), life " +
+  std::string text = to_string(node.life.process) + " (" + state_text(node) + "), life " +
                      to_string(node.life) + "\n  address   " + shown(node.endpoint.control) + ", bulk " +
                      shown(node.endpoint.bulk) + "\n";
   if (node.pid != 0) text += "  process   " + std::to_string(node.pid) + "\n";
@@ -205,6 +211,12 @@ std::string jobs_text(const std::vector<JobInfo>& jobs) {
   return table({"JOB", "NAME", "PHASE", "ENDED", "FAILED", "PROCESSES", "AGE"}, rows);
 }
 
+static std::string names_of(const std::vector<ProcessId>& nodes) {
+  std::string names;
+  for (const ProcessId node : nodes) names += (names.empty() ? "" : ", ") + to_string(node);
+  return names;
+}
+
 std::string job_text(const JobInfo& job) {
   std::string text = to_string(job.job) + " " + shown(job.name) + ": " + std::string(name(job.phase)) +
                      " after " + duration_text(job.age) + "\n  tasks     " + counts_text(job.counts) + "\n";
@@ -213,6 +225,7 @@ std::string job_text(const JobInfo& job) {
     if (worker.pid != 0) text += ", pid " + std::to_string(worker.pid);
     text += "\n";
   }
+  if (!job.copies.empty()) text += "  record    at " + names_of(job.copies) + "\n";
   if (job.error) text += "  error     " + job.error->message() + "\n";
   if (job.details) text += details_text(*job.details);
   return text;
@@ -239,6 +252,8 @@ nlohmann::json to_json(const NodeInfo& node) {
   nlohmann::json json{{"node", to_string(node.life.process)},
                       {"life", to_string(node.life)},
                       {"state", name(node.state)},
+                      {"draining", node.load.draining},
+                      {"disk_full", node.load.disk_full},
                       {"address", node.endpoint.control},
                       {"bulk_address", node.endpoint.bulk},
                       {"devices", std::move(devices)},
@@ -263,12 +278,15 @@ nlohmann::json to_json(const JobInfo& job) {
                        {"up", worker.up},
                        {"end", worker.end}});
   }
+  auto copies = nlohmann::json::array();
+  for (const ProcessId node : job.copies) copies.push_back(to_string(node));
   return {{"job", to_string(job.job)},
           {"name", job.name},
           {"phase", name(job.phase)},
           {"counts", counts_json(job.counts)},
           {"age_seconds", seconds_of(job.age)},
           {"workers", std::move(workers)},
+          {"copies", std::move(copies)},
           {"error", job.error ? to_json(*job.error) : nlohmann::json()},
           {"details", job.details ? details_json(*job.details) : nlohmann::json()}};
 }

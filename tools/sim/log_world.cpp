@@ -137,6 +137,7 @@ void LogWorld::run() {
   if (last_election_ > options_.calm_at + seconds(15)) {
     throw Violation("somebody was elected long after all was calm");
   }
+  look_who_is_drained();
 }
 
 bool LogWorld::done() const {
@@ -156,9 +157,11 @@ void LogWorld::start(Node& node) {
   ++node.life;
   node.state = {};
   node.applied = 0;
+  node.refuses.reset();
   node.missed.clear();
   node.heard.clear();
   node.replica = std::make_unique<Replica>(options, std::move(*stored), local(node));
+  node.replica->on_leaving(node.leaving, local(node));
   note("n" + std::to_string(node.number) + " starts, disk " + std::to_string(node.disk.id()));
   drain(node);
 }
@@ -203,6 +206,10 @@ void LogWorld::drain(Node& node) {
     std::visit(
         Overloaded{[&](Send& one) {
                      told(node, one.message, one.to);
+                     if (std::holds_alternative<TakeOver>(one.message)) {
+                       if (node.leaving) ++seen["handed over by who leaves"];
+                       if (now() < node.disk_full_until) ++seen["handed over for a full disk"];
+                     }
                      if (const auto* vote = std::get_if<VoteAnswer>(&one.message); vote && vote->granted)
                        strike(node, options_.duels ? 0.1 : 2.5);
                      send(node, one.to, std::move(one.message));
@@ -320,7 +327,9 @@ void LogWorld::submit(std::uint32_t number) {
   const std::uint64_t command = std::uint64_t{number} << 32 | client.sent;
   Node& node = nodes_[client.asks];
   const bool up = node.replica && now() >= node.paused_until;
-  if (!up || !node.replica->propose(bytes_of(command), local(node))) {
+  const bool taken = up && node.replica->propose(bytes_of(command), local(node));
+  if (up) look_for_refusals(node, !taken);
+  if (!taken) {
     const auto leader = up ? node.replica->leader() : std::nullopt;
     client.asks = leader && random_.chance(0.7) ? leader->value
                                                 : static_cast<std::uint32_t>(random_.below(options_.nodes));
@@ -380,12 +389,15 @@ void LogWorld::reconfigure(Node& node) {
   if (!node.replica || now() < node.paused_until || node.replica->role() != Replica::Role::leader) return;
   look_for_majority(node);
   std::vector<Candidate> alive;
+  std::vector<Seat> leaving;
   for (const Node& one : nodes_) {
-    if (one.replica) alive.push_back({seat_of(one)});
+    if (!one.replica) continue;
+    one.leaving ? leaving.push_back(seat_of(one)) : alive.push_back({seat_of(one)});
   }
   const bool any = options_.any_changes && !calm();
-  const auto to = any ? any_change(node)
-                      : next_change(*node.replica, ranked(options_.seed, alive), copies_wanted_, local(node));
+  const auto to =
+      any ? any_change(node)
+          : next_change(*node.replica, ranked(options_.seed, alive), leaving, copies_wanted_, local(node));
   if (!to) return;
   if (!node.replica->change(*to, local(node))) {
     ++seen["a change is refused"];

@@ -29,9 +29,11 @@ struct LogWorldOptions {
   std::uint32_t cuts = 0;        ///< one way
   std::uint32_t partitions = 0;  ///< in two parts
   std::uint32_t pauses = 0;
-  std::uint32_t disks_full = 0;  ///< for a while
+  std::uint32_t disks_full = 0;  ///< for a while, and the copy knows
   std::uint32_t rots = 0;        ///< a bit turns over on a disk whose node is down
   std::uint32_t transfers = 0;
+  std::uint32_t drains = 0;       ///< a node is to go, for a while
+  bool drained_for_good = false;  ///< or to the end: by then it leads nothing that another could
   bool grows = false;             ///< the copies that are wanted change
   bool any_changes = false;       ///< somebody changes who votes as chance has it
   double aim = 0;                 ///< share of faults that hit the leader
@@ -81,6 +83,9 @@ class LogWorld {
     std::unique_ptr<consensus::Replica> replica;
     State state;
     Index applied = 0;
+    bool leaving = false;
+    /// It leads, and took no command from then on; in which term.
+    std::optional<std::pair<Instant, consensus::Term>> refuses;
     Instant paused_until;
     double clock = 1;
     std::uint64_t life = 0;
@@ -128,11 +133,16 @@ class LogWorld {
   void reconfigure(Node& node);
   std::optional<consensus::Configuration> any_change(const Node& leader);
   void look_for_majority(Node& node);
+  void look_for_refusals(Node& node, bool refused);
+  void look_who_is_drained() const;
   void plan_faults();
   void fault(const std::string& kind);
   void fault(const std::string& kind, Node& node);
   bool may_lose_disk(const Node& node) const;
   void strike(Node& node, double more_often = 1);
+  void fill_disk(Node& node, Duration how_long);
+  void leave(Node& node, bool leaving);
+  void tell(std::uint32_t number, std::uint64_t life, const std::function<void(Node&)>& what);
   void cut(const Ways& ways, Duration how_long);
   void isolate(Node& node, Duration how_long);
   void read(Node& node);

@@ -89,7 +89,8 @@ void LogWorld::leads(Node& node, Term term) {
   }
 }
 
-/// I10: promises are on the disk before they are given.
+/// I10: promises are on the disk before they are given. And who is told to take over has all that the leader
+/// has.
 void LogWorld::told(const Node& node, const Message& message, ProcessId to) const {
   const Stored& stored = node.disk.stored();
   if (const auto* vote = std::get_if<VoteAnswer>(&message); vote != nullptr && vote->granted && !vote->pre) {
@@ -102,6 +103,14 @@ void LogWorld::told(const Node& node, const Message& message, ProcessId to) cons
     if (last < answer->index && stored.vote.term <= answer->term) {
       throw Violation("entries were acknowledged before they were on the disk");
     }
+  }
+  if (std::holds_alternative<TakeOver>(message)) {
+    const Replica& leader = *node.replica;
+    const std::vector<Seat>& voters = leader.configuration().voters;
+    const bool has_all = std::any_of(voters.begin(), voters.end(), [&](const Seat& voter) {
+      return voter.node == to && leader.match(voter) == leader.last_index();
+    });
+    if (!has_all) throw Violation("who lacks something is told to take over");
   }
 }
 
@@ -119,6 +128,32 @@ void LogWorld::look_for_majority(Node& node) {
   if (heard >= all.quorum()) node.had_majority = now();
   if (now() - node.had_majority > long_ago) {
     throw Violation("a leader that hears no majority goes on as one");
+  }
+}
+
+/// A leader waits for one successor after the other, and then takes commands again.
+void LogWorld::look_for_refusals(Node& node, bool refused) {
+  const Replica& replica = *node.replica;
+  if (!refused || replica.role() != Replica::Role::leader) {
+    node.refuses.reset();
+    return;
+  }
+  if (!node.refuses || node.refuses->second != replica.term()) node.refuses = {now(), replica.term()};
+  const Duration long_ago = (options_.nodes + options_.transfers + 2) * 2 * options_.replica.election_timeout;
+  if (now() - node.refuses->first > long_ago) throw Violation("a leader takes no commands any more");
+}
+
+/// Nothing is left where it need not be.
+void LogWorld::look_who_is_drained() const {
+  const auto stays = [&](const Seat& seat) { return !nodes_[seat.node.value].leaving; };
+  std::size_t seats = 0;
+  for (const Node& node : nodes_) seats += node.leaving ? 0 : 1;
+  for (const Node& node : nodes_) {
+    if (node.replica->role() != Replica::Role::leader) continue;
+    const std::vector<Seat>& voters = node.replica->configuration().voters;
+    if (seats > 0 && node.leaving) throw Violation("a node that is to go leads to the end");
+    if (seats >= copies_wanted_ && !std::all_of(voters.begin(), voters.end(), stays))
+      throw Violation("a node that is to go has a copy to the end");
   }
 }
 

@@ -26,6 +26,7 @@ void LogWorld::plan_faults() {
   plan("rot", options_.rots);
   plan("transfer", options_.transfers);
   if (options_.grows) plan("copies", 10);
+  plan("drain", options_.drains);
 }
 
 LogWorld::Node& LogWorld::victim() {
@@ -91,6 +92,36 @@ void LogWorld::strike(Node& node, double more_often) {
   });
 }
 
+/// The copy hears a little later that there is no room, and that there is again.
+void LogWorld::fill_disk(Node& node, Duration how_long) {
+  node.disk_full_until = now() + how_long;
+  for (const Duration later : {Duration{milliseconds(5)}, milliseconds(5) + how_long}) {
+    time_.after(later, [this, number = node.number, life = node.life] {
+      tell(number, life,
+           [this](Node& again) { again.replica->on_disk_full(now() < again.disk_full_until, local(again)); });
+    });
+  }
+}
+
+void LogWorld::leave(Node& node, bool leaving) {
+  node.leaving = leaving;
+  note("n" + std::to_string(node.number) + (leaving ? " is to go" : " stays"));
+  tell(node.number, node.life,
+       [this](Node& again) { again.replica->on_leaving(again.leaving, local(again)); });
+}
+
+/// Its copy, unless that has died; when it is paused, afterwards.
+void LogWorld::tell(std::uint32_t number, std::uint64_t life, const std::function<void(Node&)>& what) {
+  Node& node = nodes_[number];
+  if (node.life != life || !node.replica) return;
+  if (now() < node.paused_until) {
+    node.missed.push_back([this, number, life, what] { tell(number, life, what); });
+    return;
+  }
+  what(node);
+  drain(node);
+}
+
 void LogWorld::fault(const std::string& kind, Node& node) {
   ++seen[kind];
   const Duration some = milliseconds(50 + random_.below(3000));
@@ -138,12 +169,17 @@ void LogWorld::fault(const std::string& kind, Node& node) {
       Node& again = nodes_[number];
       if (again.life != life) return;
       again.had_majority = now();
+      again.refuses.reset();
       read(again);
       if (again.life != life) return;
       for (const auto& one : std::exchange(again.missed, {})) one();
     });
   } else if (kind == "disk full") {
-    node.disk_full_until = now() + some;
+    fill_disk(node, some);
+  } else if (kind == "drain") {
+    leave(node, true);
+    if (options_.drained_for_good) return;
+    time_.after(some, [this, number = node.number] { leave(nodes_[number], false); });
   } else if (kind == "transfer") {
     for (Node& one : nodes_) {
       if (!one.replica || one.replica->role() != Replica::Role::leader || now() < one.paused_until) continue;
@@ -214,6 +250,8 @@ LogWorldOptions log_world(std::uint64_t seed) {
     replica.election_timeout = milliseconds(150 + random.below(100));
     replica.heartbeat = replica.election_timeout / 5;
   }
+  world.drains = sometimes(4);
+  world.drained_for_good = random.chance(0.5);
   return world;
 }
 

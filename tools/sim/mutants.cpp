@@ -65,6 +65,9 @@ const std::vector<Mutant>& mutants() {
     IN_LOG(removed_does_not_lead);
     IN_LOG(empty_does_not_vote);
     IN_LOG(silence_not_noticed);
+    IN_LOG(told_is_elected);
+    IN_LOG(hands_over_early);
+    IN_LOG(hands_over_for_ever);
 #undef IN_LOG
     return list;
   }();

@@ -79,7 +79,7 @@ void World::start_replica(std::uint32_t index) {
     if (other != index && processes_[other]->up)
       process.replica->on_life_up(life_of(other), now(), runs(other));
   }
-  process.replica->on_seats(seats);
+  process.replica->on_seats(seats, {}, now());
   drain_replica(process);
 }
 

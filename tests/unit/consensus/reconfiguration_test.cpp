@@ -14,7 +14,9 @@ Seat seat(std::uint32_t node, std::uint64_t disk = 1) { return {ProcessId{node},
 /// A leader whose log has only its own copy's word: everybody else answers at once.
 struct Leader {
   explicit Leader(const std::vector<Seat>& voters) : replica(options(voters.front()), {}, now) {
-    replica.begin({voters, {}}, {}, now);
+    std::vector<Seat> sorted = voters;
+    std::sort(sorted.begin(), sorted.end());
+    replica.begin({sorted, {}}, {}, now);
     now = replica.due();
     replica.on_time(now);
     for (const bool pre : {true, false}) {
@@ -52,7 +54,7 @@ struct Leader {
   /// Step by step, until nothing is left to do. How many steps.
   int settle_on(const std::vector<Seat>& alive, std::size_t copies) {
     for (int steps = 0;; ++steps) {
-      const auto to = next_change(replica, alive, copies, now);
+      const auto to = next_change(replica, alive, leaving, copies, now);
       if (!to) return steps;
       REQUIRE(steps < 20);
       REQUIRE(replica.change(*to, now));
@@ -62,7 +64,7 @@ struct Leader {
 
   Instant now{1s};
   Replica replica;
-  std::vector<Seat> gone;
+  std::vector<Seat> gone, leaving;
 };
 
 }  // namespace
@@ -70,7 +72,7 @@ struct Leader {
 TEST_CASE("a log grows to as many copies as are wanted: learners first") {
   Leader leader({seat(0)});
   const std::vector<Seat> alive{seat(2), seat(0), seat(1), seat(3)};
-  const auto first = next_change(leader.replica, alive, 3, leader.now);
+  const auto first = next_change(leader.replica, alive, {}, 3, leader.now);
   REQUIRE(first);
   CHECK(first->voters == std::vector{seat(0)});
   CHECK(first->learners == std::vector{seat(2)});
@@ -84,6 +86,34 @@ TEST_CASE("who is dead is replaced, and leaves only when another is there") {
   CHECK(leader.settle_on({seat(0), seat(2)}, 3) == 0);  // Nobody could take its place.
   CHECK(leader.settle_on({seat(0), seat(2), seat(3)}, 3) == 3);
   CHECK(leader.replica.configuration() == Configuration{{seat(0), seat(2), seat(3)}, {}});
+}
+
+TEST_CASE("who is leaving is replaced, and goes only when another is there") {
+  Leader leader({seat(0), seat(1), seat(2)});
+  leader.leaving = {seat(1)};
+  CHECK(leader.settle_on({seat(0), seat(2)}, 3) == 0);  // It is there: two of three would be less.
+  CHECK(leader.settle_on({seat(0), seat(2), seat(3)}, 3) == 3);
+  CHECK(leader.replica.configuration() == Configuration{{seat(0), seat(2), seat(3)}, {}});
+}
+
+TEST_CASE("a leader that is leaving gets a copy made elsewhere, and leaves its own to the next one") {
+  Leader leader({seat(0)});
+  leader.leaving = {seat(0)};
+  CHECK(leader.settle_on({seat(1)}, 1) == 2);
+  CHECK(leader.replica.configuration() == Configuration{{seat(0), seat(1)}, {}});
+  Leader next({seat(1), seat(0)});
+  next.leaving = {seat(0)};
+  CHECK(next.settle_on({seat(1)}, 1) == 1);
+  CHECK(next.replica.configuration() == Configuration{{seat(1)}, {}});
+}
+
+TEST_CASE("nobody who is leaving learns") {
+  Leader leader({seat(0)});
+  REQUIRE(leader.replica.change({{seat(0)}, {seat(1)}}, leader.now));
+  leader.agree();
+  leader.leaving = {seat(1)};
+  CHECK(leader.settle_on({seat(0)}, 3) == 1);
+  CHECK(leader.replica.configuration() == Configuration{{seat(0)}, {}});
 }
 
 TEST_CASE("a node with another disk takes its old seat's place") {

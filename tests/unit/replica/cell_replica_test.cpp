@@ -68,7 +68,7 @@ struct Cluster {
         seats.push_back({{ProcessId{other}, 1}});
         if (life(other) != box->self) box->replica->on_life_up(life(other), now);
       }
-      box->replica->on_seats(seats);
+      box->replica->on_seats(seats, {}, now);
     }
   }
   /// On all of `voters`; the first leads.
@@ -237,7 +237,8 @@ TEST_CASE("another replica goes on where the leader died, and says again what ma
     cluster.pass(1s);
     for (const auto& box : cluster.boxes) {
       if (box->replica)
-        box->replica->on_seats({{{ProcessId{1}, 1}}, {{ProcessId{2}, 1}}, {{ProcessId{3}, 1}}});
+        box->replica->on_seats({{{ProcessId{1}, 1}}, {{ProcessId{2}, 1}}, {{ProcessId{3}, 1}}}, {},
+                               cluster.now);
     }
     cluster.pass(2s);
     const std::uint32_t number = leader->self.process.value;
@@ -302,4 +303,32 @@ TEST_CASE("snapshots, entries and the disk come to the same cell") {
   CHECK(bytes_of(*late.replica) == bytes_of(*cluster[0].replica));
   CHECK(bytes_of(*cluster[1].replica) == bytes_of(*cluster[0].replica));
   CHECK(late.replica->cell()->settled({0, 1})->attempt == AttemptId{{1, 1}, 1});
+}
+
+TEST_CASE("a node that is to go hands the job over; its copy is replaced where there is room for another") {
+  const auto seat = [](std::uint32_t node) { return consensus::Seat{ProcessId{node}, 1}; };
+  const auto leave = [&](Cluster& cluster, std::uint32_t count) {
+    std::vector<consensus::Candidate> staying;
+    for (std::uint32_t node = 1; node < count; ++node) staying.push_back({seat(node)});
+    for (const auto& box : cluster.boxes) box->replica->on_seats(staying, {seat(0)}, cluster.now);
+    cluster.pass(3s);
+    REQUIRE(cluster.leading() != nullptr);
+    CHECK(cluster.leading() != &cluster[0]);
+    return cluster.leading()->replica->log().configuration();
+  };
+  SECTION("three of three") {
+    Cluster cluster(3);
+    cluster.begin(3);
+    CHECK(leave(cluster, 3) == consensus::Configuration{{seat(0), seat(1), seat(2)}, {}});
+  }
+  SECTION("three of four") {
+    Cluster cluster(4);
+    cluster.begin(3);
+    CHECK(leave(cluster, 4) == consensus::Configuration{{seat(1), seat(2), seat(3)}, {}});
+  }
+  SECTION("the only copy of two nodes") {
+    Cluster cluster(2);
+    cluster.begin(1);
+    CHECK(leave(cluster, 2) == consensus::Configuration{{seat(1)}, {}});
+  }
 }

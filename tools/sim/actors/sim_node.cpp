@@ -86,6 +86,7 @@ void SimNode::write_soon() {
 
 KeeperPorts SimNode::keeper_ports() {
   KeeperPorts ports;
+  ports.drain = [](bool) {};
   ports.now = [this] { return now(); };
   ports.since_1970 = [this] { return now().since_start; };
   ports.send_client = [this](Life to, ClientMessage message) { transport_->send(to, std::move(message)); };

@@ -1,0 +1,44 @@
+#pragma once
+// A cluster in which a job runs that writes down outside what it did, for tests of what happens to its nodes.
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <set>
+
+#include "tests/cluster/nodes.hpp"
+
+namespace cluster {
+
+/// The numbers that tasks of cluster_ledger wrote down.
+inline std::set<int> entered_in(const std::string& ledger) {
+  std::set<int> entered;
+  std::ifstream file(ledger);
+  for (int number = 0; file >> number;) entered.insert(number);
+  return entered;
+}
+
+/// A cluster with a job that a quarter of has ended.
+struct Running {
+  dag::test::TemporaryDirectory directory;
+  const std::string ledger = directory.path().string() + "/ledger";
+  const std::size_t tasks;
+  Nodes nodes;
+  std::unique_ptr<Process> job;
+
+  Running(std::uint32_t count, bool keep, std::size_t tasks_in_job, std::string data_of_first = {})
+      : tasks(tasks_in_job), nodes(count, keep, std::move(data_of_first)) {
+    nodes.gather();
+    job = std::make_unique<Process>(at(nodes, {bin("cluster_ledger"), ledger, std::to_string(tasks)}));
+    REQUIRE(job->says("quarter"));
+  }
+  void check_end() {
+    const auto ended = job->ends();
+    INFO(nodes.logs());
+    INFO(job->err());
+    CHECK(ended == 0);
+    CHECK_THAT(job->out(), Catch::Contains("sum " + std::to_string(tasks * (tasks - 1) / 2) + "\n"));
+    CHECK(entered_in(ledger).size() == tasks);
+  }
+};
+
+}  // namespace cluster
