@@ -23,6 +23,7 @@ TaskActor::TaskActor(caf::actor_config& config, TaskSupervision task, LanesPort&
 caf::behavior TaskActor::make_behavior() {
   set_exception_handler(keep_text);
   const std::optional<Duration> timeout = task_.attempt.timeout;
+  const bool exclusive = task_.attempt.exclusive;
   std::function<void(Saved &&)> saved = keeper_of(task_.attempt, owner_);
   lanes_.start(
       std::move(task_.attempt), task_.priority,
@@ -33,12 +34,14 @@ caf::behavior TaskActor::make_behavior() {
   if (timeout) delayed_send(this, *timeout, mail::TimedOut{});
   return {
       [this](mail::AttemptEnded& end) {
+        if (late_) late_->ran = end.ended.ran;
+        if (late_) end.ended = std::move(*late_);
         if (!stopped_) send(owner_, std::move(end));
         unlink_from(owner_);
         quit();
       },
       [this](const mail::StopTask&) { let_go(); },
-      [this, timeout](const mail::TimedOut&) {
+      [this, timeout, exclusive](const mail::TimedOut&) {
         if (stopped_) return;
         Ended ended;
         ended.task = id_;
@@ -49,6 +52,11 @@ caf::behavior TaskActor::make_behavior() {
         ended.error = Error{ErrorCode::timed_out,
                             "the attempt ran longer than its timeout of " + std::to_string(limit) + " s",
                             "give it a longer .timeout(), or let the kernel look at Context::cancelled()"};
+        if (exclusive) {
+          // Another try while the kernel runs would be one too many.
+          late_ = std::move(ended);
+          return lanes_.cancel(job_, id_, attempt_);
+        }
         send(owner_, mail::AttemptEnded{std::move(ended)});
         let_go();
       },

@@ -71,6 +71,10 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
   if (place_) {
     begin_arena();
     setup.escalate = [this](Error why) { fail(std::move(why)); };
+    ports.end_now = [](std::string_view why) {
+      std::cerr << "dag: " << why << std::endl;
+      end_now(exit_cluster_lost);
+    };
     ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
     // Nobody sends before somebody is up, and that is said by membership, which starts last.
     node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);

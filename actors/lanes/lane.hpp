@@ -44,6 +44,8 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
     }
   }
   std::string_view device() const override { return name; }
+  std::string task_key() const override { return to_string(job) + "/" + to_string(task); }
+  std::uint64_t fencing_token() const override { return dag::fencing_token(attempt); }
 
   /// It will touch this shard, or none. Announced with a full barrier, but only when it changes: rows of one
   /// job follow each other.
@@ -70,6 +72,7 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   // The thread's own.
   alignas(64) JobId job;
   TaskId task;
+  AttemptId attempt;
   std::string_view task_name;
   /// What it has not reported yet: rows of one shard follow each other, mostly, but news of other shards'
   /// rows come in between. Sent together when the first is old, when there is much, and before the lane

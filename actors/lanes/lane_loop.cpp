@@ -130,6 +130,7 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   }
   lane.job = shard.job;
   lane.task = table.id(about);
+  lane.attempt = {shard.epoch, row.attempt};
   lane.task_name = fragment.names[kind.name];
   Context context(lane, row.attempt, &shard.cancelled);
   detail::Call call;
@@ -138,7 +139,7 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   call.context = &context;
   const std::int64_t began = lane.last_end != 0 ? lane.last_end : clock_.now();
   if (options_.running != nullptr) {
-    options_.running->begin(lane.index, lane.task, {shard.epoch, row.attempt});
+    options_.running->begin(lane.index, lane.task, lane.attempt);
   }
   std::optional<Error> error = call_kernel(code, call);
   const std::int64_t ended = lane.last_end = clock_.now();
@@ -220,6 +221,7 @@ void Lanes::run_handed_out(Lane& lane, const HandedOut& work) {
   } else {
     lane.job = attempt.job;
     lane.task = attempt.task;
+    lane.attempt = attempt.id;
     lane.task_name = attempt.name;
     {
       const std::lock_guard lock(lane.mutex);

@@ -69,6 +69,12 @@ struct AttemptId {
   explicit operator bool() const { return *this != AttemptId{}; }
 };
 
+/// Of two attempts of a task the later one's is greater (Context::fencing_token). The terms of epochs that homes
+/// are given are all the same.
+constexpr std::uint64_t fencing_token(AttemptId id) {
+  return std::uint64_t{id.epoch.count} << 32 | id.number;
+}
+
 std::string to_string(JobId id);      // job7; job2.7 where the record is at node 2
 std::string to_string(TaskId id);     // 41, or s2/41 for a spawned one
 std::string to_string(ProcessId id);  // n1, n1/w3, client3

@@ -85,6 +85,7 @@ void Cell::tell_state() {
 /// answer is on its way, or was lost with a life.)
 bool Cell::believes(Life from, const JobMessage& message) const {
   if (state_.version == 0 || state_.ended || !alive(from)) return false;
+  if (std::holds_alternative<message::RenewLease>(message)) return true;
   const auto named = shard_epoch_of(message);
   if (!named || named->shard >= plan_->shards) return false;
   if (named->epoch != state_.homes[named->shard].epoch || from != state_.homes[named->shard].home)
@@ -96,6 +97,8 @@ bool Cell::believes(Life from, const JobMessage& message) const {
 
 void Cell::on_message(Life from, const JobMessage& any, Instant now) {
   if (!believes(from, any)) return;
+  if (const auto* ask = std::get_if<message::RenewLease>(&any))
+    return send(from, message::LeaseRenewed{plan_->job, ask->number});
   if (const auto* failed = std::get_if<message::JobFailed>(&any)) return stop(failed->error, now);
   const auto* outcomes = std::get_if<message::Outcomes>(&any);
   const std::uint32_t shard = outcomes->shard;

@@ -68,6 +68,10 @@ Status check_policy(const Fragment& fragment, const Policy& policy, std::uint32_
     return usage(fragment, task, "may run only once, and saves its state to go on from there",
                  "leave .checkpoint() out, or declare .effects(dag::idempotent)");
   }
+  if (policy.effects == Effects::exclusive && fragment.kind(task).call != detail::CallKind::ordinary) {
+    return usage(fragment, task, "is a call of a job actor, and is declared exclusive",
+                 "calls of one actor never run at the same time: leave .effects() out");
+  }
   if (policy.varying && fragment.kind(task).call != detail::CallKind::ordinary) {
     return usage(
         fragment, task, "is a call of a job actor, and its kernel varies",
@@ -104,6 +108,12 @@ Status check_member(const Fragment& fragment, std::uint32_t task) {
   if (policy.effects == Effects::at_most_once) {
     return usage(fragment, task,
                  "may run only once, and is a member of the group " + group + ", which starts members again",
+                 "leave .in() out, or declare .effects(dag::idempotent)");
+  }
+  if (policy.effects == Effects::exclusive) {
+    return usage(fragment, task,
+                 "is declared exclusive, and is a member of the group " + group +
+                     ", which starts members again while their last attempt may still run",
                  "leave .in() out, or declare .effects(dag::idempotent)");
   }
   return Done{};

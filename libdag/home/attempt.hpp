@@ -66,6 +66,8 @@ struct Attempt {
   /// For create, and for what Context::restore says.
   Blob restore_from;
   std::optional<Checkpointing> checkpoints;
+  /// It may run only under the lease of the process that runs it (supervision/lease.hpp), and has ended when its kernel has.
+  bool exclusive = false;
 };
 
 /// What each of its arguments is made from, in the blobs of `attempt`.

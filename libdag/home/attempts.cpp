@@ -16,7 +16,8 @@ using detail::EdgeKind;
 bool Home::Impl::bare(RowIndex row) const {
   if (plan->representation == Representation::supervised || is_call(row)) return false;
   const Policy& policy = table.policy_of(table[row]);
-  if (policy.timeout || policy.checkpoint || policy.group || policy.needs != Needs{}) return false;
+  if (policy.timeout || policy.checkpoint || policy.group || policy.effects == Effects::exclusive ||
+      policy.needs != Needs{}) return false;
   if (tries.contains(row) || crashes(row) > 0) return false;  // The kernel is told how often it was tried.
   const Fact* known = fact(row);
   return known == nullptr || known->inherited.empty();
@@ -117,6 +118,7 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   attempt.code = fragment.codes[kind.code];
   attempt.returns = kind.returns;
   attempt.timeout = policy.timeout;
+  attempt.exclusive = policy.effects == Effects::exclusive;
   attempt.call = kind.call;
   attempt.actor = kind.actor;
   attempt.generation = generation;
@@ -173,8 +175,9 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   ++counts.attempts;
   say(attempt.task, id, [&] { return recorded::Lent{to.process}; });
   // Objects are made through the runner, also here: it knows which making of an actor is the newest. And it
-  // holds what attempts save.
-  const bool direct = local && lend.wanted.empty() && kind.call != CallKind::create && !attempt.checkpoints;
+  // holds what attempts save, and the lease.
+  const bool direct = local && lend.wanted.empty() && kind.call != CallKind::create && !attempt.checkpoints &&
+                      !attempt.exclusive;
   if (const auto out = handed_out.find(row); out != handed_out.end() && out->second.id == id) {
     out->second.direct = direct;
   }
@@ -222,6 +225,27 @@ bool Home::Impl::may_start_once(RowIndex row) {
 void Home::Impl::start_ended(RowIndex row) {
   const auto known = starts.find(row);
   if (known != starts.end() && std::exchange(known->second.ours, false)) --starts_open;
+}
+
+/// Something that must not run twice at the same time may run at a process that is lost: it is waited for.
+void Home::Impl::lives_lost() { exclusive_from = now + reissue_after(options.lease); }
+
+/// Of an exclusive row that would be run now, or run again. True: it is looked at again later.
+bool Home::Impl::waits_for_leases(RowIndex row) {
+  if (now >= exclusive_from || options.planted == Planted::lease_not_waited_for) return false;
+  leases_waited_for.insert(row);
+  return true;
+}
+
+/// All leases are over that lost processes had.
+void Home::Impl::leases_over() {
+  for (const RowIndex row : std::exchange(leases_waited_for, {})) {
+    if (const auto run = again.find(row); run != again.end() && !run->second.out) {
+      run_again(row);
+    } else {
+      to_decide.push_back(row);
+    }
+  }
 }
 
 /// The attempt will not end, because it was lost or returned: the row is held again.

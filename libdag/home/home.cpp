@@ -68,6 +68,8 @@ void Home::Impl::on_state(const message::JobState& newer) {
     return;
   }
   if (state.lives.size() > 1) options.several_processes = true;
+  if (!std::includes(state.lives.begin(), state.lives.end(), before.lives.begin(), before.lives.end()))
+    lives_lost();
   if (state.term != before.term) say_again();
   change_routes();  // What it asks to be told is told again below: their homes begin to count.
   std::set<std::uint32_t> lost_groups;
@@ -180,6 +182,7 @@ void Home::Impl::on_message(Life from, const JobMessage& message) {
 void Home::Impl::on_time() {
   for (const RowIndex row : pauses.advance(now)) to_decide.push_back(row);
   drop_revived();
+  if (!recounting && now >= exclusive_from) leases_over();
 }
 
 /// Looks at everything that this event made worth looking at. Ends: each item is caused by a change of a row
@@ -315,6 +318,8 @@ std::optional<Instant> Home::wake_at() const {
   for (const auto& [row, until] : impl_->revived) {
     if (!at || until < *at) at = until;
   }
+  if (!impl_->leases_waited_for.empty() && !impl_->recounting && (!at || impl_->exclusive_from < *at))
+    at = impl_->exclusive_from;
   if (const auto leaves = impl_->leaves_at(); leaves && (!at || *leaves < *at)) at = leaves;
   return at;
 }
@@ -380,6 +385,8 @@ std::string Home::explain(TaskId task) const {
     }
     case RowState::held:
       if (home.pauses.contains(row)) return "waits for its next try";
+      if (home.leases_waited_for.contains(row))
+        return "may still run at a process that was lost, until its lease is over";
       if (home.starts_waiting.contains(row))
         return "may run only once: waits until others that may have ended";
       if (home.starts.contains(row)) return "may run only once: waits until that it starts is recorded";

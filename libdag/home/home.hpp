@@ -40,6 +40,7 @@
 #include "libdag/home/row_table.hpp"
 #include "libdag/placement/choose_process.hpp"
 #include "libdag/record/sink.hpp"
+#include "libdag/supervision/lease.hpp"
 
 namespace dag {
 
@@ -76,6 +77,8 @@ enum class Planted : std::uint8_t {
   checkpoint_of_other_inputs,  ///< an attempt starts from what another one saved that had other inputs
   gang_goes_on,                ///< who is to start again with a failed member of its group is not stopped
   gang_waits_on,  ///< who waits for a failed member of its group is not looked at again when that may start
+  lease_not_waited_for,  ///< exclusive tasks that were lost are started again at once
+  lease_not_looked_at,   ///< a process whose lease is over goes on
 };
 
 struct HomeOptions {
@@ -93,6 +96,8 @@ struct HomeOptions {
   Planted planted = Planted::nothing;
   /// A rollback of job actors that comes to nothing this often stops the job.
   std::uint32_t rollbacks_max = 1000;
+  /// Of processes that run exclusive tasks.
+  Duration lease = exclusive_lease;
 };
 
 /// An attempt that is to be given a place.

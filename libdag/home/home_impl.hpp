@@ -320,6 +320,9 @@ class Home::Impl {
   void put_tried(RowIndex row);
   void put_started(RowIndex row);
   bool may_start_once(RowIndex row);
+  void lives_lost();
+  bool waits_for_leases(RowIndex row);
+  void leases_over();
   void start_ended(RowIndex row);
   void try_send(RowIndex row);
   bool inputs_sent(RowIndex row) const;
@@ -519,6 +522,9 @@ class Home::Impl {
     bool may_run = false;  ///< it has not, for all that is known here
   };
   std::map<RowIndex, Start> starts;
+  /// Before then exclusive rows may run at processes that were lost; those that wait for it.
+  Instant exclusive_from;
+  std::set<RowIndex> leases_waited_for;
   std::uint32_t starts_open = 0;        ///< of ours, that have not ended
   std::set<RowIndex> starts_waiting;    ///< until fewer are
   std::map<RowIndex, Instant> revived;  ///< outputs that were let go and made again

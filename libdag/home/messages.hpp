@@ -10,6 +10,7 @@
 //   cell     -> all      JobCreate, JobState          what the job is; who is alive and who is whose home
 //   cell     -> home     Assign, Settled, Keep, Cancel
 //   home     -> cell     Outcomes, JobFailed
+//   runner   -> cell     RenewLease, and the answer LeaseRenewed
 //   home     -> runner   Lend, Stop, Release, Replicate
 //   runner   -> home     Ended, Digested, Checkpointed, Return, Holding, Report
 //   home     -> home     PredecessorEnded, NotEnded, Consumed
@@ -269,6 +270,17 @@ struct JobFailed {
   Error error;
 };
 
+/// The sender runs tasks that must not run twice at the same time, or is about to: supervision/lease.hpp.
+struct RenewLease {
+  JobId job;
+  std::uint64_t number = 0;  ///< of the question
+};
+/// When that question came, its sender took part in the job, and nobody else led the record.
+struct LeaseRenewed {
+  JobId job;
+  std::uint64_t number = 0;
+};
+
 // ---- Lending
 // ------------------------------------------------------------------------------------------------
 
@@ -472,7 +484,8 @@ using JobMessage =
                  message::Ended, message::Return, message::Release, message::Replicate, message::Holding,
                  message::Report, message::StealRequest, message::PredecessorEnded, message::Consumed,
                  message::Need, message::Located, message::Fetch, message::Data, message::Missing,
-                 message::Digested, message::Checkpointed, message::NotEnded>;
+                 message::Digested, message::Checkpointed, message::NotEnded, message::RenewLease,
+                 message::LeaseRenewed>;
 
 /// Which machine of the receiving process a message is for.
 enum class Recipient : std::uint8_t { process, cell, runner, home };

@@ -20,6 +20,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   state = new_state;
   places = message::lives_that_run(state);
   recounting = true;
+  lives_lost();
   spawned_next = options.epoch.count << epoch_block_bits;
   if (options.planted != Planted::no_recount) asked.insert(assign.asked.begin(), assign.asked.end());
   std::erase_if(asked,

@@ -28,7 +28,7 @@ OutcomeRecord saved_record(const OutputName& name, std::vector<OutputName> input
 }  // namespace
 
 Runner::Runner(RunnerOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
-    : options_(options), plan_(std::move(plan)), records_(records) {}
+    : options_(options), plan_(std::move(plan)), records_(records), lease_(options.lease) {}
 
 bool Runner::alive(Life life) const {
   return std::binary_search(state_.lives.begin(), state_.lives.end(), life);
@@ -68,8 +68,10 @@ void Runner::on_state(const message::JobState& state, Instant now) {
     held_.clear();
     accepted_.clear();
     bytes_held_ = 0;
+    lease_.want(false);
     return;
   }
+  if (state_.term != before.term || state_.cell != before.cell) lease_.ask_at_once();
   for (std::uint32_t shard = 0; shard < state_.homes.size(); ++shard) {
     // The first homes know that nobody has anything yet; later ones wait for a word of everybody.
     const Epoch known = before.homes.empty() ? Epoch{1, 1} : before.homes[shard].epoch;
@@ -147,6 +149,16 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
       sought.asked.reset();
       pursue(name, sought, now);
     }
+  } else if (const auto* renewed = std::get_if<message::LeaseRenewed>(&any)) {
+    lease_.answered(renewed->number);
+    std::vector<OutputName> names;
+    for (const auto& [name, taken] : attempts_) {
+      if (needs_lease(taken) && !taken.started) names.push_back(name);
+    }
+    for (const OutputName& name : names) {
+      if (const auto found = attempts_.find(name); found != attempts_.end())
+        start_if_complete(found->second, now);
+    }
   } else if (const auto* located = std::get_if<message::Located>(&any)) {
     const auto found = sought_.find(located->asked);
     if (found == sought_.end() || found->second.asked) return;
@@ -211,9 +223,41 @@ void Runner::start_if_complete(Taken& taken, Instant now) {
       return give_back({attempt.task, attempt.id}, {}, "the object of this job actor is not here");
     }
   }
+  if (needs_lease(taken)) {
+    lease_.want(true);
+    ask_for_lease(now);
+    if (!lease_.held(now)) return;
+    under_lease_ = true;
+  }
   taken.started = true;
   say(attempt.task, attempt.id, now, [] { return recorded::Started{}; });
   effects_.emplace_back(StartAttempt{attempt, Priority::normal});
+}
+
+bool Runner::needs_lease(const Taken& taken) const {
+  const bool record_is_here_alone = state_.replicas == 1 && state_.cell == options_.self;
+  return taken.lend.attempt.exclusive && taken.open.empty() && !record_is_here_alone;
+}
+
+void Runner::ask_for_lease(Instant now) {
+  if (const auto number = lease_.question(now)) send(state_.cell, message::RenewLease{plan_->job, *number});
+}
+
+void Runner::look_at_lease(Instant now) {
+  bool wanted = false;
+  under_lease_ = false;
+  for (const auto& [name, taken] : attempts_) {
+    if (!needs_lease(taken)) continue;
+    wanted = true;
+    if (!taken.started) continue;
+    if (!lease_.held(now) && options_.planted != Planted::lease_not_looked_at) {
+      effects_.emplace_back(LeaseLost{name.task});
+      return lease_.want(false);
+    }
+    under_lease_ = true;
+  }
+  lease_.want(wanted);
+  ask_for_lease(now);
 }
 
 /// The object is made anew: its home has given up whatever older makings of it still have to do here, and its
@@ -452,6 +496,7 @@ void Runner::give_up(const OutputName& name, const Error& why, Instant) {
 }
 
 void Runner::on_time(Instant now) {
+  if (lease_.ask_at()) look_at_lease(now);
   if (!ends_.empty() && ends_leave_at_ <= now) send_ends();
   std::vector<OutputName> names;
   for (auto& [name, sought] : sought_) {
@@ -466,6 +511,11 @@ void Runner::on_time(Instant now) {
 std::optional<Instant> Runner::wake_at() const {
   std::optional<Instant> at;
   if (!ends_.empty()) at = ends_leave_at_;
+  if (const auto ask_at = lease_.ask_at()) {
+    const bool ends = under_lease_ && options_.planted != Planted::lease_not_looked_at;
+    const Instant look_at = ends ? std::min(*ask_at, lease_.over_at()) : *ask_at;
+    if (!at || look_at < *at) at = look_at;
+  }
   for (const auto& [name, sought] : sought_) {
     if (!at || sought.ask_again_at < *at) at = sought.ask_again_at;
   }

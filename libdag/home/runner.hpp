@@ -12,6 +12,10 @@
 // (TakeDigest), only the record does. The home hears of it by Digested; a home that comes after it, by the
 // report or, when that came first, by Digested too.
 //
+// What must not run twice at the same time runs under the lease of this process (supervision/lease.hpp): it
+// is not begun before there is one, and when that cannot be renewed in time the process has to end (LeaseLost).
+// Where the record lies in this process alone there is nobody else who could have it run.
+//
 // Why it lets go: everything it holds is named in reports to homes, and a home releases what it does not
 // need. When the job ends, all of it goes.
 
@@ -25,6 +29,7 @@
 
 #include "libdag/home/home.hpp"
 #include "libdag/home/messages.hpp"
+#include "libdag/supervision/lease.hpp"
 
 namespace dag {
 
@@ -41,6 +46,7 @@ struct RunnerOptions {
   /// do not wait, since the next call does.
   std::uint32_t lanes = 1;
   Duration ends_wait_max = std::chrono::microseconds(500);
+  Duration lease = exclusive_lease;
 };
 
 /// The bytes of an output that bring() asked for, or why they cannot be had.
@@ -60,7 +66,12 @@ struct TakeDigest {
   OutputName name;
   Blob bytes;
 };
-using RunnerEffect = std::variant<StartAttempt, StopAttempt, SendMessage, Brought, KeepSave, TakeDigest>;
+/// This process has to end, now: others may soon run again what runs here.
+struct LeaseLost {
+  TaskId task;  ///< one of them
+};
+using RunnerEffect =
+    std::variant<StartAttempt, StopAttempt, SendMessage, Brought, KeepSave, TakeDigest, LeaseLost>;
 
 class Runner {
  public:
@@ -121,6 +132,9 @@ class Runner {
 
   void take(const message::Lend& lend, Instant now);
   void start_if_complete(Taken& taken, Instant now);
+  bool needs_lease(const Taken& taken) const;
+  void ask_for_lease(Instant now);
+  void look_at_lease(Instant now);
   void supersede(std::uint32_t actor, AttemptId newest);
   void seek(const OutputName& name, std::uint32_t shard, const std::vector<Life>& holders, Instant now);
   void pursue(const OutputName& name, Sought& sought, Instant now);
@@ -152,6 +166,8 @@ class Runner {
   std::map<std::uint32_t, std::map<Epoch, std::set<OutputName>>> accepted_;
   std::map<std::uint32_t, AttemptId> generations_;  ///< of the actors whose objects are here
   std::uint64_t bytes_held_ = 0;
+  Lease lease_;
+  bool under_lease_ = false;  ///< something may run that has to end with it
   std::vector<message::Ended> ends_;  ///< that have not left, oldest first
   Instant ends_leave_at_;
   std::vector<RunnerEffect> effects_;

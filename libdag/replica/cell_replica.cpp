@@ -64,7 +64,8 @@ void CellReplica::carry_out(consensus::Effect& any, Instant now) {
                         [&](const consensus::Apply& one) { apply(one.index, one.entry, now); },
                         [&](const consensus::Install& one) { install(one.snapshot); },
                         [&](const consensus::Lead&) { elected(now); },
-                        [&](const consensus::Follow&) { let_go(); }, [](const consensus::Readable&) {}},
+                        [&](const consensus::Follow&) { let_go(); },
+                        [&](const consensus::Readable& one) { renew_lease(one.number); }},
              any);
 }
 
@@ -136,6 +137,7 @@ void CellReplica::elected(Instant now) {
 
 void CellReplica::let_go() {
   waiting_.clear();
+  leases_asked_.clear();
   if (!std::exchange(leads_, false)) return;
   for (const ClientId client : std::exchange(clients_, {})) cell_->forget(client);
   effects_.emplace_back(LeadsNow{false});
@@ -236,6 +238,12 @@ void CellReplica::on_life_down(Life life, Instant now, const LifeEnd& how) {
 
 bool CellReplica::on_message(Life from, const JobMessage& message, Instant now) {
   if (!leads_ || !cell_->believes(from, message)) return false;
+  if (const auto* ask = std::get_if<message::RenewLease>(&message)) {
+    leases_asked_[++leases_] = {from, *ask};
+    log_.read(leases_, now);
+    drain(now);
+    return true;
+  }
   if (const auto* said = std::get_if<message::Outcomes>(&message)) {
     auto& [epoch, number] = taken_[said->shard];
     if (epoch == said->epoch && number >= said->number) return true;
@@ -243,6 +251,16 @@ bool CellReplica::on_message(Life from, const JobMessage& message, Instant now) 
     number = said->number;
   }
   return tell(command::Said{from, message}, now);
+}
+
+/// Nobody else led when it was asked for, so it is not known to be out of the job to anybody.
+void CellReplica::renew_lease(std::uint64_t number) {
+  const auto found = leases_asked_.find(number);
+  if (found == leases_asked_.end()) return;
+  const auto [from, ask] = found->second;
+  leases_asked_.erase(leases_asked_.begin(), std::next(found));
+  if (!leads_ || !cell_->believes(from, ask)) return;
+  effects_.emplace_back(SendMessage{from, message::LeaseRenewed{ask.job, ask.number}});
 }
 
 bool CellReplica::follow(ClientId client, const std::vector<TaskId>& tasks, Instant now) {

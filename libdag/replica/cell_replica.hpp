@@ -129,6 +129,7 @@ class CellReplica {
   void bury_unknown(Instant now);
   bool is_member(Life life) const;
   void compact();
+  void renew_lease(std::uint64_t number);
 
   const CellReplicaOptions options_;
   bool leads_ = false;
@@ -140,6 +141,9 @@ class CellReplica {
   std::deque<CellCommand> waiting_;
   /// The newest Outcomes of each shard's home that this leader put into the log.
   std::map<std::uint32_t, std::pair<Epoch, std::uint64_t>> taken_;
+  /// Answered when it is known that nobody else led meanwhile.
+  std::map<std::uint64_t, std::pair<Life, message::RenewLease>> leases_asked_;
+  std::uint64_t leases_ = 0;
   std::set<TaskId> to_keep_;  ///< that this leader was asked to
   std::set<ClientId> clients_;
   std::set<Life> up_;

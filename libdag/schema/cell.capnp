@@ -5,6 +5,7 @@
 #   cell -> home    Assign (you are the home of this shard now, and this is settled of it), Settled (a stream in the cell's
 #                   order; a gap waits), Keep, Cancel
 #   home -> cell    Outcomes (a cut of what ended, in steps; one under way at a time), JobFailed
+#   runner -> cell  renewLease (of a process that runs exclusive tasks), answered by leaseRenewed
 #
 # Each may arrive twice and in any order: it names the epoch, position or version it belongs to, and states are whole, not
 # changes. It ends: each home counts its open rows down in its Outcomes; when all are zero and settled the job is over.
@@ -28,6 +29,8 @@ struct Cell {
     cancel @8 :List(Ids.TaskId);
     outcomes @9 :Outcomes;
     jobFailed @10 :Records.Error;
+    renewLease @11 :UInt64;      # the number of the question
+    leaseRenewed @12 :UInt64;
   }
 }
 

@@ -116,7 +116,7 @@ struct Policy {
   memoryBytes @3 :UInt64;
   backoff @4 :Ids.Nanoseconds;
   priority @5 :UInt8;            # low, normal, high, urgent
-  effects @6 :UInt8;             # undeclared, pure, idempotent, atMostOnce
+  effects @6 :UInt8;             # undeclared, pure, idempotent, atMostOnce, exclusive
   join @7 :UInt8;                # all, one_success, none_failed
   hasTimeout @8 :Bool;
   hasDeadline @9 :Bool;

@@ -94,6 +94,7 @@ struct Lend {
   firstCheckpoint @22 :UInt32;   # attempt number of the first state that it saves; 0: it saves none
   checkpointEvery @23 :Ids.Nanoseconds;   # 0: by what saving costs
   lostAfter @24 :Ids.Nanoseconds;         # mean time to the loss of a process
+  exclusive @25 :Bool;           # runs only under the lease of the process that runs it
 }
 
 struct Wanted {

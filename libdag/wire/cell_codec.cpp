@@ -175,6 +175,8 @@ std::size_t words(const message::Outcomes& message) {
          list_words<schema::OutputName>(message.needs.size());
 }
 std::size_t words(const message::JobFailed& message) { return words(message.error); }
+std::size_t words(const message::RenewLease&) { return 0; }
+std::size_t words(const message::LeaseRenewed&) { return 0; }
 
 // ---- Writing ------------------------------------------------------------------------------------
 
@@ -287,6 +289,14 @@ void write(schema::Cell::Builder to, const message::JobFailed& message, const Co
   write(to.initJobFailed(), message.error);
 }
 
+void write(schema::Cell::Builder to, const message::RenewLease& message, const CodeMap&) {
+  to.setRenewLease(message.number);
+}
+
+void write(schema::Cell::Builder to, const message::LeaseRenewed& message, const CodeMap&) {
+  to.setLeaseRenewed(message.number);
+}
+
 // ---- Reading ------------------------------------------------------------------------------------
 
 bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into) {
@@ -337,6 +347,12 @@ bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into) {
       return true;
     case schema::Cell::JOB_FAILED:
       into = message::JobFailed{job, shard, epoch, read(from.getJobFailed())};
+      return true;
+    case schema::Cell::RENEW_LEASE:
+      into = message::RenewLease{job, from.getRenewLease()};
+      return true;
+    case schema::Cell::LEASE_RENEWED:
+      into = message::LeaseRenewed{job, from.getLeaseRenewed()};
       return true;
   }
   return false;

@@ -38,6 +38,7 @@ void write(schema::Tasks::Builder to, const message::Lend& message, const CodeMa
     builder.setCheckpointEvery(attempt.checkpoints->every.count());
     builder.setLostAfter(attempt.checkpoints->lost_after.count());
   }
+  builder.setExclusive(attempt.exclusive);
   builder.setCall(static_cast<schema::Call>(attempt.call));
   builder.setActor(plus_one(attempt.actor));
   write_list(
@@ -129,6 +130,7 @@ message::Lend read_lend(schema::Tasks::Reader tasks, Reading& reading) {
       throw Invalid{"Lend.firstCheckpoint is no number of a checkpoint"};
     attempt.checkpoints = {first, Duration(from.getCheckpointEvery()), Duration(from.getLostAfter())};
   }
+  attempt.exclusive = from.getExclusive();
   attempt.call = read_call(from.getCall());
   attempt.actor = minus_one(from.getActor());
   read_inputs(attempt, from, reading);

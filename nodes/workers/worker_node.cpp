@@ -1,6 +1,7 @@
 #include "nodes/workers/worker_node.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <iostream>
 
@@ -41,6 +42,10 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
   ports.now = steady_now;
   ports.log = [this](std::string_view line) { logger_->error("{}", line); };
   ports.give_way = give_way;
+  ports.end_now = [this](std::string_view why) {
+    std::cerr << "dag: " << to_string(seat_.self.process) << " ends: " << why << std::endl;
+    _exit(status_of_lease_lost);
+  };
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
   NodeSetup setup{seat_.self, {seat_.self}, {}};
   begin_arena();

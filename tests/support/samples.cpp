@@ -228,6 +228,8 @@ static void add_job(std::vector<Sample>& all) {
                            {{{0, 4}, 1}, {{2, 9}, 3}},
                            {{0, 7}}});
   add("job_failed", JobFailed{job, 1, epoch, error()});
+  add("renew_lease", RenewLease{job, 17});
+  add("lease_renewed", LeaseRenewed{job, 17});
   add("lend", Lend{job, 1, epoch, lent_attempt(), {{1, output(2), 0, {life(2), life(3)}}}});
   Attempt restored = lent_attempt();
   restored.call = detail::CallKind::create;
@@ -235,6 +237,7 @@ static void add_job(std::vector<Sample>& all) {
   add("lend_restoring", Lend{job, 1, epoch, restored, {{detail::none, output(2), 0, {life(2)}}}});
   Attempt saving = lent_attempt();
   saving.restore_from = {};
+  saving.exclusive = true;
   saving.checkpoints = {checkpoint_numbers + 3 * checkpoints_per_attempt, std::chrono::seconds(30),
                         std::chrono::hours(1)};
   add("lend_saving", Lend{job, 1, epoch, saving, {{detail::none, output(2), 1, {life(2)}}}});

@@ -44,6 +44,9 @@ inline bool chaos_has_groups(std::uint64_t seed) {
 /// A tenth of the seeds have tasks that may run only once; none of those in tests/sim/seeds.txt.
 inline bool chaos_runs_once(std::uint64_t seed) { return seed % 10 == 9; }
 
+/// In a tenth of the seeds some tasks must not run twice at a time; in none of those in tests/sim/seeds.txt.
+inline bool chaos_excludes(std::uint64_t seed) { return seed % 10 == 1 && seed != 39051; }
+
 /// What is added to the drawing gets a Random of its own, so that the seeds of tests/sim/seeds.txt keep their
 /// histories.
 inline WorldOptions chaos_world(std::uint64_t seed) {
@@ -93,6 +96,8 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
   world.digests_behind = chaos_digests_behind(seed);
   world.listened = seed % 8 < 3;
   world.once = chaos_runs_once(seed);
+  Random leases(seed * 31 + 5);
+  world.lease = std::chrono::milliseconds(30 + leases.below(300));
   world.cancels = seed % 10 == 7;  // None of those in tests/sim/seeds.txt.
   // Short jobs: faults have to come early to meet them.
   world.calm_at = Instant{std::chrono::milliseconds(20 + random.below(800))};
@@ -122,7 +127,7 @@ inline WorldOptions cells_world(std::uint64_t seed) {
 
 inline std::unique_ptr<Program> chaos_program(std::uint64_t seed) {
   Random random(seed * 7 + 5);
-  if (!chaos_varies(seed) && !chaos_runs_once(seed) && random.chance(0.3))
+  if (!chaos_varies(seed) && !chaos_runs_once(seed) && !chaos_excludes(seed) && random.chance(0.3))
     return Stages(random, {}).program();
   test::RandomGraphOptions options;
   options.tasks_max = 5 + static_cast<std::uint32_t>(random.below(40));
@@ -133,6 +138,7 @@ inline std::unique_ptr<Program> chaos_program(std::uint64_t seed) {
   options.conditional = random.chance(0.8);
   options.failures = random.chance(0.8);
   options.once = chaos_runs_once(seed);
+  options.exclusive = chaos_excludes(seed);
   options.checkpoints = chaos_saves(seed);
   options.groups = chaos_has_groups(seed);
   if (chaos_has_rings(seed) && seed % 3 != 1) {

@@ -30,6 +30,8 @@ const std::vector<Mutant>& mutants() {
     IN_JOBS(starts_forgotten);
     IN_JOBS(start_unrecorded);
     IN_JOBS(checkpoint_of_other_inputs);
+    IN_JOBS(lease_not_waited_for);
+    IN_JOBS(lease_not_looked_at);
     IN_JOBS(gang_goes_on);
     IN_JOBS(gang_waits_on);
 #undef IN_JOBS

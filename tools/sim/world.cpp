@@ -85,6 +85,7 @@ void World::start_process(std::uint32_t index, std::uint32_t incarnation) {
   process.up = true;
   RunnerOptions options{process.life, options_.planted};
   options.lanes = options_.lanes;
+  options.lease = options_.lease;
   if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
   process.runner = std::make_unique<Runner>(options, plan_, sink());
   process.door = std::make_unique<Door>(process.life);
@@ -409,6 +410,7 @@ World::HomeBox& World::make_home(Process& process, std::uint32_t shard, Epoch ep
   options.several_processes = options_.processes > 1;
   options.lanes = options_.lanes;
   options.planted = options_.planted;
+  options.lease = options_.lease;
   if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
   auto& box = process.homes[shard];
   std::unique_ptr<HomePlacement> placement;
@@ -473,6 +475,12 @@ void World::drain_home(Process& process, HomeBox& box) {
 
 void World::drain_runner(Process& process) {
   for (RunnerEffect& effect : process.runner->take_effects()) {
+    if (std::holds_alternative<LeaseLost>(effect)) {
+      ++seen["lease lost"];
+      const Life life = process.life;
+      gone(life.process.value);
+      return heard_down(life, {ProcessEnd::stopped_by_us, "its lease was over", {}, {}}, 0, 20);
+    }
     if (auto* start = std::get_if<StartAttempt>(&effect)) {
       process.queue.push_back({0, no_row, std::make_shared<Attempt>(std::move(start->attempt))});
     } else if (auto* stop = std::get_if<StopAttempt>(&effect)) {

@@ -90,6 +90,7 @@ struct WorldOptions {
   bool cancels = false;
   /// Some tasks may run only once, so what comes of them when processes die is not known.
   bool once = false;
+  Duration lease = exclusive_lease;
   bool trace = false;
   /// Whether anybody wants the records. Where nobody does, homes take shorter ways.
   bool listened = true;
@@ -334,6 +335,7 @@ class World {
 
   /// Effects rest on what is settled, else they could not be taken back.
   void check_once(std::uint64_t salt, TaskId task);
+  void check_exclusive(TaskId task);
   void check_effects(std::uint64_t salt, TaskId task, const std::vector<OutputName>& rests_on) const;
   void begin_row(Process& process, const Work& work);
   void end_row(Process& process, HomeBox& box, RowIndex row, std::uint32_t attempt, KernelRun& run);

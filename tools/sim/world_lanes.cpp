@@ -215,6 +215,17 @@ void World::check_once(std::uint64_t salt, TaskId task) {
   }
 }
 
+/// I9. Also at processes that only the cell takes for dead.
+void World::check_exclusive(TaskId task) {
+  ++seen["started under a lease"];
+  for (const std::unique_ptr<Process>& process : processes_) {
+    for (const auto& [lane, name] : process->running) {
+      if (process->up && name.task == task)
+        throw Violation("task " + to_string(task) + " is exclusive, and runs twice at a time");
+    }
+  }
+}
+
 void World::check_effects(std::uint64_t salt, TaskId task, const std::vector<OutputName>& rests_on) const {
   const Known* known = program_.find(salt);
   if (known == nullptr) return;
@@ -377,6 +388,7 @@ void World::begin_attempt(Process& process, const Work& work) {
   if (attempt.call == detail::CallKind::ordinary) {
     check_once(detail::from_blob<std::uint64_t>(attempt.blobs.at(0)), attempt.task);
   }
+  if (attempt.exclusive) check_exclusive(attempt.task);
   if (!attempt.stands_for) {
     check_effects(detail::from_blob<std::uint64_t>(attempt.blobs.at(0)), attempt.task, attempt.inputs);
   }
@@ -440,7 +452,7 @@ void World::begin_attempt(Process& process, const Work& work) {
   }
   if (attempt.stands_for) ++seen["run again"];
   const std::uint32_t lane = take_lane(process, attempt.task, attempt.id);
-  const Duration takes = kernel_time();
+  const Duration takes = attempt.exclusive && random_.chance(0.5) ? millis(1, 300) : kernel_time();
   if (attempt.checkpoints) save_meanwhile(process.life, attempt, takes);
   events_.after(takes, [this, life = process.life, run, lane] { end_attempt(life, *run, lane); });
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "dag/graph.hpp"
@@ -18,6 +19,8 @@ class KernelHost {
   virtual void log(std::string_view line) = 0;
   virtual void progress(double fraction, std::string_view note) = 0;
   virtual std::string_view device() const = 0;
+  virtual std::string task_key() const = 0;
+  virtual std::uint64_t fencing_token() const = 0;
 
  protected:
   ~KernelHost() = default;
@@ -77,6 +80,13 @@ class Context {
   std::string_view device() const { return host_.device(); }
   /// Which try this is, counted from 1; tries that were lost with their process count too.
   std::uint32_t attempt() const { return attempt_; }
+
+  /// Names the task among all of all jobs of the cluster, as `job7/41`: the same in each of its attempts.
+  /// Whoever is changed by an `idempotent` task knows by it what he has done already.
+  std::string task_key() const { return host_.task_key(); }
+  /// Greater in every later attempt of the task. Whoever is changed and refuses a smaller one than he has seen
+  /// for this task_key() hears nothing of attempts that were given up, however late they come.
+  std::uint64_t fencing_token() const { return host_.fencing_token(); }
 
   /// Saves `state`, of any type that could be an argument, if it is time: returns whether it did. Call it
   /// wherever the kernel could go on from, however often: what it costs is known from the saves before, and a

@@ -36,10 +36,17 @@ enum class Effects : std::uint8_t {
   /// Harm: starts only from settled inputs, when it is recorded that it will, and never again. When it is
   /// lost with its process, the task fails with outcome_unknown. It cannot be retried.
   at_most_once,
+  /// Harm when two of it run at the same time: starts only from settled inputs, at least once, and a process
+  /// runs it only while its lease on the job's record holds. After a loss nobody starts it again before that
+  /// has run out, 5 s and a little later; a process that cannot renew its lease ends itself before. That
+  /// holds while clocks differ by less than 3 % and nobody stops a process: whoever must be sure, gives
+  /// Context::fencing_token to what the task changes. For tasks alone, in no group.
+  exclusive,
 };
 inline constexpr Effects pure = Effects::pure;
 inline constexpr Effects idempotent = Effects::idempotent;
 inline constexpr Effects at_most_once = Effects::at_most_once;
+inline constexpr Effects exclusive = Effects::exclusive;
 
 /// When a task with several strong or conditional inputs runs. Weak ones never keep it from running.
 enum class Join : std::uint8_t {

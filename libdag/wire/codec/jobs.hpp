@@ -15,6 +15,8 @@ std::size_t words(const message::Keep& message);
 std::size_t words(const message::Cancel& message);
 std::size_t words(const message::Outcomes& message);
 std::size_t words(const message::JobFailed& message);
+std::size_t words(const message::RenewLease& message);
+std::size_t words(const message::LeaseRenewed& message);
 void write(schema::Cell::Builder to, const message::JobCreate& message, const CodeMap& codes);
 void write(schema::Cell::Builder to, const message::JobState& message, const CodeMap& codes);
 void write(schema::Cell::Builder to, const message::Assign& message, const CodeMap& codes);
@@ -23,6 +25,8 @@ void write(schema::Cell::Builder to, const message::Keep& message, const CodeMap
 void write(schema::Cell::Builder to, const message::Cancel& message, const CodeMap& codes);
 void write(schema::Cell::Builder to, const message::Outcomes& message, const CodeMap& codes);
 void write(schema::Cell::Builder to, const message::JobFailed& message, const CodeMap& codes);
+void write(schema::Cell::Builder to, const message::RenewLease& message, const CodeMap& codes);
+void write(schema::Cell::Builder to, const message::LeaseRenewed& message, const CodeMap& codes);
 
 // What the log of a cell says, too.
 

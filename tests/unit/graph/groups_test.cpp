@@ -102,6 +102,12 @@ TEST_CASE("groups: what cannot be started again in a group is refused, and what 
         refused(graph).what ==
         "task ship#0 may run only once, and is a member of the group 'workers', which starts members again");
   }
+  SECTION("exclusive") {
+    graph.task("ship", nothing).effects(exclusive).in(graph.group("workers", one_for_one));
+    CHECK(refused(graph).what ==
+          "task ship#0 is declared exclusive, and is a member of the group 'workers', which starts members "
+          "again while their last attempt may still run");
+  }
 }
 
 TEST_CASE("groups: a partition never cuts one, nor what is tied to its members") {

@@ -163,6 +163,7 @@ class LocalJob {
   std::map<TaskId, TellClient> settled;
   std::map<TaskId, Brought> brought;
   std::vector<std::pair<Life, KeepSave>> kept_saves;  ///< and where a disk would keep them
+  std::vector<Life> leases_lost;                      ///< who had to end
   std::optional<JobEnded> job_ended;
   Instant now;
   std::set<std::string> paused;           ///< kernels of these names begin and do not end

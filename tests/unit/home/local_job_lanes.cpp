@@ -79,6 +79,10 @@ void LocalJob::drain_home(Process& process, Box& box) {
 
 void LocalJob::drain_runner(Process& process) {
   for (RunnerEffect& effect : process.runner->take_effects()) {
+    if (std::holds_alternative<LeaseLost>(effect)) {
+      leases_lost.push_back(process.life);
+      return kill(process.life.process.value);
+    }
     if (auto* start = std::get_if<StartAttempt>(&effect)) {
       process.queue.push_back({0, no_row, std::make_shared<Attempt>(std::move(start->attempt))});
     } else if (auto* stop = std::get_if<StopAttempt>(&effect)) {

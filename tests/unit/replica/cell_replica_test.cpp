@@ -185,6 +185,36 @@ TEST_CASE("what a client asks for again and again lies in the log once") {
   CHECK(length() == before + 2);
 }
 
+TEST_CASE("a lease is renewed by who leads, when it is known that nobody else does, for who takes part") {
+  Cluster cluster(3);
+  cluster.begin(3);
+  const auto renewed = [&](std::uint32_t process) {
+    return cluster[0].said_to<message::LeaseRenewed>(life(process)).size();
+  };
+  CHECK(cluster[0].replica->on_message(life(1), message::RenewLease{JobId{7}, 5}, cluster.now));
+  CHECK(renewed(1) == 0);  // It asks the others first.
+  cluster.settle();
+  REQUIRE(renewed(1) == 1);
+  CHECK(cluster[0].said_to<message::LeaseRenewed>(life(1)).front().number == 5);
+  SECTION("others do not") {
+    CHECK_FALSE(cluster[1].replica->on_message(life(1), message::RenewLease{JobId{7}, 6}, cluster.now));
+  }
+  SECTION("not for who is taken for dead") {
+    cluster.die(2);
+    cluster.pass(100ms);
+    CHECK_FALSE(cluster[0].replica->on_message(life(2), message::RenewLease{JobId{7}, 6}, cluster.now));
+    cluster.settle();
+    CHECK(renewed(2) == 0);
+  }
+  SECTION("not without a majority, and not when one comes later") {
+    cluster[1].replica.reset();
+    cluster[2].replica.reset();
+    cluster[0].replica->on_message(life(1), message::RenewLease{JobId{7}, 6}, cluster.now);
+    cluster.pass(3s);
+    CHECK(renewed(1) == 1);
+  }
+}
+
 TEST_CASE("nothing is told before a majority has it on the disk") {
   Cluster cluster(3);
   cluster.begin(3);
