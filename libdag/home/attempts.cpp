@@ -227,19 +227,32 @@ void Home::Impl::start_ended(RowIndex row) {
   if (known != starts.end() && std::exchange(known->second.ours, false)) --starts_open;
 }
 
-/// Something that must not run twice at the same time may run at a process that is lost: it is waited for.
-void Home::Impl::lives_lost() { exclusive_from = now + reissue_after(options.lease); }
-
-/// Of an exclusive row that would be run now, or run again. True: it is looked at again later.
+/// Of an exclusive row that would be run now, or run again. True: it may still run at a process that is lost,
+/// and is looked at again when the lease of that one is over.
 bool Home::Impl::waits_for_leases(RowIndex row) {
-  if (now >= exclusive_from || options.planted == Planted::lease_not_waited_for) return false;
-  leases_waited_for.insert(row);
+  const auto lost = leases_over_at.find(row);
+  Instant until = std::max(exclusive_from, lost == leases_over_at.end() ? Instant{} : lost->second);
+  if (const auto other = runs_elsewhere.find(row); other != runs_elsewhere.end()) {
+    const auto& [life, name] = other->second;
+    constexpr Duration look_again = std::chrono::milliseconds(100);
+    if (alive(life) && !came_back.contains(name)) until = std::max(until, now + look_again);
+  }
+  if (now >= until || options.planted == Planted::lease_not_waited_for) {
+    if (lost != leases_over_at.end()) leases_over_at.erase(lost);
+    leases_waited_for.erase(row);
+    return false;
+  }
+  leases_waited_for[row] = until;
   return true;
 }
 
-/// All leases are over that lost processes had.
-void Home::Impl::leases_over() {
-  for (const RowIndex row : std::exchange(leases_waited_for, {})) {
+void Home::Impl::look_for_leases_over() {
+  std::vector<RowIndex> over_now;
+  for (const auto& [row, until] : leases_waited_for) {
+    if (until <= now) over_now.push_back(row);
+  }
+  for (const RowIndex row : over_now) {
+    leases_waited_for.erase(row);
     if (const auto run = again.find(row); run != again.end() && !run->second.out) {
       run_again(row);
     } else {

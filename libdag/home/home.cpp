@@ -68,8 +68,9 @@ void Home::Impl::on_state(const message::JobState& newer) {
     return;
   }
   if (state.lives.size() > 1) options.several_processes = true;
-  if (!std::includes(state.lives.begin(), state.lives.end(), before.lives.begin(), before.lives.end()))
-    lives_lost();
+  const Instant leases_over = now + reissue_after(options.lease);
+  if (std::erase_if(of_earlier_homes, [&](Life life) { return !alive(life); }) > 0)
+    exclusive_from = leases_over;
   if (state.term != before.term) say_again();
   change_routes();  // What it asks to be told is told again below: their homes begin to count.
   std::set<std::uint32_t> lost_groups;
@@ -88,13 +89,17 @@ void Home::Impl::on_state(const message::JobState& newer) {
     if (!alive(out.runner) && options.planted != Planted::loss_ignored) lost.push_back(row);
   }
   for (const RowIndex row : lost) {
+    if (is_exclusive(row)) leases_over_at[row] = leases_over;
     take_back(row, recorded::Lost{to_string(handed_out.at(row).runner) + " died"});
   }
   lost.clear();
   for (auto& [row, run] : again) {
     if (run.out && !alive(run.out->runner)) lost.push_back(row);
   }
-  for (const RowIndex row : lost) run_again(row);
+  for (const RowIndex row : lost) {
+    if (is_exclusive(row)) leases_over_at[row] = leases_over;
+    run_again(row);
+  }
   for (auto& [row, known] : facts) {
     std::erase_if(known.holders, [&](Life holder) { return !alive(holder); });
     if (known.keeper && !alive(*known.keeper)) known.keeper.reset();
@@ -182,7 +187,7 @@ void Home::Impl::on_message(Life from, const JobMessage& message) {
 void Home::Impl::on_time() {
   for (const RowIndex row : pauses.advance(now)) to_decide.push_back(row);
   drop_revived();
-  if (!recounting && now >= exclusive_from) leases_over();
+  if (!recounting) look_for_leases_over();
 }
 
 /// Looks at everything that this event made worth looking at. Ends: each item is caused by a change of a row
@@ -318,8 +323,11 @@ std::optional<Instant> Home::wake_at() const {
   for (const auto& [row, until] : impl_->revived) {
     if (!at || until < *at) at = until;
   }
-  if (!impl_->leases_waited_for.empty() && !impl_->recounting && (!at || impl_->exclusive_from < *at))
-    at = impl_->exclusive_from;
+  if (!impl_->recounting) {
+    for (const auto& [row, until] : impl_->leases_waited_for) {
+      if (!at || until < *at) at = until;
+    }
+  }
   if (const auto leaves = impl_->leaves_at(); leaves && (!at || *leaves < *at)) at = leaves;
   return at;
 }

@@ -320,9 +320,11 @@ class Home::Impl {
   void put_tried(RowIndex row);
   void put_started(RowIndex row);
   bool may_start_once(RowIndex row);
-  void lives_lost();
+  bool is_exclusive(RowIndex row) const {
+    return table.policy_of(table[row]).effects == Effects::exclusive;
+  }
   bool waits_for_leases(RowIndex row);
-  void leases_over();
+  void look_for_leases_over();
   void start_ended(RowIndex row);
   void try_send(RowIndex row);
   bool inputs_sent(RowIndex row) const;
@@ -522,9 +524,13 @@ class Home::Impl {
     bool may_run = false;  ///< it has not, for all that is known here
   };
   std::map<RowIndex, Start> starts;
-  /// Before then exclusive rows may run at processes that were lost; those that wait for it.
+  /// Until when exclusive rows may run at processes that were lost: of all rows, since an earlier home may have
+  /// handed them out, and of those that this one did; and which wait for it.
   Instant exclusive_from;
-  std::set<RowIndex> leases_waited_for;
+  std::map<RowIndex, Instant> leases_over_at, leases_waited_for;
+  /// What an earlier home had run again, and has not ended.
+  std::map<RowIndex, std::pair<Life, OutputName>> runs_elsewhere;
+  std::set<Life> of_earlier_homes;  ///< lives that may run what this home does not know of
   std::uint32_t starts_open = 0;        ///< of ours, that have not ended
   std::set<RowIndex> starts_waiting;    ///< until fewer are
   std::map<RowIndex, Instant> revived;  ///< outputs that were let go and made again

@@ -291,7 +291,7 @@ void Home::Impl::remake(RowIndex row) {
 void Home::Impl::run_again(RowIndex row) {
   Again& run = again.at(row);
   run.out.reset();
-  if (table.policy_of(table[row]).effects == Effects::exclusive && waits_for_leases(row)) return;
+  if (is_exclusive(row) && waits_for_leases(row)) return;
   PlacedAttempt placed = place(row);
   run.out = HandedOut{placed.at, uncounted(), 0, false};
   if (placed.why) say(table.id(row), run.out->id, [&] { return std::move(*placed.why); });

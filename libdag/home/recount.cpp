@@ -20,7 +20,8 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   state = new_state;
   places = message::lives_that_run(state);
   recounting = true;
-  lives_lost();
+  exclusive_from = now + reissue_after(options.lease);
+  of_earlier_homes.insert(state.lives.begin(), state.lives.end());
   spawned_next = options.epoch.count << epoch_block_bits;
   if (options.planted != Planted::no_recount) asked.insert(assign.asked.begin(), assign.asked.end());
   std::erase_if(asked,
@@ -201,6 +202,11 @@ void Home::Impl::on(Life from, const message::Report& report) {
     const bool useful = row != no_row && !table[row].ghost && !is(row, flag::vanished | flag::grown) &&
                         !has_ended(row) && !is_call(row) && !handed_out.contains(row) &&
                         word(row).state != RowState::running && word(row).state != RowState::ready;
+    const bool excludes = row != no_row && !table[row].ghost && !is(row, flag::vanished) && is_exclusive(row);
+    if (!useful && excludes) {
+      runs_elsewhere[row] = {from, running.name};  // It makes an output again, and cannot be ended.
+      continue;
+    }
     if (!useful) {
       send(from, message::Stop{plan->job, options.shard, options.epoch, running.name});
       continue;

@@ -5,12 +5,14 @@
 //                                       `unknown TASK`, `changed TASK`, and `done` at its end
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <dag/dag.hpp>
+#include <optional>
 #include <random>
 
 #include "tools/chaos/marks.hpp"
@@ -38,8 +40,29 @@ void enter(const std::string& ledger, const Mark& mark) {
   close(file);
 }
 
+/// Held for as long as an exclusive task runs; the system lets go of it when its process dies, and not before.
+class Alone {
+ public:
+  Alone(const std::string& ledger, const Mark& mark)
+      : file_(open((ledger + ".alone" + std::to_string(mark.task)).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    if (file_ < 0) throw std::runtime_error("cannot open the lock of a task");
+    if (flock(file_, LOCK_EX | LOCK_NB) != 0) enter(ledger + ".twice", mark);
+  }
+  ~Alone() { close(file_); }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+ private:
+  const int file_;
+};
+
 Mark run(std::uint64_t seed, std::uint64_t task, std::uint8_t kind, std::string ledger,
          std::vector<Mark> inputs) {
+  std::optional<Alone> alone;
+  if (Kind{kind} == Kind::exclusive) {
+    alone.emplace(ledger, Mark{task, 0, 0});
+    for (int i = 0; i < 8; ++i) work(task);  // Longer, so that it is met.
+  }
   work(task);
   std::vector<std::uint64_t> values;
   for (const Mark& input : inputs) values.push_back(input.value);
@@ -73,6 +96,7 @@ int main(int argc, char** argv) {
                           static_cast<std::uint8_t>(plan[task].kind), ledger, inputs);
     if (plan[task].kind == Kind::varying) one.varying();
     if (plan[task].kind == Kind::idempotent) one.effects(dag::idempotent);
+    if (plan[task].kind == Kind::exclusive) one.effects(dag::exclusive);
     if (plan[task].kind == Kind::at_most_once) one.effects(dag::at_most_once);
     outputs.push_back(one);
   }

@@ -99,7 +99,16 @@ void Jobs::look() {
   job_.reset();
 }
 
+bool Jobs::only_exclusive_left() const {
+  for (std::uint64_t task = 0; task < job_->plan.size(); ++task) {
+    if (job_->plan[task].kind != Kind::exclusive && !job_->said.settled.contains(task)) return false;
+  }
+  return true;
+}
+
 void Jobs::note_outcomes() {
+  // They wait for leases of the dead, which is no measure of anything else.
+  if (!waits_.empty() && only_exclusive_left()) waits_.clear();
   while (!waits_.empty()) {
     const auto& [name, at] = waits_.front();
     const std::int64_t since = at.time_since_epoch().count();
@@ -122,6 +131,12 @@ void Jobs::end() {
   std::vector<Mark> entered;
   std::ifstream ledger(job_->ledger);
   for (Mark mark; ledger >> mark.task >> mark.value >> mark.from;) entered.push_back(mark);
+  std::ifstream twice(job_->ledger.string() + ".twice");
+  for (Mark mark; twice >> mark.task >> mark.value >> mark.from;) {
+    ++overtaken_;
+    if (!stopped_)
+      wrong(job_->said.job + ": exclusive, and ran twice at a time: task " + std::to_string(mark.task));
+  }
   const int status = *job_->client->ended();
   if (status != 0 || !job_->said.done) {
     std::ifstream err(job_->err);
@@ -141,6 +156,7 @@ void Jobs::report(nlohmann::json& report) const {
   report["jobs"] = jobs_;
   report["results"] = results_;
   report["outcomes_unknown"] = unknown_;
+  if (stopped_) report["overtaken_while_stopped"] = overtaken_;
   report["violations"] = wrong_;
   for (const auto& [name, values] : next_outcome_) report_spread(report, name, values);
   report["slower_than_1_s"] = slow_;

@@ -55,6 +55,9 @@ class Jobs {
   bool waits_for_outcome() const { return running() && !waits_.empty(); }
   void wait_no_more() { waits_.clear(); }
 
+  /// Processes are stopped for a while: then an exclusive task may be overtaken by another run of it.
+  void processes_are_stopped() { stopped_ = true; }
+
   void wrong(const std::string& what) { wrong_.push_back(what); }
   bool broken() const { return !wrong_.empty(); }
   void report(nlohmann::json& report) const;
@@ -76,13 +79,15 @@ class Jobs {
 
   void look();
   void note_outcomes();
+  bool only_exclusive_left() const;
   void end();
 
   const std::filesystem::path directory_, programs_;
   const std::uint32_t tasks_;
   std::unique_ptr<Job> job_;
   std::deque<Wait> waits_;
-  std::uint64_t jobs_ = 0, results_ = 0, unknown_ = 0;
+  bool stopped_ = false;
+  std::uint64_t jobs_ = 0, results_ = 0, unknown_ = 0, overtaken_ = 0;
   std::map<std::string, std::vector<double>> next_outcome_;
   nlohmann::json slow_ = nlohmann::json::array();
   std::vector<std::string> wrong_;

@@ -13,6 +13,7 @@ enum class Kind : std::uint8_t {
   pure,
   varying,       ///< gives another value each time it runs
   idempotent,    ///< writes into the ledger
+  exclusive,     ///< so does this, and says when another run of it has not ended; nobody needs its result
   at_most_once,  ///< so does this; nobody needs its result
 };
 
@@ -39,14 +40,15 @@ inline std::vector<TaskPlan> plan_of(std::uint64_t seed, std::uint32_t tasks) {
     const std::uint64_t draw = below(100);
     plan[i].kind = draw < 70   ? Kind::pure
                    : draw < 85 ? Kind::varying
-                   : draw < 95 ? Kind::idempotent
+                   : draw < 93 ? Kind::idempotent
+                   : draw < 96 ? Kind::exclusive
                                : Kind::at_most_once;
     for (std::uint64_t inputs = usable.empty() ? 0 : below(4); inputs > 0; --inputs) {
       // Mostly of what came just before: a graph with some depth.
       const std::size_t window = below(4) == 0 ? usable.size() : std::min<std::size_t>(usable.size(), 12);
       plan[i].inputs.push_back(usable[usable.size() - 1 - below(window)]);
     }
-    if (plan[i].kind != Kind::at_most_once) usable.push_back(i);
+    if (plan[i].kind < Kind::exclusive) usable.push_back(i);
   }
   return plan;
 }

@@ -34,6 +34,7 @@ NodeFaults::NodeFaults(const Options& options, Fault fault, const std::filesyste
       random_(options.seed),
       cluster_(directory, programs, nodes_for(fault, random_)),
       jobs_(directory, programs, options.tasks) {
+  if (fault == Fault::pause) jobs_.processes_are_stopped();
   if (!cluster_.gather(seconds(60))) throw std::runtime_error("the nodes do not find each other within 60 s");
 }
 
