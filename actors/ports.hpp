@@ -73,6 +73,7 @@ struct RecordPorts {
   const wire::CodeMap* codes = nullptr;
   consensus::Seat seat;
   std::size_t copies_wanted = 3;
+  bool witness = false;
 };
 
 }  // namespace dag

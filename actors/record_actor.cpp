@@ -17,6 +17,7 @@ CellReplicaOptions options_of(const RecordSetup& setup, const RecordPorts& ports
   options.log.seed =
       setup.job.value ^ (std::uint64_t{setup.self.process.value} << 32) ^ setup.self.incarnation.value;
   options.copies_wanted = ports.copies_wanted;
+  options.witness = ports.witness;
   options.unknown_for = unknown_for;
   options.codes = ports.codes;
   return options;

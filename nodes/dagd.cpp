@@ -22,6 +22,7 @@ dag::KeeperOptions options_of(const dag::Settings& settings) {
   options.cluster = settings.cluster.value;
   options.lanes = settings.lanes.value;
   options.replicas = settings.replicas.value;
+  options.witness = settings.witness.value;
   options.share = settings.share.value;
   options.log_level = settings.log.value;
   options.data_directory = settings.data.value;

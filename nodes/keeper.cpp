@@ -180,6 +180,7 @@ RecordPorts Keeper::record_ports() {
   ports.codes = &codes_;
   ports.seat = {self_.process, disk_};
   ports.copies_wanted = options_.replicas;
+  ports.witness = options_.witness;
   return ports;
 }
 
@@ -332,6 +333,7 @@ void Keeper::start_membership() {
   ports.load = [this, load = load()]() mutable {
     load.disk_full = store_ && store_->full();
     load.draining = draining_;
+    load.witness = options_.witness;
     return load;
   };
   ports.over = [this] {
@@ -355,6 +357,7 @@ LoadSummary Keeper::load() const {
       lanes_on(topology, options_.lanes, options_.share, options_.id).cores.size());
   LoadSummary load;
   load.disk = disk_;
+  if (options_.witness) return load;
   load.devices.push_back({"cpu", lanes, lanes, topology.memory_bytes, topology.memory_bytes, Duration{0}});
   return load;
 }

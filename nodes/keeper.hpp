@@ -40,6 +40,7 @@ struct KeeperOptions {
   std::string data_directory;
   /// Nodes that hold the record of a job, if there are so many; an odd number. 1: it dies with its node.
   std::uint32_t replicas = 3;
+  bool witness = false;
 };
 
 class Keeper {

@@ -15,7 +15,7 @@ namespace {
 
 /// How a value is written in a file. On a command line and in the environment all are text: lists with
 /// commas, a share as R/N.
-enum class Form : std::uint8_t { number, text, texts, share };
+enum class Form : std::uint8_t { number, truth, text, texts, share };
 
 struct Key {
   std::string_view name;
@@ -83,6 +83,12 @@ Status take_replicas(Settings& settings, const std::string& text, std::string or
   return Done{};
 }
 
+Status take_witness(Settings& settings, const std::string& text, std::string origin) {
+  if (text != "true" && text != "false") return not_valid;
+  settings.witness = {text == "true", std::move(origin)};
+  return Done{};
+}
+
 Status take_log(Settings& settings, const std::string& text, std::string origin) {
   for (const std::string_view level : {"off", "error", "warn", "info", "debug"}) {
     if (text != level) continue;
@@ -123,6 +129,8 @@ const Key keys[] = {
     {"replicas", Form::number, "N", "1, 3, 5 or 7",
      "nodes that hold the record of a job submitted here, if there are so many; 1: it ends with this node",
      take_replicas},
+    {"witness", Form::truth, "true", "true or false",
+     "true: it holds copies of records so that a majority is left, and runs and leads nothing", take_witness},
     {"share", Form::share, "R/N", "rank and size of a share, 0 <= rank < size <= 1024",
      "which part of the host's cores is this node's", take_share},
     {"log", Form::text, "LEVEL", "off, error, warn, info or debug", "how much it says on stderr", take_log},
@@ -213,6 +221,9 @@ std::optional<std::string> text_of(const toml::node& node, Form form) {
       return std::nullopt;
     case Form::text:
       if (const auto* value = node.as_string()) return value->get();
+      return std::nullopt;
+    case Form::truth:
+      if (const auto* value = node.as_boolean()) return value->get() ? "true" : "false";
       return std::nullopt;
     case Form::texts:
       return list == nullptr ? std::nullopt : joined<std::string>(*list, ",");

@@ -168,11 +168,17 @@ void GatewayMachine::ask(Life from, const client::AskHandle& ask, Instant) {
   handle.number = ask.number;
   if (nodes_.contains(self_) && !takes_jobs(self_)) {
     const std::string name = to_string(self_.process);
-    handle.error = stays(self_)
-                       ? Error{ErrorCode::disk_full, "the disk of " + name + " is full: it takes no new jobs",
-                               "submit to another node, or make room: it goes on by itself"}
-                       : Error{ErrorCode::job_elsewhere, name + " is draining: it takes no new jobs",
-                               "submit to another node; `dag node undrain` lets this one take jobs again"};
+    const LoadSummary& load = nodes_.at(self_).load;
+    if (load.witness) {
+      handle.error = Error{ErrorCode::job_elsewhere, name + " is a witness: it takes no jobs",
+                           "submit to another node; `dag node list` shows them"};
+    } else if (load.draining) {
+      handle.error = Error{ErrorCode::job_elsewhere, name + " is draining: it takes no new jobs",
+                           "submit to another node; `dag node undrain` lets this one take jobs again"};
+    } else {
+      handle.error = Error{ErrorCode::disk_full, "the disk of " + name + " is full: it takes no new jobs",
+                           "submit to another node, or make room: it goes on by itself"};
+    }
     for (const auto& [life, claim] : nodes_) {
       if (takes_jobs(life)) handle.elsewhere = claim.endpoint.control;
     }
@@ -202,7 +208,9 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   }
   if (Status sound = check(*ask.graph); !sound) return refuse(from, ask.number, sound.error());
   std::vector<NodeDevices> devices;
-  for (const auto& [life, claim] : nodes_) devices.push_back(devices_of(life.process, claim.load));
+  for (const auto& [life, claim] : nodes_) {
+    if (runs_jobs(life)) devices.push_back(devices_of(life.process, claim.load));
+  }
   if (Status possible = admit(*ask.graph, devices); !possible)
     return refuse(from, ask.number, possible.error());
   if (recorded_ && !outlives_losses(ask.launch.program))
@@ -225,7 +233,9 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
         RecordJob{plan_of(ask.job, job, nodes_.size()), Submission{job.launch, ask.detached, 0, job.key}});
     return;
   }
-  for (const auto& [life, claim] : nodes_) start_worker(ask.job, job, life);
+  for (const auto& [life, claim] : nodes_) {
+    if (runs_jobs(life)) start_worker(ask.job, job, life);
+  }
   answer(from, std::move(reply));
 }
 

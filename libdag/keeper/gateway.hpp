@@ -242,8 +242,8 @@ class GatewayMachine {
   void step_down(JobId id, KeptJob& job, Instant now);
   std::shared_ptr<const JobPlan> plan_of(JobId id, const KeptJob& job, std::size_t shards) const;
 
-  /// It is here, and not to go.
-  bool stays(Life node) const;
+  /// It is here, and neither to go nor a witness.
+  bool runs_jobs(Life node) const;
   /// It can begin the record of one.
   bool takes_jobs(Life node) const;
   bool comes_back(KeptJob& job, Life node) const;

@@ -40,7 +40,7 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
     for (const auto& [life, claim] : nodes_) {
       const auto was = before.find(life);
       const bool is_new = was == before.end();
-      if (!stays(life) || !(is_new || was->second.load.draining)) continue;
+      if (!runs_jobs(life) || !(is_new || was->second.load.draining)) continue;
       if (is_new || comes_back(job, life)) start_worker(id, job, life);
     }
     const std::size_t workers = job.workers.size();  // More are added on the way.
@@ -66,13 +66,13 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
   }
 }
 
-bool GatewayMachine::stays(Life node) const {
+bool GatewayMachine::runs_jobs(Life node) const {
   const auto found = nodes_.find(node);
-  return found != nodes_.end() && !found->second.load.draining;
+  return found != nodes_.end() && !found->second.load.draining && !found->second.load.witness;
 }
 
 bool GatewayMachine::takes_jobs(Life node) const {
-  return stays(node) && !nodes_.at(node).load.disk_full;
+  return runs_jobs(node) && !nodes_.at(node).load.disk_full;
 }
 
 /// Whether a node that was draining needs another process: what it was told to end and had not started may
@@ -90,12 +90,12 @@ bool GatewayMachine::comes_back(KeptJob& job, Life node) const {
 /// Not before another node can go on: a job without any process is stopped.
 void GatewayMachine::retire_workers(JobId id, KeptJob& job) {
   const bool others = std::any_of(job.workers.begin(), job.workers.end(), [&](const Worker& worker) {
-    return worker.phase == Worker::Phase::up && stays(worker.node);
+    return worker.phase == Worker::Phase::up && runs_jobs(worker.node);
   });
   if (!others || job.closed) return;
   for (Worker& worker : job.workers) {
     const bool goes =
-        worker.phase <= Worker::Phase::up && nodes_.contains(worker.node) && !stays(worker.node);
+        worker.phase <= Worker::Phase::up && nodes_.contains(worker.node) && !runs_jobs(worker.node);
     if (!goes || std::exchange(worker.retired, true)) continue;
     effects_.emplace_back(SendToKeeper{worker.node, keeper::StopWorkers{id}});
   }
@@ -329,7 +329,7 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
                    now);
   }
   job.unheard.erase(life);
-  if (replace && stays(node)) start_worker(id, job, node);  // `worker` is not valid any more.
+  if (replace && runs_jobs(node)) start_worker(id, job, node);  // `worker` is not valid any more.
   begin_if_ready(id, job, now);
 }
 
@@ -405,7 +405,9 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
     if (is_gone(host)) effects_.emplace_back(JobLifeDown{id, gone_with_node(id, 0, life)});
   }
   job.earlier = std::move(news.lives);
-  for (const auto& [life, claim] : nodes_) start_worker(id, job, life);
+  for (const auto& [life, claim] : nodes_) {
+    if (runs_jobs(life)) start_worker(id, job, life);
+  }
   for (const std::uint32_t task : std::exchange(job.wanted, {})) effects_.emplace_back(WantOutput{id, task});
 }
 
@@ -474,7 +476,7 @@ void GatewayMachine::on_time(Instant now) {
       }
       const Life node = at->first;
       at = job.again_at.erase(at);
-      if (job.leads && !job.closed && stays(node)) start_worker(id, job, node);
+      if (job.leads && !job.closed && runs_jobs(node)) start_worker(id, job, node);
     }
   }
   look_at_spreading(now);

@@ -45,6 +45,7 @@ struct LoadSummary {
   std::uint64_t disk = 0;
   bool disk_full = false;  ///< so what it would promise waits until there is room
   bool draining = false;   ///< the node is to go: nothing new is for it
+  bool witness = false;    ///< it holds copies, so that there is a majority, and runs and leads nothing
   auto operator<=>(const LoadSummary&) const = default;
 };
 

@@ -152,7 +152,8 @@ void CellReplica::on_seats(std::vector<consensus::Candidate> alive, std::vector<
                            Instant now) {
   seats_ = std::move(alive);
   leaving_ = std::move(leaving);
-  log_.on_leaving(std::find(leaving_.begin(), leaving_.end(), options_.log.self) != leaving_.end(), now);
+  const bool leaves = std::find(leaving_.begin(), leaving_.end(), options_.log.self) != leaving_.end();
+  log_.on_leaving(leaves || options_.witness, now);
   drain(now);
 }
 

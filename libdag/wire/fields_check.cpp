@@ -31,7 +31,7 @@ static_assert(fields<link::Welcome>() == 6);
 static_assert(fields<link::HelloRefused>() == 4);
 
 static_assert(fields<Claim>() == 5);
-static_assert(fields<LoadSummary>() == 5);
+static_assert(fields<LoadSummary>() == 6);
 static_assert(fields<DeviceLoad>() == 6);
 static_assert(fields<membership::Ping>() == 2);
 static_assert(fields<membership::Ack>() == 2);

@@ -44,6 +44,7 @@ void write(schema::Claim::Builder to, const Claim& claim) {
   to.setDisk(claim.load.disk);
   to.setDiskFull(claim.load.disk_full);
   to.setDraining(claim.load.draining);
+  to.setWitness(claim.load.witness);
   if (claim.load.devices.empty()) return;
   auto devices = to.initDevices(static_cast<unsigned>(claim.load.devices.size()));
   for (unsigned i = 0; i < devices.size(); ++i) write_device(devices[i], claim.load.devices[i]);
@@ -62,6 +63,7 @@ Claim read(schema::Claim::Reader from) {
   claim.load.disk = from.getDisk();
   claim.load.disk_full = from.getDiskFull();
   claim.load.draining = from.getDraining();
+  claim.load.witness = from.getWitness();
   const auto devices = from.getDevices();
   check_count(devices.size(), member_devices_max, "Claim.devices");
   claim.load.devices.reserve(devices.size());

@@ -12,9 +12,10 @@ namespace cluster {
 class Nodes {
  public:
   /// `keep`: each keeps jobs on the disk, and can be started again; the first one at another place, if one is
-  /// given.
-  explicit Nodes(std::uint32_t count, bool keep = false, std::string data_of_first = {})
-      : keep_(keep), data_of_first_(std::move(data_of_first)) {
+  /// given. `flags_of_last`: more of what the last one is told.
+  explicit Nodes(std::uint32_t count, bool keep = false, std::string data_of_first = {},
+                 std::vector<std::string> flags_of_last = {})
+      : keep_(keep), data_of_first_(std::move(data_of_first)), flags_of_last_(std::move(flags_of_last)) {
     for (std::uint32_t id = 0; id < count; ++id) addresses_.push_back(free_address());
     nodes_.resize(count);
     for (std::uint32_t id = 0; id < count; ++id) start(id);
@@ -42,6 +43,7 @@ class Nodes {
     if (!peers.empty()) words.insert(words.end(), {"--peers", peers});
     const bool apart = id == 0 && !data_of_first_.empty();
     if (keep_) words.insert(words.end(), {"--data", apart ? data_of_first_ : folder + "/data"});
+    if (id + 1 == nodes_.size()) words.insert(words.end(), flags_of_last_.begin(), flags_of_last_.end());
     nodes_[id] = std::make_unique<Process>(words);
     REQUIRE(nodes_[id]->says("listens on "));
   }
@@ -75,6 +77,7 @@ class Nodes {
  private:
   const bool keep_;
   const std::string data_of_first_;
+  const std::vector<std::string> flags_of_last_;
   dag::test::TemporaryDirectory directory_;
   std::vector<std::string> addresses_;
   std::vector<std::unique_ptr<Process>> nodes_;

@@ -19,6 +19,7 @@ std::vector<Claim> claims() {
   second.life = life(2);
   second.state = MemberState::left;
   second.load.draining = true;
+  second.load.witness = true;
   return {first, second};
 }
 

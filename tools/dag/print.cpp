@@ -169,9 +169,9 @@ std::string bytes_text(std::uint64_t bytes) {
   return formatted("%.1f %s", amount, unit);
 }
 
-/// `alive`, or `alive, draining`.
+/// `alive`, or `alive, draining`, or `alive, witness`.
 static std::string state_text(const NodeInfo& node) {
-  return std::string(name(node.state)) + (node.load.draining ? ", draining" : "") +
+  return std::string(name(node.state)) + (node.load.draining ? ", draining" : "") + (node.load.witness ? ", witness" : "") +
          (node.load.disk_full ? ", disk full" : "");
 }
 
@@ -253,6 +253,7 @@ nlohmann::json to_json(const NodeInfo& node) {
                       {"life", to_string(node.life)},
                       {"state", name(node.state)},
                       {"draining", node.load.draining},
+                      {"witness", node.load.witness},
                       {"disk_full", node.load.disk_full},
                       {"address", node.endpoint.control},
                       {"bulk_address", node.endpoint.bulk},

@@ -75,7 +75,7 @@ TEST_CASE("a file says everything") {
 
 TEST_CASE("so do variables, and so do flags") {
   const std::map<std::string, std::string> values{{"id", "3"},        {"listen", "h:1"}, {"peers", "a:1,b"},
-                                                  {"lanes", "4"},     {"share", "1/2"},  {"log", "off"},
+                                                  {"lanes", "4"},     {"share", "1/2"},  {"log", "off"},   {"witness", "true"},
                                                   {"state-dir", "x"}, {"cluster", "ff"}};
   SettingsSources by_flag{{values.begin(), values.end()}, {}, {}, "/run/dag"}, by_variable;
   for (const auto& [name, value] : values) {
@@ -92,6 +92,7 @@ TEST_CASE("so do variables, and so do flags") {
     CHECK(got.share.value.rank == 1);
     CHECK(got.share.value.size == 2);
     CHECK(got.log.value == "off");
+    CHECK(got.witness.value);
     CHECK(got.state_dir.value == "x");
     CHECK(got.cluster.value == ClusterId{0xFF});
   }

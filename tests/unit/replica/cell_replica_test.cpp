@@ -314,6 +314,32 @@ TEST_CASE("lives that died before a leader could hear of them are found") {
   CHECK(late.replica->cell()->state().lives == std::vector{life(0), life(1), life(2)});
 }
 
+TEST_CASE("a witness leads no longer than it must") {
+  Cluster cluster(3);
+  Box& box = cluster[0];
+  box.options.witness = true;
+  box.replica = std::make_unique<CellReplica>(box.options, consensus::Stored{}, box.records, cluster.now);
+  for (const std::uint32_t other : {1u, 2u}) box.replica->on_life_up(life(other), cluster.now);
+  box.replica->on_seats({{{ProcessId{0}, 1}}, {{ProcessId{1}, 1}}, {{ProcessId{2}, 1}}}, {}, cluster.now);
+  cluster.begin(3);  // It leads first.
+  cluster.pass(2s);
+  REQUIRE(cluster.leading() != nullptr);
+  Box* leader = cluster.leading();
+  CHECK(leader != &box);
+  SECTION("another one of two that are left leads, with its voice") {
+    cluster.die(leader->self.process.value);
+    cluster.pass(2s);
+    REQUIRE(cluster.leading() != nullptr);
+    CHECK(cluster.leading() != &box);
+  }
+  SECTION("it has whatever was settled") {
+    cluster.say(*leader, 0);
+    cluster.pass(1s);
+    CHECK(box.replica->cell()->settled({0, 0}));
+    CHECK(box.replica->log().configuration().voters.size() == 3);
+  }
+}
+
 TEST_CASE("snapshots, entries and the disk come to the same cell") {
   Cluster cluster(3, 2);
   cluster.begin(3);

@@ -144,7 +144,7 @@ TEST_CASE("JSON of a node says what is not known of it") {
       line_of(to_json(node())) ==
       R"({"address":"127.0.0.1:4000","bulk_address":"127.0.0.1:4001","devices":[{"backlog_seconds":1.5,)"
       R"("kind":"cpu","lanes":8,"lanes_free":3,"memory_bytes":68719476736,"memory_free_bytes":18253611008}],)"
-      R"("disk_full":false,"draining":false,"jobs":null,"life":"n1.9","node":"n1","pid":null,"state":"suspect","tasks_ready":12})"
+      R"("disk_full":false,"draining":false,"jobs":null,"life":"n1.9","node":"n1","pid":null,"state":"suspect","tasks_ready":12,"witness":false})"
       "\n");
   NodeInfo asked = node();
   asked.pid = 4710;
