@@ -420,8 +420,10 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
       if (is_call(row)) chain_of(row)->busy = false;
       handed_out.erase(out);
     }
-    if (const auto run = again.find(row); run != again.end() && !is_call(row)) {
+    if (const auto run = again.find(row); run != again.end()) {
       if (run->second.out) stop_handed_out(row, *run->second.out);
+      // Also of a call that vanishes: its chain forgets it, and would take its end for that of another one.
+      if (is_call(row)) chain_of(row)->busy = false;
       again.erase(run);
     }
     pauses.cancel(row);
