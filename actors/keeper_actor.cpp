@@ -42,7 +42,7 @@ caf::behavior KeeperActor::make_behavior() {
       [this](mail::Nodes& nodes) {
         mail::Seats seats;
         for (const Claim& node : nodes.nodes) {
-          if (node.life == setup_.self) seats.disk_full = node.load.disk_full;
+          if (node.life == setup_.self) seats.disk_full = node.load.disk_full || node.load.disk_stuck;
           if (node.load.disk == 0) continue;
           const consensus::Seat seat{node.life.process, node.load.disk};
           if (node.load.draining) {

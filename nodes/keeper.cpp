@@ -332,6 +332,11 @@ void Keeper::start_membership() {
   };
   ports.load = [this, load = load()]() mutable {
     load.disk_full = store_ && store_->full();
+    const bool stuck = store_ && store_->stuck();
+    if (std::exchange(load.disk_stuck, stuck) != stuck) {
+      stuck ? logger_->error("the disk takes nothing: this node leads no job's record that another node can")
+            : logger_->warn("the disk takes what it is given again");
+    }
     load.draining = draining_;
     load.witness = options_.witness;
     return load;

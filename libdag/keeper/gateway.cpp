@@ -175,6 +175,10 @@ void GatewayMachine::ask(Life from, const client::AskHandle& ask, Instant) {
     } else if (load.draining) {
       handle.error = Error{ErrorCode::job_elsewhere, name + " is draining: it takes no new jobs",
                            "submit to another node; `dag node undrain` lets this one take jobs again"};
+    } else if (load.disk_stuck) {
+      handle.error =
+          Error{ErrorCode::disk_full, "the disk of " + name + " takes nothing: no new jobs are taken",
+                "submit to another node, and look at that disk"};
     } else {
       handle.error = Error{ErrorCode::disk_full, "the disk of " + name + " is full: it takes no new jobs",
                            "submit to another node, or make room: it goes on by itself"};
@@ -331,8 +335,9 @@ void GatewayMachine::ask(Life from, const client::AskCancel& ask, Instant now) {
 }
 
 void GatewayMachine::ask(Life from, const client::AskDrain& ask, Instant) {
-  const bool others = std::any_of(nodes_.begin(), nodes_.end(),
-                                  [&](const auto& one) { return one.first != self_ && takes_jobs(one.first); });
+  const bool others = std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& one) {
+    return one.first != self_ && takes_jobs(one.first);
+  });
   if (ask.draining && !others) {
     return refuse(
         from, ask.number,

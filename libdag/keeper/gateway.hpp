@@ -22,8 +22,8 @@
 // ended. Who asks for outputs of a job that has ended asks whoever leads it.
 //
 // A node that is draining gets no new processes. Those that it has go, as soon as another node has one of the
-// job; what lay there is made again, as when they are lost. It gives out no handles either, nor does one whose
-// disk is full, and says where a client gets one.
+// job; what lay there is made again, as when they are lost. It gives out no handles either, nor does one
+// whose disk is full, and says where a client gets one.
 
 #include <deque>
 #include <map>

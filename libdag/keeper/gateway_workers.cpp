@@ -72,7 +72,9 @@ bool GatewayMachine::runs_jobs(Life node) const {
 }
 
 bool GatewayMachine::takes_jobs(Life node) const {
-  return runs_jobs(node) && !nodes_.at(node).load.disk_full;
+  if (!runs_jobs(node)) return false;
+  const LoadSummary& load = nodes_.at(node).load;
+  return !load.disk_full && !load.disk_stuck;
 }
 
 /// Whether a node that was draining needs another process: what it was told to end and had not started may

@@ -43,9 +43,10 @@ struct LoadSummary {
   std::uint32_t tasks_ready = 0;
   /// Of the node's log of cells (consensus::Seat); 0: it holds no copies.
   std::uint64_t disk = 0;
-  bool disk_full = false;  ///< so what it would promise waits until there is room
-  bool draining = false;   ///< the node is to go: nothing new is for it
-  bool witness = false;    ///< it holds copies, so that there is a majority, and runs and leads nothing
+  bool disk_full = false;   ///< so what it would promise waits until there is room
+  bool disk_stuck = false;  ///< it has not taken for seconds what was handed to it: the same follows
+  bool draining = false;    ///< the node is to go: nothing new is for it
+  bool witness = false;     ///< it holds copies, so that there is a majority, and runs and leads nothing
   auto operator<=>(const LoadSummary&) const = default;
 };
 

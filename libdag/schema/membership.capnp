@@ -42,6 +42,7 @@ struct Claim {
   disk @7 :UInt64;               # of its log of cells; 0: it holds no copies of any
   diskFull @8 :Bool;             # what it would promise waits until there is room
   draining @9 :Bool;             # the node is to go: nothing new is for it
+  diskStuck @11 :Bool;           # it takes nothing, and is not full
   witness @10 :Bool;             # it holds copies, and runs and leads nothing
 
   enum State {

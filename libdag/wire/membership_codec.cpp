@@ -43,6 +43,7 @@ void write(schema::Claim::Builder to, const Claim& claim) {
   to.setTasksReady(claim.load.tasks_ready);
   to.setDisk(claim.load.disk);
   to.setDiskFull(claim.load.disk_full);
+  to.setDiskStuck(claim.load.disk_stuck);
   to.setDraining(claim.load.draining);
   to.setWitness(claim.load.witness);
   if (claim.load.devices.empty()) return;
@@ -62,6 +63,7 @@ Claim read(schema::Claim::Reader from) {
   claim.load.tasks_ready = from.getTasksReady();
   claim.load.disk = from.getDisk();
   claim.load.disk_full = from.getDiskFull();
+  claim.load.disk_stuck = from.getDiskStuck();
   claim.load.draining = from.getDraining();
   claim.load.witness = from.getWitness();
   const auto devices = from.getDevices();

@@ -21,6 +21,8 @@ namespace {
 
 constexpr auto pause_when_full = std::chrono::milliseconds(100);
 
+std::int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
 /// Of its records, but for what configurations take.
 std::size_t size_of(const StoredChange& change) {
   return std::visit(
@@ -120,7 +122,9 @@ void Store::run() {
       changed_.wait_for(lock, pause_when_full, [this] { return stopping_; });
       continue;
     }
+    busy_since_ = now_ns();
     prepare();
+    busy_since_ = 0;
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return stopping_ || !orders_.empty(); });
     if (orders_.empty()) return;
@@ -169,7 +173,10 @@ void Store::append(Order order) {
 
 /// False: the disk is full.
 bool Store::write_batch(const log::Batch& batch) {
-  if (const Status written = files_->write(batch); !written) {
+  busy_since_ = now_ns();
+  const Status written = files_->write(batch);
+  busy_since_ = 0;
+  if (!written) {
     if (written.error().code != ErrorCode::disk_full) {
       std::fprintf(stderr, "dag: %s; the log of this node cannot go on, and this process ends\n",
                    written.error().what.c_str());
@@ -227,6 +234,11 @@ void Store::release() {
   for (const auto& [job, segment] : needed_) oldest = std::min(oldest, segment);
   if (forgotten_segment_) oldest = std::min(oldest, *forgotten_segment_);
   files_->release_before(oldest);
+}
+
+bool Store::stuck() const {
+  const std::int64_t since = busy_since_;
+  return since != 0 && Duration(now_ns() - since) > stuck_after;
 }
 
 void Store::set_full(bool full) {

@@ -16,6 +16,7 @@
 // forgotten.
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
@@ -28,6 +29,7 @@
 
 #include "libdag/base/id_set.hpp"
 #include "libdag/base/result.hpp"
+#include "libdag/base/time.hpp"
 #include "libdag/consensus/stored.hpp"
 #include "libdag/log/log_machine.hpp"
 #include "nodes/store/segment_files.hpp"
@@ -65,6 +67,9 @@ class Store {
   /// About what was handed over and is not on the disk: who sees too much of it stops proposing.
   std::size_t waiting_bytes() const { return waiting_bytes_; }
   bool full() const { return full_; }
+  /// A disk that has been at one batch for longer than this is of no use to anybody who waits for it.
+  static constexpr Duration stuck_after = std::chrono::seconds(2);
+  bool stuck() const;
 
  private:
   struct Order {
@@ -115,6 +120,7 @@ class Store {
   const IdSet forgotten_at_start_;
   std::atomic<std::size_t> waiting_bytes_ = 0;
   std::atomic<bool> full_ = false;
+  std::atomic<std::int64_t> busy_since_ = 0;  ///< of the monotonic clock, in ns; 0: the disk is idle
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Order> orders_;

@@ -171,8 +171,9 @@ std::string bytes_text(std::uint64_t bytes) {
 
 /// `alive`, or `alive, draining`, or `alive, witness`.
 static std::string state_text(const NodeInfo& node) {
-  return std::string(name(node.state)) + (node.load.draining ? ", draining" : "") + (node.load.witness ? ", witness" : "") +
-         (node.load.disk_full ? ", disk full" : "");
+  return std::string(name(node.state)) + (node.load.draining ? ", draining" : "") +
+         (node.load.witness ? ", witness" : "") + (node.load.disk_full ? ", disk full" : "") +
+         (node.load.disk_stuck ? ", disk stuck" : "");
 }
 
 std::string nodes_text(const std::vector<NodeInfo>& nodes) {
@@ -255,6 +256,7 @@ nlohmann::json to_json(const NodeInfo& node) {
                       {"draining", node.load.draining},
                       {"witness", node.load.witness},
                       {"disk_full", node.load.disk_full},
+                      {"disk_stuck", node.load.disk_stuck},
                       {"address", node.endpoint.control},
                       {"bulk_address", node.endpoint.bulk},
                       {"devices", std::move(devices)},

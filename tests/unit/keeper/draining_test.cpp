@@ -146,7 +146,8 @@ TEST_CASE("a node that is to go gives out no handles, and says who does") {
 TEST_CASE("a node whose disk is full gives out no handles, and is none to drain to") {
   Desk desk;
   Claim full = node(first);
-  full.load.disk_full = true;
+  const bool stuck = GENERATE(false, true);
+  (stuck ? full.load.disk_stuck : full.load.disk_full) = true;
   desk.gateway.on_nodes({full, node(second)}, desk.now);
   desk.say(client::AskHandle{1});
   CHECK(desk.told<client::Answer>().back().error->code == ErrorCode::disk_full);

@@ -139,6 +139,29 @@ TEST_CASE("what is handed over while the disk is busy is written at once, and sa
   CHECK(std::ranges::is_sorted(order));
 }
 
+TEST_CASE("a disk that takes nothing for seconds is stuck, until it does") {
+  struct Slow : Files {
+    bool sync(const OwnedFile& file) override {
+      if (slow.exchange(false)) go_on.get_future().wait();
+      return Files::sync(file);
+    }
+    std::atomic<bool> slow{false};
+    std::promise<void> go_on;
+  } files;
+  const TemporaryDirectory directory;
+  const auto store = Store::open(directory.path(), {}, {}, files).value_or_throw();
+  write_and_wait(*store, one, snapshot_of(0));
+  CHECK_FALSE(store->stuck());
+  files.slow = true;
+  Told told;
+  store->write(one, entries_of(1, 1), told.one_more());
+  while (!store->stuck()) REQUIRE(told.count() == 0);
+  files.go_on.set_value();
+  told.wait(1);
+  write_and_wait(*store, one, entries_of(2, 2));
+  CHECK_FALSE(store->stuck());
+}
+
 TEST_CASE("segments go when no job needs them: not before each has a snapshot") {
   const TemporaryDirectory directory;
   std::map<JobId, Stored> model;

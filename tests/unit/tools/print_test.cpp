@@ -62,8 +62,9 @@ TEST_CASE("nodes in a table, and one in full") {
         "n1    suspect  127.0.0.1:4000  cpu 3/8\n");
   NodeInfo going = node();
   going.state = MemberState::alive;
-  going.load.draining = going.load.disk_full = true;
-  CHECK_THAT(nodes_text({going}), Catch::Contains("n1    alive, draining, disk full  127.0.0.1:4000"));
+  going.load.draining = going.load.disk_full = going.load.disk_stuck = true;
+  CHECK_THAT(nodes_text({going}),
+             Catch::Contains("n1    alive, draining, disk full, disk stuck  127.0.0.1:4000"));
   NodeInfo asked = node();
   asked.pid = 4710;
   asked.jobs = 2;
@@ -144,7 +145,7 @@ TEST_CASE("JSON of a node says what is not known of it") {
       line_of(to_json(node())) ==
       R"({"address":"127.0.0.1:4000","bulk_address":"127.0.0.1:4001","devices":[{"backlog_seconds":1.5,)"
       R"("kind":"cpu","lanes":8,"lanes_free":3,"memory_bytes":68719476736,"memory_free_bytes":18253611008}],)"
-      R"("disk_full":false,"draining":false,"jobs":null,"life":"n1.9","node":"n1","pid":null,"state":"suspect","tasks_ready":12,"witness":false})"
+      R"("disk_full":false,"disk_stuck":false,"draining":false,"jobs":null,"life":"n1.9","node":"n1","pid":null,"state":"suspect","tasks_ready":12,"witness":false})"
       "\n");
   NodeInfo asked = node();
   asked.pid = 4710;
