@@ -152,10 +152,15 @@ void HomeActor::answer_thieves() {
     if (look_again_at_) return;
     const std::uint32_t rows = rows_to_give(question->lanes, waiting, lending_round_trip);
     const std::vector<RowIndex> taken = lanes_.take_rows(*shard_, rows);
-    if (taken.empty()) return;
+    const std::vector<OutputName> attempts =
+        lanes_.take_attempts(setup_.plan->job, rows - taken.size(),
+                             [this](const OutputName& attempt) { return home_->may_lend(attempt); });
+    if (taken.empty() && attempts.empty()) return;
     questions_.close(question->thief);
     look_at_lanes();
     home_->lend(taken, question->thief, rows, ports_.now());
+    for (const OutputName& attempt : attempts) attempts_.stop({attempt.task, attempt.attempt});
+    home_->lend_attempts(attempts, question->thief, ports_.now());
     carry_out();
   }
 }

@@ -47,6 +47,24 @@ std::vector<RowIndex> Inbox::take_rows(const LaneShard* shard, std::size_t count
   return rows;
 }
 
+std::vector<OutputName> Inbox::take_attempts(JobId job, std::size_t count_max,
+                                             const std::function<bool(const OutputName&)>& may_go) {
+  std::vector<OutputName> names;
+  const std::lock_guard lock(mutex_);
+  for (auto band = bands_.rbegin(); band != bands_.rend(); ++band) {
+    std::erase_if(*band, [&](const Work& work) {
+      if (names.size() == count_max || !work.handed_out) return false;
+      const Attempt& attempt = work.handed_out->attempt;
+      const OutputName name{attempt.task, attempt.id};
+      if (attempt.job != job || work.handed_out->cancelled->load() || !may_go(name)) return false;
+      names.push_back(name);
+      count(work, one_less);
+      return true;
+    });
+  }
+  return names;
+}
+
 void Inbox::drop(const LaneShard* shard) {
   const std::lock_guard lock(mutex_);
   for (auto& band : bands_) {

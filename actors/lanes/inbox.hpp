@@ -52,6 +52,9 @@ class Inbox {
                           std::size_t more);
   /// Rows only, oldest first, for another process; at most `count`.
   std::vector<RowIndex> take_rows(const LaneShard* shard, std::size_t count);
+  /// The same with attempts of a job that are not cancelled and may go.
+  std::vector<OutputName> take_attempts(JobId job, std::size_t count,
+                                        const std::function<bool(const OutputName&)>& may_go);
   /// Drops the rows of a shard that will not be run any more.
   void drop(const LaneShard* shard);
 

@@ -142,6 +142,14 @@ bool Lanes::abandon(JobId job, TaskId task, AttemptId attempt) {
   return false;
 }
 
+std::vector<OutputName> Lanes::take_attempts(JobId job, std::size_t count,
+                                             const std::function<bool(const OutputName&)>& may_go) {
+  std::vector<OutputName> names = inbox_.take_attempts(job, count, may_go);
+  const std::lock_guard lock(handed_out_mutex_);
+  for (const OutputName& name : names) handed_out_.erase({job, name.task, name.attempt});
+  return names;
+}
+
 std::vector<RowIndex> Lanes::take_rows(const LaneShard& shard, std::size_t count) {
   const std::lock_guard lock(lanes_mutex_);  // What is put back must not be missed by a sweep.
   std::vector<RowIndex> rows = inbox_.take_rows(&shard, count);

@@ -86,6 +86,8 @@ class Lanes final : public LanesPort {
   void cancel(JobId job, TaskId task, AttemptId attempt) override;
   bool abandon(JobId job, TaskId task, AttemptId attempt) override;
   std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) override;
+  std::vector<OutputName> take_attempts(JobId job, std::size_t count,
+                                        const std::function<bool(const OutputName&)>& may_go) override;
   void tell_when_dry() override { dry_wanted_.store(true, std::memory_order_relaxed); }
 
   /// No row of this shard is to be run any more. It is destroyed when no lane can come upon it: a lane says

@@ -34,6 +34,10 @@ class LanesPort {
   virtual bool abandon(JobId job, TaskId task, AttemptId attempt) = 0;
   /// Ready rows that no lane has claimed, oldest first, for another process.
   virtual std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) = 0;
+  /// Attempts that were handed out, that no lane has begun and that may go, oldest first, for another
+  /// process: they are not run here, and nothing is said of their end.
+  virtual std::vector<OutputName> take_attempts(JobId job, std::size_t count,
+                                                const std::function<bool(const OutputName&)>& may_go) = 0;
   /// LaneEvents::dry is wanted, once, when a lane finds nothing to do.
   virtual void tell_when_dry() = 0;
 

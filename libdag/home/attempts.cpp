@@ -16,8 +16,9 @@ using detail::EdgeKind;
 bool Home::Impl::bare(RowIndex row) const {
   if (plan->representation == Representation::supervised || is_call(row)) return false;
   const Policy& policy = table.policy_of(table[row]);
-  if (policy.timeout || policy.checkpoint || policy.group || policy.effects == Effects::exclusive ||
-      policy.needs != Needs{}) return false;
+  if (policy.timeout || policy.checkpoint || policy.group || policy.effects >= Effects::exclusive ||
+      policy.needs != Needs{})
+    return false;
   if (tries.contains(row) || crashes(row) > 0) return false;  // The kernel is told how often it was tried.
   const Fact* known = fact(row);
   return known == nullptr || known->inherited.empty();
@@ -119,6 +120,7 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   attempt.returns = kind.returns;
   attempt.timeout = policy.timeout;
   attempt.exclusive = policy.effects == Effects::exclusive;
+  attempt.stages = policy.effects == Effects::staged;
   attempt.call = kind.call;
   attempt.actor = kind.actor;
   attempt.generation = generation;
@@ -198,66 +200,6 @@ void Home::Impl::stop_handed_out(RowIndex row, const HandedOut& out) {
     effects.emplace_back(StopAttempt{table.id(row), out.id});
   } else if (alive(out.runner)) {
     send(out.runner, message::Stop{plan->job, options.shard, options.epoch, {table.id(row), out.id}});
-  }
-}
-
-/// Of a row that may run only once, and would now. False: it does not, or not yet.
-bool Home::Impl::may_start_once(RowIndex row) {
-  const auto known = starts.find(row);
-  if (known == starts.end()) {
-    if (starts_open > options.lanes) {
-      starts_waiting.insert(row);
-    } else {
-      put_started(row);
-    }
-    return false;
-  }
-  // Another home started it, or this one did, and nobody has it any more.
-  if (known->second.may_run) return true;
-  close(row, Outcome::failed,
-        Error{ErrorCode::outcome_unknown,
-              describe(row) + " may run only once, and was lost while it ran: nobody knows how far it came",
-              "look at what it was to do, and submit it again if it did not"});
-  return false;
-}
-
-/// It ended, or became others, which may have to start, too.
-void Home::Impl::start_ended(RowIndex row) {
-  const auto known = starts.find(row);
-  if (known != starts.end() && std::exchange(known->second.ours, false)) --starts_open;
-}
-
-/// Of an exclusive row that would be run now, or run again. True: it may still run at a process that is lost,
-/// and is looked at again when the lease of that one is over.
-bool Home::Impl::waits_for_leases(RowIndex row) {
-  const auto lost = leases_over_at.find(row);
-  Instant until = std::max(exclusive_from, lost == leases_over_at.end() ? Instant{} : lost->second);
-  if (const auto other = runs_elsewhere.find(row); other != runs_elsewhere.end()) {
-    const auto& [life, name] = other->second;
-    constexpr Duration look_again = std::chrono::milliseconds(100);
-    if (alive(life) && !came_back.contains(name)) until = std::max(until, now + look_again);
-  }
-  if (now >= until || options.planted == Planted::lease_not_waited_for) {
-    if (lost != leases_over_at.end()) leases_over_at.erase(lost);
-    leases_waited_for.erase(row);
-    return false;
-  }
-  leases_waited_for[row] = until;
-  return true;
-}
-
-void Home::Impl::look_for_leases_over() {
-  std::vector<RowIndex> over_now;
-  for (const auto& [row, until] : leases_waited_for) {
-    if (until <= now) over_now.push_back(row);
-  }
-  for (const RowIndex row : over_now) {
-    leases_waited_for.erase(row);
-    if (const auto run = again.find(row); run != again.end() && !run->second.out) {
-      run_again(row);
-    } else {
-      to_decide.push_back(row);
-    }
   }
 }
 
@@ -435,6 +377,34 @@ void Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t 
     handed_out[row] = {thief, id, lent.word.attempt, false};
     say(table.id(row), id, [&] { return recorded::Stolen{{options.self.process, std::nullopt}}; });
     hand_out(row, thief, id, false, {}, nullptr);
+  }
+}
+
+/// Attempts that the runner here has are its own; what needs more than a lane was given its place for that.
+bool Home::Impl::may_lend(const OutputName& attempt) const {
+  const RowIndex row = table.find(attempt.task);
+  if (over || row == no_row || table[row].ghost) return false;
+  const auto out = handed_out.find(row);
+  return out != handed_out.end() && out->second.id == attempt.attempt && out->second.direct &&
+         !is_call(row) && table.policy_of(table[row]).needs == Needs{};
+}
+
+void Home::Impl::lend_attempts(std::span<const OutputName> attempts, Life thief) {
+  for (const OutputName& attempt : attempts) {
+    const RowIndex row = table.find(attempt.task);
+    const auto out = handed_out.find(row);
+    DAG_CHECK(out != handed_out.end() && out->second.id == attempt.attempt);
+    const std::uint32_t taken = out->second.word_attempt;
+    handed_out.erase(out);
+    table.apply(row, TakenBack{taken});
+    const bool goes = runs(thief) && !placement->keeps(inputs_to_place(row), thief, options.self);
+    const Life to = goes ? thief : options.self;
+    const Next lent = table.apply(row, LentOut{});
+    DAG_CHECK(lent.what == Do::run);
+    const AttemptId id{options.epoch, lent.word.attempt};
+    handed_out[row] = {to, id, lent.word.attempt, false};
+    say(table.id(row), id, [&] { return recorded::Stolen{{options.self.process, std::nullopt}}; });
+    hand_out(row, to, id, false, {}, nullptr);
   }
 }
 

@@ -336,6 +336,12 @@ void Home::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots,
   impl_->lend(rows, thief, slots);
   impl_->finish_event();
 }
+bool Home::may_lend(const OutputName& attempt) const { return impl_->may_lend(attempt); }
+void Home::lend_attempts(std::span<const OutputName> attempts, Life thief, Instant now) {
+  impl_->now = now;
+  impl_->lend_attempts(attempts, thief);
+  impl_->finish_event();
+}
 void Home::vouch(message::Report& report) const {
   const Impl& home = *impl_;
   if (home.over || report.shard == home.options.shard || home.table.part_count() == 0) return;

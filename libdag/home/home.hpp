@@ -214,6 +214,10 @@ class Home {
   /// `thief` asked for rows; `rows` are ready ones that no lane has claimed (Lanes::take_rows). Those that
   /// cannot go are made ready again; it may give others instead.
   void lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots, Instant now);
+  /// Whether this attempt, which waits for a lane here, may be taken from it for an idle process.
+  bool may_lend(const OutputName& attempt) const;
+  /// Attempts that may, and were taken: other ones are handed to the thief, or here again.
+  void lend_attempts(std::span<const OutputName> attempts, Life thief, Instant now);
 
   /// What this home can vouch for about rows of another shard, for that shard's new home: added to `report`.
   void vouch(message::Report& report) const;

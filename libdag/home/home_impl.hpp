@@ -1,9 +1,9 @@
 #pragma once
 // What a home knows, and the parts of its deciding, one file each: edges.cpp (who may run, what an end
 // means), routes.cpp (what lanes tell each other), attempts.cpp (handing out, taking back, trying again),
-// lineage.cpp (where outputs lie, remaking, letting go), ledger.cpp (what the cell is told and tells),
-// spawn.cpp, actors.cpp, recount.cpp, checkpoints.cpp, groups.cpp (who starts again together). Included by
-// those only.
+// starts.cpp (who may not run twice), lineage.cpp (where outputs lie, remaking, letting go), ledger.cpp (what
+// the cell is told and tells), spawn.cpp, actors.cpp, recount.cpp, checkpoints.cpp, groups.cpp (who starts
+// again together). Included by those only.
 
 #include <deque>
 #include <map>
@@ -12,159 +12,12 @@
 
 #include "libdag/base/random.hpp"
 #include "libdag/graph/outcome_rules.hpp"
-#include "libdag/home/home.hpp"
+#include "libdag/home/home_state.hpp"
 #include "libdag/supervision/checkpoint_interval.hpp"
-#include "libdag/supervision/group_machine.hpp"
 #include "libdag/supervision/retry.hpp"
 #include "libdag/supervision/timer_wheel.hpp"
 
 namespace dag {
-
-/// Attempts that no word counts (closings, runs that make a lost output again) are numbered above those that
-/// one does, so no number is given twice.
-inline constexpr std::uint32_t uncounted_attempts = Word::attempt_max + 1;
-/// Spawned tasks of one epoch are numbered in a block of its own; a block is larger than a job may be.
-inline constexpr std::uint32_t epoch_block_bits = 24;
-static_assert((1u << epoch_block_bits) > limits::tasks_max);
-/// Inputs of this many calls of an actor are kept for the case that it must be restored; older ones would
-/// have to be made again.
-inline constexpr std::size_t retained_calls_max = 4096;
-/// What was made again for others stays this long after it was last asked for.
-inline constexpr Duration revived_for = std::chrono::seconds(10);
-/// Entries and bytes of one cut.
-inline constexpr std::size_t cut_entries_max = 4096;
-inline constexpr std::size_t cut_bytes_max = 256 * 1024;
-/// Rows of one cut: those that a bit tells of cost little to send, but are remembered meanwhile.
-inline constexpr std::size_t cut_rows_max = 64 * 1024;
-/// A cut leaves this long after the one before it, if nobody waits for it: recording it costs some messages
-/// between processes, however little is in it.
-inline constexpr Duration cut_interval = std::chrono::milliseconds(10);
-/// A step that needs something takes no more rows: what is in it waits for all that it needs.
-inline constexpr std::size_t needy_step_rows = 32;
-
-namespace flag {
-enum : std::uint32_t {
-  noted = 1,   ///< its end was seen and its edges are satisfied
-  parked = 2,  ///< its outcome waits for those of others before it may be sent
-  sent = 4,    ///< its outcome is in a cut: final, unless that is withdrawn
-  settled = 8,
-  kept = 16,      ///< a client may ask: never let go
-  let_go = 32,    ///< its output was given up, nobody should need it
-  vanished = 64,  ///< spawned by an attempt that lost: does not exist any more
-  grown = 128,    ///< its attempt is fixed, and it becomes another task
-  grown_sent = 256,
-  grown_settled = 512,
-  awaits_settled = 1024,  ///< an effect that waits for its inputs to settle
-  published = 2048,       ///< the runner here serves its output
-  consumed = 4096,        ///< ghosts: its home was told
-  retained = 8192,        ///< a call whose inputs are kept for a rollback
-  known = 16384,          ///< there is a Fact about it
-  /// All its edges are strong, none of those from it leads to a row with effects, and nobody spawned it: when
-  /// a lane has ended it, and has told the other shards, all there is to do is to write that down.
-  lean = 32768,
-  wanted = 65536,      ///< a client has asked
-  left = 131072,       ///< the cut that it is in has left, or is recorded
-  elsewhere = 262144,  ///< it has predecessors in other shards
-  by_order = 524288,   ///< a client cancelled it, or its group gave up: that rests on nothing
-  denied = 1048576,    ///< others were told that it has not ended after all
-  member = 2097152,    ///< of a group
-};
-}
-
-struct Note {
-  /// Edges to rows here, other shards, and aliases that may still read the output.
-  std::uint32_t consumers = 0;
-  std::uint32_t flags = 0;
-};
-
-/// What is known of a row beyond its word: of every row that did not simply finish on a lane here, and of
-/// ghosts.
-struct Fact {
-  AttemptId attempt;
-  std::uint64_t digest = 0;
-  std::uint64_t size_bytes = 0;
-  bool has_output = false;
-  std::vector<bool> conditions;  ///< own, then inherited
-  std::vector<Life> holders;     ///< of bytes, beside the slot
-  AttemptId grown_attempt;     ///< the attempt that is fixed, when it became another; `attempt` names the end
-  std::optional<Life> keeper;  ///< the runner that keeps the record until it is released
-  std::vector<OutputName> named;  ///< ghosts: the inputs that their record names
-  std::optional<Error> error;
-  RowIndex owner = no_row;  ///< whose output this row's is, when it became another
-  RowIndex becomes = no_row;
-  RowIndex head = no_row;               ///< which row became this one
-  std::uint32_t part = detail::none;    ///< what its attempt spawned
-  bool grew = false;                    ///< ghosts: what OutcomeRecord::grew said
-  std::vector<detail::Code> inherited;  ///< predicates of rows that became this one
-  // Ghosts: the newest news, so that older ones are known.
-  Epoch from_epoch;
-  std::uint64_t change = 0;
-};
-
-/// An attempt that this home handed out.
-struct HandedOut {
-  Life runner;
-  AttemptId id;
-  std::uint32_t word_attempt = 0;
-  bool direct = false;  ///< by StartAttempt rather than Lend
-};
-
-/// A run that makes the output of an ended row again, or an actor's object.
-struct Again {
-  std::optional<HandedOut> out;
-  std::uint32_t failures = 0;
-};
-
-/// A state that an attempt of a row saved.
-struct Checkpoint {
-  OutcomeRecord record;
-  std::vector<Life> holders;
-};
-
-/// What a report offers instead of a new attempt.
-struct Offer {
-  OutcomeRecord record;  ///< outcome none and no spawned part: it still runs
-  bool running = false;
-  bool bytes = false;
-  Life from;
-};
-
-struct ActorChain {
-  std::uint32_t index = detail::none;
-  std::uint32_t group = 0;
-  std::vector<RowIndex> calls;  ///< in order, the create task first; vanished ones are taken out
-  std::size_t next = 0;         ///< first call that has not ended
-  std::optional<Life> place;
-  bool alive = false;  ///< the object exists, after calls[0, applied)
-  AttemptId generation;
-  std::size_t applied = 0;
-  RowIndex approved = no_row;     ///< the call that may run as soon as the object is there
-  bool busy = false;              ///< an attempt of it is out
-  std::vector<RowIndex> saves;    ///< save calls that ended, in order
-  std::deque<RowIndex> retained;  ///< calls whose inputs are kept
-  bool can_save = false;
-};
-struct ActorGroup {
-  std::vector<std::uint32_t> actors;  ///< positions in Home::Impl::chains
-  std::set<RowIndex> wanted;          ///< ended calls whose output is to be made again
-  std::size_t border = 0;             ///< complete saves before this one were let go (count)
-  std::uint32_t rollbacks = 0;
-  std::size_t chosen = 0;  ///< the border (counted from 1) that lost objects come back from; 0: create
-};
-
-/// A group of tasks of the graph.
-struct TaskGroup {
-  std::string name;
-  std::vector<RowIndex> members;  ///< in the order of adding: ChildId is the place
-  GroupMachine machine;
-};
-/// What a member's group has to hear when the event is over.
-struct MemberDown {
-  RowIndex row = no_row;
-  Exit why = Exit::failed;
-  std::optional<Error> error;
-  bool for_good = false;  ///< it has failed, and is not tried again
-};
 
 class Home::Impl {
  public:
@@ -236,6 +89,7 @@ class Home::Impl {
   bool condition(RowIndex predecessor, std::uint32_t edge) const;
   std::vector<EdgeResult> edge_results(RowIndex row) const;
   Error cancel_reason(RowIndex row) const;
+  Error error_before(RowIndex row) const;
   Error skip_reason(RowIndex row, const std::vector<EdgeResult>& results) const;
 
   // ---- routes.cpp
@@ -264,6 +118,8 @@ class Home::Impl {
   void take_back(RowIndex row, const RecordWhat& why);
   void stop_handed_out(RowIndex row, const HandedOut& out);
   void lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots);
+  bool may_lend(const OutputName& attempt) const;
+  void lend_attempts(std::span<const OutputName> attempts, Life thief);
   bool bare(RowIndex row) const;
   std::uint32_t crashes(RowIndex row) const;
   bool crashed_too_often(RowIndex row) const;
@@ -320,9 +176,7 @@ class Home::Impl {
   void put_tried(RowIndex row);
   void put_started(RowIndex row);
   bool may_start_once(RowIndex row);
-  bool is_exclusive(RowIndex row) const {
-    return table.policy_of(table[row]).effects == Effects::exclusive;
-  }
+  bool is_exclusive(RowIndex row) const { return table.policy_of(table[row]).effects == Effects::exclusive; }
   bool waits_for_leases(RowIndex row);
   void look_for_leases_over();
   void start_ended(RowIndex row);
@@ -524,13 +378,13 @@ class Home::Impl {
     bool may_run = false;  ///< it has not, for all that is known here
   };
   std::map<RowIndex, Start> starts;
-  /// Until when exclusive rows may run at processes that were lost: of all rows, since an earlier home may have
-  /// handed them out, and of those that this one did; and which wait for it.
+  /// Until when exclusive rows may run at processes that were lost: of all rows, since an earlier home may
+  /// have handed them out, and of those that this one did; and which wait for it.
   Instant exclusive_from;
   std::map<RowIndex, Instant> leases_over_at, leases_waited_for;
   /// What an earlier home had run again, and has not ended.
   std::map<RowIndex, std::pair<Life, OutputName>> runs_elsewhere;
-  std::set<Life> of_earlier_homes;  ///< lives that may run what this home does not know of
+  std::set<Life> of_earlier_homes;      ///< lives that may run what this home does not know of
   std::uint32_t starts_open = 0;        ///< of ours, that have not ended
   std::set<RowIndex> starts_waiting;    ///< until fewer are
   std::map<RowIndex, Instant> revived;  ///< outputs that were let go and made again

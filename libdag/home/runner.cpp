@@ -6,27 +6,6 @@
 
 namespace dag {
 
-namespace {
-
-Error why_over(const message::JobState& state) {
-  return state.stopped.value_or(
-      Error{ErrorCode::output_lost, "the job is over, and what it held was let go"});
-}
-
-OutcomeRecord saved_record(const OutputName& name, std::vector<OutputName> inputs, const Saved& saved) {
-  OutcomeRecord record;
-  record.task = name.task;
-  record.attempt = name.attempt;
-  record.outcome = Outcome::finished;
-  record.inputs = std::move(inputs);
-  record.digest = saved.digest;
-  record.size_bytes = saved.bytes.size_bytes();
-  record.has_output = true;
-  return record;
-}
-
-}  // namespace
-
 Runner::Runner(RunnerOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
     : options_(options), plan_(std::move(plan)), records_(records), lease_(options.lease) {}
 
@@ -346,154 +325,8 @@ void Runner::give_back(const OutputName& name, std::vector<OutputName> missing, 
   send(home.home, message::Return{plan_->job, shard, home.epoch, name, std::move(missing), std::move(why)});
 }
 
-// ---- Copies
+// ---- Time
 // ---------------------------------------------------------------------------------------------------
-
-void Runner::publish(OutcomeRecord record, Blob bytes) { hold(std::move(record), std::move(bytes), false); }
-
-void Runner::hold(OutcomeRecord record, Blob bytes, bool ran_here) {
-  Held& held = held_[record.name()];
-  if (!held.bytes && bytes) bytes_held_ += bytes.size_bytes();
-  const OutcomeRecord before = std::exchange(held.record, std::move(record));
-  if (bytes) held.bytes = std::move(bytes);
-  held.ran_here = held.ran_here || ran_here;
-  // Of two homes that publish a copy, one may wait for its digest.
-  if (!held.record.digest_follows && !before.digest_follows) return;
-  held.record.digest_follows = true;
-  const std::uint64_t known = held.record.digest != 0 ? held.record.digest : before.digest;
-  if (known != 0) return on_digest(held.record.name(), known);
-  if (!before.digest_follows) effects_.emplace_back(TakeDigest{held.record.name(), held.bytes});
-}
-
-void Runner::on_digest(const OutputName& name, std::uint64_t digest) {
-  const auto found = held_.find(name);
-  if (found == held_.end() || !found->second.record.digest_follows) return;
-  OutcomeRecord& record = found->second.record;
-  record.digest = digest;
-  record.digest_follows = false;
-  const std::uint32_t shard = shard_of(*plan_, name.task);
-  const message::ShardHome& home = state_.homes[shard];
-  send(home.home, message::Digested{plan_->job, shard, home.epoch, name, digest});
-}
-
-void Runner::let_go(const OutputName& name) {
-  const auto found = held_.find(name);
-  if (found == held_.end()) return;
-  bytes_held_ -= found->second.bytes.size_bytes();
-  held_.erase(found);
-}
-
-void Runner::bring(std::uint64_t ticket, const OutcomeRecord& record, std::vector<Life> holders,
-                   Instant now) {
-  if (record.value) {
-    effects_.emplace_back(Brought{ticket, record.name(), record.value, std::nullopt});
-    return;
-  }
-  if (state_.ended) {
-    effects_.emplace_back(Brought{ticket, record.name(), {}, why_over(state_)});
-    return;
-  }
-  const auto held = held_.find(record.name());
-  if (held != held_.end() && held->second.bytes) {
-    effects_.emplace_back(Brought{ticket, record.name(), held->second.bytes, std::nullopt});
-    return;
-  }
-  sought_[record.name()].tickets.push_back(ticket);
-  seek(record.name(), shard_of(*plan_, record.task), holders, now);
-}
-
-void Runner::seek(const OutputName& name, std::uint32_t shard, const std::vector<Life>& holders,
-                  Instant now) {
-  Sought& sought = sought_[name];
-  if (sought.under.task == TaskId{} && !sought.under.attempt) sought.under = name;
-  sought.shard = shard;
-  for (const Life holder : holders) {
-    const bool known =
-        std::find(sought.holders.begin(), sought.holders.end(), holder) != sought.holders.end() ||
-        std::find(sought.gone.begin(), sought.gone.end(), holder) != sought.gone.end();
-    if (!known) sought.holders.push_back(holder);
-  }
-  pursue(name, sought, now);
-}
-
-/// One question at a time: to a holder, else to the home.
-void Runner::pursue(const OutputName& name, Sought& sought, Instant now) {
-  if (sought.attempts.empty() && sought.tickets.empty() && sought.replicas.empty()) {
-    sought_.erase(name);
-    return;
-  }
-  if (sought.asked) return;
-  while (state_.version > 0 && !sought.holders.empty() && !alive(sought.holders.front()))
-    sought.holders.erase(sought.holders.begin());
-  sought.ask_again_at = now + options_.ask_again;
-  if (state_.version == 0) return;  // With the first state it is looked for.
-  if (!sought.holders.empty()) {
-    sought.asked = sought.holders.front();
-    sought.home_asked = false;
-    send(*sought.asked, message::Fetch{plan_->job, sought.under});
-    return;
-  }
-  if (sought.home_asked) return;
-  sought.home_asked = true;
-  const message::ShardHome& home = state_.homes[sought.shard];
-  send(home.home, message::Need{plan_->job, sought.shard, home.epoch, name, sought.gone});
-}
-
-void Runner::arrived(const OutputName& name, const OutcomeRecord& record, Blob bytes, Instant now) {
-  Sought sought = std::move(sought_.at(name));
-  sought_.erase(name);
-  if (!sought.replicas.empty()) {
-    OutcomeRecord copy = record;
-    copy.digest_follows = false;  // That is for who made it.
-    hold(std::move(copy), bytes, false);
-  }
-  for (const message::Replicate& replicate : sought.replicas) {
-    const message::ShardHome& home = state_.homes[replicate.shard];
-    send(home.home, message::Holding{plan_->job, replicate.shard, home.epoch, name});
-    keep(replicate, bytes);
-  }
-  for (const std::uint64_t ticket : sought.tickets) {
-    effects_.emplace_back(Brought{ticket, name, bytes, std::nullopt});
-  }
-  for (const OutputName& waiting : sought.attempts) {
-    const auto found = attempts_.find(waiting);
-    if (found == attempts_.end()) continue;
-    Taken& taken = found->second;
-    for (std::uint32_t i = 0; i < taken.lend.wanted.size(); ++i) {
-      const message::WantedInput& wanted = taken.lend.wanted[i];
-      if (wanted.name != name) continue;
-      Blob& into = wanted.position == detail::none ? taken.lend.attempt.restore_from
-                                                   : taken.lend.attempt.blobs[wanted.position];
-      into = bytes;
-      taken.open.erase(i);
-    }
-    start_if_complete(taken, now);
-  }
-}
-
-void Runner::keep(const message::Replicate& replicate, Blob bytes) {
-  const OutcomeRecord& record = replicate.record;
-  const bool of_task = is_checkpoint(record.attempt);
-  if (!of_task && replicate.as.members == 0) return;  // An output: for as long as the processes are there.
-  effects_.emplace_back(KeepSave{replicate.as, record.name(),
-                                 of_task ? record.inputs : std::vector<OutputName>{}, std::move(bytes)});
-}
-
-void Runner::found(KeepSave save) {
-  Saved saved{std::move(save.bytes), 0};
-  saved.digest = digest_of(saved.bytes);
-  hold(saved_record(save.name, std::move(save.inputs), saved), saved.bytes, false);
-}
-
-/// The output does not exist any more under this name.
-void Runner::give_up(const OutputName& name, const Error& why, Instant) {
-  const Sought sought = std::move(sought_.at(name));
-  sought_.erase(name);
-  for (const std::uint64_t ticket : sought.tickets) effects_.emplace_back(Brought{ticket, name, {}, why});
-  for (const OutputName& waiting : sought.attempts) {
-    if (attempts_.contains(waiting)) give_back(waiting, {name}, why.what);
-  }
-}
 
 void Runner::on_time(Instant now) {
   if (lease_.ask_at()) look_at_lease(now);
@@ -520,27 +353,6 @@ std::optional<Instant> Runner::wake_at() const {
     if (!at || sought.ask_again_at < *at) at = sought.ask_again_at;
   }
   return at;
-}
-
-/// Everything of a shard that is here, for its new home.
-void Runner::report(std::uint32_t shard) {
-  message::Report report;
-  report.job = plan_->job;
-  report.shard = shard;
-  report.epoch = state_.homes[shard].epoch;
-  for (const auto& [name, held] : held_) {
-    if (shard_of(*plan_, name.task) == shard) {
-      report.had.push_back({held.record, static_cast<bool>(held.bytes)});
-    }
-  }
-  for (const auto& [name, taken] : attempts_) {
-    if (taken.lend.shard != shard) continue;
-    report.running.push_back({name, taken.lend.attempt.inputs});
-  }
-  // What the old home issued stays accepted; its orders are refused from now on.
-  auto& accepted = accepted_[shard];
-  accepted.erase(accepted.begin(), accepted.lower_bound(report.epoch));
-  send(state_.homes[shard].home, std::move(report));
 }
 
 std::vector<RunnerEffect> Runner::take_effects() { return std::exchange(effects_, {}); }

@@ -13,8 +13,8 @@
 // report or, when that came first, by Digested too.
 //
 // What must not run twice at the same time runs under the lease of this process (supervision/lease.hpp): it
-// is not begun before there is one, and when that cannot be renewed in time the process has to end (LeaseLost).
-// Where the record lies in this process alone there is nobody else who could have it run.
+// is not begun before there is one, and when that cannot be renewed in time the process has to end
+// (LeaseLost). Where the record lies in this process alone there is nobody else who could have it run.
 //
 // Why it lets go: everything it holds is named in reports to homes, and a home releases what it does not
 // need. When the job ends, all of it goes.
@@ -130,6 +130,9 @@ class Runner {
     std::vector<message::Replicate> replicas;
   };
 
+  static Error why_over(const message::JobState& state);
+  static OutcomeRecord saved_record(const OutputName& name, std::vector<OutputName> inputs,
+                                    const Saved& saved);
   void take(const message::Lend& lend, Instant now);
   void start_if_complete(Taken& taken, Instant now);
   bool needs_lease(const Taken& taken) const;
@@ -167,7 +170,7 @@ class Runner {
   std::map<std::uint32_t, AttemptId> generations_;  ///< of the actors whose objects are here
   std::uint64_t bytes_held_ = 0;
   Lease lease_;
-  bool under_lease_ = false;  ///< something may run that has to end with it
+  bool under_lease_ = false;          ///< something may run that has to end with it
   std::vector<message::Ended> ends_;  ///< that have not left, oldest first
   Instant ends_leave_at_;
   std::vector<RunnerEffect> effects_;

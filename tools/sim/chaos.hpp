@@ -47,6 +47,9 @@ inline bool chaos_runs_once(std::uint64_t seed) { return seed % 10 == 9; }
 /// In a tenth of the seeds some tasks must not run twice at a time; in none of those in tests/sim/seeds.txt.
 inline bool chaos_excludes(std::uint64_t seed) { return seed % 10 == 1 && seed != 39051; }
 
+/// In a fifth of the seeds thieves get attempts, too; in none of those in tests/sim/seeds.txt.
+inline bool chaos_steals_attempts(std::uint64_t seed) { return seed % 10 == 5 || chaos_excludes(seed); }
+
 /// What is added to the drawing gets a Random of its own, so that the seeds of tests/sim/seeds.txt keep their
 /// histories.
 inline WorldOptions chaos_world(std::uint64_t seed) {
@@ -96,6 +99,7 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
   world.digests_behind = chaos_digests_behind(seed);
   world.listened = seed % 8 < 3;
   world.once = chaos_runs_once(seed);
+  world.steal_attempts = chaos_steals_attempts(seed);
   Random leases(seed * 31 + 5);
   world.lease = std::chrono::milliseconds(30 + leases.below(300));
   world.cancels = seed % 10 == 7;  // None of those in tests/sim/seeds.txt.

@@ -44,6 +44,7 @@ struct WorldOptions {
   Representation representation = Representation::as_needed;
   std::uint64_t inline_bytes_max = 4096;
   bool steal = true;
+  bool steal_attempts = false;  ///< also what was handed out, and waits for a lane
   /// So many processes hold the record. One: the first, which then never dies.
   std::uint32_t replicas = 1;
   CellReplicaOptions replica = {};

@@ -402,9 +402,10 @@ void World::begin_attempt(Process& process, const Work& work) {
   const bool restores_object = attempt.call == detail::CallKind::create && attempt.restore_from;
   if (!restores_object && attempt.restore_from) {
     ++seen["went on from what was saved"];
-    const bool excused = std::any_of(attempt.inputs.begin(), attempt.inputs.end(), [&](const OutputName& name) {
-      return name.task.origin == 0 && may_vary_unsaid() && made_unlike(name.task.index);
-    });
+    const bool excused =
+        std::any_of(attempt.inputs.begin(), attempt.inputs.end(), [&](const OutputName& name) {
+          return name.task.origin == 0 && may_vary_unsaid() && made_unlike(name.task.index);
+        });
     if (detail::from_blob<std::uint64_t>(attempt.restore_from) != saved_by(attempt) && !excused) {
       throw Violation("attempt " + to_string(attempt.task) + to_string(attempt.id) +
                       " starts from what was saved with other inputs");
@@ -499,9 +500,18 @@ void World::on_steal(Process& process, Life thief, std::uint32_t slots) {
         ++i;
       }
     }
-    if (rows.empty()) continue;
-    ++seen["lent to a thief"];
+    std::vector<OutputName> attempts;
+    std::erase_if(process.queue, [&](const Work& work) {
+      if (!options_.steal_attempts || !work.attempt || rows.size() + attempts.size() == slots) return false;
+      const OutputName name{work.attempt->task, work.attempt->id};
+      if (process.stopped.contains(name) || !box->home.may_lend(name)) return false;
+      attempts.push_back(name);
+      return true;
+    });
+    if (rows.empty() && attempts.empty()) continue;
+    ++seen[rows.empty() ? "attempts lent to a thief" : "lent to a thief"];
     box->home.lend(rows, thief, slots, now());
+    box->home.lend_attempts(attempts, thief, now());
     drain_home(process, *box);
     return;
   }

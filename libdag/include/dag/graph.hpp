@@ -338,6 +338,9 @@ class Graph {
   /// times; with more attempts that is a limit of its own beside the group's. A member that is cancelled or
   /// skipped, for what is not its own fault, means nothing to the group.
   ///
+  /// A group says what follows when something goes wrong, not when members run: some may wait for a lane
+  /// while others run.
+  ///
   /// Members start only from recorded inputs, as tasks with effects do, and lie in one shard. What a member
   /// spawns is in no group; a member whose kernel has returned counts as ended. When the process dies that
   /// supervises the group, the one that takes over counts from zero again, but for the crashes that the job's

@@ -38,5 +38,6 @@ int main(int argc, char** argv) {
   for (int rank = 1; rank <= 3; ++rank) {
     ranks.push_back(graph.task("work", work, rank, std::string(argv[1]), std::string(argv[2])).in(gang));
   }
-  std::cout << "sum " << session.submit(graph).get(graph.task("sum", sum, ranks)) << std::endl;
+  const auto all = graph.task("sum", sum, ranks);
+  std::cout << "sum " << session.submit(graph).get(all) << std::endl;
 }

@@ -327,6 +327,34 @@ TEST_CASE("ready rows go to a thief, which runs them and tells; calls and claime
   CHECK(job.outcome(call) == Outcome::finished);
 }
 
+TEST_CASE("what was handed out and waits for a lane can be lent, too") {
+  Names graph;
+  const TaskId a = graph.task("a"), b = graph.task("b"), large = graph.task("large");
+  for (const TaskId task : {a, b, large})
+    graph.policy(task, [](Policy& policy) { policy.timeout = std::chrono::hours(1); });
+  graph.policy(large, [](Policy& policy) { policy.needs.cpus = 2; });
+  LocalJobOptions options;
+  options.processes = 3;
+  options.homes = {1};
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"a", "b", "large"};
+  job.settle_down();
+  for (const TaskId task : {a, b, large})
+    CHECK(job.home(0).explain(task) == "runs at " + to_string(job.life(1)));
+  job.steal(2, 1, 1);
+  job.settle_down();
+  CHECK(job.home(0).explain(a) == "runs at " + to_string(job.life(2)));
+  CHECK(job.home(0).explain(b) == "runs at " + to_string(job.life(1)));
+  job.steal(2, 1, 5);
+  job.settle_down();
+  CHECK(job.home(0).explain(b) == "runs at " + to_string(job.life(2)));
+  CHECK(job.home(0).explain(large) == "runs at " + to_string(job.life(1)));  // It was placed for its needs.
+  job.paused.clear();
+  job.run();
+  for (const char* name : {"a", "b", "large"}) CHECK(job.runs(name) == 1);
+  for (const TaskId task : {a, b, large}) CHECK(job.outcome(task) == Outcome::finished);
+}
+
 TEST_CASE("a cell that only records is lent nothing, and gets outputs for the client all the same") {
   Names graph;
   const TaskId a = graph.task("a"), b = graph.task("b", {a});

@@ -267,7 +267,16 @@ void LocalJob::on_steal(Process& process, Life thief, std::uint32_t slots) {
         ++at;
       }
     }
+    std::vector<OutputName> attempts;
+    std::erase_if(process.queue, [&](const Work& work) {
+      if (!work.attempt || rows.size() + attempts.size() == slots) return false;
+      const OutputName name{work.attempt->task, work.attempt->id};
+      if (process.stopped.contains(name) || !box->home.may_lend(name)) return false;
+      attempts.push_back(name);
+      return true;
+    });
     box->home.lend(rows, thief, slots, now);
+    box->home.lend_attempts(attempts, thief, now);
     drain_home(process, *box);
   }
 }

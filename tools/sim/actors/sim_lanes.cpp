@@ -61,6 +61,21 @@ std::vector<RowIndex> SimLanes::take_rows(const LaneShard& shard, std::size_t co
   return rows;
 }
 
+std::vector<OutputName> SimLanes::take_attempts(JobId job, std::size_t count,
+                                                const std::function<bool(const OutputName&)>& may_go) {
+  std::vector<OutputName> names;
+  std::erase_if(queue_, [&](const Work& work) {
+    if (names.size() == count || !work.handed_out || work.handed_out->cancelled) return false;
+    const Attempt& attempt = work.handed_out->attempt;
+    if (attempt.job != job || !may_go({attempt.task, attempt.id})) return false;
+    names.push_back({attempt.task, attempt.id});
+    std::erase(handed_out_, work.handed_out);
+    return true;
+  });
+  if (!names.empty()) ledger_.saw("attempts taken for a thief");
+  return names;
+}
+
 void SimLanes::add_shard(LaneShard& shard) {
   shards_[{shard.job, shard.table.routes().shard}] = shard.shared_from_this();
 }

@@ -44,6 +44,8 @@ class SimLanes final : public LanesPort {
   void cancel(JobId job, TaskId task, AttemptId attempt) override;
   bool abandon(JobId job, TaskId task, AttemptId attempt) override;
   std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) override;
+  std::vector<OutputName> take_attempts(JobId job, std::size_t count,
+                                        const std::function<bool(const OutputName&)>& may_go) override;
   void tell_when_dry() override { dry_wanted_ = true; }
   void add_shard(LaneShard& shard) override;
   void retire(std::shared_ptr<LaneShard> shard) override;
