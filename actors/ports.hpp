@@ -29,8 +29,8 @@ struct Ports {
   /// Called by a thread of its own that has no hurry: others go first from now on. Empty: there are no such
   /// threads, and what has no hurry is done by the same as everything else.
   std::function<void()> give_way = {};
-  /// This process may not go on, not even for an orderly end: others may start again what runs here. Empty where
-  /// there are no others.
+  /// This process may not go on, not even for an orderly end: others may start again what runs here. Empty
+  /// where there are no others.
   std::function<void(std::string_view why)> end_now = {};
 };
 

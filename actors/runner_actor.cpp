@@ -135,8 +135,9 @@ void RunnerActor::act() {
             if (!digests_) digests_ = spawn_digests();
             send(digests_, mail::TakeDigest{std::move(what)});
           } else if constexpr (std::is_same_v<What, LeaseLost>) {
-            const std::string why = "this process could not renew its lease, under which it runs the exclusive task " +
-                                    to_string(what.task) + " of " + to_string(plan_->job);
+            const std::string why =
+                "this process could not renew its lease, under which it runs the exclusive task " +
+                to_string(what.task) + " of " + to_string(plan_->job);
             if (ports_.end_now) ports_.end_now(why);
           } else if constexpr (std::is_same_v<What, KeepSave>) {
             keep(std::move(what));

@@ -23,7 +23,7 @@ TaskActor::TaskActor(caf::actor_config& config, TaskSupervision task, LanesPort&
 caf::behavior TaskActor::make_behavior() {
   set_exception_handler(keep_text);
   const std::optional<Duration> timeout = task_.attempt.timeout;
-  const bool exclusive = task_.attempt.exclusive;
+  const bool may_not_overlap = task_.attempt.exclusive;
   std::function<void(Saved &&)> saved = keeper_of(task_.attempt, owner_);
   lanes_.start(
       std::move(task_.attempt), task_.priority,
@@ -41,7 +41,7 @@ caf::behavior TaskActor::make_behavior() {
         quit();
       },
       [this](const mail::StopTask&) { let_go(); },
-      [this, timeout, exclusive](const mail::TimedOut&) {
+      [this, timeout, may_not_overlap](const mail::TimedOut&) {
         if (stopped_) return;
         Ended ended;
         ended.task = id_;
@@ -52,7 +52,7 @@ caf::behavior TaskActor::make_behavior() {
         ended.error = Error{ErrorCode::timed_out,
                             "the attempt ran longer than its timeout of " + std::to_string(limit) + " s",
                             "give it a longer .timeout(), or let the kernel look at Context::cancelled()"};
-        if (exclusive) {
+        if (may_not_overlap) {
           // Another try while the kernel runs would be one too many.
           late_ = std::move(ended);
           return lanes_.cancel(job_, id_, attempt_);

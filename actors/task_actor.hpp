@@ -1,8 +1,8 @@
 #pragma once
 // A TaskActor lives for one attempt that needs supervision: it has a lane run the kernel, and when nobody
 // waits for the attempt any more it sees to it that the lane comes free: first by Context::cancelled, then,
-// after a grace, by giving the lane up. An exclusive attempt that is late is told so, and waited for: it has not
-// ended before its kernel has.
+// after a grace, by giving the lane up. An exclusive attempt that is late is told so, and waited for: it has
+// not ended before its kernel has.
 //
 // Linked to its owner: when the home or runner goes, so does it, and tells the kernel.
 //

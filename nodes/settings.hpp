@@ -33,7 +33,7 @@ struct Settings {
   Setting<std::vector<std::string>> peers;
   Setting<std::uint32_t> lanes;        ///< 0: as many as the share has cores
   Setting<std::uint32_t> replicas{3};  ///< nodes that hold the record of a job
-  Setting<bool> witness;  ///< it holds copies of records, and runs nothing
+  Setting<bool> witness;               ///< it holds copies of records, and runs nothing
   Setting<CoreShare> share;
   Setting<std::string> log{"warn"};
   Setting<std::string> state_dir;

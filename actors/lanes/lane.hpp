@@ -9,6 +9,7 @@
 #include "actors/lanes/kernel_times.hpp"
 #include "actors/lanes/lane_rows.hpp"
 #include "actors/lanes/lanes.hpp"
+#include "actors/lanes/staging.hpp"
 #include "libdag/base/limits.hpp"
 
 namespace dag {
@@ -46,6 +47,8 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   std::string_view device() const override { return name; }
   std::string task_key() const override { return to_string(job) + "/" + to_string(task); }
   std::uint64_t fencing_token() const override { return dag::fencing_token(attempt); }
+  std::string stage(std::string_view path) override;
+  void publish(const std::string& path, const Blob& bytes) override;
 
   /// It will touch this shard, or none. Announced with a full barrier, but only when it changes: rows of one
   /// job follow each other.
@@ -73,6 +76,7 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   alignas(64) JobId job;
   TaskId task;
   AttemptId attempt;
+  std::optional<Staging> staging;  ///< of an attempt that may stage files
   std::string_view task_name;
   /// What it has not reported yet: rows of one shard follow each other, mostly, but news of other shards'
   /// rows come in between. Sent together when the first is old, when there is much, and before the lane

@@ -209,6 +209,41 @@ void Lanes::end_slowly(Lane& lane, LaneShard& shard, ClaimedRow row, KernelResul
   lane.pressing = true;
 }
 
+std::string Lanes::Lane::stage(std::string_view path) {
+  if (staging) return staging->stage(path);
+  throw Failure({ErrorCode::usage, "a task stages " + std::string(path) + ", and is not declared staged",
+                 "add .effects(dag::staged) to it"});
+}
+
+void Lanes::Lane::publish(const std::string& path, const Blob& bytes) {
+  std::string of = task_key();
+  std::replace(of.begin(), of.end(), '/', '-');
+  publish_file(path, bytes, of, std::to_string(fencing_token()));
+}
+
+/// What it wrote is a part of what it leaves.
+static void add_staged(Ended& ended, const Staging& staging) {
+  if (ended.outcome != Outcome::finished) return;
+  const auto failed = [&](const Error& why) {
+    ended.outcome = Outcome::failed;
+    ended.error = why;
+    ended.output = {};
+    ended.spawned.reset();
+    ended.becomes = detail::none;
+  };
+  if (ended.becomes != detail::none) {
+    return failed({ErrorCode::usage, "a task that is declared staged became one that it spawned",
+                   "let the task that it spawns stage the files"});
+  }
+  try {
+    ended.output = detail::pack(staging.read(), ended.output);
+  } catch (const Failure& failure) {
+    failed(failure.error());
+  } catch (const std::exception& error) {
+    failed({ErrorCode::task_failed, error.what()});
+  }
+}
+
 void Lanes::run_handed_out(Lane& lane, const HandedOut& work) {
   const Attempt& attempt = work.attempt;
   const AttemptKey key{attempt.job, attempt.task, attempt.id};
@@ -236,7 +271,10 @@ void Lanes::run_handed_out(Lane& lane, const HandedOut& work) {
         if (work.saved && !lane.abandoned.load()) work.saved(std::move(saved));
       });
     }
+    if (attempt.stages) lane.staging.emplace();
     ended = run_attempt(attempt, actors_, lane, work.cancelled.get(), checkpoints ? &*checkpoints : nullptr);
+    if (attempt.stages) add_staged(ended, *lane.staging);
+    lane.staging.reset();
     ended.ran = LaneClock::now() - began;
     const std::lock_guard lock(lane.mutex);
     lane.running.reset();

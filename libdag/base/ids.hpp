@@ -69,8 +69,8 @@ struct AttemptId {
   explicit operator bool() const { return *this != AttemptId{}; }
 };
 
-/// Of two attempts of a task the later one's is greater (Context::fencing_token). The terms of epochs that homes
-/// are given are all the same.
+/// Of two attempts of a task the later one's is greater (Context::fencing_token). The terms of epochs that
+/// homes are given are all the same.
 constexpr std::uint64_t fencing_token(AttemptId id) {
   return std::uint64_t{id.epoch.count} << 32 | id.number;
 }

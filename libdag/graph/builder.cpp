@@ -6,6 +6,7 @@
 
 #include "libdag/base/large_pages.hpp"
 #include "libdag/graph/builder_index.hpp"
+#include "libdag/graph/staging.hpp"
 
 namespace dag::detail {
 namespace {
@@ -68,8 +69,9 @@ Builder::Builder() : index_(std::make_unique<Index>()), serial_(next_serial()) {
 Builder::~Builder() = default;
 
 void Builder::go_on() {
-  draft_ = *sealed_;
+  draft_ = as_added_ ? *as_added_ : *sealed_;
   sealed_.reset();
+  as_added_.reset();
   draft_.first_edge.pop_back();
   if (!draft_.first_literal.empty()) draft_.first_literal.pop_back();
   if (index_->kinds_sealed) return;
@@ -315,6 +317,10 @@ const std::shared_ptr<const Fragment>& Builder::seal() const {
   if (!draft_.first_literal.empty()) draft_.first_literal.push_back(size32(draft_.task_literals.size()));
   sealed_ = std::make_shared<const Fragment>(std::move(draft_));
   draft_ = {};
+  if (has_staged(*sealed_)) {
+    as_added_ = std::exchange(sealed_, nullptr);
+    sealed_ = std::make_shared<const Fragment>(with_publishers(*as_added_));
+  }
   return sealed_;
 }
 

@@ -171,9 +171,13 @@ struct Builder::Index {
   Interned<Policy, PolicyHash> policies;
   Interned<TaskKind, KindHash> kinds;
   std::array<Known, 16> known = {};
-  static constexpr std::size_t effects_count = static_cast<std::size_t>(Effects::exclusive) + 1;
-  std::array<std::uint32_t, effects_count> plain_policies = {none, none, none, none};  // by their effects
-  std::unordered_multimap<std::size_t, ArgumentList> argument_lists;                   // by what they hash to
+  static constexpr std::size_t effects_count = static_cast<std::size_t>(Effects::staged) + 1;
+  std::array<std::uint32_t, effects_count> plain_policies = [] {  // by their effects
+    std::array<std::uint32_t, effects_count> all;
+    all.fill(none);
+    return all;
+  }();
+  std::unordered_multimap<std::size_t, ArgumentList> argument_lists;    // by what they hash to
   std::map<std::uint32_t, std::uint32_t> last_call;                     // of each actor, in this fragment
   std::unordered_map<const std::byte*, std::uint32_t> shared_literals;  // by where their bytes lie
   /// The last task, until it is closed: what will be its kind.

@@ -72,6 +72,13 @@ Status check_policy(const Fragment& fragment, const Policy& policy, std::uint32_
     return usage(fragment, task, "is a call of a job actor, and is declared exclusive",
                  "calls of one actor never run at the same time: leave .effects() out");
   }
+  if (policy.effects == Effects::staged && fragment.kind(task).call != detail::CallKind::ordinary) {
+    return usage(fragment, task, "is a call of a job actor, and stages files",
+                 "let the call return what is to be written, and a task behind it stage that");
+  }
+  if (policy.effects == Effects::staged && fragment.family_of(task) != nullptr) {
+    return usage(fragment, task, "is of a family, and stages files", "add such tasks one by one");
+  }
   if (policy.varying && fragment.kind(task).call != detail::CallKind::ordinary) {
     return usage(
         fragment, task, "is a call of a job actor, and its kernel varies",

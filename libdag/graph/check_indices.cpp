@@ -124,7 +124,7 @@ bool families_fit(const Fragment& fragment) {
 
 Status check_policy(const Policy& policy, std::size_t groups) {
   if ((policy.group && *policy.group >= groups) || policy.priority > Priority::urgent ||
-      policy.effects > Effects::exclusive || policy.join > Join::none_failed) {
+      policy.effects > Effects::staged || policy.join > Join::none_failed) {
     return broken("a policy");
   }
   return Done{};

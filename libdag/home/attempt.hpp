@@ -66,8 +66,11 @@ struct Attempt {
   /// For create, and for what Context::restore says.
   Blob restore_from;
   std::optional<Checkpointing> checkpoints;
-  /// It may run only under the lease of the process that runs it (supervision/lease.hpp), and has ended when its kernel has.
+  /// It may run only under the lease of the process that runs it (supervision/lease.hpp), and has ended when
+  /// its kernel has.
   bool exclusive = false;
+  /// Its output is what its kernel returned, with the files that it staged (dag/detail/publish.hpp).
+  bool stages = false;
 };
 
 /// What each of its arguments is made from, in the blobs of `attempt`.

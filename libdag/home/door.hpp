@@ -70,7 +70,8 @@ class Door {
   static bool only_cells_say(const JobMessage& message) {
     return std::holds_alternative<message::Assign>(message) ||
            std::holds_alternative<message::Settled>(message) ||
-           std::holds_alternative<message::Keep>(message) || std::holds_alternative<message::Cancel>(message) ||
+           std::holds_alternative<message::Keep>(message) ||
+           std::holds_alternative<message::Cancel>(message) ||
            std::holds_alternative<message::LeaseRenewed>(message);
   }
   static bool superseded(Life from, const message::JobState& state) {

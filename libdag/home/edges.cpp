@@ -120,6 +120,16 @@ Error Home::Impl::cancel_reason(RowIndex row) const {
   return error;
 }
 
+/// Of the only row that it waits for.
+Error Home::Impl::error_before(RowIndex row) const {
+  Error error{ErrorCode::task_failed, describe(row) + " failed"};
+  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+    const Fact* known = fact(predecessor);
+    if (known != nullptr && known->error) error = *known->error;
+  });
+  return error;
+}
+
 /// With a cause when something failed; without one when a condition was not met.
 Error Home::Impl::skip_reason(RowIndex row, const std::vector<EdgeResult>& results) const {
   std::vector<RowIndex> predecessors;
@@ -175,6 +185,9 @@ void Home::Impl::decide(RowIndex row) {
     case Decision::skip:
       return close(row, Outcome::skipped, skip_reason(row, results));
     case Decision::cancel:
+      // Who publishes is, for whoever asks, what became of the kernel before it.
+      if (policy.publishes && results.front().outcome == Outcome::failed)
+        return close(row, Outcome::failed, error_before(row));
       return close(row, Outcome::cancelled, cancel_reason(row));
     case Decision::run:
       break;

@@ -14,7 +14,8 @@ constexpr Recipient recipient() {
   if constexpr (std::same_as<M, JobCreate> || std::same_as<M, JobState> || std::same_as<M, Assign> ||
                 std::same_as<M, StealRequest>) {
     return Recipient::process;
-  } else if constexpr (std::same_as<M, Outcomes> || std::same_as<M, JobFailed> || std::same_as<M, RenewLease>) {
+  } else if constexpr (std::same_as<M, Outcomes> || std::same_as<M, JobFailed> ||
+                       std::same_as<M, RenewLease>) {
     return Recipient::cell;
   } else if constexpr (std::same_as<M, Lend> || std::same_as<M, Stop> || std::same_as<M, Release> ||
                        std::same_as<M, Replicate> || std::same_as<M, Located> || std::same_as<M, Fetch> ||
@@ -60,10 +61,10 @@ std::optional<ShardEpoch> shard_epoch_of(const JobMessage& any) {
 
 std::string_view name(const JobMessage& any) {
   static constexpr std::string_view names[] = {
-      "JobCreate", "JobState",     "Assign",  "Settled", "Keep",         "Cancel",
-      "Outcomes",  "JobFailed",    "Lend",    "Stop",    "Ended",        "Return",
-      "Release",   "Replicate",    "Holding", "Report",  "StealRequest", "PredecessorEnded",
-      "Consumed",  "Need",         "Located", "Fetch",   "Data",         "Missing",
+      "JobCreate", "JobState",     "Assign",   "Settled",    "Keep",         "Cancel",
+      "Outcomes",  "JobFailed",    "Lend",     "Stop",       "Ended",        "Return",
+      "Release",   "Replicate",    "Holding",  "Report",     "StealRequest", "PredecessorEnded",
+      "Consumed",  "Need",         "Located",  "Fetch",      "Data",         "Missing",
       "Digested",  "Checkpointed", "NotEnded", "RenewLease", "LeaseRenewed"};
   static_assert(std::size(names) == std::variant_size_v<JobMessage>);
   return names[any.index()];

@@ -36,8 +36,8 @@ bool RowTable::plain(const Fragment& fragment, std::uint32_t task) const {
     return false;
   }
   const Policy& policy = fragment.policy(task);
-  if (policy.starts_from_recorded() || policy.join != Join::all || policy.timeout || policy.checkpoint ||
-      policy.needs != Needs{} || policy.priority != Priority::normal) {
+  if (policy.starts_from_recorded() || policy.effects == Effects::staged || policy.join != Join::all ||
+      policy.timeout || policy.checkpoint || policy.needs != Needs{} || policy.priority != Priority::normal) {
     return false;
   }
   for (const EdgeEnd end : fragment.in_edges(task)) {

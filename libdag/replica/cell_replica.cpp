@@ -55,18 +55,18 @@ void CellReplica::drain(Instant now) {
 }
 
 void CellReplica::carry_out(consensus::Effect& any, Instant now) {
-  std::visit(Overloaded{[&](consensus::Send& one) {
-                          effects_.emplace_back(SendToReplica{one.to, std::move(one.message)});
-                        },
-                        [&](consensus::Write& one) {
-                          effects_.emplace_back(WriteToLog{one.number, std::move(one.change)});
-                        },
-                        [&](const consensus::Apply& one) { apply(one.index, one.entry, now); },
-                        [&](const consensus::Install& one) { install(one.snapshot); },
-                        [&](const consensus::Lead&) { elected(now); },
-                        [&](const consensus::Follow&) { let_go(); },
-                        [&](const consensus::Readable& one) { renew_lease(one.number); }},
-             any);
+  std::visit(
+      Overloaded{[&](consensus::Send& one) {
+                   effects_.emplace_back(SendToReplica{one.to, std::move(one.message)});
+                 },
+                 [&](consensus::Write& one) {
+                   effects_.emplace_back(WriteToLog{one.number, std::move(one.change)});
+                 },
+                 [&](const consensus::Apply& one) { apply(one.index, one.entry, now); },
+                 [&](const consensus::Install& one) { install(one.snapshot); },
+                 [&](const consensus::Lead&) { elected(now); }, [&](const consensus::Follow&) { let_go(); },
+                 [&](const consensus::Readable& one) { renew_lease(one.number); }},
+      any);
 }
 
 void CellReplica::install(const consensus::Snapshot& snapshot) {

@@ -30,7 +30,8 @@ struct CellReplicaOptions {
   Life self;
   consensus::ReplicaOptions log;
   std::size_t copies_wanted = 3;
-  /// Its node runs nothing: this copy is there so that others have a majority, and leads no longer than it must.
+  /// Its node runs nothing: this copy is there so that others have a majority, and leads no longer than it
+  /// must.
   bool witness = false;
   /// Who holds copies is looked at so often.
   Duration reconfigure_every = std::chrono::milliseconds(200);

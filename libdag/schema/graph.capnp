@@ -116,7 +116,7 @@ struct Policy {
   memoryBytes @3 :UInt64;
   backoff @4 :Ids.Nanoseconds;
   priority @5 :UInt8;            # low, normal, high, urgent
-  effects @6 :UInt8;             # undeclared, pure, idempotent, atMostOnce, exclusive
+  effects @6 :UInt8;             # undeclared, pure, idempotent, atMostOnce, exclusive, staged
   join @7 :UInt8;                # all, one_success, none_failed
   hasTimeout @8 :Bool;
   hasDeadline @9 :Bool;
@@ -128,4 +128,5 @@ struct Policy {
   checkpoint @15 :Ids.Nanoseconds;    # between two saves of its state; 0: as the runtime sees fit
   varying @16 :Bool;             # its kernel gives another value each time
   group @17 :UInt32;             # plus one
+  publishes @18 :Bool;           # what the task before it staged
 }

@@ -95,6 +95,7 @@ struct Lend {
   checkpointEvery @23 :Ids.Nanoseconds;   # 0: by what saving costs
   lostAfter @24 :Ids.Nanoseconds;         # mean time to the loss of a process
   exclusive @25 :Bool;           # runs only under the lease of the process that runs it
+  stages @26 :Bool;              # its output is what it returns, with the files that it wrote
 }
 
 struct Wanted {

@@ -72,6 +72,7 @@ void write_policy(schema::Policy::Builder to, const Policy& policy) {
   to.setBackoff(policy.retry.backoff.count());
   to.setPriority(static_cast<std::uint8_t>(policy.priority));
   to.setEffects(static_cast<std::uint8_t>(policy.effects));
+  to.setPublishes(policy.publishes);
   to.setJoin(static_cast<std::uint8_t>(policy.join));
   to.setHasTimeout(policy.timeout.has_value());
   to.setHasDeadline(policy.deadline.has_value());
@@ -91,6 +92,7 @@ Policy read_policy(schema::Policy::Reader from) {
   policy.retry = {from.getAttempts(), Duration(from.getBackoff())};
   policy.priority = static_cast<Priority>(from.getPriority());  // check_indices looks at these three.
   policy.effects = static_cast<Effects>(from.getEffects());
+  policy.publishes = from.getPublishes();
   policy.join = static_cast<Join>(from.getJoin());
   if (from.getHasTimeout()) policy.timeout = Duration(from.getTimeout());
   if (from.getHasDeadline()) policy.deadline = Duration(from.getDeadline());

@@ -39,6 +39,7 @@ void write(schema::Tasks::Builder to, const message::Lend& message, const CodeMa
     builder.setLostAfter(attempt.checkpoints->lost_after.count());
   }
   builder.setExclusive(attempt.exclusive);
+  builder.setStages(attempt.stages);
   builder.setCall(static_cast<schema::Call>(attempt.call));
   builder.setActor(plus_one(attempt.actor));
   write_list(
@@ -131,6 +132,7 @@ message::Lend read_lend(schema::Tasks::Reader tasks, Reading& reading) {
     attempt.checkpoints = {first, Duration(from.getCheckpointEvery()), Duration(from.getLostAfter())};
   }
   attempt.exclusive = from.getExclusive();
+  attempt.stages = from.getStages();
   attempt.call = read_call(from.getCall());
   attempt.actor = minus_one(from.getActor());
   read_inputs(attempt, from, reading);

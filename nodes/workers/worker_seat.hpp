@@ -10,8 +10,8 @@
 
 namespace dag {
 
-/// A worker process that ends with this status could not renew its lease (supervision/lease.hpp): nothing that ran
-/// there is to blame.
+/// A worker process that ends with this status could not renew its lease (supervision/lease.hpp): nothing
+/// that ran there is to blame.
 inline constexpr int status_of_lease_lost = 75;
 
 struct WorkerSeat {

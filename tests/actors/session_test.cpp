@@ -6,9 +6,12 @@
 #include <dag/dag.hpp>
 
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <thread>
+
+#include "tests/support/temporary_directory.hpp"
 
 namespace {
 
@@ -522,4 +525,70 @@ TEST_CASE("a job whose handle is gone leaves nothing behind") {
   run_some();
   // Of a bare row some 400 bytes were left, 300 MB; allocators keep some tens for their threads.
   CHECK((freed_is_kept || resident_bytes() < before + (60u << 20)));
+}
+
+TEST_CASE("staged files are in their place when anybody sees the end of their task, and only then") {
+  const dag::test::TemporaryDirectory directory;
+  const std::string place = directory.path().string() + "/out";
+  TestSession session(GENERATE(false, true));
+  dag::Graph g("staging");
+  const auto write = [](dag::Context& context, std::string path) {
+    std::ofstream(context.stage(path)) << "try " << context.attempt();
+    if (context.attempt() < 3) throw std::runtime_error("not yet");
+    if (std::filesystem::exists(path)) throw std::runtime_error("it is there already");
+    return context.attempt();
+  };
+  auto written = g.task("write", write, place).effects(dag::staged).retry({.attempts = 3});
+  auto read = g.task(
+      "read",
+      [](std::string path, unsigned) {
+        std::ifstream file(path);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+      },
+      place, written);
+  auto job = session->submit(g);
+  CHECK(job.get(written) == 3);
+  CHECK(std::filesystem::exists(place));
+  CHECK(job.get(read) == "try 3");
+}
+
+TEST_CASE("a task that stages and fails has failed, and has published nothing") {
+  const dag::test::TemporaryDirectory directory;
+  const std::string place = directory.path().string() + "/out";
+  TestSession session(GENERATE(false, true));
+  dag::Graph g("staging");
+  auto fails = g.task(
+                    "fails",
+                    [](dag::Context& context, std::string path) {
+                      std::ofstream(context.stage(path)) << "half";
+                      throw std::runtime_error("disk on fire");
+                    },
+                    place)
+                   .effects(dag::staged);
+  auto forgets = g.task(
+                      "forgets", [](dag::Context& context, std::string path) { context.stage(path); }, place)
+                     .effects(dag::staged);
+  auto undeclared = g.task(
+      "undeclared",
+      [](dag::Context& context, std::string path) {
+        context.stage(path);
+        return 1;
+      },
+      place);
+  auto nowhere = g.task(
+                      "nowhere",
+                      [](dag::Context& context, std::string path) {
+                        std::ofstream(context.stage(path + "/missing/out")) << "x";
+                      },
+                      directory.path().string())
+                     .effects(dag::staged);
+  auto job = session->submit(g);
+  const dag::Error of_fails = error_of([&] { job.get(fails); });
+  CHECK(of_fails.code == dag::ErrorCode::task_failed);
+  CHECK_THAT(of_fails.what, Catch::Contains("task 'fails'") && Catch::Contains("disk on fire"));
+  CHECK(job.outcome(fails) == dag::Outcome::failed);
+  CHECK_THAT(error_of([&] { job.get(forgets); }).message(), Catch::Contains("was staged, and not written"));
+  CHECK_THAT(error_of([&] { job.get(undeclared); }).message(), Catch::Contains("not declared staged"));
+  CHECK_THAT(error_of([&] { job.get(nowhere); }).message(), Catch::Contains("its directory must be there"));
+  CHECK(std::filesystem::is_empty(directory.path()));
 }

@@ -44,8 +44,9 @@ struct RandomGraphOptions {
   bool added_in_any_order = true;  ///< some edges without data lead to tasks that were added before
   std::uint32_t actors_max = 0;
   std::uint32_t spawn_depth_max = 0;
-  bool once = false;         ///< tasks that may run only once, instead of idempotent ones and some pure ones
-  bool exclusive = false;    ///< tasks that must not run twice at a time, instead of idempotent and some pure ones
+  bool once = false;  ///< tasks that may run only once, instead of idempotent ones and some pure ones
+  bool exclusive =
+      false;  ///< tasks that must not run twice at a time, instead of idempotent and some pure ones
   bool checkpoints = false;  ///< some tasks save their state
   /// Tasks say that they vary: of the graph itself those with a salt that 3 divides, of what is spawned all.
   bool varying = false;
@@ -209,7 +210,8 @@ class RandomGraphMaker {
       const bool for_good =
           policy.retry.attempts > 1 && draft.graph.tasks[task].failures >= policy.retry.attempts;
       if (for_good || so_far.kind(task).call != detail::CallKind::ordinary ||
-          policy.effects == Effects::at_most_once || policy.effects == Effects::exclusive || random_.chance(0.4)) {
+          policy.effects == Effects::at_most_once || policy.effects == Effects::exclusive ||
+          random_.chance(0.4)) {
         continue;
       }
       draft.builder.change_policy(task, [&](Policy& changed) { changed.group = below(groups); });

@@ -19,6 +19,7 @@ std::vector<Claim> claims() {
   second.life = life(2);
   second.state = MemberState::left;
   second.load.draining = true;
+  second.load.disk_stuck = true;
   second.load.witness = true;
   return {first, second};
 }
@@ -71,6 +72,7 @@ std::shared_ptr<const detail::Fragment> graph() {
   policy.takes = std::chrono::milliseconds(250);
   policy.checkpoint = std::chrono::seconds(30);
   policy.varying = true;
+  policy.publishes = true;
   policy.group = 0;
   graph->policies = {Policy{}, policy};
   graph->kinds = {
@@ -239,6 +241,7 @@ static void add_job(std::vector<Sample>& all) {
   Attempt saving = lent_attempt();
   saving.restore_from = {};
   saving.exclusive = true;
+  saving.stages = true;
   saving.checkpoints = {checkpoint_numbers + 3 * checkpoints_per_attempt, std::chrono::seconds(30),
                         std::chrono::hours(1)};
   add("lend_saving", Lend{job, 1, epoch, saving, {{detail::none, output(2), 1, {life(2)}}}});

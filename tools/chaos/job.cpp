@@ -2,7 +2,8 @@
 // outside.
 //
 //   dag-chaos-job SEED TASKS LEDGER     prints, each as a line: `settled TASK VALUE FROM NANOSECONDS`,
-//                                       `unknown TASK`, `changed TASK`, and `done` at its end
+//                                       `unknown TASK`, `changed TASK`, `unpublished TASK`, and `done` at
+//                                       its end
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dag/dag.hpp>
+#include <fstream>
 #include <optional>
 #include <random>
 
@@ -40,11 +42,13 @@ void enter(const std::string& ledger, const Mark& mark) {
   close(file);
 }
 
-/// Held for as long as an exclusive task runs; the system lets go of it when its process dies, and not before.
+/// Held for as long as an exclusive task runs; the system lets go of it when its process dies, and not
+/// before.
 class Alone {
  public:
   Alone(const std::string& ledger, const Mark& mark)
-      : file_(open((ledger + ".alone" + std::to_string(mark.task)).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+      : file_(open((ledger + ".alone" + std::to_string(mark.task)).c_str(), O_RDWR | O_CREAT | O_CLOEXEC,
+                   0600)) {
     if (file_ < 0) throw std::runtime_error("cannot open the lock of a task");
     if (flock(file_, LOCK_EX | LOCK_NB) != 0) enter(ledger + ".twice", mark);
   }
@@ -56,7 +60,11 @@ class Alone {
   const int file_;
 };
 
-Mark run(std::uint64_t seed, std::uint64_t task, std::uint8_t kind, std::string ledger,
+std::string file_of(const std::string& ledger, std::uint64_t task) {
+  return ledger + ".staged" + std::to_string(task);
+}
+
+Mark run(dag::Context& context, std::uint64_t seed, std::uint64_t task, std::uint8_t kind, std::string ledger,
          std::vector<Mark> inputs) {
   std::optional<Alone> alone;
   if (Kind{kind} == Kind::exclusive) {
@@ -68,11 +76,12 @@ Mark run(std::uint64_t seed, std::uint64_t task, std::uint8_t kind, std::string 
   for (const Mark& input : inputs) values.push_back(input.value);
   const std::uint64_t from = dag::chaos::from_values(values);
   std::uint64_t value = dag::chaos::value_of(seed, task, from);
-  if (Kind{kind} == Kind::varying) {
+  if (Kind{kind} == Kind::varying || Kind{kind} == Kind::staged) {
     std::random_device device;
     value = std::uint64_t{device()} << 32 | device();
   }
   const Mark mark{task, value, from};
+  if (Kind{kind} == Kind::staged) std::ofstream(context.stage(file_of(ledger, task))) << mark.value;
   if (Kind{kind} >= Kind::idempotent) enter(ledger, mark);
   return mark;
 }
@@ -94,7 +103,8 @@ int main(int argc, char** argv) {
     for (const std::uint32_t input : plan[task].inputs) inputs.push_back(outputs[input]);
     auto one = graph.task("t" + std::to_string(task), run, seed, task,
                           static_cast<std::uint8_t>(plan[task].kind), ledger, inputs);
-    if (plan[task].kind == Kind::varying) one.varying();
+    if (plan[task].kind == Kind::varying || plan[task].kind == Kind::staged) one.varying();
+    if (plan[task].kind == Kind::staged) one.effects(dag::staged);
     if (plan[task].kind == Kind::idempotent) one.effects(dag::idempotent);
     if (plan[task].kind == Kind::exclusive) one.effects(dag::exclusive);
     if (plan[task].kind == Kind::at_most_once) one.effects(dag::at_most_once);
@@ -108,6 +118,11 @@ int main(int argc, char** argv) {
     if (job.outcome(output) != dag::Outcome::finished) continue;
     const Mark mark = job.get(output);
     seen.at(mark.task) = mark;
+    if (plan[mark.task].kind == Kind::staged) {
+      std::uint64_t value = 0;
+      std::ifstream(file_of(ledger, mark.task)) >> value;
+      if (value != mark.value) std::printf("unpublished %llu\n", static_cast<unsigned long long>(mark.task));
+    }
     std::printf("settled %llu %llu %llu %lld\n", static_cast<unsigned long long>(mark.task),
                 static_cast<unsigned long long>(mark.value), static_cast<unsigned long long>(mark.from),
                 nanoseconds());

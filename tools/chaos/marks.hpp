@@ -12,6 +12,7 @@ namespace dag::chaos {
 enum class Kind : std::uint8_t {
   pure,
   varying,       ///< gives another value each time it runs
+  staged,        ///< so does this, and stages a file with what it gave
   idempotent,    ///< writes into the ledger
   exclusive,     ///< so does this, and says when another run of it has not ended; nobody needs its result
   at_most_once,  ///< so does this; nobody needs its result
@@ -39,7 +40,8 @@ inline std::vector<TaskPlan> plan_of(std::uint64_t seed, std::uint32_t tasks) {
   for (std::uint32_t i = 0; i < tasks; ++i) {
     const std::uint64_t draw = below(100);
     plan[i].kind = draw < 70   ? Kind::pure
-                   : draw < 85 ? Kind::varying
+                   : draw < 82 ? Kind::varying
+                   : draw < 85 ? Kind::staged
                    : draw < 93 ? Kind::idempotent
                    : draw < 96 ? Kind::exclusive
                                : Kind::at_most_once;

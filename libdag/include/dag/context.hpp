@@ -21,6 +21,8 @@ class KernelHost {
   virtual std::string_view device() const = 0;
   virtual std::string task_key() const = 0;
   virtual std::uint64_t fencing_token() const = 0;
+  virtual std::string stage(std::string_view path) = 0;
+  virtual void publish(const std::string& path, const Blob& bytes) = 0;
 
  protected:
   ~KernelHost() = default;
@@ -84,9 +86,16 @@ class Context {
   /// Names the task among all of all jobs of the cluster, as `job7/41`: the same in each of its attempts.
   /// Whoever is changed by an `idempotent` task knows by it what he has done already.
   std::string task_key() const { return host_.task_key(); }
-  /// Greater in every later attempt of the task. Whoever is changed and refuses a smaller one than he has seen
-  /// for this task_key() hears nothing of attempts that were given up, however late they come.
+  /// Greater in every later attempt of the task. Whoever is changed and refuses a smaller one than he has
+  /// seen for this task_key() hears nothing of attempts that were given up, however late they come.
   std::uint64_t fencing_token() const { return host_.fencing_token(); }
+
+  /// Where to write a file that belongs at `path` (as the worker process sees it: give absolute ones, or such
+  /// as all nodes share). This attempt alone has that place; when it is the one that counts, the file is at
+  /// `path` before anybody sees the task's end, whole, and once. The bytes go there through memory, and are
+  /// an output of the task until then. Only of tasks that say `.effects(dag::staged)`; throws Failure(usage)
+  /// in others, for an empty path, and for one that is staged already.
+  std::string stage(std::string_view path) { return host_.stage(path); }
 
   /// Saves `state`, of any type that could be an argument, if it is time: returns whether it did. Call it
   /// wherever the kernel could go on from, however often: what it costs is known from the saves before, and a
@@ -109,6 +118,8 @@ class Context {
     return detail::from_blob<T>(checkpoints_->saved());
   }
 
+  /// For the library: puts a file where it belongs.
+  void publish(const std::string& path, const Blob& bytes) { host_.publish(path, bytes); }
   /// For the library: what was spawned; null when nothing was.
   const detail::Builder* spawned() const { return builder_.get(); }
 

@@ -42,11 +42,17 @@ enum class Effects : std::uint8_t {
   /// holds while clocks differ by less than 3 % and nobody stops a process: whoever must be sure, gives
   /// Context::fencing_token to what the task changes. For tasks alone, in no group.
   exclusive,
+  /// Files that it writes by Context::stage appear once: its kernel is pure and may run again at any time,
+  /// and what the run wrote that counts is put in its place when that is recorded, by an exclusive task of
+  /// its own behind it (`NAME:publish`), before anybody sees the task's end. For tasks that are added one by
+  /// one.
+  staged,
 };
 inline constexpr Effects pure = Effects::pure;
 inline constexpr Effects idempotent = Effects::idempotent;
 inline constexpr Effects at_most_once = Effects::at_most_once;
 inline constexpr Effects exclusive = Effects::exclusive;
+inline constexpr Effects staged = Effects::staged;
 
 /// When a task with several strong or conditional inputs runs. Weak ones never keep it from running.
 enum class Join : std::uint8_t {
@@ -99,11 +105,15 @@ struct Policy {
   std::optional<std::chrono::nanoseconds> takes = {};     ///< expected duration of one attempt
   /// Its kernel saves its state now and then (Context::checkpoint), so often; 0: as often as pays.
   std::optional<std::chrono::nanoseconds> checkpoint = {};
-  bool varying = false;  ///< its kernel gives another value each time
+  bool varying = false;                     ///< its kernel gives another value each time
   std::optional<std::uint32_t> group = {};  ///< which of the graph's groups it is a member of
+  /// For the library: it publishes what the task before it staged, and fails when that one did.
+  bool publishes = false;
   /// It starts only from recorded inputs: what it does, or makes its group do, is not taken back when an
   /// input comes to another value.
-  bool starts_from_recorded() const { return effects != Effects::pure || group.has_value(); }
+  bool starts_from_recorded() const {
+    return (effects != Effects::pure && effects != Effects::staged) || group.has_value();
+  }
   bool operator==(const Policy&) const = default;
 };
 

@@ -58,7 +58,7 @@ TEST_CASE("a lease is asked for each quarter of it, and at once when another may
 }
 
 TEST_CASE("what is given again is given after the lease, on a clock that is 3 % faster") {
-  for (const Duration length : {100ms, 5s, 3600s}) {
+  for (const Duration length : {Duration{100ms}, Duration{5s}, Duration{3600s}}) {
     const Duration by_a_fast_clock = length + length * 3 / 100;
     CHECK(reissue_after(length) > by_a_fast_clock);
     CHECK(reissue_after(length) < 2 * length);

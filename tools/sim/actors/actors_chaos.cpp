@@ -5,12 +5,13 @@
 namespace dag::sim {
 namespace {
 
-std::unique_ptr<Program> program_of(Random& random) {
+std::unique_ptr<Program> program_of(Random& random, std::uint64_t seed) {
   test::RandomGraphOptions options;
   options.tasks_max = 3 + static_cast<std::uint32_t>(random.below(25));
   options.actors_max = random.chance(0.4) ? 2 : 0;
   options.spare_attempts = 20;
   options.checkpoints = random.chance(0.3);
+  options.exclusive = seed % 5 == 2;
   options.spawn_depth_max = static_cast<std::uint32_t>(random.below(2));
   return std::make_unique<Program>(test::random_graph(random, options));
 }
@@ -75,7 +76,7 @@ ChaosResult actors_chaos(std::uint64_t seed, bool trace, PlantedAround planted) 
   options.planted = planted;
   Random random(seed * 7 + 5);
   std::vector<std::unique_ptr<Program>> programs;
-  for (std::uint32_t i = 0; i < options.clients; ++i) programs.push_back(program_of(random));
+  for (std::uint32_t i = 0; i < options.clients; ++i) programs.push_back(program_of(random, seed));
   Cluster cluster(options, std::move(programs));
   try {
     cluster.run();

@@ -27,6 +27,10 @@ SimWorker::SimWorker(SimWorld world, StartProcess order, Life node, std::string 
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
   NodeSetup setup{self_, {self_}};
   setup.escalate = [this](const Error& why) { fail(why.what); };
+  ports.end_now = [this](std::string_view why) {
+    world_.ledger.saw("lease lost");
+    fail(std::string(why), ProcessEnd::stopped_by_us);
+  };
   node_ = host_.system().spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
   open(std::move(address), transport_events());
   say_hello();
@@ -119,10 +123,10 @@ void SimWorker::begin(const keeper::Begin& order) {
 }
 
 /// It ends by itself when it is its turn again: not in the middle of what an actor does.
-void SimWorker::fail(const std::string& why) {
-  after(Duration{0}, [this, why] {
+void SimWorker::fail(const std::string& why, ProcessEnd how) {
+  after(Duration{0}, [this, why, how] {
     world_.ledger.saw("a worker process ends by itself");
-    ends_({ProcessEnd::faulted, why});
+    ends_({how, why});
   });
 }
 

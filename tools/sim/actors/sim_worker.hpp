@@ -36,7 +36,7 @@ class SimWorker final : public SimProcess {
   void on_begin(Life from, const keeper::Begin& order);
   void begin(const keeper::Begin& order);
   void say_unheard();
-  void fail(const std::string& why);
+  void fail(const std::string& why, ProcessEnd how = ProcessEnd::faulted);
   void end_actors() override;
 
   const StartProcess order_;

@@ -95,7 +95,7 @@ class Builder {
   /// A copy of it.
   Fragment sealed() const { return *seal(); }
   /// How many tasks there are.
-  std::uint32_t size() const { return (sealed_ ? *sealed_ : draft_).size(); }
+  std::uint32_t size() const { return (as_added_ ? *as_added_ : sealed_ ? *sealed_ : draft_).size(); }
   bool empty() const { return size() == 0; }
   /// Distinguishes builders, also after one is gone, so a handle of another graph is noticed.
   std::uint64_t serial() const { return serial_; }
@@ -128,6 +128,8 @@ class Builder {
   // The graph is in one of the two: in `sealed_` while that is set. Sealing changes nothing that can be seen.
   mutable Fragment draft_;
   mutable std::shared_ptr<const Fragment> sealed_;
+  /// What was sealed is this with more behind it: tasks that stage files are two there (graph/staging.hpp).
+  mutable std::shared_ptr<const Fragment> as_added_;
   std::unique_ptr<Index> index_;
   std::uint64_t serial_;
 };
