@@ -43,7 +43,7 @@ bool Home::Impl::simple(RowIndex row) const {
 void Home::Impl::put(RowIndex row, bool growth) {
   Cut& cut = open_cut();
   if (cut.steps.empty()) cut.steps.emplace_back();
-  if ((notes[row].flags & (flag::elsewhere | flag::by_order)) == flag::elsewhere) need(cut, row);
+  if (is(row, flag::elsewhere) && (growth || !is(row, flag::by_order))) need(cut, row);
   cut.entries.push_back({row, growth});
   pressing = pressing || is(row, flag::wanted);
   cut.steps.back().entries = static_cast<std::uint32_t>(cut.entries.size());
@@ -161,7 +161,9 @@ bool Home::Impl::inputs_sent(RowIndex row) const {
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
     sent = sent && (table[predecessor].ghost || is(predecessor, flag::sent));
   });
-  if (!sent && !is(row, flag::by_order)) return false;
+  // What ended by order rests on nothing. What it had become before that, which is still to be said, does.
+  const bool grew = is(row, flag::grown) && !is(row, flag::grown_sent);
+  if (!sent && (grew || !is(row, flag::by_order))) return false;
   const RowIndex parent = parents[table[row].part];
   if (parent != no_row && !is(parent, flag::grown_sent | flag::sent)) return false;
   if (!is_call(row) || left_no_trace(row)) return true;

@@ -296,11 +296,20 @@ bool Home::Impl::adopt(RowIndex row) {
   if (found == offers.end()) return false;
   std::vector<Offer> offered = std::move(found->second);
   offers.erase(found);
+  // Of an output that nobody has, and whose digest nobody knows, nobody could tell whether it is the same
+  // when it is made again. So it is made now, as another attempt's, and what was made of it is void.
+  const auto untold = [&](const Offer& offer) {
+    return !offer.running && !offer.bytes && offer.record.has_output && offer.record.digest == 0 &&
+           !offer.record.value && table.policy_of(table[row]).effects != Effects::at_most_once;
+  };
+  // What ended is better than what runs, and who has the bytes, and so their digest, better than who heard.
+  const auto worth = [](const Offer& offer) { return offer.running ? 0 : offer.bytes ? 2 : 1; };
   const Offer* best = nullptr;
   for (const Offer& offer : offered) {
     const bool fits = names_hold(offer.record.inputs) || options.planted == Planted::running_twice;
-    if (!alive(offer.from) || !fits || (offer.running && came_back.contains(offer.record.name()))) continue;
-    if (best == nullptr || (best->running && !offer.running)) best = &offer;
+    if (!alive(offer.from) || !fits || untold(offer)) continue;
+    if (offer.running && came_back.contains(offer.record.name())) continue;
+    if (best == nullptr || worth(*best) < worth(offer)) best = &offer;
   }
   for (const Offer& offer : offered) {
     if (&offer == best || !alive(offer.from)) continue;

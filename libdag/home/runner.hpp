@@ -146,6 +146,7 @@ class Runner {
   void give_back(const OutputName& name, std::vector<OutputName> missing, std::string why);
   void hold(OutcomeRecord record, Blob bytes, bool ran_here);
   void let_go(const OutputName& name);
+  void take_missing_digests(std::uint32_t shard);
   void report(std::uint32_t shard);
   void keep(const message::Replicate& replicate, Blob bytes);
   void send(Life to, JobMessage message);

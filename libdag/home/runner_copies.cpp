@@ -171,8 +171,24 @@ void Runner::give_up(const OutputName& name, const Error& why, Instant) {
   }
 }
 
+/// A copy came before its digest was known, and whoever was to take that may be gone: then it is taken here.
+void Runner::take_missing_digests(std::uint32_t shard) {
+  for (auto& [name, held] : held_) {
+    OutcomeRecord& record = held.record;
+    if (shard_of(*plan_, name.task) != shard || !held.bytes || record.digest != 0 || record.digest_follows)
+      continue;
+    if (held.bytes.size_bytes() <= options_.digest_at_once_bytes_max) {
+      record.digest = digest_of(held.bytes);
+    } else {
+      record.digest_follows = true;
+      effects_.emplace_back(TakeDigest{name, held.bytes});
+    }
+  }
+}
+
 /// Everything of a shard that is here, for its new home.
 void Runner::report(std::uint32_t shard) {
+  take_missing_digests(shard);
   message::Report report;
   report.job = plan_->job;
   report.shard = shard;

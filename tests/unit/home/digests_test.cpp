@@ -106,6 +106,30 @@ TEST_CASE("a later home hears of a digest that is being taken") {
   CHECK(job.settled.at(tasks.a).record.digest == digest_of(detail::to_blob(value_of("a"))));
 }
 
+TEST_CASE("an end that was only heard of does not count when nobody has its value, nor a digest of it") {
+  // Else what b came to from the first value of a would stand beside what others come to from the second.
+  TwoTasks tasks;
+  LocalJobOptions options = behind(both());
+  options.shards = 2, options.shard_of = {0, 1}, options.homes = {1, 2};
+  Script script;
+  script.special["a"] = [ordinary = script,
+                         salt = std::make_shared<std::uint64_t>(0)](const KernelCall& call) {
+    Ended ended = ordinary.ordinary(call);
+    ended.output = detail::to_blob(value_of("a") + (*salt)++);
+    return ended;
+  };
+  LocalJob job(tasks.sealed(), script.kernel(), options);
+  job.keep({tasks.a, tasks.b});
+  job.hold_digests = true;
+  job.settle_down();
+  REQUIRE(job.runs("b") == 1);
+  job.die(1);
+  job.hold_digests = false;
+  job.run();
+  check_value(job, tasks.a, value_of("a") + 1);
+  check_value(job, tasks.b, value_of("b", {value_of("a") + 1}));
+}
+
 TEST_CASE("what tries on inputs that do not count came to does not count") {
   // b fails on the first value of a, which nobody vouches for when its process dies, because a lane told of
   // it; on the second one it may try as often as ever.

@@ -138,3 +138,44 @@ TEST_CASE("what a disk has kept is named to a home that counts again, and given 
   const auto& data = std::get<message::Data>(std::get<SendMessage>(effects[1]).message);
   CHECK(data.bytes.bytes().data() == state.bytes().data());
 }
+
+TEST_CASE("a copy whose digest nobody said is named to a home that counts again, and its digest is taken") {
+  NullRecordSink records;
+  RunnerOptions options = Lent::options(1);
+  options.digest_at_once_bytes_max = GENERATE(0, 4096);
+  Runner runner(options, Lent::plan(), records);
+  OutcomeRecord copy;
+  copy.task = {0, 1};
+  copy.attempt = {{1, 1}, 1};
+  copy.outcome = Outcome::finished;
+  copy.has_output = true;
+  const Blob bytes = detail::to_blob(std::string("a copy"));
+  copy.size_bytes = bytes.size_bytes();
+  runner.publish(copy, bytes);
+  message::JobState after;
+  after.job = JobId{7};
+  after.version = 3;
+  after.lives = {home, self};
+  after.homes = {{home, {2, 1}}};
+  after.cell = home;
+  runner.on_state(after, start);
+  std::vector<OutputName> taken;
+  std::vector<message::Report> reports;
+  for (const RunnerEffect& effect : runner.take_effects()) {
+    if (const auto* take = std::get_if<TakeDigest>(&effect)) taken.push_back(take->name);
+    const auto* sent = std::get_if<SendMessage>(&effect);
+    if (sent == nullptr) continue;
+    if (const auto* report = std::get_if<message::Report>(&sent->message)) reports.push_back(*report);
+  }
+  REQUIRE(reports.size() == 1);
+  REQUIRE(reports[0].had.size() == 1);
+  const OutcomeRecord& said = reports[0].had[0].record;
+  CHECK(reports[0].had[0].bytes);
+  if (options.digest_at_once_bytes_max > 0) {
+    CHECK(said.digest == digest_of(bytes));
+    CHECK(taken.empty());
+  } else {
+    CHECK(said.digest_follows);
+    CHECK(taken == std::vector<OutputName>{copy.name()});
+  }
+}
