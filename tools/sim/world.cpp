@@ -300,6 +300,7 @@ void World::trace_message(const char* what, Life from, Life to, const JobMessage
 }
 
 void World::deliver(Life from, Life to, const JobMessage& message) {
+  trace_.delivered(now(), from, to, message);
   trace_message("at", from, to, message);
   Process* process = find(to);
   if (process == nullptr || over()) return;

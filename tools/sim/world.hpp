@@ -119,6 +119,14 @@ class TraceSink final : public RecordSink {
     if (print) std::puts(line.c_str());
     if (keep) lines.push_back(line);
   }
+  /// What is said counts, too: not every world is listened to.
+  void delivered(Instant when, Life from, Life to, const JobMessage& message) {
+    for (const std::uint64_t part :
+         {static_cast<std::uint64_t>(when.since_start.count()), std::uint64_t{from.process.value},
+          std::uint64_t{to.process.value}, std::uint64_t{message.index()}}) {
+      hash = (hash ^ part) * 0x100000001B3ULL;
+    }
+  }
   std::uint64_t hash = 0xCBF29CE484222325ULL;
   std::uint64_t count = 0;
   std::optional<GangWatch> gangs;
