@@ -82,6 +82,8 @@ class Cluster {
   std::optional<JobInfo> job_at(std::uint32_t node, const std::string& number);
   /// Until all that run say of each other that they are here.
   bool gather(Clock::duration limit);
+  /// Lines of its log since they were last asked for.
+  std::vector<std::string> more_said(std::uint32_t node) { return nodes_[node].said->more(); }
   /// How long until the log of every running node said that this one is gone; nothing: not within the limit.
   std::optional<Clock::duration> noticed(std::uint32_t gone, Clock::time_point since, Clock::duration limit);
 

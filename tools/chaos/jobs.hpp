@@ -59,6 +59,7 @@ class Jobs {
   void processes_are_stopped() { stopped_ = true; }
 
   void wrong(const std::string& what) { wrong_.push_back(what); }
+  std::uint64_t begun() const { return jobs_; }
   bool broken() const { return !wrong_.empty(); }
   void report(nlohmann::json& report) const;
 

@@ -3,11 +3,12 @@
 //   dag-chaos kill      [--cycles N] [--seed N] [--json]   kill -9 of one node, two, or all; started again
 //   dag-chaos pause     [--cycles N] [--seed N] [--json]   SIGSTOP of a node for 1 ms to 30 s
 //   dag-chaos powerfail [--cycles N] [--seed N] [--json]   all nodes at once lose what they have not synced
+//   dag-chaos busy      [--cycles N] [--seed N] [--json]   four busy loops beside them, and nothing else
 //   dag-chaos partition [--cycles N] [--seed N] [--json]   the network between nodes is cut, in 61 ways
 //   dag-chaos train     [--steps N] [--every S] [--json]   the node that leads a training, again and again
 //
-// Half of the cycles of the first two aim at the node that leads a job. Whoever keeps the invariants gives: 0
-// results lost, 0 settled twice, 0 stale, 0 stuck. The seed decides what is done, not how threads meet it.
+// Half of the cycles of kill and pause aim at the node that leads a job. Whoever keeps the invariants gives:
+// 0 results lost, 0 settled twice, 0 stale, 0 stuck. The seed decides what is done, not how threads meet it.
 
 #include <unistd.h>
 
@@ -134,6 +135,8 @@ void describe(CLI::App& app, Options& options, TrainingOptions& training, Scenar
   add("pause", "stops a node for 1 ms to 30 s, then lets it go on", 30, 400, of_nodes(Fault::pause));
   add("powerfail", "all five lose their power at once: what they have not synced, or a part of it, is lost",
       30, 400, of_nodes(Fault::powerfail));
+  add("busy", "four loops that never rest run beside them, ten seconds a cycle: nobody may be taken for dead",
+      60, 400, of_nodes(Fault::busy));
   add("partition",
       "cuts the network between them, in each of 61 ways; as root, or it ends with status 77 (skipped)", 61,
       1500, [&options](const auto& directory, const auto& programs) {

@@ -14,9 +14,22 @@ using std::chrono::seconds;
 
 constexpr auto noticed_within = seconds(3);
 constexpr auto outcome_within = seconds(20);
+/// On whatever processors there are; a cycle of theirs is as long.
+constexpr int busy_loops = 4;
+constexpr auto busy_for = seconds(10);
 
 const char* name(Fault fault) {
-  return fault == Fault::kill ? "kill" : fault == Fault::pause ? "pause" : "powerfail";
+  switch (fault) {
+    case Fault::kill:
+      return "kill";
+    case Fault::pause:
+      return "pause";
+    case Fault::powerfail:
+      return "powerfail";
+    case Fault::busy:
+      return "busy";
+  }
+  return "";
 }
 
 ClusterOptions nodes_for(Fault fault, std::mt19937_64& random) {
@@ -36,11 +49,15 @@ NodeFaults::NodeFaults(const Options& options, Fault fault, const std::filesyste
       jobs_(directory, programs, options.tasks) {
   if (fault == Fault::pause) jobs_.processes_are_stopped();
   if (!cluster_.gather(seconds(60))) throw std::runtime_error("the nodes do not find each other within 60 s");
+  for (int i = 0; fault == Fault::busy && i < busy_loops; ++i) {
+    busy_loops_.push_back(std::make_unique<Program>(
+        std::vector<std::string>{"/bin/sh", "-c", "while :; do :; done"}, "/dev/null", "/dev/null"));
+  }
 }
 
 void NodeFaults::cycle() {
-  if (!jobs_.running())
-    jobs_.begin(random_(), cluster_.address(static_cast<std::uint32_t>(below(node_count))));
+  if (fault_ == Fault::busy) return look_on();
+  if (!jobs_.running()) begin_job();
   // Power may fail right after a job was accepted.
   if (fault_ != Fault::powerfail || below(4) > 0) rest(100, 700);
   switch (fault_) {
@@ -53,6 +70,8 @@ void NodeFaults::cycle() {
     case Fault::powerfail:
       fail_power();
       break;
+    case Fault::busy:
+      break;
   }
   ++cycles_;
   rest(200, 900);
@@ -61,6 +80,10 @@ void NodeFaults::cycle() {
   while (jobs_.waits_for_outcome() && Clock::now() < until) jobs_.look_for(milliseconds(5));
   // One that was taken for dead ends when it learns of it.
   ended_themselves_ += cluster_.start_ended();
+}
+
+void NodeFaults::begin_job() {
+  jobs_.begin(random_(), cluster_.address(static_cast<std::uint32_t>(below(node_count))));
 }
 
 void NodeFaults::kill() {
@@ -101,6 +124,33 @@ void NodeFaults::fail_power() {
   ++disturbed_[node_count];
 }
 
+/// Nothing happens to anybody, so whoever says that something did is wrong.
+void NodeFaults::look_on() {
+  const auto until = Clock::now() + busy_for;
+  while (Clock::now() < until && !jobs_.broken()) {
+    if (!jobs_.running()) begin_job();
+    jobs_.look_for(std::min<Clock::duration>(seconds(1), until - Clock::now()));
+    look_for_false_deaths();
+  }
+  ++cycles_;
+}
+
+void NodeFaults::look_for_false_deaths() {
+  for (std::uint32_t node = 0; node < node_count; ++node) {
+    for (const std::string& line : cluster_.more_said(node)) {
+      if (line.find(" is gone: ") != std::string::npos) jobs_.wrong("taken for dead: " + line);
+      if (line.find(" is led here") != std::string::npos) ++led_;
+    }
+    if (!cluster_.runs(node)) jobs_.wrong("a node ended: " + cluster_.address(node));
+    const auto job = jobs_.running() ? cluster_.job_at(node, jobs_.number()) : std::nullopt;
+    if (!job || job->phase != JobPhase::running) continue;
+    for (const WorkerInfo& worker : job->workers) {
+      if (!worker.end.empty())
+        jobs_.wrong("a process was taken out of " + jobs_.number() + ": " + worker.end);
+    }
+  }
+}
+
 std::vector<std::uint32_t> NodeFaults::choose(bool several) {
   std::vector<std::uint32_t> victims;
   const std::uint64_t draw = several ? below(100) : 0;
@@ -135,6 +185,7 @@ nlohmann::json NodeFaults::report() const {
       {"aimed_at_leader", aimed_},
       {"nodes_ended_themselves", ended_themselves_},
       {"failure_rate_below", cycles_ == 0 ? 1.0 : 1 - std::pow(0.05, 1 / static_cast<double>(cycles_))}};
+  if (fault_ == Fault::busy) report["leaders_changed"] = led_ - std::min(led_, jobs_.begun());
   for (const auto& [victims, count] : disturbed_)
     report["cycles_by_victims"][std::to_string(victims)] = count;
   report_spread(report, "detected_ms", detected_);

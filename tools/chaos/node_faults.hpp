@@ -1,5 +1,6 @@
 #pragma once
-// What happens to the processes of nodes: they are killed, stopped for a while, or all lose their power.
+// What happens to the processes of nodes: they are killed, stopped for a while, or all lose their power. Or
+// nothing but that others want the processors, too: then nobody may be taken for dead.
 
 #include <random>
 
@@ -7,7 +8,7 @@
 
 namespace dag::chaos {
 
-enum class Fault : std::uint8_t { kill, pause, powerfail };
+enum class Fault : std::uint8_t { kill, pause, powerfail, busy };
 
 class NodeFaults {
  public:
@@ -21,9 +22,12 @@ class NodeFaults {
   nlohmann::json report() const;
 
  private:
+  void begin_job();
   void kill();
   void pause();
   void fail_power();
+  void look_on();
+  void look_for_false_deaths();
   std::vector<std::uint32_t> choose(bool several);
   std::uint64_t below(std::uint64_t bound);
   void rest(std::uint64_t from_ms, std::uint64_t to_ms);
@@ -37,6 +41,8 @@ class NodeFaults {
   std::map<std::size_t, std::uint64_t> disturbed_;  ///< cycles by victims
   bool leader_hit_ = false;
   std::vector<double> detected_;
+  std::vector<std::unique_ptr<Program>> busy_loops_;
+  std::uint64_t led_ = 0;  ///< how often a node said that it came to lead a job
 };
 
 }  // namespace dag::chaos
