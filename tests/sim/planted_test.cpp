@@ -40,3 +40,23 @@ TEST_CASE("one seed, one history") {
     CHECK(sim::chaos(seed).trace_hash == sim::chaos(seed).trace_hash);
   }
 }
+
+TEST_CASE("a seed that fails is made smaller, and fails in the same way") {
+  sim::ChaosOptions planted;
+  planted.planted = Planted::edge_counted_twice;
+  const auto run = [&](const sim::Case& about) {
+    sim::ChaosOptions options = planted;
+    options.about = about;
+    return sim::chaos(about.seed, options);
+  };
+  std::uint64_t seed = 1;
+  while (run({seed, {}, 0}).violation.empty()) REQUIRE(++seed < 20'000);
+  const sim::Case smallest = sim::shrink({seed, {}, 0}, run);
+  CHECK(smallest.without.size() > 5);
+  CHECK(smallest.tasks_max > 0);
+  CHECK_FALSE(run(smallest).violation.empty());
+  CHECK(sim::parse_case(sim::to_string(smallest)) == smallest);
+  CHECK_FALSE(sim::parse_case("7-nothing_of_that_name"));
+  CHECK_FALSE(sim::parse_case("7<0"));
+  CHECK_FALSE(sim::parse_case("-late"));
+}

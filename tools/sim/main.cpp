@@ -3,6 +3,10 @@
 //   dag-sim chaos --seeds 1-2000 [--json]     run them; the first failure's command is printed
 //   dag-sim chaos --seeds-in FILE             those that begin a line of it
 //   dag-sim chaos --seed 41 [--trace]         one seed; with --trace all that happened, and the trace's hash
+//   dag-sim chaos --seed 41 --shrink          the smallest part of it that fails in the same way, as
+//   "41-late<6",
+//                                             which --seed and --seeds-in know, too (worlds jobs and cells)
+//   dag-sim chaos --seeds 1-10000 --sometimes fails, too, when something was never seen that should be
 //   dag-sim chaos --world cells ...           the same with replicas of the record, any of which may die
 //   dag-sim chaos --world log ...             the same of the replicas of a log alone
 //   dag-sim chaos --world actors ...          the real actors of whole nodes, clients and worker processes
@@ -24,6 +28,7 @@
 #include "tools/sim/log_world.hpp"
 #include "tools/sim/mutants.hpp"
 #include "tools/sim/scale.hpp"
+#include "tools/sim/sometimes.hpp"
 
 namespace {
 
@@ -37,6 +42,8 @@ int usage(const char* what) {
       "usage: dag-sim chaos --seeds FIRST-LAST [--json]\n"
       "       dag-sim chaos --seeds-in FILE [--json]\n"
       "       dag-sim chaos --seed N [--trace] [--json]\n"
+      "       dag-sim chaos --seed N --shrink\n"
+      "       dag-sim chaos --seeds 1-10000 --sometimes [--json]\n"
       "       dag-sim chaos --world jobs|cells|log|actors ...   (jobs, unless said)\n"
       "       dag-sim mutants [--world NAME] [--seeds-max N] [--json]\n"
       "       dag-sim scale [--pattern stencil|chains|random] [--nodes 2-256] [--steps N] [--json]\n",
@@ -49,19 +56,18 @@ bool parse(std::string_view text, std::uint64_t& value) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-/// The number at the beginning of each line; `#` begins a remark. Empty when the file cannot be read.
-std::vector<std::uint64_t> seeds_in(const std::string& path) {
-  std::vector<std::uint64_t> seeds;
+/// The case at the beginning of each line; `#` begins a remark. Empty when the file cannot be read.
+std::vector<dag::sim::Case> cases_in(const std::string& path) {
+  std::vector<dag::sim::Case> cases;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
-    std::uint64_t seed = 0;
-    if (parse(std::string_view(line).substr(0, line.find(' ')), seed)) {
-      seeds.push_back(seed);
+    if (const auto one = dag::sim::parse_case(std::string_view(line).substr(0, line.find(' ')))) {
+      cases.push_back(*one);
     } else if (!line.empty() && line[0] != '#') {
       return {};
     }
   }
-  return seeds;
+  return cases;
 }
 
 std::string quoted(std::string_view text) {
@@ -134,19 +140,31 @@ bool is_world(std::string_view name) {
   return name == "jobs" || name == "cells" || name == "log";
 }
 
-dag::sim::ChaosResult run_seed(std::string_view world, std::uint64_t seed,
-                               const dag::sim::ChaosOptions& options) {
+dag::sim::ChaosResult run_case(std::string_view world, const dag::sim::Case& about,
+                               dag::sim::ChaosOptions options) {
 #ifdef DAG_SIM_ACTORS
-  if (world == "actors") return dag::sim::actors_chaos(seed, options.trace);
+  if (world == "actors") return dag::sim::actors_chaos(about.seed, options.trace);
 #endif
-  if (world == "log") return dag::sim::log_chaos(seed, dag::consensus::Planted::nothing, options.trace);
-  return dag::sim::chaos(seed, options);
+  if (world == "log") return dag::sim::log_chaos(about.seed, dag::consensus::Planted::nothing, options.trace);
+  options.about = about;
+  return dag::sim::chaos(about.seed, options);
+}
+
+int shrink(std::string_view world, const dag::sim::Case& about, const dag::sim::ChaosOptions& options) {
+  const auto run = [&](const dag::sim::Case& one) { return run_case(world, one, options); };
+  if (run(about).violation.empty()) {
+    std::printf("nothing is wrong with %s\n", dag::sim::to_string(about).c_str());
+    return 0;
+  }
+  const dag::sim::Case smallest = dag::sim::shrink(about, run);
+  std::printf("%s\n  %s\n", dag::sim::to_string(smallest).c_str(), run(smallest).violation.c_str());
+  return exit_failed;
 }
 
 int chaos(int argc, char** argv) {
   std::uint64_t first = 1, last = 200;
-  std::vector<std::uint64_t> listed;
-  bool json = false;
+  std::vector<dag::sim::Case> listed;
+  bool json = false, to_shrink = false, sometimes = false;
   std::string_view world = "jobs";
   dag::sim::ChaosOptions options;
   for (int i = 2; i < argc; ++i) {
@@ -156,17 +174,23 @@ int chaos(int argc, char** argv) {
       json = true;
     } else if (flag == "--trace") {
       options.trace = true;
+    } else if (flag == "--shrink") {
+      to_shrink = true;
+    } else if (flag == "--sometimes") {
+      sometimes = true;
     } else if (flag == "--world") {
       if (!is_world(value)) return usage("--world is jobs, cells, log or, in a build with actors, actors");
       world = value;
       options.cells = value == "cells";
       ++i;
     } else if (flag == "--seed") {
-      if (!parse(value, first)) return usage("--seed wants a number");
-      last = first;
+      const auto one = dag::sim::parse_case(value);
+      if (!one) return usage("--seed wants a number, or what --shrink has said");
+      listed = {*one};
+      first = last = 0;
       ++i;
     } else if (flag == "--seeds-in") {
-      listed = seeds_in(std::string(value));
+      listed = cases_in(std::string(value));
       if (listed.empty()) return usage("--seeds-in wants a file with a seed at the beginning of each line");
       first = 0;
       last = listed.size() - 1;
@@ -183,26 +207,37 @@ int chaos(int argc, char** argv) {
     }
   }
 
+  const bool shrinks = world == "jobs" || world == "cells";
+  if (to_shrink && (listed.size() != 1 || !shrinks))
+    return usage("--shrink wants one --seed, of the world jobs or cells");
+  if (to_shrink) return shrink(world, listed.front(), options);
+  if (sometimes && last - first + 1 < dag::sim::sometimes_seeds)
+    return usage("--sometimes wants at least 10000 seeds");
+
   const auto began = std::chrono::steady_clock::now();
   std::uint64_t failed = 0, events = 0, hash = 0xCBF29CE484222325ULL;
   std::string first_violation;
   std::uint64_t first_failed = 0;
   std::map<std::string, std::uint64_t> seen;
   for (std::uint64_t i = first; i <= last; ++i) {
-    const std::uint64_t seed = listed.empty() ? i : listed[i];
-    const dag::sim::ChaosResult result = run_seed(world, seed, options);
+    const dag::sim::Case about = listed.empty() ? dag::sim::Case{i, {}, 0} : listed[i];
+    const dag::sim::ChaosResult result = run_case(world, about, options);
     events += result.events;
     hash = (hash ^ result.trace_hash) * 0x100000001B3ULL;
     for (const auto& [what, count] : result.seen) seen[what] += count;
     if (result.violation.empty()) continue;
     if (failed++ == 0) {
       first_violation = result.violation;
-      first_failed = seed;
+      first_failed = about.seed;
     }
-    std::fprintf(stderr, "seed %llu: %s\n  again: dag-sim chaos --world %s --seed %llu --trace\n",
-                 static_cast<unsigned long long>(seed), result.violation.c_str(), world.data(),
-                 static_cast<unsigned long long>(seed));
+    const std::string name = dag::sim::to_string(about);
+    std::fprintf(stderr, "seed %s: %s\n  again: dag-sim chaos --world %s --seed '%s' --trace\n", name.c_str(),
+                 result.violation.c_str(), world.data(), name.c_str());
   }
+  const std::vector<std::string> missed =
+      sometimes ? dag::sim::never_seen(world, seen) : std::vector<std::string>{};
+  for (const std::string& what : missed)
+    std::fprintf(stderr, "dag-sim: in none of these seeds: %s\n", what.c_str());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const auto seeds = static_cast<unsigned long long>(last - first + 1);
   if (json) {
@@ -227,7 +262,7 @@ int chaos(int argc, char** argv) {
                 static_cast<unsigned long long>(failed), static_cast<unsigned long long>(events), seconds,
                 static_cast<double>(seeds) / seconds, static_cast<unsigned long long>(hash));
   }
-  return failed == 0 ? 0 : exit_failed;
+  return failed == 0 && missed.empty() ? 0 : exit_failed;
 }
 
 int mutants(int argc, char** argv) {
