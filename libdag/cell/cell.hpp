@@ -210,7 +210,7 @@ class Cell : private RecordedOutcomes {
   std::map<TaskId, std::uint32_t> suspected_;
   /// How often the kernel of tasks that are not settled failed, where another home may have to know.
   std::map<TaskId, std::uint32_t> tried_;
-  /// Tasks that may run only once, were started, and are not settled.
+  /// Tasks that may run only once, or not twice at a time, were started, and are not settled.
   std::set<TaskId> started_;
   std::map<TaskId, std::set<ClientId>> followers_;
   std::set<TaskId> kept_;

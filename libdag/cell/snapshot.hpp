@@ -41,7 +41,7 @@ struct CellSnapshot {
   std::vector<message::Tried> tried;
   std::vector<message::Tried> suspected;  ///< how often they were
   std::vector<TaskId> kept, cancelled;
-  std::vector<TaskId> started;  ///< that may run only once, and are not settled
+  std::vector<TaskId> started;  ///< of those whose starts are recorded, and not settled
   std::vector<Life> gone;       ///< of each process that died, the newest life that did
   std::vector<Life> closed;     ///< who took part when the job was closed
   CellCounts counts;

@@ -216,8 +216,7 @@ void Home::Impl::decide(RowIndex row) {
                  Error{ErrorCode::process_crashed,
                        describe(row) + " took its process down with it" + times + crashed.what});
   }
-  if (policy.effects == Effects::at_most_once && !may_start_once(row)) return;
-  if (is_exclusive(row) && waits_for_leases(row)) return;
+  if ((policy.effects == Effects::at_most_once || is_exclusive(row)) && !may_start(row)) return;
   if (chain != nullptr) return call_approved(row);
   start(row);
 }

@@ -89,7 +89,10 @@ void Home::Impl::on_state(const message::JobState& newer) {
     if (!alive(out.runner) && options.planted != Planted::loss_ignored) lost.push_back(row);
   }
   for (const RowIndex row : lost) {
-    if (is_exclusive(row)) leases_over_at[row] = leases_over;
+    if (is_exclusive(row)) {
+      leases_over_at[row] = leases_over;
+      start_ended(row);  // Others need not wait for it meanwhile.
+    }
     take_back(row, recorded::Lost{to_string(handed_out.at(row).runner) + " died"});
   }
   lost.clear();
@@ -402,8 +405,8 @@ std::string Home::explain(TaskId task) const {
       if (home.leases_waited_for.contains(row))
         return "may still run at a process that was lost, until its lease is over";
       if (home.starts_waiting.contains(row))
-        return "may run only once: waits until others that may have ended";
-      if (home.starts.contains(row)) return "may run only once: waits until that it starts is recorded";
+        return "waits until fewer run of those whose starts are recorded";
+      if (home.starts.contains(row)) return "waits until that it starts is recorded";
       if (home.unrecorded.contains(row)) return "waits until its failure is recorded";
       if (home.is(row, flag::member)) {
         const TaskGroup& group = impl_->group_of(row);

@@ -175,7 +175,7 @@ class Home::Impl {
   void steps_recorded(std::uint64_t count);
   void put_tried(RowIndex row);
   void put_started(RowIndex row);
-  bool may_start_once(RowIndex row);
+  bool may_start(RowIndex row);
   bool is_exclusive(RowIndex row) const { return table.policy_of(table[row]).effects == Effects::exclusive; }
   bool waits_for_leases(RowIndex row);
   void look_for_leases_over();
@@ -372,14 +372,14 @@ class Home::Impl {
   /// Rows whose next try waits until the cell has recorded how often they failed: the number of the Outcomes
   /// that says it.
   std::map<RowIndex, std::uint64_t> unrecorded;
-  /// Of a row that may run only once, and of which the cell is told that it does.
+  /// Of a row that may run only once, or not twice at a time, and of which the cell is told that it does.
   struct Start {
     bool ours = false;     ///< not an earlier home's
     bool may_run = false;  ///< it has not, for all that is known here
   };
   std::map<RowIndex, Start> starts;
-  /// Until when exclusive rows may run at processes that were lost: of all rows, since an earlier home may
-  /// have handed them out, and of those that this one did; and which wait for it.
+  /// Until when exclusive rows may run at processes that were lost: of those that an earlier home started, and
+  /// of those that this one did; and which wait for it.
   Instant exclusive_from;
   std::map<RowIndex, Instant> leases_over_at, leases_waited_for;
   /// What an earlier home had run again, and has not ended.

@@ -182,7 +182,7 @@ struct Assign {
   std::vector<Tried> tried;  ///< rows of the shard that are not settled
   /// Settled ones of which nobody needs more than the name.
   std::vector<FirstTry> first_try;
-  /// Rows of the shard that may run only once, were started, and are not settled.
+  /// Rows of the shard that may run only once, or not twice at a time, were started, and are not settled.
   std::vector<TaskId> started;
 };
 
@@ -259,7 +259,7 @@ struct Outcomes {
   std::uint64_t rows_open = 0;
   /// A row is not tried again before this is recorded, so that no later home gives it a try too many.
   std::vector<Tried> tried;
-  /// Rows that may run only once, and do when this is recorded.
+  /// Rows that may run only once, or not twice at a time, and do when this is recorded.
   std::vector<TaskId> started;
 };
 /// The job cannot go on: a value that was used cannot be made again, or libdag is at fault.

@@ -1,12 +1,13 @@
-// When rows may start that must not run again, or not at the same time: what may run only once does when that
-// is recorded, and what is exclusive when nobody can be running it any more who was lost.
+// When rows may start that must not run again, or not at the same time: when it is recorded that they do. What
+// is exclusive, and was started before, starts again when nobody can be running it any more who was lost; a
+// home that comes after this one knows by the record which rows that are.
 
 #include "libdag/home/home_impl.hpp"
 
 namespace dag {
 
-/// Of a row that may run only once, and would now. False: it does not, or not yet.
-bool Home::Impl::may_start_once(RowIndex row) {
+/// Of a row whose starts are recorded, and that would start now. False: it does not, or not yet.
+bool Home::Impl::may_start(RowIndex row) {
   const auto known = starts.find(row);
   if (known == starts.end()) {
     if (starts_open > options.lanes) {
@@ -16,6 +17,7 @@ bool Home::Impl::may_start_once(RowIndex row) {
     }
     return false;
   }
+  if (is_exclusive(row)) return !waits_for_leases(row);
   // Another home started it, or this one did, and nobody has it any more.
   if (known->second.may_run) return true;
   close(row, Outcome::failed,
@@ -35,7 +37,11 @@ void Home::Impl::start_ended(RowIndex row) {
 /// and is looked at again when the lease of that one is over.
 bool Home::Impl::waits_for_leases(RowIndex row) {
   const auto lost = leases_over_at.find(row);
-  Instant until = std::max(exclusive_from, lost == leases_over_at.end() ? Instant{} : lost->second);
+  Instant until = lost == leases_over_at.end() ? Instant{} : lost->second;
+  // That an output is made again is not recorded.
+  const auto started = starts.find(row);
+  const bool here_alone = started != starts.end() && started->second.ours && !again.contains(row);
+  if (!here_alone) until = std::max(until, exclusive_from);
   if (const auto other = runs_elsewhere.find(row); other != runs_elsewhere.end()) {
     const auto& [life, name] = other->second;
     constexpr Duration look_again = std::chrono::milliseconds(100);

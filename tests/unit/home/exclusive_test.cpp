@@ -104,6 +104,29 @@ TEST_CASE("an exclusive task goes on when its home is lost, and one that was los
   CHECK(job.outcome(made.after) == Outcome::finished);
 }
 
+TEST_CASE("an exclusive task that had not been started waits for nobody's lease after a loss") {
+  Excluded made;
+  LocalJob job(made.graph.builder.sealed(), Script().kernel(), made.options);
+  SECTION("its turn had not come") {
+    job.paused = {"before"};
+    job.run_until([&] { return job.waits_at("before").has_value(); });
+  }
+  SECTION("that it was to start had not been recorded") {
+    job.hold = is_a<message::Outcomes>;
+    job.settle_down();
+    job.held.clear();
+    job.hold = nullptr;
+  }
+  const Instant lost = job.now;
+  job.die(2);
+  job.die(1);
+  job.paused.clear();
+  job.run();
+  CHECK(job.now - lost < exclusive_lease);
+  CHECK(job.runs("alone") == 1);
+  CHECK(job.outcome(made.after) == Outcome::finished);
+}
+
 TEST_CASE("an exclusive task that failed is tried again at once: its kernel has returned") {
   Excluded made;
   made.graph.attempts(made.alone, 3);

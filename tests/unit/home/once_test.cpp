@@ -50,7 +50,7 @@ TEST_CASE("what may run only once does when that is recorded, and from settled i
   };
   job.settle_down();
   CHECK(job.runs("once") == 0);
-  CHECK(job.home(0).explain(made.once) == "may run only once: waits until that it starts is recorded");
+  CHECK(job.home(0).explain(made.once) == "waits until that it starts is recorded");
   job.release_held();
   job.run();
   CHECK(job.runs("once") == 1);
