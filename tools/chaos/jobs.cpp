@@ -56,6 +56,11 @@ bool Jobs::getting_on() const {
   return Clock::now() - Clock::time_point(Clock::duration(job_->said.settled_at.back())) < a_moment;
 }
 
+bool Jobs::waits_since(Clock::time_point then) const {
+  return job_ && (job_->said.settled_at.empty() ||
+                  job_->said.settled_at.back() < then.time_since_epoch().count());
+}
+
 Clock::duration Jobs::longest_pause(Clock::time_point since) const {
   std::int64_t last = since.time_since_epoch().count(), longest = 0;
   for (const std::int64_t at : job_->said.settled_at) {
@@ -99,16 +104,23 @@ void Jobs::look() {
   job_.reset();
 }
 
-bool Jobs::only_exclusive_left() const {
-  for (std::uint64_t task = 0; task < job_->plan.size(); ++task) {
-    if (job_->plan[task].kind != Kind::exclusive && !job_->said.settled.contains(task)) return false;
+bool Jobs::rest_may_wait_for_leases() const {
+  std::vector<bool> waits(job_->plan.size());
+  for (std::uint32_t task = 0; task < job_->plan.size(); ++task) {
+    if (job_->said.settled.contains(task)) continue;
+    const TaskPlan& plan = job_->plan[task];
+    // What was staged is published by an exclusive task.
+    waits[task] = plan.kind == Kind::exclusive || plan.kind == Kind::staged ||
+                  std::any_of(plan.inputs.begin(), plan.inputs.end(),
+                              [&](std::uint32_t input) { return waits[input]; });
+    if (!waits[task]) return false;
   }
   return true;
 }
 
 void Jobs::note_outcomes() {
-  // They wait for leases of the dead, which is no measure of anything else.
-  if (!waits_.empty() && only_exclusive_left()) waits_.clear();
+  // For leases of the dead, which is no measure of anything else.
+  if (!waits_.empty() && rest_may_wait_for_leases()) waits_.clear();
   while (!waits_.empty()) {
     const auto& [name, at] = waits_.front();
     const std::int64_t since = at.time_since_epoch().count();

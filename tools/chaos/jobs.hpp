@@ -53,6 +53,8 @@ class Jobs {
   /// How long it takes from then to its next outcome is reported under this name.
   void time_next_outcome(const std::string& name, Clock::time_point since);
   bool waits_for_outcome() const { return running() && !waits_.empty(); }
+  /// It has had no outcome since then.
+  bool waits_since(Clock::time_point then) const;
   void wait_no_more() { waits_.clear(); }
 
   /// Processes are stopped for a while: then an exclusive task may be overtaken by another run of it.
@@ -80,7 +82,7 @@ class Jobs {
 
   void look();
   void note_outcomes();
-  bool only_exclusive_left() const;
+  bool rest_may_wait_for_leases() const;
   void end();
 
   const std::filesystem::path directory_, programs_;

@@ -37,7 +37,7 @@ class NodeFaults {
   std::mt19937_64 random_;
   Cluster cluster_;
   Jobs jobs_;
-  std::uint64_t cycles_ = 0, aimed_ = 0, ended_themselves_ = 0;
+  std::uint64_t cycles_ = 0, aimed_ = 0, ended_themselves_ = 0, unnoticed_ = 0;
   std::map<std::size_t, std::uint64_t> disturbed_;  ///< cycles by victims
   bool leader_hit_ = false;
   std::vector<double> detected_;

@@ -110,19 +110,45 @@ std::optional<std::uint32_t> Partitions::leader() {
   return std::nullopt;
 }
 
+/// Takes those away of whom the one now says that the other is gone.
+void Partitions::hear_who_is_gone(Pairs& unaware) {
+  for (std::uint32_t node = 0; node < node_count; ++node) {
+    for (const std::string& line : cluster_.more_said(node)) {
+      const std::size_t end = line.find(" is gone: "), begin = line.rfind(" n", end);
+      unsigned gone = 0;
+      if (end != line.npos && begin != line.npos && std::sscanf(line.c_str() + begin, " n%u", &gone) == 1)
+        unaware.erase({node, gone});
+    }
+  }
+}
+
 /// Until it is to be healed.
 void Partitions::watch(const Cut& cut, std::optional<std::uint32_t> leader) {
   const auto at = Clock::now();
   bool is_cut = true, leader_rests = false, leader_says_so = false;
   Words before;
   Clock::duration pause{0};
+  Pairs unaware;
+  hear_who_is_gone(unaware);  // What was said before.
+  for (const std::uint32_t here : cut.side) {
+    for (std::uint32_t there = 0; there < node_count; ++there) {
+      if (cut.side.contains(there) || cut.flaps) continue;
+      unaware.insert({here, there});
+      unaware.insert({there, here});
+    }
+  }
   for (auto flap_at = at + flap_every; jobs_.running() && Clock::now() - at < cut_for;) {
     if (cut.flaps && Clock::now() > flap_at) {
       is_cut = !is_cut;
       network_.cut(is_cut ? cut.deaf : Deaf{});
       flap_at += flap_every;
     }
-    jobs_.look_for(look_every);
+    for (int part = 0; part < 10; ++part) {
+      jobs_.look_for(look_every / 10);
+      if (unaware.empty()) continue;
+      hear_who_is_gone(unaware);
+      if (unaware.empty()) detected_.push_back(in_milliseconds(Clock::now() - at));
+    }
     ended_themselves_ += cluster_.start_ended();
     if (jobs_.running()) pause = jobs_.longest_pause(at);
     if (!jobs_.running() || cut.side.empty()) continue;
@@ -137,6 +163,7 @@ void Partitions::watch(const Cut& cut, std::optional<std::uint32_t> leader) {
     leader_says_so = now.contains(*leader) && now.at(*leader).no_quorum;
   }
   pauses_["longest_pause_" + cut.kind() + "_ms"].push_back(in_milliseconds(pause));
+  if (!unaware.empty()) ++undetected_;
   if (!leader_rests) return;
   ++leaders_cut_off_;
   if (leader_says_so) {
@@ -172,6 +199,9 @@ nlohmann::json Partitions::report() const {
       {"nothing_settled_in_second_half_of", rested_},
       {"nodes_ended_themselves", ended_themselves_},
       {"failure_rate_below", cycles_ == 0 ? 1.0 : 1 - std::pow(0.05, 1 / static_cast<double>(cycles_))}};
+  // From the cut until each node of a side says of each of the other that it is gone.
+  report_spread(report, "detected_split_ms", detected_);
+  report["splits_not_detected"] = undetected_;
   for (const auto& [name, values] : pauses_) report_spread(report, name, values);
   jobs_.report(report);
   return report;

@@ -32,6 +32,9 @@ class Partitions {
   Cut next_cut(std::optional<std::uint32_t> leader);
   Words words();
   std::optional<std::uint32_t> leader();
+  /// The first has not said of the second that it is gone.
+  using Pairs = std::set<std::pair<std::uint32_t, std::uint32_t>>;
+  void hear_who_is_gone(Pairs& unaware);
   void watch(const Cut& cut, std::optional<std::uint32_t> leader);
   void check(const Cut& cut, Clock::duration since, const Words& before, const Words& now);
 
@@ -44,6 +47,8 @@ class Partitions {
   std::map<std::string, std::uint64_t> kinds_;
   /// Of a cut, or of the part of it in which the job ran.
   std::map<std::string, std::vector<double>> pauses_;
+  std::vector<double> detected_;  ///< of splits
+  std::uint64_t undetected_ = 0;
   std::vector<std::string> rested_;  ///< cuts in whose second half nothing was settled
   std::mt19937_64 random_;
 };
