@@ -378,8 +378,8 @@ class Home::Impl {
     bool may_run = false;  ///< it has not, for all that is known here
   };
   std::map<RowIndex, Start> starts;
-  /// Until when exclusive rows may run at processes that were lost: of those that an earlier home started, and
-  /// of those that this one did; and which wait for it.
+  /// Until when exclusive rows may run at processes that were lost: of those that an earlier home started,
+  /// and of those that this one did; and which wait for it.
   Instant exclusive_from;
   std::map<RowIndex, Instant> leases_over_at, leases_waited_for;
   /// What an earlier home had run again, and has not ended.

@@ -145,8 +145,8 @@ void Home::Impl::put_tried(RowIndex row) {
   pressing = true;
 }
 
-/// The row may run only once, or not twice at a time: it does not before the cell knows, or the home that comes
-/// after this one would start it again.
+/// The row may run only once, or not twice at a time: it does not before the cell knows, or the home that
+/// comes after this one would start it again.
 void Home::Impl::put_started(RowIndex row) {
   starts[row] = {true, true};
   ++starts_open;

@@ -1,6 +1,6 @@
-// When rows may start that must not run again, or not at the same time: when it is recorded that they do. What
-// is exclusive, and was started before, starts again when nobody can be running it any more who was lost; a
-// home that comes after this one knows by the record which rows that are.
+// When rows may start that must not run again, or not at the same time: when it is recorded that they do.
+// What is exclusive, and was started before, starts again when nobody can be running it any more who was
+// lost; a home that comes after this one knows by the record which rows that are.
 
 #include "libdag/home/home_impl.hpp"
 

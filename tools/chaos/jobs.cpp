@@ -57,8 +57,8 @@ bool Jobs::getting_on() const {
 }
 
 bool Jobs::waits_since(Clock::time_point then) const {
-  return job_ && (job_->said.settled_at.empty() ||
-                  job_->said.settled_at.back() < then.time_since_epoch().count());
+  return job_ &&
+         (job_->said.settled_at.empty() || job_->said.settled_at.back() < then.time_since_epoch().count());
 }
 
 Clock::duration Jobs::longest_pause(Clock::time_point since) const {

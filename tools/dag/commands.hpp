@@ -18,6 +18,8 @@ void add_submit(CLI::App& app, Chosen& chosen);
 void add_jobs(CLI::App& app, Chosen& chosen);  // ls, show, cancel, wait
 void add_node(CLI::App& app, Chosen& chosen);
 void add_graph(CLI::App& app, Chosen& chosen);
+void add_completion(CLI::App& app, Chosen& chosen);
+void add_man(CLI::App& app, Chosen& chosen);
 void add_version(CLI::App& app, Chosen& chosen);
 
 }  // namespace dag::tool

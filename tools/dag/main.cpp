@@ -30,6 +30,8 @@ int main(int argc, char** argv) {
   dag::tool::add_exec(app, chosen);
   dag::tool::add_flow(app, chosen);
   dag::tool::add_graph(app, chosen);
+  dag::tool::add_completion(app, chosen);
+  dag::tool::add_man(app, chosen);
   dag::tool::add_version(app, chosen);
   try {
     app.parse(argc, argv);
