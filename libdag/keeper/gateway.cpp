@@ -56,6 +56,7 @@ void GatewayMachine::on_client_gone(Life client, Instant) {
     if (job.over()) close(id, job);
   }
   std::erase_if(waiting_for_program_, [&](const auto& one) { return one.first == client; });
+  std::erase_if(asked_early_, [&](const auto& one) { return one.first == client; });
   std::erase_if(spreading_, [&](const Spreading& one) { return one.client == client; });
   effects_.emplace_back(ForgetLife{client});
 }
@@ -275,6 +276,10 @@ void GatewayMachine::ask(Life from, const client::AskFollow& ask, Instant now) {
 }
 
 void GatewayMachine::ask(Life from, const client::AskNodes& ask, Instant) {
+  if (!nodes_.contains(self_)) {  // It has just started: soon it knows itself at least.
+    asked_early_.emplace_back(from, ask);
+    return;
+  }
   client::Answer reply;
   reply.number = ask.number;
   for (const auto& [life, claim] : nodes_) {

@@ -275,6 +275,7 @@ class GatewayMachine {
   std::map<Life, Claim> nodes_;
   std::map<ProcessId, Incarnation> gone_;  ///< of each node, the newest life that left
   std::set<ProgramId> programs_;
+  std::vector<std::pair<Life, client::AskNodes>> asked_early_;
   std::vector<std::pair<Life, client::AskSubmit>> waiting_for_program_;
   /// Submissions whose program is here, and not yet where it has to be besides.
   struct Spreading {

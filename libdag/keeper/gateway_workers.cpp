@@ -23,6 +23,7 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
     const Life life = claim.life;
     nodes_.emplace(life, std::move(claim));
   }
+  for (const auto& [client, question] : std::exchange(asked_early_, {})) ask(client, question, now);
   for (const auto& [life, claim] : before) {
     if (nodes_.contains(life)) continue;
     Incarnation& gone = gone_[life.process];

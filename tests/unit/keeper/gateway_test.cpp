@@ -267,3 +267,17 @@ TEST_CASE("what the records say of a job is told where that job is asked for, an
   CHECK(desk.told<client::Answer>().back().number == 8);
   CHECK(desk.told<client::Answer>().back().jobs.at(0).details == details);
 }
+
+TEST_CASE("who asks a node that has just started for its nodes hears of that one at least") {
+  GatewayMachine gateway(first, 100, false, {}, 1);
+  gateway.on_client_message(someone, client::AskNodes{5}, Instant{1s});
+  CHECK(gateway.take_effects().empty());
+  gateway.on_nodes({node(first)}, Instant{1s});
+  const std::vector<GatewayEffect> effects = gateway.take_effects();
+  REQUIRE(effects.size() == 1);
+  const auto& answer = std::get<client::Answer>(std::get<SendToClient>(effects[0]).message);
+  CHECK(answer.number == 5);
+  REQUIRE(answer.nodes.size() == 1);
+  CHECK(answer.nodes[0].life == first);
+  CHECK(answer.nodes[0].pid == 100);
+}
