@@ -5,6 +5,8 @@
 #include <fstream>
 #include <thread>
 
+#include "libdag/client/exit_status.hpp"
+
 namespace dag::chaos {
 namespace {
 
@@ -150,6 +152,11 @@ void Jobs::end() {
       wrong(job_->said.job + ": exclusive, and ran twice at a time: task " + std::to_string(mark.task));
   }
   const int status = *job_->client->ended();
+  if (job_->said.job.empty() && status == exit_unreachable) {  // Nothing was acknowledged.
+    ++refused_;
+    job_.reset();
+    return;
+  }
   if (status != 0 || !job_->said.done) {
     std::ifstream err(job_->err);
     wrong("lost: " + job_->said.job + ": its client ended with status " + std::to_string(status) + ": " +
@@ -168,6 +175,7 @@ void Jobs::report(nlohmann::json& report) const {
   report["jobs"] = jobs_;
   report["results"] = results_;
   report["outcomes_unknown"] = unknown_;
+  report["submissions_unanswered"] = refused_;
   if (stopped_) report["overtaken_while_stopped"] = overtaken_;
   report["violations"] = wrong_;
   for (const auto& [name, values] : next_outcome_) report_spread(report, name, values);

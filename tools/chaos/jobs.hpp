@@ -90,7 +90,7 @@ class Jobs {
   std::unique_ptr<Job> job_;
   std::deque<Wait> waits_;
   bool stopped_ = false;
-  std::uint64_t jobs_ = 0, results_ = 0, unknown_ = 0, overtaken_ = 0;
+  std::uint64_t jobs_ = 0, results_ = 0, unknown_ = 0, overtaken_ = 0, refused_ = 0;
   std::map<std::string, std::vector<double>> next_outcome_;
   nlohmann::json slow_ = nlohmann::json::array();
   std::vector<std::string> wrong_;

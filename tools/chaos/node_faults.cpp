@@ -14,6 +14,7 @@ using std::chrono::seconds;
 
 constexpr auto noticed_within = seconds(3);
 constexpr auto outcome_within = seconds(20);
+constexpr int submissions_max = 5;
 /// On whatever processors there are; a cycle of theirs is as long.
 constexpr int busy_loops = 4;
 constexpr auto busy_for = seconds(10);
@@ -87,7 +88,10 @@ void NodeFaults::cycle() {
 }
 
 void NodeFaults::begin_job() {
-  jobs_.begin(random_(), cluster_.address(static_cast<std::uint32_t>(below(node_count))));
+  for (int tries = 0; !jobs_.running() && !jobs_.broken(); ++tries) {
+    if (tries == submissions_max) return jobs_.wrong("stuck: no node takes a job");
+    jobs_.begin(random_(), cluster_.address(static_cast<std::uint32_t>(below(node_count))));
+  }
 }
 
 void NodeFaults::kill() {
