@@ -30,6 +30,15 @@ struct TwoTasks {
   static std::uint64_t value() { return value_of("b", {value_of("a")}); }
 };
 
+/// The kernel of a: one more each time it runs.
+Kernel another_each_time() {
+  return [salt = std::make_shared<std::uint64_t>(0)](const KernelCall& call) {
+    Ended ended = Script().ordinary(call);
+    ended.output = detail::to_blob(value_of("a") + (*salt)++);
+    return ended;
+  };
+}
+
 void check_value(LocalJob& job, TaskId task, std::uint64_t value) {
   job.fetch(task);
   job.run_until([&] { return job.brought.contains(task); });
@@ -112,12 +121,7 @@ TEST_CASE("an end that was only heard of does not count when nobody has its valu
   LocalJobOptions options = behind(both());
   options.shards = 2, options.shard_of = {0, 1}, options.homes = {1, 2};
   Script script;
-  script.special["a"] = [ordinary = script,
-                         salt = std::make_shared<std::uint64_t>(0)](const KernelCall& call) {
-    Ended ended = ordinary.ordinary(call);
-    ended.output = detail::to_blob(value_of("a") + (*salt)++);
-    return ended;
-  };
+  script.special["a"] = another_each_time();
   LocalJob job(tasks.sealed(), script.kernel(), options);
   job.keep({tasks.a, tasks.b});
   job.hold_digests = true;
@@ -144,12 +148,7 @@ TEST_CASE("what tries on inputs that do not count came to does not count") {
   options.rings = true;
   Script script;
   script.failures["b"] = 1;
-  script.special["a"] = [ordinary = script,
-                         salt = std::make_shared<std::uint64_t>(0)](const KernelCall& call) {
-    Ended ended = ordinary.ordinary(call);
-    ended.output = detail::to_blob(value_of("a") + (*salt)++);
-    return ended;
-  };
+  script.special["a"] = another_each_time();
   LocalJob job(graph.builder.sealed(), script.kernel(), options);
   job.hold_digests = true;
   job.settle_down();

@@ -17,13 +17,7 @@ constexpr Instant start{10s};
 /// A runner of so many lanes in process 1; the home of all is in process 0, and played by the test.
 struct Lent {
   explicit Lent(std::uint32_t lanes) : runner(options(lanes), plan(), records) {
-    message::JobState state;
-    state.job = JobId{7};
-    state.version = 1;
-    state.lives = {home, self};
-    state.homes = {{home, {1, 1}}};
-    state.cell = home;
-    runner.on_state(state, start);
+    runner.on_state(state(1, {1, 1}), start);
     look();
   }
   static RunnerOptions options(std::uint32_t lanes) {
@@ -36,6 +30,16 @@ struct Lent {
     made->job = JobId{7};
     made->shard_of = {0, 0, 0, 0};
     return made;
+  }
+  /// That the home counts in this epoch.
+  static message::JobState state(std::uint64_t version, Epoch epoch) {
+    message::JobState state;
+    state.job = JobId{7};
+    state.version = version;
+    state.lives = {home, self};
+    state.homes = {{home, epoch}};
+    state.cell = home;
+    return state;
   }
   void lend(std::uint32_t task, detail::CallKind call = detail::CallKind::ordinary) {
     message::Lend lend;
@@ -118,13 +122,7 @@ TEST_CASE("what a disk has kept is named to a home that counts again, and given 
   const std::vector<OutputName> inputs{{{0, 0}, {{1, 1}, 1}}};
   runner.found({{}, of_actor, {}, state});
   runner.found({{}, of_task, inputs, state});
-  message::JobState after;
-  after.job = JobId{7};
-  after.version = 3;
-  after.lives = {home, self};
-  after.homes = {{home, {2, 1}}};
-  after.cell = home;
-  runner.on_state(after, start);
+  runner.on_state(Lent::state(3, {2, 1}), start);
   runner.on_message(home, message::Fetch{JobId{7}, of_task}, start);
   const std::vector<RunnerEffect> effects = runner.take_effects();
   REQUIRE(effects.size() == 2);
@@ -152,13 +150,7 @@ TEST_CASE("a copy whose digest nobody said is named to a home that counts again,
   const Blob bytes = detail::to_blob(std::string("a copy"));
   copy.size_bytes = bytes.size_bytes();
   runner.publish(copy, bytes);
-  message::JobState after;
-  after.job = JobId{7};
-  after.version = 3;
-  after.lives = {home, self};
-  after.homes = {{home, {2, 1}}};
-  after.cell = home;
-  runner.on_state(after, start);
+  runner.on_state(Lent::state(3, {2, 1}), start);
   std::vector<OutputName> taken;
   std::vector<message::Report> reports;
   for (const RunnerEffect& effect : runner.take_effects()) {
