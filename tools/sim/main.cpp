@@ -13,7 +13,6 @@
 //   dag-sim mutants [--seeds-max N] [--json]  plants bugs, one after the other, and says which seed finds
 //   each dag-sim scale --pattern stencil --nodes 64 [--json]    how busy so many nodes of 16 lanes are kept
 
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -27,6 +26,7 @@
 #include "tools/sim/chaos.hpp"
 #include "tools/sim/log_world.hpp"
 #include "tools/sim/mutants.hpp"
+#include "tools/sim/number.hpp"
 #include "tools/sim/scale.hpp"
 #include "tools/sim/sometimes.hpp"
 
@@ -49,11 +49,6 @@ int usage(const char* what) {
       "       dag-sim scale [--pattern stencil|chains|random] [--nodes 2-256] [--steps N] [--json]\n",
       what);
   return exit_usage;
-}
-
-bool parse(std::string_view text, std::uint64_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
 }
 
 /// The case at the beginning of each line; `#` begins a remark. Empty when the file cannot be read.
@@ -100,10 +95,12 @@ int scale(int argc, char** argv) {
         return usage("--pattern is one of stencil, chains and random");
       options.pattern = value;
     } else if (flag == "--nodes") {
-      if (!parse(value, number) || number < 2 || number > 256) return usage("--nodes wants 2 to 256");
+      if (!dag::sim::parse(value, number) || number < 2 || number > 256)
+        return usage("--nodes wants 2 to 256");
       options.nodes = static_cast<std::uint32_t>(number);
     } else if (flag == "--steps") {
-      if (!parse(value, number) || number < 1 || number > 1000) return usage("--steps wants 1 to 1000");
+      if (!dag::sim::parse(value, number) || number < 1 || number > 1000)
+        return usage("--steps wants 1 to 1000");
       options.steps = static_cast<std::uint32_t>(number);
     } else {
       return usage(("unknown flag " + std::string(flag)).c_str());
@@ -197,8 +194,8 @@ int chaos(int argc, char** argv) {
       ++i;
     } else if (flag == "--seeds") {
       const std::size_t dash = value.find('-');
-      if (dash == value.npos || !parse(value.substr(0, dash), first) ||
-          !parse(value.substr(dash + 1), last) || last < first) {
+      if (dash == value.npos || !dag::sim::parse(value.substr(0, dash), first) ||
+          !dag::sim::parse(value.substr(dash + 1), last) || last < first) {
         return usage("--seeds wants a range, as 1-2000");
       }
       ++i;
@@ -277,7 +274,7 @@ int mutants(int argc, char** argv) {
       world = i + 1 < argc ? argv[++i] : "";
       if (!is_world(world)) return usage("--world names the world whose bugs are to be planted");
     } else if (flag == "--seeds-max") {
-      if (!parse(i + 1 < argc ? argv[++i] : "", seeds)) return usage("--seeds-max wants a number");
+      if (!dag::sim::parse(i + 1 < argc ? argv[++i] : "", seeds)) return usage("--seeds-max wants a number");
     } else {
       return usage(("unknown flag " + std::string(flag)).c_str());
     }

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <vector>
+
+#include "tools/sim/number.hpp"
 
 namespace dag::sim {
 namespace {
@@ -45,12 +46,6 @@ const std::vector<Part>& parts() {
       {"weak", no_world, [](RandomGraphOptions& graph) { graph.weak = false; }},
   };
   return all;
-}
-
-template <class Number>
-bool parse(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size();
 }
 
 std::string kind(const std::string& violation) {

@@ -312,8 +312,7 @@ void World::deliver(Life from, Life to, const JobMessage& message) {
   };
   switch (process->door->judge(from, message, process->state, epoch_here)) {
     case Admission::drop:
-      ++seen[find(from) == nullptr || process->state.version == 0 ? "refused: from the dead"
-                                                                  : "refused: for an older home"];
+      ++seen[find(from) == nullptr ? "refused: from the dead" : "refused: for an older home"];
       return;
     case Admission::wait:
       ++seen["waited at the door"];
