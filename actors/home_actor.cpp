@@ -1,6 +1,7 @@
 #include "actors/home_actor.hpp"
 
 #include "actors/exceptions.hpp"
+#include "actors/waiting_for.hpp"
 #include "libdag/keeper/admission.hpp"
 
 namespace dag {
@@ -94,6 +95,7 @@ caf::behavior HomeActor::make_behavior() {
       [this](const mail::Steal& steal) {
         questions_.ask(steal.thief, steal.slots, ports_.now());
         act();
+        if (questions_.asks(steal.thief)) send(runner_, steal);  // It may have what other homes lent.
       },
       [this](const mail::Loads& loads) { on_loads(loads); },
       [this](const mail::Tick& tick) {
@@ -135,7 +137,7 @@ void HomeActor::act() {
   carry_out();
   if (!questions_.empty()) answer_thieves();
   std::optional<Instant> wake = home_->wake_at();
-  if (look_again_at_ && (!wake || *look_again_at_ < *wake)) wake = look_again_at_;
+  if (const auto again = questions_.look_again_at(); again && (!wake || *again < *wake)) wake = again;
   if (wake && (!wake_at_ || *wake < *wake_at_)) {
     wake_at_ = wake;
     const Duration wait = std::max(*wake - ports_.now(), Duration{0});
@@ -144,25 +146,21 @@ void HomeActor::act() {
 }
 
 void HomeActor::answer_thieves() {
-  look_again_at_.reset();
-  while (const auto question = questions_.next(ports_.now())) {
-    const Waiting waiting{static_cast<std::uint32_t>(lanes_.queued()),
-                          static_cast<std::uint32_t>(lanes_.count()), lanes_.dry(), placer_->mean_run()};
-    look_again_at_ = knows_more_at(*question, waiting, ports_.now());
-    if (look_again_at_) return;
-    const std::uint32_t rows = rows_to_give(question->lanes, waiting, lending_round_trip);
-    const std::vector<RowIndex> taken = lanes_.take_rows(*shard_, rows);
-    const std::vector<OutputName> attempts =
-        lanes_.take_attempts(setup_.plan->job, rows - taken.size(),
-                             [this](const OutputName& attempt) { return home_->may_lend(attempt); });
-    if (taken.empty() && attempts.empty()) return;
-    questions_.close(question->thief);
-    look_at_lanes();
-    home_->lend(taken, question->thief, rows, ports_.now());
-    for (const OutputName& attempt : attempts) attempts_.stop({attempt.task, attempt.attempt});
-    home_->lend_attempts(attempts, question->thief, ports_.now());
-    carry_out();
-  }
+  questions_.answer(
+      ports_.now(), lending_round_trip, [this] { return waiting_for(lanes_, placer_->mean_run()); },
+      [this](Life thief, std::uint32_t rows) {
+        const std::vector<RowIndex> taken = lanes_.take_rows(*shard_, rows);
+        const std::vector<OutputName> attempts =
+            lanes_.take_attempts(setup_.plan->job, rows - taken.size(),
+                                 [this](const OutputName& attempt) { return home_->may_lend(attempt); });
+        if (taken.empty() && attempts.empty()) return false;
+        look_at_lanes();
+        home_->lend(taken, thief, rows, ports_.now());
+        for (const OutputName& attempt : attempts) attempts_.stop({attempt.task, attempt.attempt});
+        home_->lend_attempts(attempts, thief, ports_.now());
+        carry_out();
+        return true;
+      });
 }
 
 void HomeActor::carry_out() {

@@ -55,7 +55,6 @@ class HomeActor : public caf::event_based_actor {
   FinishPlacer* placer_ = nullptr;  ///< home_ owns it
   std::unique_ptr<Home> home_;
   OpenQuestions questions_;
-  std::optional<Instant> look_again_at_;  ///< at the questions
   std::optional<Instant> wake_at_;
 };
 

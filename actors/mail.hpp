@@ -198,7 +198,7 @@ struct LifeDown {
 };
 /// CellActor, RecordActor -> itself: the client may be told how far the job is.
 struct ProgressDue {};
-/// NodeActor -> HomeActor: another process asks for rows.
+/// NodeActor -> HomeActor or RunnerActor, HomeActor -> RunnerActor: another process asks for work.
 struct Steal {
   Life thief;
   std::uint32_t slots = 0;

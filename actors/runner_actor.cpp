@@ -2,6 +2,8 @@
 
 #include "actors/digest_actor.hpp"
 #include "actors/exceptions.hpp"
+#include "actors/waiting_for.hpp"
+#include "libdag/home/finish_placer.hpp"
 
 namespace dag {
 
@@ -89,6 +91,10 @@ caf::behavior RunnerActor::working() {
         runner_.bring(bring.ticket, bring.record, std::move(bring.holders), ports_.now());
         act();
       },
+      [this](const mail::Steal& steal) {
+        questions_.ask(steal.thief, steal.slots, ports_.now());
+        act();
+      },
       [this](const mail::Digested& digested) {
         runner_.on_digest(digested.name, digested.digest);
         act();
@@ -115,7 +121,24 @@ void RunnerActor::on_exit() {
   node_ = nullptr;
 }
 
+/// What homes elsewhere lent to this process, and no lane has begun, is no use to an idle one while it waits
+/// here behind what takes long.
+void RunnerActor::answer_thieves() {
+  questions_.answer(
+      ports_.now(), lending_round_trip, [this] { return waiting_for(lanes_, runner_.mean_run()); },
+      [this](Life thief, std::uint32_t rows) {
+        const std::vector<OutputName> attempts = lanes_.take_attempts(
+            plan_->job, rows, [this](const OutputName& attempt) { return runner_.may_give(attempt); });
+        for (const OutputName& attempt : attempts) {
+          attempts_.stop({attempt.task, attempt.attempt});
+          runner_.give(attempt, thief);
+        }
+        return !attempts.empty();
+      });
+}
+
 void RunnerActor::act() {
+  if (!questions_.empty()) answer_thieves();
   mail::Outgoing outgoing;
   for (RunnerEffect& effect : runner_.take_effects()) {
     std::visit(
@@ -151,7 +174,8 @@ void RunnerActor::act() {
         effect);
   }
   if (!outgoing.messages.empty()) send(node_, std::move(outgoing));
-  const std::optional<Instant> wake = runner_.wake_at();
+  std::optional<Instant> wake = runner_.wake_at();
+  if (const auto again = questions_.look_again_at(); again && (!wake || *again < *wake)) wake = again;
   if (wake && (!wake_at_ || *wake < *wake_at_)) {
     wake_at_ = wake;
     delayed_send(this, std::max(*wake - ports_.now(), Duration{0}), mail::Tick{*wake});

@@ -1,14 +1,15 @@
 #pragma once
 // Hosts the runner of a job in this process. Decides nothing itself.
 //
-// Messages: in AttemptEnded, Checkpointed, Incoming, Publish, Bring, Digested, SavesFound (from the disk),
-// Tick; out Outgoing (to the node), Vouch (reports, to the node), SaveHere (to the cell, through the node),
-// Brought (to the cell), TakeDigest (to a DigestActor that it makes when it needs one).
+// Messages: in AttemptEnded, Checkpointed, Incoming, Publish, Bring, Steal, Digested, SavesFound (from the
+// disk), Tick; out Outgoing (to the node), Vouch (reports, to the node), SaveHere (to the cell, through the
+// node), Brought (to the cell), TakeDigest (to a DigestActor that it makes when it needs one).
 
 #include <memory>
 
 #include "actors/attempts.hpp"
 #include "actors/ports.hpp"
+#include "libdag/stealing/questions.hpp"
 
 namespace dag {
 
@@ -25,6 +26,7 @@ class RunnerActor : public caf::event_based_actor {
   bool asks_disk();
   void wait_for_disk(mail::Incoming state);
   void keep(KeepSave save);
+  void answer_thieves();
   void act();
   caf::actor spawn_digests();
 
@@ -35,6 +37,7 @@ class RunnerActor : public caf::event_based_actor {
   std::shared_ptr<const JobPlan> plan_;
   Attempts attempts_;
   Runner runner_;
+  OpenQuestions questions_;
   bool disk_asked_ = false;
   std::optional<Instant> wake_at_;
   std::map<std::uint64_t, caf::actor> asked_;  // who waits for the bytes of a ticket

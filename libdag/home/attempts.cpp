@@ -68,6 +68,15 @@ void Home::Impl::on_crashes(const message::JobState* before) {
   }
 }
 
+/// A row that nobody has is to run there.
+AttemptId Home::Impl::issue(RowIndex row, Life to) {
+  const Next lent = table.apply(row, LentOut{});
+  DAG_CHECK(lent.what == Do::run);
+  const AttemptId id{options.epoch, lent.word.attempt};
+  handed_out[row] = {to, id, lent.word.attempt, false};
+  return id;
+}
+
 void Home::Impl::start(RowIndex row, std::optional<Life> wanted_at) {
   say(row, [] { return recorded::Ready{}; });
   PlacedAttempt placed = wanted_at ? PlacedAttempt{*wanted_at} : place(row);
@@ -79,10 +88,7 @@ void Home::Impl::start(RowIndex row, std::optional<Life> wanted_at) {
     }
     return;
   }
-  const Next lent = table.apply(row, LentOut{});
-  DAG_CHECK(lent.what == Do::run);
-  const AttemptId id{options.epoch, lent.word.attempt};
-  handed_out[row] = {to, id, lent.word.attempt, false};
+  const AttemptId id = issue(row, to);
   if (placed.why) say(table.id(row), id, [&] { return std::move(*placed.why); });
   AttemptId generation;
   if (is_call(row)) {
@@ -174,6 +180,7 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   if (policy.checkpoint && kind.call == CallKind::ordinary && !repeats && handed != handed_out.end())
     give_checkpoint(row, policy, handed->second.word_attempt, lend);
 
+  lend.stays = repeats || !may_go_elsewhere(row);
   ++counts.attempts;
   say(attempt.task, id, [&] { return recorded::Lent{to.process}; });
   // Objects are made through the runner, also here: it knows which making of an actor is the newest. And it
@@ -195,7 +202,7 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   }
 }
 
-void Home::Impl::stop_handed_out(RowIndex row, const HandedOut& out) {
+void Home::Impl::stop_handed_out(RowIndex row, const OutAttempt& out) {
   if (out.direct) {
     effects.emplace_back(StopAttempt{table.id(row), out.id});
   } else if (alive(out.runner)) {
@@ -338,6 +345,7 @@ void Home::Impl::on(Life from, const message::Return& back) {
   }
   const auto out = handed_out.find(row);
   if (out != handed_out.end() && out->second.id == back.name.attempt && out->second.runner == from) {
+    if (back.thief && !over) return lend_again(row, from, *back.thief);
     if (ActorChain* chain = is_call(row) ? chain_of(row) : nullptr) {
       chain->busy = false;
       roll_back(chain->group, back.why);
@@ -380,13 +388,20 @@ void Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t 
   }
 }
 
-/// Attempts that the runner here has are its own; what needs more than a lane was given its place for that.
+/// An attempt at it may change its process before it has begun: it was not placed for what it needs, and is
+/// no more than what is sent.
+bool Home::Impl::may_go_elsewhere(RowIndex row) const {
+  const Policy& policy = table.policy_of(table[row]);
+  return !is_call(row) && policy.needs == Needs{} && policy.effects != Effects::exclusive;
+}
+
+/// Attempts that the runner here has are its own.
 bool Home::Impl::may_lend(const OutputName& attempt) const {
   const RowIndex row = table.find(attempt.task);
   if (over || row == no_row || table[row].ghost) return false;
   const auto out = handed_out.find(row);
   return out != handed_out.end() && out->second.id == attempt.attempt && out->second.direct &&
-         !is_call(row) && table.policy_of(table[row]).needs == Needs{};
+         may_go_elsewhere(row);
 }
 
 void Home::Impl::lend_attempts(std::span<const OutputName> attempts, Life thief) {
@@ -394,18 +409,21 @@ void Home::Impl::lend_attempts(std::span<const OutputName> attempts, Life thief)
     const RowIndex row = table.find(attempt.task);
     const auto out = handed_out.find(row);
     DAG_CHECK(out != handed_out.end() && out->second.id == attempt.attempt);
-    const std::uint32_t taken = out->second.word_attempt;
-    handed_out.erase(out);
-    table.apply(row, TakenBack{taken});
-    const bool goes = runs(thief) && !placement->keeps(inputs_to_place(row), thief, options.self);
-    const Life to = goes ? thief : options.self;
-    const Next lent = table.apply(row, LentOut{});
-    DAG_CHECK(lent.what == Do::run);
-    const AttemptId id{options.epoch, lent.word.attempt};
-    handed_out[row] = {to, id, lent.word.attempt, false};
-    say(table.id(row), id, [&] { return recorded::Stolen{{options.self.process, std::nullopt}}; });
-    hand_out(row, to, id, false, {}, nullptr);
+    lend_again(row, options.self, thief);
   }
+}
+
+/// What was handed out to `from`, where no lane has begun it, goes to who asked for work there, or comes here
+/// when that costs more than to wait for a lane.
+void Home::Impl::lend_again(RowIndex row, Life from, Life thief) {
+  const auto out = handed_out.find(row);
+  table.apply(row, TakenBack{out->second.word_attempt});
+  handed_out.erase(out);
+  const bool goes = runs(thief) && !placement->keeps(inputs_to_place(row), thief, options.self);
+  const Life to = goes ? thief : options.self;
+  const AttemptId id = issue(row, to);
+  say(table.id(row), id, [&] { return recorded::Stolen{{from.process, std::nullopt}}; });
+  hand_out(row, to, id, false, {}, nullptr);
 }
 
 }  // namespace dag

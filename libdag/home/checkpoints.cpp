@@ -29,10 +29,10 @@ bool Home::Impl::add_checkpoint(const OutcomeRecord& record, Life holder) {
   if (row == no_row || table[row].ghost || is(row, flag::vanished | flag::settled) || is_call(row))
     return false;
   if (!table.policy_of(table[row]).checkpoint) return false;
-  std::vector<Checkpoint>& saved = checkpoints[row];
+  std::vector<RowCheckpoint>& saved = checkpoints[row];
   const auto at =
       std::lower_bound(saved.begin(), saved.end(), record.attempt,
-                       [](const Checkpoint& one, AttemptId id) { return one.record.attempt < id; });
+                       [](const RowCheckpoint& one, AttemptId id) { return one.record.attempt < id; });
   if (at != saved.end() && at->record.attempt == record.attempt) {
     if (std::find(at->holders.begin(), at->holders.end(), holder) == at->holders.end())
       at->holders.push_back(holder);
@@ -42,14 +42,14 @@ bool Home::Impl::add_checkpoint(const OutcomeRecord& record, Life holder) {
   }
   drop_older(saved);
   return std::any_of(saved.begin(), saved.end(),
-                     [&](const Checkpoint& one) { return one.record.attempt == record.attempt; });
+                     [&](const RowCheckpoint& one) { return one.record.attempt == record.attempt; });
 }
 
 /// A process holds a copy that it was asked to get.
 void Home::Impl::checkpoint_held(const OutputName& name, Life holder) {
   const auto found = checkpoints.find(table.find(name.task));
   if (found != checkpoints.end()) {
-    for (Checkpoint& one : found->second) {
+    for (RowCheckpoint& one : found->second) {
       if (one.record.attempt != name.attempt) continue;
       if (std::find(one.holders.begin(), one.holders.end(), holder) == one.holders.end())
         one.holders.push_back(holder);
@@ -59,7 +59,7 @@ void Home::Impl::checkpoint_held(const OutputName& name, Life holder) {
   release(holder, name);
 }
 
-void Home::Impl::copy_checkpoint(const Checkpoint& checkpoint) {
+void Home::Impl::copy_checkpoint(const RowCheckpoint& checkpoint) {
   if (!options.several_processes) return;
   for (const Life life : lacks_copies(checkpoint.holders)) {
     send(life, message::Replicate{
@@ -69,13 +69,13 @@ void Home::Impl::copy_checkpoint(const Checkpoint& checkpoint) {
 
 void Home::Impl::copy_checkpoints() {
   for (const auto& [row, saved] : checkpoints) {
-    for (const Checkpoint& one : saved) copy_checkpoint(one);
+    for (const RowCheckpoint& one : saved) copy_checkpoint(one);
   }
 }
 
 /// The two newest stay, and what is behind them until one of them has its copy.
-void Home::Impl::drop_older(std::vector<Checkpoint>& saved) {
-  const auto safe = [&](const Checkpoint& one) {
+void Home::Impl::drop_older(std::vector<RowCheckpoint>& saved) {
+  const auto safe = [&](const RowCheckpoint& one) {
     return !options.several_processes || lacks_copies(one.holders).empty();
   };
   while (saved.size() > kept_per_row) {
@@ -90,7 +90,7 @@ void Home::Impl::release_checkpoints(RowIndex row) {
   if (checkpoints.empty()) return;
   const auto found = checkpoints.find(row);
   if (found == checkpoints.end()) return;
-  for (const Checkpoint& one : found->second) {
+  for (const RowCheckpoint& one : found->second) {
     for (const Life holder : one.holders) release(holder, one.record.name());
   }
   checkpoints.erase(found);
@@ -100,7 +100,7 @@ void Home::Impl::release_checkpoints(RowIndex row) {
 void Home::Impl::forget_checkpoint(const OutputName& name) {
   const auto found = checkpoints.find(table.find(name.task));
   if (found == checkpoints.end()) return;
-  std::erase_if(found->second, [&](const Checkpoint& one) { return one.record.attempt == name.attempt; });
+  std::erase_if(found->second, [&](const RowCheckpoint& one) { return one.record.attempt == name.attempt; });
 }
 
 void Home::Impl::answer_checkpoint(Life asker, const message::Need& need) {
@@ -112,7 +112,7 @@ void Home::Impl::answer_checkpoint(Life asker, const message::Need& need) {
   located.record.task = need.name.task;
   located.record.attempt = need.name.attempt;
   if (const auto found = checkpoints.find(table.find(need.name.task)); found != checkpoints.end()) {
-    for (Checkpoint& one : found->second) {
+    for (RowCheckpoint& one : found->second) {
       if (one.record.attempt != need.name.attempt) continue;
       for (const Life gone : need.gone) std::erase(one.holders, gone);
       located.record = one.record;
@@ -146,8 +146,8 @@ void Home::Impl::checkpoints_lost(const message::JobState& before) {
       std::count_if(before.lives.begin(), before.lives.end(), [&](Life life) { return !alive(life); }));
   losses.note(gone, before.lives.size(), now);
   for (auto& [row, saved] : checkpoints) {
-    for (Checkpoint& one : saved) std::erase_if(one.holders, [&](Life life) { return !alive(life); });
-    std::erase_if(saved, [](const Checkpoint& one) { return one.holders.empty(); });
+    for (RowCheckpoint& one : saved) std::erase_if(one.holders, [&](Life life) { return !alive(life); });
+    std::erase_if(saved, [](const RowCheckpoint& one) { return one.holders.empty(); });
   }
   if (!recounting && (gone > 0 || state.term != before.term)) copy_checkpoints();
 }

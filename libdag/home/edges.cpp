@@ -284,7 +284,7 @@ void Home::Impl::note(RowIndex row, bool by_lane) {
 /// False: there is more to it.
 bool Home::Impl::note_lean(RowIndex row) {
   if ((notes[row].flags & (flag::lean | flag::known | flag::wanted)) != flag::lean) return false;
-  if (sink.enabled() || parked_rows > 0 || !askers.empty()) return false;
+  if (sink.wants_runs() || parked_rows > 0 || !askers.empty()) return false;
   if (table[row].awaited && !table[row].told) return false;
   if (options.several_processes && needs_digest(row, table[row].output.load())) return false;
   bool sent = true;
@@ -315,7 +315,8 @@ void Home::Impl::note_quick(RowIndex row, Duration ran) {
     if (!ready) continue;
     stack.pop_back();
     if (is(top, flag::noted) || note_lean(top)) continue;
-    say(top, [&] { return recorded::Ended{Outcome::finished, top == row ? ran : Duration{0}, {}}; });
+    if (sink.wants_runs())
+      say(top, [&] { return recorded::Ended{Outcome::finished, top == row ? ran : Duration{0}, {}}; });
     note(top, true);
   }
 }

@@ -87,7 +87,7 @@ void Home::Impl::member_ended(RowIndex member) {
   members_down.push_back({member, Exit::failed, std::nullopt, true});
 }
 
-void Home::Impl::tell_group(MemberDown down) {
+void Home::Impl::tell_group(GroupMemberDown down) {
   TaskGroup& group = group_of(down.row);
   const std::string name = "the group '" + group.name + "'";
   if (down.for_good) {

@@ -198,7 +198,7 @@ void Home::Impl::on_time() {
 void Home::Impl::finish_event() {
   for (;;) {
     if (!members_down.empty()) {
-      MemberDown down = std::move(members_down.front());
+      GroupMemberDown down = std::move(members_down.front());
       members_down.pop_front();
       tell_group(std::move(down));
     } else if (!to_decide.empty()) {

@@ -108,6 +108,7 @@ class Home::Impl {
 
   // ---- attempts.cpp
   // ------------------------------------------------------------------------------------------
+  AttemptId issue(RowIndex row, Life to);
   void start(RowIndex row, std::optional<Life> wanted_at = std::nullopt);
   void hand_out(RowIndex row, Life to, AttemptId id, bool again, AttemptId generation,
                 const OutcomeRecord* restore);
@@ -116,10 +117,12 @@ class Home::Impl {
                          Duration ran);
   void attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why);
   void take_back(RowIndex row, const RecordWhat& why);
-  void stop_handed_out(RowIndex row, const HandedOut& out);
+  void stop_handed_out(RowIndex row, const OutAttempt& out);
   void lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots);
+  bool may_go_elsewhere(RowIndex row) const;
   bool may_lend(const OutputName& attempt) const;
   void lend_attempts(std::span<const OutputName> attempts, Life thief);
+  void lend_again(RowIndex row, Life from, Life thief);
   bool bare(RowIndex row) const;
   std::uint32_t crashes(RowIndex row) const;
   bool crashed_too_often(RowIndex row) const;
@@ -232,8 +235,8 @@ class Home::Impl {
   void give_checkpoint(RowIndex row, const Policy& policy, std::uint32_t word_attempt, message::Lend& lend);
   void forget_checkpoint(const OutputName& name);
   void release_checkpoints(RowIndex row);
-  void drop_older(std::vector<Checkpoint>& saved);
-  void copy_checkpoint(const Checkpoint& checkpoint);
+  void drop_older(std::vector<RowCheckpoint>& saved);
+  void copy_checkpoint(const RowCheckpoint& checkpoint);
   void copy_checkpoints();
   void checkpoints_lost(const message::JobState& before);
 
@@ -246,7 +249,7 @@ class Home::Impl {
   bool waits_for_group(RowIndex member);
   void member_down(RowIndex member, Exit why, std::optional<Error> error);
   void member_ended(RowIndex member);
-  void tell_group(MemberDown down);
+  void tell_group(GroupMemberDown down);
   void stop_member(RowIndex member, const std::string& why);
   void look_again_at(const TaskGroup& group);
   void count_groups_again();
@@ -284,6 +287,7 @@ class Home::Impl {
   }
   bool has_ended(RowIndex row) const { return word(row).state == RowState::ended; }
   bool is_call(RowIndex row) const { return table.kind_of(table[row]).call != detail::CallKind::ordinary; }
+  bool is_save(RowIndex row) const { return table.kind_of(table[row]).call == detail::CallKind::save; }
   AttemptId attempt_of(RowIndex row) const;
   AttemptId uncounted() { return {options.epoch, uncounted_attempts + uncounted_given++}; }
   const Fact* fact(RowIndex row) const { return is(row, flag::known) ? &facts.at(row) : nullptr; }
@@ -364,9 +368,10 @@ class Home::Impl {
   /// Rows whose kernels vary and whose outputs have copies, or are to get one, and who was asked to make it.
   std::map<RowIndex, std::optional<Life>> copies;
   std::unordered_map<RowIndex, Tries> tries;
-  std::map<RowIndex, HandedOut> handed_out;
+  std::map<RowIndex, OutAttempt> handed_out;
   std::map<RowIndex, Again> again;
-  std::map<RowIndex, std::vector<Checkpoint>> checkpoints;  ///< of rows that have not settled; oldest first
+  std::map<RowIndex, std::vector<RowCheckpoint>>
+      checkpoints;  ///< of rows that have not settled; oldest first
   Losses losses;
   TimerWheel<RowIndex> pauses;  ///< rows that wait for their next try
   /// Rows whose next try waits until the cell has recorded how often they failed: the number of the Outcomes
@@ -437,7 +442,7 @@ class Home::Impl {
 
   // Groups of tasks.
   std::vector<TaskGroup> task_groups;  ///< as in the graph; those of other shards have no members
-  std::deque<MemberDown> members_down;
+  std::deque<GroupMemberDown> members_down;
 
   // Recounting.
   bool recounting = false;

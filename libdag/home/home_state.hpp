@@ -95,7 +95,7 @@ struct Fact {
 };
 
 /// An attempt that this home handed out.
-struct HandedOut {
+struct OutAttempt {
   Life runner;
   AttemptId id;
   std::uint32_t word_attempt = 0;
@@ -104,12 +104,12 @@ struct HandedOut {
 
 /// A run that makes the output of an ended row again, or an actor's object.
 struct Again {
-  std::optional<HandedOut> out;
+  std::optional<OutAttempt> out;
   std::uint32_t failures = 0;
 };
 
 /// A state that an attempt of a row saved.
-struct Checkpoint {
+struct RowCheckpoint {
   OutcomeRecord record;
   std::vector<Life> holders;
 };
@@ -152,7 +152,7 @@ struct TaskGroup {
   GroupMachine machine;
 };
 /// What a member's group has to hear when the event is over.
-struct MemberDown {
+struct GroupMemberDown {
   RowIndex row = no_row;
   Exit why = Exit::failed;
   std::optional<Error> error;

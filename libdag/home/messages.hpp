@@ -299,6 +299,9 @@ struct Lend {
   Epoch epoch;
   Attempt attempt;
   std::vector<WantedInput> wanted;
+  /// It is not given to those that ask for work: it was given this place for what it needs, or is bound to
+  /// it.
+  bool stays = false;
 };
 /// Do not run it, or let it see Context::cancelled; nothing of it is wanted.
 struct Stop {
@@ -331,7 +334,8 @@ struct Checkpointed {
   Epoch epoch;
   OutcomeRecord record;
 };
-/// The attempt was not run: an input cannot be had from any holder known, or there is no room.
+/// The attempt was not run: an input cannot be had from any holder known, there is no room, or no lane had
+/// begun it when another process asked for work.
 struct Return {
   JobId job;
   std::uint32_t shard = 0;
@@ -339,6 +343,7 @@ struct Return {
   OutputName name;
   std::vector<OutputName> missing;
   std::string why;
+  std::optional<Life> thief = std::nullopt;  ///< who asked, and is to get it
 };
 /// These outputs (and their records) are not needed any more, by whatever happens.
 struct Release {

@@ -80,10 +80,7 @@ void Home::Impl::place_ready(RowIndex row) {
     effects.emplace_back(MakeReady{row, priority});
     return;
   }
-  const Next lent = table.apply(row, LentOut{});
-  DAG_CHECK(lent.what == Do::run);
-  const AttemptId id{options.epoch, lent.word.attempt};
-  handed_out[row] = {placed.at, id, lent.word.attempt, false};
+  const AttemptId id = issue(row, placed.at);
   if (placed.why) say(table.id(row), id, [&] { return std::move(*placed.why); });
   hand_out(row, placed.at, id, false, {}, nullptr);
 }

@@ -262,9 +262,12 @@ bool Runner::on_ended(dag::Ended ended, Instant now) {
   if (found == attempts_.end() || !found->second.started) return false;
   const message::Lend lend = std::move(found->second.lend);
   attempts_.erase(found);
-  say(ended.task, ended.id, now, [&] {
-    return recorded::Ran{ended.outcome, ended.ran, ended.error ? ended.error->what : std::string()};
-  });
+  runs_.observe(ended.ran);
+  if (records_.wants_runs()) {
+    say(ended.task, ended.id, now, [&] {
+      return recorded::Ran{ended.outcome, ended.ran, ended.error ? ended.error->what : std::string()};
+    });
+  }
   message::Ended told;
   told.job = plan_->job;
   told.shard = lend.shard;
@@ -315,14 +318,30 @@ void Runner::on_checkpoint(TaskId task, AttemptId id, Saved saved) {
   send(home.home, message::Checkpointed{plan_->job, shard, home.epoch, std::move(record)});
 }
 
-void Runner::give_back(const OutputName& name, std::vector<OutputName> missing, std::string why) {
+bool Runner::may_give(const OutputName& attempt) const {
+  const auto found = attempts_.find(attempt);
+  return !state_.ended && found != attempts_.end() && found->second.started && !found->second.lend.stays;
+}
+
+void Runner::give(const OutputName& attempt, Life thief) {
+  DAG_CHECK(may_give(attempt));
+  give_back(attempt, {}, "another process asked for work", thief);
+}
+
+std::optional<Duration> Runner::mean_run() const {
+  return runs_.observations() == 0 ? std::nullopt : std::optional(runs_.mean());
+}
+
+void Runner::give_back(const OutputName& name, std::vector<OutputName> missing, std::string why,
+                       std::optional<Life> thief) {
   const auto found = attempts_.find(name);
   DAG_CHECK(found != attempts_.end());
   const std::uint32_t shard = found->second.lend.shard;
   attempts_.erase(found);
   for (auto& [sought_name, sought] : sought_) sought.attempts.erase(name);
   const message::ShardHome& home = state_.homes[shard];
-  send(home.home, message::Return{plan_->job, shard, home.epoch, name, std::move(missing), std::move(why)});
+  send(home.home,
+       message::Return{plan_->job, shard, home.epoch, name, std::move(missing), std::move(why), thief});
 }
 
 // ---- Time

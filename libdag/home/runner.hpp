@@ -29,6 +29,7 @@
 
 #include "libdag/home/home.hpp"
 #include "libdag/home/messages.hpp"
+#include "libdag/placement/duration_predictor.hpp"
 #include "libdag/supervision/lease.hpp"
 
 namespace dag {
@@ -82,6 +83,12 @@ class Runner {
   void on_message(Life from, const JobMessage& message, Instant now);
   /// The end of an attempt. False: the runner did not start it (then a home did).
   bool on_ended(dag::Ended ended, Instant now);
+  /// This attempt waits for a lane, and may be taken from it for a process that asked for work.
+  bool may_give(const OutputName& attempt) const;
+  /// An attempt that may, and was taken: its home hands it to the thief. `on_ended` does not come for it.
+  void give(const OutputName& attempt, Life thief);
+  /// Of the attempts that ended here; nothing before one has.
+  std::optional<Duration> mean_run() const;
   /// An attempt of this runner saved its state. Nothing comes of it when the attempt is not wanted any more.
   void on_checkpoint(TaskId task, AttemptId id, Saved saved);
   /// Before the first state: what a disk of this process has kept of the job.
@@ -143,7 +150,8 @@ class Runner {
   void pursue(const OutputName& name, Sought& sought, Instant now);
   void arrived(const OutputName& name, const OutcomeRecord& record, Blob bytes, Instant now);
   void give_up(const OutputName& name, const Error& why, Instant now);
-  void give_back(const OutputName& name, std::vector<OutputName> missing, std::string why);
+  void give_back(const OutputName& name, std::vector<OutputName> missing, std::string why,
+                 std::optional<Life> thief = std::nullopt);
   void hold(OutcomeRecord record, Blob bytes, bool ran_here);
   void let_go(const OutputName& name);
   void take_missing_digests(std::uint32_t shard);
@@ -170,6 +178,7 @@ class Runner {
   std::map<std::uint32_t, std::map<Epoch, std::set<OutputName>>> accepted_;
   std::map<std::uint32_t, AttemptId> generations_;  ///< of the actors whose objects are here
   std::uint64_t bytes_held_ = 0;
+  DurationEstimate runs_;  ///< of the attempts that ended here
   Lease lease_;
   bool under_lease_ = false;          ///< something may run that has to end with it
   std::vector<message::Ended> ends_;  ///< that have not left, oldest first

@@ -96,6 +96,7 @@ struct Lend {
   lostAfter @24 :Ids.Nanoseconds;         # mean time to the loss of a process
   exclusive @25 :Bool;           # runs only under the lease of the process that runs it
   stages @26 :Bool;              # its output is what it returns, with the files that it wrote
+  stays @27 :Bool;               # not given to those that ask for work
 }
 
 struct Wanted {
@@ -111,6 +112,8 @@ struct Return {
   name @0 :Records.OutputName;
   missing @1 :List(Records.OutputName);
   why @2 :Text;
+  forThief @3 :Bool;             # no lane had begun it, and another process asked for work
+  thief @4 :Ids.Life;
 }
 
 struct Report {

@@ -23,6 +23,22 @@ void OpenQuestions::close(Life thief) {
   std::erase_if(open_, [&](const Question& question) { return question.thief == thief; });
 }
 
+bool OpenQuestions::asks(Life thief) const {
+  return std::any_of(open_.begin(), open_.end(),
+                     [&](const Question& question) { return question.thief == thief; });
+}
+
+void OpenQuestions::answer(Instant now, Duration round_trip, const std::function<Waiting()>& here,
+                           const std::function<bool(Life, std::uint32_t)>& give) {
+  look_again_at_.reset();
+  while (const auto question = next(now)) {
+    const Waiting waiting = here();
+    look_again_at_ = knows_more_at(*question, waiting, now);
+    if (look_again_at_ || !give(question->thief, rows_to_give(question->lanes, waiting, round_trip))) return;
+    close(question->thief);
+  }
+}
+
 std::optional<Instant> knows_more_at(const OpenQuestions::Question& question, const Waiting& here,
                                      Instant now) {
   // As long as no row has ended here nobody knows how long they take. After this time they are taken for

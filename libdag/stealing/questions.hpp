@@ -8,12 +8,22 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 
 #include "libdag/base/ids.hpp"
 #include "libdag/base/time.hpp"
 
 namespace dag {
+
+/// What waits for the lanes of a process.
+struct Waiting {
+  std::uint32_t rows = 0;
+  std::uint32_t lanes = 1;
+  std::uint32_t lanes_free = 0;  ///< or looking for work: they are about to take as many
+  /// Of one row; empty as long as none has ended here.
+  std::optional<Duration> mean_run = std::nullopt;
+};
 
 /// Questions that were not answered yet, in the order in which they came.
 class OpenQuestions {
@@ -35,18 +45,19 @@ class OpenQuestions {
   /// The thief got something, or has died.
   void close(Life thief);
   bool empty() const { return open_.empty(); }
+  bool asks(Life thief) const;
+
+  /// Asks `give` for so many rows for who asked first, closes the question when that gave some (true), and
+  /// goes on with the next one; until there is nothing to give, or it is better to wait. `here` is asked anew
+  /// each time.
+  void answer(Instant now, Duration round_trip, const std::function<Waiting()>& here,
+              const std::function<bool(Life thief, std::uint32_t rows)>& give);
+  /// When `answer` is worth another try, if it is before anything else happens.
+  std::optional<Instant> look_again_at() const { return look_again_at_; }
 
  private:
   std::deque<Question> open_;
-};
-
-/// What waits for the lanes of a process.
-struct Waiting {
-  std::uint32_t rows = 0;
-  std::uint32_t lanes = 1;
-  std::uint32_t lanes_free = 0;  ///< or looking for work: they are about to take as many
-  /// Of one row; empty as long as none has ended here.
-  std::optional<Duration> mean_run = std::nullopt;
+  std::optional<Instant> look_again_at_;
 };
 
 /// When it is worth while to look at the question again instead of answering it now. Nothing: now.

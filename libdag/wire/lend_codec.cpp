@@ -40,6 +40,7 @@ void write(schema::Tasks::Builder to, const message::Lend& message, const CodeMa
   }
   builder.setExclusive(attempt.exclusive);
   builder.setStages(attempt.stages);
+  builder.setStays(message.stays);
   builder.setCall(static_cast<schema::Call>(attempt.call));
   builder.setActor(plus_one(attempt.actor));
   write_list(
@@ -142,6 +143,7 @@ message::Lend read_lend(schema::Tasks::Reader tasks, Reading& reading) {
   attempt.actor_code = read(from.getActorCode(), reading.codes);
   if (from.hasRestoreFrom()) attempt.restore_from = read_blob(from.getRestoreFrom());
   lend.wanted = read_wanted(from, reading);
+  lend.stays = from.getStays();
   return lend;
 }
 

@@ -60,6 +60,8 @@ void write(schema::Tasks::Builder to, const message::Return& message, const Code
   write(builder.initName(), message.name);
   write_names(message.missing, [&](unsigned count) { return builder.initMissing(count); });
   if (!message.why.empty()) builder.setWhy(as_text(message.why));
+  builder.setForThief(message.thief.has_value());
+  if (message.thief) builder.setThief(word_of(*message.thief));
 }
 
 void write(schema::Tasks::Builder to, const message::Release& message, const CodeMap&) {
@@ -173,12 +175,14 @@ bool read(schema::Tasks::Reader from, Reading& reading, JobMessage& into) {
       return true;
     case schema::Tasks::RETURN: {
       const auto reader = from.getReturn();
-      into = message::Return{job,
-                             shard,
-                             epoch,
-                             read(reader.getName()),
-                             read_names(reader.getMissing(), reading, "Return.missing"),
-                             text_from(reader.getWhy(), label_bytes_max, "Return.why")};
+      message::Return back{job,
+                           shard,
+                           epoch,
+                           read(reader.getName()),
+                           read_names(reader.getMissing(), reading, "Return.missing"),
+                           text_from(reader.getWhy(), label_bytes_max, "Return.why")};
+      if (reader.getForThief()) back.thief = life_from(reader.getThief());
+      into = std::move(back);
       return true;
     }
     case schema::Tasks::RELEASE:

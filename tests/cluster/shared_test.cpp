@@ -20,15 +20,15 @@ using cluster::Process;
 
 namespace {
 
-/// Ids of the processes of a job that are up, as `dag show` has them.
-std::vector<pid_t> workers_of(const Nodes& nodes, const std::string& job) {
-  Process show({bin("dag"), "show", job, "--json", "--address", nodes.address()});
-  show.ends();
+/// Ids of the worker processes of all nodes, by their nodes. No command is asked for them: the job goes on
+/// meanwhile, and may be over before that has begun.
+std::vector<pid_t> workers_of(Nodes& nodes) {
   std::vector<pid_t> found;
-  const std::regex worker("\"pid\": ?([0-9]+)[^}]*\"up\": ?true");
-  const std::string text = show.out();
-  for (std::sregex_iterator one(text.begin(), text.end(), worker), end; one != end; ++one) {
-    found.push_back(std::stoi((*one)[1]));
+  for (std::size_t node = 0; node < nodes.count(); ++node) {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const pid_t process = std::atoi(entry.path().filename().c_str());  // 0: it is none.
+      if (process != 0 && cluster::parent_of(process) == nodes.node(node).id()) found.push_back(process);
+    }
   }
   return found;
 }
@@ -55,7 +55,7 @@ TEST_CASE("a worker process that is killed is replaced, and the result stays") {
   Process alone({bin("cluster_mixture"), "60", "8000"});
   Process job(at(nodes, {bin("cluster_mixture"), "60", "8000"}));
   REQUIRE(job.says("quarter"));
-  const auto workers = workers_of(nodes, "job1");
+  const auto workers = workers_of(nodes);
   REQUIRE(workers.size() == 3);
   kill(workers[1], SIGKILL);
   CHECK(job.ends() == 0);
@@ -85,7 +85,7 @@ TEST_CASE(
   nodes.gather();
   Process job(at(nodes, {bin("cluster_once"), ledger, "60"}));
   REQUIRE(job.says("quarter"));
-  kill(workers_of(nodes, "job1").at(1), SIGKILL);
+  kill(workers_of(nodes).at(1), SIGKILL);
   nodes.node(2).kill(SIGKILL);
   CHECK(job.ends() == 0);
   INFO(job.err());
@@ -243,7 +243,7 @@ TEST_CASE("training in worker processes gives the loss curve of one process, als
     SECTION("process " + std::to_string(victim) + " is killed") {
       Process job(train({bin("train_gpt"), "--address", nodes.address()}));
       REQUIRE(job.says("step   8/30"));
-      const auto workers = workers_of(nodes, "job1");
+      const auto workers = workers_of(nodes);
       REQUIRE(workers.size() == 3);
       kill(workers[victim], SIGKILL);
       CHECK(job.ends() == 0);

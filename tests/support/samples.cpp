@@ -237,7 +237,7 @@ static void add_job(std::vector<Sample>& all) {
   Attempt restored = lent_attempt();
   restored.call = detail::CallKind::create;
   restored.restore_from = {};
-  add("lend_restoring", Lend{job, 1, epoch, restored, {{detail::none, output(2), 0, {life(2)}}}});
+  add("lend_restoring", Lend{job, 1, epoch, restored, {{detail::none, output(2), 0, {life(2)}}}, true});
   Attempt saving = lent_attempt();
   saving.restore_from = {};
   saving.exclusive = true;
@@ -251,6 +251,7 @@ static void add_job(std::vector<Sample>& all) {
   add("stop", Stop{job, 1, epoch, output(2)});
   add("ended", message::Ended{job, 1, epoch, full_record(), std::chrono::milliseconds(17)});
   add("return", Return{job, 1, epoch, output(2), {output(1)}, "no room"});
+  add("return_for_thief", Return{job, 1, epoch, output(2), {}, "asked for", life(3)});
   add("release", Release{job, 1, epoch, {output(1), output(2)}});
   add("replicate", Replicate{job, 1, epoch, plain_record(), {life(3)}, {2, 3, 12, 4}});
   add("holding", Holding{job, 1, epoch, output(2)});

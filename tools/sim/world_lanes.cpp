@@ -501,10 +501,10 @@ void World::on_steal(Process& process, Life thief, std::uint32_t slots) {
       }
     }
     std::vector<OutputName> attempts;
-    std::erase_if(process.queue, [&](const Work& work) {
+    std::erase_if(process.queue, [&, &home = box->home](const Work& work) {
       if (!options_.steal_attempts || !work.attempt || rows.size() + attempts.size() == slots) return false;
       const OutputName name{work.attempt->task, work.attempt->id};
-      if (process.stopped.contains(name) || !box->home.may_lend(name)) return false;
+      if (process.stopped.contains(name) || !home.may_lend(name)) return false;
       attempts.push_back(name);
       return true;
     });
@@ -515,6 +515,18 @@ void World::on_steal(Process& process, Life thief, std::uint32_t slots) {
     drain_home(process, *box);
     return;
   }
+  std::uint32_t given = 0;
+  std::erase_if(process.queue, [&](const Work& work) {
+    if (!options_.steal_attempts || !work.attempt || given == slots) return false;
+    const OutputName name{work.attempt->task, work.attempt->id};
+    if (process.stopped.contains(name) || !process.runner->may_give(name)) return false;
+    process.runner->give(name, thief);
+    ++given;
+    return true;
+  });
+  if (given == 0) return;
+  ++seen["attempts given back for a thief"];
+  drain_runner(process);
 }
 
 }  // namespace dag::sim

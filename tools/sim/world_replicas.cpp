@@ -159,6 +159,8 @@ void World::carry_out(Process& process, CellReplicaEffect& any) {
     send_to_replica(index, one->to.value, one->message);
   } else if (auto* change = std::get_if<WriteToLog>(&any)) {
     disks_[index].waiting.push_back(std::move(*change));
+  } else if (const auto* none = std::get_if<NoSnapshot>(&any)) {
+    throw Violation("a snapshot cannot be read back: " + none->why.what);
   } else if (std::get<LeadsNow>(any).leads) {
     leads_now(process);
   } else {

@@ -1,5 +1,6 @@
 // What a home decides while nothing is lost: order, outcomes, retries, spawning, job actors, effects,
 // cancelling, letting go.
+#include <array>
 #include <catch2/catch.hpp>
 
 #include "tests/unit/home/scripted.hpp"
@@ -22,6 +23,16 @@ bool before(const LocalJob& job, const std::string& first, const std::string& se
   return at(first) < at(second);
 }
 const Error& error_of(const LocalJob& job, TaskId task) { return *job.settled.at(task).record.error; }
+
+/// Tasks a, b and large that are handed out, of which the last one is placed for its needs.
+struct HandedOutTasks : Names {
+  HandedOutTasks() {
+    for (const TaskId task : tasks)
+      policy(task, [](Policy& policy) { policy.timeout = std::chrono::hours(1); });
+    policy(tasks[2], [](Policy& policy) { policy.needs.cpus = 2; });
+  }
+  const std::array<TaskId, 3> tasks{task("a"), task("b"), task("large")};
+};
 
 }  // namespace
 
@@ -328,11 +339,8 @@ TEST_CASE("ready rows go to a thief, which runs them and tells; calls and claime
 }
 
 TEST_CASE("what was handed out and waits for a lane can be lent, too") {
-  Names graph;
-  const TaskId a = graph.task("a"), b = graph.task("b"), large = graph.task("large");
-  for (const TaskId task : {a, b, large})
-    graph.policy(task, [](Policy& policy) { policy.timeout = std::chrono::hours(1); });
-  graph.policy(large, [](Policy& policy) { policy.needs.cpus = 2; });
+  HandedOutTasks graph;
+  const auto [a, b, large] = graph.tasks;
   LocalJobOptions options;
   options.processes = 3;
   options.homes = {1};
@@ -353,6 +361,57 @@ TEST_CASE("what was handed out and waits for a lane can be lent, too") {
   job.run();
   for (const char* name : {"a", "b", "large"}) CHECK(job.runs(name) == 1);
   for (const TaskId task : {a, b, large}) CHECK(job.outcome(task) == Outcome::finished);
+}
+
+TEST_CASE(
+    "what was lent and waits for a lane there goes by its home to who asks, and is not charged for it") {
+  HandedOutTasks graph;
+  const auto [a, b, large] = graph.tasks;
+  const TaskId alone = graph.task("alone", {}, Effects::exclusive);
+  LocalJobOptions options;
+  options.processes = 3;
+  options.homes = {1};
+  options.place = 2;
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"a", "b", "large", "alone"};
+  job.settle_down();
+  for (const TaskId task : {a, b, large, alone})
+    CHECK(job.home(0).explain(task) == "runs at " + to_string(job.life(2)));
+  job.steal(0, 2, 1);
+  job.settle_down();
+  CHECK(job.home(0).explain(a) == "runs at " + to_string(job.life(0)));
+  CHECK(job.home(0).explain(b) == "runs at " + to_string(job.life(2)));
+  job.steal(1, 2, 5);  // The home itself.
+  job.settle_down();
+  CHECK(job.home(0).explain(b) == "runs at " + to_string(job.life(1)));
+  for (const TaskId task : {large, alone})
+    CHECK(job.home(0).explain(task) == "runs at " + to_string(job.life(2)));
+  job.paused.clear();
+  job.run();
+  for (const char* name : {"a", "b", "large", "alone"}) CHECK(job.runs(name) == 1);
+  for (const LocalJob::Ran& ran : job.ran) CHECK(ran.try_number == 1);
+  for (const TaskId task : {a, b, large, alone}) CHECK(job.outcome(task) == Outcome::finished);
+}
+
+TEST_CASE("who asks for work and is gone when the home hears of it gets nothing: the home runs it") {
+  Names graph;
+  const TaskId a = graph.task("a");
+  graph.policy(a, [](Policy& policy) { policy.timeout = std::chrono::hours(1); });
+  LocalJobOptions options;
+  options.processes = 4;
+  options.homes = {1};
+  options.place = 2;
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"a"};
+  job.settle_down();
+  REQUIRE(job.home(0).explain(a) == "runs at " + to_string(job.life(2)));
+  job.steal(3, 2, 1);
+  job.die(3);
+  job.settle_down();
+  CHECK(job.home(0).explain(a) == "runs at " + to_string(job.life(1)));
+  job.paused.clear();
+  job.run();
+  CHECK(job.outcome(a) == Outcome::finished);
 }
 
 TEST_CASE("a cell that only records is lent nothing, and gets outputs for the client all the same") {

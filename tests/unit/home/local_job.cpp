@@ -268,17 +268,27 @@ void LocalJob::on_steal(Process& process, Life thief, std::uint32_t slots) {
       }
     }
     std::vector<OutputName> attempts;
-    std::erase_if(process.queue, [&](const Work& work) {
+    std::erase_if(process.queue, [&, &home = box->home](const Work& work) {
       if (!work.attempt || rows.size() + attempts.size() == slots) return false;
       const OutputName name{work.attempt->task, work.attempt->id};
-      if (process.stopped.contains(name) || !box->home.may_lend(name)) return false;
+      if (process.stopped.contains(name) || !home.may_lend(name)) return false;
       attempts.push_back(name);
       return true;
     });
     box->home.lend(rows, thief, slots, now);
     box->home.lend_attempts(attempts, thief, now);
     drain_home(process, *box);
+    slots -= std::min(slots, static_cast<std::uint32_t>(rows.size() + attempts.size()));
   }
+  std::erase_if(process.queue, [&](const Work& work) {
+    if (!work.attempt || slots == 0) return false;
+    const OutputName name{work.attempt->task, work.attempt->id};
+    if (process.stopped.contains(name) || !process.runner->may_give(name)) return false;
+    process.runner->give(name, thief);
+    --slots;
+    return true;
+  });
+  drain_runner(process);
 }
 
 std::string LocalJob::stuck() {

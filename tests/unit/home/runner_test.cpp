@@ -140,7 +140,7 @@ TEST_CASE("what a disk has kept is named to a home that counts again, and given 
 TEST_CASE("a copy whose digest nobody said is named to a home that counts again, and its digest is taken") {
   NullRecordSink records;
   RunnerOptions options = Lent::options(1);
-  options.digest_at_once_bytes_max = GENERATE(0, 4096);
+  options.digest_at_once_bytes_max = GENERATE(std::size_t{0}, std::size_t{4096});
   Runner runner(options, Lent::plan(), records);
   OutcomeRecord copy;
   copy.task = {0, 1};
