@@ -107,7 +107,7 @@ void Home::Impl::add_call(RowIndex row, RowIndex parent) {
   }
   chain.calls.insert(chain.calls.begin() + static_cast<std::ptrdiff_t>(at), row);
   // A saved state is read by nobody in the graph, and kept until a newer one is complete.
-  if (table.kind_of(table[row]).call == CallKind::save) ++notes[row].consumers;
+  if (is_save(row)) ++notes[row].consumers;
 }
 
 void Home::Impl::call_approved(RowIndex row) {
@@ -121,7 +121,7 @@ void Home::Impl::count_calls_again(ActorChain& chain) {
   chain.saves.clear();
   while (chain.next < chain.calls.size() && is(chain.calls[chain.next], flag::noted)) {
     const RowIndex row = chain.calls[chain.next++];
-    if (table.kind_of(table[row]).call == CallKind::save) chain.saves.push_back(row);
+    if (is_save(row)) chain.saves.push_back(row);
   }
 }
 
@@ -130,7 +130,7 @@ void Home::Impl::call_ended(RowIndex row) {
   ActorChain& chain = *chain_of(row);
   while (chain.next < chain.calls.size() && is(chain.calls[chain.next], flag::noted)) {
     const RowIndex ended = chain.calls[chain.next++];
-    if (table.kind_of(table[ended]).call == CallKind::save) {
+    if (is_save(ended)) {
       chain.saves.push_back(ended);
       if (word(ended).outcome == Outcome::finished) replicate_save(ended);
     }
@@ -183,7 +183,7 @@ void Home::Impl::pump(ActorChain& chain) {
     const std::size_t border = groups[chain.group].chosen;
     chain.generation = uncounted();
     chain.busy = true;
-    again[create] = {HandedOut{*chain.place, chain.generation, 0, false}, again[create].failures};
+    again[create] = {OutAttempt{*chain.place, chain.generation, 0, false}, again[create].failures};
     if (border == 0) {
       chain.applied = 1;
       return hand_out(create, *chain.place, chain.generation, true, chain.generation, nullptr);
@@ -200,7 +200,7 @@ void Home::Impl::pump(ActorChain& chain) {
   if (chain.applied < until) {
     const RowIndex row = chain.calls[chain.applied];
     const AttemptId id = uncounted();
-    again[row] = {HandedOut{*chain.place, id, 0, false}, 0};
+    again[row] = {OutAttempt{*chain.place, id, 0, false}, 0};
     chain.busy = true;
     return hand_out(row, *chain.place, id, true, chain.generation, nullptr);
   }

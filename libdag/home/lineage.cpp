@@ -249,12 +249,17 @@ void Home::Impl::answer(Life asker, const OutputName& asked_name, RowIndex row) 
   located.epoch = options.epoch;
   located.asked = asked_name;
   if (word(row).outcome == Outcome::finished) {
-    if (!available(owner)) {
+    if (available(owner)) {
+      if (is(owner, flag::let_go)) revived[owner] = now + revived_for;
+      located.holders = holders_of(owner);
+    } else if (is_save(owner) && !recounting) {
+      // Nobody needs it for its own sake: who was to get a copy goes without, and an object comes back from
+      // another one.
+      located.lost = Error{ErrorCode::output_lost, "what the job actor had saved is not there any more"};
+    } else {
       askers[owner].emplace(asker, asked_name);
       return remake(owner);
     }
-    if (is(owner, flag::let_go)) revived[owner] = now + revived_for;
-    located.holders = holders_of(owner);
   }
   located.record = record_of(owner, false);
   // Another attempt than the one asked for: the asker must not mix them up.
@@ -293,7 +298,7 @@ void Home::Impl::run_again(RowIndex row) {
   run.out.reset();
   if (is_exclusive(row) && waits_for_leases(row)) return;
   PlacedAttempt placed = place(row);
-  run.out = HandedOut{placed.at, uncounted(), 0, false};
+  run.out = OutAttempt{placed.at, uncounted(), 0, false};
   if (placed.why) say(table.id(row), run.out->id, [&] { return std::move(*placed.why); });
   hand_out(row, placed.at, run.out->id, true, {}, nullptr);
 }

@@ -238,6 +238,36 @@ TEST_CASE("a job actor whose process died comes back from its save and the calls
   CHECK(job.value(actors.third) == actors.value());
 }
 
+// A copy of a save that a newer one had taken the place of was sought in vain, and that took a job back to
+// its beginning. (tests/cluster/checkpoints_test.cpp, one of four runs: all nodes had been killed.)
+TEST_CASE(
+    "a save that is gone when somebody looks for it is not made again, whether it is the newest or not") {
+  Names graph;
+  graph.actor("A");
+  graph.call(0, "first");
+  const TaskId older = graph.call(0, "save", {}, detail::CallKind::save);
+  graph.call(0, "second");
+  const TaskId newer = graph.call(0, "save again", {}, detail::CallKind::save);
+  const TaskId gate = graph.task("gate"), third = graph.call(0, "third", {gate});
+  LocalJobOptions options;
+  options.processes = 3;
+  options.homes = {0};
+  options.place = 1;
+  options.inline_bytes_max = 0;
+  options.representation = both();
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"gate"};
+  job.settle_down();
+  const TaskId save = GENERATE_COPY(older, newer);
+  const message::Need need{
+      JobId{7}, 0, {1, 1}, job.settled.at(save).record.name(), {job.life(0), job.life(1), job.life(2)}};
+  job.home(0).on_message(job.life(2), need, job.now);
+  job.paused.clear();
+  job.run();
+  CHECK(job.outcome(third) == Outcome::finished);
+  for (const char* name : {"A", "first", "second", "save", "save again", "third"}) CHECK(job.runs(name) == 1);
+}
+
 TEST_CASE("the process of the cell is given each save of a group once, with what belongs together") {
   Names graph;
   graph.actor("A");
