@@ -146,6 +146,10 @@ void Store::take_orders() {
 }
 
 void Store::append(Order order) {
+  if (is_late(order)) {
+    waiting_bytes_ -= order.size_bytes;
+    return;
+  }
   UnderWay one;
   const auto append = [&](const log::Record& record) {
     one.last = machine_.append(record);
@@ -169,6 +173,14 @@ void Store::append(Order order) {
   one.written = std::move(order.written);
   one.size_bytes = order.size_bytes;
   under_way_.push_back(std::move(one));
+}
+
+/// Entries of a job that was forgotten while they were on their way: whoever has them written is another
+/// thread than the one that ends him, and nobody needs them.
+bool Store::is_late(const Order& order) const {
+  if (!order.change || !std::holds_alternative<StoredEntries>(*order.change)) return false;
+  const auto log = logs_.find(order.job);
+  return forgotten_.contains(order.job.value) && (log == logs_.end() || !log->second.snapshot);
 }
 
 /// False: the disk is full.

@@ -106,6 +106,7 @@ class Store {
   void run();
   void take_orders();
   void append(Order order);
+  bool is_late(const Order& order) const;
   bool write_batch(const log::Batch& batch);
   void on_written(std::uint64_t segment);
   void say_forgotten_again();

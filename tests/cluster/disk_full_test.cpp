@@ -30,9 +30,13 @@ struct SmallDisk {
 };
 
 /// What the first node says of itself.
-nlohmann::json first_of(const Nodes& nodes) {
+nlohmann::json first_of(Nodes& nodes) {
   Process show(at(nodes, {bin("dag"), "node", "show", "n0", "--json"}, 1));
-  REQUIRE(show.ends() == 0);
+  const auto ended = show.ends();
+  if (ended != 0) nodes.end_all();
+  INFO(nodes.logs());
+  INFO(show.err());
+  REQUIRE(ended == 0);
   return nlohmann::json::parse(show.out());
 }
 

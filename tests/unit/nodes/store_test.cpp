@@ -35,7 +35,8 @@ std::optional<StoredChange> something(const Stored& log, Random& random) {
   if (random.chance(0.02)) return std::nullopt;
   if (random.chance(0.2)) return Vote{term, std::nullopt};
   if (random.chance(0.1)) {
-    Snapshot next = snapshot_of(base + random.below(log.entries.size() + 3), random.below(2000));
+    const Index index = base + random.below(log.entries.size() + 3);
+    Snapshot next = snapshot_of(index, random.below(2000));
     const bool goes_on = next.index > base && next.index <= last && random.chance(0.9);
     next.term = goes_on ? log.entries[next.index - base - 1].term : term;
     return next;
@@ -50,13 +51,15 @@ std::optional<StoredChange> something(const Stored& log, Random& random) {
 }  // namespace
 
 TEST_CASE("a start finds of each job what was written, however often there was one") {
+  // A snapshot lies in one record with the entries behind it.
+  constexpr log::LogOptions options{log::head_bytes + 32'768, 1024};
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     Random random(seed);
     const TemporaryDirectory directory;
     std::map<JobId, Stored> model;
     for (int life = 0; life < 8; ++life) {
-      const auto store = open_store(directory.path());
+      const auto store = open_store(directory.path(), options);
       const auto found = store->take_logs();
       REQUIRE(found.size() == model.size());
       for (const auto& [job, log] : model) {
@@ -78,6 +81,24 @@ TEST_CASE("a start finds of each job what was written, however often there was o
       std::erase_if(model, [](const auto& job) { return same(job.second, Stored{}); });
     }
   }
+}
+
+TEST_CASE("what comes for a job that was just forgotten is not written, and costs nothing") {
+  const TemporaryDirectory directory;
+  {
+    const auto store = open_store(directory.path());
+    store->write(one, snapshot_of(0), {});
+    store->write(two, snapshot_of(0), {});
+    store->forget(one);
+    store->write(one, entries_of(1, 3), [] { FAIL("nobody waits for it"); });
+    Told told;
+    store->write(two, entries_of(1, 1), told.one_more());
+    told.wait(1);
+    CHECK(store->waiting_bytes() == 0);
+  }
+  const auto found = open_store(directory.path())->take_logs();
+  CHECK(found.size() == 1);
+  CHECK(found.contains(two));
 }
 
 TEST_CASE("several threads write; each job's changes are said to be written in their order, and are") {

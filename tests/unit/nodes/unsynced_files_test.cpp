@@ -24,20 +24,27 @@ std::set<std::string> names_in(const fs::path& directory) {
   return names;
 }
 
+/// What can be lost is noted beside it.
+struct Data {
+  Data() { fs::create_directory(place.path() / "data"); }
+  std::string path() const { return (place.path() / "data").string(); }
+  TemporaryDirectory place;
+};
+
 }  // namespace
 
 TEST_CASE("of what was written any sectors may be there, and all of what was synced") {
   const std::string first(8 * 512, 'a'), second(8 * 512, 'b');
   std::set<std::string> seen;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const TemporaryDirectory place;
-    const std::string name = (place.path() / "file").string();
+    const Data data;
+    const std::string name = data.path() + "/file";
     {
-      UnsyncedFiles files(place.path().string(), seed);
+      UnsyncedFiles files(data.path(), seed);
       const OwnedFile file = files.make(name);
       REQUIRE((files.write(file, bytes_of(first), 0) && files.sync(file)));
       CHECK(text_of(name) == first);
-      REQUIRE(files.sync_directory(place.path().string()));
+      REQUIRE(files.sync_directory(data.path()));
       REQUIRE(files.write(file, bytes_of(second), 0));
     }
     const std::string left = text_of(name);
@@ -56,8 +63,8 @@ TEST_CASE("of what was written any sectors may be there, and all of what was syn
 TEST_CASE("names that were not synced are there up to some moment") {
   std::set<std::pair<std::set<std::string>, std::string>> seen;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const TemporaryDirectory place;
-    const std::string directory = place.path().string();
+    const Data data;
+    const std::string directory = data.path();
     {
       UnsyncedFiles files(directory, seed);
       for (const char* name : {"/old", "/gone"}) {
