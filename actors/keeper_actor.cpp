@@ -10,7 +10,8 @@ KeeperActor::KeeperActor(caf::actor_config& config, KeeperSetup setup, KeeperPor
       setup_(std::move(setup)),
       ports_(std::move(ports)),
       node_(std::move(node)),
-      gateway_(setup_.self, setup_.pid, setup_.recorded, setup_.handles_seen, setup_.replicas),
+      gateway_(setup_.self, setup_.pid, setup_.recorded, setup_.handles_seen, setup_.replicas,
+               setup_.expects_peers),
       host_(setup_.self) {
   for (const ProgramId program : setup_.programs) {
     host_.on_program(program, std::nullopt, ports_.now());

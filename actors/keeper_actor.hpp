@@ -50,6 +50,7 @@ struct KeeperSetup {
   /// The records of jobs have copies, or lie on a disk.
   bool recorded = false;
   std::uint32_t replicas = 1;  ///< so many copies, where there are as many nodes
+  bool expects_peers = false;  ///< it was told of other nodes
   /// How far the numbers of each node's jobs have come, as this node's disk knows.
   std::map<ProcessId, std::uint32_t> handles_seen = {};
   /// That it has kept from earlier lives.

@@ -18,12 +18,29 @@ namespace {
 constexpr SearchLimits limits_of_commands{
     .silent = std::chrono::seconds(10), .unknown = Duration{0}, .leaderless = std::chrono::seconds(10)};
 constexpr Duration connect_within = std::chrono::seconds(1);
-/// Of an answer that came later, the node led the job until then.
+/// Of an answer about a job's end that came later, the node led the job until then.
 constexpr Duration at_once = std::chrono::seconds(1);
+/// Who keeps its connection and has not answered after so long is as good as gone.
+constexpr auto answers_within = std::chrono::seconds(10);
+
+/// When a question is answered.
+enum class Answered { soon, at_end_of_job };
+
+client::Answer exchange_soon(GatewayLink& link, const GatewayLink::Question& question) {
+  try {
+    return link.exchange(question, answers_within);
+  } catch (const Failure& failure) {
+    if (failure.error().code != ErrorCode::timed_out) throw;
+    throw Failure({ErrorCode::cluster_lost,
+                   "the node at " + link.address() + " has not answered for " +
+                       std::to_string(answers_within.count()) + " s, though its connection stands",
+                   "`dag node list` at another node shows who is left"});
+  }
+}
 
 class RemoteCluster : public Cluster {
  public:
-  explicit RemoteCluster(const std::string& address) : link_(address, {}) {}
+  RemoteCluster(const std::string& address, Duration within) : link_(address, {}, within) {}
 
   std::vector<NodeInfo> nodes() override { return ask<client::AskNodes>().nodes; }
   std::vector<JobInfo> jobs(std::optional<JobId> job) override {
@@ -32,7 +49,7 @@ class RemoteCluster : public Cluster {
                [job](std::uint64_t number) {
                  return client::AskJobs{number, job};
                },
-               std::nullopt)
+               Answered::soon)
         .jobs;
   }
   JobInfo wait(JobId job, std::optional<Duration> limit) override {
@@ -40,12 +57,12 @@ class RemoteCluster : public Cluster {
         [job](std::uint64_t number) {
           return client::AskEnd{number, job};
         },
-        limit);
+        Answered::at_end_of_job, limit);
     if (answer.jobs.empty()) throw Failure({ErrorCode::job_unknown, "nothing is known of " + to_string(job)});
     return std::move(answer.jobs.front());
   }
   void cancel(JobId job) override {
-    ask_leader([job](std::uint64_t number) { return client::AskCancel{number, job}; }, std::nullopt);
+    ask_leader([job](std::uint64_t number) { return client::AskCancel{number, job}; }, Answered::soon);
   }
   void drain(bool draining) override { ask<client::AskDrain>(draining); }
   void shutdown() override { ask<client::AskShutdown>(); }
@@ -53,10 +70,15 @@ class RemoteCluster : public Cluster {
  private:
   template <class Question, class... Fields>
   client::Answer ask(const Fields&... fields) {
-    return link_.ask([&](std::uint64_t number) { return Question{number, fields...}; });
+    client::Answer answer = exchange_soon(link_, [&](std::uint64_t number) {
+      return Question{number, fields...};
+    });
+    if (answer.error) throw Failure(*answer.error);
+    return answer;
   }
 
-  client::Answer ask_leader(const GatewayLink::Question& question, std::optional<Duration> limit);
+  client::Answer ask_leader(const GatewayLink::Question& question, Answered answered,
+                            std::optional<Duration> limit = std::nullopt);
   void know(const std::vector<NodeInfo>& nodes);
   GatewayLink& link_to(const std::string& node);
   void on_gone(const std::string& node);
@@ -102,7 +124,7 @@ std::string next_node(LeaderSearch& search) {
   }
 }
 
-client::Answer RemoteCluster::ask_leader(const GatewayLink::Question& question,
+client::Answer RemoteCluster::ask_leader(const GatewayLink::Question& question, Answered answered,
                                          std::optional<Duration> limit) {
   const Instant began = steady_now();
   // Asked before it is needed: a node that is gone tells nobody who is left.
@@ -113,13 +135,15 @@ client::Answer RemoteCluster::ask_leader(const GatewayLink::Question& question,
   if (!nodes_.empty()) std::rotate(nodes_.begin(), nodes_.begin() + 1, nodes_.end());
   std::optional<LeaderSearch> search;
   for (std::string node = first_;; node = next_node(*search)) {
-    const Instant asked = steady_now();
+    std::optional<Instant> asked;
     client::Answer answer;
     bool gone = false;
     try {
+      GatewayLink& link = link_to(node);
+      asked = steady_now();
       std::optional<Duration> left = limit;
-      if (left) *left -= asked - began;
-      answer = link_to(node).exchange(question, left);
+      if (left) *left -= *asked - began;
+      answer = answered == Answered::soon ? exchange_soon(link, question) : link.exchange(question, left);
       if (!answer.error) return answer;
     } catch (const Failure& failure) {
       if (failure.error().code == ErrorCode::timed_out) throw;
@@ -132,7 +156,9 @@ client::Answer RemoteCluster::ask_leader(const GatewayLink::Question& question,
     const bool elsewhere = why.code == ErrorCode::job_elsewhere || why.code == ErrorCode::no_quorum;
     if (!gone && !unknown && !elsewhere) throw Failure(why);
     if (gone) on_gone(node);
-    if (!search || now - asked > at_once) {
+    // Who did not answer in time did not lead it: others that name it could keep the search up for ever.
+    const bool led = answered == Answered::at_end_of_job && asked && now - *asked > at_once;
+    if (!search || led) {
       search.emplace(limits_of_commands, why, now);
       search->know(nodes_);
     }
@@ -143,8 +169,8 @@ client::Answer RemoteCluster::ask_leader(const GatewayLink::Question& question,
 
 }  // namespace
 
-std::unique_ptr<Cluster> connect(const std::string& address) {
-  return std::make_unique<RemoteCluster>(address);
+std::unique_ptr<Cluster> connect(const std::string& address, Duration within) {
+  return std::make_unique<RemoteCluster>(address, within);
 }
 
 }  // namespace dag::detail

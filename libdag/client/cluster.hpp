@@ -12,7 +12,7 @@
 namespace dag::detail {
 
 /// Each call waits for the node's answer and throws Failure: what the node says, or cluster_lost when it is
-/// gone.
+/// gone, or has not answered for 10 s (wait() goes on as long as its limit allows).
 class Cluster {
  public:
   virtual ~Cluster() = default;
@@ -30,7 +30,7 @@ class Cluster {
   virtual void shutdown() = 0;
 };
 
-/// HOST[:PORT]. Throws Failure: address_invalid, peer_unreachable (after 5 s), peer_version.
-std::unique_ptr<Cluster> connect(const std::string& address);
+/// HOST[:PORT]. Throws Failure: address_invalid, peer_unreachable (after `within`), peer_version.
+std::unique_ptr<Cluster> connect(const std::string& address, Duration within = std::chrono::seconds(5));
 
 }  // namespace dag::detail

@@ -8,6 +8,7 @@
 
 #include "libdag/graph/check.hpp"
 #include "libdag/graph/rank.hpp"
+#include "libdag/graph/text.hpp"
 
 namespace dag::detail {
 namespace {
@@ -19,23 +20,6 @@ constexpr std::size_t path_shown_max = 8;
 std::string_view variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-std::string quoted(std::string_view text) {
-  std::string json = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      json += '\\';
-      json += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
-      json += code;
-    } else {
-      json += c;
-    }
-  }
-  return json + '"';
 }
 
 std::string seconds(Duration duration) {
@@ -67,10 +51,10 @@ std::string summary(const Fragment& fragment, const std::string& title, bool as_
   const std::vector<std::uint32_t>& path = ranking.critical_path;
   const auto name_of = [&](std::uint32_t task) { return fragment.name(task); };
   if (as_json) {
-    std::string json = "{\"name\":" + quoted(title) + ",\"tasks\":" + std::to_string(fragment.size()) +
+    std::string json = "{\"name\":" + json_string(title) + ",\"tasks\":" + std::to_string(fragment.size()) +
                        ",\"edges\":" + std::to_string(fragment.edges.size()) +
                        ",\"durations_stated\":" + std::to_string(stated) + ",\"critical_path\":[";
-    for (std::size_t i = 0; i < path.size(); ++i) json += (i == 0 ? "" : ",") + quoted(name_of(path[i]));
+    for (std::size_t i = 0; i < path.size(); ++i) json += (i == 0 ? "" : ",") + json_string(name_of(path[i]));
     return json + "],\"critical_path_seconds\":" + (stated > 0 ? seconds(ranking.length) : "null") + "}\n";
   }
   std::string text =
@@ -107,7 +91,7 @@ void end_if_detached(JobId job) {
   const std::string_view asked = variable("DAG_DETACH");
   if (asked.empty() || variable("DAG_ADDRESS").empty()) return;
   if (asked == "json") {
-    std::cout << "{\"job\":" << quoted(to_string(job)) << "}\n";
+    std::cout << "{\"job\":" << json_string(to_string(job)) << "}\n";
   } else {
     std::cout << to_string(job) << '\n';
   }

@@ -42,6 +42,16 @@ void Replica::wait_for_election(Instant now) {
   due_ = now + patience * options_.election_timeout + Duration(random_.below(spread));
 }
 
+/// Votes may be split, and given by nobody who has not missed the leader yet. As long as that may be why, who
+/// missed it asks again soon: an election timeout more is what clients would notice.
+void Replica::wait_for_votes(Instant now) {
+  wait_for_election(now);
+  const bool just_lost = now - heard_leader_ < 3 * options_.election_timeout;
+  if (!just_lost || leaving_ || !configuration_.votes(self())) return;
+  due_ = now + options_.heartbeat +
+         Duration(random_.below(2 * static_cast<std::uint64_t>(options_.heartbeat.count())));
+}
+
 void Replica::on_process_down(ProcessId process, Instant now) {
   if (leader_ != process || role_ == Role::leader) return;
   leader_.reset();
@@ -64,7 +74,7 @@ void Replica::follow(Term term, std::optional<ProcessId> leader, Instant now) {
 }
 
 void Replica::ask_for_votes(bool pre, bool transfer, Instant now) {
-  wait_for_election(now);
+  wait_for_votes(now);
   if (!may_lead()) return;
   leader_.reset();
   votes_.clear();

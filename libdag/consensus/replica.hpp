@@ -61,7 +61,8 @@ enum class Planted : std::uint8_t {
 struct ReplicaOptions {
   Seat self;
   std::uint64_t seed = 0;
-  /// A follower that hears nothing for between one and two of these asks to be leader.
+  /// A follower that hears nothing for between one and two of these asks to be leader; again after one to
+  /// three heartbeats, until three of these have passed.
   Duration election_timeout = std::chrono::milliseconds(500);
   Duration heartbeat = std::chrono::milliseconds(100);
   std::size_t entries_per_append_max = 1024;
@@ -208,6 +209,7 @@ class Replica {
   bool is_fit() const { return !disk_full_ && !leaving_; }
   void follow(Term term, std::optional<ProcessId> leader, Instant now);
   void wait_for_election(Instant now);
+  void wait_for_votes(Instant now);
   bool counts(const Seat& seat) const;
 
   // replication.cpp

@@ -13,7 +13,24 @@ ProcessId node_of(JobId job) { return {static_cast<std::uint32_t>(job.value >> 3
 // ---- Clients
 // ------------------------------------------------------------------------------------------------
 
+/// It has just started, and is about to know who is there: itself, and others that it was told of.
+bool GatewayMachine::is_early(const ClientMessage& message, Instant now) const {
+  const bool submits = std::holds_alternative<client::AskSubmit>(message);
+  if (!submits && !std::holds_alternative<client::AskNodes>(message)) return false;
+  if (!began_) return true;
+  return submits && recorded_ && expects_peers_ && nodes_.size() == 1 && now < *began_ + meets_peers_within;
+}
+
+void GatewayMachine::answer_early(Instant now) {
+  for (auto& [client, question] : std::exchange(asked_early_, {}))
+    on_client_message(client, std::move(question), now);
+}
+
 void GatewayMachine::on_client_message(Life from, ClientMessage any, Instant now) {
+  if (is_early(any, now)) {
+    asked_early_.emplace_back(from, std::move(any));
+    return;
+  }
   std::visit(
       [&](auto& message) {
         using Message = std::remove_cvref_t<decltype(message)>;
@@ -276,10 +293,6 @@ void GatewayMachine::ask(Life from, const client::AskFollow& ask, Instant now) {
 }
 
 void GatewayMachine::ask(Life from, const client::AskNodes& ask, Instant) {
-  if (!nodes_.contains(self_)) {  // It has just started: soon it knows itself at least.
-    asked_early_.emplace_back(from, ask);
-    return;
-  }
   client::Answer reply;
   reply.number = ask.number;
   for (const auto& [life, claim] : nodes_) {

@@ -25,6 +25,7 @@
 // job; what lay there is made again, as when they are lost. It gives out no handles either, nor does one
 // whose disk is full, and says where a client gets one.
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
@@ -113,13 +114,18 @@ class GatewayMachine {
  public:
   /// `recorded`: the records of jobs have copies, `replicas` where there are as many nodes, or lie on a disk.
   /// `handles_seen`: how far each node's handles came in earlier lives of this one, as far as it remembers.
+  /// `expects_peers`: it was told of other nodes. It expects some, too, that it knew in an earlier life.
   GatewayMachine(Life self, std::uint32_t pid, bool recorded,
-                 std::map<ProcessId, std::uint32_t> handles_seen = {}, std::uint32_t replicas = 1)
+                 std::map<ProcessId, std::uint32_t> handles_seen = {}, std::uint32_t replicas = 1,
+                 bool expects_peers = false)
       : self_(self),
         pid_(pid),
         recorded_(recorded),
         replicas_(replicas),
-        handles_seen_(std::move(handles_seen)) {
+        handles_seen_(std::move(handles_seen)),
+        expects_peers_(expects_peers ||
+                       std::any_of(handles_seen_.begin(), handles_seen_.end(),
+                                   [&](const auto& seen) { return seen.first != self.process; })) {
     if (const auto own = handles_seen_.find(self.process); own != handles_seen_.end())
       jobs_given_ = own->second;
   }
@@ -160,6 +166,9 @@ class GatewayMachine {
   static constexpr Duration client_grace = std::chrono::seconds(30);
   /// A submission whose program, or then whose record, has not got its copies by then is refused.
   static constexpr Duration accept_within = std::chrono::seconds(10);
+  /// A node that was told of others takes jobs before it has met one only after so long: the record of a job
+  /// would have one copy, and no other node would run it or know it.
+  static constexpr Duration meets_peers_within = std::chrono::seconds(3);
   /// Processes that do not hear each other for so long, beyond the 2 s after which they say so, are apart;
   /// and for so long a node has none of the job then.
   static constexpr Duration apart_after = std::chrono::seconds(1);
@@ -215,6 +224,8 @@ class GatewayMachine {
     bool over() const { return phase > JobPhase::running; }
   };
 
+  bool is_early(const ClientMessage& message, Instant now) const;
+  void answer_early(Instant now);
   void ask(Life from, const client::AskHandle& ask, Instant now);
   void ask(Life from, client::AskSubmit& ask, Instant now);
   void ask(Life from, const client::AskNodes& ask, Instant now);
@@ -237,6 +248,7 @@ class GatewayMachine {
   void send_elsewhere(Life to, std::uint64_t number, JobId id, const KeptJob& job, Instant now);
   void accept(JobId id, KeptJob& job);
   bool is_gone(Life node) const;
+  void bury_earlier(JobId id, KeptJob& job);
   /// Why nothing is settled here, when that is so.
   std::optional<Error> no_quorum(JobId id, const KeptJob& job, Instant now) const;
   void step_down(JobId id, KeptJob& job, Instant now);
@@ -275,7 +287,8 @@ class GatewayMachine {
   std::map<Life, Claim> nodes_;
   std::map<ProcessId, Incarnation> gone_;  ///< of each node, the newest life that left
   std::set<ProgramId> programs_;
-  std::vector<std::pair<Life, client::AskNodes>> asked_early_;
+  std::optional<Instant> began_;  ///< to know itself
+  std::vector<std::pair<Life, ClientMessage>> asked_early_;
   std::vector<std::pair<Life, client::AskSubmit>> waiting_for_program_;
   /// Submissions whose program is here, and not yet where it has to be besides.
   struct Spreading {
@@ -289,6 +302,7 @@ class GatewayMachine {
   std::uint32_t jobs_given_ = 0;
   /// The highest count of a handle of each node that was seen here.
   std::map<ProcessId, std::uint32_t> handles_seen_;
+  const bool expects_peers_;
   std::map<JobId, KeptJob> jobs_;
   std::deque<JobId> ended_;
   std::vector<GatewayEffect> effects_;

@@ -23,7 +23,8 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
     const Life life = claim.life;
     nodes_.emplace(life, std::move(claim));
   }
-  for (const auto& [client, question] : std::exchange(asked_early_, {})) ask(client, question, now);
+  if (!began_ && nodes_.contains(self_)) began_ = now;
+  answer_early(now);
   for (const auto& [life, claim] : before) {
     if (nodes_.contains(life)) continue;
     Incarnation& gone = gone_[life.process];
@@ -55,13 +56,7 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
         worker_down(id, job, worker, gone_with_node(id, worker.number, worker.life), false, now);
       }
     }
-    // Who leads a job again after a pause remembers them as alive, and no host is left to tell of them.
-    std::erase_if(job.earlier, [&](Life life) {
-      const Life host{node_of(life.process), life.incarnation};
-      if (nodes_.contains(host) || !before.contains(host)) return false;
-      effects_.emplace_back(JobLifeDown{id, gone_with_node(id, 0, life)});
-      return true;
-    });
+    bury_earlier(id, job);
     begin_if_ready(id, job, now);
     retire_workers(id, job);
   }
@@ -403,11 +398,8 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   }
   job.begun = job.begun || news.begun;
   if (job.begun && !job.over()) job.phase = JobPhase::running;
-  for (const Life life : news.lives) {
-    const Life host{node_of(life.process), life.incarnation};
-    if (is_gone(host)) effects_.emplace_back(JobLifeDown{id, gone_with_node(id, 0, life)});
-  }
   job.earlier = std::move(news.lives);
+  bury_earlier(id, job);
   for (const auto& [life, claim] : nodes_) {
     if (runs_jobs(life)) start_worker(id, job, life);
   }
@@ -428,6 +420,16 @@ bool GatewayMachine::is_gone(Life node) const {
   if (gone != gone_.end() && node.incarnation <= gone->second) return true;
   return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& one) {
     return one.first.process == node.process && node.incarnation < one.first.incarnation;
+  });
+}
+
+/// Who leads a job again after a pause, or after a start, remembers them as alive, and no host is left to
+/// tell of them.
+void GatewayMachine::bury_earlier(JobId id, KeptJob& job) {
+  std::erase_if(job.earlier, [&](Life life) {
+    if (!is_gone({node_of(life.process), life.incarnation})) return false;
+    effects_.emplace_back(JobLifeDown{id, gone_with_node(id, 0, life)});
+    return true;
   });
 }
 
@@ -456,6 +458,7 @@ void GatewayMachine::on_record_over(JobId id, Instant now) {
 }
 
 void GatewayMachine::on_time(Instant now) {
+  answer_early(now);
   for (auto& [id, job] : jobs_) {
     if (job.submitter && now >= job.accepted + accept_within) {
       job.refused = true;
@@ -498,6 +501,10 @@ std::optional<Instant> GatewayMachine::wake_at() const {
   }
   for (const Spreading& one : spreading_) {
     if (!wake || one.until < *wake) wake = one.until;
+  }
+  if (began_ && !asked_early_.empty()) {
+    const Instant alone = *began_ + meets_peers_within;
+    if (!wake || alone < *wake) wake = alone;
   }
   return wake;
 }

@@ -106,8 +106,14 @@ void CellReplica::take_cell_effects() {
 }
 
 void CellReplica::compact() {
-  if (!cell_ || applied_ < log_.snapshot()->index + options_.compact_every) return;
-  log_.compact(applied_, wire::encode(cell_->snapshot(), *options_.codes));
+  if (!cell_ || applied_ < std::max(compact_at_, log_.snapshot()->index + options_.compact_every)) return;
+  Blob state = wire::encode(cell_->snapshot(), *options_.codes);
+  if (const auto read = wire::decode_snapshot(state.bytes(), *options_.codes); !read) {
+    compact_at_ = applied_ + options_.compact_every;
+    effects_.emplace_back(NoSnapshot{read.error()});
+    return;
+  }
+  log_.compact(applied_, std::move(state));
   for (consensus::Effect& any : log_.take_effects()) {
     if (auto* one = std::get_if<consensus::Write>(&any))
       effects_.emplace_back(WriteToLog{one->number, std::move(one->change)});
@@ -185,12 +191,15 @@ bool CellReplica::is_member(Life life) const {
   return std::binary_search(lives.begin(), lives.end(), life);
 }
 
-/// This process may have come when they had died already.
+/// This process may have come when they had died already. Of a process that is up again, it knows at once.
 void CellReplica::bury_unknown(Instant now) {
-  if (now - elected_at_ < options_.unknown_for || options_.planted == Planted::unknown_stay) return;
+  if (options_.planted == Planted::unknown_stay) return;
+  const bool all_are_known = now - elected_at_ >= options_.unknown_for;
   const std::vector<Life> lives = cell_->state().lives;
   for (const Life life : lives) {
-    if (!up_.contains(life)) on_life_down(life, now);
+    if (up_.contains(life)) continue;
+    const auto later = up_.upper_bound(life);
+    if (all_are_known || (later != up_.end() && later->process == life.process)) on_life_down(life, now);
   }
 }
 

@@ -9,6 +9,8 @@
 // the cell says again what the leader before it may not have got to say. What was said to a leader and did
 // not come to be applied is lost; who said it hears of another term, and says it again.
 //
+// A snapshot is read back before the log goes: what a node cannot read, it has lost.
+//
 // Why it does not wait for ever: a command that was taken is applied when a majority of the copies can be
 // written, or another leader comes. Memory: the log behind the last snapshot, which is made again when it has
 // grown by `compact_every` entries.
@@ -36,7 +38,8 @@ struct CellReplicaOptions {
   /// Who holds copies is looked at so often.
   Duration reconfigure_every = std::chrono::milliseconds(200);
   std::uint64_t compact_every = 4096;
-  /// Lives that the cell knows, and this process has not heard of for so long since it leads, are dead.
+  /// Lives that the cell knows, and this process has not heard of for so long since it leads, are dead. So
+  /// are those after which it has heard of another life of their process.
   Duration unknown_for = std::chrono::seconds(1);
   const wire::CodeMap* codes = &wire::CodeMap::of_this_process();
   /// For the simulator's own test: which rule is broken on purpose.
@@ -57,12 +60,17 @@ struct WriteToLog {
 struct LeadsNow {
   bool leads = false;
 };
+/// The log goes on growing: what was to take its place could not be read back. That is an error of libdag.
+struct NoSnapshot {
+  Error why;
+};
 using CellReplicaEffect =
-    std::variant<SendToReplica, WriteToLog, LeadsNow, SendMessage, TellClient, JobEnded>;
+    std::variant<SendToReplica, WriteToLog, LeadsNow, NoSnapshot, SendMessage, TellClient, JobEnded>;
 
 class CellReplica {
  public:
-  /// `stored` is what the node's log has of this cell; nothing where it is new.
+  /// `stored` is what the node's log has of this cell; nothing where it is new. Throws Failure (log_damaged)
+  /// when it cannot be read.
   CellReplica(const CellReplicaOptions& options, consensus::Stored stored, RecordSink& records, Instant now);
 
   /// Begins the cell: all that hold copies at first do the same, and one of them asks to lead at once.
@@ -109,7 +117,7 @@ class CellReplica {
   /// Of what it does not lead nobody is to have a record twice.
   class LeadersRecords final : public RecordSink {
    public:
-    LeadersRecords(RecordSink& to, const bool& leads) : RecordSink(to.enabled()), to_(to), leads_(leads) {}
+    LeadersRecords(RecordSink& to, const bool& leads) : RecordSink(to.listens()), to_(to), leads_(leads) {}
     void record(const Record& record) override {
       if (leads_) to_.record(record);
     }
@@ -139,7 +147,7 @@ class CellReplica {
   LeadersRecords records_;
   consensus::Replica log_;
   std::unique_ptr<Cell> cell_;
-  consensus::Index applied_ = 0;
+  consensus::Index applied_ = 0, compact_at_ = 0;
   /// Taken while leadership was being handed over, which may come to nothing.
   std::deque<CellCommand> waiting_;
   /// The newest Outcomes of each shard's home that this leader put into the log.

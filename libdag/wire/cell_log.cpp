@@ -118,12 +118,12 @@ CellCommand read_command(schema::CellCommand::Reader from, Reading& reading) {
   switch (from.which()) {
     case schema::CellCommand::LEAD:
       return command::Lead{life_from(from.getLead().getLeader()),
-                           read_lives(from.getLead().getUp(), reading, "Lead.up"),
-                           read_lives(from.getLead().getDown(), reading, "Lead.down")};
+                           read_all_lives(from.getLead().getUp(), reading, "Lead.up"),
+                           read_all_lives(from.getLead().getDown(), reading, "Lead.down")};
     case schema::CellCommand::SAID:
       return read_said(from.getSaid(), reading);
     case schema::CellCommand::LIVES_UP:
-      return command::LivesUp{read_lives(from.getLivesUp(), reading, "CellCommand.livesUp")};
+      return command::LivesUp{read_all_lives(from.getLivesUp(), reading, "CellCommand.livesUp")};
     case schema::CellCommand::LIFE_DOWN:
       return read_down(from.getLifeDown(), reading);
     case schema::CellCommand::KEEP:
@@ -168,7 +168,7 @@ ShardSnapshot read_shard(schema::Shard::Reader from, Reading& reading) {
   shard.steps = from.getSteps();
   for (const auto said : from.getWaiting())
     shard.waiting.push_back(read_message<message::Outcomes>(said, reading, "Shard.waiting"));
-  const std::vector<Life> homes = read_lives(from.getHomes(), reading, "Shard.homes");
+  const std::vector<Life> homes = read_all_lives(from.getHomes(), reading, "Shard.homes");
   std::vector<OutcomeRecord> records = read_records(from.getSettled(), reading, "Shard.settled");
   if (homes.size() != records.size()) throw Invalid{"Shard has not a home for each record"};
   for (std::size_t i = 0; i < records.size(); ++i) shard.settled.push_back({std::move(records[i]), homes[i]});
@@ -224,8 +224,8 @@ CellSnapshot read_snapshot(schema::CellSnapshot::Reader from, Reading& reading) 
   whole.kept = read_tasks(from.getKept(), reading, "CellSnapshot.kept");
   whole.cancelled = read_tasks(from.getCancelled(), reading, "CellSnapshot.cancelled");
   whole.started = read_tasks(from.getStarted(), reading, "CellSnapshot.started");
-  whole.gone = read_lives(from.getGone(), reading, "CellSnapshot.gone");
-  whole.closed = read_lives(from.getClosed(), reading, "CellSnapshot.closed");
+  whole.gone = read_all_lives(from.getGone(), reading, "CellSnapshot.gone");
+  whole.closed = read_all_lives(from.getClosed(), reading, "CellSnapshot.closed");
   whole.done = from.getDone();
   whole.counts = {from.getSettledRows(), from.getOpenRows(),    from.getFinishedRows(),
                   from.getFailedRows(),  from.getSkippedRows(), from.getCancelledRows()};

@@ -48,6 +48,11 @@ class Writer {
     append(&wide, sizeof wide);
   }
   std::span<const std::byte> bytes() const { return bytes_; }
+  /// For another value, in the same memory.
+  void clear() {
+    bytes_.clear();
+    actors_.clear();
+  }
 
   /// A value that names job actors says so: what receives it must be resolved where the actor's calls are.
   void mention_actor(std::uint32_t actor) { actors_.push_back(actor); }
@@ -157,7 +162,7 @@ struct stored<std::pair<const K, V>> {
 
 struct anything {
   template <class T>
-  constexpr operator T() const;
+  operator T() const;
 };
 template <class T, class... Fields>
 constexpr std::size_t field_count() {

@@ -254,7 +254,7 @@ TEST_CASE("what tombstones said is said again by one record, from which on they 
   IdSet forgotten;
   StoredLogs logs;
   CHECK_FALSE(logs.forgotten_segment());
-  for (const std::uint64_t job : {3, 4, 9}) {
+  for (const std::uint64_t job : {3u, 4u, 9u}) {
     REQUIRE(logs.take(tombstone(JobId{job}), job));
     forgotten.insert(job);
   }

@@ -485,3 +485,18 @@ TEST_CASE("who is leaving asks for votes later than others, and hands over what 
   box.wait_until_due();
   CHECK(box.said<TakeOver>().size() == 1);
 }
+
+TEST_CASE("who has just lost its leader asks for votes again soon; later it takes its time") {
+  Box box(a);
+  box.begin({a, b, c});
+  box.hear(Append{b, 1, 0, 0, {}, 0, 0});
+  const ReplicaOptions options = Box::options(a);
+  const Instant lost = box.now;
+  box.replica.on_process_down(b.node, box.now);
+  while (box.now < lost + 3 * options.election_timeout) {
+    CHECK(box.replica.due() - box.now <= 3 * options.heartbeat);
+    box.wait_until_due();
+    CHECK(box.said<AskVote>().size() == 2);
+  }
+  CHECK(box.replica.due() - box.now >= options.election_timeout);
+}

@@ -281,3 +281,50 @@ TEST_CASE("who asks a node that has just started for its nodes hears of that one
   CHECK(answer.nodes[0].life == first);
   CHECK(answer.nodes[0].pid == 100);
 }
+
+TEST_CASE("a job that is submitted to a node that has just started waits until it knows who runs it") {
+  const bool expects_peers = GENERATE(false, true);
+  GatewayMachine gateway(first, 100, true, {}, 3, expects_peers);
+  gateway.on_program(program, std::nullopt, Instant{1s});
+  const auto refused_or_taken = [&]() -> std::string {
+    for (const GatewayEffect& effect : gateway.take_effects()) {
+      if (std::holds_alternative<RecordJob>(effect)) return "taken";
+      const auto* sent = std::get_if<SendToClient>(&effect);
+      const auto* answer = sent == nullptr ? nullptr : std::get_if<client::Answer>(&sent->message);
+      if (answer != nullptr && answer->error) return answer->error->what;
+    }
+    return "waits";
+  };
+  gateway.on_client_message(someone, client::AskHandle{1}, Instant{1s});
+  const JobId job = job_of_node(first.process, 1);
+  gateway.take_effects();
+  gateway.on_client_message(
+      someone, client::AskSubmit{2, job, "chain", chain(), {program, "build", {"job"}, "/"}, false},
+      Instant{1s});
+  CHECK(refused_or_taken() == "waits");
+  gateway.on_nodes({node(first)}, Instant{1s});
+  if (!expects_peers) {
+    CHECK(refused_or_taken() == "taken");
+    return;
+  }
+  CHECK(refused_or_taken() == "waits");
+  CHECK(gateway.wake_at() == Instant{1s} + GatewayMachine::meets_peers_within);
+  SECTION("and who else is there") {
+    gateway.on_nodes({node(first), node(second)}, Instant{2s});
+    // One copy of the program outlives the loss of none of two nodes.
+    CHECK(refused_or_taken() == "taken");
+  }
+  SECTION("for a moment: the others may be gone") {
+    gateway.on_time(Instant{1s} + GatewayMachine::meets_peers_within - 1ms);
+    CHECK(refused_or_taken() == "waits");
+    gateway.on_time(*gateway.wake_at());
+    CHECK(refused_or_taken() == "taken");
+    CHECK_FALSE(gateway.wake_at() == Instant{1s} + GatewayMachine::meets_peers_within);
+  }
+  SECTION("unless its client is gone") {
+    gateway.on_client_gone(someone, Instant{2s});
+    CHECK_FALSE(gateway.wake_at());
+    gateway.on_nodes({node(first), node(second)}, Instant{2s});
+    CHECK(refused_or_taken() == "waits");
+  }
+}

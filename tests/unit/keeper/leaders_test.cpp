@@ -267,6 +267,19 @@ TEST_CASE("whoever was given a handle that a node gave out again does not follow
   CHECK_FALSE(leader.told<client::Answer>().back().error);
 }
 
+TEST_CASE("processes of an earlier life of a node are gone when that node is seen again") {
+  Heir heir;
+  const auto downs = heir.done<JobLifeDown>().size();
+  heir.gateway.on_nodes({node(first), node(second), node({{3}, {5}})}, heir.now);
+  heir.take();
+  CHECK(heir.done<JobLifeDown>().size() == downs);  // It is the one that they are of.
+  Heir other;
+  other.gateway.on_nodes({node(first), node(second), node({{3}, {6}})}, other.now);
+  other.take();
+  REQUIRE(other.done<JobLifeDown>().size() == downs + 1);
+  CHECK(other.done<JobLifeDown>().back().down.life == other.of_unseen);
+}
+
 TEST_CASE("a node that comes again does not give out the handles of its earlier lives") {
   Heir desk;
   desk.gateway.on_nodes({node(first), node(second), node({{2}, {9}})}, desk.now);

@@ -310,7 +310,11 @@ TEST_CASE("lives that died before a leader could hear of them are found") {
   cluster.pass(200ms);
   REQUIRE(cluster.leading() == &late);
   CHECK(late.replica->cell()->state().lives.size() == 4);
-  cluster.pass(2s);
+  SECTION("at once, when there is a later life of their process") {
+    late.replica->on_life_up({ProcessId{3}, Incarnation{2}}, cluster.now, false);
+    cluster.pass(300ms);
+  }
+  SECTION("after a while") { cluster.pass(2s); }
   CHECK(late.replica->cell()->state().lives == std::vector{life(0), life(1), life(2)});
 }
 

@@ -117,6 +117,30 @@ TEST_CASE("a snapshot is read as it was written") {
   CHECK(read->shards.at(0).settled.at(0).home == life(1));
 }
 
+TEST_CASE("what a cell keeps of a long job with many losses is read, too") {
+  constexpr std::uint32_t many = 5000;  // More than there can be members at a time.
+  CellSnapshot whole = snapshot();
+  for (std::uint32_t i = 0; i < many; ++i) {
+    const Life gone{ProcessId{i}, Incarnation{1}};
+    whole.gone.push_back(gone);
+    whole.closed.push_back(gone);
+    OutcomeRecord record;
+    record.task = {i + 1, 0};
+    record.attempt = {{1, 1}, 1};
+    record.outcome = Outcome::finished;
+    whole.shards[0].settled.push_back({record, life(1)});
+  }
+  const auto read = decode_snapshot(encode(whole, codes).bytes(), codes);
+  REQUIRE(read);
+  CHECK(read->shards.at(0).settled.size() == many + 1);
+  CHECK(read->gone.size() == many + 1);
+  CHECK(read->closed.size() == many);
+
+  const auto lead = decode_command(encode(command::Lead{life(1), whole.gone, whole.gone}).bytes());
+  REQUIRE(lead);
+  CHECK(std::get<command::Lead>(*lead).down.size() == many + 1);
+}
+
 TEST_CASE("a submission is read as it was written") {
   const auto read = decode_submission(encode(submission()).bytes());
   REQUIRE(read);
