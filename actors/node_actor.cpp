@@ -164,8 +164,14 @@ void NodeActor::open_record(JobId id, std::optional<mail::Record> begins, consen
   job.runs_elsewhere = job.recorded = true;
   RecordSetup setup{id, setup_.self, std::move(begins), std::move(stored), setup_.lives, seats_};
   job.follower = setup_.records->follower(id);
-  job.cell = spawn<RecordActor, caf::monitored>(std::move(setup), ports_, *setup_.records, records_,
-                                                caf::actor_cast<caf::actor>(this));
+  try {
+    job.cell = spawn<RecordActor, caf::monitored>(std::move(setup), ports_, *setup_.records, records_,
+                                                  caf::actor_cast<caf::actor>(this));
+  } catch (const Failure& failure) {
+    Error why = failure.error();
+    why.what = "the copy of the record of " + to_string(id) + " that this node has is of no use: " + why.what;
+    fail_job(id, std::move(why));
+  }
 }
 
 /// The first word of a copy elsewhere makes one here, which is told all.
@@ -180,8 +186,8 @@ void NodeActor::on_copy_said(mail::CopySaid& copy) {
   }
   if (is_over && !jobs_.contains(id)) return;
   open_record(id, std::nullopt);
-  const JobHere& job = jobs_.at(id);
-  if (job.recorded) send(job.cell, std::move(copy));
+  const auto job = jobs_.find(id);
+  if (job != jobs_.end() && job->second.recorded) send(job->second.cell, std::move(copy));
 }
 
 void NodeActor::open_job(const std::shared_ptr<const JobPlan>& plan) {
@@ -249,8 +255,8 @@ void NodeActor::hand_on(Life from, JobHere& job, JobMessage message) {
     return look_again(id);
   }
   if (const auto* request = std::get_if<message::StealRequest>(&message)) {
-    if (job.homes.empty()) return;
-    // The homes in turn; each gives what it has.
+    if (job.homes.empty()) return send(job.runner, mail::Steal{from, request->slots});
+    // The homes in turn; each gives what it has, and asks the runner when it has nothing.
     auto home = job.homes.begin();
     std::advance(home, next_home_asked_++ % job.homes.size());
     return send(home->second.second, mail::Steal{from, request->slots});
@@ -341,7 +347,7 @@ void NodeActor::close_job(JobId id, bool for_good) {
   if (job == jobs_.end()) return;
   if (job->second.recorded) {
     if (job->second.follower.record_over) job->second.follower.record_over();
-    send_exit(job->second.cell, caf::exit_reason::user_shutdown);
+    if (job->second.cell) send_exit(job->second.cell, caf::exit_reason::user_shutdown);
   } else if (job->second.cell) {
     // Outputs lie where they were made for as long as the client may ask for them: until now. A state in
     // which nobody takes part any more says so, if the cell has not said it.
@@ -407,21 +413,24 @@ void NodeActor::on_child_down(const caf::down_msg& down) {
     bool its_own = is_it(job.cell) || is_it(job.runner);
     for (const auto& [shard, home] : job.homes) its_own = its_own || is_it(home.second);
     if (!its_own) continue;
-    Error why = error_of(down.reason, to_string(id));
-    ports_.log(why.what);
-    if (job.follower.lost) {
-      job.follower.lost(std::move(why));
-    } else if (setup_.escalate) {
-      // Elsewhere they wait for what was here; they recover from a process that ends, not from half of one.
-      setup_.escalate(std::move(why));
-    }
-    const bool recorded = job.recorded;
-    const JobId failed = id;  // `id` goes with the job.
-    // Other copies may be well, and are not to hear that nobody needs theirs.
-    close_job(failed, !recorded);
-    if (recorded) failed_.insert(failed);
-    return;
+    return fail_job(id, error_of(down.reason, to_string(id)));
   }
+}
+
+/// What this process had of that job is gone.
+void NodeActor::fail_job(JobId id, Error why) {
+  JobHere& job = jobs_.at(id);
+  ports_.log(why.what);
+  if (job.follower.lost) {
+    job.follower.lost(std::move(why));
+  } else if (setup_.escalate) {
+    // Elsewhere they wait for what was here; they recover from a process that ends, not from half of one.
+    setup_.escalate(std::move(why));
+  }
+  const bool recorded = job.recorded;
+  // Other copies may be well, and are not to hear that nobody needs theirs.
+  close_job(id, !recorded);
+  if (recorded) failed_.insert(id);
 }
 
 }  // namespace dag

@@ -80,6 +80,7 @@ class NodeActor : public caf::event_based_actor {
   void steal();
   std::vector<VictimView> victims_of(const JobHere& job) const;
   void on_child_down(const caf::down_msg& down);
+  void fail_job(JobId id, Error why);
 
   NodeSetup setup_;
   LanesPort& lanes_;

@@ -182,17 +182,21 @@ void RecordActor::wake() {
 }
 
 void RecordActor::carry_out(CellReplicaEffect& any, mail::Outgoing& outgoing) {
-  std::visit(Overloaded{[&](SendToReplica& one) { send_to(one.to, std::move(one.message)); },
-                        [&](WriteToLog& one) { write(std::move(one)); }, [&](const LeadsNow&) {},
-                        [&](SendMessage& one) { outgoing.messages.push_back(std::move(one)); },
-                        [&](TellClient& one) {
-                          if (auto order = voice_.tell(std::move(one))) bring(*std::move(order));
-                        },
-                        [&](JobEnded& one) {
-                          look_who_leads();
-                          voice_.follower().ended(std::move(one.stopped), replica_.cell()->counts());
-                        }},
-             any);
+  std::visit(
+      Overloaded{[&](SendToReplica& one) { send_to(one.to, std::move(one.message)); },
+                 [&](WriteToLog& one) { write(std::move(one)); }, [&](const LeadsNow&) {},
+                 [&](const NoSnapshot& one) {
+                   ports_.log("the log of " + to_string(setup_.job) + " keeps growing: " + one.why.what);
+                 },
+                 [&](SendMessage& one) { outgoing.messages.push_back(std::move(one)); },
+                 [&](TellClient& one) {
+                   if (auto order = voice_.tell(std::move(one))) bring(*std::move(order));
+                 },
+                 [&](JobEnded& one) {
+                   look_who_leads();
+                   voice_.follower().ended(std::move(one.stopped), replica_.cell()->counts());
+                 }},
+      any);
 }
 
 void RecordActor::write(WriteToLog order) {

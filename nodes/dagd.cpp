@@ -26,6 +26,8 @@ dag::KeeperOptions options_of(const dag::Settings& settings) {
   options.share = settings.share.value;
   options.log_level = settings.log.value;
   options.data_directory = settings.data.value;
+  options.journal = settings.journal.value;
+  options.journal_runs = settings.journal_runs.value;
   options.state_directory = settings.state_dir.value + "/n" + std::to_string(settings.id.value);
   return options;
 }

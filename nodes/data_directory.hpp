@@ -1,7 +1,7 @@
 #pragma once
 // What a node keeps between its starts, when it is given a directory for it: who it is, how often it was
-// started, the binaries of jobs, its log (nodes/store), and saves of job actors (checkpoint_store.hpp brings
-// those there). Without one a node is new at each start.
+// started, the binaries of jobs, its log (nodes/store), its journal, and saves of job actors
+// (checkpoint_store.hpp brings those there). Without one a node is new at each start.
 
 #include <string>
 
@@ -33,6 +33,8 @@ class DataDirectory {
   Status keep(ProgramId id, const Blob& bytes) const;
   /// Where its copies of jobs' records lie.
   std::string log() const { return path_ + "/log"; }
+  /// Where what happened is kept (journal.hpp).
+  std::string journal() const { return path_ + "/journal"; }
   /// Where saves of job actors go (checkpoint_store.hpp).
   std::string checkpoints() const { return path_ + "/checkpoints"; }
 

@@ -67,7 +67,8 @@ Keeper::Keeper(const KeeperOptions& options)
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
   // Nobody sends before a message has come, and none comes before the transport is there.
   NodeSetup node{self_, {self_}, {}};
-  KeeperSetup keeper{self_, static_cast<std::uint32_t>(getpid()), disk_ != 0, options.replicas};
+  KeeperSetup keeper{self_, static_cast<std::uint32_t>(getpid()), disk_ != 0, options.replicas,
+                     !options.peers.empty()};
   keeper.programs = programs_.ids();
   if (disk_ != 0) node.records = record_ports();
   if (store_) {
@@ -77,13 +78,15 @@ Keeper::Keeper(const KeeperOptions& options)
     if (!node.logs.empty()) logger_->info("{} jobs are in the log", node.logs.size());
   }
   if (data_) open_checkpoints(node.logs, ports);
-  node_ = system_.spawn<NodeActor>(std::move(node), lanes_, std::move(ports), records_);
+  node_ = system_.spawn<NodeActor>(std::move(node), lanes_, std::move(ports), open_records());
   keeper_ = system_.spawn<KeeperActor>(std::move(keeper), keeper_ports(), node_);
+  for (const caf::actor& actor : {node_, keeper_})
+    when_it_fails(actor, [this](Error why) { end(std::move(why)); });
   open_transport();
-  processes_ =
-      std::make_unique<WorkerProcesses>(WorkerDefaults{transport_->endpoint().control, options_.share,
-                                                       options_.lanes, options_.state_directory},
-                                        programs_, worker_events());
+  processes_ = std::make_unique<WorkerProcesses>(
+      WorkerDefaults{transport_->endpoint().control, options_.share, options_.lanes, options_.state_directory,
+                     options_.journal_runs ? journal_.get() : nullptr, lanes_of_workers()},
+      programs_, worker_events());
   caf::anon_send(node_, mail::Recover{});
   start_membership();
 }
@@ -96,6 +99,14 @@ Keeper::~Keeper() {
   system_.await_all_actors_done();
   transport_.reset();
   store_.reset();
+}
+
+/// Where records go.
+RecordSink& Keeper::open_records() {
+  if (!data_ || !options_.journal) return details_;
+  journal_ = std::make_unique<Journal>(data_->journal(), self_,
+                                       [log = logger_](const std::string& line) { log->warn("{}", line); });
+  return records_.emplace(details_, *journal_);
 }
 
 void Keeper::open_checkpoints(const std::map<JobId, consensus::Stored>& jobs, Ports& ports) {
@@ -262,8 +273,8 @@ KeeperPorts Keeper::keeper_ports() {
     return put;
   };
   ports.program = [this](ProgramId program) { return programs_.bytes(program); };
-  ports.details = [this](JobId job) { return records_.details(job); };
-  ports.forget_details = [this](JobId job) { records_.forget(job); };
+  ports.details = [this](JobId job) { return details_.details(job); };
+  ports.forget_details = [this](JobId job) { details_.forget(job); };
   ports.job_ended = [this](JobId job, bool well) {
     if (checkpoints_) checkpoints_->job_ended(job, well);
   };
@@ -352,18 +363,21 @@ void Keeper::start_membership() {
       [&] { return system_.spawn<MembershipActor>(std::move(setup), std::move(ports), keeper_); });
 }
 
+std::size_t Keeper::lanes_of_workers() const {
+  return lanes_on(topology_, options_.lanes, options_.share, options_.id).cores.size();
+}
+
 LoadSummary Keeper::load() const {
   // What a worker process would have here. How much of it is busy, the processes of a job tell each other.
-  Topology topology = topology_of_host();
+  std::uint64_t memory_bytes = topology_.memory_bytes;
   for (const MemoryBound& bound : memory_bounds_here()) {
-    if (!bound.of_addresses) topology.memory_bytes = std::min(topology.memory_bytes, bound.limit);
+    if (!bound.of_addresses) memory_bytes = std::min(memory_bytes, bound.limit);
   }
-  const auto lanes = static_cast<std::uint32_t>(
-      lanes_on(topology, options_.lanes, options_.share, options_.id).cores.size());
+  const auto lanes = static_cast<std::uint32_t>(lanes_of_workers());
   LoadSummary load;
   load.disk = disk_;
   if (options_.witness) return load;
-  load.devices.push_back({"cpu", lanes, lanes, topology.memory_bytes, topology.memory_bytes, Duration{0}});
+  load.devices.push_back({"cpu", lanes, lanes, memory_bytes, memory_bytes, Duration{0}});
   return load;
 }
 

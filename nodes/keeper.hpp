@@ -12,6 +12,7 @@
 #include "nodes/checkpoint_store.hpp"
 #include "nodes/data_directory.hpp"
 #include "nodes/job_records.hpp"
+#include "nodes/journal.hpp"
 #include "nodes/membership_door.hpp"
 #include "nodes/memory_watch.hpp"
 #include "nodes/parts.hpp"
@@ -38,6 +39,10 @@ struct KeeperOptions {
   std::string state_directory;
   /// What is kept between starts; empty: nothing.
   std::string data_directory;
+  /// What happens is kept, too (journal.hpp), if anything is.
+  bool journal = true;
+  /// And what happens in processes of jobs (record_rings.hpp), if the journal is.
+  bool journal_runs = false;
   /// Nodes that hold the record of a job, if there are so many; an odd number. 1: it dies with its node.
   std::uint32_t replicas = 3;
   bool witness = false;
@@ -62,6 +67,7 @@ class Keeper {
 
  private:
   void make_state_directory() const;
+  RecordSink& open_records();
   std::unique_ptr<Store> open_store();
   void open_checkpoints(const std::map<JobId, consensus::Stored>& jobs, Ports& ports);
   void open_transport();
@@ -71,15 +77,19 @@ class Keeper {
   WorkerEvents worker_events();
   void start_membership();
   LoadSummary load() const;
+  std::size_t lanes_of_workers() const;
   void end(std::optional<Error> why);
 
   const KeeperOptions options_;
+  const Topology topology_ = topology_of_host();
   const std::unique_ptr<Files> files_;
   const std::optional<DataDirectory> data_;
   const Life self_;
   std::shared_ptr<spdlog::logger> logger_;
-  JobRecords records_;
-  std::unique_ptr<Store> store_;  ///< with a data directory
+  JobRecords details_;
+  std::unique_ptr<Journal> journal_;        ///< with a data directory
+  std::optional<BothRecordSinks> records_;  ///< likewise
+  std::unique_ptr<Store> store_;            ///< with a data directory
   /// The seat of its copies of records; a new one at each start, if they are in memory. 0: it has none.
   const std::uint64_t disk_;
   const wire::CodeMap codes_;  ///< names code of programs that are not this one

@@ -84,6 +84,7 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
     ports.send = [this](Life to, const JobMessage&) { logger_->error("a message for {}", to_string(to)); };
     node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
   }
+  when_it_fails(node_, [this](Error why) { fail(std::move(why)); });
 }
 
 Node::~Node() {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "actors/exceptions.hpp"
 #include "libdag/outputs/arena.hpp"
 #include "nodes/cores.hpp"
 
@@ -26,6 +27,13 @@ SystemConfig::SystemConfig() {
   set("scheduler.policy", caf::atom("sharing"));
   set("scheduler.max-threads", std::size_t{2});
   set("logger.verbosity", caf::atom("quiet"));
+}
+
+void when_it_fails(const caf::actor& actor, std::function<void(Error why)> end) {
+  caf::actor_cast<caf::abstract_actor*>(actor)->attach_functor(
+      [end = std::move(end)](const caf::error& reason) {
+        if (reason && reason != caf::exit_reason::user_shutdown) end(error_of(reason, "this process"));
+      });
 }
 
 std::unique_ptr<Transport> open_or_end(const std::vector<caf::actor>& actors, TransportSetup setup,

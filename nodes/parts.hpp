@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <caf/all.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,10 @@ struct SystemConfig : caf::actor_system_config {
 /// Until there are keys, whoever reaches a port can speak as anybody: so every process listens on loopback
 /// only, but for tests in network namespaces, which set DAG_BEYOND_LOOPBACK=1.
 bool may_leave_loopback();
+
+/// Calls `end`, on any thread, when that actor has failed: its process is to end then, not to go on as half
+/// of one. Others find out that it is gone, and recover.
+void when_it_fails(const caf::actor& actor, std::function<void(Error why)> end);
 
 /// The transport of a process whose actors are there already. When it cannot be opened these are ended, since
 /// their system waits for them, and the reason is thrown.

@@ -80,6 +80,12 @@ Result<std::optional<Settings>> settings_of(int argc, const char* const* argv) {
   }
   Result<Settings> settings = parse_settings(sources);
   if (!settings) return settings.error();
+  if (const auto form = sources.flags.find("settings"); form != sources.flags.end()) {
+    const Result<std::string> text = settings_text(*settings, form->second);
+    if (!text) return text.error();
+    std::cout << *text;
+    return std::optional<Settings>{};
+  }
   return std::optional(std::move(settings).value());
 }
 

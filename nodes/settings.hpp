@@ -37,8 +37,10 @@ struct Settings {
   Setting<CoreShare> share;
   Setting<std::string> log{"warn"};
   Setting<std::string> state_dir;
-  Setting<std::string> data;   ///< empty: nothing is kept between starts
-  Setting<ClusterId> cluster;  ///< zero: that of the peers, or a new one
+  Setting<std::string> data;    ///< empty: nothing is kept between starts
+  Setting<bool> journal{true};  ///< what happens is kept, too
+  Setting<bool> journal_runs;   ///< and what happens in processes of jobs
+  Setting<ClusterId> cluster;   ///< zero: that of the peers, or a new one
 };
 
 /// Flag without its dashes to value.
@@ -67,7 +69,11 @@ Result<Settings> parse_settings(const SettingsSources& sources);
 /// What `dagd --help` prints.
 std::string settings_help();
 
-/// Of this process. Empty: help was asked for, and printed.
+/// All of them, as a file of settings (`toml`), as one whose comments say who said so (`origin`), or as
+/// `json`. Error (usage): another form is asked for.
+Result<std::string> settings_text(const Settings& settings, const std::string& form);
+
+/// Of this process. Empty: help was asked for, or what its settings are, and printed.
 Result<std::optional<Settings>> settings_of(int argc, const char* const* argv);
 
 }  // namespace dag

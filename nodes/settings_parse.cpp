@@ -83,9 +83,10 @@ Status take_replicas(Settings& settings, const std::string& text, std::string or
   return Done{};
 }
 
-Status take_witness(Settings& settings, const std::string& text, std::string origin) {
+template <Setting<bool> Settings::*key>
+Status take_truth(Settings& settings, const std::string& text, std::string origin) {
   if (text != "true" && text != "false") return not_valid;
-  settings.witness = {text == "true", std::move(origin)};
+  settings.*key = {text == "true", std::move(origin)};
   return Done{};
 }
 
@@ -130,7 +131,8 @@ const Key keys[] = {
      "nodes that hold the record of a job submitted here, if there are so many; 1: it ends with this node",
      take_replicas},
     {"witness", Form::truth, "true", "true or false",
-     "true: it holds copies of records so that a majority is left, and runs and leads nothing", take_witness},
+     "true: it holds copies of records so that a majority is left, and runs and leads nothing",
+     take_truth<&Settings::witness>},
     {"share", Form::share, "R/N", "rank and size of a share, 0 <= rank < size <= 1024",
      "which part of the host's cores is this node's", take_share},
     {"log", Form::text, "LEVEL", "off, error, warn, info or debug", "how much it says on stderr", take_log},
@@ -139,6 +141,10 @@ const Key keys[] = {
     {"data", Form::text, "DIR", "the name of a directory",
      "who the node is, records and binaries of jobs, saves of job actors: kept between its starts",
      take_data},
+    {"journal", Form::truth, "false", "true or false",
+     "false: what happens to jobs is not kept there with it (default: true)", take_truth<&Settings::journal>},
+    {"journal_runs", Form::truth, "true", "true or false",
+     "true: what happens in processes of jobs is kept, too", take_truth<&Settings::journal_runs>},
     {"cluster", Form::text, "HEX", "up to 16 hexadecimal digits, as a string",
      "which cluster it belongs to; 0: that of its peers, or a new one", take_cluster},
 };
@@ -309,7 +315,7 @@ Status take_file(Settings& settings, const SettingsFile& file) {
 }  // namespace
 
 Result<Flags> parse_flags(const std::vector<std::string>& arguments) {
-  std::vector<std::string> known{"config", "help"};
+  std::vector<std::string> known{"config", "settings", "help"};
   for (const Key& key : keys) known.push_back(flag_of(key));
   Flags flags;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -362,6 +368,7 @@ std::string settings_help() {
   };
   for (const Key& key : keys) add("--" + flag_of(key) + " " + std::string(key.shown), key.about);
   add("--config FILE", "settings from this file alone");
+  add("--settings FORM", "print what the settings are, as toml, origin or json, and end");
   add("--help", "print this");
   help +=
       "\nEach flag is also a variable, as in DAG_STATE_DIR, and a key of [node] in ./dag.toml,\n"

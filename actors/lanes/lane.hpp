@@ -11,6 +11,7 @@
 #include "actors/lanes/lanes.hpp"
 #include "actors/lanes/staging.hpp"
 #include "libdag/base/limits.hpp"
+#include "libdag/record/record_ring.hpp"
 
 namespace dag {
 
@@ -33,7 +34,10 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
       : lanes(of),
         index(place),
         core(core_to_use),
-        name(of.options_.process_name + "/cpu" + std::to_string(place)) {}
+        name(of.options_.process_name + "/cpu" + std::to_string(place)) {
+    const auto& rings = of.options_.records.rings;
+    if (place < rings.size()) records.emplace(rings[place]);
+  }
 
   // What a kernel says. An abandoned one talks to nobody: the process may have forgotten it.
   void log(std::string_view line) override {
@@ -112,6 +116,7 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   std::vector<detail::ArgumentView> views;
   KernelTimes times;
   std::uint32_t searches = 0;
+  std::optional<RecordRingWriter> records;
 };
 
 }  // namespace dag

@@ -148,6 +148,7 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   lane.blobs.clear();  // What it read may be large, and the next row may be far.
   KernelTimes::ran(expected, ended - began);
   const Duration ran = clock_.span(ended - began);
+  if (lane.records) record_run(lane, error ? Outcome::failed : Outcome::finished, ran, error);
 
   const bool quick =
       !error && call.becomes == detail::none && context.spawned() == nullptr && about.ends_by_itself;
@@ -166,6 +167,16 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
       report_to(lane, shard).size() >= limits::flush_operations) {
     send_reports(lane);
   }
+}
+
+void Lanes::record_run(Lane& lane, Outcome outcome, Duration ran, const std::optional<Error>& error) {
+  const auto at = std::chrono::duration_cast<Duration>(LaneClock::now().time_since_epoch());
+  lane.records->put({Instant(at),
+                     {options_.records.process, static_cast<std::uint32_t>(lane.index)},
+                     lane.job,
+                     lane.task,
+                     lane.attempt,
+                     recorded::Ran{outcome, ran, error ? error->what : std::string()}});
 }
 
 /// Inside the gate: no user code, no lock.
@@ -280,6 +291,7 @@ void Lanes::run_handed_out(Lane& lane, const HandedOut& work) {
     lane.running.reset();
     if (lane.abandoned.load()) return;
     if (options_.running != nullptr) options_.running->end(lane.index);
+    if (lane.records) record_run(lane, ended.outcome, ended.ran, ended.error);
   }
   {
     const std::lock_guard lock(handed_out_mutex_);

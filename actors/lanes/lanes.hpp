@@ -54,6 +54,14 @@ struct LaneEvents {
   std::function<void()> dry = {};
 };
 
+/// Where lanes say what ran, and for how long, if anybody wants to know.
+struct LaneRecords {
+  ProcessId process;
+  /// A ring for each lane (libdag/record/record_ring.hpp): one without says nothing. The memory outlives the
+  /// lanes.
+  std::vector<std::span<std::byte>> rings;
+};
+
 struct LanesOptions {
   /// One lane each; the core to pin it to, or -1 for none. No lanes: nothing may be given to them.
   std::vector<int> cores;
@@ -66,6 +74,7 @@ struct LanesOptions {
   std::string process_name = "n0";
   /// Where each lane notes what it runs, if anybody wants to know; outlives the lanes.
   RunningPage* running = nullptr;
+  LaneRecords records = {};
   /// Where its lanes sleep, and what its peers ring. Null: in memory of its own, since it has none.
   std::shared_ptr<ring::Doorbell> doorbell = nullptr;
 };
@@ -140,6 +149,7 @@ class Lanes final : public LanesPort {
   void end_row(Lane& lane, LaneShard& shard, ClaimedRow row, Blob&& output, Duration ran);
   void end_slowly(Lane& lane, LaneShard& shard, ClaimedRow row, KernelResult&& result, Duration ran);
   void run_handed_out(Lane& lane, const HandedOut& work);
+  void record_run(Lane& lane, Outcome outcome, Duration ran, const std::optional<Error>& error);
   LaneReport& report_to(Lane& lane, LaneShard& shard);
   void send_reports(Lane& lane);
   std::int64_t report_ticks(const Lane& lane) const;

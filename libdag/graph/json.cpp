@@ -12,18 +12,7 @@ using detail::Argument;
 using detail::ArgumentKind;
 using detail::Fragment;
 
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : printable(text)) {
-    if (c == '"' || c == '\\') result += '\\';
-    if (c == '\n') {
-      result += "\\n";
-    } else {
-      result += c;
-    }
-  }
-  return result + '"';
-}
+std::string quoted(const std::string& text) { return json_string(printable(text)); }
 
 const char* kind_name(detail::EdgeKind kind) {
   switch (kind) {

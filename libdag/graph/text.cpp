@@ -69,4 +69,21 @@ std::string printable(const std::string& text) {
   return result;
 }
 
+std::string json_string(std::string_view text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      json += '\\';
+      json += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
+      json += code;
+    } else {
+      json += c;
+    }
+  }
+  return json + '"';
+}
+
 }  // namespace dag

@@ -1,7 +1,8 @@
 #pragma once
-// Text that people read: durations, and names of which nobody knows what bytes they hold.
+// Text that people and programs read: durations, and names of which nobody knows what bytes they hold.
 
 #include <string>
+#include <string_view>
 
 #include "libdag/base/time.hpp"
 
@@ -12,5 +13,8 @@ std::string duration_text(Duration duration);
 
 /// `text` as valid UTF-8: other bytes replaced by U+FFFD, control characters except newlines by spaces.
 std::string printable(const std::string& text);
+
+/// With its quotes, for JSON; valid UTF-8 if `text` is.
+std::string json_string(std::string_view text);
 
 }  // namespace dag

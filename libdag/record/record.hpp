@@ -126,7 +126,8 @@ struct Member {
   bool operator==(const Member&) const = default;
 };
 
-/// The kernel of a lent attempt came back where it ran. What that means, its home says: Ended.
+/// The kernel of an attempt came back where it ran. What that means, its home says: Ended. Of attempts that
+/// no runner has, lanes say it, if they say anything.
 struct Ran {
   Outcome outcome = Outcome::finished;
   Duration ran{0};

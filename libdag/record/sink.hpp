@@ -8,6 +8,13 @@
 
 namespace dag {
 
+/// What a sink wants to be told.
+enum class Listens : std::uint8_t {
+  to_nothing,
+  beside_lanes,  ///< all but that an attempt ran on a lane: lanes tell it by themselves
+  to_all
+};
+
 /// Called by whoever made the transition, on its thread; a sink that several threads share guards itself. It
 /// must neither block nor throw: recording is never a reason why a task does not run.
 class RecordSink {
@@ -15,20 +22,37 @@ class RecordSink {
   virtual ~RecordSink() = default;
   virtual void record(const Record& record) = 0;
   /// Whether anybody listens. If not, nobody need make a record.
-  bool enabled() const { return enabled_; }
+  bool enabled() const { return listens_ != Listens::to_nothing; }
+  /// Also to what lanes can say: that an attempt ran.
+  bool wants_runs() const { return listens_ == Listens::to_all; }
+  Listens listens() const { return listens_; }
 
  protected:
-  explicit RecordSink(bool enabled = true) : enabled_(enabled) {}
+  explicit RecordSink(Listens listens = Listens::to_all) : listens_(listens) {}
 
  private:
-  const bool enabled_;
+  const Listens listens_;
 };
 
 /// Keeps nothing, and wants nothing.
 class NullRecordSink final : public RecordSink {
  public:
-  NullRecordSink() : RecordSink(false) {}
+  NullRecordSink() : RecordSink(Listens::to_nothing) {}
   void record(const Record&) override {}
+};
+
+/// Both get all.
+class BothRecordSinks final : public RecordSink {
+ public:
+  BothRecordSinks(RecordSink& one, RecordSink& other) : one_(one), other_(other) {}
+  void record(const Record& record) override {
+    one_.record(record);
+    other_.record(record);
+  }
+
+ private:
+  RecordSink& one_;
+  RecordSink& other_;
 };
 
 /// Keeps the newest records in memory, for tests and `dag show`. For one thread.

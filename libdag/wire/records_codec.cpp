@@ -28,12 +28,19 @@ Outcome read(schema::Outcome from, const char* field) {
   return static_cast<Outcome>(from);
 }
 
-std::vector<Life> read_lives(Numbers::Reader from, Reading& reading, const char* field) {
-  reading.count(from.size(), members_max, field);
+static std::vector<Life> read_lives(Numbers::Reader from, std::size_t lives_max, Reading& reading,
+                                    const char* field) {
+  reading.count(from.size(), lives_max, field);
   std::vector<Life> lives;
   lives.reserve(from.size());
   for (const std::uint64_t word : from) lives.push_back(life_from(word));
   return lives;
+}
+std::vector<Life> read_lives(Numbers::Reader from, Reading& reading, const char* field) {
+  return read_lives(from, members_max, reading, field);
+}
+std::vector<Life> read_all_lives(Numbers::Reader from, Reading& reading, const char* field) {
+  return read_lives(from, limits::tasks_max, reading, field);
 }
 
 std::vector<TaskId> read_tasks(Numbers::Reader from, Reading& reading, const char* field) {

@@ -1,5 +1,6 @@
 #include "nodes/workers/worker_node.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,6 +24,20 @@ RunningPage* map_page(int descriptor) {
   return static_cast<RunningPage*>(page);
 }
 
+std::optional<RecordRings> rings_of(const WorkerSeat& seat, spdlog::logger& log) {
+  if (seat.records < 0) return std::nullopt;
+  fcntl(seat.records, F_SETFD, FD_CLOEXEC);  // It is not for what kernels start.
+  auto rings = RecordRings::open(OwnedFile(seat.records));
+  if (rings) return std::move(*rings);
+  log.warn("what happens in this process is not kept: {}", rings.error().what);
+  return std::nullopt;
+}
+
+std::unique_ptr<RecordSink> sink_for(const std::optional<RecordRings>& rings) {
+  if (!rings) return std::make_unique<NullRecordSink>();
+  return std::make_unique<RingRecordSink>(rings->ring(rings->count() - 1));
+}
+
 std::vector<std::string> addresses_of(const keeper::Begin& begin) {
   std::vector<std::string> addresses;
   for (const Endpoint& other : begin.others) addresses.push_back(other.control);
@@ -36,6 +51,8 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
       running_(map_page(seat_.page)),
       logger_(make_logger(options.log_level)),
       doorbell_(options.rings ? make_doorbell(*logger_) : nullptr),
+      rings_(rings_of(seat_, *logger_)),
+      records_(sink_for(rings_)),
       system_(config_),
       lanes_(lanes_options(), lane_events()) {
   Ports ports;
@@ -51,7 +68,8 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
   begin_arena();
   setup.escalate = [this](Error why) { fail(std::move(why)); };
   // Nobody sends before a message has come, and none comes before the transport is there.
-  node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
+  node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), *records_);
+  when_it_fails(node_, [this](Error why) { fail(std::move(why)); });
   open_transport();
   transport_->connect(seat_.node_address);
 }
@@ -68,6 +86,9 @@ WorkerNode::~WorkerNode() {
 LanesOptions WorkerNode::lanes_options() const {
   LanesOptions lanes = lanes_on(topology_of_host(), seat_.lanes, seat_.share, seat_.self.process);
   lanes.running = running_;
+  lanes.records.process = seat_.self.process;
+  for (std::size_t i = 0; rings_ && i + 1 < rings_->count(); ++i)
+    lanes.records.rings.push_back(rings_->ring(i));
   lanes.doorbell = doorbell_;
   return lanes;
 }

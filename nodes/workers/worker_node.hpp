@@ -14,6 +14,7 @@
 #include "libdag/record/sink.hpp"
 #include "nodes/membership_door.hpp"
 #include "nodes/parts.hpp"
+#include "nodes/record_rings.hpp"
 #include "nodes/transport/transport.hpp"
 #include "nodes/workers/worker_seat.hpp"
 
@@ -45,7 +46,8 @@ class WorkerNode {
   RunningPage* const running_;
   std::shared_ptr<spdlog::logger> logger_;
   const std::shared_ptr<ring::Doorbell> doorbell_;
-  NullRecordSink records_;
+  const std::optional<RecordRings> rings_;  ///< if its node keeps what happens
+  const std::unique_ptr<RecordSink> records_;
 
   std::mutex mutex_;
   Life cell_ = seat_.cell;

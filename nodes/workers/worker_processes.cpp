@@ -200,6 +200,7 @@ void WorkerProcesses::run() {
     close(child.pidfd);
     close(child.page_file);
     munmap(child.page, sizeof(RunningPage));
+    if (defaults_.journal != nullptr) defaults_.journal->close_rings(life);
   }
 }
 
@@ -241,6 +242,8 @@ void WorkerProcesses::start_now(const StartProcess& order, ClusterId cluster) {
   child.page = new (page) RunningPage;
   WorkerSeat seat{order.life, order.job,       order.cell,      defaults_.node_address,
                   cluster,    defaults_.share, defaults_.lanes, child.page_file};
+  if (defaults_.journal != nullptr)
+    seat.records = defaults_.journal->open_rings(order.life, defaults_.lanes_each);
   // All that allocates happens before the fork: afterwards other threads' locks may be held for ever.
   std::vector<std::string> arguments = order.launch.arguments, environment = environment_of(to_text(seat));
   const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
@@ -254,6 +257,7 @@ void WorkerProcesses::start_now(const StartProcess& order, ClusterId cluster) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
+    if (seat.records >= 0) fcntl(seat.records, F_SETFD, 0);  // It stays open.
     for (const int ignored : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) signal(ignored, SIG_DFL);
     if (chdir(directory) != 0 && chdir("/") != 0) _exit(1);
     dup2(nothing, 0);
@@ -268,6 +272,7 @@ void WorkerProcesses::start_now(const StartProcess& order, ClusterId cluster) {
     const std::string why = std::strerror(errno);
     munmap(page, sizeof(RunningPage));
     close(child.page_file);
+    if (seat.records >= 0) defaults_.journal->close_rings(order.life);
     return events_.not_started(order.life, {ErrorCode::internal, "no new process: " + why});
   }
   child.pidfd = static_cast<int>(syscall(SYS_pidfd_open, child.pid, 0));
@@ -301,6 +306,7 @@ void WorkerProcesses::reap(std::map<Life, Child>::iterator one) {
   if (stat(child.log.c_str(), &about) == 0 && about.st_size == 0) unlink(child.log.c_str());
   const Life life = one->first;
   children_.erase(one);
+  if (defaults_.journal != nullptr) defaults_.journal->close_rings(life);
   events_.ended(life, end.end, std::move(end.text), std::move(running), guilty);
 }
 

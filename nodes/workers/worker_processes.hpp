@@ -13,6 +13,7 @@
 
 #include "libdag/base/time.hpp"
 #include "libdag/keeper/host.hpp"
+#include "nodes/journal.hpp"
 #include "nodes/workers/program_store.hpp"
 #include "nodes/workers/worker_seat.hpp"
 
@@ -35,6 +36,10 @@ struct WorkerDefaults {
   /// What a worker process writes to stdout and stderr goes to a file there, one each; that of a process
   /// which said nothing is removed. Empty: it goes to our stderr.
   std::string log_directory;
+  /// Keeps what happens in them; null: nobody does. Outlives this.
+  Journal* journal = nullptr;
+  /// That each of them has then.
+  std::size_t lanes_each = 0;
 };
 
 class WorkerProcesses {

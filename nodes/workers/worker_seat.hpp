@@ -26,6 +26,8 @@ struct WorkerSeat {
   std::uint32_t lanes = 0;
   /// An open descriptor of a RunningPage.
   int page = -1;
+  /// And of a RecordRings; -1: nobody keeps what happens.
+  int records = -1;
 };
 
 /// The variable that holds it.

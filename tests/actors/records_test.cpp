@@ -35,8 +35,12 @@ class SharedSink final : public dag::RecordSink {
   std::deque<dag::Record> records_;
 };
 
-std::deque<dag::Record> run(const dag::Graph& graph, dag::Representation representation) {
-  const dag::Life self{{0}, {1}};
+constexpr dag::Life self{{0}, {1}};
+
+/// By a node that has this on its disk, and says something of it.
+std::deque<dag::Record> run(
+    const dag::Graph& graph, dag::Representation representation, dag::NodeSetup setup = {self, {self}, {}},
+    std::function<void(std::string_view)> log = [](std::string_view) {}) {
   SharedSink sink;
   std::promise<std::optional<dag::Error>> over;
   dag::SystemConfig config;
@@ -45,8 +49,9 @@ std::deque<dag::Record> run(const dag::Graph& graph, dag::Representation represe
   dag::Ports ports;
   ports.now = dag::steady_now;
   ports.send = [](dag::Life, const dag::JobMessage&) { std::abort(); };  // There is nobody else.
-  ports.log = [](std::string_view) {};
-  const auto node = system.spawn<dag::NodeActor>(dag::NodeSetup{self, {self}, {}}, lanes, ports, sink);
+  ports.log = std::move(log);
+  const auto node = system.spawn<dag::NodeActor>(std::move(setup), lanes, ports, sink);
+  caf::anon_send(node, dag::mail::Recover{});
   auto plan = std::make_shared<dag::JobPlan>();
   plan->job = {7};
   plan->graph = std::make_shared<const dag::detail::Fragment>(graph.builder().sealed());
@@ -122,4 +127,34 @@ TEST_CASE("bare rows and supervised tasks leave the same records") {
   };
   CHECK(lent(rows) == 0);
   CHECK(lent(supervised) == 1);
+}
+
+TEST_CASE("a copy of a record that cannot be read is said aloud, and costs its node nothing else") {
+  const dag::JobId unreadable{5};
+  dag::NodeSetup setup{self, {self}, {}};
+  std::vector<dag::Error> lost;
+  dag::RecordPorts& records = setup.records.emplace();
+  records.seat = {self.process, 1};
+  records.codes = &dag::wire::CodeMap::of_this_process();
+  records.send = [](dag::Life, const dag::consensus::Addressed&) {};
+  records.follower = [&](dag::JobId job) {
+    dag::Follower follower;
+    if (job == unreadable) follower.lost = [&](dag::Error why) { lost.push_back(std::move(why)); };
+    return follower;
+  };
+  dag::consensus::Snapshot snapshot;
+  snapshot.configuration.voters = {records.seat};
+  snapshot.state = dag::detail::to_blob(std::string("this is none"));
+  setup.logs[unreadable].snapshot = snapshot;
+
+  dag::Graph g("well");
+  static_cast<void>(g.task("one", [] { return 1; }));
+  std::vector<std::string> said;
+  CHECK_FALSE(run(g, dag::Representation::as_needed, std::move(setup), [&](std::string_view line) {
+                said.emplace_back(line);
+              }).empty());
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said[0], Catch::Contains("the copy of the record of job5") && Catch::Contains("cannot be read"));
+  REQUIRE(lost.size() == 1);
+  CHECK(lost[0].code == dag::ErrorCode::log_damaged);
 }

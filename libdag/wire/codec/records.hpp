@@ -47,6 +47,8 @@ void write_tasks(const std::vector<TaskId>& tasks, Init init) {
   write_list(tasks, init, [](auto& list, unsigned i, TaskId task) { list.set(i, word_of(task)); });
 }
 std::vector<Life> read_lives(Numbers::Reader from, Reading& reading, const char* field);
+/// As many as a job may ever have had, or one for each of its tasks.
+std::vector<Life> read_all_lives(Numbers::Reader from, Reading& reading, const char* field);
 std::vector<TaskId> read_tasks(Numbers::Reader from, Reading& reading, const char* field);
 
 /// Throws Invalid when they do not begin at a multiple of 64, or are none.

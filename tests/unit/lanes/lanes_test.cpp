@@ -4,12 +4,16 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
+#include <set>
 #include <thread>
 
 #include "actors/lanes/lanes.hpp"
 #include "dag/context.hpp"
 #include "libdag/base/random.hpp"
+#include "libdag/record/record_bytes.hpp"
+#include "libdag/record/record_ring.hpp"
 
 namespace {
 
@@ -108,6 +112,48 @@ TEST_CASE("what a kernel throws becomes the error of its attempt, and the row wa
   REQUIRE(home.slow_ends[1].ended.error->what.find("not a std::exception") != std::string::npos);
   REQUIRE(home.shard->table.word(0).state == dag::RowState::running);
   REQUIRE(home.shard->table.word(2).state == dag::RowState::waiting);
+}
+
+TEST_CASE("lanes that have a ring say there what each attempt came to, and others say nothing") {
+  struct alignas(64) Ring {
+    std::array<std::byte, 1 << 16> bytes{};
+  };
+  std::vector<Ring> memory(2);
+  dag::LanesOptions options{.cores = {-1, -1, -1}, .spin = dag::Duration{0}};
+  options.records.process = {5};
+  for (Ring& ring : memory) {
+    dag::make_record_ring(ring.bytes);
+    options.records.rings.emplace_back(ring.bytes);
+  }
+  dag::Lanes lanes(std::move(options), {});
+  dag::Graph graph("told");
+  for (int i = 0; i < 300; ++i)
+    graph.task(
+        "fine", [](int value) { return value; }, i);
+  graph.task("bad", []() -> int { throw std::runtime_error("no such shard"); });
+  CountingHome home(graph, lanes);
+  home.shard->job = {7};
+  home.open_all();
+  home.wait_for(301);
+  std::set<std::uint32_t> tasks;
+  std::size_t failed = 0;
+  for (std::uint32_t lane = 0; lane < memory.size(); ++lane) {
+    dag::RecordRingReader reader(memory[lane].bytes);
+    CHECK(reader.take([&](std::span<const std::byte> bytes) {
+      const auto record = dag::read_record(bytes).value();
+      CHECK(record.place == dag::RecordPlace{{5}, lane});
+      CHECK(record.job == dag::JobId{7});
+      CHECK(tasks.insert(record.task.index).second);
+      const auto& ran = std::get<dag::recorded::Ran>(record.what);
+      if (ran.outcome == dag::Outcome::finished) return;
+      ++failed;
+      CHECK(record.task.index == 300);
+      CHECK(ran.error == "no such shard");
+    }) == 0);
+  }
+  CHECK(tasks.size() <= 301);
+  CHECK(failed == tasks.count(300));
+  if (tasks.size() < 301) CHECK(lanes.count() > memory.size());  // The third lane ran the others.
 }
 
 TEST_CASE("while the gate is closed a lane leaves the end of a row to the home") {

@@ -1,6 +1,7 @@
 // Which setting wins, what is valid, and what people read when it is not.
 #include "nodes/settings.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
@@ -74,9 +75,10 @@ TEST_CASE("a file says everything") {
 }
 
 TEST_CASE("so do variables, and so do flags") {
-  const std::map<std::string, std::string> values{{"id", "3"},         {"listen", "h:1"},  {"peers", "a:1,b"},
-                                                  {"lanes", "4"},      {"share", "1/2"},   {"log", "off"},
-                                                  {"witness", "true"}, {"state-dir", "x"}, {"cluster", "ff"}};
+  const std::map<std::string, std::string> values{
+      {"id", "3"},       {"listen", "h:1"},    {"peers", "a:1,b"},      {"lanes", "4"},
+      {"share", "1/2"},  {"log", "off"},       {"witness", "true"},     {"state-dir", "x"},
+      {"cluster", "ff"}, {"journal", "false"}, {"journal-runs", "true"}};
   SettingsSources by_flag{{values.begin(), values.end()}, {}, {}, "/run/dag"}, by_variable;
   for (const auto& [name, value] : values) {
     std::string variable = "DAG_";
@@ -93,6 +95,8 @@ TEST_CASE("so do variables, and so do flags") {
     CHECK(got.share.value.size == 2);
     CHECK(got.log.value == "off");
     CHECK(got.witness.value);
+    CHECK_FALSE(got.journal.value);
+    CHECK(got.journal_runs.value);
     CHECK(got.state_dir.value == "x");
     CHECK(got.cluster.value == ClusterId{0xFF});
   }
@@ -224,8 +228,47 @@ TEST_CASE("the example is valid, and so is each of its comments") {
     }
     uncommented += line + "\n";
   }
-  CHECK(found == 11);
+  CHECK(found == 13);
   const Settings got = settings({{}, {}, {{"dagd.toml", uncommented}}, "/run/dag"});
   CHECK(got.cluster.origin.starts_with("dagd.toml:"));
   CHECK(got.peers.value.size() == 2);
+}
+
+TEST_CASE("settings are shown as a file that says the same, with who said so") {
+  SettingsSources sources = file("[node]\nid = 3\npeers = [\"a:1\", \"b:2\"]\nwitness = true\n");
+  sources.environment["DAG_STATE_DIR"] = "/a \"b\"\\c\n";
+  sources.environment["DAG_CLUSTER"] = "7e57";
+  sources.flags["share"] = "1/4";
+  const Settings said = settings(sources);
+  const std::string text = settings_text(said, "toml").value_or_throw();
+  CHECK_THAT(text, Catch::Contains("\n# data = \"\"\n") && !Catch::Contains("default"));
+  const Settings again = settings(file(text));
+  CHECK(settings_text(again, "toml").value_or_throw() == text);
+  CHECK(again.state_dir.value == said.state_dir.value);
+  CHECK(again.peers.value == said.peers.value);
+  CHECK(again.share.value.size == 4);
+  CHECK(again.cluster.value == ClusterId{0x7e57});
+
+  const std::string with_origins = settings_text(said, "origin").value_or_throw();
+  CHECK(settings_text(settings(file(with_origins)), "toml").value_or_throw() == text);
+  for (const char* line : {"\nid = 3                          # dag.toml:2\n", "# --share\n",
+                           "# DAG_CLUSTER\n", "\nreplicas = 3                    # default\n"}) {
+    CHECK_THAT(with_origins, Catch::Contains(line));
+  }
+  CHECK_THAT(settings_text(said, "json").value_or_throw(),
+             Catch::StartsWith(R"({"node":{"id":{"value":3,"origin":"dag.toml:2"},)") &&
+                 Catch::Contains(R"("state_dir":{"value":"/a \"b\"\\c\u000A","origin":"DAG_STATE_DIR"})"));
+  CHECK_FALSE(settings_text(said, "yaml"));
+}
+
+TEST_CASE("every key that can be set is shown") {
+  const std::string text = settings_text(settings({}), "toml").value_or_throw();
+  std::istringstream help(settings_help());
+  for (std::string line; std::getline(help, line);) {
+    if (!line.starts_with("  --")) continue;
+    std::string key = line.substr(4, line.find(' ', 4) - 4);
+    std::replace(key.begin(), key.end(), '-', '_');
+    if (key != "config" && key != "settings" && key != "help")
+      CHECK_THAT(text, Catch::Contains("\n" + key + " = ") || Catch::Contains("\n# " + key + " = "));
+  }
 }

@@ -1,0 +1,164 @@
+#include "libdag/client/journal_view.hpp"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "libdag/record/journal.hpp"
+
+namespace dag::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// By the alternatives of RecordWhat.
+constexpr std::array kinds{"ready",    "placed",  "lent",       "returned",  "stolen",       "started",
+                           "ended",    "lost",    "retried",    "cancelled", "settled",      "output_lost",
+                           "spawned",  "member",  "ran",        "became",    "started_over", "rolled_back",
+                           "restored", "crashed", "home_given", "recounted", "tasks_known"};
+static_assert(kinds.size() == std::variant_size_v<RecordWhat>);
+
+bool is_about_a_task(const Record& record) {
+  if (const auto* known = std::get_if<recorded::TasksKnown>(&record.what)) return !known->submitted;
+  return !std::holds_alternative<recorded::Member>(record.what) &&
+         !std::holds_alternative<recorded::HomeGiven>(record.what) &&
+         !std::holds_alternative<recorded::Recounted>(record.what);
+}
+
+/// By their numbers.
+std::deque<fs::path> files_in(const fs::path& directory) {
+  std::map<std::uint64_t, fs::path> found;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(directory, none)) {
+    const std::uint64_t number = journal_file_number(entry.path().filename().string());
+    if (number > 0) found[number] = entry.path();
+  }
+  std::deque<fs::path> files;
+  for (const auto& [number, file] : found) files.push_back(file);
+  return files;
+}
+
+/// The journals that lie there, each as its files.
+std::vector<std::deque<fs::path>> journals_at(const fs::path& path) {
+  std::error_code none;
+  if (!fs::is_directory(path, none)) {
+    if (fs::exists(path, none)) return {{path}};
+    return {};
+  }
+  if (auto files = files_in(path); !files.empty() || path.filename() == "journal") return {std::move(files)};
+  if (fs::is_directory(path / "journal", none)) return {files_in(path / "journal")};
+  std::vector<fs::path> below;
+  for (const auto& entry : fs::directory_iterator(path, none)) {
+    if (fs::is_directory(entry.path() / "journal", none)) below.push_back(entry.path() / "journal");
+  }
+  std::sort(below.begin(), below.end());
+  std::vector<std::deque<fs::path>> journals;
+  for (const fs::path& one : below) journals.push_back(files_in(one));
+  return journals;
+}
+
+}  // namespace
+
+JournalLine line_of(const JournalEntry& entry) {
+  const Record& record = entry.record;
+  JournalLine line{entry.unix_ns,
+                   entry.node,
+                   to_string(record.place),
+                   record.job,
+                   {},
+                   {},
+                   kinds.at(record.what.index()),
+                   to_string(record.what)};
+  if (is_about_a_task(record)) line.task = record.task;
+  line.failed = std::holds_alternative<recorded::Crashed>(record.what);
+  if (const auto* settled = std::get_if<recorded::Settled>(&record.what)) {
+    line.name = settled->name;
+    line.failed = settled->outcome == Outcome::failed;
+  }
+  return line;
+}
+
+/// The journal of one node. What its processes say comes into it a little later than what the node says by
+/// itself, and so perhaps into the file behind.
+struct JournalView::Source {
+  std::deque<fs::path> files;        ///< not read yet
+  std::deque<JournalEntry> entries;  ///< of the two that were read last
+  std::size_t of_last = 0;           ///< how many were in the last one
+
+  /// Until all that is earlier than what the last file says is there.
+  void read(std::vector<std::string>& notices) {
+    while (entries.size() <= of_last && !files.empty()) {
+      const std::string name = files.front().string();
+      std::ifstream in(files.front(), std::ios::binary);
+      files.pop_front();
+      const std::string text{std::istreambuf_iterator<char>(in), {}};
+      std::vector<Record> records;
+      const auto read = read_journal(std::as_bytes(std::span(text)),
+                                     [&](const Record& record) { records.push_back(record); });
+      if (!read) {
+        notices.push_back(name + " is left out: " + read.error().what);
+        continue;
+      }
+      of_last = records.size();
+      for (Record& record : records) {
+        const std::int64_t unix_ns = read->head.clock_began_unix_ns + record.at.since_start.count();
+        entries.push_back({unix_ns, read->head.process, std::move(record)});
+      }
+      std::stable_sort(entries.begin(), entries.end(),
+                       [](const JournalEntry& a, const JournalEntry& b) { return a.unix_ns < b.unix_ns; });
+      say_losses(*read, name, notices);
+    }
+  }
+
+  static void say_losses(const JournalRead& read, const std::string& name,
+                         std::vector<std::string>& notices) {
+    for (const JournalGap& gap : read.gaps)
+      notices.push_back(name + ": " + std::to_string(gap.size_bytes) + " bytes from " +
+                        std::to_string(gap.offset) + " on cannot be read");
+    if (read.torn_bytes > 0)
+      notices.push_back(name + ": its last " + std::to_string(read.torn_bytes) +
+                        " bytes cannot be read: they were being written");
+    if (read.dropped > 0)
+      notices.push_back(name + ": " + std::to_string(read.dropped) +
+                        " records were dropped when it was written");
+    if (read.unreadable > 0)
+      notices.push_back(name + ": " + std::to_string(read.unreadable) +
+                        " records of processes of jobs cannot be read");
+  }
+};
+
+JournalView::JournalView(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    auto journals = journals_at(path);
+    if (journals.empty()) {
+      throw Failure(
+          {ErrorCode::usage, "there is no journal in " + path,
+           "name a node's data directory, or a file journal-N in it; nodes without --data keep none"});
+    }
+    for (auto& files : journals) {
+      if (files.size() > 1 && files.front().filename() != journal_file_name(1))
+        notices_.push_back(files.front().string() + " is the oldest: what was older had to make room");
+      sources_.push_back(std::make_unique<Source>(Source{std::move(files), {}, 0}));
+    }
+  }
+}
+JournalView::~JournalView() = default;
+
+std::optional<JournalEntry> JournalView::next() {
+  Source* earliest = nullptr;
+  for (const auto& source : sources_) {
+    source->read(notices_);
+    if (source->entries.empty()) continue;
+    if (earliest == nullptr || source->entries.front().unix_ns < earliest->entries.front().unix_ns)
+      earliest = source.get();
+  }
+  if (earliest == nullptr) return std::nullopt;
+  JournalEntry entry = std::move(earliest->entries.front());
+  earliest->entries.pop_front();
+  return entry;
+}
+
+}  // namespace dag::detail

@@ -1,0 +1,60 @@
+#pragma once
+// What the journals of nodes say, for a person or a program that asks when the cluster may be gone: their
+// files, in the order of time.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libdag/base/ids.hpp"
+#include "libdag/record/record.hpp"
+
+namespace dag::detail {
+
+/// One record.
+struct JournalEntry {
+  std::int64_t unix_ns = 0;  ///< since 1970, by the clock of the node
+  Life node;                 ///< whose journal it is from
+  Record record;
+};
+
+/// The same, for a person.
+struct JournalLine {
+  std::int64_t unix_ns = 0;
+  Life node;
+  std::string place;  ///< where it happened: n1, n1/w1/l0
+  JobId job;
+  std::optional<TaskId> task;  ///< none: it is about the job, or a process of it
+  std::string name;            ///< the task's, where the record has it
+  std::string kind;            ///< settled, member, ...: stable
+  std::string what;            ///< for a person: `settled failed after 3 tries: it threw`
+  bool failed = false;         ///< a task that failed, or took its process down
+};
+
+JournalLine line_of(const JournalEntry& entry);
+
+class JournalView {
+ public:
+  /// Each path is a file of a journal, a directory with such files, a node's data directory, or one with data
+  /// directories in it. Throws Failure(usage) when there is no journal in one of them.
+  explicit JournalView(const std::vector<std::string>& paths);
+  ~JournalView();
+  JournalView(const JournalView&) = delete;
+  JournalView& operator=(const JournalView&) = delete;
+
+  /// The earliest that has not been told; of two nodes as well as their clocks agree. At most two files of
+  /// each node lie in memory.
+  std::optional<JournalEntry> next();
+  /// What could not be read of the files that were read until now, or was dropped when they were written.
+  const std::vector<std::string>& notices() const { return notices_; }
+
+ private:
+  struct Source;
+
+  std::vector<std::unique_ptr<Source>> sources_;
+  std::vector<std::string> notices_;
+};
+
+}  // namespace dag::detail

@@ -1,0 +1,161 @@
+#include "libdag/client/trace.hpp"
+
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "libdag/client/journal_view.hpp"
+#include "libdag/graph/text.hpp"
+
+namespace dag::detail {
+namespace {
+
+/// A lane of a process.
+using Track = std::pair<ProcessId, std::uint32_t>;
+
+/// What the first reading finds.
+struct Known {
+  std::map<TaskId, std::uint32_t> name_of;  ///< an index in `names`
+  std::vector<std::string> names;
+  std::set<Track> tracks;
+  std::set<ProcessId> processes;
+  std::int64_t began_unix_ns = std::numeric_limits<std::int64_t>::max();
+};
+
+/// What is marked where it happened: it explains why a lane was idle, or ran a task again.
+bool is_mark(const RecordWhat& what) {
+  return std::holds_alternative<recorded::Lost>(what) || std::holds_alternative<recorded::Retried>(what) ||
+         std::holds_alternative<recorded::Crashed>(what) ||
+         std::holds_alternative<recorded::OutputLost>(what) ||
+         std::holds_alternative<recorded::StartedOver>(what) ||
+         std::holds_alternative<recorded::RolledBack>(what) ||
+         std::holds_alternative<recorded::HomeGiven>(what) || std::holds_alternative<recorded::Member>(what);
+}
+
+Known read_names(const std::vector<std::string>& paths, JobId job) {
+  Known known;
+  std::unordered_map<std::string, std::uint32_t> index_of;
+  JournalView view(paths);
+  while (const auto entry = view.next()) {
+    const Record& record = entry->record;
+    if (record.job != job) continue;
+    if (const auto* settled = std::get_if<recorded::Settled>(&record.what)) {
+      const auto [found, fresh] =
+          index_of.try_emplace(settled->name, static_cast<std::uint32_t>(known.names.size()));
+      if (fresh) known.names.push_back(settled->name);
+      known.name_of[record.task] = found->second;
+    } else if (const auto* ran = std::get_if<recorded::Ran>(&record.what)) {
+      known.processes.insert(record.place.process);
+      known.tracks.emplace(record.place.process, record.place.lane.value_or(0));
+      known.began_unix_ns = std::min(known.began_unix_ns, entry->unix_ns - ran->ran.count());
+    } else if (is_mark(record.what)) {
+      known.processes.insert(record.place.process);
+      known.began_unix_ns = std::min(known.began_unix_ns, entry->unix_ns);
+    }
+  }
+  return known;
+}
+
+class TraceWriter {
+ public:
+  TraceWriter(std::ostream& out, Known known, JobId job) : out_(out), known_(std::move(known)), job_(job) {}
+
+  void begin() {
+    out_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"job\":" << json_string(to_string(job_))
+         << ",\"began_unix_ns\":\"" << (known_.processes.empty() ? 0 : known_.began_unix_ns)
+         << "\"},\"traceEvents\":[";
+    for (const ProcessId process : known_.processes) describe("process_name", process, 0, to_string(process));
+    for (const auto& [process, lane] : known_.tracks)
+      describe("thread_name", process, lane + 1, "lane " + std::to_string(lane));
+  }
+  void end() { out_ << "\n]}\n"; }
+
+  void slice(const JournalEntry& entry, const recorded::Ran& ran) {
+    const Record& record = entry.record;
+    const Track track{record.place.process, record.place.lane.value_or(0)};
+    // The clock is read again for the record, so what follows may seem to begin before the last one's end.
+    const std::int64_t end = entry.unix_ns - known_.began_unix_ns;
+    std::int64_t& last_end = ended_[track];
+    const std::int64_t begin = std::min(end, std::max(last_end, end - ran.ran.count()));
+    last_end = std::max(last_end, end);
+    next("X", track.first, track.second + 1, begin, name_of(record.task));
+    out_ << ",\"dur\":" << microseconds(end - begin) << ",\"args\":{\"task\":\"" << to_string(record.task)
+         << "\",\"attempt\":\"" << to_string(record.attempt) << "\",\"outcome\":\"" << name(ran.outcome)
+         << "\"";
+    if (!ran.error.empty()) out_ << ",\"error\":" << json_string(printable(ran.error));
+    out_ << "}}";
+  }
+  void mark(const JournalEntry& entry) {
+    const JournalLine line = line_of(entry);
+    next("i", entry.record.place.process, 0, entry.unix_ns - known_.began_unix_ns,
+         (line.task ? name_of(*line.task) + " " : "") + line.what);
+    out_ << ",\"s\":\"p\"";
+    if (line.task) out_ << ",\"args\":{\"task\":\"" << to_string(*line.task) << "\"}";
+    out_ << "}";
+  }
+
+ private:
+  std::string name_of(TaskId task) const {
+    const auto found = known_.name_of.find(task);
+    return found == known_.name_of.end() ? to_string(task) : known_.names[found->second];
+  }
+  static std::string microseconds(std::int64_t ns) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%lld.%03d", static_cast<long long>(ns / 1000),
+                  static_cast<int>(ns % 1000));
+    return text;
+  }
+  void open() { out_ << (std::exchange(any_, true) ? ",\n" : "\n"); }
+  void describe(const char* what, ProcessId process, std::uint32_t thread, const std::string& name) {
+    open();
+    out_ << "{\"ph\":\"M\",\"name\":\"" << what << "\",\"pid\":" << process.value << ",\"tid\":" << thread
+         << ",\"args\":{\"name\":" << json_string(printable(name)) << "}}";
+  }
+  /// Up to what its kind has besides.
+  void next(const char* kind, ProcessId process, std::uint32_t thread, std::int64_t at,
+            const std::string& name) {
+    open();
+    out_ << "{\"ph\":\"" << kind << "\",\"pid\":" << process.value << ",\"tid\":" << thread
+         << ",\"ts\":" << microseconds(at) << ",\"name\":" << json_string(printable(name));
+  }
+
+  std::ostream& out_;
+  const Known known_;
+  const JobId job_;
+  std::map<Track, std::int64_t> ended_;
+  bool any_ = false;
+};
+
+}  // namespace
+
+TraceCounts write_trace(const std::vector<std::string>& paths, JobId job, std::ostream& out,
+                        std::vector<std::string>& notices) {
+  Known known = read_names(paths, job);
+  TraceCounts counts;
+  counts.lanes = known.tracks.size();
+  counts.tasks_settled = known.name_of.size();
+  TraceWriter writer(out, std::move(known), job);
+  writer.begin();
+  std::set<TaskId> run;
+  JournalView view(paths);
+  while (const auto entry = view.next()) {
+    if (entry->record.job != job) continue;
+    if (const auto* ran = std::get_if<recorded::Ran>(&entry->record.what)) {
+      ++counts.slices;
+      run.insert(entry->record.task);
+      writer.slice(*entry, *ran);
+    } else if (is_mark(entry->record.what)) {
+      ++counts.marks;
+      writer.mark(*entry);
+    }
+  }
+  writer.end();
+  counts.tasks_run = run.size();
+  notices = view.notices();
+  return counts;
+}
+
+}  // namespace dag::detail

@@ -1,0 +1,62 @@
+#include "libdag/record/record_bytes.hpp"
+
+#include <cstring>
+
+namespace dag {
+
+template <>
+struct Codec<Duration> {
+  static void encode(Writer& writer, const Duration& duration) { detail::encode(writer, duration.count()); }
+  static Duration decode(Reader& reader) { return Duration(detail::decode<Duration::rep>(reader)); }
+};
+
+namespace {
+
+constexpr std::uint32_t no_lane = ~std::uint32_t{0};
+
+/// What all records have, in one piece: lanes write one per task.
+struct Common {
+  std::int64_t at_ns;
+  std::uint64_t job;
+  std::uint32_t process, lane;
+  std::uint32_t task_origin, task_index;
+  std::uint32_t attempt_term, attempt_count, attempt_number, none;
+};
+static_assert(sizeof(Common) == 48);
+
+}  // namespace
+
+void write_record(Writer& to, const Record& record) {
+  const Common common{record.at.since_start.count(),
+                      record.job.value,
+                      record.place.process.value,
+                      record.place.lane.value_or(no_lane),
+                      record.task.origin,
+                      record.task.index,
+                      record.attempt.epoch.term,
+                      record.attempt.epoch.count,
+                      record.attempt.number,
+                      0};
+  to.append(&common, sizeof common);
+  detail::encode(to, record.what);
+}
+
+std::optional<Record> read_record(std::span<const std::byte> bytes) {
+  try {
+    Reader reader(bytes);
+    Common common;
+    std::memcpy(&common, reader.take(sizeof common).data(), sizeof common);
+    Record record{Instant{Duration(common.at_ns)},
+                  {ProcessId{common.process}},
+                  JobId{common.job},
+                  TaskId{common.task_origin, common.task_index},
+                  AttemptId{{common.attempt_term, common.attempt_count}, common.attempt_number},
+                  detail::decode<RecordWhat>(reader)};
+    if (common.lane != no_lane) record.place.lane = common.lane;
+    if (reader.at_end()) return record;
+  } catch (const Failure&) {
+  }
+  return std::nullopt;
+}
+
+}  // namespace dag

@@ -1,0 +1,67 @@
+#pragma once
+// The file through which a process of a job says what happens there: a ring of records for each of its lanes
+// and one for all else (libdag/record/record_ring.hpp), mapped by the process and by its node. What is in it
+// outlives both. Decides how the rings lie in the file.
+
+#include <mutex>
+#include <optional>
+
+#include "libdag/base/owned_file.hpp"
+#include "libdag/record/journal.hpp"
+#include "libdag/record/record_ring.hpp"
+#include "libdag/record/sink.hpp"
+#include "nodes/files.hpp"
+
+namespace dag {
+
+/// One mapping of it.
+class RecordRings {
+ public:
+  /// What a lane says between two looks of the node at its ring (JournalLimits::write_every) fits, as long as
+  /// its tasks take more than some ten microseconds.
+  static constexpr std::size_t ring_bytes = std::size_t{1} << 20;
+
+  /// A new file, with all its bytes: a page that the disk has no room for would kill who touches it. Error
+  /// (disk_full): it cannot be.
+  static Result<RecordRings> make(Files& files, const std::string& name, const JournalHead& head,
+                                  std::size_t count);
+  /// One that was made. log_damaged: it is none, or was cut.
+  static Result<RecordRings> open(OwnedFile file);
+
+  RecordRings(RecordRings&& other) noexcept;
+  RecordRings& operator=(RecordRings&&) = delete;
+  ~RecordRings();
+
+  const JournalHead& head() const { return head_; }
+  std::size_t count() const { return memory_.size() / ring_bytes; }
+  /// Of `count()`; the last one is for what no lane says.
+  std::span<std::byte> ring(std::size_t which) const {
+    return memory_.subspan(which * ring_bytes, ring_bytes);
+  }
+  /// Open as long as this.
+  int descriptor() const { return file_.number(); }
+
+ private:
+  RecordRings(OwnedFile file, JournalHead head, std::span<std::byte> memory)
+      : file_(std::move(file)), head_(head), memory_(memory) {}
+
+  OwnedFile file_;
+  JournalHead head_;
+  std::span<std::byte> memory_;  ///< behind the first page
+};
+
+/// Into one ring, for all threads that are no lanes.
+class RingRecordSink final : public RecordSink {
+ public:
+  explicit RingRecordSink(std::span<std::byte> ring) : RecordSink(Listens::beside_lanes), ring_(ring) {}
+  void record(const Record& record) override {
+    const std::lock_guard lock(mutex_);
+    ring_.put(record);
+  }
+
+ private:
+  std::mutex mutex_;
+  RecordRingWriter ring_;
+};
+
+}  // namespace dag

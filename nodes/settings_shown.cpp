@@ -1,0 +1,106 @@
+// Settings as text: what `dagd --settings` prints.
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "nodes/settings.hpp"
+
+namespace dag {
+namespace {
+
+/// As TOML writes it and JSON reads it.
+std::string quoted(std::string_view text) {
+  std::string all = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') all += '\\';
+    if (static_cast<unsigned char>(c) >= ' ' && c != 0x7F) {
+      all += c;
+      continue;
+    }
+    std::array<char, 8> escaped{};
+    std::snprintf(escaped.data(), escaped.size(), "\\u%04X", static_cast<unsigned>(c) & 0xFF);
+    all += escaped.data();
+  }
+  return all + '"';
+}
+
+std::string written(std::uint32_t value) { return std::to_string(value); }
+std::string written(bool value) { return value ? "true" : "false"; }
+std::string written(const std::string& value) { return quoted(value); }
+std::string written(const net::Address& value) { return quoted(net::to_string(value)); }
+std::string written(const CoreShare& value) {
+  return "[" + std::to_string(value.rank) + ", " + std::to_string(value.size) + "]";
+}
+std::string written(const ClusterId& value) {
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%llx", static_cast<unsigned long long>(value.value));
+  return quoted(digits.data());
+}
+std::string written(const std::vector<std::string>& value) {
+  std::string all;
+  for (const std::string& one : value) all += (all.empty() ? "" : ", ") + quoted(one);
+  return "[" + all + "]";
+}
+
+struct Line {
+  std::string_view name;
+  std::string value, origin;
+};
+
+template <class T>
+Line line(std::string_view name, const Setting<T>& setting) {
+  return {name, written(setting.value), setting.origin};
+}
+
+std::vector<Line> lines_of(const Settings& s) {
+  return {line("id", s.id),
+          line("listen", s.listen),
+          line("peers", s.peers),
+          line("lanes", s.lanes),
+          line("replicas", s.replicas),
+          line("witness", s.witness),
+          line("share", s.share),
+          line("log", s.log),
+          line("state_dir", s.state_dir),
+          line("data", s.data),
+          line("journal_runs", s.journal_runs),
+          line("journal", s.journal),
+          line("cluster", s.cluster)};
+}
+
+std::string toml(const std::vector<Line>& lines, bool with_origins) {
+  std::string text = "[node]\n";
+  for (const Line& one : lines) {
+    // No key stands for nothing where one may be left out; the parser takes no empty name.
+    const bool unsaid = one.value == "\"\"";
+    std::string left = (unsaid ? "# " : "") + std::string(one.name) + " = " + one.value;
+    if (with_origins) {
+      left.resize(std::max<std::size_t>(left.size() + 2, 32), ' ');
+      left += "# " + one.origin;
+    }
+    text += left + "\n";
+  }
+  return text;
+}
+
+std::string json(const std::vector<Line>& lines) {
+  std::string text;
+  for (const Line& one : lines) {
+    text += (text.empty() ? "" : ",") + quoted(one.name) + ":{\"value\":" + one.value +
+            ",\"origin\":" + quoted(one.origin) + "}";
+  }
+  return "{\"node\":{" + text + "}}\n";
+}
+
+}  // namespace
+
+Result<std::string> settings_text(const Settings& settings, const std::string& form) {
+  const std::vector<Line> lines = lines_of(settings);
+  if (form == "toml") return toml(lines, false);
+  if (form == "origin") return toml(lines, true);
+  if (form == "json") return json(lines);
+  return Error{ErrorCode::usage, "--settings is '" + form + "', but must be toml, origin or json"};
+}
+
+}  // namespace dag

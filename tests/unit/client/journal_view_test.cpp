@@ -1,0 +1,90 @@
+// Journals of several nodes as one story, and what is said of what cannot be read of them.
+#include "libdag/client/journal_view.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "libdag/record/journal.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+using namespace dag;
+using namespace dag::detail;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Its clock began so many seconds after 1970.
+void write(const fs::path& file, std::uint32_t node, std::int64_t began_s, const std::vector<Record>& records,
+           std::uint64_t dropped = 0) {
+  fs::create_directories(file.parent_path());
+  JournalWriter writer;
+  for (const Record& record : records) writer.add(record);
+  std::ofstream out(file, std::ios::binary);
+  for (const auto& bytes :
+       {encode_head({{{node}, {1}}, began_s * 1'000'000'000}), writer.take_block(dropped)})
+    out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+}
+
+Record at(Duration time, TaskId task, RecordWhat what) {
+  return {Instant{time}, {{0}}, {7}, task, {}, std::move(what)};
+}
+Record settled(Duration time, std::uint32_t task, Outcome outcome = Outcome::finished) {
+  return at(time, {0, task}, recorded::Settled{outcome, "step" + std::to_string(task)});
+}
+
+std::vector<std::string> all_of(JournalView& view) {
+  std::vector<std::string> lines;
+  while (const auto entry = view.next()) {
+    const JournalLine line = line_of(*entry);
+    lines.push_back(to_string(line.node.process) + " " + std::to_string(line.unix_ns / 1'000'000'000) + " " +
+                    line.kind + " " + line.name + (line.failed ? "!" : ""));
+  }
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("journals of several nodes are told in the order of time") {
+  const test::TemporaryDirectory directory;
+  // What started later has a clock that began later.
+  write(directory.path() / "n0/journal/journal-1", 0, 100, {settled(5s, 1), settled(1s, 0)});
+  write(directory.path() / "n0/journal/journal-2", 0, 200, {settled(1s, 4)});
+  write(directory.path() / "n1/journal/journal-1", 1, 102,
+        {settled(1s, 2, Outcome::failed), at(9s, {}, recorded::HomeGiven{0, {{1}, {1}}, {1, 1}})});
+  fs::create_directories(directory.path() / "n2/journal");
+  JournalView view({directory.path().string()});
+  CHECK(all_of(view) == std::vector<std::string>{"n0 101 settled step0", "n1 103 settled step2!",
+                                                 "n0 105 settled step1", "n1 111 home_given ",
+                                                 "n0 201 settled step4"});
+  CHECK(view.notices().empty());
+  JournalView one({(directory.path() / "n1").string()}),
+      file({(directory.path() / "n0/journal/journal-2").string()});
+  CHECK(all_of(one).size() == 2);
+  CHECK(all_of(file).size() == 1);
+  JournalView empty({(directory.path() / "n2").string()});
+  CHECK(all_of(empty).empty());
+  CHECK_THROWS_WITH(JournalView({(directory.path() / "n3").string()}),
+                    Catch::Contains("there is no journal in"));
+}
+
+TEST_CASE(
+    "a journal that is cut off, damaged or foreign is told as far as it can be read, and that is said") {
+  const test::TemporaryDirectory directory;
+  const fs::path journal = directory.path() / "journal";
+  for (const std::uint32_t number : {9u, 10u, 11u, 12u})
+    write(journal / ("journal-" + std::to_string(number)), 0, number, {settled(0s, number)},
+          number == 9 ? 3 : 0);
+  std::ofstream(journal / "journal-10", std::ios::binary | std::ios::app) << "dblk, and no more";
+  std::ofstream(journal / "journal-11", std::ios::binary) << "something else";
+  std::ofstream(journal / "other") << "no journal";
+  JournalView view({directory.path().string()});
+  CHECK(all_of(view) ==
+        std::vector<std::string>{"n0 9 settled step9", "n0 10 settled step10", "n0 12 settled step12"});
+  REQUIRE(view.notices().size() == 4);
+  CHECK_THAT(view.notices()[0], Catch::Contains("journal-9 is the oldest"));
+  CHECK_THAT(view.notices()[1], Catch::Contains("3 records were dropped"));
+  CHECK_THAT(view.notices()[2], Catch::Contains("its last 17 bytes cannot be read"));
+  CHECK_THAT(view.notices()[3], Catch::Contains("journal-11 is left out"));
+}

@@ -1,0 +1,100 @@
+// Traces made of journals: every attempt that came back is a slice on its lane, none overlaps another one,
+// and the text is JSON whatever tasks are called.
+#include "libdag/client/trace.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "dag/error.hpp"
+#include "libdag/record/journal.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+using namespace dag;
+using namespace dag::detail;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr JobId job{7};
+
+void write(const fs::path& file, std::uint32_t node, const std::vector<Record>& records) {
+  fs::create_directories(file.parent_path());
+  JournalWriter writer;
+  for (const Record& record : records) writer.add(record);
+  std::ofstream out(file, std::ios::binary);
+  for (const auto& bytes : {encode_head({{{node}, {1}}, 1'000'000'000'000}), writer.take_block()})
+    out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+}
+
+Record ran(Duration end, std::uint32_t process, std::uint32_t lane, std::uint32_t task, Duration span,
+           std::string error = {}, JobId of = job) {
+  const Outcome outcome = error.empty() ? Outcome::finished : Outcome::failed;
+  return {Instant{end}, {{process}, lane}, of,
+          {0, task},    {{1, 1}, 1},       recorded::Ran{outcome, span, std::move(error)}};
+}
+Record settled(Duration at, std::uint32_t task, std::string name) {
+  return {Instant{at}, {{0}}, job, {0, task}, {}, recorded::Settled{Outcome::finished, std::move(name)}};
+}
+
+}  // namespace
+
+TEST_CASE("each attempt is a slice on its lane, with the name that its task settled under") {
+  const test::TemporaryDirectory directory;
+  write(directory.path() / "n0/journal/journal-1", 0,
+        {ran(10us, 65536, 0, 0, 6us), ran(16us, 65536, 0, 1, 6us), ran(15'999ns, 65536, 1, 2, 5us),
+         settled(20us, 0, "first"), settled(21us, 1, "a \"b\"\n\x01\xff\\"), settled(22us, 3, "skipped"),
+         ran(30us, 65536, 0, 9, 1us, "", JobId{8})});
+  write(directory.path() / "n1/journal/journal-1", 1,
+        {ran(11us, 65537, 0, 2, 2us, "no such shard"),
+         {Instant{12us}, {{1}}, job, {0, 2}, {{1, 1}, 1}, recorded::Crashed{1, "signal 11"}}});
+  std::ostringstream out;
+  std::vector<std::string> notices;
+  const TraceCounts counts = write_trace({directory.path().string()}, job, out, notices);
+  CHECK(notices.empty());
+  CHECK(counts.slices == 4);
+  CHECK(counts.lanes == 3);
+  CHECK(counts.marks == 1);
+  CHECK(counts.tasks_settled == 3);
+  CHECK(counts.tasks_run == 3);
+  const json trace = json::parse(out.str());
+  CHECK(trace.at("otherData").at("began_unix_ns") == "1000000004000");
+  std::map<std::pair<int, int>, double> ended;
+  std::map<std::string, json> slices;
+  std::size_t names = 0, marks = 0;
+  for (const json& event : trace.at("traceEvents")) {
+    if (event.at("ph") == "M") ++names;
+    if (event.at("ph") == "i") ++marks;
+    if (event.at("ph") != "X") continue;
+    double& last = ended[{event.at("pid").get<int>(), event.at("tid").get<int>()}];
+    CHECK(event.at("ts").get<double>() >= last);
+    last = event.at("ts").get<double>() + event.at("dur").get<double>();
+    slices[event.at("args").at("task").get<std::string>() +
+           event.at("args").at("outcome").get<std::string>()] = event;
+  }
+  CHECK(names == 3 + 3);
+  CHECK(marks == 1);
+  CHECK(slices.at("0finished").at("name") == "first");
+  CHECK(slices.at("0finished").at("ts") == 0.0);
+  CHECK(slices.at("0finished").at("dur") == 6.0);
+  CHECK(slices.at("1finished").at("name").get<std::string>().starts_with("a \"b\""));
+  CHECK(slices.at("2failed").at("name") == "2");  // It has not settled.
+  CHECK(slices.at("2failed").at("args").at("error") == "no such shard");
+}
+
+TEST_CASE("a job of which no lane says anything has a trace without slices") {
+  const test::TemporaryDirectory directory;
+  write(directory.path() / "journal/journal-1", 0, {settled(1us, 0, "first")});
+  std::ostringstream out;
+  std::vector<std::string> notices;
+  const TraceCounts counts = write_trace({directory.path().string()}, job, out, notices);
+  CHECK(counts.slices == 0);
+  CHECK(counts.tasks_settled == 1);
+  CHECK(json::parse(out.str()).at("traceEvents").empty());
+  CHECK_THROWS_AS(write_trace({(directory.path() / "none").string()}, job, out, notices), Failure);
+}

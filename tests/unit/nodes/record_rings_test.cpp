@@ -1,0 +1,131 @@
+// What processes of jobs say through rings is in the journal of their node, however either of them ends.
+#include "nodes/record_rings.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "nodes/journal.hpp"
+#include "tests/support/file_text.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+using namespace dag;
+using namespace dag::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr Life self{{3}, {7}};
+constexpr Life worker{{0x10003}, {1}};
+
+Record ran(std::uint32_t task, std::uint32_t lane) {
+  return {Instant{Duration(task)},
+          {worker.process, lane},
+          {7},
+          {0, task},
+          {{1, 1}, 1},
+          recorded::Ran{Outcome::finished, Duration(5), ""}};
+}
+
+/// Where each task ran, as all files of the journal say; none twice.
+std::map<std::uint32_t, std::uint32_t> lanes_in(const fs::path& directory, std::int64_t* clock = nullptr) {
+  std::map<std::uint32_t, std::uint32_t> lanes;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    REQUIRE(journal_file_number(entry.path().filename().string()) > 0);  // No ring is left.
+    const std::string text = text_of(entry.path().string());
+    const auto read = read_journal(std::as_bytes(std::span(text)), [&](const Record& record) {
+                        CHECK(lanes.emplace(record.task.index, record.place.lane.value_or(99)).second);
+                      }).value_or_throw();
+    CHECK(read.head.process == self);
+    CHECK(read.dropped == 0);
+    CHECK(read.unreadable == 0);
+    if (clock != nullptr) *clock = read.head.clock_began_unix_ns;
+  }
+  return lanes;
+}
+
+/// As a process does that was given the descriptor.
+RecordRings opened(int descriptor) { return RecordRings::open(OwnedFile(dup(descriptor))).value_or_throw(); }
+
+const auto nobody = [](const std::string& line) { FAIL(line); };
+
+}  // namespace
+
+TEST_CASE(
+    "what lanes and others of a process say comes into the journal while it runs, and when it has ended") {
+  const TemporaryDirectory directory;
+  {
+    Journal journal(directory.path().string(), self, nobody);
+    const int descriptor = journal.open_rings(worker, 2);
+    REQUIRE(descriptor >= 0);
+    const RecordRings rings = opened(descriptor);
+    REQUIRE(rings.count() == 3);
+    RecordRingWriter first(rings.ring(0)), second(rings.ring(1));
+    RingRecordSink others(rings.ring(2));
+    CHECK(others.enabled());
+    CHECK_FALSE(others.wants_runs());
+    first.put(ran(0, 0));
+    second.put(ran(1, 1));
+    others.record(ran(2, 9));
+    journal.record(ran(3, 8));
+    journal.flush();
+    second.put(ran(4, 1));
+    journal.close_rings(worker);
+    journal.flush();
+    CHECK(lanes_in(directory.path()).size() == 5);
+    CHECK(journal.open_rings({worker.process, {2}}, 1) >= 0);  // One that still runs when the node ends.
+  }
+  CHECK(lanes_in(directory.path()) ==
+        std::map<std::uint32_t, std::uint32_t>{{0, 0}, {1, 1}, {2, 9}, {3, 8}, {4, 1}});
+}
+
+TEST_CASE("what was left when node and process were killed together is there after the next start") {
+  const TemporaryDirectory directory;
+  const std::string name = (directory.path() / "rings-65539-1").string();
+  constexpr std::int64_t clock = 1'600'000'000'000'000'123;  // Of a start of the machine before this one.
+  {
+    const auto rings = RecordRings::make(files_of_host(), name, {worker, clock}, 3).value_or_throw();
+    RecordRingWriter lane(rings.ring(1));
+    for (std::uint32_t task = 0; task < 1000; ++task) lane.put(ran(task, 1));
+  }
+  SECTION("whole") {
+    { const Journal journal(directory.path().string(), self, nobody); }
+    std::int64_t told = 0;
+    CHECK(lanes_in(directory.path(), &told).size() == 1000);
+    CHECK(told == clock);
+  }
+  SECTION("cut off: there is nothing to be had of it") {
+    fs::resize_file(name, GENERATE(0, 100, 5000, 2'000'000));
+    { const Journal journal(directory.path().string(), self, nobody); }
+    CHECK(lanes_in(directory.path()).empty());
+  }
+  SECTION("overwritten") {
+    std::fstream(name, std::ios::binary | std::ios::in | std::ios::out).seekp(4096 + RecordRings::ring_bytes)
+        << std::string(64, 'x');
+    { const Journal journal(directory.path().string(), self, nobody); }
+    for (const auto& entry : fs::directory_iterator(directory.path()))
+      CHECK_FALSE(entry.path().filename().string().starts_with("rings"));
+  }
+}
+
+TEST_CASE("a disk without room for rings costs what happens in that process, and says so") {
+  struct NoFiles : Files {
+    OwnedFile make(const std::string&) override {
+      errno = ENOSPC;
+      return {};
+    }
+  } disk;
+  const TemporaryDirectory directory;
+  std::vector<std::string> said;
+  Journal journal(
+      directory.path().string(), self, [&](const std::string& line) { said.push_back(line); }, disk);
+  CHECK(journal.open_rings(worker, 2) == -1);
+  journal.close_rings(worker);
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said[0], Catch::Contains("is not kept") && Catch::Contains("No space left"));
+}
