@@ -3,9 +3,11 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "tests/cluster/processes.hpp"
+#include "tests/support/file_text.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using cluster::bin;
@@ -175,4 +177,53 @@ TEST_CASE("a node that does not end is killed, and a process that is no node is 
                               << bystander.id() << "}]}\n";
   CHECK_THAT(state.run({"down"}).err, Catch::Contains("no cluster is up"));
   CHECK_FALSE(has_ended(bystander.id()));
+}
+
+TEST_CASE("the settings of a node are shown with who said so, and wrong ones as dagd says it") {
+  dag::test::TemporaryDirectory folder;
+  const std::string file = folder.path().string() + "/node.toml";
+  std::ofstream(file) << "[node]\nlanes = 3\n";
+  const std::map<std::string, std::string> environment{{"DAG_CONFIG", file}, {"DAG_LOG", "info"}};
+  Process shown({bin("dag"), "config", "show", "--origin"}, environment);
+  REQUIRE(shown.ends() == 0);
+  CHECK_THAT(shown.out(), Catch::Contains("\nlanes = 3 ") && Catch::Contains("# " + file + ":2\n") &&
+                              Catch::Contains("\nlog = \"info\" ") && Catch::Contains("# DAG_LOG\n"));
+  std::ofstream(file) << "[node]\nlains = 3\n";
+  Process refused({bin("dag"), "config", "show"}, environment);
+  CHECK(refused.ends() == 4);
+  CHECK_THAT(refused.err(), Catch::Contains(file + ":2:1") && Catch::Contains("did you mean 'lanes'?"));
+}
+
+TEST_CASE("what happened to a job is told by the journals of its nodes when they are gone") {
+  const cluster::Variable runs("DAG_JOURNAL_RUNS", "true");
+  const State state;
+  dag::test::TemporaryDirectory data;
+  const std::string directory = data.path().string();
+  REQUIRE(state.run({"up", "--nodes", "3", "--data", directory}).status == 0);
+  CHECK(state.run({"submit", "--watch", bin("cluster_failing")}).status != 0);
+  REQUIRE(state.run({"down"}).status == 0);
+  const auto all = state.run({"view", directory, "--job", "1"});
+  CHECK(all.status == 0);
+  CHECK(all.err.empty());
+  CHECK_THAT(all.out, Catch::Contains("submitted: ") && Catch::Contains("  member n0/w1.") &&
+                          Catch::Contains("settled failed"));
+  const auto failed = state.run({"view", directory, "--failed", "--json"});
+  CHECK(failed.status == 0);
+  CHECK_THAT(failed.out, Catch::Contains("\"kind\":\"settled\"") && Catch::Contains("\"job\":\"job1\"") &&
+                             !Catch::Contains("member"));
+  // What lanes of worker processes said came by the nodes that they had.
+  CHECK_THAT(all.out, Catch::Contains("/w1/l0  job1") && Catch::Contains("came back failed"));
+  const std::string file = directory + "/trace.json";
+  const auto trace = state.run({"trace", "1", "--from", directory, "-o", file});
+  INFO(trace.err);
+  CHECK(trace.status == 0);
+  const auto events = nlohmann::json::parse(dag::test::text_of(file)).at("traceEvents");
+  const auto failed_run = std::find_if(events.begin(), events.end(), [](const auto& event) {
+    return event.at("ph") == "X" && event.at("args").at("outcome") == "failed";
+  });
+  REQUIRE(failed_run != events.end());
+  CHECK(failed_run->at("args").contains("error"));
+  CHECK(state.run({"trace", "9", "--from", directory}).status == 5);
+  CHECK(state.run({"view", directory, "--job", "9"}).status == 5);
+  CHECK(state.run({"view", directory + "/none"}).status == 2);
 }

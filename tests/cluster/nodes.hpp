@@ -45,7 +45,9 @@ class Nodes {
     if (keep_) words.insert(words.end(), {"--data", apart ? data_of_first_ : folder + "/data"});
     if (id + 1 == nodes_.size()) words.insert(words.end(), flags_of_last_.begin(), flags_of_last_.end());
     nodes_[id] = std::make_unique<Process>(words);
-    REQUIRE(nodes_[id]->says("listens on "));
+    const bool listens = nodes_[id]->says("listens on ");
+    INFO(nodes_[id]->err());
+    REQUIRE(listens);
   }
   /// Until the first node knows the others.
   void gather() {
@@ -57,8 +59,10 @@ class Nodes {
   std::string folder_of(std::uint32_t id) const {
     return directory_.path().string() + "/n" + std::to_string(id);
   }
-  void kill_all() {
-    for (const auto& node : nodes_) node->kill(SIGKILL);
+  void kill_all() { end_all(SIGKILL); }
+  /// And all that they said is in logs().
+  void end_all(int signal = SIGTERM) {
+    for (const auto& node : nodes_) node->kill(signal);
     for (const auto& node : nodes_) node->ends();
   }
   /// All were killed.

@@ -8,11 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -31,6 +34,29 @@ inline std::string bin(const std::string& name) {
 }
 
 using dag::tool::free_address;
+
+/// Who started this process; 0: it is not there, or has ended.
+inline pid_t parent_of(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  char state = 'Z';
+  pid_t parent = 0;
+  std::istringstream(line.substr(std::min(line.size(), line.rfind(')') + 1))) >> state >> parent;
+  return state == 'Z' ? 0 : parent;
+}
+
+/// In the environment of what is started meanwhile.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
 
 class Process {
  public:

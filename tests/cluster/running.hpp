@@ -33,6 +33,7 @@ struct Running {
   }
   void check_end() {
     const auto ended = job->ends();
+    if (ended != 0) nodes.end_all();
     INFO(nodes.logs());
     INFO(job->err());
     CHECK(ended == 0);

@@ -16,7 +16,11 @@ void add_flow(CLI::App& app, Chosen& chosen);
 void add_up(CLI::App& app, Chosen& chosen);  // up, join, down
 void add_submit(CLI::App& app, Chosen& chosen);
 void add_jobs(CLI::App& app, Chosen& chosen);  // ls, show, cancel, wait
+void add_watch(CLI::App& app, Chosen& chosen);
 void add_node(CLI::App& app, Chosen& chosen);
+void add_trace(CLI::App& app, Chosen& chosen);
+void add_view(CLI::App& app, Chosen& chosen);
+void add_config(CLI::App& app, Chosen& chosen);
 void add_graph(CLI::App& app, Chosen& chosen);
 void add_completion(CLI::App& app, Chosen& chosen);
 void add_man(CLI::App& app, Chosen& chosen);

@@ -23,13 +23,6 @@ std::string content_of(const std::string& name) {
   return text.str();
 }
 
-/// The `dagd` that was built or installed with this `dag`.
-std::string dagd_program() {
-  std::error_code none;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
-  return (self.parent_path() / "dagd").string();
-}
-
 Failure not_ready(const DagdOrder& order, const std::string& how, const std::string& log) {
   return Failure({ErrorCode::internal, "n" + std::to_string(order.id) + " " + how,
                   "its log is " + dagd_log_of(order),
@@ -37,6 +30,12 @@ Failure not_ready(const DagdOrder& order, const std::string& how, const std::str
 }
 
 }  // namespace
+
+std::string dagd_program() {
+  std::error_code none;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
+  return (self.parent_path() / "dagd").string();
+}
 
 std::vector<std::string> dagd_words(const std::string& program, const DagdOrder& order) {
   std::vector<std::string> words{program,        "--id",        std::to_string(order.id),

@@ -9,6 +9,9 @@
 
 namespace dag::tool {
 
+/// The `dagd` that was built or installed with this `dag`.
+std::string dagd_program();
+
 struct DagdOrder {
   std::uint32_t id = 0;
   std::string listen = "127.0.0.1:0";

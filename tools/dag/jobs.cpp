@@ -12,17 +12,6 @@
 namespace dag::tool {
 namespace {
 
-/// A connection to the node that the job was submitted to, or to another one.
-std::unique_ptr<detail::Cluster> connect_for(const Options& options, JobId job) {
-  auto cluster = connect(options);
-  const std::vector<NodeInfo> nodes = cluster->nodes();
-  const auto found = std::find_if(nodes.begin(), nodes.end(), [job](const NodeInfo& node) {
-    return node.life.process.value == job.node() && is_up(node.state);
-  });
-  if (found == nodes.end() || found == nodes.begin()) return cluster;
-  return detail::connect(found->endpoint.control);
-}
-
 void print(const Options& options, const JobInfo& job) {
   std::cout << (options.json ? line_of(to_json(job)) : job_text(job));
 }
@@ -57,9 +46,7 @@ int list(const Options& options) {
 }
 
 int show(const Options& options, JobId job) {
-  const std::vector<JobInfo> jobs = connect_for(options, job)->jobs(job);
-  if (jobs.empty()) throw Failure({ErrorCode::job_unknown, "nothing is known of " + to_string(job)});
-  print(options, jobs.front());
+  print(options, info_of(*connect_for(options, job), job));
   return exit_ok;
 }
 
@@ -85,8 +72,7 @@ CLI::App* add_about_job(CLI::App& app, Chosen& chosen, const char* name, const c
                         int (*act)(const Options&, JobId)) {
   auto* command = app.add_subcommand(name, about);
   const auto options = add_options(*command);
-  const auto job = std::make_shared<std::string>();
-  command->add_option("job", *job, "such as job7, 7, or job2.7")->required();
+  const auto job = add_job(*command);
   command->callback([=, &chosen] { chosen = [=] { return act(*options, job_of(*job)); }; });
   return command;
 }
@@ -103,9 +89,8 @@ void add_jobs(CLI::App& app, Chosen& chosen) {
 
   auto* waits = app.add_subcommand("wait", "wait until a job has ended");
   const auto options = add_options(*waits);
-  const auto job = std::make_shared<std::string>();
+  const auto job = add_job(*waits);
   const auto limit = std::make_shared<std::optional<double>>();
-  waits->add_option("job", *job, "such as job7, 7, or job2.7")->required();
   waits->add_option("--timeout", *limit, "seconds")->check(CLI::Range(0.0, 1e9));
   waits->footer(
       "Exit status: 0 it finished, 1 it failed or was cancelled, 7 it had not ended in time, 8 the cluster "

@@ -11,7 +11,8 @@ namespace {
 void suggest(const CLI::App& app, std::string_view typed) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  if (const auto meant = dag::detail::nearest(typed, {names.begin(), names.end()})) {
+  const auto meant = dag::detail::nearest(typed, {names.begin(), names.end()});
+  if (meant && *meant != typed) {
     std::cerr << "did you mean 'dag " << *meant << "'?\n";
   }
 }
@@ -25,11 +26,15 @@ int main(int argc, char** argv) {
   dag::tool::add_up(app, chosen);
   dag::tool::add_submit(app, chosen);
   dag::tool::add_jobs(app, chosen);
+  dag::tool::add_watch(app, chosen);
   dag::tool::add_node(app, chosen);
   dag::tool::add_run(app, chosen);
   dag::tool::add_exec(app, chosen);
   dag::tool::add_flow(app, chosen);
   dag::tool::add_graph(app, chosen);
+  dag::tool::add_trace(app, chosen);
+  dag::tool::add_view(app, chosen);
+  dag::tool::add_config(app, chosen);
   dag::tool::add_completion(app, chosen);
   dag::tool::add_man(app, chosen);
   dag::tool::add_version(app, chosen);

@@ -1,5 +1,6 @@
 #include "tools/dag/options.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 
@@ -60,10 +61,32 @@ std::unique_ptr<detail::Cluster> connect(const Options& options) {
   return detail::connect(address_of(options));
 }
 
+std::shared_ptr<std::string> add_job(CLI::App& command) {
+  auto job = std::make_shared<std::string>();
+  command.add_option("job", *job, "such as job7, 7, or job2.7")->required();
+  return job;
+}
+
 JobId job_of(const std::string& text) {
   if (const auto job = parse_job_id(text)) return *job;
   throw Failure({ErrorCode::usage, "'" + shown(text) + "' is not a job",
                  "write job7 or 7; job2.7 or 2.7 where its record is at node 2. `dag ls` lists them"});
+}
+
+std::unique_ptr<detail::Cluster> connect_for(const Options& options, JobId job) {
+  auto cluster = connect(options);
+  const std::vector<NodeInfo> nodes = cluster->nodes();
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [job](const NodeInfo& node) {
+    return node.life.process.value == job.node() && is_up(node.state);
+  });
+  if (found == nodes.end() || found == nodes.begin()) return cluster;
+  return detail::connect(found->endpoint.control);
+}
+
+JobInfo info_of(detail::Cluster& cluster, JobId job) {
+  std::vector<JobInfo> jobs = cluster.jobs(job);
+  if (jobs.empty()) throw Failure({ErrorCode::job_unknown, "nothing is known of " + to_string(job)});
+  return std::move(jobs.front());
 }
 
 std::string shown(std::string text) {

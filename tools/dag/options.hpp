@@ -39,8 +39,14 @@ std::optional<FoundAddress> choose_address(const std::string& flag, const std::s
 std::string address_of(const Options& options);
 std::unique_ptr<detail::Cluster> connect(const Options& options);
 
+/// The job that a command is about, as people write it.
+std::shared_ptr<std::string> add_job(CLI::App& command);
 /// Throws Failure(usage) saying how a job is written.
 JobId job_of(const std::string& text);
+/// A connection to the node that the job was submitted to, or to another one.
+std::unique_ptr<detail::Cluster> connect_for(const Options& options, JobId job);
+/// Throws Failure(job_unknown).
+JobInfo info_of(detail::Cluster& cluster, JobId job);
 
 /// A value as text of a terminal: no control characters, whatever a user has named a job.
 std::string shown(std::string text);

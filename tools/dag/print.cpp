@@ -9,12 +9,6 @@
 namespace dag::tool {
 namespace {
 
-/// Of UTF-8: continuation bytes take no room.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
   char text[64];
@@ -32,10 +26,6 @@ std::string lanes_text(const LoadSummary& load) {
     text += device.kind + " " + std::to_string(device.lanes_free) + "/" + std::to_string(device.lanes);
   }
   return shown(text);
-}
-
-std::uint64_t ended(const JobCounts& counts) {
-  return counts.finished + counts.failed + counts.skipped + counts.cancelled;
 }
 
 std::string counts_text(const JobCounts& counts) {
@@ -125,6 +115,21 @@ std::string state_text(const WorkerInfo& worker) {
 
 }  // namespace
 
+// Continuation bytes take no room.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::uint64_t ended(const JobCounts& counts) {
+  return counts.finished + counts.failed + counts.skipped + counts.cancelled;
+}
+
+std::size_t processes_up(const JobInfo& job) {
+  return static_cast<std::size_t>(std::count_if(job.workers.begin(), job.workers.end(),
+                                                [](const WorkerInfo& worker) { return worker.up; }));
+}
+
 std::string table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const std::string& head : heads) widths.push_back(width(head));
@@ -203,11 +208,10 @@ std::string jobs_text(const std::vector<JobInfo>& jobs) {
   std::vector<std::vector<std::string>> rows;
   for (const JobInfo& job : jobs) {
     const std::uint64_t done = ended(job.counts);
-    const auto up = std::count_if(job.workers.begin(), job.workers.end(),
-                                  [](const WorkerInfo& worker) { return worker.up; });
     rows.push_back({to_string(job.job), shown(job.name), std::string(name(job.phase)),
                     std::to_string(done) + "/" + std::to_string(done + job.counts.open),
-                    std::to_string(job.counts.failed), std::to_string(up), duration_text(job.age)});
+                    std::to_string(job.counts.failed), std::to_string(processes_up(job)),
+                    duration_text(job.age)});
   }
   return table({"JOB", "NAME", "PHASE", "ENDED", "FAILED", "PROCESSES", "AGE"}, rows);
 }

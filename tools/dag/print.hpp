@@ -11,6 +11,9 @@
 
 namespace dag::tool {
 
+/// Of UTF-8 on a terminal, where each letter takes one column.
+std::size_t width(const std::string& text);
+
 /// Columns as wide as their widest entry, two spaces between; no space at the end of a line.
 std::string table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows);
 
@@ -18,6 +21,10 @@ std::string table(const std::vector<std::string>& heads, const std::vector<std::
 std::string duration_text(Duration duration);
 /// 512 B, 8.0 GiB.
 std::string bytes_text(std::uint64_t bytes);
+
+/// Tasks that have ended, well or not.
+std::uint64_t ended(const JobCounts& counts);
+std::size_t processes_up(const JobInfo& job);
 
 /// A line each.
 std::string nodes_text(const std::vector<NodeInfo>& nodes);

@@ -31,7 +31,7 @@ sigset_t watched_signals() {
 }
 
 /// In the child. Says over `report` why the program could not be started; on success the pipe closes by exec.
-[[noreturn]] void become(const Command& command, int report, pid_t parent) {
+[[noreturn]] void become(const ProgramCall& command, int report, pid_t parent) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -83,7 +83,7 @@ std::vector<std::string> job_words(std::vector<std::string> words) {
   return words;
 }
 
-pid_t start(const Command& command) {
+pid_t start(const ProgramCall& command) {
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0)
     throw Failure({ErrorCode::internal, "no pipe: " + std::string(strerror(errno))});

@@ -11,7 +11,7 @@
 namespace dag::tool {
 
 /// What is started.
-struct Command {
+struct ProgramCall {
   std::vector<std::string> words;                  ///< program and arguments
   std::map<std::string, std::string> environment;  ///< on top of ours
   /// Not empty: the program outlives us, in a session of its own; what it prints goes there.
@@ -34,7 +34,7 @@ std::vector<std::string> job_words(std::vector<std::string> words);
 
 /// Starts the program (searched in PATH). Without a log file it gets SIGTERM from the kernel when we die.
 /// Throws Failure(usage) with the reason when it cannot be started: not found, not executable, not a program.
-pid_t start(const Command& command);
+pid_t start(const ProgramCall& command);
 
 /// Waits for a child to end or for SIGINT or SIGTERM to us; signal numbers come back in `signal`, `child` 0
 /// then. Signals are taken between calls too, from block_signals() on.

@@ -78,7 +78,7 @@ int run(std::uint32_t count, const std::vector<std::string>& words) {
   std::vector<pid_t> children;
   try {
     for (std::uint32_t rank = 0; rank < count; ++rank) {
-      Command command{words, shared};
+      ProgramCall command{words, shared};
       command.environment["DAG_RANK"] = std::to_string(rank);
       if (rank == 0) {
         command.inherits = gathering.for_process_0();

@@ -101,6 +101,30 @@ rules() {
         ban(where, "a sleep is banned in tests, use a wait for the condition")
     }
 
+    # Two types of one name are one to the linker, whatever they are: it keeps one of their destructors.
+    function check_type(where, path, text,    name, full) {
+      # What is no namespace ends in the first column, too.
+      if (text ~ /^\}/ && in_block) { in_block = 0; return }
+      if (text ~ /^namespace .*\{$/) {
+        name = text
+        sub(/^namespace */, "", name); sub(/ *\{$/, "", name); gsub(/::/, "/", name)
+        spaces = spaces "|" (name == "" ? "(own)" : name)
+      } else if (text ~ /^\}/) {
+        sub(/\|[^|]*$/, "", spaces)
+      } else if (text ~ /\{$/ && text !~ /^[ \t]*\/\//) {
+        in_block = 1
+      }
+      if (spaces ~ /^\|dag/ && spaces !~ /\(own\)/ && text ~ /^(struct|class|enum class|union) [A-Za-z0-9_]+ .*\{/) {
+        name = text
+        sub(/^(struct|class|enum class|union) /, "", name); sub(/[^A-Za-z0-9_].*/, "", name)
+        full = spaces "/" name
+        gsub(/\|/, "/", full)
+        if (full in type_in && type_in[full] != path)
+          ban(where, name " is banned here, use another name: " type_in[full] " has it")
+        type_in[full] = path
+      }
+    }
+
     FILENAME == ARGV[1] {  # CMakeLists.txt
       sub(/#.*/, "")
       if ($0 ~ /^ *dag_folder\(/) { collecting = 1; sub(/^ *dag_folder\(/, ""); words = "" }
@@ -138,7 +162,8 @@ rules() {
       text = substr(rest, length(number) + 2)
       where = path ":" number
       place = place_of(path)
-      if (path != last_path) { in_comment = 0; last_path = path }
+      if (path != last_path) { in_comment = 0; spaces = ""; in_block = 0; last_path = path }
+      if (place != "tests") check_type(where, path, text)
       if (!in_comment && text ~ /^[ \t]*#[ \t]*include[ \t]*[<"]/) {
         header = text
         sub(/^[ \t]*#[ \t]*include[ \t]*/, "", header)
@@ -195,8 +220,12 @@ END
   plant libdag/include/dag/graph.hpp '#include <dag/error.hpp>' '#include <vector>'
   plant libdag/base/clean.hpp '#include <dag/error.hpp>' '#include "libdag/base/ids.hpp"' \
     '// std::mutex, getenv and steady_clock in a comment' 'auto text = "std::thread \" rand(";' \
-    '/* std::thread' '   std::mutex' '*/ int operand(int grand(int));' 'int strand(int);'
-  plant libdag/graph/clean.cpp '#include "libdag/graph/graph.hpp"' '#include "libdag/base/ids.hpp"'
+    '/* std::thread' '   std::mutex' '*/ int operand(int grand(int));' 'int strand(int);' \
+    'namespace dag {' 'namespace {' 'struct Own {' '};' '}  // namespace' 'namespace inner {' 'int x;' '}' 'void f(int x,' '       int y) {' '}' \
+    'struct Taken {' '};' '}  // namespace dag'
+  plant libdag/graph/clean.cpp '#include "libdag/graph/graph.hpp"' '#include "libdag/base/ids.hpp"' \
+    'namespace dag {' 'struct Taken;' 'namespace {' 'struct Own {' '};' '}  // namespace' '}  // namespace dag' \
+    'namespace dag::graph {' 'struct Taken {' '};' '}  // namespace dag::graph'
   plant libdag/wire/clean.cpp '#include <capnp/message.h>' '#include <kj/common.h>' '#include "libdag/schema/a.capnp.h"'
   plant libdag/net/clean.cpp '#include <zmq.hpp>' '#include "libdag/wire/frame.hpp"' 'auto now = steady_clock::now();'
   plant actors/clean.cpp '#include <caf/all.hpp>' '#include "actors/lanes/lane.hpp"'
@@ -261,6 +290,8 @@ END
   expect 'a mutex is banned'                            actors/a.hpp '/* so */ std::shared_mutex m;'
   expect 'a sleep is banned in tests'                   tests/unit/a.cpp '  std::this_thread::sleep_for(1s);'
   expect 'a sleep is banned in tests'                   tests/cluster/a.cpp '  usleep(3);'
+  expect '2: Taken is banned here, use another name'    nodes/a.hpp 'namespace dag {' 'struct Taken : Other {'
+  expect 'Taken is banned here'                         nodes/a.cpp 'namespace dag::graph {' 'enum class Taken {'
   expect 'the name is banned'                           libdag/base/utils.hpp ''
   expect 'the name is banned'                           actors/common.cpp ''
   expect 'the name is banned'                           tools/misc/.keep ''

@@ -51,12 +51,12 @@ TEST_CASE("a copy that no other node can take stays where it is, if the others a
 }
 
 TEST_CASE("nobody who is draining, too, or holds no copies, counts as one who could") {
-  std::vector<NodeInfo> all = nodes(4, n1);
-  all[3].load.draining = true;
-  CHECK(left_at(n1, all, {{n0, job({n0, n1, n2})}}).nothing());
-  all[3].load.draining = false;
-  all[3].load.disk = 0;
-  CHECK(left_at(n1, all, {{n0, job({n0, n1, n2})}}).nothing());
+  std::vector<NodeInfo> known = nodes(4, n1);
+  known[3].load.draining = true;
+  CHECK(left_at(n1, known, {{n0, job({n0, n1, n2})}}).nothing());
+  known[3].load.draining = false;
+  known[3].load.disk = 0;
+  CHECK(left_at(n1, known, {{n0, job({n0, n1, n2})}}).nothing());
   CHECK(left_at(n1, nodes(4, n1), {{n0, job({n0, n2, n3})}}).nothing());
 }
 

@@ -1,0 +1,312 @@
+#include "tools/dag/progress.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+#include "tools/dag/options.hpp"
+#include "tools/dag/print.hpp"
+
+namespace dag::tool {
+namespace {
+
+// ---- Texts --------------------------------------------------------------------------------------
+
+/// The first letters, and two dots that say so.
+std::string cut(const std::string& text, std::size_t columns) {
+  if (width(text) <= columns) return text;
+  std::string kept;
+  std::size_t letters = 0;
+  for (const char c : text) {
+    const bool begins_letter = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    if (begins_letter && ++letters + 2 > columns) break;
+    kept += c;
+  }
+  return kept + "..";
+}
+
+std::string padded(const std::string& text, std::size_t columns) {
+  return text + std::string(columns - std::min(columns, width(text)), ' ');
+}
+
+/// As many pieces on each line as there is room for.
+std::vector<std::string> wrapped(const std::vector<std::string>& pieces, std::size_t columns) {
+  std::vector<std::string> lines;
+  for (const std::string& whole : pieces) {
+    const std::string piece = cut(whole, columns);
+    if (!lines.empty() && width(lines.back()) + 1 + width(piece) <= columns) {
+      lines.back() += " " + piece;
+    } else {
+      lines.push_back(piece);
+    }
+  }
+  return lines;
+}
+
+/// With commas between.
+std::vector<std::string> listed(std::vector<std::string> items) {
+  for (std::size_t i = 0; i + 1 < items.size(); ++i) items[i] += ",";
+  return items;
+}
+
+std::string counted(std::uint64_t count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+std::uint64_t total(const JobCounts& counts) { return ended(counts) + counts.open; }
+
+std::uint64_t percent(const JobCounts& counts) {
+  return total(counts) == 0 ? 0 : ended(counts) * 100 / total(counts);
+}
+
+std::string fraction(const JobCounts& counts) {
+  return std::to_string(ended(counts)) + "/" + std::to_string(total(counts));
+}
+
+/// Those of which there are any.
+std::vector<std::string> bad_ends(const JobCounts& counts) {
+  std::vector<std::string> items;
+  if (counts.failed > 0) items.push_back(std::to_string(counts.failed) + " failed");
+  if (counts.skipped > 0) items.push_back(std::to_string(counts.skipped) + " skipped");
+  if (counts.cancelled > 0) items.push_back(std::to_string(counts.cancelled) + " cancelled");
+  return items;
+}
+
+/// Pace, time left and processes.
+std::vector<std::string> outlook(const JobInfo& job, const Pace& pace) {
+  std::vector<std::string> items;
+  if (!has_ended(job.phase)) {
+    const double per_second = pace.tasks_per_second().value_or(0);
+    char text[32];
+    std::snprintf(text, sizeof text, "%.*f tasks/s", per_second < 10 ? 1 : 0, per_second);
+    items.emplace_back(text);
+    const auto left = pace.left(job.counts.open);
+    items.push_back("left " + (left ? duration_text(*left) : "-"));
+  }
+  items.push_back(counted(processes_up(job), "process", "processes"));
+  return items;
+}
+
+// ---- Bars ---------------------------------------------------------------------------------------
+
+struct Row {
+  std::string label;
+  JobCounts counts;
+};
+
+void add(JobCounts& to, const JobCounts& more) {
+  to.open += more.open;
+  to.finished += more.finished;
+  to.failed += more.failed;
+  to.skipped += more.skipped;
+  to.cancelled += more.cancelled;
+}
+
+/// What stands behind a bar, from long to short.
+enum class Form { counts, fraction, percent };
+
+std::string behind_bar(const JobCounts& counts, Form form) {
+  std::string text = std::to_string(percent(counts)) + "%";
+  text.insert(0, 4 - std::min<std::size_t>(4, text.size()), ' ');
+  if (form != Form::percent) text += " " + fraction(counts);
+  if (counts.failed > 0) {
+    text += form == Form::counts ? ", " + std::to_string(counts.failed) + " failed" : "!";
+  }
+  return text;
+}
+
+struct Layout {
+  Form form = Form::percent;
+  std::size_t label = 0, bar = 0;  ///< columns
+};
+
+constexpr std::size_t bar_max = 60;
+constexpr std::size_t around_bar = 4;  ///< " [" and "] "
+
+/// The longest form that leaves enough for a bar.
+Layout layout_of(const JobCounts& all, const std::vector<Row>& rows, std::size_t columns) {
+  Layout layout;
+  for (const Form form : {Form::counts, Form::fraction, Form::percent}) {
+    std::size_t label = 0, behind = width(behind_bar(all, form));
+    for (const Row& row : rows) {
+      label = std::max(label, width(row.label));
+      behind = std::max(behind, width(behind_bar(row.counts, form)));
+    }
+    label = std::min(label, std::max<std::size_t>(columns / 3, 5));
+    const std::size_t others = label + behind + around_bar;
+    const std::size_t bar_min = form == Form::percent ? 1 : 10;
+    layout = {form, label, columns - std::min(others, columns)};
+    if (layout.bar >= bar_min) break;
+  }
+  layout.bar = std::min(layout.bar, bar_max);
+  return layout;
+}
+
+std::string coloured(std::size_t cells, char cell, const char* colour) {
+  const std::string text(cells, cell);
+  if (colour == nullptr || cells == 0) return text;
+  return colour + text + "\x1b[0m";
+}
+
+/// `#` finished, `!` failed, `x` skipped or cancelled. One failure of many shows, and it is full at the end
+/// only.
+std::string bar_of(const JobCounts& counts, std::size_t cells, bool colour) {
+  const std::uint64_t all = std::max<std::uint64_t>(total(counts), 1);
+  const auto up_to = [&](std::uint64_t tasks) { return static_cast<std::size_t>(tasks * cells / all); };
+  const std::size_t finished = up_to(counts.finished);
+  std::size_t failed = up_to(counts.finished + counts.failed);
+  if (counts.failed > 0 && failed == finished) ++failed;
+  const std::size_t over = std::max(failed, up_to(ended(counts)));
+  return coloured(finished, '#', colour ? "\x1b[32m" : nullptr) +
+         coloured(failed - finished, '!', colour ? "\x1b[31m" : nullptr) +
+         coloured(over - failed, 'x', colour ? "\x1b[33m" : nullptr) + std::string(cells - over, '.');
+}
+
+std::string row_text(const Row& row, const Layout& layout, bool colour) {
+  return padded(cut(row.label, layout.label), layout.label) + " [" + bar_of(row.counts, layout.bar, colour) +
+         "] " + behind_bar(row.counts, layout.form);
+}
+
+/// Without a label, since tasks may have any name; it ends where the others do.
+std::string row_of_all(const JobCounts& counts, const Layout& layout, bool colour) {
+  const std::size_t cells = layout.bar + (layout.label > 0 ? layout.label + 1 : 0);
+  return "[" + bar_of(counts, cells, colour) + "] " + behind_bar(counts, layout.form);
+}
+
+/// One for each name of tasks, in the order of names.
+std::vector<Row> names_of(const JobInfo& job) {
+  std::vector<Row> rows;
+  if (!job.details) return rows;
+  for (const ClassInfo& one : job.details->classes) rows.push_back({shown(one.name), one.counts});
+  if (job.details->others != JobCounts{}) rows.push_back({"(further names)", job.details->others});
+  return rows;
+}
+
+/// The smaller, the more it is worth its room.
+int rank(const JobCounts& counts) {
+  if (counts.open == 0) return 2;
+  return ended(counts) == 0 ? 1 : 0;
+}
+
+/// At most so many, those first that are under way; the others come back. They stay in their order.
+std::vector<Row> take_hidden(std::vector<Row>& rows, std::size_t room) {
+  std::vector<std::size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&rows](std::size_t a, std::size_t b) {
+    return rank(rows[a].counts) < rank(rows[b].counts);
+  });
+  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(room));
+  std::sort(order.begin() + static_cast<std::ptrdiff_t>(room), order.end());
+  std::vector<Row> kept, hidden;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    (i < room ? kept : hidden).push_back(std::move(rows[order[i]]));
+  }
+  rows = std::move(kept);
+  return hidden;
+}
+
+std::string text_of_hidden(const std::vector<Row>& hidden) {
+  JobCounts counts;
+  for (const Row& row : hidden) add(counts, row.counts);
+  return "and " + std::to_string(hidden.size()) + " more: " + fraction(counts) +
+         (counts.failed > 0 ? ", " + std::to_string(counts.failed) + " failed" : "");
+}
+
+std::string title_of(const JobInfo& job) { return to_string(job.job) + " " + shown(job.name) + ":"; }
+
+}  // namespace
+
+// ---- Pace ---------------------------------------------------------------------------------------
+
+void Pace::on_counts(const JobCounts& counts, Instant now) {
+  const std::uint64_t now_ended = ended(counts);
+  // Who leads the job now has not heard of all of them yet.
+  if (!heard_.empty() && now_ended < heard_.back().ended) heard_.clear();
+  heard_.push_back({now, now_ended});
+  while (heard_.size() > 2 && now - heard_[1].at >= window) heard_.pop_front();
+}
+
+std::optional<double> Pace::tasks_per_second() const {
+  if (heard_.size() < 2 || heard_.back().ended == heard_.front().ended) return std::nullopt;
+  const std::chrono::duration<double> passed = heard_.back().at - heard_.front().at;
+  if (passed.count() <= 0) return std::nullopt;
+  return static_cast<double>(heard_.back().ended - heard_.front().ended) / passed.count();
+}
+
+std::optional<Duration> Pace::left(std::uint64_t open) const {
+  const auto pace = tasks_per_second();
+  if (!pace) return std::nullopt;
+  constexpr double longest = 9e9;  // Of seconds that a Duration holds.
+  const std::chrono::duration<double> seconds(std::min(static_cast<double>(open) / *pace, longest));
+  return std::chrono::duration_cast<Duration>(seconds);
+}
+
+// ---- Lines --------------------------------------------------------------------------------------
+
+bool has_ended(JobPhase phase) {
+  return phase == JobPhase::finished || phase == JobPhase::failed || phase == JobPhase::cancelled;
+}
+
+bool is_news(const JobInfo& before, const JobInfo& now) {
+  return before.phase != now.phase || before.counts != now.counts ||
+         processes_up(before) != processes_up(now);
+}
+
+std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, const Screen& screen) {
+  const std::size_t columns = std::max(screen.columns, Screen::columns_min);
+  const std::size_t rows_max = std::max<std::size_t>(screen.rows, 2) - 1;
+  const std::string elapsed = duration_text(job.age);
+  std::vector<std::string> lines =
+      wrapped({title_of(job), std::string(name(job.phase)) + ",", elapsed}, columns);
+  std::vector<std::string> items = outlook(job, pace);
+  for (std::string& item : bad_ends(job.counts)) items.push_back(std::move(item));
+  const std::vector<std::string> foot = wrapped(listed(std::move(items)), columns);
+
+  std::vector<Row> names = names_of(job), hidden;
+  const std::size_t others = lines.size() + 1 + foot.size();
+  const std::size_t room = rows_max - std::min(rows_max, others);
+  if (names.size() > room) hidden = take_hidden(names, room - std::min<std::size_t>(room, 1));
+  const Layout layout = layout_of(job.counts, names, columns);
+  lines.push_back(row_of_all(job.counts, layout, screen.colour));
+  for (const Row& row : names) lines.push_back(row_text(row, layout, screen.colour));
+  if (!hidden.empty()) lines.push_back(cut(text_of_hidden(hidden), columns));
+  lines.insert(lines.end(), foot.begin(), foot.end());
+  if (lines.size() > rows_max) {
+    lines.resize(rows_max);
+    lines.back() = "..";
+  }
+  return lines;
+}
+
+std::string redrawn(const std::vector<std::string>& lines, std::size_t drawn) {
+  // No cursor, and no wrapping: a letter may be wider than we think, and then the next drawing would miss its
+  // place.
+  std::string text = "\x1b[?25l\x1b[?7l\r";
+  if (drawn > 0) text += "\x1b[" + std::to_string(drawn) + "A";
+  for (const std::string& line : lines) text += "\x1b[2K" + line + "\n";
+  return text + "\x1b[J" + std::string(drawing_ended);
+}
+
+std::string progress_line(const JobInfo& job, const Pace& pace) {
+  std::vector<std::string> items{
+      std::string(name(job.phase)), duration_text(job.age),
+      fraction(job.counts) + " tasks (" + std::to_string(percent(job.counts)) + "%)"};
+  for (std::string& item : bad_ends(job.counts)) items.push_back(std::move(item));
+  for (std::string& item : outlook(job, pace)) items.push_back(std::move(item));
+  std::string line = title_of(job);
+  for (const std::string& item : listed(std::move(items))) line += " " + item;
+  return line + "\n";
+}
+
+nlohmann::json progress_json(const JobInfo& job, const Pace& pace) {
+  nlohmann::json json = to_json(job);
+  const auto per_second = pace.tasks_per_second();
+  const auto left = pace.left(job.counts.open);
+  json["processes_up"] = processes_up(job);
+  json["tasks_per_second"] = per_second ? nlohmann::json(*per_second) : nlohmann::json();
+  json["left_seconds"] =
+      left ? nlohmann::json(std::chrono::duration<double>(*left).count()) : nlohmann::json();
+  return json;
+}
+
+}  // namespace dag::tool

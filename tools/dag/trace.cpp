@@ -1,0 +1,72 @@
+// `dag trace JOB --from PATH...`: what the lanes of a job did, out of the journals of nodes, for a viewer of
+// traces.
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+
+#include "libdag/client/exit_status.hpp"
+#include "libdag/client/trace.hpp"
+#include "tools/dag/commands.hpp"
+#include "tools/dag/options.hpp"
+
+namespace dag::tool {
+namespace {
+
+struct TraceOptions {
+  std::string job, output;
+  std::vector<std::string> paths;
+};
+
+std::string counted(std::uint64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+int trace(const TraceOptions& options) {
+  const JobId job = job_of(options.job);
+  std::vector<std::string> notices;
+  detail::TraceCounts counts;
+  if (options.output.empty()) {
+    counts = detail::write_trace(options.paths, job, std::cout, notices);
+    std::cout.flush();
+  } else {
+    std::ofstream file(options.output);
+    if (file) counts = detail::write_trace(options.paths, job, file, notices);
+    file.close();
+    if (!file) {
+      throw Failure({ErrorCode::disk_full, "cannot write " + options.output + ": " + std::strerror(errno)});
+    }
+  }
+  for (const std::string& notice : notices) std::cerr << "dag: " << notice << '\n';
+  if (counts.slices == 0) {
+    std::cerr << "dag: no lane says that it ran a task of " << to_string(job)
+              << " in these journals; dag view shows what they have\n";
+    return exit_unknown;
+  }
+  std::cerr << "dag: " << counted(counts.slices, "run") << " of " << counted(counts.tasks_run, "task")
+            << " on " << counted(counts.lanes, "lane")
+            << (options.output.empty() ? "" : " in " + options.output) << '\n';
+  if (counts.tasks_settled > counts.tasks_run) {
+    std::cerr << "dag: " << counted(counts.tasks_settled - counts.tasks_run, "more task")
+              << " settled: without having run, or a journal is missing or had to drop records\n";
+  }
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app, Chosen& chosen) {
+  auto* command = app.add_subcommand(
+      "trace", "what the lanes of a job did, out of the journals of nodes, for Perfetto or about:tracing");
+  const auto options = std::make_shared<TraceOptions>();
+  command->add_option("job", options->job, "the job, as `dag show` takes it")->required();
+  command
+      ->add_option("--from", options->paths,
+                   "data directories of nodes, a directory with some, or files of a journal")
+      ->required();
+  command->add_option("-o,--output", options->output, "a file for the trace (default: stdout)");
+  command->callback([=, &chosen] { chosen = [=] { return trace(*options); }; });
+}
+
+}  // namespace dag::tool

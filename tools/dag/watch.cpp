@@ -1,0 +1,237 @@
+// `dag watch`: one job, followed to its end. It is asked about again and again; what is shown of it,
+// progress.hpp says.
+
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <thread>
+#include <utility>
+
+#include "libdag/client/exit_status.hpp"
+#include "tools/dag/commands.hpp"
+#include "tools/dag/options.hpp"
+#include "tools/dag/print.hpp"
+#include "tools/dag/progress.hpp"
+
+namespace dag::tool {
+namespace {
+
+struct How {
+  std::optional<double> every;  ///< seconds
+  double patience = 30;         ///< seconds
+};
+
+constexpr double every_on_terminal = 0.25, every_elsewhere = 1;
+/// Between two nodes that are asked whether they are there.
+constexpr auto pause_between_nodes = std::chrono::milliseconds(100);
+constexpr auto connect_within = std::chrono::seconds(1);
+
+Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
+
+Duration duration_of(double seconds) {
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+}
+
+// ---- The job, as the cluster says ---------------------------------------------------------------
+
+/// Asks whichever node answers. When none does, they are asked again until the patience ends.
+class Followed {
+ public:
+  using Say = std::function<void(const std::string&)>;
+  Followed(const Options& options, JobId job, Duration patience, Say say)
+      : options_(options),
+        job_(job),
+        patience_(patience),
+        say_(std::move(say)),
+        cluster_(connect_for(options, job)) {}
+
+  /// Throws Failure: the first time as it comes, later cluster_lost.
+  JobInfo ask() {
+    std::optional<Instant> lost_at;
+    for (;; std::this_thread::sleep_for(pause_between_nodes)) {
+      try {
+        JobInfo job = ask_once();
+        if (lost_at) say_("dag: the cluster answers again");
+        return job;
+      } catch (const Failure& failure) {
+        if (nodes_.empty()) throw;
+        on_lost(failure.error(), lost_at);
+      }
+    }
+  }
+
+ private:
+  /// One that was started again by `dag up` is at another place, which the address file has.
+  std::string next_address() {
+    const std::size_t turn = next_++ % (nodes_.size() + 1);
+    return turn < nodes_.size() ? nodes_[turn] : address_of(options_);
+  }
+
+  JobInfo ask_once() {
+    if (!cluster_) cluster_ = detail::connect(next_address(), connect_within);
+    const std::vector<NodeInfo> nodes = cluster_->nodes();
+    JobInfo job = info_of(*cluster_, job_);
+    nodes_.clear();
+    for (const NodeInfo& node : nodes) {
+      if (is_up(node.state)) nodes_.push_back(node.endpoint.control);
+    }
+    next_ = 1;  // The first one is the one that answered.
+    return job;
+  }
+
+  /// Also where the node that answers does not know the job: it may have come back without it, and another
+  /// one with it.
+  void on_lost(const Error& why, std::optional<Instant>& lost_at) {
+    cluster_.reset();
+    const Instant now = steady_now();
+    if (!lost_at) {
+      lost_at = now;
+      say_("dag: " + std::string(name(why.code)) + ": " + shown(why.what) +
+           "; the cluster is asked again for " + duration_text(patience_));
+    }
+    if (now - *lost_at < patience_) return;
+    throw Failure(
+        {ErrorCode::cluster_lost,
+         "nothing was heard of " + to_string(job_) + " for " + duration_text(patience_),
+         "if nodes are left, `dag watch " + to_string(job_) + " --address HOST:PORT` asks another one",
+         why.what});
+  }
+
+  const Options& options_;
+  const JobId job_;
+  const Duration patience_;
+  const Say say_;
+  std::unique_ptr<detail::Cluster> cluster_;
+  std::vector<std::string> nodes_;  ///< addresses; empty: none has answered yet
+  std::size_t next_ = 1;            ///< of them, when the connection is lost
+};
+
+// ---- The watcher's side -------------------------------------------------------------------------
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+/// It understands what redrawn() says.
+bool draws_on_terminal() {
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
+Screen screen_now() {
+  Screen screen;
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
+    screen.columns = size.ws_col;
+    screen.rows = size.ws_row;
+  }
+  screen.colour = !is_set("NO_COLOR");
+  return screen;
+}
+
+class Display {
+ public:
+  enum class Form { drawing, lines, json };
+  explicit Display(Form form) : form_(form) {}
+
+  void show(const JobInfo& job, Instant now) {
+    pace_.on_counts(job.counts, now);
+    if (form_ == Form::drawing) {
+      draw(job);
+    } else if (!told_ || is_news(*told_, job)) {
+      std::cout << (form_ == Form::json ? line_of(progress_json(job, pace_)) : progress_line(job, pace_))
+                << std::flush;
+      told_ = job;
+    }
+  }
+  /// To stderr, below what is drawn.
+  void say(const std::string& message) {
+    std::cerr << message << std::endl;
+    drawn_ = 0;
+  }
+
+ private:
+  void draw(const JobInfo& job) {
+    const Screen screen = screen_now();
+    // What a terminal that has become narrower made of the lines before, nobody knows.
+    if (screen.columns != std::exchange(columns_, screen.columns)) drawn_ = 0;
+    const std::vector<std::string> lines = progress_lines(job, pace_, screen);
+    std::cout << redrawn(lines, drawn_) << std::flush;
+    drawn_ = lines.size();
+  }
+
+  const Form form_;
+  Pace pace_;
+  std::optional<JobInfo> told_;
+  std::size_t drawn_ = 0, columns_ = 0;
+};
+
+/// At once: a cluster that does not answer keeps us waiting in its questions.
+template <bool drawing>
+void on_interrupt(int) {
+  if (drawing) {
+    [[maybe_unused]] const ssize_t written =
+        write(STDOUT_FILENO, drawing_ended.data(), drawing_ended.size()) + write(STDOUT_FILENO, "\n", 1);
+  }
+  _exit(exit_interrupted);
+}
+
+void end_when_interrupted(bool drawing) {
+  struct sigaction action {};
+  action.sa_handler = drawing ? on_interrupt<true> : on_interrupt<false>;
+  for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
+}
+
+int watch(const Options& options, JobId job, const How& how) {
+  const bool drawing = !options.json && draws_on_terminal();
+  end_when_interrupted(drawing);
+  Display display(options.json ? Display::Form::json
+                  : drawing    ? Display::Form::drawing
+                               : Display::Form::lines);
+  const Duration every = duration_of(how.every.value_or(drawing ? every_on_terminal : every_elsewhere));
+  Followed followed(options, job, duration_of(how.patience),
+                    [&display](const std::string& message) { display.say(message); });
+  for (;; std::this_thread::sleep_for(every)) {
+    const JobInfo now = followed.ask();
+    display.show(now, steady_now());
+    if (now.phase == JobPhase::finished) return exit_ok;
+    if (!has_ended(now.phase)) continue;
+    if (now.error) display.say("dag: " + now.error->message());
+    display.say("dag: `dag show " + to_string(job) + "` says what became of its tasks");
+    return exit_work_failed;
+  }
+}
+
+}  // namespace
+
+void add_watch(CLI::App& app, Chosen& chosen) {
+  auto* command =
+      app.add_subcommand("watch", "follow a job until its end: how far it is, its pace, what is left");
+  const auto options = add_options(*command);
+  const auto job = add_job(*command);
+  const auto how = std::make_shared<How>();
+  command
+      ->add_option("--every", how->every, "seconds between two looks (default: 0.25 on a terminal, else 1)")
+      ->check(CLI::Range(0.05, 86400.0));
+  command
+      ->add_option("--patience", how->patience, "seconds for which a cluster that went away is asked again")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e9));
+  command->footer(
+      "On a terminal it draws over what it has drawn; elsewhere, and with --json, it writes a line whenever "
+      "something\n"
+      "has changed, at most one a look. In bars, # has finished, ! failed, x was skipped or cancelled.\n"
+      "Exit status: 0 the job finished, 1 it failed or was cancelled, 5 there is no such job, 8 the cluster "
+      "went "
+      "away\n"
+      "and did not come back, 130 interrupted; the job goes on then.");
+  command->callback([=, &chosen] { chosen = [=] { return watch(*options, job_of(*job), *how); }; });
+}
+
+}  // namespace dag::tool
