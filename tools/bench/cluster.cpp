@@ -15,13 +15,14 @@ std::string launcher() { return program_folder() + "/dag"; }
 
 }  // namespace
 
-Cluster::Cluster(int nodes, int replicas, bool durable) {
+Cluster::Cluster(int nodes, int replicas, bool durable, const std::vector<std::string>& variables) {
   std::string directory = (std::filesystem::temp_directory_path() / "dag-bench-XXXXXX").string();
   if (mkdtemp(directory.data()) == nullptr) throw std::runtime_error("no temporary directory");
   directory_ = directory;
-  std::vector<std::string> words = {launcher(),    "up",      "--nodes",    std::to_string(nodes),
-                                    "--state-dir", directory, "--replicas", std::to_string(replicas),
-                                    "--json"};
+  std::vector<std::string> words = {"/usr/bin/env"};
+  words.insert(words.end(), variables.begin(), variables.end());
+  words.insert(words.end(), {launcher(), "up", "--nodes", std::to_string(nodes), "--state-dir", directory,
+                             "--replicas", std::to_string(replicas), "--json"});
   if (durable) words.insert(words.end(), {"--data", directory + "/data"});
   const Ended ended = run_child(words, std::chrono::seconds(60));
   const nlohmann::json up = nlohmann::json::parse(ended.output, nullptr, false);

@@ -78,6 +78,7 @@ Section isolated(Settings& settings);
 Section placement(Settings& settings);
 Section durability(Settings& settings);
 Section replicated(Settings& settings);
+Section journal(Settings& settings);
 Section checkpoints(Settings& settings);
 Section scale(Settings& settings);
 Section idle(Settings& settings);

@@ -37,6 +37,7 @@ constexpr Command commands[] = {
     {"placement", "deciding where a task runs, among 256 nodes (G18)", &dag::bench::placement},
     {"durability", "records of a node's log that are on the disk", &dag::bench::durability},
     {"replicated", "what it costs that a job outlives its nodes", &dag::bench::replicated},
+    {"journal", "what it costs that nodes keep what happens", &dag::bench::journal},
     {"checkpoints", "what it costs that a long task saves its state", &dag::bench::checkpoints},
     {"scale", "up to 256 nodes of 16 lanes, in virtual time (G17)", &dag::bench::scale},
     {"idle", "what idle nodes need (G15)", &dag::bench::idle},

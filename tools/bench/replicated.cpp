@@ -1,5 +1,7 @@
-// What it costs that a job outlives its nodes: three copies of its record, each on a disk, against one in
-// memory.
+// What it costs that a job outlives its nodes, and that they keep what happens: the same jobs in two clusters
+// that differ in that.
+
+#include <array>
 
 #include "tools/bench/cluster.hpp"
 #include "tools/bench/commands.hpp"
@@ -7,7 +9,38 @@
 namespace dag::bench {
 namespace {
 
-constexpr std::string_view in_memory = "libdag, one copy in memory";
+/// The other one is libdag's.
+struct Compared {
+  std::string_view without;
+  const Cluster& plain;
+  const Cluster& whole;
+};
+/// A workload, and how much of the plain cluster's pace is wanted.
+struct Wanted {
+  int microseconds = 0;
+  std::uint32_t tasks = 0;
+  double percent = 0;
+};
+
+/// The goal is about the first of these; the second one is reported.
+void compare(Settings& settings, Section& section, const Compared& clusters,
+             const std::array<Wanted, 2>& workloads, const std::string& goal, const std::string& wanted) {
+  const std::vector<Participant> both = {
+      {libdag, {}, {{"address", clusters.plain.address()}}, std::string(clusters.without)},
+      {libdag, {}, {{"address", clusters.whole.address()}}}};
+  for (const Wanted& workload : workloads) {
+    const std::string name = std::to_string(workload.microseconds) + " µs tasks";
+    const std::string tasks = settings.quick ? "2400" : std::to_string(workload.tasks);
+    const std::string microseconds = std::to_string(workload.microseconds);
+    const Row& row = section.rows.emplace_back(settings.measure(
+        name, "tasks/s", both, {"settle", {{"tasks", tasks}, {"microseconds", microseconds}}},
+        {"tasks_per_second", 1, {{"settled after (s)", "settled_after"}}}));
+    if (workload.percent == 0) continue;
+    section.verdicts.push_back({goal, name, wanted, workload.percent,
+                                row.find(libdag)->median() / row.find(clusters.without)->median() * 100,
+                                false});
+  }
+}
 
 }  // namespace
 
@@ -20,19 +53,19 @@ Section replicated(Settings& settings) {
       "second from the beginning of the first one until the client has the last one's result, which is "
       "settled "
       "then. `libdag` has three copies of the record, each on a disk; all disks are one file system here."};
-  const std::vector<Participant> both = {{libdag, {}, {{"address", one.address()}}, std::string(in_memory)},
-                                         {libdag, {}, {{"address", three.address()}}}};
-  for (const int microseconds : {100, 1}) {
-    const std::string workload = std::to_string(microseconds) + " µs tasks";
-    const std::string tasks = settings.quick ? "2400" : microseconds == 100 ? "48000" : "240000";
-    const Row& row = section.rows.emplace_back(
-        settings.measure(workload, "tasks/s", both,
-                         {"settle", {{"tasks", tasks}, {"microseconds", std::to_string(microseconds)}}},
-                         {"tasks_per_second", 1, {{"settled after (s)", "settled_after"}}}));
-    if (microseconds != 100) continue;
-    section.verdicts.push_back({"replicas", workload, "≥ 90 % of one copy in memory", 90,
-                                row.find(libdag)->median() / row.find(in_memory)->median() * 100, false});
-  }
+  compare(settings, section, {"libdag, one copy in memory", one, three}, {{{100, 48'000, 90}, {1, 240'000}}},
+          "replicas", "≥ 90 % of one copy in memory");
+  return section;
+}
+
+Section journal(Settings& settings) {
+  const Cluster silent(3, 3, true, {"DAG_JOURNAL=false"}), telling(3, 3, true, {"DAG_JOURNAL_RUNS=true"});
+  Section section{
+      "journal",
+      "The jobs of `replicated`, with three copies of the record on a disk. `libdag` keeps of each "
+      "task where and how long it ran, and what became of it."};
+  compare(settings, section, {"libdag, no journal", silent, telling}, {{{10, 240'000, 97}, {1, 240'000}}},
+          "journal", "≥ 97 % of the same without one");
   return section;
 }
 

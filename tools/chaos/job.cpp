@@ -2,8 +2,8 @@
 // outside.
 //
 //   dag-chaos-job SEED TASKS LEDGER     prints, each as a line: `settled TASK VALUE FROM NANOSECONDS`,
-//                                       `unknown TASK`, `changed TASK`, `unpublished TASK`, and `done` at
-//                                       its end
+//                                       `without TASK` (it ended, and has no value), `unknown TASK`, `changed
+//                                       TASK`, `unpublished TASK`, and `done` at its end
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -115,7 +115,11 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   std::vector<Mark> seen(plan.size());
   for (const auto& output : session.as_completed(outputs)) {
-    if (job.outcome(output) != dag::Outcome::finished) continue;
+    if (job.outcome(output) != dag::Outcome::finished) {
+      std::printf("without %u\n", output.index());
+      std::fflush(stdout);
+      continue;
+    }
     const Mark mark = job.get(output);
     seen.at(mark.task) = mark;
     if (plan[mark.task].kind == Kind::staged) {

@@ -109,10 +109,11 @@ void Jobs::look() {
 bool Jobs::rest_may_wait_for_leases() const {
   std::vector<bool> waits(job_->plan.size());
   for (std::uint32_t task = 0; task < job_->plan.size(); ++task) {
-    if (job_->said.settled.contains(task)) continue;
+    if (job_->said.ended(task)) continue;
     const TaskPlan& plan = job_->plan[task];
     // What was staged is published by an exclusive task.
     waits[task] = plan.kind == Kind::exclusive || plan.kind == Kind::staged ||
+                  plan.kind == Kind::at_most_once ||
                   std::any_of(plan.inputs.begin(), plan.inputs.end(),
                               [&](std::uint32_t input) { return waits[input]; });
     if (!waits[task]) return false;
@@ -121,7 +122,6 @@ bool Jobs::rest_may_wait_for_leases() const {
 }
 
 void Jobs::note_outcomes() {
-  // For leases of the dead, which is no measure of anything else.
   if (!waits_.empty() && rest_may_wait_for_leases()) waits_.clear();
   while (!waits_.empty()) {
     const auto& [name, at] = waits_.front();

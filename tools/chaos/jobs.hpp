@@ -40,11 +40,15 @@ class Jobs {
   /// Its number, as the cluster says it.
   const std::string& number() const { return job_->said.job; }
   /// How many of its tasks have no outcome that we heard of.
-  std::size_t left() const { return job_->plan.size() - job_->said.settled.size(); }
+  std::size_t left() const {
+    return job_->plan.size() - job_->said.settled.size() - job_->said.without.size();
+  }
   /// The longest time without an outcome since then, until now.
   Clock::duration longest_pause(Clock::time_point since) const;
   /// One that had an outcome a moment ago.
   bool getting_on() const;
+  /// All that is left may wait until the leases of the dead are over, which is no measure of anything else.
+  bool rest_may_wait_for_leases() const;
   /// Listens for so long.
   void look_for(Clock::duration limit);
   /// Until the job that runs has ended, or something is wrong.
@@ -82,7 +86,6 @@ class Jobs {
 
   void look();
   void note_outcomes();
-  bool rest_may_wait_for_leases() const;
   void end();
 
   const std::filesystem::path directory_, programs_;

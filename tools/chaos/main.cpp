@@ -79,6 +79,9 @@ int run(const Options& options, const Scenario& scenario) {
     directory = name;
   }
   std::filesystem::create_directories(directory);
+  // Ledgers are added to: those of another run would be held against this one.
+  if (!std::filesystem::is_empty(directory))
+    throw std::runtime_error(directory + " is not empty; give one that is, or none");
   nlohmann::json report;
   try {
     report = scenario(std::filesystem::absolute(directory),

@@ -17,6 +17,9 @@ void Said::take(const std::string& line) {
     if (!settled.emplace(mark.task, mark).second)
       wrong.push_back("settled twice: task " + std::to_string(mark.task));
     settled_at.push_back(at);
+  } else if (kind == "without") {
+    words >> mark.task;
+    without.insert(mark.task);
   } else if (kind == "unknown") {
     words >> mark.task;
     unknown[mark.task] = line;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,13 @@ struct Said {
   std::string job;  ///< empty: it is not accepted yet
   std::map<std::uint64_t, Mark> settled;
   std::vector<std::int64_t> settled_at;  ///< nanoseconds of the monotonic clock, in their order
+  std::set<std::uint64_t> without;       ///< tasks that ended, and have no value
   std::map<std::uint64_t, std::string> unknown;
   std::vector<std::string> wrong;  ///< a result that changed, or came twice
   bool done = false;
 
   void take(const std::string& line);
+  bool ended(std::uint64_t task) const { return settled.contains(task) || without.contains(task); }
 };
 
 /// Why the ended job's results cannot be; empty: they are as they should be. `ledger`: what its tasks wrote.

@@ -111,15 +111,27 @@ std::optional<std::uint32_t> Partitions::leader() {
 }
 
 /// Takes those away of whom the one now says that the other is gone.
-void Partitions::hear_who_is_gone(Pairs& unaware) {
+void Partitions::hear_who_is_gone(Unaware& unaware) {
   for (std::uint32_t node = 0; node < node_count; ++node) {
     for (const std::string& line : cluster_.more_said(node)) {
       const std::size_t end = line.find(" is gone: "), begin = line.rfind(" n", end);
       unsigned gone = 0;
       if (end != line.npos && begin != line.npos && std::sscanf(line.c_str() + begin, " n%u", &gone) == 1)
-        unaware.erase({node, gone});
+        for (Pairs& side : unaware) side.erase({node, gone});
     }
   }
+}
+
+Partitions::Unaware Partitions::unaware_of(const Cut& cut) {
+  Unaware unaware;
+  for (const std::uint32_t here : cut.side) {
+    for (std::uint32_t there = 0; there < node_count; ++there) {
+      if (cut.side.contains(there) || cut.flaps) continue;
+      unaware[0].insert({here, there});
+      unaware[1].insert({there, here});
+    }
+  }
+  return unaware;
 }
 
 /// Until it is to be healed.
@@ -128,15 +140,10 @@ void Partitions::watch(const Cut& cut, std::optional<std::uint32_t> leader) {
   bool is_cut = true, leader_rests = false, leader_says_so = false;
   Words before;
   Clock::duration pause{0};
-  Pairs unaware;
+  bool may_wait_for_leases = false;
+  Unaware unaware;
   hear_who_is_gone(unaware);  // What was said before.
-  for (const std::uint32_t here : cut.side) {
-    for (std::uint32_t there = 0; there < node_count; ++there) {
-      if (cut.side.contains(there) || cut.flaps) continue;
-      unaware.insert({here, there});
-      unaware.insert({there, here});
-    }
-  }
+  unaware = unaware_of(cut);
   for (auto flap_at = at + flap_every; jobs_.running() && Clock::now() - at < cut_for;) {
     if (cut.flaps && Clock::now() > flap_at) {
       is_cut = !is_cut;
@@ -145,12 +152,20 @@ void Partitions::watch(const Cut& cut, std::optional<std::uint32_t> leader) {
     }
     for (int part = 0; part < 10; ++part) {
       jobs_.look_for(look_every / 10);
-      if (unaware.empty()) continue;
+      const auto sides_aware = [&] { return std::count(unaware.begin(), unaware.end(), Pairs{}); };
+      const auto aware_before = sides_aware();
+      if (aware_before == 2) continue;
       hear_who_is_gone(unaware);
-      if (unaware.empty()) detected_.push_back(in_milliseconds(Clock::now() - at));
+      for (auto more = sides_aware() - aware_before; more > 0; --more)
+        detected_.push_back(in_milliseconds(Clock::now() - at));
     }
     ended_themselves_ += cluster_.start_ended();
-    if (jobs_.running()) pause = jobs_.longest_pause(at);
+    if (jobs_.running()) {
+      const auto longest = jobs_.longest_pause(at);
+      // As long as it is the one that lasts.
+      if (longest > pause) may_wait_for_leases = jobs_.rest_may_wait_for_leases();
+      pause = longest;
+    }
     if (!jobs_.running() || cut.side.empty()) continue;
     const auto since = Clock::now() - at;
     const Words now = words();
@@ -162,8 +177,9 @@ void Partitions::watch(const Cut& cut, std::optional<std::uint32_t> leader) {
     });
     leader_says_so = now.contains(*leader) && now.at(*leader).no_quorum;
   }
-  pauses_["longest_pause_" + cut.kind() + "_ms"].push_back(in_milliseconds(pause));
-  if (!unaware.empty()) ++undetected_;
+  const std::string leases = may_wait_for_leases ? "_with_leases" : "";
+  pauses_["longest_pause_" + cut.kind() + leases + "_ms"].push_back(in_milliseconds(pause));
+  if (unaware != Unaware{}) ++undetected_;
   if (!leader_rests) return;
   ++leaders_cut_off_;
   if (leader_says_so) {
@@ -199,7 +215,7 @@ nlohmann::json Partitions::report() const {
       {"nothing_settled_in_second_half_of", rested_},
       {"nodes_ended_themselves", ended_themselves_},
       {"failure_rate_below", cycles_ == 0 ? 1.0 : 1 - std::pow(0.05, 1 / static_cast<double>(cycles_))}};
-  // From the cut until each node of a side says of each of the other that it is gone.
+  // From the cut until each node of one side says of each of the other that it is gone.
   report_spread(report, "detected_split_ms", detected_);
   report["splits_not_detected"] = undetected_;
   for (const auto& [name, values] : pauses_) report_spread(report, name, values);

@@ -2,6 +2,7 @@
 // What happens to the network between nodes: it is cut in every way that cuts.hpp knows, one after the other,
 // and healed. The clients reach all nodes all the time, so they would see two sides that both go on.
 
+#include <array>
 #include <random>
 
 #include "tools/chaos/jobs.hpp"
@@ -34,7 +35,10 @@ class Partitions {
   std::optional<std::uint32_t> leader();
   /// The first has not said of the second that it is gone.
   using Pairs = std::set<std::pair<std::uint32_t, std::uint32_t>>;
-  void hear_who_is_gone(Pairs& unaware);
+  /// Of each side of a split, as long as there are any.
+  using Unaware = std::array<Pairs, 2>;
+  static Unaware unaware_of(const Cut& cut);
+  void hear_who_is_gone(Unaware& unaware);
   void watch(const Cut& cut, std::optional<std::uint32_t> leader);
   void check(const Cut& cut, Clock::duration since, const Words& before, const Words& now);
 
@@ -45,9 +49,10 @@ class Partitions {
   Jobs jobs_;
   std::uint64_t cycles_ = 0, ended_themselves_ = 0, leaders_cut_off_ = 0, said_no_quorum_ = 0;
   std::map<std::string, std::uint64_t> kinds_;
-  /// Of a cut, or of the part of it in which the job ran.
+  /// Of a cut, or of the part of it in which the job ran; apart where all that was left at its end may have
+  /// waited for leases.
   std::map<std::string, std::vector<double>> pauses_;
-  std::vector<double> detected_;  ///< of splits
+  std::vector<double> detected_;  ///< by each side of a split
   std::uint64_t undetected_ = 0;
   std::vector<std::string> rested_;  ///< cuts in whose second half nothing was settled
   std::mt19937_64 random_;

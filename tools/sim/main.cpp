@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libdag/graph/text.hpp"
 #ifdef DAG_SIM_ACTORS
 #include "tools/sim/actors/actors_chaos.hpp"
 #endif
@@ -63,19 +64,6 @@ std::vector<dag::sim::Case> cases_in(const std::string& path) {
     }
   }
   return cases;
-}
-
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') {
-      out += "\\n";
-    } else if (static_cast<unsigned char>(c) >= 0x20) {
-      out += c;
-    }
-  }
-  return out + '"';
 }
 
 int scale(int argc, char** argv) {
@@ -245,12 +233,13 @@ int chaos(int argc, char** argv) {
         static_cast<unsigned long long>(hash));
     if (failed > 0) {
       std::printf(", \"first_failed\": %llu, \"violation\": %s",
-                  static_cast<unsigned long long>(first_failed), quoted(first_violation).c_str());
+                  static_cast<unsigned long long>(first_failed), dag::json_string(first_violation).c_str());
     }
     std::printf(", \"seen\": {");
     const char* comma = "";
     for (const auto& [what, count] : seen) {
-      std::printf("%s%s: %llu", comma, quoted(what).c_str(), static_cast<unsigned long long>(count));
+      std::printf("%s%s: %llu", comma, dag::json_string(what).c_str(),
+                  static_cast<unsigned long long>(count));
       comma = ", ";
     }
     std::printf("}}\n");
@@ -293,7 +282,7 @@ int mutants(int argc, char** argv) {
     const std::string what = found ? found->violation.substr(0, found->violation.find('\n')) : "NOT FOUND";
     if (json) {
       std::printf("%s{\"mutant\": \"%s\", \"world\": \"%s\", \"seed\": %llu, \"violation\": %s}", comma,
-                  mutant.name.c_str(), mutant.world.c_str(), seed, quoted(what).c_str());
+                  mutant.name.c_str(), mutant.world.c_str(), seed, dag::json_string(what).c_str());
       comma = ",\n ";
     } else {
       std::printf("%-5s  %-24s  seed %6llu  %s\n", mutant.world.c_str(), mutant.name.c_str(), seed,
