@@ -92,6 +92,12 @@ caf::behavior HomeActor::make_behavior() {
           send(next, std::move(vouch));
         }
       },
+      [this](mail::Explain& question) {
+        home_->explain(question.what, ports_.now(), question.process);
+        const caf::actor next = question.homes.empty() ? question.runner : question.homes.back();
+        if (!question.homes.empty()) question.homes.pop_back();
+        send(next, std::move(question));
+      },
       [this](const mail::Steal& steal) {
         questions_.ask(steal.thief, steal.slots, ports_.now());
         act();

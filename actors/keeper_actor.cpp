@@ -239,6 +239,8 @@ void KeeperActor::carry_out(GatewayEffect any) {
           send(node_, mail::ForgetJob{effect.job});
           led_.erase(effect.job);
           ports_.job_closed(effect.job);
+        } else if constexpr (std::is_same_v<Effect, ReadJournal>) {
+          read_journal(effect);
         } else if constexpr (std::is_same_v<Effect, Drain>) {
           host_.drain(effect.draining);
           ports_.drain(effect.draining);
@@ -248,6 +250,15 @@ void KeeperActor::carry_out(GatewayEffect any) {
         }
       },
       any);
+}
+
+void KeeperActor::read_journal(ReadJournal& effect) {
+  if (ports_.read_journal) return ports_.read_journal(effect.client, effect.what);
+  client::Answer no;
+  no.number = effect.what.number;
+  no.error = Error{ErrorCode::configuration_invalid, to_string(setup_.self.process) + " keeps no journal",
+                   "nodes do with `--data DIR`, unless `journal = false` is set"};
+  ports_.send_client(effect.client, std::move(no));
 }
 
 /// By address, so that a cell does not keep its keeper alive.

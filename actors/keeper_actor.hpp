@@ -39,6 +39,8 @@ struct KeeperPorts {
   std::function<void(JobId job, bool well)> job_ended;
   /// For the disk, where there is one.
   std::function<void(keeper::SaveCopy copy)> keep_save;
+  /// Whoever has the journal sends this client an Answer. Empty: there is none.
+  std::function<void(Life client, client::AskJournal what)> read_journal = {};
   /// The other nodes are to know that this one is to go, or stays after all.
   std::function<void(bool draining)> drain;
   std::function<void()> shut_down;
@@ -72,6 +74,7 @@ class KeeperActor : public caf::event_based_actor {
   void carry_out(GatewayEffect effect);
   void carry_out(HostEffect effect);
   void send_keeper(SendToKeeper effect);
+  void read_journal(ReadJournal& effect);
   void heard(Life from, KeeperMessage message);
   void look_up(JobId job);
   void on_led(RecordLed news);

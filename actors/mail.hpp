@@ -82,6 +82,16 @@ struct Bring {
 struct Brought {
   dag::Brought brought;
 };
+/// transport -> NodeActor -> HomeActors, one after another -> RunnerActor: each adds what it knows; the last
+/// one says that it is complete.
+struct Explain {
+  JobId job;
+  TaskSelector what;
+  ProcessExplained process;
+  std::vector<caf::actor> homes;  ///< that have not seen it yet
+  caf::actor runner;
+  std::function<void(ProcessExplained&&)> done;
+};
 /// gateway -> NodeActor: a new job, whose cell lives here.
 struct Submit {
   std::shared_ptr<const JobPlan> plan;
@@ -280,6 +290,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::TakeDigest)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Digested)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::NextPiece)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Vouch)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Explain)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Bring)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Brought)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Want)

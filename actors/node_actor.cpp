@@ -98,6 +98,7 @@ caf::behavior NodeActor::make_behavior() {
           send(first, std::move(vouch));
         }
       },
+      [this](mail::Explain& question) { explain(question); },
       [this](mail::Arrived& arrived) {
         for (JobMessage& message : arrived.messages) deliver(arrived.from, std::move(message));
         arrived.handled();
@@ -281,6 +282,20 @@ void NodeActor::hand_on(Life from, JobHere& job, JobMessage message) {
       break;
     }
   }
+}
+
+void NodeActor::explain(mail::Explain& question) {
+  question.process.life = setup_.self;
+  question.process.lanes = static_cast<std::uint32_t>(lanes_.count());
+  question.process.queued = lanes_.queued();
+  question.process.running = lanes_.running_now();
+  const auto job = jobs_.find(question.job);
+  if (job == jobs_.end() || !job->second.runner) return question.done(std::move(question.process));
+  for (const auto& [shard, home] : job->second.homes) question.homes.push_back(home.second);
+  question.runner = job->second.runner;
+  const caf::actor first = question.homes.empty() ? question.runner : question.homes.back();
+  if (!question.homes.empty()) question.homes.pop_back();
+  send(first, std::move(question));
 }
 
 void NodeActor::look_again(JobId id) {

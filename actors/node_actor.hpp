@@ -70,6 +70,7 @@ class NodeActor : public caf::event_based_actor {
   /// Brings a message that may pass to whom it is for.
   void hand_on(Life from, JobHere& job, JobMessage message);
   /// What the door held back may pass now.
+  void explain(mail::Explain& question);
   void look_again(JobId id);
   void on_job_state(Life from, JobHere& job, const message::JobState& state);
   void open_home(JobHere& job, std::uint32_t shard, Epoch epoch, std::optional<message::Assign> assign);

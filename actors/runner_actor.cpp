@@ -91,6 +91,10 @@ caf::behavior RunnerActor::working() {
         runner_.bring(bring.ticket, bring.record, std::move(bring.holders), ports_.now());
         act();
       },
+      [this](mail::Explain& question) {
+        runner_.explain(question.what, ports_.now(), question.process.taken);
+        question.done(std::move(question.process));
+      },
       [this](const mail::Steal& steal) {
         questions_.ask(steal.thief, steal.slots, ports_.now());
         act();

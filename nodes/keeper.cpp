@@ -97,6 +97,7 @@ Keeper::~Keeper() {
   caf::anon_send_exit(keeper_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
   system_.await_all_actors_done();
+  journal_reader_.reset();  // It answers by the transport.
   transport_.reset();
   store_.reset();
 }
@@ -106,6 +107,7 @@ RecordSink& Keeper::open_records() {
   if (!data_ || !options_.journal) return details_;
   journal_ = std::make_unique<Journal>(data_->journal(), self_,
                                        [log = logger_](const std::string& line) { log->warn("{}", line); });
+  journal_reader_ = std::make_unique<JournalReader>(*journal_, data_->journal());
   return records_.emplace(details_, *journal_);
 }
 
@@ -286,6 +288,13 @@ KeeperPorts Keeper::keeper_ports() {
   ports.keep_save = [this](keeper::SaveCopy copy) {
     if (checkpoints_) checkpoints_->keep(std::move(copy));
   };
+  if (journal_reader_) {
+    ports.read_journal = [this](Life client, client::AskJournal what) {
+      journal_reader_->read(what, [this, client](client::Answer answer) {
+        transport_->send(client, ClientMessage(std::move(answer)));
+      });
+    };
+  }
   ports.drain = [this](bool draining) {
     if (draining_.exchange(draining) == draining) return;
     logger_->info(draining ? "this node is draining: it takes no jobs, and what it has goes to others"

@@ -13,6 +13,7 @@
 #include "nodes/data_directory.hpp"
 #include "nodes/job_records.hpp"
 #include "nodes/journal.hpp"
+#include "nodes/journal_reader.hpp"
 #include "nodes/membership_door.hpp"
 #include "nodes/memory_watch.hpp"
 #include "nodes/parts.hpp"
@@ -87,9 +88,10 @@ class Keeper {
   const Life self_;
   std::shared_ptr<spdlog::logger> logger_;
   JobRecords details_;
-  std::unique_ptr<Journal> journal_;        ///< with a data directory
-  std::optional<BothRecordSinks> records_;  ///< likewise
-  std::unique_ptr<Store> store_;            ///< with a data directory
+  std::unique_ptr<Journal> journal_;               ///< with a data directory
+  std::unique_ptr<JournalReader> journal_reader_;  ///< likewise
+  std::optional<BothRecordSinks> records_;         ///< likewise
+  std::unique_ptr<Store> store_;                   ///< with a data directory
   /// The seat of its copies of records; a new one at each start, if they are in memory. 0: it has none.
   const std::uint64_t disk_;
   const wire::CodeMap codes_;  ///< names code of programs that are not this one

@@ -58,6 +58,7 @@ class RingRecordSink final : public RecordSink {
     const std::lock_guard lock(mutex_);
     ring_.put(record);
   }
+  void record_finished(const Record& many) override { record(many); }
 
  private:
   std::mutex mutex_;

@@ -64,6 +64,16 @@ class RemoteCluster : public Cluster {
   void cancel(JobId job) override {
     ask_leader([job](std::uint64_t number) { return client::AskCancel{number, job}; }, Answered::soon);
   }
+  client::Answer explain(JobId job, const TaskSelector& what) override {
+    return ask_leader(
+        [&](std::uint64_t number) {
+          return client::AskExplain{number, job, what};
+        },
+        Answered::soon);
+  }
+  JournalPage journal(std::optional<JobId> job, std::uint64_t after) override {
+    return ask<client::AskJournal>(job, after).journal.value_or(JournalPage{});
+  }
   void drain(bool draining) override { ask<client::AskDrain>(draining); }
   void shutdown() override { ask<client::AskShutdown>(); }
 

@@ -139,7 +139,7 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   call.context = &context;
   const std::int64_t began = lane.last_end != 0 ? lane.last_end : clock_.now();
   if (options_.running != nullptr) {
-    options_.running->begin(lane.index, lane.task, lane.attempt);
+    options_.running->begin(lane.index, lane.task, lane.attempt, began);
   }
   std::optional<Error> error = call_kernel(code, call);
   const std::int64_t ended = lane.last_end = clock_.now();
@@ -274,7 +274,8 @@ void Lanes::run_handed_out(Lane& lane, const HandedOut& work) {
       lane.running = key;
     }
     const auto began = LaneClock::now();
-    if (options_.running != nullptr) options_.running->begin(lane.index, attempt.task, attempt.id);
+    if (options_.running != nullptr)
+      options_.running->begin(lane.index, attempt.task, attempt.id, clock_.now());
     std::optional<LaneCheckpoints> checkpoints;
     if (attempt.checkpoints) {
       checkpoints.emplace(attempt, [&](Saved&& saved) {

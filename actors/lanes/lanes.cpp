@@ -225,4 +225,13 @@ std::size_t Lanes::queued() const {
   return total;
 }
 
+std::vector<RunningNow> Lanes::running_now() const {
+  std::vector<RunningNow> now;
+  if (options_.running == nullptr) return now;
+  const std::int64_t at = clock_.now();
+  for (const RunningPage::Attempt& attempt : options_.running->running())
+    now.push_back({attempt.task, attempt.attempt, attempt.lane, clock_.span(at - attempt.began)});
+  return now;
+}
+
 }  // namespace dag

@@ -123,6 +123,7 @@ class Lanes final : public LanesPort {
   /// Reads the rings where no lane does, for homes. True: there was something.
   bool poll_rings();
 
+  std::vector<RunningNow> running_now() const override;
   JobActors& actors() override { return actors_; }
   std::size_t count() const override { return options_.cores.size(); }
   std::size_t queued() const override;

@@ -9,6 +9,7 @@
 #include "actors/lanes/job_actors.hpp"
 #include "actors/lanes/lane_shard.hpp"
 #include "libdag/home/attempt.hpp"
+#include "libdag/home/explained.hpp"
 #include "libdag/home/runner.hpp"
 
 namespace dag {
@@ -49,6 +50,8 @@ class LanesPort {
   virtual std::vector<Life> reach() const = 0;
   virtual bool tells_by_link() const = 0;
 
+  /// What lanes run now. Nothing where nobody notes it.
+  virtual std::vector<RunningNow> running_now() const { return {}; }
   virtual JobActors& actors() = 0;
   virtual std::size_t count() const = 0;
   /// Work that is queued and not running, over all lanes.

@@ -46,9 +46,19 @@ void on_fault(int signal_number, siginfo_t* info, void*) {
 std::vector<RunningPage::Attempt> RunningPage::running() const {
   std::vector<Attempt> attempts;
   for (std::uint32_t lane = 0; lane < lanes_max; ++lane) {
-    if (slots_[lane].runs.load(std::memory_order_acquire)) {
-      attempts.push_back({slots_[lane].task, slots_[lane].attempt, lane});
-    }
+    const Slot& slot = slots_[lane];
+    const std::uint32_t turn = slot.turn.load(std::memory_order_acquire);
+    if (turn % 2 == 0) continue;
+    const std::uint64_t task = slot.task.load(std::memory_order_acquire);
+    const std::uint64_t epoch = slot.epoch.load(std::memory_order_acquire);
+    const std::uint32_t number = slot.number.load(std::memory_order_acquire);
+    const std::int64_t began = slot.began.load(std::memory_order_acquire);
+    if (slot.turn.load(std::memory_order_relaxed) != turn) continue;
+    attempts.push_back(
+        {{static_cast<std::uint32_t>(task >> 32), static_cast<std::uint32_t>(task)},
+         {{static_cast<std::uint32_t>(epoch >> 32), static_cast<std::uint32_t>(epoch)}, number},
+         lane,
+         began});
   }
   return attempts;
 }

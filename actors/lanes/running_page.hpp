@@ -1,7 +1,7 @@
 #pragma once
 // What each lane runs at this moment, in memory that outlives the process: who supervises it from outside
-// reads there which attempts a crash took along, and which lane's thread it was that faulted. Written by
-// lanes with plain stores, read after the process has ended; so nothing waits for it, and it costs a few
+// reads there which attempts a crash took along, and which lane's thread it was that faulted; and whoever
+// asks why a task has not ended, since when a lane has it. Nothing waits for it, and it costs a few
 // nanoseconds per task.
 
 #include <atomic>
@@ -23,33 +23,48 @@ class RunningPage {
     TaskId task;
     AttemptId attempt;
     std::uint32_t lane = 0;
+    std::int64_t began = 0;  ///< by the clock of the lane (tick_clock.hpp)
   };
 
   // By a lane, of itself.
-  void begin(std::size_t lane, TaskId task, AttemptId attempt) {
+  void begin(std::size_t lane, TaskId task, AttemptId attempt, std::int64_t began) {
     if (lane >= lanes_max) return;
     Slot& slot = slots_[lane];
-    slot.task = task;
-    slot.attempt = attempt;
-    slot.runs.store(true, std::memory_order_release);
+    // Whoever sees one of these sees that the turn before is over.
+    slot.task.store(joined(task.origin, task.index), std::memory_order_release);
+    slot.epoch.store(joined(attempt.epoch.term, attempt.epoch.count), std::memory_order_release);
+    slot.number.store(attempt.number, std::memory_order_release);
+    slot.began.store(began, std::memory_order_release);
+    next_turn(slot);
   }
   void end(std::size_t lane) {
-    if (lane < lanes_max) slots_[lane].runs.store(false, std::memory_order_release);
+    if (lane < lanes_max) next_turn(slots_[lane]);
   }
   /// By a signal handler: async-signal-safe.
   void fault(std::size_t lane) { faulted_.store(static_cast<std::uint32_t>(lane + 1)); }
 
-  // When the process has ended.
+  /// Also while lanes run: a lane that goes from one to the next just then may be missing.
   std::vector<Attempt> running() const;
+  /// When the process has ended.
   std::optional<std::uint32_t> faulted_lane() const;
 
  private:
   struct Slot {
-    TaskId task;
-    AttemptId attempt;
-    std::atomic<bool> runs{false};
+    std::atomic<std::uint64_t> task{0}, epoch{0};
+    std::atomic<std::int64_t> began{0};
+    std::atomic<std::uint32_t> number{0};
+    std::atomic<std::uint32_t> turn{0};  ///< odd: it runs what the others say
   };
-  static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
+  static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
+                std::atomic<std::uint32_t>::is_always_lock_free);
+
+  static constexpr std::uint64_t joined(std::uint32_t high, std::uint32_t low) {
+    return std::uint64_t{high} << 32 | low;
+  }
+  /// Of the lane's own thread, so no other changes it meanwhile.
+  static void next_turn(Slot& slot) {
+    slot.turn.store(slot.turn.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
 
   std::atomic<std::uint32_t> faulted_{0};  // The lane plus one.
   Slot slots_[lanes_max];

@@ -2,6 +2,7 @@
 // Time is an argument. Machines never read a clock: whoever drives them (an actor, a simulation) says `now`.
 
 #include <chrono>
+#include <string>
 
 namespace dag {
 
@@ -15,5 +16,8 @@ struct Instant {
   friend Instant operator-(Instant a, Duration b) { return {a.since_start - b}; }
   friend Duration operator-(Instant a, Instant b) { return a.since_start - b.since_start; }
 };
+
+/// For people, in four digits: 1.5ms, 12s; 0.
+std::string text_of(Duration duration);
 
 }  // namespace dag

@@ -53,6 +53,7 @@ void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes,
   DAG_CHECK(state_.version == 0 && !lives.empty());
   state_.version = 1;
   if (!options_.submitted) options_.submitted = now;
+  say({}, {}, now, [&] { return recorded::JobBegan{plan_->name, plan_->graph->size()}; });
   say({}, {}, now, [&] { return recorded::TasksKnown{true, classes_of(*plan_->graph)}; });
   state_.lives = lives;
   if (!options_.self_runs) state_.recorders = {state_.cell};
@@ -132,7 +133,7 @@ void Cell::on_message(Life from, const JobMessage& any, Instant now) {
     settled.steps = steps_.taken(to);
     send(state_.homes[to].home, std::move(settled));
   }
-  end_if_done();
+  end_if_done(now);
 }
 
 void Cell::settle_step(const RipeStep& step, std::map<std::uint32_t, message::Settled>& news, Instant now) {
@@ -196,6 +197,23 @@ recorded::Settled Cell::recorded_of(const OutcomeRecord& said, Instant now) cons
   return settled;
 }
 
+void Cell::say_finished(const message::TaskBits& some, AttemptId attempt, Instant now) {
+  recorded::FinishedTasks many;
+  some.each([&](TaskId task) {
+    recorded::Settled one = recorded_of(plain_record({task, attempt}), now);
+    const auto place = std::find(many.names.rbegin(), many.names.rend(), one.name);
+    if (one.late > Duration{0}) return say(task, attempt, now, [&] { return std::move(one); });
+    many.bits |= std::uint64_t{1} << (task.index - some.first.index);
+    many.name_of.push_back(static_cast<std::uint8_t>(
+        (place == many.names.rend() ? many.names.size()
+                                    : static_cast<std::size_t>(many.names.rend() - place) - 1)));
+    if (place == many.names.rend()) many.names.push_back(std::move(one.name));
+  });
+  if (many.bits == 0) return;
+  records_.record_finished(
+      {now, {options_.self.process, std::nullopt}, state_.job, some.first, attempt, std::move(many)});
+}
+
 /// What is meant by an outcome of which only the name was said.
 OutcomeRecord Cell::plain_record(const OutputName& name) const {
   OutcomeRecord plain;
@@ -222,11 +240,8 @@ void Cell::settle_first_try(const message::TaskBits& some, std::uint32_t shard,
   counts_.finished += count;
   if (records_.enabled() || !suspected_.empty() || !tried_.empty() || !started_.empty() ||
       !state_.crashed.empty()) {
-    some.each([&](TaskId task) {
-      const OutcomeRecord plain = plain_record({task, {epoch, 1}});
-      say(task, plain.attempt, now, [&] { return recorded_of(plain, now); });
-      forget_tries(task);
-    });
+    some.each([&](TaskId task) { forget_tries(task); });
+    if (records_.enabled()) say_finished(some, {epoch, 1}, now);
   }
   if (!submitted) return;
   std::vector<std::uint64_t>& known = first_try_[epoch];
@@ -303,7 +318,14 @@ void Cell::tell_client(ClientId client, const Entry& entry) {
   effects_.emplace_back(std::move(tell));
 }
 
-void Cell::end_if_done() {
+void Cell::say_over(Instant now) {
+  say({}, {}, now, [&] {
+    return recorded::JobOver{counts_.finished, counts_.failed, counts_.skipped, counts_.cancelled,
+                             state_.stopped};
+  });
+}
+
+void Cell::end_if_done(Instant now) {
   counts_.open = 0;
   bool all_heard = true;
   for (std::uint32_t shard = 0; shard < streams_.size(); ++shard) {
@@ -312,6 +334,7 @@ void Cell::end_if_done() {
   }
   if (done_ || !all_heard || counts_.open > 0) return;
   done_ = true;
+  say_over(now);
   effects_.emplace_back(JobEnded{std::nullopt, state_.cancelled});
 }
 
@@ -323,7 +346,7 @@ void Cell::close() {
   for (const Life life : closed_) send(life, state_);
 }
 
-void Cell::stop(Error why, Instant) {
+void Cell::stop(Error why, Instant now) {
   if (state_.ended) return;
   state_.ended = true;
   state_.stopped = why;
@@ -332,6 +355,7 @@ void Cell::stop(Error why, Instant) {
   // When it had ended well, an output that was asked for later cannot be made again: whoever waits for one is
   // told by the runner that he asked.
   if (std::exchange(done_, true)) return;
+  say_over(now);
   effects_.emplace_back(JobEnded{std::move(why), state_.cancelled});
 }
 

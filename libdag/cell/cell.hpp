@@ -149,6 +149,7 @@ class Cell : private RecordedOutcomes {
     records_.record({now, {options_.self.process, std::nullopt}, state_.job, task, attempt, what()});
   }
   void say_known(const OutcomeRecord& growth, Instant now);
+  void say_finished(const message::TaskBits& some, AttemptId attempt, Instant now);
   recorded::Settled recorded_of(const OutcomeRecord& said, Instant now) const;
   void blame(const LifeEnd& how, Instant now);
   void give_orphans(Instant now);
@@ -180,7 +181,8 @@ class Cell : private RecordedOutcomes {
   void tell_followers(const Entry& entry);
   void tell_listeners(const OutcomeRecord& said, std::map<std::uint32_t, message::Settled>& news) const;
   void tell_client(ClientId client, const Entry& entry);
-  void end_if_done();
+  void say_over(Instant now);
+  void end_if_done(Instant now);
   void send(Life to, JobMessage message);
   bool alive(Life life) const;
 

@@ -15,18 +15,12 @@ namespace {
 namespace fs = std::filesystem;
 
 /// By the alternatives of RecordWhat.
-constexpr std::array kinds{"ready",    "placed",  "lent",       "returned",  "stolen",       "started",
-                           "ended",    "lost",    "retried",    "cancelled", "settled",      "output_lost",
-                           "spawned",  "member",  "ran",        "became",    "started_over", "rolled_back",
-                           "restored", "crashed", "home_given", "recounted", "tasks_known"};
+constexpr std::array kinds{
+    "ready",     "placed",      "lent",         "returned",    "stolen",        "started", "ended",
+    "lost",      "retried",     "cancelled",    "settled",     "output_lost",   "spawned", "member",
+    "ran",       "became",      "started_over", "rolled_back", "restored",      "crashed", "home_given",
+    "recounted", "tasks_known", "job_began",    "job_over",    "finished_tasks"};
 static_assert(kinds.size() == std::variant_size_v<RecordWhat>);
-
-bool is_about_a_task(const Record& record) {
-  if (const auto* known = std::get_if<recorded::TasksKnown>(&record.what)) return !known->submitted;
-  return !std::holds_alternative<recorded::Member>(record.what) &&
-         !std::holds_alternative<recorded::HomeGiven>(record.what) &&
-         !std::holds_alternative<recorded::Recounted>(record.what);
-}
 
 /// By their numbers.
 std::deque<fs::path> files_in(const fs::path& directory) {
@@ -72,7 +66,7 @@ JournalLine line_of(const JournalEntry& entry) {
                    {},
                    kinds.at(record.what.index()),
                    to_string(record.what)};
-  if (is_about_a_task(record)) line.task = record.task;
+  if (is_about_task(record.what)) line.task = record.task;
   line.failed = std::holds_alternative<recorded::Crashed>(record.what);
   if (const auto* settled = std::get_if<recorded::Settled>(&record.what)) {
     line.name = settled->name;
@@ -96,8 +90,13 @@ struct JournalView::Source {
       files.pop_front();
       const std::string text{std::istreambuf_iterator<char>(in), {}};
       std::vector<Record> records;
-      const auto read = read_journal(std::as_bytes(std::span(text)),
-                                     [&](const Record& record) { records.push_back(record); });
+      const auto read = read_journal(std::as_bytes(std::span(text)), [&](const Record& record) {
+        if (std::holds_alternative<recorded::FinishedTasks>(record.what)) {
+          each_finished(record, [&](const Record& one) { records.push_back(one); });
+        } else {
+          records.push_back(record);
+        }
+      });
       if (!read) {
         notices.push_back(name + " is left out: " + read.error().what);
         continue;

@@ -4,10 +4,10 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "libdag/client/journal_view.hpp"
+#include "libdag/client/task_names.hpp"
 #include "libdag/graph/text.hpp"
 
 namespace dag::detail {
@@ -18,8 +18,7 @@ using Track = std::pair<ProcessId, std::uint32_t>;
 
 /// What the first reading finds.
 struct Known {
-  std::map<TaskId, std::uint32_t> name_of;  ///< an index in `names`
-  std::vector<std::string> names;
+  TaskNames names;
   std::set<Track> tracks;
   std::set<ProcessId> processes;
   std::int64_t began_unix_ns = std::numeric_limits<std::int64_t>::max();
@@ -37,17 +36,12 @@ bool is_mark(const RecordWhat& what) {
 
 Known read_names(const std::vector<std::string>& paths, JobId job) {
   Known known;
-  std::unordered_map<std::string, std::uint32_t> index_of;
   JournalView view(paths);
   while (const auto entry = view.next()) {
     const Record& record = entry->record;
     if (record.job != job) continue;
-    if (const auto* settled = std::get_if<recorded::Settled>(&record.what)) {
-      const auto [found, fresh] =
-          index_of.try_emplace(settled->name, static_cast<std::uint32_t>(known.names.size()));
-      if (fresh) known.names.push_back(settled->name);
-      known.name_of[record.task] = found->second;
-    } else if (const auto* ran = std::get_if<recorded::Ran>(&record.what)) {
+    known.names.add(record);
+    if (const auto* ran = std::get_if<recorded::Ran>(&record.what)) {
       known.processes.insert(record.place.process);
       known.tracks.emplace(record.place.process, record.place.lane.value_or(0));
       known.began_unix_ns = std::min(known.began_unix_ns, entry->unix_ns - ran->ran.count());
@@ -98,10 +92,7 @@ class TraceWriter {
   }
 
  private:
-  std::string name_of(TaskId task) const {
-    const auto found = known_.name_of.find(task);
-    return found == known_.name_of.end() ? to_string(task) : known_.names[found->second];
-  }
+  std::string name_of(TaskId task) const { return known_.names.name_of(task); }
   static std::string microseconds(std::int64_t ns) {
     char text[40];
     std::snprintf(text, sizeof text, "%lld.%03d", static_cast<long long>(ns / 1000),
@@ -136,7 +127,7 @@ TraceCounts write_trace(const std::vector<std::string>& paths, JobId job, std::o
   Known known = read_names(paths, job);
   TraceCounts counts;
   counts.lanes = known.tracks.size();
-  counts.tasks_settled = known.name_of.size();
+  counts.tasks_settled = known.names.size();
   TraceWriter writer(out, std::move(known), job);
   writer.begin();
   std::set<TaskId> run;

@@ -314,6 +314,7 @@ void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, Attemp
   ++tries[row].failed;
   if (const auto* again_after = std::get_if<RetryAfter>(&next)) {
     say(table.id(row), id, [&] { return recorded::Retried{again_after->pause, true}; });
+    failed_with[row] = why;
     const Next taken = table.apply(row, TakenBack{word_attempt});
     if (taken.what != Do::decide) return;
     if (again_after->pause > Duration{0}) pauses.schedule(row, now + again_after->pause);

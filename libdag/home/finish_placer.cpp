@@ -17,13 +17,17 @@ constexpr std::uint64_t tasks_counted_max = 1'000'000;
 /// Tasks of a name are a class. What runs on other kinds of devices has names of its own so far.
 constexpr KindIndex one_kind{0};
 
+std::vector<recorded::Candidate> candidates_of(const PlacementQuestion& question) {
+  std::vector<recorded::Candidate> candidates;
+  for (const PlacementScore& score : scores_of(question)) {
+    candidates.push_back({score.process, score.wait, score.transfer, score.run, to_string(score.misfits)});
+  }
+  return candidates;
+}
+
 recorded::Placed why(const PlacementQuestion& question, const PlacementChoice& choice) {
   recorded::Placed placed{choice.process, std::string(name(choice.rule)), {}};
-  if (choice.rule != PlacementRule::earliest_finish) return placed;
-  for (const PlacementScore& score : scores_of(question)) {
-    placed.candidates.push_back(
-        {score.process, score.wait, score.transfer, score.run, to_string(score.misfits)});
-  }
+  if (choice.rule == PlacementRule::earliest_finish) placed.candidates = candidates_of(question);
   return placed;
 }
 
@@ -105,6 +109,24 @@ PlacedAttempt FinishPlacer::place_attempt(const AttemptToPlace& attempt, const s
   std::vector<PlacementCandidate> candidates(everybody.size());
   // Nobody has: the home here knows best what to say of that.
   return ask(everybody, candidates).value_or(PlacedAttempt{self});
+}
+
+std::vector<recorded::Candidate> FinishPlacer::consider(const AttemptToPlace& attempt,
+                                                        const std::vector<Life>& lives, Life self) {
+  const Known* const here = known(self, asked_last_);
+  if (here == nullptr) return {};
+  const std::optional<Duration> run = predicted(attempt.name, attempt.policy);
+  const Duration each = mean_run().value_or(run_unknown);
+  const auto candidate = [&](const Known& there) {
+    return PlacementCandidate{&there.load.devices, wait_at(there, each), run, bandwidth_bytes_per_second};
+  };
+  std::vector<PlacementCandidate> others;
+  for (std::size_t place = 0; place < lives.size(); ++place) {
+    const Known* const there = lives[place] == self ? nullptr : known(lives[place], place);
+    if (there != nullptr) others.push_back(candidate(*there));
+  }
+  return candidates_of(
+      {needs_of(attempt.policy.needs), attempt.inputs, lending_round_trip, candidate(*here), others});
 }
 
 bool FinishPlacer::wants_to_place(const std::string& name, const Policy& policy, bool inputs_here) const {

@@ -50,6 +50,11 @@ class FinishPlacer final : public HomePlacement {
   bool wants_to_place(const std::string& name, const Policy& policy, bool inputs_here) const override;
   bool keeps(const std::vector<PlacementInput>& inputs, Life thief, Life self) override;
   void ran(const std::string& name, Duration ran) override;
+  std::optional<Duration> usual(const std::string& name, const Policy& policy) const override {
+    return predicted(name, policy);
+  }
+  std::vector<recorded::Candidate> consider(const AttemptToPlace& attempt, const std::vector<Life>& lives,
+                                            Life self) override;
   /// Of tasks of all names; nothing before one has ended.
   std::optional<Duration> mean_run() const;
 

@@ -45,6 +45,10 @@ TaskGroup& Home::Impl::group_of(RowIndex member) {
   return task_groups[table.policy_of(table[member]).group.value()];
 }
 
+const TaskGroup& Home::Impl::group_of(RowIndex member) const {
+  return task_groups[table.policy_of(table[member]).group.value()];
+}
+
 ChildId Home::Impl::child_of(const TaskGroup& group, RowIndex member) const {
   const auto at = std::lower_bound(group.members.begin(), group.members.end(), member);
   DAG_CHECK(at != group.members.end() && *at == member);

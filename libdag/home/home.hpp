@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "libdag/home/attempt.hpp"
+#include "libdag/home/explained.hpp"
 #include "libdag/home/gate.hpp"
 #include "libdag/home/lane_report.hpp"
 #include "libdag/home/messages.hpp"
@@ -136,6 +137,13 @@ class HomePlacement {
   }
   /// A task of that name ran for so long, here or elsewhere.
   virtual void ran(const std::string&, Duration) {}
+  /// So long do tasks of that name run, if anything is known of it.
+  virtual std::optional<Duration> usual(const std::string&, const Policy&) const { return std::nullopt; }
+  /// What it would choose from, of all that are there; by the same predicate as place_attempt.
+  virtual std::vector<recorded::Candidate> consider(const AttemptToPlace&, const std::vector<Life>&,
+                                                    Life /*self*/) {
+    return {};
+  }
 };
 /// The first of those with the fewest.
 Life with_fewest_actors(const std::vector<Life>& lives, const std::vector<std::uint32_t>& actors_at);
@@ -230,8 +238,10 @@ class Home {
   bool recounting() const;
   /// The epoch that a message must name.
   Epoch epoch() const { return options().epoch; }
-  /// Why the row does not run, in one line; for people.
+  /// Why the row is where it is, in one line; for people.
   std::string explain(TaskId task) const;
+  /// The same of those that are wanted, and how many there are in each state.
+  void explain(const TaskSelector& wanted, Instant at, ProcessExplained& to) const;
 
  private:
   class Impl;

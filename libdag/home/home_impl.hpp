@@ -244,6 +244,7 @@ class Home::Impl {
   // --------------------------------------------------------------------------------------------
   void add_groups();
   TaskGroup& group_of(RowIndex member);
+  const TaskGroup& group_of(RowIndex member) const;
   ChildId child_of(const TaskGroup& group, RowIndex member) const;
   Retry retry_of(RowIndex row) const;
   bool waits_for_group(RowIndex member);
@@ -314,6 +315,11 @@ class Home::Impl {
   void say_closed(RowIndex row, Outcome outcome, const std::string& why);
   std::string describe(RowIndex row) const;
 
+  // ---- explain.cpp
+  // -------------------------------------------------------------------------------------------
+  std::string why(RowIndex row) const;
+  TaskExplained explained(RowIndex row, bool with_candidates, Instant at) const;
+
   template <class Visit>  // (edge, predecessor row, place among the in-edges)
   void each_in(RowIndex row, Visit&& visit) const {
     const Row& about = table[row];
@@ -368,6 +374,7 @@ class Home::Impl {
   /// Rows whose kernels vary and whose outputs have copies, or are to get one, and who was asked to make it.
   std::map<RowIndex, std::optional<Life>> copies;
   std::unordered_map<RowIndex, Tries> tries;
+  std::unordered_map<RowIndex, Error> failed_with;  ///< the newest failure of a try, for people
   std::map<RowIndex, OutAttempt> handed_out;
   std::map<RowIndex, Again> again;
   std::map<RowIndex, std::vector<RowCheckpoint>>

@@ -108,6 +108,8 @@ class Runner {
   /// the shell calls `vouch` of each home on it before sending when `SendMessage` holds a Report.
   std::uint64_t bytes_held() const { return bytes_held_; }
   std::size_t attempts_now() const { return attempts_.size(); }
+  /// The attempts that it has of those that are wanted.
+  void explain(const TaskSelector& wanted, Instant now, std::vector<TaskExplained>& to) const;
 
   std::vector<RunnerEffect> take_effects();
 

@@ -208,4 +208,36 @@ void Runner::report(std::uint32_t shard) {
   send(state_.homes[shard].home, std::move(report));
 }
 
+void Runner::explain(const TaskSelector& wanted, Instant now, std::vector<TaskExplained>& to) const {
+  for (const auto& [name, taken] : attempts_) {
+    const Attempt& attempt = taken.lend.attempt;
+    if (to.size() == explained_max) return;
+    if (!wanted.takes(attempt.task, attempt.name)) continue;
+    TaskExplained& one = to.emplace_back();
+    one.task = attempt.task;
+    one.name = attempt.name;
+    one.attempt = attempt.id;
+    one.failures = attempt.try_number - 1;
+    one.state = taken.started ? RowState::ready : RowState::held;
+    if (taken.started) {
+      one.why = "is with the lanes";
+    } else if (taken.open.empty()) {
+      one.why = lease_.held(now) ? "is about to be started" : "waits for a lease of its process";
+    } else {
+      one.why = "waits for its inputs:";
+      std::size_t said = 0;
+      for (const std::uint32_t place : taken.open) {
+        const OutputName& input = taken.lend.wanted[place].name;
+        const auto sought = sought_.find(input);
+        if (++said > 3) break;
+        one.why += (said == 1 ? " " : ", ") + to_string(input.task);
+        if (sought == sought_.end()) continue;
+        if (sought->second.asked) one.why += " comes from " + to_string(sought->second.asked->process);
+        if (sought->second.home_asked) one.why += " is sought";
+      }
+      if (taken.open.size() > 3) one.why += " and " + std::to_string(taken.open.size() - 3) + " more";
+    }
+  }
+}
+
 }  // namespace dag

@@ -75,6 +75,7 @@ void GatewayMachine::on_client_gone(Life client, Instant) {
   std::erase_if(waiting_for_program_, [&](const auto& one) { return one.first == client; });
   std::erase_if(asked_early_, [&](const auto& one) { return one.first == client; });
   std::erase_if(spreading_, [&](const Spreading& one) { return one.client == client; });
+  explaining_.on_client_gone(client);
   effects_.emplace_back(ForgetLife{client});
 }
 

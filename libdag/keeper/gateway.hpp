@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "libdag/base/time.hpp"
+#include "libdag/keeper/explaining.hpp"
 #include "libdag/keeper/host.hpp"
 #include "libdag/keeper/messages.hpp"
 #include "libdag/supervision/apart.hpp"
@@ -84,6 +85,11 @@ struct StopJob {
 struct CloseJob {
   JobId job;
 };
+/// Whoever has the journal answers this client.
+struct ReadJournal {
+  Life client;
+  client::AskJournal what;
+};
 /// This node is to go, or stays after all.
 struct Drain {
   bool draining = false;
@@ -92,7 +98,7 @@ struct Drain {
 struct ShutDown {};
 using GatewayEffect =
     std::variant<SendToClient, SendToKeeper, LifeAt, ForgetLife, RecordJob, BeginJob, JobLivesUp, JobLifeDown,
-                 WantOutput, CancelJob, StopJob, CloseJob, Drain, ShutDown>;
+                 WantOutput, CancelJob, StopJob, CloseJob, ReadJournal, Drain, ShutDown>;
 
 /// What a copy of a record says of itself.
 struct RecordLed {
@@ -136,7 +142,7 @@ class GatewayMachine {
   void on_client_message(Life from, ClientMessage message, Instant now);
   void on_client_gone(Life client, Instant now);
   /// WorkerUp, WorkerDown, WorkerRefused, HaveProgram, Unheard (of this node, too: then of any job's
-  /// processes) and JobsGiven.
+  /// processes), Explained and JobsGiven.
   void on_keeper_message(Life from, const KeeperMessage& message, Instant now);
   /// A program that a client sent is in the store, or was refused.
   void on_program(ProgramId program, const std::optional<Error>& refused, Instant now);
@@ -235,6 +241,9 @@ class GatewayMachine {
   void ask(Life from, const client::AskFollow& ask, Instant now);
   void ask(Life from, const client::AskDrain& ask, Instant now);
   void ask(Life from, const client::AskShutdown& ask, Instant now);
+  void ask(Life from, const client::AskExplain& ask, Instant now);
+  void ask(Life from, const client::AskJournal& ask, Instant now);
+  void answer_explained(Instant now);
   void spread(Life from, client::AskSubmit ask, Instant until);
   void look_at_spreading(Instant now);
   bool outlives_losses(ProgramId program) const;
@@ -298,7 +307,8 @@ class GatewayMachine {
   };
   std::vector<Spreading> spreading_;
   std::map<ProgramId, std::set<Life>> program_at_;  ///< other nodes
-  std::map<Life, Instant> unheard_;                 ///< by this node
+  Explaining explaining_;
+  std::map<Life, Instant> unheard_;  ///< by this node
   std::uint32_t jobs_given_ = 0;
   /// The highest count of a handle of each node that was seen here.
   std::map<ProcessId, std::uint32_t> handles_seen_;

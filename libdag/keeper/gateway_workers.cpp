@@ -132,6 +132,9 @@ void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Inst
     look_at_spreading(now);
   } else if (const auto* unheard = std::get_if<keeper::Unheard>(&any)) {
     on_unheard(from, *unheard, now);
+  } else if (const auto* explained = std::get_if<keeper::Explained>(&any)) {
+    explaining_.on_explained(from, *explained);
+    answer_explained(now);
   } else if (const auto* up = std::get_if<keeper::WorkerUp>(&any)) {
     if (up->number == keeper::for_your_knowledge) {
       effects_.emplace_back(LifeAt{up->life, up->endpoint});
@@ -486,10 +489,11 @@ void GatewayMachine::on_time(Instant now) {
     }
   }
   look_at_spreading(now);
+  answer_explained(now);
 }
 
 std::optional<Instant> GatewayMachine::wake_at() const {
-  std::optional<Instant> wake;
+  std::optional<Instant> wake = explaining_.wake_at();
   for (const auto& [id, job] : jobs_) {
     if (job.client_until && (!wake || *job.client_until < *wake)) wake = job.client_until;
     const Instant accept = job.accepted + accept_within;

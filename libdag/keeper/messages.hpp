@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "dag/blob.hpp"
+#include "libdag/home/explained.hpp"
 #include "libdag/home/messages.hpp"
 #include "libdag/membership/claim.hpp"
 #include "libdag/supervision/blame.hpp"
@@ -144,6 +145,13 @@ struct NodeInfo {
   bool operator==(const NodeInfo&) const = default;
 };
 
+/// A part of what a node's journal says.
+struct JournalPage {
+  std::uint64_t file = 0;  ///< the last file of the journal that was read for it; 0: there is no more
+  Blob bytes;              ///< a file as libdag/record/journal.hpp says; null: nothing of it was asked for
+  std::vector<std::string> notices = {};  ///< what could not be read, for people
+};
+
 namespace client {
 
 /// A handle for a job: creates nothing. Answered with an Answer whose `job` is new, or that says `elsewhere`.
@@ -205,6 +213,20 @@ struct AskDrain {
   bool draining = false;
 };
 
+/// Why tasks of a job are where they are. Answered by who leads it, when its processes have answered or had
+/// their time.
+struct AskExplain {
+  std::uint64_t number = 0;
+  JobId job;
+  TaskSelector what;
+};
+/// What this node's journal has of a job, or of all jobs what is about each as a whole, a part at a time.
+struct AskJournal {
+  std::uint64_t number = 0;
+  std::optional<JobId> job;
+  std::uint64_t after = 0;  ///< JournalPage::file of the answer before; 0: from the beginning
+};
+
 /// Exactly one to each of the above. Without an error it says what was asked for.
 struct Answer {
   std::uint64_t number = 0;
@@ -216,6 +238,9 @@ struct Answer {
   std::string elsewhere;
   std::vector<NodeInfo> nodes;
   std::vector<JobInfo> jobs;
+  std::vector<ProcessExplained> explained;
+  std::vector<Life> silent;  ///< processes of the job that did not explain anything in time
+  std::optional<JournalPage> journal;
 };
 
 /// Keep the output of this task of the graph, and tell me when it is settled.
@@ -252,10 +277,11 @@ struct JobLost {
 
 }  // namespace client
 
-using ClientMessage = std::variant<client::AskHandle, client::AskSubmit, client::AskNodes, client::AskJobs,
-                                   client::AskEnd, client::AskCancel, client::AskShutdown, client::Answer,
-                                   client::Want, client::ForgetJob, client::TaskSettled, client::JobEnded,
-                                   client::JobLost, client::AskFollow, client::JobMoved, client::AskDrain>;
+using ClientMessage =
+    std::variant<client::AskHandle, client::AskSubmit, client::AskNodes, client::AskJobs, client::AskEnd,
+                 client::AskCancel, client::AskShutdown, client::Answer, client::Want, client::ForgetJob,
+                 client::TaskSettled, client::JobEnded, client::JobLost, client::AskFollow, client::JobMoved,
+                 client::AskDrain, client::AskExplain, client::AskJournal>;
 
 namespace keeper {
 
@@ -347,12 +373,25 @@ struct JobsGiven {
   std::uint32_t count = 0;
 };
 
+/// To a worker process of the job, from who leads it: why are these tasks where they are? Answered once by
+/// Explained; who does not hear it in time goes without.
+struct Explain {
+  JobId job;
+  std::uint64_t question = 0;
+  TaskSelector what;
+};
+struct Explained {
+  JobId job;
+  std::uint64_t question = 0;
+  ProcessExplained process;
+};
+
 }  // namespace keeper
 
 using KeeperMessage =
     std::variant<keeper::StartWorker, keeper::StopWorkers, keeper::WorkerUp, keeper::WorkerDown,
                  keeper::WorkerRefused, keeper::WantProgram, keeper::ProgramBytes, keeper::Begin,
                  keeper::JobsGiven, keeper::SaveCopy, keeper::KeepProgram, keeper::HaveProgram,
-                 keeper::Unheard, keeper::StopWorker>;
+                 keeper::Unheard, keeper::StopWorker, keeper::Explain, keeper::Explained>;
 
 }  // namespace dag

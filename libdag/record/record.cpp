@@ -1,5 +1,6 @@
 #include "libdag/record/record.hpp"
 
+#include <bit>
 #include <cstdio>
 #include <string_view>
 
@@ -22,23 +23,6 @@ std::string one_line(std::string_view text) {
     }
   }
   return line;
-}
-
-std::string text_of(Duration duration) {
-  struct Unit {
-    std::int64_t size_ns;
-    const char* name;
-  };
-  static constexpr Unit units[] = {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}};
-  const std::int64_t count = duration.count();
-  for (const auto& unit : units) {
-    if (count < unit.size_ns && count > -unit.size_ns) continue;
-    char text[48];
-    std::snprintf(text, sizeof text, "%.4g%s", static_cast<double>(count) / static_cast<double>(unit.size_ns),
-                  unit.name);
-    return text;
-  }
-  return "0";
 }
 
 std::string with_reason(std::string text, std::string_view why) {
@@ -132,17 +116,47 @@ struct Writer {
     }
     return text;
   }
+  std::string operator()(const recorded::JobBegan& began) const {
+    return "began: " + one_line(began.name) + ", " + std::to_string(began.tasks) + " tasks";
+  }
+  std::string operator()(const recorded::JobOver& over) const {
+    const auto count = [](std::uint64_t tasks, const char* what) {
+      return tasks == 0 ? std::string() : ", " + std::to_string(tasks) + what;
+    };
+    return with_reason((over.stopped ? "stopped: " : "over: ") + std::to_string(over.finished) + " finished" +
+                           count(over.failed, " failed") + count(over.skipped, " skipped") +
+                           count(over.cancelled, " cancelled"),
+                       over.stopped ? over.stopped->what : "");
+  }
+  std::string operator()(const recorded::FinishedTasks& some) const {
+    return "settled finished, " + std::to_string(std::popcount(some.bits)) + " tasks from this one on";
+  }
 };
 
-/// Of a task, rather than of a shard, a process or the job as a whole.
-bool about_task(const RecordWhat& what) {
-  const auto* known = std::get_if<recorded::TasksKnown>(&what);
+}  // namespace
+
+bool is_about_task(const RecordWhat& what) {
+  if (const auto* known = std::get_if<recorded::TasksKnown>(&what)) return !known->submitted;
   return !std::holds_alternative<recorded::Member>(what) &&
          !std::holds_alternative<recorded::HomeGiven>(what) &&
-         !std::holds_alternative<recorded::Recounted>(what) && (known == nullptr || !known->submitted);
+         !std::holds_alternative<recorded::Recounted>(what) &&
+         !std::holds_alternative<recorded::JobBegan>(what) &&
+         !std::holds_alternative<recorded::JobOver>(what);
 }
 
-}  // namespace
+void each_finished(const Record& many, const std::function<void(const Record&)>& visit) {
+  const auto* some = std::get_if<recorded::FinishedTasks>(&many.what);
+  if (some == nullptr) return;
+  Record one{many.at, many.place, many.job, many.task, many.attempt, recorded::Settled{Outcome::finished}};
+  auto& settled = std::get<recorded::Settled>(one.what);
+  std::size_t place = 0;
+  for (std::uint64_t left = some->bits; left != 0; left &= left - 1, ++place) {
+    one.task.index = many.task.index + static_cast<std::uint32_t>(std::countr_zero(left));
+    const std::size_t name = place < some->name_of.size() ? some->name_of[place] : some->names.size();
+    settled.name = name < some->names.size() ? some->names[name] : std::string();
+    visit(one);
+  }
+}
 
 std::string to_string(const RecordPlace& place) {
   return to_string(place.process) + (place.lane ? "/l" + std::to_string(*place.lane) : "");
@@ -156,7 +170,7 @@ std::string to_string(const Record& record, const NameOfTask& name_of) {
   std::snprintf(time, sizeof time, "%lld.%09lld ", static_cast<long long>(at / 1'000'000'000),
                 static_cast<long long>(at % 1'000'000'000));
   std::string line = time;
-  if (!about_task(record.what)) {
+  if (!is_about_task(record.what)) {
     if (record.job != JobId{}) line += to_string(record.job) + " ";
   } else {
     std::string task = name_of ? one_line(name_of(record.task)) : std::string();

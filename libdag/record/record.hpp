@@ -189,6 +189,27 @@ struct TasksKnown {
   bool operator==(const TasksKnown&) const = default;
 };
 
+/// A job was accepted and begins. Task and attempt mean nothing, as in JobOver.
+struct JobBegan {
+  std::string name;
+  std::uint64_t tasks = 0;  ///< of the submitted graph
+  bool operator==(const JobBegan&) const = default;
+};
+/// All of its tasks are settled, or it was stopped.
+struct JobOver {
+  std::uint64_t finished = 0, failed = 0, skipped = 0, cancelled = 0;
+  std::optional<Error> stopped = {};
+  bool operator==(const JobOver&) const = default;
+};
+/// Settled, of tasks that are alike: each finished by the record's attempt, its first one, and in time. The
+/// record's task is the first that bit 0 may stand for.
+struct FinishedTasks {
+  std::uint64_t bits = 0;
+  std::vector<std::string> names = {};
+  std::vector<std::uint8_t> name_of = {};  ///< of each bit that is set, in their order: which name
+  bool operator==(const FinishedTasks&) const = default;
+};
+
 }  // namespace recorded
 
 /// Append only: the journal numbers the alternatives in this order.
@@ -197,7 +218,8 @@ using RecordWhat =
                  recorded::Started, recorded::Ended, recorded::Lost, recorded::Retried, recorded::Cancelled,
                  recorded::Settled, recorded::OutputLost, recorded::Spawned, recorded::Member, recorded::Ran,
                  recorded::Became, recorded::StartedOver, recorded::RolledBack, recorded::Restored,
-                 recorded::Crashed, recorded::HomeGiven, recorded::Recounted, recorded::TasksKnown>;
+                 recorded::Crashed, recorded::HomeGiven, recorded::Recounted, recorded::TasksKnown,
+                 recorded::JobBegan, recorded::JobOver, recorded::FinishedTasks>;
 
 struct Record {
   /// By the clock of `place.process`; instants of two processes cannot be compared.
@@ -213,6 +235,11 @@ struct Record {
 
 /// What a task is called; empty when it has no name.
 using NameOfTask = std::function<std::string(TaskId)>;
+
+/// Of the job as a whole, a shard of it or a process: its task and attempt mean nothing.
+bool is_about_task(const RecordWhat& what);
+/// The Settled that FinishedTasks stands for, each by itself.
+void each_finished(const Record& many, const std::function<void(const Record&)>& visit);
 
 std::string to_string(const RecordPlace& place);  // n1, n1/l0
 std::string to_string(const RecordWhat& what);    // started; ended finished 1.5ms

@@ -21,6 +21,10 @@ class RecordSink {
  public:
   virtual ~RecordSink() = default;
   virtual void record(const Record& record) = 0;
+  /// FinishedTasks: of each task by itself, for those that do not want them together.
+  virtual void record_finished(const Record& many) {
+    each_finished(many, [this](const Record& one) { record(one); });
+  }
   /// Whether anybody listens. If not, nobody need make a record.
   bool enabled() const { return listens_ != Listens::to_nothing; }
   /// Also to what lanes can say: that an attempt ran.
@@ -48,6 +52,10 @@ class BothRecordSinks final : public RecordSink {
   void record(const Record& record) override {
     one_.record(record);
     other_.record(record);
+  }
+  void record_finished(const Record& many) override {
+    one_.record_finished(many);
+    other_.record_finished(many);
   }
 
  private:

@@ -121,6 +121,9 @@ class CellReplica {
     void record(const Record& record) override {
       if (leads_) to_.record(record);
     }
+    void record_finished(const Record& many) override {
+      if (leads_) to_.record_finished(many);
+    }
 
    private:
     RecordSink& to_;

@@ -1,8 +1,8 @@
 @0xbcd6e3bee8644a0a;
 # What a client says to the keeper of a node, and what it is told of the jobs that it submitted or follows.
 #
-#   client -> keeper   askHandle ... askShutdown, askFollow, askDrain: a question with a number; owes an Answer with that
-#                      number.
+#   client -> keeper   askHandle ... askShutdown, askFollow, askDrain, askExplain, askJournal: a question with a number; owes
+#                      an Answer with that number.
 #                      want, forgetJob: owe nothing
 #   keeper -> client   Answer; taskSettled, jobEnded, jobLost
 #
@@ -17,6 +17,7 @@ using Records = import "records.capnp";
 using Graph = import "graph.capnp".Graph;
 using Keeper = import "keeper.capnp";
 using Claim = import "membership.capnp".Claim;
+using Explain = import "explain.capnp";
 $Cxx.namespace("dag::schema");
 
 struct Client {
@@ -40,6 +41,8 @@ struct Client {
     jobMoved @16 :Void;          # this node does not lead its record any more: askFollow
     askFollow @17 :AskFollow;    # goes on with a job that another node led
     askDrain @18 :Bool;          # true: this node is to go, and gets rid of all jobs; false: it stays
+    askExplain @19 :Explain.TaskSelector;  # why tasks of `job` are where they are
+    askJournal @20 :AskJournal;
   }
 }
 
@@ -57,6 +60,12 @@ struct AskFollow {
   key @1 :UInt64;                # as it was submitted with
 }
 
+struct AskJournal {
+  # What the journal of this node has of `job`, a part at a time.
+  all @0 :Bool;                  # of all jobs: what is about a job as a whole
+  after @1 :UInt64;              # the number of the last file that was read; 0: none
+}
+
 struct Answer {
   # Without an error it says what was asked for.
   error @0 :Records.Error;       # null: none
@@ -66,6 +75,15 @@ struct Answer {
   jobs @4 :List(JobInfo);
   elsewhere @5 :Text;            # HOST:PORT of the node that leads the job's record, with the error job_elsewhere; or
                                  # of one that takes jobs
+  explained @6 :List(Explain.ProcessExplained);
+  silent @7 :List(Ids.Life);     # processes of the job that have not explained anything in time
+  journal @8 :JournalPage;       # null: none was asked for
+}
+
+struct JournalPage {
+  file @0 :UInt64;               # the last file of the journal that was read for it; 0: there is no more
+  bytes @1 :Data;                # a journal of its own with what was asked for (libdag/record/journal.hpp); null: nothing
+  notices @2 :List(Text);        # what could not be read, for people
 }
 
 struct TaskSettled {

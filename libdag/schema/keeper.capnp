@@ -8,6 +8,7 @@
 #   keeper -> keeper   StopWorker (that one is to end; a WorkerDown follows if it was up)
 #   worker -> keeper   Unheard (others of the job that owe the sender an answer, and are silent; the newest counts)
 #   keeper -> worker   Begin (who the others are; the first one lets it begin)
+#   keeper -> worker   Explain (why tasks are where they are; answered by Explained with its number, and not repeated)
 #
 # A worker process of a job on a node is named by job and `number`, so a repeated StartWorker starts nothing twice. It ends:
 # every StartWorker has one WorkerRefused or WorkerDown, or its node dies; after StopWorkers no process of the job is left.
@@ -15,6 +16,7 @@
 using Cxx = import "/capnp/c++.capnp";
 using Ids = import "ids.capnp";
 using Records = import "records.capnp";
+using Explain = import "explain.capnp";
 $Cxx.namespace("dag::schema");
 
 struct Keeper {
@@ -35,8 +37,11 @@ struct Keeper {
     haveProgram @14 :ProgramId;
     unheard @15 :List(Ids.Life); # to who leads the job: all its processes that the sender does not hear any more
     stopWorker @16 :Void;
+    explain @17 :Explain.TaskSelector;
+    explained @18 :Explain.ProcessExplained;
   }
   term @10 :UInt32;              # in which the sender leads the job's record: of startWorker, begin; 0: nobody else ever will
+  question @19 :UInt64;          # of explain, and of its answer
 }
 
 struct ProgramId {

@@ -95,6 +95,12 @@ class TimerWheel {
 
   std::size_t size() const { return index_of_.size(); }
   bool contains(const Id& id) const { return index_of_.contains(id); }
+  /// When it was scheduled for; nothing when there is none.
+  std::optional<Instant> due_at(const Id& id) const {
+    const auto found = index_of_.find(id);
+    if (found == index_of_.end()) return std::nullopt;
+    return timers_[found->second].at;
+  }
 
  private:
   static constexpr std::uint32_t slot_bits = 6;

@@ -1,6 +1,7 @@
 // schema/client.capnp as values.
 
 #include "libdag/wire/codec/claims.hpp"
+#include "libdag/wire/codec/explain.hpp"
 #include "libdag/wire/codec/launch.hpp"
 
 namespace dag::wire {
@@ -158,6 +159,34 @@ JobInfo read_job(schema::JobInfo::Reader from, Reading& reading) {
   return job;
 }
 
+// ---- What a journal says ------------------------------------------------------------------------
+
+std::size_t page_words(const JournalPage& page) {
+  std::size_t words = words_of<schema::JournalPage> + data_words(page.bytes);
+  words += page.notices.size();
+  for (const std::string& notice : page.notices) words += written_text_words(notice);
+  return words;
+}
+
+void write_page(schema::JournalPage::Builder to, const JournalPage& page) {
+  to.setFile(page.file);
+  if (page.bytes) to.setBytes(as_data(page.bytes));
+  write_list(
+      page.notices, [&](unsigned count) { return to.initNotices(count); },
+      [](auto& list, unsigned i, const std::string& notice) { list.set(i, as_text(notice)); });
+}
+
+JournalPage read_page(schema::JournalPage::Reader from, Reading& reading) {
+  JournalPage page;
+  page.file = from.getFile();
+  if (from.hasBytes()) page.bytes = read_blob(from.getBytes());
+  const auto notices = from.getNotices();
+  reading.count(notices.size(), notices_max, "JournalPage.notices");
+  for (const auto notice : notices)
+    page.notices.push_back(text_from(notice, text_bytes_max, "JournalPage.notices"));
+  return page;
+}
+
 // ---- Weighing -----------------------------------------------------------------------------------
 
 std::size_t body_words(const client::AskSubmit& message) {
@@ -173,6 +202,9 @@ std::size_t body_words(const client::Answer& message) {
     words += words_of<schema::Claim> + words_below(claim_of(node));
   }
   for (const JobInfo& job : message.jobs) words += job_words(job);
+  words += list_words<schema::ProcessExplained>(message.explained.size()) + message.silent.size();
+  for (const ProcessExplained& process : message.explained) words += words_below(process);
+  if (message.journal) words += page_words(*message.journal);
   return words;
 }
 std::size_t body_words(const client::TaskSettled& message) {
@@ -185,6 +217,8 @@ std::size_t body_words(const client::JobLost& message) { return words(message.wh
 std::size_t body_words(const client::AskFollow& message) {
   return words_of<schema::AskFollow> + (message.tasks.size() + 1) / 2;
 }
+std::size_t body_words(const client::AskExplain& message) { return words(message.what); }
+std::size_t body_words(const client::AskJournal&) { return words_of<schema::AskJournal>; }
 /// Any other is a number or a job, which the conversation's struct has.
 template <class Message>
 requires std::is_trivially_copyable_v<Message> std::size_t body_words(const Message&) { return 0; }
@@ -211,6 +245,11 @@ void write_answer(schema::Answer::Builder to, const client::Answer& message) {
   write_list(
       message.jobs, [&](unsigned count) { return to.initJobs(count); },
       [](auto& list, unsigned i, const JobInfo& job) { write_job(list[i], job); });
+  write_list(
+      message.explained, [&](unsigned count) { return to.initExplained(count); },
+      [](auto& list, unsigned i, const ProcessExplained& process) { write(list[i], process); });
+  write_lives(message.silent, [&](unsigned count) { return to.initSilent(count); });
+  if (message.journal) write_page(to.initJournal(), *message.journal);
 }
 
 void write_settled(schema::TaskSettled::Builder to, const client::TaskSettled& message) {
@@ -266,6 +305,12 @@ client::Answer read_answer(schema::Client::Reader from, Reading& reading) {
   reading.count(jobs.size(), jobs_max, "Answer.jobs");
   answer.jobs.reserve(jobs.size());
   for (const auto job : jobs) answer.jobs.push_back(read_job(job, reading));
+  const auto explained = body.getExplained();
+  reading.count(explained.size(), job_workers_max, "Answer.explained");
+  answer.explained.reserve(explained.size());
+  for (const auto process : explained) answer.explained.push_back(read(process, reading));
+  answer.silent = read_lives(body.getSilent(), reading, "Answer.silent");
+  if (body.hasJournal()) answer.journal = read_page(body.getJournal(), reading);
   return answer;
 }
 
@@ -317,7 +362,13 @@ void write(schema::Client::Builder to, const ClientMessage& message, const CodeM
                    for (unsigned i = 0; i < tasks.size(); ++i) tasks.set(i, ask.tasks[i]);
                  },
                  [&](const client::JobMoved&) { to.setJobMoved(); },
-                 [&](const client::AskDrain& ask) { to.setAskDrain(ask.draining); }},
+                 [&](const client::AskDrain& ask) { to.setAskDrain(ask.draining); },
+                 [&](const client::AskExplain& ask) { write(to.initAskExplain(), ask.what); },
+                 [&](const client::AskJournal& ask) {
+                   auto body = to.initAskJournal();
+                   body.setAll(!ask.job.has_value());
+                   body.setAfter(ask.after);
+                 }},
       message);
 }
 
@@ -359,6 +410,11 @@ std::optional<ClientMessage> read(schema::Client::Reader from, Reading& reading)
       return client::JobMoved{job};
     case schema::Client::ASK_DRAIN:
       return client::AskDrain{number, from.getAskDrain()};
+    case schema::Client::ASK_EXPLAIN:
+      return client::AskExplain{number, job, read(from.getAskExplain(), reading)};
+    case schema::Client::ASK_JOURNAL:
+      return client::AskJournal{number, from.getAskJournal().getAll() ? std::nullopt : std::optional(job),
+                                from.getAskJournal().getAfter()};
   }
   return std::nullopt;
 }

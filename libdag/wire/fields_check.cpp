@@ -167,7 +167,13 @@ static_assert(fields<client::AskJobs>() == 2);
 static_assert(fields<client::AskEnd>() == 2);
 static_assert(fields<client::AskCancel>() == 2);
 static_assert(fields<client::AskShutdown>() == 1);
-static_assert(fields<client::Answer>() == 7);
+static_assert(fields<client::Answer>() == 10);
+static_assert(fields<JournalPage>() == 3);
+static_assert(fields<TaskSelector>() == 2);
+static_assert(fields<ProcessExplained>() == 7);
+static_assert(fields<TaskExplained>() == 12);
+static_assert(fields<RunningNow>() == 4);
+static_assert(fields<recorded::Candidate>() == 5);
 static_assert(fields<client::Want>() == 2);
 static_assert(fields<client::ForgetJob>() == 1);
 static_assert(fields<client::TaskSettled>() == 5);
@@ -176,7 +182,9 @@ static_assert(fields<client::JobLost>() == 2);
 static_assert(fields<client::AskFollow>() == 4);
 static_assert(fields<client::AskDrain>() == 2);
 static_assert(fields<client::JobMoved>() == 1);
-static_assert(std::variant_size_v<ClientMessage> == 16);
+static_assert(fields<client::AskExplain>() == 3);
+static_assert(fields<client::AskJournal>() == 3);
+static_assert(std::variant_size_v<ClientMessage> == 18);
 
 static_assert(fields<Endpoint>() == 2);
 static_assert(fields<RunningAttempt>() == 4);
@@ -195,7 +203,9 @@ static_assert(fields<keeper::Begin>() == 4);
 static_assert(fields<keeper::JobsGiven>() == 1);
 static_assert(fields<keeper::SaveCopy>() == 4);
 static_assert(fields<KeepSave>() == 4);
-static_assert(std::variant_size_v<KeeperMessage> == 14);
+static_assert(fields<keeper::Explain>() == 3);
+static_assert(fields<keeper::Explained>() == 3);
+static_assert(std::variant_size_v<KeeperMessage> == 16);
 
 }  // namespace
 }  // namespace dag::wire

@@ -1,5 +1,6 @@
 // schema/keeper.capnp as values.
 
+#include "libdag/wire/codec/explain.hpp"
 #include "libdag/wire/codec/launch.hpp"
 
 namespace dag::wire {
@@ -78,6 +79,10 @@ std::size_t words_below(const keeper::WorkerRefused& message) { return words(mes
 std::size_t words_below(const keeper::WantProgram&) { return words_of<schema::ProgramId>; }
 std::size_t words_below(const keeper::Unheard& message) { return message.lives.size(); }
 std::size_t words_below(const keeper::StopWorker&) { return 0; }
+std::size_t words_below(const keeper::Explain& message) { return words(message.what); }
+std::size_t words_below(const keeper::Explained& message) {
+  return words_of<schema::ProcessExplained> + wire::words_below(message.process);
+}
 std::size_t words_below(const keeper::KeepProgram&) { return words_of<schema::ProgramId>; }
 std::size_t words_below(const keeper::HaveProgram&) { return words_of<schema::ProgramId>; }
 std::size_t words_below(const keeper::ProgramBytes& message) {
@@ -139,6 +144,12 @@ void write_body(schema::Keeper::Builder to, const keeper::Unheard& message) {
   for (unsigned i = 0; i < list.size(); ++i) list.set(i, word_of(message.lives[i]));
 }
 void write_body(schema::Keeper::Builder to, const keeper::StopWorker&) { to.setStopWorker(); }
+void write_body(schema::Keeper::Builder to, const keeper::Explain& message) {
+  write(to.initExplain(), message.what);
+}
+void write_body(schema::Keeper::Builder to, const keeper::Explained& message) {
+  write(to.initExplained(), message.process);
+}
 void write_body(schema::Keeper::Builder to, const keeper::KeepProgram& message) {
   write_program(to.initKeepProgram(), message.program);
 }
@@ -276,6 +287,7 @@ void write(schema::Keeper::Builder to, const KeeperMessage& message) {
         if constexpr (requires { one.job; }) to.setJob(one.job.value);
         if constexpr (requires { one.number; }) to.setNumber(one.number);
         if constexpr (requires { one.term; }) to.setTerm(one.term);
+        if constexpr (requires { one.question; }) to.setQuestion(one.question);
         write_body(to, one);
       },
       message);
@@ -306,6 +318,10 @@ std::optional<KeeperMessage> read(schema::Keeper::Reader from, Reading& reading)
       return keeper::Unheard{job, read_lives(from.getUnheard(), reading, "Keeper.unheard")};
     case schema::Keeper::STOP_WORKER:
       return keeper::StopWorker{job, number};
+    case schema::Keeper::EXPLAIN:
+      return keeper::Explain{job, from.getQuestion(), read(from.getExplain(), reading)};
+    case schema::Keeper::EXPLAINED:
+      return keeper::Explained{job, from.getQuestion(), read(from.getExplained(), reading)};
     case schema::Keeper::KEEP_PROGRAM:
       return keeper::KeepProgram{read_program(from.getKeepProgram())};
     case schema::Keeper::HAVE_PROGRAM:

@@ -38,6 +38,8 @@ inline constexpr std::size_t jobs_max = 10'000;
 inline constexpr std::size_t job_workers_max = 10'000;
 /// Of one job: tasks that are told of, and names that are counted apart.
 inline constexpr std::size_t job_details_max = 1'000;
+/// Of one page of a journal.
+inline constexpr std::size_t notices_max = 1'000;
 /// What a frame weighs besides its operations, at most.
 inline constexpr std::size_t frame_overhead_bytes = 256;
 /// A frame of the bulk channel: one chunk and its header.

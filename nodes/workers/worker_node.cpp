@@ -140,6 +140,7 @@ TransportEvents WorkerNode::transport_events() {
   };
   events.keeper = [this](Life from, KeeperMessage message) {
     if (const auto* order = std::get_if<keeper::Begin>(&message)) on_begin(from, *order);
+    if (auto* question = std::get_if<keeper::Explain>(&message)) explain(from, std::move(*question));
   };
   hand_rings_to(lanes_, events, logger_);
   membership_.listen(events);
@@ -173,6 +174,14 @@ void WorkerNode::on_begin(Life from, const keeper::Begin& order) {
   say_unheard();
   // Those that an earlier leader named may be gone, and who came since may know nothing of this process.
   membership_.send(mail::Others{addresses_of(order)});
+}
+
+void WorkerNode::explain(Life from, keeper::Explain question) {
+  if (!is_node(from.process) || question.job != seat_.job) return;
+  const auto answer = [this, from, number = question.question](ProcessExplained&& process) {
+    transport_->send(from, KeeperMessage(keeper::Explained{seat_.job, number, std::move(process)}));
+  };
+  caf::anon_send(node_, mail::Explain{seat_.job, std::move(question.what), {}, {}, {}, answer});
 }
 
 void WorkerNode::on_heard(Life life, bool heard) {

@@ -36,6 +36,7 @@ class WorkerNode {
   TransportEvents transport_events();
   void on_begin(Life from, const keeper::Begin& order);
   void begin(const keeper::Begin& begin);
+  void explain(Life from, keeper::Explain question);
   void on_heard(Life life, bool heard);
   void say_unheard();
   /// Who leads the record of the job.

@@ -1,40 +1,18 @@
 // `dag watch` against real nodes: to a job's end, and while the cluster goes away.
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/cluster/gate.hpp"
 #include "tests/cluster/nodes.hpp"
 
 using cluster::at;
 using cluster::bin;
+using cluster::Gate;
 using cluster::Nodes;
 using cluster::Process;
 
 namespace {
-
-/// What a job waits for until the test opens it.
-class Gate {
- public:
-  Gate() { REQUIRE(mkfifo(path().c_str(), 0600) == 0); }
-  ~Gate() {
-    if (file_ >= 0) close(file_);
-  }
-  Gate(const Gate&) = delete;
-  Gate& operator=(const Gate&) = delete;
-  std::string path() const { return directory_.path().string() + "/gate"; }
-  /// For readers too: so it waits for none, and whoever comes later passes.
-  void open() {
-    file_ = ::open(path().c_str(), O_RDWR | O_CLOEXEC);
-    REQUIRE(file_ >= 0);
-  }
-
- private:
-  dag::test::TemporaryDirectory directory_;
-  int file_ = -1;
-};
 
 void submit(const Nodes& nodes, const std::vector<std::string>& job) {
   std::vector<std::string> words = at(nodes, {bin("dag"), "submit"});

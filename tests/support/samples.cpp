@@ -298,6 +298,37 @@ JobInfo job_info() {
   return job;
 }
 
+static TaskExplained task_explained() {
+  TaskExplained task;
+  task.task = spawned_task(40);
+  task.name = "train";
+  task.state = RowState::held;
+  task.attempt = attempt(9);
+  task.why = "waits for its next try, in 2s";
+  task.failures = 3;
+  task.waits_for = {{0, 5}, {0, 7}};
+  task.waits_for_all = 20;
+  task.candidates = {{ProcessId{1}, Duration{5}, Duration{6}, Duration{7}, ""},
+                     {ProcessId{2}, Duration{0}, Duration{0}, Duration{7}, "never: has no gpu"}};
+  task.usual = Duration{1'500'000};
+  task.error = error();
+  return task;
+}
+
+static ProcessExplained process_explained() {
+  TaskExplained ended;
+  ended.task = {0, 41};
+  ended.state = RowState::ended;
+  ended.outcome = Outcome::skipped;
+  return {life(0x10002),
+          {task_explained(), ended},
+          {1, 2, 3, 4, 5, 6},
+          {ended},
+          {{{0, 5}, attempt(9), 3, Duration{77}}},
+          16,
+          1'000};
+}
+
 static void add_client(std::vector<Sample>& all) {
   using namespace client;
   const auto add = [&all](std::string name, ClientMessage message) {
@@ -322,7 +353,10 @@ static void add_client(std::vector<Sample>& all) {
                        "127.0.0.1:4006",
                        {{known.life, known.state, known.endpoint, known.load, 3, 4710},
                         {life(2), MemberState::left, {}, {}, 0, 0}},
-                       {job_info(), starting}});
+                       {job_info(), starting},
+                       {process_explained(), {}},
+                       {life(2), life(3)},
+                       JournalPage{12, blob("a file"), {"journal-12: 7 bytes cannot be read", ""}}});
   add("want", Want{job, 41});
   add("forget_job", ForgetJob{job});
   add("task_settled", TaskSettled{job, 41, Outcome::failed, blob("what it left"), error()});
@@ -330,6 +364,9 @@ static void add_client(std::vector<Sample>& all) {
   add("job_lost", JobLost{job, error()});
   add("ask_follow", AskFollow{10, job, {41, 7, 1'000}, 0xABCDEF});
   add("ask_drain", AskDrain{11, true});
+  add("ask_explain", AskExplain{12, job, {"train", {{0, 5}, spawned_task(40)}}});
+  add("ask_journal", AskJournal{13, job, 12});
+  add("ask_history", AskJournal{14, std::nullopt, 0});
   add("job_moved", JobMoved{job});
 }
 
@@ -359,6 +396,8 @@ static void add_keeper(std::vector<Sample>& all) {
   add("want_program", WantProgram{launch().program});
   add("unheard", Unheard{job, {life(2), life(3)}});
   add("stop_worker", StopWorker{job, 2});
+  add("explain", Explain{job, 12, {"train", {{0, 5}, spawned_task(40)}}});
+  add("explained", Explained{job, 12, process_explained()});
   add("keep_program", KeepProgram{launch().program});
   add("have_program", HaveProgram{launch().program});
   add("program_bytes", ProgramBytes{launch().program, blob("not much of a program")});

@@ -18,6 +18,9 @@ void add_submit(CLI::App& app, Chosen& chosen);
 void add_jobs(CLI::App& app, Chosen& chosen);  // ls, show, cancel, wait
 void add_watch(CLI::App& app, Chosen& chosen);
 void add_node(CLI::App& app, Chosen& chosen);
+void add_explain(CLI::App& app, Chosen& chosen);
+void add_history(CLI::App& app, Chosen& chosen);
+void add_report(CLI::App& app, Chosen& chosen);
 void add_trace(CLI::App& app, Chosen& chosen);
 void add_view(CLI::App& app, Chosen& chosen);
 void add_config(CLI::App& app, Chosen& chosen);

@@ -32,6 +32,9 @@ int main(int argc, char** argv) {
   dag::tool::add_exec(app, chosen);
   dag::tool::add_flow(app, chosen);
   dag::tool::add_graph(app, chosen);
+  dag::tool::add_explain(app, chosen);
+  dag::tool::add_history(app, chosen);
+  dag::tool::add_report(app, chosen);
   dag::tool::add_trace(app, chosen);
   dag::tool::add_view(app, chosen);
   dag::tool::add_config(app, chosen);

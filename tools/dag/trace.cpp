@@ -1,5 +1,4 @@
-// `dag trace JOB --from PATH...`: what the lanes of a job did, out of the journals of nodes, for a viewer of
-// traces.
+// `dag trace JOB`: what the lanes of a job did, out of the journals of nodes, for a viewer of traces.
 
 #include <cerrno>
 #include <cstring>
@@ -9,14 +8,17 @@
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/trace.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/gathered.hpp"
 #include "tools/dag/options.hpp"
 
 namespace dag::tool {
 namespace {
 
 struct TraceOptions {
-  std::string job, output;
-  std::vector<std::string> paths;
+  SharedOptions cluster;
+  std::shared_ptr<std::string> job;
+  std::shared_ptr<std::vector<std::string>> from;
+  std::string output;
 };
 
 std::string counted(std::uint64_t count, const std::string& what) {
@@ -24,15 +26,16 @@ std::string counted(std::uint64_t count, const std::string& what) {
 }
 
 int trace(const TraceOptions& options) {
-  const JobId job = job_of(options.job);
+  const JobId job = job_of(*options.job);
+  const GatheredJournals journals(*options.cluster, job, *options.from);
   std::vector<std::string> notices;
   detail::TraceCounts counts;
   if (options.output.empty()) {
-    counts = detail::write_trace(options.paths, job, std::cout, notices);
+    counts = detail::write_trace(journals.paths(), job, std::cout, notices);
     std::cout.flush();
   } else {
     std::ofstream file(options.output);
-    if (file) counts = detail::write_trace(options.paths, job, file, notices);
+    if (file) counts = detail::write_trace(journals.paths(), job, file, notices);
     file.close();
     if (!file) {
       throw Failure({ErrorCode::disk_full, "cannot write " + options.output + ": " + std::strerror(errno)});
@@ -60,11 +63,9 @@ void add_trace(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand(
       "trace", "what the lanes of a job did, out of the journals of nodes, for Perfetto or about:tracing");
   const auto options = std::make_shared<TraceOptions>();
-  command->add_option("job", options->job, "the job, as `dag show` takes it")->required();
-  command
-      ->add_option("--from", options->paths,
-                   "data directories of nodes, a directory with some, or files of a journal")
-      ->required();
+  options->cluster = add_options(*command);
+  options->job = add_job(*command);
+  options->from = add_from(*command);
   command->add_option("-o,--output", options->output, "a file for the trace (default: stdout)");
   command->callback([=, &chosen] { chosen = [=] { return trace(*options); }; });
 }

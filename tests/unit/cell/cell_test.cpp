@@ -504,7 +504,58 @@ TEST_CASE("a deadline counts from the submission, which may be long before the c
   Job job(plan, true, one.submitted);
   job.cell.begin({cell_life}, {}, at(5));
   job.cell.on_message(cell_life, job.cut(0, 1, 0, {finished(0, {{1, 1}, 1})}), at(one.ends_at));
-  const auto* settled = std::get_if<recorded::Settled>(&job.records.records().back().what);
+  const auto& records = job.records.records();
+  REQUIRE(std::holds_alternative<recorded::JobOver>(records.back().what));
+  const auto* settled = std::get_if<recorded::Settled>(&records[records.size() - 2].what);
   REQUIRE(settled != nullptr);
   CHECK(settled->late == one.late);
+}
+
+namespace {
+
+/// Takes those that finished together as they are.
+struct TogetherSink final : RecordSink {
+  std::vector<Record> one_by_one, together;
+  void record(const Record& record) override { one_by_one.push_back(record); }
+  void record_finished(const Record& many) override { together.push_back(many); }
+};
+
+}  // namespace
+
+TEST_CASE("tasks that finished by their first try are recorded together, and mean the same one by one") {
+  detail::Builder builder;
+  for (int i = 0; i < 150; ++i) test::add(builder, i % 3 == 0 ? "a" : "b");
+  builder.change_policy(70, [](Policy& policy) { policy.deadline = std::chrono::seconds(1); });
+  auto plan = std::make_shared<JobPlan>();
+  plan->job = JobId{7};
+  plan->graph = std::make_shared<const detail::Fragment>(builder.sealed());
+  plan->shard_of.assign(150, 0);
+  TogetherSink sink;
+  Cell cell({cell_life, 1}, plan, sink);
+  cell.begin({cell_life}, {}, Instant{});
+  message::Outcomes outcomes;
+  outcomes.job = JobId{7};
+  outcomes.epoch = {1, 1};
+  outcomes.number = 1;
+  for (std::uint32_t task = 0; task < 150; ++task) message::add_task(outcomes.first_try, {0, task});
+  cell.on_message(cell_life, outcomes, Instant{std::chrono::seconds(5)});
+  CHECK(cell.counts().finished == 150);
+  CHECK(sink.together.size() == 3);
+  std::map<TaskId, std::string> names;
+  const auto add = [&](const Record& record) {
+    const auto& settled = std::get<recorded::Settled>(record.what);
+    CHECK(settled.outcome == Outcome::finished);
+    CHECK(record.attempt == AttemptId{{1, 1}, 1});
+    CHECK(names.emplace(record.task, settled.name).second);
+  };
+  for (const Record& many : sink.together) each_finished(many, add);
+  CHECK(names.size() == 149);
+  for (const Record& record : sink.one_by_one) {
+    if (!std::holds_alternative<recorded::Settled>(record.what)) continue;
+    CHECK(record.task == TaskId{0, 70});  // It was late, which is its own.
+    CHECK(std::get<recorded::Settled>(record.what).late == std::chrono::seconds(4));
+    add(record);
+  }
+  REQUIRE(names.size() == 150);
+  for (const auto& [task, name] : names) CHECK(name == (task.index % 3 == 0 ? "a" : "b"));
 }

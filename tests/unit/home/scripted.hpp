@@ -77,6 +77,9 @@ class Names {
   /// With these tasks' outputs as inputs.
   TaskId task(const std::string& name, std::initializer_list<TaskId> inputs = {},
               Effects effects = Effects::pure) {
+    return task(name, std::vector<TaskId>(inputs), effects);
+  }
+  TaskId task(const std::string& name, const std::vector<TaskId>& inputs, Effects effects = Effects::pure) {
     const std::uint32_t index = builder.add_task(name, {&place, nullptr}, true, effects);
     for (const TaskId input : inputs) builder.add_input(input.index);
     return {0, index};

@@ -43,6 +43,9 @@ std::vector<Record> one_of_each() {
       recorded::HomeGiven{3, {{2}, {9}}, {1, 4}},
       recorded::Recounted{3, {1, 4}},
       recorded::TasksKnown{true, {{"train", 100}, {"a\nb", 2}}},
+      recorded::JobBegan{"train", 102},
+      recorded::JobOver{99, 1, 1, 1, error},
+      recorded::FinishedTasks{0x8000'0000'0000'0005, {"train", "a\nb"}, {0, 1, 0}},
   };
   static_assert(std::size(all) == std::variant_size_v<RecordWhat>, "one that is new is missing here");
   std::vector<Record> records;

@@ -59,24 +59,44 @@ TEST_CASE("a submission arrives whole") {
 TEST_CASE("an answer says what was asked for, and no more") {
   const Claim known = samples::claims()[0];
   const NodeInfo node{known.life, known.state, known.endpoint, known.load, 3, 4710};
-  const auto full = client_side(client::Answer{
-      9, samples::error(), job, true, "", {node, NodeInfo{}}, {samples::job_info(), JobInfo{}}});
+  TaskExplained task;
+  task.why = "waits for its next try";
+  const ProcessExplained process{{{3}, {1}}, {task, task}, {1, 0, 2, 0, 0, 7}, {task}, {}, 4, 9};
+  const auto full = client_side(client::Answer{9,
+                                               samples::error(),
+                                               job,
+                                               true,
+                                               "",
+                                               {node, NodeInfo{}},
+                                               {samples::job_info(), JobInfo{}},
+                                               {process, ProcessExplained{}},
+                                               {{{4}, {1}}},
+                                               JournalPage{5, Blob(), {"torn"}}});
   CHECK(full.number == 9);
   CHECK(full.error == samples::error());
   CHECK(full.job == job);
   CHECK(full.wants_program);
   CHECK(full.nodes == std::vector{node, NodeInfo{}});
   CHECK(full.jobs == std::vector{samples::job_info(), JobInfo{}});
+  CHECK(full.explained == std::vector{process, ProcessExplained{}});
+  CHECK(full.silent == std::vector<Life>{{{4}, {1}}});
+  REQUIRE(full.journal);
+  CHECK(full.journal->file == 5);
+  CHECK(!full.journal->bytes);
+  CHECK(full.journal->notices == std::vector<std::string>{"torn"});
 
-  const auto bare = client_side(client::Answer{10, std::nullopt, std::nullopt, false, "", {}, {}});
+  const auto bare =
+      client_side(client::Answer{10, std::nullopt, std::nullopt, false, "", {}, {}, {}, {}, {}});
   CHECK(bare.number == 10);
   CHECK_FALSE(bare.error);
   CHECK_FALSE(bare.job);
   CHECK_FALSE(bare.wants_program);
   CHECK(bare.nodes.empty());
   CHECK(bare.jobs.empty());
+  CHECK(bare.explained.empty());
+  CHECK_FALSE(bare.journal);
   // Job 0 is one, too.
-  CHECK(client_side(client::Answer{10, std::nullopt, JobId{}, false, "", {}, {}}).job == JobId{});
+  CHECK(client_side(client::Answer{10, std::nullopt, JobId{}, false, "", {}, {}, {}, {}, {}}).job == JobId{});
 }
 
 TEST_CASE("questions and notes keep their number and job") {
@@ -162,7 +182,7 @@ TEST_CASE("a program arrives, and one that the sender does not have is not one w
 TEST_CASE("what no build means is refused, not guessed") {
   client::TaskSettled settled{job, 1, static_cast<Outcome>(5), {}, {}};
   CHECK_THAT(why(said(ClientMessage{settled})), Catch::Contains("TaskSettled.outcome"));
-  client::Answer answer{1, {}, {}, false, "", {}, {JobInfo{}}};
+  client::Answer answer{1, {}, {}, false, "", {}, {JobInfo{}}, {}, {}, {}};
   answer.jobs[0].phase = static_cast<JobPhase>(6);
   CHECK_THAT(why(said(ClientMessage{answer})), Catch::Contains("JobInfo.phase"));
   answer.jobs.clear();

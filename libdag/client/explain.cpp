@@ -1,0 +1,99 @@
+#include "libdag/client/explain.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace dag::detail {
+namespace {
+
+/// Graphs are deeper, and wider; who asks wants to see the first reasons.
+constexpr int rounds_max = 200;
+constexpr std::size_t roots_max = 10;
+constexpr std::size_t asked_max = 4096;
+
+bool waits_for_tasks(const TaskExplained& task) {
+  return !task.waits_for.empty() && (task.state == RowState::waiting || task.state == RowState::lent);
+}
+
+/// One answer, task by task.
+std::vector<TaskReason> reasons_in(client::Answer& answer) {
+  std::map<TaskId, std::pair<Life, RunningNow>> running;
+  std::map<TaskId, std::pair<Life, std::string>> taken;
+  for (const ProcessExplained& process : answer.explained) {
+    for (const RunningNow& now : process.running) running[now.task] = {process.life, now};
+    for (const TaskExplained& one : process.taken) taken[one.task] = {process.life, one.why};
+  }
+  std::vector<TaskReason> reasons;
+  for (ProcessExplained& process : answer.explained) {
+    for (TaskExplained& task : process.tasks) {
+      TaskReason& reason = reasons.emplace_back();
+      reason.home = process.life;
+      if (task.state == RowState::running || task.state == RowState::lent) {
+        if (const auto lane = running.find(task.task); lane != running.end()) {
+          reason.at = lane->second.first;
+          reason.running = lane->second.second;
+        } else if (const auto there = taken.find(task.task); there != taken.end()) {
+          reason.at = there->second.first;
+          reason.taken = there->second.second;
+        }
+      }
+      reason.task = std::move(task);
+    }
+    process.tasks.clear();
+    process.taken.clear();
+  }
+  return reasons;
+}
+
+}  // namespace
+
+std::uint64_t Explanation::count() const {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+Explanation explain(const AskProcesses& ask, const TaskSelector& what) {
+  Explanation found;
+  client::Answer answer = ask(what);
+  for (const ProcessExplained& process : answer.explained) {
+    for (std::size_t state = 0; state < row_states; ++state) found.counts[state] += process.counts[state];
+  }
+  found.tasks = reasons_in(answer);
+  found.processes = std::move(answer.explained);
+  found.silent = std::move(answer.silent);
+
+  std::set<TaskId> asked;
+  std::vector<TaskId> next;
+  const auto follow = [&](const TaskExplained& task) {
+    for (const TaskId before : task.waits_for) {
+      if (asked.insert(before).second) next.push_back(before);
+    }
+    if (task.waits_for_all > task.waits_for.size()) found.roots_beyond = true;
+  };
+  for (const TaskReason& reason : found.tasks) asked.insert(reason.task.task);
+  for (const TaskReason& reason : found.tasks) {
+    if (waits_for_tasks(reason.task)) follow(reason.task);
+  }
+  for (int round = 0; !next.empty(); ++round) {
+    if (round == rounds_max || found.roots.size() >= roots_max || asked.size() > asked_max) {
+      found.roots_beyond = true;
+      break;
+    }
+    TaskSelector before;
+    before.tasks.assign(next.begin(),
+                        next.begin() + static_cast<std::ptrdiff_t>(std::min(next.size(), explained_max)));
+    next.erase(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(before.tasks.size()));
+    client::Answer said = ask(before);
+    for (TaskReason& reason : reasons_in(said)) {
+      if (waits_for_tasks(reason.task)) {
+        follow(reason.task);
+      } else if (reason.task.state != RowState::ended) {  // It may have, meanwhile.
+        found.roots.push_back(std::move(reason));
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace dag::detail

@@ -1,0 +1,41 @@
+#pragma once
+// Why tasks of a job do not run, or have not ended: asks about them, and then about those that they wait for,
+// until it comes to tasks that wait for something else than a task. Decides whom to ask about; what a process
+// says of a task is its home's (libdag/home/explained.hpp).
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "libdag/keeper/messages.hpp"
+
+namespace dag::detail {
+
+/// What is known of one task, from its home and from who runs it.
+struct TaskReason {
+  TaskExplained task;
+  Life home;
+  std::optional<RunningNow> running;  ///< a lane has it
+  std::optional<Life> at;             ///< whose lane, or who has the attempt
+  std::string taken;                  ///< what that one says of an attempt that no lane has
+};
+
+struct Explanation {
+  /// Of all that were asked for.
+  std::array<std::uint64_t, row_states> counts{};
+  /// Those that matter most first; at most explained_max of each process.
+  std::vector<TaskReason> tasks;
+  /// What those wait for in the end, the nearest first.
+  std::vector<TaskReason> roots;
+  bool roots_beyond = false;                ///< there may be more
+  std::vector<ProcessExplained> processes;  ///< the lanes of each; without their tasks
+  std::vector<Life> silent;                 ///< did not answer, so what is theirs is missing
+
+  std::uint64_t count() const;
+};
+
+/// What the processes of the job answer.
+using AskProcesses = std::function<client::Answer(const TaskSelector&)>;
+Explanation explain(const AskProcesses& ask, const TaskSelector& what);
+
+}  // namespace dag::detail

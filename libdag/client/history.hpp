@@ -1,0 +1,26 @@
+#pragma once
+// The jobs that journals know of: when each began, and how it ended.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dag/error.hpp"
+#include "libdag/client/journal_view.hpp"
+#include "libdag/record/record.hpp"
+
+namespace dag::detail {
+
+struct PastJob {
+  JobId job;
+  std::string name;  ///< empty: the journals do not go back to its beginning
+  std::uint64_t tasks = 0;
+  std::optional<std::int64_t> began_unix_ns, over_unix_ns;
+  std::optional<recorded::JobOver> over;  ///< none: it runs, or nobody lived to see its end
+};
+
+/// In the order of their beginnings.
+std::vector<PastJob> read_history(JournalView& view);
+
+}  // namespace dag::detail

@@ -1,0 +1,57 @@
+#pragma once
+// Where the time of a job went, out of the journals of nodes: which tasks took it, which took longer than
+// their like, how busy the lanes were, and what was done more than once.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libdag/base/time.hpp"
+#include "libdag/record/record.hpp"
+
+namespace dag::detail {
+
+/// Tasks of one name. Quantiles are of single runs, by nearest rank.
+struct ClassReport {
+  std::string name;
+  std::uint64_t runs = 0;    ///< that came back, well or not
+  std::uint64_t failed = 0;  ///< of these
+  std::uint64_t tasks = 0;   ///< that ran: fewer than `runs` when some ran again
+  Duration total{0}, median{0}, p99{0}, longest{0};
+};
+/// A run that took more than `straggler_times` as long as the median of its name.
+struct Straggler {
+  TaskId task;
+  std::string name;
+  RecordPlace place;
+  Duration ran{0}, median{0};
+};
+struct LaneReport {
+  RecordPlace lane;
+  std::uint64_t runs = 0;
+  Duration busy{0};
+};
+struct JobReport {
+  std::vector<ClassReport> classes;     ///< those that took most of the time first
+  std::vector<Straggler> stragglers;    ///< those that lost most first; at most stragglers_max
+  std::uint64_t stragglers_beyond = 0;  ///< those that are not listed
+  std::vector<LaneReport> lanes;        ///< by place
+  Duration span{0};                     ///< from the beginning of the first run to the end of the last one
+  Duration busy{0};                     ///< of all lanes together
+  Duration again{0};                    ///< of runs of tasks that had come back before, or that failed
+  std::uint64_t runs = 0, tasks = 0;
+  std::uint64_t settled = 0;  ///< tasks; more than `tasks` where some did not run, or records are missing
+  std::uint64_t crashes = 0, losses = 0, retries = 0;  ///< of attempts
+};
+
+inline constexpr int straggler_times = 3;
+/// Shorter ones cost nobody anything.
+inline constexpr Duration straggler_min = std::chrono::milliseconds(10);
+inline constexpr std::size_t stragglers_max = 10;
+
+/// Reads the journals at these paths (journal_view.hpp); in memory are a few words per run. `notices` gets
+/// what could not be read. Throws Failure(usage) when there is no journal in one of them.
+JobReport make_report(const std::vector<std::string>& paths, JobId job, std::vector<std::string>& notices);
+
+}  // namespace dag::detail

@@ -1,0 +1,180 @@
+// Why rows are where they are, for people. Reads what the home knows; changes nothing.
+
+#include <algorithm>
+
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+namespace {
+
+/// Candidates are made for so many: with many nodes they are long.
+constexpr std::size_t with_candidates_max = 4;
+
+/// Predecessors that a line names.
+constexpr std::size_t named_max = 3;
+
+/// Of a row that has not ended, what people look for first comes first.
+int rank_of(RowState state) {
+  switch (state) {
+    case RowState::held:
+      return 0;
+    case RowState::running:
+    case RowState::lent:
+      return 1;
+    case RowState::ready:
+      return 2;
+    case RowState::waiting:
+      return 3;
+    case RowState::ended:
+      break;
+  }
+  return 5;
+}
+
+}  // namespace
+
+bool TaskSelector::takes(TaskId task, const std::string& its_name) const {
+  if (name.empty() && tasks.empty()) return true;
+  if (!name.empty() && its_name == name) return true;
+  return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
+}
+
+/// In one line.
+std::string Home::Impl::why(RowIndex row) const {
+  if (is(row, flag::vanished)) return "does not exist any more: another attempt of what spawned it counts";
+  const Word word = this->word(row);
+  switch (word.state) {
+    case RowState::waiting: {
+      if (recounting) return "waits for reports of the other processes after a loss";
+      std::string text = "waits for";
+      std::size_t open = 0;
+      each_in(row, [&](const detail::Edge&, RowIndex predecessor, std::uint32_t) {
+        if (!has_ended(predecessor) && ++open <= named_max)
+          text += (open == 1 ? " " : ", ") + describe(predecessor);
+      });
+      if (open > named_max) text += " and " + std::to_string(open - named_max) + " more";
+      return text;
+    }
+    case RowState::held:
+      if (pauses.contains(row)) return "waits for its next try";
+      if (leases_waited_for.contains(row))
+        return "may still run at a process that was lost, until its lease is over";
+      if (starts_waiting.contains(row)) return "waits until fewer run of those whose starts are recorded";
+      if (starts.contains(row)) return "waits until that it starts is recorded";
+      if (unrecorded.contains(row)) return "waits until its failure is recorded";
+      if (is(row, flag::member)) {
+        const TaskGroup& group = group_of(row);
+        if (group.machine.held_back(child_of(group, row)))
+          return "waits for another member of its group '" + group.name + "', which is to be tried again";
+        if (is(row, flag::awaits_settled))
+          return "is in the group '" + group.name + "': waits until its inputs are recorded";
+      }
+      if (is(row, flag::awaits_settled) && table.policy_of(table[row]).effects == Effects::pure)
+        return "waits until what spawned it is recorded";
+      if (is(row, flag::awaits_settled)) return "has effects: waits until its inputs are recorded";
+      if (is_call(row)) return "waits for its turn, or for its job actor to be restored";
+      return "is held";
+    case RowState::ready:
+      return "is ready: waits for a lane";
+    case RowState::running:
+      return "runs here";
+    case RowState::lent:
+      if (const auto out = handed_out.find(row); out != handed_out.end())
+        return "runs at " + to_string(out->second.runner);
+      if (const Fact* known = fact(row); known != nullptr && known->becomes != no_row)
+        return "becomes " + describe(known->becomes) + ", which it spawned";
+      return "becomes a task that it spawned";
+    case RowState::ended:
+      return std::string(name(word.outcome)) +
+             (is(row, flag::settled)                   ? ", settled"
+              : digests_awaited.contains(row)          ? ", waits until its digest is taken"
+              : copies.contains(row) && copies.at(row) ? ", waits until its output has a second copy"
+              : is(row, flag::parked)                  ? ", waits until what it rests on is recorded"
+              : is(row, flag::sent)                    ? ", is being recorded"
+              : is(row, flag::noted)                   ? ", is to be recorded"
+                                                       : ", by a lane that has not reported it");
+  }
+  return "";
+}
+
+TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant at) const {
+  const Row& about = table[row];
+  const Word word = this->word(row);
+  const Policy& policy = table.policy_of(about);
+  TaskExplained one;
+  one.task = table.id(row);
+  one.name = table.name_of(about);
+  one.state = word.state;
+  one.outcome = word.state == RowState::ended ? word.outcome : Outcome::none;
+  one.attempt = word.attempt == 0 && word.state != RowState::ended ? AttemptId{} : attempt_of(row);
+  one.why = why(row);
+  if (const auto due = pauses.due_at(row); due && word.state == RowState::held)
+    one.why += ", in " + text_of(std::max(*due - at, Duration{0}));
+  if (one.why.size() > why_bytes_max) one.why.resize(why_bytes_max);
+  const auto tried = tries.find(row);
+  one.failures = (tried == tries.end() ? 0 : tried->second.failed) + crashes(row);
+  one.usual = placement->usual(one.name, policy);
+  if (word.state == RowState::ended) {
+    if (const Fact* known = fact(row)) one.error = known->error;
+  } else if (const auto failed = failed_with.find(row); failed != failed_with.end()) {
+    one.error = failed->second;
+  } else if (const message::Crashed* crashed = crashes_of(state, one.task)) {
+    one.error = Error{ErrorCode::process_crashed, "took its process down: " + crashed->what};
+  }
+  each_in(row, [&](const detail::Edge&, RowIndex predecessor, std::uint32_t) {
+    if (has_ended(predecessor) || word.state != RowState::waiting) return;
+    if (++one.waits_for_all <= waits_for_max) one.waits_for.push_back(table.id(predecessor));
+  });
+  if (word.state == RowState::lent && !handed_out.contains(row)) {
+    const Fact* known = fact(row);
+    if (known != nullptr && known->becomes != no_row) one.waits_for = {table.id(known->becomes)};
+    one.waits_for_all = one.waits_for.size();
+  }
+  const bool not_begun =
+      word.state == RowState::waiting || word.state == RowState::held || word.state == RowState::ready;
+  if (with_candidates && not_begun && places.size() > 0) {
+    const std::vector<PlacementInput> inputs =
+        word.state == RowState::waiting ? std::vector<PlacementInput>{} : inputs_to_place(row);
+    one.candidates = placement->consider({one.task, one.name, policy, inputs, true}, places, options.self);
+  }
+  return one;
+}
+
+std::string Home::explain(TaskId task) const {
+  const RowIndex row = impl_->table.find(task);
+  if (row == no_row || impl_->table[row].ghost) return "is not of this shard";
+  return impl_->why(row);
+}
+
+void Home::explain(const TaskSelector& wanted, Instant at, ProcessExplained& to) const {
+  const Impl& home = *impl_;
+  std::vector<std::pair<int, RowIndex>> found;
+  const auto add = [&](RowIndex row) {
+    const Word word = home.word(row);
+    ++to.counts[static_cast<std::size_t>(word.state)];
+    const bool went_wrong = word.state == RowState::ended && word.outcome == Outcome::failed;
+    found.emplace_back(went_wrong ? 4 : rank_of(word.state), row);
+    if (found.size() < 2 * explained_max) return;
+    std::stable_sort(found.begin(), found.end());
+    found.resize(explained_max);
+  };
+  if (wanted.name.empty() && !wanted.tasks.empty()) {
+    for (const TaskId task : wanted.tasks) {
+      const RowIndex row = home.table.find(task);
+      if (row != no_row && !home.table[row].ghost && !home.is(row, flag::vanished)) add(row);
+    }
+  } else {
+    for (RowIndex row = 0; row < home.table.size(); ++row) {
+      const Row& about = home.table[row];
+      if (about.ghost || home.is(row, flag::vanished)) continue;
+      if (wanted.takes(home.table.id(row), home.table.name_of(about))) add(row);
+    }
+  }
+  std::stable_sort(found.begin(), found.end());
+  for (const auto& [rank, row] : found) {
+    if (to.tasks.size() == explained_max) break;
+    to.tasks.push_back(home.explained(row, to.tasks.size() < with_candidates_max, at));
+  }
+}
+
+}  // namespace dag

@@ -1,0 +1,82 @@
+#pragma once
+// Why tasks are where they are: what is asked of the processes of a job, and what each answers of the rows
+// whose home it is, and of the attempts that it has. Plain values; homes and runners know the reasons.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libdag/base/ids.hpp"
+#include "libdag/record/record.hpp"
+#include "libdag/task/word.hpp"
+
+namespace dag {
+
+/// Which tasks. With neither a name nor numbers: all.
+struct TaskSelector {
+  std::string name;  ///< of all these tasks
+  std::vector<TaskId> tasks;
+  bool takes(TaskId task, const std::string& its_name) const;
+};
+
+/// How many are described; of the others it is said how many there are.
+inline constexpr std::size_t explained_max = 64;
+/// Of the predecessors that one task waits for.
+inline constexpr std::size_t waits_for_max = 16;
+inline constexpr std::size_t why_bytes_max = 4096;
+/// Lanes of one process that are told of.
+inline constexpr std::size_t running_max = 1024;
+
+/// One task, as its home has it; or an attempt, as the process has it that is to run it.
+struct TaskExplained {
+  TaskId task;
+  std::string name;
+  RowState state = RowState::waiting;
+  Outcome outcome = Outcome::none;  ///< when it has ended
+  AttemptId attempt;                ///< the newest one
+  /// One line: "waits for its next try".
+  std::string why;
+  std::uint32_t failures = 0;  ///< tries of its kernel that failed, or took their process down
+  /// The predecessors that have not ended: the first ones, of so many.
+  std::vector<TaskId> waits_for;
+  std::uint64_t waits_for_all = 0;
+  /// What placement thinks of each process at this moment, for a task that has not begun. By the same
+  /// predicate that places it.
+  std::vector<recorded::Candidate> candidates;
+  /// How long tasks of its name take, where some have ended at its home.
+  std::optional<Duration> usual;
+  std::optional<Error> error;  ///< of its newest try that failed, or of its end
+  bool operator==(const TaskExplained&) const = default;
+};
+
+/// A lane has it since `ran`.
+struct RunningNow {
+  TaskId task;
+  AttemptId attempt;
+  std::uint32_t lane = 0;
+  Duration ran{0};
+  bool operator==(const RunningNow&) const = default;
+};
+
+constexpr std::size_t row_states = static_cast<std::size_t>(RowState::ended) + 1;
+
+/// What one process says.
+struct ProcessExplained {
+  Life life;
+  /// Those that matter most first: what is held, runs, is lent or ready, then what waits, then what has
+  /// ended.
+  std::vector<TaskExplained> tasks;
+  /// Of all that were asked for and have their home there: how many are in each state.
+  std::array<std::uint64_t, row_states> counts{};
+  /// Attempts that it has for other homes.
+  std::vector<TaskExplained> taken;
+  /// On its lanes, whatever was asked for.
+  std::vector<RunningNow> running;
+  std::uint32_t lanes = 0;
+  std::uint64_t queued = 0;  ///< that wait for one of them
+  bool operator==(const ProcessExplained&) const = default;
+};
+
+}  // namespace dag

@@ -1,0 +1,65 @@
+@0xd41b7f0a5c8e2396;
+# Why tasks are where they are. Asked by a client (client.capnp) of the node that leads the job, which asks each process of it
+# (keeper.capnp): a home knows why a row does not run, a process what it has taken and what its lanes run.
+
+using Cxx = import "/capnp/c++.capnp";
+using Ids = import "ids.capnp";
+using Records = import "records.capnp";
+$Cxx.namespace("dag::schema");
+
+struct TaskSelector {
+  # With neither: all.
+  name @0 :Text;                 # of all these tasks
+  tasks @1 :List(Ids.TaskId);
+}
+
+struct ProcessExplained {
+  life @0 :Ids.Life;
+  tasks @1 :List(TaskExplained); # whose home is there; the first ones of those that are counted
+  counts @2 :List(UInt64);       # by state
+  taken @3 :List(TaskExplained); # attempts that it has for homes elsewhere
+  running @4 :List(RunningNow);  # on its lanes
+  lanes @5 :UInt32;
+  queued @6 :UInt64;             # that wait for one of them
+}
+
+struct TaskExplained {
+  task @0 :Ids.TaskId;
+  name @1 :Text;
+  state @2 :State;
+  outcome @3 :Records.Outcome;   # of one that has ended
+  epoch @4 :Ids.Epoch;           # with `attempt`: the newest one
+  attempt @5 :Ids.AttemptNumber;
+  why @6 :Text;
+  failures @7 :UInt32;
+  waitsFor @8 :List(Ids.TaskId); # the first ones of
+  waitsForAll @9 :UInt64;
+  candidates @10 :List(Candidate);
+  hasUsual @11 :Bool;
+  usual @12 :Ids.Nanoseconds;    # how long tasks of its name run
+  error @13 :Records.Error;      # null: none
+
+  enum State {
+    waiting @0;
+    held @1;
+    ready @2;
+    running @3;
+    lent @4;
+    ended @5;
+  }
+  struct Candidate {
+    process @0 :Ids.ProcessId;
+    wait @1 :Ids.Nanoseconds;
+    transfer @2 :Ids.Nanoseconds;
+    run @3 :Ids.Nanoseconds;
+    misfit @4 :Text;             # null: it could take it
+  }
+}
+
+struct RunningNow {
+  task @0 :Ids.TaskId;
+  epoch @1 :Ids.Epoch;
+  attempt @2 :Ids.AttemptNumber;
+  lane @3 :UInt32;
+  ran @4 :Ids.Nanoseconds;
+}

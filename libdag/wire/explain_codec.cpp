@@ -1,0 +1,159 @@
+// schema/explain.capnp as values.
+
+#include "libdag/wire/codec/explain.hpp"
+
+#include "libdag/membership/messages.hpp"
+
+namespace dag::wire {
+namespace {
+
+using schema::TaskExplained;
+
+static_assert(static_cast<int>(RowState::waiting) == static_cast<int>(TaskExplained::State::WAITING));
+static_assert(static_cast<int>(RowState::held) == static_cast<int>(TaskExplained::State::HELD));
+static_assert(static_cast<int>(RowState::ready) == static_cast<int>(TaskExplained::State::READY));
+static_assert(static_cast<int>(RowState::running) == static_cast<int>(TaskExplained::State::RUNNING));
+static_assert(static_cast<int>(RowState::lent) == static_cast<int>(TaskExplained::State::LENT));
+static_assert(static_cast<int>(RowState::ended) == static_cast<int>(TaskExplained::State::ENDED));
+
+std::size_t list_of_tasks_words(const std::vector<dag::TaskExplained>& tasks) {
+  std::size_t words = list_words<TaskExplained>(tasks.size());
+  for (const dag::TaskExplained& task : tasks) {
+    words += text_words(task.name) + text_words(task.why) + task.waits_for.size() +
+             list_words<TaskExplained::Candidate>(task.candidates.size());
+    for (const recorded::Candidate& candidate : task.candidates) words += text_words(candidate.misfit);
+    if (task.error) words += dag::wire::words(*task.error);
+  }
+  return words;
+}
+
+void write_task(TaskExplained::Builder to, const dag::TaskExplained& task) {
+  to.setTask(word_of(task.task));
+  if (!task.name.empty()) to.setName(as_text(task.name));
+  to.setState(static_cast<TaskExplained::State>(task.state));
+  to.setOutcome(static_cast<schema::Outcome>(task.outcome));
+  to.setEpoch(word_of(task.attempt.epoch));
+  to.setAttempt(task.attempt.number);
+  if (!task.why.empty()) to.setWhy(as_text(task.why));
+  to.setFailures(task.failures);
+  write_tasks(task.waits_for, [&](unsigned count) { return to.initWaitsFor(count); });
+  to.setWaitsForAll(task.waits_for_all);
+  write_list(
+      task.candidates, [&](unsigned count) { return to.initCandidates(count); },
+      [](auto& list, unsigned i, const recorded::Candidate& candidate) {
+        auto one = list[i];
+        one.setProcess(candidate.process.value);
+        one.setWait(candidate.wait.count());
+        one.setTransfer(candidate.transfer.count());
+        one.setRun(candidate.run.count());
+        if (!candidate.misfit.empty()) one.setMisfit(as_text(candidate.misfit));
+      });
+  to.setHasUsual(task.usual.has_value());
+  to.setUsual(task.usual.value_or(Duration{0}).count());
+  if (task.error) write(to.initError(), *task.error);
+}
+
+dag::TaskExplained read_task(TaskExplained::Reader from, Reading& reading) {
+  if (from.getState() > TaskExplained::State::ENDED) throw Invalid{"TaskExplained.state is none we know"};
+  dag::TaskExplained task;
+  task.task = task_from(from.getTask());
+  task.name = text_from(from.getName(), label_bytes_max, "TaskExplained.name");
+  task.state = static_cast<RowState>(from.getState());
+  task.outcome = read(from.getOutcome(), "TaskExplained.outcome");
+  task.attempt = {epoch_from(from.getEpoch()), from.getAttempt()};
+  task.why = text_from(from.getWhy(), why_bytes_max, "TaskExplained.why");
+  task.failures = from.getFailures();
+  task.waits_for = read_tasks(from.getWaitsFor(), reading, "TaskExplained.waitsFor");
+  task.waits_for_all = from.getWaitsForAll();
+  const auto candidates = from.getCandidates();
+  reading.count(candidates.size(), members_max, "TaskExplained.candidates");
+  task.candidates.reserve(candidates.size());
+  for (const auto one : candidates) {
+    task.candidates.push_back({ProcessId{one.getProcess()}, Duration(one.getWait()),
+                               Duration(one.getTransfer()), Duration(one.getRun()),
+                               text_from(one.getMisfit(), text_bytes_max, "Candidate.misfit")});
+  }
+  if (from.getHasUsual()) task.usual = Duration(from.getUsual());
+  if (from.hasError()) task.error = read(from.getError());
+  return task;
+}
+
+std::vector<dag::TaskExplained> read_list(capnp::List<TaskExplained>::Reader from, Reading& reading,
+                                          const char* field) {
+  reading.count(from.size(), explained_max, field);
+  std::vector<dag::TaskExplained> tasks;
+  tasks.reserve(from.size());
+  for (const auto task : from) tasks.push_back(read_task(task, reading));
+  return tasks;
+}
+
+}  // namespace
+
+std::size_t words(const TaskSelector& selector) {
+  return words_of<schema::TaskSelector> + text_words(selector.name) + selector.tasks.size();
+}
+
+void write(schema::TaskSelector::Builder to, const TaskSelector& selector) {
+  if (!selector.name.empty()) to.setName(as_text(selector.name));
+  write_tasks(selector.tasks, [&](unsigned count) { return to.initTasks(count); });
+}
+
+TaskSelector read(schema::TaskSelector::Reader from, Reading& reading) {
+  return {text_from(from.getName(), label_bytes_max, "TaskSelector.name"),
+          read_tasks(from.getTasks(), reading, "TaskSelector.tasks")};
+}
+
+std::size_t words_below(const ProcessExplained& process) {
+  return list_of_tasks_words(process.tasks) + row_states + list_of_tasks_words(process.taken) +
+         list_words<schema::RunningNow>(process.running.size());
+}
+
+void write(schema::ProcessExplained::Builder to, const ProcessExplained& process) {
+  to.setLife(word_of(process.life));
+  const auto write_one = [](auto& list, unsigned i, const dag::TaskExplained& task) {
+    write_task(list[i], task);
+  };
+  write_list(
+      process.tasks, [&](unsigned count) { return to.initTasks(count); }, write_one);
+  write_list(
+      process.counts, [&](unsigned count) { return to.initCounts(count); },
+      [](auto& list, unsigned i, std::uint64_t count) { list.set(i, count); });
+  write_list(
+      process.taken, [&](unsigned count) { return to.initTaken(count); }, write_one);
+  write_list(
+      process.running, [&](unsigned count) { return to.initRunning(count); },
+      [](auto& list, unsigned i, const RunningNow& running) {
+        auto one = list[i];
+        one.setTask(word_of(running.task));
+        one.setEpoch(word_of(running.attempt.epoch));
+        one.setAttempt(running.attempt.number);
+        one.setLane(running.lane);
+        one.setRan(running.ran.count());
+      });
+  to.setLanes(process.lanes);
+  to.setQueued(process.queued);
+}
+
+ProcessExplained read(schema::ProcessExplained::Reader from, Reading& reading) {
+  ProcessExplained process;
+  process.life = life_from(from.getLife());
+  process.tasks = read_list(from.getTasks(), reading, "ProcessExplained.tasks");
+  const auto counts = from.getCounts();
+  check_count(counts.size(), row_states, "ProcessExplained.counts");
+  for (unsigned i = 0; i < counts.size(); ++i) process.counts[i] = counts[i];
+  process.taken = read_list(from.getTaken(), reading, "ProcessExplained.taken");
+  const auto running = from.getRunning();
+  reading.count(running.size(), running_max, "ProcessExplained.running");
+  process.running.reserve(running.size());
+  for (const auto one : running) {
+    process.running.push_back({task_from(one.getTask()),
+                               {epoch_from(one.getEpoch()), one.getAttempt()},
+                               one.getLane(),
+                               Duration(one.getRan())});
+  }
+  process.lanes = from.getLanes();
+  process.queued = from.getQueued();
+  return process;
+}
+
+}  // namespace dag::wire

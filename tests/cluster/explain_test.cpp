@@ -1,0 +1,138 @@
+// Why is it not running, and what happened? With real nodes: while a job is in trouble, when it is over, and
+// when the nodes are gone.
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cluster/gate.hpp"
+#include "tests/cluster/nodes.hpp"
+
+using cluster::at;
+using cluster::bin;
+using cluster::Gate;
+using cluster::Nodes;
+using cluster::Process;
+using nlohmann::json;
+
+namespace {
+
+/// What `dag ...` says at these nodes; it must end with `status`.
+std::string said(const Nodes& nodes, std::vector<std::string> words, int status = 0) {
+  words.insert(words.begin(), bin("dag"));
+  Process process(at(nodes, words));
+  const auto ended = process.ends();
+  INFO(process.out());
+  INFO(process.err());
+  REQUIRE(ended == status);
+  return status == 0 ? process.out() : process.err();
+}
+json explained(const Nodes& nodes, const std::string& what) {
+  return json::parse(said(nodes, {"explain", what, "--json"}));
+}
+
+/// Asks until it is so: what is asked for takes some moments.
+json wait_for(const Nodes& nodes, const std::string& what, const std::function<bool(const json&)>& so) {
+  const auto end = cluster::Clock::now() + cluster::patience;
+  for (;;) {
+    json now = explained(nodes, what);
+    if (so(now)) return now;
+    INFO(now.dump(2));
+    REQUIRE(cluster::Clock::now() < end);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("what hangs, what fails and what waits for either is told by one command each") {
+  Nodes nodes(3, true);
+  nodes.gather();
+  Gate gate;
+  Process job(at(nodes, {bin("dag"), "submit", bin("cluster_troubled"), gate.path()}));
+  REQUIRE(job.ends() == 0);
+
+  // The straggler: where it runs, for how long, and what its like take.
+  const json parts = wait_for(nodes, "job1/part", [](const json& now) {
+    return now["counts"]["ended"] == 7 && now["tasks"][0].contains("lane") &&
+           now["tasks"][0].contains("usual_seconds");
+  });
+  CHECK(parts["tasks"][0]["task"] == "7");
+  CHECK(parts["tasks"][0]["usual_seconds"].get<double>() < 1);
+  const std::string hangs = said(nodes, {"explain", "job1/part"});
+  CHECK_THAT(hangs, Catch::Contains("8 tasks: ") && Catch::Contains("part (7): runs on lane ") &&
+                        Catch::Contains("usually take"));
+
+  // The one that fails: how often, why, and when it is tried again.
+  wait_for(nodes, "job1/flaky", [](const json& now) { return now["tasks"][0]["failures"] == 1; });
+  const std::string fails = said(nodes, {"explain", "job1/flaky"});
+  CHECK_THAT(fails, Catch::Contains("flaky (8): waits for its next try, in ") &&
+                        Catch::Contains("failed once so far") &&
+                        Catch::Contains("the last failure: the price service does not answer"));
+
+  // The last one: both are what it waits for, over the sum between.
+  const json report = explained(nodes, "job1/report");
+  CHECK(report["tasks"][0]["state"] == "waiting");
+  CHECK(report["waits_in_the_end_for"].size() == 2);
+  const std::string waits = said(nodes, {"explain", "job1/report"});
+  CHECK_THAT(waits, Catch::Contains("report (10): waits for ") &&
+                        Catch::Contains("In the end it waits for:") &&
+                        Catch::Contains("part (7): runs on lane") && Catch::Contains("flaky (8): waits for"));
+
+  // The job as a whole.
+  const std::string whole = said(nodes, {"explain", "1"});
+  CHECK_THAT(whole, Catch::Contains("job1 (troubled) runs for ") && Catch::Contains("2 waiting, 7 ended") &&
+                        Catch::Contains("flaky (8)") && Catch::Contains(" lanes run something"));
+
+  // Words that mean nothing.
+  CHECK_THAT(said(nodes, {"explain", "job1/flakey"}, 5), Catch::Contains("did you mean 'flaky'"));
+  CHECK_THAT(said(nodes, {"explain", "job9/part"}, 5), Catch::Contains("job_unknown"));
+  CHECK_THAT(said(nodes, {"explain", "job1/"}, 2), Catch::Contains("no task behind the /"));
+
+  // It ends, with all that happened in the journals of its nodes.
+  said(nodes, {"cancel", "job1"});
+  gate.open();
+  said(nodes, {"wait", "job1"}, 1);
+  const json history = json::parse(said(nodes, {"history", "--json"}));
+  REQUIRE(history["jobs"].size() == 1);
+  CHECK(history["jobs"][0]["name"] == "troubled");
+  CHECK(history["jobs"][0]["end"] == "cancelled");
+  CHECK(history["jobs"][0]["tasks_submitted"] == 11);
+  CHECK_THAT(said(nodes, {"explain", "job1/flaky"}), Catch::Contains("settled cancelled"));
+  CHECK_THAT(said(nodes, {"history", "job1", "--task", "part"}), Catch::Contains("settled finished"));
+  CHECK_THAT(said(nodes, {"history", "job2"}, 5), Catch::Contains("no journal of these nodes says anything"));
+
+  // The same when all of them are gone.
+  nodes.kill_all();
+  std::vector<std::string> words{bin("dag"), "history", "--json", "--from"};
+  for (std::uint32_t id = 0; id < nodes.count(); ++id) words.push_back(nodes.folder_of(id) + "/data");
+  Process offline(words);
+  CHECK(offline.ends() == 0);
+  CHECK(json::parse(offline.out()) == history);
+}
+
+TEST_CASE("a process that is stopped is named, and what the others know is told") {
+  Nodes nodes(2);
+  nodes.gather();
+  Gate gate;
+  Process job(at(nodes, {bin("dag"), "submit", bin("cluster_gate"), gate.path()}));
+  REQUIRE(job.ends() == 0);
+  const json info = wait_for(nodes, "job1/gate", [](const json& now) {
+    return !now["tasks"].empty() && now["tasks"][0].contains("lane");
+  });
+  const std::string where = info["tasks"][0]["at"];
+  pid_t stopped = 0;
+  for (const json& worker : info["job"]["workers"]) {
+    if (worker["process"] == where) stopped = worker["pid"].get<pid_t>();
+  }
+  REQUIRE(stopped > 0);
+  kill(stopped, SIGSTOP);
+  const std::string text = said(nodes, {"explain", "job1"});
+  kill(stopped, SIGCONT);
+  CHECK_THAT(text, Catch::Contains(where + " has not answered"));
+  gate.open();
+  said(nodes, {"wait", "job1"});
+}
+
+TEST_CASE("nodes without a journal say so, and how to get one") {
+  Nodes nodes(1);
+  const std::string why = said(nodes, {"history"}, 5);
+  CHECK_THAT(why, Catch::Contains("n0 keeps no journal") && Catch::Contains("--data DIR"));
+}

@@ -1,0 +1,111 @@
+// From a task that waits to those that keep it waiting.
+#include "libdag/client/explain.hpp"
+
+#include <catch2/catch.hpp>
+#include <map>
+
+using namespace dag;
+using namespace dag::detail;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Life here{{0x10000}, {1}}, there{{0x10001}, {1}};
+
+/// A job of which each task waits for those before it, or does not.
+struct Job {
+  std::map<TaskId, TaskExplained> tasks;
+  std::vector<RunningNow> running;  ///< at `there`
+  int asked = 0;
+
+  TaskExplained& add(std::uint32_t number, RowState state, std::vector<std::uint32_t> before = {}) {
+    TaskExplained& one = tasks[{0, number}];
+    one.task = {0, number};
+    one.name = "t" + std::to_string(number);
+    one.state = state;
+    for (const std::uint32_t each : before) one.waits_for.push_back({0, each});
+    one.waits_for_all = one.waits_for.size();
+    return one;
+  }
+  client::Answer answer(const TaskSelector& what) {
+    ++asked;
+    client::Answer answer;
+    answer.explained.resize(2);
+    answer.explained[0].life = here;
+    answer.explained[1].life = there;
+    answer.explained[1].running = running;
+    for (const auto& [id, task] : tasks) {
+      if (!what.takes(id, task.name)) continue;
+      ProcessExplained& home = answer.explained[id.index % 2];
+      ++home.counts[static_cast<std::size_t>(task.state)];
+      if (home.tasks.size() < explained_max) home.tasks.push_back(task);
+    }
+    return answer;
+  }
+  Explanation explain(const TaskSelector& what) {
+    return detail::explain([this](const TaskSelector& which) { return answer(which); }, what);
+  }
+};
+
+std::vector<std::uint32_t> numbers(const std::vector<TaskReason>& reasons) {
+  std::vector<std::uint32_t> numbers;
+  for (const TaskReason& reason : reasons) numbers.push_back(reason.task.task.index);
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+}  // namespace
+
+TEST_CASE("what a task waits for in the end is found over many others, in all processes") {
+  Job job;
+  job.add(0, RowState::held).why = "waits for its next try";
+  job.add(1, RowState::lent).why = "runs at n1/w1";
+  job.add(2, RowState::ended);
+  for (std::uint32_t i = 10; i < 60; ++i) job.add(i, RowState::waiting, {i == 10 ? 0 : i - 1});
+  job.add(60, RowState::waiting, {59, 1});
+  job.running = {{{0, 1}, {{1, 1}, 1}, 3, 38s}};
+  const Explanation found = job.explain({"t60", {}});
+  REQUIRE(found.tasks.size() == 1);
+  CHECK(found.count() == 1);
+  CHECK(numbers(found.roots) == std::vector<std::uint32_t>{0, 1});
+  CHECK(!found.roots_beyond);
+  for (const TaskReason& root : found.roots) {
+    if (root.task.task.index != 1) continue;
+    REQUIRE(root.running);
+    CHECK(root.running->ran == 38s);
+    CHECK(root.at == there);
+  }
+}
+
+TEST_CASE("a task that becomes another one waits for that one") {
+  Job job;
+  job.add(0, RowState::lent, {1}).why = "becomes task 't1'";
+  job.add(1, RowState::ready).why = "is ready: waits for a lane";
+  const Explanation found = job.explain({"t0", {}});
+  CHECK(numbers(found.roots) == std::vector<std::uint32_t>{1});
+}
+
+TEST_CASE("it ends where there is no end of reasons, and says that there may be more") {
+  Job job;
+  std::vector<std::uint32_t> wide;
+  for (std::uint32_t i = 0; i < 500; ++i) {
+    job.add(i, RowState::held);
+    wide.push_back(i);
+  }
+  job.add(500, RowState::waiting, wide);
+  const Explanation found = job.explain({"t500", {}});
+  CHECK(found.roots.size() >= 10);
+  CHECK(found.roots.size() <= 2 * explained_max);
+  CHECK(found.roots_beyond);
+  CHECK(job.asked < 20);
+}
+
+TEST_CASE("what runs or is held waits for no task, so nothing more is asked") {
+  Job job;
+  job.add(0, RowState::held);
+  job.add(1, RowState::running);
+  const Explanation found = job.explain({});
+  CHECK(found.tasks.size() == 2);
+  CHECK(found.roots.empty());
+  CHECK(job.asked == 1);
+}

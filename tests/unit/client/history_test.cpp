@@ -1,0 +1,69 @@
+// Which jobs there were, out of the journals of several nodes.
+#include "libdag/client/history.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "libdag/record/journal.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+using namespace dag;
+using namespace dag::detail;
+using namespace std::chrono_literals;
+
+namespace {
+
+void write(const std::filesystem::path& file, std::uint32_t node, const std::vector<Record>& records) {
+  std::filesystem::create_directories(file.parent_path());
+  JournalWriter writer;
+  for (const Record& record : records) writer.add(record);
+  std::ofstream out(file, std::ios::binary);
+  for (const auto& bytes : {encode_head({{{node}, {1}}, 1'000'000'000'000}), writer.take_block()})
+    out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+}
+Record at(Duration when, JobId job, RecordWhat what) {
+  return {Instant{when}, {{0}}, job, {}, {}, std::move(what)};
+}
+
+}  // namespace
+
+TEST_CASE("a job has begun at one node and is over at another; one that nobody saw end is not over") {
+  const test::TemporaryDirectory directory;
+  const Error stopped{ErrorCode::memory_exhausted, "no memory is left"};
+  write(directory.path() / "n0/journal/journal-1", 0,
+        {at(1s, {7}, recorded::JobBegan{"train", 40}), at(2s, {8}, recorded::JobBegan{"eval", 3}),
+         at(9s, {6}, recorded::JobOver{5, 0, 0, 0, stopped})});
+  write(directory.path() / "n1/journal/journal-1", 1,
+        {at(1500ms, {7}, recorded::JobBegan{"train", 40}),  // Said again by who led it then.
+         at(4s, {7}, recorded::JobOver{39, 1, 0, 0, {}})});
+  JournalView view({directory.path().string()});
+  const std::vector<PastJob> jobs = read_history(view);
+  REQUIRE(jobs.size() == 3);
+  CHECK(jobs[0].job == JobId{7});
+  CHECK(jobs[0].name == "train");
+  CHECK(jobs[0].tasks == 40);
+  CHECK(jobs[0].began_unix_ns == 1'001'000'000'000);
+  CHECK(jobs[0].over_unix_ns == 1'004'000'000'000);
+  REQUIRE(jobs[0].over);
+  CHECK(jobs[0].over->failed == 1);
+  CHECK(jobs[1].job == JobId{8});
+  CHECK(!jobs[1].over);
+  CHECK(jobs[2].name.empty());  // Its beginning had to make room.
+  REQUIRE(jobs[2].over);
+  CHECK(jobs[2].over->stopped->code == ErrorCode::memory_exhausted);
+}
+
+TEST_CASE("a number that is given again is another job") {
+  const test::TemporaryDirectory directory;
+  write(directory.path() / "journal-1", 0,
+        {at(1s, {7}, recorded::JobBegan{"old", 1}), at(2s, {7}, recorded::JobOver{1, 0, 0, 0, {}}),
+         at(3s, {7}, recorded::JobBegan{"new", 2}), at(4s, {7}, recorded::JobOver{2, 0, 0, 0, {}})});
+  JournalView view({directory.path().string()});
+  const std::vector<PastJob> jobs = read_history(view);
+  REQUIRE(jobs.size() == 2);
+  CHECK(jobs[0].name == "old");
+  CHECK(jobs[0].over->finished == 1);
+  CHECK(jobs[1].name == "new");
+  CHECK(jobs[1].over->finished == 2);
+}

@@ -1,0 +1,124 @@
+// What a home says of its rows: each that has not ended has a reason, and the reason is true.
+
+#include <catch2/catch.hpp>
+
+#include "libdag/home/explained.hpp"
+#include "tests/unit/home/scripted.hpp"
+
+using namespace dag;
+using namespace dag::test;
+
+namespace {
+
+ProcessExplained explained(LocalJob& job, const TaskSelector& what = {}, std::uint32_t shard = 0) {
+  ProcessExplained process;
+  job.home(shard).explain(what, job.now, process);
+  return process;
+}
+const TaskExplained& of(const ProcessExplained& process, TaskId task) {
+  const auto found = std::find_if(process.tasks.begin(), process.tasks.end(),
+                                  [&](const TaskExplained& one) { return one.task == task; });
+  REQUIRE(found != process.tasks.end());
+  return *found;
+}
+std::uint64_t count(const ProcessExplained& process, RowState state) {
+  return process.counts[static_cast<std::size_t>(state)];
+}
+
+}  // namespace
+
+TEST_CASE("what failed says how often, with what, and when it is tried again; what waits names it") {
+  Names graph;
+  const TaskId a = graph.task("a"), b = graph.task("b", {a}), c = graph.task("c");
+  graph.attempts(a, 3, std::chrono::milliseconds(100));
+  Script script;
+  script.failures["a"] = 2;
+  LocalJob job(graph.builder.sealed(), script.kernel());
+  job.settle_down();
+  const ProcessExplained all = explained(job);
+  CHECK(count(all, RowState::held) == 1);
+  CHECK(count(all, RowState::waiting) == 1);
+  CHECK(count(all, RowState::ended) == 1);
+  REQUIRE(all.tasks.size() == 3);
+  CHECK(all.tasks[0].task == a);  // What is held comes first, what has ended last.
+  CHECK(all.tasks[2].task == c);
+  CHECK_THAT(of(all, a).why, Catch::StartsWith("waits for its next try, in "));
+  CHECK(of(all, a).failures == 1);
+  REQUIRE(of(all, a).error);
+  CHECK(of(all, b).waits_for == std::vector<TaskId>{a});
+  CHECK(of(all, b).why == "waits for task 'a' (0)");
+  CHECK(of(all, c).outcome == Outcome::finished);
+  CHECK_THAT(of(all, c).why, Catch::StartsWith("finished"));
+}
+
+TEST_CASE("tasks are chosen by name or by number, and counted however many there are") {
+  Names graph;
+  const TaskId before = graph.task("before");
+  graph.attempts(before, 2, std::chrono::hours(1));
+  std::vector<TaskId> parts;
+  for (int i = 0; i < 500; ++i) parts.push_back(graph.task("part", {before}));
+  const TaskId sum = graph.task("sum", parts);
+  Script script;
+  script.failures["before"] = 1;
+  LocalJob job(graph.builder.sealed(), script.kernel());
+  job.settle_down();
+  const ProcessExplained some = explained(job, {"part", {}});
+  CHECK(count(some, RowState::waiting) == 500);
+  CHECK(some.tasks.size() == explained_max);
+  for (const TaskExplained& one : some.tasks) CHECK(one.name == "part");
+  const ProcessExplained one = explained(job, {"", {sum, parts[3]}});
+  REQUIRE(one.tasks.size() == 2);
+  CHECK(of(one, sum).waits_for.size() == waits_for_max);
+  CHECK(of(one, sum).waits_for_all == 500);
+  CHECK_THAT(of(one, sum).why, Catch::EndsWith("and 497 more"));
+  CHECK(explained(job, {"", {{0, 9999}}}).tasks.empty());
+  CHECK(explained(job, {"no such", {}}).tasks.empty());
+}
+
+TEST_CASE("whatever has not ended has a reason, and when the reason goes, so does the waiting") {
+  const std::uint64_t seed = GENERATE(take(40, random(1, 1'000'000)));
+  INFO("seed " << seed);
+  Names graph;
+  Random random(seed);
+  std::vector<TaskId> tasks;
+  Script script;
+  for (int i = 0; i < 30; ++i) {
+    std::vector<TaskId> before;
+    for (const TaskId task : tasks) {
+      if (random.below(8) == 0) before.push_back(task);
+    }
+    const std::string name = "t" + std::to_string(i);
+    tasks.push_back(graph.task(name, before));
+    if (random.below(3) == 0) {
+      graph.attempts(tasks.back(), 4, std::chrono::milliseconds(50));
+      script.failures[name] = static_cast<std::uint32_t>(1 + random.below(3));
+    }
+  }
+  LocalJob job(graph.builder.sealed(), script.kernel());
+  while (!job.job_ended) {
+    job.settle_down();
+    if (job.job_ended) break;
+    const ProcessExplained now = explained(job);
+    std::set<TaskId> open;
+    for (const TaskExplained& one : now.tasks) {
+      if (one.state != RowState::ended) open.insert(one.task);
+      CHECK(!one.why.empty());
+    }
+    bool any_root = false;
+    for (const TaskExplained& one : now.tasks) {
+      if (one.state == RowState::waiting) {
+        // Each that it names is there and has not ended, and it names them all.
+        CHECK(one.waits_for_all > 0);
+        for (const TaskId before : one.waits_for) CHECK(open.contains(before));
+      } else if (one.state == RowState::held) {
+        any_root = true;
+        CHECK_THAT(one.why, Catch::StartsWith("waits for its next try, in "));
+      }
+    }
+    CHECK((open.empty() || any_root));
+    if (!job.wait()) break;
+    // What was named has been waited for: something has moved.
+  }
+  job.run();
+  for (const TaskId task : tasks) CHECK(job.outcome(task) == Outcome::finished);
+}

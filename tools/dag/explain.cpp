@@ -1,0 +1,307 @@
+// `dag explain JOB[/TASK]`: why a job is not over, why a task does not run, why it failed. The processes of
+// the job say it of tasks that have a home there; of a job that is over its journals do.
+
+#include <algorithm>
+#include <iostream>
+
+#include "libdag/client/exit_status.hpp"
+#include "libdag/client/explain.hpp"
+#include "libdag/client/nearest.hpp"
+#include "tools/dag/commands.hpp"
+#include "tools/dag/gathered.hpp"
+#include "tools/dag/lines.hpp"
+#include "tools/dag/print.hpp"
+
+namespace dag::tool {
+namespace {
+
+constexpr std::size_t tasks_shown = 10;
+
+std::string_view state_name(RowState state) {
+  static constexpr std::array<std::string_view, row_states> names{"waiting", "held", "ready",
+                                                                  "running", "lent", "ended"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+std::string label(const TaskExplained& task) {
+  const std::string id = to_string(task.task);
+  return task.name.empty() ? id : shown(task.name) + " (" + id + ")";
+}
+
+// ---- For people
+// ------------------------------------------------------------------------------------------------
+
+/// Where it is, and why, without what the line before it says.
+std::string reason_text(const detail::TaskReason& reason) {
+  const TaskExplained& task = reason.task;
+  std::string text = task.why;
+  if (reason.running) {
+    text = "runs on lane " + std::to_string(reason.running->lane) + " of " + to_string(reason.at->process) +
+           " for " + duration_text(reason.running->ran);
+    if (task.usual) text += ", tasks of this name usually take " + duration_text(*task.usual);
+  } else if (!reason.taken.empty()) {
+    text = "is at " + to_string(reason.at->process) + " and " + reason.taken;
+  } else if (task.state == RowState::ready) {
+    text += " of " + to_string(reason.home.process);
+  }
+  return shown(text);
+}
+
+std::string candidate_text(const recorded::Candidate& candidate) {
+  if (!candidate.misfit.empty()) return "no     " + shown(candidate.misfit);
+  std::string text = "could  in " + duration_text(candidate.wait);
+  if (candidate.transfer > Duration{0}) text += ", inputs take " + duration_text(candidate.transfer);
+  if (candidate.run > Duration{0}) text += ", runs " + duration_text(candidate.run);
+  return text;
+}
+
+/// More of one task, indented below it.
+std::string more_text(const detail::TaskReason& reason, const std::string& indent) {
+  const TaskExplained& task = reason.task;
+  std::string text;
+  if (task.failures > 0)
+    text += indent + "failed " + (task.failures == 1 ? "once" : std::to_string(task.failures) + " times") +
+            (task.state == RowState::ended ? "" : " so far") + "\n";
+  if (task.error) text += indent + "the last failure: " + shown(task.error->what) + "\n";
+  if (task.error && !task.error->cause.empty())
+    text += indent + "because: " + shown(task.error->cause) + "\n";
+  if (task.error && !task.error->hint.empty()) text += indent + "hint: " + shown(task.error->hint) + "\n";
+  std::size_t wide = 0;
+  for (const recorded::Candidate& candidate : task.candidates)
+    wide = std::max(wide, to_string(candidate.process).size());
+  for (const recorded::Candidate& candidate : task.candidates) {
+    std::string name = to_string(candidate.process);
+    name.resize(wide, ' ');
+    text += indent + name + "  " + candidate_text(candidate) + "\n";
+  }
+  return text;
+}
+
+std::string counts_text(const std::array<std::uint64_t, row_states>& counts) {
+  std::string text;
+  for (const RowState state : {RowState::running, RowState::lent, RowState::ready, RowState::held,
+                               RowState::waiting, RowState::ended}) {
+    const std::uint64_t count = counts[static_cast<std::size_t>(state)];
+    if (count == 0) continue;
+    const char* words = state == RowState::lent ? "elsewhere" : state_name(state).data();
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + words;
+  }
+  return text;
+}
+
+std::string list_text(const std::vector<detail::TaskReason>& reasons, std::uint64_t all) {
+  std::string text;
+  const std::size_t shown_now = std::min(reasons.size(), tasks_shown);
+  for (std::size_t i = 0; i < shown_now; ++i)
+    text +=
+        "  " + label(reasons[i].task) + ": " + reason_text(reasons[i]) + "\n" + more_text(reasons[i], "    ");
+  if (all > shown_now) text += "  and " + std::to_string(all - shown_now) + " more\n";
+  return text;
+}
+
+/// Lanes of processes, where tasks wait for one.
+std::string processes_text(const detail::Explanation& found) {
+  std::string text;
+  for (const ProcessExplained& process : found.processes) {
+    text += "  " + to_string(process.life.process) + ": " + std::to_string(process.running.size()) + " of " +
+            std::to_string(process.lanes) + " lanes run something";
+    if (process.queued > 0) text += ", " + std::to_string(process.queued) + " tasks wait for one";
+    text += "\n";
+  }
+  return text;
+}
+
+std::string silent_text(const detail::Explanation& found) {
+  std::string text;
+  for (const Life life : found.silent)
+    text += "  " + to_string(life.process) +
+            " has not answered: it is stopped or far behind, and what it has is missing here\n";
+  return text;
+}
+
+std::string job_text(const JobInfo& job, const detail::Explanation& found) {
+  std::string text = to_string(job.job) + " (" + shown(job.name) + ") runs for " + duration_text(job.age) +
+                     ": " + counts_text(found.counts) + "\n";
+  // What waits for tasks that are listed anyway says nothing new.
+  std::vector<detail::TaskReason> worth;
+  std::uint64_t all = 0;
+  for (const RowState state : {RowState::held, RowState::running, RowState::lent, RowState::ready})
+    all += found.counts[static_cast<std::size_t>(state)];
+  for (const detail::TaskReason& reason : found.tasks) {
+    if (reason.task.state != RowState::waiting && reason.task.state != RowState::ended)
+      worth.push_back(reason);
+  }
+  // The longest first: it is what everything else may wait for.
+  std::stable_sort(worth.begin(), worth.end(), [](const auto& a, const auto& b) {
+    const auto ran = [](const detail::TaskReason& one) {
+      return one.running ? one.running->ran : Duration{0};
+    };
+    return ran(a) > ran(b);
+  });
+  text += list_text(worth, std::max<std::uint64_t>(all, worth.size()));
+  return text + processes_text(found) + silent_text(found);
+}
+
+std::string tasks_text(const detail::Explanation& found) {
+  std::string text;
+  const std::uint64_t all = found.count();
+  if (all > 1) text += std::to_string(all) + " tasks: " + counts_text(found.counts) + "\n";
+  text += list_text(found.tasks, all);
+  if (!found.roots.empty()) {
+    text += "In the end " + std::string(all == 1 ? "it waits" : "they wait") + " for:\n" +
+            list_text(found.roots, found.roots.size());
+    if (found.roots_beyond) text += "  and perhaps for more\n";
+  }
+  const auto ready = [](const detail::TaskReason& one) { return one.task.state == RowState::ready; };
+  if (std::any_of(found.tasks.begin(), found.tasks.end(), ready) ||
+      std::any_of(found.roots.begin(), found.roots.end(), ready))
+    text += "Processes:\n" + processes_text(found);
+  return text + silent_text(found);
+}
+
+// ---- For programs
+// ----------------------------------------------------------------------------------------------
+
+nlohmann::json seconds(Duration span) { return std::chrono::duration<double>(span).count(); }
+
+nlohmann::json to_json(const detail::TaskReason& reason) {
+  const TaskExplained& task = reason.task;
+  auto candidates = nlohmann::json::array();
+  for (const recorded::Candidate& candidate : task.candidates)
+    candidates.push_back({{"process", to_string(candidate.process)},
+                          {"wait_seconds", seconds(candidate.wait)},
+                          {"transfer_seconds", seconds(candidate.transfer)},
+                          {"run_seconds", seconds(candidate.run)},
+                          {"misfit", candidate.misfit}});
+  auto waits_for = nlohmann::json::array();
+  for (const TaskId before : task.waits_for) waits_for.push_back(to_string(before));
+  nlohmann::json fields{{"task", to_string(task.task)},
+                        {"name", task.name},
+                        {"state", state_name(task.state)},
+                        {"why", task.why},
+                        {"home", to_string(reason.home.process)},
+                        {"failures", task.failures},
+                        {"waits_for", std::move(waits_for)},
+                        {"waits_for_all", task.waits_for_all},
+                        {"candidates", std::move(candidates)},
+                        {"error", task.error ? tool::to_json(*task.error) : nlohmann::json()}};
+  if (task.state == RowState::ended) fields["outcome"] = name(task.outcome);
+  if (task.usual) fields["usual_seconds"] = seconds(*task.usual);
+  if (reason.at) fields["at"] = to_string(reason.at->process);
+  if (reason.running) {
+    fields["lane"] = reason.running->lane;
+    fields["ran_seconds"] = seconds(reason.running->ran);
+  }
+  return fields;
+}
+
+nlohmann::json to_json(const detail::Explanation& found) {
+  nlohmann::json counts;
+  for (std::size_t state = 0; state < row_states; ++state)
+    counts[std::string(state_name(static_cast<RowState>(state)))] = found.counts[state];
+  auto tasks = nlohmann::json::array(), roots = tasks, processes = tasks, silent = tasks;
+  for (const detail::TaskReason& reason : found.tasks) tasks.push_back(to_json(reason));
+  for (const detail::TaskReason& reason : found.roots) roots.push_back(to_json(reason));
+  for (const ProcessExplained& process : found.processes)
+    processes.push_back({{"process", to_string(process.life.process)},
+                         {"lanes", process.lanes},
+                         {"running", process.running.size()},
+                         {"queued", process.queued}});
+  for (const Life life : found.silent) silent.push_back(to_string(life.process));
+  return {{"counts", std::move(counts)},
+          {"tasks", std::move(tasks)},
+          {"waits_in_the_end_for", std::move(roots)},
+          {"waits_beyond", found.roots_beyond},
+          {"processes", std::move(processes)},
+          {"silent", std::move(silent)}};
+}
+
+// ---- What is asked
+// ----------------------------------------------------------------------------------------------
+
+struct What {
+  JobId job;
+  std::string task;  ///< empty: the job
+};
+
+What what_of(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  What what{job_of(text.substr(0, slash)), {}};
+  if (slash == std::string::npos) return what;
+  what.task = text.substr(slash + 1);
+  if (what.task.empty())
+    throw Failure({ErrorCode::usage, "there is no task behind the / of '" + shown(text) + "'",
+                   "write job7/NAME, or job7/41 for a number that `dag explain job7` shows"});
+  return what;
+}
+
+TaskSelector selector_of(const std::string& task) {
+  TaskSelector selector;
+  selector.name = task;
+  if (const auto id = parse_task_id(task)) selector.tasks = {*id};
+  return selector;
+}
+
+/// Of a job whose processes are gone.
+int explain_past(const Options& options, const What& what, const std::vector<std::string>& from) {
+  const GatheredJournals journals(options, what.job, from);
+  detail::JournalView view(journals.paths());
+  if (print_lines(view, {what.job, what.task, false}, options.json) > 0) return exit_ok;
+  std::cerr << "dag: the journals say nothing of '" << shown(what.task) << "'\n";
+  return exit_unknown;
+}
+
+[[noreturn]] void fail_unknown(const What& what, const JobInfo& job) {
+  std::vector<std::string_view> names;
+  if (job.details) {
+    for (const ClassInfo& one : job.details->classes) names.push_back(one.name);
+  }
+  const auto meant = detail::nearest(what.task, names);
+  throw Failure({ErrorCode::job_unknown, to_string(what.job) + " has no task '" + shown(what.task) + "'",
+                 meant ? "did you mean '" + shown(std::string(*meant)) + "'?"
+                       : "`dag show " + to_string(what.job) + "` lists the names of its tasks"});
+}
+
+int explain(const Options& options, const std::string& text, const std::vector<std::string>& from) {
+  const What what = what_of(text);
+  if (!from.empty()) return explain_past(options, what, from);
+  const auto cluster = connect_for(options, what.job);
+  const JobInfo job = info_of(*cluster, what.job);
+  const bool over =
+      job.phase == JobPhase::finished || job.phase == JobPhase::failed || job.phase == JobPhase::cancelled;
+  if (over && what.task.empty()) {
+    std::cout << (options.json ? line_of({{"job", tool::to_json(job)}}) : tool::job_text(job));
+    return exit_ok;
+  }
+  if (over) return explain_past(options, what, from);
+  const detail::Explanation found =
+      detail::explain([&](const TaskSelector& which) { return cluster->explain(what.job, which); },
+                      what.task.empty() ? TaskSelector{} : selector_of(what.task));
+  if (!what.task.empty() && found.count() == 0 && found.silent.empty()) fail_unknown(what, job);
+  if (options.json) {
+    nlohmann::json fields = to_json(found);
+    fields["job"] = tool::to_json(job);
+    std::cout << line_of(fields);
+  } else {
+    std::cout << (what.task.empty() ? job_text(job, found) : tasks_text(found));
+  }
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Chosen& chosen) {
+  auto* command =
+      app.add_subcommand("explain", "why a job is not over, why a task does not run, why it failed");
+  const auto options = add_options(*command);
+  const auto what = std::make_shared<std::string>();
+  command->add_option("what", *what, "job7 or job7/TASK: a task's name or number")->required();
+  const auto from = add_from(*command);
+  command->footer(
+      "Of a job that is not over its processes answer: each says why its tasks do not run, by the same "
+      "rules\n"
+      "that place them. Of one that is over the journals of nodes do, if they have data directories.");
+  command->callback([=, &chosen] { chosen = [=] { return explain(*options, *what, *from); }; });
+}
+
+}  // namespace dag::tool

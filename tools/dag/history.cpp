@@ -1,0 +1,120 @@
+// `dag history`: the jobs that a cluster has run, or what happened to one of them; out of the journals of its
+// nodes, also when they are gone.
+
+#include <iostream>
+
+#include "libdag/client/exit_status.hpp"
+#include "libdag/client/history.hpp"
+#include "tools/dag/commands.hpp"
+#include "tools/dag/gathered.hpp"
+#include "tools/dag/lines.hpp"
+#include "tools/dag/print.hpp"
+
+namespace dag::tool {
+namespace {
+
+struct HistoryOptions {
+  SharedOptions cluster;
+  std::string job, task;
+  bool failed = false;
+  std::shared_ptr<std::vector<std::string>> from;
+};
+
+std::string end_text(const detail::PastJob& job) {
+  if (!job.over) return "not over";
+  if (job.over->stopped) return "stopped";
+  if (job.over->failed > 0) return "failed";
+  return job.over->cancelled > 0 ? "cancelled" : "finished";
+}
+
+std::optional<Duration> took(const detail::PastJob& job) {
+  if (!job.began_unix_ns || !job.over_unix_ns) return std::nullopt;
+  return Duration(*job.over_unix_ns - *job.began_unix_ns);
+}
+
+nlohmann::json to_json(const detail::PastJob& job) {
+  nlohmann::json fields{{"job", to_string(job.job)}, {"name", job.name}, {"end", end_text(job)}};
+  if (job.began_unix_ns) {
+    fields["began"] = time_text(*job.began_unix_ns);
+    fields["began_unix_ns"] = *job.began_unix_ns;
+    fields["tasks_submitted"] = job.tasks;
+  }
+  if (const auto span = took(job)) fields["seconds"] = std::chrono::duration<double>(*span).count();
+  if (job.over) {
+    fields["over"] = time_text(*job.over_unix_ns);
+    fields["over_unix_ns"] = *job.over_unix_ns;
+    fields["counts"] = {{"finished", job.over->finished},
+                        {"failed", job.over->failed},
+                        {"skipped", job.over->skipped},
+                        {"cancelled", job.over->cancelled}};
+    if (job.over->stopped) fields["error"] = tool::to_json(*job.over->stopped);
+  }
+  return fields;
+}
+
+std::string history_text(const std::vector<detail::PastJob>& jobs) {
+  std::vector<std::vector<std::string>> rows;
+  for (const detail::PastJob& job : jobs) {
+    const auto span = took(job);
+    std::string tasks;
+    if (job.over) {
+      tasks = std::to_string(job.over->finished) + " finished";
+      if (job.over->failed > 0) tasks += ", " + std::to_string(job.over->failed) + " failed";
+      if (job.over->skipped > 0) tasks += ", " + std::to_string(job.over->skipped) + " skipped";
+      if (job.over->cancelled > 0) tasks += ", " + std::to_string(job.over->cancelled) + " cancelled";
+      if (job.over->stopped) tasks += "; " + job.over->stopped->what;
+    } else if (job.began_unix_ns) {
+      tasks = std::to_string(job.tasks) + " submitted";
+    }
+    rows.push_back({to_string(job.job), job.name.empty() ? "-" : shown(job.name),
+                    job.began_unix_ns ? time_text(*job.began_unix_ns) : "-",
+                    span ? duration_text(*span) : "-", end_text(job), shown(tasks)});
+  }
+  return table({"JOB", "NAME", "BEGAN", "TOOK", "END", "TASKS"}, rows);
+}
+
+int list(const HistoryOptions& options) {
+  const GatheredJournals journals(*options.cluster, std::nullopt, *options.from);
+  detail::JournalView view(journals.paths());
+  const std::vector<detail::PastJob> jobs = read_history(view);
+  for (const std::string& notice : view.notices()) std::cerr << "dag: " << notice << '\n';
+  if (options.cluster->json) {
+    auto all = nlohmann::json::array();
+    for (const detail::PastJob& job : jobs) all.push_back(to_json(job));
+    std::cout << line_of({{"jobs", std::move(all)}});
+  } else if (jobs.empty()) {
+    std::cerr << "no jobs\n";
+  } else {
+    std::cout << history_text(jobs);
+  }
+  return exit_ok;
+}
+
+int one(const HistoryOptions& options) {
+  const JobId job = job_of(options.job);
+  const GatheredJournals journals(*options.cluster, job, *options.from);
+  detail::JournalView view(journals.paths());
+  if (print_lines(view, {job, options.task, options.failed}, options.cluster->json) > 0) return exit_ok;
+  std::cerr << "dag: the journals say nothing of that\n";
+  return exit_unknown;
+}
+
+}  // namespace
+
+void add_history(CLI::App& app, Chosen& chosen) {
+  auto* command =
+      app.add_subcommand("history", "the jobs that a cluster has run, or what happened to one of them");
+  const auto options = std::make_shared<HistoryOptions>();
+  options->cluster = add_options(*command);
+  command->add_option("job", options->job, "all that happened to this one, such as job7");
+  command->add_option("--task", options->task, "of the tasks with this name or number alone");
+  command->add_flag("--failed", options->failed, "only tasks that failed or took their process down");
+  options->from = add_from(*command);
+  command->callback([=, &chosen] {
+    if (options->job.empty() && (options->failed || !options->task.empty()))
+      throw CLI::ValidationError("--task and --failed are of one job: name it");
+    chosen = [=] { return options->job.empty() ? list(*options) : one(*options); };
+  });
+}
+
+}  // namespace dag::tool

@@ -1,0 +1,141 @@
+// `dag report JOB`: where the time of a job went, out of the journals of nodes.
+
+#include <algorithm>
+#include <iostream>
+
+#include "libdag/client/exit_status.hpp"
+#include "libdag/client/report.hpp"
+#include "tools/dag/commands.hpp"
+#include "tools/dag/gathered.hpp"
+#include "tools/dag/print.hpp"
+
+namespace dag::tool {
+namespace {
+
+constexpr std::size_t classes_shown = 20;
+
+double seconds(Duration span) { return std::chrono::duration<double>(span).count(); }
+
+std::string percent(Duration part, Duration whole) {
+  if (whole <= Duration{0}) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f%%", 100 * seconds(part) / seconds(whole));
+  return text;
+}
+
+/// What all lanes could have run.
+Duration capacity(const detail::JobReport& report) {
+  return report.span * static_cast<Duration::rep>(report.lanes.size());
+}
+
+std::string report_text(const detail::JobReport& report, JobId job) {
+  std::string text = to_string(job) + ": " + std::to_string(report.tasks) + " tasks ran " +
+                     std::to_string(report.runs) + " times on " + std::to_string(report.lanes.size()) +
+                     " lanes in " + text_of(report.span) + "; lanes were busy for " +
+                     percent(report.busy, capacity(report)) + " of it\n";
+  if (report.again > Duration{0})
+    text += "  " + text_of(report.again) + " (" + percent(report.again, report.busy) +
+            ") went into runs that failed, or that repeated one\n";
+  const auto count = [&](std::uint64_t number, const char* one, const char* many) {
+    if (number > 0) text += "  " + std::to_string(number) + (number == 1 ? one : many) + "\n";
+  };
+  count(report.crashes, " time a task took its process down", " times a task took its process down");
+  count(report.losses, " attempt was lost with its process or node",
+        " attempts were lost with their process or node");
+  count(report.retries, " failure was tried again", " failures were tried again");
+  if (report.settled > report.tasks)
+    text += "  " + std::to_string(report.settled - report.tasks) +
+            " more tasks settled: without having run, or their records are missing\n";
+
+  text += "\n";
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < std::min(report.classes.size(), classes_shown); ++i) {
+    const detail::ClassReport& one = report.classes[i];
+    rows.push_back({shown(one.name), std::to_string(one.runs), std::to_string(one.failed), text_of(one.total),
+                    percent(one.total, report.busy), text_of(one.median), text_of(one.p99),
+                    text_of(one.longest)});
+  }
+  text += table({"TASKS", "RUNS", "FAILED", "TOTAL", "SHARE", "MEDIAN", "P99", "LONGEST"}, rows);
+  if (report.classes.size() > classes_shown)
+    text += "and " + std::to_string(report.classes.size() - classes_shown) + " more names; --json has all\n";
+
+  if (!report.stragglers.empty()) {
+    text += "\nStragglers, that ran more than " + std::to_string(detail::straggler_times) +
+            " times as long as the median of their name:\n";
+    rows.clear();
+    for (const detail::Straggler& one : report.stragglers)
+      rows.push_back({shown(one.name) + " (" + to_string(one.task) + ")", to_string(one.place),
+                      text_of(one.ran), text_of(one.median)});
+    text += table({"TASK", "LANE", "RAN", "MEDIAN"}, rows);
+    if (report.stragglers_beyond > 0) text += "and " + std::to_string(report.stragglers_beyond) + " more\n";
+  }
+  text += "\n";
+  rows.clear();
+  for (const detail::LaneReport& lane : report.lanes)
+    rows.push_back({to_string(lane.lane), std::to_string(lane.runs), text_of(lane.busy),
+                    percent(lane.busy, report.span)});
+  return text + table({"LANE", "RUNS", "BUSY", "SHARE"}, rows);
+}
+
+nlohmann::json report_json(const detail::JobReport& report, JobId job) {
+  auto classes = nlohmann::json::array(), stragglers = classes, lanes = classes;
+  for (const detail::ClassReport& one : report.classes)
+    classes.push_back({{"name", one.name},
+                       {"runs", one.runs},
+                       {"failed", one.failed},
+                       {"tasks", one.tasks},
+                       {"total_seconds", seconds(one.total)},
+                       {"median_seconds", seconds(one.median)},
+                       {"p99_seconds", seconds(one.p99)},
+                       {"longest_seconds", seconds(one.longest)}});
+  for (const detail::Straggler& one : report.stragglers)
+    stragglers.push_back({{"task", to_string(one.task)},
+                          {"name", one.name},
+                          {"lane", to_string(one.place)},
+                          {"ran_seconds", seconds(one.ran)},
+                          {"median_seconds", seconds(one.median)}});
+  for (const detail::LaneReport& lane : report.lanes)
+    lanes.push_back(
+        {{"lane", to_string(lane.lane)}, {"runs", lane.runs}, {"busy_seconds", seconds(lane.busy)}});
+  return {{"job", to_string(job)},
+          {"tasks", report.tasks},
+          {"runs", report.runs},
+          {"settled", report.settled},
+          {"span_seconds", seconds(report.span)},
+          {"busy_seconds", seconds(report.busy)},
+          {"again_seconds", seconds(report.again)},
+          {"crashes", report.crashes},
+          {"losses", report.losses},
+          {"retries", report.retries},
+          {"classes", std::move(classes)},
+          {"stragglers", std::move(stragglers)},
+          {"stragglers_beyond", report.stragglers_beyond},
+          {"lanes", std::move(lanes)}};
+}
+
+int report(const Options& options, JobId job, const std::vector<std::string>& from) {
+  const GatheredJournals journals(options, job, from);
+  std::vector<std::string> notices;
+  const detail::JobReport made = detail::make_report(journals.paths(), job, notices);
+  for (const std::string& notice : notices) std::cerr << "dag: " << notice << '\n';
+  if (made.runs == 0) {
+    std::cerr << "dag: no lane says that it ran a task of " << to_string(job)
+              << "; nodes keep that with `journal_runs = true`\n";
+    return exit_unknown;
+  }
+  std::cout << (options.json ? line_of(report_json(made, job)) : report_text(made, job));
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Chosen& chosen) {
+  auto* command = app.add_subcommand(
+      "report", "where the time of a job went: by name, by lane, stragglers, what ran more than once");
+  const auto options = add_options(*command);
+  const auto job = add_job(*command);
+  const auto from = add_from(*command);
+  command->callback([=, &chosen] { chosen = [=] { return report(*options, job_of(*job), *from); }; });
+}
+
+}  // namespace dag::tool
