@@ -251,11 +251,13 @@ int explain_past(const Options& options, const What& what, const std::vector<std
   return exit_unknown;
 }
 
-[[noreturn]] void fail_unknown(const What& what, const JobInfo& job) {
+/// No process says anything of what was asked for. Throws Failure(job_unknown) when there is no such task;
+/// else it is too early to say, since no home has counted it.
+void fail_if_unknown(const What& what, const JobInfo& job) {
+  if (job.phase == JobPhase::starting || !job.details) return;
   std::vector<std::string_view> names;
-  if (job.details) {
-    for (const ClassInfo& one : job.details->classes) names.push_back(one.name);
-  }
+  for (const ClassInfo& one : job.details->classes) names.push_back(one.name);
+  if (std::find(names.begin(), names.end(), what.task) != names.end()) return;
   const auto meant = detail::nearest(what.task, names);
   throw Failure({ErrorCode::job_unknown, to_string(what.job) + " has no task '" + shown(what.task) + "'",
                  meant ? "did you mean '" + shown(std::string(*meant)) + "'?"
@@ -277,11 +279,15 @@ int explain(const Options& options, const std::string& text, const std::vector<s
   const detail::Explanation found =
       detail::explain([&](const TaskSelector& which) { return cluster->explain(what.job, which); },
                       what.task.empty() ? TaskSelector{} : selector_of(what.task));
-  if (!what.task.empty() && found.count() == 0 && found.silent.empty()) fail_unknown(what, job);
+  const bool nothing = found.count() == 0 && found.silent.empty();
+  if (nothing && !what.task.empty()) fail_if_unknown(what, job);
   if (options.json) {
     nlohmann::json fields = to_json(found);
     fields["job"] = tool::to_json(job);
     std::cout << line_of(fields);
+  } else if (nothing) {
+    std::cout << to_string(what.job)
+              << " begins, or is counted again after a loss: no process knows its tasks yet\n";
   } else {
     std::cout << (what.task.empty() ? job_text(job, found) : tasks_text(found));
   }

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "libdag/base/ids.hpp"
 #include "tools/dag/options.hpp"
 
 namespace dag::tool {
