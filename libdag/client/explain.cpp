@@ -17,6 +17,12 @@ bool waits_for_tasks(const TaskExplained& task) {
   return !task.waits_for.empty() && (task.state == RowState::waiting || task.state == RowState::lent);
 }
 
+/// As homes put them, of each its own: what is held, runs or is ready comes before what waits.
+int rank_of(const TaskExplained& task) {
+  if (task.state == RowState::ended) return task.outcome == Outcome::failed ? 3 : 4;
+  return task.state == RowState::held ? 0 : task.state == RowState::waiting ? 2 : 1;
+}
+
 /// One answer, task by task.
 std::vector<TaskReason> reasons_in(client::Answer& answer) {
   std::map<TaskId, std::pair<Life, RunningNow>> running;
@@ -44,6 +50,9 @@ std::vector<TaskReason> reasons_in(client::Answer& answer) {
     process.tasks.clear();
     process.taken.clear();
   }
+  std::stable_sort(reasons.begin(), reasons.end(), [](const TaskReason& a, const TaskReason& b) {
+    return std::pair(rank_of(a.task), a.task.task) < std::pair(rank_of(b.task), b.task.task);
+  });
   return reasons;
 }
 

@@ -38,7 +38,7 @@ std::string reason_text(const detail::TaskReason& reason) {
   if (reason.running) {
     text = "runs on lane " + std::to_string(reason.running->lane) + " of " + to_string(reason.at->process) +
            " for " + duration_text(reason.running->ran);
-    if (task.usual) text += ", tasks of this name usually take " + duration_text(*task.usual);
+    if (task.usual) text += ", tasks of this name usually take " + text_of(*task.usual);
   } else if (!reason.taken.empty()) {
     text = "is at " + to_string(reason.at->process) + " and " + reason.taken;
   } else if (task.state == RowState::ready) {
@@ -49,9 +49,10 @@ std::string reason_text(const detail::TaskReason& reason) {
 
 std::string candidate_text(const recorded::Candidate& candidate) {
   if (!candidate.misfit.empty()) return "no     " + shown(candidate.misfit);
-  std::string text = "could  in " + duration_text(candidate.wait);
-  if (candidate.transfer > Duration{0}) text += ", inputs take " + duration_text(candidate.transfer);
-  if (candidate.run > Duration{0}) text += ", runs " + duration_text(candidate.run);
+  constexpr Duration short_wait = std::chrono::milliseconds(1);
+  std::string text = candidate.wait < short_wait ? "could  at once" : "could  in " + text_of(candidate.wait);
+  if (candidate.transfer >= short_wait) text += ", inputs take " + text_of(candidate.transfer);
+  if (candidate.run > Duration{0}) text += ", would run " + text_of(candidate.run);
   return text;
 }
 
