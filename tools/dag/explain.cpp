@@ -255,9 +255,10 @@ int explain_past(const Options& options, const What& what, const std::vector<std
 /// No process says anything of what was asked for. Throws Failure(job_unknown) when there is no such task;
 /// else it is too early to say, since no home has counted it.
 void fail_if_unknown(const What& what, const JobInfo& job) {
-  if (job.phase == JobPhase::starting || !job.details) return;
   std::vector<std::string_view> names;
-  for (const ClassInfo& one : job.details->classes) names.push_back(one.name);
+  if (job.details) {
+    for (const ClassInfo& one : job.details->classes) names.push_back(one.name);
+  }
   if (std::find(names.begin(), names.end(), what.task) != names.end()) return;
   const auto meant = detail::nearest(what.task, names);
   throw Failure({ErrorCode::job_unknown, to_string(what.job) + " has no task '" + shown(what.task) + "'",
@@ -281,7 +282,11 @@ int explain(const Options& options, const std::string& text, const std::vector<s
       detail::explain([&](const TaskSelector& which) { return cluster->explain(what.job, which); },
                       what.task.empty() ? TaskSelector{} : selector_of(what.task));
   const bool nothing = found.count() == 0 && found.silent.empty();
-  if (nothing && !what.task.empty()) fail_if_unknown(what, job);
+  if (nothing && !what.task.empty()) {
+    // Processes that know other tasks, and not this one: there is none.
+    const auto ask = [&](const TaskSelector& which) { return cluster->explain(what.job, which); };
+    if (detail::explain(ask, {}).count() > 0) fail_if_unknown(what, info_of(*cluster, what.job));
+  }
   if (options.json) {
     nlohmann::json fields = to_json(found);
     fields["job"] = tool::to_json(job);
