@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "libdag/record/journal.hpp"
+#include "tests/support/journal_file.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace dag;
@@ -14,14 +14,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-void write(const std::filesystem::path& file, std::uint32_t node, const std::vector<Record>& records) {
-  std::filesystem::create_directories(file.parent_path());
-  JournalWriter writer;
-  for (const Record& record : records) writer.add(record);
-  std::ofstream out(file, std::ios::binary);
-  for (const auto& bytes : {encode_head({{{node}, {1}}, 1'000'000'000'000}), writer.take_block()})
-    out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
-}
 Record at(Duration when, JobId job, RecordWhat what) {
   return {Instant{when}, {{0}}, job, {}, {}, std::move(what)};
 }
@@ -31,12 +23,13 @@ Record at(Duration when, JobId job, RecordWhat what) {
 TEST_CASE("a job has begun at one node and is over at another; one that nobody saw end is not over") {
   const test::TemporaryDirectory directory;
   const Error stopped{ErrorCode::memory_exhausted, "no memory is left"};
-  write(directory.path() / "n0/journal/journal-1", 0,
-        {at(1s, {7}, recorded::JobBegan{"train", 40}), at(2s, {8}, recorded::JobBegan{"eval", 3}),
-         at(9s, {6}, recorded::JobOver{5, 0, 0, 0, stopped})});
-  write(directory.path() / "n1/journal/journal-1", 1,
-        {at(1500ms, {7}, recorded::JobBegan{"train", 40}),  // Said again by who led it then.
-         at(4s, {7}, recorded::JobOver{39, 1, 0, 0, {}})});
+  test::write_journal(
+      directory.path() / "n0/journal/journal-1", 0,
+      {at(1s, {7}, recorded::JobBegan{"train", 40}), at(2s, {8}, recorded::JobBegan{"eval", 3}),
+       at(9s, {6}, recorded::JobOver{5, 0, 0, 0, stopped})});
+  test::write_journal(directory.path() / "n1/journal/journal-1", 1,
+                      {at(1500ms, {7}, recorded::JobBegan{"train", 40}),  // Said again by who led it then.
+                       at(4s, {7}, recorded::JobOver{39, 1, 0, 0, {}})});
   JournalView view({directory.path().string()});
   const std::vector<PastJob> jobs = read_history(view);
   REQUIRE(jobs.size() == 3);
@@ -56,9 +49,10 @@ TEST_CASE("a job has begun at one node and is over at another; one that nobody s
 
 TEST_CASE("a number that is given again is another job") {
   const test::TemporaryDirectory directory;
-  write(directory.path() / "journal-1", 0,
-        {at(1s, {7}, recorded::JobBegan{"old", 1}), at(2s, {7}, recorded::JobOver{1, 0, 0, 0, {}}),
-         at(3s, {7}, recorded::JobBegan{"new", 2}), at(4s, {7}, recorded::JobOver{2, 0, 0, 0, {}})});
+  test::write_journal(
+      directory.path() / "journal-1", 0,
+      {at(1s, {7}, recorded::JobBegan{"old", 1}), at(2s, {7}, recorded::JobOver{1, 0, 0, 0, {}}),
+       at(3s, {7}, recorded::JobBegan{"new", 2}), at(4s, {7}, recorded::JobOver{2, 0, 0, 0, {}})});
   JournalView view({directory.path().string()});
   const std::vector<PastJob> jobs = read_history(view);
   REQUIRE(jobs.size() == 2);

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "libdag/base/random.hpp"
-#include "libdag/record/journal.hpp"
+#include "tests/support/journal_file.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace dag;
@@ -18,14 +18,6 @@ namespace {
 
 constexpr JobId job{7};
 
-void write(const std::filesystem::path& file, std::uint32_t node, const std::vector<Record>& records) {
-  std::filesystem::create_directories(file.parent_path());
-  JournalWriter writer;
-  for (const Record& record : records) writer.add(record);
-  std::ofstream out(file, std::ios::binary);
-  for (const auto& bytes : {encode_head({{{node}, {1}}, 1'000'000'000'000}), writer.take_block()})
-    out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
-}
 Record ran(Duration end, std::uint32_t process, std::uint32_t lane, std::uint32_t task, Duration span,
            Outcome outcome = Outcome::finished) {
   return {Instant{end}, {{process}, lane}, job, {0, task}, {{1, 1}, 1}, recorded::Ran{outcome, span, {}}};
@@ -51,7 +43,7 @@ TEST_CASE("a straggler is named, with its lane, and what its like took") {
   }
   records.push_back(ran(300ms, 65536, 0, 20, 500ms));  // Nothing is like it.
   records.push_back(settled(20, "sum"));
-  write(directory.path() / "journal-1", 0, records);
+  test::write_journal(directory.path() / "journal-1", 0, records);
   const JobReport made = report(directory.path());
   REQUIRE(made.stragglers.size() == 1);
   CHECK(made.stragglers[0].task == TaskId{0, 13});
@@ -66,17 +58,17 @@ TEST_CASE("a straggler is named, with its lane, and what its like took") {
 
 TEST_CASE("a run that failed, and one of a task that had come back, are work done again") {
   const test::TemporaryDirectory directory;
-  write(directory.path() / "journal-1", 0,
-        {ran(1ms, 65536, 0, 0, 1ms, Outcome::failed),
-         ran(4ms, 65536, 0, 0, 2ms),
-         ran(9ms, 65537, 0, 0, 4ms),
-         ran(20ms, 65536, 0, 1, 8ms),
-         settled(0, "a"),
-         settled(1, "b"),
-         settled(2, "skipped"),
-         {Instant{5ms}, {{0}}, job, {0, 0}, {{1, 1}, 2}, recorded::Lost{"its process is gone"}},
-         {Instant{5ms}, {{0}}, job, {0, 0}, {{1, 1}, 1}, recorded::Retried{1ms, true}},
-         {Instant{5ms}, {{0}}, {8}, {0, 0}, {{1, 1}, 1}, recorded::Retried{1ms, true}}});
+  test::write_journal(directory.path() / "journal-1", 0,
+                      {ran(1ms, 65536, 0, 0, 1ms, Outcome::failed),
+                       ran(4ms, 65536, 0, 0, 2ms),
+                       ran(9ms, 65537, 0, 0, 4ms),
+                       ran(20ms, 65536, 0, 1, 8ms),
+                       settled(0, "a"),
+                       settled(1, "b"),
+                       settled(2, "skipped"),
+                       {Instant{5ms}, {{0}}, job, {0, 0}, {{1, 1}, 2}, recorded::Lost{"its process is gone"}},
+                       {Instant{5ms}, {{0}}, job, {0, 0}, {{1, 1}, 1}, recorded::Retried{1ms, true}},
+                       {Instant{5ms}, {{0}}, {8}, {0, 0}, {{1, 1}, 1}, recorded::Retried{1ms, true}}});
   const JobReport made = report(directory.path());
   CHECK(made.runs == 4);
   CHECK(made.tasks == 2);
@@ -102,7 +94,8 @@ TEST_CASE("sums and quantiles are those of all runs, whichever journal they lie 
     of_node[random.below(3)].push_back(settled(task, name));
   }
   for (std::uint32_t node = 0; node < 3; ++node)
-    write(directory.path() / ("n" + std::to_string(node)) / "journal/journal-1", node, of_node[node]);
+    test::write_journal(directory.path() / ("n" + std::to_string(node)) / "journal/journal-1", node,
+                        of_node[node]);
   const JobReport made = report(directory.path());
   CHECK(made.lanes.size() == 12);
   REQUIRE(made.classes.size() == by_hand.size());

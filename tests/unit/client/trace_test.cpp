@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "dag/error.hpp"
-#include "libdag/record/journal.hpp"
+#include "tests/support/journal_file.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace dag;
@@ -22,15 +22,6 @@ using nlohmann::json;
 namespace {
 
 constexpr JobId job{7};
-
-void write(const fs::path& file, std::uint32_t node, const std::vector<Record>& records) {
-  fs::create_directories(file.parent_path());
-  JournalWriter writer;
-  for (const Record& record : records) writer.add(record);
-  std::ofstream out(file, std::ios::binary);
-  for (const auto& bytes : {encode_head({{{node}, {1}}, 1'000'000'000'000}), writer.take_block()})
-    out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
-}
 
 Record ran(Duration end, std::uint32_t process, std::uint32_t lane, std::uint32_t task, Duration span,
            std::string error = {}, JobId of = job) {
@@ -46,13 +37,14 @@ Record settled(Duration at, std::uint32_t task, std::string name) {
 
 TEST_CASE("each attempt is a slice on its lane, with the name that its task settled under") {
   const test::TemporaryDirectory directory;
-  write(directory.path() / "n0/journal/journal-1", 0,
-        {ran(10us, 65536, 0, 0, 6us), ran(16us, 65536, 0, 1, 6us), ran(15'999ns, 65536, 1, 2, 5us),
-         settled(20us, 0, "first"), settled(21us, 1, "a \"b\"\n\x01\xff\\"), settled(22us, 3, "skipped"),
-         ran(30us, 65536, 0, 9, 1us, "", JobId{8})});
-  write(directory.path() / "n1/journal/journal-1", 1,
-        {ran(11us, 65537, 0, 2, 2us, "no such shard"),
-         {Instant{12us}, {{1}}, job, {0, 2}, {{1, 1}, 1}, recorded::Crashed{1, "signal 11"}}});
+  test::write_journal(
+      directory.path() / "n0/journal/journal-1", 0,
+      {ran(10us, 65536, 0, 0, 6us), ran(16us, 65536, 0, 1, 6us), ran(15'999ns, 65536, 1, 2, 5us),
+       settled(20us, 0, "first"), settled(21us, 1, "a \"b\"\n\x01\xff\\"), settled(22us, 3, "skipped"),
+       ran(30us, 65536, 0, 9, 1us, "", JobId{8})});
+  test::write_journal(directory.path() / "n1/journal/journal-1", 1,
+                      {ran(11us, 65537, 0, 2, 2us, "no such shard"),
+                       {Instant{12us}, {{1}}, job, {0, 2}, {{1, 1}, 1}, recorded::Crashed{1, "signal 11"}}});
   std::ostringstream out;
   std::vector<std::string> notices;
   const TraceCounts counts = write_trace({directory.path().string()}, job, out, notices);
@@ -89,7 +81,7 @@ TEST_CASE("each attempt is a slice on its lane, with the name that its task sett
 
 TEST_CASE("a job of which no lane says anything has a trace without slices") {
   const test::TemporaryDirectory directory;
-  write(directory.path() / "journal/journal-1", 0, {settled(1us, 0, "first")});
+  test::write_journal(directory.path() / "journal/journal-1", 0, {settled(1us, 0, "first")});
   std::ostringstream out;
   std::vector<std::string> notices;
   const TraceCounts counts = write_trace({directory.path().string()}, job, out, notices);
