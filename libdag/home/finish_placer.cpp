@@ -65,9 +65,7 @@ PlacedAttempt FinishPlacer::place_attempt(const AttemptToPlace& attempt, const s
   asked_last_ = static_cast<std::size_t>(here - known_.data());
   const std::optional<Duration> run = predicted(attempt.name, attempt.policy);
   const Duration each = mean_run().value_or(run_unknown);
-  const auto candidate = [&](const Known& there) {
-    return PlacementCandidate{&there.load.devices, wait_at(there, each), run, bandwidth_bytes_per_second};
-  };
+  const auto candidate = [&](const Known& there) { return candidate_at(there, each, run); };
   PlacementQuestion question{
       needs_of(attempt.policy.needs), attempt.inputs, lending_round_trip, candidate(*here), {}};
   const auto answer = [&](Known& at, const PlacementChoice& choice) {
@@ -117,9 +115,7 @@ std::vector<recorded::Candidate> FinishPlacer::consider(const AttemptToPlace& at
   if (here == nullptr) return {};
   const std::optional<Duration> run = predicted(attempt.name, attempt.policy);
   const Duration each = mean_run().value_or(run_unknown);
-  const auto candidate = [&](const Known& there) {
-    return PlacementCandidate{&there.load.devices, wait_at(there, each), run, bandwidth_bytes_per_second};
-  };
+  const auto candidate = [&](const Known& there) { return candidate_at(there, each, run); };
   std::vector<PlacementCandidate> others;
   for (std::size_t place = 0; place < lives.size(); ++place) {
     const Known* const there = lives[place] == self ? nullptr : known(lives[place], place);
@@ -167,6 +163,11 @@ std::optional<Duration> FinishPlacer::predicted(const std::string& name, const P
   const auto found = classes_.find(name);
   if (found == classes_.end()) return policy.takes;
   return predictor_.predict(found->second, one_kind, policy.takes);
+}
+
+PlacementCandidate FinishPlacer::candidate_at(const Known& there, Duration each,
+                                              std::optional<Duration> run) const {
+  return {&there.load.devices, wait_at(there, each), run, bandwidth_bytes_per_second};
 }
 
 Duration FinishPlacer::wait_at(const Known& there, Duration each) const {

@@ -68,6 +68,8 @@ class FinishPlacer final : public HomePlacement {
   std::optional<Duration> predicted(const std::string& name, const Policy& policy) const;
   /// Until a lane there is free for one more, when each task takes so long.
   Duration wait_at(const Known& there, Duration each) const;
+  /// It, for a task that runs so long.
+  PlacementCandidate candidate_at(const Known& there, Duration each, std::optional<Duration> run) const;
 
   Random random_;
   std::vector<Life> known_lives_;  ///< ascending
