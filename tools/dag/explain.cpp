@@ -278,13 +278,12 @@ int explain(const Options& options, const std::string& text, const std::vector<s
     return exit_ok;
   }
   if (over) return explain_past(options, what, from);
+  const auto ask = [&](const TaskSelector& which) { return cluster->explain(what.job, which); };
   const detail::Explanation found =
-      detail::explain([&](const TaskSelector& which) { return cluster->explain(what.job, which); },
-                      what.task.empty() ? TaskSelector{} : selector_of(what.task));
+      detail::explain(ask, what.task.empty() ? TaskSelector{} : selector_of(what.task));
   const bool nothing = found.count() == 0 && found.silent.empty();
   if (nothing && !what.task.empty()) {
     // Processes that know other tasks, and not this one: there is none.
-    const auto ask = [&](const TaskSelector& which) { return cluster->explain(what.job, which); };
     if (detail::explain(ask, {}).count() > 0) fail_if_unknown(what, info_of(*cluster, what.job));
   }
   if (options.json) {
