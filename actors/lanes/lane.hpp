@@ -1,12 +1,13 @@
 #pragma once
-// One lane: its rows, what it runs, and what it has not reported yet. Used by lanes.cpp, lane_loop.cpp and
-// parking.cpp only.
+// One lane: its rows, what it runs, and what it has not reported yet. For lanes.cpp and what its
+// class is made of besides.
 
 #include <chrono>
 #include <condition_variable>
 #include <thread>
 
 #include "actors/lanes/kernel_times.hpp"
+#include "actors/lanes/kernel_turn.hpp"
 #include "actors/lanes/lane_rows.hpp"
 #include "actors/lanes/lanes.hpp"
 #include "actors/lanes/staging.hpp"
@@ -76,8 +77,11 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   bool done = false;
   std::optional<AttemptKey> running;
 
+  /// Whether it is inside of a row's kernel: then what follows may be seen to by watch_stragglers.
+  alignas(64) KernelTurn turn;
+
   // The thread's own.
-  alignas(64) JobId job;
+  JobId job;
   TaskId task;
   AttemptId attempt;
   std::optional<Staging> staging;  ///< of an attempt that may stage files

@@ -29,6 +29,7 @@ void Lanes::run(Lane& lane) {
       if (!work) continue;
       if (work->handed_out) {
         let_go(lane);
+        if (lane.rows.size() > 0) work_was_added();
         lane.last_end = 0;
         run_handed_out(lane, *work->handed_out);
       } else {
@@ -141,7 +142,9 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   if (options_.running != nullptr) {
     options_.running->begin(lane.index, lane.task, lane.attempt, began);
   }
+  kernel_begins(lane);
   std::optional<Error> error = call_kernel(code, call);
+  lane.turn.end();
   const std::int64_t ended = lane.last_end = clock_.now();
   if (lane.abandoned.load()) return;
   if (options_.running != nullptr) options_.running->end(lane.index);

@@ -41,6 +41,7 @@ Lanes::Lanes(LanesOptions options, LaneEvents events)
   all_lanes_.push_back(ear_);
   // They look for work in the whole list.
   for (std::size_t i = 0; i < lanes_.size(); ++i) start_thread(all_lanes_[i]);
+  if (!lanes_.empty()) watch_ = std::thread([this] { watch_stragglers(); });
 }
 
 Lanes::~Lanes() { stop(); }
@@ -66,6 +67,11 @@ void Lanes::stop() {
   bells_.listener.ring_all();
   bells_.listener.rouse();
   if (listener_.joinable()) listener_.join();
+  {
+    const std::lock_guard lock(watch_mutex_);  // It is about to wait, or looks at `stopping_`.
+    watch_called_.notify_one();
+  }
+  if (watch_.joinable()) watch_.join();
   for (const auto& each : every) {
     if (!each->thread.joinable()) continue;  // Abandoned before.
     std::unique_lock lock(each->mutex);

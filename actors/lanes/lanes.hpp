@@ -13,6 +13,7 @@
 // Why a shard is not destroyed under a lane: see Lanes::retire.
 
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -183,6 +184,11 @@ class Lanes final : public LanesPort {
   void ring_went();
   void listen();
 
+  // stragglers.cpp: who sees to what a lane keeps when its kernel is long against expectation
+  void watch_stragglers();
+  void help_out(Lane& lane, std::uint64_t kernel);
+  void kernel_begins(Lane& lane);
+
   void let_go_of_retired();
   bool nobody_inside(const LaneShard* shard) const;
   void sweep(const LaneShard* shard);
@@ -214,6 +220,10 @@ class Lanes final : public LanesPort {
   /// Begins with the first ring.
   std::mutex listener_mutex_;
   std::thread listener_;
+  std::mutex watch_mutex_;
+  std::condition_variable watch_called_;
+  std::atomic<bool> watch_sleeps_{false};
+  std::thread watch_;
   alignas(64) std::atomic<bool> stopping_{false};
   std::atomic<std::uint32_t> retired_count_{0};
   std::vector<std::shared_ptr<LaneShard>> retired_;  // guarded by lanes_mutex_

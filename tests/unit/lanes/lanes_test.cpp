@@ -156,6 +156,77 @@ TEST_CASE("lanes that have a ring say there what each attempt came to, and other
   if (tasks.size() < 301) CHECK(lanes.count() > memory.size());  // The third lane ran the others.
 }
 
+namespace {
+
+/// What a straggler waits for, and tells.
+struct Straggling {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool runs = false, may_end = false;
+
+  void straggle() {
+    std::unique_lock lock(mutex);
+    runs = true;
+    changed.notify_all();
+    changed.wait(lock, [&] { return may_end; });
+  }
+  void release() {
+    const std::lock_guard lock(mutex);
+    may_end = true;
+    changed.notify_all();
+  }
+} straggling;
+
+constexpr std::uint64_t is_straggler = 7777;
+
+/// Short, but for one.
+std::uint64_t mostly_short(std::uint64_t number, std::uint64_t) {
+  if (number == is_straggler) straggling.straggle();
+  return number;
+}
+
+constexpr auto long_enough = std::chrono::seconds(20);
+
+}  // namespace
+
+TEST_CASE("what ended before a straggler on its lane is reported while that runs") {
+  straggling.may_end = false;
+  dag::Lanes lanes({.cores = {-1}, .spin = dag::Duration{0}}, {});
+  dag::Graph graph("behind");
+  constexpr std::uint64_t before = 100;
+  dag::Output<std::uint64_t> last = graph.task("first", [] { return std::uint64_t{0}; });
+  for (std::uint64_t i = 1; i < before; ++i) last = graph.task("short", mostly_short, i, last);
+  graph.task("short", mostly_short, is_straggler, last);
+  CountingHome home(graph, lanes);
+  home.open_all();
+  {
+    std::unique_lock lock(home.mutex);
+    CHECK(home.changed.wait_for(lock, long_enough, [&] { return home.quick == before; }));
+  }
+  straggling.release();
+  home.wait_for(before + 1);
+}
+
+TEST_CASE("what became ready just before a straggler on its lane is run by another one that slept") {
+  straggling.may_end = false;
+  dag::Lanes lanes({.cores = {-1, -1}, .spin = dag::Duration{0}}, {});
+  dag::Graph graph("behind");
+  constexpr std::uint64_t before = 100, beside = 2;
+  dag::Output<std::uint64_t> last = graph.task("first", [] { return std::uint64_t{0}; });
+  for (std::uint64_t i = 1; i < before; ++i) last = graph.task("short", mostly_short, i, last);
+  // The first one that is ready runs where it became so, and the others wait behind it.
+  graph.task("short", mostly_short, is_straggler, last);
+  for (std::uint64_t i = 0; i < beside; ++i) graph.task("short", mostly_short, i, last);
+  CountingHome home(graph, lanes);
+  home.open_all();
+  {
+    std::unique_lock lock(home.mutex);
+    CHECK(home.changed.wait_for(lock, long_enough, [&] { return home.quick == before + beside; }));
+  }
+  straggling.release();
+  home.wait_for(before + beside + 1);
+}
+
 TEST_CASE("while the gate is closed a lane leaves the end of a row to the home") {
   dag::Lanes lanes({.cores = {-1}, .spin = dag::Duration{0}}, {});
   dag::Graph graph("gate");

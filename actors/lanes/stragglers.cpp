@@ -1,0 +1,65 @@
+// What a lane keeps for a moment because its kernels are short: ends that it has not reported, news that it
+// has not written, rows in its queue for which it called nobody. When a kernel is long, against expectation,
+// the lane cannot see to it. A thread does that looks at lanes again and again while they begin kernels, and
+// sleeps when all of them are idle or inside of kernels for which this was done.
+
+#include <pthread.h>
+
+#include "actors/lanes/lane.hpp"
+
+namespace dag {
+namespace {
+
+/// A kernel is a straggler when it is seen in two looks.
+constexpr Duration between_looks = std::chrono::milliseconds(10);
+
+}  // namespace
+
+void Lanes::watch_stragglers() {
+  pthread_setname_np(pthread_self(), "dag-stragglers");
+  std::vector<std::uint64_t> seen(lanes_.size());
+  const auto any_new_kernel = [&] {
+    bool any = false;
+    for (std::size_t i = 0; i < lanes_.size(); ++i) any = any || lane(i).turn.number() != seen[i];
+    return any;
+  };
+  std::unique_lock lock(watch_mutex_);
+  while (!stopping_.load()) {
+    watch_called_.wait_for(lock, between_looks);
+    if (stopping_.load()) return;
+    const bool news = any_new_kernel();
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      const std::uint64_t number = lane(i).turn.number();
+      if (number == seen[i]) help_out(lane(i), number);
+      seen[i] = number;
+    }
+    if (news) continue;
+    // Whoever begins a kernel from here on sees this, or is seen.
+    watch_sleeps_.store(true, std::memory_order_seq_cst);
+    process_barrier();
+    if (!any_new_kernel()) {
+      watch_called_.wait(lock, [&] { return stopping_.load() || !watch_sleeps_.load(); });
+    }
+    watch_sleeps_.store(false);
+  }
+}
+
+/// What `lane` would do if it knew how long its kernel takes.
+void Lanes::help_out(Lane& lane, std::uint64_t kernel) {
+  const bool inside = lane.turn.visit_if_inside(kernel, [&] {
+    write_edges(lane);
+    if (!lane.reports.empty()) send_reports(lane);
+  });
+  if (inside && lane.rows.size() > 0) work_was_added();
+}
+
+/// A lane begins a kernel: the thread that watches it is not to sleep.
+void Lanes::kernel_begins(Lane& lane) {
+  lane.turn.begin();
+  if (!watch_sleeps_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(watch_mutex_);
+  watch_sleeps_.store(false);
+  watch_called_.notify_one();
+}
+
+}  // namespace dag
