@@ -39,6 +39,12 @@ void OpenQuestions::answer(Instant now, Duration round_trip, const std::function
   }
 }
 
+Waiting behind(Waiting here, std::span<const Duration> running) {
+  if (!here.mean_run || running.empty() || running.size() < here.lanes) return here;
+  here.mean_run = std::max(*here.mean_run, *std::min_element(running.begin(), running.end()));
+  return here;
+}
+
 std::optional<Instant> knows_more_at(const OpenQuestions::Question& question, const Waiting& here,
                                      Instant now) {
   // As long as no row has ended here nobody knows how long they take. After this time they are taken for

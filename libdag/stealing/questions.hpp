@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "libdag/base/ids.hpp"
 #include "libdag/base/time.hpp"
@@ -59,6 +60,11 @@ class OpenQuestions {
   std::deque<Question> open_;
   std::optional<Instant> look_again_at_;
 };
+
+/// `here`, given how long lanes have been at what they run. When each of them is busy for longer than a row
+/// takes, what waits behind them does so for as long again, as far as anybody knows: rows behind a straggler
+/// are worth lending, however short they are.
+Waiting behind(Waiting here, std::span<const Duration> running);
 
 /// When it is worth while to look at the question again instead of answering it now. Nothing: now.
 std::optional<Instant> knows_more_at(const OpenQuestions::Question& question, const Waiting& here,

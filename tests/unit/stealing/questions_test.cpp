@@ -134,3 +134,15 @@ TEST_CASE("what our own lanes are through with before the thief could begin stay
     CHECK(rows_to_give(4, {.rows = 4, .lanes = 4, .lanes_free = 3, .mean_run = 1s}, 200us) == 1);
   }
 }
+
+TEST_CASE("rows behind stragglers are lent, however short their like are") {
+  const auto given_behind = [](std::vector<Duration> running) {
+    const Waiting here{.rows = 3, .lanes = 2, .mean_run = 5us};
+    return rows_to_give(1, behind(here, running), 200us);
+  };
+  CHECK(given_behind({}) == 0);
+  CHECK(given_behind({10s, 10us}) == 0);  // One lane will be free soon.
+  CHECK(given_behind({10s, 5s}) == 1);
+  CHECK(given_behind({10s}) == 0);  // The other one looks for work.
+  CHECK_FALSE(behind({.rows = 3, .lanes = 1}, std::vector<Duration>{10s}).mean_run);
+}
