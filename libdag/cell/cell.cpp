@@ -191,7 +191,9 @@ recorded::Settled Cell::recorded_of(const OutcomeRecord& said, Instant now) cons
   settled.name = fragment->name(index);
   const auto deadline = fragment->policy(index).deadline;
   // What is skipped was not to be done, so it cannot be late.
-  if (deadline && said.outcome != Outcome::skipped && now > *options_.submitted + *deadline) {
+  // Nor can anybody say it who began with a snapshot: when the job was submitted is not in it.
+  if (deadline && options_.submitted && said.outcome != Outcome::skipped &&
+      now > *options_.submitted + *deadline) {
     settled.late = now - (*options_.submitted + *deadline);
   }
   return settled;

@@ -511,6 +511,34 @@ TEST_CASE("a deadline counts from the submission, which may be long before the c
   CHECK(settled->late == one.late);
 }
 
+TEST_CASE("who goes on from a snapshot does not know when the job was submitted, and calls nothing late") {
+  detail::Builder builder;
+  test::add(builder, "a");
+  builder.change_policy(0, [](Policy& policy) { policy.deadline = std::chrono::seconds(10); });
+  auto plan = std::make_shared<JobPlan>();
+  plan->job = JobId{7};
+  plan->graph = std::make_shared<const detail::Fragment>(builder.sealed());
+  plan->shard_of = {0};
+  NullRecordSink nothing;
+  CellOptions options{cell_life, 1};
+  options.replicas = 3;
+  Cell before(options, plan, nothing);
+  before.begin({cell_life}, {}, Instant{});
+  CollectingRecordSink records;
+  Cell after(options, before.snapshot(), records);
+  message::Outcomes outcomes;
+  outcomes.job = JobId{7};
+  outcomes.epoch = {1, 1};
+  outcomes.number = 1;
+  message::add_task(outcomes.first_try, {0, 0});
+  after.on_message(cell_life, outcomes, Instant{std::chrono::hours(1)});
+  const auto settled =
+      std::find_if(records.records().begin(), records.records().end(),
+                   [](const Record& one) { return std::holds_alternative<recorded::Settled>(one.what); });
+  REQUIRE(settled != records.records().end());
+  CHECK(std::get<recorded::Settled>(settled->what).late == Duration{0});
+}
+
 namespace {
 
 /// Takes those that finished together as they are.
