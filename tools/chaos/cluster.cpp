@@ -85,6 +85,7 @@ Cluster::Cluster(std::filesystem::path directory, std::filesystem::path programs
     : directory_(std::move(directory)),
       programs_(std::move(programs)),
       power_seed_(options.power_seed),
+      journal_runs_(options.journal_runs),
       network_(options.network),
       nodes_(options.nodes) {
   for (std::uint32_t id = 0; id < size(); ++id)
@@ -103,14 +104,16 @@ void Cluster::start(std::uint32_t id) {
     if (other != id) peers += (peers.empty() ? "" : ",") + nodes_[other].address;
   }
   node.log = folder / "log";
+  node.data = folder / "data";
   if (!node.said) node.said = std::make_unique<Lines>(node.log);
   std::vector<std::string> words;
   const auto add = [&](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
   if (network_ != nullptr) add({"/usr/bin/env", "DAG_BEYOND_LOOPBACK=1"});
+  if (journal_runs_) add({"/usr/bin/env", "DAG_JOURNAL_RUNS=true"});
   if (power_seed_) add({"/usr/bin/env", "DAG_LOSES_UNSYNCED=" + std::to_string((*power_seed_)++)});
   add({(programs_ / "dagd").string(), "--id", std::to_string(id), "--listen", node.address});
   add({"--peers", peers, "--cluster", "c4a05", "--lanes", "1", "--log", "info"});
-  add({"--state-dir", folder.string(), "--data", (folder / "data").string()});
+  add({"--state-dir", folder.string(), "--data", node.data.string()});
   node.program = std::make_unique<Program>(words, folder / "out", node.log,
                                            network_ != nullptr ? network_->file(id) : -1);
 }
@@ -132,6 +135,20 @@ void Cluster::kill(std::uint32_t node) { nodes_[node].program.reset(); }
 void Cluster::kill_all() {
   for (const Node& node : nodes_) node.program->signal(SIGKILL);
   for (Node& node : nodes_) node.program.reset();
+}
+
+void Cluster::stop_all() {
+  for (const Node& node : nodes_) node.program->signal(SIGTERM);
+  for (Node& node : nodes_) {
+    node.program->wait();
+    node.program.reset();
+  }
+}
+
+std::vector<std::string> Cluster::data_directories() const {
+  std::vector<std::string> directories;
+  for (const Node& node : nodes_) directories.push_back(node.data.string());
+  return directories;
 }
 
 std::size_t Cluster::seen_by(std::uint32_t node) {

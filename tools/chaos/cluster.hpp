@@ -57,6 +57,8 @@ struct ClusterOptions {
   std::uint32_t nodes = node_count;
   /// What a node has not synced is lost with its process, as with a machine's power.
   std::optional<std::uint64_t> power_seed;
+  /// What lanes run is in the journals.
+  bool journal_runs = false;
   /// Each on a host of its own there; else all on loopback.
   const Network* network = nullptr;
 };
@@ -76,6 +78,9 @@ class Cluster {
   void kill(std::uint32_t node);
   /// All at once.
   void kill_all();
+  /// All at once, and they may finish.
+  void stop_all();
+  std::vector<std::string> data_directories() const;
   /// A running node that leads a job; nothing: none says so.
   std::optional<std::uint32_t> leader();
   /// What a node says of the job with this number; nothing: that it neither leads it nor misses a majority.
@@ -90,7 +95,7 @@ class Cluster {
  private:
   struct Node {
     std::string address;
-    std::filesystem::path log;
+    std::filesystem::path log, data;
     std::unique_ptr<Program> program;
     std::unique_ptr<Lines> said;
   };
@@ -98,6 +103,7 @@ class Cluster {
 
   const std::filesystem::path directory_, programs_;
   std::optional<std::uint64_t> power_seed_;  ///< of the next start
+  const bool journal_runs_;
   const Network* const network_;
   std::vector<Node> nodes_;
 };

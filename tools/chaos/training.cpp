@@ -1,9 +1,13 @@
 #include "tools/chaos/training.hpp"
 
+#include <time.h>
+
 #include <fstream>
 #include <stdexcept>
 #include <thread>
 #include <utility>
+
+#include "tools/chaos/steps_again.hpp"
 
 namespace dag::chaos {
 namespace {
@@ -11,6 +15,13 @@ namespace {
 constexpr std::uint32_t nodes = 3;
 constexpr auto stuck_after = std::chrono::seconds(90);
 constexpr auto look_every = std::chrono::milliseconds(5);
+
+/// As journals tell time.
+std::int64_t unix_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
 
 /// One run of the program.
 class Training {
@@ -56,20 +67,23 @@ nlohmann::json disturb_training(const TrainingOptions& options, const std::files
   const nlohmann::json undisturbed = Training(options, directory, programs, "undisturbed", "").losses();
   ClusterOptions cluster_options;
   cluster_options.nodes = nodes;
+  cluster_options.journal_runs = true;
   Cluster cluster(directory, programs, cluster_options);
   if (!cluster.gather(std::chrono::seconds(60)))
     throw std::runtime_error("the nodes do not find each other within 60 s");
   Training training(options, directory, programs, "disturbed", cluster.address(0));
   std::vector<std::string> wrong;
   std::vector<double> pauses_ms;
-  std::uint32_t step = 0, kills = 0;
+  std::vector<std::int64_t> kills_unix_ns;
+  std::uint32_t step = 0;
   auto moved = Clock::now(), killed = moved;
   bool went_on = false;  // A step was said, after the last kill if there was one.
   while (!training.ended() && wrong.empty()) {
     const auto now = Clock::now();
     for (const std::uint32_t said : training.more_steps()) {
       moved = now;
-      if (!std::exchange(went_on, true) && kills > 0) pauses_ms.push_back(in_milliseconds(now - killed));
+      if (!std::exchange(went_on, true) && !kills_unix_ns.empty())
+        pauses_ms.push_back(in_milliseconds(now - killed));
       step = said;
     }
     if (now - moved > stuck_after) wrong.push_back("stuck: after step " + std::to_string(step));
@@ -77,9 +91,9 @@ nlohmann::json disturb_training(const TrainingOptions& options, const std::files
     if (went_on && now - killed > std::chrono::seconds(options.every)) {
       if (const auto leader = cluster.leader()) {
         killed = Clock::now();
+        kills_unix_ns.push_back(unix_ns());
         cluster.kill(*leader);
         went_on = false;
-        ++kills;
       }
     }
     cluster.start_ended();
@@ -93,8 +107,14 @@ nlohmann::json disturb_training(const TrainingOptions& options, const std::files
       wrong.push_back(std::string("lost: ") + problem.what());
     }
   }
-  nlohmann::json report{
-      {"scenario", "train"}, {"steps", options.steps}, {"kills", kills}, {"violations", wrong}};
+  cluster.stop_all();  // What processes said last is in the journals then.
+  const std::vector<double> again = steps_again(cluster.data_directories(), kills_unix_ns, options.steps);
+  nlohmann::json report{{"scenario", "train"},
+                        {"steps", options.steps},
+                        {"save_every", options.save_every},
+                        {"kills", kills_unix_ns.size()},
+                        {"violations", wrong}};
+  report_spread(report, "steps_again", again);
   report_spread(report, "next_step_ms", pauses_ms);
   return report;
 }
