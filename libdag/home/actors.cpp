@@ -334,9 +334,19 @@ std::size_t Home::Impl::choose_border(const ActorGroup& group) const {
   return 0;
 }
 
-/// A save settled or was copied: perhaps a border is complete, and what came before it may go.
+/// Some of its objects were lost and have not seen again all that they had seen.
+bool Home::Impl::comes_back(const ActorGroup& group) const {
+  return std::any_of(group.actors.begin(), group.actors.end(), [&](std::uint32_t member) {
+    const ActorChain& chain = chains[member];
+    return chain.next > 0 && (!chain.alive || chain.applied < chain.next);
+  });
+}
+
+/// A save settled or was copied: perhaps a border is complete, and what came before it may go. Not while
+/// objects come back from an older one: what they are fed with must come from there, too.
 void Home::Impl::saves_changed(std::uint32_t number) {
   ActorGroup& group = groups[number];
+  if (comes_back(group)) return;
   std::size_t newest = SIZE_MAX;
   for (const std::uint32_t member : group.actors) newest = std::min(newest, chains[member].saves.size());
   while (newest > group.border && !border_complete(group, newest)) --newest;

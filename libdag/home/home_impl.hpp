@@ -219,6 +219,7 @@ class Home::Impl {
   std::size_t choose_border(const ActorGroup& group) const;
   bool border_there(const ActorGroup& group, std::size_t border) const;
   bool border_complete(const ActorGroup& group, std::size_t border) const;
+  bool comes_back(const ActorGroup& group) const;
   void saves_changed(std::uint32_t group);
   void replicate_save(RowIndex row);
   void replicate_saves();
