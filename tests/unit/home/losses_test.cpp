@@ -268,6 +268,50 @@ TEST_CASE(
   for (const char* name : {"A", "first", "second", "save", "save again", "third"}) CHECK(job.runs(name) == 1);
 }
 
+// A training went back to its beginning now and then (dag-chaos train).
+TEST_CASE("a save that an actor of a group came back from is there for the others, whatever is newer") {
+  Names graph;
+  graph.actor("A");
+  graph.actor("B");
+  graph.builder.add_save_group({0, 1});
+  for (const std::uint32_t actor : {0u, 1u}) {
+    graph.call(actor, actor == 0 ? "a1" : "b1");
+    graph.call(actor, "save", {}, detail::CallKind::save);
+  }
+  const TaskId between = graph.task("between");
+  const TaskId a = graph.call(0, "a2", {between}), b = graph.call(1, "b2", {between});
+  for (const std::uint32_t actor : {0u, 1u}) graph.call(actor, "save", {}, detail::CallKind::save);
+  const TaskId gate_a = graph.task("gate a"), gate_b = graph.task("gate b");
+  graph.task("reads a", {a, gate_a});
+  const TaskId last = graph.task("reads b", {b, gate_b});
+  LocalJobOptions options;
+  options.processes = 3;
+  options.homes = {0};
+  options.place = 1;
+  options.inline_bytes_max = 0;
+  options.representation = both();
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"between", "gate a", "gate b"};
+  job.settle_down();
+  // The next saves end, and are not settled when their process dies.
+  job.deaf_to_settled = true;
+  job.paused.erase("between");
+  job.settle_down();
+  REQUIRE(job.runs("b2") == 1);
+  job.die(1);
+  job.paused.erase("gate a");
+  job.settle_down();
+  REQUIRE(job.runs("A restored") == 1);
+  REQUIRE(job.runs("B restored") == 0);
+  job.hear_of_settled();
+  job.settle_down();
+  job.paused.clear();
+  job.run();
+  CHECK(job.outcome(last) == Outcome::finished);
+  CHECK(job.runs("B restored") == 1);
+  for (const char* name : {"A", "B", "a1", "b1"}) CHECK(job.runs(name) == 1);
+}
+
 TEST_CASE("the process of the cell is given each save of a group once, with what belongs together") {
   Names graph;
   graph.actor("A");
