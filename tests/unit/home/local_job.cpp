@@ -167,16 +167,7 @@ void LocalJob::deliver_next() {
   deliver(mail);
 }
 
-void LocalJob::hear_of_settled() {
-  deaf_to_settled = false;
-  for (Mail& mail : std::exchange(unheard_, {})) messages_.push_back(std::move(mail));
-}
-
 void LocalJob::deliver(const Mail& mail) {
-  if (deaf_to_settled && std::holds_alternative<message::Settled>(mail.message)) {
-    unheard_.push_back(mail);
-    return;
-  }
   Process* process = find(mail.to);
   if (process == nullptr) return;
   const auto epoch_here = [&](std::uint32_t shard) -> std::optional<Epoch> {

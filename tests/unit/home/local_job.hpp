@@ -110,10 +110,6 @@ class LocalJob {
     post(life(thief), life(victim), message::StealRequest{plan_->job, slots});
   }
 
-  /// Homes do not hear what is settled, until hear_of_settled().
-  bool deaf_to_settled = false;
-  void hear_of_settled();
-
   /// A kernel of this name, which is paused, saves its state.
   void save(const std::string& name, std::uint64_t state);
   /// Where a kernel of this name waits for a lane.
@@ -302,7 +298,6 @@ class LocalJob {
   std::vector<Life> life_of_;
   std::unique_ptr<Cell> cell_;
   std::deque<Mail> messages_;
-  std::deque<Mail> unheard_;
   std::map<std::pair<Life, Life>, std::deque<EdgeNews>> rings_;  ///< from, to
   std::deque<std::pair<Life, TakeDigest>> digests_;
   std::set<OutputName> executed_;
