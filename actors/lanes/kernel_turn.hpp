@@ -23,9 +23,7 @@ class KernelTurn {
   /// Waits for whoever is at the lane's things; he runs no user code.
   void end() {
     announce(turn_, turn_.load(std::memory_order_relaxed) + 1, asymmetric_);
-    while (visited_.load(std::memory_order_seq_cst)) {
-      std::this_thread::yield();
-    }
+    while (visited_.load(std::memory_order_seq_cst)) std::this_thread::yield();
   }
 
   /// Another one for each kernel; odd: it is inside.
@@ -35,9 +33,10 @@ class KernelTurn {
   /// a time. True: it was called.
   template <class Visit>
   bool visit_if_inside(std::uint64_t number_seen, Visit&& visit) {
+    if (number_seen % 2 == 0) return false;
     visited_.store(true, std::memory_order_seq_cst);
     process_barrier();
-    const bool inside = number_seen % 2 == 1 && number() == number_seen;
+    const bool inside = number() == number_seen;
     if (inside) visit();
     visited_.store(false, std::memory_order_release);
     return inside;

@@ -1,6 +1,6 @@
 #pragma once
-// One lane: its rows, what it runs, and what it has not reported yet. For lanes.cpp and what its
-// class is made of besides.
+// One lane: its rows, what it runs, and what it has not reported yet. Used only by the files
+// that Lanes is implemented in.
 
 #include <chrono>
 #include <condition_variable>

@@ -19,19 +19,24 @@ void Lanes::watch_stragglers() {
   pthread_setname_np(pthread_self(), "dag-stragglers");
   std::vector<std::uint64_t> seen(lanes_.size());
   const auto any_new_kernel = [&] {
-    bool any = false;
-    for (std::size_t i = 0; i < lanes_.size(); ++i) any = any || lane(i).turn.number() != seen[i];
-    return any;
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      if (lane(i).turn.number() != seen[i]) return true;
+    }
+    return false;
   };
   std::unique_lock lock(watch_mutex_);
   while (!stopping_.load()) {
     watch_called_.wait_for(lock, between_looks);
     if (stopping_.load()) return;
-    const bool news = any_new_kernel();
+    bool news = false;
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
       const std::uint64_t number = lane(i).turn.number();
-      if (number == seen[i]) help_out(lane(i), number);
-      seen[i] = number;
+      if (number == seen[i]) {
+        help_out(lane(i), number);
+      } else {
+        seen[i] = number;
+        news = true;
+      }
     }
     if (news) continue;
     // Whoever begins a kernel from here on sees this, or is seen.
@@ -56,7 +61,8 @@ void Lanes::help_out(Lane& lane, std::uint64_t kernel) {
 /// A lane begins a kernel: the thread that watches it is not to sleep.
 void Lanes::kernel_begins(Lane& lane) {
   lane.turn.begin();
-  if (!watch_sleeps_.load(std::memory_order_relaxed)) return;
+  // Sequentially consistent for the case that there is no process barrier; a plain load on x86.
+  if (!watch_sleeps_.load(std::memory_order_seq_cst)) return;
   const std::lock_guard lock(watch_mutex_);
   watch_sleeps_.store(false);
   watch_called_.notify_one();
