@@ -484,7 +484,10 @@ TEST_CASE("a settled task is recorded with its name, also one whose parent is se
   CHECK(names == std::map<TaskId, std::string>{{{0, 0}, "a"}, {{1, 256}, "part"}});
 }
 
-TEST_CASE("a deadline counts from the submission, which may be long before the cell begins") {
+namespace {
+
+/// One task that is to end within 10 s.
+std::shared_ptr<const JobPlan> plan_with_deadline() {
   detail::Builder builder;
   test::add(builder, "a");
   builder.change_policy(0, [](Policy& policy) { policy.deadline = std::chrono::seconds(10); });
@@ -492,6 +495,13 @@ TEST_CASE("a deadline counts from the submission, which may be long before the c
   plan->job = JobId{7};
   plan->graph = std::make_shared<const detail::Fragment>(builder.sealed());
   plan->shard_of = {0};
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("a deadline counts from the submission, which may be long before the cell begins") {
+  const auto plan = plan_with_deadline();
   const auto at = [](int seconds) { return Instant{std::chrono::seconds(seconds)}; };
   struct Case {
     std::optional<Instant> submitted;
@@ -512,13 +522,7 @@ TEST_CASE("a deadline counts from the submission, which may be long before the c
 }
 
 TEST_CASE("who goes on from a snapshot does not know when the job was submitted, and calls nothing late") {
-  detail::Builder builder;
-  test::add(builder, "a");
-  builder.change_policy(0, [](Policy& policy) { policy.deadline = std::chrono::seconds(10); });
-  auto plan = std::make_shared<JobPlan>();
-  plan->job = JobId{7};
-  plan->graph = std::make_shared<const detail::Fragment>(builder.sealed());
-  plan->shard_of = {0};
+  const auto plan = plan_with_deadline();
   NullRecordSink nothing;
   CellOptions options{cell_life, 1};
   options.replicas = 3;

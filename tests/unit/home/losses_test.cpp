@@ -211,15 +211,21 @@ struct Actors {
   }
 };
 
-}  // namespace
-
-TEST_CASE("a job actor whose process died comes back from its save and the calls since") {
-  Actors actors;
+/// Processes 0 (the cell, and the home of all), 1, where all runs, and 2.
+LocalJobOptions actors_at_1(Representation representation) {
   LocalJobOptions options;
   options.processes = 3;
   options.homes = {0};
   options.place = 1;
-  options.representation = both();
+  options.representation = representation;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a job actor whose process died comes back from its save and the calls since") {
+  Actors actors;
+  LocalJobOptions options = actors_at_1(both());
   if (GENERATE(true, false)) options.inline_bytes_max = 0;
   LocalJob job(actors.graph.builder.sealed(), Script().kernel(), options);
   job.paused = {"gate"};
@@ -249,12 +255,8 @@ TEST_CASE(
   graph.call(0, "second");
   const TaskId newer = graph.call(0, "save again", {}, detail::CallKind::save);
   const TaskId gate = graph.task("gate"), third = graph.call(0, "third", {gate});
-  LocalJobOptions options;
-  options.processes = 3;
-  options.homes = {0};
-  options.place = 1;
+  LocalJobOptions options = actors_at_1(both());
   options.inline_bytes_max = 0;
-  options.representation = both();
   LocalJob job(graph.builder.sealed(), Script().kernel(), options);
   job.paused = {"gate"};
   job.settle_down();
@@ -284,17 +286,13 @@ TEST_CASE("a save that an actor of a group came back from is there for the other
   const TaskId gate_a = graph.task("gate a"), gate_b = graph.task("gate b");
   graph.task("reads a", {a, gate_a});
   const TaskId last = graph.task("reads b", {b, gate_b});
-  LocalJobOptions options;
-  options.processes = 3;
-  options.homes = {0};
-  options.place = 1;
+  LocalJobOptions options = actors_at_1(both());
   options.inline_bytes_max = 0;
-  options.representation = both();
   LocalJob job(graph.builder.sealed(), Script().kernel(), options);
   job.paused = {"between", "gate a", "gate b"};
   job.settle_down();
   // The next saves end, and are not settled when their process dies.
-  job.deaf_to_settled = true;
+  job.hold = is_a<message::Settled>;
   job.paused.erase("between");
   job.settle_down();
   REQUIRE(job.runs("b2") == 1);
@@ -303,7 +301,7 @@ TEST_CASE("a save that an actor of a group came back from is there for the other
   job.settle_down();
   REQUIRE(job.runs("A restored") == 1);
   REQUIRE(job.runs("B restored") == 0);
-  job.hear_of_settled();
+  job.release_held();
   job.settle_down();
   job.paused.clear();
   job.run();

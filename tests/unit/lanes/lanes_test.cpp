@@ -158,30 +158,12 @@ TEST_CASE("lanes that have a ring say there what each attempt came to, and other
 
 namespace {
 
-/// What a straggler waits for, and tells.
-struct Straggling {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool runs = false, may_end = false;
-
-  void straggle() {
-    std::unique_lock lock(mutex);
-    runs = true;
-    changed.notify_all();
-    changed.wait(lock, [&] { return may_end; });
-  }
-  void release() {
-    const std::lock_guard lock(mutex);
-    may_end = true;
-    changed.notify_all();
-  }
-} straggling;
-
+std::atomic<bool> straggler_may_end;
 constexpr std::uint64_t is_straggler = 7777;
 
 /// Short, but for one.
 std::uint64_t mostly_short(std::uint64_t number, std::uint64_t) {
-  if (number == is_straggler) straggling.straggle();
+  if (number == is_straggler) straggler_may_end.wait(false);
   return number;
 }
 
@@ -190,7 +172,7 @@ constexpr auto long_enough = std::chrono::seconds(20);
 }  // namespace
 
 TEST_CASE("what ended before a straggler on its lane is reported while that runs") {
-  straggling.may_end = false;
+  straggler_may_end = false;
   dag::Lanes lanes({.cores = {-1}, .spin = dag::Duration{0}}, {});
   dag::Graph graph("behind");
   constexpr std::uint64_t before = 100;
@@ -203,12 +185,13 @@ TEST_CASE("what ended before a straggler on its lane is reported while that runs
     std::unique_lock lock(home.mutex);
     CHECK(home.changed.wait_for(lock, long_enough, [&] { return home.quick == before; }));
   }
-  straggling.release();
+  straggler_may_end = true;
+  straggler_may_end.notify_all();
   home.wait_for(before + 1);
 }
 
 TEST_CASE("what became ready just before a straggler on its lane is run by another one that slept") {
-  straggling.may_end = false;
+  straggler_may_end = false;
   dag::Lanes lanes({.cores = {-1, -1}, .spin = dag::Duration{0}}, {});
   dag::Graph graph("behind");
   constexpr std::uint64_t before = 100, beside = 2;
@@ -223,7 +206,8 @@ TEST_CASE("what became ready just before a straggler on its lane is run by anoth
     std::unique_lock lock(home.mutex);
     CHECK(home.changed.wait_for(lock, long_enough, [&] { return home.quick == before + beside; }));
   }
-  straggling.release();
+  straggler_may_end = true;
+  straggler_may_end.notify_all();
   home.wait_for(before + beside + 1);
 }
 
