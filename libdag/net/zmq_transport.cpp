@@ -1,5 +1,8 @@
 #include "libdag/net/zmq_transport.hpp"
 
+#include <poll.h>
+
+#include <algorithm>
 #include <array>
 #include <map>
 #include <thread>
@@ -26,6 +29,7 @@ struct Connection {
       : dealer(make_dealer(context, channel, options)), monitor(context, dealer, name) {}
   zmq::socket_t dealer;
   PeerMonitor monitor;
+  bool look_at_dealer = true, look_at_monitor = true;  ///< see Source::look
 };
 
 }  // namespace
@@ -59,7 +63,7 @@ class ZmqTransport::Sockets {
     Peer& peer = peers_[handle];
     peer.connections[index(Channel::control)] = std::move(*connection);
     if (bulk != nullptr) peer.bulk_address = *bulk;
-    items_stale_ = true;
+    files_stale_ = true;
     return handle;
   }
 
@@ -70,13 +74,13 @@ class ZmqTransport::Sockets {
     if (peer == peers_.end() || peer->second.bulk_address == bulk) return Done{};
     peer->second.bulk_address = bulk;
     // What was connected leads to another process, or to none.
-    if (std::exchange(peer->second.connections[index(Channel::bulk)], nullptr)) items_stale_ = true;
+    if (std::exchange(peer->second.connections[index(Channel::bulk)], nullptr)) files_stale_ = true;
     return Done{};
   }
 
   void disconnect(PeerHandle handle) {
     check_thread();
-    if (peers_.erase(handle) > 0) items_stale_ = true;
+    if (peers_.erase(handle) > 0) files_stale_ = true;
   }
 
   Sent send(PeerHandle handle, Channel channel, Blob frame) {
@@ -86,6 +90,7 @@ class ZmqTransport::Sockets {
     if (peer == peers_.end()) return Sent::gone;
     auto& connection = peer->second.connections[index(channel)];
     if (!connection && !connect_bulk(handle, peer->second)) return Sent::gone;
+    connection->look_at_dealer = true;
     return net::send(connection->dealer, message_of(std::move(frame)), false);
   }
 
@@ -93,6 +98,7 @@ class ZmqTransport::Sockets {
     check_thread();
     DAG_CHECK(frame.size_bytes() <= frame_bytes_max(channel));
     zmq::socket_t& router = routers_[index(channel)];
+    look_at_router_[index(channel)] = true;
     // With ROUTER_MANDATORY the first part is refused when the caller is gone or its queue is full, so that
     // no half message is left behind.
     const Sent routed =
@@ -102,14 +108,19 @@ class ZmqTransport::Sockets {
 
   std::vector<TransportEvent> poll(Duration timeout) {
     check_thread();
-    if (items_stale_) collect_items();
+    if (files_stale_) collect_files();
+    std::vector<TransportEvent> events;
+    for (const Source& source : sources_) {
+      if (source.look != nullptr && *source.look) take(source, events);
+    }
+    const bool more = std::any_of(sources_.begin(), sources_.end(),
+                                  [](const Source& source) { return source.look && *source.look; });
     // Rounded up: a timeout of 10 us must not become a busy loop.
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
-    const int ready = zmq_poll(items_.data(), static_cast<int>(items_.size()), std::max<long>(0, wait));
-    std::vector<TransportEvent> events;
-    if (ready <= 0) return events;  // Nothing, or a signal.
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      if ((items_[i].revents & ZMQ_POLLIN) != 0) take(sources_[i], events);
+    const bool at_once = more || !events.empty() || wait < 0;
+    if (::poll(files_.data(), files_.size(), at_once ? 0 : static_cast<int>(wait)) <= 0) return events;
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      if (files_[i].revents != 0) take(sources_[i], events);
     }
     return events;
   }
@@ -122,12 +133,16 @@ class ZmqTransport::Sockets {
     std::array<std::unique_ptr<Connection>, channels.size()> connections;
   };
 
-  /// What a poll item is, beside the item itself.
+  /// What a file is that poll waits for. Not zmq_poll: that asks the system twice for each socket, however
+  /// many there are, for one message.
   struct Source {
     enum Kind { waker, callers, answers, monitor } kind = waker;
     Channel channel = Channel::control;
     PeerHandle peer;
     Connection* connection = nullptr;
+    /// Whether its socket may have something of which its file says nothing: the file tells of news once, and
+    /// a send may be what takes the telling away. Null: not a socket.
+    bool* look = nullptr;
   };
 
   /// A ZeroMQ socket lives and dies on one thread.
@@ -158,61 +173,72 @@ class ZmqTransport::Sockets {
     auto connection = make_connection(handle, Channel::bulk, *peer.bulk_address);
     if (!connection) return false;
     peer.connections[index(Channel::bulk)] = std::move(*connection);
-    items_stale_ = true;
+    files_stale_ = true;
     return true;
   }
 
-  void collect_items() {
-    items_.clear();
+  void collect_files() {
+    files_.clear();
     sources_.clear();
-    const auto add = [this](void* socket, int file, Source source) {
-      items_.push_back({socket, file, ZMQ_POLLIN, 0});
+    const auto add = [this](int file, Source source) {
+      files_.push_back({file, POLLIN, 0});
       sources_.push_back(source);
     };
-    add(nullptr, waker_.file(), {});
+    add(waker_.file(), {});
     for (const Channel channel : channels) {
-      add(routers_[index(channel)].handle(), 0, {Source::callers, channel, {}, nullptr});
+      add(routers_[index(channel)].get(zmq::sockopt::fd),
+          {Source::callers, channel, {}, nullptr, &look_at_router_[index(channel)]});
     }
     for (auto& [handle, peer] : peers_) {
       for (const Channel channel : channels) {
         Connection* connection = peer.connections[index(channel)].get();
         if (connection == nullptr) continue;
-        add(connection->dealer.handle(), 0, {Source::answers, channel, handle, connection});
-        add(connection->monitor.socket().handle(), 0, {Source::monitor, channel, handle, connection});
+        add(connection->dealer.get(zmq::sockopt::fd),
+            {Source::answers, channel, handle, connection, &connection->look_at_dealer});
+        add(connection->monitor.socket().get(zmq::sockopt::fd),
+            {Source::monitor, channel, handle, connection, &connection->look_at_monitor});
       }
     }
-    items_stale_ = false;
+    files_stale_ = false;
   }
 
+  /// All that there is, but for the limit.
   void take(const Source& source, std::vector<TransportEvent>& events) {
+    if (source.look != nullptr) *source.look = false;
     switch (source.kind) {
       case Source::waker:
         return waker_.clear();
       case Source::callers:
-        return take_from_callers(source.channel, events);
+        *source.look = take_from_callers(source.channel, events);
+        return;
       case Source::answers:
-        return take_answers(source, events);
+        *source.look = take_answers(source, events);
+        return;
       case Source::monitor:
         return take_changes(source, events);
     }
   }
 
   /// A caller's message is its routing id and one frame; anything else is not from one of us and is dropped
-  /// whole.
-  void take_from_callers(Channel channel, std::vector<TransportEvent>& events) {
+  /// whole. True when there may be more.
+  bool take_from_callers(Channel channel, std::vector<TransportEvent>& events) {
     zmq::socket_t& router = routers_[index(channel)];
-    for (int taken = 0; taken < frames_per_poll_max && receive(router, id_); ++taken) {
+    for (int taken = 0; taken < frames_per_poll_max; ++taken) {
+      if (!receive(router, id_)) return false;
       if (!id_.more() || !receive(router, part_)) continue;
       if (skip_rest(router)) continue;
       events.push_back(FrameArrived{channel, CallerHandle{id_.to_string()}, blob_of(part_)});
     }
+    return true;
   }
 
-  void take_answers(const Source& source, std::vector<TransportEvent>& events) {
+  bool take_answers(const Source& source, std::vector<TransportEvent>& events) {
     zmq::socket_t& dealer = source.connection->dealer;
-    for (int taken = 0; taken < frames_per_poll_max && receive(dealer, part_); ++taken) {
+    for (int taken = 0; taken < frames_per_poll_max; ++taken) {
+      if (!receive(dealer, part_)) return false;
       if (!skip_rest(dealer)) events.push_back(FrameArrived{source.channel, source.peer, blob_of(part_)});
     }
+    return true;
   }
 
   static void take_changes(const Source& source, std::vector<TransportEvent>& events) {
@@ -250,9 +276,10 @@ class ZmqTransport::Sockets {
   std::map<PeerHandle, Peer> peers_;
   std::uint32_t last_handle_ = 0;
   std::uint64_t connections_made_ = 0;
-  std::vector<zmq_pollitem_t> items_;
-  std::vector<Source> sources_;
-  bool items_stale_ = true;
+  std::array<bool, channels.size()> look_at_router_{true, true};
+  std::vector<pollfd> files_;
+  std::vector<Source> sources_;  ///< of each file
+  bool files_stale_ = true;
   /// Kept between calls for their memory only.
   zmq::message_t id_, part_;
   std::thread::id thread_;
