@@ -66,7 +66,7 @@ struct ReplicaOptions {
   Duration election_timeout = std::chrono::milliseconds(500);
   Duration heartbeat = std::chrono::milliseconds(100);
   std::size_t entries_per_append_max = 1024;
-  std::size_t bytes_per_append_max = std::size_t{512} << 10;
+  std::size_t bytes_per_append_max = std::size_t{128} << 10;
   std::size_t snapshot_piece_bytes = std::size_t{256} << 10;
   /// Entries that are kept behind a snapshot, so that who is a little late need not get all of it.
   std::size_t entries_kept = 1024;
@@ -177,6 +177,10 @@ class Replica {
     std::optional<Index> snapshot_index;  ///< it is being sent this one
     Instant heard;
     std::uint64_t beat = 0;  ///< the newest that came back
+    /// It was sent again what is behind this index, because it lacked that, and has not said since that it
+    /// has it.
+    std::optional<Index> again_from = {};
+    Instant again_at = {};
   };
   struct Held {
     std::uint64_t number = 0;
@@ -217,6 +221,7 @@ class Replica {
   void heard(const AppendAnswer& answer, Instant now);
   void heard(const SnapshotPiece& piece, Instant now);
   void heard(const SnapshotAnswer& answer, Instant now);
+  bool is_on_its_way(const Progress& progress, Index has, Instant now) const;
   Progress* progress_of(const Seat& seat, Term term, std::uint64_t beat, Instant now);
   bool is_followed(const Seat& from, Term term, Instant now);
   void take_entries(const Append& append, Index skipped);

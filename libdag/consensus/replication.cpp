@@ -126,14 +126,17 @@ void Replica::heard(const AppendAnswer& answer, Instant now) {
   if (answer.empty) {
     progress->next = 0;
   } else if (answer.matches) {
+    progress->again_from.reset();
     progress->match = std::max(progress->match, answer.index);
     progress->next = std::max(progress->next, answer.index + 1);
     if (progress->snapshot_index && answer.index >= *progress->snapshot_index) {
       progress->snapshot_index.reset();
       progress->next = answer.index + 1;
     }
-  } else {
+  } else if (!is_on_its_way(*progress, answer.index, now)) {
     progress->next = std::max(progress->match, std::min(progress->next - 1, answer.index)) + 1;
+    progress->again_from = progress->next - 1;
+    progress->again_at = now;
   }
   const Seat seat = answer.from;
   settle(now);
@@ -145,6 +148,14 @@ void Replica::heard(const AppendAnswer& answer, Instant now) {
     }
     replicate_to(seat, found->second, false);
   }
+}
+
+/// Whether it has been sent already what it says that it lacks. Messages are overtaken by smaller ones, and
+/// each of those finds the same lacking: were it sent again each time, a large entry could keep a link busy
+/// for longer than a leader may be silent.
+bool Replica::is_on_its_way(const Progress& progress, Index has, Instant now) const {
+  return progress.again_from && has >= *progress.again_from &&
+         now - progress.again_at < options_.election_timeout;
 }
 
 void Replica::heard(const SnapshotAnswer& answer, Instant now) {

@@ -8,6 +8,13 @@ namespace {
 
 using net::Channel;
 
+/// Copies of a log are told things in order, and what overtakes is told again (consensus/replication.cpp): so
+/// they are told all by one link that it takes.
+std::size_t control_bytes_max(const wire::Operation& operation) {
+  return std::holds_alternative<consensus::Addressed>(operation) ? link::LinkOptions{}.operation_bytes_max
+                                                                 : control_operation_bytes_max;
+}
+
 }  // namespace
 
 Partner::Partner(const link::LinkEnds& ends, std::uint16_t version, const wire::CodeMap& codes)
@@ -22,7 +29,7 @@ void Partner::send(wire::Operation operation, Instant now, PartnerNews& news) {
     news.give_up = true;
     return;
   }
-  if (wire::size_bytes(operation) > control_operation_bytes_max) {
+  if (wire::size_bytes(operation) > control_bytes_max(operation)) {
     const auto* message = std::get_if<JobMessage>(&operation);
     const auto* data = message == nullptr ? nullptr : std::get_if<message::Data>(message);
     if (data != nullptr && !data_under_way_.emplace(data->job, data->name).second) return;

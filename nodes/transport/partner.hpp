@@ -27,7 +27,8 @@
 
 namespace dag::transport {
 
-/// Messages above this size go by the bulk link.
+/// Messages above this size go by the bulk link; of copies of logs to each other, those that control cannot
+/// take.
 inline constexpr std::size_t control_operation_bytes_max = 64 * 1024;
 /// No message is larger: Cap'n Proto has no longer lists.
 inline constexpr std::size_t message_bytes_max = (std::size_t{1} << 29) - 1;

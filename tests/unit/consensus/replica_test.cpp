@@ -110,6 +110,31 @@ TEST_CASE("a copy that is alone leads as soon as its vote is on the disk") {
   CHECK(text_of(box.applied[1].entry.command) == "one");
 }
 
+// A training whose record had large entries changed leaders once a second, because each message that overtook
+// one of those made its leader send it again. (dag-chaos train --steps 400)
+TEST_CASE("who lacks what is on its way to it is not sent that again") {
+  Box box(a);
+  box.begin({a, b, c});
+  box.be_elected_by(b);
+  for (const char* command : {"one", "two", "three"}) box.replica.propose(text(command), box.now);
+  box.take();
+  box.said<Append>();
+  const auto again = [&](Index has) {
+    box.hear(AppendAnswer{b, box.replica.term(), false, has, false, 0});
+    const auto sent = box.said<Append>();
+    return !sent.empty() && !sent[0].entries.empty() ? std::optional(sent[0].previous_index) : std::nullopt;
+  };
+  CHECK(again(2) == 2);
+  CHECK_FALSE(again(2));
+  CHECK_FALSE(again(3));
+  CHECK(again(1) == 1);  // It lacks more than it was sent.
+  CHECK_FALSE(again(2));
+  box.now = box.now + ReplicaOptions{}.election_timeout;  // It was lost.
+  CHECK(again(2) == 2);
+  box.hear(on_disk(b, box.replica.term(), 4));
+  CHECK_FALSE(again(3));  // An old word: it has all.
+}
+
 TEST_CASE("a vote leaves when it is on the disk, and no second one in its term") {
   Box box(a);
   box.begin({a, b, c});
