@@ -22,15 +22,6 @@ namespace dag {
 using detail::CallKind;
 using detail::Fragment;
 
-namespace {
-
-std::size_t place_in(const ActorChain& chain, RowIndex row) {
-  return static_cast<std::size_t>(std::find(chain.calls.begin(), chain.calls.end(), row) -
-                                  chain.calls.begin());
-}
-
-}  // namespace
-
 void Home::Impl::add_actors(const Fragment& fragment) {
   std::map<std::uint32_t, std::uint32_t> group_of;
   for (std::size_t i = 0; i < fragment.save_groups.size(); ++i) {
@@ -59,11 +50,9 @@ void Home::Impl::add_actors(const Fragment& fragment) {
     chain_by_actor.emplace(actor, number);
     chains.push_back(std::move(chain));
   }
-  const bool calls = std::any_of(fragment.kinds.begin(), fragment.kinds.end(),
-                                 [](const auto& kind) { return kind.call != detail::CallKind::ordinary; });
-  if (!calls) return;
+  if (!has_calls(fragment)) return;
   for (RowIndex row = part.rows_begin; row < part.rows_end; ++row) {
-    if (!table[row].ghost && is_call(row)) add_call(row, no_row);
+    if (!table[row].ghost && is_call(row)) add_call(row, {});
   }
 }
 
@@ -73,42 +62,6 @@ ActorChain* Home::Impl::chain_of(RowIndex row) {
   return &chains[found->second];
 }
 const ActorChain* Home::Impl::chain_of(RowIndex row) const { return const_cast<Impl*>(this)->chain_of(row); }
-
-/// Whether `row` can end only after `parent` has: by edges, by what rows become, by the order of calls.
-bool Home::Impl::waits_for(RowIndex row, RowIndex parent) const {
-  std::set<RowIndex> seen{row};
-  std::vector<RowIndex> stack{row};
-  const auto look = [&](RowIndex other) {
-    if (other != no_row && !has_ended(other) && seen.insert(other).second) stack.push_back(other);
-  };
-  while (!stack.empty()) {
-    const RowIndex top = stack.back();
-    stack.pop_back();
-    if (top == parent) return true;
-    each_in(top, [&](const detail::Edge&, RowIndex predecessor, std::uint32_t) { look(predecessor); });
-    if (const Fact* known = fact(top)) look(known->becomes);
-    if (!table[top].ghost && is_call(top)) {
-      const ActorChain& chain = *chain_of(top);
-      const std::size_t at = place_in(chain, top);
-      if (at > 0 && at < chain.calls.size()) look(chain.calls[at - 1]);
-    }
-  }
-  return false;
-}
-
-/// Calls run in the order in which they were added. A call that a task spawns while later ones wait for that
-/// very task (it becomes what it spawned) goes before those: behind them it would wait for itself.
-void Home::Impl::add_call(RowIndex row, RowIndex parent) {
-  ActorChain& chain = *chain_of(row);
-  std::size_t at = chain.calls.size();
-  const Fact* known = parent == no_row ? nullptr : fact(parent);
-  if (known != nullptr && known->becomes != no_row) {
-    while (at > chain.next && waits_for(chain.calls[at - 1], parent)) --at;
-  }
-  chain.calls.insert(chain.calls.begin() + static_cast<std::ptrdiff_t>(at), row);
-  // A saved state is read by nobody in the graph, and kept until a newer one is complete.
-  if (is_save(row)) ++notes[row].consumers;
-}
 
 void Home::Impl::call_approved(RowIndex row) {
   ActorChain& chain = *chain_of(row);
@@ -160,8 +113,7 @@ void Home::Impl::pump(ActorChain& chain) {
        chain.calls[chain.next] != chain.approved)) {
     chain.approved = no_row;
   }
-  const bool wanted = replay_wanted(chain);
-  if (chain.approved == no_row && !wanted) return;
+  if (chain.approved == no_row && !replay_wanted(chain)) return;
   if (!chain.place || !alive(*chain.place)) {
     std::vector<std::uint32_t> at(places.size(), 0);
     for (const ActorChain& other : chains) {
@@ -189,7 +141,7 @@ void Home::Impl::pump(ActorChain& chain) {
       return hand_out(create, *chain.place, chain.generation, true, chain.generation, nullptr);
     }
     const RowIndex save = chain.saves[border - 1];
-    chain.applied = place_in(chain, save) + 1;
+    chain.applied = chain.calls.place_of(save) + 1;
     const OutcomeRecord record = record_of(save, false);
     return hand_out(create, *chain.place, chain.generation, true, chain.generation, &record);
   }
@@ -246,7 +198,7 @@ void Home::Impl::remake_call(RowIndex row) {
   ActorChain& chain = *chain_of(row);
   ActorGroup& group = groups[chain.group];
   if (!group.wanted.insert(row).second) return;
-  const std::size_t at = place_in(chain, row);
+  const std::size_t at = chain.calls.place_of(row);
   const bool passed = (chain.alive || chain.busy) && at < chain.applied;
   if (passed) {
     roll_back(chain.group, "an output of it was lost");
@@ -327,7 +279,7 @@ std::size_t Home::Impl::choose_border(const ActorGroup& group) const {
     if (!border_there(group, border)) continue;
     const bool before_all = std::all_of(group.wanted.begin(), group.wanted.end(), [&](RowIndex row) {
       const ActorChain& chain = *chain_of(row);
-      return place_in(chain, row) > place_in(chain, chain.saves[border - 1]);
+      return chain.calls.place_of(row) > chain.calls.place_of(chain.saves[border - 1]);
     });
     if (before_all) return border;
   }
@@ -353,8 +305,8 @@ void Home::Impl::saves_changed(std::uint32_t number) {
   if (newest <= group.border) return;
   for (const std::uint32_t member : group.actors) {
     ActorChain& chain = chains[member];
-    const std::size_t at = place_in(chain, chain.saves[newest - 1]);
-    while (!chain.retained.empty() && place_in(chain, chain.retained.front()) <= at) {
+    const std::size_t at = chain.calls.place_of(chain.saves[newest - 1]);
+    while (!chain.retained.empty() && chain.calls.place_of(chain.retained.front()) <= at) {
       const RowIndex covered = chain.retained.front();
       chain.retained.pop_front();
       unset(covered, flag::retained);

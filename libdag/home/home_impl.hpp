@@ -2,15 +2,17 @@
 // What a home knows, and the parts of its deciding, one file each: edges.cpp (who may run, what an end
 // means), routes.cpp (what lanes tell each other), attempts.cpp (handing out, taking back, trying again),
 // starts.cpp (who may not run twice), lineage.cpp (where outputs lie, remaking, letting go), ledger.cpp (what
-// the cell is told and tells), spawn.cpp, actors.cpp, recount.cpp, checkpoints.cpp, groups.cpp (who starts
-// again together). Included by those only.
+// the cell is told and tells), spawn.cpp, actors.cpp, call_order.cpp, recount.cpp, checkpoints.cpp,
+// groups.cpp (who starts again together). Included by those only.
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "libdag/base/random.hpp"
+#include "libdag/graph/order.hpp"
 #include "libdag/graph/outcome_rules.hpp"
 #include "libdag/home/home_state.hpp"
 #include "libdag/supervision/checkpoint_interval.hpp"
@@ -203,7 +205,6 @@ class Home::Impl {
   // ---- actors.cpp
   // --------------------------------------------------------------------------------------------
   void add_actors(const detail::Fragment& fragment);
-  void add_call(RowIndex row, RowIndex parent);
   ActorChain* chain_of(RowIndex row);
   const ActorChain* chain_of(RowIndex row) const;
   void call_approved(RowIndex row);
@@ -226,7 +227,11 @@ class Home::Impl {
   std::vector<Life> lacks_copies(std::vector<Life> holders) const;
   std::vector<Life> lacks_second_node(std::vector<Life> holders) const;
   std::vector<Life> holders_without_offer(RowIndex row) const;
-  bool waits_for(RowIndex row, RowIndex parent) const;
+
+  // ---- call_order.cpp
+  // ----------------------------------------------------------------------------------------
+  std::set<RowIndex> calls_behind(RowIndex row);
+  void add_call(RowIndex row, const std::set<RowIndex>& behind);
 
   // ---- checkpoints.cpp
   // --------------------------------------------------------------------------------------
@@ -447,6 +452,7 @@ class Home::Impl {
   std::vector<ActorChain> chains;
   std::map<std::uint32_t, std::uint32_t> chain_by_actor;
   std::vector<ActorGroup> groups;
+  std::optional<OutEdges> submitted_out;  ///< of the graph, once calls_behind has wanted them
 
   // Groups of tasks.
   std::vector<TaskGroup> task_groups;  ///< as in the graph; those of other shards have no members

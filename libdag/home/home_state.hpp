@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libdag/base/limits.hpp"
+#include "libdag/home/call_order.hpp"
 #include "libdag/home/home.hpp"
 #include "libdag/supervision/group_machine.hpp"
 
@@ -55,12 +56,13 @@ enum : std::uint32_t {
   /// All its edges are strong, none of those from it leads to a row with effects, and nobody spawned it: when
   /// a lane has ended it, and has told the other shards, all there is to do is to write that down.
   lean = 32768,
-  wanted = 65536,      ///< a client has asked
-  left = 131072,       ///< the cut that it is in has left, or is recorded
-  elsewhere = 262144,  ///< it has predecessors in other shards
-  by_order = 524288,   ///< a client cancelled it, or its group gave up: that rests on nothing
-  denied = 1048576,    ///< others were told that it has not ended after all
-  member = 2097152,    ///< of a group
+  wanted = 65536,             ///< a client has asked
+  left = 131072,              ///< the cut that it is in has left, or is recorded
+  elsewhere = 262144,         ///< it has predecessors in other shards
+  by_order = 524288,          ///< a client cancelled it, or its group gave up: that rests on nothing
+  denied = 1048576,           ///< others were told that it has not ended after all
+  member = 2097152,           ///< of a group
+  no_calls_behind = 4194304,  ///< no call of a job actor can end only after it has
 };
 }
 
@@ -125,8 +127,8 @@ struct Offer {
 struct ActorChain {
   std::uint32_t index = detail::none;
   std::uint32_t group = 0;
-  std::vector<RowIndex> calls;  ///< in order, the create task first; vanished ones are taken out
-  std::size_t next = 0;         ///< first call that has not ended
+  CallOrder calls;       ///< the create task first; vanished ones are taken out
+  std::size_t next = 0;  ///< first call that has not ended
   std::optional<Life> place;
   bool alive = false;  ///< the object exists, after calls[0, applied)
   AttemptId generation;

@@ -169,13 +169,10 @@ bool Home::Impl::inputs_sent(RowIndex row) const {
   if (!is_call(row) || left_no_trace(row)) return true;
   // The state that it ran on is that after the last call before it that ran, which another fragment may have
   // added.
-  const ActorChain& chain = *chain_of(row);
-  for (std::size_t i = chain.next; i-- > 0;) {
-    if (chain.calls[i] != row) continue;
-    while (i > 0 && left_no_trace(chain.calls[i - 1])) --i;
-    return i == 0 || is(chain.calls[i - 1], flag::sent);
-  }
-  return true;
+  const CallOrder& calls = chain_of(row)->calls;
+  std::size_t place = calls.place_of(row);
+  while (place > 0 && left_no_trace(calls[place - 1])) --place;
+  return place == 0 || is(calls[place - 1], flag::sent);
 }
 
 /// A call that ended without having run: it rests on no state, and changed none.
@@ -232,13 +229,11 @@ void Home::Impl::wake_parked_by(RowIndex row) {
     }
   }
   if (is_call(row)) {
-    const ActorChain& chain = *chain_of(row);
-    for (std::size_t i = std::min(chain.next + 1, chain.calls.size()); i-- > 1;) {
-      if (chain.calls[i - 1] != row) continue;
-      do {
-        wake(chain.calls[i]);
-      } while (left_no_trace(chain.calls[i]) && ++i < chain.calls.size());
-      break;
+    const CallOrder& calls = chain_of(row)->calls;
+    std::size_t place = calls.place_of(row);
+    while (++place < calls.size()) {
+      wake(calls[place]);
+      if (!left_no_trace(calls[place])) break;
     }
   }
 }

@@ -476,10 +476,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
     release_checkpoints(row);
     set(row, flag::vanished);
     --rows_own;
-    if (is_call(row)) {
-      ActorChain& chain = *chain_of(row);
-      chain.calls.erase(std::find(chain.calls.begin(), chain.calls.end(), row));
-    }
+    if (is_call(row)) chain_of(row)->calls.erase(row);
     table.apply(row, Closed{Outcome::cancelled});
   }
   for (const RowIndex row : anew) undo(row, false);

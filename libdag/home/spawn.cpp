@@ -48,9 +48,11 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     table.apply(tail, Watched{});
     table[tail].ends_by_itself = false;
   }
+  const std::set<RowIndex> behind =
+      becomes && has_calls(*fragment) ? calls_behind(row) : std::set<RowIndex>{};
   for (RowIndex child = first; child < end; ++child) {
     say(child, [&] { return recorded::Spawned{table.id(row), record.attempt}; });
-    if (is_call(child)) add_call(child, row);
+    if (is_call(child)) add_call(child, behind);
     if (careful) table.apply(child, Watched{});
   }
   // Who counts again first ends those that are recorded.

@@ -310,6 +310,43 @@ TEST_CASE("a save that an actor of a group came back from is there for the other
   for (const char* name : {"A", "B", "a1", "b1"}) CHECK(job.runs(name) == 1);
 }
 
+// It took minutes: of each call that was added, all that comes before it was looked at, and each of those was
+// sought among all calls. (dag-chaos train --steps 400)
+TEST_CASE("who counts a long training again adds its calls to where they were, and not by looking at all") {
+  constexpr std::uint32_t steps = 1500;
+  Names graph;
+  graph.actor("A");
+  const TaskId train = graph.task("train");
+  const TaskId last =
+      graph.call(0, "last", {train});  // Behind those of all steps, though it was there first.
+  Script script;
+  std::uint32_t left = steps;
+  script.special["train"] = [&](const KernelCall& call) {
+    if (left == 0) return Script().ordinary(call);
+    Names below;
+    if (--left > 0) {
+      const TaskId step = below.call(0, "step");
+      return spawning(below, below.task("train", {step}).index);
+    }
+    const TaskId gate = below.task("gate");
+    const TaskId step = below.call(0, "step", {gate});
+    return spawning(below, below.task("train", {step}).index);
+  };
+  LocalJob job(graph.builder.sealed(), script.kernel(), home_at_1(both()));
+  job.paused = {"gate"};
+  job.settle_down();
+  REQUIRE(job.runs("step") == steps - 1);
+  job.die(1);
+  job.paused.clear();
+  job.keep({last});
+  job.run();
+  CHECK(job.runs("train") == steps + 1);
+  std::uint64_t state = value_of("A");
+  for (std::uint32_t step = 0; step + 1 < steps; ++step) state = mixed(state, value_of("step"));
+  state = mixed(state, value_of("step", {value_of("gate")}));
+  CHECK(job.value(last) == mixed(state, value_of("last", {value_of("train", {state})})));
+}
+
 TEST_CASE("the process of the cell is given each save of a group once, with what belongs together") {
   Names graph;
   graph.actor("A");
