@@ -6,7 +6,7 @@
 // each other. A lost object comes back when somebody needs it: from the group's newest border (a save of each
 // actor, all recorded and held by a process that the job cannot lose), or from its create call; then calls
 // that had ended run again, in order, as attempts of their own whose values must be the recorded ones; then
-// it goes on.
+// it goes on. Others of its group that have calls to come do so at the same time.
 //
 // Why a rollback ends: an actor's calls are a finite list, each is run again at most once per rollback, and a
 // rollback happens only for a new loss or failure, of which each call may have a limited number, or for an
@@ -113,7 +113,7 @@ void Home::Impl::pump(ActorChain& chain) {
        chain.calls[chain.next] != chain.approved)) {
     chain.approved = no_row;
   }
-  if (chain.approved == no_row && !replay_wanted(chain)) return;
+  if (chain.approved == no_row && !replay_wanted(chain) && !comes_along(chain)) return;
   if (!chain.place || !alive(*chain.place)) {
     std::vector<std::uint32_t> at(places.size(), 0);
     for (const ActorChain& other : chains) {
@@ -135,6 +135,7 @@ void Home::Impl::pump(ActorChain& chain) {
     const std::size_t border = groups[chain.group].chosen;
     chain.generation = uncounted();
     chain.busy = true;
+    pump_group(groups[chain.group]);
     again[create] = {OutAttempt{*chain.place, chain.generation, 0, false}, again[create].failures};
     if (border == 0) {
       chain.applied = 1;
@@ -160,6 +161,19 @@ void Home::Impl::pump(ActorChain& chain) {
   const RowIndex row = chain.approved;
   chain.approved = no_row;
   start(row, *chain.place);
+}
+
+/// Others of its group come back, and it will be needed, too: with them, or a pipeline would come back a
+/// stage at a time.
+bool Home::Impl::comes_along(const ActorChain& chain) const {
+  if (chain.next == 0 || chain.next == chain.calls.size() || (chain.alive && chain.applied == chain.next)) {
+    return false;
+  }
+  const std::vector<std::uint32_t>& group = groups[chain.group].actors;
+  return std::any_of(group.begin(), group.end(), [&](std::uint32_t member) {
+    const ActorChain& other = chains[member];
+    return &other != &chain && (other.alive || other.busy);
+  });
 }
 
 void Home::Impl::pump_group(const ActorGroup& group) {

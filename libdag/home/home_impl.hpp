@@ -213,6 +213,7 @@ class Home::Impl {
   void pump_group(const ActorGroup& group);
   bool to_replay(const ActorChain& chain, RowIndex row) const;
   bool replay_wanted(const ActorChain& chain) const;
+  bool comes_along(const ActorChain& chain) const;
   void remake_call(RowIndex row);
   void call_again_ended(RowIndex row, OutcomeRecord& record, Life from);
   void count_calls_again(ActorChain& chain);

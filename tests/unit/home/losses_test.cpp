@@ -347,6 +347,32 @@ TEST_CASE("who counts a long training again adds its calls to where they were, a
   CHECK(job.value(last) == mixed(state, value_of("last", {value_of("train", {state})})));
 }
 
+// The stages of a pipeline came back one after the other, each when the one before it had got as far as it
+// was. (dag-chaos train)
+TEST_CASE("actors of a group come back together, if they have calls to come") {
+  Names graph;
+  for (const char* name : {"A", "B", "C"}) graph.actor(name);
+  graph.builder.add_save_group({0, 1, 2});
+  for (const char* name : {"a1", "b1", "c1"}) graph.call(static_cast<std::uint32_t>(name[0] - 'a'), name);
+  const TaskId gate_a = graph.task("gate a"), gate_b = graph.task("gate b");
+  graph.call(0, "a2", {gate_a});
+  const TaskId last = graph.call(1, "b2", {gate_b});
+  LocalJob job(graph.builder.sealed(), Script().kernel(), actors_at_1(both()));
+  job.paused = {"gate a", "gate b"};
+  job.settle_down();
+  job.die(1);
+  job.paused.erase("gate a");
+  job.settle_down();
+  REQUIRE(job.runs("a2") == 1);
+  CHECK(job.runs("B") == 2);
+  CHECK(job.runs("b1") == 2);
+  CHECK(job.runs("c1") == 1);
+  job.paused.clear();
+  job.keep({last});
+  job.run();
+  CHECK(job.value(last) == mixed(mixed(value_of("B"), value_of("b1")), value_of("b2", {value_of("gate b")})));
+}
+
 TEST_CASE("the process of the cell is given each save of a group once, with what belongs together") {
   Names graph;
   graph.actor("A");
