@@ -7,10 +7,18 @@ void JobRecords::record(const Record& record) {
   if (known == nullptr && !std::holds_alternative<recorded::Settled>(record.what)) return;
   const std::lock_guard lock(mutex_);
   if (known != nullptr && known->submitted) {
-    stories_[record.job].add(record);
+    JobStory& story = stories_[record.job] = {};
+    story.add(record);
   } else if (const auto story = stories_.find(record.job); story != stories_.end()) {
     story->second.add(record);
   }
+}
+
+void JobRecords::goes_on(const JobSoFar& job) {
+  const std::lock_guard lock(mutex_);
+  JobStory& story = stories_[job.job] = {};
+  for (const Record& record : job.records) story.add(record);
+  for (const auto& [name, tasks] : job.finished) story.add_finished(name, tasks);
 }
 
 std::optional<JobDetails> JobRecords::details(JobId job) const {

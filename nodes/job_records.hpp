@@ -14,6 +14,7 @@ namespace dag {
 class JobRecords final : public RecordSink {
  public:
   void record(const Record& record) override;
+  void goes_on(const JobSoFar& job) override;
   /// Of a job that began and was not forgotten.
   std::optional<JobDetails> details(JobId job) const;
   void forget(JobId job);

@@ -9,16 +9,6 @@ namespace {
 /// Of every shard.
 constexpr Epoch first_epoch{1, 1};
 
-std::vector<recorded::TaskClass> classes_of(const detail::Fragment& fragment) {
-  std::vector<std::uint64_t> counts(fragment.names.size());
-  for (std::uint32_t task = 0; task < fragment.size(); ++task) ++counts[fragment.kind(task).name];
-  std::vector<recorded::TaskClass> classes;
-  for (std::size_t name = 0; name < counts.size(); ++name) {
-    if (counts[name] > 0) classes.push_back({fragment.names[name], counts[name]});
-  }
-  return classes;
-}
-
 }  // namespace
 
 Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
@@ -53,8 +43,7 @@ void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes,
   DAG_CHECK(state_.version == 0 && !lives.empty());
   state_.version = 1;
   if (!options_.submitted) options_.submitted = now;
-  say({}, {}, now, [&] { return recorded::JobBegan{plan_->name, plan_->graph->size()}; });
-  say({}, {}, now, [&] { return recorded::TasksKnown{true, classes_of(*plan_->graph)}; });
+  say_begun(now);
   state_.lives = lives;
   if (!options_.self_runs) state_.recorders = {state_.cell};
   std::sort(state_.lives.begin(), state_.lives.end());
@@ -168,54 +157,6 @@ bool Cell::by(const OutputName& name) const {
   return name.attempt.number == 1 && by_first_try(name.attempt.epoch, message::bit_of(name.task)) != 0;
 }
 
-/// What an attempt spawned: before any task of it is settled, perhaps in the same cut.
-void Cell::say_known(const OutcomeRecord& growth, Instant now) {
-  say(growth.task, growth.attempt, now, [&] {
-    spawned_.emplace(growth.first_spawned, growth.spawned);
-    return recorded::TasksKnown{false, classes_of(*growth.spawned)};
-  });
-}
-
-recorded::Settled Cell::recorded_of(const OutcomeRecord& said, Instant now) const {
-  recorded::Settled settled{said.outcome, {}, said.tries, said.error};
-  const detail::Fragment* fragment = plan_->graph.get();
-  std::uint32_t index = said.task.index;
-  if (said.task.origin != 0) {
-    auto part = spawned_.upper_bound(said.task);
-    if (part == spawned_.begin()) return settled;
-    --part;
-    fragment = part->second.get();
-    index -= part->first.index;
-  }
-  if (index >= fragment->size()) return settled;
-  settled.name = fragment->name(index);
-  const auto deadline = fragment->policy(index).deadline;
-  // What is skipped was not to be done, so it cannot be late.
-  // Nor can anybody say it who began with a snapshot: when the job was submitted is not in it.
-  if (deadline && options_.submitted && said.outcome != Outcome::skipped &&
-      now > *options_.submitted + *deadline) {
-    settled.late = now - (*options_.submitted + *deadline);
-  }
-  return settled;
-}
-
-void Cell::say_finished(const message::TaskBits& some, AttemptId attempt, Instant now) {
-  recorded::FinishedTasks many;
-  some.each([&](TaskId task) {
-    recorded::Settled one = recorded_of(plain_record({task, attempt}), now);
-    const auto place = std::find(many.names.rbegin(), many.names.rend(), one.name);
-    if (one.late > Duration{0}) return say(task, attempt, now, [&] { return std::move(one); });
-    many.bits |= std::uint64_t{1} << (task.index - some.first.index);
-    many.name_of.push_back(static_cast<std::uint8_t>(
-        (place == many.names.rend() ? many.names.size()
-                                    : static_cast<std::size_t>(many.names.rend() - place) - 1)));
-    if (place == many.names.rend()) many.names.push_back(std::move(one.name));
-  });
-  if (many.bits == 0) return;
-  records_.record_finished(
-      {now, {options_.self.process, std::nullopt}, state_.job, some.first, attempt, std::move(many)});
-}
-
 /// What is meant by an outcome of which only the name was said.
 OutcomeRecord Cell::plain_record(const OutputName& name) const {
   OutcomeRecord plain;
@@ -318,13 +259,6 @@ void Cell::tell_client(ClientId client, const Entry& entry) {
   tell.record.spawned = nullptr;
   if (alive(entry.home)) tell.holders.push_back(entry.home);
   effects_.emplace_back(std::move(tell));
-}
-
-void Cell::say_over(Instant now) {
-  say({}, {}, now, [&] {
-    return recorded::JobOver{counts_.finished, counts_.failed, counts_.skipped, counts_.cancelled,
-                             state_.stopped};
-  });
 }
 
 void Cell::end_if_done(Instant now) {

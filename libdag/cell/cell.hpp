@@ -109,6 +109,10 @@ class Cell : private RecordedOutcomes {
   /// output can be had, or made again, also when the job has ended.
   void close();
 
+  /// For records, where a job is led from now on that others led: what it has come to, and how it began and
+  /// ended if that may have been lost with them. Looks at all that is settled.
+  void say_so_far(Instant now);
+
   const message::JobState& state() const { return state_; }
   const std::shared_ptr<const JobPlan>& plan() const { return plan_; }
   /// What whoever began it wanted to find again.
@@ -150,7 +154,7 @@ class Cell : private RecordedOutcomes {
   }
   void say_known(const OutcomeRecord& growth, Instant now);
   void say_finished(const message::TaskBits& some, AttemptId attempt, Instant now);
-  recorded::Settled recorded_of(const OutcomeRecord& said, Instant now) const;
+  recorded::Settled recorded_of(const OutcomeRecord& said, std::optional<Instant> now) const;
   void blame(const LifeEnd& how, Instant now);
   void give_orphans(Instant now);
   void give(std::uint32_t shard, Instant now);
@@ -181,6 +185,7 @@ class Cell : private RecordedOutcomes {
   void tell_followers(const Entry& entry);
   void tell_listeners(const OutcomeRecord& said, std::map<std::uint32_t, message::Settled>& news) const;
   void tell_client(ClientId client, const Entry& entry);
+  void say_begun(Instant now);
   void say_over(Instant now);
   void end_if_done(Instant now);
   void send(Life to, JobMessage message);

@@ -23,6 +23,12 @@ void JobStory::add(const Record& record) {
   }
 }
 
+void JobStory::add_finished(const std::string& name, std::uint64_t tasks) {
+  JobCounts& counts = counts_of(name);
+  counts.open -= std::min(counts.open, tasks);
+  counts.finished += tasks;
+}
+
 JobCounts& JobStory::counts_of(const std::string& name) {
   const std::string kept = cut(name);
   const auto found = classes_.find(kept);

@@ -15,6 +15,8 @@ class JobStory {
  public:
   /// Any record of the job; all but TasksKnown and Settled change nothing.
   void add(const Record& record);
+  /// So many tasks of this name finished, in time as far as is known.
+  void add_finished(const std::string& name, std::uint64_t tasks);
   JobDetails details() const;
 
   /// Tasks that are kept. One that failed takes the place of one that another failure ended.

@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "libdag/record/record.hpp"
 
@@ -15,6 +18,15 @@ enum class Listens : std::uint8_t {
   to_all
 };
 
+/// What a job had come to where others led its record.
+struct JobSoFar {
+  JobId job;
+  /// TasksKnown, and Settled of each task that did more than finish. What was late is not known any more.
+  std::vector<Record> records;
+  /// Of the others, by name.
+  std::map<std::string, std::uint64_t> finished;
+};
+
 /// Called by whoever made the transition, on its thread; a sink that several threads share guards itself. It
 /// must neither block nor throw: recording is never a reason why a task does not run.
 class RecordSink {
@@ -25,6 +37,9 @@ class RecordSink {
   virtual void record_finished(const Record& many) {
     each_finished(many, [this](const Record& one) { record(one); });
   }
+  /// For who keeps what is known of jobs; journals have it from those others. What is recorded goes on from
+  /// it.
+  virtual void goes_on(const JobSoFar&) {}
   /// Whether anybody listens. If not, nobody need make a record.
   bool enabled() const { return listens_ != Listens::to_nothing; }
   /// Also to what lanes can say: that an attempt ran.
@@ -56,6 +71,10 @@ class BothRecordSinks final : public RecordSink {
   void record_finished(const Record& many) override {
     one_.record_finished(many);
     other_.record_finished(many);
+  }
+  void goes_on(const JobSoFar& job) override {
+    one_.goes_on(job);
+    other_.goes_on(job);
   }
 
  private:

@@ -89,6 +89,7 @@ void CellReplica::apply(consensus::Index index, const consensus::Entry& entry, I
   if (begins) {
     leads_ = true;
     effects_.emplace_back(LeadsNow{true});
+    if (cell_->state().version > 0) cell_->say_so_far(now);
   }
   cell_->apply(std::move(command), entry.term, now);
   std::erase_if(ends_, [&](const auto& end) { return !is_member(end.first); });

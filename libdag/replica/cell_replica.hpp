@@ -124,6 +124,7 @@ class CellReplica {
     void record_finished(const Record& many) override {
       if (leads_) to_.record_finished(many);
     }
+    void goes_on(const JobSoFar& job) override { to_.goes_on(job); }
 
    private:
     RecordSink& to_;

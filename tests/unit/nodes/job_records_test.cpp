@@ -34,3 +34,19 @@ TEST_CASE("each job's records are its own, and go when it is forgotten") {
   CHECK_FALSE(records.details(one));
   CHECK(records.details(two));
 }
+
+TEST_CASE("a job that was led elsewhere goes on from what it had come to, and nothing counts twice") {
+  JobRecords records;
+  const JobId job{1};
+  JobSoFar so_far;
+  so_far.job = job;
+  so_far.records = {of_job(job, recorded::TasksKnown{true, {{"a", 5}, {"b", 1}}}),
+                    of_job(job, recorded::TasksKnown{false, {{"a", 1}}}),
+                    of_job(job, recorded::Settled{Outcome::failed, "b"})};
+  so_far.finished = {{"a", 3}};
+  for (int leader = 0; leader < 2; ++leader) records.goes_on(so_far);
+  records.record(of_job(job, recorded::Settled{Outcome::finished, "a"}));
+  CHECK(records.details(job)->classes ==
+        std::vector<ClassInfo>{{"a", {2, 4, 0, 0, 0}}, {"b", {0, 0, 1, 0, 0}}});
+  CHECK(records.details(job)->tasks.size() == 1);
+}

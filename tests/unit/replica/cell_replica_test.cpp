@@ -31,6 +31,22 @@ std::shared_ptr<const JobPlan> plan_of_two() {
   return plan;
 }
 
+/// What is recorded, and what jobs went on from.
+struct Records final : RecordSink {
+  void record(const Record& record) override { said.push_back(record); }
+  void goes_on(const JobSoFar& job) override { so_far.push_back(job); }
+  template <class What>
+  std::vector<What> all() const {
+    std::vector<What> found;
+    for (const Record& record : said) {
+      if (const auto* what = std::get_if<What>(&record.what)) found.push_back(*what);
+    }
+    return found;
+  }
+  std::vector<Record> said;
+  std::vector<JobSoFar> so_far;
+};
+
 struct Box {
   explicit Box(std::uint32_t number, Instant at, std::uint64_t compact_every) : self(life(number)) {
     options.self = self;
@@ -51,7 +67,7 @@ struct Box {
   }
   Life self;
   CellReplicaOptions options;
-  CollectingRecordSink records;
+  Records records;
   std::unique_ptr<CellReplica> replica;  ///< null: dead
   std::vector<SendMessage> said;
   std::vector<TellClient> told;
@@ -162,8 +178,8 @@ TEST_CASE("who begins a cell leads it, and only he speaks") {
     if (i > 0) CHECK(cluster[i].said.empty());
     if (i > 0) CHECK_FALSE(cluster[i].replica->keep({{0, 0}}, cluster.now));
   }
-  CHECK_FALSE(cluster[0].records.records().empty());
-  CHECK(cluster[1].records.records().empty());
+  CHECK_FALSE(cluster[0].records.said.empty());
+  CHECK(cluster[1].records.said.empty());
 
   REQUIRE(cluster[0].replica->follow(ClientId{1}, {}, cluster.now));
   CHECK(cluster.say(cluster[0], 0));
@@ -279,6 +295,30 @@ TEST_CASE("another replica goes on where the leader died, and says again what ma
     REQUIRE(next != nullptr);
     CHECK(next->ended.size() == 1);
   }
+}
+
+TEST_CASE("who leads next records how a job began of which nothing is settled, or goes on from what is") {
+  const bool settled = GENERATE(true, false);
+  Cluster cluster(3);
+  cluster.begin(3);
+  if (settled) cluster.say(cluster[0], 1);
+  CHECK(cluster[0].records.so_far.empty());
+  CHECK(cluster[1].records.said.empty());
+  cluster.die(0);
+  cluster.pass(300ms);
+  Box* leader = cluster.leading();
+  REQUIRE(leader != nullptr);
+  const recorded::TasksKnown known{true, {{"a", 1}, {"b", 1}}};
+  const Records& records = leader->records;
+  CHECK(records.all<recorded::Settled>().empty());
+  CHECK(records.all<recorded::JobBegan>().size() == (settled ? 0 : 1));
+  CHECK(records.all<recorded::TasksKnown>().size() == (settled ? 0 : 1));
+  REQUIRE(records.so_far.size() == (settled ? 1 : 0));
+  if (!settled) return;
+  CHECK(records.so_far[0].job == JobId{7});
+  CHECK(records.so_far[0].finished == std::map<std::string, std::uint64_t>{{"b", 1}});
+  REQUIRE(records.so_far[0].records.size() == 1);
+  CHECK(records.so_far[0].records[0].what == RecordWhat(known));
 }
 
 TEST_CASE("how a life ended is charged by the leader that comes after the one that did not live to say so") {

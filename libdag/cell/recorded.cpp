@@ -1,0 +1,126 @@
+// What a cell tells the record: which tasks there are, how each ended, when the job began and was over; and
+// where another leader goes on with it, what it has come to.
+
+#include <algorithm>
+
+#include "libdag/cell/cell.hpp"
+
+namespace dag {
+namespace {
+
+std::vector<recorded::TaskClass> classes_of(const detail::Fragment& fragment) {
+  std::vector<std::uint64_t> counts(fragment.names.size());
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) ++counts[fragment.kind(task).name];
+  std::vector<recorded::TaskClass> classes;
+  for (std::size_t name = 0; name < counts.size(); ++name) {
+    if (counts[name] > 0) classes.push_back({fragment.names[name], counts[name]});
+  }
+  return classes;
+}
+
+}  // namespace
+
+void Cell::say_begun(Instant now) {
+  say({}, {}, now, [&] { return recorded::JobBegan{plan_->name, plan_->graph->size()}; });
+  say({}, {}, now, [&] { return recorded::TasksKnown{true, classes_of(*plan_->graph)}; });
+}
+
+/// What an attempt spawned: before any task of it is settled, perhaps in the same cut.
+void Cell::say_known(const OutcomeRecord& growth, Instant now) {
+  say(growth.task, growth.attempt, now, [&] {
+    spawned_.emplace(growth.first_spawned, growth.spawned);
+    return recorded::TasksKnown{false, classes_of(*growth.spawned)};
+  });
+}
+
+/// `now`: when it ended, if that is known.
+recorded::Settled Cell::recorded_of(const OutcomeRecord& said, std::optional<Instant> now) const {
+  recorded::Settled settled{said.outcome, {}, said.tries, said.error};
+  const detail::Fragment* fragment = plan_->graph.get();
+  std::uint32_t index = said.task.index;
+  if (said.task.origin != 0) {
+    auto part = spawned_.upper_bound(said.task);
+    if (part == spawned_.begin()) return settled;
+    --part;
+    fragment = part->second.get();
+    index -= part->first.index;
+  }
+  if (index >= fragment->size()) return settled;
+  settled.name = fragment->name(index);
+  const auto deadline = fragment->policy(index).deadline;
+  // What is skipped was not to be done, so it cannot be late.
+  // Nor can anybody say it who began with a snapshot: when the job was submitted is not in it.
+  if (now && deadline && options_.submitted && said.outcome != Outcome::skipped &&
+      *now > *options_.submitted + *deadline) {
+    settled.late = *now - (*options_.submitted + *deadline);
+  }
+  return settled;
+}
+
+void Cell::say_finished(const message::TaskBits& some, AttemptId attempt, Instant now) {
+  recorded::FinishedTasks many;
+  some.each([&](TaskId task) {
+    recorded::Settled one = recorded_of(plain_record({task, attempt}), now);
+    const auto place = std::find(many.names.rbegin(), many.names.rend(), one.name);
+    if (one.late > Duration{0}) return say(task, attempt, now, [&] { return std::move(one); });
+    many.bits |= std::uint64_t{1} << (task.index - some.first.index);
+    many.name_of.push_back(static_cast<std::uint8_t>(
+        (place == many.names.rend() ? many.names.size()
+                                    : static_cast<std::size_t>(many.names.rend() - place) - 1)));
+    if (place == many.names.rend()) many.names.push_back(std::move(one.name));
+  });
+  if (many.bits == 0) return;
+  records_.record_finished(
+      {now, {options_.self.process, std::nullopt}, state_.job, some.first, attempt, std::move(many)});
+}
+
+void Cell::say_over(Instant now) {
+  say({}, {}, now, [&] {
+    return recorded::JobOver{counts_.finished, counts_.failed, counts_.skipped, counts_.cancelled,
+                             state_.stopped};
+  });
+}
+
+void Cell::say_so_far(Instant now) {
+  if (!records_.enabled()) return;
+  const auto ended = counts_.finished + counts_.failed + counts_.skipped + counts_.cancelled;
+  if (ended == 0) return say_begun(now);
+  JobSoFar so_far;
+  so_far.job = state_.job;
+  const auto add = [&](const OutcomeRecord& of, RecordWhat what) {
+    const RecordPlace here{options_.self.process, std::nullopt};
+    so_far.records.push_back({now, here, state_.job, of.task, of.attempt, std::move(what)});
+  };
+  const auto grew = [&](const OutcomeRecord& growth) {
+    if (!growth.spawned) return;
+    spawned_.emplace(growth.first_spawned, growth.spawned);
+    add(growth, recorded::TasksKnown{false, classes_of(*growth.spawned)});
+  };
+  add({}, recorded::TasksKnown{true, classes_of(*plan_->graph)});
+  for (const auto& [task, growth] : grown_) grew(growth);
+  for (const auto& [task, entry] : settled_) {
+    if (!grown_.contains(task)) grew(entry.record);
+  }
+  for (const auto& [task, entry] : settled_) {
+    recorded::Settled settled = recorded_of(entry.record, std::nullopt);
+    if (settled.outcome == Outcome::finished) {
+      ++so_far.finished[settled.name];
+    } else {
+      add(entry.record, std::move(settled));
+    }
+  }
+  std::vector<std::uint64_t> by_name(plan_->graph->names.size());
+  for (const auto& [epoch, known] : first_try_) {
+    for (std::uint32_t word = 0; word < known.size(); ++word) {
+      message::TaskBits{{0, word * 64}, known[word]}.each(
+          [&](TaskId task) { ++by_name[plan_->graph->kind(task.index).name]; });
+    }
+  }
+  for (std::size_t name = 0; name < by_name.size(); ++name) {
+    if (by_name[name] > 0) so_far.finished[plan_->graph->names[name]] += by_name[name];
+  }
+  records_.goes_on(so_far);
+  if (done_) say_over(now);
+}
+
+}  // namespace dag
