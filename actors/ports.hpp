@@ -7,8 +7,7 @@
 
 #include "libdag/base/time.hpp"
 #include "libdag/cell/cell.hpp"
-#include "libdag/consensus/messages.hpp"
-#include "libdag/consensus/stored.hpp"
+#include "libdag/consensus/replica.hpp"
 #include "libdag/home/messages.hpp"
 #include "libdag/home/runner.hpp"
 #include "libdag/keeper/messages.hpp"
@@ -74,6 +73,8 @@ struct RecordPorts {
   consensus::Seat seat;
   std::size_t copies_wanted = 3;
   bool witness = false;
+  /// How long a leader of a record may be silent.
+  Duration election_timeout = consensus::ReplicaOptions{}.election_timeout;
 };
 
 }  // namespace dag

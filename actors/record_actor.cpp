@@ -16,6 +16,7 @@ CellReplicaOptions options_of(const RecordSetup& setup, const RecordPorts& ports
   options.log.self = ports.seat;
   options.log.seed =
       setup.job.value ^ (std::uint64_t{setup.self.process.value} << 32) ^ setup.self.incarnation.value;
+  options.log.election_timeout = ports.election_timeout;
   options.copies_wanted = ports.copies_wanted;
   options.witness = ports.witness;
   options.unknown_for = unknown_for;

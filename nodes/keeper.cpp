@@ -194,6 +194,7 @@ RecordPorts Keeper::record_ports() {
   ports.seat = {self_.process, disk_};
   ports.copies_wanted = options_.replicas;
   ports.witness = options_.witness;
+  if (net::is_loopback(options_.listen)) ports.election_timeout = election_timeout_on_one_host();
   return ports;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "actors/exceptions.hpp"
+#include "actors/ports.hpp"
 #include "libdag/outputs/arena.hpp"
 #include "nodes/cores.hpp"
 
@@ -105,5 +106,7 @@ MembershipOptions patience_on_one_host() {
   options.reconnect_within = std::chrono::milliseconds(250);
   return options;
 }
+
+Duration election_timeout_on_one_host() { return 3 * RecordPorts{}.election_timeout; }
 
 }  // namespace dag

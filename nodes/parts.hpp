@@ -58,5 +58,7 @@ LoadSummary load_of(const Lanes& lanes);
 /// Processes of one host see a death by its broken connection within milliseconds; so silence may be given
 /// the time that a busy machine needs.
 MembershipOptions patience_on_one_host();
+/// Likewise that of who leads a record: three times what it is elsewhere.
+Duration election_timeout_on_one_host();
 
 }  // namespace dag

@@ -118,6 +118,7 @@ message::Assign Cell::assignment(std::uint32_t shard) const {
     if (plan_->shard_of[edge.successor] != shard) return;
     around[edge.predecessor / 64] |= std::uint64_t{1} << edge.predecessor % 64;
   });
+  assign.settled.reserve(log_[shard].size());
   each_settled(shard, [&](const OutcomeRecord& record, Life) { assign.settled.push_back(record); });
   for (const auto& [epoch, known] : first_try_) {
     message::FirstTry tried{epoch, {}};
