@@ -199,6 +199,8 @@ class Home::Impl {
   // ---- spawn.cpp
   // ---------------------------------------------------------------------------------------------
   void grow(RowIndex row, OutcomeRecord& record, TaskId first_id);
+  void leave_out_literals(RowIndex row, OutcomeRecord& record) const;
+  void bring_literals(RowIndex row, OutcomeRecord& record) const;
   void end_head(RowIndex head, RowIndex tail);
   void vanish(std::uint32_t part, std::set<RowIndex>& touched);
 

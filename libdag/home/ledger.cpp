@@ -128,6 +128,7 @@ void Home::Impl::write(message::Outcomes& outcomes, Entry entry) {
   if (known != nullptr && known->part != detail::none && (growth || !is(row, flag::grown))) {
     record.spawned = table.part(known->part).fragment;
     record.first_spawned = table.part(known->part).first_id;
+    leave_out_literals(row, record);
     if (growth) {
       record.outcome = Outcome::none;
       record.attempt = known->grown_attempt;

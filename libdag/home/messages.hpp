@@ -60,6 +60,13 @@ struct OutcomeRecord {
   std::shared_ptr<const detail::Fragment> spawned;
   TaskId first_spawned;
   std::uint32_t becomes = detail::none;
+  /// For the cell, which then has them once: literals of `spawned` without their bytes, because the fragment
+  /// in which the task lies has the same ones. A training hands its data on from step to step.
+  struct LiteralAbove {
+    std::uint32_t here = 0, above = 0;  ///< where in `literals` of either
+    bool operator==(const LiteralAbove&) const = default;
+  };
+  std::vector<LiteralAbove> literals_above;
   std::optional<Error> error;
   /// How often the kernel was tried, for the cell: of a task that did not finish.
   std::uint32_t tries = 0;

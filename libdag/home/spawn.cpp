@@ -2,6 +2,9 @@
 // are recorded after that attempt is, and vanish when the parent is run anew. A parent that becomes one of
 // them ends when that one ends; a chain of such parents, thousands long, is walked with a queue.
 
+#include <algorithm>
+#include <span>
+
 #include "libdag/home/home_impl.hpp"
 
 namespace dag {
@@ -13,6 +16,7 @@ using detail::Fragment;
 /// Adds what the attempt of `row` spawned. `first_id` when it is known from the record; else ids are given
 /// here.
 void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
+  bring_literals(row, record);
   const std::shared_ptr<const Fragment> fragment = record.spawned;
   DAG_CHECK(fragment != nullptr);
   DAG_CHECK(record.becomes == detail::none || record.becomes < fragment->size());
@@ -66,6 +70,40 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     for (RowIndex child = first; child < end; ++child) open(child);
   }
   if (becomes) to_send.push_back(row);
+}
+
+/// What the task was given and hands on as it is, the cell need not be told again.
+void Home::Impl::leave_out_literals(RowIndex row, OutcomeRecord& record) const {
+  const Fragment& above = table.fragment_of(table[row]);
+  if (above.first_literal.empty()) return;
+  const std::uint32_t task = table[row].task;
+  const std::span<const std::uint32_t> given(above.task_literals.data() + above.first_literal[task],
+                                             above.task_literals.data() + above.first_literal[task + 1]);
+  std::shared_ptr<Fragment> lean;
+  for (std::uint32_t here = 0; here < record.spawned->literals.size(); ++here) {
+    const Blob& bytes = record.spawned->literals[here];
+    if (bytes.size_bytes() < literal_bytes_left_out) continue;
+    const auto same = std::find_if(given.begin(), given.end(), [&](std::uint32_t literal) {
+      return above.literals[literal].same_bytes(bytes);
+    });
+    if (same == given.end()) continue;
+    if (!lean) lean = std::make_shared<Fragment>(*record.spawned);
+    lean->literals[here] = {};
+    record.literals_above.push_back({here, *same});
+  }
+  if (lean) record.spawned = std::move(lean);
+}
+
+/// What it was told as: it is known by now what the row's own fragment has.
+void Home::Impl::bring_literals(RowIndex row, OutcomeRecord& record) const {
+  if (record.literals_above.empty()) return;
+  const Fragment& above = table.fragment_of(table[row]);
+  auto whole = std::make_shared<Fragment>(*record.spawned);
+  for (const auto [here, in_above] : std::exchange(record.literals_above, {})) {
+    DAG_CHECK(here < whole->literals.size() && in_above < above.literals.size());
+    whole->literals[here] = above.literals[in_above];
+  }
+  record.spawned = std::move(whole);
 }
 
 /// What the row became has ended.

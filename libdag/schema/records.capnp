@@ -41,6 +41,8 @@ struct OutcomeRecord {
   grew @14 :Bool;                # it spawned something, whether or not `spawned` came along
   tries @15 :UInt32;             # of its kernel: told to the cell, of a task that did not finish
   digestFollows @16 :Bool;       # the sender, a runner, is taking the digest, and will say Digested
+  literalsAbove @17 :List(UInt64);  # literals of `spawned` whose bytes are left out: in the high half which, in the low one
+                                 # which of the fragment that the task lies in has them
 }
 
 struct Error {

@@ -74,7 +74,7 @@ static_assert(std::variant_size_v<consensus::Message> == 9);
 
 static_assert(fields<Error>() == 4);
 static_assert(fields<OutputName>() == 2);
-static_assert(fields<OutcomeRecord>() == 16);
+static_assert(fields<OutcomeRecord>() == 17);
 static_assert(fields<Checkpointing>() == 3);
 static_assert(fields<Attempt>() == 21);
 static_assert(fields<detail::Code>() == 2);

@@ -101,7 +101,7 @@ Error read(schema::Error::Reader from) {
 std::size_t words_below(const OutcomeRecord& record) {
   return list_words<schema::OutputName>(record.inputs.size()) + data_words(record.value) +
          bits_words(record.conditions.size(), 1) + (record.spawned ? words(*record.spawned) : 0) +
-         (record.error ? words(*record.error) : 0);
+         (record.error ? words(*record.error) : 0) + record.literals_above.size();
 }
 
 std::size_t words(const std::vector<OutcomeRecord>& records) {
@@ -129,6 +129,11 @@ void write(schema::OutcomeRecord::Builder to, const OutcomeRecord& record, const
       record.conditions, [&to](unsigned count) { return to.initConditions(count); },
       [](auto& list, unsigned i, bool holds) { list.set(i, holds); });
   if (record.spawned) write(to.initSpawned(), *record.spawned, codes);
+  write_list(
+      record.literals_above, [&to](unsigned count) { return to.initLiteralsAbove(count); },
+      [](auto& list, unsigned i, OutcomeRecord::LiteralAbove one) {
+        list.set(i, joined(one.here, one.above));
+      });
   if (record.error) write(to.initError(), *record.error);
 }
 
@@ -159,6 +164,14 @@ void read(schema::OutcomeRecord::Reader from, Reading& reading, OutcomeRecord& r
     }
   } else if (record.becomes != detail::none) {
     throw Invalid{"OutcomeRecord.becomes leads nowhere"};
+  }
+  if (from.hasLiteralsAbove()) {
+    const std::size_t literals = record.spawned ? record.spawned->literals.size() : 0;
+    check_count(from.getLiteralsAbove().size(), literals, "OutcomeRecord.literalsAbove");
+    for (const std::uint64_t both : from.getLiteralsAbove()) {
+      if (high_of(both) >= literals) throw Invalid{"OutcomeRecord.literalsAbove leads nowhere"};
+      record.literals_above.push_back({high_of(both), low_of(both)});
+    }
   }
   if (from.hasError()) record.error = read(from.getError());
 }

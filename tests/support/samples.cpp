@@ -144,6 +144,7 @@ OutcomeRecord full_record() {
   record.spawned = graph();
   record.first_spawned = spawned_task(40);
   record.becomes = 1;
+  record.literals_above = {{0, 7}};
   record.error = error();
   record.tries = 3;
   record.digest_follows = true;

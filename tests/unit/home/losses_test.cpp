@@ -373,6 +373,58 @@ TEST_CASE("actors of a group come back together, if they have calls to come") {
   CHECK(job.value(last) == mixed(mixed(value_of("B"), value_of("b1")), value_of("b2", {value_of("gate b")})));
 }
 
+// The record of a training had its data once for each step: 50 MB after 200 steps, which each new leader sent
+// to each new home. (dag-chaos train --steps 400)
+TEST_CASE("what a task was given and hands on to what it spawns is in the record once") {
+  const std::vector<std::uint64_t> data(1000, 7);
+  const Blob literal = detail::to_blob(data);
+  const auto add_step = [&](Names& names) {
+    const TaskId step = names.task("step");
+    names.builder.add_literal(literal);
+    return step;
+  };
+  Names graph;
+  const TaskId first = add_step(graph);
+  Script script;
+  std::uint32_t left = 3;
+  script.special["step"] = [&](const KernelCall& call) {
+    REQUIRE(call.views.size() == 1);
+    CHECK(detail::from_blob<std::vector<std::uint64_t>>(call.views[0].values[0]) == data);
+    if (left == 0) {
+      Ended ended;
+      ended.output = detail::to_blob(value_of("step"));
+      return ended;
+    }
+    Names below;
+    const TaskId gate = below.task(--left == 0 ? "last gate" : "gate");
+    const TaskId step = add_step(below);
+    below.edge(gate, step, detail::EdgeKind::strong);
+    return spawning(below, step.index);
+  };
+  LocalJob job(graph.builder.sealed(), script.kernel(), home_at_1(both()));
+  std::size_t told = 0;
+  job.hold = [&](const LocalJob::Mail& mail) {
+    const auto* outcomes = std::get_if<message::Outcomes>(&mail.message);
+    for (std::size_t i = 0; outcomes != nullptr && i < outcomes->records.size(); ++i) {
+      const OutcomeRecord& record = outcomes->records[i];
+      if (!record.spawned) continue;
+      ++told;
+      CHECK(record.literals_above.size() == 1);
+      for (const Blob& one : record.spawned->literals) CHECK(one.size_bytes() == 0);
+    }
+    return false;
+  };
+  job.paused = {"last gate"};
+  job.settle_down();
+  REQUIRE(told == 3);
+  job.die(1);
+  job.paused.clear();
+  job.keep({first});
+  job.run();
+  CHECK(job.runs("step") == 4);
+  CHECK(job.value(first) == value_of("step"));
+}
+
 TEST_CASE("the process of the cell is given each save of a group once, with what belongs together") {
   Names graph;
   graph.actor("A");
