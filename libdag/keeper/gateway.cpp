@@ -15,10 +15,13 @@ ProcessId node_of(JobId job) { return {static_cast<std::uint32_t>(job.value >> 3
 
 /// It has just started, and is about to know who is there: itself, and others that it was told of.
 bool GatewayMachine::is_early(const ClientMessage& message, Instant now) const {
+  const bool begins = std::holds_alternative<client::AskHandle>(message);
   const bool submits = std::holds_alternative<client::AskSubmit>(message);
-  if (!submits && !std::holds_alternative<client::AskNodes>(message)) return false;
+  if (!begins && !submits && !std::holds_alternative<client::AskNodes>(message)) return false;
   if (!began_) return true;
-  return submits && recorded_ && expects_peers_ && nodes_.size() == 1 && now < *began_ + meets_peers_within;
+  if (!expects_peers_ || nodes_.size() > 1 || now >= *began_ + meets_peers_within) return false;
+  // Who takes no jobs says who does.
+  return begins ? !takes_jobs(self_) : submits && recorded_;
 }
 
 void GatewayMachine::answer_early(Instant now) {

@@ -12,7 +12,7 @@ namespace dag::chaos {
 struct TrainingOptions {
   std::uint32_t steps = 400;
   /// All stages save themselves together after so many steps.
-  std::uint32_t save_every = 20;
+  std::uint32_t save_every = 5;
   /// Seconds between two kills.
   std::uint32_t every = 10;
 };

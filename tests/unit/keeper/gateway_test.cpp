@@ -282,6 +282,35 @@ TEST_CASE("who asks a node that has just started for its nodes hears of that one
   CHECK(answer.nodes[0].pid == 100);
 }
 
+// (tests/cluster/witness_test.cpp, once in a while)
+TEST_CASE("a witness that has just started waits to say who takes jobs until it knows") {
+  GatewayMachine gateway(first, 100, true, {}, 3, true);
+  Claim witness = node(first);
+  witness.load.witness = true;
+  const auto answer = [&]() -> std::optional<client::Answer> {
+    for (const GatewayEffect& effect : gateway.take_effects()) {
+      const auto* sent = std::get_if<SendToClient>(&effect);
+      if (sent != nullptr) return std::get<client::Answer>(sent->message);
+    }
+    return std::nullopt;
+  };
+  gateway.on_client_message(someone, client::AskHandle{1}, Instant{1s});
+  CHECK_FALSE(answer());
+  gateway.on_nodes({witness}, Instant{1s});
+  CHECK_FALSE(answer());
+  const bool comes = GENERATE(true, false);
+  if (comes) {
+    gateway.on_nodes({witness, node(second)}, Instant{2s});
+  } else {
+    gateway.on_time(Instant{1s} + GatewayMachine::meets_peers_within);
+  }
+  const auto told = answer();
+  REQUIRE(told);
+  REQUIRE(told->error);
+  CHECK(told->error->code == ErrorCode::job_elsewhere);
+  CHECK(told->elsewhere == (comes ? node(second).endpoint.control : ""));
+}
+
 TEST_CASE("a job that is submitted to a node that has just started waits until it knows who runs it") {
   const bool expects_peers = GENERATE(false, true);
   GatewayMachine gateway(first, 100, true, {}, 3, expects_peers);
