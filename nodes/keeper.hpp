@@ -43,7 +43,7 @@ struct KeeperOptions {
   /// What happens is kept, too (journal.hpp), if anything is.
   bool journal = true;
   /// And what happens in processes of jobs (record_rings.hpp), if the journal is.
-  bool journal_runs = false;
+  bool journal_runs = true;
   /// Nodes that hold the record of a job, if there are so many; an odd number. 1: it dies with its node.
   std::uint32_t replicas = 3;
   bool witness = false;

@@ -37,10 +37,10 @@ struct Settings {
   Setting<CoreShare> share;
   Setting<std::string> log{"warn"};
   Setting<std::string> state_dir;
-  Setting<std::string> data;    ///< empty: nothing is kept between starts
-  Setting<bool> journal{true};  ///< what happens is kept, too
-  Setting<bool> journal_runs;   ///< and what happens in processes of jobs
-  Setting<ClusterId> cluster;   ///< zero: that of the peers, or a new one
+  Setting<std::string> data;         ///< empty: nothing is kept between starts
+  Setting<bool> journal{true};       ///< what happens is kept, too
+  Setting<bool> journal_runs{true};  ///< and what happens in processes of jobs
+  Setting<ClusterId> cluster;        ///< zero: that of the peers, or a new one
 };
 
 /// Flag without its dashes to value.

@@ -143,8 +143,9 @@ const Key keys[] = {
      take_data},
     {"journal", Form::truth, "false", "true or false",
      "false: what happens to jobs is not kept there with it (default: true)", take_truth<&Settings::journal>},
-    {"journal_runs", Form::truth, "true", "true or false",
-     "true: what happens in processes of jobs is kept, too", take_truth<&Settings::journal_runs>},
+    {"journal_runs", Form::truth, "false", "true or false",
+     "false: what happens in processes of jobs is not kept with it (default: true)",
+     take_truth<&Settings::journal_runs>},
     {"cluster", Form::text, "HEX", "up to 16 hexadecimal digits, as a string",
      "which cluster it belongs to; 0: that of its peers, or a new one", take_cluster},
 };

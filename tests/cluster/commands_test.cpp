@@ -195,7 +195,6 @@ TEST_CASE("the settings of a node are shown with who said so, and wrong ones as 
 }
 
 TEST_CASE("what happened to a job is told by the journals of its nodes when they are gone") {
-  const cluster::Variable runs("DAG_JOURNAL_RUNS", "true");
   const State state;
   dag::test::TemporaryDirectory data;
   const std::string directory = data.path().string();

@@ -12,7 +12,6 @@ using cluster::Process;
 using cluster::Running;
 
 TEST_CASE("all nodes are killed at once: where each task ran before that is known when they are back") {
-  const cluster::Variable runs("DAG_JOURNAL_RUNS", "true");
   Running running(3, true, 200);
   Nodes& nodes = running.nodes;
   nodes.kill_all();

@@ -46,18 +46,6 @@ inline pid_t parent_of(pid_t process) {
   return state == 'Z' ? 0 : parent;
 }
 
-/// In the environment of what is started meanwhile.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
-
 class Process {
  public:
   Process(const std::vector<std::string>& words, const std::map<std::string, std::string>& environment = {}) {

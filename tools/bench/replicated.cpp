@@ -59,7 +59,7 @@ Section replicated(Settings& settings) {
 }
 
 Section journal(Settings& settings) {
-  const Cluster silent(3, 3, true, {"DAG_JOURNAL=false"}), telling(3, 3, true, {"DAG_JOURNAL_RUNS=true"});
+  const Cluster silent(3, 3, true, {"DAG_JOURNAL=false"}), telling(3, 3, true);
   Section section{
       "journal",
       "The jobs of `replicated`, with three copies of the record on a disk. `libdag` keeps of each "

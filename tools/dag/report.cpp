@@ -120,7 +120,7 @@ int report(const Options& options, JobId job, const std::vector<std::string>& fr
   for (const std::string& notice : notices) std::cerr << "dag: " << notice << '\n';
   if (made.runs == 0) {
     std::cerr << "dag: no lane says that it ran a task of " << to_string(job)
-              << "; nodes keep that with `journal_runs = true`\n";
+              << "; nodes do not keep that with `journal_runs = false`\n";
     return exit_unknown;
   }
   std::cout << (options.json ? line_of(report_json(made, job)) : report_text(made, job));
