@@ -194,6 +194,26 @@ TEST_CASE("the settings of a node are shown with who said so, and wrong ones as 
   CHECK_THAT(refused.err(), Catch::Contains(file + ":2:1") && Catch::Contains("did you mean 'lanes'?"));
 }
 
+TEST_CASE("the doctor looks at a disk and at the nodes, and says what is wrong with either") {
+  const State state;
+  dag::test::TemporaryDirectory data;
+  REQUIRE(state.run({"up", "--nodes", "2"}).status == 0);
+  const auto two = state.run({"doctor", "--data", data.path().string()});
+  CHECK(two.status == 0);
+  CHECK_THAT(two.out, Catch::Contains("  disk: " + data.path().string() + ": ") &&
+                          Catch::Contains("doubtful  cluster: 2 nodes, 2 that run jobs"));
+  REQUIRE(state.run({"down"}).status == 0);
+  REQUIRE(state.run({"up", "--nodes", "3"}).status == 0);
+  CHECK_THAT(state.run({"doctor"}).out, Catch::Contains("ok        cluster: 3 nodes"));
+  REQUIRE(state.run({"down"}).status == 0);
+  const auto none = state.run({"doctor", "--address", "127.0.0.1:1", "--json"});
+  CHECK(none.status == 1);
+  const auto findings = nlohmann::json::parse(none.out).at("findings");
+  CHECK(findings.back().at("about") == "cluster");
+  CHECK(findings.back().at("health") == "bad");
+  CHECK_FALSE(findings.back().at("hint").get<std::string>().empty());
+}
+
 TEST_CASE("what happened to a job is told by the journals of its nodes when they are gone") {
   const State state;
   dag::test::TemporaryDirectory data;

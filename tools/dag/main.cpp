@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   dag::tool::add_trace(app, chosen);
   dag::tool::add_view(app, chosen);
   dag::tool::add_config(app, chosen);
+  dag::tool::add_doctor(app, chosen);
   dag::tool::add_completion(app, chosen);
   dag::tool::add_man(app, chosen);
   dag::tool::add_version(app, chosen);
