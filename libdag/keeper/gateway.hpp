@@ -277,6 +277,7 @@ class GatewayMachine {
   std::vector<std::pair<Apart, Instant>> silences(const KeptJob& job) const;
   std::optional<Instant> apart_at(const KeptJob& job) const;
   void look_who_is_apart(JobId id, KeptJob& job, Instant now);
+  void tell_of_workers(JobId id, const KeptJob& job, Life node);
   void tell_other_nodes(const KeptJob& job, const Worker& about, const KeeperMessage& news);
   void begin_if_ready(JobId id, KeptJob& job, Instant now);
   void introduce(JobId id, const KeptJob& job, const Worker& to);

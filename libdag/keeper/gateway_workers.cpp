@@ -42,6 +42,7 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
     for (const auto& [life, claim] : nodes_) {
       const auto was = before.find(life);
       const bool is_new = was == before.end();
+      if (is_new) tell_of_workers(id, job, life);
       if (!runs_jobs(life) || !(is_new || was->second.load.draining)) continue;
       if (is_new || comes_back(job, life)) start_worker(id, job, life);
     }
@@ -258,6 +259,17 @@ void GatewayMachine::tell_other_nodes(const KeptJob& job, const Worker& about, c
   if (!job.recorded) return;
   for (const auto& [node, claim] : nodes_) {
     if (node != self_ && node != about.node) effects_.emplace_back(SendToKeeper{node, news});
+  }
+}
+
+/// A node that comes late. It may have been there before, and what the job's processes wait for from it is on
+/// its way when it knows where they are.
+void GatewayMachine::tell_of_workers(JobId id, const KeptJob& job, Life node) {
+  if (!job.recorded || node == self_) return;
+  for (const Worker& worker : job.workers) {
+    if (worker.phase != Worker::Phase::up || worker.node == node) continue;
+    effects_.emplace_back(SendToKeeper{
+        node, keeper::WorkerUp{id, keeper::for_your_knowledge, worker.life, worker.endpoint, worker.pid}});
   }
 }
 

@@ -119,7 +119,8 @@ std::vector<Finding> findings(const ClusterFacts& cluster) {
                           (cluster.nodes.size() == 1 ? " node, " : " nodes, ") + std::to_string(running) +
                           " that run jobs";
   if (running == 0) {
-    all.insert(all.begin(), {Health::bad, "cluster", who, "`dag join HOST:PORT` starts one more on this machine"});
+    all.insert(all.begin(),
+               {Health::bad, "cluster", who, "`dag join HOST:PORT` starts one more on this machine"});
   } else if (copies < 3) {
     all.insert(all.begin(), {Health::doubtful, "cluster",
                              who + "; the record of a job has " + std::to_string(copies) +

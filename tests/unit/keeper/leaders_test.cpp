@@ -345,3 +345,24 @@ TEST_CASE("who leads tells the other nodes where a process is, and when it is go
   CHECK(other.done<LifeAt>().front().life == process);
   CHECK(other.ordered<keeper::StopWorkers>().empty());
 }
+
+// dag-sim chaos --world actors --seed 12570: a home waited for ever for a node that could not tell it what it
+// had.
+TEST_CASE("a node that comes late is told where the processes of others are") {
+  Heir heir;
+  const auto asked = heir.ordered<keeper::StartWorker>();
+  REQUIRE_FALSE(asked.empty());
+  const auto& [host, order] = asked.front();
+  const Life there = heir.up(heir.job, host, order.number);
+  const Life late{{4}, {5}};
+  heir.effects.clear();
+  heir.gateway.on_nodes({node(first), node(second), node(late)}, heir.now);
+  heir.take();
+  std::vector<Life> told;
+  for (const auto& [to, news] : heir.ordered<keeper::WorkerUp>()) {
+    CHECK(to == late);
+    CHECK(news.number == keeper::for_your_knowledge);
+    told.push_back(news.life);
+  }
+  CHECK(told == std::vector{there});
+}
