@@ -255,6 +255,7 @@ class GatewayMachine {
   void refuse_handle(Life to, std::uint64_t number, JobId job);
   KeptJob* known(Life from, std::uint64_t number, JobId job, Instant now);
   void send_elsewhere(Life to, std::uint64_t number, JobId id, const KeptJob& job, Instant now);
+  void close_again(JobId id);
   void accept(JobId id, KeptJob& job);
   bool is_gone(Life node) const;
   void bury_earlier(JobId id, KeptJob& job);

@@ -403,7 +403,7 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   } else if (!job.client && !news.submission.detached) {
     job.client_until = now + client_grace;
   }
-  if (job.closed) return;
+  if (job.closed) return close_again(id);
   if (job.refused) {
     job.error =
         Error{ErrorCode::no_quorum, "it was refused because its record had not got its copies in time", {}};
@@ -419,6 +419,14 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
     if (runs_jobs(life)) start_worker(id, job, life);
   }
   for (const std::uint32_t task : std::exchange(job.wanted, {})) effects_.emplace_back(WantOutput{id, task});
+}
+
+/// What it said when it closed the job may have been lost with its lead: whoever led since went on with it.
+void GatewayMachine::close_again(JobId id) {
+  effects_.emplace_back(CloseJob{id});
+  for (const auto& [node, claim] : nodes_) {
+    effects_.emplace_back(SendToKeeper{node, keeper::StopWorkers{id}});
+  }
 }
 
 void GatewayMachine::accept(JobId id, KeptJob& job) {

@@ -366,3 +366,20 @@ TEST_CASE("a node that comes late is told where the processes of others are") {
   }
   CHECK(told == std::vector{there});
 }
+
+// dag-sim chaos --world actors --seed 4337: a process of a job that had ended ran on.
+TEST_CASE("who closed a job, and comes to lead it again after another node did, closes it again") {
+  Heir desk;
+  desk.gateway.on_ended(desk.job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
+  REQUIRE(desk.gateway.wake_at());
+  desk.gateway.on_time(*desk.gateway.wake_at());
+  desk.gateway.on_led(led(desk.job, false, second.process, 3), desk.now);
+  desk.take();
+  REQUIRE(desk.done<CloseJob>().size() == 1);
+  desk.effects.clear();
+  desk.gateway.on_led(led(desk.job, true, first.process, 4), desk.now);
+  desk.take();
+  CHECK(desk.done<CloseJob>().size() == 1);
+  CHECK(desk.ordered<keeper::StopWorkers>().size() == 2);
+  CHECK(desk.ordered<keeper::StartWorker>().empty());
+}

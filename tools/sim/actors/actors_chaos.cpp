@@ -62,7 +62,7 @@ std::vector<Mutant> actors_mutants() {
   IN_ACTORS(link_forgets);
   IN_ACTORS(same_life);
   IN_ACTORS(end_not_told);
-  IN_ACTORS(begin_once);
+  IN_ACTORS(places_untold);
   IN_ACTORS(no_keys);
 #undef IN_ACTORS
   return list;

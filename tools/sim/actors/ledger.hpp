@@ -22,7 +22,7 @@ enum class PlantedAround : std::uint8_t {
   link_forgets,   ///< what was under way when a connection broke is not said again
   same_life,      ///< a node comes back in the life that it had
   end_not_told,   ///< a node does not hear of every end of its worker processes
-  begin_once,     ///< a worker process takes no later word on who the others are
+  places_untold,  ///< who leads tells other nodes not where the job's processes are
   no_keys,        ///< whoever has a handle follows whatever job has that number
 };
 

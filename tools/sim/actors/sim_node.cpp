@@ -90,7 +90,12 @@ KeeperPorts SimNode::keeper_ports() {
   ports.now = [this] { return now(); };
   ports.since_1970 = [this] { return now().since_start; };
   ports.send_client = [this](Life to, ClientMessage message) { transport_->send(to, std::move(message)); };
-  ports.send_keeper = [this](Life to, KeeperMessage message) { transport_->send(to, std::move(message)); };
+  ports.send_keeper = [this](Life to, KeeperMessage message) {
+    const auto* up = std::get_if<keeper::WorkerUp>(&message);
+    const bool of_others = up != nullptr && up->number == keeper::for_your_knowledge;
+    if (of_others && world_.ledger.planted == PlantedAround::places_untold) return;
+    transport_->send(to, std::move(message));
+  };
   ports.life_at = [this](const LifeAt& at) { transport_->member_up(at.life, at.endpoint); };
   ports.forget = [this](Life life) { transport_->forget(life); };
   ports.start_process = [this](const StartProcess& order) {

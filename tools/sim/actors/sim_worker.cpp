@@ -95,8 +95,7 @@ void SimWorker::on_begin(Life from, const keeper::Begin& order) {
   cell_ = from;
   if (!std::exchange(begun_, true)) return begin(order);
   say_unheard();
-  if (world_.ledger.planted != PlantedAround::begin_once)
-    caf::anon_send(membership_, mail::Others{addresses_of(order)});
+  caf::anon_send(membership_, mail::Others{addresses_of(order)});
 }
 
 void SimWorker::say_unheard() {
