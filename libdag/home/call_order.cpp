@@ -6,8 +6,6 @@
 // what is before a task is not looked at, and what is behind it once: what was found to have no calls behind
 // it never gets one, because edges are those of one part, and a row has the heads that it came with.
 
-#include <algorithm>
-
 #include "libdag/home/home_impl.hpp"
 
 namespace dag {
@@ -54,8 +52,7 @@ std::set<RowIndex> Home::Impl::calls_behind(RowIndex row) {
     const CallOrder& order = chain_of(top)->calls;
     if (const std::size_t next = order.place_of(top) + 1; next < order.size()) look(order[next]);
   }
-  const bool has_calls = std::any_of(seen.begin(), seen.end(), [&](RowIndex one) { return is_call(one); });
-  if (!has_calls) {
+  if (calls.empty() && !is_call(row)) {
     for (const RowIndex one : seen) set(one, flag::no_calls_behind);
   }
   return calls;

@@ -12,6 +12,11 @@ keeper::WorkerDown gone_with_node(JobId job, std::uint32_t number, Life life) {
   return {job, number, life, ProcessEnd::went_with_node, "its node is gone", {}, std::nullopt};
 }
 
+/// Where a process is, for nodes that have not asked for it.
+keeper::WorkerUp whereabouts(JobId job, const auto& worker) {
+  return {job, keeper::for_your_knowledge, worker.life, worker.endpoint, worker.pid};
+}
+
 }  // namespace
 
 // ---- Worker processes
@@ -183,8 +188,7 @@ void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant
   worker->endpoint = up.endpoint;
   worker->pid = up.pid;
   effects_.emplace_back(LifeAt{up.life, up.endpoint});
-  tell_other_nodes(job, *worker,
-                   keeper::WorkerUp{up.job, keeper::for_your_knowledge, up.life, up.endpoint, up.pid});
+  tell_other_nodes(job, *worker, whereabouts(up.job, *worker));
   if (!job.begun) {
     begin_if_ready(up.job, job, now);
   } else {
@@ -268,8 +272,7 @@ void GatewayMachine::tell_of_workers(JobId id, const KeptJob& job, Life node) {
   if (!job.recorded || node == self_) return;
   for (const Worker& worker : job.workers) {
     if (worker.phase != Worker::Phase::up || worker.node == node) continue;
-    effects_.emplace_back(SendToKeeper{
-        node, keeper::WorkerUp{id, keeper::for_your_knowledge, worker.life, worker.endpoint, worker.pid}});
+    effects_.emplace_back(SendToKeeper{node, whereabouts(id, worker)});
   }
 }
 

@@ -26,20 +26,21 @@
 namespace dag::tool {
 namespace {
 
-/// The smallest limit of the control groups that this process is in, from its own up to the root.
-template <class Limit>
-void each_group(Limit&& limit) {
+/// Visits the control groups that this process is in, from its own up to the root.
+template <class Visit>
+void each_group(Visit&& visit) {
   std::ifstream of_self("/proc/self/cgroup");
   std::string line;
   while (std::getline(of_self, line)) {
     if (!line.starts_with("0::")) continue;
     for (std::filesystem::path path = line.substr(3);; path = path.parent_path()) {
-      limit(std::filesystem::path("/sys/fs/cgroup") / path.relative_path());
+      visit(std::filesystem::path("/sys/fs/cgroup") / path.relative_path());
       if (path == path.parent_path()) return;
     }
   }
 }
 
+/// Whichever of them allows least.
 void look_at_groups(MachineFacts& machine) {
   each_group([&](const std::filesystem::path& group) {
     double quota = 0, period = 0;
