@@ -147,10 +147,10 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   lane.turn.end();
   const std::int64_t ended = lane.last_end = clock_.now();
   if (lane.abandoned.load()) return;
-  if (options_.running != nullptr) options_.running->end(lane.index);
   lane.blobs.clear();  // What it read may be large, and the next row may be far.
   KernelTimes::ran(expected, ended - began);
   const Duration ran = clock_.span(ended - began);
+  if (options_.running != nullptr) options_.running->end(lane.index, error.has_value(), ran);
   if (lane.records) record_run(lane, error ? Outcome::failed : Outcome::finished, ran, error);
 
   const bool quick =
@@ -294,7 +294,8 @@ void Lanes::run_handed_out(Lane& lane, const HandedOut& work) {
     const std::lock_guard lock(lane.mutex);
     lane.running.reset();
     if (lane.abandoned.load()) return;
-    if (options_.running != nullptr) options_.running->end(lane.index);
+    if (options_.running != nullptr)
+      options_.running->end(lane.index, ended.outcome == Outcome::failed, ended.ran);
     if (lane.records) record_run(lane, ended.outcome, ended.ran, ended.error);
   }
   {

@@ -40,6 +40,7 @@ std::optional<Work> Lanes::steal(Lane& lane) {
     Lane& victim = this->lane(known ? options_.victims[lane.index][i - 1] : (lane.index + i) % lanes_.size());
     while (victim.rows.size() > 0) {
       if (auto ready = victim.rows.steal([&](LaneShard* shard) { lane.enters(shard); })) {
+        if (options_.running != nullptr) options_.running->stole(lane.index);
         return Work{*ready, nullptr, Priority::normal};
       }
     }

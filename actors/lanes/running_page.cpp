@@ -63,6 +63,25 @@ std::vector<RunningPage::Attempt> RunningPage::running() const {
   return attempts;
 }
 
+RunTotals RunningPage::totals() const {
+  const auto read = [](const std::atomic<std::uint64_t>& count) {
+    return count.load(std::memory_order_relaxed);
+  };
+  RunTotals totals;
+  for (std::size_t lane = 0; lane < lanes_max; ++lane) {
+    const Counts& counts = counts_[lane];
+    for (std::size_t i = 0; i < totals.by_duration.size(); ++i)
+      totals.by_duration[i] += read(counts.by_duration[i]);
+    totals.failed += read(counts.failed);
+    totals.stolen += read(counts.stolen);
+    const Duration busy(static_cast<std::int64_t>(read(counts.busy_ns)));
+    if (busy == Duration{0}) continue;
+    totals.busy.resize(lane + 1);
+    totals.busy[lane] = busy;
+  }
+  return totals;
+}
+
 std::optional<std::uint32_t> RunningPage::faulted_lane() const {
   const std::uint32_t lane = faulted_.load();
   if (lane == 0 || lane > lanes_max) return std::nullopt;

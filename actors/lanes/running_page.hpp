@@ -1,8 +1,8 @@
 #pragma once
-// What each lane runs at this moment, in memory that outlives the process: who supervises it from outside
-// reads there which attempts a crash took along, and which lane's thread it was that faulted; and whoever
-// asks why a task has not ended, since when a lane has it. Nothing waits for it, and it costs a few
-// nanoseconds per task.
+// What each lane runs at this moment, and how much it has run, in memory that outlives the process: who
+// supervises it from outside reads there which attempts a crash took along, and which lane's thread it was
+// that faulted; whoever asks why a task has not ended, since when a lane has it; and monitoring, how busy
+// lanes are. Nothing waits for it, and it costs a few nanoseconds per task.
 
 #include <atomic>
 #include <cstddef>
@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "actors/lanes/run_totals.hpp"
 #include "libdag/base/ids.hpp"
 
 namespace dag {
@@ -37,14 +38,28 @@ class RunningPage {
     slot.began.store(began, std::memory_order_release);
     next_turn(slot);
   }
-  void end(std::size_t lane) {
-    if (lane < lanes_max) next_turn(slots_[lane]);
+  void end(std::size_t lane, bool failed, Duration ran) {
+    if (lane >= lanes_max) return;
+    next_turn(slots_[lane]);
+    Counts& counts = counts_[lane];
+    grow(counts.by_duration[RunTotals::bucket_of(ran)], 1);
+    grow(counts.busy_ns, static_cast<std::uint64_t>(ran.count()));
+    if (failed) grow(counts.failed, 1);
   }
+  /// It took a row of another lane.
+  void stole(std::size_t lane) {
+    if (lane < lanes_max) grow(counts_[lane].stolen, 1);
+  }
+  /// Rows that wait for lanes. By anybody of the process.
+  void queue(std::size_t rows) { queued_.store(rows, std::memory_order_relaxed); }
   /// By a signal handler: async-signal-safe.
   void fault(std::size_t lane) { faulted_.store(static_cast<std::uint32_t>(lane + 1)); }
 
   /// Also while lanes run: a lane that goes from one to the next just then may be missing.
   std::vector<Attempt> running() const;
+  RunTotals totals() const;
+  /// As the process said last.
+  std::uint64_t queued() const { return queued_.load(std::memory_order_relaxed); }
   /// When the process has ended.
   std::optional<std::uint32_t> faulted_lane() const;
 
@@ -54,6 +69,10 @@ class RunningPage {
     std::atomic<std::int64_t> began{0};
     std::atomic<std::uint32_t> number{0};
     std::atomic<std::uint32_t> turn{0};  ///< odd: it runs what the others say
+  };
+  struct alignas(64) Counts {
+    std::atomic<std::uint64_t> by_duration[RunTotals::bounds.size() + 1] = {};
+    std::atomic<std::uint64_t> busy_ns{0}, failed{0}, stolen{0};
   };
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
                 std::atomic<std::uint32_t>::is_always_lock_free);
@@ -66,8 +85,15 @@ class RunningPage {
     slot.turn.store(slot.turn.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
+  /// Likewise.
+  static void grow(std::atomic<std::uint64_t>& count, std::uint64_t by) {
+    count.store(count.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+
   std::atomic<std::uint32_t> faulted_{0};  // The lane plus one.
+  std::atomic<std::uint64_t> queued_{0};
   Slot slots_[lanes_max];
+  Counts counts_[lanes_max];
 };
 
 /// From now on a fault (SEGV, BUS, FPE, ILL, ABRT) of a lane's thread is noted in `page`, then takes its

@@ -212,7 +212,11 @@ void WorkerNode::begin(const keeper::Begin& begin) {
   ports.send = [this](SendMembership message) { transport_->send(std::move(message)); };
   ports.up = [this](const MemberUp& up) { transport_->member_up(up.life, up.endpoint); };
   ports.down = [this](const MemberDown& down) { transport_->member_down(down.life); };
-  ports.load = [this] { return load_of(lanes_); };
+  ports.load = [this] {
+    const LoadSummary load = load_of(lanes_);
+    running_->queue(load.tasks_ready);
+    return load;
+  };
   ports.over = [this] {
     fail({ErrorCode::cluster_lost, "the other processes of its job took this one for dead", {}});
   };

@@ -18,8 +18,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "actors/lanes/running_page.hpp"
-
 extern char** environ;
 
 namespace dag {
@@ -116,11 +114,58 @@ std::string last_words(const std::string& log) {
 
 }  // namespace
 
+// ---- The pages
+// ------------------------------------------------------------------------------------------------
+
+RunningPage* WorkerProcesses::Pages::make(Life life, int& file) {
+  file = memfd_create("dag-running", 0);  // Passed on, so not closed by exec.
+  void* memory = MAP_FAILED;
+  if (file >= 0 && ftruncate(file, sizeof(RunningPage)) == 0)
+    memory = mmap(nullptr, sizeof(RunningPage), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) {
+    const int problem = errno;
+    if (file >= 0) close(file);
+    errno = problem;
+    return nullptr;
+  }
+  auto* page = new (memory) RunningPage;
+  const std::lock_guard lock(mutex_);
+  pages_[life] = {file, page};
+  return page;
+}
+
+void WorkerProcesses::Pages::take_back(Life life) {
+  const std::lock_guard lock(mutex_);
+  const auto found = pages_.find(life);
+  if (found == pages_.end()) return;
+  of_ended_ += found->second.page->totals();
+  munmap(found->second.page, sizeof(RunningPage));
+  close(found->second.file);
+  pages_.erase(found);
+}
+
+WorkersUse WorkerProcesses::Pages::use() const {
+  const std::lock_guard lock(mutex_);
+  WorkersUse use;
+  use.run = of_ended_;
+  use.processes = pages_.size();
+  for (const auto& [life, page] : pages_) {
+    use.run += page.page->totals();
+    use.lanes_running += page.page->running().size();
+    use.queued += page.page->queued();
+  }
+  return use;
+}
+
+WorkersUse WorkerProcesses::use() const { return pages_.use(); }
+
+// ---- The processes
+// --------------------------------------------------------------------------------------------
+
 struct WorkerProcesses::Child {
   pid_t pid = 0;
   int pidfd = -1;
-  int page_file = -1;
-  RunningPage* page = nullptr;
+  const RunningPage* page = nullptr;
   std::string log;
   std::optional<Instant> kill_at;  ///< it was told to end
   bool stopped = false;
@@ -198,8 +243,7 @@ void WorkerProcesses::run() {
   for (auto& [life, child] : children_) {
     waitpid(child.pid, nullptr, 0);
     close(child.pidfd);
-    close(child.page_file);
-    munmap(child.page, sizeof(RunningPage));
+    pages_.take_back(life);
     if (defaults_.journal != nullptr) defaults_.journal->close_rings(life);
   }
 }
@@ -223,25 +267,22 @@ void WorkerProcesses::start_now(const StartProcess& order, ClusterId cluster) {
     child.log = defaults_.log_directory + "/" + to_string(order.job) + "-" +
                 std::to_string(order.life.process.value >> 16) + ".log";
   }
-  child.page_file = memfd_create("dag-running", 0);  // Passed on, so not closed by exec.
-  void* page = MAP_FAILED;
-  if (child.page_file >= 0 && ftruncate(child.page_file, sizeof(RunningPage)) == 0) {
-    page = mmap(nullptr, sizeof(RunningPage), PROT_READ | PROT_WRITE, MAP_SHARED, child.page_file, 0);
-  }
+  int page_file = -1;
+  child.page = pages_.make(order.life, page_file);
   const int log = child.log.empty() ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
                                     : open(child.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (page == MAP_FAILED || log < 0 || nothing < 0) {
+  if (child.page == nullptr || log < 0 || nothing < 0) {
     const std::string why = std::strerror(errno);
-    for (const int file : {child.page_file, log, nothing}) {
+    pages_.take_back(order.life);
+    for (const int file : {log, nothing}) {
       if (file >= 0) close(file);
     }
     return events_.not_started(order.life, {ErrorCode::disk_full, "cannot write " + child.log + ": " + why,
                                             "the node needs a directory for the output of worker processes"});
   }
-  child.page = new (page) RunningPage;
   WorkerSeat seat{order.life, order.job,       order.cell,      defaults_.node_address,
-                  cluster,    defaults_.share, defaults_.lanes, child.page_file};
+                  cluster,    defaults_.share, defaults_.lanes, page_file};
   if (defaults_.journal != nullptr)
     seat.records = defaults_.journal->open_rings(order.life, defaults_.lanes_each);
   // All that allocates happens before the fork: afterwards other threads' locks may be held for ever.
@@ -270,8 +311,7 @@ void WorkerProcesses::start_now(const StartProcess& order, ClusterId cluster) {
   close(nothing);
   if (child.pid < 0) {
     const std::string why = std::strerror(errno);
-    munmap(page, sizeof(RunningPage));
-    close(child.page_file);
+    pages_.take_back(order.life);
     if (seat.records >= 0) defaults_.journal->close_rings(order.life);
     return events_.not_started(order.life, {ErrorCode::internal, "no new process: " + why});
   }
@@ -298,8 +338,7 @@ void WorkerProcesses::reap(std::map<Life, Child>::iterator one) {
     running.push_back({attempt.task, attempt.attempt, attempt.lane, 0});
   }
   const auto guilty = child.page->faulted_lane();
-  munmap(child.page, sizeof(RunningPage));
-  close(child.page_file);
+  pages_.take_back(one->first);
   close(child.pidfd);
   if (end.end != ProcessEnd::stopped_by_us) end.text += last_words(child.log);
   struct stat about {};

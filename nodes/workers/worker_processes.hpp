@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "actors/lanes/running_page.hpp"
 #include "libdag/base/time.hpp"
 #include "libdag/keeper/host.hpp"
 #include "nodes/journal.hpp"
@@ -42,6 +43,13 @@ struct WorkerDefaults {
   std::size_t lanes_each = 0;
 };
 
+/// How much the worker processes of a node have run, those that have ended included; and what they do now.
+struct WorkersUse {
+  RunTotals run;
+  std::size_t processes = 0, lanes_running = 0;
+  std::uint64_t queued = 0;
+};
+
 class WorkerProcesses {
  public:
   /// A process that was told to end (SIGTERM) is killed after this time.
@@ -59,9 +67,28 @@ class WorkerProcesses {
   /// Ends all of them, and returns when they have ended. What is asked for later is not done. Not from
   /// several threads at once.
   void end_all();
+  WorkersUse use() const;
 
  private:
   struct Child;
+  /// A page that it shares with a child.
+  class Pages {
+   public:
+    /// Null: there is no memory for it. The child gets `file`.
+    RunningPage* make(Life life, int& file);
+    /// The child has ended, or never began.
+    void take_back(Life life);
+    WorkersUse use() const;
+
+   private:
+    struct Page {
+      int file = -1;
+      RunningPage* page = nullptr;
+    };
+    mutable std::mutex mutex_;
+    std::map<Life, Page> pages_;
+    RunTotals of_ended_;
+  };
 
   void post(std::function<void()> what);
   void run();
@@ -73,6 +100,7 @@ class WorkerProcesses {
   const WorkerDefaults defaults_;
   const ProgramStore& programs_;
   const WorkerEvents events_;
+  Pages pages_;
   std::map<Life, Child> children_;  // The thread's own.
   bool over_ = false;               // Likewise.
   std::mutex mutex_;

@@ -97,3 +97,38 @@ TEST_CASE("a fault of a thread that is no lane is nobody's") {
   CHECK(WIFSIGNALED(status));
   CHECK_FALSE(shared.page->faulted_lane());
 }
+
+TEST_CASE("what lanes have run is counted, lane by lane, and outlives who ran it") {
+  using namespace std::chrono_literals;
+  SharedPage shared;
+  child_with_lane_3(*shared.page, [&] {
+    RunningPage& page = *shared.page;
+    page.begin(3, {0, 1}, {}, 0);
+    page.end(3, false, 1us);  // A bound belongs to what is below it.
+    page.begin(3, {0, 2}, {}, 0);
+    page.end(3, true, 5ms);
+    page.begin(1, {0, 4}, {}, 0);
+    page.end(1, false, 2000s);
+    page.stole(3);
+    page.queue(17);
+    page.begin(3, {0, 3}, {}, 0);  // It runs yet.
+    page.end(RunningPage::lanes_max, false, 1s);
+  });
+  const RunTotals totals = shared.page->totals();
+  RunTotals expected;
+  expected.by_duration[0] = 1;
+  expected.by_duration[4] = 1;
+  expected.by_duration[RunTotals::bounds.size()] = 1;
+  CHECK(totals.by_duration == expected.by_duration);
+  CHECK(totals.failed == 1);
+  CHECK(totals.stolen == 1);
+  CHECK(totals.busy == std::vector<Duration>{0s, 2000s, 0s, 5ms + 1us});
+  CHECK(shared.page->queued() == 17);
+  CHECK(shared.page->running().size() == 1);
+
+  RunTotals both = totals;
+  both += RunTotals{};
+  both += totals;
+  CHECK(both.by_duration[4] == 2);
+  CHECK(both.busy == std::vector<Duration>{0s, 4000s, 0s, 10ms + 2us});
+}

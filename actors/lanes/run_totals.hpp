@@ -1,0 +1,42 @@
+#pragma once
+// What lanes have run since they began, as numbers that only grow: what monitoring wants of them.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "libdag/base/time.hpp"
+
+namespace dag {
+
+struct RunTotals {
+  /// Attempts are counted by how long they ran: at most so long, and more than the bound before; the last
+  /// count is of those that ran for longer than all of these.
+  static constexpr std::array<Duration, 10> bounds{
+      std::chrono::microseconds(1), std::chrono::microseconds(10), std::chrono::microseconds(100),
+      std::chrono::milliseconds(1), std::chrono::milliseconds(10), std::chrono::milliseconds(100),
+      std::chrono::seconds(1),      std::chrono::seconds(10),      std::chrono::seconds(100),
+      std::chrono::seconds(1000)};
+  static constexpr std::size_t bucket_of(Duration ran) {
+    std::size_t bucket = 0;
+    while (bucket < bounds.size() && ran > bounds[bucket]) ++bucket;
+    return bucket;
+  }
+
+  std::array<std::uint64_t, bounds.size() + 1> by_duration{};
+  std::uint64_t failed = 0;    ///< of them
+  std::uint64_t stolen = 0;    ///< rows that a lane took from another one of its process
+  std::vector<Duration> busy;  ///< of each lane: inside of kernels
+
+  RunTotals& operator+=(const RunTotals& more) {
+    for (std::size_t i = 0; i < by_duration.size(); ++i) by_duration[i] += more.by_duration[i];
+    failed += more.failed;
+    stolen += more.stolen;
+    if (busy.size() < more.busy.size()) busy.resize(more.busy.size());
+    for (std::size_t i = 0; i < more.busy.size(); ++i) busy[i] += more.busy[i];
+    return *this;
+  }
+};
+
+}  // namespace dag
