@@ -43,7 +43,10 @@ caf::behavior KeeperActor::make_behavior() {
       [this](mail::Nodes& nodes) {
         mail::Seats seats;
         for (const Claim& node : nodes.nodes) {
-          if (node.life == setup_.self) seats.disk_full = node.load.disk_full || node.load.disk_stuck;
+          if (node.life == setup_.self) {
+            seats.disk_full = node.load.disk_full || node.load.disk_stuck;
+            seats.sick = node.load.sick;
+          }
           if (node.load.disk == 0) continue;
           const consensus::Seat seat{node.life.process, node.load.disk};
           if (node.load.draining) {
@@ -78,6 +81,7 @@ caf::behavior KeeperActor::make_behavior() {
         if (const auto client = gateway_.client_of(noted.job)) noted.pass_on(*client);
       },
       [this](const mail::LifeUp& up) { send(node_, up); },
+      [this](mail::Probe& probe) { send(node_, std::move(probe)); },
       // Nobody steals from nodes.
       [](const mail::Loads&) {},
       [this](mail::JobSaid& said) {

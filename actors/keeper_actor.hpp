@@ -3,8 +3,8 @@
 // worker processes of this node). Decides nothing itself.
 //
 // Messages: in ClientSaid, KeeperSaid, Greeted, Gone (from the transport), Nodes (from membership),
-// ProcessStarted, ProcessNotStarted, ProcessEnded (from nodes/workers), JobSaid (from cells), Noted, Tick;
-// out Submit, JobLives, Want, CancelJob, StopJob, ForgetJob (to the node).
+// ProcessStarted, ProcessNotStarted, ProcessEnded (from nodes/workers), JobSaid (from cells), Noted, Probe,
+// Tick; out Submit, JobLives, Want, CancelJob, StopJob, ForgetJob (to the node).
 
 #include <functional>
 #include <optional>

@@ -117,11 +117,16 @@ struct Record {
 };
 /// node -> NodeActor: whoever the copies on its disk speak to is there now.
 struct Recover {};
-/// gateway -> NodeActor -> RecordActor: who can hold copies; who is to go; whether this node's disk is full.
+/// node -> KeeperActor -> NodeActor: how long does it take until `heard` is called?
+struct Probe {
+  std::function<void()> heard;
+};
+/// gateway -> NodeActor -> RecordActor: who can hold copies; who is to go; whether this node's disk is full,
+/// or it should not lead for another reason.
 struct Seats {
   std::vector<consensus::Candidate> alive;
   std::vector<consensus::Seat> leaving = {};
-  bool disk_full = false;
+  bool disk_full = false, sick = false;
   bool operator==(const Seats&) const = default;
 };
 /// transport -> NodeActor -> RecordActor.
@@ -323,6 +328,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Seats)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::CopySaid)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::RecordHere)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Written)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Probe)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Recover)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::RunnerHere)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::RecordOver)

@@ -60,6 +60,7 @@ caf::behavior NodeActor::make_behavior() {
           if (job.recorded) send(job.cell, seats);
         }
       },
+      [](const mail::Probe& probe) { probe.heard(); },
       [this](const mail::LivesUp& up) {
         if (const auto job = jobs_.find(up.job); job != jobs_.end() && job->second.cell)
           send(job->second.cell, up);

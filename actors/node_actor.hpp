@@ -3,8 +3,8 @@
 // processes, and tells them who is alive. A job's actor that fails takes its job with it, and nothing else.
 //
 // Messages: in Submit, Want, CancelJob, ForgetJob (from clients of this process), Outgoing, Vouch and
-// SaveHere (from its children), Arrived (from the transport), LifeUp, LifeDown, Loads (from membership),
-// Tick.
+// SaveHere (from its children), Probe (from the keeper), Arrived (from the transport), LifeUp, LifeDown,
+// Loads (from membership), Tick.
 
 #include <map>
 #include <set>

@@ -135,6 +135,7 @@ void RecordActor::on_exit() {
 
 void RecordActor::on_seats(mail::Seats seats) {
   replica_.on_disk_full(seats.disk_full, ports_.now());
+  replica_.on_sick(seats.sick, ports_.now());
   replica_.on_seats(std::move(seats.alive), std::move(seats.leaving), ports_.now());
 }
 

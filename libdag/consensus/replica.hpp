@@ -127,8 +127,8 @@ class Replica {
   /// The disk is full: what is written waits, and so does all that this copy would promise. Until there is
   /// room it asks for no votes, which would leave it as the candidate of a term that nobody hears of.
   void on_disk_full(bool full, Instant now);
-  /// Its node is to go. It still votes, and asks for votes when nobody else does, since it may be the only
-  /// one that has all; but leads no longer than it must.
+  /// Its node is to go, or should not lead for another reason. It still votes, and asks for votes when nobody
+  /// else does, since it may be the only one that has all; but leads no longer than it must.
   void on_leaving(bool leaving, Instant now);
   /// All writes up to this number are on the disk.
   void on_written(std::uint64_t number, Instant now);

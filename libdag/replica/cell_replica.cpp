@@ -159,8 +159,18 @@ void CellReplica::on_seats(std::vector<consensus::Candidate> alive, std::vector<
                            Instant now) {
   seats_ = std::move(alive);
   leaving_ = std::move(leaving);
+  judge_itself(now);
+}
+
+void CellReplica::on_sick(bool sick, Instant now) {
+  sick_ = sick;
+  judge_itself(now);
+}
+
+/// Whether it leads no longer than it must.
+void CellReplica::judge_itself(Instant now) {
   const bool leaves = std::find(leaving_.begin(), leaving_.end(), options_.log.self) != leaving_.end();
-  log_.on_leaving(leaves || options_.witness, now);
+  log_.on_leaving(leaves || options_.witness || sick_, now);
   drain(now);
 }
 

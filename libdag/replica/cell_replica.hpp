@@ -91,6 +91,8 @@ class CellReplica {
   void on_seats(std::vector<consensus::Candidate> alive, std::vector<consensus::Seat> leaving, Instant now);
   /// It writes nothing until there is room, and should not lead.
   void on_disk_full(bool full, Instant now);
+  /// Its node is late in all that it does: it leads no longer than it must.
+  void on_sick(bool sick, Instant now);
 
   // ---- What is said to the cell. False: it does not lead, and nothing comes of it.
   bool on_message(Life from, const JobMessage& message, Instant now);
@@ -132,6 +134,7 @@ class CellReplica {
   };
 
   void drain(Instant now);
+  void judge_itself(Instant now);
   void carry_out(consensus::Effect& effect, Instant now);
   void apply(consensus::Index index, const consensus::Entry& entry, Instant now);
   void install(const consensus::Snapshot& snapshot);
@@ -168,6 +171,7 @@ class CellReplica {
   std::map<Life, LifeEnd> ends_;
   std::vector<consensus::Candidate> seats_;
   std::vector<consensus::Seat> leaving_;
+  bool sick_ = false;
   Instant elected_at_, reconfigure_at_;
   std::vector<CellReplicaEffect> effects_;
 };

@@ -1,5 +1,7 @@
 #include "nodes/store/store.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -100,7 +102,7 @@ void Store::write(JobId job, StoredChange change, std::function<void()> written)
 void Store::forget(JobId job) { hand_over({job, std::nullopt, {}, log::record_bytes(0)}); }
 
 void Store::hand_over(Order order) {
-  waiting_bytes_ += order.size_bytes;
+  if (waiting_bytes_.fetch_add(order.size_bytes) == 0) moved_at_ = now_ns();
   {
     const std::lock_guard lock(mutex_);
     orders_.push_back(std::move(order));
@@ -112,6 +114,7 @@ void Store::hand_over(Order order) {
 // ------------------------------------------------------------------------------------------
 
 void Store::run() {
+  pthread_setname_np(pthread_self(), "dag-store");
   release();  // What a life that ended did not come to.
   for (;;) {
     take_orders();
@@ -122,9 +125,7 @@ void Store::run() {
       changed_.wait_for(lock, pause_when_full, [this] { return stopping_; });
       continue;
     }
-    busy_since_ = now_ns();
     prepare();
-    busy_since_ = 0;
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return stopping_ || !orders_.empty(); });
     if (orders_.empty()) return;
@@ -185,9 +186,8 @@ bool Store::is_late(const Order& order) const {
 
 /// False: the disk is full.
 bool Store::write_batch(const log::Batch& batch) {
-  busy_since_ = now_ns();
   const Status written = files_->write(batch);
-  busy_since_ = 0;
+  moved_at_ = now_ns();
   if (!written) {
     if (written.error().code != ErrorCode::disk_full) {
       std::fprintf(stderr, "dag: %s; the log of this node cannot go on, and this process ends\n",
@@ -248,9 +248,9 @@ void Store::release() {
   files_->release_before(oldest);
 }
 
-bool Store::stuck() const {
-  const std::int64_t since = busy_since_;
-  return since != 0 && Duration(now_ns() - since) > stuck_after;
+Duration Store::lag() const {
+  if (waiting_bytes_ == 0 || full_) return Duration{0};
+  return Duration(std::max<std::int64_t>(now_ns() - moved_at_, 0));
 }
 
 void Store::set_full(bool full) {

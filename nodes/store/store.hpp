@@ -67,9 +67,11 @@ class Store {
   /// About what was handed over and is not on the disk: who sees too much of it stops proposing.
   std::size_t waiting_bytes() const { return waiting_bytes_; }
   bool full() const { return full_; }
-  /// A disk that has been at one batch for longer than this is of no use to anybody who waits for it.
+  /// A disk that has done nothing of what waits for longer than this is of no use to anybody.
   static constexpr Duration stuck_after = std::chrono::seconds(2);
-  bool stuck() const;
+  bool stuck() const { return lag() > stuck_after; }
+  /// For how long it has done nothing of what waits; zero when nothing waits, or it is full.
+  Duration lag() const;
 
  private:
   struct Order {
@@ -121,7 +123,7 @@ class Store {
   const IdSet forgotten_at_start_;
   std::atomic<std::size_t> waiting_bytes_ = 0;
   std::atomic<bool> full_ = false;
-  std::atomic<std::int64_t> busy_since_ = 0;  ///< of the monotonic clock, in ns; 0: the disk is idle
+  std::atomic<std::int64_t> moved_at_ = 0;  ///< when the last batch was done, or the first order came to none
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Order> orders_;

@@ -384,6 +384,33 @@ TEST_CASE("a witness leads no longer than it must") {
   }
 }
 
+TEST_CASE("who is sick hands over, and leads again when it is well or nobody else can") {
+  Cluster cluster(3);
+  cluster.begin(3);
+  cluster.pass(2s);
+  REQUIRE(cluster.leading() == &cluster[0]);
+  cluster[0].replica->on_sick(true, cluster.now);
+  cluster.pass(2s);
+  REQUIRE(cluster.leading() != nullptr);
+  Box& next = *cluster.leading();
+  CHECK(&next != &cluster[0]);
+  cluster.say(next, 0);
+  cluster.pass(1s);
+  CHECK(cluster[0].replica->cell()->settled({0, 0}));  // It follows as ever.
+  SECTION("all are sick: one of them leads") {
+    for (const std::uint32_t other : {1u, 2u}) cluster[other].replica->on_sick(true, cluster.now);
+    cluster.pass(5s);
+    CHECK(cluster.leading() != nullptr);
+  }
+  SECTION("it is well again, and the one that leads is sick") {
+    cluster[0].replica->on_sick(false, cluster.now);
+    cluster[3 - next.self.process.value].replica->on_sick(true, cluster.now);
+    next.replica->on_sick(true, cluster.now);
+    cluster.pass(2s);
+    CHECK(cluster.leading() == &cluster[0]);
+  }
+}
+
 TEST_CASE("snapshots, entries and the disk come to the same cell") {
   Cluster cluster(3, 2);
   cluster.begin(3);

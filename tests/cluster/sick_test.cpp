@@ -1,0 +1,105 @@
+// A node that is there, answers its peers, and gets nowhere: here because its disk takes a second for each
+// batch. A debugger's means stop the one thread that writes, so nothing of the node is replaced.
+
+#include <sys/ptrace.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cluster/running.hpp"
+#include "tests/support/file_text.hpp"
+
+using cluster::at;
+using cluster::bin;
+using cluster::Nodes;
+using cluster::Process;
+using cluster::Running;
+
+namespace {
+
+pid_t thread_named(pid_t process, const std::string& name) {
+  for (const auto& thread :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task")) {
+    if (dag::test::text_of(thread.path() / "comm") == name + "\n") return std::stoi(thread.path().filename());
+  }
+  return 0;
+}
+
+/// One thread of a child, which others hold in its tracks. Where nobody may do that, it is not `there`.
+class Thread {
+ public:
+  explicit Thread(pid_t thread)
+      : thread_(thread), there(ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) == 0) {}
+  ~Thread() {
+    if (!there) return;
+    hold();
+    ptrace(PTRACE_DETACH, thread_, nullptr, nullptr);
+  }
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+  void hold() {
+    if (std::exchange(held_, true)) return;
+    ptrace(PTRACE_INTERRUPT, thread_, nullptr, nullptr);
+    waitpid(thread_, nullptr, __WALL);
+  }
+  void let_go() {
+    if (std::exchange(held_, false)) ptrace(PTRACE_CONT, thread_, nullptr, nullptr);
+  }
+
+ private:
+  const pid_t thread_;
+  bool held_ = false;
+
+ public:
+  const bool there;
+};
+
+nlohmann::json first_of(const Nodes& nodes) {
+  Process show(at(nodes, {bin("dag"), "node", "show", "n0", "--json"}, 0));
+  const auto ended = show.ends();
+  INFO(show.err());
+  REQUIRE(ended == 0);
+  return nlohmann::json::parse(show.out());
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a node whose disk is slow hands the jobs that it leads to others, and takes part again when it is "
+    "well") {
+  Running running(3, true, 3000);
+  Nodes& nodes = running.nodes;
+  REQUIRE(first_of(nodes)["jobs"] == 1);
+  std::optional<Thread> disk(std::in_place, thread_named(nodes.node(0).id(), "dag-store"));
+  if (!disk->there) {
+    WARN("no thread can be held here: this needs ptrace");
+    return;
+  }
+  nlohmann::json first;
+  const auto began = cluster::Clock::now();
+  for (bool is_sick = false; !is_sick;) {
+    disk->hold();
+    const auto until = cluster::Clock::now() + std::chrono::milliseconds(1200);
+    while (!is_sick && cluster::Clock::now() < until) {
+      first = first_of(nodes);
+      is_sick = first["sick"].get<bool>();
+    }
+    disk->let_go();
+    first_of(nodes);  // It has time for a batch.
+    REQUIRE(cluster::Clock::now() < began + cluster::patience);
+  }
+  disk.reset();  // A process does not end before whoever traces a thread of it.
+  WARN("sick after "
+       << std::chrono::duration_cast<std::chrono::milliseconds>(cluster::Clock::now() - began).count()
+       << " ms");
+  CHECK(first["disk_stuck"] == false);
+  CHECK(first["state"] == "alive");
+  while (first_of(nodes)["jobs"] != 0) continue;
+  CHECK(running.job->out().find("sum") == std::string::npos);  // It was handed over while it ran.
+  running.check_end();
+  while (first_of(nodes)["sick"] == true) continue;
+  Process hello(at(nodes, {bin("hello")}));
+  CHECK(hello.ends() == 0);
+  nodes.end_all();
+  CHECK_THAT(nodes.logs(),
+             Catch::Contains("late in all that it does") && Catch::Contains("as fast as it should be again"));
+}
