@@ -185,26 +185,48 @@ std::optional<Error> GatewayMachine::no_quorum(JobId id, const KeptJob& job, Ins
                "it goes on when they are there again; `dag node list` shows who is"};
 }
 
+/// This node is there, and takes none.
+Error GatewayMachine::why_no_jobs() const {
+  const std::string name = to_string(self_.process);
+  const LoadSummary& load = nodes_.at(self_).load;
+  if (load.witness) {
+    return {ErrorCode::job_elsewhere, name + " is a witness: it takes no jobs",
+            "submit to another node; `dag node list` shows them"};
+  }
+  if (load.draining) {
+    return {ErrorCode::job_elsewhere, name + " is draining: it takes no new jobs",
+            "submit to another node; `dag node undrain` lets this one take jobs again"};
+  }
+  if (load.disk_stuck) {
+    return {ErrorCode::disk_full, "the disk of " + name + " takes nothing: no new jobs are taken",
+            "submit to another node, and look at that disk"};
+  }
+  if (load.sick && !load.disk_full) {
+    return {ErrorCode::job_elsewhere, name + " is late in all that it does: it takes no new jobs",
+            "submit to another node; the log of this one says what is late"};
+  }
+  return {ErrorCode::disk_full, "the disk of " + name + " is full: it takes no new jobs",
+          "submit to another node, or make room: it goes on by itself"};
+}
+
+/// For who asks whether to send clients here. A witness is as ready as it can be.
+std::vector<std::string> GatewayMachine::not_ready(Instant now) const {
+  std::vector<std::string> reasons;
+  if (!takes_jobs(self_) && !nodes_.at(self_).load.witness) reasons.push_back(why_no_jobs().what);
+  if (expects_peers_ && nodes_.size() == 1)
+    reasons.push_back(to_string(self_.process) + " hears none of the nodes that it knows of");
+  for (const auto& [id, job] : jobs_) {
+    if (reasons.size() == reasons_max) break;
+    if (const auto alone = no_quorum(id, job, now)) reasons.push_back(alone->what);
+  }
+  return reasons;
+}
+
 void GatewayMachine::ask(Life from, const client::AskHandle& ask, Instant) {
   client::Answer handle;
   handle.number = ask.number;
   if (nodes_.contains(self_) && !takes_jobs(self_)) {
-    const std::string name = to_string(self_.process);
-    const LoadSummary& load = nodes_.at(self_).load;
-    if (load.witness) {
-      handle.error = Error{ErrorCode::job_elsewhere, name + " is a witness: it takes no jobs",
-                           "submit to another node; `dag node list` shows them"};
-    } else if (load.draining) {
-      handle.error = Error{ErrorCode::job_elsewhere, name + " is draining: it takes no new jobs",
-                           "submit to another node; `dag node undrain` lets this one take jobs again"};
-    } else if (load.disk_stuck) {
-      handle.error =
-          Error{ErrorCode::disk_full, "the disk of " + name + " takes nothing: no new jobs are taken",
-                "submit to another node, and look at that disk"};
-    } else {
-      handle.error = Error{ErrorCode::disk_full, "the disk of " + name + " is full: it takes no new jobs",
-                           "submit to another node, or make room: it goes on by itself"};
-    }
+    handle.error = why_no_jobs();
     for (const auto& [life, claim] : nodes_) {
       if (takes_jobs(life)) handle.elsewhere = claim.endpoint.control;
     }
@@ -296,13 +318,14 @@ void GatewayMachine::ask(Life from, const client::AskFollow& ask, Instant now) {
     effects_.emplace_back(SendToClient{from, client::JobEnded{ask.job, job->error, job->counts}});
 }
 
-void GatewayMachine::ask(Life from, const client::AskNodes& ask, Instant) {
+void GatewayMachine::ask(Life from, const client::AskNodes& ask, Instant now) {
   client::Answer reply;
   reply.number = ask.number;
   for (const auto& [life, claim] : nodes_) {
-    NodeInfo node{life, claim.state, claim.endpoint, claim.load, 0, 0};
+    NodeInfo node{life, claim.state, claim.endpoint, claim.load, 0, 0, {}};
     if (life == self_) {
       node.pid = pid_;
+      node.not_ready = not_ready(now);
       node.jobs = static_cast<std::uint32_t>(std::count_if(jobs_.begin(), jobs_.end(), [](const auto& job) {
         return job.second.leads && !job.second.over();
       }));

@@ -181,6 +181,8 @@ class GatewayMachine {
   static constexpr Duration apart_pause = std::chrono::seconds(30);
   /// An election takes less, so nothing is said of it.
   static constexpr Duration quorum_missed = std::chrono::seconds(2);
+  /// Why a node is not ready: no more reasons are given.
+  static constexpr std::size_t reasons_max = 20;
 
  private:
   struct Worker {
@@ -252,6 +254,8 @@ class GatewayMachine {
   void refuse(Life to, std::uint64_t number, Error why);
   /// The client with this key means another job, that was never accepted.
   static bool is_another(const KeptJob& job, std::uint64_t key);
+  Error why_no_jobs() const;
+  std::vector<std::string> not_ready(Instant now) const;
   void refuse_handle(Life to, std::uint64_t number, JobId job);
   KeptJob* known(Life from, std::uint64_t number, JobId job, Instant now);
   void send_elsewhere(Life to, std::uint64_t number, JobId id, const KeptJob& job, Instant now);

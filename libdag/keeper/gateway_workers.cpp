@@ -76,7 +76,7 @@ bool GatewayMachine::runs_jobs(Life node) const {
 bool GatewayMachine::takes_jobs(Life node) const {
   if (!runs_jobs(node)) return false;
   const LoadSummary& load = nodes_.at(node).load;
-  return !load.disk_full && !load.disk_stuck;
+  return !load.disk_full && !load.disk_stuck && !load.sick;
 }
 
 /// Whether a node that was draining needs another process: what it was told to end and had not started may

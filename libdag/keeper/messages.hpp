@@ -142,6 +142,8 @@ struct NodeInfo {
   LoadSummary load;
   std::uint32_t jobs = 0;  ///< whose record lies there; known of the node that answers only
   std::uint32_t pid = 0;   ///< likewise
+  /// Why it should not be sent to just now, one sentence each; likewise.
+  std::vector<std::string> not_ready = {};
   bool operator==(const NodeInfo&) const = default;
 };
 

@@ -21,6 +21,7 @@ std::string_view name(MemberState state);
 struct Endpoint {
   std::string control;
   std::string bulk;
+  std::string web = {};  ///< HTTP; empty: it has none
   auto operator<=>(const Endpoint&) const = default;
 };
 
@@ -45,6 +46,7 @@ struct LoadSummary {
   std::uint64_t disk = 0;
   bool disk_full = false;   ///< so what it would promise waits until there is room
   bool disk_stuck = false;  ///< it has not taken for seconds what was handed to it: the same follows
+  bool sick = false;        ///< it is there, and late in all that it does: it should lead nothing
   bool draining = false;    ///< the node is to go: nothing new is for it
   bool witness = false;     ///< it holds copies, so that there is a majority, and runs and leads nothing
   auto operator<=>(const LoadSummary&) const = default;

@@ -110,6 +110,7 @@ struct NodeInfo {
   claim @0 :Claim;               # what the one that answers holds of it; beats mean nothing here
   jobs @1 :UInt32;               # whose record lies there; known of the node that answers only
   pid @2 :UInt32;                # likewise
+  notReady @3 :List(Text);       # why it should not be sent to just now, for people; likewise
 }
 
 struct JobInfo {

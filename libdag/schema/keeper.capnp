@@ -62,6 +62,7 @@ struct Launch {
 struct Endpoint {
   control @0 :Text;              # HOST:PORT
   bulk @1 :Text;
+  web @2 :Text;                  # HTTP; null: it has none
 }
 
 struct WorkerUp {

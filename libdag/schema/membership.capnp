@@ -44,6 +44,8 @@ struct Claim {
   draining @9 :Bool;             # the node is to go: nothing new is for it
   diskStuck @11 :Bool;           # it takes nothing, and is not full
   witness @10 :Bool;             # it holds copies, and runs and leads nothing
+  sick @13 :Bool;                # it is there, and late in all that it does
+  web @12 :Text;                 # where it serves HTTP, HOST:PORT; null: nowhere
 
   enum State {
     alive @0;

@@ -24,12 +24,20 @@ void write_node(schema::NodeInfo::Builder to, const NodeInfo& node) {
   write(to.initClaim(), claim_of(node));
   to.setJobs(node.jobs);
   to.setPid(node.pid);
+  write_list(
+      node.not_ready, [&](unsigned count) { return to.initNotReady(count); },
+      [](auto& list, unsigned i, const std::string& why) { list.set(i, as_text(why)); });
 }
 
-NodeInfo read_node(schema::NodeInfo::Reader from) {
+NodeInfo read_node(schema::NodeInfo::Reader from, Reading& reading) {
   Claim claim = read(from.getClaim());
-  return {claim.life,     claim.state,  std::move(claim.endpoint), std::move(claim.load),
-          from.getJobs(), from.getPid()};
+  NodeInfo node{claim.life,    claim.state, std::move(claim.endpoint), std::move(claim.load), from.getJobs(),
+                from.getPid(), {}};
+  const auto reasons = from.getNotReady();
+  reading.count(reasons.size(), notices_max, "NodeInfo.notReady");
+  for (const auto why : reasons)
+    node.not_ready.push_back(text_from(why, text_bytes_max, "NodeInfo.notReady"));
+  return node;
 }
 
 void write_counts(schema::JobCounts::Builder to, const JobCounts& counts) {
@@ -199,7 +207,8 @@ std::size_t body_words(const client::Answer& message) {
                       list_words<schema::NodeInfo>(message.nodes.size()) +
                       list_words<schema::JobInfo>(message.jobs.size());
   for (const NodeInfo& node : message.nodes) {
-    words += words_of<schema::Claim> + words_below(claim_of(node));
+    words += words_of<schema::Claim> + words_below(claim_of(node)) + node.not_ready.size();
+    for (const std::string& why : node.not_ready) words += written_text_words(why);
   }
   for (const JobInfo& job : message.jobs) words += job_words(job);
   words += list_words<schema::ProcessExplained>(message.explained.size()) + message.silent.size();
@@ -300,7 +309,7 @@ client::Answer read_answer(schema::Client::Reader from, Reading& reading) {
   const auto nodes = body.getNodes();
   reading.count(nodes.size(), members_max, "Answer.nodes");
   answer.nodes.reserve(nodes.size());
-  for (const auto node : nodes) answer.nodes.push_back(read_node(node));
+  for (const auto node : nodes) answer.nodes.push_back(read_node(node, reading));
   const auto jobs = body.getJobs();
   reading.count(jobs.size(), jobs_max, "Answer.jobs");
   answer.jobs.reserve(jobs.size());

@@ -31,7 +31,7 @@ static_assert(fields<link::Welcome>() == 6);
 static_assert(fields<link::HelloRefused>() == 4);
 
 static_assert(fields<Claim>() == 5);
-static_assert(fields<LoadSummary>() == 7);
+static_assert(fields<LoadSummary>() == 8);
 static_assert(fields<DeviceLoad>() == 6);
 static_assert(fields<membership::Ping>() == 2);
 static_assert(fields<membership::Ack>() == 2);
@@ -159,7 +159,7 @@ static_assert(fields<JobInfo>() == 9);
 static_assert(fields<JobDetails>() == 5);
 static_assert(fields<TaskInfo>() == 6);
 static_assert(fields<ClassInfo>() == 2);
-static_assert(fields<NodeInfo>() == 6);
+static_assert(fields<NodeInfo>() == 7);
 static_assert(fields<client::AskHandle>() == 1);
 static_assert(fields<client::AskSubmit>() == 8);
 static_assert(fields<client::AskNodes>() == 1);
@@ -186,7 +186,7 @@ static_assert(fields<client::AskExplain>() == 3);
 static_assert(fields<client::AskJournal>() == 3);
 static_assert(std::variant_size_v<ClientMessage> == 18);
 
-static_assert(fields<Endpoint>() == 2);
+static_assert(fields<Endpoint>() == 3);
 static_assert(fields<RunningAttempt>() == 4);
 static_assert(fields<keeper::StartWorker>() == 4);
 static_assert(fields<keeper::StopWorkers>() == 1);

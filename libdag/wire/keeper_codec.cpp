@@ -41,17 +41,19 @@ void check_size(std::size_t bytes, std::size_t bytes_max, const char* field) {
 // ---- Endpoints ----------------------------------------------------------------------------------
 
 std::size_t words_below(const Endpoint& endpoint) {
-  return text_words(endpoint.control) + text_words(endpoint.bulk);
+  return text_words(endpoint.control) + text_words(endpoint.bulk) + text_words(endpoint.web);
 }
 
 void write_endpoint(schema::Endpoint::Builder to, const Endpoint& endpoint) {
   if (!endpoint.control.empty()) to.setControl(as_text(endpoint.control));
   if (!endpoint.bulk.empty()) to.setBulk(as_text(endpoint.bulk));
+  if (!endpoint.web.empty()) to.setWeb(as_text(endpoint.web));
 }
 
 Endpoint read_endpoint(schema::Endpoint::Reader from) {
   return {text_from(from.getControl(), address_bytes_max, "Endpoint.control"),
-          text_from(from.getBulk(), address_bytes_max, "Endpoint.bulk")};
+          text_from(from.getBulk(), address_bytes_max, "Endpoint.bulk"),
+          text_from(from.getWeb(), address_bytes_max, "Endpoint.web")};
 }
 
 static_assert(static_cast<int>(ProcessEnd::faulted) == static_cast<int>(schema::WorkerDown::End::FAULTED));

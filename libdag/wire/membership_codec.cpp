@@ -29,6 +29,7 @@ static_assert(static_cast<int>(MemberState::left) == static_cast<int>(schema::Cl
 
 std::size_t words_below(const Claim& claim) {
   std::size_t words = text_words(claim.endpoint.control) + text_words(claim.endpoint.bulk) +
+                      text_words(claim.endpoint.web) +
                       list_words<schema::DeviceLoad>(claim.load.devices.size());
   for (const DeviceLoad& device : claim.load.devices) words += text_words(device.kind);
   return words;
@@ -40,10 +41,12 @@ void write(schema::Claim::Builder to, const Claim& claim) {
   to.setBeat(claim.beat);
   if (!claim.endpoint.control.empty()) to.setControl(as_text(claim.endpoint.control));
   if (!claim.endpoint.bulk.empty()) to.setBulk(as_text(claim.endpoint.bulk));
+  if (!claim.endpoint.web.empty()) to.setWeb(as_text(claim.endpoint.web));
   to.setTasksReady(claim.load.tasks_ready);
   to.setDisk(claim.load.disk);
   to.setDiskFull(claim.load.disk_full);
   to.setDiskStuck(claim.load.disk_stuck);
+  to.setSick(claim.load.sick);
   to.setDraining(claim.load.draining);
   to.setWitness(claim.load.witness);
   if (claim.load.devices.empty()) return;
@@ -60,10 +63,12 @@ Claim read(schema::Claim::Reader from) {
   claim.beat = from.getBeat();
   claim.endpoint.control = text_from(from.getControl(), address_bytes_max, "Claim.control");
   claim.endpoint.bulk = text_from(from.getBulk(), address_bytes_max, "Claim.bulk");
+  claim.endpoint.web = text_from(from.getWeb(), address_bytes_max, "Claim.web");
   claim.load.tasks_ready = from.getTasksReady();
   claim.load.disk = from.getDisk();
   claim.load.disk_full = from.getDiskFull();
   claim.load.disk_stuck = from.getDiskStuck();
+  claim.load.sick = from.getSick();
   claim.load.draining = from.getDraining();
   claim.load.witness = from.getWitness();
   const auto devices = from.getDevices();

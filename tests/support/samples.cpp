@@ -9,7 +9,7 @@ std::vector<Claim> claims() {
   first.life = life(1);
   first.state = MemberState::suspect;
   first.beat = 77;
-  first.endpoint = {"127.0.0.1:4000", "127.0.0.1:4001"};
+  first.endpoint = {"127.0.0.1:4000", "127.0.0.1:4001", "127.0.0.1:4002"};
   first.load.tasks_ready = 12;
   first.load.disk = 0x1122'3344'5566'7788;
   first.load.disk_full = true;
@@ -20,6 +20,7 @@ std::vector<Claim> claims() {
   second.state = MemberState::left;
   second.load.draining = true;
   second.load.disk_stuck = true;
+  second.load.sick = true;
   second.load.witness = true;
   return {first, second};
 }
@@ -347,17 +348,18 @@ static void add_client(std::vector<Sample>& all) {
   add("ask_end", AskEnd{6, job});
   add("ask_cancel", AskCancel{7, job});
   add("ask_shutdown", AskShutdown{8});
-  add("answer", Answer{9,
-                       error(),
-                       job,
-                       true,
-                       "127.0.0.1:4006",
-                       {{known.life, known.state, known.endpoint, known.load, 3, 4710},
-                        {life(2), MemberState::left, {}, {}, 0, 0}},
-                       {job_info(), starting},
-                       {process_explained(), {}},
-                       {life(2), life(3)},
-                       JournalPage{12, blob("a file"), {"journal-12: 7 bytes cannot be read", ""}}});
+  add("answer",
+      Answer{9,
+             error(),
+             job,
+             true,
+             "127.0.0.1:4006",
+             {{known.life, known.state, known.endpoint, known.load, 3, 4710, {"n1 is draining", ""}},
+              {life(2), MemberState::left, {}, {}, 0, 0, {}}},
+             {job_info(), starting},
+             {process_explained(), {}},
+             {life(2), life(3)},
+             JournalPage{12, blob("a file"), {"journal-12: 7 bytes cannot be read", ""}}});
   add("want", Want{job, 41});
   add("forget_job", ForgetJob{job});
   add("task_settled", TaskSettled{job, 41, Outcome::failed, blob("what it left"), error()});

@@ -108,6 +108,9 @@ std::vector<Finding> findings(const ClusterFacts& cluster) {
     if (node.load.disk_full || node.load.disk_stuck) {
       all.push_back({Health::bad, name, node.load.disk_full ? "its disk is full" : "its disk takes nothing",
                      "it acknowledges nothing and takes no jobs until that is over"});
+    } else if (node.load.sick) {
+      all.push_back({Health::bad, name, "is late in all that it does",
+                     "it leads and takes no jobs until that is over; its log says what is late"});
     } else if (node.load.draining) {
       all.push_back({Health::doubtful, name, "is draining: it takes no new jobs",
                      "`dag node undrain " + name + "` lets it take jobs again"});

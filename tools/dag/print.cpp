@@ -178,7 +178,7 @@ std::string bytes_text(std::uint64_t bytes) {
 static std::string state_text(const NodeInfo& node) {
   return std::string(name(node.state)) + (node.load.draining ? ", draining" : "") +
          (node.load.witness ? ", witness" : "") + (node.load.disk_full ? ", disk full" : "") +
-         (node.load.disk_stuck ? ", disk stuck" : "");
+         (node.load.disk_stuck ? ", disk stuck" : "") + (node.load.sick ? ", sick" : "");
 }
 
 std::string nodes_text(const std::vector<NodeInfo>& nodes) {
@@ -194,7 +194,9 @@ std::string node_text(const NodeInfo& node) {
   std::string text = to_string(node.life.process) + " (" + state_text(node) + "), life " +
                      to_string(node.life) + "\n  address   " + shown(node.endpoint.control) + ", bulk " +
                      shown(node.endpoint.bulk) + "\n";
+  if (!node.endpoint.web.empty()) text += "  http      http://" + shown(node.endpoint.web) + "/\n";
   if (node.pid != 0) text += "  process   " + std::to_string(node.pid) + "\n";
+  for (const std::string& why : node.not_ready) text += "  not ready: " + shown(why) + "\n";
   text += "  jobs      " + std::to_string(node.jobs) + " open\n";
   for (const DeviceLoad& device : node.load.devices) {
     text += "  device    " + shown(device.kind) + ": " + std::to_string(device.lanes_free) + " of " +
@@ -261,16 +263,21 @@ nlohmann::json to_json(const NodeInfo& node) {
                       {"witness", node.load.witness},
                       {"disk_full", node.load.disk_full},
                       {"disk_stuck", node.load.disk_stuck},
+                      {"sick", node.load.sick},
                       {"address", node.endpoint.control},
                       {"bulk_address", node.endpoint.bulk},
+                      {"http", nullptr},
                       {"devices", std::move(devices)},
                       {"tasks_ready", node.load.tasks_ready},
                       {"pid", nullptr},
-                      {"jobs", nullptr}};
+                      {"jobs", nullptr},
+                      {"not_ready", nullptr}};
+  if (!node.endpoint.web.empty()) json["http"] = "http://" + node.endpoint.web + "/";
   // Only the node that answers knows these of itself, and no process has pid 0.
   if (node.pid != 0) {
     json["pid"] = node.pid;
     json["jobs"] = node.jobs;
+    json["not_ready"] = node.not_ready;
   }
   return json;
 }

@@ -143,19 +143,52 @@ TEST_CASE("a node that is to go gives out no handles, and says who does") {
   CHECK(answer.elsewhere == node(second).endpoint.control);
 }
 
-TEST_CASE("a node whose disk is full gives out no handles, and is none to drain to") {
+TEST_CASE("a node that is sick, or whose disk is, gives out no handles, and is none to drain to") {
   Desk desk;
   Claim full = node(first);
-  const bool stuck = GENERATE(false, true);
-  (stuck ? full.load.disk_stuck : full.load.disk_full) = true;
+  const auto [what, code] = GENERATE(std::pair(&LoadSummary::disk_full, ErrorCode::disk_full),
+                                     std::pair(&LoadSummary::disk_stuck, ErrorCode::disk_full),
+                                     std::pair(&LoadSummary::sick, ErrorCode::job_elsewhere));
+  full.load.*what = true;
   desk.gateway.on_nodes({full, node(second)}, desk.now);
   desk.say(client::AskHandle{1});
-  CHECK(desk.told<client::Answer>().back().error->code == ErrorCode::disk_full);
+  CHECK(desk.told<client::Answer>().back().error->code == code);
   CHECK(desk.told<client::Answer>().back().elsewhere == node(second).endpoint.control);
   full.life = second;
   desk.gateway.on_nodes({node(first), full}, desk.now);
   desk.say(client::AskDrain{2, true});
   CHECK(desk.told<client::Answer>().back().error->code == ErrorCode::needs_impossible);
+}
+
+TEST_CASE("a node says why it is not ready, and others are no reason") {
+  GatewayMachine gateway(first, 100, true, {}, 3, true);
+  auto not_ready = [&, now = Instant(1s)](std::vector<Claim> nodes) mutable {
+    now = now + 10s;
+    gateway.on_nodes(std::move(nodes), now);
+    gateway.on_client_message(someone, client::AskNodes{1}, now);
+    std::vector<std::string> reasons;
+    for (const GatewayEffect& effect : gateway.take_effects()) {
+      const auto* sent = std::get_if<SendToClient>(&effect);
+      if (sent == nullptr) continue;
+      const auto& told = std::get<client::Answer>(sent->message).nodes;
+      REQUIRE(told.front().life == first);
+      reasons = told.front().not_ready;
+      for (std::size_t i = 1; i < told.size(); ++i) CHECK(told[i].not_ready.empty());
+    }
+    return reasons;
+  };
+  CHECK(not_ready({node(first), node(second)}).empty());
+  CHECK(not_ready({node(first), draining(second)}).empty());
+  CHECK(not_ready({draining(first), node(second)}) ==
+        std::vector<std::string>{"n0 is draining: it takes no new jobs"});
+  Claim witness = node(first);
+  witness.load.witness = true;
+  CHECK(not_ready({witness, node(second)}).empty());
+  Claim full = node(first);
+  full.load.disk_full = true;
+  CHECK(not_ready({full}) == std::vector<std::string>{"the disk of n0 is full: it takes no new jobs",
+                                                      "n0 hears none of the nodes that it knows of"});
+  CHECK(not_ready({node(first), node(second)}).empty());
 }
 
 TEST_CASE("the last node that takes jobs cannot be drained") {

@@ -319,17 +319,25 @@ TEST_CASE("a node that hears no majority says so, and since when, and takes it b
     desk.take();
     return desk.told<client::Answer>().back();
   };
+  const auto not_ready = [&] {
+    desk.gateway.on_client_message(someone, client::AskNodes{9}, desk.now);
+    desk.take();
+    return desk.told<client::Answer>().back().nodes.front().not_ready;
+  };
   desk.now = desk.now + std::chrono::seconds(1);
   CHECK(asked(desk.job).error->code == ErrorCode::job_elsewhere);  // It may be an election.
+  CHECK(not_ready().empty());
   CHECK(asked(std::nullopt).jobs.empty());
   desk.now = desk.now + std::chrono::seconds(11);
   CHECK(asked(desk.job).error->code == ErrorCode::no_quorum);
   CHECK_THAT(asked(desk.job).error->what, Catch::Contains("for 12 s"));
   REQUIRE(asked(std::nullopt).jobs.size() == 1);
   CHECK(asked(std::nullopt).jobs.front().phase == JobPhase::no_quorum);
+  CHECK(not_ready() == std::vector<std::string>{asked(desk.job).error->what});
   desk.gateway.on_led(led(desk.job, false, second.process, 3), desk.now);
   CHECK(asked(desk.job).error->code == ErrorCode::job_elsewhere);
   CHECK(asked(std::nullopt).jobs.empty());
+  CHECK(not_ready().empty());
 }
 
 TEST_CASE("who leads tells the other nodes where a process is, and when it is gone; none of them stops it") {

@@ -13,7 +13,7 @@ NodeInfo node() {
   NodeInfo node;
   node.life = {ProcessId{1}, Incarnation{9}};
   node.state = MemberState::suspect;
-  node.endpoint = {"127.0.0.1:4000", "127.0.0.1:4001"};
+  node.endpoint = {"127.0.0.1:4000", "127.0.0.1:4001", "127.0.0.1:4002"};
   node.load.devices = {{"cpu", 8, 3, 64ull << 30, 17ull << 30, 1500ms}};
   node.load.tasks_ready = 12;
   return node;
@@ -62,16 +62,19 @@ TEST_CASE("nodes in a table, and one in full") {
         "n1    suspect  127.0.0.1:4000  cpu 3/8\n");
   NodeInfo going = node();
   going.state = MemberState::alive;
-  going.load.draining = going.load.disk_full = going.load.disk_stuck = true;
+  going.load.draining = going.load.disk_full = going.load.disk_stuck = going.load.sick = true;
   CHECK_THAT(nodes_text({going}),
-             Catch::Contains("n1    alive, draining, disk full, disk stuck  127.0.0.1:4000"));
+             Catch::Contains("n1    alive, draining, disk full, disk stuck, sick  127.0.0.1:4000"));
   NodeInfo asked = node();
   asked.pid = 4710;
   asked.jobs = 2;
+  asked.not_ready = {"its disk is full"};
   CHECK(node_text(asked) ==
         "n1 (suspect), life n1.9\n"
         "  address   127.0.0.1:4000, bulk 127.0.0.1:4001\n"
+        "  http      http://127.0.0.1:4002/\n"
         "  process   4710\n"
+        "  not ready: its disk is full\n"
         "  jobs      2 open\n"
         "  device    cpu: 3 of 8 lanes free, 17.0 GiB of 64.0 GiB free, backlog 1.5 s\n");
 }
@@ -145,7 +148,7 @@ TEST_CASE("JSON of a node says what is not known of it") {
       line_of(to_json(node())) ==
       R"({"address":"127.0.0.1:4000","bulk_address":"127.0.0.1:4001","devices":[{"backlog_seconds":1.5,)"
       R"("kind":"cpu","lanes":8,"lanes_free":3,"memory_bytes":68719476736,"memory_free_bytes":18253611008}],)"
-      R"("disk_full":false,"disk_stuck":false,"draining":false,"jobs":null,"life":"n1.9","node":"n1","pid":null,"state":"suspect","tasks_ready":12,"witness":false})"
+      R"("disk_full":false,"disk_stuck":false,"draining":false,"http":"http://127.0.0.1:4002/","jobs":null,"life":"n1.9","node":"n1","not_ready":null,"pid":null,"sick":false,"state":"suspect","tasks_ready":12,"witness":false})"
       "\n");
   NodeInfo asked = node();
   asked.pid = 4710;

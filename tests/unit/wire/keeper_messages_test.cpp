@@ -58,7 +58,7 @@ TEST_CASE("a submission arrives whole") {
 
 TEST_CASE("an answer says what was asked for, and no more") {
   const Claim known = samples::claims()[0];
-  const NodeInfo node{known.life, known.state, known.endpoint, known.load, 3, 4710};
+  const NodeInfo node{known.life, known.state, known.endpoint, known.load, 3, 4710, {"n1 is draining", ""}};
   TaskExplained task;
   task.why = "waits for its next try";
   const ProcessExplained process{{{3}, {1}}, {task, task}, {1, 0, 2, 0, 0, 7}, {task}, {}, 4, 9};
@@ -138,9 +138,10 @@ TEST_CASE("what keepers say of worker processes arrives") {
   CHECK(up.endpoint == Endpoint{"[::1]:1", "[::1]:2"});
   CHECK(up.pid == 4711);
   CHECK(keeper_side(keeper::WorkerRefused{job, 3, samples::error()}).why == samples::error());
-  const auto begin = keeper_side(keeper::Begin{job, samples::life(2), 0, {{"a:1", "a:2"}, {"b:1", ""}}});
+  const auto begin =
+      keeper_side(keeper::Begin{job, samples::life(2), 0, {{"a:1", "a:2", "a:3"}, {"b:1", ""}}});
   CHECK(begin.cell == samples::life(2));
-  CHECK(begin.others == std::vector<Endpoint>{{"a:1", "a:2"}, {"b:1", ""}});
+  CHECK(begin.others == std::vector<Endpoint>{{"a:1", "a:2", "a:3"}, {"b:1", ""}});
 }
 
 TEST_CASE("who ran on the lanes of a process that is down arrives; lane 0 may be guilty, and none too") {
