@@ -19,6 +19,8 @@ dag::KeeperOptions options_of(const dag::Settings& settings) {
   options.id = {settings.id.value};
   options.listen = settings.listen.value;
   options.peers = settings.peers.value;
+  options.http = settings.http.value;
+  options.http_token = settings.http_token.value;
   options.cluster = settings.cluster.value;
   options.lanes = settings.lanes.value;
   options.replicas = settings.replicas.value;
@@ -62,7 +64,10 @@ int serve(const dag::Settings& settings) {
   const sigset_t signals = take_signals();
   dag::Keeper keeper(options_of(settings));
   end_on_signal(keeper, signals);
-  std::cout << "dagd n" << settings.id.value << " listens on " << keeper.endpoint().control << std::endl;
+  const dag::Endpoint& endpoint = keeper.endpoint();
+  if (!endpoint.web.empty())
+    std::cout << "dagd n" << settings.id.value << " serves http://" << endpoint.web << "/\n";
+  std::cout << "dagd n" << settings.id.value << " listens on " << endpoint.control << std::endl;
   const auto failed = keeper.wait();
   if (!failed) return EXIT_SUCCESS;
   std::cerr << "dagd: " << failed->message() << '\n';

@@ -4,8 +4,10 @@ namespace dag {
 
 void JobRecords::record(const Record& record) {
   const auto* known = std::get_if<recorded::TasksKnown>(&record.what);
-  if (known == nullptr && !std::holds_alternative<recorded::Settled>(record.what)) return;
+  const auto* settled = std::get_if<recorded::Settled>(&record.what);
+  if (known == nullptr && settled == nullptr) return;
   const std::lock_guard lock(mutex_);
+  if (settled != nullptr) ++settled_[static_cast<std::size_t>(settled->outcome)];
   if (known != nullptr && known->submitted) {
     JobStory& story = stories_[record.job] = {};
     story.add(record);
@@ -30,6 +32,18 @@ std::optional<JobDetails> JobRecords::details(JobId job) const {
 void JobRecords::forget(JobId job) {
   const std::lock_guard lock(mutex_);
   stories_.erase(job);
+}
+
+std::map<JobId, JobDetails> JobRecords::all_details() const {
+  const std::lock_guard lock(mutex_);
+  std::map<JobId, JobDetails> found;
+  for (const auto& [job, story] : stories_) found.emplace(job, story.details());
+  return found;
+}
+
+std::array<std::uint64_t, JobRecords::outcomes> JobRecords::settled() const {
+  const std::lock_guard lock(mutex_);
+  return settled_;
 }
 
 }  // namespace dag

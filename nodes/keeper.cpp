@@ -22,6 +22,13 @@ wire::CodeMap codes_of_others() {
   return wire::CodeMap({{range, range}, {2 * range, range}});
 }
 
+Duration election_timeout(const KeeperOptions& options) {
+  return net::is_loopback(options.listen) ? election_timeout_on_one_host() : RecordPorts{}.election_timeout;
+}
+
+/// Who serves HTTP asks the node as a client without an address: processes number theirs from 1.
+Life web_client() { return {client_process(0), {}}; }
+
 /// How far the numbers of each node's jobs had come.
 std::map<ProcessId, std::uint32_t> handles_in(const NodeSetup& node) {
   std::map<ProcessId, std::uint32_t> seen;
@@ -50,6 +57,7 @@ Keeper::Keeper(const KeeperOptions& options)
             : options.replicas > 1 ? draw_number() | 1
                                    : 0),
       codes_(codes_of_others()),
+      progress_(election_timeout(options) / 2),
       system_(config_),
       lanes_({}, {}),
       memory_([this](JobId job, Error why) {
@@ -87,6 +95,7 @@ Keeper::Keeper(const KeeperOptions& options)
       WorkerDefaults{transport_->endpoint().control, options_.share, options_.lanes, options_.state_directory,
                      options_.journal_runs ? journal_.get() : nullptr, lanes_of_workers()},
       programs_, worker_events());
+  open_web();
   caf::anon_send(node_, mail::Recover{});
   start_membership();
 }
@@ -97,6 +106,7 @@ Keeper::~Keeper() {
   caf::anon_send_exit(keeper_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
   system_.await_all_actors_done();
+  web_.reset();
   journal_reader_.reset();  // It answers by the transport.
   transport_.reset();
   store_.reset();
@@ -172,6 +182,29 @@ void Keeper::open_transport() {
   setup.sockets.beyond_loopback = may_leave_loopback();
   setup.codes = &codes_;
   transport_ = open_or_end({keeper_, node_}, std::move(setup), transport_events());
+  endpoint_ = transport_->endpoint();
+}
+
+void Keeper::open_web() {
+  if (!options_.http) return;
+  WebPorts ports;
+  ports.ask = [this](ClientMessage question) {
+    caf::anon_send(keeper_, mail::ClientSaid{web_client(), std::move(question)});
+  };
+  ports.measures = [this] { return measures(); };
+  web_ = std::make_unique<NodeWeb>(std::move(ports));
+  web::HttpOptions http;
+  http.listen = *options_.http;
+  http.token = options_.http_token;
+  http.on_thread = give_way;
+  if (const Status opened = web_->open(std::move(http)); !opened) {
+    processes_->end_all();
+    for (const caf::actor& actor : {keeper_, node_})
+      caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+    system_.await_all_actors_done();  // They use what is about to be destroyed.
+    throw Failure(opened.error());
+  }
+  endpoint_.web = net::to_string(web_->address());
 }
 
 RecordPorts Keeper::record_ports() {
@@ -194,7 +227,7 @@ RecordPorts Keeper::record_ports() {
   ports.seat = {self_.process, disk_};
   ports.copies_wanted = options_.replicas;
   ports.witness = options_.witness;
-  if (net::is_loopback(options_.listen)) ports.election_timeout = election_timeout_on_one_host();
+  ports.election_timeout = election_timeout(options_);
   return ports;
 }
 
@@ -255,7 +288,10 @@ KeeperPorts Keeper::keeper_ports() {
   KeeperPorts ports;
   ports.now = steady_now;
   ports.since_1970 = [] { return Duration(std::chrono::seconds(time(nullptr))); };
-  ports.send_client = [this](Life to, ClientMessage message) { transport_->send(to, std::move(message)); };
+  ports.send_client = [this](Life to, ClientMessage message) {
+    if (to != web_client()) return transport_->send(to, std::move(message));
+    if (auto* answer = std::get_if<client::Answer>(&message)) web_->answered(std::move(*answer));
+  };
   ports.send_keeper = [this](Life to, KeeperMessage message) { transport_->send(to, std::move(message)); };
   ports.life_at = [this](const LifeAt& at) { transport_->member_up(at.life, at.endpoint); };
   ports.forget = [this](Life life) { transport_->forget(life); };
@@ -346,31 +382,94 @@ void Keeper::start_membership() {
   ports.view = [this](std::vector<Claim> members) {
     {
       const std::lock_guard lock(mutex_);
+      note_beats(members);
       nodes_up_ = members.size();
       changed_.notify_all();
     }
     caf::anon_send(keeper_, mail::Nodes{std::move(members)});
   };
-  ports.load = [this, load = load()]() mutable {
-    load.disk_full = store_ && store_->full();
-    const bool stuck = store_ && store_->stuck();
-    if (std::exchange(load.disk_stuck, stuck) != stuck) {
-      stuck ? logger_->error("the disk takes nothing: this node leads no job's record that another node can")
-            : logger_->warn("the disk takes what it is given again");
-    }
-    load.draining = draining_;
-    load.witness = options_.witness;
-    return load;
-  };
+  ports.load = [this, load = load()] { return load_now(load); };
   ports.over = [this] {
     end(Error{ErrorCode::cluster_lost, "the other nodes took this one for dead, and go on without it",
               "it did not answer for seconds: was it stopped, or the machine asleep? Start it again"});
   };
-  MembershipSetup setup{self_, transport_->endpoint(), {}, draw_number()};
+  MembershipSetup setup{self_, endpoint_, {}, draw_number()};
   if (net::is_loopback(options_.listen)) setup.options = patience_on_one_host();
   setup.options.seeds = options_.peers;
+  look_every_ = setup.options.heartbeat;
   membership_.open(
       [&] { return system_.spawn<MembershipActor>(std::move(setup), std::move(ports), keeper_); });
+}
+
+void Keeper::note_beats(const std::vector<Claim>& members) {
+  const Instant now = steady_now();
+  std::map<Life, Beat> beats;
+  for (const Claim& member : members) {
+    if (member.life == self_) continue;
+    const auto before = beats_.find(member.life);
+    const bool same = before != beats_.end() && before->second.number == member.beat;
+    beats[member.life] = {member.beat, same ? before->second.heard : now};
+  }
+  beats_ = std::move(beats);
+}
+
+NodeMeasures Keeper::measures() {
+  NodeMeasures measures;
+  measures.workers = processes_->use();
+  measures.lanes_each = static_cast<std::uint32_t>(options_.witness ? 0 : lanes_of_workers());
+  measures.details = details_.all_details();
+  measures.settled = details_.settled();
+  if (store_) measures.log = {store_->waiting_bytes(), store_->lag()};
+  measures.process = use_of_this_process();
+  const std::lock_guard lock(mutex_);
+  for (const auto& [life, beat] : beats_) measures.silent[life.process] = steady_now() - beat.heard;
+  return measures;
+}
+
+LoadSummary Keeper::load_now(LoadSummary load) {
+  look_at_progress();
+  load.disk_full = store_ && store_->full();
+  load.disk_stuck = store_ && store_->stuck();
+  if (std::exchange(said_stuck_, load.disk_stuck) != load.disk_stuck) {
+    load.disk_stuck
+        ? logger_->error("the disk takes nothing: this node leads no job's record that another node can")
+        : logger_->warn("the disk takes what it is given again");
+  }
+  load.sick = progress_.sick();
+  load.draining = draining_;
+  load.witness = options_.witness;
+  return load;
+}
+
+/// Called with each heartbeat, so what that is late by says how late threads get their turn.
+void Keeper::look_at_progress() {
+  const Instant now = steady_now();
+  const std::int64_t now_ns = now.since_start.count();
+  const Duration turn = looked_at_ ? now - *looked_at_ - look_every_ : Duration{0};
+  looked_at_ = now;
+  const Duration disk = store_ ? store_->lag() : Duration{0};
+  Duration actors(probe_took_ns_.exchange(0));
+  if (const std::int64_t sent = probe_sent_ns_; sent != 0) {
+    actors = std::max(actors, Duration(now_ns - sent));
+  } else {
+    probe_sent_ns_ = now_ns;
+    caf::anon_send(keeper_, mail::Probe{[this] {
+                     const std::int64_t took = steady_now().since_start.count() - probe_sent_ns_.exchange(0);
+                     if (took > probe_took_ns_) probe_took_ns_ = took;
+                   }});
+  }
+  const bool was_sick = progress_.sick();
+  progress_.look(std::max({turn, disk, actors}), now);
+  if (progress_.sick() == was_sick) return;
+  const auto milliseconds = [](Duration time) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+  };
+  if (was_sick) return logger_->warn("this node is as fast as it should be again");
+  logger_->error(
+      "this node is late in all that it does, so it leads no job's record that another node can: now its "
+      "disk "
+      "has taken nothing for {} ms, its actors have not answered for {} ms, and its turn came {} ms late",
+      milliseconds(disk), milliseconds(actors), milliseconds(std::max(turn, Duration{0})));
 }
 
 std::size_t Keeper::lanes_of_workers() const {

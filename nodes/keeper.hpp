@@ -9,6 +9,7 @@
 #include "actors/keeper_actor.hpp"
 #include "actors/membership_actor.hpp"
 #include "actors/node_actor.hpp"
+#include "libdag/keeper/progress.hpp"
 #include "nodes/checkpoint_store.hpp"
 #include "nodes/data_directory.hpp"
 #include "nodes/job_records.hpp"
@@ -16,6 +17,7 @@
 #include "nodes/journal_reader.hpp"
 #include "nodes/membership_door.hpp"
 #include "nodes/memory_watch.hpp"
+#include "nodes/node_web.hpp"
 #include "nodes/parts.hpp"
 #include "nodes/store/store.hpp"
 #include "nodes/transport/transport.hpp"
@@ -31,6 +33,9 @@ struct KeeperOptions {
   std::vector<std::string> peers;
   /// Zero: that of the peers; without peers a new one.
   ClusterId cluster;
+  /// Where it serves HTTP; nothing: nowhere. Beyond loopback who asks there has to know the token.
+  std::optional<net::Address> http;
+  std::string http_token;
   /// Lanes of each worker process; 0: as many as the share has cores.
   std::uint32_t lanes = 0;
   /// Which part of the host's cores is this node's.
@@ -55,7 +60,7 @@ class Keeper {
   explicit Keeper(const KeeperOptions& options);
   ~Keeper();
 
-  const Endpoint& endpoint() const { return transport_->endpoint(); }
+  const Endpoint& endpoint() const { return endpoint_; }
   /// Returns when the node is to end: a client asked for it (no error), stop() was called, or the other nodes
   /// go on without it.
   std::optional<Error> wait();
@@ -72,11 +77,16 @@ class Keeper {
   std::unique_ptr<Store> open_store();
   void open_checkpoints(const std::map<JobId, consensus::Stored>& jobs, Ports& ports);
   void open_transport();
+  void open_web();
   RecordPorts record_ports();
   TransportEvents transport_events();
   KeeperPorts keeper_ports();
   WorkerEvents worker_events();
   void start_membership();
+  LoadSummary load_now(LoadSummary load);
+  void look_at_progress();
+  void note_beats(const std::vector<Claim>& members);
+  NodeMeasures measures();
   LoadSummary load() const;
   std::size_t lanes_of_workers() const;
   void end(std::optional<Error> why);
@@ -106,6 +116,20 @@ class Keeper {
   std::size_t nodes_up_ = 1;
   std::optional<Error> failed_;
   ClusterId cluster_;
+  struct Beat {
+    std::uint64_t number = 0;
+    Instant heard;
+  };
+  std::map<Life, Beat> beats_;  ///< the newest of each other node
+
+  /// Whether it is sick. The first four belong to the membership actor's thread.
+  Progress progress_;
+  Duration look_every_{0};
+  std::optional<Instant> looked_at_;
+  bool said_stuck_ = false;
+  /// The question that goes round its actors: when it was sent; none: it is back.
+  std::atomic<std::int64_t> probe_sent_ns_{0};
+  std::atomic<std::int64_t> probe_took_ns_{0};  ///< the longest since the last look
 
   SystemConfig config_;
   caf::actor_system system_;
@@ -113,8 +137,10 @@ class Keeper {
   caf::actor keeper_;
   MembershipDoor membership_;
   std::unique_ptr<Transport> transport_;
+  Endpoint endpoint_;
   std::unique_ptr<WorkerProcesses> processes_;
-  Lanes lanes_;  ///< none: kernels run in worker processes
+  std::unique_ptr<NodeWeb> web_;  ///< if it serves HTTP
+  Lanes lanes_;                   ///< none: kernels run in worker processes
   MemoryWatch memory_;
 };
 

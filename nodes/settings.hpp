@@ -31,6 +31,8 @@ struct Settings {
   Setting<net::Address> listen{{"127.0.0.1", 0}};
   /// Valid addresses, as they were written. Empty: this node is the first of its cluster.
   Setting<std::vector<std::string>> peers;
+  Setting<std::optional<net::Address>> http{net::Address{"127.0.0.1", 0}};  ///< nothing: nowhere
+  Setting<std::string> http_token;                                          ///< who asks there has to know it
   Setting<std::uint32_t> lanes;        ///< 0: as many as the share has cores
   Setting<std::uint32_t> replicas{3};  ///< nodes that hold the record of a job
   Setting<bool> witness;               ///< it holds copies of records, and runs nothing

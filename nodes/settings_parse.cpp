@@ -7,6 +7,7 @@
 
 #include "libdag/client/nearest.hpp"
 #include "nodes/settings.hpp"
+#include "nodes/web/http_door.hpp"
 
 namespace dag {
 namespace {
@@ -61,6 +62,25 @@ Status take_peers(Settings& settings, const std::string& text, std::string origi
     peers.push_back(net::to_string(*address));
   }
   settings.peers = {std::move(peers), std::move(origin)};
+  return Done{};
+}
+
+Status take_http(Settings& settings, const std::string& text, std::string origin) {
+  std::optional<net::Address> where;
+  if (text != "off") {
+    auto address = net::parse_address(text, 0);
+    if (!address) return address.error();
+    where = std::move(address).value();
+  }
+  settings.http = {std::move(where), std::move(origin)};
+  return Done{};
+}
+
+Status take_http_token(Settings& settings, const std::string& text, std::string origin) {
+  const bool fit = text.size() >= web::token_bytes_min && text.size() <= 256 &&
+                   std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
+  if (!fit && !text.empty()) return not_valid;
+  settings.http_token = {text, std::move(origin)};
   return Done{};
 }
 
@@ -125,6 +145,12 @@ const Key keys[] = {
      take_listen},
     {"peers", Form::texts, "A,B", "a list of addresses HOST:PORT",
      "where other nodes of the cluster listen; one that answers is enough", take_peers},
+    {"http", Form::text, "HOST:PORT", "an address HOST:PORT, or off",
+     "where it serves metrics and its health by HTTP (default: any free port of loopback); off: nowhere",
+     take_http},
+    {"http_token", Form::text, "TOKEN", "16 to 256 characters without spaces",
+     "who asks there has to know it; needed beyond loopback. Better in a file: others see command lines",
+     take_http_token},
     {"lanes", Form::number, "N", "a whole number from 0 to 1024",
      "lanes of each worker process; 0: as many as its share has cores", take_number<&Settings::lanes, 1024>},
     {"replicas", Form::number, "N", "1, 3, 5 or 7",

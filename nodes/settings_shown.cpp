@@ -29,6 +29,9 @@ std::string written(std::uint32_t value) { return std::to_string(value); }
 std::string written(bool value) { return value ? "true" : "false"; }
 std::string written(const std::string& value) { return quoted(value); }
 std::string written(const net::Address& value) { return quoted(net::to_string(value)); }
+std::string written(const std::optional<net::Address>& value) {
+  return value ? written(*value) : quoted("off");
+}
 std::string written(const CoreShare& value) {
   return "[" + std::to_string(value.rank) + ", " + std::to_string(value.size) + "]";
 }
@@ -46,17 +49,25 @@ std::string written(const std::vector<std::string>& value) {
 struct Line {
   std::string_view name;
   std::string value, origin;
+  bool is_secret = false;  ///< `value` only says that there is one
 };
 
 template <class T>
 Line line(std::string_view name, const Setting<T>& setting) {
-  return {name, written(setting.value), setting.origin};
+  return {name, written(setting.value), setting.origin, false};
+}
+
+Line line_of_secret(std::string_view name, const Setting<std::string>& setting) {
+  if (setting.value.empty()) return line(name, setting);
+  return {name, quoted("(not shown)"), setting.origin, true};
 }
 
 std::vector<Line> lines_of(const Settings& s) {
   return {line("id", s.id),
           line("listen", s.listen),
           line("peers", s.peers),
+          line("http", s.http),
+          line_of_secret("http_token", s.http_token),
           line("lanes", s.lanes),
           line("replicas", s.replicas),
           line("witness", s.witness),
@@ -73,7 +84,7 @@ std::string toml(const std::vector<Line>& lines, bool with_origins) {
   std::string text = "[node]\n";
   for (const Line& one : lines) {
     // No key stands for nothing where one may be left out; the parser takes no empty name.
-    const bool unsaid = one.value == "\"\"";
+    const bool unsaid = one.is_secret || one.value == "\"\"";
     std::string left = (unsaid ? "# " : "") + std::string(one.name) + " = " + one.value;
     if (with_origins) {
       left.resize(std::max<std::size_t>(left.size() + 2, 32), ' ');

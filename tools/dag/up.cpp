@@ -138,6 +138,7 @@ int up(const Options& options, const NodeFlags& flags, std::uint32_t count) {
     write_cluster(directory, nodes);
   });
   const std::string& address = nodes.front().address;
+  const std::string web = detail::connect(address)->nodes().front().endpoint.web;
   if (options.json) {
     std::cout << line_of({{"address", address}, {"nodes", to_json(nodes)}});
   } else {
@@ -147,6 +148,7 @@ int up(const Options& options, const NodeFlags& flags, std::uint32_t count) {
             << "\none more node on this host:  dag join " << address
             << "\na job:                       dag submit --watch JOB\n"
                "its end:                     dag down\n";
+  if (!web.empty()) std::cerr << "metrics and health of n0:    http://" << web << "/\n";
   return exit_ok;
 }
 

@@ -42,8 +42,9 @@ rules() {
         ban(where, header " is banned, use a port of actors/ports.hpp: CAF appears in actors/, nodes/ and tools/sim/actors/ only, not in lanes")
       if (header ~ /^zmq[a-z_]*\.h(pp)?$/ && path !~ /^libdag\/net\//)
         ban(where, header " is banned, use libdag/net: it alone knows sockets")
-      if ((header ~ /^(capnp|kj)\// || header ~ /\.capnp\.h$/ || header ~ /^libdag\/schema\//) && path !~ /^libdag\/(wire\/|include\/dag\/capnp\.hpp$)/)
-        ban(where, header " is banned, use the values of libdag/wire: it alone includes Cap\047n Proto and generated code")
+      if ((header ~ /^(capnp|kj)\// || header ~ /\.capnp\.h$/ || header ~ /^libdag\/schema\//) && path !~ /^libdag\/(wire\/|include\/dag\/capnp\.hpp$)/ &&
+          !(header ~ /^kj\// && path ~ /^nodes\/web\//))
+        ban(where, header " is banned, use the values of libdag/wire: it alone includes Cap\047n Proto and generated code; nodes/web has kj for HTTP")
       if (header ~ /^hwloc/ && path !~ /^nodes\//)
         ban(where, header " is banned, use libdag/placement/Topology: nodes/ alone asks hwloc")
     }
@@ -211,8 +212,9 @@ dag_folder(libdag/client USES base graph)
 dag_folder(actors/lanes  USES base graph)
   dag_folder(actors      USES base graph
                               actors_lanes LINKS CAF::core PCH <caf/all.hpp>)
+  dag_folder(nodes/web   USES base)
   dag_folder(nodes       USES base graph wire
-                              net actors)
+                              net actors nodes_web)
 END
   plant() { mkdir -p "$home/$(dirname "$1")"; printf '%s\n' "${@:2}" >"$home/$1"; }
 
@@ -231,6 +233,7 @@ END
   plant actors/clean.cpp '#include <caf/all.hpp>' '#include "actors/lanes/lane.hpp"'
   plant actors/lanes/clean.cpp '#include <thread>' 'std::thread thread;' 'std::mutex mutex;'
   plant nodes/http/clean.cpp '#include <hwloc.h>' '#include <caf/all.hpp>' '#include "nodes/node.hpp"' 'std::thread t;'
+  plant nodes/web/clean.cpp '#include <kj/compat/http.h>'
   plant nodes/log/clean.cpp 'auto now = std::chrono::system_clock::now();'
   plant examples/clean/main.cpp '#include <dag/dag.hpp>' '#include "examples/clean/model.hpp"' '#include <cblas.h>'
   plant examples/clean/model.cpp '#include "model.hpp"'
@@ -263,6 +266,8 @@ END
   expect 'zmq.h is banned, use libdag/net'              libdag/client/a.cpp '#  include <zmq.h>'
   expect 'capnp/message.h is banned, use the values'    libdag/net/a.cpp '#include <capnp/message.h>'
   expect 'kj/io.h is banned'                            tools/bench/a.cpp '#include <kj/io.h>'
+  expect 'kj/io.h is banned'                            nodes/a.cpp '#include <kj/io.h>'
+  expect 'capnp/message.h is banned'                    nodes/web/a.cpp '#include <capnp/message.h>'
   expect 'job.capnp.h is banned'                        actors/a.cpp '#include "libdag/schema/job.capnp.h"'
   expect 'hwloc.h is banned, use libdag/placement'      actors/a.cpp '#include <hwloc.h>'
   expect 'libdag knows neither actors nor nodes'        libdag/client/a.cpp '#include "nodes/node.hpp"'

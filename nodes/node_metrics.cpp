@@ -1,0 +1,180 @@
+#include "nodes/node_metrics.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "nodes/web/metrics_text.hpp"
+
+namespace dag {
+namespace {
+
+using web::MetricsText;
+
+double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+double number(std::uint64_t count) { return static_cast<double>(count); }
+
+void add_nodes(MetricsText& to, const NodeMeasures& measures, const std::vector<NodeInfo>& nodes) {
+  std::map<MemberState, std::uint64_t> states{{MemberState::alive, 0}, {MemberState::suspect, 0}};
+  for (const NodeInfo& node : nodes) ++states[node.state];
+  to.gauge("dag_nodes", "Nodes of the cluster that are up, as this one sees them.");
+  for (const auto& [state, count] : states) to.add(number(count), {{"state", std::string(name(state))}});
+  to.gauge("dag_node_ready", "1: this node is ready, as /readyz says.");
+  if (!nodes.empty()) to.add(nodes.front().not_ready.empty() ? 1 : 0);
+  to.gauge("dag_heartbeat_age_seconds", "Since this node heard of the last heartbeat of another one.");
+  for (const auto& [node, age] : measures.silent) to.add(seconds(age), {{"node", to_string(node)}});
+}
+
+void add_counts(MetricsText& to, const std::string& of, const JobCounts& counts) {
+  const auto add = [&](const char* state, std::uint64_t count) {
+    to.add(number(count), {{"state", state}, {"class", of}});
+  };
+  add("open", counts.open);
+  add("finished", counts.finished);
+  add("failed", counts.failed);
+  add("skipped", counts.skipped);
+  add("cancelled", counts.cancelled);
+}
+
+JobCounts operator+(const JobCounts& a, const JobCounts& b) {
+  return {a.open + b.open, a.finished + b.finished, a.failed + b.failed, a.skipped + b.skipped,
+          a.cancelled + b.cancelled};
+}
+
+/// So many names are told apart; the others are counted together.
+constexpr std::size_t classes_max = 200;
+
+void add_jobs(MetricsText& to, const NodeMeasures& measures, const std::vector<JobInfo>& jobs) {
+  std::map<JobPhase, std::uint64_t> phases;
+  for (const JobPhase phase : {JobPhase::starting, JobPhase::running, JobPhase::finished, JobPhase::failed,
+                               JobPhase::cancelled, JobPhase::no_quorum}) {
+    phases[phase] = 0;
+  }
+  for (const JobInfo& job : jobs) ++phases[job.phase];
+  to.gauge("dag_jobs", "Jobs whose record this node leads, and those that ended there not long ago.");
+  for (const auto& [phase, count] : phases) to.add(number(count), {{"phase", std::string(name(phase))}});
+
+  std::map<std::string, JobCounts> classes;
+  JobCounts others;
+  for (const auto& [job, details] : measures.details) {
+    others = others + details.others;
+    for (const ClassInfo& one : details.classes) {
+      JobCounts& counts =
+          classes.size() < classes_max || classes.contains(one.name) ? classes[one.name] : others;
+      counts = counts + one.counts;
+    }
+  }
+  to.gauge("dag_tasks", "Tasks of the jobs that run and whose record this node leads, by their names.");
+  for (const auto& [name, counts] : classes) add_counts(to, name, counts);
+  if (others != JobCounts{}) add_counts(to, "(others)", others);
+
+  to.counter("dag_tasks_finished_total", "Tasks that were settled while this node led their jobs' records.");
+  for (std::size_t outcome = 1; outcome < measures.settled.size(); ++outcome) {
+    to.add(number(measures.settled[outcome]),
+           {{"outcome", std::string(name(static_cast<Outcome>(outcome)))}});
+  }
+}
+
+void add_runs(MetricsText& to, const NodeMeasures& measures) {
+  const RunTotals& run = measures.workers.run;
+  std::array<double, RunTotals::bounds.size()> bounds{};
+  for (std::size_t i = 0; i < bounds.size(); ++i) bounds[i] = seconds(RunTotals::bounds[i]);
+  Duration busy{0};
+  for (const Duration one : run.busy) busy += one;
+  to.histogram("dag_task_duration_seconds", "How long attempts ran in processes of this node.", bounds,
+               run.by_duration, seconds(busy));
+  to.counter("dag_attempts_failed_total", "Attempts in processes of this node that failed.");
+  to.add(number(run.failed));
+  to.counter("dag_device_busy_seconds_total",
+             "Time in kernels of ended attempts, by the lane's number in its process.");
+  for (std::size_t lane = 0; lane < run.busy.size(); ++lane)
+    to.add(seconds(run.busy[lane]), {{"device", "cpu" + std::to_string(lane)}, {"kind", "cpu"}});
+  to.gauge("dag_device_lanes", "Lanes that each process of a job has at this node.");
+  to.add(measures.lanes_each, {{"kind", "cpu"}});
+  to.gauge("dag_device_lanes_running", "Lanes that run an attempt now, in all processes of this node.");
+  to.add(number(measures.workers.lanes_running), {{"kind", "cpu"}});
+  to.gauge("dag_queue_depth", "Tasks that wait for a lane of this node, as its processes said last.");
+  to.add(number(measures.workers.queued), {{"device_kind", "cpu"}});
+  to.counter("dag_steals_total", "Tasks that an idle lane took from another one of its process.");
+  to.add(number(run.stolen), {{"distance", "process"}, {"result", "taken"}});
+  to.gauge("dag_worker_processes", "Processes of jobs at this node.");
+  to.add(number(measures.workers.processes));
+}
+
+void add_process(MetricsText& to, const NodeMeasures& measures) {
+  if (measures.log) {
+    to.gauge("dag_log_lag_seconds",
+             "For how long the disk has done nothing of the records that wait for it; 0: none do.");
+    to.add(seconds(measures.log->lag));
+    to.gauge("dag_log_waiting_bytes", "Of records, handed over and not on the disk.");
+    to.add(number(measures.log->waiting_bytes));
+  }
+  // These four have the names that Prometheus gives them everywhere.
+  to.counter("process_cpu_seconds_total", "Processor time of the node itself, without processes of jobs.");
+  to.add(seconds(measures.process.cpu));
+  to.gauge("process_resident_memory_bytes", "Memory of the node itself, without processes of jobs.");
+  to.add(number(measures.process.resident_bytes));
+  to.gauge("process_open_fds", "Files and sockets that the node itself has open.");
+  to.add(number(measures.process.open_files));
+  to.gauge("process_start_time_seconds", "When the node was started, since 1970.");
+  to.add(measures.process.started_unix_s);
+}
+
+double as_seconds(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+/// The kernel says it in ticks since the machine was started.
+double started_unix_s() {
+  std::ifstream stat("/proc/self/stat");
+  std::string line, skipped;
+  std::getline(stat, line);
+  std::istringstream behind_name(line.substr(line.rfind(')') + 1));
+  for (int field = 3; field < 22; ++field) behind_name >> skipped;
+  double ticks = 0;
+  behind_name >> ticks;
+  return as_seconds(CLOCK_REALTIME) - as_seconds(CLOCK_BOOTTIME) +
+         ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+}  // namespace
+
+ProcessUse use_of_this_process() {
+  ProcessUse use;
+  rusage spent{};
+  getrusage(RUSAGE_SELF, &spent);
+  const auto duration = [](const timeval& time) {
+    return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+  };
+  use.cpu = duration(spent.ru_utime) + duration(spent.ru_stime);
+  std::uint64_t mapped = 0, resident = 0;
+  if (std::ifstream pages("/proc/self/statm"); pages >> mapped >> resident)
+    use.resident_bytes = resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  std::error_code none;
+  for (std::filesystem::directory_iterator file("/proc/self/fd", none), end; !none && file != end;
+       file.increment(none)) {
+    ++use.open_files;
+  }
+  use.started_unix_s = started_unix_s();
+  return use;
+}
+
+std::string metrics_of(const NodeMeasures& measures, const std::vector<NodeInfo>& nodes,
+                       const std::vector<JobInfo>& jobs) {
+  MetricsText text;
+  text.gauge("dag_build_info", "1, and which version this is.");
+  text.add(1, {{"version", DAG_VERSION}});
+  add_nodes(text, measures, nodes);
+  add_jobs(text, measures, jobs);
+  add_runs(text, measures);
+  add_process(text, measures);
+  return text.text();
+}
+
+}  // namespace dag

@@ -1,0 +1,44 @@
+#pragma once
+// What a node of a shared cluster answers by HTTP: `/metrics`, `/healthz`, `/readyz`. It asks the node as any
+// client does, so that what it says is what clients would find.
+
+#include <map>
+#include <mutex>
+
+#include "libdag/keeper/messages.hpp"
+#include "nodes/node_metrics.hpp"
+#include "nodes/web/http_server.hpp"
+
+namespace dag {
+
+struct WebPorts {
+  /// Answered by NodeWeb::answered, later, on whatever thread; must not block, like the next.
+  std::function<void(ClientMessage question)> ask;
+  std::function<NodeMeasures()> measures;
+};
+
+class NodeWeb {
+ public:
+  explicit NodeWeb(WebPorts ports) : ports_(std::move(ports)) {}
+  /// As HttpServer::open. Until then it asks nothing.
+  Status open(web::HttpOptions options);
+  const net::Address& address() const { return server_->address(); }
+  void answered(client::Answer answer);
+
+  /// Questions that were not answered yet; who comes then is told that the node is busy.
+  static constexpr std::size_t questions_max = 1000;
+
+ private:
+  void serve(const web::HttpRequest& request, const web::HttpReply& reply);
+  /// `what` gets the number of the question.
+  void ask(const std::function<ClientMessage(std::uint64_t)>& what, const web::HttpReply& reply,
+           std::function<void(client::Answer)> then);
+
+  const WebPorts ports_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::function<void(client::Answer)>> asked_;
+  std::uint64_t last_number_ = 0;
+  std::unique_ptr<web::HttpServer> server_;  ///< last: its thread uses the others
+};
+
+}  // namespace dag

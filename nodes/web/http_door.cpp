@@ -1,0 +1,114 @@
+#include "nodes/web/http_door.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+namespace dag::web {
+namespace {
+
+HttpAnswer no(unsigned status, std::string why) { return {status, "text/plain; charset=utf-8", why + "\n"}; }
+
+/// Of HOST[:PORT] or [HOST]:PORT, in small letters; empty when it is neither.
+std::string name_in(std::string_view host) {
+  std::string_view name = host, port;
+  if (host.starts_with('[')) {
+    const auto end = host.find(']');
+    if (end == std::string_view::npos) return {};
+    name = host.substr(1, end - 1);
+    port = host.substr(end + 1);
+  } else if (const auto colon = host.find(':'); colon != std::string_view::npos) {
+    name = host.substr(0, colon);
+    port = host.substr(colon);
+  }
+  if (!port.empty()) {
+    const bool digits =
+        port.size() > 1 && port.size() <= 6 && port.front() == ':' &&
+        std::all_of(port.begin() + 1, port.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!digits) return {};
+  }
+  std::string small(name);
+  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return small;
+}
+
+/// No name that somebody else could lead here.
+bool is_number(const std::string& name) {
+  in6_addr any{};
+  return inet_pton(AF_INET, name.c_str(), &any) == 1 || inet_pton(AF_INET6, name.c_str(), &any) == 1;
+}
+
+/// In a time that does not tell where they differ.
+bool same(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned differs = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    differs |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
+  return differs == 0;
+}
+
+std::optional<std::string> decoded(std::string_view text, bool plus_is_space) {
+  std::string all;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '+' && plus_is_space) {
+      all += ' ';
+    } else if (text[i] != '%') {
+      all += text[i];
+    } else {
+      unsigned char byte = 0;
+      if (i + 2 >= text.size()) return std::nullopt;
+      const char* const digits = text.data() + i + 1;
+      if (std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) return std::nullopt;
+      all += static_cast<char>(byte);
+      i += 2;
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<HttpAnswer> HttpDoor::turns_away(const HttpHead& head) const {
+  const std::string name = name_in(head.host);
+  if (name.empty()) return no(400, "a request says where it is for: Host is missing, or is none");
+  if (name != "localhost" && !is_number(name) && name != name_in(host)) {
+    return no(403,
+              "'" + name + "' is no name of this server: use its address, or name it in the setting `http`");
+  }
+  if (!head.origin.empty() && head.origin != "http://" + head.host && head.origin != "https://" + head.host) {
+    return no(403, "a page of " + head.origin + " may not ask here");
+  }
+  if (!token.empty() && !same(head.authorization, "Bearer " + token)) {
+    return no(401,
+              "this needs a token, as in `Authorization: Bearer TOKEN`: the setting `http_token` has it");
+  }
+  if (head.method != "GET" && head.method != "HEAD") {
+    return no(405, head.method + " changes things, and nothing can be changed here: use `dag`");
+  }
+  return std::nullopt;
+}
+
+Result<HttpRequest> parse_target(std::string_view target) {
+  const Error none{ErrorCode::usage, "this is no path"};
+  HttpRequest request;
+  const auto question = target.find('?');
+  const auto path = decoded(target.substr(0, question), false);
+  if (!path || !path->starts_with('/') || path->find('\0') != std::string::npos) return none;
+  request.path = *path;
+  if (question == std::string_view::npos) return request;
+  for (std::string_view left = target.substr(question + 1); !left.empty();) {
+    const std::string_view one = left.substr(0, left.find('&'));
+    left.remove_prefix(std::min(one.size() + 1, left.size()));
+    const auto equals = one.find('=');
+    const auto name = decoded(one.substr(0, equals), true);
+    const auto value = equals == std::string_view::npos ? std::optional<std::string>("")
+                                                        : decoded(one.substr(equals + 1), true);
+    if (!name || !value) return none;
+    if (!name->empty()) request.query.emplace(*name, *value);
+  }
+  return request;
+}
+
+}  // namespace dag::web

@@ -1,0 +1,268 @@
+#include "nodes/web/http_server.hpp"
+
+#include <kj/async-io.h>
+#include <kj/compat/http.h>
+#include <pthread.h>
+
+#include <future>
+#include <mutex>
+#include <thread>
+
+// kj's classes have no virtual destructors: whoever owns one of these knows its type.
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+
+namespace dag::web {
+namespace {
+
+constexpr auto slow_reader = 10 * kj::SECONDS;
+constexpr auto out_of_files_pause = 100 * kj::MILLISECONDS;
+
+std::string_view meaning_of(unsigned status) {
+  switch (status) {
+    case 200:
+      return "OK";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 503:
+      return "Service Unavailable";
+    default:
+      return status < 500 ? "Refused" : "Internal Server Error";
+  }
+}
+
+kj::StringPtr text(const std::string& from) { return {from.c_str(), from.size()}; }
+std::string text(kj::Maybe<kj::StringPtr> from) {
+  KJ_IF_MAYBE (some, from) {
+    return {some->begin(), some->size()};
+  }
+  return {};
+}
+
+/// What requests and answers say besides what HTTP needs itself.
+struct Headers {
+  kj::HttpHeaderTable::Builder builder;
+  kj::HttpHeaderId origin = builder.add("Origin");
+  kj::HttpHeaderId authorization = builder.add("Authorization");
+  kj::HttpHeaderId allow = builder.add("Allow");
+  kj::HttpHeaderId authenticate = builder.add("WWW-Authenticate");
+  kj::HttpHeaderId cache = builder.add("Cache-Control");
+  kj::HttpHeaderId sniffing = builder.add("X-Content-Type-Options");
+  kj::Own<kj::HttpHeaderTable> table = builder.build();
+};
+
+kj::Promise<void> send(kj::HttpService::Response& response, const Headers& ids, const HttpAnswer& answer,
+                       bool with_body) {
+  kj::HttpHeaders headers(*ids.table);
+  headers.set(kj::HttpHeaderId::CONTENT_TYPE, text(answer.type));
+  headers.set(ids.cache, "no-store");
+  headers.set(ids.sniffing, "nosniff");
+  if (answer.status == 405) headers.set(ids.allow, "GET, HEAD");
+  if (answer.status == 401) headers.set(ids.authenticate, "Bearer");
+  const std::string meaning(meaning_of(answer.status));
+  auto stream = response.send(answer.status, text(meaning), headers, answer.body.size());
+  if (!with_body) return kj::READY_NOW;
+  auto body = kj::heapString(answer.body.data(), answer.body.size());
+  auto written = stream->write(body.begin(), body.size());
+  return written.attach(kj::mv(stream), kj::mv(body));
+}
+
+class Service final : public kj::HttpService {
+ public:
+  Service(kj::Timer& timer, const Headers& headers, const HttpOptions& options, const HttpHandler& handler)
+      : timer_(timer),
+        headers_(headers),
+        options_(options),
+        handler_(handler),
+        door_{options.listen.host, options.token} {}
+
+  kj::Promise<void> request(kj::HttpMethod method, kj::StringPtr url, const kj::HttpHeaders& headers,
+                            kj::AsyncInputStream&, Response& response) override {
+    const bool with_body = method != kj::HttpMethod::HEAD;
+    const auto sent = [&](const HttpAnswer& answer) {
+      return timer_.timeoutAfter(slow_reader, send(response, headers_, answer, with_body));
+    };
+    const HttpHead head{kj::str(method).cStr(), url.cStr(), text(headers.get(kj::HttpHeaderId::HOST)),
+                        text(headers.get(headers_.origin)), text(headers.get(headers_.authorization))};
+    if (const auto refused = door_.turns_away(head)) return sent(*refused);
+    const Result<HttpRequest> asked = parse_target(head.target);
+    if (!asked) return sent({400, HttpAnswer{}.type, asked.error().what + "\n"});
+
+    auto pair = kj::newPromiseAndCrossThreadFulfiller<HttpAnswer>();
+    // A function is copied, what fulfils is not.
+    const auto fulfiller =
+        std::make_shared<kj::Own<kj::CrossThreadPromiseFulfiller<HttpAnswer>>>(kj::mv(pair.fulfiller));
+    try {
+      handler_(*asked, [fulfiller](HttpAnswer answer) { (*fulfiller)->fulfill(std::move(answer)); });
+    } catch (const std::exception& error) {
+      return sent({500, HttpAnswer{}.type, std::string(error.what()) + "\n"});
+    }
+    auto late = timer_.afterDelay(options_.answer_within.count() * kj::NANOSECONDS).then([this] {
+      const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(options_.answer_within);
+      return HttpAnswer{503, HttpAnswer{}.type,
+                        "this node has not answered within " + std::to_string(limit.count()) + " ms\n"};
+    });
+    return pair.promise.exclusiveJoin(kj::mv(late)).then([this, &response, with_body](HttpAnswer answer) {
+      return timer_.timeoutAfter(slow_reader, send(response, headers_, answer, with_body));
+    });
+  }
+
+ private:
+  kj::Timer& timer_;
+  const Headers& headers_;
+  const HttpOptions& options_;
+  const HttpHandler& handler_;
+  const HttpDoor door_;
+};
+
+/// What people see when it was not their request that went wrong says nothing of what lies inside.
+class Mistakes final : public kj::HttpServerErrorHandler {
+ public:
+  explicit Mistakes(const Headers& headers) : headers_(headers) {}
+
+  kj::Promise<void> handleClientProtocolError(kj::HttpHeaders::ProtocolError error,
+                                              kj::HttpService::Response& response) override {
+    return send(response, headers_,
+                {error.statusCode, HttpAnswer{}.type, kj::str(error.description, "\n").cStr()}, true);
+  }
+  kj::Promise<void> handleApplicationError(kj::Exception exception,
+                                           kj::Maybe<kj::HttpService::Response&> response) override {
+    if (exception.getType() == kj::Exception::Type::DISCONNECTED) return kj::READY_NOW;
+    KJ_IF_MAYBE (to, response) {
+      return send(*to, headers_, {500, HttpAnswer{}.type, "this request was not answered\n"}, true);
+    }
+    return kj::READY_NOW;
+  }
+
+ private:
+  const Headers& headers_;
+};
+
+/// All that lives on the server's thread.
+class Listener final : private kj::TaskSet::ErrorHandler {
+ public:
+  Listener(kj::Timer& timer, kj::ConnectionReceiver& port, const HttpOptions& options,
+           const HttpHandler& handler)
+      : timer_(timer),
+        port_(port),
+        options_(options),
+        service_(timer, headers_, options, handler),
+        server_(timer, *headers_.table, service_, settings()),
+        connections_(*this) {}
+
+  /// Never done. A connection that cannot be had, for want of files say, is not the end.
+  kj::Promise<void> accept() {
+    return port_.accept()
+        .then(
+            [this](kj::Own<kj::AsyncIoStream> connection) {
+              if (open_ >= options_.connections_max) return kj::Promise<void>(kj::READY_NOW);
+              ++open_;
+              connections_.add(server_.listenHttp(kj::mv(connection)).attach(kj::defer([this] { --open_; })));
+              return kj::Promise<void>(kj::READY_NOW);
+            },
+            [this](kj::Exception&&) { return timer_.afterDelay(out_of_files_pause); })
+        .then([this] { return accept(); });
+  }
+
+ private:
+  kj::HttpServerSettings settings() {
+    kj::HttpServerSettings settings;
+    settings.errorHandler = mistakes_;
+    return settings;
+  }
+  void taskFailed(kj::Exception&&) override {}  // A connection broke.
+
+  kj::Timer& timer_;
+  kj::ConnectionReceiver& port_;
+  const HttpOptions& options_;
+  std::size_t open_ = 0;
+  Headers headers_;
+  Mistakes mistakes_{headers_};
+  Service service_;
+  kj::HttpServer server_;
+  kj::TaskSet connections_;
+};
+
+Error cannot_listen(const net::Address& address, const kj::Exception& why) {
+  const std::string what(why.getDescription().cStr());
+  const std::string where = net::to_string(address);
+  if (what.find("in use") != std::string::npos)
+    return {ErrorCode::address_in_use, "another process listens on " + where,
+            "port 0 takes any that is free"};
+  return {ErrorCode::address_invalid, "cannot listen on " + where, "name an address of this machine", what};
+}
+
+}  // namespace
+
+struct HttpServer::Impl {
+  HttpOptions options;
+  HttpHandler handler;
+  kj::Own<kj::CrossThreadPromiseFulfiller<void>> stop;
+  std::thread thread;
+
+  /// Says where it listens, or why not; then serves until `stop`.
+  void run(std::promise<Result<std::uint16_t>> opened) {
+    pthread_setname_np(pthread_self(), "dag-web");
+    options.on_thread();
+    auto io = kj::setupAsyncIo();
+    kj::Own<kj::ConnectionReceiver> port;
+    const auto problem = kj::runCatchingExceptions([&] {
+      const std::string host = net::to_string({options.listen.host, options.listen.port});
+      port = io.provider->getNetwork()
+                 .parseAddress(text(host), options.listen.port)
+                 .wait(io.waitScope)
+                 ->listen();
+    });
+    KJ_IF_MAYBE (why, problem) {
+      opened.set_value(cannot_listen(options.listen, *why));
+      return;
+    }
+    auto stopped = kj::newPromiseAndCrossThreadFulfiller<void>();
+    stop = kj::mv(stopped.fulfiller);
+    Listener listener(io.provider->getTimer(), *port, options, handler);
+    opened.set_value(static_cast<std::uint16_t>(port->getPort()));
+    listener.accept().exclusiveJoin(kj::mv(stopped.promise)).wait(io.waitScope);
+  }
+};
+
+HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+HttpServer::~HttpServer() {
+  impl_->stop->fulfill();
+  impl_->thread.join();
+}
+
+const net::Address& HttpServer::address() const { return impl_->options.listen; }
+
+Result<std::unique_ptr<HttpServer>> HttpServer::open(HttpOptions options, HttpHandler handler) {
+  if (!net::is_loopback(options.listen) && options.token.size() < token_bytes_min) {
+    return Error{
+        ErrorCode::configuration_invalid,
+        "HTTP on " + net::to_string(options.listen) + " would be open to whoever reaches this machine",
+        "set http_token to at least " + std::to_string(token_bytes_min) +
+            " characters that nobody guesses, or listen on 127.0.0.1"};
+  }
+  auto impl = std::make_unique<Impl>();
+  impl->options = std::move(options);
+  impl->handler = std::move(handler);
+  std::promise<Result<std::uint16_t>> opened;
+  auto port = opened.get_future();
+  impl->thread =
+      std::thread([&self = *impl, opened = std::move(opened)]() mutable { self.run(std::move(opened)); });
+  const Result<std::uint16_t> got = port.get();
+  if (!got) {
+    impl->thread.join();
+    return got.error();
+  }
+  impl->options.listen.port = *got;
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
+}
+
+}  // namespace dag::web

@@ -1,0 +1,50 @@
+#pragma once
+// HTTP for people, browsers and monitoring: one thread with kj-http that answers GET and HEAD. Decides how
+// connections are bounded; who is let in is http_door.hpp's, what is answered its owner's.
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "libdag/base/time.hpp"
+#include "libdag/net/address.hpp"
+#include "nodes/web/http_door.hpp"
+
+namespace dag::web {
+
+/// May be called by any thread, later, once.
+using HttpReply = std::function<void(HttpAnswer)>;
+/// Called on the server's thread; must not block.
+using HttpHandler = std::function<void(const HttpRequest&, HttpReply)>;
+
+struct HttpOptions {
+  net::Address listen{};
+  /// Who listens beyond loopback has one.
+  std::string token = {};
+  /// More than so many connections at a time are closed.
+  std::size_t connections_max = 256;
+  /// A request that is not answered by then gets 503.
+  Duration answer_within = std::chrono::seconds(5);
+  /// The first that its thread does.
+  std::function<void()> on_thread = [] {};
+};
+
+class HttpServer {
+ public:
+  /// address_invalid, address_in_use; configuration_invalid: it would listen beyond loopback without a token.
+  static Result<std::unique_ptr<HttpServer>> open(HttpOptions options, HttpHandler handler);
+  /// Ends all connections. What is replied later goes nowhere.
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  /// With the port that it got.
+  const net::Address& address() const;
+
+ private:
+  struct Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dag::web

@@ -1,0 +1,43 @@
+#pragma once
+// Numbers as Prometheus reads them: its text format, version 0.0.4. Decides how they are written, not which
+// there are.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dag::web {
+
+class MetricsText {
+ public:
+  using Labels = std::vector<std::pair<std::string_view, std::string>>;
+
+  // A family, then its values. One without values is left out.
+  void gauge(std::string_view name, std::string_view help) { family(name, "gauge", help); }
+  /// Its name ends with _total.
+  void counter(std::string_view name, std::string_view help) { family(name, "counter", help); }
+  void add(double value, const Labels& labels = {});
+
+  /// A family of one value. `counts`: of what was at most bounds[i] and more than bounds[i - 1]; the last
+  /// one, which has no bound, of what was more than all.
+  void histogram(std::string_view name, std::string_view help, std::span<const double> bounds,
+                 std::span<const std::uint64_t> counts, double sum);
+
+  const std::string& text() const { return text_; }
+
+ private:
+  void family(std::string_view name, std::string_view type, std::string_view help);
+  void begin_family();
+  void line(std::string_view suffix, double value, const Labels& labels);
+
+  std::string name_, head_;  ///< of the family that is open
+  std::string text_;
+};
+
+/// As a server says of it.
+inline constexpr std::string_view metrics_type = "text/plain; version=0.0.4; charset=utf-8";
+
+}  // namespace dag::web
