@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cluster/running.hpp"
+#include "tests/support/http_client.hpp"
 
 using cluster::at;
 using cluster::bin;
@@ -62,6 +63,8 @@ TEST_CASE("a node whose disk is full hands the jobs that it leads to others, and
   CHECK(running.job->out().find("sum") == std::string::npos);  // It was handed over while it ran.
   running.check_end();
   CHECK(is_full());
+  const std::string said = dag::test::get(cluster::web_port(nodes, 0), "/readyz").body;
+  CHECK_THAT(said, Catch::Contains("the disk of n0 is full: it takes no new jobs\n"));
   REQUIRE(disk.grow());
   REQUIRE(nodes.node(0).says("the disk has room again"));
   while (is_full()) continue;

@@ -87,6 +87,15 @@ class Nodes {
   std::vector<std::unique_ptr<Process>> nodes_;
 };
 
+/// Where that node serves HTTP.
+inline std::uint16_t web_port(Nodes& nodes, std::size_t node) {
+  const std::string& said = nodes.node(node).out();
+  const std::string before = "serves http://127.0.0.1:";
+  const auto found = said.find(before);
+  REQUIRE(found != std::string::npos);
+  return static_cast<std::uint16_t>(std::stoul(said.substr(found + before.size())));
+}
+
 inline std::vector<std::string> at(const Nodes& nodes, std::vector<std::string> words, std::size_t node = 0) {
   words.push_back("--address");
   words.push_back(nodes.address(node));
