@@ -366,7 +366,8 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
   known.error = record.error;
   known.grew = record.grew;
   known.named = record.inputs;
-  if (!first && !same_attempt) withdraw(row);
+  // What is settled is not named as a need any more, so its other attempts of the same value change nothing.
+  if (!first && !same_attempt && !is(row, flag::settled)) withdraw(row);
   if (!same_attempt) known.holders.clear();
   if (holders != nullptr) known.holders = *holders;
   if (record.value) {

@@ -182,6 +182,24 @@ TEST_CASE("another attempt with the same value makes nothing void") {
   CHECK(one.stopped.empty());
 }
 
+TEST_CASE(
+    "news of another attempt of what is settled withdraw nothing: the cell may have recorded it already") {
+  OneHome one(Representation::supervised);
+  one.tell(one.heard(1));
+  one.tell(one.settled(one.a, first, 5));
+  one.tell(one.settled(one.b, first, 6));
+  one.end_c(1, 56);
+  REQUIRE(one.records_sent() == 1);
+  CHECK(one.sent.back().needs_first.empty());
+  // By a home that died before that was settled, or the one after it, which made the value again.
+  one.tell(one.ended(one.a, of_new_home, 1, 5));
+  message::Settled recorded = one.heard(2);
+  recorded.steps = 1;
+  one.tell(recorded);
+  CHECK(one.sent.back().number == 2);
+  CHECK(one.home->counts().settled == 1);
+}
+
 TEST_CASE("an end that its home takes back: what used it is void at once, and runs when it has ended again") {
   OneHome one(both());
   one.tell(one.heard(1));
