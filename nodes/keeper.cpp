@@ -57,7 +57,7 @@ Keeper::Keeper(const KeeperOptions& options)
             : options.replicas > 1 ? draw_number() | 1
                                    : 0),
       codes_(codes_of_others()),
-      progress_(election_timeout(options) / 2),
+      progress_(election_timeout(options) / 2, progress_ports()),
       system_(config_),
       lanes_({}, {}),
       memory_([this](JobId job, Error why) {
@@ -396,7 +396,7 @@ void Keeper::start_membership() {
   MembershipSetup setup{self_, endpoint_, {}, draw_number()};
   if (net::is_loopback(options_.listen)) setup.options = patience_on_one_host();
   setup.options.seeds = options_.peers;
-  look_every_ = setup.options.heartbeat;
+  heartbeat_ = setup.options.heartbeat;
   membership_.open(
       [&] { return system_.spawn<MembershipActor>(std::move(setup), std::move(ports), keeper_); });
 }
@@ -427,7 +427,6 @@ NodeMeasures Keeper::measures() {
 }
 
 LoadSummary Keeper::load_now(LoadSummary load) {
-  look_at_progress();
   load.disk_full = store_ && store_->full();
   load.disk_stuck = store_ && store_->stuck();
   if (std::exchange(said_stuck_, load.disk_stuck) != load.disk_stuck) {
@@ -435,41 +434,24 @@ LoadSummary Keeper::load_now(LoadSummary load) {
         ? logger_->error("the disk takes nothing: this node leads no job's record that another node can")
         : logger_->warn("the disk takes what it is given again");
   }
-  load.sick = progress_.sick();
+  load.sick = progress_.look(heartbeat_);
   load.draining = draining_;
   load.witness = options_.witness;
   return load;
 }
 
-/// Called with each heartbeat, so what that is late by says how late threads get their turn.
-void Keeper::look_at_progress() {
-  const Instant now = steady_now();
-  const std::int64_t now_ns = now.since_start.count();
-  const Duration turn = looked_at_ ? now - *looked_at_ - look_every_ : Duration{0};
-  looked_at_ = now;
-  const Duration disk = store_ ? store_->lag() : Duration{0};
-  Duration actors(probe_took_ns_.exchange(0));
-  if (const std::int64_t sent = probe_sent_ns_; sent != 0) {
-    actors = std::max(actors, Duration(now_ns - sent));
-  } else {
-    probe_sent_ns_ = now_ns;
-    caf::anon_send(keeper_, mail::Probe{[this] {
-                     const std::int64_t took = steady_now().since_start.count() - probe_sent_ns_.exchange(0);
-                     if (took > probe_took_ns_) probe_took_ns_ = took;
-                   }});
-  }
-  const bool was_sick = progress_.sick();
-  progress_.look(std::max({turn, disk, actors}), now);
-  if (progress_.sick() == was_sick) return;
-  const auto milliseconds = [](Duration time) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+ProgressPorts Keeper::progress_ports() {
+  ProgressPorts ports;
+  ports.now = steady_now;
+  ports.disk_lag = [this] { return store_ ? store_->lag() : Duration{0}; };
+  ports.probe = [this](std::function<void()> heard) {
+    caf::anon_send(keeper_, mail::Probe{std::move(heard)});
   };
-  if (was_sick) return logger_->warn("this node is as fast as it should be again");
-  logger_->error(
-      "this node is late in all that it does, so it leads no job's record that another node can: now its "
-      "disk "
-      "has taken nothing for {} ms, its actors have not answered for {} ms, and its turn came {} ms late",
-      milliseconds(disk), milliseconds(actors), milliseconds(std::max(turn, Duration{0})));
+  ports.changed = [this](bool sick, const std::string& text) {
+    sick ? logger_->error("this node is late, so it leads no job's record that another node can: {}", text)
+         : logger_->warn("this node is as fast as it should be again");
+  };
+  return ports;
 }
 
 std::size_t Keeper::lanes_of_workers() const {

@@ -9,7 +9,6 @@
 #include "actors/keeper_actor.hpp"
 #include "actors/membership_actor.hpp"
 #include "actors/node_actor.hpp"
-#include "libdag/keeper/progress.hpp"
 #include "nodes/checkpoint_store.hpp"
 #include "nodes/data_directory.hpp"
 #include "nodes/job_records.hpp"
@@ -19,6 +18,7 @@
 #include "nodes/memory_watch.hpp"
 #include "nodes/node_web.hpp"
 #include "nodes/parts.hpp"
+#include "nodes/progress_watch.hpp"
 #include "nodes/store/store.hpp"
 #include "nodes/transport/transport.hpp"
 #include "nodes/workers/worker_processes.hpp"
@@ -84,7 +84,7 @@ class Keeper {
   WorkerEvents worker_events();
   void start_membership();
   LoadSummary load_now(LoadSummary load);
-  void look_at_progress();
+  ProgressPorts progress_ports();
   void note_beats(const std::vector<Claim>& members);
   NodeMeasures measures();
   LoadSummary load() const;
@@ -122,14 +122,10 @@ class Keeper {
   };
   std::map<Life, Beat> beats_;  ///< the newest of each other node
 
-  /// Whether it is sick. The first four belong to the membership actor's thread.
-  Progress progress_;
-  Duration look_every_{0};
-  std::optional<Instant> looked_at_;
+  // Of the membership actor's thread.
+  ProgressWatch progress_;
+  Duration heartbeat_{0};
   bool said_stuck_ = false;
-  /// The question that goes round its actors: when it was sent; none: it is back.
-  std::atomic<std::int64_t> probe_sent_ns_{0};
-  std::atomic<std::int64_t> probe_took_ns_{0};  ///< the longest since the last look
 
   SystemConfig config_;
   caf::actor_system system_;

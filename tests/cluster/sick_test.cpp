@@ -100,6 +100,6 @@ TEST_CASE(
   Process hello(at(nodes, {bin("hello")}));
   CHECK(hello.ends() == 0);
   nodes.end_all();
-  CHECK_THAT(nodes.logs(),
-             Catch::Contains("late in all that it does") && Catch::Contains("as fast as it should be again"));
+  CHECK_THAT(nodes.logs(), Catch::Contains("this node is late, so it leads") &&
+                               Catch::Contains("as fast as it should be again"));
 }
