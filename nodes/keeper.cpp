@@ -427,6 +427,10 @@ NodeMeasures Keeper::measures() {
 }
 
 LoadSummary Keeper::load_now(LoadSummary load) {
+  const WorkersUse use = processes_->use();
+  for (DeviceLoad& device : load.devices)
+    device.lanes_free -= static_cast<std::uint32_t>(std::min<std::size_t>(use.lanes_running, device.lanes));
+  load.tasks_ready = static_cast<std::uint32_t>(use.queued);
   load.disk_full = store_ && store_->full();
   load.disk_stuck = store_ && store_->stuck();
   if (std::exchange(said_stuck_, load.disk_stuck) != load.disk_stuck) {
@@ -459,7 +463,7 @@ std::size_t Keeper::lanes_of_workers() const {
 }
 
 LoadSummary Keeper::load() const {
-  // What a worker process would have here. How much of it is busy, the processes of a job tell each other.
+  // What a worker process would have here.
   std::uint64_t memory_bytes = topology_.memory_bytes;
   for (const MemoryBound& bound : memory_bounds_here()) {
     if (!bound.of_addresses) memory_bytes = std::min(memory_bytes, bound.limit);

@@ -124,6 +124,38 @@ TEST_CASE("nodes show what they ran, and whether they are ready") {
   CHECK(sum_of(nodes, "dag_device_lanes_running") == 0);
 }
 
+TEST_CASE("dag top shows what all nodes do, and how far a job is") {
+  Running running(3, false, 900);
+  Nodes& nodes = running.nodes;
+  const auto look = [&] {
+    Process top(at(nodes, {bin("dag"), "top", "--once", "--json"}, 2));
+    REQUIRE(top.ends() == 0);
+    return nlohmann::json::parse(top.out());
+  };
+  const auto lanes_busy = [](const nlohmann::json& seen) {
+    int busy = 0;
+    for (const auto& node : seen["nodes"]) {
+      for (const auto& device : node["devices"])
+        busy += device["lanes"].get<int>() - device["lanes_free"].get<int>();
+    }
+    return busy;
+  };
+  nlohmann::json seen;
+  CHECK(comes_true([&] { return lanes_busy(seen = look()) > 0; }));
+  CHECK(seen["nodes"].size() == 3);
+  REQUIRE(seen["jobs"].size() == 1);
+  CHECK(seen["jobs"][0]["details"]["classes"][0]["name"] == "enter");
+  running.check_end();
+  CHECK(comes_true([&] { return lanes_busy(look()) == 0; }));
+  Process text(at(nodes, {bin("dag"), "top", "--once"}));
+  CHECK(text.ends() == 0);
+  CHECK_THAT(text.out(), Catch::StartsWith("3 nodes, ") && Catch::Contains("901/901") &&
+                             Catch::Contains("finished ledger"));
+  nodes.kill_all();
+  Process gone(at(nodes, {bin("dag"), "top", "--once"}));
+  CHECK(gone.ends() == 3);
+}
+
 TEST_CASE("a node that is to go is not ready, and says so") {
   Nodes nodes(2);
   nodes.gather();

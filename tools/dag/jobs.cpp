@@ -1,10 +1,10 @@
 // `dag ls`, `show`, `cancel`, `wait`: the jobs of a cluster. A job's id says to which node it was submitted;
 // that one knows who leads its record now, and so do others when it is gone.
 
-#include <algorithm>
 #include <iostream>
 
 #include "libdag/client/exit_status.hpp"
+#include "tools/dag/all_nodes.hpp"
 #include "tools/dag/commands.hpp"
 #include "tools/dag/options.hpp"
 #include "tools/dag/print.hpp"
@@ -17,22 +17,10 @@ void print(const Options& options, const JobInfo& job) {
 }
 
 int list(const Options& options) {
-  auto first = connect(options);
-  std::vector<JobInfo> jobs = first->jobs(std::nullopt);
-  const std::vector<NodeInfo> nodes = first->nodes();
-  for (std::size_t i = 1; i < nodes.size(); ++i) {
-    if (!is_up(nodes[i].state)) continue;
-    try {
-      for (JobInfo& job : detail::connect(nodes[i].endpoint.control)->jobs(std::nullopt)) {
-        jobs.push_back(std::move(job));
-      }
-    } catch (const Failure& failure) {
-      // The others' jobs are no less true.
-      std::cerr << "dag ls: without the jobs of " << to_string(nodes[i].life.process) << ": "
-                << failure.what() << '\n';
-    }
-  }
-  std::sort(jobs.begin(), jobs.end(), [](const JobInfo& a, const JobInfo& b) { return a.job < b.job; });
+  const Seen seen = AllNodes(options).look();
+  const std::vector<JobInfo>& jobs = seen.jobs;
+  // The others' jobs are no less true.
+  for (const std::string& what : seen.missing) std::cerr << "dag ls: without the jobs of " << what << '\n';
   if (options.json) {
     auto all = nlohmann::json::array();
     for (const JobInfo& job : jobs) all.push_back(to_json(job));

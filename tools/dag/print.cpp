@@ -130,6 +130,18 @@ std::size_t processes_up(const JobInfo& job) {
                                                 [](const WorkerInfo& worker) { return worker.up; }));
 }
 
+std::string cut(const std::string& text, std::size_t columns) {
+  if (width(text) <= columns) return text;
+  std::string kept;
+  std::size_t letters = 0;
+  for (const char c : text) {
+    const bool begins_letter = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    if (begins_letter && ++letters + 2 > columns) break;
+    kept += c;
+  }
+  return kept + "..";
+}
+
 std::string table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const std::string& head : heads) widths.push_back(width(head));
@@ -174,8 +186,7 @@ std::string bytes_text(std::uint64_t bytes) {
   return formatted("%.1f %s", amount, unit);
 }
 
-/// `alive`, or `alive, draining`, or `alive, witness`.
-static std::string state_text(const NodeInfo& node) {
+std::string node_state_text(const NodeInfo& node) {
   return std::string(name(node.state)) + (node.load.draining ? ", draining" : "") +
          (node.load.witness ? ", witness" : "") + (node.load.disk_full ? ", disk full" : "") +
          (node.load.disk_stuck ? ", disk stuck" : "") + (node.load.sick ? ", sick" : "");
@@ -184,14 +195,14 @@ static std::string state_text(const NodeInfo& node) {
 std::string nodes_text(const std::vector<NodeInfo>& nodes) {
   std::vector<std::vector<std::string>> rows;
   for (const NodeInfo& node : nodes) {
-    rows.push_back({to_string(node.life.process), state_text(node), shown(node.endpoint.control),
+    rows.push_back({to_string(node.life.process), node_state_text(node), shown(node.endpoint.control),
                     lanes_text(node.load)});
   }
   return table({"NODE", "STATE", "ADDRESS", "LANES"}, rows);
 }
 
 std::string node_text(const NodeInfo& node) {
-  std::string text = to_string(node.life.process) + " (" + state_text(node) + "), life " +
+  std::string text = to_string(node.life.process) + " (" + node_state_text(node) + "), life " +
                      to_string(node.life) + "\n  address   " + shown(node.endpoint.control) + ", bulk " +
                      shown(node.endpoint.bulk) + "\n";
   if (!node.endpoint.web.empty()) text += "  http      http://" + shown(node.endpoint.web) + "/\n";

@@ -14,6 +14,9 @@ namespace dag::tool {
 /// Of UTF-8 on a terminal, where each letter takes one column.
 std::size_t width(const std::string& text);
 
+/// The first letters, and two dots that say so, where it is wider than that.
+std::string cut(const std::string& text, std::size_t columns);
+
 /// Columns as wide as their widest entry, two spaces between; no space at the end of a line.
 std::string table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows);
 
@@ -26,6 +29,8 @@ std::string bytes_text(std::uint64_t bytes);
 std::uint64_t ended(const JobCounts& counts);
 std::size_t processes_up(const JobInfo& job);
 
+/// `alive`, or `alive, draining`, or `alive, witness`.
+std::string node_state_text(const NodeInfo& node);
 /// A line each.
 std::string nodes_text(const std::vector<NodeInfo>& nodes);
 std::string node_text(const NodeInfo& node);

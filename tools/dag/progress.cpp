@@ -12,19 +12,6 @@ namespace {
 
 // ---- Texts --------------------------------------------------------------------------------------
 
-/// The first letters, and two dots that say so.
-std::string cut(const std::string& text, std::size_t columns) {
-  if (width(text) <= columns) return text;
-  std::string kept;
-  std::size_t letters = 0;
-  for (const char c : text) {
-    const bool begins_letter = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    if (begins_letter && ++letters + 2 > columns) break;
-    kept += c;
-  }
-  return kept + "..";
-}
-
 std::string padded(const std::string& text, std::size_t columns) {
   return text + std::string(columns - std::min(columns, width(text)), ' ');
 }
@@ -276,15 +263,6 @@ std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, co
     lines.back() = "..";
   }
   return lines;
-}
-
-std::string redrawn(const std::vector<std::string>& lines, std::size_t drawn) {
-  // No cursor, and no wrapping: a letter may be wider than we think, and then the next drawing would miss its
-  // place.
-  std::string text = "\x1b[?25l\x1b[?7l\r";
-  if (drawn > 0) text += "\x1b[" + std::to_string(drawn) + "A";
-  for (const std::string& line : lines) text += "\x1b[2K" + line + "\n";
-  return text + "\x1b[J" + std::string(drawing_ended);
 }
 
 std::string progress_line(const JobInfo& job, const Pace& pace) {

@@ -1,16 +1,10 @@
 // `dag watch`: one job, followed to its end. It is asked about again and again; what is shown of it,
 // progress.hpp says.
 
-#include <signal.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <chrono>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <thread>
-#include <utility>
 
 #include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
@@ -113,28 +107,6 @@ class Followed {
 
 // ---- The watcher's side -------------------------------------------------------------------------
 
-bool is_set(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && *value != '\0';
-}
-
-/// It understands what redrawn() says.
-bool draws_on_terminal() {
-  const char* terminal = std::getenv("TERM");
-  return isatty(STDOUT_FILENO) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
-}
-
-Screen screen_now() {
-  Screen screen;
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
-    screen.columns = size.ws_col;
-    screen.rows = size.ws_row;
-  }
-  screen.colour = !is_set("NO_COLOR");
-  return screen;
-}
-
 class Display {
  public:
   enum class Form { drawing, lines, json };
@@ -143,7 +115,8 @@ class Display {
   void show(const JobInfo& job, Instant now) {
     pace_.on_counts(job.counts, now);
     if (form_ == Form::drawing) {
-      draw(job);
+      const Screen screen = screen_now();
+      drawing_.show(progress_lines(job, pace_, screen), screen);
     } else if (!told_ || is_news(*told_, job)) {
       std::cout << (form_ == Form::json ? line_of(progress_json(job, pace_)) : progress_line(job, pace_))
                 << std::flush;
@@ -153,40 +126,15 @@ class Display {
   /// To stderr, below what is drawn.
   void say(const std::string& message) {
     std::cerr << message << std::endl;
-    drawn_ = 0;
+    drawing_.leave();
   }
 
  private:
-  void draw(const JobInfo& job) {
-    const Screen screen = screen_now();
-    // What a terminal that has become narrower made of the lines before, nobody knows.
-    if (screen.columns != std::exchange(columns_, screen.columns)) drawn_ = 0;
-    const std::vector<std::string> lines = progress_lines(job, pace_, screen);
-    std::cout << redrawn(lines, drawn_) << std::flush;
-    drawn_ = lines.size();
-  }
-
   const Form form_;
   Pace pace_;
   std::optional<JobInfo> told_;
-  std::size_t drawn_ = 0, columns_ = 0;
+  Drawing drawing_;
 };
-
-/// At once: a cluster that does not answer keeps us waiting in its questions.
-template <bool drawing>
-void on_interrupt(int) {
-  if (drawing) {
-    [[maybe_unused]] const ssize_t written =
-        write(STDOUT_FILENO, drawing_ended.data(), drawing_ended.size()) + write(STDOUT_FILENO, "\n", 1);
-  }
-  _exit(exit_interrupted);
-}
-
-void end_when_interrupted(bool drawing) {
-  struct sigaction action {};
-  action.sa_handler = drawing ? on_interrupt<true> : on_interrupt<false>;
-  for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
-}
 
 int watch(const Options& options, JobId job, const How& how) {
   const bool drawing = !options.json && draws_on_terminal();

@@ -1,0 +1,67 @@
+#include "tools/dag/all_nodes.hpp"
+
+#include <algorithm>
+
+namespace dag::tool {
+
+AllNodes::AllNodes(const Options& options) {
+  auto first = connect(options);
+  const std::string address = first->nodes().front().endpoint.control;
+  links_[address] = std::move(first);
+  known_ = {address};
+}
+
+detail::Cluster& AllNodes::at(const std::string& address) {
+  std::unique_ptr<detail::Cluster>& link = links_[address];
+  if (!link) link = detail::connect(address);
+  return *link;
+}
+
+std::vector<NodeInfo> AllNodes::nodes_of_any() {
+  std::optional<Failure> last;
+  for (const std::string& address : known_) {
+    try {
+      return at(address).nodes();
+    } catch (const Failure& failure) {
+      links_.erase(address);
+      last = failure;
+    }
+  }
+  throw *last;
+}
+
+Seen AllNodes::look(std::size_t stages) {
+  Seen seen;
+  seen.nodes = nodes_of_any();
+  std::vector<std::string> there;
+  for (std::size_t i = 0; i < seen.nodes.size(); ++i) {
+    NodeInfo& node = seen.nodes[i];
+    if (!is_up(node.state)) continue;
+    const std::string address = node.endpoint.control, name = to_string(node.life.process);
+    there.push_back(address);
+    try {
+      if (i > 0) node = at(address).nodes().front();
+      for (JobInfo& job : at(address).jobs(std::nullopt)) {
+        if (job.phase == JobPhase::running && stages > 0) {
+          --stages;
+          job = at(address).jobs(job.job).front();
+        }
+        seen.jobs.push_back(std::move(job));
+      }
+    } catch (const Failure& failure) {
+      links_.erase(address);
+      seen.missing.push_back(name + ": " + shown(failure.error().what));
+    }
+  }
+  known_ = std::move(there);
+  std::erase_if(links_, [&](const auto& link) {
+    return std::find(known_.begin(), known_.end(), link.first) == known_.end();
+  });
+  std::sort(seen.nodes.begin(), seen.nodes.end(),
+            [](const NodeInfo& a, const NodeInfo& b) { return a.life.process < b.life.process; });
+  std::sort(seen.jobs.begin(), seen.jobs.end(),
+            [](const JobInfo& a, const JobInfo& b) { return a.job < b.job; });
+  return seen;
+}
+
+}  // namespace dag::tool
