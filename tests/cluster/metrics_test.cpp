@@ -164,6 +164,14 @@ TEST_CASE("a node that is to go is not ready, and says so") {
   REQUIRE(Process(at(nodes, {bin("dag"), "node", "drain", "n1"})).ends() == 0);
   CHECK(comes_true([&] { return get(port, "/readyz").status == 503; }));
   CHECK(get(port, "/readyz").body == "n1 is draining: it takes no new jobs\n");
+  Process probe(at(nodes, {bin("dag"), "node", "probe"}));
+  CHECK(probe.ends() == 1);
+  CHECK_THAT(probe.out(),
+             Catch::Contains("n1 is draining: it takes no new jobs") && Catch::Contains(" ready\n"));
+  Process other(at(nodes, {bin("dag"), "node", "probe", "n0", "--json"}));
+  CHECK(other.ends() == 0);
+  CHECK(nlohmann::json::parse(other.out())["nodes"][0]["answer_seconds"] > 0);
+  CHECK(Process(at(nodes, {bin("dag"), "node", "probe", "n7"})).ends() == 5);
   CHECK(get(port, "/healthz").status == 200);
   CHECK(sum_of(get(port, "/metrics").body, "dag_node_ready") == 0);
 }

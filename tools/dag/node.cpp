@@ -1,5 +1,5 @@
 // `dag node list`, `dag node show N`: the nodes of a cluster, as one of them knows them. `dag node drain N`,
-// `dag node undrain N`: one is to go, or stays after all.
+// `dag node undrain N`: one is to go, or stays after all. `dag node probe [N]` is in probe.hpp.
 
 #include <algorithm>
 #include <charconv>
@@ -12,6 +12,7 @@
 #include "tools/dag/drained.hpp"
 #include "tools/dag/options.hpp"
 #include "tools/dag/print.hpp"
+#include "tools/dag/probe.hpp"
 
 namespace dag::tool {
 namespace {
@@ -196,6 +197,23 @@ void add_node(CLI::App& app, Chosen& chosen) {
   auto* shows = add_about_node(*command, "show", "show one: its address, its devices", node);
   const auto options = add_options(*shows);
   shows->callback([=, &chosen] { chosen = [=] { return show(*options, node_of(*node)); }; });
+
+  auto* probes = command->add_subcommand("probe", "ask one, or all, whether clients may be sent there");
+  const auto options_of_probe = add_options(*probes);
+  const auto probed = std::make_shared<std::string>();
+  const auto times = std::make_shared<std::uint32_t>(10);
+  probes->add_option("node", *probed, "n1 or 1 (default: all)");
+  probes->add_option("--times", *times, "how often each is asked")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100'000));
+  probes->footer(
+      "Exit status: 0 each of them answers and is ready, 1 one does not or is not, 5 there is no such node.");
+  probes->callback([=, &chosen] {
+    chosen = [=] {
+      return probe(*options_of_probe, probed->empty() ? std::nullopt : std::optional(node_of(*probed)),
+                   *times);
+    };
+  });
 
   auto* drains = add_about_node(*command, "drain", "let others take over all that one has of jobs", node);
   const auto options_of_drain = add_options(*drains);
