@@ -34,10 +34,10 @@ void JobRecords::forget(JobId job) {
   stories_.erase(job);
 }
 
-std::map<JobId, JobDetails> JobRecords::all_details() const {
+std::map<JobId, TaskCounts> JobRecords::all_counts() const {
   const std::lock_guard lock(mutex_);
-  std::map<JobId, JobDetails> found;
-  for (const auto& [job, story] : stories_) found.emplace(job, story.details());
+  std::map<JobId, TaskCounts> found;
+  for (const auto& [job, story] : stories_) found.emplace(job, story.counts());
   return found;
 }
 

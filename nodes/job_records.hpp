@@ -21,8 +21,8 @@ class JobRecords final : public RecordSink {
   /// Of a job that began and was not forgotten.
   std::optional<JobDetails> details(JobId job) const;
   void forget(JobId job);
-  /// Of all those.
-  std::map<JobId, JobDetails> all_details() const;
+  /// Of all those, without single tasks.
+  std::map<JobId, TaskCounts> all_counts() const;
   /// How many tasks were settled while this process led their jobs' records, by their outcome.
   std::array<std::uint64_t, outcomes> settled() const;
 

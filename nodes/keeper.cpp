@@ -243,7 +243,8 @@ TransportEvents Keeper::transport_events() {
                                         }});
   };
   events.client = [this](Life from, ClientMessage message) {
-    if (is_client(from.process)) caf::anon_send(keeper_, mail::ClientSaid{from, std::move(message)});
+    if (is_client(from.process) && from != web_client())
+      caf::anon_send(keeper_, mail::ClientSaid{from, std::move(message)});
   };
   events.keeper = [this](Life from, KeeperMessage message) {
     caf::anon_send(keeper_, mail::KeeperSaid{from, std::move(message)});
@@ -290,7 +291,8 @@ KeeperPorts Keeper::keeper_ports() {
   ports.since_1970 = [] { return Duration(std::chrono::seconds(time(nullptr))); };
   ports.send_client = [this](Life to, ClientMessage message) {
     if (to != web_client()) return transport_->send(to, std::move(message));
-    if (auto* answer = std::get_if<client::Answer>(&message)) web_->answered(std::move(*answer));
+    if (auto* answer = std::get_if<client::Answer>(&message); answer != nullptr && web_)
+      web_->answered(std::move(*answer));
   };
   ports.send_keeper = [this](Life to, KeeperMessage message) { transport_->send(to, std::move(message)); };
   ports.life_at = [this](const LifeAt& at) { transport_->member_up(at.life, at.endpoint); };
@@ -380,15 +382,16 @@ void Keeper::start_membership() {
                                   "start the run again; what was saved in checkpoints is not lost"}));
   };
   ports.view = [this](std::vector<Claim> members) {
+    heartbeats_.note(members, self_, steady_now());
     {
       const std::lock_guard lock(mutex_);
-      note_beats(members);
       nodes_up_ = members.size();
       changed_.notify_all();
     }
     caf::anon_send(keeper_, mail::Nodes{std::move(members)});
   };
-  ports.load = [this, load = load()] { return load_now(load); };
+  load_ = load();
+  ports.load = [this] { return load_now(); };
   ports.over = [this] {
     end(Error{ErrorCode::cluster_lost, "the other nodes took this one for dead, and go on without it",
               "it did not answer for seconds: was it stopped, or the machine asleep? Start it again"});
@@ -401,53 +404,45 @@ void Keeper::start_membership() {
       [&] { return system_.spawn<MembershipActor>(std::move(setup), std::move(ports), keeper_); });
 }
 
-void Keeper::note_beats(const std::vector<Claim>& members) {
-  const Instant now = steady_now();
-  std::map<Life, Beat> beats;
-  for (const Claim& member : members) {
-    if (member.life == self_) continue;
-    const auto before = beats_.find(member.life);
-    const bool same = before != beats_.end() && before->second.number == member.beat;
-    beats[member.life] = {member.beat, same ? before->second.heard : now};
-  }
-  beats_ = std::move(beats);
-}
-
 NodeMeasures Keeper::measures() {
   NodeMeasures measures;
-  measures.workers = processes_->use();
+  measures.workers = processes_->now();
+  measures.run = processes_->ran();
   measures.lanes_each = static_cast<std::uint32_t>(options_.witness ? 0 : lanes_of_workers());
-  measures.details = details_.all_details();
+  measures.tasks = details_.all_counts();
   measures.settled = details_.settled();
   if (store_) measures.log = {store_->waiting_bytes(), store_->lag()};
   measures.process = use_of_this_process();
-  const std::lock_guard lock(mutex_);
-  for (const auto& [life, beat] : beats_) measures.silent[life.process] = steady_now() - beat.heard;
+  measures.silent = heartbeats_.ages(steady_now());
   return measures;
 }
 
-LoadSummary Keeper::load_now(LoadSummary load) {
-  const WorkersUse use = processes_->use();
-  for (DeviceLoad& device : load.devices)
-    device.lanes_free -= static_cast<std::uint32_t>(std::min<std::size_t>(use.lanes_running, device.lanes));
-  load.tasks_ready = static_cast<std::uint32_t>(use.queued);
-  load.disk_full = store_ && store_->full();
-  load.disk_stuck = store_ && store_->stuck();
-  if (std::exchange(said_stuck_, load.disk_stuck) != load.disk_stuck) {
-    load.disk_stuck
+/// It is asked for with every message of membership, and looked at about as often as it is told.
+const LoadSummary& Keeper::load_now() {
+  const Instant now = steady_now();
+  if (loaded_at_ && now - *loaded_at_ < heartbeat_ / 2) return load_;
+  loaded_at_ = now;
+  const WorkersNow use = processes_->now();
+  for (DeviceLoad& device : load_.devices)
+    device.lanes_free = device.lanes - std::min(device.lanes, use.lanes_running);
+  load_.tasks_ready = static_cast<std::uint32_t>(use.queued);
+  load_.disk_full = store_ && store_->full();
+  load_.disk_stuck = store_ && store_->stuck();
+  if (std::exchange(said_stuck_, load_.disk_stuck) != load_.disk_stuck) {
+    load_.disk_stuck
         ? logger_->error("the disk takes nothing: this node leads no job's record that another node can")
         : logger_->warn("the disk takes what it is given again");
   }
-  load.sick = progress_.look(heartbeat_);
-  load.draining = draining_;
-  load.witness = options_.witness;
-  return load;
+  load_.sick = progress_.look(heartbeat_);
+  load_.draining = draining_;
+  load_.witness = options_.witness;
+  return load_;
 }
 
 ProgressPorts Keeper::progress_ports() {
   ProgressPorts ports;
   ports.now = steady_now;
-  ports.disk_lag = [this] { return store_ ? store_->lag() : Duration{0}; };
+  ports.disk_lag = [this] { return store_ ? store_->take_longest_lag() : Duration{0}; };
   ports.probe = [this](std::function<void()> heard) {
     caf::anon_send(keeper_, mail::Probe{std::move(heard)});
   };

@@ -11,6 +11,7 @@
 #include "actors/node_actor.hpp"
 #include "nodes/checkpoint_store.hpp"
 #include "nodes/data_directory.hpp"
+#include "nodes/heartbeats.hpp"
 #include "nodes/job_records.hpp"
 #include "nodes/journal.hpp"
 #include "nodes/journal_reader.hpp"
@@ -83,9 +84,8 @@ class Keeper {
   KeeperPorts keeper_ports();
   WorkerEvents worker_events();
   void start_membership();
-  LoadSummary load_now(LoadSummary load);
+  const LoadSummary& load_now();
   ProgressPorts progress_ports();
-  void note_beats(const std::vector<Claim>& members);
   NodeMeasures measures();
   LoadSummary load() const;
   std::size_t lanes_of_workers() const;
@@ -116,15 +116,13 @@ class Keeper {
   std::size_t nodes_up_ = 1;
   std::optional<Error> failed_;
   ClusterId cluster_;
-  struct Beat {
-    std::uint64_t number = 0;
-    Instant heard;
-  };
-  std::map<Life, Beat> beats_;  ///< the newest of each other node
+  Heartbeats heartbeats_;
 
   // Of the membership actor's thread.
   ProgressWatch progress_;
   Duration heartbeat_{0};
+  std::optional<Instant> loaded_at_;
+  LoadSummary load_;  ///< as it was then
   bool said_stuck_ = false;
 
   SystemConfig config_;

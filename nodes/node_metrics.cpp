@@ -60,9 +60,11 @@ void add_jobs(MetricsText& to, const NodeMeasures& measures, const std::vector<J
 
   std::map<std::string, JobCounts> classes;
   JobCounts others;
-  for (const auto& [job, details] : measures.details) {
-    others = others + details.others;
-    for (const ClassInfo& one : details.classes) {
+  for (const JobInfo& job : jobs) {
+    const auto tasks = measures.tasks.find(job.job);
+    if (tasks == measures.tasks.end() || job.phase > JobPhase::running) continue;
+    others = others + tasks->second.others;
+    for (const ClassInfo& one : tasks->second.classes) {
       JobCounts& counts =
           classes.size() < classes_max || classes.contains(one.name) ? classes[one.name] : others;
       counts = counts + one.counts;
@@ -80,7 +82,7 @@ void add_jobs(MetricsText& to, const NodeMeasures& measures, const std::vector<J
 }
 
 void add_runs(MetricsText& to, const NodeMeasures& measures) {
-  const RunTotals& run = measures.workers.run;
+  const RunTotals& run = measures.run;
   std::array<double, RunTotals::bounds.size()> bounds{};
   for (std::size_t i = 0; i < bounds.size(); ++i) bounds[i] = seconds(RunTotals::bounds[i]);
   Duration busy{0};
@@ -96,13 +98,13 @@ void add_runs(MetricsText& to, const NodeMeasures& measures) {
   to.gauge("dag_device_lanes", "Lanes that each process of a job has at this node.");
   to.add(measures.lanes_each, {{"kind", "cpu"}});
   to.gauge("dag_device_lanes_running", "Lanes that run an attempt now, in all processes of this node.");
-  to.add(number(measures.workers.lanes_running), {{"kind", "cpu"}});
+  to.add(measures.workers.lanes_running, {{"kind", "cpu"}});
   to.gauge("dag_queue_depth", "Tasks that wait for a lane of this node, as its processes said last.");
   to.add(number(measures.workers.queued), {{"device_kind", "cpu"}});
   to.counter("dag_steals_total", "Tasks that an idle lane took from another one of its process.");
   to.add(number(run.stolen), {{"distance", "process"}, {"result", "taken"}});
   to.gauge("dag_worker_processes", "Processes of jobs at this node.");
-  to.add(number(measures.workers.processes));
+  to.add(measures.workers.processes);
 }
 
 void add_process(MetricsText& to, const NodeMeasures& measures) {
@@ -161,7 +163,8 @@ ProcessUse use_of_this_process() {
        file.increment(none)) {
     ++use.open_files;
   }
-  use.started_unix_s = started_unix_s();
+  static const double started = started_unix_s();  // The difference of two clocks, which go apart.
+  use.started_unix_s = started;
   return use;
 }
 

@@ -24,10 +24,11 @@ ProcessUse use_of_this_process();
 
 /// What a node measures of itself.
 struct NodeMeasures {
-  WorkersUse workers;
+  WorkersNow workers;
+  RunTotals run;
   std::uint32_t lanes_each = 0;  ///< of its worker processes
-  /// Of the jobs whose record it leads.
-  std::map<JobId, JobDetails> details;
+  /// Of the jobs whose record it leads or has led.
+  std::map<JobId, TaskCounts> tasks;
   std::array<std::uint64_t, JobRecords::outcomes> settled{};
   /// Since it heard the last heartbeat of another node.
   std::map<ProcessId, Duration> silent;

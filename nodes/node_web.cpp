@@ -70,7 +70,9 @@ void NodeWeb::serve(const web::HttpRequest& request, const web::HttpReply& reply
     ask(ask_nodes, reply, [this, reply, measures](const client::Answer& about_nodes) {
       const auto ask_jobs = [](std::uint64_t number) { return ClientMessage(client::AskJobs{number, {}}); };
       ask(ask_jobs, reply, [reply, measures, nodes = about_nodes.nodes](const client::Answer& about_jobs) {
-        reply({200, std::string(web::metrics_type), metrics_of(*measures, nodes, about_jobs.jobs)});
+        reply({200, std::string(web::metrics_type), {}, [measures, nodes, jobs = about_jobs.jobs] {
+                 return metrics_of(*measures, nodes, jobs);
+               }});
       });
     });
   } else {

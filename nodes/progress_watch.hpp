@@ -13,9 +13,9 @@ namespace dag {
 
 struct ProgressPorts {
   std::function<Instant()> now;
-  /// For how long the disk has done nothing of what waits for it.
+  /// For how long the disk had done nothing of what waits for it, at most since the last look.
   std::function<Duration()> disk_lag;
-  /// Sends a question round the actors, who call `heard` when it has been everywhere.
+  /// Sends a question to the keeper's actor and by that to the node's, which calls `heard`.
   std::function<void(std::function<void()> heard)> probe;
   /// It has become sick, or well; with what is late now.
   std::function<void(bool sick, const std::string& text)> changed;
@@ -25,7 +25,7 @@ class ProgressWatch {
  public:
   ProgressWatch(Duration late_after, ProgressPorts ports) : ports_(std::move(ports)), progress_(late_after) {}
 
-  /// Called every `period`, on one thread. Whether the node is sick.
+  /// To be called about every `period`, not much later; on one thread. Whether the node is sick.
   bool look(Duration period);
 
  private:

@@ -26,6 +26,7 @@ struct Key {
   std::string_view about;
   /// Takes the value out of its text. The error, if any, says more than `wanted`, or nothing.
   Status (*take)(Settings& settings, const std::string& text, std::string origin);
+  bool is_secret = false;
 };
 
 const Error not_valid{ErrorCode::configuration_invalid, ""};
@@ -150,7 +151,7 @@ const Key keys[] = {
      take_http},
     {"http_token", Form::text, "TOKEN", "16 to 256 characters without spaces",
      "who asks there has to know it; needed beyond loopback. Better in a file: others see command lines",
-     take_http_token},
+     take_http_token, true},
     {"lanes", Form::number, "N", "a whole number from 0 to 1024",
      "lanes of each worker process; 0: as many as its share has cores", take_number<&Settings::lanes, 1024>},
     {"replicas", Form::number, "N", "1, 3, 5 or 7",
@@ -192,7 +193,8 @@ std::string variable_of(const Key& key) {
 
 Error bad_value(ErrorCode code, const std::string& where, const std::string& shown, const Key& key,
                 const Error& why) {
-  return {code, where + " is " + shown + ", but must be " + std::string(key.wanted), why.hint, why.what};
+  const std::string said = key.is_secret ? "(not shown)" : shown;
+  return {code, where + " is " + said + ", but must be " + std::string(key.wanted), why.hint, why.what};
 }
 
 Status take_texts(Settings& settings, const SettingsSources& sources) {

@@ -225,13 +225,19 @@ std::vector<std::string> GatewayMachine::not_ready(Instant now) const {
 void GatewayMachine::ask(Life from, const client::AskHandle& ask, Instant) {
   client::Answer handle;
   handle.number = ask.number;
-  if (nodes_.contains(self_) && !takes_jobs(self_)) {
+  for (const auto& [life, claim] : nodes_) {
+    if (takes_jobs(life)) handle.elsewhere = claim.endpoint.control;
+  }
+  const auto self = nodes_.find(self_);
+  // Late is better than nowhere.
+  const bool takes_it = self == nodes_.end() || takes_jobs(self_) ||
+                        (handle.elsewhere.empty() && runs_jobs(self_) && !self->second.load.disk_full &&
+                         !self->second.load.disk_stuck);
+  if (!takes_it) {
     handle.error = why_no_jobs();
-    for (const auto& [life, claim] : nodes_) {
-      if (takes_jobs(life)) handle.elsewhere = claim.endpoint.control;
-    }
     return answer(from, std::move(handle));
   }
+  handle.elsewhere.clear();
   handle.job = job_of_node(self_.process, ++jobs_given_);
   answer(from, std::move(handle));
 }

@@ -84,8 +84,14 @@ void JobStory::keep(TaskInfo task) {
 
 JobDetails JobStory::details() const {
   JobDetails details = details_;
-  for (const auto& [name, counts] : classes_) details.classes.push_back({name, counts});
+  details.classes = counts().classes;
   return details;
+}
+
+TaskCounts JobStory::counts() const {
+  TaskCounts tasks{{}, details_.others};
+  for (const auto& [name, of_name] : classes_) tasks.classes.push_back({name, of_name});
+  return tasks;
 }
 
 }  // namespace dag

@@ -11,6 +11,12 @@
 
 namespace dag {
 
+/// Tasks by their names.
+struct TaskCounts {
+  std::vector<ClassInfo> classes;
+  JobCounts others;  ///< of further names, all together
+};
+
 class JobStory {
  public:
   /// Any record of the job; all but TasksKnown and Settled change nothing.
@@ -18,6 +24,7 @@ class JobStory {
   /// So many tasks of this name finished, in time as far as is known.
   void add_finished(const std::string& name, std::uint64_t tasks);
   JobDetails details() const;
+  TaskCounts counts() const;
 
   /// Tasks that are kept. One that failed takes the place of one that another failure ended.
   static constexpr std::size_t tasks_max = 100;

@@ -102,7 +102,9 @@ void Store::write(JobId job, StoredChange change, std::function<void()> written)
 void Store::forget(JobId job) { hand_over({job, std::nullopt, {}, log::record_bytes(0)}); }
 
 void Store::hand_over(Order order) {
-  if (waiting_bytes_.fetch_add(order.size_bytes) == 0) moved_at_ = now_ns();
+  if (waiting_bytes_ == 0)
+    moved_at_ = now_ns();  // Before: whoever asks meanwhile finds it no later than it is.
+  waiting_bytes_ += order.size_bytes;
   {
     const std::lock_guard lock(mutex_);
     orders_.push_back(std::move(order));
@@ -187,6 +189,7 @@ bool Store::is_late(const Order& order) const {
 /// False: the disk is full.
 bool Store::write_batch(const log::Batch& batch) {
   const Status written = files_->write(batch);
+  longest_lag_ns_ = std::max(longest_lag_ns_.load(), lag().count());
   moved_at_ = now_ns();
   if (!written) {
     if (written.error().code != ErrorCode::disk_full) {
@@ -252,6 +255,8 @@ Duration Store::lag() const {
   if (waiting_bytes_ == 0 || full_) return Duration{0};
   return Duration(std::max<std::int64_t>(now_ns() - moved_at_, 0));
 }
+
+Duration Store::take_longest_lag() { return std::max(Duration(longest_lag_ns_.exchange(0)), lag()); }
 
 void Store::set_full(bool full) {
   if (full_.exchange(full) != full && on_full_) on_full_(full);

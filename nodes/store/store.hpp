@@ -72,6 +72,8 @@ class Store {
   bool stuck() const { return lag() > stuck_after; }
   /// For how long it has done nothing of what waits; zero when nothing waits, or it is full.
   Duration lag() const;
+  /// The longest that there was since this was asked the last time, that of now included.
+  Duration take_longest_lag();
 
  private:
   struct Order {
@@ -123,6 +125,7 @@ class Store {
   const IdSet forgotten_at_start_;
   std::atomic<std::size_t> waiting_bytes_ = 0;
   std::atomic<bool> full_ = false;
+  std::atomic<std::int64_t> longest_lag_ns_ = 0;
   std::atomic<std::int64_t> moved_at_ = 0;  ///< when the last batch was done, or the first order came to none
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -73,10 +73,8 @@ std::optional<std::string> decoded(std::string_view text, bool plus_is_space) {
 std::optional<HttpAnswer> HttpDoor::turns_away(const HttpHead& head) const {
   const std::string name = name_in(head.host);
   if (name.empty()) return no(400, "a request says where it is for: Host is missing, or is none");
-  if (name != "localhost" && !is_number(name) && name != name_in(host)) {
-    return no(403,
-              "'" + name + "' is no name of this server: use its address, or name it in the setting `http`");
-  }
+  if (token.empty() && name != "localhost" && !is_number(name) && name != name_in(host))
+    return no(403, "'" + name + "' is no name of this server: use its address");
   if (!head.origin.empty() && head.origin != "http://" + head.host && head.origin != "https://" + head.host) {
     return no(403, "a page of " + head.origin + " may not ask here");
   }

@@ -2,10 +2,12 @@
 // Who may ask a node's HTTP server, and what for. Decides only that; sockets are http_server.hpp's.
 //
 // A browser is led astray in two ways, and a node on loopback has nothing else to fear: a page from elsewhere
-// sends requests here (then it says whose page it is: Origin), or a name of somebody else's is made to lead
-// to this machine (then the browser says that name: Host). So both are looked at, whatever the method. Who
-// listens beyond loopback wants a token besides.
+// sends requests here (whose answers the browser shows it only where Origin was accepted, if at all), or a
+// name of somebody else's is made to lead to this machine (then the browser says that name: Host). So both
+// are looked at, whatever the method. Who listens beyond loopback wants a token besides; who has it may call
+// the server by any name.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,6 +32,8 @@ struct HttpAnswer {
   unsigned status = 200;
   std::string type = "text/plain; charset=utf-8";
   std::string body;
+  /// In its place, if it is there: called by the server's thread, so that nobody else has the work.
+  std::function<std::string()> made = {};
 };
 
 struct HttpDoor {

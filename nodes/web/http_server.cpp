@@ -15,6 +15,7 @@ namespace dag::web {
 namespace {
 
 constexpr auto slow_reader = 10 * kj::SECONDS;
+constexpr const char* not_answered = "this request was not answered\n";
 constexpr auto out_of_files_pause = 100 * kj::MILLISECONDS;
 
 std::string_view meaning_of(unsigned status) {
@@ -67,9 +68,10 @@ kj::Promise<void> send(kj::HttpService::Response& response, const Headers& ids, 
   if (answer.status == 405) headers.set(ids.allow, "GET, HEAD");
   if (answer.status == 401) headers.set(ids.authenticate, "Bearer");
   const std::string meaning(meaning_of(answer.status));
-  auto stream = response.send(answer.status, text(meaning), headers, answer.body.size());
+  const std::string made = answer.made ? answer.made() : answer.body;
+  auto stream = response.send(answer.status, text(meaning), headers, made.size());
   if (!with_body) return kj::READY_NOW;
-  auto body = kj::heapString(answer.body.data(), answer.body.size());
+  auto body = kj::heapString(made.data(), made.size());
   auto written = stream->write(body.begin(), body.size());
   return written.attach(kj::mv(stream), kj::mv(body));
 }
@@ -101,8 +103,8 @@ class Service final : public kj::HttpService {
         std::make_shared<kj::Own<kj::CrossThreadPromiseFulfiller<HttpAnswer>>>(kj::mv(pair.fulfiller));
     try {
       handler_(*asked, [fulfiller](HttpAnswer answer) { (*fulfiller)->fulfill(std::move(answer)); });
-    } catch (const std::exception& error) {
-      return sent({500, HttpAnswer{}.type, std::string(error.what()) + "\n"});
+    } catch (const std::exception&) {
+      return sent({500, HttpAnswer{}.type, not_answered});
     }
     auto late = timer_.afterDelay(options_.answer_within.count() * kj::NANOSECONDS).then([this] {
       const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(options_.answer_within);
@@ -136,7 +138,7 @@ class Mistakes final : public kj::HttpServerErrorHandler {
                                            kj::Maybe<kj::HttpService::Response&> response) override {
     if (exception.getType() == kj::Exception::Type::DISCONNECTED) return kj::READY_NOW;
     KJ_IF_MAYBE (to, response) {
-      return send(*to, headers_, {500, HttpAnswer{}.type, "this request was not answered\n"}, true);
+      return send(*to, headers_, {500, HttpAnswer{}.type, not_answered}, true);
     }
     return kj::READY_NOW;
   }
@@ -211,24 +213,24 @@ struct HttpServer::Impl {
   void run(std::promise<Result<std::uint16_t>> opened) {
     pthread_setname_np(pthread_self(), "dag-web");
     options.on_thread();
-    auto io = kj::setupAsyncIo();
-    kj::Own<kj::ConnectionReceiver> port;
+    bool said = false;
     const auto problem = kj::runCatchingExceptions([&] {
-      const std::string host = net::to_string({options.listen.host, options.listen.port});
-      port = io.provider->getNetwork()
-                 .parseAddress(text(host), options.listen.port)
-                 .wait(io.waitScope)
-                 ->listen();
+      auto io = kj::setupAsyncIo();
+      const std::string host = net::to_string(options.listen);
+      auto port = io.provider->getNetwork()
+                      .parseAddress(text(host), options.listen.port)
+                      .wait(io.waitScope)
+                      ->listen();
+      auto stopped = kj::newPromiseAndCrossThreadFulfiller<void>();
+      stop = kj::mv(stopped.fulfiller);
+      Listener listener(io.provider->getTimer(), *port, options, handler);
+      opened.set_value(static_cast<std::uint16_t>(port->getPort()));
+      said = true;
+      listener.accept().exclusiveJoin(kj::mv(stopped.promise)).wait(io.waitScope);
     });
     KJ_IF_MAYBE (why, problem) {
-      opened.set_value(cannot_listen(options.listen, *why));
-      return;
+      if (!said) opened.set_value(cannot_listen(options.listen, *why));
     }
-    auto stopped = kj::newPromiseAndCrossThreadFulfiller<void>();
-    stop = kj::mv(stopped.fulfiller);
-    Listener listener(io.provider->getTimer(), *port, options, handler);
-    opened.set_value(static_cast<std::uint16_t>(port->getPort()));
-    listener.accept().exclusiveJoin(kj::mv(stopped.promise)).wait(io.waitScope);
   }
 };
 

@@ -144,20 +144,23 @@ void WorkerProcesses::Pages::take_back(Life life) {
   pages_.erase(found);
 }
 
-WorkersUse WorkerProcesses::Pages::use() const {
+WorkersNow WorkerProcesses::Pages::now() const {
   const std::lock_guard lock(mutex_);
-  WorkersUse use;
-  use.run = of_ended_;
-  use.processes = pages_.size();
+  WorkersNow now;
   for (const auto& [life, page] : pages_) {
-    use.run += page.page->totals();
-    use.lanes_running += page.page->running().size();
-    use.queued += page.page->queued();
+    ++now.processes;
+    now.lanes_running += static_cast<std::uint32_t>(page.page->running().size());
+    now.queued += page.page->queued();
   }
-  return use;
+  return now;
 }
 
-WorkersUse WorkerProcesses::use() const { return pages_.use(); }
+RunTotals WorkerProcesses::Pages::ran() const {
+  const std::lock_guard lock(mutex_);
+  RunTotals run = of_ended_;
+  for (const auto& [life, page] : pages_) run += page.page->totals();
+  return run;
+}
 
 // ---- The processes
 // --------------------------------------------------------------------------------------------

@@ -43,11 +43,10 @@ struct WorkerDefaults {
   std::size_t lanes_each = 0;
 };
 
-/// How much the worker processes of a node have run, those that have ended included; and what they do now.
-struct WorkersUse {
-  RunTotals run;
-  std::size_t processes = 0, lanes_running = 0;
-  std::uint64_t queued = 0;
+/// What the worker processes of a node do.
+struct WorkersNow {
+  std::uint32_t processes = 0, lanes_running = 0;
+  std::uint64_t queued = 0;  ///< tasks that wait for a lane, as they said last
 };
 
 class WorkerProcesses {
@@ -67,7 +66,9 @@ class WorkerProcesses {
   /// Ends all of them, and returns when they have ended. What is asked for later is not done. Not from
   /// several threads at once.
   void end_all();
-  WorkersUse use() const;
+  WorkersNow now() const { return pages_.now(); }
+  /// How much they have run, those that have ended included.
+  RunTotals ran() const { return pages_.ran(); }
 
  private:
   struct Child;
@@ -78,7 +79,8 @@ class WorkerProcesses {
     RunningPage* make(Life life, int& file);
     /// The child has ended, or never began.
     void take_back(Life life);
-    WorkersUse use() const;
+    WorkersNow now() const;
+    RunTotals ran() const;
 
    private:
     struct Page {

@@ -3,6 +3,18 @@
 #include <algorithm>
 
 namespace dag::tool {
+namespace {
+
+/// What is known of its tasks, too, unless it has another leader by now.
+JobInfo in_full(detail::Cluster& leader, JobInfo job) {
+  try {
+    return leader.jobs(job.job).front();
+  } catch (const Failure&) {
+    return job;
+  }
+}
+
+}  // namespace
 
 AllNodes::AllNodes(const Options& options) {
   auto first = connect(options);
@@ -44,7 +56,7 @@ Seen AllNodes::look(std::size_t stages) {
       for (JobInfo& job : at(address).jobs(std::nullopt)) {
         if (job.phase == JobPhase::running && stages > 0) {
           --stages;
-          job = at(address).jobs(job.job).front();
+          job = in_full(at(address), std::move(job));
         }
         seen.jobs.push_back(std::move(job));
       }
@@ -53,6 +65,8 @@ Seen AllNodes::look(std::size_t stages) {
       seen.missing.push_back(name + ": " + shown(failure.error().what));
     }
   }
+  if (!there.empty() && seen.missing.size() == there.size())
+    throw Failure({ErrorCode::cluster_lost, "no node says what it has", {}, seen.missing.front()});
   known_ = std::move(there);
   std::erase_if(links_, [&](const auto& link) {
     return std::find(known_.begin(), known_.end(), link.first) == known_.end();

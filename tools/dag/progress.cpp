@@ -64,9 +64,7 @@ std::vector<std::string> outlook(const JobInfo& job, const Pace& pace) {
   std::vector<std::string> items;
   if (!has_ended(job.phase)) {
     const double per_second = pace.tasks_per_second().value_or(0);
-    char text[32];
-    std::snprintf(text, sizeof text, "%.*f tasks/s", per_second < 10 ? 1 : 0, per_second);
-    items.emplace_back(text);
+    items.push_back(rate_text(per_second) + " tasks/s");
     const auto left = pace.left(job.counts.open);
     items.push_back("left " + (left ? duration_text(*left) : "-"));
   }
@@ -202,6 +200,14 @@ std::string text_of_hidden(const std::vector<Row>& hidden) {
 std::string title_of(const JobInfo& job) { return to_string(job.job) + " " + shown(job.name) + ":"; }
 
 }  // namespace
+
+Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
+
+std::string rate_text(double tasks_per_second) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", tasks_per_second < 10 ? 1 : 0, tasks_per_second);
+  return text;
+}
 
 // ---- Pace ---------------------------------------------------------------------------------------
 

@@ -13,6 +13,11 @@
 
 namespace dag::tool {
 
+/// For paces.
+Instant steady_now();
+/// Tasks per second, in as many digits as mean something.
+std::string rate_text(double tasks_per_second);
+
 /// How fast tasks end, from what was heard of the job when.
 class Pace {
  public:

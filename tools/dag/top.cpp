@@ -22,8 +22,6 @@ struct How {
 /// Of so many jobs that run the names of tasks are asked for, each time.
 constexpr std::size_t stages_of = 10;
 
-Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
-
 /// What may be on no screen at all is not bounded by one.
 Screen no_screen() {
   Screen screen;

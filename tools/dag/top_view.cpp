@@ -1,7 +1,6 @@
 #include "tools/dag/top_view.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <sstream>
 
 #include "tools/dag/print.hpp"
@@ -57,10 +56,8 @@ Cells row_of(const NodeInfo& node) {
 Cells row_of(const JobInfo& job, const Pace& pace) {
   std::string per_second, left;
   if (!has_ended(job.phase)) {
-    char text[32] = "-";
-    if (const auto tasks = pace.tasks_per_second())
-      std::snprintf(text, sizeof text, "%.*f/s", *tasks < 10 ? 1 : 0, *tasks);
-    per_second = text;
+    const auto tasks = pace.tasks_per_second();
+    per_second = tasks ? rate_text(*tasks) + "/s" : "-";
     const auto until_end = pace.left(job.counts.open);
     left = until_end ? duration_text(*until_end) : "-";
   }

@@ -25,8 +25,6 @@ constexpr double every_on_terminal = 0.25, every_elsewhere = 1;
 constexpr auto pause_between_nodes = std::chrono::milliseconds(100);
 constexpr auto connect_within = std::chrono::seconds(1);
 
-Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
-
 Duration duration_of(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }

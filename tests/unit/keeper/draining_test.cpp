@@ -160,6 +160,20 @@ TEST_CASE("a node that is sick, or whose disk is, gives out no handles, and is n
   CHECK(desk.told<client::Answer>().back().error->code == ErrorCode::needs_impossible);
 }
 
+TEST_CASE("a sick node takes jobs as long as no other one does") {
+  Desk desk;
+  Claim sick = node(first), other = node(second);
+  sick.load.sick = other.load.sick = true;
+  desk.gateway.on_nodes({sick, other}, desk.now);
+  desk.say(client::AskHandle{1});
+  CHECK_FALSE(desk.told<client::Answer>().back().error);
+  CHECK(desk.told<client::Answer>().back().elsewhere.empty());
+  sick.load.disk_full = true;
+  desk.gateway.on_nodes({sick, other}, desk.now);
+  desk.say(client::AskHandle{2});
+  CHECK(desk.told<client::Answer>().back().error->code == ErrorCode::disk_full);
+}
+
 TEST_CASE("a node says why it is not ready, and others are no reason") {
   GatewayMachine gateway(first, 100, true, {}, 3, true);
   auto not_ready = [&, now = Instant(1s)](std::vector<Claim> nodes) mutable {

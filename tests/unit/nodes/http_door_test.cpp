@@ -73,6 +73,10 @@ TEST_CASE("who has a token asks for it first") {
   head.method = "GET";
   head.authorization = "Bearer sixteen-letters!";
   CHECK(status_of(head, door) == 200);
+  head.host = "any-name-of-it:9100";
+  CHECK(status_of(head, door) == 200);
+  head.origin = "http://evil.example";
+  CHECK(status_of(head, door) == 403);
 }
 
 TEST_CASE("a target is a path and a query") {

@@ -10,6 +10,17 @@
 using namespace dag;
 using web::MetricsText;
 
+namespace {
+
+JobInfo running(std::uint64_t number) {
+  JobInfo job;
+  job.job = JobId{number};
+  job.phase = JobPhase::running;
+  return job;
+}
+
+}  // namespace
+
 TEST_CASE("a family has its values, and one without values is left out") {
   MetricsText text;
   text.gauge("a", "What a is.");
@@ -51,18 +62,16 @@ TEST_CASE("a histogram counts what lies below each bound") {
 
 TEST_CASE("a node shows what it measures") {
   NodeMeasures measures;
-  measures.workers.run.by_duration[3] = 4;
-  measures.workers.run.busy = {Duration{0}, std::chrono::milliseconds(1500)};
-  measures.workers.run.stolen = 9;
+  measures.run.by_duration[3] = 4;
+  measures.run.busy = {Duration{0}, std::chrono::milliseconds(1500)};
+  measures.run.stolen = 9;
   measures.workers.processes = 1;
   measures.settled[static_cast<std::size_t>(Outcome::failed)] = 3;
-  measures.details[JobId{1}].classes = {{"train", {2, 1, 0, 0, 0}}};
-  measures.details[JobId{2}].classes = {{"train", {0, 5, 1, 0, 0}}};
+  measures.tasks[JobId{1}].classes = {{"train", {2, 1, 0, 0, 0}}};
+  measures.tasks[JobId{2}].classes = {{"train", {0, 5, 1, 0, 0}}};
   measures.silent[ProcessId{2}] = std::chrono::milliseconds(250);
   NodeInfo self{{ProcessId{1}, {}}, MemberState::alive, {}, {}, 0, 0, {"its disk is full"}};
-  JobInfo job;
-  job.phase = JobPhase::running;
-  const std::string text = metrics_of(measures, {self}, {job, job});
+  const std::string text = metrics_of(measures, {self}, {running(1), running(2)});
   for (const char* line :
        {"dag_nodes{state=\"alive\"} 1\n", "dag_nodes{state=\"suspect\"} 0\n", "dag_node_ready 0\n",
         "dag_heartbeat_age_seconds{node=\"n2\"} 0.25\n", "dag_jobs{phase=\"running\"} 2\n",
@@ -76,14 +85,24 @@ TEST_CASE("a node shows what it measures") {
   CHECK_THAT(text, !Catch::Contains("dag_log_lag"));  // It has no disk.
 }
 
+TEST_CASE("tasks of a job that others lead now, or that has ended, are not counted here") {
+  NodeMeasures measures;
+  measures.tasks[JobId{1}].classes = measures.tasks[JobId{2}].classes = {{"train", {2, 1, 0, 0, 0}}};
+  JobInfo over = running(2);
+  over.phase = JobPhase::finished;
+  CHECK_THAT(metrics_of(measures, {}, {over}), !Catch::Contains("dag_tasks{"));
+}
+
 TEST_CASE("names of tasks are bounded, whatever jobs call theirs") {
   NodeMeasures measures;
   for (std::uint64_t job = 1; job <= 10; ++job) {
     for (int i = 0; i < 100; ++i)
-      measures.details[JobId{job}].classes.push_back(
+      measures.tasks[JobId{job}].classes.push_back(
           {"job" + std::to_string(job) + "-" + std::to_string(i), {1, 0, 0, 0, 0}});
   }
-  const std::string text = metrics_of(measures, {}, {});
+  std::vector<JobInfo> jobs;
+  for (std::uint64_t job = 1; job <= 10; ++job) jobs.push_back(running(job));
+  const std::string text = metrics_of(measures, {}, jobs);
   std::size_t lines = 0;
   for (auto at = text.find("dag_tasks{"); at != std::string::npos; at = text.find("dag_tasks{", at + 1))
     ++lines;

@@ -173,6 +173,8 @@ TEST_CASE("a disk that takes nothing for seconds is stuck, until it does") {
   const auto store = Store::open(directory.path(), {}, {}, files).value_or_throw();
   write_and_wait(*store, one, snapshot_of(0));
   CHECK_FALSE(store->stuck());
+  CHECK(store->lag() == Duration{0});
+  store->take_longest_lag();
   files.slow = true;
   Told told;
   store->write(one, entries_of(1, 1), told.one_more());
@@ -181,6 +183,8 @@ TEST_CASE("a disk that takes nothing for seconds is stuck, until it does") {
   told.wait(1);
   write_and_wait(*store, one, entries_of(2, 2));
   CHECK_FALSE(store->stuck());
+  CHECK(store->take_longest_lag() > Store::stuck_after);
+  CHECK(store->take_longest_lag() < Store::stuck_after);
 }
 
 TEST_CASE("segments go when no job needs them: not before each has a snapshot") {
