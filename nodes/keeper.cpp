@@ -103,9 +103,7 @@ Keeper::Keeper(const KeeperOptions& options)
 Keeper::~Keeper() {
   membership_.leave(system_);
   processes_->end_all();  // The actors still ask for this and that until they have ended.
-  caf::anon_send_exit(keeper_, caf::exit_reason::user_shutdown);
-  caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
-  system_.await_all_actors_done();
+  end_actors({keeper_, node_});
   web_.reset();
   journal_reader_.reset();  // It answers by the transport.
   transport_.reset();
@@ -199,9 +197,7 @@ void Keeper::open_web() {
   http.on_thread = give_way;
   if (const Status opened = web_->open(std::move(http)); !opened) {
     processes_->end_all();
-    for (const caf::actor& actor : {keeper_, node_})
-      caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
-    system_.await_all_actors_done();  // They use what is about to be destroyed.
+    end_actors({keeper_, node_});
     throw Failure(opened.error());
   }
   endpoint_.web = net::to_string(web_->address());
@@ -435,7 +431,6 @@ const LoadSummary& Keeper::load_now() {
   }
   load_.sick = progress_.look(heartbeat_);
   load_.draining = draining_;
-  load_.witness = options_.witness;
   return load_;
 }
 
@@ -466,6 +461,7 @@ LoadSummary Keeper::load() const {
   const auto lanes = static_cast<std::uint32_t>(lanes_of_workers());
   LoadSummary load;
   load.disk = disk_;
+  load.witness = options_.witness;
   if (options_.witness) return load;
   load.devices.push_back({"cpu", lanes, lanes, memory_bytes, memory_bytes, Duration{0}});
   return load;

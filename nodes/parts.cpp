@@ -37,12 +37,16 @@ void when_it_fails(const caf::actor& actor, std::function<void(Error why)> end) 
       });
 }
 
+void end_actors(const std::vector<caf::actor>& actors) {
+  for (const caf::actor& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+  actors.front()->home_system().await_all_actors_done();
+}
+
 std::unique_ptr<Transport> open_or_end(const std::vector<caf::actor>& actors, TransportSetup setup,
                                        TransportEvents events) {
   auto opened = Transport::open(std::move(setup), std::move(events));
   if (opened) return std::move(opened).value();
-  for (const caf::actor& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
-  actors.front()->home_system().await_all_actors_done();  // They use what is about to be destroyed.
+  end_actors(actors);
   throw Failure(opened.error());
 }
 

@@ -35,6 +35,9 @@ bool may_leave_loopback();
 /// of one. Others find out that it is gone, and recover.
 void when_it_fails(const caf::actor& actor, std::function<void(Error why)> end);
 
+/// These have to end before what they use is destroyed. Returns when all actors of their system have.
+void end_actors(const std::vector<caf::actor>& actors);
+
 /// The transport of a process whose actors are there already. When it cannot be opened these are ended, since
 /// their system waits for them, and the reason is thrown.
 std::unique_ptr<Transport> open_or_end(const std::vector<caf::actor>& actors, TransportSetup setup,

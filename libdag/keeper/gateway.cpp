@@ -180,11 +180,8 @@ void GatewayMachine::ask(Life from, const client::AskHandle& ask, Instant) {
   for (const auto& [life, claim] : nodes_) {
     if (takes_jobs(life)) handle.elsewhere = claim.endpoint.control;
   }
-  const auto self = nodes_.find(self_);
-  // Late is better than nowhere.
-  const bool takes_it = self == nodes_.end() || takes_jobs(self_) ||
-                        (handle.elsewhere.empty() && runs_jobs(self_) && !self->second.load.disk_full &&
-                         !self->second.load.disk_stuck);
+  const bool takes_it = !nodes_.contains(self_) || takes_jobs(self_) ||
+                        (handle.elsewhere.empty() && can_take_jobs(self_));  // Late is better than nowhere.
   if (!takes_it) {
     handle.error = why_no_jobs();
     return answer(from, std::move(handle));

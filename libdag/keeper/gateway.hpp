@@ -271,6 +271,8 @@ class GatewayMachine {
   /// It is here, and neither to go nor a witness.
   bool runs_jobs(Life node) const;
   /// It can begin the record of one.
+  bool can_take_jobs(Life node) const;
+  /// And should: it is not sick.
   bool takes_jobs(Life node) const;
   bool comes_back(KeptJob& job, Life node) const;
   void start_worker(JobId id, KeptJob& job, Life node);

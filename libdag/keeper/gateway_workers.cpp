@@ -73,11 +73,13 @@ bool GatewayMachine::runs_jobs(Life node) const {
   return found != nodes_.end() && !found->second.load.draining && !found->second.load.witness;
 }
 
-bool GatewayMachine::takes_jobs(Life node) const {
+bool GatewayMachine::can_take_jobs(Life node) const {
   if (!runs_jobs(node)) return false;
   const LoadSummary& load = nodes_.at(node).load;
-  return !load.disk_full && !load.disk_stuck && !load.sick;
+  return !load.disk_full && !load.disk_stuck;
 }
+
+bool GatewayMachine::takes_jobs(Life node) const { return can_take_jobs(node) && !nodes_.at(node).load.sick; }
 
 /// Whether a node that was draining needs another process: what it was told to end and had not started may
 /// never be heard of; of all else there will be news.

@@ -88,7 +88,7 @@ class Service final : public kj::HttpService {
   kj::Promise<void> request(kj::HttpMethod method, kj::StringPtr url, const kj::HttpHeaders& headers,
                             kj::AsyncInputStream&, Response& response) override {
     const bool with_body = method != kj::HttpMethod::HEAD;
-    const auto sent = [&](const HttpAnswer& answer) {
+    const auto sent = [this, &response, with_body](const HttpAnswer& answer) {
       return timer_.timeoutAfter(slow_reader, send(response, headers_, answer, with_body));
     };
     const HttpHead head{kj::str(method).cStr(), url.cStr(), text(headers.get(kj::HttpHeaderId::HOST)),
@@ -111,9 +111,7 @@ class Service final : public kj::HttpService {
       return HttpAnswer{503, HttpAnswer{}.type,
                         "this node has not answered within " + std::to_string(limit.count()) + " ms\n"};
     });
-    return pair.promise.exclusiveJoin(kj::mv(late)).then([this, &response, with_body](HttpAnswer answer) {
-      return timer_.timeoutAfter(slow_reader, send(response, headers_, answer, with_body));
-    });
+    return pair.promise.exclusiveJoin(kj::mv(late)).then([sent](HttpAnswer answer) { return sent(answer); });
   }
 
  private:

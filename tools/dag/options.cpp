@@ -61,6 +61,12 @@ std::unique_ptr<detail::Cluster> connect(const Options& options) {
   return detail::connect(address_of(options));
 }
 
+void add_patience(CLI::App& command, double& seconds) {
+  command.add_option("--patience", seconds, "seconds for which a cluster that went away is asked again")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e9));
+}
+
 std::shared_ptr<std::string> add_job(CLI::App& command) {
   auto job = std::make_shared<std::string>();
   command.add_option("job", *job, "such as job7, 7, or job2.7")->required();

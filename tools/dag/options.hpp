@@ -39,6 +39,9 @@ std::optional<FoundAddress> choose_address(const std::string& flag, const std::s
 std::string address_of(const Options& options);
 std::unique_ptr<detail::Cluster> connect(const Options& options);
 
+/// --patience of a command that goes on asking.
+void add_patience(CLI::App& command, double& seconds);
+
 /// The job that a command is about, as people write it.
 std::shared_ptr<std::string> add_job(CLI::App& command);
 /// Throws Failure(usage) saying how a job is written.

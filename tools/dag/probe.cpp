@@ -12,51 +12,51 @@ namespace {
 
 struct Probed {
   NodeInfo node;
-  std::vector<Duration> answers;  ///< in the order of their length
-  std::string problem;            ///< it did not answer
+  std::optional<Duration> usual, longest;  ///< how long answers took
+  std::string problem;                     ///< it did not answer
   bool is_ready() const { return problem.empty() && node.not_ready.empty(); }
 };
 
 Probed probed(NodeInfo node, std::uint32_t times) {
-  Probed result{std::move(node), {}, {}};
+  Probed result{std::move(node), {}, {}, {}};
+  std::vector<Duration> answers;
   try {
     const auto link = detail::connect(result.node.endpoint.control);
     for (std::uint32_t i = 0; i < times; ++i) {
       const auto asked = std::chrono::steady_clock::now();
       result.node = link->nodes().front();
-      result.answers.push_back(std::chrono::steady_clock::now() - asked);
+      answers.push_back(std::chrono::steady_clock::now() - asked);
     }
-    std::sort(result.answers.begin(), result.answers.end());
+    std::sort(answers.begin(), answers.end());
+    result.usual = answers[answers.size() / 2];
+    result.longest = answers.back();
   } catch (const Failure& failure) {
-    result.answers.clear();
     result.problem = failure.error().what;
   }
   return result;
 }
 
-std::string milliseconds(Duration time) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f ms", std::chrono::duration<double, std::milli>(time).count());
+std::string milliseconds(std::optional<Duration> time) {
+  char text[32] = "-";
+  if (time)
+    std::snprintf(text, sizeof text, "%.1f ms", std::chrono::duration<double, std::milli>(*time).count());
   return text;
 }
 
 std::vector<std::string> row_of(const Probed& one) {
   std::string state = one.problem.empty() ? (one.is_ready() ? "ready" : "") : shown(one.problem);
   for (const std::string& why : one.node.not_ready) state += (state.empty() ? "" : "; ") + shown(why);
-  const auto& times = one.answers;
-  return {to_string(one.node.life.process), times.empty() ? "-" : milliseconds(times[times.size() / 2]),
-          times.empty() ? "-" : milliseconds(times.back()), std::move(state)};
+  return {to_string(one.node.life.process), milliseconds(one.usual), milliseconds(one.longest),
+          std::move(state)};
 }
 
 nlohmann::json json_of(const Probed& one) {
-  const auto seconds = [&](bool longest) -> nlohmann::json {
-    if (one.answers.empty()) return nullptr;
-    const Duration time = longest ? one.answers.back() : one.answers[one.answers.size() / 2];
-    return std::chrono::duration<double>(time).count();
+  const auto seconds = [](std::optional<Duration> time) {
+    return time ? nlohmann::json(std::chrono::duration<double>(*time).count()) : nlohmann::json();
   };
   return {{"node", to_string(one.node.life.process)}, {"ready", one.is_ready()},
           {"not_ready", one.node.not_ready},          {"problem", one.problem},
-          {"answer_seconds", seconds(false)},         {"longest_seconds", seconds(true)}};
+          {"answer_seconds", seconds(one.usual)},     {"longest_seconds", seconds(one.longest)}};
 }
 
 }  // namespace

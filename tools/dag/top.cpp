@@ -100,10 +100,7 @@ void add_top(CLI::App& app, Chosen& chosen) {
   command->add_option("--every", how->every, "seconds between two looks")
       ->capture_default_str()
       ->check(CLI::Range(0.05, 86400.0));
-  command
-      ->add_option("--patience", how->patience, "seconds for which a cluster that went away is asked again")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e9));
+  add_patience(*command, how->patience);
   command->footer(
       "BUSY: lanes that run a task, of those that each process of a job has at the node; several jobs share "
       "its "

@@ -165,10 +165,7 @@ void add_watch(CLI::App& app, Chosen& chosen) {
   command
       ->add_option("--every", how->every, "seconds between two looks (default: 0.25 on a terminal, else 1)")
       ->check(CLI::Range(0.05, 86400.0));
-  command
-      ->add_option("--patience", how->patience, "seconds for which a cluster that went away is asked again")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e9));
+  add_patience(*command, how->patience);
   command->footer(
       "On a terminal it draws over what it has drawn; elsewhere, and with --json, it writes a line whenever "
       "something\n"
