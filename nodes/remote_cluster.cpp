@@ -20,27 +20,26 @@ constexpr SearchLimits limits_of_commands{
 constexpr Duration connect_within = std::chrono::seconds(1);
 /// Of an answer about a job's end that came later, the node led the job until then.
 constexpr Duration at_once = std::chrono::seconds(1);
-/// Who keeps its connection and has not answered after so long is as good as gone.
-constexpr auto answers_within = std::chrono::seconds(10);
 
 /// When a question is answered.
 enum class Answered { soon, at_end_of_job };
 
-client::Answer exchange_soon(GatewayLink& link, const GatewayLink::Question& question) {
+client::Answer exchange_soon(GatewayLink& link, const GatewayLink::Question& question, Duration within) {
   try {
-    return link.exchange(question, answers_within);
+    return link.exchange(question, within);
   } catch (const Failure& failure) {
     if (failure.error().code != ErrorCode::timed_out) throw;
     throw Failure({ErrorCode::cluster_lost,
                    "the node at " + link.address() + " has not answered for " +
-                       std::to_string(answers_within.count()) + " s, though its connection stands",
+                       std::to_string(within / std::chrono::seconds(1)) + " s, though its connection stands",
                    "`dag node list` at another node shows who is left"});
   }
 }
 
 class RemoteCluster : public Cluster {
  public:
-  RemoteCluster(const std::string& address, Duration within) : link_(address, {}, within) {}
+  RemoteCluster(const std::string& address, Duration within, Duration answers_within)
+      : answers_within_(answers_within), link_(address, {}, within) {}
 
   std::vector<NodeInfo> nodes() override { return ask<client::AskNodes>().nodes; }
   std::vector<JobInfo> jobs(std::optional<JobId> job) override {
@@ -80,9 +79,8 @@ class RemoteCluster : public Cluster {
  private:
   template <class Question, class... Fields>
   client::Answer ask(const Fields&... fields) {
-    client::Answer answer = exchange_soon(link_, [&](std::uint64_t number) {
-      return Question{number, fields...};
-    });
+    const auto question = [&](std::uint64_t number) { return Question{number, fields...}; };
+    client::Answer answer = exchange_soon(link_, question, answers_within_);
     if (answer.error) throw Failure(*answer.error);
     return answer;
   }
@@ -93,6 +91,7 @@ class RemoteCluster : public Cluster {
   GatewayLink& link_to(const std::string& node);
   void on_gone(const std::string& node);
 
+  const Duration answers_within_;
   GatewayLink link_;
   std::string first_;  ///< the address of the node behind link_, by its own word
   std::map<std::string, std::unique_ptr<GatewayLink>> others_;
@@ -153,7 +152,8 @@ client::Answer RemoteCluster::ask_leader(const GatewayLink::Question& question, 
       asked = steady_now();
       std::optional<Duration> left = limit;
       if (left) *left -= *asked - began;
-      answer = answered == Answered::soon ? exchange_soon(link, question) : link.exchange(question, left);
+      answer = answered == Answered::soon ? exchange_soon(link, question, answers_within_)
+                                          : link.exchange(question, left);
       if (!answer.error) return answer;
     } catch (const Failure& failure) {
       if (failure.error().code == ErrorCode::timed_out) throw;
@@ -179,8 +179,8 @@ client::Answer RemoteCluster::ask_leader(const GatewayLink::Question& question, 
 
 }  // namespace
 
-std::unique_ptr<Cluster> connect(const std::string& address, Duration within) {
-  return std::make_unique<RemoteCluster>(address, within);
+std::unique_ptr<Cluster> connect(const std::string& address, Duration within, Duration answers_within) {
+  return std::make_unique<RemoteCluster>(address, within, answers_within);
 }
 
 }  // namespace dag::detail

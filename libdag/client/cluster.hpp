@@ -11,8 +11,12 @@
 
 namespace dag::detail {
 
+inline constexpr Duration connect_within_default = std::chrono::seconds(5);
+/// Who keeps its connection and has not answered after so long is as good as gone.
+inline constexpr Duration answers_within_default = std::chrono::seconds(10);
+
 /// Each call waits for the node's answer and throws Failure: what the node says, or cluster_lost when it is
-/// gone, or has not answered for 10 s (wait() goes on as long as its limit allows).
+/// gone, or has not answered in time (wait() goes on as long as its limit allows).
 class Cluster {
  public:
   virtual ~Cluster() = default;
@@ -35,6 +39,7 @@ class Cluster {
 };
 
 /// HOST[:PORT]. Throws Failure: address_invalid, peer_unreachable (after `within`), peer_version.
-std::unique_ptr<Cluster> connect(const std::string& address, Duration within = std::chrono::seconds(5));
+std::unique_ptr<Cluster> connect(const std::string& address, Duration within = connect_within_default,
+                                 Duration answers_within = answers_within_default);
 
 }  // namespace dag::detail

@@ -62,6 +62,13 @@ std::uint64_t Explanation::count() const {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
+TaskSelector selector_of(const std::string& task) {
+  TaskSelector selector;
+  selector.name = task;
+  if (const auto id = parse_task_id(task)) selector.tasks = {*id};
+  return selector;
+}
+
 Explanation explain(const AskProcesses& ask, const TaskSelector& what) {
   Explanation found;
   client::Answer answer = ask(what);

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "libdag/keeper/messages.hpp"
@@ -33,6 +34,9 @@ struct Explanation {
 
   std::uint64_t count() const;
 };
+
+/// A name or a number, as people write it; empty: all tasks.
+TaskSelector selector_of(const std::string& task);
 
 /// What the processes of the job answer.
 using AskProcesses = std::function<client::Answer(const TaskSelector&)>;

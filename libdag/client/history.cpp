@@ -5,6 +5,18 @@
 
 namespace dag::detail {
 
+std::string end_text(const PastJob& job) {
+  if (!job.over) return "not over";
+  if (job.over->stopped) return "stopped";
+  if (job.over->failed > 0) return "failed";
+  return job.over->cancelled > 0 ? "cancelled" : "finished";
+}
+
+std::optional<Duration> took(const PastJob& job) {
+  if (!job.began_unix_ns || !job.over_unix_ns) return std::nullopt;
+  return Duration(*job.over_unix_ns - *job.began_unix_ns);
+}
+
 std::vector<PastJob> read_history(JournalView& view) {
   std::map<JobId, std::size_t> place_of;
   std::vector<PastJob> jobs;

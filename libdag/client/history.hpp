@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dag/error.hpp"
+#include "libdag/base/time.hpp"
 #include "libdag/client/journal_view.hpp"
 #include "libdag/record/record.hpp"
 
@@ -19,6 +20,11 @@ struct PastJob {
   std::optional<std::int64_t> began_unix_ns, over_unix_ns;
   std::optional<recorded::JobOver> over;  ///< none: it runs, or nobody lived to see its end
 };
+
+/// not over, finished, failed, cancelled, stopped.
+std::string end_text(const PastJob& job);
+/// None: its beginning or its end is not known.
+std::optional<Duration> took(const PastJob& job);
 
 /// In the order of their beginnings.
 std::vector<PastJob> read_history(JournalView& view);

@@ -75,6 +75,13 @@ JournalLine line_of(const JournalEntry& entry) {
   return line;
 }
 
+bool LineFilter::takes(const JournalLine& line) const {
+  if (job && line.job != *job) return false;
+  if (failed && !line.failed) return false;
+  if (task.empty()) return true;
+  return line.task && (line.name == task || to_string(*line.task) == task);
+}
+
 /// The journal of one node. What its processes say comes into it a little later than what the node says by
 /// itself, and so perhaps into the file behind.
 struct JournalView::Source {

@@ -35,6 +35,14 @@ struct JournalLine {
 
 JournalLine line_of(const JournalEntry& entry);
 
+/// Which lines somebody wants.
+struct LineFilter {
+  std::optional<JobId> job;
+  std::string task;  ///< a name or a number
+  bool failed = false;
+  bool takes(const JournalLine& line) const;
+};
+
 class JournalView {
  public:
   /// Each path is a file of a journal, a directory with such files, a node's data directory, or one with data

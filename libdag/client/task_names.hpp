@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -27,6 +28,13 @@ class TaskNames {
     const auto found = of_.find(task);
     return found == of_.end() ? to_string(task) : names_[found->second];
   }
+  /// Which of names() it is; none when nobody has said it.
+  std::optional<std::uint32_t> index_of(TaskId task) const {
+    const auto found = of_.find(task);
+    return found == of_.end() ? std::nullopt : std::optional(found->second);
+  }
+  /// In the order in which they were said first.
+  const std::vector<std::string>& names() const { return names_; }
   /// Tasks whose names are known: those that settled.
   std::size_t size() const { return of_.size(); }
 

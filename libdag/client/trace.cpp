@@ -8,6 +8,7 @@
 
 #include "libdag/client/journal_view.hpp"
 #include "libdag/client/task_names.hpp"
+#include "libdag/client/timeline.hpp"
 #include "libdag/graph/text.hpp"
 
 namespace dag::detail {
@@ -23,16 +24,6 @@ struct Known {
   std::set<ProcessId> processes;
   std::int64_t began_unix_ns = std::numeric_limits<std::int64_t>::max();
 };
-
-/// What is marked where it happened: it explains why a lane was idle, or ran a task again.
-bool is_mark(const RecordWhat& what) {
-  return std::holds_alternative<recorded::Lost>(what) || std::holds_alternative<recorded::Retried>(what) ||
-         std::holds_alternative<recorded::Crashed>(what) ||
-         std::holds_alternative<recorded::OutputLost>(what) ||
-         std::holds_alternative<recorded::StartedOver>(what) ||
-         std::holds_alternative<recorded::RolledBack>(what) ||
-         std::holds_alternative<recorded::HomeGiven>(what) || std::holds_alternative<recorded::Member>(what);
-}
 
 Known read_names(const std::vector<std::string>& paths, JobId job) {
   Known known;

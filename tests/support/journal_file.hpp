@@ -13,11 +13,18 @@ namespace dag::test {
 inline void write_journal(const std::filesystem::path& file, std::uint32_t node,
                           const std::vector<Record>& records) {
   std::filesystem::create_directories(file.parent_path());
-  JournalWriter writer;
-  for (const Record& record : records) writer.add(record);
   std::ofstream out(file, std::ios::binary);
-  for (const auto& bytes : {encode_head({{{node}, {1}}, 1'000'000'000'000}), writer.take_block()})
+  const auto write = [&out](const std::vector<std::byte>& bytes) {
     out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+  };
+  write(encode_head({{{node}, {1}}, 1'000'000'000'000}));
+  JournalWriter writer;
+  constexpr std::size_t block = 500;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    writer.add(records[i]);
+    if (i % block == block - 1) write(writer.take_block());
+  }
+  write(writer.take_block());
 }
 
 }  // namespace dag::test

@@ -142,7 +142,7 @@ int doctor(const Options& options, const std::string& data) {
       list.push_back(
           {{"health", name(one.health)}, {"about", one.about}, {"what", one.what}, {"hint", one.hint}});
     }
-    std::cout << line_of({{"findings", std::move(list)}});
+    std::cout << json_line({{"findings", std::move(list)}});
   } else {
     for (const Finding& one : all) {
       std::cout << name(one.health) << std::string(10 - std::strlen(name(one.health)), ' ') << one.about

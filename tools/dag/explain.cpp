@@ -7,8 +7,8 @@
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/explain.hpp"
 #include "libdag/client/nearest.hpp"
+#include "tools/dag/chosen_journals.hpp"
 #include "tools/dag/commands.hpp"
-#include "tools/dag/gathered.hpp"
 #include "tools/dag/lines.hpp"
 #include "tools/dag/print.hpp"
 
@@ -16,12 +16,6 @@ namespace dag::tool {
 namespace {
 
 constexpr std::size_t tasks_shown = 10;
-
-std::string_view state_name(RowState state) {
-  static constexpr std::array<std::string_view, row_states> names{"waiting", "held", "ready",
-                                                                  "running", "lent", "ended"};
-  return names[static_cast<std::size_t>(state)];
-}
 
 std::string label(const TaskExplained& task) {
   const std::string id = to_string(task.task);
@@ -84,7 +78,7 @@ std::string counts_text(const std::array<std::uint64_t, row_states>& counts) {
                                RowState::waiting, RowState::ended}) {
     const std::uint64_t count = counts[static_cast<std::size_t>(state)];
     if (count == 0) continue;
-    const char* words = state == RowState::lent ? "elsewhere" : state_name(state).data();
+    const char* words = state == RowState::lent ? "elsewhere" : detail::name(state).data();
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + words;
   }
   return text;
@@ -160,63 +154,6 @@ std::string tasks_text(const detail::Explanation& found) {
   return text + silent_text(found);
 }
 
-// ---- For programs
-// ----------------------------------------------------------------------------------------------
-
-nlohmann::json seconds(Duration span) { return std::chrono::duration<double>(span).count(); }
-
-nlohmann::json to_json(const detail::TaskReason& reason) {
-  const TaskExplained& task = reason.task;
-  auto candidates = nlohmann::json::array();
-  for (const recorded::Candidate& candidate : task.candidates)
-    candidates.push_back({{"process", to_string(candidate.process)},
-                          {"wait_seconds", seconds(candidate.wait)},
-                          {"transfer_seconds", seconds(candidate.transfer)},
-                          {"run_seconds", seconds(candidate.run)},
-                          {"misfit", candidate.misfit}});
-  auto waits_for = nlohmann::json::array();
-  for (const TaskId before : task.waits_for) waits_for.push_back(to_string(before));
-  nlohmann::json fields{{"task", to_string(task.task)},
-                        {"name", task.name},
-                        {"state", state_name(task.state)},
-                        {"why", task.why},
-                        {"home", to_string(reason.home.process)},
-                        {"failures", task.failures},
-                        {"waits_for", std::move(waits_for)},
-                        {"waits_for_all", task.waits_for_all},
-                        {"candidates", std::move(candidates)},
-                        {"error", task.error ? tool::to_json(*task.error) : nlohmann::json()}};
-  if (task.state == RowState::ended) fields["outcome"] = name(task.outcome);
-  if (task.usual) fields["usual_seconds"] = seconds(*task.usual);
-  if (reason.at) fields["at"] = to_string(reason.at->process);
-  if (reason.running) {
-    fields["lane"] = reason.running->lane;
-    fields["ran_seconds"] = seconds(reason.running->ran);
-  }
-  return fields;
-}
-
-nlohmann::json to_json(const detail::Explanation& found) {
-  nlohmann::json counts;
-  for (std::size_t state = 0; state < row_states; ++state)
-    counts[std::string(state_name(static_cast<RowState>(state)))] = found.counts[state];
-  auto tasks = nlohmann::json::array(), roots = tasks, processes = tasks, silent = tasks;
-  for (const detail::TaskReason& reason : found.tasks) tasks.push_back(to_json(reason));
-  for (const detail::TaskReason& reason : found.roots) roots.push_back(to_json(reason));
-  for (const ProcessExplained& process : found.processes)
-    processes.push_back({{"process", to_string(process.life.process)},
-                         {"lanes", process.lanes},
-                         {"running", process.running.size()},
-                         {"queued", process.queued}});
-  for (const Life life : found.silent) silent.push_back(to_string(life.process));
-  return {{"counts", std::move(counts)},
-          {"tasks", std::move(tasks)},
-          {"waits_in_the_end_for", std::move(roots)},
-          {"waits_beyond", found.roots_beyond},
-          {"processes", std::move(processes)},
-          {"silent", std::move(silent)}};
-}
-
 // ---- What is asked
 // ----------------------------------------------------------------------------------------------
 
@@ -236,16 +173,9 @@ What what_of(const std::string& text) {
   return what;
 }
 
-TaskSelector selector_of(const std::string& task) {
-  TaskSelector selector;
-  selector.name = task;
-  if (const auto id = parse_task_id(task)) selector.tasks = {*id};
-  return selector;
-}
-
 /// Of a job whose processes are gone.
 int explain_past(const Options& options, const What& what, const std::vector<std::string>& from) {
-  const GatheredJournals journals(options, what.job, from);
+  const ChosenJournals journals(options, what.job, from);
   detail::JournalView view(journals.paths());
   if (print_lines(view, {what.job, what.task, false}, options.json) > 0) return exit_ok;
   std::cerr << "dag: the journals say nothing of '" << shown(what.task) << "'\n";
@@ -274,13 +204,12 @@ int explain(const Options& options, const std::string& text, const std::vector<s
   const bool over =
       job.phase == JobPhase::finished || job.phase == JobPhase::failed || job.phase == JobPhase::cancelled;
   if (over && what.task.empty()) {
-    std::cout << (options.json ? line_of({{"job", tool::to_json(job)}}) : tool::job_text(job));
+    std::cout << (options.json ? json_line({{"job", to_json(job)}}) : tool::job_text(job));
     return exit_ok;
   }
   if (over) return explain_past(options, what, from);
   const auto ask = [&](const TaskSelector& which) { return cluster->explain(what.job, which); };
-  const detail::Explanation found =
-      detail::explain(ask, what.task.empty() ? TaskSelector{} : selector_of(what.task));
+  const detail::Explanation found = detail::explain(ask, detail::selector_of(what.task));
   const bool nothing = found.count() == 0 && found.silent.empty();
   if (nothing && !what.task.empty()) {
     // Processes that know other tasks, and not this one: there is none.
@@ -288,8 +217,8 @@ int explain(const Options& options, const std::string& text, const std::vector<s
   }
   if (options.json) {
     nlohmann::json fields = to_json(found);
-    fields["job"] = tool::to_json(job);
-    std::cout << line_of(fields);
+    fields["job"] = to_json(job);
+    std::cout << json_line(fields);
   } else if (nothing) {
     std::cout << to_string(what.job)
               << " begins, or is counted again after a loss: no process knows its tasks yet\n";

@@ -5,8 +5,8 @@
 
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/history.hpp"
+#include "tools/dag/chosen_journals.hpp"
 #include "tools/dag/commands.hpp"
-#include "tools/dag/gathered.hpp"
 #include "tools/dag/lines.hpp"
 #include "tools/dag/print.hpp"
 
@@ -20,42 +20,10 @@ struct HistoryOptions {
   std::shared_ptr<std::vector<std::string>> from;
 };
 
-std::string end_text(const detail::PastJob& job) {
-  if (!job.over) return "not over";
-  if (job.over->stopped) return "stopped";
-  if (job.over->failed > 0) return "failed";
-  return job.over->cancelled > 0 ? "cancelled" : "finished";
-}
-
-std::optional<Duration> took(const detail::PastJob& job) {
-  if (!job.began_unix_ns || !job.over_unix_ns) return std::nullopt;
-  return Duration(*job.over_unix_ns - *job.began_unix_ns);
-}
-
-nlohmann::json to_json(const detail::PastJob& job) {
-  nlohmann::json fields{{"job", to_string(job.job)}, {"name", job.name}, {"end", end_text(job)}};
-  if (job.began_unix_ns) {
-    fields["began"] = time_text(*job.began_unix_ns);
-    fields["began_unix_ns"] = *job.began_unix_ns;
-    fields["tasks_submitted"] = job.tasks;
-  }
-  if (const auto span = took(job)) fields["seconds"] = std::chrono::duration<double>(*span).count();
-  if (job.over) {
-    fields["over"] = time_text(*job.over_unix_ns);
-    fields["over_unix_ns"] = *job.over_unix_ns;
-    fields["counts"] = {{"finished", job.over->finished},
-                        {"failed", job.over->failed},
-                        {"skipped", job.over->skipped},
-                        {"cancelled", job.over->cancelled}};
-    if (job.over->stopped) fields["error"] = tool::to_json(*job.over->stopped);
-  }
-  return fields;
-}
-
 std::string history_text(const std::vector<detail::PastJob>& jobs) {
   std::vector<std::vector<std::string>> rows;
   for (const detail::PastJob& job : jobs) {
-    const auto span = took(job);
+    const auto span = detail::took(job);
     std::string tasks;
     if (job.over) {
       tasks = std::to_string(job.over->finished) + " finished";
@@ -67,21 +35,21 @@ std::string history_text(const std::vector<detail::PastJob>& jobs) {
       tasks = std::to_string(job.tasks) + " submitted";
     }
     rows.push_back({to_string(job.job), job.name.empty() ? "-" : shown(job.name),
-                    job.began_unix_ns ? time_text(*job.began_unix_ns) : "-",
-                    span ? duration_text(*span) : "-", end_text(job), shown(tasks)});
+                    job.began_unix_ns ? detail::utc_text(*job.began_unix_ns) : "-",
+                    span ? duration_text(*span) : "-", detail::end_text(job), shown(tasks)});
   }
   return table({"JOB", "NAME", "BEGAN", "TOOK", "END", "TASKS"}, rows);
 }
 
 int list(const HistoryOptions& options) {
-  const GatheredJournals journals(*options.cluster, std::nullopt, *options.from);
+  const ChosenJournals journals(*options.cluster, std::nullopt, *options.from);
   detail::JournalView view(journals.paths());
   const std::vector<detail::PastJob> jobs = read_history(view);
   for (const std::string& notice : view.notices()) std::cerr << "dag: " << notice << '\n';
   if (options.cluster->json) {
     auto all = nlohmann::json::array();
     for (const detail::PastJob& job : jobs) all.push_back(to_json(job));
-    std::cout << line_of({{"jobs", std::move(all)}});
+    std::cout << json_line({{"jobs", std::move(all)}});
   } else if (jobs.empty()) {
     std::cerr << "no jobs\n";
   } else {
@@ -92,7 +60,7 @@ int list(const HistoryOptions& options) {
 
 int one(const HistoryOptions& options) {
   const JobId job = job_of(options.job);
-  const GatheredJournals journals(*options.cluster, job, *options.from);
+  const ChosenJournals journals(*options.cluster, job, *options.from);
   detail::JournalView view(journals.paths());
   if (print_lines(view, {job, options.task, options.failed}, options.cluster->json) > 0) return exit_ok;
   std::cerr << "dag: the journals say nothing of that\n";

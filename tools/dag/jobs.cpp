@@ -3,8 +3,8 @@
 
 #include <iostream>
 
+#include "libdag/client/all_nodes.hpp"
 #include "libdag/client/exit_status.hpp"
-#include "tools/dag/all_nodes.hpp"
 #include "tools/dag/commands.hpp"
 #include "tools/dag/options.hpp"
 #include "tools/dag/print.hpp"
@@ -13,18 +13,18 @@ namespace dag::tool {
 namespace {
 
 void print(const Options& options, const JobInfo& job) {
-  std::cout << (options.json ? line_of(to_json(job)) : job_text(job));
+  std::cout << (options.json ? json_line(to_json(job)) : job_text(job));
 }
 
 int list(const Options& options) {
-  const Seen seen = AllNodes(options).look();
+  const detail::Seen seen = detail::AllNodes(address_of(options)).look();
   const std::vector<JobInfo>& jobs = seen.jobs;
   // The others' jobs are no less true.
   for (const std::string& what : seen.missing) std::cerr << "dag ls: without the jobs of " << what << '\n';
   if (options.json) {
     auto all = nlohmann::json::array();
     for (const JobInfo& job : jobs) all.push_back(to_json(job));
-    std::cout << line_of({{"jobs", std::move(all)}});
+    std::cout << json_line({{"jobs", std::move(all)}});
   } else if (jobs.empty()) {
     std::cerr << "no jobs\n";
   } else {
@@ -41,7 +41,7 @@ int show(const Options& options, JobId job) {
 int cancel(const Options& options, JobId job) {
   connect_for(options, job)->cancel(job);
   std::cerr << to_string(job) << " is cancelled: what runs is told, what waits does not start\n";
-  if (options.json) std::cout << line_of({{"job", to_string(job)}});
+  if (options.json) std::cout << json_line({{"job", to_string(job)}});
   return exit_ok;
 }
 

@@ -23,7 +23,7 @@ int list(const Options& options) {
   if (options.json) {
     auto all = nlohmann::json::array();
     for (const NodeInfo& node : nodes) all.push_back(to_json(node));
-    std::cout << line_of({{"nodes", std::move(all)}});
+    std::cout << json_line({{"nodes", std::move(all)}});
   } else {
     std::cout << nodes_text(nodes);
   }
@@ -62,7 +62,7 @@ int show(const Options& options, ProcessId id) {
   if (found != nodes.begin() && node.state == MemberState::alive) {
     node = detail::connect(node.endpoint.control)->nodes().front();
   }
-  std::cout << (options.json ? line_of(to_json(node)) : node_text(node));
+  std::cout << (options.json ? json_line(to_json(node)) : node_text(node));
   return exit_ok;
 }
 
@@ -124,11 +124,11 @@ std::string text_of(const char* what, const std::vector<JobId>& jobs) {
 
 void say_left(const Options& options, ProcessId id, const LeftAt& left, bool drained) {
   if (options.json) {
-    std::cout << line_of({{"node", to_string(id)},
-                          {"drained", drained},
-                          {"leads", names_of(left.led)},
-                          {"processes", names_of(left.processes)},
-                          {"copies", names_of(left.copies)}})
+    std::cout << json_line({{"node", to_string(id)},
+                            {"drained", drained},
+                            {"leads", names_of(left.led)},
+                            {"processes", names_of(left.processes)},
+                            {"copies", names_of(left.copies)}})
               << std::flush;
   } else if (drained) {
     std::cout << to_string(id) << " is drained: it can be stopped" << std::endl;
@@ -170,7 +170,7 @@ int drain(const Options& options, ProcessId id, std::optional<double> limit) {
 int undrain(const Options& options, ProcessId id) {
   if (const int status = set_draining(options, id, false); status != exit_ok) return status;
   if (options.json) {
-    std::cout << line_of({{"node", to_string(id)}, {"draining", false}});
+    std::cout << json_line({{"node", to_string(id)}, {"draining", false}});
   } else {
     std::cout << to_string(id) << " takes jobs again\n";
   }

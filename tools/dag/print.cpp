@@ -73,40 +73,6 @@ std::string details_text(const JobDetails& details) {
   return text;
 }
 
-nlohmann::json counts_json(const JobCounts& counts) {
-  return {{"open", counts.open},
-          {"finished", counts.finished},
-          {"failed", counts.failed},
-          {"skipped", counts.skipped},
-          {"cancelled", counts.cancelled}};
-}
-
-nlohmann::json details_json(const JobDetails& details) {
-  auto tasks = nlohmann::json::array();
-  for (const TaskInfo& task : details.tasks) {
-    tasks.push_back({{"task", to_string(task.task)},
-                     {"name", task.name},
-                     {"outcome", name(task.outcome)},
-                     {"tries", task.tries},
-                     {"error", task.error ? to_json(*task.error) : nlohmann::json()},
-                     {"late_seconds", seconds_of(task.late)}});
-  }
-  auto classes = nlohmann::json::array();
-  for (const ClassInfo& one : details.classes) {
-    classes.push_back({{"name", one.name}, {"counts", counts_json(one.counts)}});
-  }
-  return {{"tasks", std::move(tasks)},
-          {"tasks_beyond", details.tasks_beyond},
-          {"late", details.late},
-          {"classes", std::move(classes)},
-          {"others", counts_json(details.others)}};
-}
-
-/// A worker process that has not come up yet has no id.
-std::string process_text(const WorkerInfo& worker) {
-  return worker.life == Life{} ? to_string(worker.node) + "/-" : to_string(worker.life.process);
-}
-
 std::string state_text(const WorkerInfo& worker) {
   if (worker.up) return "up";
   if (!worker.end.empty()) return shown(worker.end);
@@ -123,11 +89,6 @@ std::size_t width(const std::string& text) {
 
 std::uint64_t ended(const JobCounts& counts) {
   return counts.finished + counts.failed + counts.skipped + counts.cancelled;
-}
-
-std::size_t processes_up(const JobInfo& job) {
-  return static_cast<std::size_t>(std::count_if(job.workers.begin(), job.workers.end(),
-                                                [](const WorkerInfo& worker) { return worker.up; }));
 }
 
 std::string cut(const std::string& text, std::size_t columns) {
@@ -247,77 +208,6 @@ std::string job_text(const JobInfo& job) {
   if (job.error) text += "  error     " + job.error->message() + "\n";
   if (job.details) text += details_text(*job.details);
   return text;
-}
-
-nlohmann::json to_json(const Error& error) {
-  return {{"code", name(error.code)},
-          {"number", static_cast<unsigned>(error.code)},
-          {"what", error.what},
-          {"hint", error.hint},
-          {"cause", error.cause}};
-}
-
-nlohmann::json to_json(const NodeInfo& node) {
-  auto devices = nlohmann::json::array();
-  for (const DeviceLoad& device : node.load.devices) {
-    devices.push_back({{"kind", device.kind},
-                       {"lanes", device.lanes},
-                       {"lanes_free", device.lanes_free},
-                       {"memory_bytes", device.memory_bytes},
-                       {"memory_free_bytes", device.memory_free_bytes},
-                       {"backlog_seconds", seconds_of(device.backlog)}});
-  }
-  nlohmann::json json{{"node", to_string(node.life.process)},
-                      {"life", to_string(node.life)},
-                      {"state", name(node.state)},
-                      {"draining", node.load.draining},
-                      {"witness", node.load.witness},
-                      {"disk_full", node.load.disk_full},
-                      {"disk_stuck", node.load.disk_stuck},
-                      {"sick", node.load.sick},
-                      {"address", node.endpoint.control},
-                      {"bulk_address", node.endpoint.bulk},
-                      {"http", nullptr},
-                      {"devices", std::move(devices)},
-                      {"tasks_ready", node.load.tasks_ready},
-                      {"pid", nullptr},
-                      {"jobs", nullptr},
-                      {"not_ready", nullptr}};
-  if (!node.endpoint.web.empty()) json["http"] = "http://" + node.endpoint.web + "/";
-  // Only the node that answers knows these of itself, and no process has pid 0.
-  if (node.pid != 0) {
-    json["pid"] = node.pid;
-    json["jobs"] = node.jobs;
-    json["not_ready"] = node.not_ready;
-  }
-  return json;
-}
-
-nlohmann::json to_json(const JobInfo& job) {
-  auto workers = nlohmann::json::array();
-  for (const WorkerInfo& worker : job.workers) {
-    workers.push_back({{"process", process_text(worker)},
-                       {"life", to_string(worker.life)},
-                       {"node", to_string(worker.node)},
-                       {"pid", worker.pid},
-                       {"up", worker.up},
-                       {"end", worker.end}});
-  }
-  auto copies = nlohmann::json::array();
-  for (const ProcessId node : job.copies) copies.push_back(to_string(node));
-  return {{"job", to_string(job.job)},
-          {"name", job.name},
-          {"phase", name(job.phase)},
-          {"counts", counts_json(job.counts)},
-          {"age_seconds", seconds_of(job.age)},
-          {"workers", std::move(workers)},
-          {"copies", std::move(copies)},
-          {"error", job.error ? to_json(*job.error) : nlohmann::json()},
-          {"details", job.details ? details_json(*job.details) : nlohmann::json()}};
-}
-
-std::string line_of(const nlohmann::json& json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace dag::tool

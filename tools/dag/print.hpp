@@ -1,15 +1,19 @@
 #pragma once
-// What is known of nodes and jobs, for people and for programs. Text to text; nothing is printed here.
-//
-// JSON is stable: fields are added, never renamed. Ids are text, as everywhere.
+// What is known of nodes and jobs, for people. Text to text; nothing is printed here. For programs it is
+// libdag/client/json.hpp's.
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "libdag/client/cluster.hpp"
+#include "libdag/client/json.hpp"
 
 namespace dag::tool {
+
+using detail::json_line;
+using detail::process_text;
+using detail::processes_up;
+using detail::to_json;
 
 /// Of UTF-8 on a terminal, where each letter takes one column.
 std::size_t width(const std::string& text);
@@ -27,7 +31,6 @@ std::string bytes_text(std::uint64_t bytes);
 
 /// Tasks that have ended, well or not.
 std::uint64_t ended(const JobCounts& counts);
-std::size_t processes_up(const JobInfo& job);
 
 /// `alive`, or `alive, draining`, or `alive, witness`.
 std::string node_state_text(const NodeInfo& node);
@@ -36,11 +39,5 @@ std::string nodes_text(const std::vector<NodeInfo>& nodes);
 std::string node_text(const NodeInfo& node);
 std::string jobs_text(const std::vector<JobInfo>& jobs);
 std::string job_text(const JobInfo& job);
-
-nlohmann::json to_json(const Error& error);
-nlohmann::json to_json(const NodeInfo& node);
-nlohmann::json to_json(const JobInfo& job);
-/// One line. Bytes that are no UTF-8 are replaced: a name may be anything.
-std::string line_of(const nlohmann::json& json);
 
 }  // namespace dag::tool

@@ -76,7 +76,7 @@ int probe(const Options& options, std::optional<ProcessId> only, std::uint32_t t
   if (options.json) {
     auto list = nlohmann::json::array();
     for (const Probed& one : all) list.push_back(json_of(one));
-    std::cout << line_of({{"nodes", std::move(list)}});
+    std::cout << json_line({{"nodes", std::move(list)}});
   } else {
     std::vector<std::vector<std::string>> rows;
     for (const Probed& one : all) rows.push_back(row_of(one));

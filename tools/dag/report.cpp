@@ -5,8 +5,8 @@
 
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/report.hpp"
+#include "tools/dag/chosen_journals.hpp"
 #include "tools/dag/commands.hpp"
-#include "tools/dag/gathered.hpp"
 #include "tools/dag/print.hpp"
 
 namespace dag::tool {
@@ -77,44 +77,8 @@ std::string report_text(const detail::JobReport& report, JobId job) {
   return text + table({"LANE", "RUNS", "BUSY", "SHARE"}, rows);
 }
 
-nlohmann::json report_json(const detail::JobReport& report, JobId job) {
-  auto classes = nlohmann::json::array(), stragglers = classes, lanes = classes;
-  for (const detail::ClassReport& one : report.classes)
-    classes.push_back({{"name", one.name},
-                       {"runs", one.runs},
-                       {"failed", one.failed},
-                       {"tasks", one.tasks},
-                       {"total_seconds", seconds(one.total)},
-                       {"median_seconds", seconds(one.median)},
-                       {"p99_seconds", seconds(one.p99)},
-                       {"longest_seconds", seconds(one.longest)}});
-  for (const detail::Straggler& one : report.stragglers)
-    stragglers.push_back({{"task", to_string(one.task)},
-                          {"name", one.name},
-                          {"lane", to_string(one.place)},
-                          {"ran_seconds", seconds(one.ran)},
-                          {"median_seconds", seconds(one.median)}});
-  for (const detail::LaneReport& lane : report.lanes)
-    lanes.push_back(
-        {{"lane", to_string(lane.lane)}, {"runs", lane.runs}, {"busy_seconds", seconds(lane.busy)}});
-  return {{"job", to_string(job)},
-          {"tasks", report.tasks},
-          {"runs", report.runs},
-          {"settled", report.settled},
-          {"span_seconds", seconds(report.span)},
-          {"busy_seconds", seconds(report.busy)},
-          {"again_seconds", seconds(report.again)},
-          {"crashes", report.crashes},
-          {"losses", report.losses},
-          {"retries", report.retries},
-          {"classes", std::move(classes)},
-          {"stragglers", std::move(stragglers)},
-          {"stragglers_beyond", report.stragglers_beyond},
-          {"lanes", std::move(lanes)}};
-}
-
 int report(const Options& options, JobId job, const std::vector<std::string>& from) {
-  const GatheredJournals journals(options, job, from);
+  const ChosenJournals journals(options, job, from);
   std::vector<std::string> notices;
   const detail::JobReport made = detail::make_report(journals.paths(), job, notices);
   for (const std::string& notice : notices) std::cerr << "dag: " << notice << '\n';
@@ -123,7 +87,7 @@ int report(const Options& options, JobId job, const std::vector<std::string>& fr
               << "; nodes do not keep that with `journal_runs = false`\n";
     return exit_unknown;
   }
-  std::cout << (options.json ? line_of(report_json(made, job)) : report_text(made, job));
+  std::cout << (options.json ? json_line(to_json(made, job)) : report_text(made, job));
   return exit_ok;
 }
 

@@ -36,7 +36,7 @@ class Top {
       : options_(options),
         how_(how),
         drawing_on_(!options.json && !how.once && draws_on_terminal()),
-        nodes_(options) {
+        nodes_(address_of(options)) {
     end_when_interrupted(drawing_on_);
   }
 
@@ -70,7 +70,7 @@ class Top {
 
   void show(const Seen& seen) {
     if (options_.json) {
-      std::cout << line_of(top_json(seen, paces_)) << std::flush;
+      std::cout << json_line(top_json(seen, paces_)) << std::flush;
     } else if (drawing_on_) {
       const Screen screen = screen_now();
       drawing_.show(top_lines(seen, paces_, screen), screen);
@@ -83,7 +83,7 @@ class Top {
   const Options& options_;
   const How& how_;
   const bool drawing_on_;
-  AllNodes nodes_;
+  detail::AllNodes nodes_;
   Paces paces_;
   Drawing drawing_;
   std::optional<Instant> lost_at_;

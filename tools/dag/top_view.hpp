@@ -3,10 +3,13 @@
 
 #include <map>
 
-#include "tools/dag/all_nodes.hpp"
+#include "libdag/client/all_nodes.hpp"
+#include "tools/dag/options.hpp"
 #include "tools/dag/progress.hpp"
 
 namespace dag::tool {
+
+using detail::Seen;
 
 /// How fast the jobs of a cluster go.
 class Paces {

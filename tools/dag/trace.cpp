@@ -7,8 +7,8 @@
 
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/trace.hpp"
+#include "tools/dag/chosen_journals.hpp"
 #include "tools/dag/commands.hpp"
-#include "tools/dag/gathered.hpp"
 #include "tools/dag/options.hpp"
 
 namespace dag::tool {
@@ -27,7 +27,7 @@ std::string counted(std::uint64_t count, const std::string& what) {
 
 int trace(const TraceOptions& options) {
   const JobId job = job_of(*options.job);
-  const GatheredJournals journals(*options.cluster, job, *options.from);
+  const ChosenJournals journals(*options.cluster, job, *options.from);
   std::vector<std::string> notices;
   detail::TraceCounts counts;
   if (options.output.empty()) {

@@ -140,7 +140,7 @@ int up(const Options& options, const NodeFlags& flags, std::uint32_t count) {
   const std::string& address = nodes.front().address;
   const std::string web = detail::connect(address)->nodes().front().endpoint.web;
   if (options.json) {
-    std::cout << line_of({{"address", address}, {"nodes", to_json(nodes)}});
+    std::cout << json_line({{"address", address}, {"nodes", to_json(nodes)}});
   } else {
     std::cout << "export DAG_ADDRESS=" << address << '\n';
   }
@@ -148,7 +148,7 @@ int up(const Options& options, const NodeFlags& flags, std::uint32_t count) {
             << "\none more node on this host:  dag join " << address
             << "\na job:                       dag submit --watch JOB\n"
                "its end:                     dag down\n";
-  if (!web.empty()) std::cerr << "metrics and health of n0:    http://" << web << "/\n";
+  if (!web.empty()) std::cerr << "in a browser, by n0:         http://" << web << "/\n";
   return exit_ok;
 }
 
@@ -170,7 +170,7 @@ int join(const Options& options, const NodeFlags& flags, DagdOrder order) {
     write_cluster(directory, all);
   });
   if (options.json) {
-    std::cout << line_of({{"address", joined.front().address}, {"nodes", to_json(joined)}});
+    std::cout << json_line({{"address", joined.front().address}, {"nodes", to_json(joined)}});
   } else {
     std::cout << "n" << joined.front().id << " at " << joined.front().address << '\n';
   }
@@ -216,7 +216,7 @@ int down(const Options& options) {
   }
   remove_cluster(directory);
   if (options.json) {
-    std::cout << line_of({{"ended", to_json(nodes)}, {"killed", to_json(stubborn)}});
+    std::cout << json_line({{"ended", to_json(nodes)}, {"killed", to_json(stubborn)}});
   }
   if (nodes.empty()) {
     std::cerr << "no cluster is up\n";

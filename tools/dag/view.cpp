@@ -18,7 +18,7 @@ struct ViewOptions {
 };
 
 int view(const ViewOptions& options) {
-  LineFilter filter{std::nullopt, options.task, options.failed};
+  detail::LineFilter filter{std::nullopt, options.task, options.failed};
   if (!options.job.empty()) filter.job = job_of(options.job);
   detail::JournalView journals(options.paths);
   if (print_lines(journals, filter, options.json) > 0 || (!filter.job && filter.task.empty())) return exit_ok;

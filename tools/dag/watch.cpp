@@ -116,7 +116,7 @@ class Display {
       const Screen screen = screen_now();
       drawing_.show(progress_lines(job, pace_, screen), screen);
     } else if (!told_ || is_news(*told_, job)) {
-      std::cout << (form_ == Form::json ? line_of(progress_json(job, pace_)) : progress_line(job, pace_))
+      std::cout << (form_ == Form::json ? json_line(progress_json(job, pace_)) : progress_line(job, pace_))
                 << std::flush;
       told_ = job;
     }

@@ -145,7 +145,7 @@ TEST_CASE("a name cannot write to the terminal what it likes") {
 
 TEST_CASE("JSON of a node says what is not known of it") {
   CHECK(
-      line_of(to_json(node())) ==
+      json_line(to_json(node())) ==
       R"({"address":"127.0.0.1:4000","bulk_address":"127.0.0.1:4001","devices":[{"backlog_seconds":1.5,)"
       R"("kind":"cpu","lanes":8,"lanes_free":3,"memory_bytes":68719476736,"memory_free_bytes":18253611008}],)"
       R"("disk_full":false,"disk_stuck":false,"draining":false,"http":"http://127.0.0.1:4002/","jobs":null,"life":"n1.9","node":"n1","not_ready":null,"pid":null,"sick":false,"state":"suspect","tasks_ready":12,"witness":false})"
@@ -181,6 +181,6 @@ TEST_CASE("JSON of a job has every field, and no error where there is none") {
 TEST_CASE("a name that is no UTF-8 does not break the JSON") {
   JobInfo bad = job();
   bad.name = "a\xff";
-  const auto back = nlohmann::json::parse(line_of(to_json(bad)));
+  const auto back = nlohmann::json::parse(json_line(to_json(bad)));
   CHECK(back["name"] == "a\xEF\xBF\xBD");
 }

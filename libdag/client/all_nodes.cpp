@@ -1,12 +1,14 @@
-#include "tools/dag/all_nodes.hpp"
+#include "libdag/client/all_nodes.hpp"
 
 #include <algorithm>
 
-namespace dag::tool {
+#include "libdag/graph/text.hpp"
+
+namespace dag::detail {
 namespace {
 
 /// What is known of its tasks, too, unless it has another leader by now.
-JobInfo in_full(detail::Cluster& leader, JobInfo job) {
+JobInfo in_full(Cluster& leader, JobInfo job) {
   try {
     return leader.jobs(job.job).front();
   } catch (const Failure&) {
@@ -16,16 +18,16 @@ JobInfo in_full(detail::Cluster& leader, JobInfo job) {
 
 }  // namespace
 
-AllNodes::AllNodes(const Options& options) {
-  auto first = connect(options);
-  const std::string address = first->nodes().front().endpoint.control;
-  links_[address] = std::move(first);
-  known_ = {address};
+AllNodes::AllNodes(const std::string& address, Duration answers_within) : answers_within_(answers_within) {
+  auto first = connect(address, connect_within_default, answers_within_);
+  const std::string own_word = first->nodes().front().endpoint.control;
+  links_[own_word] = std::move(first);
+  known_ = {own_word};
 }
 
-detail::Cluster& AllNodes::at(const std::string& address) {
-  std::unique_ptr<detail::Cluster>& link = links_[address];
-  if (!link) link = detail::connect(address);
+Cluster& AllNodes::at(const std::string& address) {
+  std::unique_ptr<Cluster>& link = links_[address];
+  if (!link) link = connect(address, connect_within_default, answers_within_);
   return *link;
 }
 
@@ -40,6 +42,12 @@ std::vector<NodeInfo> AllNodes::nodes_of_any() {
     }
   }
   throw *last;
+}
+
+JobInfo AllNodes::job(JobId job) {
+  std::vector<JobInfo> jobs = at(known_.front()).jobs(job);
+  if (jobs.empty()) throw Failure({ErrorCode::job_unknown, "nothing is known of " + to_string(job)});
+  return std::move(jobs.front());
 }
 
 Seen AllNodes::look(std::size_t stages) {
@@ -58,11 +66,12 @@ Seen AllNodes::look(std::size_t stages) {
           --stages;
           job = in_full(at(address), std::move(job));
         }
+        seen.leaders[job.job] = node.life.process;
         seen.jobs.push_back(std::move(job));
       }
     } catch (const Failure& failure) {
       links_.erase(address);
-      seen.missing.push_back(name + ": " + shown(failure.error().what));
+      seen.missing.push_back(name + ": " + printable(failure.error().what));
     }
   }
   if (!there.empty() && seen.missing.size() == there.size())
@@ -78,4 +87,4 @@ Seen AllNodes::look(std::size_t stages) {
   return seen;
 }
 
-}  // namespace dag::tool
+}  // namespace dag::detail

@@ -1,0 +1,36 @@
+#pragma once
+// What the nodes of a cluster have in their journals of a job, brought here.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libdag/client/cluster.hpp"
+
+namespace dag::detail {
+
+class GatheredJournals {
+ public:
+  /// Each node of the cluster that a node at this address belongs to is asked for its part, which comes into
+  /// a temporary directory that goes with this. No job: when jobs began and ended. Throws Failure: as
+  /// connect(), job_unknown when no node has anything.
+  GatheredJournals(const std::string& address, std::optional<JobId> job,
+                   Duration answers_within = answers_within_default);
+  ~GatheredJournals();
+  GatheredJournals(const GatheredJournals&) = delete;
+  GatheredJournals& operator=(const GatheredJournals&) = delete;
+
+  /// For JournalView.
+  std::vector<std::string> paths() const { return {directory_}; }
+  /// What nodes cannot give, for people.
+  const std::vector<std::string>& notices() const { return notices_; }
+
+ private:
+  bool gather(const std::string& address, std::optional<JobId> job, Duration answers_within);
+  bool gather_from(Cluster& node, const std::string& name, std::optional<JobId> job);
+
+  std::string directory_;
+  std::vector<std::string> notices_;
+};
+
+}  // namespace dag::detail

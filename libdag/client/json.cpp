@@ -1,0 +1,299 @@
+#include "libdag/client/json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+namespace dag::detail {
+
+using nlohmann::json;
+
+namespace {
+
+double seconds(Duration span) { return std::chrono::duration<double>(span).count(); }
+
+json details_json(const JobDetails& details) {
+  auto tasks = json::array(), classes = json::array();
+  for (const TaskInfo& task : details.tasks)
+    tasks.push_back({{"task", to_string(task.task)},
+                     {"name", task.name},
+                     {"outcome", name(task.outcome)},
+                     {"tries", task.tries},
+                     {"error", task.error ? to_json(*task.error) : json()},
+                     {"late_seconds", seconds(task.late)}});
+  for (const ClassInfo& one : details.classes)
+    classes.push_back({{"name", one.name}, {"counts", to_json(one.counts)}});
+  return {{"tasks", std::move(tasks)},
+          {"tasks_beyond", details.tasks_beyond},
+          {"late", details.late},
+          {"classes", std::move(classes)},
+          {"others", to_json(details.others)}};
+}
+
+json reason_json(const TaskReason& reason) {
+  const TaskExplained& task = reason.task;
+  auto candidates = json::array(), waits_for = json::array();
+  for (const recorded::Candidate& candidate : task.candidates)
+    candidates.push_back({{"process", to_string(candidate.process)},
+                          {"wait_seconds", seconds(candidate.wait)},
+                          {"transfer_seconds", seconds(candidate.transfer)},
+                          {"run_seconds", seconds(candidate.run)},
+                          {"misfit", candidate.misfit}});
+  for (const TaskId before : task.waits_for) waits_for.push_back(to_string(before));
+  json fields{{"task", to_string(task.task)},
+              {"name", task.name},
+              {"state", name(task.state)},
+              {"why", task.why},
+              {"home", to_string(reason.home.process)},
+              {"failures", task.failures},
+              {"waits_for", std::move(waits_for)},
+              {"waits_for_all", task.waits_for_all},
+              {"candidates", std::move(candidates)},
+              {"error", task.error ? to_json(*task.error) : json()}};
+  if (task.state == RowState::ended) fields["outcome"] = name(task.outcome);
+  if (task.usual) fields["usual_seconds"] = seconds(*task.usual);
+  if (reason.at) fields["at"] = to_string(reason.at->process);
+  if (reason.running) {
+    fields["lane"] = reason.running->lane;
+    fields["ran_seconds"] = seconds(reason.running->ran);
+  }
+  return fields;
+}
+
+}  // namespace
+
+json to_json(const Error& error) {
+  return {{"code", name(error.code)},
+          {"number", static_cast<unsigned>(error.code)},
+          {"what", error.what},
+          {"hint", error.hint},
+          {"cause", error.cause}};
+}
+
+json to_json(const NodeInfo& node) {
+  auto devices = json::array();
+  for (const DeviceLoad& device : node.load.devices)
+    devices.push_back({{"kind", device.kind},
+                       {"lanes", device.lanes},
+                       {"lanes_free", device.lanes_free},
+                       {"memory_bytes", device.memory_bytes},
+                       {"memory_free_bytes", device.memory_free_bytes},
+                       {"backlog_seconds", seconds(device.backlog)}});
+  json fields{{"node", to_string(node.life.process)},
+              {"life", to_string(node.life)},
+              {"state", name(node.state)},
+              {"draining", node.load.draining},
+              {"witness", node.load.witness},
+              {"disk_full", node.load.disk_full},
+              {"disk_stuck", node.load.disk_stuck},
+              {"sick", node.load.sick},
+              {"address", node.endpoint.control},
+              {"bulk_address", node.endpoint.bulk},
+              {"http", nullptr},
+              {"devices", std::move(devices)},
+              {"tasks_ready", node.load.tasks_ready},
+              {"pid", nullptr},
+              {"jobs", nullptr},
+              {"not_ready", nullptr}};
+  if (!node.endpoint.web.empty()) fields["http"] = "http://" + node.endpoint.web + "/";
+  // Only the node that answers knows these of itself, and no process has pid 0.
+  if (node.pid != 0) {
+    fields["pid"] = node.pid;
+    fields["jobs"] = node.jobs;
+    fields["not_ready"] = node.not_ready;
+  }
+  return fields;
+}
+
+json to_json(const JobCounts& counts) {
+  return {{"open", counts.open},
+          {"finished", counts.finished},
+          {"failed", counts.failed},
+          {"skipped", counts.skipped},
+          {"cancelled", counts.cancelled}};
+}
+
+json to_json(const JobInfo& job) {
+  auto workers = json::array(), copies = json::array();
+  for (const WorkerInfo& worker : job.workers)
+    workers.push_back({{"process", process_text(worker)},
+                       {"life", to_string(worker.life)},
+                       {"node", to_string(worker.node)},
+                       {"pid", worker.pid},
+                       {"up", worker.up},
+                       {"end", worker.end}});
+  for (const ProcessId node : job.copies) copies.push_back(to_string(node));
+  return {{"job", to_string(job.job)},
+          {"name", job.name},
+          {"phase", name(job.phase)},
+          {"counts", to_json(job.counts)},
+          {"age_seconds", seconds(job.age)},
+          {"workers", std::move(workers)},
+          {"copies", std::move(copies)},
+          {"error", job.error ? to_json(*job.error) : json()},
+          {"details", job.details ? details_json(*job.details) : json()}};
+}
+
+json row_json(const JobInfo& job, ProcessId leader) {
+  return {{"job", to_string(job.job)},       {"name", job.name},
+          {"phase", name(job.phase)},        {"counts", to_json(job.counts)},
+          {"age_seconds", seconds(job.age)}, {"processes", processes_up(job)},
+          {"leader", to_string(leader)}};
+}
+
+json to_json(const Explanation& found) {
+  json counts;
+  for (std::size_t state = 0; state < row_states; ++state)
+    counts[std::string(name(static_cast<RowState>(state)))] = found.counts[state];
+  auto tasks = json::array(), roots = tasks, processes = tasks, silent = tasks;
+  for (const TaskReason& reason : found.tasks) tasks.push_back(reason_json(reason));
+  for (const TaskReason& reason : found.roots) roots.push_back(reason_json(reason));
+  for (const ProcessExplained& process : found.processes)
+    processes.push_back({{"process", to_string(process.life.process)},
+                         {"lanes", process.lanes},
+                         {"running", process.running.size()},
+                         {"queued", process.queued}});
+  for (const Life life : found.silent) silent.push_back(to_string(life.process));
+  return {{"counts", std::move(counts)},
+          {"tasks", std::move(tasks)},
+          {"waits_in_the_end_for", std::move(roots)},
+          {"waits_beyond", found.roots_beyond},
+          {"processes", std::move(processes)},
+          {"silent", std::move(silent)}};
+}
+
+json to_json(const JournalLine& line) {
+  json fields{{"time", utc_text(line.unix_ns)},
+              {"unix_ns", line.unix_ns},
+              {"node", to_string(line.node.process)},
+              {"place", line.place},
+              {"job", to_string(line.job)},
+              {"kind", line.kind},
+              {"text", line.what}};
+  if (line.task) fields["task"] = to_string(*line.task);
+  if (!line.name.empty()) fields["name"] = line.name;
+  return fields;
+}
+
+json to_json(const PastJob& job) {
+  json fields{{"job", to_string(job.job)}, {"name", job.name}, {"end", end_text(job)}};
+  if (job.began_unix_ns) {
+    fields["began"] = utc_text(*job.began_unix_ns);
+    fields["began_unix_ns"] = *job.began_unix_ns;
+    fields["tasks_submitted"] = job.tasks;
+  }
+  if (const auto span = took(job)) fields["seconds"] = seconds(*span);
+  if (job.over) {
+    fields["over"] = utc_text(*job.over_unix_ns);
+    fields["over_unix_ns"] = *job.over_unix_ns;
+    fields["counts"] = {{"finished", job.over->finished},
+                        {"failed", job.over->failed},
+                        {"skipped", job.over->skipped},
+                        {"cancelled", job.over->cancelled}};
+    if (job.over->stopped) fields["error"] = to_json(*job.over->stopped);
+  }
+  return fields;
+}
+
+json to_json(const JobReport& report, JobId job) {
+  auto classes = json::array(), stragglers = classes, lanes = classes;
+  for (const ClassReport& one : report.classes)
+    classes.push_back({{"name", one.name},
+                       {"runs", one.runs},
+                       {"failed", one.failed},
+                       {"tasks", one.tasks},
+                       {"total_seconds", seconds(one.total)},
+                       {"median_seconds", seconds(one.median)},
+                       {"p99_seconds", seconds(one.p99)},
+                       {"longest_seconds", seconds(one.longest)}});
+  for (const Straggler& one : report.stragglers)
+    stragglers.push_back({{"task", to_string(one.task)},
+                          {"name", one.name},
+                          {"lane", to_string(one.place)},
+                          {"ran_seconds", seconds(one.ran)},
+                          {"median_seconds", seconds(one.median)}});
+  for (const LaneReport& lane : report.lanes)
+    lanes.push_back(
+        {{"lane", to_string(lane.lane)}, {"runs", lane.runs}, {"busy_seconds", seconds(lane.busy)}});
+  return {{"job", to_string(job)},
+          {"tasks", report.tasks},
+          {"runs", report.runs},
+          {"settled", report.settled},
+          {"span_seconds", seconds(report.span)},
+          {"busy_seconds", seconds(report.busy)},
+          {"again_seconds", seconds(report.again)},
+          {"crashes", report.crashes},
+          {"losses", report.losses},
+          {"retries", report.retries},
+          {"classes", std::move(classes)},
+          {"stragglers", std::move(stragglers)},
+          {"stragglers_beyond", report.stragglers_beyond},
+          {"lanes", std::move(lanes)}};
+}
+
+json to_json(const Timeline& timeline, JobId job) {
+  auto lanes = json::array(), marks = json::array();
+  for (const TimelineLane& lane : timeline.lanes)
+    lanes.push_back({{"lane", to_string(lane.place)},
+                     {"runs", lane.runs},
+                     {"busy_seconds", seconds(lane.busy)},
+                     {"busy", lane.column_busy},
+                     {"name", lane.column_name}});
+  for (const TimelineMark& mark : timeline.marks)
+    marks.push_back({{"at", seconds(mark.at)}, {"place", mark.place}, {"text", mark.text}});
+  json slices;
+  if (timeline.slices) {
+    slices = json::array();
+    for (const TimelineSlice& slice : *timeline.slices)
+      slices.push_back({{"lane", slice.lane},
+                        {"name", slice.name},
+                        {"task", to_string(slice.task)},
+                        {"begin", seconds(slice.begin)},
+                        {"seconds", seconds(slice.ran)},
+                        {"outcome", name(slice.outcome)}});
+  }
+  return {{"job", to_string(job)},
+          {"began_unix_ns", timeline.began_unix_ns},
+          {"span_seconds", seconds(timeline.span)},
+          {"from", seconds(timeline.window.from)},
+          {"to", seconds(timeline.window.to)},
+          {"columns", timeline.window.columns},
+          {"runs", timeline.runs},
+          {"names", timeline.names},
+          {"lanes", std::move(lanes)},
+          {"slices", std::move(slices)},
+          {"marks", std::move(marks)},
+          {"marks_beyond", timeline.marks_beyond}};
+}
+
+std::string json_line(const json& fields) {
+  return fields.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string process_text(const WorkerInfo& worker) {
+  return worker.life == Life{} ? to_string(worker.node) + "/-" : to_string(worker.life.process);
+}
+
+std::size_t processes_up(const JobInfo& job) {
+  return static_cast<std::size_t>(std::count_if(job.workers.begin(), job.workers.end(),
+                                                [](const WorkerInfo& worker) { return worker.up; }));
+}
+
+std::string_view name(RowState state) {
+  static constexpr std::array<std::string_view, row_states> names{"waiting", "held", "ready",
+                                                                  "running", "lent", "ended"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+std::string utc_text(std::int64_t unix_ns) {
+  const std::time_t whole = unix_ns / 1'000'000'000;
+  std::tm parts{};
+  gmtime_r(&whole, &parts);
+  char date[32], text[48];
+  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &parts);
+  std::snprintf(text, sizeof text, "%s.%06dZ", date, static_cast<int>(unix_ns % 1'000'000'000 / 1000));
+  return text;
+}
+
+}  // namespace dag::detail

@@ -1,0 +1,43 @@
+#pragma once
+// What is known of nodes, jobs and tasks, for programs: what `--json` prints, and nodes serve by HTTP. One
+// schema for both: fields are added, never renamed.
+//
+// Ids are text, as everywhere. Spans are seconds; what ends in _unix_ns counts from 1970.
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "libdag/client/all_nodes.hpp"
+#include "libdag/client/explain.hpp"
+#include "libdag/client/history.hpp"
+#include "libdag/client/journal_view.hpp"
+#include "libdag/client/report.hpp"
+#include "libdag/client/timeline.hpp"
+
+namespace dag::detail {
+
+nlohmann::json to_json(const Error& error);
+nlohmann::json to_json(const NodeInfo& node);
+nlohmann::json to_json(const JobCounts& counts);
+nlohmann::json to_json(const JobInfo& job);
+/// Without its job.
+nlohmann::json to_json(const Explanation& found);
+nlohmann::json to_json(const JournalLine& line);
+nlohmann::json to_json(const PastJob& job);
+nlohmann::json to_json(const JobReport& report, JobId job);
+nlohmann::json to_json(const Timeline& timeline, JobId job);
+/// A line of a list of jobs.
+nlohmann::json row_json(const JobInfo& job, ProcessId leader);
+
+/// One line. Bytes that are no UTF-8 are replaced: a name may be anything.
+std::string json_line(const nlohmann::json& json);
+
+/// n1/w1; one that has not come up yet has no id: n1/-.
+std::string process_text(const WorkerInfo& worker);
+std::size_t processes_up(const JobInfo& job);
+std::string_view name(RowState state);
+/// In UTC, since journals of several machines lie side by side: 2026-11-25T07:30:12.000123Z.
+std::string utc_text(std::int64_t unix_ns);
+
+}  // namespace dag::detail

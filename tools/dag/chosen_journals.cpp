@@ -1,0 +1,25 @@
+#include "tools/dag/chosen_journals.hpp"
+
+#include <iostream>
+
+namespace dag::tool {
+
+ChosenJournals::ChosenJournals(const Options& options, std::optional<JobId> job,
+                               const std::vector<std::string>& paths)
+    : paths_(paths) {
+  if (!paths_.empty()) return;
+  gathered_ = std::make_unique<detail::GatheredJournals>(address_of(options), job);
+  for (const std::string& notice : gathered_->notices()) std::cerr << "dag: " << shown(notice) << '\n';
+  paths_ = gathered_->paths();
+}
+
+std::shared_ptr<std::vector<std::string>> add_from(CLI::App& command) {
+  auto paths = std::make_shared<std::vector<std::string>>();
+  command.add_option(
+      "--from", *paths,
+      "read these instead of asking a cluster: data directories of nodes, a directory with some, "
+      "or files of a journal");
+  return paths;
+}
+
+}  // namespace dag::tool

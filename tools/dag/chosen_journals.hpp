@@ -1,0 +1,32 @@
+#pragma once
+// The journals that a command reads: those at the paths that the user names, or what the nodes of a cluster
+// have of a job.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libdag/client/gathered_journals.hpp"
+#include "tools/dag/options.hpp"
+
+namespace dag::tool {
+
+class ChosenJournals {
+ public:
+  /// Of `paths`, if there are some; else gathered from the cluster. What a node cannot give is said on
+  /// stderr. Throws Failure: as GatheredJournals.
+  ChosenJournals(const Options& options, std::optional<JobId> job, const std::vector<std::string>& paths);
+
+  /// For detail::JournalView.
+  const std::vector<std::string>& paths() const { return paths_; }
+
+ private:
+  std::vector<std::string> paths_;
+  std::unique_ptr<detail::GatheredJournals> gathered_;
+};
+
+/// --from PATH..., for a command that can do without a cluster.
+std::shared_ptr<std::vector<std::string>> add_from(CLI::App& command);
+
+}  // namespace dag::tool
