@@ -9,7 +9,9 @@
 namespace dag::web {
 namespace {
 
-HttpAnswer no(unsigned status, std::string why) { return {status, "text/plain; charset=utf-8", why + "\n"}; }
+constexpr std::string_view cookie_name = "dag_token";
+
+HttpAnswer no(unsigned status, std::string why) { return {status, HttpAnswer{}.type, why + "\n"}; }
 
 /// Of HOST[:PORT] or [HOST]:PORT, in small letters; empty when it is neither.
 std::string name_in(std::string_view host) {
@@ -68,6 +70,36 @@ std::optional<std::string> decoded(std::string_view text, bool plus_is_space) {
   return all;
 }
 
+/// A cookie's value has no room for all that a token may be made of.
+std::string encoded(std::string_view token) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string all;
+  for (const char c : token) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.') {
+      all += c;
+    } else {
+      all += '%';
+      all += digits[byte >> 4];
+      all += digits[byte & 15];
+    }
+  }
+  return all;
+}
+
+/// Of the cookies of a request, ours; empty: it is not there.
+std::string_view kept_token(std::string_view cookies) {
+  while (!cookies.empty()) {
+    std::string_view one = cookies.substr(0, cookies.find(';'));
+    cookies.remove_prefix(std::min(one.size() + 1, cookies.size()));
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    const auto equals = one.find('=');
+    if (equals != std::string_view::npos && one.substr(0, equals) == cookie_name)
+      return one.substr(equals + 1);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<HttpAnswer> HttpDoor::turns_away(const HttpHead& head) const {
@@ -78,14 +110,33 @@ std::optional<HttpAnswer> HttpDoor::turns_away(const HttpHead& head) const {
   if (!head.origin.empty() && head.origin != "http://" + head.host && head.origin != "https://" + head.host) {
     return no(403, "a page of " + head.origin + " may not ask here");
   }
-  if (!token.empty() && !same(head.authorization, "Bearer " + token)) {
-    return no(401,
-              "this needs a token, as in `Authorization: Bearer TOKEN`: the setting `http_token` has it");
+  if (!token.empty() && !same(head.authorization, "Bearer " + token) &&
+      !same(kept_token(head.cookie), encoded(token))) {
+    if (brings_token(head)) {
+      HttpAnswer answer = no(303, "the token is kept");
+      answer.headers = {{"Location", "/"},
+                        {"Set-Cookie", std::string(cookie_name) + "=" + encoded(token) +
+                                           "; Path=/; HttpOnly; SameSite=Strict"}};
+      return answer;
+    }
+    return no(
+        401,
+        "this needs a token, which the setting `http_token` has: a browser opens /?token=TOKEN, a program "
+        "says `Authorization: Bearer TOKEN`");
   }
   if (head.method != "GET" && head.method != "HEAD") {
     return no(405, head.method + " changes things, and nothing can be changed here: use `dag`");
   }
   return std::nullopt;
+}
+
+/// A person follows a link once.
+bool HttpDoor::brings_token(const HttpHead& head) const {
+  if (head.method != "GET") return false;
+  const Result<HttpRequest> request = parse_target(head.target);
+  if (!request || request->path != "/") return false;
+  const auto said = request->query.find("token");
+  return said != request->query.end() && same(said->second, token);
 }
 
 Result<HttpRequest> parse_target(std::string_view target) {

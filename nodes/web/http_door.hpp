@@ -5,7 +5,7 @@
 // sends requests here (whose answers the browser shows it only where Origin was accepted, if at all), or a
 // name of somebody else's is made to lead to this machine (then the browser says that name: Host). So both
 // are looked at, whatever the method. Who listens beyond loopback wants a token besides; who has it may call
-// the server by any name.
+// the server by any name. A person opens /?token=TOKEN once, and the browser keeps it as a cookie.
 
 #include <functional>
 #include <map>
@@ -19,7 +19,7 @@ namespace dag::web {
 
 /// What counts of the head of a request; empty: it is not there.
 struct HttpHead {
-  std::string method, target, host, origin, authorization;
+  std::string method, target, host, origin, authorization, cookie;
 };
 
 /// A request that was let in: it reads.
@@ -34,6 +34,12 @@ struct HttpAnswer {
   std::string body;
   /// In its place, if it is there: called by the server's thread, so that nobody else has the work.
   std::function<std::string()> made = {};
+  /// In place of both: a body without an end. Called by the server's thread for its next piece, a while after
+  /// the one before went out; must not block, and has the piece replied as a body, which may be empty. A
+  /// status other than 200 ends it.
+  std::function<void(std::function<void(HttpAnswer)>)> next = {};
+  /// Besides those that every answer has.
+  std::map<std::string, std::string> headers = {};
 };
 
 struct HttpDoor {
@@ -42,8 +48,12 @@ struct HttpDoor {
   /// Empty: nobody is asked for one.
   std::string token;
 
-  /// An answer that says why not and what to do, when it is not let in: 400, 401, 403 or 405.
+  /// An answer that says why not and what to do, when it is not let in: 400, 401, 403 or 405; or 303, which
+  /// has a browser keep the token that it came with.
   std::optional<HttpAnswer> turns_away(const HttpHead& head) const;
+
+ private:
+  bool brings_token(const HttpHead& head) const;
 };
 
 /// A token that is shorter is guessed.

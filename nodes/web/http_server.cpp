@@ -16,12 +16,16 @@ namespace {
 
 constexpr auto slow_reader = 10 * kj::SECONDS;
 constexpr const char* not_answered = "this request was not answered\n";
+/// Who has nothing to say for longer says so, by an empty piece.
+constexpr Duration piece_within = std::chrono::seconds(10);
 constexpr auto out_of_files_pause = 100 * kj::MILLISECONDS;
 
 std::string_view meaning_of(unsigned status) {
   switch (status) {
     case 200:
       return "OK";
+    case 303:
+      return "See Other";
     case 400:
       return "Bad Request";
     case 401:
@@ -52,29 +56,44 @@ struct Headers {
   kj::HttpHeaderTable::Builder builder;
   kj::HttpHeaderId origin = builder.add("Origin");
   kj::HttpHeaderId authorization = builder.add("Authorization");
+  kj::HttpHeaderId cookie = builder.add("Cookie");
   kj::HttpHeaderId allow = builder.add("Allow");
   kj::HttpHeaderId authenticate = builder.add("WWW-Authenticate");
   kj::HttpHeaderId cache = builder.add("Cache-Control");
   kj::HttpHeaderId sniffing = builder.add("X-Content-Type-Options");
+  kj::HttpHeaderId content = builder.add("Content-Security-Policy");
   kj::Own<kj::HttpHeaderTable> table = builder.build();
 };
 
-kj::Promise<void> send(kj::HttpService::Response& response, const Headers& ids, const HttpAnswer& answer,
-                       bool with_body) {
+kj::HttpHeaders head_of(const HttpAnswer& answer, const Headers& ids) {
   kj::HttpHeaders headers(*ids.table);
   headers.set(kj::HttpHeaderId::CONTENT_TYPE, text(answer.type));
   headers.set(ids.cache, "no-store");
   headers.set(ids.sniffing, "nosniff");
+  // What a page of ours loads is ours, and no other page holds it in a frame.
+  headers.set(ids.content, "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'");
   if (answer.status == 405) headers.set(ids.allow, "GET, HEAD");
   if (answer.status == 401) headers.set(ids.authenticate, "Bearer");
+  for (const auto& [name, value] : answer.headers) headers.add(text(name), text(value));
+  return headers;
+}
+
+kj::Promise<void> send(kj::HttpService::Response& response, const Headers& ids, const HttpAnswer& answer,
+                       bool with_body) {
   const std::string meaning(meaning_of(answer.status));
   const std::string made = answer.made ? answer.made() : answer.body;
-  auto stream = response.send(answer.status, text(meaning), headers, made.size());
+  auto stream = response.send(answer.status, text(meaning), head_of(answer, ids), made.size());
   if (!with_body) return kj::READY_NOW;
   auto body = kj::heapString(made.data(), made.size());
   auto written = stream->write(body.begin(), body.size());
   return written.attach(kj::mv(stream), kj::mv(body));
 }
+
+/// A body without an end.
+struct Lasting {
+  kj::Own<kj::AsyncOutputStream> stream;
+  decltype(HttpAnswer::next) next;
+};
 
 class Service final : public kj::HttpService {
  public:
@@ -89,32 +108,67 @@ class Service final : public kj::HttpService {
                             kj::AsyncInputStream&, Response& response) override {
     const bool with_body = method != kj::HttpMethod::HEAD;
     const auto sent = [this, &response, with_body](const HttpAnswer& answer) {
+      if (answer.next && with_body) return lasts(response, answer);
       return timer_.timeoutAfter(slow_reader, send(response, headers_, answer, with_body));
     };
-    const HttpHead head{kj::str(method).cStr(), url.cStr(), text(headers.get(kj::HttpHeaderId::HOST)),
-                        text(headers.get(headers_.origin)), text(headers.get(headers_.authorization))};
+    const HttpHead head{kj::str(method).cStr(),
+                        url.cStr(),
+                        text(headers.get(kj::HttpHeaderId::HOST)),
+                        text(headers.get(headers_.origin)),
+                        text(headers.get(headers_.authorization)),
+                        text(headers.get(headers_.cookie))};
     if (const auto refused = door_.turns_away(head)) return sent(*refused);
     const Result<HttpRequest> asked = parse_target(head.target);
     if (!asked) return sent({400, HttpAnswer{}.type, asked.error().what + "\n"});
+    return answer_to([&](HttpReply reply) { handler_(*asked, std::move(reply)); },
+                     options_.answer_within(*asked))
+        .then([sent](HttpAnswer answer) { return sent(answer); });  // kj refers to what is no temporary.
+  }
 
+ private:
+  /// In time, or an answer that says that it is not there.
+  kj::Promise<HttpAnswer> answer_to(const std::function<void(HttpReply)>& question, Duration within) {
     auto pair = kj::newPromiseAndCrossThreadFulfiller<HttpAnswer>();
     // A function is copied, what fulfils is not.
     const auto fulfiller =
         std::make_shared<kj::Own<kj::CrossThreadPromiseFulfiller<HttpAnswer>>>(kj::mv(pair.fulfiller));
     try {
-      handler_(*asked, [fulfiller](HttpAnswer answer) { (*fulfiller)->fulfill(std::move(answer)); });
+      question([fulfiller](HttpAnswer answer) { (*fulfiller)->fulfill(std::move(answer)); });
     } catch (const std::exception&) {
-      return sent({500, HttpAnswer{}.type, not_answered});
+      return HttpAnswer{500, HttpAnswer{}.type, not_answered};
     }
-    auto late = timer_.afterDelay(options_.answer_within.count() * kj::NANOSECONDS).then([this] {
-      const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(options_.answer_within);
+    auto late = timer_.afterDelay(within.count() * kj::NANOSECONDS).then([within] {
+      const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(within);
       return HttpAnswer{503, HttpAnswer{}.type,
                         "this node has not answered within " + std::to_string(limit.count()) + " ms\n"};
     });
-    return pair.promise.exclusiveJoin(kj::mv(late)).then([sent](HttpAnswer answer) { return sent(answer); });
+    return pair.promise.exclusiveJoin(kj::mv(late));
   }
 
- private:
+  kj::Promise<void> lasts(Response& response, const HttpAnswer& answer) {
+    const std::string meaning(meaning_of(answer.status));
+    auto body = kj::heap<Lasting>();
+    body->stream = response.send(answer.status, text(meaning), head_of(answer, headers_), nullptr);
+    body->next = answer.next;
+    Lasting& of = *body;
+    return go_on(of).attach(kj::mv(body));
+  }
+
+  /// Until it ends, or nobody reads it. Who reads slowly is asked for less often.
+  kj::Promise<void> go_on(Lasting& body) {
+    return answer_to(body.next, piece_within).then([this, &body](HttpAnswer piece) -> kj::Promise<void> {
+      if (piece.status != 200) return kj::READY_NOW;
+      kj::Promise<void> written = kj::READY_NOW;
+      if (!piece.body.empty()) {
+        auto bytes = kj::heapString(piece.body.data(), piece.body.size());
+        auto out = body.stream->write(bytes.begin(), bytes.size());
+        written = timer_.timeoutAfter(slow_reader, out.attach(kj::mv(bytes)));
+      }
+      return written.then([this] { return timer_.afterDelay(options_.pause.count() * kj::NANOSECONDS); })
+          .then([this, &body] { return go_on(body); });
+    });
+  }
+
   kj::Timer& timer_;
   const Headers& headers_;
   const HttpOptions& options_;

@@ -24,7 +24,11 @@ struct HttpOptions {
   /// More than so many connections at a time are closed.
   std::size_t connections_max = 256;
   /// A request that is not answered by then gets 503.
-  Duration answer_within = std::chrono::seconds(5);
+  std::function<Duration(const HttpRequest&)> answer_within = [](const HttpRequest&) {
+    return std::chrono::seconds(5);
+  };
+  /// Between two pieces of a body without an end.
+  Duration pause = std::chrono::milliseconds(500);
   /// The first that its thread does.
   std::function<void()> on_thread = [] {};
 };

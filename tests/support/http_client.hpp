@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -56,6 +57,14 @@ class HttpConnection {
     const auto end = all.find("\r\n\r\n");
     if (end == std::string::npos) return {};
     return {std::stoi(all.substr(all.find(' ') + 1)), all.substr(0, end), all.substr(end + 4)};
+  }
+  /// What comes first of an answer that has no end.
+  std::string hear_some() const {
+    char bytes[16384];
+    pollfd one{socket_, POLLIN, 0};
+    if (poll(&one, 1, 60'000) != 1) throw std::runtime_error("the server says nothing");
+    const ssize_t got = recv(socket_, bytes, sizeof bytes, 0);
+    return {bytes, static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
   }
   /// The server has closed it.
   bool is_closed() const {

@@ -90,3 +90,38 @@ TEST_CASE("a target is a path and a query") {
     CHECK_FALSE(parse_target(none));
   }
 }
+
+TEST_CASE("a browser brings a token once, and keeps it") {
+  const HttpDoor door{"0.0.0.0", "sixteen letters; and more=%"};
+  HttpHead head = head_of("10.0.0.1:9100");
+  head.target = "/?token=sixteen+letters%3B%20and+more%3D%25";
+  const auto kept = door.turns_away(head);
+  REQUIRE(kept);
+  CHECK(kept->status == 303);
+  CHECK(kept->headers.at("Location") == "/");
+  const std::string cookie = kept->headers.at("Set-Cookie");
+  const std::string pair = cookie.substr(0, cookie.find(';'));
+  CHECK(pair == "dag_token=sixteen%20letters%3B%20and%20more%3D%25");
+  CHECK(cookie.substr(pair.size()) == "; Path=/; HttpOnly; SameSite=Strict");
+  // Only there, and only with the right one.
+  for (const char* target :
+       {"/?token=sixteen", "/?token=", "/api/cluster?token=sixteen+letters%3B%20and+more%3D%25", "/",
+        "/?token=sixteen+letters%3B%20and+more%3D%25%25"}) {
+    INFO(target);
+    head.target = target;
+    CHECK(status_of(head, door) == 401);
+  }
+  head.target = "/api/cluster";
+  for (const std::string& with :
+       {pair, "a=b; " + pair, pair + "; c=d", "x=" + std::string(pair) + ";" + pair}) {
+    INFO(with);
+    head.cookie = with;
+    CHECK(status_of(head, door) == 200);
+  }
+  for (const std::string& with :
+       {std::string("dag_token="), std::string("dag_token"), pair + "x", "x" + pair}) {
+    INFO(with);
+    head.cookie = with;
+    CHECK(status_of(head, door) == 401);
+  }
+}

@@ -148,7 +148,7 @@ TEST_CASE("who gets no answer in time hears that; the answer that comes then goe
   HttpReply late;
   {
     const Served served([&](const HttpRequest&, HttpReply reply) { late = std::move(reply); },
-                        {.answer_within = std::chrono::milliseconds(50)});
+                        {.answer_within = [](const HttpRequest&) { return std::chrono::milliseconds(50); }});
     const auto heard = get(served.port(), "/");
     CHECK(heard.status == 503);
     CHECK_THAT(heard.body, Catch::Contains("50 ms"));
@@ -161,6 +161,57 @@ TEST_CASE("who gets no answer in time hears that; the answer that comes then goe
 TEST_CASE("a reply that is dropped is a mistake, not a wait") {
   const Served served([](const HttpRequest&, const HttpReply&) {});
   CHECK(get(served.port(), "/").status == 500);
+}
+
+TEST_CASE("a body without an end goes on until it ends, or nobody reads it") {
+  std::mutex mutex;
+  int asked = 0;
+  const auto count = [&] {
+    const std::lock_guard lock(mutex);
+    return ++asked;
+  };
+  const Served served(
+      [&](const HttpRequest& request, const HttpReply& reply) {
+        HttpAnswer answer{200, "text/event-stream", {}};
+        const bool ends = request.path == "/ends";
+        answer.next = [&count, ends](const HttpReply& piece) {
+          const int now = count();
+          if (ends && now > 3) return piece({503, {}, {}});
+          piece({200, {}, now == 2 ? "" : "piece " + std::to_string(now) + ";"});
+        };
+        reply(std::move(answer));
+      },
+      {.pause = std::chrono::milliseconds(1)});
+  const HttpConnection ending(served.port());
+  ending.send(request("GET /ends", "Connection: close\r\n"));
+  const auto heard = ending.hear();
+  CHECK(heard.status == 200);
+  CHECK_THAT(heard.head, Catch::Contains("text/event-stream"));
+  CHECK_THAT(heard.body,
+             Catch::Contains("piece 1;") && Catch::Contains("piece 3;") && !Catch::Contains("piece 2;"));
+  const HttpConnection head(served.port());
+  head.send(request("HEAD /ends", "Connection: close\r\n"));
+  CHECK(head.hear().body.empty());
+}
+
+TEST_CASE("who does not read a body without an end any more frees its place") {
+  const Served served(
+      [](const HttpRequest& asked, const HttpReply& reply) {
+        if (asked.path != "/endless") return echo(asked, reply);
+        HttpAnswer answer{200, "text/event-stream", {}};
+        answer.next = [](const HttpReply& piece) { piece({200, {}, "more;"}); };
+        reply(std::move(answer));
+      },
+      {.connections_max = 1, .pause = std::chrono::milliseconds(1)});
+  {
+    const HttpConnection endless(served.port());
+    endless.send(request("GET /endless"));
+    CHECK_THAT(endless.hear_some(), Catch::Contains("200 OK"));
+    CHECK(get(served.port(), "/x").status == 0);  // It has the only place.
+  }
+  int status = 0;
+  for (int i = 0; status != 200 && i < 10'000; ++i) status = get(served.port(), "/x").status;
+  CHECK(status == 200);
 }
 
 TEST_CASE("there are no more connections than it has room for") {
@@ -185,10 +236,9 @@ TEST_CASE("there are no more connections than it has room for") {
 
 TEST_CASE("it ends while connections are open") {
   std::unique_ptr<HttpConnection> idle, asking;
+  HttpReply kept;  // Neither answered nor dropped as long as it lives.
   {
-    const Served served([](const HttpRequest&, const HttpReply& reply) {
-      new HttpReply(reply);  // Never answered, never dropped.
-    });
+    const Served served([&](const HttpRequest&, const HttpReply& reply) { kept = reply; });
     idle = std::make_unique<HttpConnection>(served.port());
     asking = std::make_unique<HttpConnection>(served.port());
     asking->send(request("GET /"));
