@@ -44,6 +44,7 @@ class Journal final : public RecordSink {
 
   void record(const Record& record) override;
   void record_finished(const Record& many) override { record(many); }
+  bool wants_graph() const override { return true; }
   /// For a process that is about to begin, with so many lanes: an open descriptor of a RecordRings, which is
   /// not closed by exec, until close_rings(). -1, with a line in the log: there is none.
   int open_rings(Life process, std::size_t lanes);

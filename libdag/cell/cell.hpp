@@ -153,6 +153,7 @@ class Cell : private RecordedOutcomes {
     records_.record({now, {options_.self.process, std::nullopt}, state_.job, task, attempt, what()});
   }
   void say_known(const OutcomeRecord& growth, Instant now);
+  void say_graph(const detail::Fragment& graph, TaskId first, const OutcomeRecord* growth, Instant now);
   void say_finished(const message::TaskBits& some, AttemptId attempt, Instant now);
   recorded::Settled recorded_of(const OutcomeRecord& said, std::optional<Instant> now) const;
   void blame(const LifeEnd& how, Instant now);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "libdag/cell/cell.hpp"
+#include "libdag/record/graph_part.hpp"
 
 namespace dag {
 namespace {
@@ -23,6 +24,23 @@ std::vector<recorded::TaskClass> classes_of(const detail::Fragment& fragment) {
 void Cell::say_begun(Instant now) {
   say({}, {}, now, [&] { return recorded::JobBegan{plan_->name, plan_->graph->size()}; });
   say({}, {}, now, [&] { return recorded::TasksKnown{true, classes_of(*plan_->graph)}; });
+  say_graph(*plan_->graph, {}, nullptr, now);
+}
+
+/// For who asks later what held up what. `growth`: what spawned it, if something did.
+void Cell::say_graph(const detail::Fragment& graph, TaskId first, const OutcomeRecord* growth, Instant now) {
+  if (!records_.enabled() || !records_.wants_graph()) return;
+  const AttemptId attempt = growth == nullptr ? AttemptId{} : growth->attempt;
+  GraphPartWriter writer(first, [&](TaskId from, recorded::GraphPart part) {
+    if (growth != nullptr) part.parent = growth->task;
+    say(from, attempt, now, [&] { return std::move(part); });
+  });
+  for (std::uint32_t task = 0; task < graph.size(); ++task) {
+    writer.task(graph.name(task));
+    for (const detail::EdgeEnd edge : graph.in_edges(task))
+      writer.waits_for(edge.task(), static_cast<std::uint8_t>(edge.kind()));
+  }
+  writer.finish();
 }
 
 /// What an attempt spawned: before any task of it is settled, perhaps in the same cut.
@@ -31,6 +49,7 @@ void Cell::say_known(const OutcomeRecord& growth, Instant now) {
     spawned_.emplace(growth.first_spawned, growth.spawned);
     return recorded::TasksKnown{false, classes_of(*growth.spawned)};
   });
+  say_graph(*growth.spawned, growth.first_spawned, &growth, now);
 }
 
 /// `now`: when it ended, if that is known.
@@ -95,8 +114,11 @@ void Cell::say_so_far(Instant now) {
     if (!growth.spawned) return;
     spawned_.emplace(growth.first_spawned, growth.spawned);
     add(growth, recorded::TasksKnown{false, classes_of(*growth.spawned)});
+    // The journal that had it may be gone with its node.
+    say_graph(*growth.spawned, growth.first_spawned, &growth, now);
   };
   add({}, recorded::TasksKnown{true, classes_of(*plan_->graph)});
+  say_graph(*plan_->graph, {}, nullptr, now);
   for (const auto& [task, growth] : grown_) grew(growth);
   for (const auto& [task, entry] : settled_) {
     if (!grown_.contains(task)) grew(entry.record);

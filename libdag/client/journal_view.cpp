@@ -16,10 +16,10 @@ namespace fs = std::filesystem;
 
 /// By the alternatives of RecordWhat.
 constexpr std::array kinds{
-    "ready",     "placed",      "lent",         "returned",    "stolen",        "started", "ended",
-    "lost",      "retried",     "cancelled",    "settled",     "output_lost",   "spawned", "member",
-    "ran",       "became",      "started_over", "rolled_back", "restored",      "crashed", "home_given",
-    "recounted", "tasks_known", "job_began",    "job_over",    "finished_tasks"};
+    "ready",     "placed",      "lent",         "returned",    "stolen",         "started", "ended",
+    "lost",      "retried",     "cancelled",    "settled",     "output_lost",    "spawned", "member",
+    "ran",       "became",      "started_over", "rolled_back", "restored",       "crashed", "home_given",
+    "recounted", "tasks_known", "job_began",    "job_over",    "finished_tasks", "graph"};
 static_assert(kinds.size() == std::variant_size_v<RecordWhat>);
 
 /// By their numbers.
@@ -76,6 +76,7 @@ JournalLine line_of(const JournalEntry& entry) {
 }
 
 bool LineFilter::takes(const JournalLine& line) const {
+  if (line.kind == "graph") return false;  // What waits for what is nothing that happened.
   if (job && line.job != *job) return false;
   if (failed && !line.failed) return false;
   if (task.empty()) return true;

@@ -31,6 +31,26 @@ json details_json(const JobDetails& details) {
           {"others", to_json(details.others)}};
 }
 
+void add(JobCounts& counts, Outcome outcome) {
+  switch (outcome) {
+    case Outcome::none:
+      ++counts.open;
+      break;
+    case Outcome::finished:
+      ++counts.finished;
+      break;
+    case Outcome::failed:
+      ++counts.failed;
+      break;
+    case Outcome::skipped:
+      ++counts.skipped;
+      break;
+    case Outcome::cancelled:
+      ++counts.cancelled;
+      break;
+  }
+}
+
 json reason_json(const TaskReason& reason) {
   const TaskExplained& task = reason.task;
   auto candidates = json::array(), waits_for = json::array();
@@ -216,7 +236,23 @@ json to_json(const JobReport& report, JobId job) {
   for (const LaneReport& lane : report.lanes)
     lanes.push_back(
         {{"lane", to_string(lane.lane)}, {"runs", lane.runs}, {"busy_seconds", seconds(lane.busy)}});
+  json path;
+  if (report.path) {
+    auto of_path = json::array();
+    for (const PathReport::Class& one : report.path->classes)
+      of_path.push_back({{"name", one.name}, {"tasks", one.tasks}, {"total_seconds", seconds(one.total)}});
+    path = {{"seconds", seconds(report.path->length)},
+            {"span_seconds", seconds(report.path->span)},
+            {"tasks", report.path->tasks},
+            {"classes", std::move(of_path)}};
+  }
   return {{"job", to_string(job)},
+          {"critical_path", std::move(path)},
+          {"delays",
+           {{"tasks", report.delays},
+            {"median_seconds", seconds(report.delay_median)},
+            {"p99_seconds", seconds(report.delay_p99)},
+            {"total_seconds", seconds(report.delay_total)}}},
           {"tasks", report.tasks},
           {"runs", report.runs},
           {"settled", report.settled},
@@ -265,6 +301,53 @@ json to_json(const Timeline& timeline, JobId job) {
           {"slices", std::move(slices)},
           {"marks", std::move(marks)},
           {"marks_beyond", timeline.marks_beyond}};
+}
+
+json to_json(const PastGraph& graph, const GraphPicture& picture, JobId job) {
+  const Drawing& drawing = picture.drawing;
+  std::vector<JobCounts> counts(drawing.nodes.size());
+  std::vector<Duration> ran(drawing.nodes.size());
+  std::vector<std::size_t> first(drawing.nodes.size(), graph.tasks.size());
+  for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
+    const std::uint32_t node = drawing.node_of[i];
+    add(counts[node], graph.outcomes[i]);
+    ran[node] += graph.ran[i];
+    first[node] = std::min(first[node], i);
+  }
+  int width = 0, height = 0;
+  auto nodes = json::array(), edges = json::array();
+  for (std::size_t i = 0; i < drawing.nodes.size(); ++i) {
+    const DrawnNode& node = drawing.nodes[i];
+    const Box& box = picture.boxes[i];
+    width = std::max(width, box.x + box.width);
+    height = std::max(height, box.y + box.height);
+    nodes.push_back({{"label", node.label},
+                     {"name", graph.fragment.name(static_cast<std::uint32_t>(first[i]))},
+                     {"tasks", node.tasks},
+                     {"task", node.tasks == 1 ? json(to_string(graph.tasks[first[i]])) : json()},
+                     {"counts", to_json(counts[i])},
+                     {"ran_seconds", seconds(ran[i])},
+                     {"critical", node.marked},
+                     {"x", box.x},
+                     {"y", box.y},
+                     {"width", box.width},
+                     {"height", box.height}});
+  }
+  static constexpr std::array<std::string_view, 3> kinds{"strong", "weak", "conditional"};
+  for (const DrawnEdge& edge : drawing.edges)
+    edges.push_back({{"from", edge.from},
+                     {"to", edge.to},
+                     {"kind", kinds[static_cast<std::size_t>(edge.kind)]},
+                     {"edges", edge.edges},
+                     {"critical", edge.marked}});
+  return {{"job", to_string(job)},
+          {"name", graph.name},
+          {"tasks", graph.tasks.size()},
+          {"edges_of_tasks", graph.fragment.edges.size()},
+          {"width", width},
+          {"height", height},
+          {"nodes", std::move(nodes)},
+          {"edges", std::move(edges)}};
 }
 
 std::string json_line(const json& fields) {

@@ -12,6 +12,7 @@
 #include "libdag/client/explain.hpp"
 #include "libdag/client/history.hpp"
 #include "libdag/client/journal_view.hpp"
+#include "libdag/client/past_graph.hpp"
 #include "libdag/client/report.hpp"
 #include "libdag/client/timeline.hpp"
 
@@ -27,6 +28,7 @@ nlohmann::json to_json(const JournalLine& line);
 nlohmann::json to_json(const PastJob& job);
 nlohmann::json to_json(const JobReport& report, JobId job);
 nlohmann::json to_json(const Timeline& timeline, JobId job);
+nlohmann::json to_json(const PastGraph& graph, const GraphPicture& picture, JobId job);
 /// A line of a list of jobs.
 nlohmann::json row_json(const JobInfo& job, ProcessId leader);
 

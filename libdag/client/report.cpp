@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "libdag/client/job_graph.hpp"
 #include "libdag/client/journal_view.hpp"
 #include "libdag/client/task_names.hpp"
 
@@ -15,6 +16,12 @@ struct Run {
   RecordPlace place;
   Duration ran{0};
   bool failed = false;
+};
+/// The newest run of a task.
+struct Newest {
+  std::int64_t end_unix_ns = 0;
+  Duration ran{0};
+  std::int64_t begin_unix_ns() const { return end_unix_ns - ran.count(); }
 };
 
 /// By nearest rank, of ascending ones; not empty.
@@ -62,12 +69,67 @@ void add_classes(JobReport& report, const std::vector<Run>& runs, const TaskName
   }
 }
 
+void add_path(JobReport& report, const std::vector<JobGraph::Edge>& edges,
+              const std::map<TaskId, Newest>& runs, const TaskNames& names) {
+  std::map<TaskId, Duration> ran;
+  for (const auto& [task, run] : runs) ran[task] = run.ran;
+  const CriticalPath longest = critical_path(edges, ran);
+  PathReport path;
+  path.length = longest.length;
+  std::map<std::string, PathReport::Class> classes;
+  std::int64_t began = std::numeric_limits<std::int64_t>::max(), ended = 0;
+  for (const TaskId task : longest.tasks) {
+    const auto run = runs.find(task);
+    if (run == runs.end()) continue;
+    ++path.tasks;
+    PathReport::Class& one = classes[names.name_of(task)];
+    ++one.tasks;
+    one.total += run->second.ran;
+    began = std::min(began, run->second.begin_unix_ns());
+    ended = std::max(ended, run->second.end_unix_ns);
+  }
+  if (path.tasks > 0) path.span = Duration(ended - began);
+  for (auto& [name, one] : classes) {
+    one.name = name;
+    path.classes.push_back(std::move(one));
+  }
+  std::stable_sort(path.classes.begin(), path.classes.end(),
+                   [](const auto& a, const auto& b) { return a.total > b.total; });
+  report.path = std::move(path);
+}
+
+void add_delays(JobReport& report, const std::vector<JobGraph::Edge>& edges,
+                const std::map<TaskId, Newest>& runs) {
+  std::map<TaskId, std::int64_t> could_begin;
+  for (const JobGraph::Edge& edge : edges) {
+    const auto from = runs.find(edge.from);
+    if (from == runs.end()) continue;
+    std::int64_t& at = could_begin[edge.to];
+    at = std::max(at, from->second.end_unix_ns);
+  }
+  std::vector<Duration> delays;
+  for (const auto& [task, at] : could_begin) {
+    const auto run = runs.find(task);
+    if (run == runs.end()) continue;
+    // Clocks of two nodes differ; and a task that ran again began before what it waits for did so, too.
+    delays.push_back(Duration(std::max<std::int64_t>(0, run->second.begin_unix_ns() - at)));
+    report.delay_total += delays.back();
+  }
+  if (delays.empty()) return;
+  std::sort(delays.begin(), delays.end());
+  report.delays = delays.size();
+  report.delay_median = quantile(delays, 0.5);
+  report.delay_p99 = quantile(delays, 0.99);
+}
+
 }  // namespace
 
 JobReport make_report(const std::vector<std::string>& paths, JobId job, std::vector<std::string>& notices) {
   JobReport report;
   TaskNames names;
+  JobGraph graph;
   std::vector<Run> runs;
+  std::map<TaskId, Newest> newest;
   std::map<TaskId, bool> came_back;  ///< and well
   std::map<std::pair<ProcessId, std::uint32_t>, LaneReport> lanes;
   std::int64_t began = std::numeric_limits<std::int64_t>::max(), ended = 0;
@@ -76,8 +138,10 @@ JobReport make_report(const std::vector<std::string>& paths, JobId job, std::vec
     const Record& record = entry->record;
     if (record.job != job) continue;
     names.add(record);
+    graph.add(record);
     if (const auto* ran = std::get_if<recorded::Ran>(&record.what)) {
       const bool failed = ran->outcome == Outcome::failed;
+      newest[record.task] = {entry->unix_ns, ran->ran};
       runs.push_back({record.task, record.place, ran->ran, failed});
       bool& well = came_back[record.task];
       if (failed || well) report.again += ran->ran;
@@ -98,10 +162,15 @@ JobReport make_report(const std::vector<std::string>& paths, JobId job, std::vec
     }
   }
   report.runs = runs.size();
-  report.settled = names.size();
+  report.settled = names.settled();
   if (!runs.empty()) report.span = Duration(ended - began);
   for (auto& [place, lane] : lanes) report.lanes.push_back(std::move(lane));
   add_classes(report, runs, names);
+  if (!graph.empty()) {
+    const std::vector<JobGraph::Edge> edges = graph.edges();
+    add_path(report, edges, newest, names);
+    add_delays(report, edges, newest);
+  }
   notices = view.notices();
   return report;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Where the time of a job went, out of the journals of nodes: which tasks took it, which took longer than
-// their like, how busy the lanes were, and what was done more than once.
+// their like, which chain of them was the longest, how long they waited when they could have begun, how busy
+// the lanes were, and what was done more than once.
 
 #include <cstdint>
 #include <optional>
@@ -27,6 +28,20 @@ struct Straggler {
   RecordPlace place;
   Duration ran{0}, median{0};
 };
+/// The chain of tasks that took longest (job_graph.hpp): no number of lanes makes the job shorter.
+struct PathReport {
+  Duration length{0};
+  std::uint64_t tasks = 0;
+  /// From the first task's beginning to the last one's end, as it was: without its length, what the chain
+  /// waited.
+  Duration span{0};
+  struct Class {
+    std::string name;
+    std::uint64_t tasks = 0;
+    Duration total{0};
+  };
+  std::vector<Class> classes;  ///< those that took most of it first
+};
 struct LaneReport {
   RecordPlace lane;
   std::uint64_t runs = 0;
@@ -37,9 +52,14 @@ struct JobReport {
   std::vector<Straggler> stragglers;    ///< those that lost most first; at most stragglers_max
   std::uint64_t stragglers_beyond = 0;  ///< those that are not listed
   std::vector<LaneReport> lanes;        ///< by place
-  Duration span{0};                     ///< from the beginning of the first run to the end of the last one
-  Duration busy{0};                     ///< of all lanes together
-  Duration again{0};                    ///< of runs of tasks that had come back before, or that failed
+  std::optional<PathReport> path;       ///< none: the journals do not say what waited for what
+  /// From the end of the last task that a task waited for to its own beginning: of tasks whose both ends are
+  /// known.
+  std::uint64_t delays = 0;
+  Duration delay_median{0}, delay_p99{0}, delay_total{0};
+  Duration span{0};   ///< from the beginning of the first run to the end of the last one
+  Duration busy{0};   ///< of all lanes together
+  Duration again{0};  ///< of runs of tasks that had come back before, or that failed
   std::uint64_t runs = 0, tasks = 0;
   std::uint64_t settled = 0;  ///< tasks; more than `tasks` where some did not run, or records are missing
   std::uint64_t crashes = 0, losses = 0, retries = 0;  ///< of attempts

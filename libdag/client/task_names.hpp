@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "libdag/record/graph_part.hpp"
 #include "libdag/record/record.hpp"
 
 namespace dag::detail {
@@ -16,32 +17,50 @@ class TaskNames {
  public:
   /// Of that one job.
   void add(const Record& record) {
-    const auto* settled = std::get_if<recorded::Settled>(&record.what);
-    if (settled == nullptr) return;
-    const auto [found, fresh] =
-        index_of_.try_emplace(settled->name, static_cast<std::uint32_t>(names_.size()));
-    if (fresh) names_.push_back(settled->name);
-    of_[record.task] = found->second;
+    if (const auto* settled = std::get_if<recorded::Settled>(&record.what)) {
+      Known& known = of_.try_emplace(record.task, Known{index_of(settled->name), false}).first->second;
+      if (!std::exchange(known.settled, true)) ++settled_;
+    } else {
+      read_graph_part(record, {[this](TaskId task, const std::string& name) {
+                                 of_.try_emplace(task, Known{index_of(name), false});
+                               },
+                               [](TaskId, std::uint8_t) {}});
+    }
   }
   /// Its number, when nobody has said its name.
   std::string name_of(TaskId task) const {
-    const auto found = of_.find(task);
-    return found == of_.end() ? to_string(task) : names_[found->second];
+    const auto index = index_of(task);
+    return index ? names_[*index] : to_string(task);
   }
   /// Which of names() it is; none when nobody has said it.
   std::optional<std::uint32_t> index_of(TaskId task) const {
     const auto found = of_.find(task);
-    return found == of_.end() ? std::nullopt : std::optional(found->second);
+    return found == of_.end() ? std::nullopt : std::optional(found->second.name);
+  }
+  /// Every task of which something was said, in the order of ids.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (const auto& [task, known] : of_) visit(task);
   }
   /// In the order in which they were said first.
   const std::vector<std::string>& names() const { return names_; }
-  /// Tasks whose names are known: those that settled.
-  std::size_t size() const { return of_.size(); }
+  std::size_t settled() const { return settled_; }
 
  private:
-  std::map<TaskId, std::uint32_t> of_;  ///< an index in `names_`: many tasks have one name
+  struct Known {
+    std::uint32_t name = 0;  ///< an index in `names_`: many tasks have one name
+    bool settled = false;
+  };
+  std::uint32_t index_of(const std::string& name) {
+    const auto [found, fresh] = index_of_name_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+    if (fresh) names_.push_back(name);
+    return found->second;
+  }
+
+  std::map<TaskId, Known> of_;
   std::vector<std::string> names_;
-  std::unordered_map<std::string, std::uint32_t> index_of_;
+  std::unordered_map<std::string, std::uint32_t> index_of_name_;
+  std::size_t settled_ = 0;
 };
 
 }  // namespace dag::detail

@@ -108,18 +108,18 @@ class NameIndex {
       others_ = static_cast<std::uint32_t>(timeline.names.size());
       timeline.names.push_back("(others)");
     }
-    unsettled_ = static_cast<std::uint32_t>(timeline.names.size());
-    timeline.names.push_back("(not settled)");
+    unknown_ = static_cast<std::uint32_t>(timeline.names.size());
+    timeline.names.push_back("(unknown)");
   }
   std::uint32_t of(TaskId task) const {
     const auto index = names_.index_of(task);
-    if (!index) return unsettled_;
+    if (!index) return unknown_;
     return *index < timeline_names_max ? *index : others_;
   }
 
  private:
   const TaskNames& names_;
-  std::uint32_t others_ = 0, unsettled_ = 0;
+  std::uint32_t others_ = 0, unknown_ = 0;
 };
 
 void limit(TimelineWindow& window, Duration span) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "libdag/client/job_graph.hpp"
 #include "libdag/client/journal_view.hpp"
 #include "libdag/client/task_names.hpp"
 #include "libdag/client/timeline.hpp"
@@ -20,6 +21,7 @@ using Track = std::pair<ProcessId, std::uint32_t>;
 /// What the first reading finds.
 struct Known {
   TaskNames names;
+  JobGraph graph;
   std::set<Track> tracks;
   std::set<ProcessId> processes;
   std::int64_t began_unix_ns = std::numeric_limits<std::int64_t>::max();
@@ -32,6 +34,7 @@ Known read_names(const std::vector<std::string>& paths, JobId job) {
     const Record& record = entry->record;
     if (record.job != job) continue;
     known.names.add(record);
+    known.graph.add(record);
     if (const auto* ran = std::get_if<recorded::Ran>(&record.what)) {
       known.processes.insert(record.place.process);
       known.tracks.emplace(record.place.process, record.place.lane.value_or(0));
@@ -66,6 +69,7 @@ class TraceWriter {
     std::int64_t& last_end = ended_[track];
     const std::int64_t begin = std::min(end, std::max(last_end, end - ran.ran.count()));
     last_end = std::max(last_end, end);
+    slice_of_[record.task] = {track, begin, end};
     next("X", track.first, track.second + 1, begin, name_of(record.task));
     out_ << ",\"dur\":" << microseconds(end - begin) << ",\"args\":{\"task\":\"" << to_string(record.task)
          << "\",\"attempt\":\"" << to_string(record.attempt) << "\",\"outcome\":\"" << name(ran.outcome)
@@ -82,7 +86,38 @@ class TraceWriter {
     out_ << "}";
   }
 
+  /// From the end of each task to the beginning of those that waited for it, by the newest slice of each.
+  void arrows(TraceCounts& counts) {
+    for (const JobGraph::Edge& edge : known_.graph.edges()) {
+      const auto from = slice_of_.find(edge.from), to = slice_of_.find(edge.to);
+      if (from == slice_of_.end() || to == slice_of_.end()) continue;
+      if (from->second.end > to->second.begin) {
+        ++counts.arrows_backwards;
+        continue;
+      }
+      if (counts.arrows == trace_arrows_max) {
+        ++counts.arrows_beyond;
+        continue;
+      }
+      const std::string id = std::to_string(++counts.arrows);
+      // Where a slice ends the next one may begin: an arrow belongs to that within which it starts.
+      arrow_end("s", from->second.track, std::max(from->second.begin, from->second.end - 1), id);
+      out_ << ",\"args\":{\"from\":\"" << to_string(edge.from) << "\",\"to\":\"" << to_string(edge.to)
+           << "\"}}";
+      arrow_end("f", to->second.track, to->second.begin, id);
+      out_ << ",\"bp\":\"e\"}";
+    }
+  }
+
  private:
+  struct Slice {
+    Track track;
+    std::int64_t begin = 0, end = 0;
+  };
+  void arrow_end(const char* kind, const Track& track, std::int64_t at, const std::string& id) {
+    next(kind, track.first, track.second + 1, at, "needs");
+    out_ << ",\"cat\":\"needs\",\"id\":" << id;
+  }
   std::string name_of(TaskId task) const { return known_.names.name_of(task); }
   static std::string microseconds(std::int64_t ns) {
     char text[40];
@@ -108,6 +143,7 @@ class TraceWriter {
   const Known known_;
   const JobId job_;
   std::map<Track, std::int64_t> ended_;
+  std::map<TaskId, Slice> slice_of_;
   bool any_ = false;
 };
 
@@ -118,7 +154,7 @@ TraceCounts write_trace(const std::vector<std::string>& paths, JobId job, std::o
   Known known = read_names(paths, job);
   TraceCounts counts;
   counts.lanes = known.tracks.size();
-  counts.tasks_settled = known.names.size();
+  counts.tasks_settled = known.names.settled();
   TraceWriter writer(out, std::move(known), job);
   writer.begin();
   std::set<TaskId> run;
@@ -134,6 +170,7 @@ TraceCounts write_trace(const std::vector<std::string>& paths, JobId job, std::o
       writer.mark(*entry);
     }
   }
+  writer.arrows(counts);
   writer.end();
   counts.tasks_run = run.size();
   notices = view.notices();

@@ -1,6 +1,7 @@
 #pragma once
 // What the lanes of a job did, as a trace that Perfetto and Chrome's about:tracing open: a track per lane, a
-// slice per attempt that came back, and marks for what went wrong. Made of the journals of nodes.
+// slice per attempt that came back, an arrow from what a task waited for to it, and marks for what went
+// wrong. Made of the journals of nodes.
 //
 // The form is the Trace Event Format's JSON (Google, 2016): times in microseconds, here with the nanoseconds
 // behind the point, since the first slice began.
@@ -18,13 +19,19 @@ struct TraceCounts {
   std::uint64_t slices = 0;
   std::uint64_t lanes = 0;
   std::uint64_t marks = 0;
+  std::uint64_t arrows = 0;
+  std::uint64_t arrows_beyond = 0;  ///< that were left out: viewers take no more
+  /// Likewise: what they come from ended after what waited for it began; it ran again, or clocks differ.
+  std::uint64_t arrows_backwards = 0;
   std::uint64_t tasks_settled = 0;  ///< that the journals know: more than ran, where records are missing
   std::uint64_t tasks_run = 0;
 };
 
+inline constexpr std::uint64_t trace_arrows_max = 200'000;
+
 /// Reads the journals at these paths (journal_view.hpp) twice, and writes as it reads the second time: held
-/// in memory are the names of the job's tasks, and which of them ran. `notices` gets what could not be read.
-/// Throws Failure(usage) when there is no journal in one of them.
+/// in memory are the names of the job's tasks, what they wait for, and where they ran. `notices` gets what
+/// could not be read. Throws Failure(usage) when there is no journal in one of them.
 TraceCounts write_trace(const std::vector<std::string>& paths, JobId job, std::ostream& out,
                         std::vector<std::string>& notices);
 

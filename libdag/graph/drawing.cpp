@@ -35,6 +35,7 @@ class Draughtsman {
     group();
     label_nodes();
     add_edges();
+    drawing_.node_of = std::move(node_of_);
     return std::move(drawing_);
   }
 
@@ -61,7 +62,10 @@ class Draughtsman {
   void mark() {
     next_marked_.assign(fragment_.size(), detail::none);
     is_marked_.assign(fragment_.size(), false);
-    const auto path = drawing_.has_cycle ? find_cycle(fragment_) : rank(fragment_).critical_path;
+    const auto ranked = [&] {
+      return options_.ran.empty() ? rank(fragment_) : rank(fragment_, options_.ran);
+    };
+    const auto path = drawing_.has_cycle ? find_cycle(fragment_) : ranked().critical_path;
     for (std::size_t i = 0; i < path.size(); ++i) {
       is_marked_[path[i]] = true;
       if (i + 1 < path.size()) next_marked_[path[i]] = path[i + 1];

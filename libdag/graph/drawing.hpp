@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dag/detail/fragment.hpp"
+#include "libdag/base/time.hpp"
 
 namespace dag {
 
@@ -16,6 +17,8 @@ struct DrawOptions {
   /// Above so many tasks they are drawn in groups: of one class at one depth; if that is still too many, of
   /// one class; and then of similar depth. No picture has more nodes.
   std::uint32_t nodes_max = 400;
+  /// How long each task took, for the critical path; empty: as long as is stated.
+  std::vector<Duration> ran = {};
 };
 
 struct DrawnNode {
@@ -40,8 +43,9 @@ struct Drawing {
   std::string title;
   std::vector<std::string> clusters;  ///< names of job actors
   std::vector<DrawnNode> nodes;
-  std::vector<DrawnEdge> edges;  ///< ordered by from, to; none within one group
-  bool has_cycle = false;        ///< then the marked ones are one cycle, else the critical path
+  std::vector<DrawnEdge> edges;        ///< ordered by from, to; none within one group
+  std::vector<std::uint32_t> node_of;  ///< of each task: where it is in `nodes`
+  bool has_cycle = false;              ///< then the marked ones are one cycle, else the critical path
 };
 
 Drawing draw(const detail::Fragment& fragment, const DrawOptions& options = {});

@@ -109,6 +109,10 @@ struct Writer {
   std::string operator()(const recorded::Recounted& counted) const {
     return "shard " + std::to_string(counted.shard) + " counted again, epoch " + to_string(counted.epoch);
   }
+  std::string operator()(const recorded::GraphPart& part) const {
+    return "graph: " + std::to_string(part.names.size()) + " names, " + std::to_string(part.packed.size()) +
+           " bytes";
+  }
   std::string operator()(const recorded::TasksKnown& known) const {
     std::string text = known.submitted ? "submitted:" : "spawned:";
     for (const recorded::TaskClass& one : known.classes) {

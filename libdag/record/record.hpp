@@ -210,6 +210,17 @@ struct FinishedTasks {
   bool operator==(const FinishedTasks&) const = default;
 };
 
+/// Tasks as they were added, the record's task and those behind it: what each is called, and what it waits
+/// for. Of a large graph there are many; a task with many predecessors may be in several, each with some of
+/// them.
+struct GraphPart {
+  std::vector<std::string> names = {};
+  std::vector<std::uint8_t> packed = {};  ///< libdag/record/graph_part.hpp
+  /// What spawned them; none: they are of the submitted graph.
+  std::optional<TaskId> parent = {};
+  bool operator==(const GraphPart&) const = default;
+};
+
 }  // namespace recorded
 
 /// Append only: the journal numbers the alternatives in this order.
@@ -219,7 +230,7 @@ using RecordWhat =
                  recorded::Settled, recorded::OutputLost, recorded::Spawned, recorded::Member, recorded::Ran,
                  recorded::Became, recorded::StartedOver, recorded::RolledBack, recorded::Restored,
                  recorded::Crashed, recorded::HomeGiven, recorded::Recounted, recorded::TasksKnown,
-                 recorded::JobBegan, recorded::JobOver, recorded::FinishedTasks>;
+                 recorded::JobBegan, recorded::JobOver, recorded::FinishedTasks, recorded::GraphPart>;
 
 struct Record {
   /// By the clock of `place.process`; instants of two processes cannot be compared.

@@ -40,6 +40,8 @@ class RecordSink {
   /// For who keeps what is known of jobs; journals have it from those others. What is recorded goes on from
   /// it.
   virtual void goes_on(const JobSoFar&) {}
+  /// Also to what waits for what: for who keeps what is asked when the job is over.
+  virtual bool wants_graph() const { return false; }
   /// Whether anybody listens. If not, nobody need make a record.
   bool enabled() const { return listens_ != Listens::to_nothing; }
   /// Also to what lanes can say: that an attempt ran.
@@ -76,6 +78,7 @@ class BothRecordSinks final : public RecordSink {
     one_.goes_on(job);
     other_.goes_on(job);
   }
+  bool wants_graph() const override { return one_.wants_graph() || other_.wants_graph(); }
 
  private:
   RecordSink& one_;

@@ -120,6 +120,7 @@ class CellReplica {
   class LeadersRecords final : public RecordSink {
    public:
     LeadersRecords(RecordSink& to, const bool& leads) : RecordSink(to.listens()), to_(to), leads_(leads) {}
+    bool wants_graph() const override { return to_.wants_graph(); }
     void record(const Record& record) override {
       if (leads_) to_.record(record);
     }

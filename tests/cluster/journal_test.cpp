@@ -1,11 +1,14 @@
 // What happened is in the journals of nodes, however nodes and processes of jobs have ended.
 
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "tests/cluster/running.hpp"
 #include "tests/support/file_text.hpp"
 
+using cluster::at;
 using cluster::bin;
 using cluster::Nodes;
 using cluster::Process;
@@ -34,4 +37,50 @@ TEST_CASE("all nodes are killed at once: where each task ran before that is know
   }
   CHECK(tasks.size() == 201);  // And the sum of them.
   for (const char* worker : {"n0/w1", "n1/w1", "n2/w1"}) CHECK(processes.contains(worker));
+}
+
+TEST_CASE(
+    "the trace has each edge of a job that grows, and its longest chain is the report's critical path") {
+  Nodes nodes(3, true);
+  nodes.gather();
+  const std::string file = nodes.folder_of(0) + "/trace.json";
+  Process job(at(nodes, {bin("train_gpt"), "--steps", "4", "--evaluate-every", "2", "--width", "32",
+                         "--context", "16"}));
+  const auto ended = job.ends();
+  INFO(job.err());
+  REQUIRE(ended == 0);
+  // What is recorded comes into the journals a moment later.
+  nlohmann::json report, trace;
+  for (const auto until = cluster::Clock::now() + cluster::patience; cluster::Clock::now() < until;) {
+    Process said(at(nodes, {bin("dag"), "report", "1", "--json"}));
+    Process traced(at(nodes, {bin("dag"), "trace", "1", "-o", file}));
+    REQUIRE(said.ends() == 0);
+    REQUIRE(traced.ends() == 0);
+    report = nlohmann::json::parse(said.out());
+    trace = nlohmann::json::parse(dag::test::text_of(file));
+    if (report["settled"] == report["tasks"] && report["tasks"].get<int>() > 100) break;
+  }
+  // By nothing but the trace: each task's slice, and the arrows.
+  std::map<std::string, double> took;
+  std::multimap<std::string, std::string> before;
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event["ph"] == "X") took[event["args"]["task"]] = event["dur"];
+    if (event["ph"] == "s") before.emplace(event["args"]["to"], event["args"]["from"]);
+  }
+  CHECK(took.size() == report["tasks"]);
+  CHECK(before.size() > took.size());
+  std::map<std::string, double> longest_to;
+  const std::function<double(const std::string&)> longest = [&](const std::string& task) {
+    if (const auto known = longest_to.find(task); known != longest_to.end()) return known->second;
+    double most = 0;
+    const auto [begin, end] = before.equal_range(task);
+    for (auto edge = begin; edge != end; ++edge) most = std::max(most, longest(edge->second));
+    return longest_to[task] = most + took[task];
+  };
+  double path = 0;
+  for (const auto& [task, span] : took) path = std::max(path, longest(task));
+  CHECK(path > 0);
+  CHECK(report["critical_path"]["seconds"].get<double>() * 1e6 == Approx(path).epsilon(0.001));
+  CHECK(report["critical_path"]["seconds"] <= report["span_seconds"]);
+  CHECK(report["delays"]["tasks"].get<int>() > 100);
 }

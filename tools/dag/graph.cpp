@@ -1,5 +1,6 @@
 // `dag graph JOB`: draws the graph that a job submits, without running it. The job itself is started with
-// DAG_DRAW set; its first Session::submit checks the graph, writes it there and ends the process.
+// DAG_DRAW set; its first Session::submit checks the graph, writes it there and ends the process. Of a job
+// that was submitted (job7) the journals of nodes have the graph, with what was spawned.
 
 #include <unistd.h>
 
@@ -8,19 +9,65 @@
 #include <memory>
 
 #include "libdag/client/exit_status.hpp"
+#include "libdag/client/past_graph.hpp"
+#include "tools/dag/chosen_journals.hpp"
 #include "tools/dag/commands.hpp"
 #include "tools/dag/process.hpp"
 
 namespace dag::tool {
 namespace {
 
-int draw(const std::string& file, const std::vector<std::string>& words) {
-  block_signals();
+struct GraphOptions {
+  SharedOptions cluster;
+  std::string file;
+  std::vector<std::string> words;
+  std::shared_ptr<std::vector<std::string>> from;
+};
+
+std::string format_of(const std::string& file) {
   const std::string format = file.empty() ? "dot" : file.substr(file.find_last_of('.') + 1);
   if (format != "dot" && format != "svg" && format != "mmd" && format != "json") {
     throw Failure({ErrorCode::usage, "cannot draw to '" + file + "'",
                    "the name must end in .svg, .dot, .mmd or .json"});
   }
+  return format;
+}
+
+std::string written(const detail::PastGraph& graph, JobId job, const std::string& format) {
+  if (format == "json") return json(graph.fragment, graph.name);
+  DrawOptions how;
+  how.title = graph.name.empty() ? to_string(job) : graph.name;
+  how.ran = graph.ran;
+  const Drawing drawing = dag::draw(graph.fragment, how);
+  return format == "svg" ? svg(drawing) : format == "mmd" ? mermaid(drawing) : dot(drawing);
+}
+
+/// Of a job that was submitted.
+int draw_past(const GraphOptions& options, JobId job) {
+  const std::string format = options.cluster->json && options.file.empty() ? "json" : format_of(options.file);
+  const ChosenJournals journals(*options.cluster, job, *options.from);
+  std::vector<std::string> notices;
+  const detail::PastGraph graph = detail::read_graph(journals.paths(), job, notices);
+  for (const std::string& notice : notices) std::cerr << "dag: " << notice << '\n';
+  if (graph.tasks.empty()) {
+    std::cerr << "dag: the journals do not say what tasks " << to_string(job) << " has\n";
+    return exit_unknown;
+  }
+  const std::string text = written(graph, job, format);
+  if (options.file.empty()) {
+    std::cout << text << std::flush;
+    return exit_ok;
+  }
+  std::ofstream file(options.file);
+  file << text;
+  file.close();
+  if (!file) throw Failure({ErrorCode::disk_full, "cannot write " + options.file});
+  return exit_ok;
+}
+
+int draw(const std::string& file, const std::vector<std::string>& words) {
+  block_signals();
+  const std::string format = format_of(file);
   const pid_t child =
       start({words, {{"DAG_DRAW", file.empty() ? "/dev/stdout" : file}, {"DAG_DRAW_FORMAT", format}}});
   const Waited waited = wait_for_child();
@@ -34,14 +81,29 @@ int draw(const std::string& file, const std::vector<std::string>& words) {
 }  // namespace
 
 void add_graph(CLI::App& app, Chosen& chosen) {
-  auto* command = app.add_subcommand("graph", "draw the graph that a job submits, without running it");
-  const auto file = std::make_shared<std::string>();
-  const auto words = std::make_shared<std::vector<std::string>>();
-  command->add_option("-o,--output", *file,
+  auto* command = app.add_subcommand(
+      "graph", "draw the graph that a job submits, without running it; or of a job that was submitted");
+  const auto options = std::make_shared<GraphOptions>();
+  options->cluster = add_options(*command);
+  options->from = add_from(*command);
+  command->add_option("-o,--output", options->file,
                       "a file ending in .svg, .dot, .mmd or .json (default: dot on stdout)");
-  command->add_option("job", *words, "the job's binary, and its arguments after --")->required();
+  command->add_option("job", options->words, "the job's binary, and its arguments after --; or job7")
+      ->required();
   command->positionals_at_end();
-  command->callback([=, &chosen] { chosen = [=] { return draw(*file, job_words(*words)); }; });
+  command->footer(
+      "Of job7 the journals of nodes are asked, or those that --from names: its longest chain of tasks, by "
+      "how\n"
+      "long they ran, is marked. More than 400 tasks are drawn in groups.");
+  command->callback([=, &chosen] {
+    // What follows a binary is its own; a job that was submitted has nothing of its own.
+    const auto job = parse_job_id(options->words.front());
+    if (job && options->words.size() == 3 && (options->words[1] == "-o" || options->words[1] == "--output"))
+      options->file = options->words[2];
+    else if (job && options->words.size() > 1)
+      throw CLI::ValidationError("what is '" + options->words[1] + "'? Options come before the job");
+    chosen = [=] { return job ? draw_past(*options, *job) : draw(options->file, job_words(options->words)); };
+  });
 }
 
 }  // namespace dag::tool

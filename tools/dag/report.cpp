@@ -13,6 +13,7 @@ namespace dag::tool {
 namespace {
 
 constexpr std::size_t classes_shown = 20;
+constexpr std::size_t path_classes_shown = 5;
 
 double seconds(Duration span) { return std::chrono::duration<double>(span).count(); }
 
@@ -26,6 +27,22 @@ std::string percent(Duration part, Duration whole) {
 /// What all lanes could have run.
 Duration capacity(const detail::JobReport& report) {
   return report.span * static_cast<Duration::rep>(report.lanes.size());
+}
+
+/// What no number of lanes makes shorter.
+std::string path_text(const detail::JobReport& report) {
+  if (!report.path || report.path->tasks == 0) return {};
+  const detail::PathReport& path = *report.path;
+  std::string text = "Critical path: " + std::to_string(path.tasks) + " tasks that took " +
+                     text_of(path.length) + ", " + percent(path.length, report.span) + " of the whole:";
+  const std::size_t shown_now = std::min(path.classes.size(), path_classes_shown);
+  for (std::size_t i = 0; i < shown_now; ++i) {
+    const auto& one = path.classes[i];
+    text += (i == 0 ? " " : ", ") + std::to_string(one.tasks) + " " + shown(one.name) + " (" +
+            text_of(one.total) + ")";
+  }
+  if (path.classes.size() > shown_now) text += ", and more";
+  return "\n" + text + "\n";
 }
 
 std::string report_text(const detail::JobReport& report, JobId job) {
@@ -46,6 +63,11 @@ std::string report_text(const detail::JobReport& report, JobId job) {
   if (report.settled > report.tasks)
     text += "  " + std::to_string(report.settled - report.tasks) +
             " more tasks settled: without having run, or their records are missing\n";
+
+  if (report.delays > 0)
+    text += "  tasks whose inputs were there began after " + text_of(report.delay_median) +
+            ", one of a hundred after " + text_of(report.delay_p99) + " or more\n";
+  text += path_text(report);
 
   text += "\n";
   std::vector<std::vector<std::string>> rows;

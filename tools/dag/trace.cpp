@@ -48,8 +48,14 @@ int trace(const TraceOptions& options) {
     return exit_unknown;
   }
   std::cerr << "dag: " << counted(counts.slices, "run") << " of " << counted(counts.tasks_run, "task")
-            << " on " << counted(counts.lanes, "lane")
+            << " on " << counted(counts.lanes, "lane") << ", " << counted(counts.arrows, "arrow")
             << (options.output.empty() ? "" : " in " + options.output) << '\n';
+  if (counts.arrows_beyond > 0)
+    std::cerr << "dag: " << counted(counts.arrows_beyond, "more arrow")
+              << " left out: viewers take no more\n";
+  if (counts.arrows_backwards > 0)
+    std::cerr << "dag: " << counted(counts.arrows_backwards, "arrow")
+              << " left out that would go back in time: what ran again, or clocks that differ\n";
   if (counts.tasks_settled > counts.tasks_run) {
     std::cerr << "dag: " << counted(counts.tasks_settled - counts.tasks_run, "more task")
               << " settled: without having run, or a journal is missing or had to drop records\n";

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "libdag/base/random.hpp"
+#include "tests/support/graph_records.hpp"
 #include "tests/support/journal_file.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -118,4 +119,35 @@ TEST_CASE("sums and quantiles are those of all runs, whichever journal they lie 
     busy += total;
   }
   CHECK(made.busy == busy);
+}
+
+TEST_CASE("the critical path is the chain that took longest, and delays are what tasks waited for a lane") {
+  const test::TemporaryDirectory directory;
+  // 0 and 1 are needed by 2, 2 by 3; 4 needs nothing. One lane each.
+  std::vector<Record> records = test::graph_records(job, {{}, {}, {0, 1}, {2}, {}});
+  for (const Record& one :
+       {ran(5ms, 65536, 0, 0, 5ms), ran(9ms, 65536, 1, 1, 9ms), ran(13ms, 65536, 0, 2, 1ms),
+        ran(20ms, 65536, 0, 3, 6ms), ran(12ms, 65536, 2, 4, 12ms)})
+    records.push_back(one);
+  for (const char* name : {"a", "b", "c", "d", "e"})
+    records.push_back(settled(static_cast<std::uint32_t>(*name - 'a'), name));
+  test::write_journal(directory.path() / "journal-1", 0, records);
+  const JobReport made = report(directory.path());
+  REQUIRE(made.path);
+  CHECK(made.path->length == 16ms);  // 1, 2, 3.
+  CHECK(made.path->tasks == 3);
+  CHECK(made.path->span == 20ms);
+  REQUIRE(made.path->classes.size() == 1);  // As the graph names them, before they settle.
+  CHECK(made.path->classes[0].name == "t");
+  CHECK(made.path->classes[0].tasks == 3);
+  CHECK(made.path->classes[0].total == 16ms);
+  CHECK(made.delays == 2);
+  CHECK(made.delay_total == 3ms + 1ms);  // 2 could begin at 9 and began at 12, 3 at 13 and began at 14.
+  CHECK(made.delay_p99 == 3ms);
+}
+
+TEST_CASE("without a word of what waited for what there is no critical path") {
+  const test::TemporaryDirectory directory;
+  test::write_journal(directory.path() / "journal-1", 0, {ran(5ms, 65536, 0, 0, 5ms), settled(0, "a")});
+  CHECK_FALSE(report(directory.path()).path);
 }

@@ -54,7 +54,7 @@ TEST_CASE("columns say how busy a lane was, and with what most") {
   const Timeline all = journal.timeline({.columns = 5});
   CHECK(all.span == 10ms);
   CHECK(all.runs == 4);
-  REQUIRE(all.names == std::vector<std::string>{"a", "b", "(not settled)"});
+  REQUIRE(all.names == std::vector<std::string>{"a", "b", "(unknown)"});
   REQUIRE(all.lanes.size() == 2);
   CHECK(to_string(all.lanes[0].place) == to_string(RecordPlace{{9}, 0}));
   CHECK(all.lanes[0].runs == 3);

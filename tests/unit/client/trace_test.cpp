@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "dag/error.hpp"
+#include "tests/support/graph_records.hpp"
 #include "tests/support/journal_file.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -89,4 +90,44 @@ TEST_CASE("a job of which no lane says anything has a trace without slices") {
   CHECK(counts.tasks_settled == 1);
   CHECK(json::parse(out.str()).at("traceEvents").empty());
   CHECK_THROWS_AS(write_trace({(directory.path() / "none").string()}, job, out, notices), Failure);
+}
+
+TEST_CASE("arrows lead from what a task waited for to it, within the slices") {
+  const test::TemporaryDirectory directory;
+  std::vector<Record> records = test::graph_records(job, {{}, {0}, {0, 1}, {2}});
+  // The last one's predecessor ran again, after it.
+  for (const Record& one : {ran(5us, 9, 0, 0, 5us), ran(9us, 9, 1, 1, 3us), ran(12us, 9, 0, 2, 2us),
+                            ran(20us, 9, 1, 3, 4us), ran(30us, 9, 0, 2, 2us)})
+    records.push_back(one);
+  test::write_journal(directory.path() / "journal/journal-1", 0, records);
+  std::ostringstream out;
+  std::vector<std::string> notices;
+  const TraceCounts counts = write_trace({directory.path().string()}, job, out, notices);
+  CHECK(counts.arrows == 3);
+  CHECK(counts.arrows_backwards == 1);
+  CHECK(counts.arrows_beyond == 0);
+  std::map<int, std::vector<json>> arrows;
+  std::vector<json> slices;
+  const json trace = json::parse(out.str());
+  for (const json& event : trace.at("traceEvents")) {
+    const std::string kind = event.at("ph");
+    if (kind == "s" || kind == "f") arrows[event.at("id").get<int>()].push_back(event);
+    if (kind == "X") slices.push_back(event);
+  }
+  CHECK(arrows.size() == 3);
+  const auto is_within = [&](const json& end, const std::string& task) {
+    return std::any_of(slices.begin(), slices.end(), [&](const json& slice) {
+      const double at = end.at("ts"), begin = slice.at("ts"), length = slice.at("dur");
+      return slice.at("args").at("task") == task && slice.at("tid") == end.at("tid") && at >= begin &&
+             at <= begin + length;
+    });
+  };
+  for (const auto& [id, ends] : arrows) {
+    REQUIRE(ends.size() == 2);
+    CHECK(ends[0].at("ph") == "s");
+    CHECK(ends[1].at("bp") == "e");
+    CHECK(is_within(ends[0], ends[0].at("args").at("from")));
+    CHECK(is_within(ends[1], ends[0].at("args").at("to")));
+    CHECK(ends[0].at("ts").get<double>() <= ends[1].at("ts").get<double>());
+  }
 }

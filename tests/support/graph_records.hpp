@@ -1,0 +1,27 @@
+#pragma once
+// A graph as the records that say it, for tests of what reads journals.
+
+#include <vector>
+
+#include "libdag/record/graph_part.hpp"
+
+namespace dag::test {
+
+/// For each task what it waits for, by places; all of one name.
+inline std::vector<Record> graph_records(JobId job, const std::vector<std::vector<std::uint32_t>>& graph,
+                                         TaskId first = {}, std::optional<TaskId> parent = {},
+                                         const std::string& name = "t") {
+  std::vector<Record> records;
+  GraphPartWriter writer(first, [&](TaskId from, recorded::GraphPart part) {
+    part.parent = parent;
+    records.push_back({{}, {}, job, from, {}, std::move(part)});
+  });
+  for (const auto& before : graph) {
+    writer.task(name);
+    for (const std::uint32_t place : before) writer.waits_for(place, 0);
+  }
+  writer.finish();
+  return records;
+}
+
+}  // namespace dag::test
