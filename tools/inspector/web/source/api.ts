@@ -1,0 +1,382 @@
+// What a node answers, as types, and how it is asked. Text in here comes from jobs and nodes: pages show it
+// as text, never as HTML. All of it is read; nothing here changes a cluster.
+
+export interface Failure {
+  code: string;
+  number?: number;
+  what: string;
+  hint?: string;
+  /// One line per deeper cause.
+  cause?: string;
+}
+
+export interface Counts {
+  open: number;
+  finished: number;
+  failed: number;
+  skipped: number;
+  cancelled: number;
+}
+
+export interface Device {
+  kind: string;
+  lanes: number;
+  lanes_free: number;
+  memory_bytes: number;
+  memory_free_bytes: number;
+  backlog_seconds: number;
+}
+
+export interface Node {
+  node: string;
+  life: string;
+  state: string;
+  draining: boolean;
+  witness: boolean;
+  disk_full: boolean;
+  disk_stuck: boolean;
+  sick: boolean;
+  address: string;
+  bulk_address: string;
+  http: string | null;
+  devices: Device[];
+  tasks_ready: number;
+  pid: number | null;
+  jobs: number | null;
+  not_ready: string[] | null;
+}
+
+export interface JobRow {
+  job: string;
+  name: string;
+  phase: string;
+  counts: Counts;
+  age_seconds: number;
+  processes?: number;
+  leader?: string;
+}
+
+/// Nothing of it changes any more, and its age is how long it took.
+export const isOver = (phase: string): boolean => ['finished', 'failed', 'cancelled'].includes(phase);
+
+export interface Cluster {
+  time_unix_ms: number;
+  seen_by: string;
+  version: string;
+  nodes: Node[];
+  jobs: JobRow[];
+  jobs_beyond: number;
+  missing: string[];
+}
+
+export interface JobsPage {
+  jobs: JobRow[];
+  total: number;
+  /// Nodes that did not answer, each with why.
+  missing?: string[];
+}
+
+export interface Worker {
+  process: string;
+  life: string;
+  node: string;
+  pid: number | null;
+  up: boolean;
+  end?: string;
+}
+
+export interface TroubledTask {
+  task: string;
+  name: string;
+  outcome: string;
+  tries: number;
+  error: Failure | null;
+  late_seconds: number;
+}
+
+export interface StageCounts {
+  name: string;
+  counts: Counts;
+}
+
+export interface JobDetails {
+  tasks: TroubledTask[];
+  tasks_beyond: number;
+  late: number;
+  classes: StageCounts[];
+  others?: Counts;
+}
+
+export interface Job extends JobRow {
+  workers: Worker[];
+  copies: string[];
+  error: Failure | null;
+  details: JobDetails | null;
+}
+
+export interface Candidate {
+  process: string;
+  wait_seconds: number;
+  transfer_seconds: number;
+  run_seconds: number;
+  /// Empty: it could run there.
+  misfit: string;
+}
+
+export interface Reason {
+  task: string;
+  name: string;
+  state: string;
+  why: string;
+  home: string;
+  failures: number;
+  waits_for: string[];
+  waits_for_all: number;
+  candidates: Candidate[];
+  error: Failure | null;
+  outcome?: string;
+  usual_seconds?: number;
+  at?: string;
+  lane?: number;
+  ran_seconds?: number;
+}
+
+export interface BusyProcess {
+  process: string;
+  lanes: number;
+  running: number;
+  queued: number;
+}
+
+export interface Explained {
+  /// Missing where only journals know it.
+  job?: Job | null;
+  over?: boolean;
+  lines?: Line[];
+  counts?: Record<string, number>;
+  tasks?: Reason[];
+  waits_in_the_end_for?: Reason[];
+  waits_beyond?: boolean;
+  processes?: BusyProcess[];
+  silent?: string[];
+}
+
+export interface TimelineLane {
+  lane: string;
+  runs: number;
+  busy_seconds: number;
+  /// Of each column, how much of it was busy.
+  busy: number[];
+  /// Of each column, what took most of it; -1: nothing ran.
+  name: number[];
+}
+
+export interface Slice {
+  /// Into the lanes.
+  lane: number;
+  /// Into the names.
+  name: number;
+  task: string;
+  begin: number;
+  seconds: number;
+  outcome: string;
+}
+
+export interface Mark {
+  at: number;
+  place: string;
+  text: string;
+}
+
+export interface Timeline {
+  job: string;
+  span_seconds: number;
+  from: number;
+  to: number;
+  columns: number;
+  runs: number;
+  names: string[];
+  lanes: TimelineLane[];
+  slices: Slice[] | null;
+  marks: Mark[];
+  marks_beyond: number;
+  notices: string[];
+}
+
+/// One box of the picture: a task, or several of one name.
+export interface GraphNode {
+  label: string;
+  /// Of a group whose names differ: that of its first task.
+  name: string;
+  tasks: number;
+  /// Null: a group.
+  task: string | null;
+  counts: Counts;
+  ran_seconds: number;
+  critical: boolean;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export interface GraphEdge {
+  /// Into the nodes, as `to`.
+  from: number;
+  to: number;
+  kind: 'strong' | 'weak' | 'conditional';
+  edges: number;
+  critical: boolean;
+}
+
+export interface Graph {
+  job: string;
+  name: string;
+  tasks: number;
+  edges_of_tasks: number;
+  width: number;
+  height: number;
+  nodes: GraphNode[];
+  edges: GraphEdge[];
+  notices: string[];
+}
+
+export interface ReportClass {
+  name: string;
+  runs: number;
+  failed: number;
+  tasks: number;
+  total_seconds: number;
+  median_seconds: number;
+  p99_seconds: number;
+  longest_seconds: number;
+}
+
+export interface Straggler {
+  task: string;
+  name: string;
+  lane: string;
+  ran_seconds: number;
+  median_seconds: number;
+}
+
+export interface ReportLane {
+  lane: string;
+  runs: number;
+  busy_seconds: number;
+}
+
+export interface Report {
+  job: string;
+  tasks: number;
+  runs: number;
+  settled: number;
+  span_seconds: number;
+  busy_seconds: number;
+  again_seconds: number;
+  crashes: number;
+  losses: number;
+  retries: number;
+  classes: ReportClass[];
+  stragglers: Straggler[];
+  stragglers_beyond: number;
+  lanes: ReportLane[];
+  notices: string[];
+}
+
+export interface Line {
+  time: string;
+  node: string;
+  place: string;
+  job: string;
+  task?: string;
+  name?: string;
+  kind: string;
+  text: string;
+}
+
+export interface Lines {
+  lines: Line[];
+  next: number | null;
+  notices: string[];
+}
+
+export interface PastJob {
+  job: string;
+  name: string;
+  end: string;
+  began?: string;
+  tasks_submitted?: number;
+  seconds?: number;
+  over?: string;
+  counts?: Counts;
+  error?: Failure | null;
+}
+
+export interface PastJobs {
+  jobs: PastJob[];
+  notices: string[];
+}
+
+export type Parameters = Record<string, string | number | boolean | undefined>;
+
+/// Paths are relative, so that a page behind somebody's proxy works under a prefix. What is empty is left
+/// out.
+export function address(path: string, parameters: Parameters = {}): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value === undefined || value === '' || value === false) continue;
+    query.set(name, value === true ? '1' : `${value}`);
+  }
+  const text = query.toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+export const jobPath = (job: string, part = ''): string =>
+  `api/jobs/${encodeURIComponent(job)}${part === '' ? '' : `/${part}`}`;
+
+export class Refused extends Error {
+  constructor(readonly status: number, readonly failure: Failure) {
+    super(failure.what);
+  }
+}
+
+/// A node that gathers records of a large job from all nodes needs its time; one that is dead never answers.
+const answerWithinMilliseconds = 30_000;
+
+/// Throws Refused, whatever went wrong; a request that was aborted by its caller throws as fetch does.
+export async function ask<Answer>(url: string, aborted?: AbortSignal): Promise<Answer> {
+  const patience = new AbortController();
+  const timer = setTimeout(() => patience.abort(), answerWithinMilliseconds);
+  const abort = () => patience.abort();
+  aborted?.addEventListener('abort', abort);
+  try {
+    const response = await fetch(url, { signal: patience.signal, headers: { Accept: 'application/json' } });
+    const text = await response.text();
+    let body: unknown = null;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      // What is no JSON is shown as it is: it says more than that it is none.
+    }
+    const failure = (body as { error?: Failure } | null)?.error;
+    if (!response.ok) {
+      throw new Refused(response.status, failure ?? {
+        code: `status ${response.status}`,
+        what: text.trim().slice(0, 500) || 'the node gave no reason',
+      });
+    }
+    if (body === null) throw new Refused(response.status, { code: 'no_json', what: 'the answer is no JSON' });
+    return body as Answer;
+  } catch (thrown) {
+    if (thrown instanceof Refused || aborted?.aborted) throw thrown;
+    throw new Refused(0, {
+      code: 'no_answer',
+      what: patience.signal.aborted ? 'the node did not answer within 30 s' : 'the node cannot be reached',
+      hint: 'the page asks again; another node of the cluster serves the same page',
+    });
+  } finally {
+    clearTimeout(timer);
+    aborted?.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,51 @@
+// One job: its heading and its tabs. What is known of it comes with the stream; of a job that the cluster no
+// longer holds a record of, with the journals, and then the stream's refusal is nothing to worry about.
+
+import { type Failure, type Job, isOver } from '../api';
+import { Sign } from '../parts/signs';
+import { Tabs } from '../parts/tabs';
+import { type JobTab } from '../route';
+import { job as streamed } from '../stream';
+import { JobExplain } from './job_explain';
+import { JobGraph } from './job_graph';
+import { JobHistory } from './job_history';
+import { JobOverview } from './job_overview';
+import { JobReport } from './job_report';
+import { JobTimeline } from './job_timeline';
+
+export interface Known {
+  id: string;
+  state: Job | null;
+  /// Why `state` is null, when the cluster has answered.
+  failure: Failure | null;
+  over: boolean;
+}
+
+export function JobPage({ id, tab }: { id: string; tab: JobTab }) {
+  const latest = streamed.value;
+  const state = latest?.id === id ? latest.state : null;
+  const failure = latest?.id === id ? latest.error : null;
+  const known: Known = {
+    id, state, failure, over: state === null ? failure !== null : isOver(state.phase),
+  };
+  const panel = {
+    overview: () => <JobOverview {...known} />,
+    graph: () => <JobGraph {...known} />,
+    timeline: () => <JobTimeline {...known} />,
+    explain: () => <JobExplain {...known} />,
+    report: () => <JobReport {...known} />,
+    history: () => <JobHistory {...known} />,
+  }[tab]();
+  return (
+    <>
+      <h1 tabIndex={-1}>
+        <span class="quiet">{id}</span> {state !== null && <span class="name">{state.name}</span>}
+        {' '}{state !== null && <Sign of={state.phase} />}
+      </h1>
+      <Tabs job={id} open={tab} />
+      <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`} tabIndex={0} key={`${id} ${tab}`}>
+        {panel}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+// Where a job's time went, as far as journals tell.
+
+import { type Report, type ReportClass, type ReportLane, type Straggler, jobPath } from '../api';
+import { useAnswer } from '../answer';
+import { duration, percent, short, whole } from '../format';
+import { Facts, Failures, Notices, Problem, Share, TaskLink } from '../parts/signs';
+import { Table, counted, textual, timed } from '../parts/table';
+import type { Known } from './job';
+
+function Shown({ id, report }: { id: string; report: Report }) {
+  const longest = Math.max(0, ...report.classes.map((one) => one.total_seconds));
+  const share = (seconds: number, all: number) => (all > 0 ? percent(seconds / all) : '–');
+  return (
+    <>
+      <Notices notices={report.notices} />
+      <Facts of={[
+        ['Span', duration(report.span_seconds)], ['Busy, all lanes', duration(report.busy_seconds)],
+        ['Run again', duration(report.again_seconds)], ['Tasks', whole(report.tasks)],
+        ['Runs', whole(report.runs)],
+        ['Settled', whole(report.settled)], ['Retries', whole(report.retries)],
+        ['Crashes', whole(report.crashes)],
+        ['Losses', whole(report.losses)],
+      ]} />
+      <section>
+        <h2>By name, longest first</h2>
+        <Table title="Tasks by name" titleUnseen
+          rows={[...report.classes].sort((a, b) => b.total_seconds - a.total_seconds)}
+          empty="Nothing ran." identity={(one) => one.name} how="`dag report --json` has all."
+          columns={[
+            { title: 'Name', cell: (one) => <span class="name">{one.name}</span>, by: (one) => one.name },
+            { title: 'Total', broad: true, by: (one) => one.total_seconds, cell: (one) => (
+              <Share part={one.total_seconds} all={longest}
+                text={`${duration(one.total_seconds)} (${share(one.total_seconds, report.busy_seconds)})`} />
+            ) },
+            counted<ReportClass>('Runs', (one) => one.runs),
+            { title: 'Failed', number: true, by: (one) => one.failed,
+              cell: (one) => <Failures count={one.failed} /> },
+            counted<ReportClass>('Tasks', (one) => one.tasks),
+            timed<ReportClass>('Median', (one) => one.median_seconds),
+            timed<ReportClass>('p99', (one) => one.p99_seconds),
+            timed<ReportClass>('Longest', (one) => one.longest_seconds),
+          ]} />
+      </section>
+      <section>
+        <h2>Stragglers</h2>
+        <Table title="Stragglers" titleUnseen rows={report.stragglers} beyond={report.stragglers_beyond}
+          empty="None: no task took much longer than its like." identity={(one) => `${one.task} ${one.lane}`}
+          how="`dag report --json` has all."
+          columns={[
+            { title: 'Task', by: (one) => one.name, cell: (one) => (
+              <TaskLink job={id} task={one.task} name={one.name} />
+            ) },
+            textual<Straggler>('Lane', (one) => one.lane),
+            timed<Straggler>('Ran', (one) => one.ran_seconds),
+            timed<Straggler>('Its like', (one) => one.median_seconds),
+            { title: 'Times as long', number: true, by: (one) => one.ran_seconds / one.median_seconds,
+              cell: (one) => (one.median_seconds > 0 ? short(one.ran_seconds / one.median_seconds) : '–') },
+          ]} />
+      </section>
+      <section>
+        <h2>Lanes</h2>
+        <Table title="Lanes" titleUnseen rows={report.lanes} empty="None." identity={(lane) => lane.lane}
+          how="`dag report --json` has all."
+          columns={[
+            textual<ReportLane>('Lane', (lane) => lane.lane),
+            { title: 'Busy', broad: true, by: (lane) => lane.busy_seconds, cell: (lane) => (
+              <Share part={lane.busy_seconds} all={report.span_seconds}
+                text={`${duration(lane.busy_seconds)} (${share(lane.busy_seconds, report.span_seconds)})`} />
+            ) },
+            counted<ReportLane>('Runs', (lane) => lane.runs),
+          ]} />
+      </section>
+    </>
+  );
+}
+
+export function JobReport({ id, over }: Known) {
+  const answer = useAnswer<Report>(jobPath(id, 'report'));
+  return (
+    <>
+      <div class="filters">
+        <button type="button" disabled={answer.waits} onClick={answer.reload}>Refresh</button>
+        {!over && <span class="quiet">The job is not over: this is how it was when it was asked for.</span>}
+      </div>
+      {answer.failure !== null && <Problem failure={answer.failure} title="No report" />}
+      {answer.data === null && answer.failure === null && (
+        <p class="quiet">Gathers the journals of all nodes.</p>
+      )}
+      {answer.data !== null && <Shown id={id} report={answer.data} />}
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+// Lanes busy over all lanes, for the last ten minutes, as this page saw them: a node keeps no past of this.
+// Where the page was cut off or asleep there is a gap, not a line.
+
+import { signal } from '@preact/signals';
+import type { Node } from './api';
+import { cluster, link, now } from './stream';
+
+export interface Sample {
+  unixSeconds: number;
+  busy: number | null;
+  all: number | null;
+}
+
+const keptSeconds = 600;
+const gapSeconds = 5;
+
+export const samples = signal<Sample[]>([]);
+
+export function lanesOf(nodes: Node[]): { busy: number; all: number } {
+  let [busy, all] = [0, 0];
+  for (const node of nodes) {
+    // What a node that is gone said last is no news.
+    if (node.state !== 'alive') continue;
+    for (const device of node.devices) {
+      all += device.lanes;
+      busy += device.lanes - device.lanes_free;
+    }
+  }
+  return { busy, all };
+}
+
+/// Takes one each second, from what was said last.
+export function startUtilisation(): void {
+  now.subscribe((time) => {
+    const unixSeconds = Math.floor(time / 1000);
+    const before = samples.peek();
+    const last = before[before.length - 1];
+    if (last !== undefined && last.unixSeconds >= unixSeconds) return;
+    const seen = cluster.peek();
+    const lanes = seen === null || link.peek() !== 'live' ? { busy: null, all: null } : lanesOf(seen.nodes);
+    const next = before.filter((sample) => sample.unixSeconds > unixSeconds - keptSeconds);
+    if (last !== undefined && unixSeconds - last.unixSeconds > gapSeconds) {
+      next.push({ unixSeconds: last.unixSeconds + 1, busy: null, all: null });
+    }
+    next.push({ unixSeconds, ...lanes });
+    samples.value = next;
+  });
+}
+
+export interface Minute {
+  minute: number;
+  least: number;
+  mean: number;
+  most: number;
+  lanes: number;
+}
+
+/// For the table: what each minute was like.
+export function byMinute(all: Sample[]): Minute[] {
+  const minutes = new Map<number, Sample[]>();
+  for (const sample of all) {
+    if (sample.busy === null) continue;
+    const minute = Math.floor(sample.unixSeconds / 60);
+    minutes.set(minute, [...(minutes.get(minute) ?? []), sample]);
+  }
+  return [...minutes].reverse().map(([minute, of]) => {
+    const busy = of.map((sample) => sample.busy ?? 0);
+    return {
+      minute,
+      least: Math.min(...busy),
+      mean: busy.reduce((sum, one) => sum + one, 0) / busy.length,
+      most: Math.max(...busy),
+      lanes: Math.max(...of.map((sample) => sample.all ?? 0)),
+    };
+  });
+}
