@@ -101,6 +101,7 @@ Keeper::Keeper(const KeeperOptions& options)
 }
 
 Keeper::~Keeper() {
+  if (web_) web_->close();
   membership_.leave(system_);
   processes_->end_all();  // The actors still ask for this and that until they have ended.
   end_actors({keeper_, node_});
@@ -195,7 +196,8 @@ void Keeper::open_web() {
   http.listen = *options_.http;
   http.token = options_.http_token;
   http.on_thread = give_way;
-  if (const Status opened = web_->open(std::move(http)); !opened) {
+  const inspector::InspectorOptions inspected{endpoint_.control, to_string(self_.process), give_way};
+  if (const Status opened = web_->open(std::move(http), inspected); !opened) {
     processes_->end_all();
     end_actors({keeper_, node_});
     throw Failure(opened.error());

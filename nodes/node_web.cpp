@@ -6,10 +6,13 @@ namespace dag {
 namespace {
 
 constexpr const char* pages =
-    "a node of dag; there is\n"
+    "there is\n"
+    "  /         the cluster, for a browser\n"
     "  /metrics  numbers for Prometheus\n"
     "  /healthz  200 as long as the node answers\n"
-    "  /readyz   200 if clients may be sent here, or else 503, and why not\n";
+    "  /readyz   200 if clients may be sent here, or else 503, and why not\n"
+    "  /api/cluster, /api/jobs, /api/jobs/JOB[/explain|/graph|/timeline|/report|/history], /api/history, "
+    "/events\n";
 
 web::HttpAnswer plain(unsigned status, std::string body) {
   return {status, web::HttpAnswer{}.type, std::move(body)};
@@ -24,13 +27,21 @@ web::HttpAnswer readiness(const client::Answer& answer) {
 
 }  // namespace
 
-Status NodeWeb::open(web::HttpOptions options) {
+Status NodeWeb::open(web::HttpOptions options, const inspector::InspectorOptions& inspected) {
+  options.answer_within = inspector::Inspector::answers_within;
+  inspector_ = std::make_unique<inspector::Inspector>(inspected);
   auto server = web::HttpServer::open(
       std::move(options),
       [this](const web::HttpRequest& request, const web::HttpReply& reply) { serve(request, reply); });
   if (!server) return server.error();
   server_ = std::move(server).value();
   return Done{};
+}
+
+void NodeWeb::close() {
+  inspector_->end();
+  server_.reset();
+  inspector_.reset();
 }
 
 void NodeWeb::answered(client::Answer answer) {
@@ -59,9 +70,7 @@ void NodeWeb::ask(const std::function<ClientMessage(std::uint64_t)>& what, const
 
 void NodeWeb::serve(const web::HttpRequest& request, const web::HttpReply& reply) {
   const auto ask_nodes = [](std::uint64_t number) { return ClientMessage(client::AskNodes{number}); };
-  if (request.path == "/") {
-    reply(plain(200, pages));
-  } else if (request.path == "/healthz") {
+  if (request.path == "/healthz") {
     ask(ask_nodes, reply, [reply](const client::Answer&) { reply(plain(200, "ok\n")); });
   } else if (request.path == "/readyz") {
     ask(ask_nodes, reply, [reply](const client::Answer& answer) { reply(readiness(answer)); });
@@ -75,8 +84,8 @@ void NodeWeb::serve(const web::HttpRequest& request, const web::HttpReply& reply
                }});
       });
     });
-  } else {
-    reply(plain(404, "there is no " + request.path + "; " + pages));
+  } else if (!inspector_->serve(request, reply)) {
+    reply(plain(404, "there is no " + request.path + " here; " + pages));
   }
 }
 

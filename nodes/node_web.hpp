@@ -1,11 +1,13 @@
 #pragma once
-// What a node of a shared cluster answers by HTTP: `/metrics`, `/healthz`, `/readyz`. It asks the node as any
-// client does, so that what it says is what clients would find.
+// What a node of a shared cluster answers by HTTP: `/metrics`, `/healthz`, `/readyz` about itself; the rest,
+// about the cluster, is the inspector's. It asks the node as any client does, so that what it says is what
+// clients would find.
 
 #include <map>
 #include <mutex>
 
 #include "libdag/keeper/messages.hpp"
+#include "nodes/inspector/inspector.hpp"
 #include "nodes/node_metrics.hpp"
 #include "nodes/web/http_server.hpp"
 
@@ -21,7 +23,9 @@ class NodeWeb {
  public:
   explicit NodeWeb(WebPorts ports) : ports_(std::move(ports)) {}
   /// As HttpServer::open. Until then it asks nothing.
-  Status open(web::HttpOptions options);
+  Status open(web::HttpOptions options, const inspector::InspectorOptions& inspected);
+  /// Answers nobody any more. While the node still answers: so nothing is waited for in vain.
+  void close();
   const net::Address& address() const { return server_->address(); }
   void answered(client::Answer answer);
 
@@ -38,6 +42,7 @@ class NodeWeb {
   std::mutex mutex_;
   std::map<std::uint64_t, std::function<void(client::Answer)>> asked_;
   std::uint64_t last_number_ = 0;
+  std::unique_ptr<inspector::Inspector> inspector_;
   std::unique_ptr<web::HttpServer> server_;  ///< last: its thread uses the others
 };
 

@@ -9,7 +9,7 @@ using namespace dag::web;
 namespace {
 
 HttpHead head_of(std::string host, std::string origin = {}, std::string method = "GET") {
-  return {std::move(method), "/", std::move(host), std::move(origin), {}};
+  return {std::move(method), "/", std::move(host), std::move(origin), {}, {}};
 }
 
 /// 200: it is let in.

@@ -1,0 +1,138 @@
+#include "nodes/inspector/looks.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "libdag/client/json.hpp"
+#include "nodes/parts.hpp"
+
+namespace dag::inspector {
+namespace {
+
+/// A browser waits; `dag` has more patience.
+constexpr Duration answers_within = std::chrono::seconds(2);
+
+std::int64_t unix_ms_now() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+bool goes_on(JobPhase phase) {
+  return phase == JobPhase::starting || phase == JobPhase::running || phase == JobPhase::no_quorum;
+}
+
+}  // namespace
+
+std::vector<const JobInfo*> in_order(const std::vector<JobInfo>& jobs) {
+  std::vector<const JobInfo*> all;
+  for (const JobInfo& job : jobs) all.push_back(&job);
+  std::stable_sort(all.begin(), all.end(), [](const JobInfo* a, const JobInfo* b) {
+    if (goes_on(a->phase) != goes_on(b->phase)) return goes_on(a->phase);
+    return a->job > b->job;
+  });
+  return all;
+}
+
+std::string cluster_json(const detail::Seen& seen, const std::string& node, std::int64_t unix_ms) {
+  auto nodes = nlohmann::json::array(), jobs = nlohmann::json::array();
+  for (const NodeInfo& one : seen.nodes) nodes.push_back(detail::to_json(one));
+  for (const JobInfo* job : in_order(seen.jobs)) {
+    if (jobs.size() == jobs_in_cluster_max) break;
+    jobs.push_back(detail::row_json(*job, seen.leaders.at(job->job)));
+  }
+  const std::size_t beyond = seen.jobs.size() - jobs.size();
+  std::string line = detail::json_line({{"time_unix_ms", unix_ms},
+                                        {"seen_by", node},
+                                        {"version", DAG_VERSION},
+                                        {"nodes", std::move(nodes)},
+                                        {"jobs", std::move(jobs)},
+                                        {"jobs_beyond", beyond},
+                                        {"missing", seen.missing}});
+  line.pop_back();
+  return line;
+}
+
+Looks::Looks(std::string address, std::string node, std::function<void()> on_thread)
+    : address_(std::move(address)),
+      node_(std::move(node)),
+      on_thread_(std::move(on_thread)),
+      thread_([this] { run(); }) {}
+
+void Looks::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Looks::ask(std::optional<JobId> job, Then then) {
+  LookPointer look;
+  {
+    const std::lock_guard lock(mutex_);
+    if (newest_ && steady_now() - looked_at_ < fresh && (!job || newest_->jobs.contains(*job))) {
+      look = newest_;
+    } else {
+      waiting_.emplace_back(job, std::move(then));
+    }
+  }
+  if (look) return then(look);
+  changed_.notify_all();
+}
+
+void Looks::run() {
+  pthread_setname_np(pthread_self(), "dag-looks");
+  on_thread_();
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    const auto is_wanted = [this] { return ends_ || !waiting_.empty(); };
+    if (!changed_.wait_for(lock, idle, is_wanted)) {
+      nodes_.reset();
+      newest_.reset();
+      changed_.wait(lock, is_wanted);
+    }
+    if (ends_) return;
+    const auto waiting = std::move(waiting_);
+    waiting_.clear();
+    lock.unlock();
+    std::set<JobId> jobs;
+    for (const auto& [job, then] : waiting) {
+      if (job) jobs.insert(*job);
+    }
+    const LookPointer seen = look(jobs);
+    for (const auto& [job, then] : waiting) then(seen);
+    lock.lock();
+    newest_ = seen->failed ? nullptr : seen;
+    looked_at_ = steady_now();
+  }
+}
+
+LookPointer Looks::look(const std::set<JobId>& jobs) {
+  auto made = std::make_shared<Look>();
+  try {
+    if (!nodes_) nodes_ = std::make_unique<detail::AllNodes>(address_, answers_within);
+    made->seen = nodes_->look();
+    made->cluster = cluster_json(made->seen, node_, unix_ms_now());
+  } catch (const Failure& failure) {
+    nodes_.reset();
+    made->failed = failure.error();
+    return made;
+  }
+  for (const JobId job : jobs) {
+    std::string& text = made->jobs[job];
+    try {
+      text = detail::json_line(detail::to_json(nodes_->job(job)));
+    } catch (const Failure& failure) {
+      text = detail::json_line({{"error", detail::to_json(failure.error())}});
+    }
+    text.pop_back();
+  }
+  return made;
+}
+
+}  // namespace dag::inspector

@@ -1,0 +1,15 @@
+#pragma once
+// The files of the web UI, which lie in this program. They are made of tools/inspector/web, and committed in
+// nodes/web/ui, so that nobody needs Node to build a node.
+
+#include <optional>
+#include <string>
+
+#include "nodes/web/http_door.hpp"
+
+namespace dag::inspector {
+
+/// None: there is no such file.
+std::optional<web::HttpAnswer> page_of(const std::string& path);
+
+}  // namespace dag::inspector

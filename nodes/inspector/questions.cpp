@@ -1,0 +1,249 @@
+#include "nodes/inspector/questions.hpp"
+
+#include <pthread.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "libdag/client/json.hpp"
+#include "libdag/graph/text.hpp"
+#include "nodes/parts.hpp"
+
+namespace dag::inspector {
+namespace {
+
+constexpr Duration answers_within = std::chrono::seconds(5);
+/// What was gathered is looked at for so long.
+constexpr Duration fresh = std::chrono::seconds(2);
+/// And kept for so long while nobody asks.
+constexpr Duration idle = std::chrono::seconds(10);
+
+Duration seconds(double value) {
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(value));
+}
+
+std::string text_in(const web::HttpRequest& request, const std::string& name) {
+  const auto found = request.query.find(name);
+  return found == request.query.end() ? std::string() : found->second;
+}
+
+bool is_over(JobPhase phase) {
+  return phase == JobPhase::finished || phase == JobPhase::failed || phase == JobPhase::cancelled;
+}
+
+nlohmann::json array_of(const std::vector<std::string>& notices) {
+  auto all = nlohmann::json::array();
+  for (const std::string& notice : notices) all.push_back(printable(notice));
+  return all;
+}
+
+std::vector<std::string> both(std::vector<std::string> a, const std::vector<std::string>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+}  // namespace
+
+web::HttpAnswer json_answer(std::string line) { return {200, "application/json", std::move(line)}; }
+
+web::HttpAnswer refusal(const Error& error) {
+  const bool unknown = error.code == ErrorCode::job_unknown, wrong = error.code == ErrorCode::usage;
+  return {unknown ? 404U
+          : wrong ? 400U
+                  : 503U,
+          "application/json", detail::json_line({{"error", detail::to_json(error)}})};
+}
+
+double number_in(const web::HttpRequest& request, const std::string& name, double otherwise, double least,
+                 double most) {
+  const std::string text = text_in(request, name);
+  if (text.empty()) return otherwise;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most)
+    return value;
+  const auto shown = [](double number) { return nlohmann::json(number).dump(); };
+  throw Failure({ErrorCode::usage, "'" + printable(text) + "' is no " + name,
+                 "write a number from " + shown(least) + " to " + shown(most)});
+}
+
+Questions::Questions(std::string address, std::function<void()> on_thread)
+    : address_(std::move(address)), on_thread_(std::move(on_thread)), thread_([this] { run(); }) {}
+
+void Questions::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+bool Questions::ask(std::optional<JobId> job, const std::string& page, const web::HttpRequest& request,
+                    const web::HttpReply& reply) {
+  static const std::map<std::string, Make> pages{{"explain", &Questions::explain},
+                                                 {"timeline", &Questions::timeline},
+                                                 {"graph", &Questions::graph},
+                                                 {"report", &Questions::report},
+                                                 {"history", &Questions::history}};
+  std::function<std::string()> make = [this] { return past_jobs(); };
+  if (job) {
+    const auto found = pages.find(page);
+    if (found == pages.end()) return false;
+    make = [this, what = found->second, id = *job, request] { return (this->*what)(id, request); };
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.size() < waiting_max) {
+      waiting_.push_back({std::move(make), reply});
+      make = nullptr;
+    }
+  }
+  if (make)
+    reply(refusal(
+        {ErrorCode::peer_unreachable, "too many questions wait for this node", "ask again in a moment"}));
+  changed_.notify_all();
+  return true;
+}
+
+void Questions::run() {
+  pthread_setname_np(pthread_self(), "dag-questions");
+  on_thread_();
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    const auto is_wanted = [this] { return ends_ || !waiting_.empty(); };
+    if (!changed_.wait_for(lock, idle, is_wanted)) {
+      gathered_.reset();
+      changed_.wait(lock, is_wanted);
+    }
+    if (ends_) return;
+    const Question next = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    answer(next);
+    lock.lock();
+  }
+}
+
+void Questions::answer(const Question& question) {
+  web::HttpAnswer answer;
+  try {
+    answer = json_answer(question.make());
+  } catch (const Failure& failure) {
+    answer = refusal(failure.error());
+  }
+  question.reply(std::move(answer));
+}
+
+const detail::GatheredJournals& Questions::journals(std::optional<JobId> job) {
+  const Instant now = steady_now();
+  if (!gathered_ || gathered_->job != job || now - gathered_->at > fresh) {
+    gathered_.reset();  // Two would lie on the disk.
+    gathered_.reset(new Gathered{job, now, {address_, job, answers_within}});
+  }
+  return gathered_->journals;
+}
+
+std::string Questions::explain(JobId job, const web::HttpRequest& request) {
+  const std::string task = text_in(request, "task");
+  const auto cluster = detail::connect(address_, detail::connect_within_default, answers_within);
+  nlohmann::json fields;
+  std::vector<JobInfo> jobs;
+  try {
+    jobs = cluster->jobs(job);
+  } catch (const Failure& failure) {
+    if (failure.error().code != ErrorCode::job_unknown || task.empty()) throw;
+  }
+  if (jobs.empty() || is_over(jobs.front().phase)) {
+    fields = {{"job", jobs.empty() ? nlohmann::json() : detail::to_json(jobs.front())}, {"over", true}};
+    if (task.empty()) return detail::json_line(fields);
+    detail::JournalView view(journals(job).paths());
+    auto lines = nlohmann::json::array();
+    const detail::LineFilter filter{job, task, false};
+    while (const auto entry = view.next()) {
+      const detail::JournalLine line = detail::line_of(*entry);
+      if (filter.takes(line)) lines.push_back(detail::to_json(line));
+    }
+    if (lines.empty())
+      throw Failure({ErrorCode::job_unknown, "the journals say nothing of '" + printable(task) + "'"});
+    fields["lines"] = std::move(lines);
+    return detail::json_line(fields);
+  }
+  const auto ask = [&](const TaskSelector& which) { return cluster->explain(job, which); };
+  fields = detail::to_json(detail::explain(ask, detail::selector_of(task)));
+  fields["job"] = detail::to_json(jobs.front());
+  return detail::json_line(fields);
+}
+
+std::string Questions::timeline(JobId job, const web::HttpRequest& request) {
+  constexpr double longest = 1e9;
+  detail::TimelineWindow window;
+  window.columns = static_cast<std::size_t>(
+      number_in(request, "columns", 800, 1, static_cast<double>(detail::timeline_columns_max)));
+  window.from = seconds(number_in(request, "from", 0, 0, longest));
+  window.to = seconds(number_in(request, "to", 0, 0, longest));
+  const detail::GatheredJournals& from = journals(job);
+  std::vector<std::string> notices;
+  nlohmann::json fields = detail::to_json(detail::make_timeline(from.paths(), job, window, notices), job);
+  fields["notices"] = array_of(both(from.notices(), notices));
+  return detail::json_line(fields);
+}
+
+std::string Questions::graph(JobId job, const web::HttpRequest&) {
+  const detail::GatheredJournals& from = journals(job);
+  std::vector<std::string> notices;
+  const detail::PastGraph read = detail::read_graph(from.paths(), job, notices);
+  nlohmann::json fields = detail::to_json(read, detail::picture_of(read), job);
+  fields["notices"] = array_of(both(from.notices(), notices));
+  return detail::json_line(fields);
+}
+
+std::string Questions::report(JobId job, const web::HttpRequest&) {
+  const detail::GatheredJournals& from = journals(job);
+  std::vector<std::string> notices;
+  nlohmann::json fields = detail::to_json(detail::make_report(from.paths(), job, notices), job);
+  fields["notices"] = array_of(both(from.notices(), notices));
+  return detail::json_line(fields);
+}
+
+std::string Questions::history(JobId job, const web::HttpRequest& request) {
+  constexpr double lines_max = 1000;
+  const auto after = static_cast<std::uint64_t>(number_in(request, "after", 0, 0, 1e15));
+  const auto limit = static_cast<std::uint64_t>(number_in(request, "limit", 200, 1, lines_max));
+  const detail::LineFilter filter{job, text_in(request, "task"), number_in(request, "failed", 0, 0, 1) > 0};
+  const detail::GatheredJournals& from = journals(job);
+  detail::JournalView view(from.paths());
+  auto lines = nlohmann::json::array();
+  nlohmann::json next;
+  std::uint64_t found = 0;
+  while (const auto entry = view.next()) {
+    const detail::JournalLine line = detail::line_of(*entry);
+    if (!filter.takes(line) || found++ < after) continue;
+    if (lines.size() == limit) {
+      next = after + limit;
+      break;
+    }
+    lines.push_back(detail::to_json(line));
+  }
+  return detail::json_line({{"lines", std::move(lines)},
+                            {"next", std::move(next)},
+                            {"notices", array_of(both(from.notices(), view.notices()))}});
+}
+
+std::string Questions::past_jobs() {
+  auto jobs = nlohmann::json::array();
+  std::vector<std::string> notices;
+  try {
+    const detail::GatheredJournals& from = journals(std::nullopt);
+    detail::JournalView view(from.paths());
+    for (const detail::PastJob& job : read_history(view)) jobs.push_back(detail::to_json(job));
+    notices = both(from.notices(), view.notices());
+  } catch (const Failure& failure) {
+    if (failure.error().code != ErrorCode::job_unknown) throw;
+    notices = {failure.error().what + "; " +
+               failure.error().hint};  // None was run yet, or no node keeps a journal.
+  }
+  return detail::json_line({{"jobs", std::move(jobs)}, {"notices", array_of(notices)}});
+}
+
+}  // namespace dag::inspector

@@ -1,0 +1,78 @@
+#pragma once
+// What is asked of one job in depth: why its tasks wait, what its lanes did, where its time went, what
+// happened. The journals of all nodes are read for it, so it takes a while: one question after the other, on
+// a thread of its own.
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "libdag/client/cluster.hpp"
+#include "libdag/client/gathered_journals.hpp"
+#include "nodes/web/http_server.hpp"
+
+namespace dag::inspector {
+
+/// {"error": ...}, with a status that says whose fault it was.
+web::HttpAnswer refusal(const Error& error);
+web::HttpAnswer json_answer(std::string line);
+/// Of the query. Throws Failure(usage) when it is there and no number, or not between these.
+double number_in(const web::HttpRequest& request, const std::string& name, double otherwise, double least,
+                 double most);
+
+class Questions {
+ public:
+  /// More than so many wait for nobody: who asks then is told to come back.
+  static constexpr std::size_t waiting_max = 32;
+
+  Questions(std::string address, std::function<void()> on_thread);
+  ~Questions() { end(); }
+  Questions(const Questions&) = delete;
+  Questions& operator=(const Questions&) = delete;
+  /// Answers nobody any more.
+  void end();
+
+  /// The pages below /api/jobs/JOB/, and /api/history (no job). False: there is no such page.
+  bool ask(std::optional<JobId> job, const std::string& page, const web::HttpRequest& request,
+           const web::HttpReply& reply);
+
+ private:
+  using Make = std::string (Questions::*)(JobId, const web::HttpRequest&);
+  struct Question {
+    std::function<std::string()> make;
+    web::HttpReply reply;
+  };
+
+  void run();
+  void answer(const Question& question);
+  // On the thread; each gives JSON, or throws Failure.
+  std::string explain(JobId job, const web::HttpRequest& request);
+  std::string timeline(JobId job, const web::HttpRequest& request);
+  std::string graph(JobId job, const web::HttpRequest& request);
+  std::string report(JobId job, const web::HttpRequest& request);
+  std::string history(JobId job, const web::HttpRequest& request);
+  std::string past_jobs();
+  /// Of a moment ago, if it is the same job's: somebody who looks around asks again and again.
+  const detail::GatheredJournals& journals(std::optional<JobId> job);
+
+  const std::string address_;
+  const std::function<void()> on_thread_;
+  struct Gathered {
+    std::optional<JobId> job;
+    Instant at;
+    detail::GatheredJournals journals;
+  };
+  std::unique_ptr<Gathered> gathered_;  ///< the thread's
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Question> waiting_;
+  bool ends_ = false;
+  std::thread thread_;  ///< last: it uses the others
+};
+
+}  // namespace dag::inspector

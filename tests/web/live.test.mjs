@@ -1,0 +1,106 @@
+// What changes in the cluster changes on the page, by itself.
+
+import { withPage } from './chromium.mjs';
+import { check, shows, until } from './conditions.mjs';
+import { trainWords } from './nodes.mjs';
+
+const ended = (text) => Number(text.replace(/,/g, ''));
+
+async function grows(page, selector, times) {
+  let last = -1;
+  for (let time = 0; time < times; ++time) {
+    last = await until(`${selector} shows more than ${last} tasks ended`, async () => {
+      const match = (await page.locator(selector).first().innerText()).match(/([\d,]+) of [\d,]+/);
+      const now = match === null ? -1 : ended(match[1]);
+      return now > last && now;
+    }, 60_000);
+  }
+}
+
+export const cases = {
+  async 'a training gets on while one watches'({ browser, nodes }) {
+    const cluster = await nodes();
+    const { job } = await cluster.submit('train_gpt', trainWords(100_000));
+    await withPage(browser, {}, async (page) => {
+      const streams = [];
+      page.on('request', (request) => request.url().includes('/events') && streams.push(request.url()));
+      await page.goto(cluster.url());
+      await shows(page, '.status', /live/);
+      await shows(page, 'main', /3 of 3 nodes alive/);
+      await page.evaluate(() => (globalThis.sameDocument = true));
+      await grows(page, `tr:has(a[href="#/jobs/${job}"]) .progress`, 3);
+      await page.locator(`tr:has(a[href="#/jobs/${job}"]) a`).first().click();
+      await shows(page, 'h1', /train_gpt/);
+      await grows(page, '.big-progress', 3);
+      await shows(page, '.facts', /tasks\/s/);
+      await shows(page, 'section:has(h2:text-is("Processes"))', /up/);
+      await shows(page, 'section:has(h2:text-is("Stages")) tbody', /\d/);
+      check(await page.evaluate(() => globalThis.sameDocument === true), 'the page was loaded anew');
+      check(streams.length === 2, `one stream per page was expected, not ${streams.join(', ')}`);
+    });
+  },
+
+  async 'another node shows the same job'({ browser, nodes }) {
+    const cluster = await nodes();
+    const { jobs } = await cluster.ask('api/jobs?name=train_gpt');
+    await withPage(browser, {}, async (page) => {
+      await page.goto(`${cluster.url(1)}#/jobs?name=train_gpt`);
+      await grows(page, `tr:has(a[href="#/jobs/${jobs[0].job}"]) .progress`, 2);
+      await shows(page, '.looks', /seen by n1/);
+    });
+  },
+
+  async 'utilisation is drawn, and stands in a table'({ browser, nodes }) {
+    const cluster = await nodes();
+    await withPage(browser, {}, async (page) => {
+      await page.goto(cluster.url());
+      await shows(page, 'figcaption', /\d+ of \d+ lanes busy now/);
+      await page.locator('figure summary').click();
+      await shows(page, 'figure tbody', /\d\d:\d\d/);
+      check(await page.locator('figure canvas').count() === 1, 'there is no picture');
+    });
+  },
+
+  async 'the timeline of a job that runs'({ browser, nodes }) {
+    const cluster = await nodes();
+    const { jobs } = await cluster.ask('api/jobs?name=train_gpt');
+    await withPage(browser, {}, async (page) => {
+      await page.goto(`${cluster.url()}#/jobs/${jobs[0].job}/timeline`);
+      await shows(page, '.filters', /[\d,]+ runs?/, 60_000);
+      await shows(page, '.legend', /\S/);
+      await page.locator('summary:has-text("As tables")').click();
+      await shows(page, '.table', /n\d+\/w\d+/);
+      const before = await page.locator('.filters .quiet').innerText();
+      await page.getByRole('button', { name: 'Closer' }).click();
+      await until('closer shows less',
+        async () => (await page.locator('.filters .quiet').innerText()) !== before);
+      await page.getByRole('button', { name: 'Whole job' }).click();
+      await shows(page, '.filters .quiet', /^0 s to /);
+    });
+  },
+
+  async 'the graph of a job, and the same as a table'({ browser, nodes }) {
+    const cluster = await nodes();
+    const { job } = await cluster.submit('train_gpt', trainWords(2));
+    await cluster.isOver(job);
+    const { nodes: boxes, edges, tasks } = await cluster.ask(`api/jobs/${job}/graph`);
+    await withPage(browser, {}, async (page) => {
+      await page.goto(`${cluster.url()}#/jobs/${job}`);
+      await page.getByRole('tab', { name: 'Graph' }).click();
+      await until(`${boxes.length} boxes are drawn`,
+        async () => await page.locator('.graph .box').count() === boxes.length, 60_000);
+      check(await page.locator('.graph .edge').count() === edges.length, 'not each edge is drawn');
+      await page.locator('summary:has-text("As a table")').click();
+      const rows = await page.locator('tbody tr').evaluateAll(
+        (all) => all.map((row) => [...row.cells].map((cell) => cell.innerText.replace(/[^\d]/g, ''))));
+      const sum = (column) => rows.reduce((last, row) => last + Number(row[column]), 0);
+      check(sum(1) === tasks, `the table has ${sum(1)} tasks, the job ${tasks}`);
+      const ends = sum(2) + sum(3) + sum(4) + sum(5);
+      check(ends === tasks, `finished, failed, left out and open are ${ends} of ${tasks}`);
+      const single = boxes.findIndex((box) => box.task !== null);
+      await page.locator('.graph .box').nth(single).click();
+      await until('a click explains the task',
+        () => page.url().endsWith(`explain?task=${encodeURIComponent(boxes[single].task)}`));
+    });
+  },
+};

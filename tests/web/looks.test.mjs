@@ -1,0 +1,79 @@
+// Every page in both themes: axe-core finds nothing, nothing scrolls sideways on a narrow screen, and
+// pictures are taken of it when DAG_SCREENSHOTS names a folder.
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isAccessible } from './accessibility.mjs';
+import { withPage } from './chromium.mjs';
+import { check, shows, until } from './conditions.mjs';
+import { trainWords } from './nodes.mjs';
+
+/// The address and what must stand there before it is looked at.
+async function places(cluster) {
+  const rows = async (name) => (await cluster.ask(`api/jobs?limit=1000&name=${name}`)).jobs;
+  const running = (await rows('train_gpt')).find((one) => one.phase === 'running') ??
+    await cluster.submit('train_gpt', trainWords(100_000));
+  const failed = (await rows('failing'))[0] ?? await cluster.submit('failing', ['cluster_failing']);
+  await cluster.isOver(failed.job);
+  const [job, bad] = [`#/jobs/${running.job}`, `#/jobs/${failed.job}`];
+  return {
+    cluster: ['#/', 'tbody', /alive/],
+    jobs: ['#/jobs', 'tbody', /train_gpt/],
+    job: [job, '.facts', /tasks\/s/],
+    job_failed: [bad, '.problem', /the disk said no/],
+    graph: [`${job}/graph`, '.filters', /tasks/],
+    graph_failed: [`${bad}/graph`, '.legend', /critical/],
+    timeline: [`${job}/timeline`, '.filters', /runs/],
+    explain: [`${job}/explain`, '.facts', /running/],
+    report: [`${job}/report`, 'tbody', /\d/],
+    job_history: [`${job}/history`, '.pager', /lines/],
+    history: ['#/history', 'tbody', /failing/],
+    unknown: ['#/nothing', 'h1', /No such page/],
+  };
+}
+
+async function lookAtAll({ browser, nodes }, scheme, width) {
+  const cluster = await nodes();
+  const folder = process.env.DAG_SCREENSHOTS;
+  if (folder) mkdirSync(folder, { recursive: true });
+  const all = await places(cluster);
+  const screen = { colorScheme: scheme, viewport: { width, height: 800 }, reducedMotion: 'reduce' };
+  await withPage(browser, screen, async (page) => {
+    await page.goto(cluster.url());
+    await shows(page, '.status', /live/);
+    for (const [name, [hash, selector, pattern]] of Object.entries(all)) {
+      await page.evaluate((to) => (location.hash = to), hash);
+      await shows(page, selector, pattern, 60_000);
+      const shown = await page.evaluate(() => document.documentElement.scrollWidth);
+      check(shown <= width, `${name} is ${shown} pixels wide on a screen of ${width}`);
+      await isAccessible(page, `${name}, ${scheme}, ${width} pixels wide`);
+      const file = `${name}-${scheme}${width < 600 ? '-narrow' : ''}.png`;
+      if (folder) await page.screenshot({ path: join(folder, file) });
+    }
+  });
+}
+
+export const cases = {
+  'light': (tools) => lookAtAll(tools, 'light', 1280),
+  'dark': (tools) => lookAtAll(tools, 'dark', 1280),
+  'a narrow screen': (tools) => lookAtAll(tools, 'light', 360),
+
+  async 'a theme that was chosen stays'({ browser, nodes }) {
+    const cluster = await nodes();
+    await withPage(browser, { colorScheme: 'light' }, async (page) => {
+      const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      await page.goto(cluster.url());
+      await shows(page, '.status', /live/);
+      const light = await ground();
+      await page.getByLabel('Theme').selectOption('dark');
+      await until('the page is dark', async () => (await ground()) !== light);
+      const dark = await ground();
+      await page.reload();
+      await until('it is dark after it was loaded anew', async () => (await ground()) === dark);
+      await page.getByLabel('Theme').selectOption('system');
+      await until('it is as the system has it', async () => (await ground()) === light);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await until('it follows the system', async () => (await ground()) === dark);
+    });
+  },
+};

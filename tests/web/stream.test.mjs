@@ -1,0 +1,34 @@
+// A stream that breaks, and comes back.
+
+import { withPage } from './chromium.mjs';
+import { shows } from './conditions.mjs';
+import { Wire } from './wire.mjs';
+
+export const cases = {
+  async 'a wire that is cut, and mended'({ browser, nodes }) {
+    const cluster = await nodes();
+    const wire = await Wire.to(cluster.ports[0]);
+    try {
+      await withPage(browser, {}, async (page) => {
+        await page.goto(wire.url);
+        await shows(page, '.status', /live/);
+        await shows(page, 'main', /nodes alive/);
+        wire.cut();
+        await shows(page, '.status', /connection lost, tries again/);
+        // What was known stays on show, with how old it is.
+        await shows(page, 'main', /nodes alive/);
+        await shows(page, '.status', /what is shown is from \d+ s ago/, 30_000);
+        // A page that is opened meanwhile says so, too, and is filled when the node is there again.
+        await page.evaluate(() => (location.hash = '#/history'));
+        await shows(page, 'main', /The journals could not be read/);
+        wire.mend();
+        await shows(page, '.status', /live/, 30_000);
+        await shows(page, 'main', /^(?![^]*could not be read)/);
+        await page.evaluate(() => (location.hash = '#/'));
+        await shows(page, 'main', /3 of 3 nodes alive/);
+      });
+    } finally {
+      await wire.end();
+    }
+  },
+};
