@@ -101,8 +101,8 @@ Keeper::Keeper(const KeeperOptions& options)
 }
 
 Keeper::~Keeper() {
-  if (web_) web_->close();
   membership_.leave(system_);
+  if (web_) web_->close();
   processes_->end_all();  // The actors still ask for this and that until they have ended.
   end_actors({keeper_, node_});
   web_.reset();

@@ -19,7 +19,7 @@ JobInfo in_full(Cluster& leader, JobInfo job) {
 }  // namespace
 
 AllNodes::AllNodes(const std::string& address, Duration answers_within) : answers_within_(answers_within) {
-  auto first = connect(address, connect_within_default, answers_within_);
+  auto first = connect(address, std::min(connect_within_default, answers_within_), answers_within_);
   const std::string own_word = first->nodes().front().endpoint.control;
   links_[own_word] = std::move(first);
   known_ = {own_word};
@@ -27,7 +27,7 @@ AllNodes::AllNodes(const std::string& address, Duration answers_within) : answer
 
 Cluster& AllNodes::at(const std::string& address) {
   std::unique_ptr<Cluster>& link = links_[address];
-  if (!link) link = connect(address, connect_within_default, answers_within_);
+  if (!link) link = connect(address, std::min(connect_within_default, answers_within_), answers_within_);
   return *link;
 }
 
@@ -44,10 +44,19 @@ std::vector<NodeInfo> AllNodes::nodes_of_any() {
   throw *last;
 }
 
-JobInfo AllNodes::job(JobId job) {
-  std::vector<JobInfo> jobs = at(known_.front()).jobs(job);
-  if (jobs.empty()) throw Failure({ErrorCode::job_unknown, "nothing is known of " + to_string(job)});
-  return std::move(jobs.front());
+JobInfo AllNodes::job(JobId job, const Seen& seen) {
+  const auto leader = seen.leaders.find(job);
+  if (leader == seen.leaders.end()) {
+    throw Failure({ErrorCode::job_unknown, "no node that answers leads " + to_string(job),
+                   "a node forgets what ended long ago; `dag history` knows what journals know"});
+  }
+  const auto node = std::find_if(seen.nodes.begin(), seen.nodes.end(),
+                                 [&](const NodeInfo& one) { return one.life.process == leader->second; });
+  const auto known =
+      std::find_if(seen.jobs.begin(), seen.jobs.end(), [&](const JobInfo& one) { return one.job == job; });
+  // Where nobody leads it there is nobody to ask, and whoever looks is not to wait for an election.
+  if (known->phase == JobPhase::no_quorum) return *known;
+  return at(node->endpoint.control).jobs(job).front();
 }
 
 Seen AllNodes::look(std::size_t stages) {
@@ -74,8 +83,12 @@ Seen AllNodes::look(std::size_t stages) {
       seen.missing.push_back(name + ": " + printable(failure.error().what));
     }
   }
-  if (!there.empty() && seen.missing.size() == there.size())
-    throw Failure({ErrorCode::cluster_lost, "no node says what it has", {}, seen.missing.front()});
+  if (seen.missing.size() == there.size()) {
+    throw Failure({ErrorCode::cluster_lost,
+                   "no node says what it has",
+                   {},
+                   seen.missing.empty() ? std::string() : seen.missing.front()});
+  }
   known_ = std::move(there);
   std::erase_if(links_, [&](const auto& link) {
     return std::find(known_.begin(), known_.end(), link.first) == known_.end();

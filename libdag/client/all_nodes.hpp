@@ -25,8 +25,9 @@ class AllNodes {
   /// `stages`: of so many jobs that run, the first ones, what they know of their tasks, too. Throws Failure
   /// (cluster_lost, peer_unreachable) when no node answers.
   Seen look(std::size_t stages = 0);
-  /// One job, with what is known of its tasks. Throws Failure(job_unknown).
-  JobInfo job(JobId job);
+  /// One job of those that were just seen, with what its leader knows of its tasks. Throws Failure:
+  /// job_unknown, and as Cluster::jobs.
+  JobInfo job(JobId job, const Seen& seen);
 
  private:
   Cluster& at(const std::string& address);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -15,9 +16,14 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string make_directory() {
-  std::string name = (fs::temp_directory_path() / "dag-record-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr)
-    throw Failure({ErrorCode::disk_full, "cannot make " + name + ": " + std::strerror(errno)});
+  std::error_code problem;
+  const fs::path where = fs::temp_directory_path(problem);
+  std::string name = (where / "dag-record-XXXXXX").string();
+  if (problem || mkdtemp(name.data()) == nullptr) {
+    throw Failure({ErrorCode::disk_full,
+                   "cannot make " + name + ": " + (problem ? problem.message() : std::strerror(errno)),
+                   "TMPDIR names another place"});
+  }
   return name;
 }
 
@@ -28,12 +34,11 @@ void remove(const std::string& directory) {
 
 }  // namespace
 
-GatheredJournals::GatheredJournals(const std::string& address, std::optional<JobId> job,
-                                   Duration answers_within)
-    : directory_(make_directory()) {
+GatheredJournals::GatheredJournals(const std::string& address, std::optional<JobId> job, GatherLimits limits)
+    : limits_(std::move(limits)), directory_(make_directory()) {
   bool any = false;
   try {
-    any = gather(address, job, answers_within);
+    any = gather(address, job);
   } catch (...) {
     remove(directory_);  // Nobody else would: what was not made has no end.
     throw;
@@ -49,8 +54,9 @@ GatheredJournals::GatheredJournals(const std::string& address, std::optional<Job
 
 GatheredJournals::~GatheredJournals() { remove(directory_); }
 
-bool GatheredJournals::gather(const std::string& address, std::optional<JobId> job, Duration answers_within) {
-  const auto first = connect(address, connect_within_default, answers_within);
+bool GatheredJournals::gather(const std::string& address, std::optional<JobId> job) {
+  const Duration connect_within = std::min(connect_within_default, limits_.answers_within);
+  const auto first = connect(address, connect_within, limits_.answers_within);
   const std::vector<NodeInfo> nodes = first->nodes();
   bool any = false;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -61,10 +67,12 @@ bool GatheredJournals::gather(const std::string& address, std::optional<JobId> j
       } else if (i == 0) {
         any = gather_from(*first, name, job) || any;
       } else {
-        const auto other = connect(nodes[i].endpoint.control, connect_within_default, answers_within);
+        const auto other = connect(nodes[i].endpoint.control, connect_within, limits_.answers_within);
         any = gather_from(*other, name, job) || any;
       }
     } catch (const Failure& failure) {
+      const ErrorCode code = failure.error().code;
+      if (code == ErrorCode::disk_full || code == ErrorCode::interrupted) throw;
       notices_.push_back("without the part of " + name + ": " + failure.what());
     }
   }
@@ -76,12 +84,23 @@ bool GatheredJournals::gather_from(Cluster& node, const std::string& name, std::
   const fs::path directory = fs::path(directory_) / name / "journal";
   std::uint64_t written = 0;
   for (std::uint64_t after = 0;;) {
+    if (limits_.stops()) throw Failure({ErrorCode::interrupted, "the journals are not wanted any more"});
     const JournalPage page = node.journal(job, after);
     for (const std::string& notice : page.notices) notices_.push_back(name + ": " + printable(notice));
     if (page.file <= after) return written > 0;
     after = page.file;
     if (!page.bytes) continue;
-    fs::create_directories(directory);
+    bytes_ += page.bytes.size_bytes();
+    if (bytes_ > limits_.bytes_max) {
+      throw Failure(
+          {ErrorCode::disk_full,
+           "the journals have more than " + std::to_string(limits_.bytes_max >> 20) + " MiB of it",
+           "`dag report`, `dag trace` and `dag history` read them on the machine where you call them"});
+    }
+    std::error_code problem;
+    fs::create_directories(directory, problem);
+    if (problem)
+      throw Failure({ErrorCode::disk_full, "cannot make " + directory.string() + ": " + problem.message()});
     const fs::path file = directory / ("journal-" + std::to_string(++written));
     std::ofstream out(file, std::ios::binary);
     out.write(reinterpret_cast<const char*>(page.bytes.bytes().data()),

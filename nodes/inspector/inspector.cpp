@@ -128,9 +128,8 @@ bool Inspector::serve_job(const std::string& path, const web::HttpRequest& reque
   if (slash != std::string::npos) return questions_.ask(job, path.substr(slash + 1), request, reply);
   looks_.ask(job, [job, reply](const LookPointer& look) {
     if (look->failed) return reply(refusal(*look->failed));
-    web::HttpAnswer answer = json_answer(look->jobs.at(job) + "\n");
-    if (answer.body.starts_with("{\"error\"")) answer.status = 404;
-    reply(std::move(answer));
+    const auto why = look->refused.find(job);
+    reply(why == look->refused.end() ? json_answer(look->jobs.at(job) + "\n") : refusal(why->second));
   });
   return true;
 }

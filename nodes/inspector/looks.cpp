@@ -75,6 +75,7 @@ void Looks::ask(std::optional<JobId> job, Then then) {
   LookPointer look;
   {
     const std::lock_guard lock(mutex_);
+    if (job) wanted_[*job] = steady_now();
     if (newest_ && steady_now() - looked_at_ < fresh && (!job || newest_->jobs.contains(*job))) {
       look = newest_;
     } else {
@@ -96,14 +97,16 @@ void Looks::run() {
       newest_.reset();
       changed_.wait(lock, is_wanted);
     }
+    // Who comes within a moment shares the next look.
+    changed_.wait_for(lock, looked_at_ + fresh - steady_now(), [this] { return ends_; });
     if (ends_) return;
     const auto waiting = std::move(waiting_);
     waiting_.clear();
-    lock.unlock();
+    const Instant now = steady_now();
+    std::erase_if(wanted_, [now](const auto& one) { return now - one.second > remembered; });
     std::set<JobId> jobs;
-    for (const auto& [job, then] : waiting) {
-      if (job) jobs.insert(*job);
-    }
+    for (const auto& [job, at] : wanted_) jobs.insert(job);
+    lock.unlock();
     const LookPointer seen = look(jobs);
     for (const auto& [job, then] : waiting) then(seen);
     lock.lock();
@@ -122,12 +125,17 @@ LookPointer Looks::look(const std::set<JobId>& jobs) {
     nodes_.reset();
     made->failed = failure.error();
     return made;
+  } catch (const std::exception& problem) {  // No memory, say: the node has other things to do.
+    nodes_.reset();
+    made->failed = Error{ErrorCode::internal, "this node cannot look at the cluster", {}, problem.what()};
+    return made;
   }
   for (const JobId job : jobs) {
     std::string& text = made->jobs[job];
     try {
-      text = detail::json_line(detail::to_json(nodes_->job(job)));
+      text = detail::json_line(detail::to_json(nodes_->job(job, made->seen)));
     } catch (const Failure& failure) {
+      made->refused.emplace(job, failure.error());
       text = detail::json_line({{"error", detail::to_json(failure.error())}});
     }
     text.pop_back();

@@ -22,7 +22,8 @@ namespace dag::inspector {
 struct Look {
   detail::Seen seen;
   std::string cluster;
-  std::map<JobId, std::string> jobs;  ///< in depth: those that somebody asked for; or why it cannot be had
+  std::map<JobId, std::string> jobs;  ///< in depth: those that somebody asked for
+  std::map<JobId, Error> refused;     ///< of these, why `jobs` has no more than an error
   std::optional<Error> failed;        ///< no node answers: the others are empty
 };
 using LookPointer = std::shared_ptr<const Look>;
@@ -39,6 +40,8 @@ class Looks {
   using Then = std::function<void(LookPointer)>;
   /// Not older, when it is asked for.
   static constexpr Duration fresh = std::chrono::milliseconds(250);
+  /// Who asked for a job is likely to ask again: each look has it for so long.
+  static constexpr Duration remembered = std::chrono::seconds(2);
   /// Connections are kept for so long after somebody asked.
   static constexpr Duration idle = std::chrono::seconds(30);
 
@@ -63,6 +66,7 @@ class Looks {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::pair<std::optional<JobId>, Then>> waiting_;
+  std::map<JobId, Instant> wanted_;  ///< when it was asked for last
   LookPointer newest_;
   Instant looked_at_{};
   bool ends_ = false;

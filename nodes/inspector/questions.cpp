@@ -17,6 +17,11 @@ constexpr Duration answers_within = std::chrono::seconds(5);
 constexpr Duration fresh = std::chrono::seconds(2);
 /// And kept for so long while nobody asks.
 constexpr Duration idle = std::chrono::seconds(10);
+/// Of journals, of all nodes together. A job of a million tasks has 32 MiB, and a report of it takes 1.5 GiB
+/// of memory for half a minute: who wants that has a machine of their own for it.
+constexpr std::uint64_t gathered_bytes_max = std::uint64_t{24} << 20;
+/// In one answer.
+constexpr std::size_t lines_max = 1000;
 
 Duration seconds(double value) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(value));
@@ -131,6 +136,9 @@ void Questions::answer(const Question& question) {
     answer = json_answer(question.make());
   } catch (const Failure& failure) {
     answer = refusal(failure.error());
+  } catch (const std::exception& problem) {  // No memory, say: the node has other things to do.
+    gathered_.reset();
+    answer = refusal({ErrorCode::internal, "this node cannot answer that", {}, problem.what()});
   }
   question.reply(std::move(answer));
 }
@@ -139,7 +147,9 @@ const detail::GatheredJournals& Questions::journals(std::optional<JobId> job) {
   const Instant now = steady_now();
   if (!gathered_ || gathered_->job != job || now - gathered_->at > fresh) {
     gathered_.reset();  // Two would lie on the disk.
-    gathered_.reset(new Gathered{job, now, {address_, job, answers_within}});
+    const detail::GatherLimits limits{answers_within, gathered_bytes_max, [this] { return ends_.load(); }};
+    gathered_.reset(new Gathered{job, now, {address_, job, limits}});
+    gathered_->at = steady_now();
   }
   return gathered_->journals;
 }
@@ -162,7 +172,12 @@ std::string Questions::explain(JobId job, const web::HttpRequest& request) {
     const detail::LineFilter filter{job, task, false};
     while (const auto entry = view.next()) {
       const detail::JournalLine line = detail::line_of(*entry);
-      if (filter.takes(line)) lines.push_back(detail::to_json(line));
+      if (!filter.takes(line)) continue;
+      if (lines.size() == lines_max) {
+        fields["lines_beyond"] = true;  // /history has them, page by page.
+        break;
+      }
+      lines.push_back(detail::to_json(line));
     }
     if (lines.empty())
       throw Failure({ErrorCode::job_unknown, "the journals say nothing of '" + printable(task) + "'"});
@@ -207,9 +222,9 @@ std::string Questions::report(JobId job, const web::HttpRequest&) {
 }
 
 std::string Questions::history(JobId job, const web::HttpRequest& request) {
-  constexpr double lines_max = 1000;
   const auto after = static_cast<std::uint64_t>(number_in(request, "after", 0, 0, 1e15));
-  const auto limit = static_cast<std::uint64_t>(number_in(request, "limit", 200, 1, lines_max));
+  const auto limit =
+      static_cast<std::uint64_t>(number_in(request, "limit", 200, 1, static_cast<double>(lines_max)));
   const detail::LineFilter filter{job, text_in(request, "task"), number_in(request, "failed", 0, 0, 1) > 0};
   const detail::GatheredJournals& from = journals(job);
   detail::JournalView view(from.paths());

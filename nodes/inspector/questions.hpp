@@ -3,6 +3,7 @@
 // happened. The journals of all nodes are read for it, so it takes a while: one question after the other, on
 // a thread of its own.
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -71,7 +72,7 @@ class Questions {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Question> waiting_;
-  bool ends_ = false;
+  std::atomic<bool> ends_ = false;
   std::thread thread_;  ///< last: it uses the others
 };
 

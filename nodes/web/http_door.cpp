@@ -9,8 +9,6 @@
 namespace dag::web {
 namespace {
 
-constexpr std::string_view cookie_name = "dag_token";
-
 HttpAnswer no(unsigned status, std::string why) { return {status, HttpAnswer{}.type, why + "\n"}; }
 
 /// Of HOST[:PORT] or [HOST]:PORT, in small letters; empty when it is neither.
@@ -87,15 +85,21 @@ std::string encoded(std::string_view token) {
   return all;
 }
 
+/// Browsers keep cookies by host, whatever the port, and nodes of two clusters may be on one host.
+std::string cookie_name(const std::string& host) {
+  const auto colon = host.rfind(':');
+  const bool has_port = colon != std::string::npos && host.find(']', colon) == std::string::npos;
+  return "dag_token" + (has_port ? "_" + host.substr(colon + 1) : std::string());
+}
+
 /// Of the cookies of a request, ours; empty: it is not there.
-std::string_view kept_token(std::string_view cookies) {
+std::string_view kept_token(std::string_view cookies, const std::string& name) {
   while (!cookies.empty()) {
     std::string_view one = cookies.substr(0, cookies.find(';'));
     cookies.remove_prefix(std::min(one.size() + 1, cookies.size()));
     while (one.starts_with(' ')) one.remove_prefix(1);
     const auto equals = one.find('=');
-    if (equals != std::string_view::npos && one.substr(0, equals) == cookie_name)
-      return one.substr(equals + 1);
+    if (equals != std::string_view::npos && one.substr(0, equals) == name) return one.substr(equals + 1);
   }
   return {};
 }
@@ -111,12 +115,14 @@ std::optional<HttpAnswer> HttpDoor::turns_away(const HttpHead& head) const {
     return no(403, "a page of " + head.origin + " may not ask here");
   }
   if (!token.empty() && !same(head.authorization, "Bearer " + token) &&
-      !same(kept_token(head.cookie), encoded(token))) {
+      !same(kept_token(head.cookie, cookie_name(head.host)), encoded(token))) {
     if (brings_token(head)) {
+      // Lax: a link from elsewhere leads on to the page, too, and a page from elsewhere neither reads nor
+      // frames it.
       HttpAnswer answer = no(303, "the token is kept");
-      answer.headers = {{"Location", "/"},
-                        {"Set-Cookie", std::string(cookie_name) + "=" + encoded(token) +
-                                           "; Path=/; HttpOnly; SameSite=Strict"}};
+      answer.headers = {
+          {"Location", "/"},
+          {"Set-Cookie", cookie_name(head.host) + "=" + encoded(token) + "; Path=/; HttpOnly; SameSite=Lax"}};
       return answer;
     }
     return no(
