@@ -106,6 +106,9 @@ void Looks::run() {
     std::erase_if(wanted_, [now](const auto& one) { return now - one.second > remembered; });
     std::set<JobId> jobs;
     for (const auto& [job, at] : wanted_) jobs.insert(job);
+    for (const auto& [job, then] : waiting) {
+      if (job) jobs.insert(*job);  // However long the last look took.
+    }
     lock.unlock();
     const LookPointer seen = look(jobs);
     for (const auto& [job, then] : waiting) then(seen);
