@@ -216,3 +216,24 @@ TEST_CASE("many who watch, and a node that ends while they do") {
   nodes.node(0).kill(SIGTERM);
   CHECK(nodes.node(0).ends() == 0);
 }
+
+TEST_CASE("a node that hangs holds up nobody who watches") {
+  Running running(3, true, 1200);
+  Nodes& nodes = running.nodes;
+  Events events(web_port(nodes, 0), "/events?job=job1");
+  events.next("job");
+  nodes.node(2).kill(SIGSTOP);
+  // Until the others take it for dead each look waits for it, longer than a job is remembered that was asked
+  // for.
+  bool gone = false;
+  while (!gone) {
+    const json job = answer_of(nodes, 0, "/api/jobs/job1");
+    CHECK(job["name"] == "ledger");
+    const json seen = answer_of(nodes, 0, "/api/cluster");
+    gone = std::none_of(seen["nodes"].begin(), seen["nodes"].end(),
+                        [](const json& node) { return node["node"] == "n2" && node["state"] == "alive"; });
+  }
+  CHECK(events.next("job")["name"] == "ledger");
+  nodes.node(2).kill(SIGCONT);
+  running.check_end();
+}
