@@ -43,11 +43,6 @@ class Watcher {
   std::string cluster_, of_job_;
 };
 
-std::string value_of(const web::HttpRequest& request, const std::string& name) {
-  const auto found = request.query.find(name);
-  return found == request.query.end() ? std::string() : found->second;
-}
-
 /// Throws Failure(usage).
 JobId job_of(const std::string& text) {
   if (const auto job = parse_job_id(text)) return *job;
@@ -57,7 +52,7 @@ JobId job_of(const std::string& text) {
 std::string jobs_page(const detail::Seen& seen, const web::HttpRequest& request) {
   const auto offset = static_cast<std::size_t>(number_in(request, "offset", 0, 0, 1e12));
   const auto limit = static_cast<std::size_t>(number_in(request, "limit", 100, 1, 1000));
-  const std::string phase = value_of(request, "phase"), part = value_of(request, "name");
+  const std::string phase = text_in(request, "phase"), part = text_in(request, "name");
   auto rows = nlohmann::json::array();
   std::size_t total = 0;
   for (const JobInfo* job : in_order(seen.jobs)) {
@@ -135,7 +130,7 @@ bool Inspector::serve_job(const std::string& path, const web::HttpRequest& reque
 }
 
 void Inspector::serve_events(const web::HttpRequest& request, const web::HttpReply& reply) {
-  const std::string of = value_of(request, "job");
+  const std::string of = text_in(request, "job");
   const std::optional<JobId> job = of.empty() ? std::nullopt : std::optional(job_of(of));
   web::HttpAnswer stream{200, "text/event-stream", {}};
   stream.next = [this, job, watcher = std::make_shared<Watcher>(job)](const web::HttpReply& piece) {

@@ -27,11 +27,6 @@ Duration seconds(double value) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(value));
 }
 
-std::string text_in(const web::HttpRequest& request, const std::string& name) {
-  const auto found = request.query.find(name);
-  return found == request.query.end() ? std::string() : found->second;
-}
-
 bool is_over(JobPhase phase) {
   return phase == JobPhase::finished || phase == JobPhase::failed || phase == JobPhase::cancelled;
 }
@@ -57,6 +52,11 @@ web::HttpAnswer refusal(const Error& error) {
           : wrong ? 400U
                   : 503U,
           "application/json", detail::json_line({{"error", detail::to_json(error)}})};
+}
+
+std::string text_in(const web::HttpRequest& request, const std::string& name) {
+  const auto found = request.query.find(name);
+  return found == request.query.end() ? std::string() : found->second;
 }
 
 double number_in(const web::HttpRequest& request, const std::string& name, double otherwise, double least,

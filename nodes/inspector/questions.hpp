@@ -22,6 +22,8 @@ namespace dag::inspector {
 /// {"error": ...}, with a status that says whose fault it was.
 web::HttpAnswer refusal(const Error& error);
 web::HttpAnswer json_answer(std::string line);
+/// Of the query; empty: it is not there.
+std::string text_in(const web::HttpRequest& request, const std::string& name);
 /// Of the query. Throws Failure(usage) when it is there and no number, or not between these.
 double number_in(const web::HttpRequest& request, const std::string& name, double otherwise, double least,
                  double most);
