@@ -44,6 +44,7 @@ class Nodes {
     const bool apart = id == 0 && !data_of_first_.empty();
     if (keep_) words.insert(words.end(), {"--data", apart ? data_of_first_ : folder + "/data"});
     if (id + 1 == nodes_.size()) words.insert(words.end(), flags_of_last_.begin(), flags_of_last_.end());
+    nodes_[id].reset();  // Until it is gone its directory is its own.
     nodes_[id] = std::make_unique<Process>(words);
     const bool listens = nodes_[id]->says("listens on ");
     INFO(nodes_[id]->err());
