@@ -94,6 +94,7 @@ caf::behavior HomeActor::make_behavior() {
       },
       [this](mail::Explain& question) {
         home_->explain(question.what, ports_.now(), question.process);
+        if (question.what.outputs) home_->count_held(question.held);
         const caf::actor next = question.homes.empty() ? question.runner : question.homes.back();
         if (!question.homes.empty()) question.homes.pop_back();
         send(next, std::move(question));

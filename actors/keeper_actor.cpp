@@ -261,7 +261,7 @@ void KeeperActor::read_journal(ReadJournal& effect) {
   client::Answer no;
   no.number = effect.what.number;
   no.error = Error{ErrorCode::configuration_invalid, to_string(setup_.self.process) + " keeps no journal",
-                   "nodes do with `--data DIR`, unless `journal = false` is set"};
+                   "nodes do unless `journal = false` is set"};
   ports_.send_client(effect.client, std::move(no));
 }
 

@@ -89,6 +89,7 @@ struct Explain {
   TaskSelector what;
   ProcessExplained process;
   std::vector<caf::actor> homes;  ///< that have not seen it yet
+  HeldSum held;                   ///< outputs, if those are asked for
   caf::actor runner;
   std::function<void(ProcessExplained&&)> done;
 };

@@ -93,6 +93,8 @@ caf::behavior RunnerActor::working() {
       },
       [this](mail::Explain& question) {
         runner_.explain(question.what, ports_.now(), question.process.taken);
+        if (question.what.outputs) runner_.count_held(question.held);
+        question.process.held = question.held.take();
         question.done(std::move(question.process));
       },
       [this](const mail::Steal& steal) {

@@ -78,7 +78,7 @@ void Journal::record(const Record& record) {
   }
 }
 
-int Journal::open_rings(Life process, std::size_t lanes) {
+int Journal::open_rings(Life process, std::size_t lanes, const std::optional<OutputOf>& output) {
   const std::string name = directory_ + "/" + std::string(rings_prefix) +
                            std::to_string(process.process.value) + "-" +
                            std::to_string(process.incarnation.value);
@@ -89,6 +89,10 @@ int Journal::open_rings(Life process, std::size_t lanes) {
   }
   auto readers = readers_of(*rings);
   const auto source = std::make_shared<Source>(Source{name, std::move(*rings), std::move(readers)});
+  if (output) {
+    source->printed.emplace(output->file);
+    source->job = output->job;
+  }
   const std::lock_guard lock(mutex_);
   sources_[process] = source;
   changed_.notify_all();
@@ -181,7 +185,25 @@ void Journal::write_of(Source& source) {
     if (reader.broken() && !std::exchange(source.said_broken, true))
       log_("the rings of records " + source.name + " were overwritten; what happens there is not kept");
   }
+  if (source.printed) any = write_printed(source) || any;
   if (any) write_block();
+}
+
+/// Whether there was something. Of a process that has ended, all that is left.
+bool Journal::write_printed(Source& source) {
+  const RecordPlace place{source.rings.head().process.process};
+  bool any = false;
+  do {
+    std::vector<recorded::Printed> pieces = source.printed->take(source.ends);
+    if (pieces.empty()) return any;
+    any = true;
+    const Instant now{std::chrono::nanoseconds(nanoseconds_of(CLOCK_MONOTONIC))};
+    for (recorded::Printed& piece : pieces) {
+      ++in_block_;
+      if (writer_.add({now, place, source.job, {}, {}, std::move(piece)})) write_block();
+    }
+  } while (source.ends);
+  return any;
 }
 
 void Journal::write_block() {

@@ -9,18 +9,20 @@
 // what is written outlives the process, and not a loss of power.
 //
 // Processes of jobs say what happens there through rings in files beside it (record_rings.hpp), which that
-// thread empties. Such a file goes with its process; one that is there at a start, because node and process
-// were killed together, is emptied first.
+// thread empties; what they print comes in, too (printed_output.hpp). Such a file goes with its process; one
+// that is there at a start, because node and process were killed together, is emptied first.
 
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "libdag/record/journal.hpp"
 #include "libdag/record/sink.hpp"
 #include "nodes/files.hpp"
+#include "nodes/printed_output.hpp"
 #include "nodes/record_rings.hpp"
 
 namespace dag {
@@ -30,6 +32,12 @@ struct JournalLimits {
   std::size_t all_bytes = std::size_t{256} << 20;  ///< at least two files stay
   std::size_t waiting_bytes_max = std::size_t{16} << 20;
   Duration write_every = std::chrono::milliseconds(200);
+};
+
+/// What a process of a job prints goes to this file, which is there.
+struct OutputOf {
+  JobId job;
+  std::string file;
 };
 
 class Journal final : public RecordSink {
@@ -47,7 +55,7 @@ class Journal final : public RecordSink {
   bool wants_graph() const override { return true; }
   /// For a process that is about to begin, with so many lanes: an open descriptor of a RecordRings, which is
   /// not closed by exec, until close_rings(). -1, with a line in the log: there is none.
-  int open_rings(Life process, std::size_t lanes);
+  int open_rings(Life process, std::size_t lanes, const std::optional<OutputOf>& output = std::nullopt);
   /// It has ended: what it has left is written, and the file goes.
   void close_rings(Life process);
   /// Returns when all that was recorded before was written, or dropped.
@@ -59,6 +67,8 @@ class Journal final : public RecordSink {
     std::string name;
     RecordRings rings;
     std::vector<RecordRingReader> readers;
+    std::optional<PrintedOutput> printed = std::nullopt;
+    JobId job = {};     ///< of what is printed
     bool over = false;  ///< the process has ended
     // Of the thread.
     bool ends = false;  ///< it is looked at for the last time
@@ -69,6 +79,7 @@ class Journal final : public RecordSink {
   void write_left();
   void write(std::span<const std::byte> records, std::uint64_t dropped);
   void write_of(Source& source);
+  bool write_printed(Source& source);
   void write_block();
   bool append(std::span<const std::byte> bytes);
   bool begin_file(const JournalHead& head);

@@ -15,64 +15,101 @@ namespace fs = std::filesystem;
 /// A file takes some hundredths of a second.
 constexpr int passed_over_max = 16;
 
-bool is_wanted(const Record& record, std::optional<JobId> job) {
-  if (job) return record.job == *job;
+bool is_wanted(const Record& record, const client::AskJournal& ask) {
+  if (ask.job) return record.job == *ask.job && (!ask.logs || is_log(record.what));
   return std::holds_alternative<recorded::JobBegan>(record.what) ||
          std::holds_alternative<recorded::JobOver>(record.what);
 }
 
-/// What is wanted of a file, as a file; nothing when there is nothing.
-std::vector<std::byte> filtered(std::span<const std::byte> file, std::optional<JobId> job,
-                                const std::string& name, bool is_newest, std::vector<std::string>& notices) {
+/// A file of the journal from byte `from` on, which is 0 or where a block begins.
+struct Part {
+  std::string name;
+  std::uint64_t from = 0;
+  std::vector<std::byte> bytes;  ///< its head, and what follows
+  bool is_newest = false;        ///< it is being written
+
+  std::uint64_t skipped() const { return from == 0 ? 0 : from - encode_head({}).size(); }
+};
+
+std::optional<Part> read_part(const fs::path& path, std::uint64_t from, bool is_newest) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  if (!in) return std::nullopt;  // It has just made room.
+  const auto size = static_cast<std::uint64_t>(in.tellg());
+  const std::uint64_t head = encode_head({}).size();
+  if (from < head) from = 0;
+  if (from > size) return std::nullopt;
+  Part part{path.filename().string(), from, {}, is_newest};
+  part.bytes.resize(size - part.skipped());
+  const auto read = [&](std::uint64_t at, std::uint64_t into, std::uint64_t count) {
+    in.seekg(static_cast<std::streamoff>(at));
+    in.read(reinterpret_cast<char*>(part.bytes.data() + into), static_cast<std::streamsize>(count));
+  };
+  if (from > 0) read(0, 0, head);
+  read(from, from == 0 ? 0 : head, size - from);
+  return part;
+}
+
+/// What is wanted of it, as a file; nothing when there is nothing. `page` gets the rest.
+std::vector<std::byte> filtered(const Part& part, const client::AskJournal& ask, JournalPage& page) {
   JournalWriter writer;
   std::vector<std::byte> blocks;
   const auto take_block = [&](std::uint64_t dropped) {
     const std::vector<std::byte> block = writer.take_block(dropped);
     blocks.insert(blocks.end(), block.begin(), block.end());
   };
-  const auto read = read_journal(file, [&](const Record& record) {
-    if (is_wanted(record, job) && writer.add(record)) take_block(0);
+  const auto read = read_journal(part.bytes, [&](const Record& record) {
+    if (is_wanted(record, ask) && writer.add(record)) take_block(0);
   });
+  page.read.bytes = part.skipped() + part.bytes.size();
   if (!read) {
-    notices.push_back(name + " is left out: " + read.error().what);
+    page.notices.push_back(part.name + " is left out: " + read.error().what);
     return {};
   }
   take_block(read->dropped);
   for (const JournalGap& gap : read->gaps)
-    notices.push_back(name + ": " + std::to_string(gap.size_bytes) + " bytes from " +
-                      std::to_string(gap.offset) + " on cannot be read");
-  // The newest one is being written, as it should be.
-  if (read->torn_bytes > 0 && !is_newest)
-    notices.push_back(name + ": its last " + std::to_string(read->torn_bytes) + " bytes cannot be read");
+    page.notices.push_back(part.name + ": " + std::to_string(gap.size_bytes) + " bytes from " +
+                           std::to_string(part.skipped() + gap.offset) + " on cannot be read");
+  if (part.is_newest) {
+    page.read.bytes -= read->torn_bytes;  // As it should be.
+  } else if (read->torn_bytes > 0) {
+    page.notices.push_back(part.name + ": its last " + std::to_string(read->torn_bytes) +
+                           " bytes cannot be read");
+  }
   if (blocks.empty()) return {};
-  std::vector<std::byte> page = encode_head(read->head);
-  page.insert(page.end(), blocks.begin(), blocks.end());
-  return page;
+  std::vector<std::byte> file = encode_head(read->head);
+  file.insert(file.end(), blocks.begin(), blocks.end());
+  return file;
 }
 
 }  // namespace
 
-JournalPage read_journal_page(const std::string& directory, std::optional<JobId> job, std::uint64_t after) {
+JournalPage read_journal_page(const std::string& directory, const client::AskJournal& ask) {
   std::map<std::uint64_t, fs::path> files;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(directory, none)) {
     const std::uint64_t number = journal_file_number(entry.path().filename().string());
-    if (number > after) files[number] = entry.path();
+    if (number > 0) files[number] = entry.path();
   }
   JournalPage page;
-  if (after == 0 && !files.empty() && files.begin()->first > 1)
+  JournalPlace after = ask.read;
+  if (!files.empty() && files.rbegin()->first < after.file) {
+    page.notices.push_back("the journal was begun anew: what it had is gone");
+    after = {};
+  }
+  if (!files.empty() && files.begin()->first > after.file + 1)
     page.notices.push_back("the journal begins with " + files.begin()->second.filename().string() +
                            ": what was older had to make room");
   int passed_over = 0;
-  for (const auto& [number, path] : files) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) continue;  // It has just made room.
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    const bool is_newest = number == files.rbegin()->first;
-    page.file = number;
-    const std::vector<std::byte> found =
-        filtered(std::as_bytes(std::span(text)), job, path.filename().string(), is_newest, page.notices);
+  for (auto one = files.lower_bound(after.file); one != files.end(); ++one) {
+    const auto& [number, path] = *one;
+    const bool is_newest = std::next(one) == files.end();
+    const std::uint64_t from = number == after.file ? after.bytes : 0;
+    const auto part = read_part(path, from, is_newest);
+    if (!part || part->skipped() + part->bytes.size() <= from) continue;
+    page.read.file = number;
+    const std::vector<std::byte> found = filtered(*part, ask, page);
     if (!found.empty()) page.bytes = Blob(found);
+    if (page.read.bytes == from) page.read = {};  // A block that is being written, and nothing else.
     if (!found.empty() || ++passed_over == passed_over_max) break;
   }
   return page;
@@ -115,10 +152,10 @@ void JournalReader::run() {
     const auto [what, answer] = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    if (what.after == 0) journal_.flush();
+    if (what.read.file == 0) journal_.flush();
     client::Answer found;
     found.number = what.number;
-    found.journal = read_journal_page(directory_, what.job, what.after);
+    found.journal = read_journal_page(directory_, what);
     answer(std::move(found));
     lock.lock();
   }

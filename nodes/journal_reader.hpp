@@ -14,9 +14,10 @@
 
 namespace dag {
 
-/// The records of the job, or those about jobs as a whole, in the first file behind number `after` that has
-/// some. Of files without any so many are passed over at a time that whoever asks is not left waiting.
-JournalPage read_journal_page(const std::string& directory, std::optional<JobId> job, std::uint64_t after);
+/// What was asked for: the records of the job, or those about jobs as a whole, in the first file behind what
+/// was read that has some. Of files without any so many are passed over at a time that whoever asks is not
+/// left waiting.
+JournalPage read_journal_page(const std::string& directory, const client::AskJournal& ask);
 
 class JournalReader {
  public:

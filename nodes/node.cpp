@@ -115,14 +115,12 @@ LaneEvents Node::lane_events() {
   events.edge_news = [this](std::optional<Life> from, message::PredecessorEnded&& news) {
     caf::anon_send(node_, mail::Arrived{from.value_or(self_), {std::move(news)}, [] {}});
   };
-  events.log = [this](JobId job, TaskId, std::string_view task, std::string_view device,
-                      std::string_view line) {
-    note(job, {JobEvent::Kind::log, std::string(task), std::string(device), std::string(line), 0});
+  events.log = [this](const Speaker& by, std::string_view line) {
+    note(by.job, {JobEvent::Kind::log, std::string(by.name), std::string(by.device), std::string(line), 0});
   };
-  events.progress = [this](JobId job, TaskId, std::string_view task, std::string_view device, double fraction,
-                           std::string_view text) {
-    note(job,
-         {JobEvent::Kind::progress, std::string(task), std::string(device), std::string(text), fraction});
+  events.progress = [this](const Speaker& by, double fraction, std::string_view text) {
+    note(by.job, {JobEvent::Kind::progress, std::string(by.name), std::string(by.device), std::string(text),
+                  fraction});
   };
   return events;
 }

@@ -103,6 +103,14 @@ void add_runs(MetricsText& to, const NodeMeasures& measures) {
   to.add(number(measures.workers.queued), {{"device_kind", "cpu"}});
   to.counter("dag_steals_total", "Tasks that an idle lane took from another one of its process.");
   to.add(number(run.stolen), {{"distance", "process"}, {"result", "taken"}});
+  to.counter(
+      "dag_transfer_bytes_total",
+      "Of inputs that came from other processes to those of this node, for attempts that waited for them.");
+  to.add(number(run.transfer_bytes));
+  to.summary("dag_task_wait_seconds",
+             "For what attempts in processes of this node waited although all that they wait for had ended.");
+  for (const auto& [cause, waits] : {std::pair("transfer", run.transfer), std::pair("retry", run.retry)})
+    to.add_summary(waits.count, seconds(waits.total), {{"cause", cause}});
   to.gauge("dag_worker_processes", "Processes of jobs at this node.");
   to.add(measures.workers.processes);
 }

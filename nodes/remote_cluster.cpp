@@ -70,8 +70,8 @@ class RemoteCluster : public Cluster {
         },
         Answered::soon);
   }
-  JournalPage journal(std::optional<JobId> job, std::uint64_t after) override {
-    return ask<client::AskJournal>(job, after).journal.value_or(JournalPage{});
+  JournalPage journal(std::optional<JobId> job, JournalPlace read, bool logs) override {
+    return ask<client::AskJournal>(job, read, logs).journal.value_or(JournalPage{});
   }
   void drain(bool draining) override { ask<client::AskDrain>(draining); }
   void shutdown() override { ask<client::AskShutdown>(); }

@@ -42,18 +42,18 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
 
   // What a kernel says. An abandoned one talks to nobody: the process may have forgotten it.
   void log(std::string_view line) override {
-    if (!abandoned.load() && lanes.events_.log) lanes.events_.log(job, task, task_name, name, line);
+    if (!abandoned.load() && lanes.events_.log) lanes.events_.log(speaker(), line);
   }
   void progress(double fraction, std::string_view note) override {
-    if (!abandoned.load() && lanes.events_.progress) {
-      lanes.events_.progress(job, task, task_name, name, fraction, note);
-    }
+    if (!abandoned.load() && lanes.events_.progress) lanes.events_.progress(speaker(), fraction, note);
   }
   std::string_view device() const override { return name; }
   std::string task_key() const override { return to_string(job) + "/" + to_string(task); }
   std::uint64_t fencing_token() const override { return dag::fencing_token(attempt); }
   std::string stage(std::string_view path) override;
   void publish(const std::string& path, const Blob& bytes) override;
+
+  Speaker speaker() const { return {job, task, attempt, task_name, name, static_cast<std::uint32_t>(index)}; }
 
   /// It will touch this shard, or none. Announced with a full barrier, but only when it changes: rows of one
   /// job follow each other.

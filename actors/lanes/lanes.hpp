@@ -37,12 +37,18 @@ namespace dag {
 struct ReadNews;
 
 /// What lanes tell the rest of the process. Called on lanes; must not block.
+/// Who says something: a kernel that runs.
+struct Speaker {
+  JobId job;
+  TaskId task;
+  AttemptId attempt;
+  std::string_view name;  ///< of the task
+  std::string_view device;
+  std::uint32_t lane = 0;
+};
 struct LaneEvents {
-  std::function<void(JobId, TaskId, std::string_view task, std::string_view device, std::string_view line)>
-      log = {};
-  std::function<void(JobId, TaskId, std::string_view task, std::string_view device, double fraction,
-                     std::string_view note)>
-      progress = {};
+  std::function<void(const Speaker&, std::string_view line)> log = {};
+  std::function<void(const Speaker&, double fraction, std::string_view note)> progress = {};
   /// News of an end that is not for a lane: to be treated as a message from that life (none: from this one).
   std::function<void(std::optional<Life> from, message::PredecessorEnded&& news)> edge_news = {};
   /// News of ends for a process that no ring leads to; at least once while both live. Empty: homes tell it.

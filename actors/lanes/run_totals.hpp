@@ -28,11 +28,27 @@ struct RunTotals {
   std::uint64_t failed = 0;    ///< of them
   std::uint64_t stolen = 0;    ///< rows that a lane took from another one of its process
   std::vector<Duration> busy;  ///< of each lane: inside of kernels
+  /// For what attempts waited that could have run otherwise.
+  struct Waits {
+    std::uint64_t count = 0;
+    Duration total{0};
+    Waits& operator+=(const Waits& more) {
+      count += more.count;
+      total += more.total;
+      return *this;
+    }
+  };
+  Waits transfer;                    ///< for inputs that lay in other processes
+  std::uint64_t transfer_bytes = 0;  ///< of those
+  Waits retry;                       ///< pauses before a next try
 
   RunTotals& operator+=(const RunTotals& more) {
     for (std::size_t i = 0; i < by_duration.size(); ++i) by_duration[i] += more.by_duration[i];
     failed += more.failed;
     stolen += more.stolen;
+    transfer += more.transfer;
+    transfer_bytes += more.transfer_bytes;
+    retry += more.retry;
     if (busy.size() < more.busy.size()) busy.resize(more.busy.size());
     for (std::size_t i = 0; i < more.busy.size(); ++i) busy[i] += more.busy[i];
     return *this;

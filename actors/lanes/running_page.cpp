@@ -79,6 +79,9 @@ RunTotals RunningPage::totals() const {
     totals.busy.resize(lane + 1);
     totals.busy[lane] = busy;
   }
+  totals.transfer = transfer_.now();
+  totals.transfer_bytes = read(transfer_bytes_);
+  totals.retry = retry_.now();
   return totals;
 }
 

@@ -52,6 +52,11 @@ class RunningPage {
   }
   /// Rows that wait for lanes. By anybody of the process.
   void queue(std::size_t rows) { queued_.store(rows, std::memory_order_relaxed); }
+  void inputs_came(std::uint64_t bytes, Duration took) {
+    transfer_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    transfer_.add(took);
+  }
+  void paused(Duration pause) { retry_.add(pause); }
   /// By a signal handler: async-signal-safe.
   void fault(std::size_t lane) { faulted_.store(static_cast<std::uint32_t>(lane + 1)); }
 
@@ -92,6 +97,19 @@ class RunningPage {
 
   std::atomic<std::uint32_t> faulted_{0};  // The lane plus one.
   std::atomic<std::uint64_t> queued_{0};
+  struct Waits {
+    void add(Duration waited) {
+      count.fetch_add(1, std::memory_order_relaxed);
+      total_ns.fetch_add(static_cast<std::uint64_t>(waited.count()), std::memory_order_relaxed);
+    }
+    RunTotals::Waits now() const {
+      return {count.load(std::memory_order_relaxed),
+              Duration(static_cast<std::int64_t>(total_ns.load(std::memory_order_relaxed)))};
+    }
+    std::atomic<std::uint64_t> count{0}, total_ns{0};
+  };
+  Waits transfer_, retry_;
+  std::atomic<std::uint64_t> transfer_bytes_{0};
   Slot slots_[lanes_max];
   Counts counts_[lanes_max];
 };

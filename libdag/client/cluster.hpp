@@ -30,8 +30,9 @@ class Cluster {
   virtual void cancel(JobId job) = 0;
   /// Why these tasks are where they are, from the processes of a job that is not over.
   virtual client::Answer explain(JobId job, const TaskSelector& what) = 0;
-  /// What this node's journal has behind file `after` of a job; of all: when they began and ended.
-  virtual JournalPage journal(std::optional<JobId> job, std::uint64_t after) = 0;
+  /// What this node's journal has of a job behind what was read; of all: when they began and ended. `logs`:
+  /// only what kernels said and processes printed.
+  virtual JournalPage journal(std::optional<JobId> job, JournalPlace read, bool logs = false) = 0;
   /// The node is to go, and gets rid of what it has of jobs; or stays after all. Returns when it has heard.
   virtual void drain(bool draining) = 0;
   /// The node ends, with all its processes. Returns when it has heard.

@@ -48,7 +48,8 @@ GatheredJournals::GatheredJournals(const std::string& address, std::optional<Job
   throw Failure({ErrorCode::job_unknown,
                  job ? "no journal of these nodes says anything of " + to_string(*job)
                      : "no journal of these nodes knows of a job",
-                 "nodes keep one with `--data DIR`; --from DIR reads those of nodes that are gone",
+                 "nodes keep one unless `journal = false` is set, and without `--data DIR` only until they "
+                 "are started again; --from DIR reads those of nodes that are gone",
                  notices_.empty() ? "" : notices_.front()});
 }
 
@@ -83,12 +84,12 @@ bool GatheredJournals::gather(const std::string& address, std::optional<JobId> j
 bool GatheredJournals::gather_from(Cluster& node, const std::string& name, std::optional<JobId> job) {
   const fs::path directory = fs::path(directory_) / name / "journal";
   std::uint64_t written = 0;
-  for (std::uint64_t after = 0;;) {
+  for (JournalPlace read;;) {
     if (limits_.stops()) throw Failure({ErrorCode::interrupted, "the journals are not wanted any more"});
-    const JournalPage page = node.journal(job, after);
+    const JournalPage page = node.journal(job, read, limits_.logs);
     for (const std::string& notice : page.notices) notices_.push_back(name + ": " + printable(notice));
-    if (page.file <= after) return written > 0;
-    after = page.file;
+    if (page.read.file == 0) return written > 0;
+    read = page.read;
     if (!page.bytes) continue;
     bytes_ += page.bytes.size_bytes();
     if (bytes_ > limits_.bytes_max) {

@@ -17,6 +17,8 @@ struct GatherLimits {
   std::uint64_t bytes_max = ~std::uint64_t{0};
   /// Asked between two pieces: it is not wanted any more.
   std::function<bool()> stops = [] { return false; };
+  /// Only what kernels said and processes printed.
+  bool logs = false;
 };
 
 class GatheredJournals {

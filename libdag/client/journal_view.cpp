@@ -15,11 +15,12 @@ namespace {
 namespace fs = std::filesystem;
 
 /// By the alternatives of RecordWhat.
-constexpr std::array kinds{
-    "ready",     "placed",      "lent",         "returned",    "stolen",         "started", "ended",
-    "lost",      "retried",     "cancelled",    "settled",     "output_lost",    "spawned", "member",
-    "ran",       "became",      "started_over", "rolled_back", "restored",       "crashed", "home_given",
-    "recounted", "tasks_known", "job_began",    "job_over",    "finished_tasks", "graph"};
+constexpr std::array kinds{"ready",          "placed",       "lent",        "returned",  "stolen",
+                           "started",        "ended",        "lost",        "retried",   "cancelled",
+                           "settled",        "output_lost",  "spawned",     "member",    "ran",
+                           "became",         "started_over", "rolled_back", "restored",  "crashed",
+                           "home_given",     "recounted",    "tasks_known", "job_began", "job_over",
+                           "finished_tasks", "graph",        "said",        "printed",   "inputs_came"};
 static_assert(kinds.size() == std::variant_size_v<RecordWhat>);
 
 /// By their numbers.
@@ -71,12 +72,15 @@ JournalLine line_of(const JournalEntry& entry) {
   if (const auto* settled = std::get_if<recorded::Settled>(&record.what)) {
     line.name = settled->name;
     line.failed = settled->outcome == Outcome::failed;
+  } else if (const auto* said = std::get_if<recorded::Said>(&record.what)) {
+    line.name = said->name;
   }
   return line;
 }
 
 bool LineFilter::takes(const JournalLine& line) const {
   if (line.kind == "graph") return false;  // What waits for what is nothing that happened.
+  if (line.kind == "printed" || (task.empty() && line.kind == "said")) return false;  // `dag logs` has those.
   if (job && line.job != *job) return false;
   if (failed && !line.failed) return false;
   if (task.empty()) return true;
@@ -143,7 +147,7 @@ JournalView::JournalView(const std::vector<std::string>& paths) {
     if (journals.empty()) {
       throw Failure(
           {ErrorCode::usage, "there is no journal in " + path,
-           "name a node's data directory, or a file journal-N in it; nodes without --data keep none"});
+           "name a node's data directory, or the directory of its logs, or a file journal-N in it"});
     }
     for (auto& files : journals) {
       if (files.size() > 1 && files.front().filename() != journal_file_name(1))

@@ -140,6 +140,12 @@ TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant 
   return one;
 }
 
+void Home::count_held(HeldSum& sum) const {
+  const RowTable& table = impl_->table;
+  for (RowIndex row = 0; row < table.size(); ++row)
+    sum.add(table[row].ghost ? std::string() : table.name_of(table[row]), table[row].output.load());
+}
+
 std::string Home::explain(TaskId task) const {
   const RowIndex row = impl_->table.find(task);
   if (row == no_row || impl_->table[row].ghost) return "is not of this shard";

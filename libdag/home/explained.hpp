@@ -18,6 +18,7 @@ namespace dag {
 struct TaskSelector {
   std::string name;  ///< of all these tasks
   std::vector<TaskId> tasks;
+  bool outputs = false;  ///< and which outputs lie where
   bool takes(TaskId task, const std::string& its_name) const;
 };
 
@@ -60,6 +61,15 @@ struct RunningNow {
   bool operator==(const RunningNow&) const = default;
 };
 
+/// Outputs of tasks of one name that a process holds.
+struct HeldOutputs {
+  std::string name;  ///< empty: of names beyond held_names_max, and of tasks without one
+  std::uint64_t outputs = 0;
+  std::uint64_t bytes = 0;  ///< what lies there twice counts once
+  bool operator==(const HeldOutputs&) const = default;
+};
+inline constexpr std::size_t held_names_max = 64;
+
 constexpr std::size_t row_states = static_cast<std::size_t>(RowState::ended) + 1;
 
 /// What one process says.
@@ -75,7 +85,8 @@ struct ProcessExplained {
   /// On its lanes, whatever was asked for.
   std::vector<RunningNow> running;
   std::uint32_t lanes = 0;
-  std::uint64_t queued = 0;  ///< that wait for one of them
+  std::uint64_t queued = 0;       ///< that wait for one of them
+  std::vector<HeldOutputs> held;  ///< if it was asked for; those with most bytes first
   bool operator==(const ProcessExplained&) const = default;
 };
 

@@ -36,6 +36,7 @@
 #include "libdag/home/attempt.hpp"
 #include "libdag/home/explained.hpp"
 #include "libdag/home/gate.hpp"
+#include "libdag/home/held_outputs.hpp"
 #include "libdag/home/lane_report.hpp"
 #include "libdag/home/messages.hpp"
 #include "libdag/home/row_table.hpp"
@@ -242,6 +243,8 @@ class Home {
   std::string explain(TaskId task) const;
   /// The same of those that are wanted, and how many there are in each state.
   void explain(const TaskSelector& wanted, Instant at, ProcessExplained& to) const;
+  /// The outputs that lie with its rows.
+  void count_held(HeldSum& sum) const;
 
  private:
   class Impl;

@@ -165,6 +165,7 @@ void Runner::take(const message::Lend& lend, Instant now) {
   }
   Taken& taken = attempts_[name];
   taken.lend = lend;
+  taken.since = now;
   std::vector<const message::WantedInput*> to_seek;
   for (std::uint32_t i = 0; i < lend.wanted.size(); ++i) {
     const message::WantedInput& wanted = lend.wanted[i];

@@ -27,6 +27,7 @@
 #include <variant>
 #include <vector>
 
+#include "libdag/home/held_outputs.hpp"
 #include "libdag/home/home.hpp"
 #include "libdag/home/messages.hpp"
 #include "libdag/placement/duration_predictor.hpp"
@@ -110,6 +111,7 @@ class Runner {
   std::size_t attempts_now() const { return attempts_.size(); }
   /// The attempts that it has of those that are wanted.
   void explain(const TaskSelector& wanted, Instant now, std::vector<TaskExplained>& to) const;
+  void count_held(HeldSum& sum) const;
 
   std::vector<RunnerEffect> take_effects();
 
@@ -122,6 +124,8 @@ class Runner {
   struct Taken {
     message::Lend lend;
     std::set<std::uint32_t> open;  ///< of lend.wanted: not here yet
+    Instant since;
+    std::uint64_t came_bytes = 0;  ///< of those of lend.wanted that were not here
     bool started = false;
     std::uint32_t checkpoints = 0;  ///< that it made
   };

@@ -143,6 +143,12 @@ void Runner::arrived(const OutputName& name, const OutcomeRecord& record, Blob b
       into = bytes;
       taken.open.erase(i);
     }
+    taken.came_bytes += bytes.size_bytes();
+    if (taken.open.empty()) {
+      say(waiting.task, waiting.attempt, now, [&] {
+        return recorded::InputsCame{taken.came_bytes, now - taken.since};
+      });
+    }
     start_if_complete(taken, now);
   }
 }
@@ -206,6 +212,14 @@ void Runner::report(std::uint32_t shard) {
   auto& accepted = accepted_[shard];
   accepted.erase(accepted.begin(), accepted.lower_bound(report.epoch));
   send(state_.homes[shard].home, std::move(report));
+}
+
+void Runner::count_held(HeldSum& sum) const {
+  const detail::Fragment& graph = *plan_->graph;
+  for (const auto& [name, held] : held_) {
+    const bool submitted = name.task.origin == 0;
+    sum.add(submitted ? graph.names[graph.kind(name.task.index).name] : std::string(), held.bytes);
+  }
 }
 
 void Runner::explain(const TaskSelector& wanted, Instant now, std::vector<TaskExplained>& to) const {

@@ -147,10 +147,15 @@ struct NodeInfo {
   bool operator==(const NodeInfo&) const = default;
 };
 
+/// How far a node's journal was read: so many bytes of this file, and all files before it. File 0: nothing.
+struct JournalPlace {
+  std::uint64_t file = 0, bytes = 0;
+  bool operator==(const JournalPlace&) const = default;
+};
 /// A part of what a node's journal says.
 struct JournalPage {
-  std::uint64_t file = 0;  ///< the last file of the journal that was read for it; 0: there is no more
-  Blob bytes;              ///< a file as libdag/record/journal.hpp says; null: nothing of it was asked for
+  JournalPlace read;  ///< up to there; file 0: there is no more, for now
+  Blob bytes;         ///< a file as libdag/record/journal.hpp says; null: nothing of it was asked for
   std::vector<std::string> notices = {};  ///< what could not be read, for people
 };
 
@@ -226,7 +231,8 @@ struct AskExplain {
 struct AskJournal {
   std::uint64_t number = 0;
   std::optional<JobId> job;
-  std::uint64_t after = 0;  ///< JournalPage::file of the answer before; 0: from the beginning
+  JournalPlace read;  ///< JournalPage::read of the answer before
+  bool logs = false;  ///< only what kernels said and processes printed
 };
 
 /// Exactly one to each of the above. Without an error it says what was asked for.

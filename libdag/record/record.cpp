@@ -113,6 +113,16 @@ struct Writer {
     return "graph: " + std::to_string(part.names.size()) + " names, " + std::to_string(part.packed.size()) +
            " bytes";
   }
+  std::string operator()(const recorded::Said& said) const { return "said: " + one_line(said.line); }
+  std::string operator()(const recorded::Printed& printed) const {
+    std::string text = "printed: " + one_line(printed.text);
+    if (printed.left_out > 0)
+      text += " (" + std::to_string(printed.left_out) + " bytes before it are not kept)";
+    return text;
+  }
+  std::string operator()(const recorded::InputsCame& came) const {
+    return "inputs came: " + std::to_string(came.bytes) + " bytes in " + text_of(came.took);
+  }
   std::string operator()(const recorded::TasksKnown& known) const {
     std::string text = known.submitted ? "submitted:" : "spawned:";
     for (const recorded::TaskClass& one : known.classes) {
@@ -145,7 +155,11 @@ bool is_about_task(const RecordWhat& what) {
          !std::holds_alternative<recorded::HomeGiven>(what) &&
          !std::holds_alternative<recorded::Recounted>(what) &&
          !std::holds_alternative<recorded::JobBegan>(what) &&
-         !std::holds_alternative<recorded::JobOver>(what);
+         !std::holds_alternative<recorded::JobOver>(what) && !std::holds_alternative<recorded::Printed>(what);
+}
+
+bool is_log(const RecordWhat& what) {
+  return std::holds_alternative<recorded::Said>(what) || std::holds_alternative<recorded::Printed>(what);
 }
 
 void each_finished(const Record& many, const std::function<void(const Record&)>& visit) {

@@ -221,6 +221,26 @@ struct GraphPart {
   bool operator==(const GraphPart&) const = default;
 };
 
+/// A kernel said a line to the log of its job.
+struct Said {
+  std::string name = {};  ///< the task's
+  std::string line = {};
+  bool operator==(const Said&) const = default;
+};
+/// What a process of the job wrote to stdout and stderr: whole lines, but where one was too long. Task and
+/// attempt mean nothing.
+struct Printed {
+  std::string text = {};
+  std::uint64_t left_out = 0;  ///< bytes that were written before it, and are not kept
+  bool operator==(const Printed&) const = default;
+};
+/// What an attempt needs and was elsewhere has come to the process that is to run it.
+struct InputsCame {
+  std::uint64_t bytes = 0;
+  Duration took{0};  ///< since that process took the attempt
+  bool operator==(const InputsCame&) const = default;
+};
+
 }  // namespace recorded
 
 /// Append only: the journal numbers the alternatives in this order.
@@ -230,7 +250,8 @@ using RecordWhat =
                  recorded::Settled, recorded::OutputLost, recorded::Spawned, recorded::Member, recorded::Ran,
                  recorded::Became, recorded::StartedOver, recorded::RolledBack, recorded::Restored,
                  recorded::Crashed, recorded::HomeGiven, recorded::Recounted, recorded::TasksKnown,
-                 recorded::JobBegan, recorded::JobOver, recorded::FinishedTasks, recorded::GraphPart>;
+                 recorded::JobBegan, recorded::JobOver, recorded::FinishedTasks, recorded::GraphPart,
+                 recorded::Said, recorded::Printed, recorded::InputsCame>;
 
 struct Record {
   /// By the clock of `place.process`; instants of two processes cannot be compared.
@@ -249,6 +270,8 @@ using NameOfTask = std::function<std::string(TaskId)>;
 
 /// Of the job as a whole, a shard of it or a process: its task and attempt mean nothing.
 bool is_about_task(const RecordWhat& what);
+/// What kernels said and processes printed: it tells nothing about how a job went on.
+bool is_log(const RecordWhat& what);
 /// The Settled that FinishedTasks stands for, each by itself.
 void each_finished(const Record& many, const std::function<void(const Record&)>& visit);
 

@@ -63,7 +63,9 @@ struct AskFollow {
 struct AskJournal {
   # What the journal of this node has of `job`, a part at a time.
   all @0 :Bool;                  # of all jobs: what is about a job as a whole
-  after @1 :UInt64;              # the number of the last file that was read; 0: none
+  file @1 :UInt64;               # the last one that was read; 0: none was
+  fileBytes @2 :UInt64;          # of it were read
+  logs @3 :Bool;                 # only what kernels said and processes printed
 }
 
 struct Answer {
@@ -84,6 +86,7 @@ struct JournalPage {
   file @0 :UInt64;               # the last file of the journal that was read for it; 0: there is no more
   bytes @1 :Data;                # a journal of its own with what was asked for (libdag/record/journal.hpp); null: nothing
   notices @2 :List(Text);        # what could not be read, for people
+  fileBytes @3 :UInt64;          # of it were read
 }
 
 struct TaskSettled {

@@ -11,6 +11,7 @@ struct TaskSelector {
   # With neither: all.
   name @0 :Text;                 # of all these tasks
   tasks @1 :List(Ids.TaskId);
+  outputs @2 :Bool;              # and which outputs lie where
 }
 
 struct ProcessExplained {
@@ -21,6 +22,13 @@ struct ProcessExplained {
   running @4 :List(RunningNow);  # on its lanes
   lanes @5 :UInt32;
   queued @6 :UInt64;             # that wait for one of them
+  held @7 :List(HeldOutputs);    # if it was asked for
+}
+
+struct HeldOutputs {
+  name @0 :Text;                 # of the tasks; null: of all other names
+  outputs @1 :UInt64;
+  bytes @2 :UInt64;
 }
 
 struct TaskExplained {

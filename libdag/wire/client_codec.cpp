@@ -177,7 +177,8 @@ std::size_t page_words(const JournalPage& page) {
 }
 
 void write_page(schema::JournalPage::Builder to, const JournalPage& page) {
-  to.setFile(page.file);
+  to.setFile(page.read.file);
+  to.setFileBytes(page.read.bytes);
   if (page.bytes) to.setBytes(as_data(page.bytes));
   write_list(
       page.notices, [&](unsigned count) { return to.initNotices(count); },
@@ -186,13 +187,20 @@ void write_page(schema::JournalPage::Builder to, const JournalPage& page) {
 
 JournalPage read_page(schema::JournalPage::Reader from, Reading& reading) {
   JournalPage page;
-  page.file = from.getFile();
+  page.read = {from.getFile(), from.getFileBytes()};
   if (from.hasBytes()) page.bytes = read_blob(from.getBytes());
   const auto notices = from.getNotices();
   reading.count(notices.size(), notices_max, "JournalPage.notices");
   for (const auto notice : notices)
     page.notices.push_back(text_from(notice, text_bytes_max, "JournalPage.notices"));
   return page;
+}
+
+client::AskJournal read_ask_journal(std::uint64_t number, JobId job, schema::AskJournal::Reader from) {
+  return {number,
+          from.getAll() ? std::nullopt : std::optional(job),
+          {from.getFile(), from.getFileBytes()},
+          from.getLogs()};
 }
 
 // ---- Weighing -----------------------------------------------------------------------------------
@@ -376,7 +384,9 @@ void write(schema::Client::Builder to, const ClientMessage& message, const CodeM
                  [&](const client::AskJournal& ask) {
                    auto body = to.initAskJournal();
                    body.setAll(!ask.job.has_value());
-                   body.setAfter(ask.after);
+                   body.setFile(ask.read.file);
+                   body.setFileBytes(ask.read.bytes);
+                   body.setLogs(ask.logs);
                  }},
       message);
 }
@@ -422,8 +432,7 @@ std::optional<ClientMessage> read(schema::Client::Reader from, Reading& reading)
     case schema::Client::ASK_EXPLAIN:
       return client::AskExplain{number, job, read(from.getAskExplain(), reading)};
     case schema::Client::ASK_JOURNAL:
-      return client::AskJournal{number, from.getAskJournal().getAll() ? std::nullopt : std::optional(job),
-                                from.getAskJournal().getAfter()};
+      return read_ask_journal(number, job, from.getAskJournal());
   }
   return std::nullopt;
 }

@@ -96,16 +96,20 @@ std::size_t words(const TaskSelector& selector) {
 void write(schema::TaskSelector::Builder to, const TaskSelector& selector) {
   if (!selector.name.empty()) to.setName(as_text(selector.name));
   write_tasks(selector.tasks, [&](unsigned count) { return to.initTasks(count); });
+  to.setOutputs(selector.outputs);
 }
 
 TaskSelector read(schema::TaskSelector::Reader from, Reading& reading) {
   return {text_from(from.getName(), label_bytes_max, "TaskSelector.name"),
-          read_tasks(from.getTasks(), reading, "TaskSelector.tasks")};
+          read_tasks(from.getTasks(), reading, "TaskSelector.tasks"), from.getOutputs()};
 }
 
 std::size_t words_below(const ProcessExplained& process) {
-  return list_of_tasks_words(process.tasks) + row_states + list_of_tasks_words(process.taken) +
-         list_words<schema::RunningNow>(process.running.size());
+  std::size_t words = list_of_tasks_words(process.tasks) + row_states + list_of_tasks_words(process.taken) +
+                      list_words<schema::RunningNow>(process.running.size()) +
+                      list_words<schema::HeldOutputs>(process.held.size());
+  for (const dag::HeldOutputs& held : process.held) words += text_words(held.name);
+  return words;
 }
 
 void write(schema::ProcessExplained::Builder to, const ProcessExplained& process) {
@@ -132,6 +136,14 @@ void write(schema::ProcessExplained::Builder to, const ProcessExplained& process
       });
   to.setLanes(process.lanes);
   to.setQueued(process.queued);
+  write_list(
+      process.held, [&](unsigned count) { return to.initHeld(count); },
+      [](auto& list, unsigned i, const dag::HeldOutputs& held) {
+        auto one = list[i];
+        if (!held.name.empty()) one.setName(as_text(held.name));
+        one.setOutputs(held.outputs);
+        one.setBytes(held.bytes);
+      });
 }
 
 ProcessExplained read(schema::ProcessExplained::Reader from, Reading& reading) {
@@ -153,6 +165,12 @@ ProcessExplained read(schema::ProcessExplained::Reader from, Reading& reading) {
   }
   process.lanes = from.getLanes();
   process.queued = from.getQueued();
+  const auto held = from.getHeld();
+  reading.count(held.size(), held_names_max + 1, "ProcessExplained.held");
+  for (const auto one : held) {
+    process.held.push_back(
+        {text_from(one.getName(), label_bytes_max, "HeldOutputs.name"), one.getOutputs(), one.getBytes()});
+  }
   return process;
 }
 

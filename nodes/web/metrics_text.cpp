@@ -42,6 +42,12 @@ void MetricsText::add(double value, const Labels& labels) {
   line("", value, labels);
 }
 
+void MetricsText::add_summary(std::uint64_t count, double sum, const Labels& labels) {
+  begin_family();
+  line("_sum", sum, labels);
+  line("_count", static_cast<double>(count), labels);
+}
+
 void MetricsText::line(std::string_view suffix, double value, const Labels& labels) {
   text_ += name_;
   text_ += suffix;

@@ -20,6 +20,9 @@ class MetricsText {
   /// Its name ends with _total.
   void counter(std::string_view name, std::string_view help) { family(name, "counter", help); }
   void add(double value, const Labels& labels = {});
+  void summary(std::string_view name, std::string_view help) { family(name, "summary", help); }
+  /// How many there were, and their sum.
+  void add_summary(std::uint64_t count, double sum, const Labels& labels = {});
 
   /// A family of one value. `counts`: of what was at most bounds[i] and more than bounds[i - 1]; the last
   /// one, which has no bound, of what was more than all.

@@ -11,9 +11,13 @@
 #include "libdag/outputs/arena.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/build_id.hpp"
+#include "nodes/workers/counting_records.hpp"
 
 namespace dag {
 namespace {
+
+/// Of a line that a kernel says, so much is kept.
+constexpr std::size_t said_bytes_max = std::size_t{16} << 10;
 
 RunningPage* map_page(int descriptor) {
   void* page = mmap(nullptr, sizeof(RunningPage), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
@@ -33,9 +37,10 @@ std::optional<RecordRings> rings_of(const WorkerSeat& seat, spdlog::logger& log)
   return std::nullopt;
 }
 
-std::unique_ptr<RecordSink> sink_for(const std::optional<RecordRings>& rings) {
-  if (!rings) return std::make_unique<NullRecordSink>();
-  return std::make_unique<RingRecordSink>(rings->ring(rings->count() - 1));
+std::unique_ptr<RecordSink> sink_for(const std::optional<RecordRings>& rings, RunningPage& page) {
+  std::unique_ptr<RecordSink> kept = std::make_unique<NullRecordSink>();
+  if (rings) kept = std::make_unique<RingRecordSink>(rings->ring(rings->count() - 1));
+  return std::make_unique<CountingRecords>(page, std::move(kept));
 }
 
 std::vector<std::string> addresses_of(const keeper::Begin& begin) {
@@ -52,7 +57,7 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
       logger_(make_logger(options.log_level)),
       doorbell_(options.rings ? make_doorbell(*logger_) : nullptr),
       rings_(rings_of(seat_, *logger_)),
-      records_(sink_for(rings_)),
+      records_(sink_for(rings_, *running_)),
       system_(config_),
       lanes_(lanes_options(), lane_events()) {
   Ports ports;
@@ -109,13 +114,16 @@ LaneEvents WorkerNode::lane_events() {
   events.edge_news = [this](std::optional<Life> from, message::PredecessorEnded&& news) {
     caf::anon_send(node_, mail::Arrived{from.value_or(seat_.self), {std::move(news)}, [] {}});
   };
-  events.log = [note](JobId job, TaskId, std::string_view task, std::string_view device,
-                      std::string_view line) {
-    note({job, false, 0, std::string(task), std::string(device), std::string(line)});
+  events.log = [this, note](const Speaker& by, std::string_view line) {
+    if (records_->enabled()) {
+      recorded::Said said{std::string(by.name), std::string(line.substr(0, said_bytes_max))};
+      records_->record(
+          {steady_now(), {seat_.self.process, by.lane}, by.job, by.task, by.attempt, std::move(said)});
+    }
+    note({by.job, false, 0, std::string(by.name), std::string(by.device), std::string(line)});
   };
-  events.progress = [note](JobId job, TaskId, std::string_view task, std::string_view device, double fraction,
-                           std::string_view text) {
-    note({job, true, fraction, std::string(task), std::string(device), std::string(text)});
+  events.progress = [note](const Speaker& by, double fraction, std::string_view text) {
+    note({by.job, true, fraction, std::string(by.name), std::string(by.device), std::string(text)});
   };
   return events;
 }
@@ -181,7 +189,7 @@ void WorkerNode::explain(Life from, keeper::Explain question) {
   const auto answer = [this, from, number = question.question](ProcessExplained&& process) {
     transport_->send(from, KeeperMessage(keeper::Explained{seat_.job, number, std::move(process)}));
   };
-  caf::anon_send(node_, mail::Explain{seat_.job, std::move(question.what), {}, {}, {}, answer});
+  caf::anon_send(node_, mail::Explain{seat_.job, std::move(question.what), {}, {}, {}, {}, answer});
 }
 
 void WorkerNode::on_heard(Life life, bool heard) {

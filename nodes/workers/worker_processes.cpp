@@ -287,7 +287,9 @@ void WorkerProcesses::start_now(const StartProcess& order, ClusterId cluster) {
   WorkerSeat seat{order.life, order.job,       order.cell,      defaults_.node_address,
                   cluster,    defaults_.share, defaults_.lanes, page_file};
   if (defaults_.journal != nullptr)
-    seat.records = defaults_.journal->open_rings(order.life, defaults_.lanes_each);
+    seat.records = defaults_.journal->open_rings(
+        order.life, defaults_.lanes_each,
+        child.log.empty() ? std::nullopt : std::optional(OutputOf{order.job, child.log}));
   // All that allocates happens before the fork: afterwards other threads' locks may be held for ever.
   std::vector<std::string> arguments = order.launch.arguments, environment = environment_of(to_text(seat));
   const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);

@@ -32,11 +32,11 @@ std::vector<Record> records_in(const JournalPage& page) {
 }
 std::vector<std::uint32_t> all_of(const std::string& directory, std::optional<JobId> job) {
   std::vector<std::uint32_t> tasks;
-  for (std::uint64_t after = 0;;) {
-    const JournalPage page = read_journal_page(directory, job, after);
+  for (JournalPlace read;;) {
+    const JournalPage page = read_journal_page(directory, {1, job, read});
     for (const Record& record : records_in(page)) tasks.push_back(record.task.index);
-    if (page.file <= after) return tasks;
-    after = page.file;
+    if (page.read.file == 0) return tasks;
+    read = page.read;
   }
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("of all jobs it is said when they began and ended") {
     journal.record(settled({7}, 1));
     journal.record({Instant{}, {{3}}, {7}, {}, {}, recorded::JobOver{2, 0, 0, 0, {}}});
   }
-  const JournalPage page = read_journal_page(directory.path().string(), std::nullopt, 0);
+  const JournalPage page = read_journal_page(directory.path().string(), {});
   const std::vector<Record> records = records_in(page);
   REQUIRE(records.size() == 2);
   CHECK(std::get<recorded::JobBegan>(records[0].what).name == "train");
@@ -88,15 +88,46 @@ TEST_CASE("a file that is damaged is told of, and so is what had to make room") 
   }
   std::filesystem::rename(directory.path() / "journal-1", directory.path() / "journal-5");
   std::ofstream(directory.path() / "journal-6") << "not a journal";
-  const JournalPage page = read_journal_page(directory.path().string(), JobId{7}, 0);
-  CHECK(page.file == 5);
+  const auto behind = [&](JournalPlace read) {
+    return read_journal_page(directory.path().string(), {1, JobId{7}, read});
+  };
+  const JournalPage page = behind({});
+  CHECK(page.read.file == 5);
   REQUIRE(page.notices.size() == 1);
   CHECK_THAT(page.notices[0], Catch::Contains("had to make room"));
-  const JournalPage next = read_journal_page(directory.path().string(), JobId{7}, 5);
-  CHECK(next.file == 6);
+  const JournalPage next = behind(page.read);
+  CHECK(next.read.file == 6);
   REQUIRE(next.notices.size() == 1);
   CHECK_THAT(next.notices[0], Catch::Contains("journal-6 is left out"));
-  CHECK(read_journal_page(directory.path().string(), JobId{7}, 6).file == 0);
+  CHECK(behind(next.read).read.file == 0);
+  const JournalPage anew = behind({9, 100});
+  CHECK(anew.read.file == 5);
+  REQUIRE(anew.notices.size() == 2);
+  CHECK_THAT(anew.notices[0], Catch::Contains("begun anew"));
+}
+
+TEST_CASE("who follows a journal gets what was written since, and of that what is said and printed alone") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path().string();
+  Journal journal(path, {{3}, {7}}, [](const std::string& line) { FAIL(line); });
+  client::AskJournal ask{1, JobId{7}, {}, true};
+  CHECK(read_journal_page(path, ask).read.file == 0);
+  for (std::uint32_t task = 0; task < 5; ++task) {
+    journal.record(settled({7}, task));
+    journal.record({Instant{}, {{3}, 1}, {7}, {0, task}, {{1, 1}, 1}, recorded::Said{"step", "a line"}});
+    journal.record({Instant{}, {{3}}, {8}, {}, {}, recorded::Printed{"of another job\n"}});
+    journal.flush();
+    const JournalPage page = read_journal_page(path, ask);
+    const std::vector<Record> records = records_in(page);
+    REQUIRE(records.size() == 1);
+    CHECK(records[0].task.index == task);
+    CHECK(page.read.bytes > ask.read.bytes);
+    ask.read = page.read;
+    CHECK(read_journal_page(path, ask).read.file == 0);
+  }
+  // A block that is being written.
+  std::ofstream(path + "/journal-1", std::ios::binary | std::ios::app) << "block";
+  CHECK(read_journal_page(path, ask).read.file == 0);
 }
 
 TEST_CASE("what was recorded before the question is in the answer") {
@@ -106,7 +137,7 @@ TEST_CASE("what was recorded before the question is in the answer") {
   for (std::uint32_t task = 0; task < 20; ++task) {
     journal.record(settled({7}, task));
     std::promise<client::Answer> answered;
-    reader.read({task, JobId{7}, 0}, [&](client::Answer answer) { answered.set_value(std::move(answer)); });
+    reader.read({task, JobId{7}, {}}, [&](client::Answer answer) { answered.set_value(std::move(answer)); });
     const client::Answer answer = answered.get_future().get();
     CHECK(answer.number == task);
     REQUIRE(answer.journal);

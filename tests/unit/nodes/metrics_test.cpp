@@ -65,6 +65,8 @@ TEST_CASE("a node shows what it measures") {
   measures.run.by_duration[3] = 4;
   measures.run.busy = {Duration{0}, std::chrono::milliseconds(1500)};
   measures.run.stolen = 9;
+  measures.run.transfer = {2, std::chrono::milliseconds(30)};
+  measures.run.transfer_bytes = 4096;
   measures.workers.processes = 1;
   measures.settled[static_cast<std::size_t>(Outcome::failed)] = 3;
   measures.tasks[JobId{1}].classes = {{"train", {2, 1, 0, 0, 0}}};
@@ -79,7 +81,10 @@ TEST_CASE("a node shows what it measures") {
         "dag_tasks_finished_total{outcome=\"failed\"} 3\n", "dag_task_duration_seconds_count 4\n",
         "dag_task_duration_seconds_sum 1.5\n",
         "dag_device_busy_seconds_total{device=\"cpu1\",kind=\"cpu\"} 1.5\n",
-        "dag_steals_total{distance=\"process\",result=\"taken\"} 9\n", "dag_worker_processes 1\n"}) {
+        "dag_steals_total{distance=\"process\",result=\"taken\"} 9\n", "dag_worker_processes 1\n",
+        "dag_transfer_bytes_total 4096\n", "dag_task_wait_seconds_sum{cause=\"transfer\"} 0.03\n",
+        "dag_task_wait_seconds_count{cause=\"transfer\"} 2\n",
+        "dag_task_wait_seconds_count{cause=\"retry\"} 0\n"}) {
     CHECK_THAT(text, Catch::Contains(line));
   }
   CHECK_THAT(text, !Catch::Contains("dag_log_lag"));  // It has no disk.

@@ -2,6 +2,7 @@
 #include "nodes/record_rings.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -110,6 +111,70 @@ TEST_CASE("what was left when node and process were killed together is there aft
     { const Journal journal(directory.path().string(), self, nobody); }
     for (const auto& entry : fs::directory_iterator(directory.path()))
       CHECK_FALSE(entry.path().filename().string().starts_with("rings"));
+  }
+}
+
+TEST_CASE("what a process prints comes into the journal, line by line") {
+  const TemporaryDirectory directory;
+  const std::string name = (directory.path() / "job7-1.log").string();
+  std::ofstream out(name);
+  PrintedOutput printed(name);
+  CHECK(printed.take(false).empty());
+  out << "one\ntwo\nthr" << std::flush;
+  CHECK(printed.take(false) == std::vector<recorded::Printed>{{"one\ntwo\n", 0}});
+  CHECK(printed.take(false).empty());
+  out << "ee\nend" << std::flush;
+  CHECK(printed.take(false) == std::vector<recorded::Printed>{{"three\n", 0}});
+  CHECK(printed.take(true) == std::vector<recorded::Printed>{{"end", 0}});
+
+  const std::string long_line(PrintedOutput::piece_bytes_max + 10, 'x');
+  out << long_line << std::flush;
+  REQUIRE(printed.take(false).size() == 1);  // Its beginning cannot wait for ever.
+  CHECK(printed.take(true).size() == 1);
+
+  SECTION("of a flood the newest") {
+    const std::string line(1023, 'y');
+    constexpr std::uint64_t lines = 40'000;
+    for (std::uint64_t i = 0; i < lines; ++i) out << line << '\n';
+    out.flush();
+    std::uint64_t got = 0, left_out = 0;
+    for (;;) {
+      const auto pieces = printed.take(true);
+      if (pieces.empty()) break;
+      for (const recorded::Printed& piece : pieces) {
+        got += piece.text.size();
+        left_out += piece.left_out;
+      }
+    }
+    CHECK(got + left_out == lines * 1024);
+    CHECK(got == PrintedOutput::behind_bytes_max);
+    CHECK(left_out > 0);
+    struct stat about {};
+    REQUIRE(stat(name.c_str(), &about) == 0);
+    CHECK(static_cast<std::uint64_t>(about.st_blocks) * 512 < 2 * PrintedOutput::kept_bytes + (1u << 20));
+  }
+  SECTION("by way of a journal") {
+    const std::string path = (directory.path() / "journal").string();
+    {
+      Journal journal(path, self, nobody);
+      std::ofstream(name) << "a\nb";
+      REQUIRE(journal.open_rings(worker, 1, OutputOf{JobId{7}, name}) >= 0);
+      journal.flush();
+      journal.close_rings(worker);
+      journal.flush();
+    }
+    std::string text;
+    std::ifstream in(path + "/journal-1", std::ios::binary);
+    const std::string file{std::istreambuf_iterator<char>(in), {}};
+    REQUIRE(read_journal(std::as_bytes(std::span(file)), [&](const Record& record) {
+      CHECK(record.job == JobId{7});
+      CHECK(record.place == RecordPlace{worker.process});
+      text += std::get<recorded::Printed>(record.what).text;
+    }));
+    CHECK(text == "a\nb");
+  }
+  SECTION("a file that is not there says nothing") {
+    CHECK(PrintedOutput("/no/such/file").take(true).empty());
   }
 }
 

@@ -47,6 +47,9 @@ std::vector<Record> one_of_each() {
       recorded::JobOver{99, 1, 1, 1, error},
       recorded::FinishedTasks{0x8000'0000'0000'0005, {"train", "a\nb"}, {0, 1, 0}},
       recorded::GraphPart{{"train", "a\nb"}, {0, 0, 1, 3, 0x81, 7, 0}, TaskId{1, 2}},
+      recorded::Said{"train", "loss 0.5"},
+      recorded::Printed{"step 1\nstep 2\n", 17},
+      recorded::InputsCame{4096, 3ms},
   };
   static_assert(std::size(all) == std::variant_size_v<RecordWhat>, "one that is new is missing here");
   std::vector<Record> records;

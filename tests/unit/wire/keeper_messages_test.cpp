@@ -61,7 +61,8 @@ TEST_CASE("an answer says what was asked for, and no more") {
   const NodeInfo node{known.life, known.state, known.endpoint, known.load, 3, 4710, {"n1 is draining", ""}};
   TaskExplained task;
   task.why = "waits for its next try";
-  const ProcessExplained process{{{3}, {1}}, {task, task}, {1, 0, 2, 0, 0, 7}, {task}, {}, 4, 9};
+  const ProcessExplained process{{{3}, {1}}, {task, task},     {1, 0, 2, 0, 0, 7}, {task}, {}, 4,
+                                 9,          {{"load", 2, 10}}};
   const auto full = client_side(client::Answer{9,
                                                samples::error(),
                                                job,
@@ -71,7 +72,7 @@ TEST_CASE("an answer says what was asked for, and no more") {
                                                {samples::job_info(), JobInfo{}},
                                                {process, ProcessExplained{}},
                                                {{{4}, {1}}},
-                                               JournalPage{5, Blob(), {"torn"}}});
+                                               JournalPage{{5, 7}, Blob(), {"torn"}}});
   CHECK(full.number == 9);
   CHECK(full.error == samples::error());
   CHECK(full.job == job);
@@ -81,7 +82,7 @@ TEST_CASE("an answer says what was asked for, and no more") {
   CHECK(full.explained == std::vector{process, ProcessExplained{}});
   CHECK(full.silent == std::vector<Life>{{{4}, {1}}});
   REQUIRE(full.journal);
-  CHECK(full.journal->file == 5);
+  CHECK(full.journal->read == JournalPlace{5, 7});
   CHECK(!full.journal->bytes);
   CHECK(full.journal->notices == std::vector<std::string>{"torn"});
 

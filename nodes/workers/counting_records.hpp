@@ -1,0 +1,36 @@
+#pragma once
+// What happens in a worker process on its way to a journal, counted for monitoring in the page that the
+// process shares with its node. Decides which records tell of a wait.
+
+#include <memory>
+#include <utility>
+
+#include "actors/lanes/running_page.hpp"
+#include "libdag/record/sink.hpp"
+
+namespace dag {
+
+class CountingRecords final : public RecordSink {
+ public:
+  /// The page outlives it. `to` takes no runs (Listens::beside_lanes or less).
+  CountingRecords(RunningPage& page, std::unique_ptr<RecordSink> to)
+      : RecordSink(Listens::beside_lanes), page_(page), to_(std::move(to)) {}
+
+  void record(const Record& record) override {
+    if (const auto* came = std::get_if<recorded::InputsCame>(&record.what)) {
+      page_.inputs_came(came->bytes, came->took);
+    } else if (const auto* retried = std::get_if<recorded::Retried>(&record.what)) {
+      page_.paused(retried->pause);
+    }
+    if (to_->enabled()) to_->record(record);
+  }
+  void record_finished(const Record& many) override {
+    if (to_->enabled()) to_->record_finished(many);
+  }
+
+ private:
+  RunningPage& page_;
+  const std::unique_ptr<RecordSink> to_;
+};
+
+}  // namespace dag
