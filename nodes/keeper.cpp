@@ -113,10 +113,23 @@ Keeper::~Keeper() {
 
 /// Where records go.
 RecordSink& Keeper::open_records() {
-  if (!data_ || !options_.journal) return details_;
-  journal_ = std::make_unique<Journal>(data_->journal(), self_,
-                                       [log = logger_](const std::string& line) { log->warn("{}", line); });
-  journal_reader_ = std::make_unique<JournalReader>(*journal_, data_->journal());
+  if (!options_.journal) return details_;
+  JournalLimits limits;
+  std::string directory;
+  if (data_) {
+    directory = data_->journal();
+  } else if (!options_.state_directory.empty()) {
+    auto home = JournalHome::open(options_.state_directory, *files_);
+    if (!home) logger_->warn("{}", home.error().what);
+    if (!home) return details_;
+    directory = journal_home_.emplace(std::move(*home)).directory();
+    limits.all_bytes = JournalHome::all_bytes;
+  } else {
+    return details_;
+  }
+  const auto log = [log = logger_](const std::string& line) { log->warn("{}", line); };
+  journal_ = std::make_unique<Journal>(directory, self_, log, *files_, limits);
+  journal_reader_ = std::make_unique<JournalReader>(*journal_, directory);
   return records_.emplace(details_, *journal_);
 }
 

@@ -14,6 +14,7 @@
 #include "nodes/heartbeats.hpp"
 #include "nodes/job_records.hpp"
 #include "nodes/journal.hpp"
+#include "nodes/journal_home.hpp"
 #include "nodes/journal_reader.hpp"
 #include "nodes/membership_door.hpp"
 #include "nodes/memory_watch.hpp"
@@ -46,7 +47,8 @@ struct KeeperOptions {
   std::string state_directory;
   /// What is kept between starts; empty: nothing.
   std::string data_directory;
-  /// What happens is kept, too (journal.hpp), if anything is.
+  /// What happens is kept, too (journal.hpp): there, or until the next start with the output of worker
+  /// processes.
   bool journal = true;
   /// And what happens in processes of jobs (record_rings.hpp), if the journal is.
   bool journal_runs = true;
@@ -98,7 +100,8 @@ class Keeper {
   const Life self_;
   std::shared_ptr<spdlog::logger> logger_;
   JobRecords details_;
-  std::unique_ptr<Journal> journal_;               ///< with a data directory
+  std::optional<JournalHome> journal_home_;        ///< without a data directory
+  std::unique_ptr<Journal> journal_;               ///< with a directory of either kind
   std::unique_ptr<JournalReader> journal_reader_;  ///< likewise
   std::optional<BothRecordSinks> records_;         ///< likewise
   std::unique_ptr<Store> store_;                   ///< with a data directory

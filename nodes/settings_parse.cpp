@@ -169,7 +169,7 @@ const Key keys[] = {
      "who the node is, records and binaries of jobs, saves of job actors: kept between its starts",
      take_data},
     {"journal", Form::truth, "false", "true or false",
-     "false: what happens to jobs is not kept there with it (default: true)", take_truth<&Settings::journal>},
+     "false: what happens to jobs is not kept (default: true)", take_truth<&Settings::journal>},
     {"journal_runs", Form::truth, "false", "true or false",
      "false: what happens in processes of jobs is not kept with it (default: true)",
      take_truth<&Settings::journal_runs>},

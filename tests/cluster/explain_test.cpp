@@ -140,7 +140,22 @@ TEST_CASE("a process that is stopped is named, and what the others know is told"
 }
 
 TEST_CASE("nodes without a journal say so, and how to get one") {
-  Nodes nodes(1);
+  Nodes nodes(1, false, {}, {"--journal", "false"});
   const std::string why = said(nodes, {"history"}, 5);
-  CHECK_THAT(why, Catch::Contains("n0 keeps no journal") && Catch::Contains("--data DIR"));
+  CHECK_THAT(why, Catch::Contains("n0 keeps no journal") && Catch::Contains("journal = false"));
+}
+
+TEST_CASE("nodes that keep nothing else keep what happened until they are started again") {
+  Nodes nodes(1);
+  Gate gate;
+  submit(nodes, "cluster_gate", gate);
+  gate.open();
+  said(nodes, {"wait", "job1"});
+  CHECK_THAT(said(nodes, {"history"}), Catch::Contains("job1"));
+  nodes.end_all();
+  Process afterwards({bin("dag"), "history", "job1", "--from", nodes.folder_of(0)});
+  CHECK(afterwards.ends() == 0);
+  CHECK_THAT(afterwards.out(), Catch::Contains("settled finished"));
+  nodes.start_all();
+  said(nodes, {"history"}, 5);
 }
