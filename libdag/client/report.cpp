@@ -3,26 +3,17 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
-#include "libdag/client/job_graph.hpp"
+#include "libdag/client/job_times.hpp"
 #include "libdag/client/journal_view.hpp"
 #include "libdag/client/task_names.hpp"
 
 namespace dag::detail {
 namespace {
 
-struct Run {
-  TaskId task;
-  RecordPlace place;
-  Duration ran{0};
-  bool failed = false;
-};
-/// The newest run of a task.
-struct Newest {
-  std::int64_t end_unix_ns = 0;
-  Duration ran{0};
-  std::int64_t begin_unix_ns() const { return end_unix_ns - ran.count(); }
-};
+using Run = JobTimes::Run;
+using Placed = JobTimes::Placed;
 
 /// By nearest rank, of ascending ones; not empty.
 Duration quantile(const std::vector<Duration>& sorted, double part) {
@@ -69,24 +60,22 @@ void add_classes(JobReport& report, const std::vector<Run>& runs, const TaskName
   }
 }
 
-void add_path(JobReport& report, const std::vector<JobGraph::Edge>& edges,
-              const std::map<TaskId, Newest>& runs, const TaskNames& names) {
-  std::map<TaskId, Duration> ran;
-  for (const auto& [task, run] : runs) ran[task] = run.ran;
-  const CriticalPath longest = critical_path(edges, ran);
+void add_path(JobReport& report, const Placed& job, const TaskNames& names) {
+  const CriticalPath longest = critical_path(job.graph, job.ran);
   PathReport path;
   path.length = longest.length;
   std::map<std::string, PathReport::Class> classes;
   std::int64_t began = std::numeric_limits<std::int64_t>::max(), ended = 0;
   for (const TaskId task : longest.tasks) {
-    const auto run = runs.find(task);
-    if (run == runs.end()) continue;
+    const std::size_t place = job.graph.place_of(task);
+    const TaskTimes& times = job.times[place];
+    if (!times.ran) continue;
     ++path.tasks;
     PathReport::Class& one = classes[names.name_of(task)];
     ++one.tasks;
-    one.total += run->second.ran;
-    began = std::min(began, run->second.begin_unix_ns());
-    ended = std::max(ended, run->second.end_unix_ns);
+    one.total += job.ran[place];
+    began = std::min(began, times.begin);
+    ended = std::max(ended, times.end);
   }
   if (path.tasks > 0) path.span = Duration(ended - began);
   for (auto& [name, one] : classes) {
@@ -98,21 +87,19 @@ void add_path(JobReport& report, const std::vector<JobGraph::Edge>& edges,
   report.path = std::move(path);
 }
 
-void add_delays(JobReport& report, const std::vector<JobGraph::Edge>& edges,
-                const std::map<TaskId, Newest>& runs) {
-  std::map<TaskId, std::int64_t> could_begin;
-  for (const JobGraph::Edge& edge : edges) {
-    const auto from = runs.find(edge.from);
-    if (from == runs.end()) continue;
-    std::int64_t& at = could_begin[edge.to];
-    at = std::max(at, from->second.end_unix_ns);
+/// Of tasks that waited for others which ran.
+void add_delays(JobReport& report, const Placed& job) {
+  std::vector<std::int64_t> could_begin(job.graph.size());
+  for (std::size_t place = 0; place < job.graph.size(); ++place) {
+    if (!job.times[place].ran) continue;
+    for (const std::size_t after : job.graph.after(place))
+      could_begin[after] = std::max(could_begin[after], job.times[place].end);
   }
   std::vector<Duration> delays;
-  for (const auto& [task, at] : could_begin) {
-    const auto run = runs.find(task);
-    if (run == runs.end()) continue;
+  for (std::size_t place = 0; place < job.graph.size(); ++place) {
+    if (could_begin[place] == 0 || !job.times[place].ran) continue;
     // Clocks of two nodes differ; and a task that ran again began before what it waits for did so, too.
-    delays.push_back(Duration(std::max<std::int64_t>(0, run->second.begin_unix_ns() - at)));
+    delays.push_back(Duration(std::max<std::int64_t>(0, job.times[place].begin - could_begin[place])));
     report.delay_total += delays.back();
   }
   if (delays.empty()) return;
@@ -127,26 +114,22 @@ void add_delays(JobReport& report, const std::vector<JobGraph::Edge>& edges,
 JobReport make_report(const std::vector<std::string>& paths, JobId job, std::vector<std::string>& notices) {
   JobReport report;
   TaskNames names;
-  JobGraph graph;
-  std::vector<Run> runs;
-  std::map<TaskId, Newest> newest;
+  JobTimes times;
   std::map<TaskId, bool> came_back;  ///< and well
-  std::map<std::pair<ProcessId, std::uint32_t>, LaneReport> lanes;
+  std::map<JobTimes::Lane, LaneReport> lanes;
   std::int64_t began = std::numeric_limits<std::int64_t>::max(), ended = 0;
   JournalView view(paths);
   while (const auto entry = view.next()) {
     const Record& record = entry->record;
     if (record.job != job) continue;
     names.add(record);
-    graph.add(record);
+    times.add(*entry);
     if (const auto* ran = std::get_if<recorded::Ran>(&record.what)) {
       const bool failed = ran->outcome == Outcome::failed;
-      newest[record.task] = {entry->unix_ns, ran->ran};
-      runs.push_back({record.task, record.place, ran->ran, failed});
       bool& well = came_back[record.task];
       if (failed || well) report.again += ran->ran;
       well = well || !failed;
-      LaneReport& lane = lanes[{record.place.process, record.place.lane.value_or(0)}];
+      LaneReport& lane = lanes[JobTimes::lane_of(record.place)];
       lane.lane = record.place;
       ++lane.runs;
       lane.busy += ran->ran;
@@ -161,15 +144,18 @@ JobReport make_report(const std::vector<std::string>& paths, JobId job, std::vec
       ++report.retries;
     }
   }
-  report.runs = runs.size();
+  report.runs = times.runs().size();
   report.settled = names.settled();
-  if (!runs.empty()) report.span = Duration(ended - began);
+  if (report.runs > 0) report.span = Duration(ended - began);
   for (auto& [place, lane] : lanes) report.lanes.push_back(std::move(lane));
-  add_classes(report, runs, names);
-  if (!graph.empty()) {
-    const std::vector<JobGraph::Edge> edges = graph.edges();
-    add_path(report, edges, newest, names);
-    add_delays(report, edges, newest);
+  add_classes(report, times.runs(), names);
+  if (!times.graph().empty()) {
+    Placed placed = times.placed();
+    add_path(report, placed, names);
+    add_delays(report, placed);
+    report.scheduled = list_schedule(placed.graph, placed.ran, report.lanes.size());
+    report.with_one_more = list_schedule(placed.graph, placed.ran, report.lanes.size() + 1);
+    report.waiting = waiting(placed.graph, placed.times, std::move(placed.lanes));
   }
   notices = view.notices();
   return report;

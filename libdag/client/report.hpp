@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libdag/base/time.hpp"
+#include "libdag/client/waiting.hpp"
 #include "libdag/record/record.hpp"
 
 namespace dag::detail {
@@ -53,6 +54,11 @@ struct JobReport {
   std::uint64_t stragglers_beyond = 0;  ///< those that are not listed
   std::vector<LaneReport> lanes;        ///< by place
   std::optional<PathReport> path;       ///< none: the journals do not say what waited for what
+  /// For what tasks waited, all together, and lanes with nothing to do; likewise.
+  std::optional<Waiting> waiting;
+  /// How long the same tasks would take on as many lanes, and on one more (list_schedule() in job_graph.hpp);
+  /// likewise.
+  std::optional<Duration> scheduled, with_one_more;
   /// From the end of the last task that a task waited for to its own beginning: of tasks whose both ends are
   /// known.
   std::uint64_t delays = 0;

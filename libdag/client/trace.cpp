@@ -1,12 +1,13 @@
 #include "libdag/client/trace.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <map>
 #include <set>
 #include <utility>
 
-#include "libdag/client/job_graph.hpp"
+#include "libdag/client/job_times.hpp"
 #include "libdag/client/journal_view.hpp"
 #include "libdag/client/task_names.hpp"
 #include "libdag/client/timeline.hpp"
@@ -21,7 +22,7 @@ using Track = std::pair<ProcessId, std::uint32_t>;
 /// What the first reading finds.
 struct Known {
   TaskNames names;
-  JobGraph graph;
+  JobTimes times;
   std::set<Track> tracks;
   std::set<ProcessId> processes;
   std::int64_t began_unix_ns = std::numeric_limits<std::int64_t>::max();
@@ -34,7 +35,7 @@ Known read_names(const std::vector<std::string>& paths, JobId job) {
     const Record& record = entry->record;
     if (record.job != job) continue;
     known.names.add(record);
-    known.graph.add(record);
+    known.times.add(*entry);
     if (const auto* ran = std::get_if<recorded::Ran>(&record.what)) {
       known.processes.insert(record.place.process);
       known.tracks.emplace(record.place.process, record.place.lane.value_or(0));
@@ -86,9 +87,19 @@ class TraceWriter {
     out_ << "}";
   }
 
+  /// How many tasks could begin and wait, and how many lanes run one, over time.
+  void counters(TraceCounts& counts) {
+    if (known_.times.graph().empty()) return;
+    const JobTimes::Placed placed = known_.times.placed();
+    counter(counts, "tasks that wait for a lane", "ready", ready_spans(placed.graph, placed.times));
+    std::vector<Span> busy;
+    for (const std::vector<Span>& lane : placed.lanes) busy.insert(busy.end(), lane.begin(), lane.end());
+    counter(counts, "lanes that run a task", "running", std::move(busy));
+  }
+
   /// From the end of each task to the beginning of those that waited for it, by the newest slice of each.
   void arrows(TraceCounts& counts) {
-    for (const JobGraph::Edge& edge : known_.graph.edges()) {
+    for (const JobGraph::Edge& edge : known_.times.graph().edges()) {
       const auto from = slice_of_.find(edge.from), to = slice_of_.find(edge.to);
       if (from == slice_of_.end() || to == slice_of_.end()) continue;
       if (from->second.end > to->second.begin) {
@@ -110,6 +121,27 @@ class TraceWriter {
   }
 
  private:
+  /// How many spans there are at each moment; moments that are close to each other are one.
+  void counter(TraceCounts& counts, const std::string& name, const char* value, std::vector<Span> spans) {
+    std::vector<std::pair<std::int64_t, int>> steps;
+    for (const auto& [from, to] : spans) {
+      steps.emplace_back(from, 1);
+      steps.emplace_back(to, -1);
+    }
+    std::sort(steps.begin(), steps.end());
+    if (steps.empty()) return;
+    const std::int64_t apart = (steps.back().first - steps.front().first) / trace_counts_max;
+    std::int64_t now = 0, told_at = std::numeric_limits<std::int64_t>::min();
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      now += steps[i].second;
+      const bool last = i + 1 == steps.size();
+      if (!last && (steps[i + 1].first == steps[i].first || steps[i].first < told_at + apart)) continue;
+      told_at = steps[i].first;
+      ++counts.counts;
+      next("C", {}, 0, std::max<std::int64_t>(0, told_at - known_.began_unix_ns), name);
+      out_ << ",\"args\":{\"" << value << "\":" << now << "}}";
+    }
+  }
   struct Slice {
     Track track;
     std::int64_t begin = 0, end = 0;
@@ -171,6 +203,7 @@ TraceCounts write_trace(const std::vector<std::string>& paths, JobId job, std::o
     }
   }
   writer.arrows(counts);
+  writer.counters(counts);
   writer.end();
   counts.tasks_run = run.size();
   notices = view.notices();

@@ -1,7 +1,7 @@
 #pragma once
 // What the lanes of a job did, as a trace that Perfetto and Chrome's about:tracing open: a track per lane, a
-// slice per attempt that came back, an arrow from what a task waited for to it, and marks for what went
-// wrong. Made of the journals of nodes.
+// slice per attempt that came back, an arrow from what a task waited for to it, marks for what went wrong,
+// and how many tasks waited for a lane. Made of the journals of nodes.
 //
 // The form is the Trace Event Format's JSON (Google, 2016): times in microseconds, here with the nanoseconds
 // behind the point, since the first slice began.
@@ -23,11 +23,14 @@ struct TraceCounts {
   std::uint64_t arrows_beyond = 0;  ///< that were left out: viewers take no more
   /// Likewise: what they come from ended after what waited for it began; it ran again, or clocks differ.
   std::uint64_t arrows_backwards = 0;
+  std::uint64_t counts = 0;         ///< of waiting tasks and busy lanes, over time
   std::uint64_t tasks_settled = 0;  ///< that the journals know: more than ran, where records are missing
   std::uint64_t tasks_run = 0;
 };
 
 inline constexpr std::uint64_t trace_arrows_max = 200'000;
+/// Moments of each count.
+inline constexpr std::int64_t trace_counts_max = 10'000;
 
 /// Reads the journals at these paths (journal_view.hpp) twice, and writes as it reads the second time: held
 /// in memory are the names of the job's tasks, what they wait for, and where they ran. `notices` gets what

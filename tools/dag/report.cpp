@@ -1,12 +1,17 @@
 // `dag report JOB`: where the time of a job went, out of the journals of nodes.
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <iostream>
 
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/report.hpp"
+#include "libdag/client/report_page.hpp"
 #include "tools/dag/chosen_journals.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/job_selector.hpp"
 #include "tools/dag/print.hpp"
 
 namespace dag::tool {
@@ -45,6 +50,24 @@ std::string path_text(const detail::JobReport& report) {
   return "\n" + text + "\n";
 }
 
+/// For what tasks waited, and whether more lanes would help.
+std::string waiting_text(const detail::JobReport& report) {
+  if (!report.waiting || !report.scheduled || !report.with_one_more) return {};
+  const detail::Waiting& waits = *report.waiting;
+  const Duration all = waits.dependencies + waits.transfer + waits.queue + waits.retry + waits.other;
+  std::string text = "Tasks waited " + text_of(all) + " in all: " + percent(waits.dependencies, all) +
+                     " for others to end, " + percent(waits.queue, all) + " for their lane, " +
+                     percent(waits.transfer, all) + " for inputs on their way, " + percent(waits.retry, all) +
+                     " after a failure or loss, " + percent(waits.other, all) + " to be placed and begun\n";
+  text += "Lanes had nothing to do for " + text_of(waits.idle) + ", " +
+          percent(waits.idle, capacity(report)) + " of their time; for " + text_of(waits.idle_while_ready) +
+          " of it tasks could have begun\n";
+  text += "Scheduled by its longest chains, it would take " + text_of(*report.scheduled) + " on " +
+          std::to_string(report.lanes.size()) + " lanes, and " + text_of(*report.with_one_more) +
+          " with one more\n";
+  return "\n" + text;
+}
+
 std::string report_text(const detail::JobReport& report, JobId job) {
   std::string text = to_string(job) + ": " + std::to_string(report.tasks) + " tasks ran " +
                      std::to_string(report.runs) + " times on " + std::to_string(report.lanes.size()) +
@@ -68,6 +91,7 @@ std::string report_text(const detail::JobReport& report, JobId job) {
     text += "  tasks whose inputs were there began after " + text_of(report.delay_median) +
             ", one of a hundred after " + text_of(report.delay_p99) + " or more\n";
   text += path_text(report);
+  text += waiting_text(report);
 
   text += "\n";
   std::vector<std::vector<std::string>> rows;
@@ -99,7 +123,25 @@ std::string report_text(const detail::JobReport& report, JobId job) {
   return text + table({"LANE", "RUNS", "BUSY", "SHARE"}, rows);
 }
 
-int report(const Options& options, JobId job, const std::vector<std::string>& from) {
+/// One file that any browser opens, without a net.
+void write_page(const std::string& file, const detail::JobReport& report,
+                const std::vector<std::string>& paths, JobId job, std::vector<std::string>& notices) {
+  if (!file.ends_with(".html")) {
+    throw Failure({ErrorCode::usage, "cannot write a report to '" + shown(file) + "'",
+                   "its name must end in .html; without -o the report is text, with --json for programs"});
+  }
+  detail::TimelineWindow window;
+  window.columns = detail::report_page_columns;
+  const detail::Timeline timeline = detail::make_timeline(paths, job, window, notices);
+  std::ofstream out(file, std::ios::binary);
+  out << detail::report_page(report, timeline, job, notices);
+  out.close();
+  if (!out)
+    throw Failure({ErrorCode::disk_full, "cannot write " + shown(file) + ": " + std::strerror(errno)});
+  std::cerr << "dag: the report of " << to_string(job) << " is in " << shown(file) << '\n';
+}
+
+int report(const Options& options, JobId job, const std::string& file, const std::vector<std::string>& from) {
   const ChosenJournals journals(options, job, from);
   std::vector<std::string> notices;
   const detail::JobReport made = detail::make_report(journals.paths(), job, notices);
@@ -108,6 +150,11 @@ int report(const Options& options, JobId job, const std::vector<std::string>& fr
     std::cerr << "dag: no lane says that it ran a task of " << to_string(job)
               << "; nodes do not keep that with `journal_runs = false`\n";
     return exit_unknown;
+  }
+  if (!file.empty()) {
+    notices.clear();
+    write_page(file, made, journals.paths(), job, notices);
+    if (!options.json) return exit_ok;
   }
   std::cout << (options.json ? json_line(to_json(made, job)) : report_text(made, job));
   return exit_ok;
@@ -121,7 +168,10 @@ void add_report(CLI::App& app, Chosen& chosen) {
   const auto options = add_options(*command);
   const auto job = add_job(*command);
   const auto from = add_from(*command);
-  command->callback([=, &chosen] { chosen = [=] { return report(*options, job_of(*job), *from); }; });
+  const auto file = std::make_shared<std::string>();
+  command->add_option("-o,--output", *file, "a page for browsers, with plots: FILE.html");
+  command->callback(
+      [=, &chosen] { chosen = [=] { return report(*options, job_of(*job, *options), *file, *from); }; });
 }
 
 }  // namespace dag::tool

@@ -107,13 +107,23 @@ TEST_CASE("arrows lead from what a task waited for to it, within the slices") {
   CHECK(counts.arrows_backwards == 1);
   CHECK(counts.arrows_beyond == 0);
   std::map<int, std::vector<json>> arrows;
+  std::map<double, int> running, ready;
   std::vector<json> slices;
   const json trace = json::parse(out.str());
   for (const json& event : trace.at("traceEvents")) {
     const std::string kind = event.at("ph");
     if (kind == "s" || kind == "f") arrows[event.at("id").get<int>()].push_back(event);
     if (kind == "X") slices.push_back(event);
+    if (kind != "C") continue;
+    const json& count = event.at("args");
+    if (count.contains("running")) running[event.at("ts").get<double>()] = count.at("running").get<int>();
+    if (count.contains("ready")) ready[event.at("ts").get<double>()] = count.at("ready").get<int>();
   }
+  // From 0 to 5, 6 to 9, 10 to 12, 16 to 20 and 28 to 30.
+  CHECK(running == std::map<double, int>{
+                       {0, 1}, {5, 0}, {6, 1}, {9, 0}, {10, 1}, {12, 0}, {16, 1}, {20, 0}, {28, 1}, {30, 0}});
+  // 1 from 5 to 6, 2 from 9 to 10. What 3 waited for ended, by its newest run, after 3 began.
+  CHECK(ready == std::map<double, int>{{5, 1}, {6, 0}, {9, 1}, {10, 0}});
   CHECK(arrows.size() == 3);
   const auto is_within = [&](const json& end, const std::string& task) {
     return std::any_of(slices.begin(), slices.end(), [&](const json& slice) {
