@@ -62,6 +62,29 @@ std::uint64_t Explanation::count() const {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
+std::optional<WouldBegin> would_begin(const TaskReason& reason) {
+  if (reason.task.state != RowState::ready) return std::nullopt;
+  std::optional<WouldBegin> first;
+  for (const recorded::Candidate& candidate : reason.task.candidates) {
+    const Duration in = candidate.wait + candidate.transfer;
+    if (candidate.misfit.empty() && (!first || in < first->in)) first = {candidate.process, in};
+  }
+  return first;
+}
+
+std::optional<Duration> left_of(const TaskReason& reason) {
+  if (!reason.running || !reason.task.usual) return std::nullopt;
+  return std::max(Duration{0}, *reason.task.usual - reason.running->ran);
+}
+
+std::optional<Duration> not_before(const Explanation& found) {
+  std::optional<Duration> latest;
+  for (const TaskReason& root : found.roots) {
+    if (const auto left = left_of(root)) latest = std::max(latest.value_or(Duration{0}), *left);
+  }
+  return latest;
+}
+
 TaskSelector selector_of(const std::string& task) {
   TaskSelector selector;
   selector.name = task;

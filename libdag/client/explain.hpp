@@ -35,6 +35,19 @@ struct Explanation {
   std::uint64_t count() const;
 };
 
+/// Where it would begin first, and when, as placement predicts it.
+struct WouldBegin {
+  ProcessId process;
+  Duration in{0};
+};
+/// Of a task that is ready. None: it is not, or nobody can take it.
+std::optional<WouldBegin> would_begin(const TaskReason& reason);
+/// Of one that runs: what is left of what tasks of its name usually take. None: that is not known.
+std::optional<Duration> left_of(const TaskReason& reason);
+/// What was asked for begins no sooner: the longest of what its roots still take. None: of no root it is
+/// known.
+std::optional<Duration> not_before(const Explanation& found);
+
 /// A name or a number, as people write it; empty: all tasks.
 TaskSelector selector_of(const std::string& task);
 

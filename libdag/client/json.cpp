@@ -72,6 +72,11 @@ json reason_json(const TaskReason& reason) {
               {"candidates", std::move(candidates)},
               {"error", task.error ? to_json(*task.error) : json()}};
   if (task.state == RowState::ended) fields["outcome"] = name(task.outcome);
+  if (const auto first = would_begin(reason)) {
+    fields["would_begin_seconds"] = seconds(first->in);
+    fields["would_begin_at"] = to_string(first->process);
+  }
+  if (const auto left = left_of(reason)) fields["left_seconds"] = seconds(*left);
   if (task.usual) fields["usual_seconds"] = seconds(*task.usual);
   if (reason.at) fields["at"] = to_string(reason.at->process);
   if (reason.running) {
@@ -175,10 +180,12 @@ json to_json(const Explanation& found) {
                          {"running", process.running.size()},
                          {"queued", process.queued}});
   for (const Life life : found.silent) silent.push_back(to_string(life.process));
+  const auto earliest = not_before(found);
   return {{"counts", std::move(counts)},
           {"tasks", std::move(tasks)},
           {"waits_in_the_end_for", std::move(roots)},
           {"waits_beyond", found.roots_beyond},
+          {"not_before_seconds", earliest ? json(seconds(*earliest)) : json()},
           {"processes", std::move(processes)},
           {"silent", std::move(silent)}};
 }
@@ -194,6 +201,37 @@ json to_json(const JournalLine& line) {
   if (line.task) fields["task"] = to_string(*line.task);
   if (!line.name.empty()) fields["name"] = line.name;
   return fields;
+}
+
+json to_json(const LogLine& line, JobId job) {
+  json fields{{"job", to_string(job)}, {"place", line.place}, {line.gap ? "gap" : "text", line.text}};
+  if (line.unix_ns > 0) {
+    fields["time"] = utc_text(line.unix_ns);
+    fields["unix_ns"] = line.unix_ns;
+  }
+  if (line.task) {
+    fields["task"] = to_string(*line.task);
+    fields["name"] = line.name;
+    fields["attempt"] = line.attempt.number;
+  }
+  return fields;
+}
+
+json to_json(const JobHeld& job) {
+  auto processes = json::array(), silent = processes;
+  for (const ProcessHeld& process : job.processes) {
+    auto held = json::array();
+    for (const HeldOutputs& one : process.held)
+      held.push_back({{"name", one.name}, {"outputs", one.outputs}, {"bytes", one.bytes}});
+    processes.push_back({{"process", to_string(process.life.process)}, {"held", std::move(held)}});
+  }
+  for (const Life life : job.silent) silent.push_back(to_string(life.process));
+  return {{"job", to_string(job.job)},
+          {"name", job.name},
+          {"outputs", job.outputs},
+          {"bytes", job.bytes},
+          {"processes", std::move(processes)},
+          {"silent", std::move(silent)}};
 }
 
 json to_json(const PastJob& job) {
@@ -246,8 +284,25 @@ json to_json(const JobReport& report, JobId job) {
             {"tasks", report.path->tasks},
             {"classes", std::move(of_path)}};
   }
+  json waits;
+  if (report.waiting) {
+    const Waiting& waiting = *report.waiting;
+    waits = {{"dependencies_seconds", seconds(waiting.dependencies)},
+             {"transfer_seconds", seconds(waiting.transfer)},
+             {"queue_seconds", seconds(waiting.queue)},
+             {"retry_seconds", seconds(waiting.retry)},
+             {"other_seconds", seconds(waiting.other)},
+             {"idle_seconds", seconds(waiting.idle)},
+             {"idle_while_ready_seconds", seconds(waiting.idle_while_ready)}};
+  }
+  json schedule;
+  if (report.scheduled && report.with_one_more)
+    schedule = {{"seconds", seconds(*report.scheduled)},
+                {"with_one_more_lane_seconds", seconds(*report.with_one_more)}};
   return {{"job", to_string(job)},
           {"critical_path", std::move(path)},
+          {"waiting", std::move(waits)},
+          {"schedule", std::move(schedule)},
           {"delays",
            {{"tasks", report.delays},
             {"median_seconds", seconds(report.delay_median)},

@@ -10,8 +10,10 @@
 
 #include "libdag/client/all_nodes.hpp"
 #include "libdag/client/explain.hpp"
+#include "libdag/client/held.hpp"
 #include "libdag/client/history.hpp"
 #include "libdag/client/journal_view.hpp"
+#include "libdag/client/logs.hpp"
 #include "libdag/client/past_graph.hpp"
 #include "libdag/client/report.hpp"
 #include "libdag/client/timeline.hpp"
@@ -25,6 +27,8 @@ nlohmann::json to_json(const JobInfo& job);
 /// Without its job.
 nlohmann::json to_json(const Explanation& found);
 nlohmann::json to_json(const JournalLine& line);
+nlohmann::json to_json(const LogLine& line, JobId job);
+nlohmann::json to_json(const JobHeld& held);
 nlohmann::json to_json(const PastJob& job);
 nlohmann::json to_json(const JobReport& report, JobId job);
 nlohmann::json to_json(const Timeline& timeline, JobId job);

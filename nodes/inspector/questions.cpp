@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <charconv>
+#include <deque>
 #include <nlohmann/json.hpp>
 
 #include "libdag/client/json.hpp"
@@ -86,11 +87,9 @@ void Questions::end() {
 
 bool Questions::ask(std::optional<JobId> job, const std::string& page, const web::HttpRequest& request,
                     const web::HttpReply& reply) {
-  static const std::map<std::string, Make> pages{{"explain", &Questions::explain},
-                                                 {"timeline", &Questions::timeline},
-                                                 {"graph", &Questions::graph},
-                                                 {"report", &Questions::report},
-                                                 {"history", &Questions::history}};
+  static const std::map<std::string, Make> pages{
+      {"explain", &Questions::explain}, {"timeline", &Questions::timeline}, {"graph", &Questions::graph},
+      {"report", &Questions::report},   {"history", &Questions::history},   {"logs", &Questions::logs}};
   std::function<std::string()> make = [this] { return past_jobs(); };
   if (job) {
     const auto found = pages.find(page);
@@ -243,6 +242,39 @@ std::string Questions::history(JobId job, const web::HttpRequest& request) {
   return detail::json_line({{"lines", std::move(lines)},
                             {"next", std::move(next)},
                             {"notices", array_of(both(from.notices(), view.notices()))}});
+}
+
+/// The newest lines.
+std::string Questions::logs(JobId job, const web::HttpRequest& request) {
+  const auto tail =
+      static_cast<std::size_t>(number_in(request, "tail", 500, 1, static_cast<double>(lines_max)));
+  const detail::LogFilter filter{text_in(request, "task")};
+  detail::GatherLimits limits{answers_within, gathered_bytes_max, [this] { return ends_.load(); }, true};
+  std::deque<detail::LogLine> newest;
+  std::uint64_t older = 0;
+  std::vector<std::string> notices;
+  try {
+    const detail::GatheredJournals from(address_, job, std::move(limits));
+    detail::JournalView view(from.paths());
+    while (const auto entry = view.next()) {
+      for (detail::LogLine& line : detail::lines_in(*entry)) {
+        if (!filter.takes(line)) continue;
+        newest.push_back(std::move(line));
+        if (newest.size() <= tail) continue;
+        newest.pop_front();
+        ++older;
+      }
+    }
+    notices = both(from.notices(), view.notices());
+  } catch (const Failure& failure) {
+    if (failure.error().code != ErrorCode::job_unknown) throw;  // Nothing was said, or nobody keeps it.
+  }
+  auto lines = nlohmann::json::array();
+  for (const detail::LogLine& line : newest) lines.push_back(detail::to_json(line, job));
+  return detail::json_line({{"job", to_string(job)},
+                            {"lines", std::move(lines)},
+                            {"older", older},
+                            {"notices", array_of(notices)}});
 }
 
 std::string Questions::past_jobs() {

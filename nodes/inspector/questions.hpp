@@ -59,6 +59,7 @@ class Questions {
   std::string graph(JobId job, const web::HttpRequest& request);
   std::string report(JobId job, const web::HttpRequest& request);
   std::string history(JobId job, const web::HttpRequest& request);
+  std::string logs(JobId job, const web::HttpRequest& request);
   std::string past_jobs();
   /// Of a moment ago, if it is the same job's: somebody who looks around asks again and again.
   const detail::GatheredJournals& journals(std::optional<JobId> job);

@@ -61,6 +61,22 @@ export const cases = {
     });
   },
 
+  async 'what a job says comes by itself, and of one task alone'({ browser, nodes }) {
+    const cluster = await nodes();
+    const { job } = await cluster.submit('talking', ['cluster_talking', '/dev/null', '3000']);
+    await withPage(browser, {}, async (page) => {
+      await page.goto(`${cluster.url()}#/jobs/${job}/logs`);
+      await shows(page, 'tbody', /line \d/, 60_000);
+      const lines = () => page.locator('tbody').innerText();
+      const before = await lines();
+      await until('there are more lines', async () => (await lines()) !== before, 60_000);
+      await page.getByLabel('Task, by name or number').fill('no-such-task');
+      await shows(page, 'tbody', /Nothing was said/);
+      const { lines: said } = await cluster.ask(`api/jobs/${job}/logs?tail=2`);
+      check(said.length === 2 && said.every((line) => line.place.startsWith('n')), JSON.stringify(said));
+    });
+  },
+
   async 'the timeline of a job that runs'({ browser, nodes }) {
     const cluster = await nodes();
     const { jobs } = await cluster.ask('api/jobs?name=train_gpt');

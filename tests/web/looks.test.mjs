@@ -15,6 +15,7 @@ async function places(cluster) {
     await cluster.submit('train_gpt', trainWords(100_000));
   const failed = (await rows('failing'))[0] ?? await cluster.submit('failing', ['cluster_failing']);
   await cluster.isOver(failed.job);
+  const talked = (await rows('talking'))[0] ?? await cluster.submit('talking', ['cluster_talking', '/dev/null', '20']);
   const [job, bad] = [`#/jobs/${running.job}`, `#/jobs/${failed.job}`];
   return {
     cluster: ['#/', 'tbody', /alive/],
@@ -26,6 +27,7 @@ async function places(cluster) {
     timeline: [`${job}/timeline`, '.filters', /runs/],
     explain: [`${job}/explain`, '.facts', /running/],
     report: [`${job}/report`, 'tbody', /\d/],
+    logs: [`#/jobs/${talked.job}/logs`, 'tbody', /line \d/],
     job_history: [`${job}/history`, '.pager', /lines/],
     history: ['#/history', 'tbody', /failing/],
     unknown: ['#/nothing', 'h1', /No such page/],

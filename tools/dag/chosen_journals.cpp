@@ -5,10 +5,10 @@
 namespace dag::tool {
 
 ChosenJournals::ChosenJournals(const Options& options, std::optional<JobId> job,
-                               const std::vector<std::string>& paths)
+                               const std::vector<std::string>& paths, detail::GatherLimits limits)
     : paths_(paths) {
   if (!paths_.empty()) return;
-  gathered_ = std::make_unique<detail::GatheredJournals>(address_of(options), job);
+  gathered_ = std::make_unique<detail::GatheredJournals>(address_of(options), job, std::move(limits));
   for (const std::string& notice : gathered_->notices()) std::cerr << "dag: " << shown(notice) << '\n';
   paths_ = gathered_->paths();
 }

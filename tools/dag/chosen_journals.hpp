@@ -16,7 +16,8 @@ class ChosenJournals {
  public:
   /// Of `paths`, if there are some; else gathered from the cluster. What a node cannot give is said on
   /// stderr. Throws Failure: as GatheredJournals.
-  ChosenJournals(const Options& options, std::optional<JobId> job, const std::vector<std::string>& paths);
+  ChosenJournals(const Options& options, std::optional<JobId> job, const std::vector<std::string>& paths,
+                 detail::GatherLimits limits = {});
 
   /// For detail::JournalView.
   const std::vector<std::string>& paths() const { return paths_; }

@@ -17,6 +17,8 @@ void add_up(CLI::App& app, Chosen& chosen);  // up, join, down
 void add_submit(CLI::App& app, Chosen& chosen);
 void add_jobs(CLI::App& app, Chosen& chosen);  // ls, show, cancel, wait
 void add_watch(CLI::App& app, Chosen& chosen);
+void add_logs(CLI::App& app, Chosen& chosen);
+void add_mem(CLI::App& app, Chosen& chosen);
 void add_top(CLI::App& app, Chosen& chosen);
 void add_node(CLI::App& app, Chosen& chosen);
 void add_explain(CLI::App& app, Chosen& chosen);

@@ -9,6 +9,8 @@
 #include "libdag/client/nearest.hpp"
 #include "tools/dag/chosen_journals.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/explain_node.hpp"
+#include "tools/dag/job_selector.hpp"
 #include "tools/dag/lines.hpp"
 #include "tools/dag/print.hpp"
 
@@ -33,6 +35,8 @@ std::string reason_text(const detail::TaskReason& reason) {
     text = "runs on lane " + std::to_string(reason.running->lane) + " of " + to_string(reason.at->process) +
            " for " + duration_text(reason.running->ran);
     if (task.usual) text += ", tasks of this name usually take " + text_of(*task.usual);
+    if (const auto left = left_of(reason); left && *left > Duration{0})
+      text += ": about " + duration_text(*left) + " more";
   } else if (!reason.taken.empty()) {
     text = "is at " + to_string(reason.at->process) + " and " + reason.taken;
   } else if (task.state == RowState::ready) {
@@ -61,6 +65,13 @@ std::string more_text(const detail::TaskReason& reason, const std::string& inden
   if (task.error && !task.error->cause.empty())
     text += indent + "because: " + shown(task.error->cause) + "\n";
   if (task.error && !task.error->hint.empty()) text += indent + "hint: " + shown(task.error->hint) + "\n";
+  if (const auto first = would_begin(reason)) {
+    text += indent + "would begin " +
+            (first->in < std::chrono::milliseconds(1) ? "at once" : "in about " + duration_text(first->in)) +
+            " at " + to_string(first->process) + "\n";
+  } else if (!task.candidates.empty() && task.state == RowState::ready) {
+    text += indent + "begins when one of these has what it needs:\n";
+  }
   std::size_t wide = 0;
   for (const recorded::Candidate& candidate : task.candidates)
     wide = std::max(wide, to_string(candidate.process).size());
@@ -146,6 +157,9 @@ std::string tasks_text(const detail::Explanation& found) {
     text += "In the end " + std::string(all == 1 ? "it waits" : "they wait") + " for:\n" +
             list_text(found.roots, found.roots.size());
     if (found.roots_beyond) text += "  and perhaps for more\n";
+    if (const auto earliest = not_before(found); earliest && *earliest > Duration{0})
+      text += "So " + std::string(all == 1 ? "it begins" : "they begin") + " in about " +
+              duration_text(*earliest) + " at the earliest\n";
   }
   const auto ready = [](const detail::TaskReason& one) { return one.task.state == RowState::ready; };
   if (std::any_of(found.tasks.begin(), found.tasks.end(), ready) ||
@@ -157,21 +171,7 @@ std::string tasks_text(const detail::Explanation& found) {
 // ---- What is asked
 // ----------------------------------------------------------------------------------------------
 
-struct What {
-  JobId job;
-  std::string task;  ///< empty: the job
-};
-
-What what_of(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  What what{job_of(text.substr(0, slash)), {}};
-  if (slash == std::string::npos) return what;
-  what.task = text.substr(slash + 1);
-  if (what.task.empty())
-    throw Failure({ErrorCode::usage, "there is no task behind the / of '" + shown(text) + "'",
-                   "write job7/NAME, or job7/41 for a number that `dag explain job7` shows"});
-  return what;
-}
+using What = JobAndTask;
 
 /// Of a job whose processes are gone.
 int explain_past(const Options& options, const What& what, const std::vector<std::string>& from) {
@@ -197,7 +197,7 @@ void fail_if_unknown(const What& what, const JobInfo& job) {
 }
 
 int explain(const Options& options, const std::string& text, const std::vector<std::string>& from) {
-  const What what = what_of(text);
+  const What what = job_and_task_of(text, options);
   if (!from.empty()) return explain_past(options, what, from);
   const auto cluster = connect_for(options, what.job);
   const JobInfo job = info_of(*cluster, what.job);
@@ -231,17 +231,23 @@ int explain(const Options& options, const std::string& text, const std::vector<s
 }  // namespace
 
 void add_explain(CLI::App& app, Chosen& chosen) {
-  auto* command =
-      app.add_subcommand("explain", "why a job is not over, why a task does not run, why it failed");
+  auto* command = app.add_subcommand(
+      "explain", "why a job is not over, why a task does not run, why it failed; what keeps a node busy");
   const auto options = add_options(*command);
   const auto what = std::make_shared<std::string>();
-  command->add_option("what", *what, "job7 or job7/TASK: a task's name or number")->required();
+  command
+      ->add_option("what", *what,
+                   "job7, or job7/TASK: a task's name or number; last for the newest job; or a node: n2")
+      ->required();
   const auto from = add_from(*command);
   command->footer(
       "Of a job that is not over its processes answer: each says why its tasks do not run, by the same "
       "rules\n"
       "that place them. Of one that is over the journals of nodes do, if they have data directories.");
-  command->callback([=, &chosen] { chosen = [=] { return explain(*options, *what, *from); }; });
+  command->callback([=, &chosen] {
+    const auto node = node_named(*what);
+    chosen = [=] { return node ? explain_node(*options, *node) : explain(*options, *what, *from); };
+  });
 }
 
 }  // namespace dag::tool

@@ -7,6 +7,7 @@
 #include "libdag/client/history.hpp"
 #include "tools/dag/chosen_journals.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/job_selector.hpp"
 #include "tools/dag/lines.hpp"
 #include "tools/dag/print.hpp"
 
@@ -59,7 +60,7 @@ int list(const HistoryOptions& options) {
 }
 
 int one(const HistoryOptions& options) {
-  const JobId job = job_of(options.job);
+  const JobId job = job_of(options.job, *options.cluster);
   const ChosenJournals journals(*options.cluster, job, *options.from);
   detail::JournalView view(journals.paths());
   if (print_lines(view, {job, options.task, options.failed}, options.cluster->json) > 0) return exit_ok;

@@ -6,6 +6,7 @@
 #include "libdag/client/all_nodes.hpp"
 #include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/job_selector.hpp"
 #include "tools/dag/options.hpp"
 #include "tools/dag/print.hpp"
 
@@ -61,7 +62,7 @@ CLI::App* add_about_job(CLI::App& app, Chosen& chosen, const char* name, const c
   auto* command = app.add_subcommand(name, about);
   const auto options = add_options(*command);
   const auto job = add_job(*command);
-  command->callback([=, &chosen] { chosen = [=] { return act(*options, job_of(*job)); }; });
+  command->callback([=, &chosen] { chosen = [=] { return act(*options, job_of(*job, *options)); }; });
   return command;
 }
 
@@ -83,7 +84,7 @@ void add_jobs(CLI::App& app, Chosen& chosen) {
   waits->footer(
       "Exit status: 0 it finished, 1 it failed or was cancelled, 7 it had not ended in time, 8 the cluster "
       "went away.");
-  waits->callback([=, &chosen] { chosen = [=] { return wait(*options, job_of(*job), *limit); }; });
+  waits->callback([=, &chosen] { chosen = [=] { return wait(*options, job_of(*job, *options), *limit); }; });
 }
 
 }  // namespace dag::tool

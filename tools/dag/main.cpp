@@ -27,7 +27,9 @@ int main(int argc, char** argv) {
   dag::tool::add_submit(app, chosen);
   dag::tool::add_jobs(app, chosen);
   dag::tool::add_watch(app, chosen);
+  dag::tool::add_logs(app, chosen);
   dag::tool::add_top(app, chosen);
+  dag::tool::add_mem(app, chosen);
   dag::tool::add_node(app, chosen);
   dag::tool::add_run(app, chosen);
   dag::tool::add_exec(app, chosen);

@@ -67,18 +67,6 @@ void add_patience(CLI::App& command, double& seconds) {
       ->check(CLI::Range(0.0, 1e9));
 }
 
-std::shared_ptr<std::string> add_job(CLI::App& command) {
-  auto job = std::make_shared<std::string>();
-  command.add_option("job", *job, "such as job7, 7, or job2.7")->required();
-  return job;
-}
-
-JobId job_of(const std::string& text) {
-  if (const auto job = parse_job_id(text)) return *job;
-  throw Failure({ErrorCode::usage, "'" + shown(text) + "' is not a job",
-                 "write job7 or 7; job2.7 or 2.7 where its record is at node 2. `dag ls` lists them"});
-}
-
 std::unique_ptr<detail::Cluster> connect_for(const Options& options, JobId job) {
   auto cluster = connect(options);
   const std::vector<NodeInfo> nodes = cluster->nodes();

@@ -42,10 +42,6 @@ std::unique_ptr<detail::Cluster> connect(const Options& options);
 /// --patience of a command that goes on asking.
 void add_patience(CLI::App& command, double& seconds);
 
-/// The job that a command is about, as people write it.
-std::shared_ptr<std::string> add_job(CLI::App& command);
-/// Throws Failure(usage) saying how a job is written.
-JobId job_of(const std::string& text);
 /// A connection to the node that the job was submitted to, or to another one.
 std::unique_ptr<detail::Cluster> connect_for(const Options& options, JobId job);
 /// Throws Failure(job_unknown).

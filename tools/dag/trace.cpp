@@ -9,6 +9,7 @@
 #include "libdag/client/trace.hpp"
 #include "tools/dag/chosen_journals.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/job_selector.hpp"
 #include "tools/dag/options.hpp"
 
 namespace dag::tool {
@@ -26,7 +27,7 @@ std::string counted(std::uint64_t count, const std::string& what) {
 }
 
 int trace(const TraceOptions& options) {
-  const JobId job = job_of(*options.job);
+  const JobId job = job_of(*options.job, *options.cluster);
   const ChosenJournals journals(*options.cluster, job, *options.from);
   std::vector<std::string> notices;
   detail::TraceCounts counts;

@@ -5,6 +5,7 @@
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/journal_view.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/job_selector.hpp"
 #include "tools/dag/lines.hpp"
 #include "tools/dag/options.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/job_selector.hpp"
 #include "tools/dag/options.hpp"
 #include "tools/dag/print.hpp"
 #include "tools/dag/progress.hpp"
@@ -174,7 +175,7 @@ void add_watch(CLI::App& app, Chosen& chosen) {
       "went "
       "away\n"
       "and did not come back, 130 interrupted; the job goes on then.");
-  command->callback([=, &chosen] { chosen = [=] { return watch(*options, job_of(*job), *how); }; });
+  command->callback([=, &chosen] { chosen = [=] { return watch(*options, job_of(*job, *options), *how); }; });
 }
 
 }  // namespace dag::tool

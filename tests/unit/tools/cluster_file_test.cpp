@@ -11,6 +11,7 @@
 #include "dag/error.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/dag/dagd.hpp"
+#include "tools/dag/job_selector.hpp"
 #include "tools/dag/options.hpp"
 
 using namespace dag;

@@ -266,7 +266,20 @@ export interface ReportLane {
   busy_seconds: number;
 }
 
+/// In seconds, of all tasks together.
+export interface Waiting {
+  dependencies_seconds: number;
+  queue_seconds: number;
+  transfer_seconds: number;
+  retry_seconds: number;
+  other_seconds: number;
+  idle_seconds: number;
+  idle_while_ready_seconds: number;
+}
+
 export interface Report {
+  waiting: Waiting | null;
+  schedule: { seconds: number; with_one_more_lane_seconds: number } | null;
   job: string;
   tasks: number;
   runs: number;
@@ -298,6 +311,23 @@ export interface Line {
 export interface Lines {
   lines: Line[];
   next: number | null;
+  notices: string[];
+}
+
+/// Said, or printed where there is no task; or a gap, and why there is one.
+export interface LogLine {
+  time?: string;
+  job: string;
+  place: string;
+  task?: string;
+  name?: string;
+  text?: string;
+  gap?: string;
+}
+
+export interface LogLines {
+  lines: LogLine[];
+  older: number;
   notices: string[];
 }
 

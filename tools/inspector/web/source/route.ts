@@ -3,7 +3,7 @@
 
 import { signal } from '@preact/signals';
 
-export const jobTabs = ['overview', 'graph', 'timeline', 'explain', 'report', 'history'] as const;
+export const jobTabs = ['overview', 'graph', 'timeline', 'explain', 'report', 'logs', 'history'] as const;
 export type JobTab = (typeof jobTabs)[number];
 
 interface Query {

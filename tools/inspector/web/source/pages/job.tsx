@@ -9,6 +9,7 @@ import { job as streamed } from '../stream';
 import { JobExplain } from './job_explain';
 import { JobGraph } from './job_graph';
 import { JobHistory } from './job_history';
+import { JobLogs } from './job_logs';
 import { JobOverview } from './job_overview';
 import { JobReport } from './job_report';
 import { JobTimeline } from './job_timeline';
@@ -34,6 +35,7 @@ export function JobPage({ id, tab }: { id: string; tab: JobTab }) {
     timeline: () => <JobTimeline {...known} />,
     explain: () => <JobExplain {...known} />,
     report: () => <JobReport {...known} />,
+    logs: () => <JobLogs {...known} />,
     history: () => <JobHistory {...known} />,
   }[tab]();
   return (

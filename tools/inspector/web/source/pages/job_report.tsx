@@ -2,10 +2,39 @@
 
 import { type Report, type ReportClass, type ReportLane, type Straggler, jobPath } from '../api';
 import { useAnswer } from '../answer';
-import { duration, percent, short, whole } from '../format';
+import { duration, percent, plural, short, whole } from '../format';
 import { Facts, Failures, Notices, Problem, Share, TaskLink } from '../parts/signs';
 import { Table, counted, textual, timed } from '../parts/table';
 import type { Known } from './job';
+
+function Waits({ report: { waiting, schedule, lanes } }: { report: Report }) {
+  if (waiting === null) return null;
+  const rows: [string, number][] = [
+    ['others had not ended', waiting.dependencies_seconds], ['their lane ran others', waiting.queue_seconds],
+    ['inputs were on their way', waiting.transfer_seconds],
+    ['an attempt had failed or was lost', waiting.retry_seconds],
+    ['to be placed and begun', waiting.other_seconds],
+  ];
+  const all = rows.reduce((sum, [, one]) => sum + one, 0);
+  return (
+    <section>
+      <h2>For what tasks waited</h2>
+      <Table title="For what tasks waited" titleUnseen rows={rows} empty="" identity={([cause]) => cause}
+        columns={[
+          textual<[string, number]>('Cause', ([cause]) => cause),
+          { title: 'All tasks together', broad: true, by: ([, one]) => one, cell: ([, one]) => (
+            <Share part={one} all={all} text={`${duration(one)} (${all > 0 ? percent(one / all) : '–'})`} />
+          ) },
+        ]} />
+      <p>
+        Lanes had nothing to do for {duration(waiting.idle_seconds)};
+        for {duration(waiting.idle_while_ready_seconds)} of it tasks could have begun.
+        {schedule !== null && ` By its longest chains the job would take ${duration(schedule.seconds)} on ${
+          plural(lanes.length, 'lane')}, ${duration(schedule.with_one_more_lane_seconds)} with one more.`}
+      </p>
+    </section>
+  );
+}
 
 function Shown({ id, report }: { id: string; report: Report }) {
   const longest = Math.max(0, ...report.classes.map((one) => one.total_seconds));
@@ -21,6 +50,7 @@ function Shown({ id, report }: { id: string; report: Report }) {
         ['Crashes', whole(report.crashes)],
         ['Losses', whole(report.losses)],
       ]} />
+      <Waits report={report} />
       <section>
         <h2>By name, longest first</h2>
         <Table title="Tasks by name" titleUnseen

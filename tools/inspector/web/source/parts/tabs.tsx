@@ -5,7 +5,8 @@ import { useRef } from 'preact/hooks';
 import { type JobTab, jobLink, jobTabs } from '../route';
 
 const titles: Record<JobTab, string> = {
-  overview: 'Overview', graph: 'Graph', timeline: 'Timeline', explain: 'Explain', report: 'Report', history: 'History',
+  overview: 'Overview', graph: 'Graph', timeline: 'Timeline', explain: 'Explain', report: 'Report', logs: 'Logs',
+  history: 'History',
 };
 
 export function Tabs({ job, open }: { job: string; open: JobTab }) {

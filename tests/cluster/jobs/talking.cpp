@@ -1,0 +1,46 @@
+// A job that says what it does: `talking FIFO TASKS` has a task that prints and says something, one that
+// waits until somebody has opened the FIFO for writing, and then so many that say a line each.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <dag/dag.hpp>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+int greet(dag::Context& context) {
+  std::cout << "printed by greet\n" << std::flush;
+  std::cerr << "and on stderr" << std::endl;
+  context.log("said by greet");
+  return 1;
+}
+
+int wait_for_gate(std::string fifo, int number) {
+  const int file = open(fifo.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) throw std::runtime_error("no gate");
+  close(file);
+  return number;
+}
+
+int say(dag::Context& context, int number, int) {
+  context.log("line " + std::to_string(number));
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+  while (std::chrono::steady_clock::now() < until) {
+  }
+  return number;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  dag::Session session(argc, argv);
+  if (argc != 3) return 2;
+  dag::Graph graph("talking");
+  const auto gate = graph.task("gate", wait_for_gate, std::string(argv[1]), graph.task("greet", greet));
+  for (int i = 0; i < std::stoi(argv[2]); ++i) graph.task("say", say, i, gate);
+  return session.submit(graph).wait() ? 0 : 1;
+}

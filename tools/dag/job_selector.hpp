@@ -1,0 +1,26 @@
+#pragma once
+// Which job, and which of its tasks, a command is about, as people write it: job7, 7, job2.7, last;
+// job7/train, 7/41.
+
+#include <memory>
+#include <string>
+
+#include "tools/dag/options.hpp"
+
+namespace dag::tool {
+
+/// The job that a command is about.
+std::shared_ptr<std::string> add_job(CLI::App& command);
+/// Throws Failure(usage) saying how a job is written.
+JobId job_of(const std::string& text);
+/// `last`, too: the one that was submitted last, of those that the cluster knows, or else of those that its
+/// journals know. Throws Failure: job_unknown when there is none.
+JobId job_of(const std::string& text, const Options& options);
+
+struct JobAndTask {
+  JobId job;
+  std::string task;  ///< a name or a number; empty: the whole job
+};
+JobAndTask job_and_task_of(const std::string& text, const Options& options);
+
+}  // namespace dag::tool
