@@ -82,7 +82,7 @@ int Journal::open_rings(Life process, std::size_t lanes, const std::optional<Out
   const std::string name = directory_ + "/" + std::string(rings_prefix) +
                            std::to_string(process.process.value) + "-" +
                            std::to_string(process.incarnation.value);
-  auto rings = RecordRings::make(files_, name, head_of(process), lanes + 1);
+  auto rings = RecordRings::make(files_, name, head_of(process), lanes + RecordRings::beside_lanes);
   if (!rings) {
     log_("what happens in " + to_string(process) + " is not kept: " + rings.error().what);
     return -1;
@@ -123,6 +123,7 @@ void Journal::run() {
     changed_.wait_for(lock, limits_.write_every, hurries);
     last = closing_;
     const std::uint64_t asked = flushes_asked_;
+    const bool is_flush = asked > flushed_;
     records.clear();
     std::swap(records, waiting_);
     const std::uint64_t dropped = std::exchange(dropped_, 0);
@@ -135,7 +136,7 @@ void Journal::run() {
     lock.unlock();
     write(records.bytes(), dropped);
     for (const auto& source : sources) {
-      write_of(*source);
+      write_of(*source, is_flush);
       if (source->ends) files_.remove(source->name);
     }
     lock.lock();
@@ -153,7 +154,7 @@ void Journal::write_left() {
       try {
         Source source{name, std::move(*rings), {}};
         source.readers = readers_of(source.rings);
-        if (begin_file(head)) write_of(source);
+        if (begin_file(head)) write_of(source, true);
       } catch (const Failure&) {  // It was killed while it made them.
       }
       file_.reset();
@@ -172,7 +173,7 @@ void Journal::write(std::span<const std::byte> records, std::uint64_t dropped) {
   if (!records.empty() || dropped > 0) write_block();
 }
 
-void Journal::write_of(Source& source) {
+void Journal::write_of(Source& source, bool to_the_end) {
   bool any = false;
   for (RecordRingReader& reader : source.readers) {
     const std::uint64_t dropped = reader.take([&](std::span<const std::byte> record) {
@@ -185,24 +186,26 @@ void Journal::write_of(Source& source) {
     if (reader.broken() && !std::exchange(source.said_broken, true))
       log_("the rings of records " + source.name + " were overwritten; what happens there is not kept");
   }
-  if (source.printed) any = write_printed(source) || any;
+  if (source.printed) any = write_printed(source, to_the_end || source.ends) || any;
   if (any) write_block();
 }
 
-/// Whether there was something. Of a process that has ended, all that is left.
-bool Journal::write_printed(Source& source) {
+/// Whether there was something. `to_the_end`: until there is no more; but who goes on printing is not waited
+/// for.
+bool Journal::write_printed(Source& source, bool to_the_end) {
+  constexpr std::size_t passes_max = PrintedOutput::behind_bytes_max / PrintedOutput::take_bytes_max + 1;
   const RecordPlace place{source.rings.head().process.process};
   bool any = false;
-  do {
+  for (std::size_t pass = 0; pass < (to_the_end ? passes_max : 1); ++pass) {
     std::vector<recorded::Printed> pieces = source.printed->take(source.ends);
-    if (pieces.empty()) return any;
+    if (pieces.empty()) break;
     any = true;
     const Instant now{std::chrono::nanoseconds(nanoseconds_of(CLOCK_MONOTONIC))};
     for (recorded::Printed& piece : pieces) {
       ++in_block_;
       if (writer_.add({now, place, source.job, {}, {}, std::move(piece)})) write_block();
     }
-  } while (source.ends);
+  }
   return any;
 }
 

@@ -78,8 +78,8 @@ class Journal final : public RecordSink {
   void run();
   void write_left();
   void write(std::span<const std::byte> records, std::uint64_t dropped);
-  void write_of(Source& source);
-  bool write_printed(Source& source);
+  void write_of(Source& source, bool to_the_end);
+  bool write_printed(Source& source, bool to_the_end);
   void write_block();
   bool append(std::span<const std::byte> bytes);
   bool begin_file(const JournalHead& head);

@@ -16,7 +16,8 @@ class JournalHome {
   /// Smaller than with a data directory: it may be memory.
   static constexpr std::size_t all_bytes = std::size_t{32} << 20;
 
-  /// Emptied, and no other node's as long as this. Error (configuration_invalid): it is one's.
+  /// Emptied, and no other node's as long as this. Error (configuration_invalid): it is one's, or that
+  /// of a data directory.
   static Result<JournalHome> open(const std::string& state_directory, Files& files = files_of_host());
 
   const std::string& directory() const { return directory_; }

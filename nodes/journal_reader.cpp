@@ -49,6 +49,16 @@ std::optional<Part> read_part(const fs::path& path, std::uint64_t from, bool is_
   return part;
 }
 
+/// Who wrote the file; 0: it is none.
+std::uint32_t writer_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::vector<std::byte> head(encode_head({}).size());
+  in.read(reinterpret_cast<char*>(head.data()), static_cast<std::streamsize>(head.size()));
+  if (!in) return 0;
+  const auto read = read_journal(head, [](const Record&) {});
+  return read ? read->head.process.incarnation.value : 0;
+}
+
 /// What is wanted of it, as a file; nothing when there is nothing. `page` gets the rest.
 std::vector<std::byte> filtered(const Part& part, const client::AskJournal& ask, JournalPage& page) {
   JournalWriter writer;
@@ -92,11 +102,15 @@ JournalPage read_journal_page(const std::string& directory, const client::AskJou
   }
   JournalPage page;
   JournalPlace after = ask.read;
-  if (!files.empty() && files.rbegin()->first < after.file) {
+  const auto last = files.find(after.file);
+  const bool begun_anew = after.file > 0 && (files.empty() || files.rbegin()->first < after.file ||
+                                             (last != files.end() && writer_of(last->second) != after.of));
+  if (begun_anew) {
     page.notices.push_back("the journal was begun anew: what it had is gone");
     after = {};
   }
-  if (!files.empty() && files.begin()->first > after.file + 1)
+  const std::uint64_t next = after.file > 0 && last == files.end() ? after.file : after.file + 1;
+  if (!files.empty() && files.begin()->first > next)
     page.notices.push_back("the journal begins with " + files.begin()->second.filename().string() +
                            ": what was older had to make room");
   int passed_over = 0;
@@ -106,7 +120,7 @@ JournalPage read_journal_page(const std::string& directory, const client::AskJou
     const std::uint64_t from = number == after.file ? after.bytes : 0;
     const auto part = read_part(path, from, is_newest);
     if (!part || part->skipped() + part->bytes.size() <= from) continue;
-    page.read.file = number;
+    page.read = {number, 0, writer_of(path)};
     const std::vector<std::byte> found = filtered(*part, ask, page);
     if (!found.empty()) page.bytes = Blob(found);
     if (page.read.bytes == from) page.read = {};  // A block that is being written, and nothing else.

@@ -105,7 +105,8 @@ void add_runs(MetricsText& to, const NodeMeasures& measures) {
   to.add(number(run.stolen), {{"distance", "process"}, {"result", "taken"}});
   to.counter(
       "dag_transfer_bytes_total",
-      "Of inputs that came from other processes to those of this node, for attempts that waited for them.");
+      "Of inputs that came from other processes to those of this node, for attempts that waited for them. "
+      "Not counted with journal_runs = false.");
   to.add(number(run.transfer_bytes));
   to.summary("dag_task_wait_seconds",
              "For what attempts in processes of this node waited although all that they wait for had ended.");

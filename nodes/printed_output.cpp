@@ -16,10 +16,7 @@ std::vector<recorded::Printed> PrintedOutput::take(bool last) {
   struct stat about {};
   if (!file_ || fstat(file_.number(), &about) != 0) return pieces;
   const auto size = static_cast<std::uint64_t>(about.st_size);
-  if (size > read_ && size - read_ > behind_bytes_max) {
-    left_out_ += size - read_ - behind_bytes_max;
-    read_ = size - behind_bytes_max;
-  }
+  if (size > read_ && size - read_ > behind_bytes_max) pass_over(size - behind_bytes_max);
   std::size_t taken = 0;
   while (read_ < size && taken < take_bytes_max) {
     std::string text(std::min<std::uint64_t>(size - read_, piece_bytes_max), '\0');
@@ -38,6 +35,18 @@ std::vector<recorded::Printed> PrintedOutput::take(bool last) {
   }
   give_back();
   return pieces;
+}
+
+/// What lies before `to`, and the rest of a line that began there.
+void PrintedOutput::pass_over(std::uint64_t to) {
+  std::string text(piece_bytes_max, '\0');
+  const ssize_t got = pread(file_.number(), text.data(), text.size(), static_cast<off_t>(to - 1));
+  if (got > 0) {
+    const std::size_t end = text.substr(0, static_cast<std::size_t>(got)).find('\n');
+    if (end != std::string::npos) to += end;
+  }
+  left_out_ += to - read_;
+  read_ = to;
 }
 
 void PrintedOutput::give_back() {

@@ -30,6 +30,7 @@ class PrintedOutput {
   std::vector<recorded::Printed> take(bool last);
 
  private:
+  void pass_over(std::uint64_t to);
   void give_back();
 
   OwnedFile file_;

@@ -1,7 +1,7 @@
 #pragma once
 // The file through which a process of a job says what happens there: a ring of records for each of its lanes
-// and one for all else (libdag/record/record_ring.hpp), mapped by the process and by its node. What is in it
-// outlives both. Decides how the rings lie in the file.
+// one for what kernels say, and one for all else (libdag/record/record_ring.hpp), mapped by the process and
+// by its node. What is in it outlives both. Decides how the rings lie in the file.
 
 #include <mutex>
 #include <optional>
@@ -20,6 +20,8 @@ class RecordRings {
   /// What a lane says between two looks of the node at its ring (JournalLimits::write_every) fits, as long as
   /// its tasks take more than some ten microseconds.
   static constexpr std::size_t ring_bytes = std::size_t{1} << 20;
+  /// So many rings follow those of the lanes: who says much must not push decisions out of theirs.
+  static constexpr std::size_t beside_lanes = 2;
 
   /// A new file, with all its bytes: a page that the disk has no room for would kill who touches it. Error
   /// (disk_full): it cannot be.
@@ -34,7 +36,7 @@ class RecordRings {
 
   const JournalHead& head() const { return head_; }
   std::size_t count() const { return memory_.size() / ring_bytes; }
-  /// Of `count()`; the last one is for what no lane says.
+  /// Of `count()`: those of lanes, then the one for what kernels say, then the one for what no lane says.
   std::span<std::byte> ring(std::size_t which) const {
     return memory_.subspan(which * ring_bytes, ring_bytes);
   }

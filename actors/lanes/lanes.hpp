@@ -46,6 +46,8 @@ struct Speaker {
   std::string_view device;
   std::uint32_t lane = 0;
 };
+/// What lanes tell the rest of the process. Called on lanes, `log` and `progress` on any thread of a kernel;
+/// must not block.
 struct LaneEvents {
   std::function<void(const Speaker&, std::string_view line)> log = {};
   std::function<void(const Speaker&, double fraction, std::string_view note)> progress = {};

@@ -78,6 +78,7 @@ std::optional<Duration> left_of(const TaskReason& reason) {
 }
 
 std::optional<Duration> not_before(const Explanation& found) {
+  if (found.count() != 1) return std::nullopt;
   std::optional<Duration> latest;
   for (const TaskReason& root : found.roots) {
     if (const auto left = left_of(root)) latest = std::max(latest.value_or(Duration{0}), *left);

@@ -9,44 +9,12 @@ namespace dag::detail {
 namespace {
 
 constexpr Duration connect_within = std::chrono::seconds(1), answers_within = std::chrono::seconds(2);
+/// Between two attempts at a node that is silent.
+constexpr Duration silent_for = std::chrono::seconds(2);
 
-/// What a page has, and what it says is missing in it.
-void add_page(const JournalPage& page, const std::string& node, std::vector<LogLine>& lines) {
-  std::vector<Record> records;
-  const auto read =
-      read_journal(page.bytes.bytes(), [&](const Record& record) { records.push_back(record); });
-  if (!read) return lines.push_back(gap_line(0, node, read.error().what));
-  std::int64_t last_unix_ns = 0;
-  for (Record& record : records) {
-    last_unix_ns = read->head.clock_began_unix_ns + record.at.since_start.count();
-    for (LogLine& line : lines_in({last_unix_ns, read->head.process, std::move(record)}))
-      lines.push_back(std::move(line));
-  }
-  if (read->dropped > 0)
-    lines.push_back(gap_line(last_unix_ns, node, std::to_string(read->dropped) + " records were dropped"));
-}
-
-/// Or nobody knows it any more.
-bool is_over(Cluster& cluster, JobId job) {
-  try {
-    const std::vector<JobInfo> jobs = cluster.jobs(job);
-    if (jobs.empty()) return true;
-    const JobPhase phase = jobs.front().phase;
-    return phase == JobPhase::finished || phase == JobPhase::failed || phase == JobPhase::cancelled;
-  } catch (const Failure& failure) {
-    if (failure.error().code != ErrorCode::job_unknown) throw;
-    return true;
-  }
-}
+Instant now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
 
 bool is_earlier(const LogLine& a, const LogLine& b) { return a.unix_ns < b.unix_ns; }
-
-void keep_newest(std::vector<LogLine>& lines) {
-  std::stable_sort(lines.begin(), lines.end(), is_earlier);
-  const std::size_t beyond = lines.size() - FollowedLog::lines_max / 2;
-  lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(beyond));
-  lines.insert(lines.begin(), gap_line(0, "", std::to_string(beyond) + " older lines are left out"));
-}
 
 }  // namespace
 
@@ -68,44 +36,105 @@ Cluster& FollowedLog::any_node() {
   return *first_;
 }
 
-FollowedLog::News FollowedLog::look() {
-  News news;
+bool FollowedLog::is_over() {
   try {
-    Cluster& any = any_node();
-    for (const NodeInfo& one : any.nodes()) {
-      Node& node = nodes_[one.life.process];
-      if (is_up(one.state)) node.address = one.endpoint.control;
-    }
-    news.over = is_over(any, job_);
+    const std::vector<JobInfo> jobs = any_node().jobs(job_);
+    const JobPhase phase = jobs.empty() ? JobPhase::running : jobs.front().phase;
+    return phase == JobPhase::finished || phase == JobPhase::failed || phase == JobPhase::cancelled;
   } catch (const Failure&) {
     first_.reset();
     throw;
   }
+}
+
+FollowedLog::News FollowedLog::look() {
+  News news;
+  try {
+    learn_nodes(news);
+  } catch (const Failure&) {
+    first_.reset();
+    learn_nodes(news);  // From another one, if there is one.
+  }
   for (auto& [id, node] : nodes_) {
-    look_at(id, node, news.lines);
-    if (news.lines.size() > lines_max) keep_newest(news.lines);
+    if (!node.silent || node.again_at <= now()) look_at(id, node, news);
   }
   std::stable_sort(news.lines.begin(), news.lines.end(), is_earlier);
   return news;
 }
 
-void FollowedLog::look_at(ProcessId id, Node& node, std::vector<LogLine>& lines) {
+/// Those that are gone are a gap, and stay known.
+void FollowedLog::learn_nodes(News& news) {
+  std::map<ProcessId, Node*> gone;
+  for (auto& [id, node] : nodes_) gone[id] = &node;
+  for (const NodeInfo& one : any_node().nodes()) {
+    if (!is_up(one.state)) continue;
+    gone.erase(one.life.process);
+    Node& node = nodes_[one.life.process];
+    if (node.life == one.life && node.address == one.endpoint.control) continue;
+    node.life = one.life;
+    node.address = one.endpoint.control;
+    node.link.reset();
+    node.keeps_none = false;
+    node.again_at = {};
+  }
+  for (const auto& [id, node] : gone) {
+    node->again_at = now() + silent_for;
+    node->link.reset();
+    if (!std::exchange(node->silent, true))
+      news.lines.push_back(gap_line(0, to_string(id), "without its part: it is not there"));
+  }
+}
+
+void FollowedLog::look_at(ProcessId id, Node& node, News& news) {
+  if (node.keeps_none) return;
   const std::string name = to_string(id);
+  std::string why;
   try {
     if (!node.link) node.link = connect(node.address, connect_within, answers_within);
     for (;;) {
       const JournalPage page = node.link->journal(job_, node.read, true);
-      for (const std::string& notice : page.notices) lines.push_back(gap_line(0, name, notice));
+      for (const std::string& notice : page.notices) news.lines.push_back(gap_line(0, name, notice));
       if (page.read.file == 0) break;
       node.read = page.read;
-      if (page.bytes) add_page(page, name, lines);
+      if (page.bytes) add_page(page, name, news);
     }
     node.silent = false;
+    return;
   } catch (const Failure& failure) {
-    node.link.reset();
-    if (std::exchange(node.silent, true)) return;
-    lines.push_back(gap_line(0, name, "without its part: " + failure.error().what));
+    why = failure.error().what;
+    node.keeps_none = failure.error().code == ErrorCode::configuration_invalid;
+    if (!node.keeps_none) node.link.reset();
   }
+  node.again_at = now() + silent_for;
+  if (!std::exchange(node.silent, true)) news.lines.push_back(gap_line(0, name, "without its part: " + why));
+}
+
+/// What a page has, and what it says is missing in it.
+void FollowedLog::add_page(const JournalPage& page, const std::string& node, News& news) const {
+  const std::size_t first = news.lines.size();
+  const auto read = read_journal(page.bytes.bytes(), [&](const Record& record) {
+    for (LogLine& line : lines_in({record.at.since_start.count(), {}, record}))
+      news.lines.push_back(std::move(line));
+  });
+  if (!read) return news.lines.push_back(gap_line(0, node, read.error().what));
+  std::int64_t last = 0;
+  for (std::size_t i = first; i < news.lines.size(); ++i)
+    last = news.lines[i].unix_ns += read->head.clock_began_unix_ns;
+  if (read->dropped > 0)
+    news.lines.push_back(gap_line(last, node, std::to_string(read->dropped) + " records were dropped"));
+  if (news.lines.size() > most_) keep_newest(news);
+}
+
+/// What is missing is said all the same.
+void FollowedLog::keep_newest(News& news) const {
+  std::vector<LogLine>& lines = news.lines;
+  const auto said =
+      std::stable_partition(lines.begin(), lines.end(), [](const LogLine& line) { return line.gap; });
+  std::stable_sort(said, lines.end(), is_earlier);
+  const std::size_t all = static_cast<std::size_t>(lines.end() - said);
+  const std::size_t beyond = all - std::min(all, most_ / 2);
+  lines.erase(said, said + static_cast<std::ptrdiff_t>(beyond));
+  news.older += beyond;
 }
 
 }  // namespace dag::detail

@@ -13,35 +13,45 @@
 
 namespace dag::detail {
 
-/// Follows the log of a job at all nodes of a cluster that have a journal.
+/// At all nodes of a cluster that have a journal.
 class FollowedLog {
  public:
-  FollowedLog(std::string address, JobId job) : address_(std::move(address)), job_(job) {}
+  /// Of one look at most so many lines are kept: the newest ones.
+  static constexpr std::size_t lines_max = 1'000'000;
+
+  FollowedLog(std::string address, JobId job, std::size_t most = lines_max)
+      : address_(std::move(address)), job_(job), most_(most) {}
 
   struct News {
     std::vector<LogLine> lines;  ///< by time, of what came in this look
-    bool over = false;           ///< the job has ended, or nobody knows it
+    std::uint64_t older = 0;     ///< that are not among them, since they are too many
   };
-  /// Of one look; of more, the newest half, and a gap that says so.
-  static constexpr std::size_t lines_max = 1'000'000;
-
-  /// What nodes have that they had not at the last look. A node that does not answer is a gap once, and what
-  /// it has comes when it answers again. Throws Failure: as connect() when no node answers.
+  /// What nodes have that they had not at the last look. A node that is not there is a gap once, and what it
+  /// has comes when it is there again. Throws Failure: as connect() when no node answers.
   News look();
+  /// Whether the job has ended. Throws Failure: as Cluster::jobs.
+  bool is_over();
 
  private:
   struct Node {
+    Life life;
     std::string address;
     std::unique_ptr<Cluster> link;
     JournalPlace read;
-    bool silent = false;
+    bool keeps_none = false;  ///< that life has no journal
+    bool silent = false;      ///< which was said
+    Instant again_at;         ///< one that is silent is asked again then
   };
 
   Cluster& any_node();
-  void look_at(ProcessId id, Node& node, std::vector<LogLine>& lines);
+  void learn_nodes(News& news);
+  void look_at(ProcessId id, Node& node, News& news);
+  void add_page(const JournalPage& page, const std::string& node, News& news) const;
+  void keep_newest(News& news) const;
 
   const std::string address_;
   const JobId job_;
+  const std::size_t most_;
   std::map<ProcessId, Node> nodes_;
   std::unique_ptr<Cluster> first_;
 };

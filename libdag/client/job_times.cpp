@@ -39,6 +39,7 @@ JobTimes::Placed JobTimes::placed() const {
   all.times.resize(all.graph.size());
   all.ran.resize(all.graph.size());
   all.lanes.resize(lanes_.size());
+  std::vector<bool> failed(all.graph.size());  ///< the newest run
   const std::vector<Lane> lanes(lanes_.begin(), lanes_.end());
   for (const Run& run : runs_) {
     const std::size_t place = all.graph.place_of(run.task);
@@ -51,7 +52,10 @@ JobTimes::Placed JobTimes::placed() const {
       times.first_begin = run.begin_unix_ns();
       times.lane = static_cast<std::uint32_t>(lane);
       times.known = began;
+    } else if (failed[place]) {
+      times.retries += Duration(std::max<std::int64_t>(0, run.begin_unix_ns() - times.end));
     }
+    failed[place] = run.failed;
     times.begin = run.begin_unix_ns();
     times.end = run.end_unix_ns;
   }

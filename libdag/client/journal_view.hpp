@@ -45,8 +45,8 @@ struct LineFilter {
 
 class JournalView {
  public:
-  /// Each path is a file of a journal, a directory with such files, a node's data directory, or one with data
-  /// directories in it. Throws Failure(usage) when there is no journal in one of them.
+  /// Each path is a file of a journal, a directory with such files, a node's directory of data or of logs, or
+  /// one with such directories in it. Throws Failure(usage) when there is no journal in one of them.
   explicit JournalView(const std::vector<std::string>& paths);
   ~JournalView();
   JournalView(const JournalView&) = delete;

@@ -135,7 +135,8 @@ class TraceWriter {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       now += steps[i].second;
       const bool last = i + 1 == steps.size();
-      if (!last && (steps[i + 1].first == steps[i].first || steps[i].first < told_at + apart)) continue;
+      // What holds until the next step is told, however close the one before was.
+      if (!last && (steps[i + 1].first == steps[i].first || steps[i + 1].first < told_at + apart)) continue;
       told_at = steps[i].first;
       ++counts.counts;
       next("C", {}, 0, std::max<std::int64_t>(0, told_at - known_.began_unix_ns), name);

@@ -29,7 +29,7 @@ struct TraceCounts {
 };
 
 inline constexpr std::uint64_t trace_arrows_max = 200'000;
-/// Moments of each count.
+/// Of each count, twice so many moments at most.
 inline constexpr std::int64_t trace_counts_max = 10'000;
 
 /// Reads the journals at these paths (journal_view.hpp) twice, and writes as it reads the second time: held

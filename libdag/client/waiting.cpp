@@ -112,7 +112,7 @@ Waiting waiting(const PlacedGraph& graph, const std::vector<TaskTimes>& times,
     const std::int64_t queued = busy[task.lane].within(came, task.first_begin);
     sum.queue += Duration(queued);
     sum.other += Duration(task.first_begin - came - queued);
-    sum.retry += Duration(lost - ready + std::max<std::int64_t>(0, task.begin - task.first_begin));
+    sum.retry += Duration(lost - ready) + task.retries;
   }
   return sum;
 }

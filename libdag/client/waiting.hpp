@@ -18,6 +18,7 @@ struct TaskTimes {
   std::int64_t first_begin = 0, begin = 0, end = 0;  ///< of its first run, and of its newest one
   std::uint32_t lane = 0;                            ///< of the first run, in a list of lanes
   Duration transfer{0};                              ///< until inputs from elsewhere had come, at most
+  Duration retries{0};                               ///< from a run that failed to the next one, all together
   std::int64_t lost = 0;  ///< when an attempt before the first run was lost; 0: none was
 };
 

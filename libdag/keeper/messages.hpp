@@ -150,6 +150,7 @@ struct NodeInfo {
 /// How far a node's journal was read: so many bytes of this file, and all files before it. File 0: nothing.
 struct JournalPlace {
   std::uint64_t file = 0, bytes = 0;
+  std::uint32_t of = 0;  ///< which incarnation of the node wrote that file: another one's is another file
   bool operator==(const JournalPlace&) const = default;
 };
 /// A part of what a node's journal says.

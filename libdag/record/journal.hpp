@@ -10,7 +10,8 @@
 // followed by what its checksum says; so damage costs the blocks that it lies in. A process that is killed
 // leaves a file whose last block is there in part.
 //
-// The bytes are those of this version of libdag: the magic changes when Record does (tests/golden).
+// Alternatives of a record are appended, so what was written before is read; the magic changes when what was
+// there before changes (tests/golden).
 
 #include <cstddef>
 #include <functional>

@@ -63,9 +63,9 @@ struct AskFollow {
 struct AskJournal {
   # What the journal of this node has of `job`, a part at a time.
   all @0 :Bool;                  # of all jobs: what is about a job as a whole
-  file @1 :UInt64;               # the last one that was read; 0: none was
-  fileBytes @2 :UInt64;          # of it were read
-  logs @3 :Bool;                 # only what kernels said and processes printed
+  obsoleteAfter @1 :UInt64;      # the last file that was read, to its end
+  logs @2 :Bool;                 # only what kernels said and processes printed
+  read @3 :JournalPlace;         # up to there, from this node; file 0: nothing
 }
 
 struct Answer {
@@ -83,10 +83,16 @@ struct Answer {
 }
 
 struct JournalPage {
-  file @0 :UInt64;               # the last file of the journal that was read for it; 0: there is no more
+  obsoleteFile @0 :UInt64;       # the last file of the journal that was read for it; 0: there is no more
   bytes @1 :Data;                # a journal of its own with what was asked for (libdag/record/journal.hpp); null: nothing
   notices @2 :List(Text);        # what could not be read, for people
-  fileBytes @3 :UInt64;          # of it were read
+  read @3 :JournalPlace;         # up to there; file 0: there is no more, for now
+}
+
+struct JournalPlace {
+  file @0 :UInt64;
+  bytes @1 :UInt64;
+  of @2 :UInt32;                 # the incarnation of the node that wrote that file
 }
 
 struct TaskSettled {

@@ -169,16 +169,24 @@ JobInfo read_job(schema::JobInfo::Reader from, Reading& reading) {
 
 // ---- What a journal says ------------------------------------------------------------------------
 
+void write_place(schema::JournalPlace::Builder to, const JournalPlace& place) {
+  to.setFile(place.file);
+  to.setBytes(place.bytes);
+  to.setOf(place.of);
+}
+JournalPlace read_place(schema::JournalPlace::Reader from) {
+  return {from.getFile(), from.getBytes(), from.getOf()};
+}
+
 std::size_t page_words(const JournalPage& page) {
-  std::size_t words = words_of<schema::JournalPage> + data_words(page.bytes);
+  std::size_t words = words_of<schema::JournalPage> + words_of<schema::JournalPlace> + data_words(page.bytes);
   words += page.notices.size();
   for (const std::string& notice : page.notices) words += written_text_words(notice);
   return words;
 }
 
 void write_page(schema::JournalPage::Builder to, const JournalPage& page) {
-  to.setFile(page.read.file);
-  to.setFileBytes(page.read.bytes);
+  write_place(to.initRead(), page.read);
   if (page.bytes) to.setBytes(as_data(page.bytes));
   write_list(
       page.notices, [&](unsigned count) { return to.initNotices(count); },
@@ -187,7 +195,7 @@ void write_page(schema::JournalPage::Builder to, const JournalPage& page) {
 
 JournalPage read_page(schema::JournalPage::Reader from, Reading& reading) {
   JournalPage page;
-  page.read = {from.getFile(), from.getFileBytes()};
+  page.read = read_place(from.getRead());
   if (from.hasBytes()) page.bytes = read_blob(from.getBytes());
   const auto notices = from.getNotices();
   reading.count(notices.size(), notices_max, "JournalPage.notices");
@@ -197,9 +205,7 @@ JournalPage read_page(schema::JournalPage::Reader from, Reading& reading) {
 }
 
 client::AskJournal read_ask_journal(std::uint64_t number, JobId job, schema::AskJournal::Reader from) {
-  return {number,
-          from.getAll() ? std::nullopt : std::optional(job),
-          {from.getFile(), from.getFileBytes()},
+  return {number, from.getAll() ? std::nullopt : std::optional(job), read_place(from.getRead()),
           from.getLogs()};
 }
 
@@ -235,7 +241,9 @@ std::size_t body_words(const client::AskFollow& message) {
   return words_of<schema::AskFollow> + (message.tasks.size() + 1) / 2;
 }
 std::size_t body_words(const client::AskExplain& message) { return words(message.what); }
-std::size_t body_words(const client::AskJournal&) { return words_of<schema::AskJournal>; }
+std::size_t body_words(const client::AskJournal&) {
+  return words_of<schema::AskJournal> + words_of<schema::JournalPlace>;
+}
 /// Any other is a number or a job, which the conversation's struct has.
 template <class Message>
 requires std::is_trivially_copyable_v<Message> std::size_t body_words(const Message&) { return 0; }
@@ -384,8 +392,7 @@ void write(schema::Client::Builder to, const ClientMessage& message, const CodeM
                  [&](const client::AskJournal& ask) {
                    auto body = to.initAskJournal();
                    body.setAll(!ask.job.has_value());
-                   body.setFile(ask.read.file);
-                   body.setFileBytes(ask.read.bytes);
+                   write_place(body.initRead(), ask.read);
                    body.setLogs(ask.logs);
                  }},
       message);

@@ -169,7 +169,7 @@ static_assert(fields<client::AskCancel>() == 2);
 static_assert(fields<client::AskShutdown>() == 1);
 static_assert(fields<client::Answer>() == 10);
 static_assert(fields<JournalPage>() == 3);
-static_assert(fields<JournalPlace>() == 2);
+static_assert(fields<JournalPlace>() == 3);
 static_assert(fields<TaskSelector>() == 3);
 static_assert(fields<ProcessExplained>() == 8);
 static_assert(fields<HeldOutputs>() == 3);

@@ -23,6 +23,8 @@ constexpr Duration idle = std::chrono::seconds(10);
 constexpr std::uint64_t gathered_bytes_max = std::uint64_t{24} << 20;
 /// In one answer.
 constexpr std::size_t lines_max = 1000;
+/// Of a log that somebody looks at.
+constexpr std::size_t log_lines_kept = 5000;
 
 Duration seconds(double value) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(value));
@@ -118,6 +120,7 @@ void Questions::run() {
     const auto is_wanted = [this] { return ends_ || !waiting_.empty(); };
     if (!changed_.wait_for(lock, idle, is_wanted)) {
       gathered_.reset();
+      followed_.reset();
       changed_.wait(lock, is_wanted);
     }
     if (ends_) return;
@@ -244,37 +247,33 @@ std::string Questions::history(JobId job, const web::HttpRequest& request) {
                             {"notices", array_of(both(from.notices(), view.notices()))}});
 }
 
-/// The newest lines.
+/// The newest lines. Who looks again gets what came since then beside what is kept here.
 std::string Questions::logs(JobId job, const web::HttpRequest& request) {
   const auto tail =
       static_cast<std::size_t>(number_in(request, "tail", 500, 1, static_cast<double>(lines_max)));
   const detail::LogFilter filter{text_in(request, "task")};
-  detail::GatherLimits limits{answers_within, gathered_bytes_max, [this] { return ends_.load(); }, true};
-  std::deque<detail::LogLine> newest;
-  std::uint64_t older = 0;
-  std::vector<std::string> notices;
-  try {
-    const detail::GatheredJournals from(address_, job, std::move(limits));
-    detail::JournalView view(from.paths());
-    while (const auto entry = view.next()) {
-      for (detail::LogLine& line : detail::lines_in(*entry)) {
-        if (!filter.takes(line)) continue;
-        newest.push_back(std::move(line));
-        if (newest.size() <= tail) continue;
-        newest.pop_front();
-        ++older;
-      }
-    }
-    notices = both(from.notices(), view.notices());
-  } catch (const Failure& failure) {
-    if (failure.error().code != ErrorCode::job_unknown) throw;  // Nothing was said, or nobody keeps it.
+  if (!followed_ || followed_->job != job)
+    followed_.reset(new Followed{job, {address_, job, log_lines_kept}, {}, 0});
+  detail::FollowedLog::News news = followed_->log.look();
+  followed_->older += news.older;
+  for (detail::LogLine& line : news.lines) {
+    followed_->newest.push_back(std::move(line));
+    if (followed_->newest.size() <= log_lines_kept) continue;
+    followed_->newest.pop_front();
+    ++followed_->older;
+  }
+  std::uint64_t older = followed_->older;
+  std::deque<const detail::LogLine*> wanted;
+  for (const detail::LogLine& line : followed_->newest) {
+    if (!filter.takes(line)) continue;
+    wanted.push_back(&line);
+    if (wanted.size() <= tail) continue;
+    wanted.pop_front();
+    ++older;
   }
   auto lines = nlohmann::json::array();
-  for (const detail::LogLine& line : newest) lines.push_back(detail::to_json(line, job));
-  return detail::json_line({{"job", to_string(job)},
-                            {"lines", std::move(lines)},
-                            {"older", older},
-                            {"notices", array_of(notices)}});
+  for (const detail::LogLine* line : wanted) lines.push_back(detail::to_json(*line, job));
+  return detail::json_line({{"job", to_string(job)}, {"lines", std::move(lines)}, {"older", older}});
 }
 
 std::string Questions::past_jobs() {

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "libdag/client/cluster.hpp"
+#include "libdag/client/followed_log.hpp"
 #include "libdag/client/gathered_journals.hpp"
 #include "nodes/web/http_server.hpp"
 
@@ -72,6 +73,13 @@ class Questions {
     detail::GatheredJournals journals;
   };
   std::unique_ptr<Gathered> gathered_;  ///< the thread's
+  struct Followed {
+    JobId job;
+    detail::FollowedLog log;
+    std::deque<detail::LogLine> newest;
+    std::uint64_t older = 0;  ///< that are not among them
+  };
+  std::unique_ptr<Followed> followed_;  ///< likewise
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Question> waiting_;

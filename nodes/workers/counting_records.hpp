@@ -12,9 +12,9 @@ namespace dag {
 
 class CountingRecords final : public RecordSink {
  public:
-  /// The page outlives it. `to` takes no runs (Listens::beside_lanes or less).
+  /// The page outlives it. Where `to` wants nothing nothing is made, and so nothing counted.
   CountingRecords(RunningPage& page, std::unique_ptr<RecordSink> to)
-      : RecordSink(Listens::beside_lanes), page_(page), to_(std::move(to)) {}
+      : RecordSink(to->listens()), page_(page), to_(std::move(to)) {}
 
   void record(const Record& record) override {
     if (const auto* came = std::get_if<recorded::InputsCame>(&record.what)) {
@@ -22,11 +22,9 @@ class CountingRecords final : public RecordSink {
     } else if (const auto* retried = std::get_if<recorded::Retried>(&record.what)) {
       page_.paused(retried->pause);
     }
-    if (to_->enabled()) to_->record(record);
+    to_->record(record);
   }
-  void record_finished(const Record& many) override {
-    if (to_->enabled()) to_->record_finished(many);
-  }
+  void record_finished(const Record& many) override { to_->record_finished(many); }
 
  private:
   RunningPage& page_;

@@ -43,6 +43,18 @@ std::unique_ptr<RecordSink> sink_for(const std::optional<RecordRings>& rings, Ru
   return std::make_unique<CountingRecords>(page, std::move(kept));
 }
 
+std::unique_ptr<RecordSink> sink_of_logs(const std::optional<RecordRings>& rings) {
+  if (!rings) return std::make_unique<NullRecordSink>();
+  return std::make_unique<RingRecordSink>(rings->ring(rings->count() - 2));
+}
+
+recorded::Said said_by(const Speaker& by, std::string_view line) {
+  recorded::Said said{std::string(by.name), std::string(line.substr(0, said_bytes_max))};
+  if (line.size() > said_bytes_max)
+    said.line += " ... and " + std::to_string(line.size() - said_bytes_max) + " bytes more";
+  return said;
+}
+
 std::vector<std::string> addresses_of(const keeper::Begin& begin) {
   std::vector<std::string> addresses;
   for (const Endpoint& other : begin.others) addresses.push_back(other.control);
@@ -58,6 +70,7 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
       doorbell_(options.rings ? make_doorbell(*logger_) : nullptr),
       rings_(rings_of(seat_, *logger_)),
       records_(sink_for(rings_, *running_)),
+      logs_(sink_of_logs(rings_)),
       system_(config_),
       lanes_(lanes_options(), lane_events()) {
   Ports ports;
@@ -92,7 +105,7 @@ LanesOptions WorkerNode::lanes_options() const {
   LanesOptions lanes = lanes_on(topology_of_host(), seat_.lanes, seat_.share, seat_.self.process);
   lanes.running = running_;
   lanes.records.process = seat_.self.process;
-  for (std::size_t i = 0; rings_ && i + 1 < rings_->count(); ++i)
+  for (std::size_t i = 0; rings_ && i + RecordRings::beside_lanes < rings_->count(); ++i)
     lanes.records.rings.push_back(rings_->ring(i));
   lanes.doorbell = doorbell_;
   return lanes;
@@ -115,10 +128,9 @@ LaneEvents WorkerNode::lane_events() {
     caf::anon_send(node_, mail::Arrived{from.value_or(seat_.self), {std::move(news)}, [] {}});
   };
   events.log = [this, note](const Speaker& by, std::string_view line) {
-    if (records_->enabled()) {
-      recorded::Said said{std::string(by.name), std::string(line.substr(0, said_bytes_max))};
-      records_->record(
-          {steady_now(), {seat_.self.process, by.lane}, by.job, by.task, by.attempt, std::move(said)});
+    if (logs_->enabled()) {
+      logs_->record(
+          {steady_now(), {seat_.self.process, by.lane}, by.job, by.task, by.attempt, said_by(by, line)});
     }
     note({by.job, false, 0, std::string(by.name), std::string(by.device), std::string(line)});
   };

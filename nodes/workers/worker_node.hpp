@@ -49,6 +49,7 @@ class WorkerNode {
   const std::shared_ptr<ring::Doorbell> doorbell_;
   const std::optional<RecordRings> rings_;  ///< if its node keeps what happens
   const std::unique_ptr<RecordSink> records_;
+  const std::unique_ptr<RecordSink> logs_;  ///< what kernels say
 
   std::mutex mutex_;
   Life cell_ = seat_.cell;

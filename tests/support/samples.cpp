@@ -360,7 +360,7 @@ static void add_client(std::vector<Sample>& all) {
              {job_info(), starting},
              {process_explained(), {}},
              {life(2), life(3)},
-             JournalPage{{12, 4096}, blob("a file"), {"journal-12: 7 bytes cannot be read", ""}}});
+             JournalPage{{12, 4096, 7}, blob("a file"), {"journal-12: 7 bytes cannot be read", ""}}});
   add("want", Want{job, 41});
   add("forget_job", ForgetJob{job});
   add("task_settled", TaskSettled{job, 41, Outcome::failed, blob("what it left"), error()});
@@ -369,7 +369,7 @@ static void add_client(std::vector<Sample>& all) {
   add("ask_follow", AskFollow{10, job, {41, 7, 1'000}, 0xABCDEF});
   add("ask_drain", AskDrain{11, true});
   add("ask_explain", AskExplain{12, job, {"train", {{0, 5}, spawned_task(40)}}});
-  add("ask_journal", AskJournal{13, job, {12, 4096}, true});
+  add("ask_journal", AskJournal{13, job, {12, 4096, 7}, true});
   add("ask_history", AskJournal{14, std::nullopt, {}, false});
   add("job_moved", JobMoved{job});
 }

@@ -63,7 +63,7 @@ export const cases = {
 
   async 'what a job says comes by itself, and of one task alone'({ browser, nodes }) {
     const cluster = await nodes();
-    const { job } = await cluster.submit('talking', ['cluster_talking', '/dev/null', '3000']);
+    const { job } = await cluster.submit('talking', ['cluster_talking', '/dev/null', '50000']);
     await withPage(browser, {}, async (page) => {
       await page.goto(`${cluster.url()}#/jobs/${job}/logs`);
       await shows(page, 'tbody', /line \d/, 60_000);
@@ -75,6 +75,7 @@ export const cases = {
       const { lines: said } = await cluster.ask(`api/jobs/${job}/logs?tail=2`);
       check(said.length === 2 && said.every((line) => line.place.startsWith('n')), JSON.stringify(said));
     });
+    await cluster.cancel(job);
   },
 
   async 'the timeline of a job that runs'({ browser, nodes }) {

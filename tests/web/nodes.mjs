@@ -151,13 +151,15 @@ export class Nodes {
     }, limitMilliseconds);
   }
 
+  async cancel(job) {
+    await new Child([program('dag'), 'cancel', job], { DAG_ADDRESS: this.addresses[0] }).over;
+  }
+
   /// All that still run, so that a test can measure alone.
   async cancelAll() {
     const open = async () => (await this.ask('api/jobs?limit=1000')).jobs
       .filter((job) => !['finished', 'failed', 'cancelled'].includes(job.phase));
-    for (const { job } of await open()) {
-      await new Child([program('dag'), 'cancel', job], { DAG_ADDRESS: this.addresses[0] }).over;
-    }
+    for (const { job } of await open()) await this.cancel(job);
     await until('all jobs are over', async () => (await open()).length === 0, 60_000);
   }
 

@@ -15,10 +15,10 @@ ChosenJournals::ChosenJournals(const Options& options, std::optional<JobId> job,
 
 std::shared_ptr<std::vector<std::string>> add_from(CLI::App& command) {
   auto paths = std::make_shared<std::vector<std::string>>();
-  command.add_option(
-      "--from", *paths,
-      "read these instead of asking a cluster: data directories of nodes, a directory with some, "
-      "or files of a journal");
+  command.add_option("--from", *paths,
+                     "read these instead of asking a cluster: directories of nodes (of data, or of logs), a "
+                     "directory with some, "
+                     "or files of a journal");
   return paths;
 }
 

@@ -158,8 +158,7 @@ std::string tasks_text(const detail::Explanation& found) {
             list_text(found.roots, found.roots.size());
     if (found.roots_beyond) text += "  and perhaps for more\n";
     if (const auto earliest = not_before(found); earliest && *earliest > Duration{0})
-      text += "So " + std::string(all == 1 ? "it begins" : "they begin") + " in about " +
-              duration_text(*earliest) + " at the earliest\n";
+      text += "So it begins in about " + duration_text(*earliest) + " at the earliest\n";
   }
   const auto ready = [](const detail::TaskReason& one) { return one.task.state == RowState::ready; };
   if (std::any_of(found.tasks.begin(), found.tasks.end(), ready) ||
@@ -197,7 +196,7 @@ void fail_if_unknown(const What& what, const JobInfo& job) {
 }
 
 int explain(const Options& options, const std::string& text, const std::vector<std::string>& from) {
-  const What what = job_and_task_of(text, options);
+  const What what = job_and_task_of(text, options, from);
   if (!from.empty()) return explain_past(options, what, from);
   const auto cluster = connect_for(options, what.job);
   const JobInfo job = info_of(*cluster, what.job);
@@ -243,9 +242,11 @@ void add_explain(CLI::App& app, Chosen& chosen) {
   command->footer(
       "Of a job that is not over its processes answer: each says why its tasks do not run, by the same "
       "rules\n"
-      "that place them. Of one that is over the journals of nodes do, if they have data directories.");
+      "that place them. Of one that is over the journals of nodes do.");
   command->callback([=, &chosen] {
     const auto node = node_named(*what);
+    if (node && !from->empty())
+      throw CLI::ValidationError("--from is for jobs: what a node does it says itself");
     chosen = [=] { return node ? explain_node(*options, *node) : explain(*options, *what, *from); };
   });
 }

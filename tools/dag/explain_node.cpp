@@ -7,7 +7,6 @@
 
 #include "libdag/client/all_nodes.hpp"
 #include "libdag/client/exit_status.hpp"
-#include "libdag/client/explain.hpp"
 #include "tools/dag/print.hpp"
 #include "tools/dag/progress.hpp"
 
@@ -31,25 +30,32 @@ struct Kept {
 struct BusyWith {
   std::vector<RunsThere> running;
   std::vector<Kept> kept;
-  std::vector<std::string> waiting;  ///< a line for each process for whose lanes tasks wait
+  std::vector<std::string> notes;  ///< of processes for whose lanes tasks wait, or that do not answer
 };
 
-void add(BusyWith& to, ProcessId node, JobId job, const detail::Explanation& found) {
+void add(BusyWith& to, ProcessId node, JobId job, const client::Answer& said) {
   std::map<TaskId, std::string> names;
-  for (const detail::TaskReason& reason : found.tasks) {
-    names[reason.task.task] = reason.task.name;
-    for (const recorded::Candidate& candidate : reason.task.candidates) {
-      if (node_of(candidate.process) == node && !candidate.misfit.empty())
-        to.kept.push_back({job, reason.task.task, reason.task.name, candidate.misfit});
+  for (const ProcessExplained& process : said.explained) {
+    for (const TaskExplained& task : process.tasks) {
+      names[task.task] = task.name;
+      for (const recorded::Candidate& candidate : task.candidates) {
+        if (node_of(candidate.process) == node && !candidate.misfit.empty())
+          to.kept.push_back({job, task.task, task.name, candidate.misfit});
+      }
     }
   }
-  for (const ProcessExplained& process : found.processes) {
+  for (const ProcessExplained& process : said.explained) {
     if (node_of(process.life.process) != node) continue;
     const std::string name = to_string(process.life.process);
     for (const RunningNow& now : process.running) to.running.push_back({job, name, now, names[now.task]});
     if (process.queued > 0)
-      to.waiting.push_back(to_string(job) + ": " + std::to_string(process.queued) +
-                           " tasks wait for one of " + std::to_string(process.lanes) + " lanes of " + name);
+      to.notes.push_back(to_string(job) + ": " + std::to_string(process.queued) + " tasks wait for one of " +
+                         std::to_string(process.lanes) + " lanes of " + name);
+  }
+  for (const Life silent : said.silent) {
+    if (node_of(silent.process) == node)
+      to.notes.push_back(to_string(job) + ": " + to_string(silent.process) +
+                         " has not answered: it is stopped or far behind, and what it does is missing here");
   }
 }
 
@@ -65,14 +71,15 @@ std::string text_of(const BusyWith& busy) {
   text += rows.empty() ? "No lane runs anything\n" : "\n" + table({"LANE", "JOB", "TASK", "FOR"}, rows);
   if (busy.running.size() > rows.size())
     text += "and " + std::to_string(busy.running.size() - rows.size()) + " more\n";
-  for (const std::string& line : busy.waiting) text += line + "\n";
+  for (const std::string& line : busy.notes) text += line + "\n";
   if (busy.kept.empty()) return text;
   rows.clear();
   for (std::size_t i = 0; i < std::min(busy.kept.size(), tasks_shown); ++i) {
     const Kept& one = busy.kept[i];
     rows.push_back({to_string(one.job), shown(one.name) + " (" + to_string(one.task) + ")", shown(one.why)});
   }
-  text += "\nCannot run here:\n" + table({"JOB", "TASK", "WHY"}, rows);
+  text += "\nCannot run here, of the first tasks of each process that wait:\n" +
+          table({"JOB", "TASK", "WHY"}, rows);
   if (busy.kept.size() > rows.size())
     text += "and " + std::to_string(busy.kept.size() - rows.size()) + " more\n";
   return text;
@@ -90,7 +97,7 @@ nlohmann::json to_json(const BusyWith& busy) {
   for (const Kept& one : busy.kept)
     kept.push_back(
         {{"job", to_string(one.job)}, {"task", to_string(one.task)}, {"name", one.name}, {"why", one.why}});
-  return {{"running", std::move(running)}, {"cannot_run_here", std::move(kept)}};
+  return {{"running", std::move(running)}, {"cannot_run_here", std::move(kept)}, {"notes", busy.notes}};
 }
 
 }  // namespace
@@ -116,8 +123,12 @@ int explain_node(const Options& options, ProcessId node) {
   const auto cluster = connect(options);
   for (const JobInfo& job : seen.jobs) {
     if (has_ended(job.phase)) continue;
-    const auto ask = [&](const TaskSelector& which) { return cluster->explain(job.job, which); };
-    add(busy, node, job.job, detail::explain(ask, {}));
+    try {
+      if (job.phase == JobPhase::no_quorum) throw Failure({ErrorCode::no_quorum, "no node leads it"});
+      add(busy, node, job.job, cluster->explain(job.job, {}));
+    } catch (const Failure& failure) {
+      std::cerr << "dag: without " << to_string(job.job) << ": " << shown(failure.error().what) << '\n';
+    }
   }
   if (options.json) {
     nlohmann::json fields = to_json(busy);

@@ -60,7 +60,7 @@ int list(const HistoryOptions& options) {
 }
 
 int one(const HistoryOptions& options) {
-  const JobId job = job_of(options.job, *options.cluster);
+  const JobId job = job_of(options.job, *options.cluster, *options.from);
   const ChosenJournals journals(*options.cluster, job, *options.from);
   detail::JournalView view(journals.paths());
   if (print_lines(view, {job, options.task, options.failed}, options.cluster->json) > 0) return exit_ok;

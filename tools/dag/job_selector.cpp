@@ -1,6 +1,7 @@
 #include "tools/dag/job_selector.hpp"
 
 #include <algorithm>
+#include <iostream>
 
 #include "libdag/client/all_nodes.hpp"
 #include "libdag/client/gathered_journals.hpp"
@@ -12,31 +13,41 @@ namespace {
 
 constexpr const char* newest = "last";
 
-/// As the journals say, which know when each job began.
-std::optional<JobId> newest_in_journals(const std::string& address) {
-  try {
-    const detail::GatheredJournals journals(address, std::nullopt);
-    detail::JournalView view(journals.paths());
-    const std::vector<detail::PastJob> jobs = read_history(view);
-    if (!jobs.empty()) return jobs.back().job;
-  } catch (const Failure& failure) {
-    if (failure.error().code != ErrorCode::job_unknown) throw;
-  }
-  return std::nullopt;
+std::optional<JobId> newest_in(const std::vector<std::string>& paths) {
+  detail::JournalView view(paths);
+  const std::vector<detail::PastJob> jobs = read_history(view);
+  const auto newest_one = std::max_element(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) {
+    return a.began_unix_ns < b.began_unix_ns;  // Not known is before all.
+  });
+  return newest_one == jobs.end() ? std::nullopt : std::optional(newest_one->job);
 }
 
-JobId newest_job(const Options& options) {
-  const std::string address = address_of(options);
-  if (const auto job = newest_in_journals(address)) return *job;
-  const std::vector<JobInfo> jobs = detail::AllNodes(address).look().jobs;
-  if (jobs.empty()) throw Failure({ErrorCode::job_unknown, "there was no job yet"});
-  // Of one that has ended it is not known since when.
-  const auto is_older = [](const JobInfo& a, const JobInfo& b) {
-    const bool a_runs = !has_ended(a.phase), b_runs = !has_ended(b.phase);
-    if (a_runs != b_runs) return b_runs;
-    return a_runs ? a.age > b.age : a.job.count() < b.job.count();
-  };
-  return std::max_element(jobs.begin(), jobs.end(), is_older)->job;
+JobId newest_job(const Options& options, const std::vector<std::string>& from) {
+  std::optional<JobId> found;
+  if (!from.empty()) {
+    found = newest_in(from);
+  } else {
+    const std::string address = address_of(options);
+    const detail::Seen seen = detail::AllNodes(address).look();
+    for (const std::string& missing : seen.missing) std::cerr << "dag: without " << shown(missing) << '\n';
+    // Of one that has ended nodes do not know since when; journals do.
+    std::optional<Duration> age;
+    for (const JobInfo& job : seen.jobs) {
+      if (has_ended(job.phase) || (age && job.age >= *age)) continue;
+      age = job.age;
+      found = job.job;
+    }
+    if (!found) {
+      try {
+        found = newest_in(detail::GatheredJournals(address, std::nullopt).paths());
+      } catch (const Failure& failure) {
+        if (failure.error().code != ErrorCode::job_unknown) throw;
+        if (!seen.jobs.empty()) found = seen.jobs.back().job;
+      }
+    }
+  }
+  if (!found) throw Failure({ErrorCode::job_unknown, "there was no job yet"});
+  return *found;
 }
 
 }  // namespace
@@ -54,13 +65,14 @@ JobId job_of(const std::string& text) {
                  "`dag ls` lists them"});
 }
 
-JobId job_of(const std::string& text, const Options& options) {
-  return text == newest ? newest_job(options) : job_of(text);
+JobId job_of(const std::string& text, const Options& options, const std::vector<std::string>& from) {
+  return text == newest ? newest_job(options, from) : job_of(text);
 }
 
-JobAndTask job_and_task_of(const std::string& text, const Options& options) {
+JobAndTask job_and_task_of(const std::string& text, const Options& options,
+                           const std::vector<std::string>& from) {
   const std::size_t slash = text.find('/');
-  JobAndTask what{job_of(text.substr(0, slash), options), {}};
+  JobAndTask what{job_of(text.substr(0, slash), options, from), {}};
   if (slash == std::string::npos) return what;
   what.task = text.substr(slash + 1);
   if (what.task.empty()) {

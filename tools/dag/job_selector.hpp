@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tools/dag/options.hpp"
 
@@ -13,14 +14,15 @@ namespace dag::tool {
 std::shared_ptr<std::string> add_job(CLI::App& command);
 /// Throws Failure(usage) saying how a job is written.
 JobId job_of(const std::string& text);
-/// `last`, too: the one that was submitted last, of those that the cluster knows, or else of those that its
-/// journals know. Throws Failure: job_unknown when there is none.
-JobId job_of(const std::string& text, const Options& options);
+/// `last`, too: of the jobs that run the one that was submitted last; if none runs, the one that began last,
+/// as journals say. Those at `from` alone, if there are some. Throws Failure: job_unknown when there is none.
+JobId job_of(const std::string& text, const Options& options, const std::vector<std::string>& from = {});
 
 struct JobAndTask {
   JobId job;
   std::string task;  ///< a name or a number; empty: the whole job
 };
-JobAndTask job_and_task_of(const std::string& text, const Options& options);
+JobAndTask job_and_task_of(const std::string& text, const Options& options,
+                           const std::vector<std::string>& from = {});
 
 }  // namespace dag::tool

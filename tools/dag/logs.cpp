@@ -36,10 +36,7 @@ class LogPrinter {
       : json_(options.cluster->json), times_(options.times), job_(job), filter_{std::move(task)} {}
 
   void print(const LogLine& line) {
-    if (!filter_.takes(line)) {
-      ++passed_over_;
-      return;
-    }
+    if (!takes(line)) return;
     if (!line.gap) ++lines_;
     if (json_) {
       std::cout << json_line(to_json(line, job_));
@@ -50,8 +47,12 @@ class LogPrinter {
                 << shown(line.text) << '\n';
     }
   }
-  bool takes(const LogLine& line) const { return filter_.takes(line); }
-  std::uint64_t lines() const { return lines_; }
+  /// What it does not take it knows to be there.
+  bool takes(const LogLine& line) {
+    const bool taken = filter_.takes(line);
+    passed_over_ += taken ? 0 : 1;
+    return taken;
+  }
   /// When all is printed: why there is nothing, if there is nothing.
   int end() const {
     std::cout.flush();
@@ -81,41 +82,61 @@ void print_newest(LogPrinter& printer, const std::vector<LogLine>& lines, std::o
 
 // ---- As it comes --------------------------------------------------------------------------------
 
+/// Goes on while the cluster is away, for a while.
+class Patience {
+ public:
+  Patience(JobId job, double seconds)
+      : job_(job), limit_(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds))) {}
+
+  void on_answer() {
+    if (std::exchange(lost_at_, std::nullopt)) std::cerr << "dag: the cluster answers again" << std::endl;
+  }
+  /// Throws Failure(cluster_lost) when it is at an end.
+  void on_failure(const Error& why) {
+    const Instant now = steady_now();
+    if (!lost_at_) {
+      lost_at_ = now;
+      std::cout.flush();
+      std::cerr << "dag: " << name(why.code) << ": " << shown(why.what) << "; the cluster is asked again for "
+                << duration_text(limit_) << std::endl;
+    }
+    if (now - *lost_at_ < limit_) return;
+    throw Failure({ErrorCode::cluster_lost,
+                   "nothing was heard of " + to_string(job_) + " for " + duration_text(limit_),
+                   "`dag logs -f " + to_string(job_) + " --address HOST:PORT` asks another node", why.what});
+  }
+
+ private:
+  const JobId job_;
+  const Duration limit_;
+  std::optional<Instant> lost_at_;
+};
+
 int follow(const LogOptions& options, JobId job, LogPrinter& printer) {
   end_when_interrupted(false);
   detail::FollowedLog log(address_of(*options.cluster), job);
-  std::optional<Instant> lost_at;
+  Patience patience(job, options.patience);
   std::optional<std::size_t> tail = options.tail;
-  const auto patience = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(options.patience));
   for (bool first = true, over = false;;) {
     try {
+      const bool over_now = log.is_over();  // Asked first: what it printed last comes a moment later.
       const detail::FollowedLog::News news = log.look();
-      if (std::exchange(lost_at, std::nullopt)) std::cerr << "dag: the cluster answers again" << std::endl;
+      patience.on_answer();
+      if (news.older > 0 && !tail)
+        printer.print(detail::gap_line(0, "", std::to_string(news.older) + " older lines are left out"));
       std::vector<LogLine> wanted;
       for (const LogLine& line : news.lines) {
         if (!tail || printer.takes(line)) wanted.push_back(line);
       }
       print_newest(printer, wanted, tail);
       tail.reset();  // All that comes from now on.
-      if (over && news.lines.empty()) return printer.end();
-      over = news.over;  // What it printed last comes a moment later.
+      if (over && over_now && news.lines.empty()) return printer.end();
+      over = over_now;
       first = false;
       std::this_thread::sleep_for(look_every);
     } catch (const Failure& failure) {
       if (first) throw;
-      const Instant now = steady_now();
-      if (!lost_at) {
-        lost_at = now;
-        std::cout.flush();
-        std::cerr << "dag: " << name(failure.error().code) << ": " << shown(failure.error().what)
-                  << "; the cluster is asked again for " << duration_text(patience) << std::endl;
-      }
-      if (now - *lost_at >= patience) {
-        throw Failure({ErrorCode::cluster_lost,
-                       "nothing was heard of " + to_string(job) + " for " + duration_text(patience),
-                       "`dag logs -f " + to_string(job) + " --address HOST:PORT` asks another node",
-                       failure.error().what});
-      }
+      patience.on_failure(failure.error());
       std::this_thread::sleep_for(ask_again_every);
     }
     if (!std::cout) return exit_ok;  // Who reads it has seen enough.
@@ -133,7 +154,9 @@ int print_all(const LogOptions& options, JobId job, LogPrinter& printer) {
   } catch (const Failure& failure) {
     if (failure.error().code != ErrorCode::job_unknown || !options.from->empty()) throw;
     info_of(*connect_for(*options.cluster, job), job);  // Throws where nobody knows it.
-    std::cerr << "dag: " << to_string(job) << " has said nothing, or its nodes keep no journal\n";
+    std::cerr
+        << "dag: " << to_string(job)
+        << " has said nothing, or its nodes keep nothing of it (journal = false, journal_runs = false)\n";
     return exit_ok;
   }
   detail::JournalView view(journals->paths());
@@ -157,7 +180,7 @@ int print_all(const LogOptions& options, JobId job, LogPrinter& printer) {
 }
 
 int logs(const LogOptions& options) {
-  const auto [job, task] = job_and_task_of(options.what, *options.cluster);
+  const auto [job, task] = job_and_task_of(options.what, *options.cluster, *options.from);
   LogPrinter printer(options, job, task);
   return options.follow ? follow(options, job, printer) : print_all(options, job, printer);
 }

@@ -45,7 +45,13 @@ int mem(const Options& options, const std::string& which) {
     const std::string address = address_of(options);
     const auto cluster = connect(options);
     for (const JobInfo& job : detail::AllNodes(address).look().jobs) {
-      if (!has_ended(job.phase)) all.push_back(detail::held_by(*cluster, job));
+      if (has_ended(job.phase)) continue;
+      try {
+        if (job.phase == JobPhase::no_quorum) throw Failure({ErrorCode::no_quorum, "no node leads it"});
+        all.push_back(detail::held_by(*cluster, job));
+      } catch (const Failure& failure) {
+        std::cerr << "dag: without " << to_string(job.job) << ": " << shown(failure.error().what) << '\n';
+      }
     }
   }
   if (options.json) {

@@ -170,8 +170,9 @@ void add_report(CLI::App& app, Chosen& chosen) {
   const auto from = add_from(*command);
   const auto file = std::make_shared<std::string>();
   command->add_option("-o,--output", *file, "a page for browsers, with plots: FILE.html");
-  command->callback(
-      [=, &chosen] { chosen = [=] { return report(*options, job_of(*job, *options), *file, *from); }; });
+  command->callback([=, &chosen] {
+    chosen = [=] { return report(*options, job_of(*job, *options, *from), *file, *from); };
+  });
 }
 
 }  // namespace dag::tool

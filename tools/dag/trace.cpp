@@ -27,7 +27,7 @@ std::string counted(std::uint64_t count, const std::string& what) {
 }
 
 int trace(const TraceOptions& options) {
-  const JobId job = job_of(*options.job, *options.cluster);
+  const JobId job = job_of(*options.job, *options.cluster, *options.from);
   const ChosenJournals journals(*options.cluster, job, *options.from);
   std::vector<std::string> notices;
   detail::TraceCounts counts;

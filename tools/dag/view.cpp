@@ -20,7 +20,7 @@ struct ViewOptions {
 
 int view(const ViewOptions& options) {
   detail::LineFilter filter{std::nullopt, options.task, options.failed};
-  if (!options.job.empty()) filter.job = job_of(options.job);
+  if (!options.job.empty()) filter.job = job_of(options.job, {}, options.paths);
   detail::JournalView journals(options.paths);
   if (print_lines(journals, filter, options.json) > 0 || (!filter.job && filter.task.empty())) return exit_ok;
   std::cerr << "dag: the journals say nothing of that; without --job and --task all is shown\n";
@@ -34,7 +34,7 @@ void add_view(CLI::App& app, Chosen& chosen) {
   const auto options = std::make_shared<ViewOptions>();
   command
       ->add_option("path", options->paths,
-                   "data directories of nodes, a directory with some, or files of a journal")
+                   "directories of nodes (of data, or of logs), a directory with some, or files of a journal")
       ->required();
   command->add_option("--job", options->job, "of this job alone, as `dag show` takes it");
   command->add_option("--task", options->task, "of the tasks with this name or number alone");

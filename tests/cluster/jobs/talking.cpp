@@ -38,9 +38,11 @@ int say(dag::Context& context, int number, int) {
 
 int main(int argc, char** argv) {
   dag::Session session(argc, argv);
-  if (argc != 3) return 2;
+  if (argc < 3) return 2;
+  const int tasks = std::stoi(argv[2]);
   dag::Graph graph("talking");
   const auto gate = graph.task("gate", wait_for_gate, std::string(argv[1]), graph.task("greet", greet));
-  for (int i = 0; i < std::stoi(argv[2]); ++i) graph.task("say", say, i, gate);
+  const auto second = argc == 3 ? gate : graph.task("gate", wait_for_gate, std::string(argv[3]), gate);
+  for (int i = 0; i < tasks; ++i) graph.task("say", say, i, i < tasks / 2 ? gate : second);
   return session.submit(graph).wait() ? 0 : 1;
 }

@@ -46,7 +46,7 @@ TEST_CASE("each wait has its cause") {
   CHECK(sum.dependencies == 6s + 12s);    // 2 for 1, 3 for 2.
   CHECK(sum.queue == 3s);                 // 1, from 1 to 4.
   CHECK(sum.transfer == 1s);              // 2, from 6 to 7.
-  CHECK(sum.retry == 3s + 2s);            // 2 from 8 to 11, 3 from 12 to 14.
+  CHECK(sum.retry == 2s + 2s);            // 2 from 9 to 11, 3 from 12 to 14.
   CHECK(sum.other == 1s + 1s + 1s + 1s);  // 0 until 1, 1 until 1, 2 from 7 to 8, 3 from 14 to 15.
   CHECK(sum.idle == 2 * 15s - 8s);
   // 1 while lane 1 was free, from 1 to 4; 2 from 6 to 8; 3 from 12 to 15.

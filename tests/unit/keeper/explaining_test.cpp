@@ -100,10 +100,10 @@ TEST_CASE("a client that has gone waits for nothing") {
 
 TEST_CASE("what a journal has is for whoever has the journal to say") {
   Desk desk;
-  desk.say(client::AskJournal{7, JobId{42}, {3, 5}});
+  desk.say(client::AskJournal{7, JobId{42}, {3, 5, 7}});
   REQUIRE(desk.done<ReadJournal>().size() == 1);
   const ReadJournal read = desk.done<ReadJournal>().front();
   CHECK(read.client == someone);
   CHECK(read.what.number == 7);
-  CHECK(read.what.read == JournalPlace{3, 5});
+  CHECK(read.what.read == JournalPlace{3, 5, 7});
 }

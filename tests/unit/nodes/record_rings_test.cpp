@@ -65,9 +65,9 @@ TEST_CASE(
     const int descriptor = journal.open_rings(worker, 2);
     REQUIRE(descriptor >= 0);
     const RecordRings rings = opened(descriptor);
-    REQUIRE(rings.count() == 3);
+    REQUIRE(rings.count() == 4);
     RecordRingWriter first(rings.ring(0)), second(rings.ring(1));
-    RingRecordSink others(rings.ring(2));
+    RingRecordSink others(rings.ring(3));
     CHECK(others.enabled());
     CHECK_FALSE(others.wants_runs());
     first.put(ran(0, 0));
@@ -144,6 +144,7 @@ TEST_CASE("what a process prints comes into the journal, line by line") {
       for (const recorded::Printed& piece : pieces) {
         got += piece.text.size();
         left_out += piece.left_out;
+        CHECK(piece.text.size() % 1024 == 0);  // Whole lines, also behind what is left out.
       }
     }
     CHECK(got + left_out == lines * 1024);

@@ -72,7 +72,7 @@ TEST_CASE("an answer says what was asked for, and no more") {
                                                {samples::job_info(), JobInfo{}},
                                                {process, ProcessExplained{}},
                                                {{{4}, {1}}},
-                                               JournalPage{{5, 7}, Blob(), {"torn"}}});
+                                               JournalPage{{5, 7, 3}, Blob(), {"torn"}}});
   CHECK(full.number == 9);
   CHECK(full.error == samples::error());
   CHECK(full.job == job);
@@ -82,7 +82,7 @@ TEST_CASE("an answer says what was asked for, and no more") {
   CHECK(full.explained == std::vector{process, ProcessExplained{}});
   CHECK(full.silent == std::vector<Life>{{{4}, {1}}});
   REQUIRE(full.journal);
-  CHECK(full.journal->read == JournalPlace{5, 7});
+  CHECK(full.journal->read == JournalPlace{5, 7, 3});
   CHECK(!full.journal->bytes);
   CHECK(full.journal->notices == std::vector<std::string>{"torn"});
 

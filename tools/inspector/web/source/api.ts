@@ -328,7 +328,6 @@ export interface LogLine {
 export interface LogLines {
   lines: LogLine[];
   older: number;
-  notices: string[];
 }
 
 export interface PastJob {

@@ -39,7 +39,7 @@ export function HistoryPage() {
       <Table title="Past jobs" titleUnseen rows={jobs} identity={(job) => job.job}
         empty={answer.data === null
           ? answer.failure === null ? 'Reads the journals of all nodes.' : 'Nothing could be read.'
-          : name === '' ? 'No journal tells of a job. Nodes with a data directory (dagd --data) keep some.'
+          : name === '' ? 'No journal tells of a job.'
             : 'No job is like this.'}
         how="A filter finds them; `dag history` lists all."
         columns={[

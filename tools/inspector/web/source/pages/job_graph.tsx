@@ -46,8 +46,8 @@ export function JobGraph({ id, over }: Known) {
       {data !== null && data.nodes.length === 0 && (
         <>
           <p>The journals say nothing of this job’s graph.</p>
-          <p class="hint"><b>Hint:</b> a node keeps a journal when it was started with{' '}
-            <code>--data DIR</code>.</p>
+          <p class="hint"><b>Hint:</b> a node keeps it unless it was started with{' '}
+            <code>--journal false</code>.</p>
         </>
       )}
       {data !== null && data.nodes.length > 0 && (
