@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -159,6 +160,8 @@ void JournalReader::read(client::AskJournal what, Answer answer) {
 
 void JournalReader::run() {
   pthread_setname_np(pthread_self(), "dag-history");
+  constexpr auto flush_again = std::chrono::milliseconds(100);
+  std::chrono::steady_clock::time_point flushed_at;
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
@@ -166,7 +169,12 @@ void JournalReader::run() {
     const auto [what, answer] = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    if (what.read.file == 0) journal_.flush();
+    // Who follows wants what was just said, and asks until there is no more.
+    const auto now = std::chrono::steady_clock::now();
+    if (what.read.file == 0 || (what.logs && now - flushed_at > flush_again)) {
+      journal_.flush();
+      flushed_at = now;
+    }
     client::Answer found;
     found.number = what.number;
     found.journal = read_journal_page(directory_, what);

@@ -106,10 +106,11 @@ void add_runs(MetricsText& to, const NodeMeasures& measures) {
   to.counter(
       "dag_transfer_bytes_total",
       "Of inputs that came from other processes to those of this node, for attempts that waited for them. "
-      "Not counted with journal_runs = false.");
+      "Not counted where no journal is kept.");
   to.add(number(run.transfer_bytes));
   to.summary("dag_task_wait_seconds",
-             "For what attempts in processes of this node waited although all that they wait for had ended.");
+             "For what attempts in processes of this node waited although all that they wait for had ended. "
+             "Not counted where no journal is kept.");
   for (const auto& [cause, waits] : {std::pair("transfer", run.transfer), std::pair("retry", run.retry)})
     to.add_summary(waits.count, seconds(waits.total), {{"cause", cause}});
   to.gauge("dag_worker_processes", "Processes of jobs at this node.");

@@ -8,7 +8,7 @@
 namespace dag::detail {
 namespace {
 
-constexpr Duration connect_within = std::chrono::seconds(1), answers_within = std::chrono::seconds(2);
+constexpr Duration connect_within = std::chrono::seconds(1), answers_within = std::chrono::seconds(5);
 /// Between two attempts at a node that is silent.
 constexpr Duration silent_for = std::chrono::seconds(2);
 
@@ -41,9 +41,10 @@ bool FollowedLog::is_over() {
     const std::vector<JobInfo> jobs = any_node().jobs(job_);
     const JobPhase phase = jobs.empty() ? JobPhase::running : jobs.front().phase;
     return phase == JobPhase::finished || phase == JobPhase::failed || phase == JobPhase::cancelled;
-  } catch (const Failure&) {
-    first_.reset();
-    throw;
+  } catch (const Failure& failure) {
+    if (failure.error().code == ErrorCode::job_unknown) throw;
+    if (failure.error().code != ErrorCode::no_quorum) first_.reset();  // Another one may know more.
+    return false;
   }
 }
 
@@ -91,16 +92,11 @@ void FollowedLog::look_at(ProcessId id, Node& node, News& news) {
   std::string why;
   try {
     if (!node.link) node.link = connect(node.address, connect_within, answers_within);
-    for (;;) {
-      const JournalPage page = node.link->journal(job_, node.read, true);
-      for (const std::string& notice : page.notices) news.lines.push_back(gap_line(0, name, notice));
-      if (page.read.file == 0) break;
-      node.read = page.read;
-      if (page.bytes) add_page(page, name, news);
-    }
+    read_pages(name, node, news);
     node.silent = false;
     return;
   } catch (const Failure& failure) {
+    if (failure.error().code == ErrorCode::interrupted) throw;
     why = failure.error().what;
     node.keeps_none = failure.error().code == ErrorCode::configuration_invalid;
     if (!node.keeps_none) node.link.reset();
@@ -109,12 +105,34 @@ void FollowedLog::look_at(ProcessId id, Node& node, News& news) {
   if (!std::exchange(node.silent, true)) news.lines.push_back(gap_line(0, name, "without its part: " + why));
 }
 
+void FollowedLog::read_pages(const std::string& name, Node& node, News& news) {
+  for (std::size_t pages = 0; pages < options_.pages_max; ++pages) {
+    if (options_.stops()) throw Failure({ErrorCode::interrupted, "the log is not wanted any more"});
+    const JournalPage page = node.link->journal(job_, node.read, true);
+    if (!page.notices.empty() && page.notices != node.notices) {
+      for (const std::string& notice : page.notices) news.lines.push_back(gap_line(0, name, notice));
+    }
+    if (!page.notices.empty()) node.notices = page.notices;
+    if (page.read.file == 0) {
+      if (!page.notices.empty()) node.read = {};  // It was begun anew, and nothing is there yet.
+      return;
+    }
+    if (page.bytes) add_page(page, name, news);
+    node.read = page.read;
+  }
+}
+
 /// What a page has, and what it says is missing in it.
 void FollowedLog::add_page(const JournalPage& page, const std::string& node, News& news) const {
   const std::size_t first = news.lines.size();
   const auto read = read_journal(page.bytes.bytes(), [&](const Record& record) {
-    for (LogLine& line : lines_in({record.at.since_start.count(), {}, record}))
-      news.lines.push_back(std::move(line));
+    for (LogLine& line : lines_in({record.at.since_start.count(), {}, record})) {
+      if (options_.filter.takes(line)) {
+        news.lines.push_back(std::move(line));
+      } else {
+        ++news.passed_over;
+      }
+    }
   });
   if (!read) return news.lines.push_back(gap_line(0, node, read.error().what));
   std::int64_t last = 0;
@@ -122,7 +140,7 @@ void FollowedLog::add_page(const JournalPage& page, const std::string& node, New
     last = news.lines[i].unix_ns += read->head.clock_began_unix_ns;
   if (read->dropped > 0)
     news.lines.push_back(gap_line(last, node, std::to_string(read->dropped) + " records were dropped"));
-  if (news.lines.size() > most_) keep_newest(news);
+  if (news.lines.size() > options_.lines_max) keep_newest(news);
 }
 
 /// What is missing is said all the same.
@@ -132,7 +150,7 @@ void FollowedLog::keep_newest(News& news) const {
       std::stable_partition(lines.begin(), lines.end(), [](const LogLine& line) { return line.gap; });
   std::stable_sort(said, lines.end(), is_earlier);
   const std::size_t all = static_cast<std::size_t>(lines.end() - said);
-  const std::size_t beyond = all - std::min(all, most_ / 2);
+  const std::size_t beyond = all - std::min(all, options_.lines_max / 2);
   lines.erase(said, said + static_cast<std::ptrdiff_t>(beyond));
   news.older += beyond;
 }

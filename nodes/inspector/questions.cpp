@@ -23,8 +23,9 @@ constexpr Duration idle = std::chrono::seconds(10);
 constexpr std::uint64_t gathered_bytes_max = std::uint64_t{24} << 20;
 /// In one answer.
 constexpr std::size_t lines_max = 1000;
-/// Of a log that somebody looks at.
-constexpr std::size_t log_lines_kept = 5000;
+/// Of a log that somebody looks at: what a node gives at once, and what is said of what is missing.
+constexpr std::size_t log_pages_max = 16;
+constexpr std::size_t log_gaps_max = 20;
 
 Duration seconds(double value) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(value));
@@ -140,6 +141,7 @@ void Questions::answer(const Question& question) {
     answer = refusal(failure.error());
   } catch (const std::exception& problem) {  // No memory, say: the node has other things to do.
     gathered_.reset();
+    followed_.reset();
     answer = refusal({ErrorCode::internal, "this node cannot answer that", {}, problem.what()});
   }
   question.reply(std::move(answer));
@@ -247,33 +249,38 @@ std::string Questions::history(JobId job, const web::HttpRequest& request) {
                             {"notices", array_of(both(from.notices(), view.notices()))}});
 }
 
-/// The newest lines. Who looks again gets what came since then beside what is kept here.
+/// The newest lines. Who looks again gets what came since then beside what is kept here; of a long log a part
+/// with each look.
 std::string Questions::logs(JobId job, const web::HttpRequest& request) {
   const auto tail =
       static_cast<std::size_t>(number_in(request, "tail", 500, 1, static_cast<double>(lines_max)));
-  const detail::LogFilter filter{text_in(request, "task")};
-  if (!followed_ || followed_->job != job)
-    followed_.reset(new Followed{job, {address_, job, log_lines_kept}, {}, 0});
-  detail::FollowedLog::News news = followed_->log.look();
-  followed_->older += news.older;
+  const std::string task = text_in(request, "task");
+  if (!followed_ || followed_->job != job || followed_->task != task) {
+    detail::FollowOptions how{{task}, lines_max, log_pages_max, [this] { return ends_.load(); }};
+    followed_.reset(new Followed{job, task, {address_, job, std::move(how)}, {}, {}, 0});
+  }
+  Followed& followed = *followed_;
+  detail::FollowedLog::News news = followed.log.look();
+  followed.older += news.older;
   for (detail::LogLine& line : news.lines) {
-    followed_->newest.push_back(std::move(line));
-    if (followed_->newest.size() <= log_lines_kept) continue;
-    followed_->newest.pop_front();
-    ++followed_->older;
+    if (line.gap) {
+      followed.gaps.push_back((line.place.empty() ? "" : line.place + ": ") + line.text);
+      if (followed.gaps.size() > log_gaps_max) followed.gaps.pop_front();
+      if (line.unix_ns == 0) continue;  // It has no place among the lines.
+    }
+    followed.newest.push_back(std::move(line));
+    if (followed.newest.size() <= lines_max) continue;
+    followed.newest.pop_front();
+    ++followed.older;
   }
-  std::uint64_t older = followed_->older;
-  std::deque<const detail::LogLine*> wanted;
-  for (const detail::LogLine& line : followed_->newest) {
-    if (!filter.takes(line)) continue;
-    wanted.push_back(&line);
-    if (wanted.size() <= tail) continue;
-    wanted.pop_front();
-    ++older;
-  }
+  const std::size_t beyond = followed.newest.size() - std::min(tail, followed.newest.size());
   auto lines = nlohmann::json::array();
-  for (const detail::LogLine* line : wanted) lines.push_back(detail::to_json(*line, job));
-  return detail::json_line({{"job", to_string(job)}, {"lines", std::move(lines)}, {"older", older}});
+  for (std::size_t i = beyond; i < followed.newest.size(); ++i)
+    lines.push_back(detail::to_json(followed.newest[i], job));
+  return detail::json_line({{"job", to_string(job)},
+                            {"lines", std::move(lines)},
+                            {"older", followed.older + beyond},
+                            {"notices", array_of({followed.gaps.begin(), followed.gaps.end()})}});
 }
 
 std::string Questions::past_jobs() {

@@ -75,8 +75,10 @@ class Questions {
   std::unique_ptr<Gathered> gathered_;  ///< the thread's
   struct Followed {
     JobId job;
+    std::string task;
     detail::FollowedLog log;
     std::deque<detail::LogLine> newest;
+    std::deque<std::string> gaps;
     std::uint64_t older = 0;  ///< that are not among them
   };
   std::unique_ptr<Followed> followed_;  ///< likewise

@@ -63,7 +63,7 @@ export const cases = {
 
   async 'what a job says comes by itself, and of one task alone'({ browser, nodes }) {
     const cluster = await nodes();
-    const { job } = await cluster.submit('talking', ['cluster_talking', '/dev/null', '50000']);
+    const { job } = await cluster.submit('talking', ['cluster_talking', '/dev/null', '10000']);
     await withPage(browser, {}, async (page) => {
       await page.goto(`${cluster.url()}#/jobs/${job}/logs`);
       await shows(page, 'tbody', /line \d/, 60_000);

@@ -54,14 +54,17 @@ JobId newest_job(const Options& options, const std::vector<std::string>& from) {
 
 std::shared_ptr<std::string> add_job(CLI::App& command) {
   auto job = std::make_shared<std::string>();
-  command.add_option("job", *job, "such as job7, 7, or job2.7; last: the newest one")->required();
+  command
+      .add_option("job", *job, "such as job7, 7, or job2.7; last: the newest that runs, or that there was")
+      ->required();
   return job;
 }
 
 JobId job_of(const std::string& text) {
   if (const auto job = parse_job_id(text)) return *job;
   throw Failure({ErrorCode::usage, "'" + shown(text) + "' is not a job",
-                 "write job7 or 7; job2.7 or 2.7 where its record is at node 2; last for the newest one. "
+                 "write job7 or 7; job2.7 or 2.7 where its record is at node 2; last for the newest one that "
+                 "runs, or that there was. "
                  "`dag ls` lists them"});
 }
 

@@ -1,8 +1,8 @@
 // `dag logs`: what tasks of a job said and its processes printed; as it comes, if that is wanted.
 
 #include <chrono>
-#include <deque>
 #include <iostream>
+#include <list>
 #include <thread>
 
 #include "libdag/client/exit_status.hpp"
@@ -35,9 +35,17 @@ class LogPrinter {
   LogPrinter(const LogOptions& options, JobId job, std::string task)
       : json_(options.cluster->json), times_(options.times), job_(job), filter_{std::move(task)} {}
 
-  void print(const LogLine& line) {
-    if (!takes(line)) return;
-    if (!line.gap) ++lines_;
+  const detail::LogFilter& filter() const { return filter_; }
+  /// What it does not take it knows to be there.
+  bool takes(const LogLine& line) {
+    const bool taken = filter_.takes(line);
+    if (!taken) ++passed_over_;
+    if (taken && !line.gap) ++taken_;
+    return taken;
+  }
+  void passed_over(std::uint64_t lines) { passed_over_ += lines; }
+  /// One that was taken.
+  void print(const LogLine& line) const {
     if (json_) {
       std::cout << json_line(to_json(line, job_));
     } else if (line.gap) {
@@ -47,16 +55,10 @@ class LogPrinter {
                 << shown(line.text) << '\n';
     }
   }
-  /// What it does not take it knows to be there.
-  bool takes(const LogLine& line) {
-    const bool taken = filter_.takes(line);
-    passed_over_ += taken ? 0 : 1;
-    return taken;
-  }
   /// When all is printed: why there is nothing, if there is nothing.
   int end() const {
     std::cout.flush();
-    if (lines_ > 0 || passed_over_ == 0) return exit_ok;
+    if (taken_ > 0 || passed_over_ == 0) return exit_ok;
     std::cerr << "dag: no task '" << shown(filter_.task) << "' of " << to_string(job_)
               << " said anything. What processes print is no task's: `dag logs " << to_string(job_)
               << "` has it\n";
@@ -67,18 +69,32 @@ class LogPrinter {
   const bool json_, times_;
   const JobId job_;
   const detail::LogFilter filter_;
-  std::uint64_t lines_ = 0, passed_over_ = 0;
+  std::uint64_t taken_ = 0, passed_over_ = 0;
 };
 
-void print_newest(LogPrinter& printer, const std::vector<LogLine>& lines, std::optional<std::size_t> tail) {
-  std::deque<const LogLine*> newest;
-  for (const LogLine& line : lines) {
-    newest.push_back(&line);
-    if (tail && newest.size() > *tail) newest.pop_front();
+/// Of a stream of lines the newest ones, as many as are wanted; and everything that says what is missing.
+class Newest {
+ public:
+  explicit Newest(std::size_t most) : most_(most) {}
+  void add(LogLine line) {
+    lines_ += line.gap ? 0 : 1;
+    kept_.push_back(std::move(line));
+    for (auto one = kept_.begin(); lines_ > most_ && one != kept_.end();) {
+      if (one->gap) {
+        ++one;
+        continue;
+      }
+      one = kept_.erase(one);
+      --lines_;
+    }
   }
-  for (const LogLine* line : newest) printer.print(*line);
-  std::cout.flush();
-}
+  const std::list<LogLine>& kept() const { return kept_; }
+
+ private:
+  const std::size_t most_;
+  std::size_t lines_ = 0;
+  std::list<LogLine> kept_;
+};
 
 // ---- As it comes --------------------------------------------------------------------------------
 
@@ -112,26 +128,44 @@ class Patience {
   std::optional<Instant> lost_at_;
 };
 
+/// When it has ended, what is printed last may come some moments later.
+constexpr int empty_looks = 3;
+
+/// Whether the job has ended. `any`: something is known of it, so it was there.
+bool has_ended_here(detail::FollowedLog& log, bool any) {
+  try {
+    return log.is_over();
+  } catch (const Failure& failure) {
+    if (failure.error().code != ErrorCode::job_unknown || !any) throw;
+    return true;  // Nodes forget what ended long ago.
+  }
+}
+
 int follow(const LogOptions& options, JobId job, LogPrinter& printer) {
   end_when_interrupted(false);
-  detail::FollowedLog log(address_of(*options.cluster), job);
+  detail::FollowOptions how;
+  how.filter = printer.filter();
+  detail::FollowedLog log(address_of(*options.cluster), job, how);
   Patience patience(job, options.patience);
-  std::optional<std::size_t> tail = options.tail;
-  for (bool first = true, over = false;;) {
+  bool any = false, first = true;
+  for (int ended_looks = 0; ended_looks <= empty_looks;) {
     try {
-      const bool over_now = log.is_over();  // Asked first: what it printed last comes a moment later.
-      const detail::FollowedLog::News news = log.look();
+      detail::FollowedLog::News news = log.look();
       patience.on_answer();
-      if (news.older > 0 && !tail)
-        printer.print(detail::gap_line(0, "", std::to_string(news.older) + " older lines are left out"));
-      std::vector<LogLine> wanted;
-      for (const LogLine& line : news.lines) {
-        if (!tail || printer.takes(line)) wanted.push_back(line);
+      printer.passed_over(news.passed_over);
+      any = any || news.passed_over > 0;
+      Newest newest(first && options.tail ? *options.tail : news.lines.size());
+      if (news.older > 0 && !(first && options.tail))
+        newest.add(detail::gap_line(0, "", std::to_string(news.older) + " older lines are left out"));
+      const bool empty = news.lines.empty() && news.passed_over == 0;
+      for (LogLine& line : news.lines) {
+        any = any || !line.gap;
+        if (printer.takes(line)) newest.add(std::move(line));
       }
-      print_newest(printer, wanted, tail);
-      tail.reset();  // All that comes from now on.
-      if (over && over_now && news.lines.empty()) return printer.end();
-      over = over_now;
+      for (const LogLine& line : newest.kept()) printer.print(line);
+      std::cout.flush();
+      const bool over = has_ended_here(log, any);
+      ended_looks = !over ? 0 : empty ? ended_looks + 1 : 1;
       first = false;
       std::this_thread::sleep_for(look_every);
     } catch (const Failure& failure) {
@@ -141,6 +175,7 @@ int follow(const LogOptions& options, JobId job, LogPrinter& printer) {
     }
     if (!std::cout) return exit_ok;  // Who reads it has seen enough.
   }
+  return printer.end();
 }
 
 // ---- What there is ------------------------------------------------------------------------------
@@ -160,20 +195,20 @@ int print_all(const LogOptions& options, JobId job, LogPrinter& printer) {
     return exit_ok;
   }
   detail::JournalView view(journals->paths());
-  std::deque<LogLine> newest;
+  Newest newest(options.tail.value_or(0));
   while (const auto entry = view.next()) {
     if (entry->record.job != job) continue;
     for (LogLine& line : detail::lines_in(*entry)) {
-      if (!options.tail || !printer.takes(line)) {
+      if (!printer.takes(line)) continue;
+      if (options.tail) {
+        newest.add(std::move(line));
+      } else {
         printer.print(line);
-        continue;
       }
-      newest.push_back(std::move(line));
-      if (newest.size() > *options.tail) newest.pop_front();
     }
     if (!std::cout) return exit_ok;
   }
-  for (const LogLine& line : newest) printer.print(line);
+  for (const LogLine& line : newest.kept()) printer.print(line);
   const int status = printer.end();
   for (const std::string& notice : view.notices()) std::cerr << "dag: " << notice << '\n';
   return status;

@@ -328,6 +328,7 @@ export interface LogLine {
 export interface LogLines {
   lines: LogLine[];
   older: number;
+  notices: string[];
 }
 
 export interface PastJob {

@@ -4,7 +4,7 @@ import { type LogLines, address, jobPath } from '../api';
 import { useAnswer } from '../answer';
 import { plural } from '../format';
 import { LineTable } from '../parts/line_table';
-import { Problem } from '../parts/signs';
+import { Notices, Problem } from '../parts/signs';
 import { replaceQuery, route } from '../route';
 import type { Known } from './job';
 
@@ -26,6 +26,7 @@ export function JobLogs({ id, over }: Known) {
         )}
       </form>
       {failure !== null && <Problem failure={failure} title="No log" />}
+      <Notices notices={data?.notices} />
       <LineTable job={id} title={`What ${id} said`} empty={data === null ? '' : 'Nothing was said.'}
         lines={(data?.lines ?? []).map((line) => ({
           ...line, time: line.time ?? '', node: '', kind: '', text: line.text ?? `--- ${line.gap} ---`,
