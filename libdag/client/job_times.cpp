@@ -50,7 +50,6 @@ JobTimes::Placed JobTimes::placed() const {
     TaskTimes& times = all.times[place];
     if (!std::exchange(times.ran, true)) {
       times.first_begin = run.begin_unix_ns();
-      times.lane = static_cast<std::uint32_t>(lane);
       times.known = began;
     } else if (failed[place]) {
       times.retries += Duration(std::max<std::int64_t>(0, run.begin_unix_ns() - times.end));

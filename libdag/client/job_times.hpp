@@ -30,7 +30,7 @@ class JobTimes {
     PlacedGraph graph;
     std::vector<TaskTimes> times;          ///< by place in the graph
     std::vector<Duration> ran;             ///< newest runs; likewise
-    std::vector<std::vector<Span>> lanes;  ///< what each ran, in the order of lanes(); by TaskTimes::lane
+    std::vector<std::vector<Span>> lanes;  ///< what each ran, in the order of lanes()
   };
   /// A lane of a process.
   using Lane = std::pair<ProcessId, std::uint32_t>;

@@ -150,12 +150,12 @@ JobReport make_report(const std::vector<std::string>& paths, JobId job, std::vec
   for (auto& [place, lane] : lanes) report.lanes.push_back(std::move(lane));
   add_classes(report, times.runs(), names);
   if (!times.graph().empty()) {
-    Placed placed = times.placed();
+    const Placed placed = times.placed();
     add_path(report, placed, names);
     add_delays(report, placed);
     report.scheduled = list_schedule(placed.graph, placed.ran, report.lanes.size());
     report.with_one_more = list_schedule(placed.graph, placed.ran, report.lanes.size() + 1);
-    report.waiting = waiting(placed.graph, placed.times, std::move(placed.lanes));
+    report.waiting = waiting(placed.graph, placed.times, placed.lanes);
   }
   notices = view.notices();
   return report;

@@ -1,6 +1,6 @@
 #pragma once
 // For what the tasks of a job waited before they ran, and whether lanes had nothing to do meanwhile: worked
-// out from when each could have begun, when it did, and what its lane did until then.
+// out from when each could have begun, when it did, and what lanes did until then.
 
 #include <cstdint>
 #include <utility>
@@ -16,7 +16,6 @@ struct TaskTimes {
   bool ran = false;                                  ///< if not, nothing else counts
   std::int64_t known = 0;                            ///< since when it was a task of the job
   std::int64_t first_begin = 0, begin = 0, end = 0;  ///< of its first run, and of its newest one
-  std::uint32_t lane = 0;                            ///< of the first run, in a list of lanes
   Duration transfer{0};                              ///< until inputs from elsewhere had come, at most
   Duration retries{0};                               ///< from a run that failed to the next one, all together
   std::int64_t lost = 0;  ///< when an attempt before the first run was lost; 0: none was
@@ -26,7 +25,7 @@ struct TaskTimes {
 struct Waiting {
   Duration dependencies{0};  ///< others had not ended
   Duration transfer{0};      ///< inputs were on their way
-  Duration queue{0};         ///< its lane ran others
+  Duration queue{0};         ///< all lanes ran others
   Duration retry{0};         ///< an attempt had failed or was lost
   Duration other{0};         ///< to be placed, sent, and begun
   /// Of all lanes together, between the first beginning and the last end.
@@ -41,6 +40,6 @@ std::vector<Span> ready_spans(const PlacedGraph& graph, const std::vector<TaskTi
 
 /// `times`: by place in the graph. `lanes`: what each ran, in any order.
 Waiting waiting(const PlacedGraph& graph, const std::vector<TaskTimes>& times,
-                std::vector<std::vector<Span>> lanes);
+                const std::vector<std::vector<Span>>& lanes);
 
 }  // namespace dag::detail

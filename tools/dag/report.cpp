@@ -56,7 +56,7 @@ std::string waiting_text(const detail::JobReport& report) {
   const detail::Waiting& waits = *report.waiting;
   const Duration all = waits.dependencies + waits.transfer + waits.queue + waits.retry + waits.other;
   std::string text = "Tasks waited " + text_of(all) + " in all: " + percent(waits.dependencies, all) +
-                     " for others to end, " + percent(waits.queue, all) + " for their lane, " +
+                     " for others to end, " + percent(waits.queue, all) + " for a lane, " +
                      percent(waits.transfer, all) + " for inputs on their way, " + percent(waits.retry, all) +
                      " after a failure or loss, " + percent(waits.other, all) + " to be placed and begun\n";
   text += "Lanes had nothing to do for " + text_of(waits.idle) + ", " +

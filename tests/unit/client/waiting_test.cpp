@@ -31,26 +31,28 @@ Waiting waiting_in(const JobTimes& times) {
 
 TEST_CASE("each wait has its cause") {
   JobTimes times;
-  // 0 and 1 need nothing, 2 needs both, 3 needs 2.
-  for (Record& record : test::graph_records(job, {{}, {}, {0, 1}, {2}}))
+  // 0, 1 and 4 need nothing, 2 needs 0 and 1, 3 needs 2.
+  for (Record& record : test::graph_records(job, {{}, {}, {0, 1}, {2}, {}}))
     times.add({1000 * second, {}, std::move(record)});
-  times.add(entry(0s, 0, recorded::JobBegan{"j", 4}));
-  times.add(entry(4s, 0, recorded::Ran{Outcome::finished, 3s, {}}));  // From 1 to 4, lane 0.
-  times.add(entry(6s, 1, recorded::Ran{Outcome::finished, 2s, {}}));  // From 4 to 6, lane 0.
+  times.add(entry(0s, 0, recorded::JobBegan{"j", 5}));
+  times.add(entry(4s, 0, recorded::Ran{Outcome::finished, 3s, {}}));     // From 1 to 4, lane 0.
+  times.add(entry(4s, 4, recorded::Ran{Outcome::finished, 2s, {}}, 1));  // From 2 to 4, lane 1.
+  times.add(entry(6s, 1, recorded::Ran{Outcome::finished, 2s, {}}));     // From 4 to 6, lane 0.
   times.add(entry(7s, 2, recorded::InputsCame{100, 1s}, 1));
   times.add(entry(9s, 2, recorded::Ran{Outcome::failed, 1s, "it threw"}, 1));  // From 8 to 9, lane 1.
   times.add(entry(12s, 2, recorded::Ran{Outcome::finished, 1s, {}}, 1));       // From 11 to 12.
   times.add(entry(14s, 3, recorded::Lost{"its process is gone"}));
   times.add(entry(16s, 3, recorded::Ran{Outcome::finished, 1s, {}}));  // From 15 to 16, lane 0.
   const Waiting sum = waiting_in(times);
-  CHECK(sum.dependencies == 6s + 12s);    // 2 for 1, 3 for 2.
-  CHECK(sum.queue == 3s);                 // 1, from 1 to 4.
-  CHECK(sum.transfer == 1s);              // 2, from 6 to 7.
-  CHECK(sum.retry == 2s + 2s);            // 2 from 9 to 11, 3 from 12 to 14.
-  CHECK(sum.other == 1s + 1s + 1s + 1s);  // 0 until 1, 1 until 1, 2 from 7 to 8, 3 from 14 to 15.
-  CHECK(sum.idle == 2 * 15s - 8s);
-  // 1 while lane 1 was free, from 1 to 4; 2 from 6 to 8; 3 from 12 to 15.
-  CHECK(sum.idle_while_ready == 3s + 2s + 3s);
+  CHECK(sum.dependencies == 6s + 12s);  // 2 for 1, 3 for 2.
+  CHECK(sum.queue == 2s);               // 1, from 2 to 4.
+  CHECK(sum.transfer == 1s);            // 2, from 6 to 7.
+  CHECK(sum.retry == 2s + 2s);          // 2 from 9 to 11, 3 from 12 to 14.
+  // 0 until 1, 1 until 2, 4 until 2, 2 from 7 to 8, 3 from 14 to 15.
+  CHECK(sum.other == 1s + 2s + 2s + 1s + 1s);
+  CHECK(sum.idle == 2 * 15s - 10s);
+  // 1 and 4 while lane 1 was free, from 1 to 2; 2 from 6 to 8; 3 from 12 to 15.
+  CHECK(sum.idle_while_ready == 1s + 2s + 3s);
 }
 
 TEST_CASE("every nanosecond between a task's being known and its beginning has one cause") {

@@ -10,7 +10,7 @@ import type { Known } from './job';
 function Waits({ report: { waiting, schedule, lanes } }: { report: Report }) {
   if (waiting === null) return null;
   const rows: [string, number][] = [
-    ['others had not ended', waiting.dependencies_seconds], ['their lane ran others', waiting.queue_seconds],
+    ['others had not ended', waiting.dependencies_seconds], ['all lanes ran others', waiting.queue_seconds],
     ['inputs were on their way', waiting.transfer_seconds],
     ['an attempt had failed or was lost', waiting.retry_seconds],
     ['to be placed and begun', waiting.other_seconds],
