@@ -188,6 +188,7 @@ void Journal::write_of(Source& source, bool to_the_end) {
   }
   if (source.printed) any = write_printed(source, to_the_end || source.ends) || any;
   if (any) write_block();
+  for (RecordRingReader& reader : source.readers) reader.done();
 }
 
 /// Whether there was something. `to_the_end`: until there is no more; but who goes on printing is not waited

@@ -80,9 +80,11 @@ std::uint64_t RecordRingReader::take(const std::function<void(std::span<const st
     if (size != rest_is_empty) visit(records_.subspan(at + sizeof size, size));
     read_ += taken;
   }
-  head_->read.store(broken_ ? written : read_, std::memory_order_release);
+  if (broken_) read_ = written;
   const std::uint64_t dropped = head_->dropped.load(std::memory_order_relaxed);
   return dropped - std::exchange(dropped_, dropped);
 }
+
+void RecordRingReader::done() { head_->read.store(read_, std::memory_order_release); }
 
 }  // namespace dag

@@ -57,6 +57,9 @@ class RecordRingReader {
   /// Visits the bytes of all records that have come since the last call, each a Record in dag/codec.hpp's
   /// form if the writer kept to it; they are valid only during the call. How many were dropped meanwhile.
   std::uint64_t take(const std::function<void(std::span<const std::byte>)>& visit);
+  /// What was taken lies somewhere else: its room is the writer's again. Until then another reader finds it,
+  /// if this one is killed.
+  void done();
   /// The writer wrote what cannot be. Nothing more is read.
   bool broken() const { return broken_; }
 

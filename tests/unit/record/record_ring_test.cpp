@@ -35,11 +35,13 @@ Record ran(std::uint32_t task, std::string error = {}) {
 
 /// All that has come, and how many were dropped.
 std::uint64_t take(RecordRingReader& reader, std::vector<Record>& into) {
-  return reader.take([&](std::span<const std::byte> bytes) {
+  const std::uint64_t dropped = reader.take([&](std::span<const std::byte> bytes) {
     const auto record = read_record(bytes);
     REQUIRE(record);
     into.push_back(*record);
   });
+  reader.done();
+  return dropped;
 }
 
 }  // namespace
@@ -112,6 +114,27 @@ TEST_CASE("a reader and a writer on two threads") {
   }
 }
 
+TEST_CASE("what a reader took that was killed before it was done is there for the next one") {
+  Memory memory(2048);
+  RecordRingWriter writer(memory.bytes());
+  for (std::uint32_t task = 0; task < 5; ++task) writer.put(ran(task));
+  {
+    RecordRingReader killed(memory.bytes());
+    std::size_t taken = 0;
+    (void)killed.take([&](std::span<const std::byte>) { ++taken; });
+    CHECK(taken == 5);
+    (void)killed.take([&](std::span<const std::byte>) { ++taken; });
+    CHECK(taken == 5);
+  }
+  std::vector<Record> records;
+  RecordRingReader next(memory.bytes());
+  (void)take(next, records);
+  CHECK(records.size() == 5);
+  RecordRingReader last(memory.bytes());
+  (void)take(last, records);
+  CHECK(records.size() == 5);
+}
+
 TEST_CASE("a writer that writes what cannot be ends the reading, and nothing else") {
   for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
     Random random(seed);
@@ -132,6 +155,7 @@ TEST_CASE("a writer that writes what cannot be ends the reading, and nothing els
         REQUIRE(bytes.data() + bytes.size() <= memory.bytes().data() + memory.bytes().size());
         (void)read_record(bytes);
       });
+      reader.done();
     }
   }
   Memory memory;
