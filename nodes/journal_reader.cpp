@@ -76,6 +76,7 @@ std::vector<std::byte> filtered(const Part& part, const client::AskJournal& ask,
     page.notices.push_back(part.name + " is left out: " + read.error().what);
     return {};
   }
+  page.read.of = read->head.process.incarnation.value;
   take_block(read->dropped);
   for (const JournalGap& gap : read->gaps)
     page.notices.push_back(part.name + ": " + std::to_string(gap.size_bytes) + " bytes from " +
@@ -121,7 +122,7 @@ JournalPage read_journal_page(const std::string& directory, const client::AskJou
     const std::uint64_t from = number == after.file ? after.bytes : 0;
     const auto part = read_part(path, from, is_newest);
     if (!part || part->skipped() + part->bytes.size() <= from) continue;
-    page.read = {number, 0, writer_of(path)};
+    page.read = {number, 0, 0};
     const std::vector<std::byte> found = filtered(*part, ask, page);
     if (!found.empty()) page.bytes = Blob(found);
     if (page.read.bytes == from) page.read = {};  // A block that is being written, and nothing else.

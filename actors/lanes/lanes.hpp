@@ -36,8 +36,8 @@ namespace dag {
 
 struct ReadNews;
 
-/// What lanes tell the rest of the process. Called on lanes; must not block.
 /// Who says something: a kernel that runs.
+/// The texts last as long as the call.
 struct Speaker {
   JobId job;
   TaskId task;

@@ -89,12 +89,7 @@ void add_path(JobReport& report, const Placed& job, const TaskNames& names) {
 
 /// Of tasks that waited for others which ran.
 void add_delays(JobReport& report, const Placed& job) {
-  std::vector<std::int64_t> could_begin(job.graph.size());
-  for (std::size_t place = 0; place < job.graph.size(); ++place) {
-    if (!job.times[place].ran) continue;
-    for (const std::size_t after : job.graph.after(place))
-      could_begin[after] = std::max(could_begin[after], job.times[place].end);
-  }
+  const std::vector<std::int64_t> could_begin = ends_before(job.graph, job.times);
   std::vector<Duration> delays;
   for (std::size_t place = 0; place < job.graph.size(); ++place) {
     if (could_begin[place] == 0 || !job.times[place].ran) continue;

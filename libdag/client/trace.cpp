@@ -17,13 +17,12 @@ namespace dag::detail {
 namespace {
 
 /// A lane of a process.
-using Track = std::pair<ProcessId, std::uint32_t>;
+using Track = JobTimes::Lane;
 
 /// What the first reading finds.
 struct Known {
   TaskNames names;
   JobTimes times;
-  std::set<Track> tracks;
   std::set<ProcessId> processes;
   std::int64_t began_unix_ns = std::numeric_limits<std::int64_t>::max();
 };
@@ -38,7 +37,6 @@ Known read_names(const std::vector<std::string>& paths, JobId job) {
     known.times.add(*entry);
     if (const auto* ran = std::get_if<recorded::Ran>(&record.what)) {
       known.processes.insert(record.place.process);
-      known.tracks.emplace(record.place.process, record.place.lane.value_or(0));
       known.began_unix_ns = std::min(known.began_unix_ns, entry->unix_ns - ran->ran.count());
     } else if (is_mark(record.what)) {
       known.processes.insert(record.place.process);
@@ -57,14 +55,14 @@ class TraceWriter {
          << ",\"began_unix_ns\":\"" << (known_.processes.empty() ? 0 : known_.began_unix_ns)
          << "\"},\"traceEvents\":[";
     for (const ProcessId process : known_.processes) describe("process_name", process, 0, to_string(process));
-    for (const auto& [process, lane] : known_.tracks)
+    for (const auto& [process, lane] : known_.times.lanes())
       describe("thread_name", process, lane + 1, "lane " + std::to_string(lane));
   }
   void end() { out_ << "\n]}\n"; }
 
   void slice(const JournalEntry& entry, const recorded::Ran& ran) {
     const Record& record = entry.record;
-    const Track track{record.place.process, record.place.lane.value_or(0)};
+    const Track track = JobTimes::lane_of(record.place);
     // The clock is read again for the record, so what follows may seem to begin before the last one's end.
     const std::int64_t end = entry.unix_ns - known_.began_unix_ns;
     std::int64_t& last_end = ended_[track];
@@ -186,7 +184,7 @@ TraceCounts write_trace(const std::vector<std::string>& paths, JobId job, std::o
                         std::vector<std::string>& notices) {
   Known known = read_names(paths, job);
   TraceCounts counts;
-  counts.lanes = known.tracks.size();
+  counts.lanes = known.times.lanes().size();
   counts.tasks_settled = known.names.settled();
   TraceWriter writer(out, std::move(known), job);
   writer.begin();

@@ -7,15 +7,11 @@
 namespace dag::detail {
 namespace {
 
-/// Per place: when all that it waits for had ended; of what waits for nothing, since when it is known.
+/// What waits for nothing could when it was known.
 std::vector<std::int64_t> could_begin(const PlacedGraph& graph, const std::vector<TaskTimes>& times) {
-  std::vector<std::int64_t> could(graph.size());
-  for (std::size_t task = 0; task < graph.size(); ++task) {
+  std::vector<std::int64_t> could = ends_before(graph, times);
+  for (std::size_t task = 0; task < graph.size(); ++task)
     could[task] = std::max(could[task], times[task].known);
-    if (!times[task].ran) continue;
-    for (const std::size_t successor : graph.after(task))
-      could[successor] = std::max(could[successor], times[task].end);
-  }
   return could;
 }
 
@@ -73,6 +69,16 @@ std::vector<Span> add_idle(Waiting& sum, std::vector<Step> steps, std::size_t la
 
 }  // namespace
 
+std::vector<std::int64_t> ends_before(const PlacedGraph& graph, const std::vector<TaskTimes>& times) {
+  std::vector<std::int64_t> ends(graph.size());
+  for (std::size_t task = 0; task < graph.size(); ++task) {
+    if (!times[task].ran) continue;
+    for (const std::size_t successor : graph.after(task))
+      ends[successor] = std::max(ends[successor], times[task].end);
+  }
+  return ends;
+}
+
 std::vector<Span> ready_spans(const PlacedGraph& graph, const std::vector<TaskTimes>& times) {
   const std::vector<std::int64_t> could = could_begin(graph, times);
   std::vector<Span> spans;
@@ -103,7 +109,7 @@ Waiting waiting(const PlacedGraph& graph, const std::vector<TaskTimes>& times,
     const TaskTimes& task = times[place];
     if (!task.ran) continue;
     // Clocks of two nodes differ; and a task that ran again began before what it waits for did so, too.
-    const std::int64_t ready = std::min(std::max(could[place], task.known), task.first_begin);
+    const std::int64_t ready = std::min(could[place], task.first_begin);
     sum.dependencies += Duration(std::max<std::int64_t>(0, ready - task.known));
     const std::int64_t lost = std::clamp(task.lost, ready, task.first_begin);
     const std::int64_t came = std::min(task.first_begin, lost + task.transfer.count());

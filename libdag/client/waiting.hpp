@@ -35,6 +35,9 @@ struct Waiting {
 
 using Span = std::pair<std::int64_t, std::int64_t>;
 
+/// When the last of those that each waits for had ended, by place; 0: none of them ran.
+std::vector<std::int64_t> ends_before(const PlacedGraph& graph, const std::vector<TaskTimes>& times);
+
 /// When the task could have begun, and when it did; of those that ran, by place. Empty ones are left out.
 std::vector<Span> ready_spans(const PlacedGraph& graph, const std::vector<TaskTimes>& times);
 
