@@ -30,29 +30,6 @@ svg{display:block;width:100%;height:auto;background:var(--soft)}
 </style>
 )";
 
-std::string escaped(const std::string& text) {
-  std::string all;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        all += "&amp;";
-        break;
-      case '<':
-        all += "&lt;";
-        break;
-      case '>':
-        all += "&gt;";
-        break;
-      case '"':
-        all += "&quot;";
-        break;
-      default:
-        all += c;
-    }
-  }
-  return all;
-}
-
 double seconds(Duration span) { return std::chrono::duration<double>(span).count(); }
 
 std::string number(double value) {
@@ -69,7 +46,7 @@ struct Cell {
   std::string html;
   bool is_number = false;
 };
-Cell text(const std::string& of) { return {escaped(of)}; }
+Cell text(const std::string& of) { return {xml_text(of)}; }
 Cell count(std::uint64_t of) { return {std::to_string(of), true}; }
 Cell span(Duration of) { return {text_of(of), true}; }
 
@@ -82,7 +59,7 @@ std::string table(const std::string& caption, const std::vector<Cell>& heads,
               cell.html + "</" + kind + ">";
     return html + "</tr>\n";
   };
-  std::string html = "<div class=\"box\"><table><caption>" + escaped(caption) + "</caption><thead>" +
+  std::string html = "<div class=\"box\"><table><caption>" + xml_text(caption) + "</caption><thead>" +
                      row(heads, "th") + "</thead><tbody>\n";
   for (const auto& one : rows) html += row(one, "td");
   return html + "</tbody></table></div>\n";
@@ -275,7 +252,7 @@ std::string report_page(const JobReport& report, const Timeline& timeline, JobId
   if (report.delays > 0)
     html += "<p>Tasks whose inputs were there began after " + text_of(report.delay_median) +
             ", one of a hundred after " + text_of(report.delay_p99) + " or more.</p>\n";
-  for (const std::string& notice : notices) html += "<p class=\"bad\">" + escaped(notice) + "</p>\n";
+  for (const std::string& notice : notices) html += "<p class=\"bad\">" + xml_text(notice) + "</p>\n";
   html += lanes_part(report, timeline) + path_part(report) + waiting_part(report) + classes_part(report) +
           stragglers_part(report);
   return html + "</body></html>\n";

@@ -16,29 +16,6 @@ constexpr int line_height = 15;
 constexpr int padding = 8;
 constexpr int margin = 16;
 
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '&':
-        result += "&amp;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
 std::vector<std::string> lines_of(const Drawing& drawing, const DrawnNode& node) {
   std::vector<std::string> lines{""};
   for (const char c : printable(node.label)) {
@@ -78,7 +55,7 @@ std::string node_text(const DrawnNode& node, const Box& box, const std::vector<s
   text += "<rect x=\"" + number(box.x) + "\" y=\"" + number(box.y) + "\"" + rectangle;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     text += "<text x=\"" + number(box.x + box.width / 2) + "\" y=\"" +
-            number(box.y + static_cast<int>(i + 1) * line_height) + "\">" + escaped(lines[i]) + "</text>\n";
+            number(box.y + static_cast<int>(i + 1) * line_height) + "\">" + xml_text(lines[i]) + "</text>\n";
   }
   return text;
 }
@@ -132,7 +109,7 @@ std::string svg(const Drawing& drawing) {
   }
 
   std::string text = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width + margin) +
-                     "\" height=\"" + number(height + margin) + "\">\n<title>" + escaped(drawing.title) +
+                     "\" height=\"" + number(height + margin) + "\">\n<title>" + xml_text(drawing.title) +
                      "</title>\n";
   text +=
       "<style>rect{stroke:#444} path{fill:none;stroke:#444} text{font:12px sans-serif;text-anchor:middle} "

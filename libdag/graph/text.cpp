@@ -86,4 +86,27 @@ std::string json_string(std::string_view text) {
   return json + '"';
 }
 
+std::string xml_text(const std::string& text) {
+  std::string result;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '&':
+        result += "&amp;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
 }  // namespace dag

@@ -14,6 +14,9 @@ std::string duration_text(Duration duration);
 /// `text` as valid UTF-8: other bytes replaced by U+FFFD, control characters except newlines by spaces.
 std::string printable(const std::string& text);
 
+/// printable(), as the text of an element or a value of an attribute of XML or HTML.
+std::string xml_text(const std::string& text);
+
 /// With its quotes, for JSON; valid UTF-8 if `text` is.
 std::string json_string(std::string_view text);
 

@@ -11,6 +11,7 @@ using cluster::bin;
 using cluster::Gate;
 using cluster::Nodes;
 using cluster::Process;
+using cluster::said;
 using nlohmann::json;
 
 namespace {
@@ -24,16 +25,6 @@ void submit(const Nodes& nodes, const std::string& job, const Gate& gate) {
   REQUIRE(ended == 0);
 }
 
-/// What `dag ...` says at these nodes; it must end with `status`.
-std::string said(const Nodes& nodes, std::vector<std::string> words, int status = 0) {
-  words.insert(words.begin(), bin("dag"));
-  Process process(at(nodes, words));
-  const auto ended = process.ends();
-  INFO(process.out());
-  INFO(process.err());
-  REQUIRE(ended == status);
-  return status == 0 ? process.out() : process.err();
-}
 json explained(const Nodes& nodes, const std::string& what) {
   return json::parse(said(nodes, {"explain", what, "--json"}));
 }

@@ -14,6 +14,7 @@ using cluster::bin;
 using cluster::Gate;
 using cluster::Nodes;
 using cluster::Process;
+using cluster::said;
 using nlohmann::json;
 
 namespace {
@@ -33,17 +34,6 @@ std::set<int> said_in(const std::string& text) {
     if (at != std::string::npos && line.starts_with("say@n")) numbers.insert(std::stoi(line.substr(at + 7)));
   }
   return numbers;
-}
-
-/// What `dag ...` says at these nodes; it must end with `status`.
-std::string said(const Nodes& nodes, std::vector<std::string> words, int status = 0) {
-  words.insert(words.begin(), bin("dag"));
-  Process process(at(nodes, words));
-  const auto ended = process.ends();
-  INFO(process.out());
-  INFO(process.err());
-  REQUIRE(ended == status);
-  return process.out() + process.err();
 }
 
 /// Until it is submitted.

@@ -103,4 +103,15 @@ inline std::vector<std::string> at(const Nodes& nodes, std::vector<std::string> 
   return words;
 }
 
+/// What `dag ...` says at these nodes; it must end with `status`.
+inline std::string said(const Nodes& nodes, std::vector<std::string> words, int status = 0) {
+  words.insert(words.begin(), bin("dag"));
+  Process process(at(nodes, words));
+  const auto ended = process.ends();
+  INFO(process.out());
+  INFO(process.err());
+  REQUIRE(ended == status);
+  return status == 0 ? process.out() : process.err();
+}
+
 }  // namespace cluster
