@@ -32,7 +32,9 @@ HomeActor::HomeActor(caf::actor_config& config, HomeSetup setup, LanesPort& lane
       shard_(std::make_shared<LaneShard>(setup_.plan->representation, lanes.count())) {
   shard_->job = setup_.plan->job;
   shard_->epoch = setup_.options.epoch;
-  auto placer = std::make_unique<FinishPlacer>(setup_.options.seed);
+  auto placer = std::make_unique<FinishPlacer>(setup_.options.seed, [this] {
+    return all_busy_for(static_cast<std::uint32_t>(lanes_.count()), running_for(lanes_));
+  });
   placer_ = placer.get();
   home_ = std::make_unique<Home>(setup_.options, setup_.plan, shard_->table, shard_->gate, records,
                                  std::move(placer));
@@ -99,10 +101,13 @@ caf::behavior HomeActor::make_behavior() {
         if (!question.homes.empty()) question.homes.pop_back();
         send(next, std::move(question));
       },
-      [this](const mail::Steal& steal) {
+      [this](mail::Steal& steal) {
         questions_.ask(steal.thief, steal.slots, ports_.now());
         act();
-        if (questions_.asks(steal.thief)) send(runner_, steal);  // It may have what other homes lent.
+        if (!questions_.asks(steal.thief)) return;
+        const caf::actor next = steal.others.back();
+        steal.others.pop_back();
+        send(next, std::move(steal));
       },
       [this](const mail::Loads& loads) { on_loads(loads); },
       [this](const mail::Tick& tick) {

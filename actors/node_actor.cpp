@@ -257,11 +257,17 @@ void NodeActor::hand_on(Life from, JobHere& job, JobMessage message) {
     return look_again(id);
   }
   if (const auto* request = std::get_if<message::StealRequest>(&message)) {
-    if (job.homes.empty()) return send(job.runner, mail::Steal{from, request->slots});
-    // The homes in turn; each gives what it has, and asks the runner when it has nothing.
-    auto home = job.homes.begin();
-    std::advance(home, next_home_asked_++ % job.homes.size());
-    return send(home->second.second, mail::Steal{from, request->slots});
+    // Who has nothing to give hands the question on, the last home to the runner: that may have what homes
+    // elsewhere lent. The homes begin in turn.
+    mail::Steal steal{from, request->slots, {job.runner}};
+    for (const auto& [shard, home] : job.homes) steal.others.push_back(home.second);
+    if (!job.homes.empty()) {
+      const auto first = static_cast<std::ptrdiff_t>(next_home_asked_++ % job.homes.size());
+      std::rotate(steal.others.begin() + 1, steal.others.begin() + 1 + first, steal.others.end());
+    }
+    const caf::actor asked = steal.others.back();
+    steal.others.pop_back();
+    return send(asked, std::move(steal));
   }
   switch (recipient_of(message)) {
     case Recipient::process:

@@ -6,14 +6,18 @@
 
 namespace dag {
 
+inline std::vector<Duration> running_for(const LanesPort& lanes) {
+  std::vector<Duration> running;
+  for (const RunningNow& one : lanes.running_now()) running.push_back(one.ran);
+  return running;
+}
+
 /// `mean_run` as in Waiting, of what has ended here.
 inline Waiting waiting_for(const LanesPort& lanes, std::optional<Duration> mean_run) {
   Waiting waiting{static_cast<std::uint32_t>(lanes.queued()), static_cast<std::uint32_t>(lanes.count()),
                   lanes.dry(), mean_run};
   if (!mean_run || waiting.rows == 0) return waiting;
-  std::vector<Duration> running;
-  for (const RunningNow& one : lanes.running_now()) running.push_back(one.ran);
-  return behind(waiting, running);
+  return behind(waiting, running_for(lanes));
 }
 
 }  // namespace dag

@@ -134,7 +134,9 @@ bool FinishPlacer::keeps(const std::vector<PlacementInput>& inputs, Life thief, 
   const std::uint64_t missing = missing_bytes(inputs, thief.process);
   const Known* const here = known(self, asked_last_);
   if (missing == 0 || here == nullptr) return false;
-  const Duration wait = wait_at(*here, mean_run().value_or(run_unknown));
+  // What is behind stragglers waits for as long again, however short its like are.
+  Duration wait = wait_at(*here, mean_run().value_or(run_unknown));
+  if (busy_for_) wait = std::max(wait, busy_for_());
   return static_cast<double>(missing) / bandwidth_bytes_per_second >
          std::chrono::duration<double>(wait).count();
 }

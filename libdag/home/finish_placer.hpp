@@ -4,8 +4,10 @@
 // the home hands out. What it gets wrong, stealing corrects.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "libdag/home/home.hpp"
@@ -35,7 +37,10 @@ struct LifeLoad {
 
 class FinishPlacer final : public HomePlacement {
  public:
-  explicit FinishPlacer(std::uint64_t seed) : random_(seed) {}
+  /// `busy_for` says, when somebody wants work, for how long all lanes here have been busy already
+  /// (stealing/questions.hpp); left out: nothing is known of it.
+  explicit FinishPlacer(std::uint64_t seed, std::function<Duration()> busy_for = {})
+      : random_(seed), busy_for_(std::move(busy_for)) {}
 
   /// The newest gossip. Lives that are not named are not placed at; what was said of them before is
   /// forgotten.
@@ -72,6 +77,7 @@ class FinishPlacer final : public HomePlacement {
   PlacementCandidate candidate_at(const Known& there, Duration each, std::optional<Duration> run) const;
 
   Random random_;
+  std::function<Duration()> busy_for_;
   std::vector<Life> known_lives_;  ///< ascending
   std::vector<Known> known_;       ///< of each of them
   std::size_t asked_last_ = 0;     ///< where in these the life is that asked last: mostly it is one

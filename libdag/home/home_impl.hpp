@@ -115,8 +115,9 @@ class Home::Impl {
   void hand_out(RowIndex row, Life to, AttemptId id, bool again, AttemptId generation,
                 const OutcomeRecord* restore);
   void attempt_ended(Life from, OutcomeRecord record, Duration ran);
+  /// `ran` is empty where nobody who is left knows it.
   void row_attempt_ended(RowIndex row, OutcomeRecord& record, Life from, std::uint32_t word_attempt,
-                         Duration ran);
+                         std::optional<Duration> ran);
   void attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why);
   void take_back(RowIndex row, const RecordWhat& why);
   void stop_handed_out(RowIndex row, const OutAttempt& out);

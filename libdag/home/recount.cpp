@@ -328,7 +328,7 @@ bool Home::Impl::adopt(RowIndex row) {
     return true;
   }
   OutcomeRecord record = best->record;
-  row_attempt_ended(row, record, best->from, lent.word.attempt, Duration{0});
+  row_attempt_ended(row, record, best->from, lent.word.attempt, std::nullopt);
   Fact& known = fact_of(row);
   if (!best->bytes) std::erase(known.holders, best->from);
   for (const Offer& offer : offered) {

@@ -39,9 +39,13 @@ void OpenQuestions::answer(Instant now, Duration round_trip, const std::function
   }
 }
 
+Duration all_busy_for(std::uint32_t lanes, std::span<const Duration> running) {
+  if (running.empty() || running.size() < lanes) return Duration{0};
+  return *std::min_element(running.begin(), running.end());
+}
+
 Waiting behind(Waiting here, std::span<const Duration> running) {
-  if (!here.mean_run || running.empty() || running.size() < here.lanes) return here;
-  here.mean_run = std::max(*here.mean_run, *std::min_element(running.begin(), running.end()));
+  if (here.mean_run) here.mean_run = std::max(*here.mean_run, all_busy_for(here.lanes, running));
   return here;
 }
 

@@ -61,6 +61,9 @@ class OpenQuestions {
   std::optional<Instant> look_again_at_;
 };
 
+/// For so long has each of the lanes been at what it runs, at least. Zero when one of them runs nothing.
+Duration all_busy_for(std::uint32_t lanes, std::span<const Duration> running);
+
 /// `here`, given how long lanes have been at what they run. When each of them is busy for longer than a row
 /// takes, what waits behind them does so for as long again, as far as anybody knows: rows behind a straggler
 /// are worth lending, however short they are.

@@ -170,6 +170,17 @@ TEST_CASE("what would be longer under way to a thief than it waits here is kept"
   CHECK_FALSE(placer.keeps(large, life(2), life(1)));
 }
 
+TEST_CASE("what waits behind a straggler goes, however short its like are and large its inputs") {
+  Duration busy_for = 0s;
+  FinishPlacer placer{7, [&] { return busy_for; }};
+  const std::vector<PlacementInput> large = {{64 * mebibyte, {ProcessId{1}}}};
+  placer.on_loads({load(life(1), 4), load(life(2))});
+  placer.ran("mul", 1ms);
+  CHECK(placer.keeps(large, life(2), life(1)));
+  busy_for = 1s;
+  CHECK_FALSE(placer.keeps(large, life(2), life(1)));
+}
+
 TEST_CASE("never a life that does not run the job") {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     Random random(seed);

@@ -61,6 +61,8 @@ struct LocalJobOptions {
   bool twice = false;
   /// All digests are taken behind, as those of large outputs are.
   bool digests_behind = false;
+  /// Counts by name what placement heard of how long tasks ran. Left out: nobody counts.
+  std::map<std::string, int>* durations_heard = nullptr;
   /// Who gets the records of all processes. Left out: nobody.
   RecordSink* records = nullptr;
 };
@@ -203,7 +205,8 @@ class LocalJob {
   };
   class Placed final : public HomePlacement {
    public:
-    explicit Placed(const LocalJobOptions& options) : place_(options.place), places_(options.places) {}
+    explicit Placed(const LocalJobOptions& options)
+        : place_(options.place), places_(options.places), durations_heard_(options.durations_heard) {}
     Life place_actor(std::uint32_t, const std::vector<Life>& lives, const std::vector<std::uint32_t>&,
                      const Policy&) override {
       return find(lives, lives.front(), place_);
@@ -212,6 +215,9 @@ class LocalJob {
                                 Life self) override {
       const auto named = places_.find(attempt.name);
       return {find(lives, self, named == places_.end() ? place_ : named->second)};
+    }
+    void ran(const std::string& name, Duration) override {
+      if (durations_heard_ != nullptr) ++(*durations_heard_)[name];
     }
 
    private:
@@ -223,6 +229,7 @@ class LocalJob {
     }
     std::optional<std::uint32_t> place_;
     std::map<std::string, std::uint32_t> places_;
+    std::map<std::string, int>* durations_heard_;
   };
 
   void begin_life(Life life);

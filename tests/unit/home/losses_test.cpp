@@ -32,6 +32,8 @@ TEST_CASE("what ended or runs elsewhere is taken over by the new home, not run a
   options.place = 2;
   const bool inline_values = GENERATE(true, false);
   if (!inline_values) options.inline_bytes_max = 0;
+  std::map<std::string, int> durations_heard;
+  options.durations_heard = &durations_heard;
   LocalJob job(graph.builder.sealed(), Script().kernel(), options);
   job.hold = is_a<message::Outcomes>;  // The cell hears of nothing: process 2 alone can vouch for a.
   job.paused = {"b"};
@@ -43,6 +45,9 @@ TEST_CASE("what ended or runs elsewhere is taken over by the new home, not run a
   job.paused.clear();
   job.run();
   for (const char* name : {"a", "b", "c"}) CHECK(job.runs(name) == 1);
+  // How long a ran is known to the home that died; that it took no time at all would be a lesson for
+  // placement.
+  for (const char* name : {"a", "b", "c"}) CHECK(durations_heard[name] == 1);
   CHECK(job.settled.at(a).record.attempt.epoch == Epoch{1, 1});
   CHECK(job.settled.at(b).record.attempt.epoch == Epoch{1, 1});  // It was taken to run, and ran on.
   job.fetch(c);

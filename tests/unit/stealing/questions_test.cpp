@@ -144,5 +144,7 @@ TEST_CASE("rows behind stragglers are lent, however short their like are") {
   CHECK(given_behind({10s, 10us}) == 0);  // One lane will be free soon.
   CHECK(given_behind({10s, 5s}) == 1);
   CHECK(given_behind({10s}) == 0);  // The other one looks for work.
+  CHECK(all_busy_for(2, std::vector<Duration>{10s, 5s}) == 5s);
+  CHECK(all_busy_for(2, std::vector<Duration>{10s}) == 0s);
   CHECK_FALSE(behind({.rows = 3, .lanes = 1}, std::vector<Duration>{10s}).mean_run);
 }
