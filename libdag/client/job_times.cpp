@@ -38,14 +38,14 @@ JobTimes::Placed JobTimes::placed() const {
   Placed all{PlacedGraph(graph_.edges(), std::move(tasks)), {}, {}, {}};
   all.times.resize(all.graph.size());
   all.ran.resize(all.graph.size());
-  all.lanes.resize(lanes_.size());
+  for (const Lane& lane : lanes_) all.lanes.push_back({node_of(lane.first)});
   std::vector<bool> failed(all.graph.size());  ///< the newest run
   const std::vector<Lane> lanes(lanes_.begin(), lanes_.end());
   for (const Run& run : runs_) {
     const std::size_t place = all.graph.place_of(run.task);
     const auto lane = static_cast<std::size_t>(
         std::lower_bound(lanes.begin(), lanes.end(), lane_of(run.place)) - lanes.begin());
-    all.lanes[lane].emplace_back(run.begin_unix_ns(), run.end_unix_ns);
+    all.lanes[lane].ran.emplace_back(run.begin_unix_ns(), run.end_unix_ns);
     all.ran[place] = run.ran;
     TaskTimes& times = all.times[place];
     if (!std::exchange(times.ran, true)) {

@@ -28,9 +28,9 @@ class JobTimes {
   /// The job as its graph and its runs say.
   struct Placed {
     PlacedGraph graph;
-    std::vector<TaskTimes> times;          ///< by place in the graph
-    std::vector<Duration> ran;             ///< newest runs; likewise
-    std::vector<std::vector<Span>> lanes;  ///< what each ran, in the order of lanes()
+    std::vector<TaskTimes> times;  ///< by place in the graph
+    std::vector<Duration> ran;     ///< newest runs; likewise
+    std::vector<LaneSpans> lanes;  ///< in the order of lanes()
   };
   /// A lane of a process.
   using Lane = std::pair<ProcessId, std::uint32_t>;

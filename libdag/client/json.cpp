@@ -293,7 +293,8 @@ json to_json(const JobReport& report, JobId job) {
              {"retry_seconds", seconds(waiting.retry)},
              {"other_seconds", seconds(waiting.other)},
              {"idle_seconds", seconds(waiting.idle)},
-             {"idle_while_ready_seconds", seconds(waiting.idle_while_ready)}};
+             {"idle_while_ready_seconds", seconds(waiting.idle_while_ready)},
+             {"idle_scattered_seconds", seconds(waiting.idle_scattered)}};
   }
   json schedule;
   if (report.scheduled && report.with_one_more)

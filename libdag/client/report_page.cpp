@@ -155,7 +155,8 @@ std::string waiting_part(const JobReport& report) {
                                                    {"an attempt had failed or was lost", waits.retry},
                                                    {"to be placed and begun", waits.other}});
   html += "<p>Lanes had nothing to do for " + text_of(waits.idle) + "; for " +
-          text_of(waits.idle_while_ready) + " of it tasks could have begun.</p>\n";
+          text_of(waits.idle_while_ready) + " of it tasks could have begun, and " +
+          text_of(waits.idle_scattered) + " of it was at other nodes than most of it.</p>\n";
   if (report.scheduled && report.with_one_more)
     html += "<p>Scheduled by its longest chains, the job would take " + text_of(*report.scheduled) + " on " +
             std::to_string(report.lanes.size()) + " lanes, and " + text_of(*report.with_one_more) +

@@ -91,7 +91,7 @@ class TraceWriter {
     const JobTimes::Placed placed = known_.times.placed();
     counter(counts, "tasks that wait for a lane", "ready", ready_spans(placed.graph, placed.times));
     std::vector<Span> busy;
-    for (const std::vector<Span>& lane : placed.lanes) busy.insert(busy.end(), lane.begin(), lane.end());
+    for (const LaneSpans& lane : placed.lanes) busy.insert(busy.end(), lane.ran.begin(), lane.ran.end());
     counter(counts, "lanes that run a task", "running", std::move(busy));
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace dag::detail {
@@ -41,10 +42,50 @@ class Spans {
 struct Step {
   std::int64_t at = 0;
   int running = 0, ready = 0;
+  std::size_t node = 0;  ///< where it is running; the place among all nodes
+};
+
+/// How many lanes are idle at each node, by how much that changes.
+class IdleLanes {
+ public:
+  explicit IdleLanes(std::vector<std::int64_t> at_nodes) : at_(std::move(at_nodes)) {
+    for (const std::int64_t there : at_) put(there, 1);
+    most_ = nodes_with_.size() - std::min<std::size_t>(nodes_with_.size(), 1);
+  }
+  void begins(std::size_t node) { change(node, -1); }
+  void ends(std::size_t node) { change(node, 1); }
+  std::int64_t all() const { return all_; }
+  /// At the node that has most.
+  std::int64_t most() const { return static_cast<std::int64_t>(most_); }
+
+ private:
+  /// Where spans of one lane overlap, as clocks go, it is below zero for a while: none.
+  static std::size_t idle(std::int64_t there) {
+    return static_cast<std::size_t>(std::max<std::int64_t>(0, there));
+  }
+  void put(std::int64_t there, int nodes) {
+    const std::size_t count = idle(there);
+    if (nodes_with_.size() <= count) nodes_with_.resize(count + 1);
+    nodes_with_[count] += nodes;
+    all_ += nodes * static_cast<std::int64_t>(count);
+  }
+  void change(std::size_t node, int by) {
+    put(at_[node], -1);
+    at_[node] += by;
+    put(at_[node], 1);
+    most_ = std::max(most_, idle(at_[node]));
+    while (most_ > 0 && nodes_with_[most_] == 0) --most_;
+  }
+
+  std::vector<std::int64_t> at_;
+  std::vector<int> nodes_with_;  ///< so many idle lanes
+  std::int64_t all_ = 0;
+  std::size_t most_ = 0;
 };
 
 /// Goes from one change to the next. When all lanes ran something.
-std::vector<Span> add_idle(Waiting& sum, std::vector<Step> steps, std::size_t lanes) {
+/// `lanes`: as they are before the first step.
+std::vector<Span> add_idle(Waiting& sum, std::vector<Step> steps, IdleLanes lanes) {
   std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
   std::int64_t from = 0, to = 0;
   for (const Step& step : steps) {
@@ -53,15 +94,17 @@ std::vector<Span> add_idle(Waiting& sum, std::vector<Step> steps, std::size_t la
     to = step.at;
   }
   std::vector<Span> full;
-  std::int64_t last = from, running = 0, ready = 0;
+  std::int64_t last = from, ready = 0;
   for (const Step& step : steps) {
     const std::int64_t now = std::clamp(step.at, from, to);
-    const std::int64_t idle = std::max<std::int64_t>(0, static_cast<std::int64_t>(lanes) - running);
+    const std::int64_t idle = lanes.all();
     sum.idle += Duration((now - last) * idle);
     sum.idle_while_ready += Duration((now - last) * std::min(idle, std::max<std::int64_t>(0, ready)));
+    sum.idle_scattered += Duration((now - last) * (idle - lanes.most()));
     if (idle == 0 && now > last) full.emplace_back(last, now);
     last = now;
-    running += step.running;
+    if (step.running > 0) lanes.begins(step.node);
+    if (step.running < 0) lanes.ends(step.node);
     ready += step.ready;
   }
   return full;
@@ -90,20 +133,25 @@ std::vector<Span> ready_spans(const PlacedGraph& graph, const std::vector<TaskTi
 }
 
 Waiting waiting(const PlacedGraph& graph, const std::vector<TaskTimes>& times,
-                const std::vector<std::vector<Span>>& lanes) {
+                const std::vector<LaneSpans>& lanes) {
   Waiting sum;
   std::vector<Step> steps;
-  for (const std::vector<Span>& lane : lanes) {
-    for (const auto& [begin, end] : lane) {
-      steps.push_back({begin, 1, 0});
-      steps.push_back({end, -1, 0});
+  std::map<ProcessId, std::size_t> places;
+  std::vector<std::int64_t> idle_at;
+  for (const LaneSpans& lane : lanes) {
+    const std::size_t node = places.try_emplace(lane.node, places.size()).first->second;
+    idle_at.resize(places.size());
+    ++idle_at[node];
+    for (const auto& [begin, end] : lane.ran) {
+      steps.push_back({begin, 1, 0, node});
+      steps.push_back({end, -1, 0, node});
     }
   }
   for (const auto& [from, to] : ready_spans(graph, times)) {
     steps.push_back({from, 0, 1});
     steps.push_back({to, 0, -1});
   }
-  const Spans full(add_idle(sum, std::move(steps), lanes.size()));
+  const Spans full(add_idle(sum, std::move(steps), IdleLanes(std::move(idle_at))));
   const std::vector<std::int64_t> could = could_begin(graph, times);
   for (std::size_t place = 0; place < graph.size(); ++place) {
     const TaskTimes& task = times[place];

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "libdag/base/ids.hpp"
 #include "libdag/base/time.hpp"
 #include "libdag/client/job_graph.hpp"
 
@@ -31,6 +32,9 @@ struct Waiting {
   /// Of all lanes together, between the first beginning and the last end.
   Duration idle{0};
   Duration idle_while_ready{0};  ///< of it, while so many tasks could have begun and had not
+  /// Of it, at other nodes than the one at which most lanes were idle: what a task that needs as many as
+  /// possible at once could not have had. Its share of `idle` is the fragmentation.
+  Duration idle_scattered{0};
 };
 
 using Span = std::pair<std::int64_t, std::int64_t>;
@@ -41,8 +45,14 @@ std::vector<std::int64_t> ends_before(const PlacedGraph& graph, const std::vecto
 /// When the task could have begun, and when it did; of those that ran, by place. Empty ones are left out.
 std::vector<Span> ready_spans(const PlacedGraph& graph, const std::vector<TaskTimes>& times);
 
-/// `times`: by place in the graph. `lanes`: what each ran, in any order.
+/// What one lane ran, in any order.
+struct LaneSpans {
+  ProcessId node;
+  std::vector<Span> ran = {};
+};
+
+/// `times`: by place in the graph.
 Waiting waiting(const PlacedGraph& graph, const std::vector<TaskTimes>& times,
-                const std::vector<std::vector<Span>>& lanes);
+                const std::vector<LaneSpans>& lanes);
 
 }  // namespace dag::detail

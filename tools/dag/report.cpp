@@ -61,7 +61,8 @@ std::string waiting_text(const detail::JobReport& report) {
                      " after a failure or loss, " + percent(waits.other, all) + " to be placed and begun\n";
   text += "Lanes had nothing to do for " + text_of(waits.idle) + ", " +
           percent(waits.idle, capacity(report)) + " of their time; for " + text_of(waits.idle_while_ready) +
-          " of it tasks could have begun\n";
+          " of it tasks could have begun, and " + percent(waits.idle_scattered, waits.idle) +
+          " of it was at other nodes than most of it\n";
   text += "Scheduled by its longest chains, it would take " + text_of(*report.scheduled) + " on " +
           std::to_string(report.lanes.size()) + " lanes, and " + text_of(*report.with_one_more) +
           " with one more\n";

@@ -24,7 +24,7 @@ JournalEntry entry(Duration at, std::uint32_t task, RecordWhat what, std::uint32
 }
 Waiting waiting_in(const JobTimes& times) {
   JobTimes::Placed placed = times.placed();
-  return waiting(placed.graph, placed.times, std::move(placed.lanes));
+  return waiting(placed.graph, placed.times, placed.lanes);
 }
 
 }  // namespace
@@ -51,8 +51,22 @@ TEST_CASE("each wait has its cause") {
   // 0 until 1, 1 until 2, 4 until 2, 2 from 7 to 8, 3 from 14 to 15.
   CHECK(sum.other == 1s + 2s + 2s + 1s + 1s);
   CHECK(sum.idle == 2 * 15s - 10s);
+  CHECK(sum.idle_scattered == 0s);  // All lanes are of one node.
   // 1 and 4 while lane 1 was free, from 1 to 2; 2 from 6 to 8; 3 from 12 to 15.
   CHECK(sum.idle_while_ready == 1s + 2s + 3s);
+}
+
+TEST_CASE("lanes that are idle at other nodes than most of them are counted apart") {
+  const ProcessId one{1}, other{2};
+  const auto idle = [](std::vector<LaneSpans> lanes) {
+    const Waiting sum = waiting(PlacedGraph({}, {}), {}, lanes);
+    return std::pair(sum.idle, sum.idle_scattered);
+  };
+  // Until 10 two are idle at one node and one at the other, then one at each, until 30 none.
+  CHECK(idle({{one, {{1, 31}}}, {one, {{11, 31}}}, {one, {{21, 31}}}, {other, {{21, 31}}}}) ==
+        std::pair(Duration{30 + 20}, Duration{10 + 10}));
+  CHECK(idle({{one, {{1, 11}}}, {one, {}}}) == std::pair(Duration{10}, Duration{0}));
+  CHECK(idle({}) == std::pair(Duration{0}, Duration{0}));
 }
 
 TEST_CASE("every nanosecond between a task's being known and its beginning has one cause") {
@@ -94,6 +108,7 @@ TEST_CASE("every nanosecond between a task's being known and its beginning has o
     for (const Duration part : {sum.dependencies, sum.transfer, sum.queue, sum.other}) CHECK(part >= 0s);
     CHECK(sum.idle + busy == (last - first) * static_cast<Duration::rep>(times.lanes().size()));
     CHECK(sum.idle_while_ready <= sum.idle);
+    CHECK(sum.idle_scattered <= sum.idle);
   }
 }
 
