@@ -1,6 +1,7 @@
 #include "actors/home_actor.hpp"
 
 #include "actors/exceptions.hpp"
+#include "actors/timed_placement.hpp"
 #include "actors/waiting_for.hpp"
 #include "libdag/keeper/admission.hpp"
 
@@ -36,8 +37,11 @@ HomeActor::HomeActor(caf::actor_config& config, HomeSetup setup, LanesPort& lane
     return all_busy_for(static_cast<std::uint32_t>(lanes_.count()), running_for(lanes_));
   });
   placer_ = placer.get();
+  std::unique_ptr<HomePlacement> placement = std::move(placer);
+  if (ports_.placed)
+    placement = std::make_unique<TimedPlacement>(std::move(placement), ports_.now, ports_.placed);
   home_ = std::make_unique<Home>(setup_.options, setup_.plan, shard_->table, shard_->gate, records,
-                                 std::move(placer));
+                                 std::move(placement));
   if (setup_.loads.of) on_loads(setup_.loads);
 }
 
@@ -97,6 +101,7 @@ caf::behavior HomeActor::make_behavior() {
       [this](mail::Explain& question) {
         home_->explain(question.what, ports_.now(), question.process);
         if (question.what.outputs) home_->count_held(question.held);
+        if (question.what.critical_path) home_->critical_path(ports_.now(), question.process.critical_path);
         const caf::actor next = question.homes.empty() ? question.runner : question.homes.back();
         if (!question.homes.empty()) question.homes.pop_back();
         send(next, std::move(question));
@@ -105,6 +110,7 @@ caf::behavior HomeActor::make_behavior() {
         questions_.ask(steal.thief, steal.slots, ports_.now());
         act();
         if (!questions_.asks(steal.thief)) return;
+        if (std::exchange(steal.passed_on, true)) questions_.close(steal.thief);
         const caf::actor next = steal.others.back();
         steal.others.pop_back();
         send(next, std::move(steal));

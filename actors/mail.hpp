@@ -215,11 +215,12 @@ struct LifeDown {
 /// CellActor, RecordActor -> itself: the client may be told how far the job is.
 struct ProgressDue {};
 /// NodeActor -> HomeActors, one after another -> RunnerActor: another process asks for work. Who has nothing
-/// to give sends it on.
+/// to give sends it on; the first home and the runner remember it for a while.
 struct Steal {
   Life thief;
   std::uint32_t slots = 0;
   std::vector<caf::actor> others;  ///< that have not seen it yet; the last of them is next, the runner first
+  bool passed_on = false;          ///< by a home
 };
 /// A lane, of which NodeActor wanted to know that, -> NodeActor: it has nothing to do.
 struct Dry {};

@@ -31,6 +31,8 @@ struct Ports {
   /// This process may not go on, not even for an orderly end: others may start again what runs here. Empty
   /// where there are no others.
   std::function<void(std::string_view why)> end_now = {};
+  /// It took so long to choose the process of an attempt. Empty: nobody counts.
+  std::function<void(Duration took)> placed = {};
 };
 
 struct RecordLed;

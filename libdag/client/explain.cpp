@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 namespace dag::detail {
 namespace {
@@ -56,6 +57,28 @@ std::vector<TaskReason> reasons_in(client::Answer& answer) {
   return reasons;
 }
 
+/// 3-9, s2/0-4; train/3-9 for those of that name alone. Names may have slashes, too.
+std::optional<TaskRange> range_of(const std::string& text) {
+  const std::size_t dash = text.rfind('-');
+  if (dash == std::string::npos) return std::nullopt;
+  const auto last = parse_task_id(text.substr(dash + 1));
+  if (!last || last->origin != 0) return std::nullopt;
+  const std::string before = text.substr(0, dash);
+  TaskRange range;
+  if (const auto first = parse_task_id(before)) {
+    range.first = *first;
+  } else {
+    const std::size_t slash = before.rfind('/');
+    if (slash == std::string::npos || slash == 0) return std::nullopt;
+    const auto number = parse_task_id(before.substr(slash + 1));
+    if (!number || number->origin != 0) return std::nullopt;
+    range.name = before.substr(0, slash);
+    range.first = *number;
+  }
+  range.last = last->index;
+  return range;
+}
+
 }  // namespace
 
 std::uint64_t Explanation::count() const {
@@ -90,7 +113,25 @@ TaskSelector selector_of(const std::string& task) {
   TaskSelector selector;
   selector.name = task;
   if (const auto id = parse_task_id(task)) selector.tasks = {*id};
+  selector.range = range_of(task);
   return selector;
+}
+
+TaskSelector selector_of_none() {
+  TaskSelector selector;
+  selector.tasks = {TaskId{}};
+  return selector;
+}
+
+std::optional<PathLeft> critical_path_in(const client::Answer& answer) {
+  if (!answer.silent.empty()) return std::nullopt;
+  std::optional<PathLeft> longest;
+  for (const ProcessExplained& process : answer.explained) {
+    const auto& path = process.critical_path;
+    if (path && (!longest || std::pair(longest->left, longest->tasks) < std::pair(path->left, path->tasks)))
+      longest = path;
+  }
+  return longest;
 }
 
 Explanation explain(const AskProcesses& ask, const TaskSelector& what) {

@@ -48,8 +48,14 @@ std::optional<Duration> left_of(const TaskReason& reason);
 /// root it is known, or more tasks were asked for.
 std::optional<Duration> not_before(const Explanation& found);
 
-/// A name or a number, as people write it; empty: all tasks.
+/// As people write it: a name, a number, numbers (3-9), or those of one name (train/3-9), as all that prints
+/// tasks numbers them. What could be several of these is all of them. Empty: all tasks.
 TaskSelector selector_of(const std::string& task);
+
+/// Asks for no more of tasks than can be helped: for what else a selector can ask for.
+TaskSelector selector_of_none();
+/// The longest of those of the processes. None: nothing is left, or not all have answered.
+std::optional<PathLeft> critical_path_in(const client::Answer& answer);
 
 /// What the processes of the job answer.
 using AskProcesses = std::function<client::Answer(const TaskSelector&)>;

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "libdag/client/explain.hpp"
+
 namespace dag::detail {
 
 JobHeld held_by(Cluster& cluster, const JobInfo& job) {
-  TaskSelector what;
-  what.tasks = {TaskId{}};  // Of tasks themselves nothing is asked, and one is less than all.
+  TaskSelector what = selector_of_none();
   what.outputs = true;
   client::Answer answer = cluster.explain(job.job, what);
   JobHeld held{job.job, job.name, 0, 0, {}, std::move(answer.silent)};

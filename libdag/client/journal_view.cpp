@@ -80,11 +80,12 @@ JournalLine line_of(const JournalEntry& entry) {
 
 bool LineFilter::takes(const JournalLine& line) const {
   if (line.kind == "graph") return false;  // What waits for what is nothing that happened.
-  if (line.kind == "printed" || (task.empty() && line.kind == "said")) return false;  // `dag logs` has those.
+  if (line.kind == "printed" || (tasks.takes_all() && line.kind == "said"))
+    return false;  // `dag logs` has those.
   if (job && line.job != *job) return false;
   if (failed && !line.failed) return false;
-  if (task.empty()) return true;
-  return line.task && (line.name == task || to_string(*line.task) == task);
+  if (tasks.takes_all()) return true;
+  return line.task && tasks.takes(*line.task, line.name);
 }
 
 /// The journal of one node. What its processes say comes into it a little later than what the node says by
@@ -170,6 +171,28 @@ std::optional<JournalEntry> JournalView::next() {
   JournalEntry entry = std::move(earliest->entries.front());
   earliest->entries.pop_front();
   return entry;
+}
+
+LineSearch::LineSearch(JournalView& view, LineFilter filter)
+    : view_(view),
+      filter_(std::move(filter)),
+      by_name_(filter_.tasks.range ? !filter_.tasks.range->name.empty()
+                                   : !filter_.tasks.name.empty() && filter_.tasks.tasks.empty()) {}
+
+std::optional<JournalLine> LineSearch::next() {
+  while (const auto entry = view_.next()) {
+    JournalLine line = line_of(*entry);
+    if (filter_.job && line.job != *filter_.job) continue;
+    if (by_name_) {
+      TaskNames& names = names_[line.job];
+      names.add(entry->record);
+      if (line.task && line.name.empty()) {
+        if (const auto index = names.index_of(*line.task)) line.name = names.names()[*index];
+      }
+    }
+    if (filter_.takes(line)) return line;
+  }
+  return std::nullopt;
 }
 
 }  // namespace dag::detail

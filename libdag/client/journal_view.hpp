@@ -3,12 +3,15 @@
 // files, in the order of time.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "libdag/base/ids.hpp"
+#include "libdag/client/task_names.hpp"
+#include "libdag/keeper/messages.hpp"
 #include "libdag/record/record.hpp"
 
 namespace dag::detail {
@@ -38,7 +41,7 @@ JournalLine line_of(const JournalEntry& entry);
 /// Which lines somebody wants.
 struct LineFilter {
   std::optional<JobId> job;
-  std::string task;  ///< a name or a number
+  TaskSelector tasks = {};  ///< of records about tasks
   bool failed = false;
   bool takes(const JournalLine& line) const;
 };
@@ -63,6 +66,22 @@ class JournalView {
 
   std::vector<std::unique_ptr<Source>> sources_;
   std::vector<std::string> notices_;
+};
+
+/// The lines that pass a filter, one after another. Few records say the name of their task; where one is
+/// asked for, it is known from those that do, which costs memory per task: the job's graph, which is among
+/// the first, and of a spawned task its end.
+class LineSearch {
+ public:
+  /// The view outlives it.
+  LineSearch(JournalView& view, LineFilter filter);
+  std::optional<JournalLine> next();
+
+ private:
+  JournalView& view_;
+  const LineFilter filter_;
+  const bool by_name_;
+  std::map<JobId, TaskNames> names_;
 };
 
 }  // namespace dag::detail

@@ -15,8 +15,8 @@ LogLine gap_line(std::int64_t unix_ns, std::string place, std::string text) {
 }
 
 bool LogFilter::takes(const LogLine& line) const {
-  if (task.empty() || line.gap) return true;
-  return line.task && (line.name == task || to_string(*line.task) == task);
+  if (tasks.takes_all() || line.gap) return true;
+  return line.task && tasks.takes(*line.task, line.name);
 }
 
 std::string prefix_of(const LogLine& line) {

@@ -23,7 +23,7 @@ struct LogLine {
 };
 
 struct LogFilter {
-  std::string task;  ///< a name or a number; empty: everything
+  TaskSelector tasks = {};
   bool takes(const LogLine& line) const;
 };
 

@@ -258,15 +258,15 @@ void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
 }
 
 void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life from, std::uint32_t word_attempt,
-                                   std::optional<Duration> for_so_long) {
-  const Duration ran = for_so_long.value_or(Duration{0});
+                                   std::optional<Duration> known_run) {
+  const Duration ran = known_run.value_or(Duration{0});
   if (record.outcome != Outcome::finished) {
     if (from != options.self) release(from, record.name());
     Error why = record.error.value_or(Error{ErrorCode::task_failed, "the attempt was stopped"});
     say(record.task, record.attempt, [&] { return recorded::Ended{record.outcome, ran, why.what}; });
     return attempt_failed(row, word_attempt, record.attempt, why);
   }
-  if (for_so_long) observe(row, ran);
+  if (known_run) observe(row, ran);
   const bool here = from == options.self;
   Fact& known = fact_of(row);
   known.attempt = record.attempt;

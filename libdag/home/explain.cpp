@@ -34,8 +34,11 @@ int rank_of(RowState state) {
 }  // namespace
 
 bool TaskSelector::takes(TaskId task, const std::string& its_name) const {
-  if (name.empty() && tasks.empty()) return true;
+  if (takes_all()) return true;
   if (!name.empty() && its_name == name) return true;
+  if (range && task.origin == range->first.origin && task.index >= range->first.index &&
+      task.index <= range->last && (range->name.empty() || its_name == range->name))
+    return true;
   return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
 }
 
@@ -95,6 +98,13 @@ std::string Home::Impl::why(RowIndex row) const {
                                                        : ", by a lane that has not reported it");
   }
   return "";
+}
+
+/// It failed, or a try of it did.
+bool Home::Impl::went_wrong(RowIndex row) const {
+  if (word(row).state == RowState::ended && word(row).outcome == Outcome::failed) return true;
+  const auto tried = tries.find(row);
+  return (tried != tries.end() && tried->second.failed > 0) || crashes(row) > 0;
 }
 
 TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant at) const {
@@ -157,6 +167,7 @@ void Home::explain(const TaskSelector& wanted, Instant at, ProcessExplained& to)
   std::vector<std::pair<int, RowIndex>> found;
   const auto add = [&](RowIndex row) {
     const Word word = home.word(row);
+    if (wanted.failed && !home.went_wrong(row)) return;
     ++to.counts[static_cast<std::size_t>(word.state)];
     const bool went_wrong = word.state == RowState::ended && word.outcome == Outcome::failed;
     found.emplace_back(went_wrong ? 4 : rank_of(word.state), row);
@@ -164,7 +175,7 @@ void Home::explain(const TaskSelector& wanted, Instant at, ProcessExplained& to)
     std::stable_sort(found.begin(), found.end());
     found.resize(explained_max);
   };
-  if (wanted.name.empty() && !wanted.tasks.empty()) {
+  if (wanted.name.empty() && !wanted.range && !wanted.tasks.empty()) {
     for (const TaskId task : wanted.tasks) {
       const RowIndex row = home.table.find(task);
       if (row != no_row && !home.table[row].ghost && !home.is(row, flag::vanished)) add(row);

@@ -14,12 +14,24 @@
 
 namespace dag {
 
-/// Which tasks. With neither a name nor numbers: all.
+/// Tasks of one name, or of any, by their numbers: train/3-9, s2/0-4.
+struct TaskRange {
+  std::string name;        ///< empty: any
+  TaskId first;            ///< with `last`: both ends count
+  std::uint32_t last = 0;  ///< of the same origin
+  bool operator==(const TaskRange&) const = default;
+};
+/// Which tasks: those of the name, those named one by one, and those of the range. With none of these: all.
 struct TaskSelector {
-  std::string name;  ///< of all these tasks
+  std::string name;
   std::vector<TaskId> tasks;
   bool outputs = false;  ///< and which outputs lie where
+  std::optional<TaskRange> range = {};
+  bool failed = false;         ///< of them, those that failed, or of which a try did
+  bool critical_path = false;  ///< and how long the rest of the job takes at least
   bool takes(TaskId task, const std::string& its_name) const;
+  bool takes_all() const { return name.empty() && tasks.empty() && !range; }
+  bool operator==(const TaskSelector&) const = default;
 };
 
 /// How many are described; of the others it is said how many there are.
@@ -70,6 +82,15 @@ struct HeldOutputs {
 };
 inline constexpr std::size_t held_names_max = 64;
 
+/// The longest way through the graph from a task that has not ended, by how long tasks of its names usually
+/// take: with any number of lanes the job takes no less than that, less what the first of them has run.
+struct PathLeft {
+  Duration left{0};         ///< zero: of no task it is known how long it takes
+  std::uint64_t tasks = 0;  ///< on it
+  TaskId first;
+  bool operator==(const PathLeft&) const = default;
+};
+
 constexpr std::size_t row_states = static_cast<std::size_t>(RowState::ended) + 1;
 
 /// What one process says.
@@ -85,8 +106,9 @@ struct ProcessExplained {
   /// On its lanes, whatever was asked for.
   std::vector<RunningNow> running;
   std::uint32_t lanes = 0;
-  std::uint64_t queued = 0;       ///< that wait for one of them
-  std::vector<HeldOutputs> held;  ///< if it was asked for; those with most bytes first
+  std::uint64_t queued = 0;                    ///< that wait for one of them
+  std::vector<HeldOutputs> held;               ///< if it was asked for; those with most bytes first
+  std::optional<PathLeft> critical_path = {};  ///< of its rows, if it was asked for and one has not ended
   bool operator==(const ProcessExplained&) const = default;
 };
 

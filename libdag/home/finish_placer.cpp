@@ -134,19 +134,21 @@ bool FinishPlacer::keeps(const std::vector<PlacementInput>& inputs, Life thief, 
   const std::uint64_t missing = missing_bytes(inputs, thief.process);
   const Known* const here = known(self, asked_last_);
   if (missing == 0 || here == nullptr) return false;
+  const double under_way = static_cast<double>(missing) / bandwidth_bytes_per_second;
+  const auto waits_longer = [under_way](Duration wait) {
+    return std::chrono::duration<double>(wait).count() >= under_way;
+  };
+  if (waits_longer(wait_at(*here, mean_run().value_or(run_unknown)))) return false;
   // What is behind stragglers waits for as long again, however short its like are.
-  Duration wait = wait_at(*here, mean_run().value_or(run_unknown));
-  if (busy_for_) wait = std::max(wait, busy_for_());
-  return static_cast<double>(missing) / bandwidth_bytes_per_second >
-         std::chrono::duration<double>(wait).count();
+  return !busy_for_ || !waits_longer(busy_for_());
 }
 
-void FinishPlacer::ran(const std::string& name, Duration ran) {
+void FinishPlacer::ran(const std::string& name, Duration ran, bool bound) {
   const TaskClass next{static_cast<std::uint32_t>(classes_.size())};
   const bool full = classes_.size() == DurationPredictor::classes_max;
   const auto found = full ? classes_.find(name) : classes_.try_emplace(name, next).first;
   if (found != classes_.end()) predictor_.observe(found->second, one_kind, ran);
-  any_.observe(ran);
+  if (!bound) any_.observe(ran);
 }
 
 std::optional<Duration> FinishPlacer::mean_run() const {

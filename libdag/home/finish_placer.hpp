@@ -54,7 +54,7 @@ class FinishPlacer final : public HomePlacement {
                               Life self) override;
   bool wants_to_place(const std::string& name, const Policy& policy, bool inputs_here) const override;
   bool keeps(const std::vector<PlacementInput>& inputs, Life thief, Life self) override;
-  void ran(const std::string& name, Duration ran) override;
+  void ran(const std::string& name, Duration ran, bool bound = false) override;
   std::optional<Duration> usual(const std::string& name, const Policy& policy) const override {
     return predicted(name, policy);
   }

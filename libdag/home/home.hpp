@@ -136,8 +136,9 @@ class HomePlacement {
   virtual bool keeps(const std::vector<PlacementInput>& /*inputs*/, Life /*thief*/, Life /*self*/) {
     return false;
   }
-  /// A task of that name ran for so long, here or elsewhere.
-  virtual void ran(const std::string&, Duration) {}
+  /// A task of that name ran for so long, here or elsewhere. `bound`: it had no choice, as calls of job
+  /// actors have none, so placement learns nothing of it but what is usual.
+  virtual void ran(const std::string&, Duration, bool /*bound*/) {}
   /// So long do tasks of that name run, if anything is known of it.
   virtual std::optional<Duration> usual(const std::string&, const Policy&) const { return std::nullopt; }
   /// What it would choose from, of all that are there; by the same predicate as place_attempt.
@@ -243,6 +244,10 @@ class Home {
   std::string explain(TaskId task) const;
   /// The same of those that are wanted, and how many there are in each state.
   void explain(const TaskSelector& wanted, Instant at, ProcessExplained& to) const;
+  /// The longest way from a row of this home that has not ended to the end of the graph takes the place of
+  /// `longest` when it is longer. O(tasks + edges) the first time, and when what is known of it has become
+  /// old; else O(rows).
+  void critical_path(Instant at, std::optional<PathLeft>& longest);
   /// The outputs that lie with its rows.
   void count_held(HeldSum& sum) const;
 

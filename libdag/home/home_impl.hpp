@@ -115,9 +115,9 @@ class Home::Impl {
   void hand_out(RowIndex row, Life to, AttemptId id, bool again, AttemptId generation,
                 const OutcomeRecord* restore);
   void attempt_ended(Life from, OutcomeRecord record, Duration ran);
-  /// `ran` is empty where nobody who is left knows it.
+  /// `known_run` is empty where nobody who is left knows how long it ran.
   void row_attempt_ended(RowIndex row, OutcomeRecord& record, Life from, std::uint32_t word_attempt,
-                         std::optional<Duration> ran);
+                         std::optional<Duration> known_run);
   void attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why);
   void take_back(RowIndex row, const RecordWhat& why);
   void stop_handed_out(RowIndex row, const OutAttempt& out);
@@ -329,6 +329,12 @@ class Home::Impl {
   // -------------------------------------------------------------------------------------------
   std::string why(RowIndex row) const;
   TaskExplained explained(RowIndex row, bool with_candidates, Instant at) const;
+  bool went_wrong(RowIndex row) const;
+
+  // ---- critical_path.cpp
+  // ------------------------------------------------------------------------------------------
+  std::vector<Duration> usual_durations() const;
+  void measure_ways(Instant at);
 
   template <class Visit>  // (edge, predecessor row, place among the in-edges)
   void each_in(RowIndex row, Visit&& visit) const {
@@ -372,6 +378,15 @@ class Home::Impl {
   Instant now;
   message::JobState state;
   std::vector<Life> places;  ///< lives_that_run(state)
+
+  /// The longest way from the beginning of a task to the end of the graph.
+  struct LongestWay {
+    Duration left{0};
+    std::uint32_t tasks = 0;
+    auto operator<=>(const LongestWay&) const = default;
+  };
+  std::vector<LongestWay> ways;  ///< of each task of the graph, once somebody has asked
+  Instant ways_measured_at;
 
   std::vector<Note> notes;
   std::unordered_map<RowIndex, Fact> facts;

@@ -86,8 +86,7 @@ void Home::Impl::place_ready(RowIndex row) {
 }
 
 void Home::Impl::observe(RowIndex row, Duration ran) {
-  // Calls stay with their actor, so nobody asks how long they take.
-  if (places.size() > 1 && !is_call(row)) placement->ran(table.name_of(table[row]), ran);
+  placement->ran(table.name_of(table[row]), ran, places.size() < 2 || is_call(row));
 }
 
 }  // namespace dag

@@ -226,7 +226,7 @@ void Runner::explain(const TaskSelector& wanted, Instant now, std::vector<TaskEx
   for (const auto& [name, taken] : attempts_) {
     const Attempt& attempt = taken.lend.attempt;
     if (to.size() == explained_max) return;
-    if (!wanted.takes(attempt.task, attempt.name)) continue;
+    if (!wanted.takes(attempt.task, attempt.name) || (wanted.failed && attempt.try_number < 2)) continue;
     TaskExplained& one = to.emplace_back();
     one.task = attempt.task;
     one.name = attempt.name;

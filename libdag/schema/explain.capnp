@@ -8,10 +8,19 @@ using Records = import "records.capnp";
 $Cxx.namespace("dag::schema");
 
 struct TaskSelector {
-  # With neither: all.
+  # With no name, no tasks and no range: all.
   name @0 :Text;                 # of all these tasks
   tasks @1 :List(Ids.TaskId);
   outputs @2 :Bool;              # and which outputs lie where
+  range @3 :TaskRange;           # null: none
+  failed @4 :Bool;               # of them, those that failed, or of which a try did
+  criticalPath @5 :Bool;         # and how long the rest of the job takes at least
+}
+
+struct TaskRange {
+  name @0 :Text;                 # null: any
+  first @1 :Ids.TaskId;          # with `last`: both ends count
+  last @2 :UInt32;               # of the same origin
 }
 
 struct ProcessExplained {
@@ -23,6 +32,13 @@ struct ProcessExplained {
   lanes @5 :UInt32;
   queued @6 :UInt64;             # that wait for one of them
   held @7 :List(HeldOutputs);    # if it was asked for
+  criticalPath @8 :CriticalPath; # null: it was not asked for, or all has ended
+}
+
+struct CriticalPath {
+  left @0 :Ids.Nanoseconds;      # 0: not known
+  tasks @1 :UInt64;
+  first @2 :Ids.TaskId;
 }
 
 struct HeldOutputs {

@@ -90,18 +90,38 @@ std::vector<dag::TaskExplained> read_list(capnp::List<TaskExplained>::Reader fro
 }  // namespace
 
 std::size_t words(const TaskSelector& selector) {
-  return words_of<schema::TaskSelector> + text_words(selector.name) + selector.tasks.size();
+  std::size_t words = words_of<schema::TaskSelector> + text_words(selector.name) + selector.tasks.size();
+  if (selector.range) words += words_of<schema::TaskRange> + text_words(selector.range->name);
+  return words;
 }
 
 void write(schema::TaskSelector::Builder to, const TaskSelector& selector) {
   if (!selector.name.empty()) to.setName(as_text(selector.name));
   write_tasks(selector.tasks, [&](unsigned count) { return to.initTasks(count); });
   to.setOutputs(selector.outputs);
+  if (selector.range) {
+    auto range = to.initRange();
+    if (!selector.range->name.empty()) range.setName(as_text(selector.range->name));
+    range.setFirst(word_of(selector.range->first));
+    range.setLast(selector.range->last);
+  }
+  to.setFailed(selector.failed);
+  to.setCriticalPath(selector.critical_path);
 }
 
 TaskSelector read(schema::TaskSelector::Reader from, Reading& reading) {
-  return {text_from(from.getName(), label_bytes_max, "TaskSelector.name"),
-          read_tasks(from.getTasks(), reading, "TaskSelector.tasks"), from.getOutputs()};
+  TaskSelector selector;
+  selector.name = text_from(from.getName(), label_bytes_max, "TaskSelector.name");
+  selector.tasks = read_tasks(from.getTasks(), reading, "TaskSelector.tasks");
+  selector.outputs = from.getOutputs();
+  if (from.hasRange()) {
+    const auto range = from.getRange();
+    selector.range = {text_from(range.getName(), label_bytes_max, "TaskRange.name"),
+                      task_from(range.getFirst()), range.getLast()};
+  }
+  selector.failed = from.getFailed();
+  selector.critical_path = from.getCriticalPath();
+  return selector;
 }
 
 std::size_t words_below(const ProcessExplained& process) {
@@ -109,6 +129,7 @@ std::size_t words_below(const ProcessExplained& process) {
                       list_words<schema::RunningNow>(process.running.size()) +
                       list_words<schema::HeldOutputs>(process.held.size());
   for (const dag::HeldOutputs& held : process.held) words += text_words(held.name);
+  if (process.critical_path) words += words_of<schema::CriticalPath>;
   return words;
 }
 
@@ -144,6 +165,12 @@ void write(schema::ProcessExplained::Builder to, const ProcessExplained& process
         one.setOutputs(held.outputs);
         one.setBytes(held.bytes);
       });
+  if (process.critical_path) {
+    auto path = to.initCriticalPath();
+    path.setLeft(process.critical_path->left.count());
+    path.setTasks(process.critical_path->tasks);
+    path.setFirst(word_of(process.critical_path->first));
+  }
 }
 
 ProcessExplained read(schema::ProcessExplained::Reader from, Reading& reading) {
@@ -170,6 +197,10 @@ ProcessExplained read(schema::ProcessExplained::Reader from, Reading& reading) {
   for (const auto one : held) {
     process.held.push_back(
         {text_from(one.getName(), label_bytes_max, "HeldOutputs.name"), one.getOutputs(), one.getBytes()});
+  }
+  if (from.hasCriticalPath()) {
+    const auto path = from.getCriticalPath();
+    process.critical_path = {Duration(path.getLeft()), path.getTasks(), task_from(path.getFirst())};
   }
   return process;
 }

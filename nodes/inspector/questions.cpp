@@ -173,15 +173,13 @@ std::string Questions::explain(JobId job, const web::HttpRequest& request) {
     if (task.empty()) return detail::json_line(fields);
     detail::JournalView view(journals(job).paths());
     auto lines = nlohmann::json::array();
-    const detail::LineFilter filter{job, task, false};
-    while (const auto entry = view.next()) {
-      const detail::JournalLine line = detail::line_of(*entry);
-      if (!filter.takes(line)) continue;
+    detail::LineSearch search(view, {job, detail::selector_of(task)});
+    while (const auto line = search.next()) {
       if (lines.size() == lines_max) {
         fields["lines_beyond"] = true;  // /history has them, page by page.
         break;
       }
-      lines.push_back(detail::to_json(line));
+      lines.push_back(detail::to_json(*line));
     }
     if (lines.empty())
       throw Failure({ErrorCode::job_unknown, "the journals say nothing of '" + printable(task) + "'"});
@@ -229,20 +227,21 @@ std::string Questions::history(JobId job, const web::HttpRequest& request) {
   const auto after = static_cast<std::uint64_t>(number_in(request, "after", 0, 0, 1e15));
   const auto limit =
       static_cast<std::uint64_t>(number_in(request, "limit", 200, 1, static_cast<double>(lines_max)));
-  const detail::LineFilter filter{job, text_in(request, "task"), number_in(request, "failed", 0, 0, 1) > 0};
+  const detail::LineFilter filter{job, detail::selector_of(text_in(request, "task")),
+                                  number_in(request, "failed", 0, 0, 1) > 0};
   const detail::GatheredJournals& from = journals(job);
   detail::JournalView view(from.paths());
   auto lines = nlohmann::json::array();
   nlohmann::json next;
   std::uint64_t found = 0;
-  while (const auto entry = view.next()) {
-    const detail::JournalLine line = detail::line_of(*entry);
-    if (!filter.takes(line) || found++ < after) continue;
+  detail::LineSearch search(view, filter);
+  while (const auto line = search.next()) {
+    if (found++ < after) continue;
     if (lines.size() == limit) {
       next = after + limit;
       break;
     }
-    lines.push_back(detail::to_json(line));
+    lines.push_back(detail::to_json(*line));
   }
   return detail::json_line({{"lines", std::move(lines)},
                             {"next", std::move(next)},
@@ -256,7 +255,8 @@ std::string Questions::logs(JobId job, const web::HttpRequest& request) {
       static_cast<std::size_t>(number_in(request, "tail", 500, 1, static_cast<double>(lines_max)));
   const std::string task = text_in(request, "task");
   if (!followed_ || followed_->job != job || followed_->task != task) {
-    detail::FollowOptions how{{task}, lines_max, log_pages_max, [this] { return ends_.load(); }};
+    detail::FollowOptions how{
+        {detail::selector_of(task)}, lines_max, log_pages_max, [this] { return ends_.load(); }};
     followed_.reset(new Followed{job, task, {address_, job, std::move(how)}, {}, {}, 0});
   }
   Followed& followed = *followed_;

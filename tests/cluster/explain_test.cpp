@@ -67,6 +67,21 @@ TEST_CASE("what hangs, what fails and what waits for either is told by one comma
                         Catch::Contains("failed once so far") &&
                         Catch::Contains("the last failure: the price service does not answer"));
 
+  // Of tasks by their numbers, and of those that failed.
+  const json few = explained(nodes, "job1/part/5-8");
+  CHECK(few["counts"]["ended"] == 2);
+  CHECK(few["tasks"].size() == 3);
+  CHECK_THAT(said(nodes, {"explain", "job1", "--failed"}),
+             Catch::Contains("flaky (8)") && !Catch::Contains("part"));
+  Process well(at(nodes, {bin("dag"), "explain", "job1/2", "--failed"}));
+  CHECK(well.ends() == 0);
+  CHECK_THAT(well.err(), Catch::Contains("nothing of it has failed"));
+  for (const char* none : {"job1/parts/5-8", "job1/40-50", "job1/40"}) {
+    Process unknown(at(nodes, {bin("dag"), "explain", none}));
+    CHECK(unknown.ends() == 5);
+    CHECK_THAT(unknown.err(), Catch::Contains("has no task"));
+  }
+
   // The last one: both are what it waits for, over the sum between.
   const json report = explained(nodes, "job1/report");
   CHECK(report["tasks"][0]["state"] == "waiting");

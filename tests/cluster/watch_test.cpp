@@ -65,6 +65,8 @@ TEST_CASE("a job is watched to its end, in lines and in JSON") {
   CHECK(json.ends() == 0);
   const std::vector<nlohmann::json> lines = lines_in(json.out());
   REQUIRE(lines.size() >= 2);
+  CHECK(lines.front()["critical_path_tasks"] == 2);  // What waits at the gate, and what is behind it.
+  CHECK(lines.back()["critical_path_tasks"].is_null());
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) CHECK(lines[i]["phase"] != "finished");
   CHECK(lines.back()["phase"] == "finished");
   CHECK(lines.back()["counts"]["finished"] == 3);

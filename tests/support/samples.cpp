@@ -329,7 +329,8 @@ static ProcessExplained process_explained() {
           {{{0, 5}, attempt(9), 3, Duration{77}}},
           16,
           1'000,
-          {{"train", 3, 1 << 20}, {"", 1, 7}}};
+          {{"train", 3, 1 << 20}, {"", 1, 7}},
+          PathLeft{Duration{12'000'000'000}, 40, {0, 5}}};
 }
 
 static void add_client(std::vector<Sample>& all) {
@@ -369,6 +370,7 @@ static void add_client(std::vector<Sample>& all) {
   add("ask_follow", AskFollow{10, job, {41, 7, 1'000}, 0xABCDEF});
   add("ask_drain", AskDrain{11, true});
   add("ask_explain", AskExplain{12, job, {"train", {{0, 5}, spawned_task(40)}}});
+  add("ask_explain_range", AskExplain{13, job, {"", {}, true, TaskRange{"train", {0, 3}, 9}, true, true}});
   add("ask_journal", AskJournal{13, job, {12, 4096, 7}, true});
   add("ask_history", AskJournal{14, std::nullopt, {}, false});
   add("job_moved", JobMoved{job});

@@ -170,13 +170,22 @@ std::string tasks_text(const detail::Explanation& found) {
 // ---- What is asked
 // ----------------------------------------------------------------------------------------------
 
-using What = JobAndTask;
+struct What {
+  JobId job;
+  std::string task;  ///< empty: the whole job
+  bool failed = false;
+};
 
 /// Of a job whose processes are gone.
 int explain_past(const Options& options, const What& what, const std::vector<std::string>& from) {
   const ChosenJournals journals(options, what.job, from);
   detail::JournalView view(journals.paths());
-  if (print_lines(view, {what.job, what.task, false}, options.json) > 0) return exit_ok;
+  if (print_lines(view, {what.job, detail::selector_of(what.task), what.failed}, options.json) > 0)
+    return exit_ok;
+  if (what.failed) {
+    std::cerr << "dag: the journals say of none of these tasks that it failed\n";
+    return exit_ok;
+  }
   std::cerr << "dag: the journals say nothing of '" << shown(what.task) << "'\n";
   return exit_unknown;
 }
@@ -195,34 +204,42 @@ void fail_if_unknown(const What& what, const JobInfo& job) {
                        : "`dag show " + to_string(what.job) + "` lists the names of its tasks"});
 }
 
-int explain(const Options& options, const std::string& text, const std::vector<std::string>& from) {
-  const What what = job_and_task_of(text, options, from);
+int explain(const Options& options, const std::string& text, bool failed,
+            const std::vector<std::string>& from) {
+  const JobAndTask named = job_and_task_of(text, options, from);
+  const What what{named.job, named.task, failed};
   if (!from.empty()) return explain_past(options, what, from);
   const auto cluster = connect_for(options, what.job);
   const JobInfo job = info_of(*cluster, what.job);
   const bool over =
       job.phase == JobPhase::finished || job.phase == JobPhase::failed || job.phase == JobPhase::cancelled;
-  if (over && what.task.empty()) {
+  if (over && what.task.empty() && !failed) {
     std::cout << (options.json ? json_line({{"job", to_json(job)}}) : tool::job_text(job));
     return exit_ok;
   }
   if (over) return explain_past(options, what, from);
   const auto ask = [&](const TaskSelector& which) { return cluster->explain(what.job, which); };
-  const detail::Explanation found = detail::explain(ask, detail::selector_of(what.task));
+  TaskSelector wanted = detail::selector_of(what.task);
+  wanted.failed = failed;
+  const detail::Explanation found = detail::explain(ask, wanted);
   const bool nothing = found.count() == 0 && found.silent.empty();
   if (nothing && !what.task.empty()) {
+    wanted.failed = false;
+    const bool all_well = failed && detail::explain(ask, wanted).count() > 0;
     // Processes that know other tasks, and not this one: there is none.
-    if (detail::explain(ask, {}).count() > 0) fail_if_unknown(what, info_of(*cluster, what.job));
+    if (!all_well && detail::explain(ask, {}).count() > 0) fail_if_unknown(what, info_of(*cluster, what.job));
   }
   if (options.json) {
     nlohmann::json fields = to_json(found);
     fields["job"] = to_json(job);
     std::cout << json_line(fields);
+  } else if (nothing && failed) {
+    std::cerr << "dag: nothing of it has failed\n";
   } else if (nothing) {
     std::cout << to_string(what.job)
               << " begins, or is counted again after a loss: no process knows its tasks yet\n";
   } else {
-    std::cout << (what.task.empty() ? job_text(job, found) : tasks_text(found));
+    std::cout << (what.task.empty() && !failed ? job_text(job, found) : tasks_text(found));
   }
   return exit_ok;
 }
@@ -235,9 +252,16 @@ void add_explain(CLI::App& app, Chosen& chosen) {
   const auto options = add_options(*command);
   const auto what = std::make_shared<std::string>();
   command
-      ->add_option("what", *what,
-                   "job7, or job7/TASK: a task's name or number; last for the newest job; or a node: n2")
+      ->add_option(
+          "what", *what,
+          "job7, or job7/TASK: a task's name or number, or numbers: 7/3-9, 7/train/3-9; last for the "
+          "newest job; or a node: n2")
       ->required();
+  const auto failed = std::make_shared<bool>();
+  command->add_flag(
+      "--failed", *failed,
+      "of these tasks those that failed, or of which a try did; of a job that is over, those that "
+      "failed or took their process down");
   const auto from = add_from(*command);
   command->footer(
       "Of a job that is not over its processes answer: each says why its tasks do not run, by the same "
@@ -245,9 +269,9 @@ void add_explain(CLI::App& app, Chosen& chosen) {
       "that place them. Of one that is over the journals of nodes do.");
   command->callback([=, &chosen] {
     const auto node = node_named(*what);
-    if (node && !from->empty())
-      throw CLI::ValidationError("--from is for jobs: what a node does it says itself");
-    chosen = [=] { return node ? explain_node(*options, *node) : explain(*options, *what, *from); };
+    if (node && (*failed || !from->empty()))
+      throw CLI::ValidationError("--from and --failed are for jobs: what a node does it says itself");
+    chosen = [=] { return node ? explain_node(*options, *node) : explain(*options, *what, *failed, *from); };
   });
 }
 

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "libdag/client/exit_status.hpp"
+#include "libdag/client/explain.hpp"
 #include "libdag/client/history.hpp"
 #include "tools/dag/chosen_journals.hpp"
 #include "tools/dag/commands.hpp"
@@ -63,7 +64,8 @@ int one(const HistoryOptions& options) {
   const JobId job = job_of(options.job, *options.cluster, *options.from);
   const ChosenJournals journals(*options.cluster, job, *options.from);
   detail::JournalView view(journals.paths());
-  if (print_lines(view, {job, options.task, options.failed}, options.cluster->json) > 0) return exit_ok;
+  if (print_lines(view, {job, detail::selector_of(options.task), options.failed}, options.cluster->json) > 0)
+    return exit_ok;
   std::cerr << "dag: the journals say nothing of that\n";
   return exit_unknown;
 }
@@ -76,7 +78,8 @@ void add_history(CLI::App& app, Chosen& chosen) {
   const auto options = std::make_shared<HistoryOptions>();
   options->cluster = add_options(*command);
   command->add_option("job", options->job, "all that happened to this one, such as job7");
-  command->add_option("--task", options->task, "of the tasks with this name or number alone");
+  command->add_option("--task", options->task,
+                      "of these tasks alone: a name, a number, or numbers: 3-9, train/3-9");
   command->add_flag("--failed", options->failed, "only tasks that failed or took their process down");
   options->from = add_from(*command);
   command->callback([=, &chosen] {

@@ -1,6 +1,6 @@
 #pragma once
 // Which job, and which of its tasks, a command is about, as people write it: job7, 7, job2.7, last;
-// job7/train, 7/41.
+// job7/train, 7/41, 7/train/3-9.
 
 #include <memory>
 #include <string>
@@ -20,7 +20,7 @@ JobId job_of(const std::string& text, const Options& options, const std::vector<
 
 struct JobAndTask {
   JobId job;
-  std::string task;  ///< a name or a number; empty: the whole job
+  std::string task;  ///< as detail::selector_of takes it; empty: the whole job
 };
 JobAndTask job_and_task_of(const std::string& text, const Options& options,
                            const std::vector<std::string>& from = {});

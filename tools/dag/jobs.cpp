@@ -17,9 +17,13 @@ void print(const Options& options, const JobInfo& job) {
   std::cout << (options.json ? json_line(to_json(job)) : job_text(job));
 }
 
-int list(const Options& options) {
+int list(const Options& options, bool failed) {
   const detail::Seen seen = detail::AllNodes(address_of(options)).look();
-  const std::vector<JobInfo>& jobs = seen.jobs;
+  std::vector<JobInfo> jobs = seen.jobs;
+  if (failed) {
+    std::erase_if(jobs,
+                  [](const JobInfo& job) { return job.phase != JobPhase::failed && job.counts.failed == 0; });
+  }
   // The others' jobs are no less true.
   for (const std::string& what : seen.missing) std::cerr << "dag ls: without the jobs of " << what << '\n';
   if (options.json) {
@@ -27,7 +31,7 @@ int list(const Options& options) {
     for (const JobInfo& job : jobs) all.push_back(to_json(job));
     std::cout << json_line({{"jobs", std::move(all)}});
   } else if (jobs.empty()) {
-    std::cerr << "no jobs\n";
+    std::cerr << (failed ? "no job failed\n" : "no jobs\n");
   } else {
     std::cout << jobs_text(jobs);
   }
@@ -71,7 +75,9 @@ CLI::App* add_about_job(CLI::App& app, Chosen& chosen, const char* name, const c
 void add_jobs(CLI::App& app, Chosen& chosen) {
   auto* ls = app.add_subcommand("ls", "list the jobs of a cluster");
   const auto options_of_ls = add_options(*ls);
-  ls->callback([=, &chosen] { chosen = [=] { return list(*options_of_ls); }; });
+  const auto failed = std::make_shared<bool>();
+  ls->add_flag("--failed", *failed, "those that failed, or of which a task did");
+  ls->callback([=, &chosen] { chosen = [=] { return list(*options_of_ls, *failed); }; });
 
   add_about_job(app, chosen, "show", "show a job: its tasks, its processes, why it failed", show);
   add_about_job(app, chosen, "cancel", "cancel a job", cancel);

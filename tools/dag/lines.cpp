@@ -29,11 +29,10 @@ void print(const detail::JournalLine& line, bool json) {
 
 std::uint64_t print_lines(detail::JournalView& journals, const detail::LineFilter& filter, bool json) {
   std::uint64_t found = 0;
-  while (const auto entry = journals.next()) {
-    const detail::JournalLine line = detail::line_of(*entry);
-    if (!filter.takes(line)) continue;
+  detail::LineSearch search(journals, filter);
+  while (const auto line = search.next()) {
     ++found;
-    print(line, json);
+    print(*line, json);
     if (!std::cout) break;  // Who reads it has seen enough.
   }
   std::cout.flush();

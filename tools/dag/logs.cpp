@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "libdag/client/exit_status.hpp"
+#include "libdag/client/explain.hpp"
 #include "libdag/client/followed_log.hpp"
 #include "tools/dag/chosen_journals.hpp"
 #include "tools/dag/commands.hpp"
@@ -33,7 +34,11 @@ constexpr auto ask_again_every = std::chrono::milliseconds(500);
 class LogPrinter {
  public:
   LogPrinter(const LogOptions& options, JobId job, std::string task)
-      : json_(options.cluster->json), times_(options.times), job_(job), filter_{std::move(task)} {}
+      : json_(options.cluster->json),
+        times_(options.times),
+        job_(job),
+        task_(std::move(task)),
+        filter_{detail::selector_of(task_)} {}
 
   const detail::LogFilter& filter() const { return filter_; }
   /// What it does not take it knows to be there.
@@ -59,7 +64,7 @@ class LogPrinter {
   int end() const {
     std::cout.flush();
     if (taken_ > 0 || passed_over_ == 0) return exit_ok;
-    std::cerr << "dag: no task '" << shown(filter_.task) << "' of " << to_string(job_)
+    std::cerr << "dag: no task '" << shown(task_) << "' of " << to_string(job_)
               << " said anything. What processes print is no task's: `dag logs " << to_string(job_)
               << "` has it\n";
     return exit_unknown;
@@ -68,6 +73,7 @@ class LogPrinter {
  private:
   const bool json_, times_;
   const JobId job_;
+  const std::string task_;
   const detail::LogFilter filter_;
   std::uint64_t taken_ = 0, passed_over_ = 0;
 };
@@ -226,7 +232,10 @@ void add_logs(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand("logs", "what the tasks of a job said and its processes printed");
   const auto options = std::make_shared<LogOptions>();
   options->cluster = add_options(*command);
-  command->add_option("what", options->what, "job7, or job7/TASK: a task's name or number")->required();
+  command
+      ->add_option("what", options->what,
+                   "job7, or job7/TASK: a task's name or number, or numbers: 7/3-9, 7/train/3-9")
+      ->required();
   auto* follow = command->add_flag("-f,--follow", options->follow, "goes on until the job has ended");
   command->add_option("--tail", options->tail, "of what there is, only so many lines, the newest");
   command->add_flag("--times", options->times, "each line with its time (UTC)");

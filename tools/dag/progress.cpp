@@ -59,14 +59,21 @@ std::vector<std::string> bad_ends(const JobCounts& counts) {
   return items;
 }
 
+std::string path_text(const PathLeft& path) {
+  const std::string tasks = counted(path.tasks, "task", "tasks");
+  if (path.left == Duration{0}) return "critical path " + tasks;
+  return "critical path " + duration_text(path.left) + " (" + tasks + ")";
+}
+
 /// Pace, time left and processes.
-std::vector<std::string> outlook(const JobInfo& job, const Pace& pace) {
+std::vector<std::string> outlook(const JobInfo& job, const Pace& pace, const std::optional<PathLeft>& path) {
   std::vector<std::string> items;
   if (!has_ended(job.phase)) {
     const double per_second = pace.tasks_per_second().value_or(0);
     items.push_back(rate_text(per_second) + " tasks/s");
     const auto left = pace.left(job.counts.open);
     items.push_back("left " + (left ? duration_text(*left) : "-"));
+    if (path) items.push_back(path_text(*path));
   }
   items.push_back(counted(processes_up(job), "process", "processes"));
   return items;
@@ -245,13 +252,14 @@ bool is_news(const JobInfo& before, const JobInfo& now) {
          processes_up(before) != processes_up(now);
 }
 
-std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, const Screen& screen) {
+std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, const Screen& screen,
+                                        const std::optional<PathLeft>& path) {
   const std::size_t columns = std::max(screen.columns, Screen::columns_min);
   const std::size_t rows_max = std::max<std::size_t>(screen.rows, 2) - 1;
   const std::string elapsed = duration_text(job.age);
   std::vector<std::string> lines =
       wrapped({title_of(job), std::string(name(job.phase)) + ",", elapsed}, columns);
-  std::vector<std::string> items = outlook(job, pace);
+  std::vector<std::string> items = outlook(job, pace, path);
   for (std::string& item : bad_ends(job.counts)) items.push_back(std::move(item));
   const std::vector<std::string> foot = wrapped(listed(std::move(items)), columns);
 
@@ -271,18 +279,18 @@ std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, co
   return lines;
 }
 
-std::string progress_line(const JobInfo& job, const Pace& pace) {
+std::string progress_line(const JobInfo& job, const Pace& pace, const std::optional<PathLeft>& path) {
   std::vector<std::string> items{
       std::string(name(job.phase)), duration_text(job.age),
       fraction(job.counts) + " tasks (" + std::to_string(percent(job.counts)) + "%)"};
   for (std::string& item : bad_ends(job.counts)) items.push_back(std::move(item));
-  for (std::string& item : outlook(job, pace)) items.push_back(std::move(item));
+  for (std::string& item : outlook(job, pace, path)) items.push_back(std::move(item));
   std::string line = title_of(job);
   for (const std::string& item : listed(std::move(items))) line += " " + item;
   return line + "\n";
 }
 
-nlohmann::json progress_json(const JobInfo& job, const Pace& pace) {
+nlohmann::json progress_json(const JobInfo& job, const Pace& pace, const std::optional<PathLeft>& path) {
   nlohmann::json json = to_json(job);
   const auto per_second = pace.tasks_per_second();
   const auto left = pace.left(job.counts.open);
@@ -290,6 +298,10 @@ nlohmann::json progress_json(const JobInfo& job, const Pace& pace) {
   json["tasks_per_second"] = per_second ? nlohmann::json(*per_second) : nlohmann::json();
   json["left_seconds"] =
       left ? nlohmann::json(std::chrono::duration<double>(*left).count()) : nlohmann::json();
+  const bool known = path && path->left > Duration{0};
+  json["critical_path_seconds"] =
+      known ? nlohmann::json(std::chrono::duration<double>(path->left).count()) : nlohmann::json();
+  json["critical_path_tasks"] = path ? nlohmann::json(path->tasks) : nlohmann::json();
   return json;
 }
 

@@ -44,10 +44,11 @@ bool is_news(const JobInfo& before, const JobInfo& now);
 
 /// A line for each of at most screen.rows - 1: below them stands the cursor. Names that find no room are
 /// counted.
-std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, const Screen& screen);
+std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, const Screen& screen,
+                                        const std::optional<PathLeft>& path = {});
 
-std::string progress_line(const JobInfo& job, const Pace& pace);
-/// What `dag show --json` says, and the pace.
-nlohmann::json progress_json(const JobInfo& job, const Pace& pace);
+std::string progress_line(const JobInfo& job, const Pace& pace, const std::optional<PathLeft>& path = {});
+/// What `dag show --json` says, the pace, and what is left of the critical path.
+nlohmann::json progress_json(const JobInfo& job, const Pace& pace, const std::optional<PathLeft>& path = {});
 
 }  // namespace dag::tool

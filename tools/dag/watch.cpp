@@ -1,12 +1,14 @@
 // `dag watch`: one job, followed to its end. It is asked about again and again; what is shown of it,
 // progress.hpp says.
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <iostream>
 #include <thread>
 
 #include "libdag/client/exit_status.hpp"
+#include "libdag/client/explain.hpp"
 #include "tools/dag/commands.hpp"
 #include "tools/dag/job_selector.hpp"
 #include "tools/dag/options.hpp"
@@ -25,6 +27,9 @@ constexpr double every_on_terminal = 0.25, every_elsewhere = 1;
 /// Between two nodes that are asked whether they are there.
 constexpr auto pause_between_nodes = std::chrono::milliseconds(100);
 constexpr auto connect_within = std::chrono::seconds(1);
+constexpr Duration path_every = std::chrono::seconds(1);
+/// Where processes take long to answer, so many times as long goes by before they are asked again.
+constexpr int path_asking_part = 20;
 
 Duration duration_of(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
@@ -42,6 +47,9 @@ class Followed {
         patience_(patience),
         say_(std::move(say)),
         cluster_(connect_for(options, job)) {}
+
+  /// Of the last answer. Its processes are asked more seldom than the job: each of them has to look.
+  const std::optional<PathLeft>& critical_path() const { return path_; }
 
   /// Throws Failure: the first time as it comes, later cluster_lost.
   JobInfo ask() {
@@ -74,7 +82,26 @@ class Followed {
       if (is_up(node.state)) nodes_.push_back(node.endpoint.control);
     }
     next_ = 1;  // The first one is the one that answered.
+    ask_for_path(job);
     return job;
+  }
+
+  void ask_for_path(const JobInfo& job) {
+    if (job.phase != JobPhase::running) path_.reset();
+    const Instant began = steady_now();
+    if (job.phase != JobPhase::running || began < path_again_at_) return;
+    TaskSelector what = detail::selector_of_none();
+    what.critical_path = true;
+    try {
+      path_ = detail::critical_path_in(cluster_->explain(job_, what));
+    } catch (const Failure& failure) {
+      const ErrorCode code = failure.error().code;
+      if (code != ErrorCode::job_unknown && code != ErrorCode::job_elsewhere && code != ErrorCode::no_quorum)
+        throw;
+      path_.reset();  // It moves, or ends: the next look says so.
+    }
+    const Instant ended = steady_now();
+    path_again_at_ = ended + std::max(path_every, path_asking_part * (ended - began));
   }
 
   /// Also where the node that answers does not know the job: it may have come back without it, and another
@@ -102,6 +129,8 @@ class Followed {
   std::unique_ptr<detail::Cluster> cluster_;
   std::vector<std::string> nodes_;  ///< addresses; empty: none has answered yet
   std::size_t next_ = 1;            ///< of them, when the connection is lost
+  std::optional<PathLeft> path_;
+  Instant path_again_at_;
 };
 
 // ---- The watcher's side -------------------------------------------------------------------------
@@ -111,13 +140,14 @@ class Display {
   enum class Form { drawing, lines, json };
   explicit Display(Form form) : form_(form) {}
 
-  void show(const JobInfo& job, Instant now) {
+  void show(const JobInfo& job, const std::optional<PathLeft>& path, Instant now) {
     pace_.on_counts(job.counts, now);
     if (form_ == Form::drawing) {
       const Screen screen = screen_now();
-      drawing_.show(progress_lines(job, pace_, screen), screen);
+      drawing_.show(progress_lines(job, pace_, screen, path), screen);
     } else if (!told_ || is_news(*told_, job)) {
-      std::cout << (form_ == Form::json ? json_line(progress_json(job, pace_)) : progress_line(job, pace_))
+      std::cout << (form_ == Form::json ? json_line(progress_json(job, pace_, path))
+                                        : progress_line(job, pace_, path))
                 << std::flush;
       told_ = job;
     }
@@ -146,7 +176,7 @@ int watch(const Options& options, JobId job, const How& how) {
                     [&display](const std::string& message) { display.say(message); });
   for (;; std::this_thread::sleep_for(every)) {
     const JobInfo now = followed.ask();
-    display.show(now, steady_now());
+    display.show(now, followed.critical_path(), steady_now());
     if (now.phase == JobPhase::finished) return exit_ok;
     if (!has_ended(now.phase)) continue;
     if (now.error) display.say("dag: " + now.error->message());
@@ -170,10 +200,13 @@ void add_watch(CLI::App& app, Chosen& chosen) {
   command->footer(
       "On a terminal it draws over what it has drawn; elsewhere, and with --json, it writes a line whenever "
       "something\n"
-      "has changed, at most one a look. In bars, # has finished, ! failed, x was skipped or cancelled.\n"
+      "has changed, at most one a look. In bars, # has finished, ! failed, x was skipped or cancelled. The "
+      "critical\n"
+      "path is the longest way through what is left of the graph, by how long tasks of its names usually "
+      "take: about\n"
+      "what is left however many lanes there are.\n"
       "Exit status: 0 the job finished, 1 it failed or was cancelled, 5 there is no such job, 8 the cluster "
-      "went "
-      "away\n"
+      "went away\n"
       "and did not come back, 130 interrupted; the job goes on then.");
   command->callback([=, &chosen] { chosen = [=] { return watch(*options, job_of(*job, *options), *how); }; });
 }

@@ -22,7 +22,8 @@ class ChangingLoads final : public HomePlacement {
   bool wants_to_place(const std::string& name, const Policy& policy, bool inputs_here) const override {
     return placer_.wants_to_place(name, policy, inputs_here);
   }
-  void ran(const std::string& name, Duration) override {
+  void ran(const std::string& name, Duration, bool bound) override {
+    if (bound) return;
     // From microseconds, which stay, to minutes.
     placer_.ran(name, Duration(1000) * static_cast<Duration::rep>(1ull << random_.below(26)));
   }

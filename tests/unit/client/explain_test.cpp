@@ -56,6 +56,29 @@ std::vector<std::uint32_t> numbers(const std::vector<TaskReason>& reasons) {
 
 }  // namespace
 
+TEST_CASE("tasks are written as a name, a number, or numbers, of one name too; all that it may mean counts") {
+  const auto takes = [](const std::string& text, TaskId task, const std::string& name) {
+    return selector_of(text).takes(task, name);
+  };
+  CHECK(takes("", {0, 5}, "train"));
+  CHECK(takes("train", {0, 5}, "train"));
+  CHECK_FALSE(takes("train", {0, 5}, "trainer"));
+  CHECK(takes("5", {0, 5}, "train"));
+  CHECK(takes("5", {0, 9}, "5"));
+  CHECK(takes("3-9", {0, 3}, "train"));
+  CHECK(takes("3-9", {0, 9}, "other"));
+  CHECK_FALSE(takes("3-9", {0, 10}, "train"));
+  CHECK_FALSE(takes("3-9", {2, 5}, "train"));
+  CHECK(takes("s1/3-9", {2, 5}, "train"));
+  CHECK(takes("train/3-9", {0, 9}, "train"));
+  CHECK_FALSE(takes("train/3-9", {0, 9}, "load"));
+  CHECK(takes("a/b/3-9", {0, 9}, "a/b"));
+  CHECK(takes("a-1", {0, 9}, "a-1"));
+  for (const char* none : {"a-1", "-3", "3-", "/3-9", "a/b", "train/x-9", "3-s1/9"})
+    CHECK_FALSE(selector_of(none).range);
+  CHECK_FALSE(takes("9-3", {0, 5}, "train"));
+}
+
 TEST_CASE("what a task waits for in the end is found over many others, in all processes") {
   Job job;
   job.add(0, RowState::held).why = "waits for its next try";

@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "libdag/client/explain.hpp"
 #include "libdag/record/journal.hpp"
+#include "tests/support/graph_records.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace dag;
@@ -67,6 +69,31 @@ TEST_CASE("journals of several nodes are told in the order of time") {
   CHECK(all_of(empty).empty());
   CHECK_THROWS_WITH(JournalView({(directory.path() / "n3").string()}),
                     Catch::Contains("there is no journal in"));
+}
+
+TEST_CASE("lines are found by the names of their tasks, which the graph says, and by their numbers") {
+  const test::TemporaryDirectory directory;
+  // Names of another job are none of ours.
+  std::vector<Record> records = test::graph_records({8}, {{}, {}}, {}, {}, "train");
+  for (Record& record : test::graph_records({7}, {{}, {}}, {}, {}, "load")) records.push_back(record);
+  for (Record& record : test::graph_records({7}, {{}, {}}, {0, 2}, {}, "train")) records.push_back(record);
+  for (std::uint32_t task = 0; task < 4; ++task) records.push_back(at(1s, {0, task}, recorded::Started{}));
+  records.push_back(at(2s, {0, 3}, recorded::Settled{Outcome::failed, "train"}));
+  write(directory.path() / "journal/journal-1", 0, 100, records);
+  const auto found = [&](const std::string& tasks, bool failed = false) {
+    JournalView view({directory.path().string()});
+    LineSearch search(view, {JobId{7}, selector_of(tasks), failed});
+    std::string lines;
+    while (const auto line = search.next()) lines += line->kind + to_string(*line->task) + line->name + " ";
+    return lines;
+  };
+  CHECK(found("train") == "started2train started3train settled3train ");
+  CHECK(found("load") == "started0load started1load ");
+  CHECK(found("1-2") == "started1 started2 ");
+  CHECK(found("train/1-2") == "started2train ");
+  CHECK(found("3") == "started3 settled3train ");
+  CHECK(found("", true) == "settled3train ");
+  CHECK(found("load", true).empty());
 }
 
 TEST_CASE(

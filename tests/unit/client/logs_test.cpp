@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "libdag/client/explain.hpp"
+
 using namespace dag;
 using namespace dag::detail;
 
@@ -24,10 +26,10 @@ TEST_CASE("what a task said has its name, its node and its attempt before it") {
   CHECK(prefix_of(lines[0]) == "train@n2#2");
   CHECK(lines[0].place == "n2/w1/l3");
   CHECK(lines[0].unix_ns == 5);
-  CHECK(LogFilter{"train"}.takes(lines[0]));
-  CHECK(LogFilter{"4"}.takes(lines[0]));
-  CHECK(LogFilter{""}.takes(lines[0]));
-  CHECK_FALSE(LogFilter{"tra"}.takes(lines[0]));
+  CHECK(LogFilter{selector_of("train")}.takes(lines[0]));
+  CHECK(LogFilter{selector_of("4")}.takes(lines[0]));
+  CHECK(LogFilter{}.takes(lines[0]));
+  CHECK_FALSE(LogFilter{selector_of("tra")}.takes(lines[0]));
   CHECK(prefix_of(lines_of(recorded::Said{"", "x"}).front()) == "4@n2#2");
 }
 
@@ -40,7 +42,7 @@ TEST_CASE("what a process printed has the process, an empty line is one, and wha
   CHECK(lines[2].text.empty());
   CHECK(lines[3].text == "two");
   CHECK(prefix_of(lines[3]) == "n2/w1");
-  CHECK_FALSE(LogFilter{"train"}.takes(lines[1]));
-  CHECK(LogFilter{"train"}.takes(lines[0]));  // What is missing may be of that task, too.
+  CHECK_FALSE(LogFilter{selector_of("train")}.takes(lines[1]));
+  CHECK(LogFilter{selector_of("train")}.takes(lines[0]));  // What is missing may be of that task, too.
   CHECK(lines_of(recorded::Ran{Outcome::finished, Duration{1}, {}}).empty());
 }

@@ -72,6 +72,18 @@ TEST_CASE("tasks are chosen by name or by number, and counted however many there
   CHECK(of(one, sum).waits_for_all == 500);
   CHECK_THAT(of(one, sum).why, Catch::EndsWith("and 497 more"));
   CHECK(explained(job, {"", {{0, 9999}}}).tasks.empty());
+  TaskSelector numbers;
+  numbers.range = TaskRange{"part", before, parts[4].index};  // The first one has another name.
+  CHECK(count(explained(job, numbers), RowState::waiting) == 5);
+  numbers.range->name.clear();
+  CHECK(count(explained(job, numbers), RowState::waiting) == 5);
+  CHECK(count(explained(job, numbers), RowState::held) == 1);
+  numbers.failed = true;
+  REQUIRE(explained(job, numbers).tasks.size() == 1);
+  CHECK(explained(job, numbers).tasks[0].task == before);
+  CHECK(count(explained(job, numbers), RowState::waiting) == 0);
+  numbers.range->first = {1, 0};  // What was spawned has numbers of its own.
+  CHECK(explained(job, numbers).tasks.empty());
   CHECK(explained(job, {"no such", {}}).tasks.empty());
 }
 

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "actors/timed_placement.hpp"
 #include "tests/unit/home/local_job.hpp"
 
 using namespace dag;
@@ -85,6 +86,34 @@ TEST_CASE("what the user says of a task counts until one of its name has run") {
   asked.placer.ran("mul", 10ms);
   CHECK(asked.place().why->rule == "earliest finish");
   CHECK(asked.placer.wants_to_place("mul", asked.policy, true));
+}
+
+TEST_CASE("choices between several processes are timed, and are what they would be") {
+  Asked asked;
+  asked.placer.on_loads({load(life(1)), load(life(2)), load(life(3))});
+  asked.inputs = {{64 * mebibyte, {ProcessId{3}}}};
+  auto placer = std::make_unique<FinishPlacer>(7);
+  placer->on_loads({load(life(1)), load(life(2)), load(life(3))});
+  Instant now;
+  std::vector<Duration> took;
+  TimedPlacement timed(
+      std::move(placer), [&] { return now = now + 5us; }, [&](Duration one) { took.push_back(one); });
+  const AttemptToPlace attempt{TaskId{0, 5}, asked.name, asked.policy, asked.inputs};
+  CHECK(timed.place_attempt(attempt, asked.lives, life(1)).at == life(3));
+  CHECK(took == std::vector<Duration>{5us});
+  CHECK(timed.place_attempt(attempt, {life(1)}, life(1)).at == life(1));
+  CHECK(took.size() == 1);
+  timed.ran("mul", 2s, false);
+  CHECK(timed.usual("mul", {}) == 2s);
+}
+
+TEST_CASE("what had no choice tells how long its like take, and nothing of how long queues are") {
+  FinishPlacer placer{7};
+  placer.ran("step", 1s, true);
+  CHECK(placer.usual("step", {}) == 1s);
+  CHECK(!placer.mean_run());
+  placer.ran("step", 1s);
+  CHECK(placer.mean_run() == 1s);
 }
 
 TEST_CASE("a loaded process is passed over") {

@@ -61,6 +61,8 @@ struct LocalJobOptions {
   bool twice = false;
   /// All digests are taken behind, as those of large outputs are.
   bool digests_behind = false;
+  /// How long tasks usually take, by name, as placement says when somebody asks.
+  std::map<std::string, Duration> usual = {};
   /// Counts by name what placement heard of how long tasks ran. Left out: nobody counts.
   std::map<std::string, int>* durations_heard = nullptr;
   /// Who gets the records of all processes. Left out: nobody.
@@ -206,7 +208,10 @@ class LocalJob {
   class Placed final : public HomePlacement {
    public:
     explicit Placed(const LocalJobOptions& options)
-        : place_(options.place), places_(options.places), durations_heard_(options.durations_heard) {}
+        : place_(options.place),
+          places_(options.places),
+          usual_(options.usual),
+          durations_heard_(options.durations_heard) {}
     Life place_actor(std::uint32_t, const std::vector<Life>& lives, const std::vector<std::uint32_t>&,
                      const Policy&) override {
       return find(lives, lives.front(), place_);
@@ -216,8 +221,12 @@ class LocalJob {
       const auto named = places_.find(attempt.name);
       return {find(lives, self, named == places_.end() ? place_ : named->second)};
     }
-    void ran(const std::string& name, Duration) override {
+    void ran(const std::string& name, Duration, bool) override {
       if (durations_heard_ != nullptr) ++(*durations_heard_)[name];
+    }
+    std::optional<Duration> usual(const std::string& name, const Policy&) const override {
+      const auto known = usual_.find(name);
+      return known == usual_.end() ? std::nullopt : std::optional(known->second);
     }
 
    private:
@@ -229,6 +238,7 @@ class LocalJob {
     }
     std::optional<std::uint32_t> place_;
     std::map<std::string, std::uint32_t> places_;
+    std::map<std::string, Duration> usual_;
     std::map<std::string, int>* durations_heard_;
   };
 

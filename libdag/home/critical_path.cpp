@@ -1,0 +1,86 @@
+// About how long the rest of the job takes with any number of lanes: the longest way through the graph, by
+// how long tasks of each name usually take, from a row here that has not ended. The ways are those of the
+// submitted graph and do not change; durations are learned, so they are measured anew from time to time.
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "libdag/graph/order.hpp"
+#include "libdag/graph/rank.hpp"
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+namespace {
+
+/// A graph of so many tasks is measured anew when the ways are a second old, one of ten times as many when
+/// they are ten: however often somebody asks, that takes less than a hundredth of the time.
+constexpr double tasks_per_second_of_age = 100'000;
+/// What is kept of the ways takes 16 bytes per task, in each home. Of larger graphs nothing is said.
+constexpr std::size_t tasks_max = 2'000'000;
+
+}  // namespace
+
+/// Of each task of the graph by its policy and its name; those of names of which nothing is known count as
+/// the mean of the others.
+std::vector<Duration> Home::Impl::usual_durations() const {
+  const detail::Fragment& graph = *plan->graph;
+  std::unordered_map<std::uint32_t, std::optional<Duration>> of_names;  // Policies seldom differ within one.
+  std::vector<std::optional<Duration>> known(graph.size());
+  double total = 0;
+  std::uint64_t count = 0;
+  for (std::uint32_t task = 0; task < graph.size(); ++task) {
+    const std::uint32_t name = graph.kind(task).name;
+    const auto [at, fresh] = of_names.try_emplace(name);
+    if (fresh) at->second = placement->usual(graph.names[name], graph.policy(task));
+    known[task] = at->second;
+    if (!known[task]) continue;
+    total += static_cast<double>(known[task]->count());
+    ++count;
+  }
+  const Duration mean(count == 0 ? 0 : static_cast<Duration::rep>(total / static_cast<double>(count)));
+  std::vector<Duration> durations;
+  durations.reserve(graph.size());
+  for (const auto& one : known) durations.push_back(one.value_or(mean));
+  return durations;
+}
+
+void Home::Impl::measure_ways(Instant at) {
+  const detail::Fragment& graph = *plan->graph;
+  const std::chrono::duration<double> wanted_age(static_cast<double>(graph.size()) / tasks_per_second_of_age);
+  if (!ways.empty() && at - ways_measured_at < wanted_age) return;
+  ways_measured_at = at;
+  const std::vector<Duration> durations = usual_durations();
+  const OutEdges edges(graph);
+  const std::vector<std::uint32_t> order = topological_order(graph, edges);
+  ways.assign(graph.size(), LongestWay{});
+  for (auto task = order.rbegin(); task != order.rend(); ++task) {
+    LongestWay& way = ways[*task];
+    for (const OutEdge out : edges.of(*task)) way = std::max(way, ways[out.successor]);
+    way.left = sum(way.left, durations[*task]);
+    ++way.tasks;
+  }
+}
+
+void Home::critical_path(Instant at, std::optional<PathLeft>& longest) {
+  Impl& home = *impl_;
+  if (home.over || home.recounting || home.plan->graph->size() > tasks_max) return;
+  home.measure_ways(at);
+  for (RowIndex row = 0; row < home.table.size(); ++row) {
+    if (home.table[row].ghost || home.is(row, flag::vanished) || home.has_ended(row)) continue;
+    const TaskId task = home.table.id(row);
+    PathLeft path{Duration{0}, 1, task};
+    if (task.origin == 0) {
+      path.left = home.ways[task.index].left;
+      path.tasks = home.ways[task.index].tasks;
+    } else {
+      // What comes behind a spawned task stands in the graph only where what spawned it waits for it.
+      path.left =
+          home.placement->usual(home.table.name_of(home.table[row]), home.table.policy_of(home.table[row]))
+              .value_or(Duration{0});
+    }
+    if (!longest || std::pair(longest->left, longest->tasks) < std::pair(path.left, path.tasks))
+      longest = path;
+  }
+}
+
+}  // namespace dag
