@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -81,6 +82,46 @@ void add_jobs(MetricsText& to, const NodeMeasures& measures, const std::vector<J
   }
 }
 
+void add_answers(MetricsText& to, const NodeMeasures& measures) {
+  std::uint64_t bytes = 0;
+  Duration left{0};
+  for (const auto& [id, job] : measures.jobs) {
+    bytes += job.output_bytes;
+    if (job.critical_path) left = std::max(left, job.critical_path->left);
+  }
+  to.gauge("dag_output_bytes",
+           "Outputs that processes hold, of jobs that run and whose record this node leads. A copy counts.");
+  to.add(number(bytes), {{"tier", "memory"}});
+  to.gauge("dag_critical_path_seconds",
+           "About what the rest of the job takes however many lanes there are, by how long its tasks usually "
+           "take: the most, of jobs that run and whose record this node leads.");
+  to.add(seconds(left));
+}
+
+/// What one task could not have although it is free.
+void add_fragmentation(MetricsText& to, const std::vector<NodeInfo>& nodes) {
+  struct Free {
+    std::uint64_t all = 0, most = 0;
+  };
+  std::map<std::string, Free> kinds;
+  for (const NodeInfo& node : nodes) {
+    if (!is_up(node.state)) continue;
+    for (const DeviceLoad& device : node.load.devices) {
+      Free& free = kinds[device.kind];
+      free.all += device.lanes_free;
+      free.most = std::max<std::uint64_t>(free.most, device.lanes_free);
+    }
+  }
+  to.gauge(
+      "dag_fragmentation_ratio",
+      "Of the free lanes of the cluster, as its nodes said last, the part that a task which needs as many as "
+      "possible cannot have, since they are at other nodes than most of them.");
+  for (const auto& [kind, free] : kinds) {
+    const double rest = number(free.all - free.most);
+    to.add(free.all == 0 ? 0 : rest / number(free.all), {{"device_kind", kind}});
+  }
+}
+
 void add_runs(MetricsText& to, const NodeMeasures& measures) {
   const RunTotals& run = measures.run;
   std::array<double, RunTotals::bounds.size()> bounds{};
@@ -113,6 +154,15 @@ void add_runs(MetricsText& to, const NodeMeasures& measures) {
              "Not counted where no journal is kept.");
   for (const auto& [cause, waits] : {std::pair("transfer", run.transfer), std::pair("retry", run.retry)})
     to.add_summary(waits.count, seconds(waits.total), {{"cause", cause}});
+  to.summary("dag_placement_seconds",
+             "To choose a process for an attempt, where there are several, in processes of this node.");
+  to.add_summary(run.placement.count, seconds(run.placement.total), {});
+  to.gauge(
+      "dag_pipeline_bubble_ratio",
+      "Of the time that the processes of jobs at this node have had their lanes, the part in which these ran "
+      "nothing. 0 where there are no processes.");
+  const double lane_time = seconds(measures.workers.lane_time);
+  to.add(lane_time <= 0 ? 0 : std::clamp(1 - seconds(measures.workers.busy) / lane_time, 0.0, 1.0));
   to.gauge("dag_worker_processes", "Processes of jobs at this node.");
   to.add(measures.workers.processes);
 }
@@ -185,6 +235,8 @@ std::string metrics_of(const NodeMeasures& measures, const std::vector<NodeInfo>
   text.add(1, {{"version", DAG_VERSION}});
   add_nodes(text, measures, nodes);
   add_jobs(text, measures, jobs);
+  add_answers(text, measures);
+  add_fragmentation(text, nodes);
   add_runs(text, measures);
   add_process(text, measures);
   return text.text();

@@ -38,6 +38,12 @@ struct NodeMeasures {
   };
   std::optional<Log> log;  ///< if it has a disk
   ProcessUse process;
+  /// Of jobs that run and whose record it leads; the first ones, of many.
+  struct Job {
+    std::uint64_t output_bytes = 0;
+    std::optional<PathLeft> critical_path;  ///< none: not all of its processes have answered
+  };
+  std::map<JobId, Job> jobs = {};
 };
 
 /// All of it, for Prometheus. `nodes`: this one first; `jobs`: those whose record it leads.

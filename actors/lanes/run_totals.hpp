@@ -41,6 +41,7 @@ struct RunTotals {
   Waits transfer;                    ///< for inputs that lay in other processes
   std::uint64_t transfer_bytes = 0;  ///< of those
   Waits retry;                       ///< pauses before a next try
+  Waits placement;                   ///< choices of a process for an attempt, and how long they took
 
   RunTotals& operator+=(const RunTotals& more) {
     for (std::size_t i = 0; i < by_duration.size(); ++i) by_duration[i] += more.by_duration[i];
@@ -49,6 +50,7 @@ struct RunTotals {
     transfer += more.transfer;
     transfer_bytes += more.transfer_bytes;
     retry += more.retry;
+    placement += more.placement;
     if (busy.size() < more.busy.size()) busy.resize(more.busy.size());
     for (std::size_t i = 0; i < more.busy.size(); ++i) busy[i] += more.busy[i];
     return *this;

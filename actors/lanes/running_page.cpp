@@ -82,6 +82,7 @@ RunTotals RunningPage::totals() const {
   totals.transfer = transfer_.now();
   totals.transfer_bytes = read(transfer_bytes_);
   totals.retry = retry_.now();
+  totals.placement = placement_.now();
   return totals;
 }
 

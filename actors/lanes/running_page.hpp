@@ -57,6 +57,7 @@ class RunningPage {
     transfer_.add(took);
   }
   void paused(Duration pause) { retry_.add(pause); }
+  void placed(Duration took) { placement_.add(took); }
   /// By a signal handler: async-signal-safe.
   void fault(std::size_t lane) { faulted_.store(static_cast<std::uint32_t>(lane + 1)); }
 
@@ -108,7 +109,7 @@ class RunningPage {
     }
     std::atomic<std::uint64_t> count{0}, total_ns{0};
   };
-  Waits transfer_, retry_;
+  Waits transfer_, retry_, placement_;
   std::atomic<std::uint64_t> transfer_bytes_{0};
   Slot slots_[lanes_max];
   Counts counts_[lanes_max];

@@ -82,6 +82,7 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
     _exit(status_of_lease_lost);
   };
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
+  ports.placed = [this](Duration took) { running_->placed(took); };
   NodeSetup setup{seat_.self, {seat_.self}, {}};
   begin_arena();
   setup.escalate = [this](Error why) { fail(std::move(why)); };

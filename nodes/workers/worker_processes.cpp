@@ -130,7 +130,7 @@ RunningPage* WorkerProcesses::Pages::make(Life life, int& file) {
   }
   auto* page = new (memory) RunningPage;
   const std::lock_guard lock(mutex_);
-  pages_[life] = {file, page};
+  pages_[life] = {file, page, steady_now()};
   return page;
 }
 
@@ -144,13 +144,18 @@ void WorkerProcesses::Pages::take_back(Life life) {
   pages_.erase(found);
 }
 
-WorkersNow WorkerProcesses::Pages::now() const {
+WorkersNow WorkerProcesses::Pages::now(std::size_t lanes_each) const {
   const std::lock_guard lock(mutex_);
+  const Instant at = steady_now();
   WorkersNow now;
   for (const auto& [life, page] : pages_) {
     ++now.processes;
-    now.lanes_running += static_cast<std::uint32_t>(page.page->running().size());
+    const std::vector<RunningPage::Attempt> running = page.page->running();
+    now.lanes_running += static_cast<std::uint32_t>(running.size());
     now.queued += page.page->queued();
+    now.lane_time += (at - page.since) * static_cast<Duration::rep>(lanes_each);
+    for (const Duration busy : page.page->totals().busy) now.busy += busy;
+    for (const RunningPage::Attempt& attempt : running) now.busy += clock_.span(clock_.now() - attempt.began);
   }
   return now;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "actors/lanes/running_page.hpp"
+#include "actors/lanes/tick_clock.hpp"
 #include "libdag/base/time.hpp"
 #include "libdag/keeper/host.hpp"
 #include "nodes/journal.hpp"
@@ -47,6 +48,8 @@ struct WorkerDefaults {
 struct WorkersNow {
   std::uint32_t processes = 0, lanes_running = 0;
   std::uint64_t queued = 0;  ///< tasks that wait for a lane, as they said last
+  /// Since they were started: of all their lanes together, and of it what these were inside of kernels.
+  Duration lane_time{0}, busy{0};
 };
 
 class WorkerProcesses {
@@ -66,7 +69,7 @@ class WorkerProcesses {
   /// Ends all of them, and returns when they have ended. What is asked for later is not done. Not from
   /// several threads at once.
   void end_all();
-  WorkersNow now() const { return pages_.now(); }
+  WorkersNow now() const { return pages_.now(defaults_.lanes_each); }
   /// How much they have run, those that have ended included.
   RunTotals ran() const { return pages_.ran(); }
 
@@ -79,17 +82,19 @@ class WorkerProcesses {
     RunningPage* make(Life life, int& file);
     /// The child has ended, or never began.
     void take_back(Life life);
-    WorkersNow now() const;
+    WorkersNow now(std::size_t lanes_each) const;
     RunTotals ran() const;
 
    private:
     struct Page {
       int file = -1;
       RunningPage* page = nullptr;
+      Instant since;
     };
     mutable std::mutex mutex_;
     std::map<Life, Page> pages_;
     RunTotals of_ended_;
+    const TickClock clock_;  ///< the one of lanes, which processes of one host share
   };
 
   void post(std::function<void()> what);

@@ -100,6 +100,10 @@ std::string encoded(const std::string& query) {
 TEST_CASE("nodes show what they ran, and whether they are ready") {
   Running running(3, true, 400);
   Nodes& nodes = running.nodes;
+  CHECK(comes_true([&] {
+    return sum_of(nodes, "dag_critical_path_seconds") > 0 &&
+           sum_of(nodes, "dag_output_bytes{tier=\"memory\"}") > 0;
+  }));
   for (std::size_t node = 0; node < nodes.count(); ++node) {
     const std::uint16_t port = web_port(nodes, node);
     CHECK(get(port, "/healthz").body == "ok\n");
@@ -123,6 +127,8 @@ TEST_CASE("nodes show what they ran, and whether they are ready") {
   CHECK(ran == sum_of(nodes, "dag_task_duration_seconds_bucket{le=\"+Inf\"}"));
   CHECK(sum_of(nodes, "dag_device_busy_seconds_total") > 0);
   CHECK(sum_of(nodes, "dag_device_lanes_running") == 0);
+  CHECK(sum_of(nodes, "dag_pipeline_bubble_ratio") == 0);
+  CHECK(sum_of(nodes, "dag_critical_path_seconds") == 0);
 }
 
 TEST_CASE("dag top shows what all nodes do, and how far a job is") {

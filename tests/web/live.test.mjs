@@ -61,6 +61,25 @@ export const cases = {
     });
   },
 
+  async 'a page that is opened gets what the node saw before'({ browser, nodes }) {
+    const cluster = await nodes();
+    let past = { unix_seconds: [] };
+    await until('the node has seen something', async () => {
+      past = await cluster.ask('api/utilisation');
+      return past.unix_seconds.length >= 2;
+    }, 60_000);
+    check(past.lanes.at(-1) >= 3, JSON.stringify(past));
+    // As if that had been a while ago: the page has not seen it.
+    const longAgo = past.unix_seconds.map((at) => at - 600);
+    await withPage(browser, {}, async (page) => {
+      await page.route('**/api/utilisation', (route) =>
+        route.fulfill({ json: { ...past, unix_seconds: longAgo, lanes: past.lanes.map(() => 77) } }));
+      await page.goto(cluster.url());
+      await page.locator('figure summary').click();
+      await shows(page, 'figure tbody', /\d\d:\d\d[^\n]*\b77\b/);
+    });
+  },
+
   async 'what a job says comes by itself, and of one task alone'({ browser, nodes }) {
     const cluster = await nodes();
     const { job } = await cluster.submit('talking', ['cluster_talking', '/dev/null', '10000']);

@@ -68,26 +68,54 @@ TEST_CASE("a node shows what it measures") {
   measures.run.transfer = {2, std::chrono::milliseconds(30)};
   measures.run.transfer_bytes = 4096;
   measures.workers.processes = 1;
+  measures.workers.lane_time = std::chrono::seconds(8);
+  measures.workers.busy = std::chrono::seconds(6);
+  measures.run.placement = {5, std::chrono::microseconds(20)};
+  measures.jobs[JobId{1}] = {1000, PathLeft{std::chrono::seconds(3), 7, {}}};
+  measures.jobs[JobId{2}] = {24, std::nullopt};
   measures.settled[static_cast<std::size_t>(Outcome::failed)] = 3;
   measures.tasks[JobId{1}].classes = {{"train", {2, 1, 0, 0, 0}}};
   measures.tasks[JobId{2}].classes = {{"train", {0, 5, 1, 0, 0}}};
   measures.silent[ProcessId{2}] = std::chrono::milliseconds(250);
   NodeInfo self{{ProcessId{1}, {}}, MemberState::alive, {}, {}, 0, 0, {"its disk is full"}};
   const std::string text = metrics_of(measures, {self}, {running(1), running(2)});
-  for (const char* line :
-       {"dag_nodes{state=\"alive\"} 1\n", "dag_nodes{state=\"suspect\"} 0\n", "dag_node_ready 0\n",
-        "dag_heartbeat_age_seconds{node=\"n2\"} 0.25\n", "dag_jobs{phase=\"running\"} 2\n",
-        "dag_tasks{state=\"open\",class=\"train\"} 2\n", "dag_tasks{state=\"finished\",class=\"train\"} 6\n",
-        "dag_tasks_finished_total{outcome=\"failed\"} 3\n", "dag_task_duration_seconds_count 4\n",
-        "dag_task_duration_seconds_sum 1.5\n",
-        "dag_device_busy_seconds_total{device=\"cpu1\",kind=\"cpu\"} 1.5\n",
-        "dag_steals_total{distance=\"process\",result=\"taken\"} 9\n", "dag_worker_processes 1\n",
-        "dag_transfer_bytes_total 4096\n", "dag_task_wait_seconds_sum{cause=\"transfer\"} 0.03\n",
-        "dag_task_wait_seconds_count{cause=\"transfer\"} 2\n",
-        "dag_task_wait_seconds_count{cause=\"retry\"} 0\n"}) {
+  for (const char* line : {"dag_nodes{state=\"alive\"} 1\n",
+                           "dag_nodes{state=\"suspect\"} 0\n",
+                           "dag_node_ready 0\n",
+                           "dag_heartbeat_age_seconds{node=\"n2\"} 0.25\n",
+                           "dag_jobs{phase=\"running\"} 2\n",
+                           "dag_tasks{state=\"open\",class=\"train\"} 2\n",
+                           "dag_tasks{state=\"finished\",class=\"train\"} 6\n",
+                           "dag_tasks_finished_total{outcome=\"failed\"} 3\n",
+                           "dag_task_duration_seconds_count 4\n",
+                           "dag_task_duration_seconds_sum 1.5\n",
+                           "dag_device_busy_seconds_total{device=\"cpu1\",kind=\"cpu\"} 1.5\n",
+                           "dag_steals_total{distance=\"process\",result=\"taken\"} 9\n",
+                           "dag_worker_processes 1\n",
+                           "dag_transfer_bytes_total 4096\n",
+                           "dag_task_wait_seconds_sum{cause=\"transfer\"} 0.03\n",
+                           "dag_task_wait_seconds_count{cause=\"transfer\"} 2\n",
+                           "dag_task_wait_seconds_count{cause=\"retry\"} 0\n",
+                           "dag_output_bytes{tier=\"memory\"} 1024\n",
+                           "dag_critical_path_seconds 3\n",
+                           "dag_pipeline_bubble_ratio 0.25\n",
+                           "dag_placement_seconds_sum 2e-05\n",
+                           "dag_placement_seconds_count 5\n"}) {
     CHECK_THAT(text, Catch::Contains(line));
   }
   CHECK_THAT(text, !Catch::Contains("dag_log_lag"));  // It has no disk.
+}
+
+TEST_CASE("lanes are in fragments as far as the free ones are at different nodes") {
+  const auto node = [](std::uint32_t number, std::uint32_t free, MemberState state = MemberState::alive) {
+    NodeInfo info{{ProcessId{number}, {}}, state, {}, {}, 0, 0, {}};
+    info.load.devices = {{"cpu", 8, free, 0, 0, Duration{0}}, {"gpu", 1, 0, 0, 0, Duration{0}}};
+    return info;
+  };
+  const std::string text =
+      metrics_of({}, {node(0, 6), node(1, 1), node(2, 1), node(3, 8, MemberState::dead)}, {});
+  CHECK_THAT(text, Catch::Contains("dag_fragmentation_ratio{device_kind=\"cpu\"} 0.25\n"));
+  CHECK_THAT(text, Catch::Contains("dag_fragmentation_ratio{device_kind=\"gpu\"} 0\n"));
 }
 
 TEST_CASE("tasks of a job that others lead now, or that has ended, are not counted here") {

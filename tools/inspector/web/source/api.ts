@@ -275,6 +275,7 @@ export interface Waiting {
   other_seconds: number;
   idle_seconds: number;
   idle_while_ready_seconds: number;
+  idle_scattered_seconds: number;
 }
 
 export interface Report {

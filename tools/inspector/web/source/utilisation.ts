@@ -1,8 +1,8 @@
-// Lanes busy over all lanes, for the last ten minutes, as this page saw them: a node keeps no past of this.
-// Where the page was cut off or asleep there is a gap, not a line.
+// Lanes busy over all lanes, for the last hour: as this page saw them, each second; and where it was not there,
+// cut off or asleep, as the node did. Where neither knows there is a gap, not a line.
 
 import { signal } from '@preact/signals';
-import type { Node } from './api';
+import { type Node, ask } from './api';
 import { cluster, link, now } from './stream';
 
 export interface Sample {
@@ -11,7 +11,7 @@ export interface Sample {
   all: number | null;
 }
 
-const keptSeconds = 600;
+export const keptSeconds = 3600;
 const gapSeconds = 5;
 
 export const samples = signal<Sample[]>([]);
@@ -29,8 +29,40 @@ export function lanesOf(nodes: Node[]): { busy: number; all: number } {
   return { busy, all };
 }
 
+interface Past {
+  now_unix_seconds: number;
+  every_seconds: number;
+  unix_seconds: number[];
+  lanes_busy: number[];
+  lanes: number[];
+}
+
+/// What the node saw while this page did not.
+async function fillIn(): Promise<void> {
+  const past = await ask<Past>('api/utilisation');
+  const clocksDiffer = Math.round(Date.now() / 1000 - past.now_unix_seconds);
+  const slot = (unixSeconds: number) => Math.floor(unixSeconds / past.every_seconds);
+  const own = samples.peek().filter((sample) => sample.busy !== null);
+  const seen = new Set(own.map((sample) => slot(sample.unixSeconds)));
+  const all = past.unix_seconds
+    .map((seenAt, at): Sample => ({
+      unixSeconds: seenAt + clocksDiffer, busy: past.lanes_busy[at] ?? null, all: past.lanes[at] ?? null }))
+    .filter((sample) => !seen.has(slot(sample.unixSeconds)))
+    .concat(own)
+    .sort((a, b) => a.unixSeconds - b.unixSeconds);
+  samples.value = all.flatMap((sample, at) => {
+    const next = all[at + 1];
+    if (next === undefined || next.unixSeconds - sample.unixSeconds <= 2 * past.every_seconds) return [sample];
+    return [sample, { unixSeconds: sample.unixSeconds + 1, busy: null, all: null }];
+  });
+}
+
 /// Takes one each second, from what was said last.
 export function startUtilisation(): void {
+  // Also at the beginning, and when a page that was asleep or cut off is back.
+  link.subscribe((state) => {
+    if (state === 'live') void fillIn().catch(() => {});
+  });
   now.subscribe((time) => {
     const unixSeconds = Math.floor(time / 1000);
     const before = samples.peek();

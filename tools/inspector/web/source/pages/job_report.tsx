@@ -28,7 +28,8 @@ function Waits({ report: { waiting, schedule, lanes } }: { report: Report }) {
         ]} />
       <p>
         Lanes had nothing to do for {duration(waiting.idle_seconds)};
-        for {duration(waiting.idle_while_ready_seconds)} of it tasks could have begun.
+        for {duration(waiting.idle_while_ready_seconds)} of it tasks could have begun, and
+        {' '}{duration(waiting.idle_scattered_seconds)} of it was at other nodes than most of it.
         {schedule !== null && ` By its longest chains the job would take ${duration(schedule.seconds)} on ${
           plural(lanes.length, 'lane')}, ${duration(schedule.with_one_more_lane_seconds)} with one more.`}
       </p>

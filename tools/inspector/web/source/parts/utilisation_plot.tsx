@@ -4,11 +4,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { short, whole } from '../format';
 import { colour, theme } from '../theme';
-import { type Sample, byMinute, samples } from '../utilisation';
+import { type Sample, byMinute, keptSeconds, samples } from '../utilisation';
 import { Table } from './table';
 
 const heightPixels = 150;
-const mostSeconds = 600;
 const leastSeconds = 60;
 
 const two = (value: number): string => String(value).padStart(2, '0');
@@ -31,7 +30,7 @@ function plot(box: HTMLElement): uPlot {
     scales: {
       x: { range: (_plot, first) => {
         const now = Date.now() / 1000;
-        return [Math.max(now - mostSeconds, Math.min(first, now - leastSeconds)), now];
+        return [Math.max(now - keptSeconds, Math.min(first, now - leastSeconds)), now];
       } },
       y: { range: (_plot, _least, most) => [0, Math.max(1, most * 1.1 || 1)] },
     },
@@ -77,9 +76,9 @@ export function UtilisationPlot() {
       <figcaption>
         <span class="key-area" aria-hidden="true" /> lanes busy
         <span class="key-dash" aria-hidden="true" /> all lanes
-        <span class="quiet"> since this page was opened, at most 10 minutes; {words}</span>
+        <span class="quiet"> of the last hour; {words}</span>
       </figcaption>
-      <div class="plot" ref={box} role="img" aria-label={`Lanes busy over the last ten minutes: ${words}`} />
+      <div class="plot" ref={box} role="img" aria-label={`Lanes busy over the last hour: ${words}`} />
       <details>
         <summary>As a table</summary>
         <Table title="Lanes busy by minute" titleUnseen rows={byMinute(all)} empty="Nothing seen yet."
