@@ -12,11 +12,13 @@
 namespace dag {
 namespace {
 
-/// A graph of so many tasks is measured anew when the ways are a second old, one of ten times as many when
-/// they are ten: however often somebody asks, that takes less than a hundredth of the time.
-constexpr double tasks_per_second_of_age = 100'000;
-/// What is kept of the ways takes 16 bytes per task, in each home. Of larger graphs nothing is said.
-constexpr std::size_t tasks_max = 2'000'000;
+/// To measure a graph of so many tasks takes some milliseconds; it is done anew when the ways are a second
+/// old, and of one of ten times as many when they are ten: a small part of the time, however often somebody
+/// asks.
+constexpr double tasks_per_second_of_age = 10'000;
+/// Of larger graphs nothing is said: meanwhile the home does nothing else, and those who wait for it would
+/// take its process for dead. (A million tasks, on a machine with more to do than cores: two seconds.)
+constexpr std::size_t tasks_max = 100'000;
 
 }  // namespace
 

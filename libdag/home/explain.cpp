@@ -152,8 +152,11 @@ TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant 
 
 void Home::count_held(HeldSum& sum) const {
   const RowTable& table = impl_->table;
-  for (RowIndex row = 0; row < table.size(); ++row)
-    sum.add(table[row].ghost ? std::string() : table.name_of(table[row]), table[row].output.load());
+  const std::string unnamed;
+  for (RowIndex row = 0; row < table.size(); ++row) {
+    if (const Blob output = table[row].output.load())
+      sum.add(table[row].ghost ? unnamed : table.name_of(table[row]), output);
+  }
 }
 
 std::string Home::explain(TaskId task) const {

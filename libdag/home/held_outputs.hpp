@@ -1,6 +1,6 @@
 #pragma once
 // Sums of the outputs that a process holds, by the names of their tasks: homes and the runner add theirs, and
-// what both have of the same memory counts once.
+// what both have of the same memory counts once. Small ones lie in their Blobs, so each of these is one.
 
 #include <algorithm>
 #include <map>
@@ -16,7 +16,9 @@ namespace dag {
 class HeldSum {
  public:
   void add(const std::string& name, const Blob& bytes) {
-    if (!bytes || !counted_.insert(bytes.bytes().data()).second) return;
+    if (!bytes) return;
+    const bool shared = bytes.size_bytes() > Blob::inline_bytes_max;
+    if (shared && !counted_.insert(bytes.bytes().data()).second) return;
     const bool named = sums_.size() < names_max || sums_.contains(name);
     HeldOutputs& sum = sums_[named ? name : std::string()];
     ++sum.outputs;

@@ -29,7 +29,9 @@ constexpr auto pause_between_nodes = std::chrono::milliseconds(100);
 constexpr auto connect_within = std::chrono::seconds(1);
 constexpr Duration path_every = std::chrono::seconds(1);
 /// Where processes take long to answer, so many times as long goes by before they are asked again.
-constexpr int path_asking_part = 20;
+constexpr int path_asking_part = 10;
+/// After this time it says nothing of now.
+constexpr Duration path_kept = std::chrono::seconds(5);
 
 Duration duration_of(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
@@ -87,8 +89,8 @@ class Followed {
   }
 
   void ask_for_path(const JobInfo& job) {
-    if (job.phase != JobPhase::running) path_.reset();
     const Instant began = steady_now();
+    if (job.phase != JobPhase::running || began - path_at_ > path_kept) path_.reset();
     if (job.phase != JobPhase::running || began < path_again_at_) return;
     TaskSelector what = detail::selector_of_none();
     what.critical_path = true;
@@ -100,7 +102,7 @@ class Followed {
         throw;
       path_.reset();  // It moves, or ends: the next look says so.
     }
-    const Instant ended = steady_now();
+    const Instant ended = path_at_ = steady_now();
     path_again_at_ = ended + std::max(path_every, path_asking_part * (ended - began));
   }
 
@@ -130,7 +132,7 @@ class Followed {
   std::vector<std::string> nodes_;  ///< addresses; empty: none has answered yet
   std::size_t next_ = 1;            ///< of them, when the connection is lost
   std::optional<PathLeft> path_;
-  Instant path_again_at_;
+  Instant path_at_, path_again_at_;
 };
 
 // ---- The watcher's side -------------------------------------------------------------------------
