@@ -94,7 +94,7 @@ void add_answers(MetricsText& to, const NodeMeasures& measures) {
   to.add(number(bytes), {{"tier", "memory"}});
   to.gauge("dag_critical_path_seconds",
            "About what the rest of the job takes however many lanes there are, by how long its tasks usually "
-           "take: the most, of jobs that run and whose record this node leads.");
+           "take: the most, of jobs of up to 100,000 tasks that run and whose record this node leads.");
   to.add(seconds(left));
 }
 

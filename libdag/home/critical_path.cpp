@@ -16,8 +16,9 @@ namespace {
 /// old, and of one of ten times as many when they are ten: a small part of the time, however often somebody
 /// asks.
 constexpr double tasks_per_second_of_age = 10'000;
-/// Of larger graphs nothing is said: meanwhile the home does nothing else, and those who wait for it would
-/// take its process for dead. (A million tasks, on a machine with more to do than cores: two seconds.)
+/// Of larger graphs, and where more was spawned, nothing is said: meanwhile the home does nothing else, and
+/// those who wait for it would take its process for dead. (A million tasks, on a machine with more to do than
+/// cores: two seconds.)
 constexpr std::size_t tasks_max = 100'000;
 
 }  // namespace
@@ -65,7 +66,8 @@ void Home::Impl::measure_ways(Instant at) {
 
 void Home::critical_path(Instant at, std::optional<PathLeft>& longest) {
   Impl& home = *impl_;
-  if (home.over || home.recounting || home.plan->graph->size() > tasks_max) return;
+  if (home.over || home.recounting) return;
+  if (home.plan->graph->size() > tasks_max || home.table.size() > tasks_max) return;
   home.measure_ways(at);
   for (RowIndex row = 0; row < home.table.size(); ++row) {
     if (home.table[row].ghost || home.is(row, flag::vanished) || home.has_ended(row)) continue;
