@@ -392,14 +392,18 @@ void NodeActor::close_job(JobId id, bool for_good) {
 }
 
 void NodeActor::steal() {
-  const auto shared = std::find_if(jobs_.begin(), jobs_.end(), [](const auto& job) {
+  const auto is_shared = [](const auto& job) {
     return !job.second.state.ended && job.second.state.lives.size() > 1;
-  });
+  };
+  // In turn: what waits may be of any of them.
+  auto shared = std::find_if(jobs_.upper_bound(asked_of_), jobs_.end(), is_shared);
+  if (shared == jobs_.end()) shared = std::find_if(jobs_.begin(), jobs_.end(), is_shared);
   if (shared == jobs_.end()) return;
   const std::uint32_t dry = lanes_.dry();
   if (dry == 0) return lanes_.tell_when_dry();
   const Instant now = ports_.now();
   if (const auto victim = thief_.next(victims_of(shared->second), now)) {
+    asked_of_ = shared->first;
     ports_.send(*victim, message::StealRequest{shared->first, dry});
   }
   const auto wake = thief_.wake_at();

@@ -99,6 +99,7 @@ class NodeActor : public caf::event_based_actor {
   mail::Loads loads_;  ///< the newest
   std::optional<Instant> wake_at_;
   std::uint32_t next_home_asked_ = 0;
+  JobId asked_of_;  ///< the job that others were asked for work of last
 };
 
 }  // namespace dag

@@ -59,6 +59,7 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
       logger_(make_logger(options.log_level)),
       doorbell_(place_ && options.rings ? make_doorbell(*logger_) : nullptr),
       system_(config_),
+      running_(place_ ? std::make_unique<RunningPage>() : nullptr),
       lanes_(lanes_options(options), lane_events()),
       memory_([this](JobId job, Error why) {
         caf::anon_send(node_, mail::StopJob{job, std::move(why)});
@@ -99,6 +100,7 @@ Node::~Node() {
 LanesOptions Node::lanes_options(const NodeOptions& options) const {
   const CoreShare share = place_ ? CoreShare{place_->rank, place_->size} : CoreShare{};
   LanesOptions lanes = lanes_on(topology_of_host(), options.lanes, share, self_.process);
+  lanes.running = running_.get();
   lanes.doorbell = doorbell_;
   return lanes;
 }

@@ -84,6 +84,8 @@ class Node : public detail::Client {
   caf::actor node_;
   MembershipDoor membership_;
   std::unique_ptr<Transport> transport_;
+  /// In a run of several processes: those that wait for work want to know what lanes have been at for long.
+  std::unique_ptr<RunningPage> running_;
   Lanes lanes_;
   MemoryWatch memory_;
 };

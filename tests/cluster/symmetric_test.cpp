@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/cluster/processes.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 using cluster::bin;
 using cluster::place;
@@ -55,6 +56,15 @@ TEST_CASE("a graph with actors and spawned tasks gives the same result in three 
   CHECK(run.ends() == 0);
   INFO(run.err());
   CHECK(result_in(run.out()) == embedded_result({}));
+}
+
+TEST_CASE("what waits behind a task of another job goes to a process that has nothing to do") {
+  const dag::test::TemporaryDirectory directory;
+  Process run(dag_run(2, "cluster_two", {directory.path().string()}));
+  const auto ended = run.ends();
+  INFO(run.err());
+  CHECK(ended == 0);
+  CHECK(run.out() == "beside: 780\nblocked: 1\n");
 }
 
 TEST_CASE("a process that is killed in the middle changes nothing") {
