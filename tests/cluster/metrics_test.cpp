@@ -98,7 +98,7 @@ std::string encoded(const std::string& query) {
 }  // namespace
 
 TEST_CASE("nodes show what they ran, and whether they are ready") {
-  Running running(3, true, 400);
+  Running running(3, true, 800);
   Nodes& nodes = running.nodes;
   CHECK(comes_true([&] {
     return sum_of(nodes, "dag_critical_path_seconds") > 0 &&
@@ -117,13 +117,13 @@ TEST_CASE("nodes show what they ran, and whether they are ready") {
   CHECK(sum_of(nodes, "dag_jobs{phase=\"running\"}") == 1);
   CHECK(sum_of(nodes, "dag_worker_processes ") == 3);
   running.check_end();
-  CHECK(sum_of(nodes, "dag_tasks_finished_total{outcome=\"finished\"}") >= 400);
+  CHECK(sum_of(nodes, "dag_tasks_finished_total{outcome=\"finished\"}") >= 800);
   CHECK(sum_of(nodes, "dag_tasks_finished_total{outcome=\"failed\"}") == 0);
   CHECK(sum_of(nodes, "dag_jobs{phase=\"finished\"}") == 1);
   // What its processes ran is still counted when they have gone.
   CHECK(comes_true([&] { return sum_of(nodes, "dag_worker_processes ") == 0; }));
   const double ran = sum_of(nodes, "dag_task_duration_seconds_count");
-  CHECK(ran >= 400);
+  CHECK(ran >= 800);
   CHECK(ran == sum_of(nodes, "dag_task_duration_seconds_bucket{le=\"+Inf\"}"));
   CHECK(sum_of(nodes, "dag_device_busy_seconds_total") > 0);
   CHECK(sum_of(nodes, "dag_device_lanes_running") == 0);
