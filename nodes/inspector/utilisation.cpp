@@ -1,22 +1,20 @@
 #include "nodes/inspector/utilisation.hpp"
 
-#include <algorithm>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "libdag/client/json.hpp"
+#include "libdag/client/node_lanes.hpp"
 
 namespace dag::inspector {
 
 void Utilisation::add(std::int64_t unix_seconds, const std::vector<NodeInfo>& nodes) {
-  Sample sample{unix_seconds, 0, 0};
+  detail::NodeLanes lanes;
   for (const NodeInfo& node : nodes) {
-    if (node.state != MemberState::alive) continue;  // What a node that is gone said last is no news.
-    for (const DeviceLoad& device : node.load.devices) {
-      sample.all += device.lanes;
-      sample.busy += device.lanes - std::min(device.lanes, device.lanes_free);
-    }
+    // What a node that is gone said last is no news.
+    if (node.state == MemberState::alive) lanes += detail::lanes_of(node);
   }
+  const Sample sample{unix_seconds, lanes.running, lanes.there};
   const std::lock_guard lock(mutex_);
   // Not in order: the clock was set back.
   while (!samples_.empty() && samples_.back().unix_seconds >= unix_seconds) samples_.pop_back();

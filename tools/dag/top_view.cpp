@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "libdag/client/node_lanes.hpp"
 #include "tools/dag/print.hpp"
 
 namespace dag::tool {
@@ -18,24 +19,11 @@ std::string fraction(const JobCounts& counts) {
   return std::to_string(ended(counts)) + "/" + std::to_string(ended(counts) + counts.open);
 }
 
-struct Lanes {
-  std::uint64_t there = 0, running = 0;
-};
-Lanes lanes_of(const NodeInfo& node) {
-  Lanes lanes;
-  for (const DeviceLoad& device : node.load.devices) {
-    lanes.there += device.lanes;
-    lanes.running += device.lanes - std::min(device.lanes, device.lanes_free);
-  }
-  return lanes;
-}
-
 std::string title_of(const Seen& seen) {
-  Lanes all;
+  detail::NodeLanes all;
   std::uint64_t waiting = 0;
   for (const NodeInfo& node : seen.nodes) {
-    all.there += lanes_of(node).there;
-    all.running += lanes_of(node).running;
+    all += detail::lanes_of(node);
     waiting += node.load.tasks_ready;
   }
   const auto running = std::count_if(seen.jobs.begin(), seen.jobs.end(),
@@ -46,7 +34,7 @@ std::string title_of(const Seen& seen) {
 }
 
 Cells row_of(const NodeInfo& node) {
-  const Lanes lanes = lanes_of(node);
+  const detail::NodeLanes lanes = detail::lanes_of(node);
   std::string state = node_state_text(node);
   for (const std::string& why : node.not_ready) state += "; " + shown(why);
   return {to_string(node.life.process), std::to_string(lanes.running) + "/" + std::to_string(lanes.there),
