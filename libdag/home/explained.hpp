@@ -28,7 +28,7 @@ struct TaskSelector {
   bool outputs = false;  ///< and which outputs lie where
   std::optional<TaskRange> range = {};
   bool failed = false;         ///< of them, those that failed, or of which a try did
-  bool critical_path = false;  ///< and how long the rest of the job takes at least
+  bool critical_path = false;  ///< and about how long the rest of the job takes
   bool takes(TaskId task, const std::string& its_name) const;
   bool takes_all() const { return name.empty() && tasks.empty() && !range; }
   bool operator==(const TaskSelector&) const = default;
@@ -83,7 +83,7 @@ struct HeldOutputs {
 inline constexpr std::size_t held_names_max = 64;
 
 /// The longest way through the graph from a task that has not ended, by how long tasks of its names usually
-/// take: with any number of lanes the job takes no less than that, less what the first of them has run.
+/// take, each as if it had just begun: about what is left of the job with any number of lanes.
 struct PathLeft {
   Duration left{0};         ///< zero: of no task it is known how long it takes
   std::uint64_t tasks = 0;  ///< on it

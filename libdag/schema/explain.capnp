@@ -14,7 +14,7 @@ struct TaskSelector {
   outputs @2 :Bool;              # and which outputs lie where
   range @3 :TaskRange;           # null: none
   failed @4 :Bool;               # of them, those that failed, or of which a try did
-  criticalPath @5 :Bool;         # and how long the rest of the job takes at least
+  criticalPath @5 :Bool;         # and about how long the rest of the job takes
 }
 
 struct TaskRange {

@@ -7,6 +7,7 @@
 
 #include <dag/dag.hpp>
 #include <iostream>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -46,13 +47,7 @@ int main(int argc, char** argv) {
     parts.push_back(beside.task(
         "part", [](int number) { return number; }, i));
   const auto sum = beside.task(
-      "sum",
-      [](std::vector<int> all) {
-        int total = 0;
-        for (const int one : all) total += one;
-        return total;
-      },
-      parts);
+      "sum", [](std::vector<int> all) { return std::accumulate(all.begin(), all.end(), 0); }, parts);
   std::cout << "beside: " << session.submit(beside).get(sum) << std::endl;
   close(opened(directory + "/gate", O_WRONLY));
   std::cout << "blocked: " << first.get(blocks) << std::endl;
