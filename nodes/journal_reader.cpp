@@ -8,6 +8,8 @@
 #include <iterator>
 #include <map>
 
+#include "libdag/client/journal_view.hpp"
+
 namespace dag {
 namespace {
 
@@ -17,7 +19,9 @@ namespace fs = std::filesystem;
 constexpr int passed_over_max = 16;
 
 bool is_wanted(const Record& record, const client::AskJournal& ask) {
-  if (ask.job) return record.job == *ask.job && (!ask.logs || is_log(record.what));
+  if (ask.job)
+    return record.job == *ask.job && (!ask.logs || is_log(record.what)) &&
+           detail::may_matter(record, ask.which);
   return std::holds_alternative<recorded::JobBegan>(record.what) ||
          std::holds_alternative<recorded::JobOver>(record.what);
 }

@@ -46,10 +46,15 @@ class RemoteCluster : public Cluster {
     if (!job) return ask<client::AskJobs>(job).jobs;
     return ask_leader(
                [job](std::uint64_t number) {
-                 return client::AskJobs{number, job};
+                 return client::AskJobs{number, job, {}};
                },
                Answered::soon)
         .jobs;
+  }
+  std::vector<JobInfo> jobs(const JobFilter& which, std::uint64_t& beyond) override {
+    client::Answer answer = ask<client::AskJobs>(std::optional<JobId>(), which);
+    beyond = answer.jobs_beyond;
+    return std::move(answer.jobs);
   }
   JobInfo wait(JobId job, std::optional<Duration> limit) override {
     client::Answer answer = ask_leader(
@@ -70,8 +75,9 @@ class RemoteCluster : public Cluster {
         },
         Answered::soon);
   }
-  JournalPage journal(std::optional<JobId> job, JournalPlace read, bool logs) override {
-    return ask<client::AskJournal>(job, read, logs).journal.value_or(JournalPage{});
+  JournalPage journal(client::AskJournal what) override {
+    return ask<client::AskJournal>(what.job, what.read, what.logs, what.which)
+        .journal.value_or(JournalPage{});
   }
   void drain(bool draining) override { ask<client::AskDrain>(draining); }
   void shutdown() override { ask<client::AskShutdown>(); }

@@ -25,14 +25,17 @@ class Cluster {
   virtual std::vector<NodeInfo> nodes() = 0;
   /// Those whose record is at this node; or the one named (job_unknown).
   virtual std::vector<JobInfo> jobs(std::optional<JobId> job) = 0;
+  /// Those of all whose record is at this node that the filter takes; `beyond`: how many more there are of
+  /// them.
+  virtual std::vector<JobInfo> jobs(const JobFilter& which, std::uint64_t& beyond) = 0;
   /// How the job ended. timed_out: it has not, within the limit.
   virtual JobInfo wait(JobId job, std::optional<Duration> limit) = 0;
   virtual void cancel(JobId job) = 0;
   /// Why these tasks are where they are, from the processes of a job that is not over.
   virtual client::Answer explain(JobId job, const TaskSelector& what) = 0;
-  /// What this node's journal has of a job behind what was read; of all: when they began and ended. `logs`:
-  /// only what kernels said and processes printed.
-  virtual JournalPage journal(std::optional<JobId> job, JournalPlace read, bool logs = false) = 0;
+  /// What this node's journal has of a job behind what was read; of all: when they began and ended. The
+  /// question gets its number here.
+  virtual JournalPage journal(client::AskJournal question) = 0;
   /// The node is to go, and gets rid of what it has of jobs; or stays after all. Returns when it has heard.
   virtual void drain(bool draining) = 0;
   /// The node ends, with all its processes. Returns when it has heard.

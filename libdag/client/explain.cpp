@@ -109,8 +109,9 @@ std::optional<Duration> not_before(const Explanation& found) {
   return latest;
 }
 
-TaskSelector selector_of(const std::string& task) {
+TaskSelector selector_of(const std::string& task, bool failed) {
   TaskSelector selector;
+  selector.failed = failed;
   selector.name = task;
   if (const auto id = parse_task_id(task)) selector.tasks = {*id};
   selector.range = range_of(task);

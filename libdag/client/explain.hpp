@@ -49,8 +49,9 @@ std::optional<Duration> left_of(const TaskReason& reason);
 std::optional<Duration> not_before(const Explanation& found);
 
 /// As people write it: a name, a number, numbers (3-9), or those of one name (train/3-9), as all that prints
-/// tasks numbers them. What could be several of these is all of them. Empty: all tasks.
-TaskSelector selector_of(const std::string& task);
+/// tasks numbers them. What could be several of these is all of them. Empty: all tasks. `failed`: of them
+/// those that failed.
+TaskSelector selector_of(const std::string& task, bool failed = false);
 
 /// Asks for no more of tasks than can be helped: for what else a selector can ask for.
 TaskSelector selector_of_none();

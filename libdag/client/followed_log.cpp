@@ -39,8 +39,7 @@ Cluster& FollowedLog::any_node() {
 bool FollowedLog::is_over() {
   try {
     const std::vector<JobInfo> jobs = any_node().jobs(job_);
-    const JobPhase phase = jobs.empty() ? JobPhase::running : jobs.front().phase;
-    return phase == JobPhase::finished || phase == JobPhase::failed || phase == JobPhase::cancelled;
+    return !jobs.empty() && has_ended(jobs.front().phase);
   } catch (const Failure& failure) {
     if (failure.error().code == ErrorCode::job_unknown) throw;
     if (failure.error().code != ErrorCode::no_quorum) first_.reset();  // Another one may know more.
@@ -108,7 +107,7 @@ void FollowedLog::look_at(ProcessId id, Node& node, News& news) {
 void FollowedLog::read_pages(const std::string& name, Node& node, News& news) {
   for (std::size_t pages = 0; pages < options_.pages_max; ++pages) {
     if (options_.stops()) throw Failure({ErrorCode::interrupted, "the log is not wanted any more"});
-    const JournalPage page = node.link->journal(job_, node.read, true);
+    const JournalPage page = node.link->journal({0, job_, node.read, true, {}});
     if (!page.notices.empty() && page.notices != node.notices) {
       for (const std::string& notice : page.notices) news.lines.push_back(gap_line(0, name, notice));
     }

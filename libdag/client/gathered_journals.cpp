@@ -86,7 +86,7 @@ bool GatheredJournals::gather_from(Cluster& node, const std::string& name, std::
   std::uint64_t written = 0;
   for (JournalPlace read;;) {
     if (limits_.stops()) throw Failure({ErrorCode::interrupted, "the journals are not wanted any more"});
-    const JournalPage page = node.journal(job, read, limits_.logs);
+    const JournalPage page = node.journal({0, job, read, limits_.logs, limits_.which});
     for (const std::string& notice : page.notices) notices_.push_back(name + ": " + printable(notice));
     if (page.read.file == 0) return written > 0;
     read = page.read;

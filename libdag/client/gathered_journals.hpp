@@ -19,6 +19,8 @@ struct GatherLimits {
   std::function<bool()> stops = [] { return false; };
   /// Only what kernels said and processes printed.
   bool logs = false;
+  /// Of tasks only these, as client::AskJournal has it.
+  TaskSelector which = {};
 };
 
 class GatheredJournals {

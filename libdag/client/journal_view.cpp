@@ -23,6 +23,19 @@ constexpr std::array kinds{"ready",          "placed",       "lent",        "ret
                            "finished_tasks", "graph",        "said",        "printed",   "inputs_came"};
 static_assert(kinds.size() == std::variant_size_v<RecordWhat>);
 
+/// Of a task, or of one that took its process down.
+bool tells_failure(const RecordWhat& what) {
+  if (const auto* settled = std::get_if<recorded::Settled>(&what)) return settled->outcome == Outcome::failed;
+  return std::holds_alternative<recorded::Crashed>(what);
+}
+
+/// The task's, where the record has it.
+std::string name_in(const RecordWhat& what) {
+  if (const auto* settled = std::get_if<recorded::Settled>(&what)) return settled->name;
+  if (const auto* said = std::get_if<recorded::Said>(&what)) return said->name;
+  return {};
+}
+
 /// By their numbers.
 std::deque<fs::path> files_in(const fs::path& directory) {
   std::map<std::uint64_t, fs::path> found;
@@ -68,14 +81,24 @@ JournalLine line_of(const JournalEntry& entry) {
                    kinds.at(record.what.index()),
                    to_string(record.what)};
   if (is_about_task(record.what)) line.task = record.task;
-  line.failed = std::holds_alternative<recorded::Crashed>(record.what);
-  if (const auto* settled = std::get_if<recorded::Settled>(&record.what)) {
-    line.name = settled->name;
-    line.failed = settled->outcome == Outcome::failed;
-  } else if (const auto* said = std::get_if<recorded::Said>(&record.what)) {
-    line.name = said->name;
-  }
+  line.failed = tells_failure(record.what);
+  line.name = name_in(record.what);
   return line;
+}
+
+bool may_matter(const Record& record, const TaskSelector& which) {
+  if ((which.takes_all() && !which.failed) || !is_about_task(record.what)) return true;
+  if (std::holds_alternative<recorded::GraphPart>(record.what)) return which.needs_names();
+  if (std::holds_alternative<recorded::FinishedTasks>(record.what)) {
+    bool any = false;
+    each_finished(record, [&](const Record& one) { any = any || may_matter(one, which); });
+    return any;
+  }
+  // What is told of a task that did not fail may have the name of one that did.
+  if (which.failed && !which.needs_names() && !tells_failure(record.what)) return false;
+  const std::string name = name_in(record.what);
+  if (!name.empty() || !which.needs_names()) return which.takes(record.task, name);
+  return !which.range || which.range->holds(record.task);
 }
 
 bool LineFilter::takes(const JournalLine& line) const {
@@ -83,7 +106,7 @@ bool LineFilter::takes(const JournalLine& line) const {
   if (line.kind == "printed" || (tasks.takes_all() && line.kind == "said"))
     return false;  // `dag logs` has those.
   if (job && line.job != *job) return false;
-  if (failed && !line.failed) return false;
+  if (tasks.failed && !line.failed) return false;
   if (tasks.takes_all()) return true;
   return line.task && tasks.takes(*line.task, line.name);
 }
@@ -91,14 +114,16 @@ bool LineFilter::takes(const JournalLine& line) const {
 /// The journal of one node. What its processes say comes into it a little later than what the node says by
 /// itself, and so perhaps into the file behind.
 struct JournalView::Source {
-  std::deque<fs::path> files;        ///< not read yet
+  std::deque<fs::path> files;  ///< not read yet
+  /// Not in front of their names in notices: what was gathered lies where nobody finds it. May be empty.
+  fs::path below;
   std::deque<JournalEntry> entries;  ///< of the two that were read last
   std::size_t of_last = 0;           ///< how many were in the last one
 
   /// Until all that is earlier than what the last file says is there.
   void read(std::vector<std::string>& notices) {
     while (entries.size() <= of_last && !files.empty()) {
-      const std::string name = files.front().string();
+      const std::string name = name_of(files.front());
       std::ifstream in(files.front(), std::ios::binary);
       files.pop_front();
       const std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -125,6 +150,10 @@ struct JournalView::Source {
     }
   }
 
+  std::string name_of(const fs::path& file) const {
+    return below.empty() ? file.string() : file.lexically_relative(below).string();
+  }
+
   static void say_losses(const JournalRead& read, const std::string& name,
                          std::vector<std::string>& notices) {
     for (const JournalGap& gap : read.gaps)
@@ -132,7 +161,7 @@ struct JournalView::Source {
                         std::to_string(gap.offset) + " on cannot be read");
     if (read.torn_bytes > 0)
       notices.push_back(name + ": its last " + std::to_string(read.torn_bytes) +
-                        " bytes cannot be read: they were being written");
+                        " bytes cannot be read: they were being written, or it was cut off");
     if (read.dropped > 0)
       notices.push_back(name + ": " + std::to_string(read.dropped) +
                         " records were dropped when it was written");
@@ -150,10 +179,15 @@ JournalView::JournalView(const std::vector<std::string>& paths) {
           {ErrorCode::usage, "there is no journal in " + path,
            "name a node's data directory, or the directory of its logs, or a file journal-N in it"});
     }
+    std::error_code problem;
+    const bool alone = paths.size() == 1 && fs::is_directory(path, problem);
     for (auto& files : journals) {
-      if (files.size() > 1 && files.front().filename() != journal_file_name(1))
-        notices_.push_back(files.front().string() + " is the oldest: what was older had to make room");
-      sources_.push_back(std::make_unique<Source>(Source{std::move(files), {}, 0}));
+      sources_.push_back(
+          std::make_unique<Source>(Source{std::move(files), alone ? fs::path(path) : "", {}, 0}));
+      const Source& source = *sources_.back();
+      if (source.files.size() > 1 && source.files.front().filename() != journal_file_name(1))
+        notices_.push_back(source.name_of(source.files.front()) +
+                           " is the oldest: what was older had to make room");
     }
   }
 }
@@ -173,17 +207,13 @@ std::optional<JournalEntry> JournalView::next() {
   return entry;
 }
 
-LineSearch::LineSearch(JournalView& view, LineFilter filter)
-    : view_(view),
-      filter_(std::move(filter)),
-      by_name_(filter_.tasks.range ? !filter_.tasks.range->name.empty()
-                                   : !filter_.tasks.name.empty() && filter_.tasks.tasks.empty()) {}
+LineSearch::LineSearch(JournalView& view, LineFilter filter) : view_(view), filter_(std::move(filter)) {}
 
 std::optional<JournalLine> LineSearch::next() {
   while (const auto entry = view_.next()) {
     JournalLine line = line_of(*entry);
     if (filter_.job && line.job != *filter_.job) continue;
-    if (by_name_) {
+    if (filter_.tasks.needs_names()) {
       TaskNames& names = names_[line.job];
       names.add(entry->record);
       if (line.task && line.name.empty()) {

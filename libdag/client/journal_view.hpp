@@ -41,10 +41,13 @@ JournalLine line_of(const JournalEntry& entry);
 /// Which lines somebody wants.
 struct LineFilter {
   std::optional<JobId> job;
-  TaskSelector tasks = {};  ///< of records about tasks
-  bool failed = false;
+  TaskSelector tasks = {};  ///< of records about tasks; `failed`: that failed, or took their process down
   bool takes(const JournalLine& line) const;
 };
+
+/// Whether who looks for lines about these tasks needs the record. By a name all are needed that say no name,
+/// or whose name another record may need.
+bool may_matter(const Record& record, const TaskSelector& which);
 
 class JournalView {
  public:
@@ -80,7 +83,6 @@ class LineSearch {
  private:
   JournalView& view_;
   const LineFilter filter_;
-  const bool by_name_;
   std::map<JobId, TaskNames> names_;
 };
 

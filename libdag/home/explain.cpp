@@ -36,9 +36,7 @@ int rank_of(RowState state) {
 bool TaskSelector::takes(TaskId task, const std::string& its_name) const {
   if (takes_all()) return true;
   if (!name.empty() && its_name == name) return true;
-  if (range && task.origin == range->first.origin && task.index >= range->first.index &&
-      task.index <= range->last && (range->name.empty() || its_name == range->name))
-    return true;
+  if (range && range->holds(task) && (range->name.empty() || its_name == range->name)) return true;
   return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
 }
 

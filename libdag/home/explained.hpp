@@ -19,6 +19,10 @@ struct TaskRange {
   std::string name;        ///< empty: any
   TaskId first;            ///< with `last`: both ends count
   std::uint32_t last = 0;  ///< of the same origin
+  /// By its number alone.
+  bool holds(TaskId task) const {
+    return task.origin == first.origin && task.index >= first.index && task.index <= last;
+  }
   bool operator==(const TaskRange&) const = default;
 };
 /// Which tasks: those of the name, those named one by one, and those of the range. With none of these: all.
@@ -31,6 +35,8 @@ struct TaskSelector {
   bool critical_path = false;  ///< and about how long the rest of the job takes
   bool takes(TaskId task, const std::string& its_name) const;
   bool takes_all() const { return name.empty() && tasks.empty() && !range; }
+  /// Numbers do not tell which they are. (What was named by a number has that for a name, too.)
+  bool needs_names() const { return range ? !range->name.empty() : !name.empty() && tasks.empty(); }
   bool operator==(const TaskSelector&) const = default;
 };
 

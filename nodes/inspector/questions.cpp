@@ -31,10 +31,6 @@ Duration seconds(double value) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(value));
 }
 
-bool is_over(JobPhase phase) {
-  return phase == JobPhase::finished || phase == JobPhase::failed || phase == JobPhase::cancelled;
-}
-
 nlohmann::json array_of(const std::vector<std::string>& notices) {
   auto all = nlohmann::json::array();
   for (const std::string& notice : notices) all.push_back(printable(notice));
@@ -147,12 +143,15 @@ void Questions::answer(const Question& question) {
   question.reply(std::move(answer));
 }
 
-const detail::GatheredJournals& Questions::journals(std::optional<JobId> job) {
+const detail::GatheredJournals& Questions::journals(std::optional<JobId> job, const TaskSelector& which) {
   const Instant now = steady_now();
-  if (!gathered_ || gathered_->job != job || now - gathered_->at > fresh) {
+  const bool has_it = gathered_ && gathered_->job == job && now - gathered_->at <= fresh &&
+                      (gathered_->which == TaskSelector{} || gathered_->which == which);
+  if (!has_it) {
     gathered_.reset();  // Two would lie on the disk.
-    const detail::GatherLimits limits{answers_within, gathered_bytes_max, [this] { return ends_.load(); }};
-    gathered_.reset(new Gathered{job, now, {address_, job, limits}});
+    const auto stops = [this] { return ends_.load(); };
+    const detail::GatherLimits limits{answers_within, gathered_bytes_max, stops, false, which};
+    gathered_.reset(new Gathered{job, which, now, {address_, job, limits}});
     gathered_->at = steady_now();
   }
   return gathered_->journals;
@@ -168,12 +167,13 @@ std::string Questions::explain(JobId job, const web::HttpRequest& request) {
   } catch (const Failure& failure) {
     if (failure.error().code != ErrorCode::job_unknown || task.empty()) throw;
   }
-  if (jobs.empty() || is_over(jobs.front().phase)) {
+  if (jobs.empty() || has_ended(jobs.front().phase)) {
     fields = {{"job", jobs.empty() ? nlohmann::json() : detail::to_json(jobs.front())}, {"over", true}};
     if (task.empty()) return detail::json_line(fields);
-    detail::JournalView view(journals(job).paths());
+    const TaskSelector which = detail::selector_of(task);
+    detail::JournalView view(journals(job, which).paths());
     auto lines = nlohmann::json::array();
-    detail::LineSearch search(view, {job, detail::selector_of(task)});
+    detail::LineSearch search(view, {job, which});
     while (const auto line = search.next()) {
       if (lines.size() == lines_max) {
         fields["lines_beyond"] = true;  // /history has them, page by page.
@@ -227,9 +227,9 @@ std::string Questions::history(JobId job, const web::HttpRequest& request) {
   const auto after = static_cast<std::uint64_t>(number_in(request, "after", 0, 0, 1e15));
   const auto limit =
       static_cast<std::uint64_t>(number_in(request, "limit", 200, 1, static_cast<double>(lines_max)));
-  const detail::LineFilter filter{job, detail::selector_of(text_in(request, "task")),
-                                  number_in(request, "failed", 0, 0, 1) > 0};
-  const detail::GatheredJournals& from = journals(job);
+  const bool failed = number_in(request, "failed", 0, 0, 1) > 0;
+  const detail::LineFilter filter{job, detail::selector_of(text_in(request, "task"), failed)};
+  const detail::GatheredJournals& from = journals(job, filter.tasks);
   detail::JournalView view(from.paths());
   auto lines = nlohmann::json::array();
   nlohmann::json next;

@@ -63,12 +63,13 @@ class Questions {
   std::string logs(JobId job, const web::HttpRequest& request);
   std::string past_jobs();
   /// Of a moment ago, if it is the same job's: somebody who looks around asks again and again.
-  const detail::GatheredJournals& journals(std::optional<JobId> job);
+  const detail::GatheredJournals& journals(std::optional<JobId> job, const TaskSelector& which = {});
 
   const std::string address_;
   const std::function<void()> on_thread_;
   struct Gathered {
     std::optional<JobId> job;
+    TaskSelector which;  ///< of whose tasks all records are there
     Instant at;
     detail::GatheredJournals journals;
   };

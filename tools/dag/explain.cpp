@@ -176,12 +176,20 @@ struct What {
   bool failed = false;
 };
 
-/// Of a job whose processes are gone.
+/// Of a job whose processes are gone. Of the whole: how it ended, and what of it failed.
 int explain_past(const Options& options, const What& what, const std::vector<std::string>& from) {
-  const ChosenJournals journals(options, what.job, from);
+  const bool whole = what.task.empty() && !what.failed;
+  const detail::LineFilter filter{what.job, detail::selector_of(what.task, what.failed || whole)};
+  const ChosenJournals journals(options, what.job, from, {.which = filter.tasks});
+  if (whole) {
+    detail::JournalView view(journals.paths());
+    std::vector<detail::PastJob> jobs = read_history(view);
+    std::erase_if(jobs, [&](const detail::PastJob& one) { return one.job != what.job; });
+    for (const detail::PastJob& one : jobs)
+      std::cout << (options.json ? json_line(to_json(one)) : history_text({one}));
+  }
   detail::JournalView view(journals.paths());
-  if (print_lines(view, {what.job, detail::selector_of(what.task), what.failed}, options.json) > 0)
-    return exit_ok;
+  if (print_lines(view, filter, options.json) > 0 || whole) return exit_ok;
   if (what.failed) {
     std::cerr << "dag: the journals say of none of these tasks that it failed\n";
     return exit_ok;
@@ -210,17 +218,22 @@ int explain(const Options& options, const std::string& text, bool failed,
   const What what{named.job, named.task, failed};
   if (!from.empty()) return explain_past(options, what, from);
   const auto cluster = connect_for(options, what.job);
-  const JobInfo job = info_of(*cluster, what.job);
-  const bool over =
-      job.phase == JobPhase::finished || job.phase == JobPhase::failed || job.phase == JobPhase::cancelled;
+  JobInfo job;
+  try {
+    job = info_of(*cluster, what.job);
+  } catch (const Failure& failure) {
+    if (failure.error().code != ErrorCode::job_unknown) throw;
+    return explain_past(options, what,
+                        from);  // A node forgets; journals do not, or say that they know nothing.
+  }
+  const bool over = has_ended(job.phase);
   if (over && what.task.empty() && !failed) {
     std::cout << (options.json ? json_line({{"job", to_json(job)}}) : tool::job_text(job));
     return exit_ok;
   }
   if (over) return explain_past(options, what, from);
   const auto ask = [&](const TaskSelector& which) { return cluster->explain(what.job, which); };
-  TaskSelector wanted = detail::selector_of(what.task);
-  wanted.failed = failed;
+  TaskSelector wanted = detail::selector_of(what.task, failed);
   const detail::Explanation found = detail::explain(ask, wanted);
   const bool nothing = found.count() == 0 && found.silent.empty();
   if (nothing && !what.task.empty()) {

@@ -22,27 +22,6 @@ struct HistoryOptions {
   std::shared_ptr<std::vector<std::string>> from;
 };
 
-std::string history_text(const std::vector<detail::PastJob>& jobs) {
-  std::vector<std::vector<std::string>> rows;
-  for (const detail::PastJob& job : jobs) {
-    const auto span = detail::took(job);
-    std::string tasks;
-    if (job.over) {
-      tasks = std::to_string(job.over->finished) + " finished";
-      if (job.over->failed > 0) tasks += ", " + std::to_string(job.over->failed) + " failed";
-      if (job.over->skipped > 0) tasks += ", " + std::to_string(job.over->skipped) + " skipped";
-      if (job.over->cancelled > 0) tasks += ", " + std::to_string(job.over->cancelled) + " cancelled";
-      if (job.over->stopped) tasks += "; " + job.over->stopped->what;
-    } else if (job.began_unix_ns) {
-      tasks = std::to_string(job.tasks) + " submitted";
-    }
-    rows.push_back({to_string(job.job), job.name.empty() ? "-" : shown(job.name),
-                    job.began_unix_ns ? detail::utc_text(*job.began_unix_ns) : "-",
-                    span ? duration_text(*span) : "-", detail::end_text(job), shown(tasks)});
-  }
-  return table({"JOB", "NAME", "BEGAN", "TOOK", "END", "TASKS"}, rows);
-}
-
 int list(const HistoryOptions& options) {
   const ChosenJournals journals(*options.cluster, std::nullopt, *options.from);
   detail::JournalView view(journals.paths());
@@ -62,10 +41,10 @@ int list(const HistoryOptions& options) {
 
 int one(const HistoryOptions& options) {
   const JobId job = job_of(options.job, *options.cluster, *options.from);
-  const ChosenJournals journals(*options.cluster, job, *options.from);
+  const detail::LineFilter filter{job, detail::selector_of(options.task, options.failed)};
+  const ChosenJournals journals(*options.cluster, job, *options.from, {.which = filter.tasks});
   detail::JournalView view(journals.paths());
-  if (print_lines(view, {job, detail::selector_of(options.task), options.failed}, options.cluster->json) > 0)
-    return exit_ok;
+  if (print_lines(view, filter, options.cluster->json) > 0) return exit_ok;
   std::cerr << "dag: the journals say nothing of that\n";
   return exit_unknown;
 }

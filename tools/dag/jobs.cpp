@@ -2,6 +2,7 @@
 // that one knows who leads its record now, and so do others when it is gone.
 
 #include <iostream>
+#include <map>
 
 #include "libdag/client/all_nodes.hpp"
 #include "libdag/client/exit_status.hpp"
@@ -17,25 +18,30 @@ void print(const Options& options, const JobInfo& job) {
   std::cout << (options.json ? json_line(to_json(job)) : job_text(job));
 }
 
-int list(const Options& options, bool failed) {
-  const detail::Seen seen = detail::AllNodes(address_of(options)).look();
-  std::vector<JobInfo> jobs = seen.jobs;
-  if (failed) {
-    std::erase_if(jobs,
-                  [](const JobInfo& job) { return job.phase != JobPhase::failed && job.counts.failed == 0; });
-  }
+int list(const Options& options, const JobFilter& which) {
+  const detail::Seen seen = detail::AllNodes(address_of(options)).look(0, which);
   // The others' jobs are no less true.
   for (const std::string& what : seen.missing) std::cerr << "dag ls: without the jobs of " << what << '\n';
   if (options.json) {
     auto all = nlohmann::json::array();
-    for (const JobInfo& job : jobs) all.push_back(to_json(job));
-    std::cout << json_line({{"jobs", std::move(all)}});
-  } else if (jobs.empty()) {
-    std::cerr << (failed ? "no job failed\n" : "no jobs\n");
+    for (const JobInfo& job : seen.jobs) all.push_back(to_json(job));
+    std::cout << json_line({{"jobs", std::move(all)}, {"beyond", seen.jobs_beyond}});
+  } else if (seen.jobs.empty()) {
+    std::cerr << (which == JobFilter{} ? "no jobs\n" : "no such jobs\n");
   } else {
-    std::cout << jobs_text(jobs);
+    std::cout << jobs_text(seen.jobs);
+    if (seen.jobs_beyond > 0) std::cerr << "and " << seen.jobs_beyond << " more: --limit\n";
   }
   return exit_ok;
+}
+
+/// Of `--phase`.
+std::map<std::string, JobPhase> phases() {
+  std::map<std::string, JobPhase> all;
+  for (const JobPhase phase : {JobPhase::starting, JobPhase::running, JobPhase::finished, JobPhase::failed,
+                               JobPhase::cancelled, JobPhase::no_quorum})
+    all.emplace(name(phase), phase);
+  return all;
 }
 
 int show(const Options& options, JobId job) {
@@ -44,7 +50,13 @@ int show(const Options& options, JobId job) {
 }
 
 int cancel(const Options& options, JobId job) {
-  connect_for(options, job)->cancel(job);
+  const auto cluster = connect_for(options, job);
+  if (const JobInfo info = info_of(*cluster, job); has_ended(info.phase)) {
+    std::cerr << to_string(job) << " has ended already: " << name(info.phase) << '\n';
+    if (options.json) std::cout << json_line({{"job", to_string(job)}, {"phase", name(info.phase)}});
+    return exit_ok;
+  }
+  cluster->cancel(job);
   std::cerr << to_string(job) << " is cancelled: what runs is told, what waits does not start\n";
   if (options.json) std::cout << json_line({{"job", to_string(job)}});
   return exit_ok;
@@ -75,9 +87,16 @@ CLI::App* add_about_job(CLI::App& app, Chosen& chosen, const char* name, const c
 void add_jobs(CLI::App& app, Chosen& chosen) {
   auto* ls = app.add_subcommand("ls", "list the jobs of a cluster");
   const auto options_of_ls = add_options(*ls);
-  const auto failed = std::make_shared<bool>();
-  ls->add_flag("--failed", *failed, "those that failed, or of which a task did");
-  ls->callback([=, &chosen] { chosen = [=] { return list(*options_of_ls, *failed); }; });
+  const auto which = std::make_shared<JobFilter>();
+  ls->add_flag("--failed", which->failed, "those that failed, or of which a task did");
+  ls->add_option("--name", which->name, "those that have this in their name");
+  const auto phase = std::make_shared<std::string>();
+  ls->add_option("--phase", *phase, "those that are: running, finished, ...")->check(CLI::IsMember(phases()));
+  ls->add_option("--limit", which->first, "so many: those that have not ended, then the newest");
+  ls->callback([=, &chosen] {
+    if (!phase->empty()) which->phase = phases().at(*phase);
+    chosen = [=] { return list(*options_of_ls, *which); };
+  });
 
   add_about_job(app, chosen, "show", "show a job: its tasks, its processes, why it failed", show);
   add_about_job(app, chosen, "cancel", "cancel a job", cancel);

@@ -62,7 +62,8 @@ std::vector<std::string> bad_ends(const JobCounts& counts) {
 std::string path_text(const PathLeft& path) {
   const std::string tasks = counted(path.tasks, "task", "tasks");
   if (path.left == Duration{0}) return "critical path " + tasks;
-  return "critical path " + duration_text(path.left) + " (" + tasks + ")";
+  const bool is_short = path.left < std::chrono::milliseconds(1);
+  return "critical path " + (is_short ? text_of(path.left) : duration_text(path.left)) + " (" + tasks + ")";
 }
 
 /// Pace, time left and processes.
@@ -242,10 +243,6 @@ std::optional<Duration> Pace::left(std::uint64_t open) const {
 }
 
 // ---- Lines --------------------------------------------------------------------------------------
-
-bool has_ended(JobPhase phase) {
-  return phase == JobPhase::finished || phase == JobPhase::failed || phase == JobPhase::cancelled;
-}
 
 bool is_news(const JobInfo& before, const JobInfo& now) {
   return before.phase != now.phase || before.counts != now.counts ||

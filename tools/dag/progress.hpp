@@ -38,7 +38,6 @@ class Pace {
   std::deque<Heard> heard_;  ///< the first one is as old as the window, or older
 };
 
-bool has_ended(JobPhase phase);
 /// Whether a line is worth it: the counts, the phase or the number of processes are others.
 bool is_news(const JobInfo& before, const JobInfo& now);
 

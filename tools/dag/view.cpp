@@ -20,7 +20,7 @@ struct ViewOptions {
 };
 
 int view(const ViewOptions& options) {
-  detail::LineFilter filter{std::nullopt, detail::selector_of(options.task), options.failed};
+  detail::LineFilter filter{std::nullopt, detail::selector_of(options.task, options.failed)};
   if (!options.job.empty()) filter.job = job_of(options.job, {}, options.paths);
   detail::JournalView journals(options.paths);
   if (print_lines(journals, filter, options.json) > 0 || (!filter.job && options.task.empty()))

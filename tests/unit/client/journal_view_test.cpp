@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "libdag/client/explain.hpp"
 #include "libdag/record/journal.hpp"
@@ -82,7 +83,7 @@ TEST_CASE("lines are found by the names of their tasks, which the graph says, an
   write(directory.path() / "journal/journal-1", 0, 100, records);
   const auto found = [&](const std::string& tasks, bool failed = false) {
     JournalView view({directory.path().string()});
-    LineSearch search(view, {JobId{7}, selector_of(tasks), failed});
+    LineSearch search(view, {JobId{7}, selector_of(tasks, failed)});
     std::string lines;
     while (const auto line = search.next()) lines += line->kind + to_string(*line->task) + line->name + " ";
     return lines;
@@ -94,6 +95,78 @@ TEST_CASE("lines are found by the names of their tasks, which the graph says, an
   CHECK(found("3") == "started3 settled3train ");
   CHECK(found("", true) == "settled3train ");
   CHECK(found("load", true).empty());
+}
+
+TEST_CASE("what a node leaves out of its journal makes no difference to who looks for lines of some tasks") {
+  const test::TemporaryDirectory directory;
+  std::vector<Record> records;
+  for (const char* name : {"load", "train"}) {
+    const TaskId first{0, static_cast<std::uint32_t>(records.size() > 0 ? 70 : 0)};
+    for (Record& record :
+         test::graph_records({7}, std::vector<std::vector<std::uint32_t>>(70), first, {}, name))
+      records.push_back(std::move(record));
+  }
+  records.push_back(at(1s, {}, recorded::JobBegan{"big", 140}));
+  std::mt19937 random(7);
+  const auto some_task = [&] {
+    const auto origin = static_cast<std::uint32_t>(
+        random() % 3);  // The others are spawned, and the graph does not name them.
+    return TaskId{origin, static_cast<std::uint32_t>(random() % (origin == 0 ? 140 : 10))};
+  };
+  const auto name_of = [](TaskId task) {
+    return task.origin > 0 ? "train" : task.index < 70 ? "load" : "train";
+  };
+  for (int i = 0; i < 400; ++i) {
+    const TaskId task = some_task();
+    const Duration when = std::chrono::milliseconds(2000 + i);
+    switch (random() % 4) {
+      case 0:
+        records.push_back(at(when, task, recorded::Started{}));
+        break;
+      case 1:
+        records.push_back(at(when, task, recorded::Crashed{1, "signal 11"}));
+        break;
+      case 2: {
+        const Outcome outcome = random() % 2 == 0 ? Outcome::failed : Outcome::finished;
+        records.push_back(at(when, task, recorded::Settled{outcome, name_of(task)}));
+        break;
+      }
+      case 3: {
+        Record many = at(when, {0, 64}, recorded::FinishedTasks{});
+        auto& finished = std::get<recorded::FinishedTasks>(many.what);
+        finished.bits = std::uint64_t{1} << random() % 64 | std::uint64_t{1} << random() % 64;
+        records.push_back(std::move(many));
+        break;
+      }
+    }
+  }
+  write(directory.path() / "all/journal-1", 0, 100, records);
+  const auto found = [&](const std::string& where, const TaskSelector& which) {
+    JournalView view({(directory.path() / where / "journal-1").string()});
+    LineSearch search(view, {JobId{7}, which});
+    std::string lines;
+    while (const auto line = search.next())
+      lines += std::to_string(line->unix_ns) + line->kind + (line->task ? to_string(*line->task) : "") +
+               line->name + " ";
+    return lines;
+  };
+  std::size_t kept = 0, cases = 0;
+  for (const char* text :
+       {"", "train", "load", "71", "s1/3", "60-80", "train/60-80", "s2/1-4", "nobody", "train/0-9"}) {
+    for (const bool failed : {false, true}) {
+      const TaskSelector which = selector_of(text, failed);
+      std::vector<Record> some;
+      for (const Record& record : records) {
+        if (may_matter(record, which)) some.push_back(record);
+      }
+      const std::string name = "some" + std::to_string(++cases);
+      write(directory.path() / name / "journal-1", 0, 100, some);
+      INFO(text << (failed ? " failed" : ""));
+      CHECK(found(name, which) == found("all", which));
+      kept += some.size();
+    }
+  }
+  CHECK(kept < records.size() * cases / 2);  // And it is worth it.
 }
 
 TEST_CASE(
