@@ -57,7 +57,7 @@ caf::behavior KeeperActor::make_behavior() {
         }
         send(node_, std::move(seats));
         host_.on_nodes(nodes.nodes);
-        gateway_.on_nodes(std::move(nodes.nodes), ports_.now());
+        gateway_.on_nodes(std::move(nodes.nodes), ports_.now(), std::move(nodes.heard));
         act();
       },
       [this](const mail::LifeDown& down) {

@@ -249,6 +249,7 @@ struct Gone {
 /// MembershipActor -> KeeperActor: all nodes that are up.
 struct Nodes {
   std::vector<Claim> nodes;
+  Hearings heard = {};
 };
 /// nodes/workers -> KeeperActor.
 struct ProcessStarted {

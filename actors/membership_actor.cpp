@@ -70,10 +70,13 @@ void MembershipActor::act(MembershipEffects effects) {
 void MembershipActor::tell_view() {
   if (!ports_.view) return;
   std::vector<Claim> members{machine_.self()};
+  Hearings heard;
   for (const auto& [process, member] : machine_.members()) {
-    if (is_up(member.claim.state)) members.push_back(member.claim);
+    if (!is_up(member.claim.state)) continue;
+    members.push_back(member.claim);
+    heard[process] = {member.heard, member.round_trip};
   }
-  ports_.view(std::move(members));
+  ports_.view(std::move(members), std::move(heard));
 }
 
 void MembershipActor::tell_loads() {

@@ -23,9 +23,9 @@ struct MembershipPorts {
   std::function<void(const MemberDown& down)> down;
   /// What is gossiped of this process.
   std::function<LoadSummary()> load;
-  /// All that are up, this process included, with each heartbeat and whenever one comes or goes. May be
-  /// empty.
-  std::function<void(std::vector<Claim> members)> view;
+  /// All that are up, this process included, with each heartbeat and whenever one comes or goes; and how the
+  /// others are heard. May be empty.
+  std::function<void(std::vector<Claim> members, Hearings heard)> view;
   /// Others hold this life to be over.
   std::function<void()> over;
 };

@@ -392,14 +392,13 @@ void Keeper::start_membership() {
                                       std::string(name(down.why)) + ")",
                                   "start the run again; what was saved in checkpoints is not lost"}));
   };
-  ports.view = [this](std::vector<Claim> members) {
-    heartbeats_.note(members, self_, steady_now());
+  ports.view = [this](std::vector<Claim> members, Hearings heard) {
     {
       const std::lock_guard lock(mutex_);
       nodes_up_ = members.size();
       changed_.notify_all();
     }
-    caf::anon_send(keeper_, mail::Nodes{std::move(members)});
+    caf::anon_send(keeper_, mail::Nodes{std::move(members), std::move(heard)});
   };
   load_ = load();
   ports.load = [this] { return load_now(); };
@@ -424,7 +423,6 @@ NodeMeasures Keeper::measures() {
   measures.settled = details_.settled();
   if (store_) measures.log = {store_->waiting_bytes(), store_->lag()};
   measures.process = use_of_this_process();
-  measures.silent = heartbeats_.ages(steady_now());
   return measures;
 }
 

@@ -11,7 +11,6 @@
 #include "actors/node_actor.hpp"
 #include "nodes/checkpoint_store.hpp"
 #include "nodes/data_directory.hpp"
-#include "nodes/heartbeats.hpp"
 #include "nodes/job_records.hpp"
 #include "nodes/journal.hpp"
 #include "nodes/journal_home.hpp"
@@ -119,7 +118,6 @@ class Keeper {
   std::size_t nodes_up_ = 1;
   std::optional<Error> failed_;
   ClusterId cluster_;
-  Heartbeats heartbeats_;
 
   // Of the membership actor's thread.
   ProgressWatch progress_;

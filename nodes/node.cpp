@@ -165,7 +165,7 @@ void Node::start_membership() {
   ports.now = steady_now;
   ports.send = [this](SendMembership message) { transport_->send(std::move(message)); };
   ports.up = [this](const MemberUp& up) { transport_->member_up(up.life, up.endpoint); };
-  ports.view = [this](const std::vector<Claim>& members) { on_view(members); };
+  ports.view = [this](const std::vector<Claim>& members, const Hearings&) { on_view(members); };
   ports.down = [this](const MemberDown& down) { on_member_down(down); };
   ports.load = [this] { return load_of(lanes_); };
   ports.over = [this] {

@@ -19,15 +19,24 @@ using web::MetricsText;
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 double number(std::uint64_t count) { return static_cast<double>(count); }
 
-void add_nodes(MetricsText& to, const NodeMeasures& measures, const std::vector<NodeInfo>& nodes) {
+void add_nodes(MetricsText& to, const std::vector<NodeInfo>& nodes) {
   std::map<MemberState, std::uint64_t> states{{MemberState::alive, 0}, {MemberState::suspect, 0}};
   for (const NodeInfo& node : nodes) ++states[node.state];
   to.gauge("dag_nodes", "Nodes of the cluster that are up, as this one sees them.");
   for (const auto& [state, count] : states) to.add(number(count), {{"state", std::string(name(state))}});
   to.gauge("dag_node_ready", "1: this node is ready, as /readyz says.");
   if (!nodes.empty()) to.add(nodes.front().not_ready.empty() ? 1 : 0);
-  to.gauge("dag_heartbeat_age_seconds", "Since this node heard of the last heartbeat of another one.");
-  for (const auto& [node, age] : measures.silent) to.add(seconds(age), {{"node", to_string(node)}});
+  const auto add = [&](const NodeInfo& node, Duration time) {
+    to.add(seconds(time), {{"node", to_string(node.life.process)}});
+  };
+  to.gauge("dag_heartbeat_age_seconds", "Since this node heard the last sign of life of another one.");
+  for (const NodeInfo& node : nodes) {
+    if (node.heard) add(node, node.heard->ago);
+  }
+  to.gauge("dag_heartbeat_round_trip_seconds", "From a heartbeat to its answer from another node, smoothed.");
+  for (const NodeInfo& node : nodes) {
+    if (node.heard && node.heard->round_trip > Duration{0}) add(node, node.heard->round_trip);
+  }
 }
 
 void add_counts(MetricsText& to, const std::string& of, const JobCounts& counts) {
@@ -233,7 +242,7 @@ std::string metrics_of(const NodeMeasures& measures, const std::vector<NodeInfo>
   MetricsText text;
   text.gauge("dag_build_info", "1, and which version this is.");
   text.add(1, {{"version", DAG_VERSION}});
-  add_nodes(text, measures, nodes);
+  add_nodes(text, nodes);
   add_jobs(text, measures, jobs);
   add_answers(text, measures);
   add_fragmentation(text, nodes);

@@ -30,8 +30,6 @@ struct NodeMeasures {
   /// Of the jobs whose record it leads or has led.
   std::map<JobId, TaskCounts> tasks;
   std::array<std::uint64_t, JobRecords::outcomes> settled{};
-  /// Since it heard the last heartbeat of another node.
-  std::map<ProcessId, Duration> silent;
   struct Log {
     std::uint64_t waiting_bytes = 0;
     Duration lag{0};  ///< for how long the disk has done nothing of it

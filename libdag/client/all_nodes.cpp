@@ -59,9 +59,10 @@ JobInfo AllNodes::job(JobId job, const Seen& seen) {
   return at(node->endpoint.control).jobs(job).front();
 }
 
-Seen AllNodes::look(std::size_t stages) {
+Seen AllNodes::look(std::size_t stages, const JobFilter& which) {
   Seen seen;
   seen.nodes = nodes_of_any();
+  std::map<ProcessId, std::vector<NodeInfo>> said{{seen.nodes.front().life.process, seen.nodes}};
   std::vector<std::string> there;
   for (std::size_t i = 0; i < seen.nodes.size(); ++i) {
     NodeInfo& node = seen.nodes[i];
@@ -69,8 +70,12 @@ Seen AllNodes::look(std::size_t stages) {
     const std::string address = node.endpoint.control, name = to_string(node.life.process);
     there.push_back(address);
     try {
-      if (i > 0) node = at(address).nodes().front();
-      for (JobInfo& job : at(address).jobs(std::nullopt)) {
+      if (i > 0) {
+        std::vector<NodeInfo>& answer = said[node.life.process] = at(address).nodes();
+        node = answer.front();
+      }
+      std::uint64_t beyond = 0;
+      for (JobInfo& job : at(address).jobs(which, beyond)) {
         if (job.phase == JobPhase::running && stages > 0) {
           --stages;
           job = in_full(at(address), std::move(job));
@@ -78,6 +83,7 @@ Seen AllNodes::look(std::size_t stages) {
         seen.leaders[job.job] = node.life.process;
         seen.jobs.push_back(std::move(job));
       }
+      seen.jobs_beyond += beyond;
     } catch (const Failure& failure) {
       links_.erase(address);
       seen.missing.push_back(name + ": " + printable(failure.error().what));
@@ -93,8 +99,12 @@ Seen AllNodes::look(std::size_t stages) {
   std::erase_if(links_, [&](const auto& link) {
     return std::find(known_.begin(), known_.end(), link.first) == known_.end();
   });
+  seen.links = links_between(said);
+  seen.links_beyond = seen.links.size() - std::min(seen.links.size(), links_seen_max);
+  seen.links.resize(seen.links.size() - seen.links_beyond);
   std::sort(seen.nodes.begin(), seen.nodes.end(),
             [](const NodeInfo& a, const NodeInfo& b) { return a.life.process < b.life.process; });
+  seen.jobs_beyond += which.choose(seen.jobs);
   std::sort(seen.jobs.begin(), seen.jobs.end(),
             [](const JobInfo& a, const JobInfo& b) { return a.job < b.job; });
   return seen;

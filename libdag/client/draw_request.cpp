@@ -15,7 +15,10 @@ void draw_if_asked(const Fragment& fragment, const std::string& title) {
   const std::string format = wanted == nullptr ? "dot" : wanted;
   DrawOptions options;
   options.title = title;
-  std::ofstream out(file);
+  const std::string name = file;
+  std::ofstream opened;
+  if (name != "-") opened.open(name);
+  std::ostream& out = name == "-" ? std::cout : opened;  // What that is redirected to is not emptied.
   if (format == "json") {
     out << json(fragment, title);
   } else if (format == "svg") {

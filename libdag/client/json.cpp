@@ -13,6 +13,13 @@ namespace {
 
 double seconds(Duration span) { return std::chrono::duration<double>(span).count(); }
 
+/// null: nothing is known of it.
+void add_heard(json& to, const std::optional<HeardOf>& heard) {
+  to["heard_seconds_ago"] = heard ? json(seconds(heard->ago)) : json();
+  const bool measured = heard && heard->round_trip > Duration{0};
+  to["round_trip_seconds"] = measured ? json(seconds(heard->round_trip)) : json();
+}
+
 json details_json(const JobDetails& details) {
   auto tasks = json::array(), classes = json::array();
   for (const TaskInfo& task : details.tasks)
@@ -121,6 +128,7 @@ json to_json(const NodeInfo& node) {
               {"pid", nullptr},
               {"jobs", nullptr},
               {"not_ready", nullptr}};
+  add_heard(fields, node.heard);
   if (!node.endpoint.web.empty()) fields["http"] = "http://" + node.endpoint.web + "/";
   // Only the node that answers knows these of itself, and no process has pid 0.
   if (node.pid != 0) {
@@ -128,6 +136,15 @@ json to_json(const NodeInfo& node) {
     fields["jobs"] = node.jobs;
     fields["not_ready"] = node.not_ready;
   }
+  return fields;
+}
+
+json to_json(const NodeLink& link) {
+  json fields{{"from", to_string(link.from)},
+              {"to", to_string(link.to)},
+              {"suspect", link.suspect},
+              {"in_trouble", link.in_trouble()}};
+  add_heard(fields, link.heard);
   return fields;
 }
 
@@ -301,6 +318,7 @@ json to_json(const JobReport& report, JobId job) {
     schedule = {{"seconds", seconds(*report.scheduled)},
                 {"with_one_more_lane_seconds", seconds(*report.with_one_more)}};
   return {{"job", to_string(job)},
+          {"over", report.over},
           {"critical_path", std::move(path)},
           {"waiting", std::move(waits)},
           {"schedule", std::move(schedule)},

@@ -22,6 +22,7 @@ namespace dag::detail {
 
 nlohmann::json to_json(const Error& error);
 nlohmann::json to_json(const NodeInfo& node);
+nlohmann::json to_json(const NodeLink& link);
 nlohmann::json to_json(const JobCounts& counts);
 nlohmann::json to_json(const JobInfo& job);
 /// Without its job.

@@ -131,6 +131,8 @@ JobReport make_report(const std::vector<std::string>& paths, JobId job, std::vec
       report.busy += ran->ran;
       began = std::min(began, entry->unix_ns - ran->ran.count());
       ended = std::max(ended, entry->unix_ns);
+    } else if (std::holds_alternative<recorded::JobOver>(record.what)) {
+      report.over = true;
     } else if (std::holds_alternative<recorded::Crashed>(record.what)) {
       ++report.crashes;
     } else if (std::holds_alternative<recorded::Lost>(record.what)) {

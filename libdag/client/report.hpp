@@ -49,6 +49,7 @@ struct LaneReport {
   Duration busy{0};
 };
 struct JobReport {
+  bool over = false;                    ///< its end is recorded
   std::vector<ClassReport> classes;     ///< those that took most of the time first
   std::vector<Straggler> stragglers;    ///< those that lost most first; at most stragglers_max
   std::uint64_t stragglers_beyond = 0;  ///< those that are not listed

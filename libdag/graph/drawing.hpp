@@ -57,7 +57,9 @@ std::string mermaid(const Drawing& drawing);
 /// A picture of its own layout, for whoever has no Graphviz: depth from left to right. Tasks of a job actor
 /// share a colour and say whose they are.
 std::string svg(const Drawing& drawing);
-/// Every task and edge, never in groups: what a program wants to know.
-std::string json(const detail::Fragment& fragment, const std::string& title);
+/// Every task and edge, never in groups: what a program wants to know. `ran`: how long each task ran, in the
+/// place of what the graph says, or empty.
+std::string json(const detail::Fragment& fragment, const std::string& title,
+                 std::span<const Duration> ran = {});
 
 }  // namespace dag

@@ -57,13 +57,14 @@ std::string indices_json(const std::vector<std::uint32_t>& indices) {
 
 }  // namespace
 
-std::string json(const Fragment& fragment, const std::string& title) {
+std::string json(const Fragment& fragment, const std::string& title, std::span<const Duration> ran) {
   const std::vector<std::uint32_t> cycle = find_cycle(fragment);
   Ranking ranking;
-  if (cycle.empty()) ranking = rank(fragment);
+  if (cycle.empty()) ranking = ran.empty() ? rank(fragment) : rank(fragment, ran);
   std::string text = "{\"name\": " + quoted(title) + ",\n \"tasks\": [";
   for (std::uint32_t task = 0; task < fragment.size(); ++task) {
     text += (task > 0 ? ",\n  " : "\n  ") + task_json(fragment, cycle.empty() ? &ranking : nullptr, task);
+    if (!ran.empty()) text.insert(text.size() - 1, ", \"ran_ns\": " + std::to_string(ran[task].count()));
   }
   text += "],\n \"edges\": [";
   bool first = true;

@@ -277,7 +277,9 @@ void GatewayMachine::ask(Life from, const client::AskNodes& ask, Instant now) {
   client::Answer reply;
   reply.number = ask.number;
   for (const auto& [life, claim] : nodes_) {
-    NodeInfo node{life, claim.state, claim.endpoint, claim.load, 0, 0, {}};
+    NodeInfo node{life, claim.state, claim.endpoint, claim.load, 0, 0, {}, {}};
+    if (const auto heard = heard_.find(life.process); heard != heard_.end())
+      node.heard = HeardOf{now - heard->second.last, heard->second.round_trip};
     if (life == self_) {
       node.pid = pid_;
       node.not_ready = not_ready(now);
@@ -301,6 +303,7 @@ void GatewayMachine::ask(Life from, const client::AskJobs& ask, Instant now) {
     for (const auto& [id, job] : jobs_) {
       if (job.leads || job.over() || no_quorum(id, job, now)) reply.jobs.push_back(info(id, job, now, false));
     }
+    reply.jobs_beyond = ask.which.choose(reply.jobs);
   }
   answer(from, std::move(reply));
 }

@@ -136,9 +136,9 @@ class GatewayMachine {
       jobs_given_ = own->second;
   }
 
-  /// All nodes that are up and what they say of themselves, this one included; told again whenever it
-  /// changes.
-  void on_nodes(std::vector<Claim> nodes, Instant now);
+  /// All nodes that are up and what they say of themselves, this one included, and how the others are heard
+  /// here; told again whenever it changes.
+  void on_nodes(std::vector<Claim> nodes, Instant now, Hearings heard = {});
   void on_client_message(Life from, ClientMessage message, Instant now);
   void on_client_gone(Life client, Instant now);
   /// WorkerUp, WorkerDown, WorkerRefused, HaveProgram, Unheard (of this node, too: then of any job's
@@ -302,6 +302,7 @@ class GatewayMachine {
   const bool recorded_;
   const std::uint32_t replicas_;
   std::map<Life, Claim> nodes_;
+  Hearings heard_;
   std::map<ProcessId, Incarnation> gone_;  ///< of each node, the newest life that left
   std::set<ProgramId> programs_;
   std::optional<Instant> began_;  ///< to know itself

@@ -22,7 +22,8 @@ keeper::WorkerUp whereabouts(JobId job, const auto& worker) {
 // ---- Worker processes
 // ---------------------------------------------------------------------------------------
 
-void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now) {
+void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now, Hearings heard) {
+  heard_ = std::move(heard);
   std::map<Life, Claim> before = std::exchange(nodes_, {});
   for (Claim& claim : nodes) {
     const Life life = claim.life;

@@ -20,4 +20,28 @@ std::string_view name(JobPhase phase) {
   return "?";
 }
 
+bool has_ended(JobPhase phase) {
+  return phase == JobPhase::finished || phase == JobPhase::failed || phase == JobPhase::cancelled;
+}
+
+bool JobFilter::takes(const JobInfo& job) const {
+  if (failed && job.phase != JobPhase::failed && job.counts.failed == 0) return false;
+  if (phase && job.phase != *phase) return false;
+  return name.empty() || job.name.find(name) != std::string::npos;
+}
+
+std::uint64_t JobFilter::choose(std::vector<JobInfo>& jobs) const {
+  std::erase_if(jobs, [this](const JobInfo& job) { return !takes(job); });
+  if (first == 0 || jobs.size() <= first) return 0;
+  std::stable_sort(jobs.begin(), jobs.end(), is_listed_before);
+  const std::uint64_t beyond = jobs.size() - first;
+  jobs.resize(first);
+  return beyond;
+}
+
+bool is_listed_before(const JobInfo& a, const JobInfo& b) {
+  if (has_ended(a.phase) != has_ended(b.phase)) return has_ended(b.phase);
+  return a.job > b.job;
+}
+
 }  // namespace dag

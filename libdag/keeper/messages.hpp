@@ -82,6 +82,8 @@ enum class JobPhase : std::uint8_t {
   no_quorum,
 };
 std::string_view name(JobPhase phase);
+/// Nothing of it changes any more.
+bool has_ended(JobPhase phase);
 
 /// One worker process of a job, past ones included.
 struct WorkerInfo {
@@ -135,6 +137,27 @@ struct JobInfo {
   bool operator==(const JobInfo&) const = default;
 };
 
+/// Those that go on before those that have ended; of each the newest first.
+bool is_listed_before(const JobInfo& a, const JobInfo& b);
+/// Which jobs somebody wants to see.
+struct JobFilter {
+  std::string name;  ///< they have it in theirs
+  std::optional<JobPhase> phase = {};
+  bool failed = false;      ///< they failed, or a task of theirs did
+  std::uint32_t first = 0;  ///< so many of them, as is_listed_before has them; 0: all
+  bool takes(const JobInfo& job) const;
+  /// Leaves those, in any order. How many `first` has left out.
+  std::uint64_t choose(std::vector<JobInfo>& jobs) const;
+  bool operator==(const JobFilter&) const = default;
+};
+
+/// As one node hears another.
+struct HeardOf {
+  Duration ago{0};         ///< since its last sign of life
+  Duration round_trip{0};  ///< of a heartbeat and its answer; zero: not measured
+  bool operator==(const HeardOf&) const = default;
+};
+
 struct NodeInfo {
   Life life;
   MemberState state = MemberState::alive;
@@ -144,6 +167,7 @@ struct NodeInfo {
   std::uint32_t pid = 0;   ///< likewise
   /// Why it should not be sent to just now, one sentence each; likewise.
   std::vector<std::string> not_ready = {};
+  std::optional<HeardOf> heard = {};  ///< by the node that answers; of itself nothing
   bool operator==(const NodeInfo&) const = default;
 };
 
@@ -186,10 +210,11 @@ struct AskSubmit {
 struct AskNodes {
   std::uint64_t number = 0;
 };
-/// No job: all whose record is at this node.
+/// No job: those of all whose record is at this node that the filter takes.
 struct AskJobs {
   std::uint64_t number = 0;
   std::optional<JobId> job;
+  JobFilter which = {};
 };
 /// Answered when the job has ended.
 struct AskEnd {
@@ -234,6 +259,9 @@ struct AskJournal {
   std::optional<JobId> job;
   JournalPlace read;  ///< JournalPage::read of the answer before
   bool logs = false;  ///< only what kernels said and processes printed
+  /// Records about other tasks may be left out. (They may come, too, where it takes more than the record to
+  /// know its task's name.)
+  TaskSelector which = {};
 };
 
 /// Exactly one to each of the above. Without an error it says what was asked for.
@@ -250,6 +278,7 @@ struct Answer {
   std::vector<ProcessExplained> explained;
   std::vector<Life> silent;  ///< processes of the job that did not explain anything in time
   std::optional<JournalPage> journal;
+  std::uint64_t jobs_beyond = 0;  ///< that JobFilter::first has left out
 };
 
 /// Keep the output of this task of the graph, and tell me when it is settled.

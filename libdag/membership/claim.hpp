@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,14 @@ struct Claim {
   LoadSummary load = {};
   bool operator==(const Claim&) const = default;
 };
+
+/// How one process hears another.
+struct Hearing {
+  Instant last;  ///< sign of life: a message from it, or news of one
+  Duration round_trip{
+      0};  ///< of a heartbeat and its answer, smoothed; zero: it is not ours to ask, or not measured yet
+};
+using Hearings = std::map<ProcessId, Hearing>;
 
 /// A total order of the claims about one process: first the incarnation, which only the process itself can
 /// raise; then whether that life is over; then the beat; on a tie the worse news. What follows makes it

@@ -1,7 +1,7 @@
 @0xbcd6e3bee8644a0a;
 # What a client says to the keeper of a node, and what it is told of the jobs that it submitted or follows.
 #
-#   client -> keeper   askHandle ... askShutdown, askFollow, askDrain, askExplain, askJournal: a question with a number; owes
+#   client -> keeper   askHandle ... askShutdown, askFollow, askDrain, askExplain, askJournal, askJobList: a question with a number; owes
 #                      an Answer with that number.
 #                      want, forgetJob: owe nothing
 #   keeper -> client   Answer; taskSettled, jobEnded, jobLost
@@ -43,6 +43,7 @@ struct Client {
     askDrain @18 :Bool;          # true: this node is to go, and gets rid of all jobs; false: it stays
     askExplain @19 :Explain.TaskSelector;  # why tasks of `job` are where they are
     askJournal @20 :AskJournal;
+    askJobList @21 :JobFilter;   # those of all whose record is at this node that it takes
   }
 }
 
@@ -66,6 +67,15 @@ struct AskJournal {
   obsoleteAfter @1 :UInt64;      # the last file that was read, to its end
   logs @2 :Bool;                 # only what kernels said and processes printed
   read @3 :JournalPlace;         # up to there, from this node; file 0: nothing
+  which @4 :Explain.TaskSelector;  # records about other tasks may be left out; null: of none
+}
+
+struct JobFilter {
+  name @0 :Text;                 # they have it in theirs
+  hasPhase @1 :Bool;
+  phase @2 :JobInfo.Phase;       # if it is there
+  failed @3 :Bool;               # they failed, or a task of theirs did
+  first @4 :UInt32;              # so many of them: those that go on, then those that have ended, of each the newest; 0: all
 }
 
 struct Answer {
@@ -80,6 +90,7 @@ struct Answer {
   explained @6 :List(Explain.ProcessExplained);
   silent @7 :List(Ids.Life);     # processes of the job that have not explained anything in time
   journal @8 :JournalPage;       # null: none was asked for
+  jobsBeyond @9 :UInt64;         # that JobFilter.first has left out
 }
 
 struct JournalPage {
@@ -120,6 +131,12 @@ struct NodeInfo {
   jobs @1 :UInt32;               # whose record lies there; known of the node that answers only
   pid @2 :UInt32;                # likewise
   notReady @3 :List(Text);       # why it should not be sent to just now, for people; likewise
+  heard @4 :HeardOf;             # by the node that answers; null: it is that node
+}
+
+struct HeardOf {
+  ago @0 :Ids.Nanoseconds;       # since its last sign of life
+  roundTrip @1 :Ids.Nanoseconds; # of a heartbeat and its answer; 0: not measured
 }
 
 struct JobInfo {

@@ -27,17 +27,36 @@ void write_node(schema::NodeInfo::Builder to, const NodeInfo& node) {
   write_list(
       node.not_ready, [&](unsigned count) { return to.initNotReady(count); },
       [](auto& list, unsigned i, const std::string& why) { list.set(i, as_text(why)); });
+  if (!node.heard) return;
+  auto heard = to.initHeard();
+  heard.setAgo(node.heard->ago.count());
+  heard.setRoundTrip(node.heard->round_trip.count());
 }
 
 NodeInfo read_node(schema::NodeInfo::Reader from, Reading& reading) {
   Claim claim = read(from.getClaim());
-  NodeInfo node{claim.life,    claim.state, std::move(claim.endpoint), std::move(claim.load), from.getJobs(),
-                from.getPid(), {}};
+  NodeInfo node{claim.life,
+                claim.state,
+                std::move(claim.endpoint),
+                std::move(claim.load),
+                from.getJobs(),
+                from.getPid(),
+                {},
+                {}};
+  if (from.hasHeard()) {
+    const auto heard = from.getHeard();
+    node.heard = HeardOf{Duration(heard.getAgo()), Duration(heard.getRoundTrip())};
+  }
   const auto reasons = from.getNotReady();
   reading.count(reasons.size(), notices_max, "NodeInfo.notReady");
   for (const auto why : reasons)
     node.not_ready.push_back(text_from(why, text_bytes_max, "NodeInfo.notReady"));
   return node;
+}
+
+JobPhase read_phase(schema::JobInfo::Phase from) {
+  if (from > schema::JobInfo::Phase::NO_QUORUM) throw Invalid{"JobInfo.phase is none we know"};
+  return static_cast<JobPhase>(from);
 }
 
 void write_counts(schema::JobCounts::Builder to, const JobCounts& counts) {
@@ -145,11 +164,10 @@ void write_job(schema::JobInfo::Builder to, const JobInfo& job) {
 
 JobInfo read_job(schema::JobInfo::Reader from, Reading& reading) {
   // A phase this build does not know may be an end or not: a client that waits must not guess.
-  if (from.getPhase() > schema::JobInfo::Phase::NO_QUORUM) throw Invalid{"JobInfo.phase is none we know"};
   JobInfo job;
   job.job = JobId{from.getJob()};
   job.name = text_from(from.getName(), label_bytes_max, "JobInfo.name");
-  job.phase = static_cast<JobPhase>(from.getPhase());
+  job.phase = read_phase(from.getPhase());
   job.counts = read_counts(from.getCounts());
   job.age = Duration(from.getAge());
   const auto workers = from.getWorkers();
@@ -204,9 +222,30 @@ JournalPage read_page(schema::JournalPage::Reader from, Reading& reading) {
   return page;
 }
 
-client::AskJournal read_ask_journal(std::uint64_t number, JobId job, schema::AskJournal::Reader from) {
-  return {number, from.getAll() ? std::nullopt : std::optional(job), read_place(from.getRead()),
-          from.getLogs()};
+client::AskJournal read_ask_journal(std::uint64_t number, JobId job, schema::AskJournal::Reader from,
+                                    Reading& reading) {
+  client::AskJournal ask{number,
+                         from.getAll() ? std::nullopt : std::optional(job),
+                         read_place(from.getRead()),
+                         from.getLogs(),
+                         {}};
+  if (from.hasWhich()) ask.which = read(from.getWhich(), reading);
+  return ask;
+}
+
+void write_filter(schema::JobFilter::Builder to, const JobFilter& filter) {
+  if (!filter.name.empty()) to.setName(as_text(filter.name));
+  to.setHasPhase(filter.phase.has_value());
+  to.setPhase(static_cast<schema::JobInfo::Phase>(filter.phase.value_or(JobPhase{})));
+  to.setFailed(filter.failed);
+  to.setFirst(filter.first);
+}
+
+JobFilter read_filter(schema::JobFilter::Reader from) {
+  JobFilter filter{
+      text_from(from.getName(), text_bytes_max, "JobFilter.name"), {}, from.getFailed(), from.getFirst()};
+  if (from.getHasPhase()) filter.phase = read_phase(from.getPhase());
+  return filter;
 }
 
 // ---- Weighing -----------------------------------------------------------------------------------
@@ -222,6 +261,7 @@ std::size_t body_words(const client::Answer& message) {
                       list_words<schema::JobInfo>(message.jobs.size());
   for (const NodeInfo& node : message.nodes) {
     words += words_of<schema::Claim> + words_below(claim_of(node)) + node.not_ready.size();
+    if (node.heard) words += words_of<schema::HeardOf>;
     for (const std::string& why : node.not_ready) words += written_text_words(why);
   }
   for (const JobInfo& job : message.jobs) words += job_words(job);
@@ -241,8 +281,13 @@ std::size_t body_words(const client::AskFollow& message) {
   return words_of<schema::AskFollow> + (message.tasks.size() + 1) / 2;
 }
 std::size_t body_words(const client::AskExplain& message) { return words(message.what); }
-std::size_t body_words(const client::AskJournal&) {
-  return words_of<schema::AskJournal> + words_of<schema::JournalPlace>;
+std::size_t body_words(const client::AskJournal& message) {
+  return words_of<schema::AskJournal> + words_of<schema::JournalPlace> +
+         (message.which == TaskSelector{} ? 0 : words(message.which));
+}
+std::size_t body_words(const client::AskJobs& message) {
+  if (message.job || message.which == JobFilter{}) return 0;
+  return words_of<schema::JobFilter> + (message.which.name.empty() ? 0 : text_words(message.which.name));
 }
 /// Any other is a number or a job, which the conversation's struct has.
 template <class Message>
@@ -274,6 +319,7 @@ void write_answer(schema::Answer::Builder to, const client::Answer& message) {
       message.explained, [&](unsigned count) { return to.initExplained(count); },
       [](auto& list, unsigned i, const ProcessExplained& process) { write(list[i], process); });
   write_lives(message.silent, [&](unsigned count) { return to.initSilent(count); });
+  to.setJobsBeyond(message.jobs_beyond);
   if (message.journal) write_page(to.initJournal(), *message.journal);
 }
 
@@ -335,6 +381,7 @@ client::Answer read_answer(schema::Client::Reader from, Reading& reading) {
   answer.explained.reserve(explained.size());
   for (const auto process : explained) answer.explained.push_back(read(process, reading));
   answer.silent = read_lives(body.getSilent(), reading, "Answer.silent");
+  answer.jobs_beyond = body.getJobsBeyond();
   if (body.hasJournal()) answer.journal = read_page(body.getJournal(), reading);
   return answer;
 }
@@ -370,7 +417,13 @@ void write(schema::Client::Builder to, const ClientMessage& message, const CodeM
       Overloaded{[&](const client::AskHandle&) { to.setAskHandle(); },
                  [&](const client::AskSubmit& ask) { write_submit(to.initAskSubmit(), ask, codes); },
                  [&](const client::AskNodes&) { to.setAskNodes(); },
-                 [&](const client::AskJobs& ask) { to.setAskJobs(ask.job.has_value()); },
+                 [&](const client::AskJobs& ask) {
+                   if (ask.job || ask.which == JobFilter{}) {
+                     to.setAskJobs(ask.job.has_value());
+                   } else {
+                     write_filter(to.initAskJobList(), ask.which);
+                   }
+                 },
                  [&](const client::AskEnd&) { to.setAskEnd(); },
                  [&](const client::AskCancel&) { to.setAskCancel(); },
                  [&](const client::AskShutdown&) { to.setAskShutdown(); },
@@ -394,6 +447,7 @@ void write(schema::Client::Builder to, const ClientMessage& message, const CodeM
                    body.setAll(!ask.job.has_value());
                    write_place(body.initRead(), ask.read);
                    body.setLogs(ask.logs);
+                   if (ask.which != TaskSelector{}) write(body.initWhich(), ask.which);
                  }},
       message);
 }
@@ -409,7 +463,9 @@ std::optional<ClientMessage> read(schema::Client::Reader from, Reading& reading)
     case schema::Client::ASK_NODES:
       return client::AskNodes{number};
     case schema::Client::ASK_JOBS:
-      return client::AskJobs{number, from.getAskJobs() ? std::optional(job) : std::nullopt};
+      return client::AskJobs{number, from.getAskJobs() ? std::optional(job) : std::nullopt, {}};
+    case schema::Client::ASK_JOB_LIST:
+      return client::AskJobs{number, std::nullopt, read_filter(from.getAskJobList())};
     case schema::Client::ASK_END:
       return client::AskEnd{number, job};
     case schema::Client::ASK_CANCEL:
@@ -439,7 +495,7 @@ std::optional<ClientMessage> read(schema::Client::Reader from, Reading& reading)
     case schema::Client::ASK_EXPLAIN:
       return client::AskExplain{number, job, read(from.getAskExplain(), reading)};
     case schema::Client::ASK_JOURNAL:
-      return read_ask_journal(number, job, from.getAskJournal());
+      return read_ask_journal(number, job, from.getAskJournal(), reading);
   }
   return std::nullopt;
 }

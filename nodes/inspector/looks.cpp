@@ -21,29 +21,24 @@ std::int64_t unix_ms_now() {
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
 }
 
-bool goes_on(JobPhase phase) {
-  return phase == JobPhase::starting || phase == JobPhase::running || phase == JobPhase::no_quorum;
-}
-
 }  // namespace
 
 std::vector<const JobInfo*> in_order(const std::vector<JobInfo>& jobs) {
   std::vector<const JobInfo*> all;
   for (const JobInfo& job : jobs) all.push_back(&job);
-  std::stable_sort(all.begin(), all.end(), [](const JobInfo* a, const JobInfo* b) {
-    if (goes_on(a->phase) != goes_on(b->phase)) return goes_on(a->phase);
-    return a->job > b->job;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const JobInfo* a, const JobInfo* b) { return is_listed_before(*a, *b); });
   return all;
 }
 
 std::string cluster_json(const detail::Seen& seen, const std::string& node, std::int64_t unix_ms) {
-  auto nodes = nlohmann::json::array(), jobs = nlohmann::json::array();
+  auto nodes = nlohmann::json::array(), jobs = nlohmann::json::array(), links = nlohmann::json::array();
   for (const NodeInfo& one : seen.nodes) nodes.push_back(detail::to_json(one));
   for (const JobInfo* job : in_order(seen.jobs)) {
     if (jobs.size() == jobs_in_cluster_max) break;
     jobs.push_back(detail::row_json(*job, seen.leaders.at(job->job)));
   }
+  for (const detail::NodeLink& link : seen.links) links.push_back(detail::to_json(link));
   const std::size_t beyond = seen.jobs.size() - jobs.size();
   std::string line = detail::json_line({{"time_unix_ms", unix_ms},
                                         {"seen_by", node},
@@ -51,6 +46,8 @@ std::string cluster_json(const detail::Seen& seen, const std::string& node, std:
                                         {"nodes", std::move(nodes)},
                                         {"jobs", std::move(jobs)},
                                         {"jobs_beyond", beyond},
+                                        {"links", std::move(links)},
+                                        {"links_beyond", seen.links_beyond},
                                         {"missing", seen.missing}});
   line.pop_back();
   return line;

@@ -347,21 +347,24 @@ static void add_client(std::vector<Sample>& all) {
   add("ask_nodes", AskNodes{3});
   add("ask_jobs", AskJobs{4, std::nullopt});
   add("ask_job", AskJobs{5, job});
+  add("ask_job_list", AskJobs{6, std::nullopt, {"train", JobPhase::no_quorum, true, 20}});
   add("ask_end", AskEnd{6, job});
   add("ask_cancel", AskCancel{7, job});
   add("ask_shutdown", AskShutdown{8});
   add("answer",
-      Answer{9,
-             error(),
-             job,
-             true,
-             "127.0.0.1:4006",
-             {{known.life, known.state, known.endpoint, known.load, 3, 4710, {"n1 is draining", ""}},
-              {life(2), MemberState::left, {}, {}, 0, 0, {}}},
-             {job_info(), starting},
-             {process_explained(), {}},
-             {life(2), life(3)},
-             JournalPage{{12, 4096, 7}, blob("a file"), {"journal-12: 7 bytes cannot be read", ""}}});
+      Answer{
+          9,
+          error(),
+          job,
+          true,
+          "127.0.0.1:4006",
+          {{known.life, known.state, known.endpoint, known.load, 3, 4710, {"n1 is draining", ""}, {}},
+           {life(2), MemberState::left, {}, {}, 0, 0, {}, HeardOf{Duration(7'000'000), Duration(250'000)}}},
+          {job_info(), starting},
+          {process_explained(), {}},
+          {life(2), life(3)},
+          JournalPage{{12, 4096, 7}, blob("a file"), {"journal-12: 7 bytes cannot be read", ""}},
+          17});
   add("want", Want{job, 41});
   add("forget_job", ForgetJob{job});
   add("task_settled", TaskSettled{job, 41, Outcome::failed, blob("what it left"), error()});
@@ -372,6 +375,8 @@ static void add_client(std::vector<Sample>& all) {
   add("ask_explain", AskExplain{12, job, {"train", {{0, 5}, spawned_task(40)}}});
   add("ask_explain_range", AskExplain{13, job, {"", {}, true, TaskRange{"train", {0, 3}, 9}, true, true}});
   add("ask_journal", AskJournal{13, job, {12, 4096, 7}, true});
+  add("ask_journal_of_tasks",
+      AskJournal{13, job, {12, 4096, 7}, false, {"train", {}, false, TaskRange{"train", {0, 3}, 9}, true}});
   add("ask_history", AskJournal{14, std::nullopt, {}, false});
   add("job_moved", JobMoved{job});
 }

@@ -1,7 +1,7 @@
-// Nodes that are killed while somebody watches: another one, and the one whose page it is.
+// Nodes that are killed, or fall silent, while somebody watches: another one, and the one whose page it is.
 
 import { withPage } from './chromium.mjs';
-import { shows } from './conditions.mjs';
+import { shows, until } from './conditions.mjs';
 import { Nodes, trainWords } from './nodes.mjs';
 
 export const cases = {
@@ -39,6 +39,23 @@ export const cases = {
         await nodes.startNode(1);
         await shows(page, '.status', /live/, 60_000);
         await shows(page, 'main', /3 of \d+ nodes alive/, 60_000);
+      });
+    } finally {
+      await nodes.end();
+    }
+  },
+
+  async 'one that is silent, and who does not hear it'({ browser }) {
+    const nodes = await Nodes.start(3);
+    try {
+      await withPage(browser, {}, async (page) => {
+        const links = 'section:has(h2:text-is("Links")) tbody tr';
+        await page.goto(nodes.url());
+        await shows(page, links, /^n2\s+n1\s+[\d.]+ m?s\s+[\d.]+ (ms|µs)/);
+        await until('each of three nodes hears two', async () => (await page.locator(links).count()) === 6);
+        nodes.stop(2);
+        await shows(page, links, /^n[01]\s+n2\s+⚠ (late|suspect|not heard)/, 60_000);
+        nodes.goOn(2);
       });
     } finally {
       await nodes.end();

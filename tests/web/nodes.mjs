@@ -126,6 +126,14 @@ export class Nodes {
     await this.children[node].end('SIGKILL');
   }
 
+  /// Stopped it says nothing, and its connections stand.
+  stop(node) {
+    this.children[node].process.kill('SIGSTOP');
+  }
+  goOn(node) {
+    this.children[node].process.kill('SIGCONT');
+  }
+
   /// Starts a job's program as its own client, and waits until the cluster has the job; gives its row.
   async submit(name, words, { node = 0, environment = {} } = {}) {
     const rows = async () => (await this.ask(`api/jobs?limit=1000&name=${name}`, node)).jobs;

@@ -96,17 +96,32 @@ void write_cluster(const std::string& state_dir, const StartedNodes& nodes) {
   if (!file || std::rename(draft.c_str(), name.c_str()) != 0) throw cannot("write", name);
 }
 
-void remove_cluster(const std::string& state_dir) {
-  const std::string name = cluster_file_of(state_dir);
-  if (unlink(name.c_str()) != 0 && errno != ENOENT) throw cannot("remove", name);
-  // What its nodes wrote: nI.log of their own, nI/ of their worker processes.
+namespace {
+
+/// Below a state directory: nI.log of nodes' own, nI/ of their worker processes.
+void remove_what_nodes_wrote(const std::string& state_dir, const std::string& but) {
   const std::regex of_node("n[0-9]+(\\.log)?");
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator(state_dir, failed)) {
-    if (std::regex_match(entry.path().filename().string(), of_node))
-      std::filesystem::remove_all(entry, failed);
+    if (!std::regex_match(entry.path().filename().string(), of_node)) continue;
+    if (entry.is_directory(failed)) {
+      for (const auto& inside : std::filesystem::directory_iterator(entry, failed)) {
+        if (inside.path().filename() != but) std::filesystem::remove_all(inside, failed);
+      }
+    }
+    std::filesystem::remove(entry, failed);  // Not when something lies there.
   }
 }
+
+}  // namespace
+
+void remove_cluster(const std::string& state_dir) {
+  const std::string name = cluster_file_of(state_dir);
+  if (unlink(name.c_str()) != 0 && errno != ENOENT) throw cannot("remove", name);
+  remove_what_nodes_wrote(state_dir, "journal");
+}
+
+void remove_history(const std::string& state_dir) { remove_what_nodes_wrote(state_dir, {}); }
 
 ClusterLock::ClusterLock(const std::string& state_dir) : state_dir_(state_dir) {
   detail::make_state_dir(state_dir).value_or_throw();

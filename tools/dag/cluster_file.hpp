@@ -30,7 +30,10 @@ bool is_dagd(pid_t pid);
 /// Those of the file that still run. Empty: no such file, or none runs.
 StartedNodes running_nodes(const std::string& state_dir);
 void write_cluster(const std::string& state_dir, const StartedNodes& nodes);
+/// And what its nodes wrote, but for their journals: people want to know what happened.
 void remove_cluster(const std::string& state_dir);
+/// Those, too, for another cluster.
+void remove_history(const std::string& state_dir);
 
 /// Keeps other `dag up`, `join` and `down` of this user waiting. Makes the directory when it is missing.
 class ClusterLock {

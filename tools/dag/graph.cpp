@@ -12,6 +12,7 @@
 #include "libdag/client/past_graph.hpp"
 #include "tools/dag/chosen_journals.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/job_selector.hpp"
 #include "tools/dag/process.hpp"
 
 namespace dag::tool {
@@ -34,7 +35,7 @@ std::string format_of(const std::string& file) {
 }
 
 std::string written(const detail::PastGraph& graph, JobId job, const std::string& format) {
-  if (format == "json") return json(graph.fragment, graph.name);
+  if (format == "json") return json(graph.fragment, graph.name, graph.ran);
   DrawOptions how;
   how.title = graph.name.empty() ? to_string(job) : graph.name;
   how.ran = graph.ran;
@@ -68,8 +69,7 @@ int draw_past(const GraphOptions& options, JobId job) {
 int draw(const std::string& file, const std::vector<std::string>& words) {
   block_signals();
   const std::string format = format_of(file);
-  const pid_t child =
-      start({words, {{"DAG_DRAW", file.empty() ? "/dev/stdout" : file}, {"DAG_DRAW_FORMAT", format}}});
+  const pid_t child = start({words, {{"DAG_DRAW", file.empty() ? "-" : file}, {"DAG_DRAW_FORMAT", format}}});
   const Waited waited = wait_for_child();
   if (waited.signal != 0) {
     end_all({child}, std::chrono::milliseconds(1000));
@@ -97,12 +97,15 @@ void add_graph(CLI::App& app, Chosen& chosen) {
       "long they ran, is marked. More than 400 tasks are drawn in groups.");
   command->callback([=, &chosen] {
     // What follows a binary is its own; a job that was submitted has nothing of its own.
-    const auto job = parse_job_id(options->words.front());
+    const bool job = parse_job_id(options->words.front()) || options->words.front() == newest_word;
     if (job && options->words.size() == 3 && (options->words[1] == "-o" || options->words[1] == "--output"))
       options->file = options->words[2];
     else if (job && options->words.size() > 1)
       throw CLI::ValidationError("what is '" + options->words[1] + "'? Options come before the job");
-    chosen = [=] { return job ? draw_past(*options, *job) : draw(options->file, job_words(options->words)); };
+    chosen = [=] {
+      if (!job) return draw(options->file, job_words(options->words));
+      return draw_past(*options, job_of(options->words.front(), *options->cluster, *options->from));
+    };
   });
 }
 

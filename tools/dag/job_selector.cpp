@@ -6,12 +6,11 @@
 #include "libdag/client/all_nodes.hpp"
 #include "libdag/client/gathered_journals.hpp"
 #include "libdag/client/history.hpp"
+#include "libdag/client/nearest.hpp"
 #include "tools/dag/progress.hpp"
 
 namespace dag::tool {
 namespace {
-
-constexpr const char* newest = "last";
 
 std::optional<JobId> newest_in(const std::vector<std::string>& paths) {
   detail::JournalView view(paths);
@@ -20,6 +19,41 @@ std::optional<JobId> newest_in(const std::vector<std::string>& paths) {
     return a.began_unix_ns < b.began_unix_ns;  // Not known is before all.
   });
   return newest_one == jobs.end() ? std::nullopt : std::optional(newest_one->job);
+}
+
+using NamedJobs = std::vector<std::pair<std::string, JobId>>;
+NamedJobs named_jobs(const Options& options, const std::vector<std::string>& from) {
+  NamedJobs named;
+  if (from.empty()) {
+    for (const JobInfo& job : detail::AllNodes(address_of(options)).look().jobs)
+      named.emplace_back(job.name, job.job);
+  } else {
+    detail::JournalView view(from);
+    for (const detail::PastJob& job : read_history(view)) named.emplace_back(job.name, job.job);
+  }
+  return named;
+}
+
+JobId job_named(const std::string& text, const NamedJobs& known) {
+  std::vector<JobId> found;
+  std::vector<std::string_view> names;
+  for (const auto& [name, job] : known) {
+    names.push_back(name);
+    if (name == text) found.push_back(job);
+  }
+  if (found.size() == 1) return found.front();
+  if (found.empty()) {
+    const auto meant = detail::nearest(text, names);
+    if (!meant) return job_of(text);
+    throw Failure({ErrorCode::job_unknown, "there is no job '" + shown(text) + "'",
+                   "did you mean '" + shown(std::string(*meant)) + "'? `dag ls` lists all"});
+  }
+  constexpr std::size_t named_max = 5;
+  std::string which;
+  for (std::size_t i = found.size() - std::min(found.size(), named_max); i < found.size(); ++i)
+    which += (which.empty() ? "" : ", ") + to_string(found[i]);
+  throw Failure({ErrorCode::usage, std::to_string(found.size()) + " jobs have the name '" + shown(text) + "'",
+                 "write which one: " + which + "; `dag ls --name " + shown(text) + "` lists them"});
 }
 
 JobId newest_job(const Options& options, const std::vector<std::string>& from) {
@@ -69,7 +103,14 @@ JobId job_of(const std::string& text) {
 }
 
 JobId job_of(const std::string& text, const Options& options, const std::vector<std::string>& from) {
-  return text == newest ? newest_job(options, from) : job_of(text);
+  if (text == newest_word) return newest_job(options, from);
+  if (const auto job = parse_job_id(text)) return *job;
+  std::optional<NamedJobs> known;
+  try {
+    known = named_jobs(options, from);
+  } catch (const Failure&) {  // Without a cluster nobody knows its name.
+  }
+  return known ? job_named(text, *known) : job_of(text);
 }
 
 JobAndTask job_and_task_of(const std::string& text, const Options& options,

@@ -14,8 +14,10 @@ namespace dag::tool {
 std::shared_ptr<std::string> add_job(CLI::App& command);
 /// Throws Failure(usage) saying how a job is written.
 JobId job_of(const std::string& text);
+inline constexpr const char* newest_word = "last";
 /// `last`, too: of the jobs that run the one that was submitted last; if none runs, the one that began last,
-/// as journals say. Those at `from` alone, if there are some. Throws Failure: job_unknown when there is none.
+/// as journals say. Or the name of a job, if no other one has it. Those at `from` alone, if there are some.
+/// Throws Failure: job_unknown when there is none, usage when there are several.
 JobId job_of(const std::string& text, const Options& options, const std::vector<std::string>& from = {});
 
 struct JobAndTask {

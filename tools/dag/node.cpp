@@ -53,16 +53,25 @@ int say_unknown(ProcessId id) {
 }
 
 int show(const Options& options, ProcessId id) {
-  auto cluster = connect(options);
-  const std::vector<NodeInfo> nodes = cluster->nodes();
-  const auto found = find(nodes, id);
-  if (found == nodes.end()) return say_unknown(id);
-  NodeInfo node = *found;
+  std::vector<NodeInfo> said = connect(options)->nodes();
+  auto found = find(said, id);
+  if (found == said.end()) return say_unknown(id);
   // It knows more of itself than others do.
-  if (found != nodes.begin() && node.state == MemberState::alive) {
-    node = detail::connect(node.endpoint.control)->nodes().front();
+  if (found != said.begin() && found->state == MemberState::alive) {
+    said = detail::connect(found->endpoint.control)->nodes();
+    found = said.begin();
   }
-  std::cout << (options.json ? json_line(to_json(node)) : node_text(node));
+  std::vector<detail::NodeLink> links;
+  if (found == said.begin()) links = detail::links_between({{id, said}});
+  if (options.json) {
+    nlohmann::json fields = to_json(*found);
+    fields["links"] = nlohmann::json::array();
+    for (const detail::NodeLink& link : links) fields["links"].push_back(to_json(link));
+    std::cout << json_line(fields);
+  } else {
+    std::cout << node_text(*found);
+    for (const detail::NodeLink& link : links) std::cout << "  link      " << link_text(link) << '\n';
+  }
   return exit_ok;
 }
 

@@ -153,6 +153,15 @@ std::string node_state_text(const NodeInfo& node) {
          (node.load.disk_stuck ? ", disk stuck" : "") + (node.load.sick ? ", sick" : "");
 }
 
+std::string link_text(const detail::NodeLink& link) {
+  const std::string from = to_string(link.from), to = to_string(link.to);
+  if (!link.heard) return from + " does not hear " + to;
+  std::string text = from + " has heard " + to + " " + duration_text(link.heard->ago) + " ago";
+  if (link.heard->round_trip > Duration{0})
+    text += ", round trip " + formatted("%.1f ms", seconds_of(link.heard->round_trip) * 1000);
+  return link.suspect ? text + ", and suspects that it is gone" : text;
+}
+
 std::string nodes_text(const std::vector<NodeInfo>& nodes) {
   std::vector<std::vector<std::string>> rows;
   for (const NodeInfo& node : nodes) {
@@ -188,6 +197,27 @@ std::string jobs_text(const std::vector<JobInfo>& jobs) {
                     duration_text(job.age)});
   }
   return table({"JOB", "NAME", "PHASE", "ENDED", "FAILED", "PROCESSES", "AGE"}, rows);
+}
+
+std::string history_text(const std::vector<detail::PastJob>& jobs) {
+  std::vector<std::vector<std::string>> rows;
+  for (const detail::PastJob& job : jobs) {
+    const auto span = detail::took(job);
+    std::string tasks;
+    if (job.over) {
+      tasks = std::to_string(job.over->finished) + " finished";
+      if (job.over->failed > 0) tasks += ", " + std::to_string(job.over->failed) + " failed";
+      if (job.over->skipped > 0) tasks += ", " + std::to_string(job.over->skipped) + " skipped";
+      if (job.over->cancelled > 0) tasks += ", " + std::to_string(job.over->cancelled) + " cancelled";
+      if (job.over->stopped) tasks += "; " + job.over->stopped->what;
+    } else if (job.began_unix_ns) {
+      tasks = std::to_string(job.tasks) + " submitted";
+    }
+    rows.push_back({to_string(job.job), job.name.empty() ? "-" : shown(job.name),
+                    job.began_unix_ns ? detail::utc_text(*job.began_unix_ns) : "-",
+                    span ? duration_text(*span) : "-", detail::end_text(job), shown(tasks)});
+  }
+  return table({"JOB", "NAME", "BEGAN", "TOOK", "END", "TASKS"}, rows);
 }
 
 static std::string names_of(const std::vector<ProcessId>& nodes) {

@@ -37,6 +37,9 @@ std::string node_state_text(const NodeInfo& node);
 /// A line each.
 std::string nodes_text(const std::vector<NodeInfo>& nodes);
 std::string node_text(const NodeInfo& node);
+std::string link_text(const detail::NodeLink& link);
+/// As journals know them.
+std::string history_text(const std::vector<detail::PastJob>& jobs);
 std::string jobs_text(const std::vector<JobInfo>& jobs);
 std::string job_text(const JobInfo& job);
 

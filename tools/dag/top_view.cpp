@@ -67,7 +67,8 @@ struct Row {
   int rank = 0;
 };
 
-std::vector<Row> rows_of(const std::vector<JobInfo>& jobs, const Paces& paces) {
+std::vector<Row> rows_of(std::vector<JobInfo> jobs, const Paces& paces) {
+  std::stable_sort(jobs.begin(), jobs.end(), is_listed_before);
   std::vector<Row> rows;
   for (const JobInfo& job : jobs) {
     const bool over = has_ended(job.phase);
@@ -119,6 +120,9 @@ std::vector<std::string> top_lines(const Seen& seen, const Paces& paces, const S
   const std::size_t lines_max = std::max<std::size_t>(screen.rows, 2) - 1;
   std::vector<std::string> lines{title_of(seen)};
   for (const std::string& what : seen.missing) lines.push_back("without " + what);
+  for (const detail::NodeLink& link : seen.links) {
+    if (link.in_trouble()) lines.push_back(link_text(link));
+  }
   std::vector<Cells> nodes;
   for (const NodeInfo& node : seen.nodes) nodes.push_back(row_of(node));
   add_table(lines, {"NODE", "BUSY", "READY", "LEADS", "STATE"}, nodes);
@@ -141,10 +145,15 @@ std::vector<std::string> top_lines(const Seen& seen, const Paces& paces, const S
 }
 
 nlohmann::json top_json(const Seen& seen, const Paces& paces) {
-  auto nodes = nlohmann::json::array(), jobs = nlohmann::json::array();
+  auto nodes = nlohmann::json::array(), jobs = nlohmann::json::array(), links = nlohmann::json::array();
   for (const NodeInfo& node : seen.nodes) nodes.push_back(to_json(node));
+  for (const detail::NodeLink& link : seen.links) links.push_back(to_json(link));
   for (const JobInfo& job : seen.jobs) jobs.push_back(progress_json(job, paces.of(job.job)));
-  return {{"nodes", std::move(nodes)}, {"jobs", std::move(jobs)}, {"missing", seen.missing}};
+  return {{"nodes", std::move(nodes)},
+          {"jobs", std::move(jobs)},
+          {"missing", seen.missing},
+          {"links", std::move(links)},
+          {"links_beyond", seen.links_beyond}};
 }
 
 }  // namespace dag::tool

@@ -112,14 +112,28 @@ nlohmann::json to_json(const StartedNodes& nodes) {
 
 // ---- up -----------------------------------------------------------------------------------------
 
+/// What nodes write into the state directory goes with them.
+void keep_apart(const NodeFlags& flags, const std::string& state_dir) {
+  if (flags.data.empty()) return;
+  const auto whole = [](const std::string& path) {
+    return (std::filesystem::weakly_canonical(path) / "").lexically_normal();
+  };
+  if (whole(flags.data) == whole(state_dir)) {
+    throw Failure({ErrorCode::usage, "--data and --state-dir are the same directory",
+                   "name another one: what lies in the state directory is removed by `dag down`"});
+  }
+}
+
 int up(const Options& options, const NodeFlags& flags, std::uint32_t count) {
   block_signals();
   const std::string directory = options.state_directory();
+  keep_apart(flags, directory);
   const ClusterLock lock(directory);
   if (const StartedNodes running = running_nodes(directory); !running.empty()) {
     throw Failure({ErrorCode::usage, "a cluster is up already, at " + running.front().address,
                    "`dag down` ends it; `dag join " + running.front().address + "` adds a node to it"});
   }
+  remove_history(directory);
   StartedNodes nodes;
   const std::string cluster = random_name();
   or_end(nodes, [&] {
@@ -157,6 +171,7 @@ int up(const Options& options, const NodeFlags& flags, std::uint32_t count) {
 int join(const Options& options, const NodeFlags& flags, DagdOrder order) {
   block_signals();
   const std::string directory = options.state_directory();
+  keep_apart(flags, directory);
   const ClusterLock lock(directory);
   const std::set<std::uint32_t> known = nodes_up(*detail::connect(order.peers));
   while (known.contains(order.id)) ++order.id;
@@ -222,6 +237,8 @@ int down(const Options& options) {
     std::cerr << "no cluster is up\n";
   } else {
     std::cerr << nodes.size() << (nodes.size() == 1 ? " node has" : " nodes have") << " ended\n";
+    if (std::filesystem::exists(directory + "/n" + std::to_string(nodes.front().id) + "/journal"))
+      std::cerr << "what happened there, until another cluster is started: dag view " << directory << '\n';
   }
   return exit_ok;
 }

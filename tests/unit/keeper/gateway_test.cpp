@@ -357,3 +357,48 @@ TEST_CASE("a job that is submitted to a node that has just started waits until i
     CHECK(refused_or_taken() == "waits");
   }
 }
+
+TEST_CASE("a node says how it hears each other one, and nothing of itself") {
+  Desk desk;
+  desk.gateway.on_nodes({node(first), node(second)}, desk.now, {{second.process, {desk.now - 30ms, 200us}}});
+  desk.now = desk.now + 20ms;
+  desk.say(client::AskNodes{1});
+  const auto answers = desk.told<client::Answer>();
+  REQUIRE(answers.size() == 1);
+  REQUIRE(answers[0].nodes.size() == 2);
+  CHECK_FALSE(answers[0].nodes[0].heard);
+  CHECK(answers[0].nodes[1].heard == HeardOf{50ms, 200us});
+}
+
+TEST_CASE("of a list of jobs those are given that were asked for, and it is said how many more there are") {
+  std::vector<JobInfo> all(6);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].job = JobId{i + 1};
+    all[i].name = i % 2 == 0 ? "train-" + std::to_string(i) : "load";
+    all[i].phase = i < 4 ? JobPhase::finished : JobPhase::running;
+  }
+  all[1].counts.failed = 1;
+  all[2].phase = JobPhase::failed;
+  const auto chosen = [&](const JobFilter& which, std::uint64_t beyond = 0) {
+    std::vector<JobInfo> jobs = all;
+    CHECK(which.choose(jobs) == beyond);
+    std::string ids;
+    for (const JobInfo& job : jobs) ids += std::to_string(job.job.value);
+    return ids;
+  };
+  CHECK(chosen({}) == "123456");
+  CHECK(chosen({"train", {}, false, 0}) == "135");
+  CHECK(chosen({"", JobPhase::running, false, 0}) == "56");
+  CHECK(chosen({"", {}, true, 0}) == "23");
+  CHECK(chosen({"", {}, false, 3}, 3) == "654");
+  CHECK(chosen({"", {}, false, 6}) == "123456");
+  CHECK(chosen({"load", {}, false, 1}, 2) == "6");
+
+  Desk desk;
+  const JobId one = desk.submit();
+  desk.say(client::AskJobs{1, std::nullopt, {"no such", {}, false, 0}});
+  CHECK(desk.told<client::Answer>().back().jobs.empty());
+  desk.say(client::AskJobs{2, std::nullopt, {}});
+  REQUIRE(desk.told<client::Answer>().back().jobs.size() == 1);
+  CHECK(desk.told<client::Answer>().back().jobs[0].job == one);
+}

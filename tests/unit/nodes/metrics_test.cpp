@@ -76,11 +76,13 @@ TEST_CASE("a node shows what it measures") {
   measures.settled[static_cast<std::size_t>(Outcome::failed)] = 3;
   measures.tasks[JobId{1}].classes = {{"train", {2, 1, 0, 0, 0}}};
   measures.tasks[JobId{2}].classes = {{"train", {0, 5, 1, 0, 0}}};
-  measures.silent[ProcessId{2}] = std::chrono::milliseconds(250);
   NodeInfo self{{ProcessId{1}, {}}, MemberState::alive, {}, {}, 0, 0, {"its disk is full"}};
-  const std::string text = metrics_of(measures, {self}, {running(1), running(2)});
+  NodeInfo other{{ProcessId{2}, {}}, MemberState::suspect, {}, {}, 0, 0, {}};
+  other.heard = HeardOf{std::chrono::milliseconds(250), std::chrono::milliseconds(5)};
+  const std::string text = metrics_of(measures, {self, other}, {running(1), running(2)});
   for (const char* line : {"dag_nodes{state=\"alive\"} 1\n",
-                           "dag_nodes{state=\"suspect\"} 0\n",
+                           "dag_nodes{state=\"suspect\"} 1\n",
+                           "dag_heartbeat_round_trip_seconds{node=\"n2\"} 0.005\n",
                            "dag_node_ready 0\n",
                            "dag_heartbeat_age_seconds{node=\"n2\"} 0.25\n",
                            "dag_jobs{phase=\"running\"} 2\n",

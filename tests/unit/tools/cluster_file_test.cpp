@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "dag/error.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -74,6 +75,25 @@ TEST_CASE("a process that is no dagd is not taken for a node") {
   remove_cluster(base);
   CHECK_FALSE(std::filesystem::exists(cluster_file_of(base)));
   remove_cluster(base);  // It is gone: that is what was wanted.
+}
+
+TEST_CASE("of what nodes wrote their journals stay when they end, and go when others begin") {
+  const test::TemporaryDirectory directory;
+  const std::filesystem::path base = directory.path();
+  for (const char* name : {"n0/journal", "n0/other", "n1", "mine", "n2x"})
+    std::filesystem::create_directories(base / name);
+  for (const char* name : {"n0.log", "n0/job1-1.log", "n0/journal/journal-1", "n1/job1-1.log"})
+    std::ofstream(base / name) << "a line\n";
+  const auto there = [&] {
+    std::set<std::string> names;
+    for (const auto& one : std::filesystem::recursive_directory_iterator(base))
+      names.insert(one.path().lexically_relative(base).string());
+    return names;
+  };
+  remove_cluster(base);
+  CHECK(there() == std::set<std::string>{"mine", "n0", "n0/journal", "n0/journal/journal-1", "n2x"});
+  remove_history(base);
+  CHECK(there() == std::set<std::string>{"mine", "n2x"});
 }
 
 TEST_CASE("a node's command line leaves nothing to files and variables that would make it another node") {

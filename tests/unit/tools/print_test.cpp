@@ -77,6 +77,12 @@ TEST_CASE("nodes in a table, and one in full") {
         "  not ready: its disk is full\n"
         "  jobs      2 open\n"
         "  device    cpu: 3 of 8 lanes free, 17.0 GiB of 64.0 GiB free, backlog 1.5 s\n");
+  detail::NodeLink link{ProcessId{1}, ProcessId{2}, std::nullopt, false};
+  CHECK(link_text(link) == "n1 does not hear n2");
+  link.heard = HeardOf{52ms, 430us};
+  CHECK(link_text(link) == "n1 has heard n2 52 ms ago, round trip 0.4 ms");
+  link = {ProcessId{1}, ProcessId{2}, HeardOf{900ms, 0ms}, true};
+  CHECK(link_text(link) == "n1 has heard n2 900 ms ago, and suspects that it is gone");
 }
 
 TEST_CASE("jobs in a table, and one in full") {
@@ -114,7 +120,7 @@ TEST_CASE("of a job that was asked for, the tasks in trouble and the counts by n
         "  task      load (41): failed, tried 3 times\n"
         "            task_failed (203): it threw?[2J\n"
         "              because: the disk\n"
-        "            said no\n"
+        "                       said no\n"
         "              hint: look\n"
         "  task      train (42): cancelled\n"
         "  task      save (43): failed, tried once, 2.0 s after its deadline\n"
@@ -148,7 +154,7 @@ TEST_CASE("JSON of a node says what is not known of it") {
       json_line(to_json(node())) ==
       R"({"address":"127.0.0.1:4000","bulk_address":"127.0.0.1:4001","devices":[{"backlog_seconds":1.5,)"
       R"("kind":"cpu","lanes":8,"lanes_free":3,"memory_bytes":68719476736,"memory_free_bytes":18253611008}],)"
-      R"("disk_full":false,"disk_stuck":false,"draining":false,"http":"http://127.0.0.1:4002/","jobs":null,"life":"n1.9","node":"n1","not_ready":null,"pid":null,"sick":false,"state":"suspect","tasks_ready":12,"witness":false})"
+      R"("disk_full":false,"disk_stuck":false,"draining":false,"heard_seconds_ago":null,"http":"http://127.0.0.1:4002/","jobs":null,"life":"n1.9","node":"n1","not_ready":null,"pid":null,"round_trip_seconds":null,"sick":false,"state":"suspect","tasks_ready":12,"witness":false})"
       "\n");
   NodeInfo asked = node();
   asked.pid = 4710;

@@ -65,10 +65,10 @@ TEST_CASE("a cluster: its nodes, its jobs, and the names of what runs") {
         "n0    0/4   0      0      alive\n"
         "n1    3/4   10     1      alive, sick; n1 is late in all that it does: it takes no new jobs\n"
         "JOB   ENDED   FAILED  PACE  LEFT   NAME\n"
-        "job1  50/100  5                    finished hello\n"
         "job2  50/100  5       25/s  2.0 s  running train\n"
         "      40/40   0                      load\n"
-        "      10/60   5                      step\n");
+        "      10/60   5                      step\n"
+        "job1  50/100  5                    finished hello\n");
 }
 
 TEST_CASE("what nobody knows yet is no number, and what is missing is said") {
@@ -114,4 +114,16 @@ TEST_CASE("for programs all of it is there") {
   CHECK(json["jobs"][1]["tasks_per_second"] == 25.0);
   CHECK(json["jobs"][0]["tasks_per_second"].is_null());
   CHECK(json["missing"].empty());
+}
+
+TEST_CASE("who does not hear whom has a line, and who hears well has none") {
+  Seen seen = cluster();
+  seen.links = {{ProcessId{1}, ProcessId{0}, std::nullopt, false},
+                {ProcessId{0}, ProcessId{1}, HeardOf{20ms, 1ms}, false}};
+  const std::string text = text_of(top_lines(seen, {}, {}));
+  CHECK_THAT(text, Catch::Contains("\nn1 does not hear n0\n") && !Catch::Contains("n0 has heard"));
+  const nlohmann::json json = top_json(seen, {});
+  REQUIRE(json["links"].size() == 2);
+  CHECK(json["links"][0]["in_trouble"] == true);
+  CHECK(json["links"][1]["round_trip_seconds"] == 0.001);
 }

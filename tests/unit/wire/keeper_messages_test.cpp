@@ -58,7 +58,8 @@ TEST_CASE("a submission arrives whole") {
 
 TEST_CASE("an answer says what was asked for, and no more") {
   const Claim known = samples::claims()[0];
-  const NodeInfo node{known.life, known.state, known.endpoint, known.load, 3, 4710, {"n1 is draining", ""}};
+  const NodeInfo node{known.life, known.state, known.endpoint,         known.load,
+                      3,          4710,        {"n1 is draining", ""}, HeardOf{Duration(7), Duration(5)}};
   TaskExplained task;
   task.why = "waits for its next try";
   const ProcessExplained process{{{3}, {1}}, {task, task},     {1, 0, 2, 0, 0, 7}, {task}, {}, 4,
@@ -72,7 +73,8 @@ TEST_CASE("an answer says what was asked for, and no more") {
                                                {samples::job_info(), JobInfo{}},
                                                {process, ProcessExplained{}},
                                                {{{4}, {1}}},
-                                               JournalPage{{5, 7, 3}, Blob(), {"torn"}}});
+                                               JournalPage{{5, 7, 3}, Blob(), {"torn"}},
+                                               17});
   CHECK(full.number == 9);
   CHECK(full.error == samples::error());
   CHECK(full.job == job);
@@ -85,6 +87,7 @@ TEST_CASE("an answer says what was asked for, and no more") {
   CHECK(full.journal->read == JournalPlace{5, 7, 3});
   CHECK(!full.journal->bytes);
   CHECK(full.journal->notices == std::vector<std::string>{"torn"});
+  CHECK(full.jobs_beyond == 17);
 
   const auto bare =
       client_side(client::Answer{10, std::nullopt, std::nullopt, false, "", {}, {}, {}, {}, {}});
@@ -106,6 +109,15 @@ TEST_CASE("questions and notes keep their number and job") {
   CHECK_FALSE(client_side(client::AskJobs{4, std::nullopt}).job);
   CHECK(client_side(client::AskJobs{4, job}).job == job);
   CHECK(client_side(client::AskJobs{4, JobId{}}).job == JobId{});
+  for (const JobFilter& which :
+       {JobFilter{}, JobFilter{"train", JobPhase::no_quorum, true, 20}, JobFilter{"", {}, false, 1}}) {
+    const auto asked = client_side(client::AskJobs{4, std::nullopt, which});
+    CHECK_FALSE(asked.job);
+    CHECK(asked.which == which);
+  }
+  const TaskSelector tasks{"train", {{0, 4}}, false, TaskRange{"train", {0, 3}, 9}, true, false};
+  CHECK(client_side(client::AskJournal{4, job, {}, false, tasks}).which == tasks);
+  CHECK(client_side(client::AskJournal{4, job, {}, true, {}}).which == TaskSelector{});
   CHECK(client_side(client::AskEnd{6, job}).job == job);
   CHECK(client_side(client::AskCancel{7, job}).number == 7);
   CHECK(client_side(client::AskShutdown{8}).number == 8);

@@ -165,8 +165,8 @@ void SimNode::start_membership() {
     world_.ledger.saw("node down: " + std::string(name(down.why)));
     transport_->member_down(down.life);
   };
-  ports.view = [this](std::vector<Claim> members) {
-    caf::anon_send(keeper_, mail::Nodes{std::move(members)});
+  ports.view = [this](std::vector<Claim> members, Hearings heard) {
+    caf::anon_send(keeper_, mail::Nodes{std::move(members), std::move(heard)});
   };
   ports.load = [this] {
     LoadSummary load;

@@ -59,6 +59,17 @@ export interface JobRow {
 /// Nothing of it changes any more, and its age is how long it took.
 export const isOver = (phase: string): boolean => ['finished', 'failed', 'cancelled'].includes(phase);
 
+/// How `from` hears `to`.
+export interface Link {
+  from: string;
+  to: string;
+  suspect: boolean;
+  in_trouble: boolean;
+  /// Null: it takes it for gone.
+  heard_seconds_ago: number | null;
+  round_trip_seconds: number | null;
+}
+
 export interface Cluster {
   time_unix_ms: number;
   seen_by: string;
@@ -67,6 +78,9 @@ export interface Cluster {
   jobs: JobRow[];
   jobs_beyond: number;
   missing: string[];
+  /// Those in trouble first.
+  links: Link[];
+  links_beyond: number;
 }
 
 export interface JobsPage {

@@ -1,6 +1,6 @@
 // The cluster: its nodes, how busy they are, and the jobs that run.
 
-import { type Device, type Node, isOver } from '../api';
+import { type Device, type Link, type Node, isOver } from '../api';
 import { bytes, plural, whole } from '../format';
 import { gone } from '../gone';
 import { cluster } from '../stream';
@@ -70,6 +70,18 @@ const columns: Column<Node>[] = [
   { title: 'Its own page', cell: (node) => <Own http={node.http} /> },
 ];
 
+const trouble = (link: Link): string =>
+  link.heard_seconds_ago === null ? 'not heard' : link.suspect ? 'suspect' : 'late';
+
+const linkColumns: Column<Link>[] = [
+  textual('Node', (link) => link.from),
+  { title: 'Hears', by: (link) => link.to, cell: (link) => (
+    <span class="flags">{link.to} {link.in_trouble && <Warning>{trouble(link)}</Warning>}</span>
+  ) },
+  timed('Last heard', (link) => link.heard_seconds_ago ?? Infinity),
+  timed('Round trip', (link) => link.round_trip_seconds ?? Infinity),
+];
+
 export function ClusterPage() {
   const state = cluster.value;
   if (state === null) {
@@ -109,6 +121,11 @@ export function ClusterPage() {
       <section>
         <h2>Utilisation</h2>
         <UtilisationPlot />
+      </section>
+      <section>
+        <h2>Links</h2>
+        <Table title="Links" titleUnseen rows={state.links} columns={linkColumns} beyond={state.links_beyond}
+          identity={(link) => `${link.from} ${link.to}`} empty="There is one node." />
       </section>
       <section>
         <h2>Jobs that run</h2>
