@@ -14,8 +14,9 @@ struct NodeLink {
   ProcessId from, to;            ///< nodes; `from` is the one that hears
   std::optional<HeardOf> heard;  ///< none: it takes `to` for gone, or has never met it
   bool suspect = false;          ///< it asks others whether they hear `to`
-  /// There are answers, and one should have come long ago.
-  static constexpr Duration late_after = std::chrono::seconds(1);
+  /// Heartbeats are half a second apart where nodes share a host, and what is heard is told with the next
+  /// one.
+  static constexpr Duration late_after = std::chrono::seconds(2);
   bool in_trouble() const { return !heard || suspect || heard->ago > late_after; }
 };
 

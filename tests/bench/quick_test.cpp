@@ -95,8 +95,8 @@ TEST_CASE("all commands answer in JSON with every field, and missing peers are n
   }
   CHECK(commands == std::set<std::string>{"overhead", "metg", "distributed", "growth", "memory", "latency",
                                           "submit", "coarse", "steal", "blob", "idle", "isolated",
-                                          "placement", "durability", "replicated", "journal", "checkpoints",
-                                          "scale"});
+                                          "placement", "durability", "replicated", "watched", "journal",
+                                          "checkpoints", "scale"});
 }
 
 TEST_CASE("only the peers that are asked for take part") {

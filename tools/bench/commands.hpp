@@ -79,6 +79,7 @@ Section placement(Settings& settings);
 Section durability(Settings& settings);
 Section replicated(Settings& settings);
 Section journal(Settings& settings);
+Section watched(Settings& settings);
 Section checkpoints(Settings& settings);
 Section scale(Settings& settings);
 Section idle(Settings& settings);

@@ -38,6 +38,7 @@ constexpr Command commands[] = {
     {"durability", "records of a node's log that are on the disk", &dag::bench::durability},
     {"replicated", "what it costs that a job outlives its nodes", &dag::bench::replicated},
     {"journal", "what it costs that nodes keep what happens", &dag::bench::journal},
+    {"watched", "what it costs a job that twenty people watch it", &dag::bench::watched},
     {"checkpoints", "what it costs that a long task saves its state", &dag::bench::checkpoints},
     {"scale", "up to 256 nodes of 16 lanes, in virtual time (G17)", &dag::bench::scale},
     {"idle", "what idle nodes need (G15)", &dag::bench::idle},

@@ -40,7 +40,7 @@ TEST_CASE("of every two nodes it is said how they hear each other, the slowest f
 TEST_CASE("a cut of the net comes first, from the side that hears nothing") {
   // n2 hears all. n0 has given n1 up, n1 asks others about n0, and n2 is late for n0.
   CHECK(text(links_between(
-            {{n0, {node(0), node(1, {}, MemberState::dead), node(2, HeardOf{1500ms, 1ms})}},
+            {{n0, {node(0), node(1, {}, MemberState::dead), node(2, HeardOf{2500ms, 1ms})}},
              {n1, {node(1), node(0, HeardOf{900ms, 1ms}, MemberState::suspect), node(2, HeardOf{5ms, 9ms})}},
              {n2, {node(2), node(0, HeardOf{10ms, 1ms}), node(1, HeardOf{10ms, 1ms})}}})) ==
         "n0>n1-! n1>n0?! n0>n2! n1>n2 n2>n0 n2>n1 ");
