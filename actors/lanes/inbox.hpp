@@ -27,6 +27,8 @@ struct HandedOut {
   std::function<void(Saved&&)> saved;
   /// What Context::cancelled says. Set before it starts: it does not start.
   std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
+  /// How often it waited in vain to be alone (alone_turn.hpp).
+  std::uint32_t in_vain = 0;
 };
 
 /// A ready row, or an attempt that was handed out.

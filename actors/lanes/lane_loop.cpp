@@ -31,7 +31,7 @@ void Lanes::run(Lane& lane) {
         let_go(lane);
         if (lane.rows.size() > 0) work_was_added();
         lane.last_end = 0;
-        run_handed_out(lane, *work->handed_out);
+        run_handed_out(lane, std::move(work->handed_out), work->band);
       } else {
         LaneShard& shard = *work->ready.shard;
         if (shard.retired.load(std::memory_order_seq_cst)) continue;
@@ -138,11 +138,11 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   call.arguments = lane.views.data();
   call.argument_count = static_cast<std::uint32_t>(lane.views.size());
   call.context = &context;
+  if (!enter_kernel(lane)) return;
   const std::int64_t began = lane.last_end != 0 ? lane.last_end : clock_.now();
   if (options_.running != nullptr) {
     options_.running->begin(lane.index, lane.task, lane.attempt, began);
   }
-  kernel_begins(lane);
   std::optional<Error> error = call_kernel(code, call);
   lane.turn.end();
   const std::int64_t ended = lane.last_end = clock_.now();
@@ -170,6 +170,28 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
       report_to(lane, shard).size() >= limits::flush_operations) {
     send_reports(lane);
   }
+}
+
+/// A lane begins a kernel, as soon as no other lane has to be alone. False: the process ends.
+bool Lanes::enter_kernel(Lane& lane) {
+  for (;;) {
+    kernel_begins(lane);
+    if (!alone_.wanted()) return true;
+    lane.turn.end();
+    // That may be long: others wait for what this lane has.
+    write_edges(lane);
+    if (!lane.reports.empty()) send_reports(lane);
+    lane.last_end = 0;
+    alone_.stand_aside([this] { return stopping_.load(); });
+    if (stopping_.load()) return false;
+  }
+}
+
+bool Lanes::nobody_runs() const {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    if (lane(i).turn.number() % 2 != 0) return false;
+  }
+  return true;
 }
 
 void Lanes::record_run(Lane& lane, Outcome outcome, Duration ran, const std::optional<Error>& error) {
@@ -258,11 +280,42 @@ static void add_staged(Ended& ended, const Staging& staging) {
   }
 }
 
-void Lanes::run_handed_out(Lane& lane, const HandedOut& work) {
+/// Like enter_kernel, for one beside which nothing runs. False: the process ends, the attempt is cancelled,
+/// or others were to have their turn.
+bool Lanes::enter_alone(Lane& lane, const HandedOut& work) {
+  const bool alone = alone_.enter(
+      &lane, work.in_vain, [this] { return nobody_runs(); },
+      [&] { return stopping_.load() || work.cancelled->load(); });
+  if (alone) kernel_begins(lane);
+  return alone;
+}
+
+void Lanes::leave_kernel(Lane& lane, const Attempt& attempt) {
+  lane.turn.end();
+  if (attempt.alone) alone_.leave(&lane);
+}
+
+void Lanes::run_handed_out(Lane& lane, std::unique_ptr<HandedOut> mine, Priority band) {
+  const HandedOut& work = *mine;
   const Attempt& attempt = work.attempt;
+  bool begins = false;
+  if (!work.cancelled->load()) {
+    begins = attempt.alone ? enter_alone(lane, work) : enter_kernel(lane);
+    if (!begins && stopping_.load()) return;
+    if (!begins && !work.cancelled->load()) {
+      ++mine->in_vain;
+      inbox_.push({{}, std::move(mine), band});
+      work_was_added();
+      return;
+    }
+    if (begins && work.cancelled->load()) {  // While it waited.
+      leave_kernel(lane, attempt);
+      begins = false;
+    }
+  }
   const AttemptKey key{attempt.job, attempt.task, attempt.id};
   Ended ended;
-  if (work.cancelled->load()) {
+  if (!begins) {
     // Not even begun: the job actor it was meant for may be another object by now.
     ended.task = attempt.task;
     ended.id = attempt.id;
@@ -296,6 +349,7 @@ void Lanes::run_handed_out(Lane& lane, const HandedOut& work) {
     if (lane.abandoned.load()) return;
     if (options_.running != nullptr)
       options_.running->end(lane.index, ended.outcome == Outcome::failed, ended.ran);
+    leave_kernel(lane, attempt);
     if (lane.records) record_run(lane, ended.outcome, ended.ran, ended.error);
   }
   {

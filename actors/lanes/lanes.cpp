@@ -139,6 +139,7 @@ bool Lanes::abandon(JobId job, TaskId task, AttemptId attempt) {
     }
     old.thread.detach();
     lanes_[i].store(fresh.get(), std::memory_order_release);
+    alone_.leave(&old);  // Others do not wait for it.
     all_lanes_.push_back(fresh);
     start_thread(fresh);
     const std::lock_guard forgotten(handed_out_mutex_);

@@ -23,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include "actors/lanes/alone_turn.hpp"
 #include "actors/lanes/edges.hpp"
 #include "actors/lanes/inbox.hpp"
 #include "actors/lanes/kernel_run.hpp"
@@ -158,7 +159,11 @@ class Lanes final : public LanesPort {
   void run_row(Lane& lane, LaneShard& shard, ClaimedRow row);
   void end_row(Lane& lane, LaneShard& shard, ClaimedRow row, Blob&& output, Duration ran);
   void end_slowly(Lane& lane, LaneShard& shard, ClaimedRow row, KernelResult&& result, Duration ran);
-  void run_handed_out(Lane& lane, const HandedOut& work);
+  void run_handed_out(Lane& lane, std::unique_ptr<HandedOut> mine, Priority band);
+  bool enter_kernel(Lane& lane);
+  bool enter_alone(Lane& lane, const HandedOut& work);
+  void leave_kernel(Lane& lane, const Attempt& attempt);
+  bool nobody_runs() const;
   void record_run(Lane& lane, Outcome outcome, Duration ran, const std::optional<Error>& error);
   LaneReport& report_to(Lane& lane, LaneShard& shard);
   void send_reports(Lane& lane);
@@ -221,6 +226,7 @@ class Lanes final : public LanesPort {
   /// Attempts that were started here and have not ended, by what their kernels look at.
   std::mutex handed_out_mutex_;
   std::map<AttemptKey, std::shared_ptr<std::atomic<bool>>> handed_out_;
+  AloneTurn alone_;
   /// Read at every push, written when a lane goes to sleep or is called.
   ring::BellWords own_bells_;
   ring::Bells<std::atomic> bells_;

@@ -181,8 +181,8 @@ void Cell::settle_first_try(const message::TaskBits& some, std::uint32_t shard,
   const auto count = static_cast<std::uint64_t>(std::popcount(some.bits));
   counts_.settled += count;
   counts_.finished += count;
-  if (records_.enabled() || !suspected_.empty() || !tried_.empty() || !started_.empty() ||
-      !state_.crashed.empty()) {
+  if (records_.enabled() || !tried_.empty() || !started_.empty() || !state_.crashed.empty() ||
+      !state_.suspects.empty()) {
     some.each([&](TaskId task) { forget_tries(task); });
     if (records_.enabled()) say_finished(some, {epoch, 1}, now);
   }
@@ -208,10 +208,11 @@ void Cell::tell_listeners(const OutcomeRecord& said, std::map<std::uint32_t, mes
 }
 
 void Cell::forget_tries(TaskId task) {
-  suspected_.erase(task);
   tried_.erase(task);
   started_.erase(task);
-  std::erase_if(state_.crashed, [&](const message::Crashed& crashed) { return crashed.task == task; });
+  for (std::vector<message::Crashed>* known : {&state_.crashed, &state_.suspects}) {
+    std::erase_if(*known, [&](const message::Crashed& crashed) { return crashed.task == task; });
+  }
 }
 
 void Cell::settle(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_t, message::Settled>& news,

@@ -13,8 +13,9 @@
 // When no life is left that may have them, they wait without a home, and the next life that comes up gets
 // them.
 //
-// It also counts how often a task took its process down, because the task's home may have died of it; the
-// state that tells of a death tells of the crash, so no home starts the task again without knowing. How often
+// It also counts how often a task took its process down, or may have, because the task's home may have died
+// of it; the state that tells of a death tells of that, so no home starts the task again without knowing. How
+// often
 // a kernel just failed, homes count and tell it before they try again, and a later home is told with the
 // shard.
 //
@@ -92,8 +93,8 @@ class Cell : private RecordedOutcomes {
   void on_message(Life from, const JobMessage& message, Instant now);
   void on_life_up(Life life, Instant now) { on_lives_up({life}, now); }
   void on_lives_up(const std::vector<Life>& lives, Instant now);
-  /// Tasks that took the process down are charged with a try (supervision/blame.hpp says which those are),
-  /// and homes learn that together with the death. A task may be a suspect twice for nothing.
+  /// Tasks that took the process down are charged with a try, and those that may have are suspects
+  /// (supervision/blame.hpp says which those are); homes learn that together with the death.
   void on_life_down(Life life, Instant now, const LifeEnd& how = {});
 
   /// Tells the client of these tasks of the graph, now or when they are settled; no tasks: of all of them.
@@ -214,8 +215,6 @@ class Cell : private RecordedOutcomes {
   SaidSteps steps_;
   /// Per task of the graph: other shards with successors of it that start only when it is settled.
   std::map<std::uint32_t, std::vector<std::uint32_t>> listeners_;
-  /// How often tasks that are not settled ran where a process was killed by one of several.
-  std::map<TaskId, std::uint32_t> suspected_;
   /// How often the kernel of tasks that are not settled failed, where another home may have to know.
   std::map<TaskId, std::uint32_t> tried_;
   /// Tasks that may run only once, or not twice at a time, were started, and are not settled.

@@ -116,7 +116,6 @@ CellSnapshot Cell::snapshot() const {
     if (!tried.tasks.empty()) whole.first_try.push_back(std::move(tried));
   }
   for (const auto& [task, failed] : tried_) whole.tried.push_back({task, failed});
-  for (const auto& [task, times] : suspected_) whole.suspected.push_back({task, times});
   whole.started.assign(started_.begin(), started_.end());
   whole.kept.assign(kept_.begin(), kept_.end());
   whole.cancelled.assign(cancelled_.begin(), cancelled_.end());
@@ -162,7 +161,6 @@ Cell::Cell(CellOptions options, const CellSnapshot& from, RecordSink& records)
     for (const message::TaskBits& some : tried.tasks) known[some.first.index / 64] = some.bits;
   }
   for (const message::Tried& one : from.tried) tried_[one.task] = one.failed;
-  for (const message::Tried& one : from.suspected) suspected_[one.task] = one.failed;
   started_.insert(from.started.begin(), from.started.end());
   kept_.insert(from.kept.begin(), from.kept.end());
   cancelled_.insert(from.cancelled.begin(), from.cancelled.end());

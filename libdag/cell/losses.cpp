@@ -8,8 +8,19 @@
 namespace dag {
 namespace {
 
-/// So often a task may run in a process that is killed before it counts as a try.
-constexpr std::uint32_t suspicions_free = 2;
+/// Everybody is told of all of them with each state. One that finds no room runs again as any other does.
+constexpr std::size_t suspects_max = 512;
+constexpr std::size_t why_suspect_bytes_max = 256;
+
+/// Counts one more; returns how often it is by now.
+std::uint32_t count(std::vector<message::Crashed>& among, TaskId task, const std::string& what) {
+  auto at =
+      std::lower_bound(among.begin(), among.end(), task,
+                       [](const message::Crashed& crashed, TaskId wanted) { return crashed.task < wanted; });
+  if (at == among.end() || at->task != task) at = among.insert(at, {task, 0, {}});
+  at->what = what;
+  return ++at->times;
+}
 
 }  // namespace
 
@@ -67,27 +78,16 @@ void Cell::blame(const LifeEnd& how, Instant now) {
     return shard_of(*plan_, attempt.task) >= plan_->shards;
   });
   for (RunningAttempt& attempt : running) {
-    const auto suspect = suspected_.find(attempt.task);
-    attempt.suspected = suspect == suspected_.end() ? 0 : suspect->second;
+    const message::Crashed* known = message::suspicions_of(state_, attempt.task);
+    attempt.suspected = known == nullptr ? 0 : known->times;
   }
   for (const Charge& charge : charges(how.end, how.guilty_lane, running)) {
-    // There are no processes of its own for a suspect, so the third time counts. When a process was killed by
-    // somebody outside (an operator, the kernel short of memory: nobody tells), who ran there alone is no
-    // more than a suspect either.
-    const bool perhaps = charge.exit == Exit::failed && how.end == ProcessEnd::killed && !how.guilty_lane;
-    const bool suspect = charge.suspect || perhaps;
-    if (suspect && ++suspected_[charge.task] <= suspicions_free) continue;
-    if (!suspect && charge.exit != Exit::failed) continue;
-    const auto at = std::lower_bound(
-        state_.crashed.begin(), state_.crashed.end(), charge.task,
-        [](const message::Crashed& crashed, TaskId wanted) { return crashed.task < wanted; });
-    std::uint32_t times = 1;
-    if (at != state_.crashed.end() && at->task == charge.task) {
-      times = ++at->times;
-      at->what = how.what;
-    } else {
-      state_.crashed.insert(at, {charge.task, 1, how.what});
-    }
+    const bool room =
+        state_.suspects.size() < suspects_max || message::suspicions_of(state_, charge.task) != nullptr;
+    if (charge.suspect && room)
+      count(state_.suspects, charge.task, how.what.substr(0, why_suspect_bytes_max));
+    if (charge.exit != Exit::failed) continue;
+    const std::uint32_t times = count(state_.crashed, charge.task, how.what);
     say(charge.task, {}, now, [&] { return recorded::Crashed{times, how.what}; });
   }
 }

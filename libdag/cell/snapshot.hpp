@@ -39,7 +39,6 @@ struct CellSnapshot {
   std::vector<ShardSnapshot> shards;
   std::vector<message::FirstTry> first_try;
   std::vector<message::Tried> tried;
-  std::vector<message::Tried> suspected;  ///< how often they were
   std::vector<TaskId> kept, cancelled;
   std::vector<TaskId> started;  ///< of those whose starts are recorded, and not settled
   std::vector<Life> gone;       ///< of each process that died, the newest life that did

@@ -71,6 +71,9 @@ struct Attempt {
   bool exclusive = false;
   /// Its output is what its kernel returned, with the files that it staged (dag/detail/publish.hpp).
   bool stages = false;
+  /// It may be what took a process down, so nothing runs beside it in its process: then it is known who did,
+  /// should that go down as well.
+  bool alone = false;
 };
 
 /// What each of its arguments is made from, in the blobs of `attempt`.

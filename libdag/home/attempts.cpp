@@ -4,6 +4,7 @@
 
 #include "libdag/graph/family.hpp"
 #include "libdag/home/home_impl.hpp"
+#include "libdag/supervision/blame.hpp"
 
 namespace dag {
 
@@ -20,6 +21,7 @@ bool Home::Impl::bare(RowIndex row) const {
       policy.needs != Needs{})
     return false;
   if (tries.contains(row) || crashes(row) > 0) return false;  // The kernel is told how often it was tried.
+  if (suspicions(row) > 0) return false;
   const Fact* known = fact(row);
   return known == nullptr || known->inherited.empty();
 }
@@ -31,6 +33,44 @@ std::uint32_t Home::Impl::crashes(RowIndex row) const {
   return crashed == nullptr ? 0 : crashed->times;
 }
 
+/// Deaths of processes that it may have caused, and nobody knows.
+std::uint32_t Home::Impl::suspicions(RowIndex row) const {
+  if (state.suspects.empty()) return 0;
+  const message::Crashed* suspect = message::suspicions_of(state, table.id(row));
+  return suspect == nullptr ? 0 : suspect->times;
+}
+
+/// Members of a group wait for each other, so they run in company. And the time that a timeout gives begins
+/// while others still have to end.
+bool Home::Impl::runs_alone(RowIndex row) const {
+  return suspicions(row) > 0 && !is(row, flag::member) && !table.policy_of(table[row]).timeout;
+}
+
+/// Whether the row goes elsewhere as long as there is an elsewhere. A process that has the only copy of the
+/// job's record takes the job along. After one death that nobody explains it goes there all the same: that
+/// may have been anybody. After two it does not, since the row was alone then, or had its chance to be.
+bool Home::Impl::spares(RowIndex row, Life life) const {
+  if (crashes(row) == 0 && suspicions(row) < 2) return false;
+  return message::bears_the_record(state) == life;
+}
+
+/// Of a row that crashed too often.
+Error Home::Impl::crash_error(RowIndex row) const {
+  const message::Crashed& crashed = *message::crashes_of(state, table.id(row));
+  const std::uint32_t deaths = suspicions(row);
+  if (deaths <= suspicions_free) {
+    const std::string times = crashed.times > 1 ? " " + std::to_string(crashed.times) + " times: " : ": ";
+    return {ErrorCode::process_crashed,
+            describe(row) + " took its process down with it" + times + crashed.what};
+  }
+  return {ErrorCode::process_crashed,
+          describe(row) + " ran in " + std::to_string(deaths) + " processes that were killed" +
+              (runs_alone(row) ? ", at last with nothing beside it" : ""),
+          "does it need more memory than there is? if somebody else kills processes, give it more tries "
+          "with .retry()",
+          crashed.what};
+}
+
 bool Home::Impl::crashed_too_often(RowIndex row) const {
   const std::uint32_t times = crashes(row);
   if (times == 0) return false;
@@ -39,9 +79,14 @@ bool Home::Impl::crashed_too_often(RowIndex row) const {
   return failed + times >= retry_of(row).attempts;
 }
 
-/// The state names tasks that took processes down, perhaps more than before. decide() looks at them before
-/// they run again; here it is only seen to that it is asked, and not at once.
+/// The state names tasks that took processes down, or may have, perhaps more than before. decide() looks at
+/// them before they run again; here it is only seen to that it is asked, and not at once.
 void Home::Impl::on_crashes(const message::JobState* before) {
+  for (const message::Crashed& suspect : state.suspects) {
+    const RowIndex row = table.find(suspect.task);
+    if (row == no_row) careful = careful || shard_of(*plan, suspect.task) == options.shard;
+    if (row != no_row && !table[row].ghost && !is(row, flag::vanished)) table.apply(row, Watched{});
+  }
   for (const message::Crashed& crashed : state.crashed) {
     const RowIndex row = table.find(crashed.task);
     if (row == no_row) careful = careful || shard_of(*plan, crashed.task) == options.shard;
@@ -127,6 +172,7 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   attempt.timeout = policy.timeout;
   attempt.exclusive = policy.effects == Effects::exclusive;
   attempt.stages = policy.effects == Effects::staged;
+  attempt.alone = runs_alone(row);
   attempt.call = kind.call;
   attempt.actor = kind.actor;
   attempt.generation = generation;
@@ -394,7 +440,9 @@ void Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t 
 /// no more than what is sent.
 bool Home::Impl::may_go_elsewhere(RowIndex row) const {
   const Policy& policy = table.policy_of(table[row]);
-  return !is_call(row) && policy.needs == Needs{} && policy.effects != Effects::exclusive;
+  const std::optional<Life> record = message::bears_the_record(state);
+  return !is_call(row) && policy.needs == Needs{} && policy.effects != Effects::exclusive &&
+         !(record && spares(row, *record));
 }
 
 /// Attempts that the runner here has are its own.

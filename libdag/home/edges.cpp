@@ -209,13 +209,7 @@ void Home::Impl::decide(RowIndex row) {
     unset(row, flag::awaits_settled);
   }
   if (adopt(row)) return;
-  if (crashed_too_often(row)) {
-    const message::Crashed& crashed = *message::crashes_of(state, table.id(row));
-    const std::string times = crashed.times > 1 ? " " + std::to_string(crashed.times) + " times: " : ": ";
-    return close(row, Outcome::failed,
-                 Error{ErrorCode::process_crashed,
-                       describe(row) + " took its process down with it" + times + crashed.what});
-  }
+  if (crashed_too_often(row)) return close(row, Outcome::failed, crash_error(row));
   if ((policy.effects == Effects::at_most_once || is_exclusive(row)) && !may_start(row)) return;
   if (chain != nullptr) return call_approved(row);
   start(row);

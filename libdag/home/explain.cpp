@@ -80,8 +80,14 @@ std::string Home::Impl::why(RowIndex row) const {
     case RowState::running:
       return "runs here";
     case RowState::lent:
-      if (const auto out = handed_out.find(row); out != handed_out.end())
-        return "runs at " + to_string(out->second.runner);
+      if (const auto out = handed_out.find(row); out != handed_out.end()) {
+        const std::uint32_t deaths = suspicions(row);
+        return "runs at " + to_string(out->second.runner) +
+               (!runs_alone(row) ? ""
+                                 : ", with nothing beside it: it was in " +
+                                       (deaths == 1 ? "a process" : std::to_string(deaths) + " processes") +
+                                       " that nobody knows who killed");
+      }
       if (const Fact* known = fact(row); known != nullptr && known->becomes != no_row)
         return "becomes " + describe(known->becomes) + ", which it spawned";
       return "becomes a task that it spawned";

@@ -78,11 +78,27 @@ std::vector<Life> message::lives_that_run(const JobState& state) {
   return lives;
 }
 
-const message::Crashed* message::crashes_of(const JobState& state, TaskId task) {
+static const message::Crashed* find(const std::vector<message::Crashed>& among, TaskId task) {
   const auto found =
-      std::lower_bound(state.crashed.begin(), state.crashed.end(), task,
-                       [](const Crashed& crashed, TaskId wanted) { return crashed.task < wanted; });
-  return found != state.crashed.end() && found->task == task ? &*found : nullptr;
+      std::lower_bound(among.begin(), among.end(), task,
+                       [](const message::Crashed& crashed, TaskId wanted) { return crashed.task < wanted; });
+  return found != among.end() && found->task == task ? &*found : nullptr;
+}
+
+const message::Crashed* message::crashes_of(const JobState& state, TaskId task) {
+  return find(state.crashed, task);
+}
+
+const message::Crashed* message::suspicions_of(const JobState& state, TaskId task) {
+  return find(state.suspects, task);
+}
+
+std::optional<Life> message::bears_the_record(const JobState& state) {
+  const auto has = [&](const std::vector<Life>& lives) {
+    return std::binary_search(lives.begin(), lives.end(), state.cell);
+  };
+  if (state.replicas > 1 || !has(state.lives) || has(state.recorders)) return std::nullopt;
+  return state.cell;
 }
 
 std::uint32_t shard_of(const JobPlan& plan, TaskId task) {

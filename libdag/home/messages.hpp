@@ -138,12 +138,20 @@ struct JobState {
   /// Sorted by task. Here and not in a message to the home, because the home may have died in the same
   /// process, and whoever learns of the death must not start the task again before he learns of the crash.
   std::vector<Crashed> crashed;
+  /// Those of which nobody knows whether they did: they ran where a process was killed, so many times. They
+  /// run again with nothing beside them in their process, so that another death is no riddle. Sorted by task,
+  /// and here for the same reason.
+  std::vector<Crashed> suspects;
 };
 /// Those of its lives that attempts, job actors and shards may be given to. Sorted; none while every process
 /// that runs anything is gone.
 std::vector<Life> lives_that_run(const JobState& state);
 /// Null when the task has taken nothing down.
 const Crashed* crashes_of(const JobState& state, TaskId task);
+/// Null when it is under no suspicion.
+const Crashed* suspicions_of(const JobState& state, TaskId task);
+/// Where the only copy of the record is, if that process runs attempts, too: it takes the job along.
+std::optional<Life> bears_the_record(const JobState& state);
 
 /// Tasks `first` to `first` + 63, of which those count whose bit is set, the lowest bit for the first.
 struct TaskBits {

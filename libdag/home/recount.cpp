@@ -499,7 +499,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
     // A lane alone would not tell its kernel which try it is. Tries on inputs that do not count do not count
     // either, also for later homes.
     const auto tried = tries.find(row);
-    if (tried != tries.end() || crashes(row) > 0) table.apply(row, Watched{});
+    if (tried != tries.end() || crashes(row) > 0 || suspicions(row) > 0) table.apply(row, Watched{});
     if (tried != tries.end() && std::exchange(tried->second.failed, 0) > 0) put_tried(row);
     say(row, [] { return recorded::StartedOver{"what it rests on changed"}; });
   }

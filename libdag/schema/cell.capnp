@@ -58,6 +58,7 @@ struct JobState {
   term @10 :UInt32;              # of the cell's leader: what was said to another's is said again
   replicas @11 :UInt32;          # so many hold the record
   recorders @12 :List(Ids.Life); # sorted; members that run nothing and are nobody's home
+  suspects @13 :List(Crashed);   # by task, until it is settled; those that may have taken processes down
 }
 
 struct Crashed {                 # a task that has taken processes down with it

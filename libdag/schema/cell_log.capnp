@@ -43,7 +43,7 @@ struct CellSnapshot {
   shards @4 :List(Shard);
   firstTry @5 :List(Cell.FirstTry);
   tried @6 :List(Cell.Tried);
-  suspected @7 :List(Cell.Tried);
+  obsoleteSuspected @7 :List(Cell.Tried);   # before 0.1: now in the state, with why
   kept @8 :List(Ids.TaskId);
   cancelled @9 :List(Ids.TaskId);
   gone @10 :List(Ids.Life);      # of each process that died, the newest life

@@ -97,6 +97,7 @@ struct Lend {
   exclusive @25 :Bool;           # runs only under the lease of the process that runs it
   stages @26 :Bool;              # its output is what it returns, with the files that it wrote
   stays @27 :Bool;               # not given to those that ask for work
+  alone @28 :Bool;               # nothing runs beside it in its process: it may be what took another one down
 }
 
 struct Wanted {

@@ -19,14 +19,12 @@ std::vector<Charge> charges(ProcessEnd end, std::optional<std::uint32_t> guilty_
       // Nobody's fault.
     } else if (found) {
       if (attempt.lane == *guilty_lane) charge.exit = Exit::failed;
-    } else if (somebodys_fault && running.size() == 1) {
+    } else if (somebodys_fault && running.size() == 1 && end != ProcessEnd::killed) {
       charge.exit = Exit::failed;  // There was nobody else.
     } else if (somebodys_fault) {
       charge.suspect = true;
-      charge.next_alone = true;
+      if (attempt.suspected >= suspicions_free) charge.exit = Exit::failed;
     }
-    // Whoever was a suspect twice has lost the benefit of company for good.
-    if (attempt.suspected + (charge.suspect ? 1u : 0u) >= 2) charge.next_alone = true;
     result.push_back(charge);
   }
   return result;

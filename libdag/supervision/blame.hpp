@@ -1,7 +1,17 @@
 #pragma once
 // Who is charged when a process went down with attempts on its lanes (promise P7): the attempt whose thread
 // faulted, or nobody, or, where the killer is unknown, all are suspects. Decides only that; finding out how
-// the process ended is the WorkerProcessActor's, counting the attempts is retry.hpp's.
+// the process ended is whoever's who watched it, counting the attempts is retry.hpp's.
+//
+// A suspect runs with nothing beside it from then on. When that process goes down as well it was the suspect,
+// or somebody outside: an operator with kill -9, the kernel out of memory, which looks the same and may have
+// had another process in mind. Those kill whoever is there, again and again, and a task that runs for long is
+// there often; a job must not fail of that. So where nobody says who killed, two deaths are free, and each
+// one after them counts as a try. Two and not one: whoever was alone by chance the first time would be
+// charged the first time that it was really tried. Who was in company never comes to three, because it is not
+// in company again, unless it has to be (members of a group run together).
+//
+// Where a fault has a lane, or an only attempt, there is no doubt, and it counts the first time.
 
 #include <cstdint>
 #include <optional>
@@ -30,15 +40,16 @@ struct RunningAttempt {
   std::uint32_t suspected = 0;
 };
 
+/// So often a task may run in a process that is killed by nobody knows whom before that counts as a try.
+inline constexpr std::uint32_t suspicions_free = 2;
+
 /// What the end of the process means for one attempt.
 struct Charge {
   TaskId task;
   AttemptId attempt;
   Exit exit = Exit::lost;
-  /// It may have been this one. Counted per task by whoever keeps the row.
+  /// It may have been this one: counted by whoever asks, and its next attempt runs alone.
   bool suspect = false;
-  /// Its next attempt gets a process of its own, so a second death would be no riddle.
-  bool next_alone = false;
   bool operator==(const Charge&) const = default;
 };
 

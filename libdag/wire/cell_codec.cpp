@@ -32,6 +32,17 @@ message::JobCreate read_create(JobId job, schema::JobCreate::Reader from, Readin
   return {std::move(plan)};
 }
 
+std::vector<message::Crashed> read_crashed(capnp::List<schema::Crashed>::Reader from, Reading& reading,
+                                           const char* field) {
+  reading.count(from.size(), limits::tasks_max, field);
+  std::vector<message::Crashed> crashed;
+  for (const auto one : from) {
+    crashed.push_back(
+        {task_from(one.getTask()), one.getTimes(), text_from(one.getWhat(), text_bytes_max, "Crashed.what")});
+  }
+  return crashed;
+}
+
 message::JobState read_state(JobId job, schema::JobState::Reader from, Reading& reading) {
   message::JobState state;
   state.job = job;
@@ -51,12 +62,8 @@ message::JobState read_state(JobId job, schema::JobState::Reader from, Reading& 
   state.term = from.getTerm();
   state.replicas = from.getReplicas();
   state.recorders = read_lives(from.getRecorders(), reading, "JobState.recorders");
-  const auto crashed = from.getCrashed();
-  reading.count(crashed.size(), limits::tasks_max, "JobState.crashed");
-  for (const auto one : crashed) {
-    state.crashed.push_back(
-        {task_from(one.getTask()), one.getTimes(), text_from(one.getWhat(), text_bytes_max, "Crashed.what")});
-  }
+  state.crashed = read_crashed(from.getCrashed(), reading, "JobState.crashed");
+  state.suspects = read_crashed(from.getSuspects(), reading, "JobState.suspects");
   return state;
 }
 
@@ -148,7 +155,8 @@ static std::size_t words(const std::vector<message::Crashed>& crashed) {
 }
 std::size_t words(const message::JobState& message) {
   return words_of<schema::JobState> + message.lives.size() + 2 * message.homes.size() +
-         message.recorders.size() + (message.stopped ? words(*message.stopped) : 0) + words(message.crashed);
+         message.recorders.size() + (message.stopped ? words(*message.stopped) : 0) + words(message.crashed) +
+         words(message.suspects);
 }
 static std::size_t words(const std::vector<message::FirstTry>& first_try) {
   std::size_t total = list_words<schema::FirstTry>(first_try.size());
@@ -212,13 +220,15 @@ void write(schema::Cell::Builder to, const message::JobState& message, const Cod
   builder.setTerm(message.term);
   builder.setReplicas(message.replicas);
   write_lives(message.recorders, [&](unsigned count) { return builder.initRecorders(count); });
+  const auto write_one = [](auto& list, unsigned i, const message::Crashed& crashed) {
+    list[i].setTask(word_of(crashed.task));
+    list[i].setTimes(crashed.times);
+    if (!crashed.what.empty()) list[i].setWhat(as_text(crashed.what));
+  };
   write_list(
-      message.crashed, [&](unsigned count) { return builder.initCrashed(count); },
-      [](auto& list, unsigned i, const message::Crashed& crashed) {
-        list[i].setTask(word_of(crashed.task));
-        list[i].setTimes(crashed.times);
-        if (!crashed.what.empty()) list[i].setWhat(as_text(crashed.what));
-      });
+      message.crashed, [&](unsigned count) { return builder.initCrashed(count); }, write_one);
+  write_list(
+      message.suspects, [&](unsigned count) { return builder.initSuspects(count); }, write_one);
 }
 
 void write(schema::Cell::Builder to, const message::Assign& message, const CodeMap& codes) {

@@ -185,7 +185,6 @@ void write_snapshot(schema::CellSnapshot::Builder to, const CellSnapshot& whole,
       [&](auto& list, unsigned i, const ShardSnapshot& shard) { write_shard(list[i], shard, codes); });
   write_first_try(whole.first_try, [&](unsigned count) { return to.initFirstTry(count); });
   write_tried(whole.tried, [&](unsigned count) { return to.initTried(count); });
-  write_tried(whole.suspected, [&](unsigned count) { return to.initSuspected(count); });
   write_tasks(whole.kept, [&](unsigned count) { return to.initKept(count); });
   write_tasks(whole.cancelled, [&](unsigned count) { return to.initCancelled(count); });
   write_tasks(whole.started, [&](unsigned count) { return to.initStarted(count); });
@@ -220,7 +219,11 @@ CellSnapshot read_snapshot(schema::CellSnapshot::Reader from, Reading& reading) 
     }
   }
   whole.tried = read_tried(from.getTried(), reading, "CellSnapshot.tried");
-  whole.suspected = read_tried(from.getSuspected(), reading, "CellSnapshot.suspected");
+  // Those of a leader of before count as often as they did.
+  for (const message::Tried& one :
+       read_tried(from.getObsoleteSuspected(), reading, "CellSnapshot.obsoleteSuspected")) {
+    if (whole.state.version > 0) whole.state.suspects.push_back({one.task, one.failed, {}});
+  }
   whole.kept = read_tasks(from.getKept(), reading, "CellSnapshot.kept");
   whole.cancelled = read_tasks(from.getCancelled(), reading, "CellSnapshot.cancelled");
   whole.started = read_tasks(from.getStarted(), reading, "CellSnapshot.started");

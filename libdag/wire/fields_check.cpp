@@ -76,7 +76,7 @@ static_assert(fields<Error>() == 4);
 static_assert(fields<OutputName>() == 2);
 static_assert(fields<OutcomeRecord>() == 17);
 static_assert(fields<Checkpointing>() == 3);
-static_assert(fields<Attempt>() == 21);
+static_assert(fields<Attempt>() == 22);
 static_assert(fields<detail::Code>() == 2);
 static_assert(fields<detail::TaskKind>() == 8);
 static_assert(fields<detail::Condition>() == 2);
@@ -95,7 +95,7 @@ static_assert(fields<Retry>() == 2);
 static_assert(fields<JobPlan>() == 8);
 
 static_assert(fields<message::JobCreate>() == 1);
-static_assert(fields<message::JobState>() == 12);
+static_assert(fields<message::JobState>() == 13);
 static_assert(fields<message::ShardHome>() == 2);
 static_assert(fields<message::Crashed>() == 3);
 static_assert(fields<message::Assign>() == 10);
@@ -148,7 +148,7 @@ static_assert(std::variant_size_v<CellCommand> == 8);
 static_assert(fields<CellCounts>() == 6);
 static_assert(fields<RecordedOutcome>() == 2);
 static_assert(fields<ShardSnapshot>() == 7);
-static_assert(fields<CellSnapshot>() == 16);
+static_assert(fields<CellSnapshot>() == 15);
 static_assert(fields<Submission>() == 4);
 
 static_assert(fields<ProgramId>() == 3);

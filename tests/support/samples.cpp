@@ -203,7 +203,8 @@ static void add_job(std::vector<Sample>& all) {
                             true,
                             error(),
                             {life(1)},
-                            {{{0, 3}, 1, "signal 11"}, {{2, 9}, 4, ""}}});
+                            {{{0, 3}, 1, "signal 11"}, {{2, 9}, 4, ""}},
+                            {{{0, 7}, 2, "signal 9"}}});
   add("assign", Assign{job,
                        1,
                        epoch,
@@ -244,6 +245,7 @@ static void add_job(std::vector<Sample>& all) {
   saving.restore_from = {};
   saving.exclusive = true;
   saving.stages = true;
+  saving.alone = true;
   saving.checkpoints = {checkpoint_numbers + 3 * checkpoints_per_attempt, std::chrono::seconds(30),
                         std::chrono::hours(1)};
   add("lend_saving", Lend{job, 1, epoch, saving, {{detail::none, output(2), 1, {life(2)}}}});

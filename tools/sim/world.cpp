@@ -14,6 +14,7 @@ World::World(WorldOptions options, Program& program)
       program_(program),
       random_(options.seed * 2 + 1),
       faults_(options.seed * 3 + 7),
+      riddles_(options.seed * 37 + 11),
       rings_(options.seed) {
   auto plan = std::make_shared<JobPlan>();
   plan->job = JobId{7};

@@ -202,6 +202,7 @@ class World {
     std::deque<Work> queue;
     std::uint32_t lanes_busy = 0;
     std::map<std::uint32_t, OutputName> running;  ///< by lane
+    bool alone = false;                           ///< what runs has to be
     std::map<std::uint32_t, std::pair<AttemptId, std::shared_ptr<void>>> actors;
     std::set<OutputName> stopped;
     std::optional<Instant> runner_timer;
@@ -328,7 +329,7 @@ class World {
 
   void run_lanes(Process& process);
   Duration kernel_time();
-  std::uint32_t take_lane(Process& process, TaskId task, AttemptId id);
+  std::uint32_t take_lane(Process& process, TaskId task, AttemptId id, bool alone = false);
   /// False: the process is not there any more, or the kernel took it down.
   bool leave_lane(Process* process, std::uint32_t lane, const KernelRun& run);
 
@@ -344,6 +345,7 @@ class World {
 
   /// Effects rest on what is settled, else they could not be taken back.
   void check_once(std::uint64_t salt, TaskId task);
+  void check_suspect(const Process& process, std::uint64_t salt, TaskId task) const;
   void check_exclusive(TaskId task);
   void check_effects(std::uint64_t salt, TaskId task, const std::vector<OutputName>& rests_on) const;
   void begin_row(Process& process, const Work& work);
@@ -402,6 +404,7 @@ class World {
   Program& program_;
   Random random_;
   Random faults_;
+  Random riddles_;  ///< who killed a process
   Rings rings_;
   Events events_;
   TraceSink trace_;

@@ -141,8 +141,11 @@ void World::run_lanes(Process& process) {
   if (!runs(process.life.process.value) && !process.queue.empty()) {
     throw Violation("work at a cell that only records");
   }
-  while (process.lanes_busy < options_.lanes && !process.queue.empty()) {
+  while (process.lanes_busy < options_.lanes && !process.queue.empty() && !process.alone) {
     const std::size_t at = options_.pace ? 0 : random_.below(process.queue.size());
+    // It waits until what runs has ended, and lets nothing begin; or others have their turn before it.
+    const Work& next = process.queue[at];
+    if (next.attempt != nullptr && next.attempt->alone && process.lanes_busy > 0) return;
     Work work = std::move(process.queue[at]);
     process.queue.erase(process.queue.begin() + static_cast<std::ptrdiff_t>(at));
     if (work.attempt != nullptr) {
@@ -161,7 +164,11 @@ Duration World::kernel_time() {
                                                  : random_.below(200'000));
 }
 
-std::uint32_t World::take_lane(Process& process, TaskId task, AttemptId id) {
+std::uint32_t World::take_lane(Process& process, TaskId task, AttemptId id, bool alone) {
+  if (process.alone || (alone && process.lanes_busy > 0))
+    throw Violation("task " + to_string(task) + " runs beside one that has to be alone, or is that one");
+  if (alone) ++seen["ran alone"];
+  process.alone = alone;
   ++process.lanes_busy;
   std::uint32_t lane = 0;
   while (process.running.contains(lane)) ++lane;
@@ -174,6 +181,10 @@ bool World::leave_lane(Process* process, std::uint32_t lane, const KernelRun& ru
   const std::uint32_t index = process->life.process.value;
   if (run.crashes && options_.poison && (index != 0 || replicated())) {
     LifeEnd end{ProcessEnd::faulted, "signal 11", {}, lane};
+    if (riddles_.chance(0.4)) {
+      end = {ProcessEnd::killed, "signal 9", {}, std::nullopt};
+      ++seen[process->alone ? "killed alone by nobody knows whom" : "killed by nobody knows whom"];
+    }
     for (const auto& [other, name] : process->running)
       end.running.push_back({name.task, name.attempt, other});
     ++seen["crashed"];
@@ -184,6 +195,7 @@ bool World::leave_lane(Process* process, std::uint32_t lane, const KernelRun& ru
     return false;
   }
   --process->lanes_busy;
+  process->alone = false;
   process->running.erase(lane);
   return true;
 }
@@ -213,6 +225,16 @@ void World::check_once(std::uint64_t salt, TaskId task) {
   if (!started_once_.insert(task).second) {
     throw Violation("task " + to_string(task) + " may run only once, and was started twice");
   }
+}
+
+/// P7. What a process has heard of a task, its homes have, and what it runs of that task was handed out
+/// since: the attempts from before were lost with the process.
+void World::check_suspect(const Process& process, std::uint64_t salt, TaskId task) const {
+  const Known* known = program_.find(salt);
+  if (known == nullptr || message::suspicions_of(process.state, task) == nullptr) return;
+  const Policy& policy = known->graph->fragment.policy(known->task);
+  if (policy.group || policy.timeout) return;
+  throw Violation("task " + to_string(task) + " may have taken a process down, and runs in company");
 }
 
 /// I9. Also at processes that only the cell takes for dead.
@@ -268,6 +290,7 @@ void World::begin_row(Process& process, const Work& work) {
   const Part& part = box.table.part(about.part);
   const auto salt = detail::from_blob<std::uint64_t>(views.at(0).values[0]);
   check_once(salt, task);
+  check_suspect(process, salt, task);
   for (const detail::EdgeEnd end : fragment.in_edges(about.task)) {
     const TaskId input = box.table.id(part.row_of(end.task()));
     const auto settled = cell_->settled(input);
@@ -386,7 +409,9 @@ void World::begin_attempt(Process& process, const Work& work) {
   if (process.stopped.contains({attempt.task, attempt.id})) return;
   executed(attempt.task, attempt.id);
   if (attempt.call == detail::CallKind::ordinary) {
-    check_once(detail::from_blob<std::uint64_t>(attempt.blobs.at(0)), attempt.task);
+    const auto salt = detail::from_blob<std::uint64_t>(attempt.blobs.at(0));
+    check_once(salt, attempt.task);
+    if (!attempt.alone && !attempt.stands_for) check_suspect(process, salt, attempt.task);
   }
   if (attempt.exclusive) check_exclusive(attempt.task);
   if (!attempt.stands_for) {
@@ -428,7 +453,7 @@ void World::begin_attempt(Process& process, const Work& work) {
       run->ended.id = attempt.id;
       run->ended.outcome = Outcome::failed;
       run->ended.error = Error{ErrorCode::output_lost, "the object is not here"};
-      const std::uint32_t lane = take_lane(process, attempt.task, attempt.id);
+      const std::uint32_t lane = take_lane(process, attempt.task, attempt.id, attempt.alone);
       events_.after(kernel_time(), [this, life = process.life, run, lane] { end_attempt(life, *run, lane); });
       return;
     }
@@ -452,7 +477,7 @@ void World::begin_attempt(Process& process, const Work& work) {
                                      })};
   }
   if (attempt.stands_for) ++seen["run again"];
-  const std::uint32_t lane = take_lane(process, attempt.task, attempt.id);
+  const std::uint32_t lane = take_lane(process, attempt.task, attempt.id, attempt.alone);
   const Duration takes = attempt.exclusive && random_.chance(0.5) ? millis(1, 300) : kernel_time();
   if (attempt.checkpoints) save_meanwhile(process.life, attempt, takes);
   events_.after(takes, [this, life = process.life, run, lane] { end_attempt(life, *run, lane); });

@@ -453,7 +453,37 @@ TEST_CASE(
   for (std::uint32_t times = 1; times <= 3; ++times) {
     job.cell.on_life_down(life(times), now, {ProcessEnd::killed, "signal 9", {running(0, 0)}, {}});
     CHECK(job.cell.state().crashed.size() == (times < 3 ? 0 : 1));
+    CHECK(job.cell.state().suspects == std::vector<message::Crashed>{{{0, 0}, times, "signal 9"}});
   }
+}
+
+TEST_CASE("homes hear of suspects with the death, and until they are settled") {
+  Job job(chain_plan({0, 0, 0}, 1));
+  job.cell.begin({cell_life, life(1), life(2)}, {cell_life}, now);
+  job.cell.on_life_down(life(1), now, {ProcessEnd::killed, "signal 9", {running(1, 1), running(0, 0)}, {}});
+  job.look();
+  const message::JobState& told = job.of<message::JobState>().back().second;
+  CHECK(told.suspects == std::vector<message::Crashed>{{{0, 0}, 1, "signal 9"}, {{0, 1}, 1, "signal 9"}});
+  CHECK(told.lives == std::vector<Life>{life(2), cell_life});
+  job.say(job.cut(0, 1, 2, {finished(0, {{1, 1}, 1})}));
+  CHECK(job.cell.state().suspects == std::vector<message::Crashed>{{{0, 1}, 1, "signal 9"}});
+}
+
+TEST_CASE("so many suspects are known, and no more") {
+  constexpr std::uint32_t tasks = 600;
+  detail::Builder builder;
+  for (std::uint32_t task = 0; task < tasks; ++task) test::add(builder, "a");
+  auto plan = std::make_shared<JobPlan>();
+  plan->job = JobId{7};
+  plan->graph = std::make_shared<const detail::Fragment>(builder.sealed());
+  plan->shard_of.assign(tasks, 0);
+  Job job(plan);
+  job.cell.begin({cell_life, life(1)}, {cell_life}, now);
+  LifeEnd killed{ProcessEnd::killed, std::string(10'000, 'x'), {}, {}};
+  for (std::uint32_t task = 0; task < tasks; ++task) killed.running.push_back(running(task, task));
+  job.cell.on_life_down(life(1), now, killed);
+  CHECK(job.cell.state().suspects.size() == 512);
+  CHECK(job.cell.state().suspects.front().what.size() == 256);
 }
 
 TEST_CASE("nobody is charged for a node that went away, or for what never was a task of the job") {

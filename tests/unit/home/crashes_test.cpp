@@ -179,6 +179,70 @@ TEST_CASE("an ended task that takes processes down when it is run again stops th
   CHECK(job.outcome(b) == Outcome::none);
 }
 
+// ---- Suspects: nobody knows who killed the process -----------------------------------------------
+
+namespace {
+
+/// The process that has the row that is `name` ends like this; these ran there. Others do its work.
+void goes_down(LocalJob& job, const std::string& name, LifeEnd end) {
+  job.run_until([&] { return job.waits_at(name).has_value(); });
+  const std::uint32_t process = *job.waits_at(name);
+  job.kill(process);
+  job.cell().on_life_down(job.life(process), job.now, end);
+  job.told_cell();
+}
+LifeEnd killed(std::vector<TaskId> tasks) {
+  LifeEnd end{ProcessEnd::killed, "signal 9", {}, {}};
+  for (const TaskId task : tasks)
+    end.running.push_back({task, {{1, 1}, 1}, static_cast<std::uint32_t>(end.running.size())});
+  return end;
+}
+
+}  // namespace
+
+TEST_CASE("what ran where a process was killed runs again with nothing beside it, and is not charged") {
+  Poisoned made(1);
+  LocalJobOptions options = home_at(GENERATE(1u, 2u), both());
+  options.place = 1;
+  LocalJob job(made.graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"poison", "beside"};
+  goes_down(job, "poison", killed({made.poison, made.beside}));
+  job.settle_down();
+  for (const TaskId task : {made.poison, made.beside}) {
+    CHECK_THAT(job.home(0).explain(task),
+               Catch::Contains("with nothing beside it: it was in a process that nobody knows who killed"));
+  }
+  CHECK_THAT(job.home(0).explain(made.after), !Catch::Contains("beside"));
+  job.paused.clear();
+  job.run();
+  CHECK(job.runs("poison") == 1);
+  for (const TaskId task : {made.poison, made.beside, made.after})
+    CHECK(job.outcome(task) == Outcome::finished);
+}
+
+TEST_CASE("a task with which processes are killed again and again fails, and says what may be the matter") {
+  Poisoned made(1);
+  LocalJobOptions options = home_at(2, both());
+  options.place = 1;
+  LocalJob job(made.graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"poison"};
+  for (int times = 0; times < 3; ++times) {
+    REQUIRE(job.outcome(made.poison) == Outcome::none);
+    goes_down(job, "poison", killed({made.poison}));
+    job.come_up(1);
+    job.come_up(2);
+  }
+  job.run();
+  CHECK(job.runs("poison") == 0);
+  REQUIRE(job.outcome(made.poison) == Outcome::failed);
+  const Error error = *job.settled.at(made.poison).record.error;
+  CHECK(error.code == ErrorCode::process_crashed);
+  CHECK(error.what ==
+        "task 'poison' (1) ran in 3 processes that were killed, at last with nothing beside it");
+  CHECK(error.cause == "signal 9");
+  CHECK(job.outcome(made.after) == Outcome::cancelled);
+}
+
 // ---- Failures: what the kernel threw ------------------------------------------------------------
 
 namespace {

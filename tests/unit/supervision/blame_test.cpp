@@ -29,12 +29,11 @@ TEST_CASE("with an unknown killer all are suspects and none is charged") {
   for (const auto& charge : charges(end, lane, {on_lane(0), on_lane(1)})) {
     CHECK(charge.exit == Exit::lost);
     CHECK(charge.suspect);
-    CHECK(charge.next_alone);
   }
 }
 
 TEST_CASE("alone in its process, it was the one") {
-  const auto end = GENERATE(ProcessEnd::killed, ProcessEnd::out_of_memory, ProcessEnd::faulted);
+  const auto end = GENERATE(ProcessEnd::out_of_memory, ProcessEnd::faulted);
   const auto result = charges(end, {}, {on_lane(0)});
   REQUIRE(result.size() == 1);
   CHECK(result[0].exit == Exit::failed);
@@ -53,10 +52,17 @@ TEST_CASE("what we or the node did is nobody's fault, but a timeout's attempt is
   CHECK(timed_out[1].exit == Exit::failed);
 }
 
-TEST_CASE("suspected twice, a task stays alone") {
-  CHECK(charges(ProcessEnd::killed, {}, {on_lane(0, 1), on_lane(1)})[0].next_alone);
-  CHECK(charges(ProcessEnd::went_with_node, {}, {on_lane(0, 2)})[0].next_alone);
-  CHECK_FALSE(charges(ProcessEnd::went_with_node, {}, {on_lane(0, 1)})[0].next_alone);
+TEST_CASE("a kill that nobody explains counts from the third time on, in company and alone") {
+  const bool company = GENERATE(true, false);
+  for (std::uint32_t before = 0; before < 4; ++before) {
+    std::vector<RunningAttempt> running{on_lane(0, before)};
+    if (company) running.push_back(on_lane(1));
+    const auto result = charges(ProcessEnd::killed, {}, running);
+    CHECK(result[0].suspect);
+    CHECK(result[0].exit == (before < 2 ? Exit::lost : Exit::failed));
+    if (company) CHECK(result[1].exit == Exit::lost);
+  }
+  CHECK_FALSE(charges(ProcessEnd::went_with_node, {}, {on_lane(0, 2)})[0].suspect);
 }
 
 TEST_CASE("nothing ran, nothing is charged") { CHECK(charges(ProcessEnd::killed, 0, {}).empty()); }

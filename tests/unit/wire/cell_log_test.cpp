@@ -80,7 +80,7 @@ CellSnapshot snapshot() {
   whole.shards[1] = {1, 1, 6, true, 9, {outcomes()}, {}};
   whole.first_try = {{{1, 2}, {{{0, 0}, 4}}}};
   whole.tried = {{{0, 1}, 2}};
-  whole.suspected = {{{0, 2}, 1}};
+  whole.state.suspects = {{{0, 2}, 1, "signal 9"}};
   whole.kept = {{0, 2}};
   whole.cancelled = {{0, 1}};
   whole.gone = {life(4)};

@@ -124,6 +124,12 @@ void SimLanes::look_soon() {
 void SimLanes::take_work() {
   while (running_.size() < options_.lanes && !queue_.empty()) {
     const auto at = queue_.begin() + static_cast<std::ptrdiff_t>(random_.below(queue_.size()));
+    // Beside what is to be alone nothing begins, and it begins when nothing runs.
+    const bool alone = at->handed_out && at->handed_out->attempt.alone;
+    const bool one_is = std::any_of(running_.begin(), running_.end(),
+                                    [](const auto& running) { return running.second.alone; });
+    if (one_is || (alone && !running_.empty())) return;
+    if (alone) ledger_.saw("ran alone");
     const Work work = std::move(*at);
     queue_.erase(at);
     if (work.handed_out) {
@@ -142,12 +148,12 @@ Duration SimLanes::kernel_time() {
                                                                  : random_.below(300'000));
 }
 
-void SimLanes::run(JobId job, TaskId task, AttemptId id, Duration takes, std::shared_ptr<KernelRun> kernel,
-                   std::function<void(KernelRun&)> then) {
+void SimLanes::run(JobId job, TaskId task, AttemptId id, bool alone, Duration takes,
+                   std::shared_ptr<KernelRun> kernel, std::function<void(KernelRun&)> then) {
   std::uint32_t lane = 0;
   while (running_.contains(lane)) ++lane;
   const std::uint64_t number = ++number_;
-  running_[lane] = {job, task, id, number};
+  running_[lane] = {job, task, id, number, alone};
   const bool crashes = kernel->crashes && options_.crashes && ledger_.may_crash(job);
   ports_.after(takes, [this, lane, number, crashes, kernel = std::move(kernel), then = std::move(then)] {
     const auto found = running_.find(lane);
@@ -185,7 +191,7 @@ void SimLanes::begin_row(const Work& work) {
   auto kernel =
       std::make_shared<KernelRun>(run_kernel(ledger_.program(shard->job), task, id, fragment.codes[kind.code],
                                              kind.returns, 1, views, nullptr, table.predicates_of(about)));
-  run(shard->job, task, id, kernel_time(), kernel,
+  run(shard->job, task, id, false, kernel_time(), kernel,
       [this, shard, row = work.row, attempt](KernelRun& ended) { end_row(shard, row, attempt, ended); });
 }
 
@@ -270,7 +276,7 @@ void SimLanes::begin_attempt(const std::shared_ptr<HandedOut>& work) {
   ledger_.executed(attempt.job, attempt.task, attempt.id);
   *kernel = run_attempt(attempt);
   const Duration takes = kernel_time();
-  run(attempt.job, attempt.task, attempt.id, takes, kernel, end);
+  run(attempt.job, attempt.task, attempt.id, attempt.alone, takes, kernel, end);
   if (attempt.checkpoints && work->saved) save_meanwhile(work, takes);
 }
 

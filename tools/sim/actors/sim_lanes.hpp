@@ -83,6 +83,7 @@ class SimLanes final : public LanesPort {
     TaskId task;
     AttemptId id;
     std::uint64_t number = 0;
+    bool alone = false;  ///< nothing runs beside it
   };
   struct OpenReport {
     std::shared_ptr<LaneShard> shard;
@@ -98,8 +99,8 @@ class SimLanes final : public LanesPort {
   void end_row(const std::shared_ptr<LaneShard>& shard, RowIndex row, std::uint32_t attempt, KernelRun& run);
   bool tell_edge(const LaneShard& from, const Route& route, EdgeNews&& news);
   /// Calls `then` when the kernel has ended; not if its lane is given up before, or it takes all down.
-  void run(JobId job, TaskId task, AttemptId id, Duration takes, std::shared_ptr<KernelRun> kernel,
-           std::function<void(KernelRun&)> then);
+  void run(JobId job, TaskId task, AttemptId id, bool alone, Duration takes,
+           std::shared_ptr<KernelRun> kernel, std::function<void(KernelRun&)> then);
   void save_meanwhile(const std::shared_ptr<HandedOut>& work, Duration takes);
   Duration kernel_time();
   LaneReport& report_to(const std::shared_ptr<LaneShard>& shard);
