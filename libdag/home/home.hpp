@@ -79,8 +79,9 @@ enum class Planted : std::uint8_t {
   checkpoint_of_other_inputs,  ///< an attempt starts from what another one saved that had other inputs
   gang_goes_on,                ///< who is to start again with a failed member of its group is not stopped
   gang_waits_on,  ///< who waits for a failed member of its group is not looked at again when that may start
-  lease_not_waited_for,  ///< exclusive tasks that were lost are started again at once
-  lease_not_looked_at,   ///< a process whose lease is over goes on
+  lease_not_waited_for,   ///< exclusive tasks that were lost are started again at once
+  lease_not_looked_at,    ///< a process whose lease is over goes on
+  stragglers_overlooked,  ///< who is asked for work does not know for how long its lanes have been busy
 };
 
 struct HomeOptions {

@@ -52,6 +52,9 @@ inline bool chaos_excludes(std::uint64_t seed) { return seed % 10 == 1 && seed !
 /// In a fifth of the seeds thieves get attempts, too; in none of those in tests/sim/seeds.txt.
 inline bool chaos_steals_attempts(std::uint64_t seed) { return seed % 10 == 5 || chaos_excludes(seed); }
 
+/// In two thirteenths of the seeds some kernels run for seconds; in none of those in tests/sim/seeds.txt.
+inline bool chaos_has_stragglers(std::uint64_t seed) { return seed % 13 < 2; }
+
 /// What is added to the drawing gets a Random of its own, so that the seeds of tests/sim/seeds.txt keep their
 /// histories.
 inline WorldOptions chaos_world(std::uint64_t seed) {
@@ -107,6 +110,14 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
   world.cancels = seed % 10 == 7;  // None of those in tests/sim/seeds.txt.
   // Short jobs: faults have to come early to meet them.
   world.calm_at = Instant{std::chrono::milliseconds(20 + random.below(800))};
+  if (chaos_has_stragglers(seed)) {
+    Random stragglers(seed * 43 + 19);
+    world.steal = world.steal_attempts = true;
+    world.stragglers = 1 + static_cast<std::uint32_t>(stragglers.below(3));
+    world.lanes = stragglers.chance(0.7) ? 1 : 2;  // So that something waits behind them.
+    // Up to some hundred milliseconds under way.
+    if (stragglers.chance(0.7)) world.outputs_times_larger = std::uint64_t{1} << stragglers.below(27);
+  }
   return world;
 }
 

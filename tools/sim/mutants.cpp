@@ -34,6 +34,7 @@ const std::vector<Mutant>& mutants() {
     IN_JOBS(lease_not_looked_at);
     IN_JOBS(gang_goes_on);
     IN_JOBS(gang_waits_on);
+    IN_JOBS(stragglers_overlooked);
 #undef IN_JOBS
 #define IN_CELLS(bug) list.push_back({#bug, "cells", Planted::bug, consensus::Planted::nothing, {}})
     IN_CELLS(not_said_again);

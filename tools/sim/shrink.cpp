@@ -31,6 +31,7 @@ const std::vector<Part>& parts() {
       {"cuts", [](WorldOptions& world) { world.replicas_cut = 0, world.replicas_lost = 0; }, no_graph},
       {"cancels", [](WorldOptions& world) { world.cancels = false; }, no_graph},
       {"stealing", [](WorldOptions& world) { world.steal = world.steal_attempts = false; }, no_graph},
+      {"stragglers", [](WorldOptions& world) { world.stragglers = 0; }, no_graph},
       {"rings", [](WorldOptions& world) { world.rings = world.by_link = false; }, no_graph},
       {"placing", [](WorldOptions& world) { world.by_finish = world.spread_actors = false; }, no_graph},
       {"fetches", [](WorldOptions& world) { world.client_fetches = false; }, no_graph},

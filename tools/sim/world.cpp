@@ -15,6 +15,8 @@ World::World(WorldOptions options, Program& program)
       random_(options.seed * 2 + 1),
       faults_(options.seed * 3 + 7),
       riddles_(options.seed * 37 + 11),
+      stragglers_(options.seed * 41 + 3),
+      stragglers_left_(options.stragglers),
       rings_(options.seed) {
   auto plan = std::make_shared<JobPlan>();
   plan->job = JobId{7};
@@ -60,13 +62,17 @@ World::World(WorldOptions options, Program& program)
 World::~World() = default;
 
 void World::run() {
+  constexpr Duration look_every = std::chrono::milliseconds(100);
   std::uint64_t count = 0;
+  Instant look_at = options_.calm_at;
   while (!over()) {
     if (events_.empty()) throw Violation("nothing is left to happen, and the job has not ended: " + stuck());
     if (events_.next_at() > options_.calm_at + options_.patience) {
       throw Violation("the job did not end in time: " + stuck());
     }
     if (++count > options_.events_max) throw Violation("too many events: " + stuck());
+    for (; !options_.pace && look_at < events_.next_at(); look_at = look_at + look_every)
+      look_at_waiting_work(look_at);
     events_.run_one();
     if (touched_ != nullptr) {
       if (!options_.pace && (count % 4 == 0 || count < 200)) check(*touched_);
@@ -90,7 +96,12 @@ void World::start_process(std::uint32_t index, std::uint32_t incarnation) {
   if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
   process.runner = std::make_unique<Runner>(options, plan_, sink());
   process.door = std::make_unique<Door>(process.life);
-  if (options_.steal && options_.processes > 1 && runs(index)) look_for_work(process.life);
+  conservation_.disturbed(now());
+  if (options_.steal && options_.processes > 1 && runs(index)) {
+    const Life life = process.life;
+    steals_by_policy() ? events_.after(Duration{0}, [this, life] { look_as_thief(life); })
+                       : look_for_work(life);
+  }
   if (options_.rings) make_rings(process.life);
 }
 
@@ -156,6 +167,7 @@ void World::die(std::uint32_t index) {
 
 /// Whoever watches lives learns of it.
 void World::heard_down(Life life, const LifeEnd& how, std::uint64_t least_ms, std::uint64_t most_ms) {
+  conservation_.disturbed(now());
   if (!replicated()) {
     const auto tell = [this, life, how] {
       cell_->on_life_down(life, now(), how);
@@ -327,7 +339,8 @@ void World::deliver(Life from, Life to, const JobMessage& message) {
   } else if (const auto* assign = std::get_if<message::Assign>(&message)) {
     on_assign(*process, *assign);
   } else if (const auto* steal = std::get_if<message::StealRequest>(&message)) {
-    on_steal(*process, from, steal->slots);
+    steals_by_policy() ? give_as_victim(*process, from, steal->slots)
+                       : on_steal(*process, from, steal->slots);
   } else {
     switch (recipient_of(message)) {
       case Recipient::cell:
@@ -340,6 +353,7 @@ void World::deliver(Life from, Life to, const JobMessage& message) {
         }
         break;
       case Recipient::runner:
+        if (std::holds_alternative<message::Lend>(message) && from != to) process->thief.on_work(from);
         process->runner->on_message(from, message, now());
         drain_runner(*process);
         break;
@@ -417,12 +431,16 @@ World::HomeBox& World::make_home(Process& process, std::uint32_t shard, Epoch ep
   auto& box = process.homes[shard];
   std::unique_ptr<HomePlacement> placement;
   const std::uint64_t placement_seed = options_.seed + 17 * shard + epoch.count;
-  if (options_.by_finish) {
+  TrueLoads* placer = nullptr;
+  if (options_.stragglers > 0) {
+    placement = true_loads(process.life, placement_seed, placer);
+  } else if (options_.by_finish) {
     placement = std::make_unique<ChangingLoads>(placement_seed);
   } else {
     placement = std::make_unique<Spread>(placement_seed, options_.spread_actors && options_.processes > 1);
   }
   box = std::make_unique<HomeBox>(options, plan_, sink(), std::move(placement));
+  box->placer = placer;
   if (options_.rings || options_.by_link) join_soon(process.life, shard);
   return *box;
 }

@@ -14,11 +14,14 @@
 #include "libdag/home/home.hpp"
 #include "libdag/home/runner.hpp"
 #include "libdag/replica/cell_replica.hpp"
+#include "libdag/stealing/thief.hpp"
 #include "tools/sim/events.hpp"
 #include "tools/sim/gang_watch.hpp"
 #include "tools/sim/program.hpp"
 #include "tools/sim/result.hpp"
 #include "tools/sim/rings.hpp"
+#include "tools/sim/true_loads.hpp"
+#include "tools/sim/work_conservation.hpp"
 
 namespace dag::sim {
 
@@ -45,6 +48,9 @@ struct WorldOptions {
   std::uint64_t inline_bytes_max = 4096;
   bool steal = true;
   bool steal_attempts = false;  ///< also what was handed out, and waits for a lane
+  /// So many kernels run for seconds, at most; who asks for work and who gives some decide as real ones do.
+  std::uint32_t stragglers = 0;
+  std::uint64_t outputs_times_larger = 1;  ///< then: TrueLoadsOptions
   /// So many processes hold the record. One: the first, which then never dies.
   std::uint32_t replicas = 1;
   CellReplicaOptions replica = {};
@@ -187,6 +193,7 @@ class World {
     RowTable table;
     Gate gate{0};  // No lanes but those played here.
     Home home;
+    TrueLoads* placer = nullptr;  ///< of `home`, where it is one
     LaneReport report;
     bool report_under_way = false;
     std::optional<Instant> timer;
@@ -203,6 +210,10 @@ class World {
     std::uint32_t lanes_busy = 0;
     std::map<std::uint32_t, OutputName> running;  ///< by lane
     bool alone = false;                           ///< what runs has to be
+    std::map<std::uint32_t, Instant> running_since;
+    Instant lanes_changed;  ///< one took something, or was through with it
+    ThiefMachine thief{ThiefOptions{}};
+    std::uint32_t next_home_asked = 0;
     std::map<std::uint32_t, std::pair<AttemptId, std::shared_ptr<void>>> actors;
     std::set<OutputName> stopped;
     std::optional<Instant> runner_timer;
@@ -363,6 +374,20 @@ class World {
   void look_for_work(Life life);
   void on_steal(Process& process, Life thief, std::uint32_t slots);
 
+  // ---- Stragglers (world_stealing.cpp)
+
+  bool steals_by_policy() const { return options_.stragglers > 0 && options_.steal; }
+  void look_as_thief(Life life);
+  std::vector<VictimView> victims_of(const Process& process);
+  void give_as_victim(Process& process, Life thief, std::uint32_t slots);
+  std::vector<Duration> running_for(const Process& process) const;
+  std::uint32_t rows_for_thief(const Process& process, std::uint32_t slots,
+                               std::optional<Duration> mean_run) const;
+  std::unique_ptr<HomePlacement> true_loads(Life life, std::uint64_t seed, TrueLoads*& placer);
+  /// How much longer a kernel takes.
+  Duration straggles();
+  void look_at_waiting_work(Instant at);
+
   // ---- Checks
 
   void check(HomeBox& box) const;
@@ -405,6 +430,8 @@ class World {
   Random random_;
   Random faults_;
   Random riddles_;  ///< who killed a process
+  Random stragglers_;
+  std::uint32_t stragglers_left_ = 0;
   Rings rings_;
   Events events_;
   TraceSink trace_;
@@ -427,6 +454,7 @@ class World {
   std::map<OutputName, std::uint64_t> left_;                    ///< what kernels of bare rows returned
   std::map<TaskId, std::map<AttemptId, std::uint32_t>> tries_;  ///< of attempts for the first time
   HomeBox* touched_ = nullptr;
+  WorkConservation conservation_;
   bool ended_ = false;
   std::set<TaskId> fetched_;
   std::uint64_t fetches_planned_ = 0, fetches_open_ = 0;

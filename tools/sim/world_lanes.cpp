@@ -159,9 +159,10 @@ void World::run_lanes(Process& process) {
 Duration World::kernel_time() {
   if (options_.pace) return options_.pace->kernel;
   const double dice = random_.unit();
-  return std::chrono::microseconds(dice < 0.7    ? 5 + random_.below(200)
-                                   : dice < 0.97 ? random_.below(10'000)
-                                                 : random_.below(200'000));
+  const Duration usual = std::chrono::microseconds(dice < 0.7    ? 5 + random_.below(200)
+                                                   : dice < 0.97 ? random_.below(10'000)
+                                                                 : random_.below(200'000));
+  return usual + straggles();
 }
 
 std::uint32_t World::take_lane(Process& process, TaskId task, AttemptId id, bool alone) {
@@ -173,6 +174,7 @@ std::uint32_t World::take_lane(Process& process, TaskId task, AttemptId id, bool
   std::uint32_t lane = 0;
   while (process.running.contains(lane)) ++lane;
   process.running[lane] = {task, id};
+  process.running_since[lane] = process.lanes_changed = now();
   return lane;
 }
 
@@ -197,6 +199,8 @@ bool World::leave_lane(Process* process, std::uint32_t lane, const KernelRun& ru
   --process->lanes_busy;
   process->alone = false;
   process->running.erase(lane);
+  process->running_since.erase(lane);
+  process->lanes_changed = now();
   return true;
 }
 
@@ -302,15 +306,16 @@ void World::begin_row(Process& process, const Work& work) {
   if (run->ended.output) left_[{task, id}] = detail::from_blob<std::uint64_t>(run->ended.output);
   const std::uint32_t lane = take_lane(process, task, id);
   if (!first_began) first_began = now();
-  events_.after(kernel_time(),
-                [this, life = process.life, shard = work.shard, row = work.row, attempt, run, lane] {
-                  last_ended = now();
-                  Process* mine = find(life);
-                  if (!leave_lane(mine, lane, *run)) return;
-                  const auto found = mine->homes.find(shard);
-                  if (found != mine->homes.end()) end_row(*mine, *found->second, row, attempt, *run);
-                  run_lanes(*mine);
-                });
+  const Duration takes = kernel_time();
+  if (options_.stragglers > 0) run->ended.ran = takes;
+  events_.after(takes, [this, life = process.life, shard = work.shard, row = work.row, attempt, run, lane] {
+    last_ended = now();
+    Process* mine = find(life);
+    if (!leave_lane(mine, lane, *run)) return;
+    const auto found = mine->homes.find(shard);
+    if (found != mine->homes.end()) end_row(*mine, *found->second, row, attempt, *run);
+    run_lanes(*mine);
+  });
 }
 
 void World::end_row(Process& process, HomeBox& box, RowIndex row, std::uint32_t attempt, KernelRun& run) {
@@ -329,7 +334,8 @@ void World::end_row(Process& process, HomeBox& box, RowIndex row, std::uint32_t 
             process.queue.push_back({shard, ready, nullptr});
           },
           [&](RowIndex held) { box.report.decide.push_back(held); });
-      box.report.quick.push_back({row, attempt, std::chrono::microseconds(1)});
+      const Duration ran = options_.stragglers > 0 ? run.ended.ran : std::chrono::microseconds(1);
+      box.report.quick.push_back({row, attempt, ran});
     }
   } else {
     SlowEnd slow{row, attempt, std::move(run.ended)};
@@ -479,6 +485,7 @@ void World::begin_attempt(Process& process, const Work& work) {
   if (attempt.stands_for) ++seen["run again"];
   const std::uint32_t lane = take_lane(process, attempt.task, attempt.id, attempt.alone);
   const Duration takes = attempt.exclusive && random_.chance(0.5) ? millis(1, 300) : kernel_time();
+  if (options_.stragglers > 0) run->ended.ran = takes;
   if (attempt.checkpoints) save_meanwhile(process.life, attempt, takes);
   events_.after(takes, [this, life = process.life, run, lane] { end_attempt(life, *run, lane); });
 }

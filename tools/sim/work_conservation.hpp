@@ -1,0 +1,53 @@
+#pragma once
+// I13: nothing that could run waits for long beside a lane that has nothing to do and could run it. Worlds
+// say now and then what waits and which lanes are free; what has been waiting in all of these looks, for too
+// long, beside a lane that was free in all of them, must not be.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "libdag/base/ids.hpp"
+#include "libdag/base/time.hpp"
+
+namespace dag::sim {
+
+/// That of RELIABILITY.md. A thief asks each of six others in turn, each question is open for 5 ms and the
+/// pauses between them grow to 100 ms: it has met everybody three times by then.
+constexpr Duration work_waits_max = std::chrono::seconds(2);
+
+/// An attempt, or a row that will be one, for which no kernel has begun.
+struct WaitingWork {
+  Life at;
+  JobId job;
+  TaskId task;
+  AttemptId attempt;
+  /// No other process may run it: calls of job actors, what runs under a lease, what stands for a lost
+  /// output.
+  bool stays = false;
+};
+/// A process with a lane that runs nothing.
+struct FreeLane {
+  Life at;
+  JobId job;      ///< whose work it may run
+  Instant since;  ///< nothing began or ended there
+};
+
+class WorkConservation {
+ public:
+  /// Something happened that takes time to be over: a life began or ended, a network was cut or mended.
+  void disturbed(Instant now) { quiet_since_ = now; }
+  /// What must not be, in words.
+  std::optional<std::string> look(Instant now, const std::vector<WaitingWork>& waiting,
+                                  const std::vector<FreeLane>& free);
+
+ private:
+  using Key = std::tuple<Life, JobId, TaskId, AttemptId>;
+
+  Instant quiet_since_;
+  std::map<Key, Instant> waiting_since_;
+};
+
+}  // namespace dag::sim

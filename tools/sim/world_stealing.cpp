@@ -1,0 +1,181 @@
+// Jobs some of whose kernels run for seconds: who asks whom for work, and who gives what, decide as real
+// processes do (libdag/stealing), and nothing may wait beside lanes that have nothing to do.
+
+#include <algorithm>
+
+#include "libdag/stealing/questions.hpp"
+#include "tools/sim/world.hpp"
+
+namespace dag::sim {
+
+// ---- Thieves
+
+/// As NodeActor::steal.
+void World::look_as_thief(Life life) {
+  Process* mine = find(life);
+  if (mine == nullptr || over()) return;
+  const std::uint32_t dry = options_.lanes - mine->lanes_busy;
+  if (dry > 0 && mine->queue.empty()) {
+    if (const auto victim = mine->thief.next(victims_of(*mine), now()))
+      send(life, *victim, message::StealRequest{plan_->job, dry});
+  }
+  Duration pause = std::chrono::microseconds(5000 + stragglers_.below(5000));
+  if (const auto wake = mine->thief.wake_at())
+    pause = std::max<Duration>(*wake - now(), std::chrono::milliseconds(1));
+  events_.after(pause, [this, life] { look_as_thief(life); });
+}
+
+/// What it knows of them is gossip: some of it is not true any more.
+std::vector<VictimView> World::victims_of(const Process& process) {
+  std::vector<VictimView> views;
+  for (const Life life : lives_that_run(process.state)) {
+    if (life == process.life) continue;
+    VictimView& view = views.emplace_back(VictimView{.life = life, .round_trip = lending_round_trip});
+    const Process* there = find(life);
+    if (there == nullptr || stragglers_.chance(0.3)) continue;
+    view.tasks_ready = static_cast<std::uint32_t>(there->queue.size());
+    view.wait = std::chrono::milliseconds(view.tasks_ready);
+  }
+  const auto behind = std::find_if(views.begin(), views.end(),
+                                   [&](const VictimView& view) { return process.life < view.life; });
+  std::rotate(views.begin(), behind, views.end());
+  return views;
+}
+
+// ---- Those that are asked
+
+std::vector<Duration> World::running_for(const Process& process) const {
+  std::vector<Duration> running;
+  if (options_.planted == Planted::stragglers_overlooked) return running;
+  for (const auto& [lane, since] : process.running_since) running.push_back(now() - since);
+  return running;
+}
+
+std::uint32_t World::rows_for_thief(const Process& process, std::uint32_t slots,
+                                    std::optional<Duration> mean_run) const {
+  const Waiting waiting{static_cast<std::uint32_t>(process.queue.size()), options_.lanes,
+                        options_.lanes - process.lanes_busy, mean_run};
+  return rows_to_give(slots, behind(waiting, running_for(process)), lending_round_trip);
+}
+
+/// As HomeActor and RunnerActor: the homes in turn, then the runner. A question that nobody has anything for
+/// is not kept open: it will be asked again.
+void World::give_as_victim(Process& process, Life thief, std::uint32_t slots) {
+  std::vector<HomeBox*> homes;
+  for (auto& [shard, box] : process.homes) homes.push_back(box.get());
+  if (!homes.empty())
+    std::rotate(homes.begin(),
+                homes.begin() + static_cast<std::ptrdiff_t>(process.next_home_asked++ % homes.size()),
+                homes.end());
+  for (HomeBox* box : homes) {
+    const std::uint32_t count = rows_for_thief(process, slots, box->placer->mean_run());
+    std::vector<RowIndex> rows;
+    std::vector<OutputName> attempts;
+    std::erase_if(process.queue, [&](const Work& work) {
+      if (rows.size() == count || work.attempt || work.shard != box->home.options().shard) return false;
+      rows.push_back(work.row);
+      return true;
+    });
+    std::erase_if(process.queue, [&](const Work& work) {
+      if (rows.size() + attempts.size() == count || !work.attempt) return false;
+      const OutputName name{work.attempt->task, work.attempt->id};
+      if (process.stopped.contains(name) || !box->home.may_lend(name)) return false;
+      attempts.push_back(name);
+      return true;
+    });
+    if (rows.empty() && attempts.empty()) continue;
+    ++seen[rows.empty() ? "attempts lent from behind a straggler" : "lent from behind a straggler"];
+    box->home.lend(rows, thief, count, now());
+    box->home.lend_attempts(attempts, thief, now());
+    return drain_home(process, *box);
+  }
+  const std::uint32_t count = rows_for_thief(process, slots, process.runner->mean_run());
+  std::uint32_t given = 0;
+  std::erase_if(process.queue, [&](const Work& work) {
+    if (!work.attempt || given == count) return false;
+    const OutputName name{work.attempt->task, work.attempt->id};
+    if (process.stopped.contains(name) || !process.runner->may_give(name)) return false;
+    process.runner->give(name, thief);
+    ++given;
+    return true;
+  });
+  if (given == 0) return;
+  ++seen["attempts given back from behind a straggler"];
+  drain_runner(process);
+}
+
+std::unique_ptr<HomePlacement> World::true_loads(Life life, std::uint64_t seed, TrueLoads*& placer) {
+  TrueLoadsOptions options{seed, options_.outputs_times_larger, {}, {}};
+  options.busy_for = [this, life] {
+    const Process* mine = find(life);
+    return mine == nullptr ? Duration{0} : all_busy_for(options_.lanes, running_for(*mine));
+  };
+  options.loads = [this] {
+    std::vector<LifeLoad> loads;
+    for (const auto& process : processes_) {
+      if (!process->up) continue;
+      LifeLoad load{process->life, {process->life.process, {}}, options_.lanes, {}, Duration{0}};
+      load.queue.lanes_free = options_.lanes - process->lanes_busy;
+      load.queue.tasks_ready = static_cast<std::uint32_t>(process->queue.size());
+      constexpr std::uint64_t memory = 1ull << 40;
+      load.devices.devices.push_back(
+          {"cpu", {options_.lanes, 0, memory}, {load.queue.lanes_free, 0, memory}});
+      loads.push_back(std::move(load));
+    }
+    return loads;
+  };
+  auto made = std::make_unique<TrueLoads>(std::move(options));
+  placer = made.get();
+  return made;
+}
+
+// ---- Kernels that run long
+
+Duration World::straggles() {
+  if (stragglers_left_ == 0 || !stragglers_.chance(0.2)) return Duration{0};
+  --stragglers_left_;
+  ++seen["a straggler"];
+  return std::chrono::milliseconds(3000 + stragglers_.below(3000));
+}
+
+// ---- What must hold
+
+/// I13, when nothing is broken any more.
+void World::look_at_waiting_work(Instant at) {
+  if (at < options_.calm_at || over()) return conservation_.disturbed(at);
+  std::vector<WaitingWork> waiting;
+  std::vector<FreeLane> free;
+  for (const auto& process : processes_) {
+    if (!process->up || process->state.lives.empty()) continue;
+    const std::vector<Life> known = lives_that_run(process->state);
+    const bool takes_part = std::binary_search(known.begin(), known.end(), process->life);
+    const auto others = std::count_if(processes_.begin(), processes_.end(), [](const auto& other) {
+      return other->up && !other->state.lives.empty();
+    });
+    // Who does not know yet who takes part, or is not known to, asks nobody, or has nobody to give to.
+    if (!takes_part || static_cast<std::ptrdiff_t>(known.size()) != others) conservation_.disturbed(at);
+    if (process->lanes_busy < options_.lanes)
+      free.push_back({process->life, plan_->job, process->lanes_changed});
+    const bool nobody_asks = !steals_by_policy();
+    for (const auto& [shard, box] : process->homes) {
+      if (box->home.recounting()) continue;
+      for (RowIndex row = 0; row < box->table.size(); ++row) {
+        const Word word = box->table.word(row);
+        if (word.state != RowState::ready || box->table[row].ghost) continue;
+        waiting.push_back(
+            {process->life, plan_->job, box->table.id(row), {box->home.epoch(), word.attempt}, nobody_asks});
+      }
+    }
+    for (const Work& work : process->queue) {
+      if (work.attempt == nullptr || process->stopped.contains({work.attempt->task, work.attempt->id}))
+        continue;
+      const bool bound = work.attempt->call != detail::CallKind::ordinary || work.attempt->exclusive ||
+                         work.attempt->stands_for;
+      waiting.push_back(
+          {process->life, plan_->job, work.attempt->task, work.attempt->id, nobody_asks || bound});
+    }
+  }
+  if (const auto wrong = conservation_.look(at, waiting, free)) throw Violation(*wrong + ": " + stuck());
+}
+
+}  // namespace dag::sim
