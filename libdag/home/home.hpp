@@ -82,6 +82,10 @@ enum class Planted : std::uint8_t {
   lease_not_waited_for,   ///< exclusive tasks that were lost are started again at once
   lease_not_looked_at,    ///< a process whose lease is over goes on
   stragglers_overlooked,  ///< who is asked for work does not know for how long its lanes have been busy
+  fetch_mixes_attempts,   ///< who has no output of the attempt that is asked for gives that of another one
+  calls_out_of_order,     ///< two calls of a job actor change places
+  orphan_settles,  ///< what an attempt spawned goes on when its parent is run anew, beside what that spawns
+  cut_not_closed,  ///< outcomes are recorded before those that they rest on
 };
 
 struct HomeOptions {

@@ -103,7 +103,11 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
     sought_[name].replicas.push_back(*replicate);
     seek(name, replicate->shard, replicate->holders, now);
   } else if (const auto* fetch = std::get_if<message::Fetch>(&any)) {
-    const auto found = held_.find(fetch->name);
+    auto found = held_.find(fetch->name);
+    if (found == held_.end() && options_.planted == Planted::fetch_mixes_attempts) {
+      found = held_.lower_bound({fetch->name.task, {}});
+      if (found != held_.end() && found->first.task != fetch->name.task) found = held_.end();
+    }
     if (found == held_.end() || !found->second.bytes) {
       send(from, message::Missing{plan_->job, fetch->name});
     } else {

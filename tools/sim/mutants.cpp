@@ -35,6 +35,10 @@ const std::vector<Mutant>& mutants() {
     IN_JOBS(gang_goes_on);
     IN_JOBS(gang_waits_on);
     IN_JOBS(stragglers_overlooked);
+    IN_JOBS(fetch_mixes_attempts);
+    IN_JOBS(calls_out_of_order);
+    IN_JOBS(orphan_settles);
+    IN_JOBS(cut_not_closed);
 #undef IN_JOBS
 #define IN_CELLS(bug) list.push_back({#bug, "cells", Planted::bug, consensus::Planted::nothing, {}})
     IN_CELLS(not_said_again);

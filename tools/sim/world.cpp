@@ -49,7 +49,9 @@ World::World(WorldOptions options, Program& program)
   if (replicated()) {
     begin_replicas();
   } else {
-    cell_ = std::make_unique<Cell>(CellOptions{life_of(0), options.seed, options.cell_runs}, plan_, sink());
+    CellOptions cell{life_of(0), options.seed, options.cell_runs};
+    cell.planted = options.planted;
+    cell_ = std::make_unique<Cell>(cell, plan_, sink());
     cell_->begin(lives, {}, now());
     cell_->follow(ClientId{1}, {}, now());
     cell_->keep(wanted_, now());

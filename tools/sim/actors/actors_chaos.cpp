@@ -63,7 +63,7 @@ std::vector<Mutant> actors_mutants() {
   IN_ACTORS(same_life);
   IN_ACTORS(end_not_told);
   IN_ACTORS(places_untold);
-  IN_ACTORS(no_keys);
+  IN_ACTORS(two_geneses);
 #undef IN_ACTORS
   return list;
 }

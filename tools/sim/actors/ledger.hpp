@@ -23,7 +23,7 @@ enum class PlantedAround : std::uint8_t {
   same_life,      ///< a node comes back in the life that it had
   end_not_told,   ///< a node does not hear of every end of its worker processes
   places_untold,  ///< who leads tells other nodes not where the job's processes are
-  no_keys,        ///< whoever has a handle follows whatever job has that number
+  two_geneses,    ///< handles have no keys: of two jobs with one number, clients of one follow the other
 };
 
 class Ledger {

@@ -42,7 +42,7 @@ SimClient::SimClient(SimWorld world, SimClientOptions options, std::uint16_t num
       options_(std::move(options)),
       number_(number),
       program_(program),
-      key_(world.ledger.planted == PlantedAround::no_keys ? 0 : world.random.next() | 1),
+      key_(world.ledger.planted == PlantedAround::two_geneses ? 0 : world.random.next() | 1),
       graph_(std::make_shared<const detail::Fragment>(program.graph().fragment)) {}
 
 SimClient::~SimClient() { *alive_ = false; }
