@@ -135,6 +135,12 @@ class LogWorld {
   void look_for_majority(Node& node);
   void look_for_refusals(Node& node, bool refused);
   void look_who_is_drained() const;
+  // log_world_bounds.cpp
+  bool could_settle(const Node& node) const;
+  void look_for_two_majorities(const Node& node) const;
+  bool is_copied();
+  void look_who_has_copies();
+  void look_how_long_it_took() const;
   void plan_faults();
   void fault(const std::string& kind);
   void fault(const std::string& kind, Node& node);
@@ -175,7 +181,9 @@ class LogWorld {
   State reference_;
   std::set<std::uint64_t> acknowledged_;
   std::map<consensus::Term, std::uint32_t> leaders_;
-  Instant last_election_;
+  Instant last_election_, acknowledged_at_;
+  Instant last_start_;  ///< of a node
+  Index settled_at_last_look_ = 0;
 };
 
 /// One seed.

@@ -85,7 +85,7 @@ struct WorldOptions {
   /// All digests are taken behind, as those of large outputs are.
   bool digests_behind = false;
   Instant calm_at = Instant{std::chrono::seconds(2)};
-  Duration patience = std::chrono::seconds(60);  ///< after calm_at, until the job must have ended
+  Duration patience = std::chrono::seconds(30);  ///< after calm_at, until the job must have ended: L1
   std::uint64_t events_max = 3'000'000;
   Planted planted = Planted::nothing;
   /// Some kernels give another value with each attempt: then no oracle knows the result, but each settled
