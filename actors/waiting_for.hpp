@@ -9,6 +9,8 @@ namespace dag {
 inline std::vector<Duration> running_for(const LanesPort& lanes) {
   std::vector<Duration> running;
   for (const RunningNow& one : lanes.running_now()) running.push_back(one.ran);
+  // What has to be alone keeps them all.
+  if (lanes.stand_aside() && running.size() == 1) running.resize(lanes.count(), running.front());
   return running;
 }
 

@@ -24,6 +24,10 @@ void Lanes::run(Lane& lane) {
       LaneShard& shard = *lane.next_shard;  // It is there: it is among the lane's reports.
       lane.enters(&shard);                  // News of another shard's row may have come in between.
       if (!shard.retired.load(std::memory_order_seq_cst)) run_row(lane, shard, row);
+    } else if (alone_.wanted()) {
+      // What it claimed now would wait with it, and could go nowhere else.
+      lane.enters(nullptr);
+      step_aside(lane);
     } else {
       std::optional<Work> work = find_work(lane);
       if (!work) continue;
@@ -178,13 +182,17 @@ bool Lanes::enter_kernel(Lane& lane) {
     kernel_begins(lane);
     if (!alone_.wanted()) return true;
     lane.turn.end();
-    // That may be long: others wait for what this lane has.
-    write_edges(lane);
-    if (!lane.reports.empty()) send_reports(lane);
-    lane.last_end = 0;
-    alone_.stand_aside([this] { return stopping_.load(); });
+    step_aside(lane);
     if (stopping_.load()) return false;
   }
+}
+
+/// Until nobody has to be alone. That may be long: others wait for what this lane has.
+void Lanes::step_aside(Lane& lane) {
+  write_edges(lane);
+  if (!lane.reports.empty()) send_reports(lane);
+  lane.last_end = 0;
+  alone_.stand_aside([this] { return stopping_.load(); });
 }
 
 bool Lanes::nobody_runs() const {

@@ -134,6 +134,7 @@ class Lanes final : public LanesPort {
   bool poll_rings();
 
   std::vector<RunningNow> running_now() const override;
+  bool stand_aside() const override { return alone_.wanted(); }
   JobActors& actors() override { return actors_; }
   std::size_t count() const override { return options_.cores.size(); }
   std::size_t queued() const override;
@@ -161,6 +162,7 @@ class Lanes final : public LanesPort {
   void end_slowly(Lane& lane, LaneShard& shard, ClaimedRow row, KernelResult&& result, Duration ran);
   void run_handed_out(Lane& lane, std::unique_ptr<HandedOut> mine, Priority band);
   bool enter_kernel(Lane& lane);
+  void step_aside(Lane& lane);
   bool enter_alone(Lane& lane, const HandedOut& work);
   void leave_kernel(Lane& lane, const Attempt& attempt);
   bool nobody_runs() const;

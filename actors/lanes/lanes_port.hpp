@@ -52,6 +52,8 @@ class LanesPort {
 
   /// What lanes run now. Nothing where nobody notes it.
   virtual std::vector<RunningNow> running_now() const { return {}; }
+  /// One of them runs, or will, what has to have nothing beside it (alone_turn.hpp).
+  virtual bool stand_aside() const { return false; }
   virtual JobActors& actors() = 0;
   virtual std::size_t count() const = 0;
   /// Work that is queued and not running, over all lanes.

@@ -115,21 +115,14 @@ void Home::Impl::pump(ActorChain& chain) {
   }
   if (chain.approved == no_row && !replay_wanted(chain) && !comes_along(chain)) return;
   if (!chain.place || !alive(*chain.place)) {
-    std::vector<Life> lives = places;
-    for (const auto* charged : {&state.crashed, &state.suspects}) {
-      for (const message::Crashed& crashed : *charged) {
-        const RowIndex call = table.find(crashed.task);
-        if (call == no_row || table[call].ghost || !is_call(call) || chain_of(call) != &chain) continue;
-        if (std::vector<Life> fewer = places_for(call); fewer.size() < lives.size()) lives = fewer;
-      }
-    }
-    std::vector<std::uint32_t> at(lives.size(), 0);
+    std::vector<std::uint32_t> at(places.size(), 0);
     for (const ActorChain& other : chains) {
       if (!other.place) continue;
-      const auto life = std::find(lives.begin(), lives.end(), *other.place);
-      if (life != lives.end()) ++at[static_cast<std::size_t>(life - lives.begin())];
+      const auto life = std::find(places.begin(), places.end(), *other.place);
+      if (life != places.end()) ++at[static_cast<std::size_t>(life - places.begin())];
     }
-    chain.place = placement->place_actor(chain.index, lives, at, table.policy_of(table[chain.calls.front()]));
+    chain.place =
+        placement->place_actor(chain.index, places, at, table.policy_of(table[chain.calls.front()]));
     chain.alive = false;
   }
   if (!chain.alive) {

@@ -46,14 +46,6 @@ bool Home::Impl::runs_alone(RowIndex row) const {
   return suspicions(row) > 0 && !is(row, flag::member) && !table.policy_of(table[row]).timeout;
 }
 
-/// Whether the row goes elsewhere as long as there is an elsewhere. A process that has the only copy of the
-/// job's record takes the job along. After one death that nobody explains it goes there all the same: that
-/// may have been anybody. After two it does not, since the row was alone then, or had its chance to be.
-bool Home::Impl::spares(RowIndex row, Life life) const {
-  if (crashes(row) == 0 && suspicions(row) < 2) return false;
-  return message::bears_the_record(state) == life;
-}
-
 /// Of a row that crashed too often.
 Error Home::Impl::crash_error(RowIndex row) const {
   const message::Crashed& crashed = *message::crashes_of(state, table.id(row));
@@ -440,9 +432,7 @@ void Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t 
 /// no more than what is sent.
 bool Home::Impl::may_go_elsewhere(RowIndex row) const {
   const Policy& policy = table.policy_of(table[row]);
-  const std::optional<Life> record = message::bears_the_record(state);
-  return !is_call(row) && policy.needs == Needs{} && policy.effects != Effects::exclusive &&
-         !(record && spares(row, *record));
+  return !is_call(row) && policy.needs == Needs{} && policy.effects != Effects::exclusive;
 }
 
 /// Attempts that the runner here has are its own.

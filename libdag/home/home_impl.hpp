@@ -132,7 +132,6 @@ class Home::Impl {
   void on_crashes(const message::JobState* before);
   std::uint32_t suspicions(RowIndex row) const;
   bool runs_alone(RowIndex row) const;
-  bool spares(RowIndex row, Life life) const;
   Error crash_error(RowIndex row) const;
 
   // ---- placing.cpp
@@ -140,7 +139,6 @@ class Home::Impl {
   std::vector<RowIndex> input_rows(RowIndex row) const;
   bool inputs_here(RowIndex row) const;
   std::vector<PlacementInput> inputs_to_place(RowIndex row) const;
-  std::vector<Life> places_for(RowIndex row) const;
   PlacedAttempt place(RowIndex row) const;
   void ready(RowIndex row);
   void place_ready(RowIndex row);

@@ -93,14 +93,6 @@ const message::Crashed* message::suspicions_of(const JobState& state, TaskId tas
   return find(state.suspects, task);
 }
 
-std::optional<Life> message::bears_the_record(const JobState& state) {
-  const auto has = [&](const std::vector<Life>& lives) {
-    return std::binary_search(lives.begin(), lives.end(), state.cell);
-  };
-  if (state.replicas > 1 || !has(state.lives) || has(state.recorders)) return std::nullopt;
-  return state.cell;
-}
-
 std::uint32_t shard_of(const JobPlan& plan, TaskId task) {
   if (task.origin > 0) return task.origin - 1;
   return task.index < plan.shard_of.size() ? plan.shard_of[task.index] : detail::none;

@@ -150,8 +150,6 @@ std::vector<Life> lives_that_run(const JobState& state);
 const Crashed* crashes_of(const JobState& state, TaskId task);
 /// Null when it is under no suspicion.
 const Crashed* suspicions_of(const JobState& state, TaskId task);
-/// Where the only copy of the record is, if that process runs attempts, too: it takes the job along.
-std::optional<Life> bears_the_record(const JobState& state);
 
 /// Tasks `first` to `first` + 63, of which those count whose bit is set, the lowest bit for the first.
 struct TaskBits {

@@ -45,27 +45,13 @@ std::vector<PlacementInput> Home::Impl::inputs_to_place(RowIndex row) const {
   return inputs;
 }
 
-/// Those that it may take down; all, when there are no such.
-std::vector<Life> Home::Impl::places_for(RowIndex row) const {
-  std::vector<Life> lives = places;
-  std::erase_if(lives, [&](Life life) { return spares(row, life); });
-  return lives.empty() ? places : lives;
-}
-
 PlacedAttempt Home::Impl::place(RowIndex row) const {
   // Alone there is nothing to choose, and so nothing to be found out.
   std::vector<PlacementInput> inputs;
   if (places.size() > 1) inputs = inputs_to_place(row);
-  const std::optional<Life> record = message::bears_the_record(state);
-  const bool some_spared = record && places.size() > 1 && spares(row, *record);
-  const std::vector<Life> others = some_spared ? places_for(row) : std::vector<Life>{};
-  PlacedAttempt placed = placement->place_attempt(
-      {table.id(row), table.name_of(table[row]), table.policy_of(table[row]), inputs, sink.enabled()},
-      some_spared ? others : places, options.self);
-  // It may always be kept here; what fits nowhere else is, too.
-  if (some_spared && placed.at == *record && table.policy_of(table[row]).needs == Needs{})
-    placed = {others[table.id(row).index % others.size()]};
-  return placed;
+  return placement->place_attempt(
+      {table.id(row), table.name_of(table[row]), table.policy_of(table[row]), inputs, sink.enabled()}, places,
+      options.self);
 }
 
 /// The home made a plain row ready. Most are for the lanes here; some are looked at when the event is over.

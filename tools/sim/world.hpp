@@ -381,6 +381,7 @@ class World {
   std::vector<VictimView> victims_of(const Process& process);
   void give_as_victim(Process& process, Life thief, std::uint32_t slots);
   std::vector<Duration> running_for(const Process& process) const;
+  std::uint32_t free_lanes(const Process& process) const;
   std::uint32_t rows_for_thief(const Process& process, std::uint32_t slots,
                                std::optional<Duration> mean_run) const;
   std::unique_ptr<HomePlacement> true_loads(Life life, std::uint64_t seed, TrueLoads*& placer);

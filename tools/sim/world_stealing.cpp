@@ -14,7 +14,7 @@ namespace dag::sim {
 void World::look_as_thief(Life life) {
   Process* mine = find(life);
   if (mine == nullptr || over()) return;
-  const std::uint32_t dry = options_.lanes - mine->lanes_busy;
+  const std::uint32_t dry = free_lanes(*mine);
   if (dry > 0 && mine->queue.empty()) {
     if (const auto victim = mine->thief.next(victims_of(*mine), now()))
       send(life, *victim, message::StealRequest{plan_->job, dry});
@@ -48,13 +48,23 @@ std::vector<Duration> World::running_for(const Process& process) const {
   std::vector<Duration> running;
   if (options_.planted == Planted::stragglers_overlooked) return running;
   for (const auto& [lane, since] : process.running_since) running.push_back(now() - since);
+  // What has to be alone keeps all lanes.
+  if (process.alone) running.resize(options_.lanes, running.front());
   return running;
+}
+
+/// That may begin something.
+std::uint32_t World::free_lanes(const Process& process) const {
+  const bool one_waits = std::any_of(process.queue.begin(), process.queue.end(), [](const Work& work) {
+    return work.attempt != nullptr && work.attempt->alone;
+  });
+  return process.alone || one_waits ? 0 : options_.lanes - process.lanes_busy;
 }
 
 std::uint32_t World::rows_for_thief(const Process& process, std::uint32_t slots,
                                     std::optional<Duration> mean_run) const {
-  const Waiting waiting{static_cast<std::uint32_t>(process.queue.size()), options_.lanes,
-                        options_.lanes - process.lanes_busy, mean_run};
+  const Waiting waiting{static_cast<std::uint32_t>(process.queue.size()), options_.lanes, free_lanes(process),
+                        mean_run};
   return rows_to_give(slots, behind(waiting, running_for(process)), lending_round_trip);
 }
 
@@ -115,7 +125,7 @@ std::unique_ptr<HomePlacement> World::true_loads(Life life, std::uint64_t seed, 
     for (const auto& process : processes_) {
       if (!process->up) continue;
       LifeLoad load{process->life, {process->life.process, {}}, options_.lanes, {}, Duration{0}};
-      load.queue.lanes_free = options_.lanes - process->lanes_busy;
+      load.queue.lanes_free = free_lanes(*process);
       load.queue.tasks_ready = static_cast<std::uint32_t>(process->queue.size());
       constexpr std::uint64_t memory = 1ull << 40;
       load.devices.devices.push_back(
@@ -154,8 +164,7 @@ void World::look_at_waiting_work(Instant at) {
     });
     // Who does not know yet who takes part, or is not known to, asks nobody, or has nobody to give to.
     if (!takes_part || static_cast<std::ptrdiff_t>(known.size()) != others) conservation_.disturbed(at);
-    if (process->lanes_busy < options_.lanes)
-      free.push_back({process->life, plan_->job, process->lanes_changed});
+    if (free_lanes(*process) > 0) free.push_back({process->life, plan_->job, process->lanes_changed});
     const bool nobody_asks = !steals_by_policy();
     for (const auto& [shard, box] : process->homes) {
       if (box->home.recounting()) continue;
