@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "tests/cluster/processes.hpp"
+#include "tests/cluster/gate.hpp"
+#include "tests/cluster/running.hpp"
 #include "tests/support/file_text.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -245,4 +246,48 @@ TEST_CASE("what happened to a job is told by the journals of its nodes when they
   CHECK(state.run({"trace", "9", "--from", directory}).status == 5);
   CHECK(state.run({"view", directory, "--job", "9"}).status == 5);
   CHECK(state.run({"view", directory + "/none"}).status == 2);
+}
+
+TEST_CASE(
+    "all nodes are killed at once and `dag up` is said again: every job that was acknowledged goes on") {
+  const State state;
+  dag::test::TemporaryDirectory data, ledgers;
+  cluster::Gate gate;  // Until it is open no job ends, and what has ended may be forgotten.
+  const std::vector<std::string> up{"up", "--nodes", "3", "--data", data.path().string()};
+  constexpr int jobs = 3, tasks = 60;
+  const auto ledger = [&](int job) { return (ledgers.path() / std::to_string(job)).string(); };
+  REQUIRE(state.run(up).status == 0);
+  for (int job = 1; job <= jobs; ++job) {
+    // The last one is killed as soon as its number is there; of the first, tasks have ended.
+    while (job == jobs && cluster::entered_in(ledger(1)).size() < tasks / 4)
+      REQUIRE(state.run({"ls"}).status == 0);
+    const auto submitted =
+        state.run({"submit", bin("cluster_ledger"), "--", ledger(job), std::to_string(tasks), gate.path()});
+    INFO(submitted.err);
+    REQUIRE(submitted.out == "job" + std::to_string(job) + "\n");
+  }
+  const std::vector<pid_t> pids = state.pids();
+  REQUIRE(pids.size() == 3);
+  for (const pid_t pid : pids) kill(pid, SIGKILL);
+  const auto died = cluster::Clock::now();
+  while (!std::all_of(pids.begin(), pids.end(), has_ended))
+    REQUIRE(cluster::Clock::now() < died + cluster::patience);
+
+  const auto again = state.run(up);
+  INFO(again.err);
+  REQUIRE(again.status == 0);
+  gate.open();
+  const auto since = cluster::Clock::now();
+  for (int job = 1; job <= jobs; ++job) {
+    CAPTURE(job);
+    // For a moment after a start nobody leads it.
+    while (state.run({"show", std::to_string(job)}).status == 5)
+      REQUIRE(cluster::Clock::now() < since + cluster::patience);
+    const auto waited = state.run({"wait", std::to_string(job)});
+    INFO(waited.err);
+    CHECK(waited.status == 0);
+    CHECK_THAT(waited.out, Catch::Contains("finished"));
+    CHECK(cluster::entered_in(ledger(job)).size() == tasks);
+    CHECK(cluster::entered_in(ledger(job) + ".sum") == std::set<int>{tasks * (tasks - 1) / 2});
+  }
 }
