@@ -12,10 +12,13 @@ namespace cluster {
 class Nodes {
  public:
   /// `keep`: each keeps jobs on the disk, and can be started again; the first one at another place, if one is
-  /// given. `flags_of_last`: more of what the last one is told.
+  /// given. `flags_of_last`, `flags`: more of what the last one, or each, is told.
   explicit Nodes(std::uint32_t count, bool keep = false, std::string data_of_first = {},
-                 std::vector<std::string> flags_of_last = {})
-      : keep_(keep), data_of_first_(std::move(data_of_first)), flags_of_last_(std::move(flags_of_last)) {
+                 std::vector<std::string> flags_of_last = {}, std::vector<std::string> flags = {})
+      : keep_(keep),
+        data_of_first_(std::move(data_of_first)),
+        flags_of_last_(std::move(flags_of_last)),
+        flags_(std::move(flags)) {
     for (std::uint32_t id = 0; id < count; ++id) addresses_.push_back(free_address());
     nodes_.resize(count);
     for (std::uint32_t id = 0; id < count; ++id) start(id);
@@ -43,6 +46,7 @@ class Nodes {
     if (!peers.empty()) words.insert(words.end(), {"--peers", peers});
     const bool apart = id == 0 && !data_of_first_.empty();
     if (keep_) words.insert(words.end(), {"--data", apart ? data_of_first_ : folder + "/data"});
+    words.insert(words.end(), flags_.begin(), flags_.end());
     if (id + 1 == nodes_.size()) words.insert(words.end(), flags_of_last_.begin(), flags_of_last_.end());
     nodes_[id].reset();  // Until it is gone its directory is its own.
     nodes_[id] = std::make_unique<Process>(words);
@@ -82,7 +86,7 @@ class Nodes {
  private:
   const bool keep_;
   const std::string data_of_first_;
-  const std::vector<std::string> flags_of_last_;
+  const std::vector<std::string> flags_of_last_, flags_;
   dag::test::TemporaryDirectory directory_;
   std::vector<std::string> addresses_;
   std::vector<std::unique_ptr<Process>> nodes_;

@@ -1,10 +1,14 @@
 // What was acknowledged outlives the nodes: those that lead a job are killed, or all at once.
 
+#include <nlohmann/json.hpp>
+
+#include "tests/cluster/gate.hpp"
 #include "tests/cluster/running.hpp"
 
 using cluster::at;
 using cluster::bin;
 using cluster::entered_in;
+using cluster::Gate;
 using cluster::Nodes;
 using cluster::Process;
 using cluster::Running;
@@ -13,6 +17,64 @@ TEST_CASE("a job goes on when the node dies to which its client was connected, a
   Running running(3, false, 100);
   running.nodes.node(0).kill(SIGKILL);
   running.check_end();
+}
+
+namespace {
+
+/// By task, the process of each of its starts, as cluster_starts writes them down.
+std::map<int, std::vector<pid_t>> starts_in(const std::string& file) {
+  std::map<int, std::vector<pid_t>> starts;
+  std::ifstream lines(file);
+  pid_t process = 0;
+  for (int task = 0; lines >> task >> process;) starts[task].push_back(process);
+  return starts;
+}
+
+bool leads_a_job(const Nodes& nodes, std::uint32_t node) {
+  Process show(at(nodes, {bin("dag"), "node", "show", std::to_string(node), "--json"}, node));
+  REQUIRE(show.ends() == 0);
+  return nlohmann::json::parse(show.out()).at("jobs") == 1;
+}
+
+}  // namespace
+
+TEST_CASE("when the node that leads a job dies, what runs at the others goes on and is begun once") {
+  dag::test::TemporaryDirectory directory;
+  const std::string file = (directory.path() / "starts").string();
+  // One lane each, and one more than tasks: what is run again need not wait.
+  constexpr std::uint32_t count = 4;
+  constexpr std::size_t tasks = 3;
+  Gate gate;
+  Nodes nodes(count, true, {}, {}, {"--lanes", "1"});
+  nodes.gather();
+  Process job(at(nodes, {bin("cluster_starts"), file, gate.path(), std::to_string(tasks)}));
+  const auto until = cluster::Clock::now() + cluster::patience;
+  const auto node_leads = [&](std::uint32_t node) {
+    REQUIRE(cluster::Clock::now() < until);
+    return leads_a_job(nodes, node);
+  };
+  while (starts_in(file).size() < tasks) node_leads(0);
+  REQUIRE(node_leads(0));
+  std::set<int> healthy, lost;
+  for (const auto& [task, processes] : starts_in(file)) {
+    const bool there = cluster::parent_of(processes.back()) == nodes.node(0).id();
+    (there ? lost : healthy).insert(task);
+  }
+  REQUIRE(healthy.size() >= tasks - 1);
+  nodes.node(0).kill(SIGKILL);
+  while (!node_leads(1) && !node_leads(2) && !node_leads(3)) continue;
+  for (const int task : lost) {
+    while (starts_in(file).at(task).size() < 2) node_leads(1);
+  }
+  gate.open();
+  const auto ended = job.ends();
+  nodes.end_all();
+  INFO(nodes.logs());
+  INFO(job.err());
+  CHECK(ended == 0);
+  CHECK_THAT(job.out(), Catch::Contains("sum 3\n"));
+  const auto starts = starts_in(file);
+  for (const int task : healthy) CHECK(starts.at(task).size() == 1);
 }
 
 TEST_CASE("all nodes are killed at once and started again: the job goes on, and its client with it") {
