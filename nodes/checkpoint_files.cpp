@@ -153,8 +153,8 @@ Status write_checkpoint(const fs::path& group_directory, const Checkpoint& check
   const fs::path directory = save_path(group_directory, checkpoint.number);
   remove_save(directory);  // What an earlier try left, or a save that was taken back and made again.
   std::error_code failed;
-  if (!files.make_directories(directory.string())) return cannot("make", directory.string());
-  Status written = Done{};
+  Status written =
+      files.make_directories(directory.string()) ? Status(Done{}) : cannot("make", directory.string());
   for (std::size_t i = 0; i < checkpoint.chunks.size() && written; ++i) {
     written = write_whole(files, chunk_path(directory, i).string(), checkpoint.chunks[i].state.bytes());
   }

@@ -26,8 +26,8 @@ Status write_whole(Files& files, const std::string& name, std::span<const std::b
     files.remove(beside);
     return why;
   }
-  files.sync_directory(std::filesystem::path(name).parent_path().string());
-  return Done{};
+  const std::string directory = std::filesystem::path(name).parent_path().string();
+  return files.sync_directory(directory) ? Status(Done{}) : cannot("sync", directory);
 }
 
 std::string hex(std::uint64_t value) {

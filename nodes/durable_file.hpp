@@ -12,7 +12,8 @@
 namespace dag {
 
 /// All of it under its name, or what was there before: written beside it, synced, renamed, and the directory
-/// synced. disk_full, or configuration_invalid for any other reason; then nothing is left of it.
+/// synced. disk_full, or configuration_invalid for any other reason; then nothing is left of it,
+/// unless it is the directory that cannot be synced: which of both is there will be seen at the next start.
 Status write_whole(Files& files, const std::string& name, std::span<const std::byte> bytes);
 
 /// What `errno` says about doing that to the file.

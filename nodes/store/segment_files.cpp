@@ -211,16 +211,17 @@ Status SegmentFiles::write(const log::Batch& batch) {
 }
 
 void SegmentFiles::release_before(std::uint64_t segment) {
+  // One that cannot go now will be tried again, before those behind it: with a gap they would look lost.
   while (!segments_.empty() && segments_.begin()->first < segment) {
     const std::filesystem::path path = segments_.begin()->second;
-    segments_.erase(segments_.begin());
-    // One that stays will be found again, and be in the way of nobody.
     if (spares_.size() >= spares_max) {
-      files_.remove(path.string());
-      continue;
+      if (!files_.remove(path.string())) return;
+    } else {
+      const auto spare = directory_ / (std::string(spare_prefix) + std::to_string(++spares_made_));
+      if (!rename(path, spare)) return;
+      spares_.push_back(spare);
     }
-    spares_.push_back(directory_ / (std::string(spare_prefix) + std::to_string(++spares_made_)));
-    files_.rename(path.string(), spares_.back().string());
+    segments_.erase(segments_.begin());
   }
 }
 
