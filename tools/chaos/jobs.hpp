@@ -22,6 +22,8 @@ struct Options {
   std::uint64_t seed = 1;
   std::uint32_t tasks = 0;
   std::string directory;
+  /// How long a node is stopped: as likely in each decade between.
+  double shortest_ms = 1, longest_ms = 30'000;
   bool json = false;
 };
 

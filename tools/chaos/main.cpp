@@ -126,6 +126,7 @@ void describe(CLI::App& app, Options& options, TrainingOptions& training, Scenar
       if (options.cycles == 0) options.cycles = cycles;
       if (options.tasks == 0) options.tasks = tasks;
     });
+    return command;
   };
   const auto of_nodes = [&options](Fault fault) -> Scenario {
     return [&options, fault](const auto& directory, const auto& programs) {
@@ -135,10 +136,18 @@ void describe(CLI::App& app, Options& options, TrainingOptions& training, Scenar
   };
   add("kill", "kill -9 of one node, of two, or of all five; they are started again", 30, 400,
       of_nodes(Fault::kill));
-  add("pause", "stops a node for 1 ms to 30 s, then lets it go on", 30, 400, of_nodes(Fault::pause));
+  auto* pause =
+      add("pause",
+          "stops a node for 1 ms to 30 s, then lets it go on; as root each has a network of its own, "
+          "so that they do not wait for each other as nodes of one machine do",
+          30, 400, of_nodes(Fault::pause));
+  pause->add_option("--shortest", options.shortest_ms, "milliseconds")->capture_default_str();
+  pause->add_option("--longest", options.longest_ms, "milliseconds")->capture_default_str();
   add("powerfail", "all five lose their power at once: what they have not synced, or a part of it, is lost",
       30, 400, of_nodes(Fault::powerfail));
-  add("busy", "four loops that never rest run beside them, ten seconds a cycle: nobody may be taken for dead",
+  add("busy",
+      "four loops that never rest run beside them, ten seconds a cycle: nobody may be taken for dead or "
+      "sick, and no job gets another leader",
       60, 400, of_nodes(Fault::busy));
   add("partition",
       "cuts the network between them, in each of 61 ways; as root, or it ends with status 77 (skipped)", 61,

@@ -27,7 +27,8 @@ class NodeFaults {
   void pause();
   void fail_power();
   void look_on();
-  void look_for_false_deaths();
+  void look_for_false_alarms();
+  Clock::duration noticed_within() const;
   std::vector<std::uint32_t> choose(bool several);
   std::uint64_t below(std::uint64_t bound);
   void rest(std::uint64_t from_ms, std::uint64_t to_ms);
@@ -35,6 +36,7 @@ class NodeFaults {
   const Options options_;
   const Fault fault_;
   std::mt19937_64 random_;
+  const std::unique_ptr<Network> network_;  ///< none: all on loopback, where nodes are given more time
   Cluster cluster_;
   Jobs jobs_;
   std::uint64_t cycles_ = 0, aimed_ = 0, ended_themselves_ = 0, unnoticed_ = 0;
@@ -42,7 +44,8 @@ class NodeFaults {
   bool leader_hit_ = false;
   std::vector<double> detected_;
   std::vector<std::unique_ptr<Program>> busy_loops_;
-  std::uint64_t led_ = 0;  ///< how often a node said that it came to lead a job
+  std::uint64_t led_ = 0;   ///< how often a node said that it came to lead a job
+  std::uint64_t sick_ = 0;  ///< ... that it is late in what it does
 };
 
 }  // namespace dag::chaos
