@@ -206,6 +206,7 @@ void LogWorld::drain(Node& node) {
         Overloaded{[&](Send& one) {
                      told(node, one.message, one.to);
                      if (std::holds_alternative<TakeOver>(one.message)) {
+                       handed_over_at_ = now();
                        if (node.leaving) ++seen["handed over by who leaves"];
                        if (now() < node.disk_full_until) ++seen["handed over for a full disk"];
                      }

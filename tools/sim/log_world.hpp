@@ -181,7 +181,8 @@ class LogWorld {
   State reference_;
   std::set<std::uint64_t> acknowledged_;
   std::map<consensus::Term, std::uint32_t> leaders_;
-  Instant last_election_, acknowledged_at_;
+  /// Of elections the last one that was not a leader's wish.
+  Instant last_election_, handed_over_at_, acknowledged_at_;
   Instant last_start_;  ///< of a node
   Index settled_at_last_look_ = 0;
 };

@@ -60,7 +60,9 @@ void LogWorld::installed(Node& node, const Snapshot& snapshot) {
 void LogWorld::leads(Node& node, Term term) {
   note("n" + std::to_string(node.number) + " leads term " + std::to_string(term));
   ++seen["led"];
-  last_election_ = now();
+  // A leader that leaves, or is sick, hands over whenever that is. It may take a second try.
+  const bool planned = handed_over_at_ > Instant{} && now() < handed_over_at_ + std::chrono::seconds(2);
+  if (!planned) last_election_ = now();
   node.had_majority = now();
   const auto [at, first] = leaders_.emplace(term, node.number);
   if (!first) throw Violation("two leaders of term " + std::to_string(term));
