@@ -63,7 +63,8 @@ class Viewers {
     const std::string dag = program_folder() + "/dag";
     const auto ended =
         run_child({dag, "node", "list", "--json", "--address", cluster.address()}, std::chrono::seconds(10));
-    for (const auto& node : nlohmann::json::parse(ended.output).at("nodes")) {
+    const nlohmann::json list = nlohmann::json::parse(ended.output);
+    for (const auto& node : list.at("nodes")) {
       std::string page = node.at("http").get<std::string>();
       page = page.substr(page.find("//") + 2);
       pages_.push_back(page.substr(0, page.find('/')));
