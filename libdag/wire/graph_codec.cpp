@@ -311,13 +311,11 @@ detail::FamilyDraft read_family(schema::Family::Reader from) {
     family.before.push_back(
         {static_cast<std::int32_t>(high_of(both)), static_cast<std::int32_t>(low_of(both))});
   }
-  check_count(from.getInputs().size(), family_parameters_max, "Family.inputs");
-  if (from.getEachInputs().size() != from.getInputs().size()) {
-    throw Invalid{"Family.eachInputs does not fit Family.inputs"};
-  }
-  for (unsigned i = 0; i < from.getInputs().size(); ++i) {
-    family.inputs.push_back({from.getInputs()[i], from.getEachInputs()[i]});
-  }
+  const auto inputs = from.getInputs();
+  const auto each_inputs = from.getEachInputs();
+  check_count(inputs.size(), family_parameters_max, "Family.inputs");
+  if (each_inputs.size() != inputs.size()) throw Invalid{"Family.eachInputs does not fit Family.inputs"};
+  for (unsigned i = 0; i < inputs.size(); ++i) family.inputs.push_back({inputs[i], each_inputs[i]});
   check_count(from.getLiterals().size(), family_parameters_max, "Family.literals");
   family.literals = values_from<std::uint32_t>(from.getLiterals());
   check_count(from.getKinds().size(), family_offsets_max + 1, "Family.kinds");

@@ -95,6 +95,8 @@ void read_inputs(Attempt& attempt, schema::Lend::Reader from, Reading& reading) 
 std::vector<message::WantedInput> read_wanted(schema::Lend::Reader from, Reading& reading) {
   const auto list = from.getWanted();
   reading.count(list.size(), limits::edges_max, "Lend.wanted");
+  // Once: each time that a list is asked for counts as reading it, and who reads too much is refused.
+  const std::size_t blobs = from.getBlobs().size();
   std::vector<message::WantedInput> all;
   all.reserve(list.size());
   for (const auto one : list) {
@@ -102,8 +104,7 @@ std::vector<message::WantedInput> read_wanted(schema::Lend::Reader from, Reading
     // its state, can start from it.
     const bool can_start_from_it = from.getCall() == schema::Call::CREATE || from.getFirstCheckpoint() != 0;
     const bool state = one.getPosition() == detail::none && can_start_from_it;
-    if (!state && one.getPosition() >= from.getBlobs().size())
-      throw Invalid{"Lend.wanted names a blob that there is not"};
+    if (!state && one.getPosition() >= blobs) throw Invalid{"Lend.wanted names a blob that there is not"};
     all.push_back({one.getPosition(),
                    {task_from(one.getTask()), AttemptId{epoch_from(one.getEpoch()), one.getAttempt()}},
                    one.getShard(),

@@ -190,6 +190,24 @@ TEST_CASE("an attempt gets as many blobs as its arguments take, and an absent on
   CHECK_THAT(why(said(nowhere)), Catch::Contains("names a blob that there is not"));
 }
 
+TEST_CASE("an attempt with many inputs that lie elsewhere is read, however many they are") {
+  for (const std::uint32_t count : {1u, 60u, 2'000u}) {
+    auto many = lend();
+    many.attempt.counts = {count};
+    many.attempt.blobs.assign(count, Blob{});
+    many.attempt.inputs.clear();
+    many.wanted.clear();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      many.attempt.inputs.push_back(samples::output(i));
+      many.wanted.push_back({i, samples::output(i), 0, {samples::life(2), samples::life(3)}});
+    }
+    const auto back = said(many);
+    INFO(count << " inputs");
+    REQUIRE(back);
+    CHECK(std::get<message::Lend>(std::get<JobMessage>(back->operations[0])).wanted.size() == count);
+  }
+}
+
 TEST_CASE("a job actor may be restored from a state that lies elsewhere, and only its making may") {
   auto restored = lend();
   restored.attempt.call = detail::CallKind::create;
