@@ -462,7 +462,7 @@ TEST_CASE("homes hear of suspects with the death, and until they are settled") {
   job.cell.begin({cell_life, life(1), life(2)}, {cell_life}, now);
   job.cell.on_life_down(life(1), now, {ProcessEnd::killed, "signal 9", {running(1, 1), running(0, 0)}, {}});
   job.look();
-  const message::JobState& told = job.of<message::JobState>().back().second;
+  const message::JobState told = job.of<message::JobState>().back().second;
   CHECK(told.suspects == std::vector<message::Crashed>{{{0, 0}, 1, "signal 9"}, {{0, 1}, 1, "signal 9"}});
   CHECK(told.lives == std::vector<Life>{life(2), cell_life});
   job.say(job.cut(0, 1, 2, {finished(0, {{1, 1}, 1})}));
