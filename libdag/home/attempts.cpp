@@ -74,15 +74,17 @@ bool Home::Impl::crashed_too_often(RowIndex row) const {
 /// The state names tasks that took processes down, or may have, perhaps more than before. decide() looks at
 /// them before they run again; here it is only seen to that it is asked, and not at once.
 void Home::Impl::on_crashes(const message::JobState* before) {
+  const auto row_of = [this](TaskId task) {
+    const RowIndex row = table.find(task);
+    if (row == no_row) careful = careful || shard_of(*plan, task) == options.shard;
+    return row == no_row || table[row].ghost || is(row, flag::vanished) ? no_row : row;
+  };
   for (const message::Crashed& suspect : state.suspects) {
-    const RowIndex row = table.find(suspect.task);
-    if (row == no_row) careful = careful || shard_of(*plan, suspect.task) == options.shard;
-    if (row != no_row && !table[row].ghost && !is(row, flag::vanished)) table.apply(row, Watched{});
+    if (const RowIndex row = row_of(suspect.task); row != no_row) table.apply(row, Watched{});
   }
   for (const message::Crashed& crashed : state.crashed) {
-    const RowIndex row = table.find(crashed.task);
-    if (row == no_row) careful = careful || shard_of(*plan, crashed.task) == options.shard;
-    if (row == no_row || table[row].ghost || is(row, flag::vanished)) continue;
+    const RowIndex row = row_of(crashed.task);
+    if (row == no_row) continue;
     const Retry& retry = table.policy_of(table[row]).retry;
     if (has_ended(row)) {
       // It was run again for its output or its actor's state, and that may go on for ever.

@@ -1,33 +1,18 @@
 // What it costs that a job outlives its nodes, and that they keep what happens: the same jobs in two clusters
 // that differ in that.
 
-#include <array>
-
-#include "tools/bench/cluster.hpp"
-#include "tools/bench/commands.hpp"
+#include "tools/bench/compared.hpp"
 
 namespace dag::bench {
-namespace {
 
-/// The other one is libdag's.
-struct Compared {
-  std::string_view without;
-  const Cluster& plain;
-  const Cluster& whole;
-};
-/// A workload, and how much of the plain cluster's pace is wanted.
-struct Wanted {
-  int microseconds = 0;
-  std::uint32_t tasks = 0;
-  double percent = 0;
-};
+std::vector<Participant> participants(const Compared& clusters) {
+  return {{libdag, {}, {{"address", clusters.plain.address()}}, std::string(clusters.without)},
+          {libdag, {}, {{"address", clusters.whole.address()}}}};
+}
 
-/// The goal is about the first of these; the second one is reported.
 void compare(Settings& settings, Section& section, const Compared& clusters,
              const std::array<Wanted, 2>& workloads, const std::string& goal, const std::string& wanted) {
-  const std::vector<Participant> both = {
-      {libdag, {}, {{"address", clusters.plain.address()}}, std::string(clusters.without)},
-      {libdag, {}, {{"address", clusters.whole.address()}}}};
+  const std::vector<Participant> both = participants(clusters);
   for (const Wanted& workload : workloads) {
     const std::string name = std::to_string(workload.microseconds) + " µs tasks";
     const std::string tasks = settings.quick ? "2400" : std::to_string(workload.tasks);
@@ -42,11 +27,11 @@ void compare(Settings& settings, Section& section, const Compared& clusters,
   }
 }
 
+namespace {
+
 /// How long it takes until an end is settled, and how much work there is at most that is not.
 void how_far_behind(Settings& settings, Section& section, const Compared& clusters) {
-  const std::vector<Participant> both = {
-      {libdag, {}, {{"address", clusters.plain.address()}}, std::string(clusters.without)},
-      {libdag, {}, {{"address", clusters.whole.address()}}}};
+  const std::vector<Participant> both = participants(clusters);
   const std::string rounds = settings.quick ? "4" : "121";
   const Row& ends = section.rows.emplace_back(settings.measure(
       "last end until settled, of each of " + std::to_string(std::stoi(rounds) - 1) + " graphs", "ms", both,

@@ -12,8 +12,7 @@
 #include <thread>
 
 #include "tools/bench/child.hpp"
-#include "tools/bench/cluster.hpp"
-#include "tools/bench/commands.hpp"
+#include "tools/bench/compared.hpp"
 
 namespace dag::bench {
 namespace {
@@ -110,23 +109,13 @@ Section watched(Settings& settings) {
   const Cluster alone(3), seen(3);
   const Viewers open(seen);
   Section section{"watched",
-                  "The jobs of `replicated`, in the memory of three nodes each. `libdag, watched` has twenty "
+                  "The jobs of `replicated`, in the memory of three nodes each. `libdag` has twenty "
                   "open pages at its nodes, "
                   "half of them of the job: their events come as a browser gets them. They are open while "
                   "the other cluster runs, "
                   "too, and show an idle one then."};
-  const std::vector<Participant> both = {{libdag, {}, {{"address", alone.address()}}},
-                                         {libdag, {}, {{"address", seen.address()}}, "libdag, watched"}};
-  for (const auto& [microseconds, tasks] : {std::pair("100", "48000"), std::pair("10", "240000")}) {
-    const std::string name = std::string(microseconds) + " µs tasks";
-    const Row& row = section.rows.emplace_back(settings.measure(
-        name, "tasks/s", both,
-        {"settle", {{"tasks", settings.quick ? "2400" : tasks}, {"microseconds", microseconds}}},
-        {"tasks_per_second", 1, {{"settled after (s)", "settled_after"}}}));
-    section.verdicts.push_back({"watched", name, "≥ 98 % of what nobody watches", 98,
-                                row.find("libdag, watched")->median() / row.find(libdag)->median() * 100,
-                                false});
-  }
+  compare(settings, section, {"libdag, not watched", alone, seen}, {{{100, 48'000, 98}, {10, 240'000, 98}}},
+          "watched", "≥ 98 % of what nobody watches");
   settings.say("the viewers were sent " + std::to_string(open.seen_bytes() >> 20) + " MiB");
   return section;
 }

@@ -57,6 +57,12 @@ dag::Attempt attempt_of(const dag::detail::Fragment& fragment, std::uint32_t tas
   return made;
 }
 
+void start_alone(dag::Lanes& lanes, const dag::detail::Fragment& fragment, std::uint32_t number, Ends& ends) {
+  dag::Attempt suspect = attempt_of(fragment, 0, number);
+  suspect.alone = true;
+  lanes.start(std::move(suspect), dag::normal, ends.note());
+}
+
 }  // namespace
 
 TEST_CASE("nothing runs beside an attempt that has to be alone: no other attempt, and no row") {
@@ -77,9 +83,7 @@ TEST_CASE("nothing runs beside an attempt that has to be alone: no other attempt
   shard->table.add(fragment, {});
   constexpr std::uint32_t each = 20;
   for (std::uint32_t i = 0; i < each; ++i) {
-    dag::Attempt suspect = attempt_of(*fragment, 0, i + 1);
-    suspect.alone = true;
-    lanes.start(std::move(suspect), dag::normal, ends.note());
+    start_alone(lanes, *fragment, i + 1, ends);
     lanes.start(attempt_of(*fragment, 1, i + 1), dag::normal, ends.note());
     for (dag::RowIndex row = 2 + i; row < shard->table.size(); row += each) {
       if (shard->table.apply(row, dag::PredecessorEnded{}).what == dag::Do::make_ready)
@@ -123,9 +127,7 @@ TEST_CASE("what runs beside it may wait for what has not begun: each gets its tu
   dag::Lanes lanes({.cores = {-1, -1}, .spin = dag::Duration{0}}, {});
   lanes.start(attempt_of(fragment, 1, 1), dag::normal, ends.note());
   first_runs.wait(false);
-  dag::Attempt suspect = attempt_of(fragment, 0, 1);
-  suspect.alone = true;
-  lanes.start(std::move(suspect), dag::normal, ends.note());
+  start_alone(lanes, fragment, 1, ends);
   lanes.start(attempt_of(fragment, 2, 1), dag::normal, ends.note());
   ends.wait_for(3);
   CHECK(disturbed == 0);
@@ -147,9 +149,7 @@ TEST_CASE("one that waits to be alone is cancelled without having run") {
   dag::Lanes lanes({.cores = {-1, -1}, .spin = dag::Duration{0}}, {});
   lanes.start(attempt_of(fragment, 1, 1), dag::normal, ends.note());
   first_runs.wait(false);
-  dag::Attempt suspect = attempt_of(fragment, 0, 1);
-  suspect.alone = true;
-  lanes.start(std::move(suspect), dag::normal, ends.note());
+  start_alone(lanes, fragment, 1, ends);
   lanes.cancel({}, {0, 0}, {{1, 1}, 1});
   ends.wait_for(1);
   CHECK(ends.ended.front() == dag::TaskId{0, 0});

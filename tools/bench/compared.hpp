@@ -1,0 +1,29 @@
+#pragma once
+// The same jobs in two clusters that differ in one thing: what that costs.
+
+#include <array>
+
+#include "tools/bench/cluster.hpp"
+#include "tools/bench/commands.hpp"
+
+namespace dag::bench {
+
+/// The other one is libdag's.
+struct Compared {
+  std::string_view without;
+  const Cluster& plain;
+  const Cluster& whole;
+};
+/// A workload, and how much of the plain cluster's pace is wanted; zero: it is reported, and no goal.
+struct Wanted {
+  int microseconds = 0;
+  std::uint32_t tasks = 0;
+  double percent = 0;
+};
+
+std::vector<Participant> participants(const Compared& clusters);
+/// Chains of tasks, from the beginning of the first one until the last one's result is settled.
+void compare(Settings& settings, Section& section, const Compared& clusters,
+             const std::array<Wanted, 2>& workloads, const std::string& goal, const std::string& wanted);
+
+}  // namespace dag::bench
