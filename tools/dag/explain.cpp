@@ -223,8 +223,8 @@ int explain(const Options& options, const std::string& text, bool failed,
     job = info_of(*cluster, what.job);
   } catch (const Failure& failure) {
     if (failure.error().code != ErrorCode::job_unknown) throw;
-    return explain_past(options, what,
-                        from);  // A node forgets; journals do not, or say that they know nothing.
+    // A node forgets; journals do not, or say that they know nothing.
+    return explain_past(options, what, from);
   }
   const bool over = has_ended(job.phase);
   if (over && what.task.empty() && !failed) {
