@@ -108,8 +108,10 @@ caf::behavior HomeActor::make_behavior() {
       },
       [this](mail::Steal& steal) {
         questions_.ask(steal.thief, steal.slots, ports_.now());
+        kept_all_ = false;
         act();
-        if (!questions_.asks(steal.thief)) return;
+        // Where all that was looked at is better off here, others may have something yet.
+        if (!questions_.asks(steal.thief) && !kept_all_) return;
         if (std::exchange(steal.passed_on, true)) questions_.close(steal.thief);
         const caf::actor next = steal.others.back();
         steal.others.pop_back();
@@ -173,9 +175,10 @@ void HomeActor::answer_thieves() {
                                  [this](const OutputName& attempt) { return home_->may_lend(attempt); });
         if (taken.empty() && attempts.empty()) return false;
         look_at_lanes();
-        home_->lend(taken, thief, rows, ports_.now());
+        std::size_t went = home_->lend(taken, thief, rows, ports_.now());
         for (const OutputName& attempt : attempts) attempts_.stop({attempt.task, attempt.attempt});
-        home_->lend_attempts(attempts, thief, ports_.now());
+        went += home_->lend_attempts(attempts, thief, ports_.now());
+        kept_all_ = went == 0;
         carry_out();
         return true;
       });

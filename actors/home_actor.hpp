@@ -55,6 +55,7 @@ class HomeActor : public caf::event_based_actor {
   FinishPlacer* placer_ = nullptr;  ///< home_ owns it
   std::unique_ptr<Home> home_;
   OpenQuestions questions_;
+  bool kept_all_ = false;  ///< of the last question that was answered
   std::optional<Instant> wake_at_;
 };
 

@@ -52,7 +52,9 @@ void MembershipActor::act(MembershipEffects effects) {
       ports_.up(*up);
       send(node_, mail::LifeUp{up->life});
     } else if (const auto* down = std::get_if<MemberDown>(&effect)) {
-      send(node_, mail::LifeDown{down->life});
+      const bool died = down->why == DownWhy::process_died || down->why == DownWhy::told;
+      const bool known = ports_.end_of && died;
+      send(node_, mail::LifeDown{down->life, std::nullopt, known ? ports_.end_of(down->life) : LifeEnd{}});
       ports_.down(*down);
     } else if (std::holds_alternative<ComeBackAs>(effect)) {
       ports_.over();

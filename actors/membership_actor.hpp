@@ -21,6 +21,8 @@ struct MembershipPorts {
   /// Told before anybody here sends to that life, and when nobody will any more.
   std::function<void(const MemberUp& up)> up;
   std::function<void(const MemberDown& down)> down;
+  /// How a process that died came to its end, as far as anybody here can know. May be empty.
+  std::function<LifeEnd(Life life)> end_of;
   /// What is gossiped of this process.
   std::function<LoadSummary()> load;
   /// All that are up, this process included, with each heartbeat and whenever one comes or goes; and how the

@@ -1,6 +1,8 @@
 #pragma once
 // What waits for the lanes of this process, as those want to know it who give of it to idle ones.
 
+#include <algorithm>
+
 #include "actors/lanes/lanes_port.hpp"
 #include "libdag/stealing/questions.hpp"
 
@@ -9,8 +11,9 @@ namespace dag {
 inline std::vector<Duration> running_for(const LanesPort& lanes) {
   std::vector<Duration> running;
   for (const RunningNow& one : lanes.running_now()) running.push_back(one.ran);
-  // What has to be alone keeps them all.
-  if (lanes.stand_aside() && running.size() == 1) running.resize(lanes.count(), running.front());
+  // What has to be alone keeps them all, and so does what waits until it is.
+  if (lanes.stand_aside() && !running.empty() && running.size() < lanes.count())
+    running.resize(lanes.count(), *std::min_element(running.begin(), running.end()));
   return running;
 }
 

@@ -34,6 +34,11 @@ constexpr Life first_life{{0}, {1}};
   _exit(status);
 }
 
+std::optional<RunPages> make_run_pages(const std::optional<Place>& place) {
+  if (!place) return std::nullopt;
+  return std::optional<RunPages>(std::in_place, place->running, place->rank, place->size);
+}
+
 /// What all but process 0 of an isolated run do: be a node until process 0 has ended, or is lost.
 [[noreturn]] void serve_isolated(const NodeOptions& options, const Place& place) {
   std::optional<Error> failed;
@@ -59,7 +64,7 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
       logger_(make_logger(options.log_level)),
       doorbell_(place_ && options.rings ? make_doorbell(*logger_) : nullptr),
       system_(config_),
-      running_(place_ ? std::make_unique<RunningPage>() : nullptr),
+      running_(make_run_pages(place_)),
       lanes_(lanes_options(options), lane_events()),
       memory_([this](JobId job, Error why) {
         caf::anon_send(node_, mail::StopJob{job, std::move(why)});
@@ -100,7 +105,7 @@ Node::~Node() {
 LanesOptions Node::lanes_options(const NodeOptions& options) const {
   const CoreShare share = place_ ? CoreShare{place_->rank, place_->size} : CoreShare{};
   LanesOptions lanes = lanes_on(topology_of_host(), options.lanes, share, self_.process);
-  lanes.running = running_.get();
+  if (running_) lanes.running = &running_->own();
   lanes.doorbell = doorbell_;
   return lanes;
 }
@@ -167,6 +172,7 @@ void Node::start_membership() {
   ports.up = [this](const MemberUp& up) { transport_->member_up(up.life, up.endpoint); };
   ports.view = [this](const std::vector<Claim>& members, const Hearings&) { on_view(members); };
   ports.down = [this](const MemberDown& down) { on_member_down(down); };
+  ports.end_of = [this](Life life) { return running_->end_of(life.process.value); };
   ports.load = [this] { return load_of(lanes_); };
   ports.over = [this] {
     fail({ErrorCode::cluster_lost, "the other processes took this one for dead, and go on without it",
@@ -198,6 +204,7 @@ Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_p
   plan->graph = std::move(graph);
   plan->representation = supervise_all_ ? Representation::supervised : Representation::as_needed;
   plan->seed = plan->job.value;
+  plan->quarantine = place_.has_value();
   state->id = plan->job;
   {
     const std::lock_guard lock(state_mutex_);

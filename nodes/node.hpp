@@ -19,6 +19,7 @@
 #include "nodes/memory_watch.hpp"
 #include "nodes/parts.hpp"
 #include "nodes/place.hpp"
+#include "nodes/run_pages.hpp"
 #include "nodes/transport/transport.hpp"
 
 namespace dag {
@@ -84,8 +85,9 @@ class Node : public detail::Client {
   caf::actor node_;
   MembershipDoor membership_;
   std::unique_ptr<Transport> transport_;
-  /// In a run of several processes: those that wait for work want to know what lanes have been at for long.
-  std::unique_ptr<RunningPage> running_;
+  /// In a run of several processes: those that wait for work want to know what lanes have been at for long,
+  /// and those that are left what lanes of the others were at.
+  std::optional<RunPages> running_;
   Lanes lanes_;
   MemoryWatch memory_;
 };

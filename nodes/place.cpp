@@ -59,15 +59,25 @@ Result<std::optional<Place>> place_from_environment() {
     if (!read) return bad("DAG_CLUSTER", *cluster, "up to 16 hexadecimal digits");
     place.cluster = {*read};
   }
-  if (const auto file = variable("DAG_GATHERED"); file && place.rank == 0) {
+  const auto open_file = [](const char* name, mode_t kind, const char* wanted,
+                            int& into) -> std::optional<Error> {
+    const auto file = variable(name);
+    if (!file) return std::nullopt;
     const auto read = number<int>(*file);
     struct stat what {};
-    if (!read || fstat(*read, &what) != 0 || !S_ISFIFO(what.st_mode)) {
-      return bad("DAG_GATHERED", *file, "the number of an open pipe, as `dag run` sets it");
-    }
+    if (!read || fstat(*read, &what) != 0 || (what.st_mode & S_IFMT) != kind) return bad(name, *file, wanted);
     fcntl(*read, F_SETFD, FD_CLOEXEC);  // Not for what this process starts.
-    place.gathered = *read;
+    into = *read;
+    return std::nullopt;
+  };
+  if (place.rank == 0) {
+    if (const auto wrong = open_file("DAG_GATHERED", S_IFIFO,
+                                     "the number of an open pipe, as `dag run` sets it", place.gathered))
+      return *wrong;
   }
+  if (const auto wrong = open_file("DAG_RUNNING", S_IFREG, "the number of an open file, as `dag run` sets it",
+                                   place.running))
+    return *wrong;
   return std::optional<Place>{place};
 }
 

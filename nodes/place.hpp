@@ -20,10 +20,12 @@ struct Place {
   ClusterId cluster;
   /// Of process 0: the pipe on which its launcher hears that all are here; -1: nobody listens.
   int gathered = -1;
+  /// Memory that the processes share, to note in it what they run; -1: none.
+  int running = -1;
 };
 
-/// From DAG_RANK, DAG_SIZE, DAG_PEERS, DAG_CLUSTER (16 hexadecimal digits; may be missing) and DAG_GATHERED
-/// (a file descriptor; may be missing). None of them
+/// From DAG_RANK, DAG_SIZE, DAG_PEERS, DAG_CLUSTER (16 hexadecimal digits; may be missing), DAG_GATHERED and
+/// DAG_RUNNING (file descriptors; may be missing). None of them
 /// set, or a size of one: the process is alone. configuration_invalid names the variable and what it should
 /// be.
 Result<std::optional<Place>> place_from_environment();

@@ -2,6 +2,8 @@
 
 #include <signal.h>
 
+#include <cstdlib>
+#include <iterator>
 #include <memory>
 
 namespace dag {
@@ -33,11 +35,21 @@ class HandlerStack {
 std::atomic<RunningPage*> page_of_faults{nullptr};
 thread_local std::size_t lane_of_thread = RunningPage::lanes_max;
 
-/// SA_RESETHAND is set: when this returns, the faulting instruction runs again and takes the process down. A
-/// signal that somebody raised is raised again.
-void on_fault(int signal_number, siginfo_t* info, void*) {
+/// What was done about each of `faults` before.
+struct sigaction before[std::size(faults)];
+
+void note(int signal_number) {
   RunningPage* page = page_of_faults.load();
-  if (page != nullptr && lane_of_thread < RunningPage::lanes_max) page->fault(lane_of_thread);
+  if (page != nullptr && lane_of_thread < RunningPage::lanes_max) page->fault(lane_of_thread, signal_number);
+}
+
+/// When this returns, the faulting instruction runs again, and whoever was asked before has it. A signal that
+/// somebody raised is raised again.
+void on_fault(int signal_number, siginfo_t* info, void*) {
+  note(signal_number);
+  for (std::size_t i = 0; i < std::size(faults); ++i) {
+    if (faults[i] == signal_number) sigaction(signal_number, &before[i], nullptr);
+  }
   if (info->si_code <= 0 || signal_number == SIGABRT) raise(signal_number);
 }
 
@@ -86,19 +98,26 @@ RunTotals RunningPage::totals() const {
   return totals;
 }
 
-std::optional<std::uint32_t> RunningPage::faulted_lane() const {
-  const std::uint32_t lane = faulted_.load();
+std::optional<RunningPage::Fault> RunningPage::fault() const {
+  const std::uint32_t noted = faulted_.load();
+  const std::uint32_t lane = noted & 0xffff;
   if (lane == 0 || lane > lanes_max) return std::nullopt;
-  return lane - 1;
+  return Fault{lane - 1, static_cast<int>(noted >> 16)};
+}
+
+std::optional<std::uint32_t> RunningPage::faulted_lane() const {
+  const auto noted = fault();
+  return noted ? std::optional(noted->lane) : std::nullopt;
 }
 
 void note_faults(RunningPage& page) {
-  page_of_faults.store(&page);
+  if (page_of_faults.exchange(&page) != nullptr) return;
   struct sigaction action {};
   action.sa_sigaction = on_fault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
-  for (const int fault : faults) sigaction(fault, &action, nullptr);
+  for (std::size_t i = 0; i < std::size(faults); ++i) sigaction(faults[i], &action, &before[i]);
+  std::atexit([] { note(0); });
 }
 
 void watch_this_lane(std::size_t lane) {

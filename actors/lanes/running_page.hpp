@@ -58,8 +58,10 @@ class RunningPage {
   }
   void paused(Duration pause) { retry_.add(pause); }
   void placed(Duration took) { placement_.add(took); }
-  /// By a signal handler: async-signal-safe.
-  void fault(std::size_t lane) { faulted_.store(static_cast<std::uint32_t>(lane + 1)); }
+  /// By a signal handler: async-signal-safe. `signal` 0: its thread called exit().
+  void fault(std::size_t lane, int signal) {
+    faulted_.store(static_cast<std::uint32_t>(signal) << 16 | static_cast<std::uint32_t>(lane + 1));
+  }
 
   /// Also while lanes run: a lane that goes from one to the next just then may be missing.
   std::vector<Attempt> running() const;
@@ -67,6 +69,12 @@ class RunningPage {
   /// As the process said last.
   std::uint64_t queued() const { return queued_.load(std::memory_order_relaxed); }
   /// When the process has ended.
+  struct Fault {
+    std::uint32_t lane = 0;
+    int signal = 0;  ///< 0: it called exit()
+    bool operator==(const Fault&) const = default;
+  };
+  std::optional<Fault> fault() const;
   std::optional<std::uint32_t> faulted_lane() const;
 
  private:
@@ -96,7 +104,7 @@ class RunningPage {
     count.store(count.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
 
-  std::atomic<std::uint32_t> faulted_{0};  // The lane plus one.
+  std::atomic<std::uint32_t> faulted_{0};  // The signal, and the lane plus one.
   std::atomic<std::uint64_t> queued_{0};
   struct Waits {
     void add(Duration waited) {
@@ -115,8 +123,9 @@ class RunningPage {
   Counts counts_[lanes_max];
 };
 
-/// From now on a fault (SEGV, BUS, FPE, ILL, ABRT) of a lane's thread is noted in `page`, then takes its
-/// usual course. Once per process.
+/// From now on a fault (SEGV, BUS, FPE, ILL, ABRT) of a lane's thread is noted in `page`, then takes the
+/// course that it had before; and so is a call of exit(). For the last page that was named; it outlives the
+/// lanes.
 void note_faults(RunningPage& page);
 /// By a lane's thread, of itself: which lane it is, and a stack of its own for the handler, since the fault
 /// may be that the stack is used up.

@@ -48,7 +48,7 @@ void Cell::lead(const command::Lead& word, std::uint32_t term, Instant now) {
 
 /// All that the leader before this one may not have got to say, but for the state.
 void Cell::say_again() {
-  if (options_.planted == Planted::leader_silent) return;
+  if (is_planted(options_.planted, Planted::leader_silent)) return;
   std::set<Life> know_the_plan;
   for (std::uint32_t shard = 0; shard < plan_->shards; ++shard) {
     if (streams_[shard].heard) know_the_plan.insert(state_.homes[shard].home);
@@ -102,7 +102,7 @@ CellSnapshot Cell::snapshot() const {
                       steps_.taken(shard),
                       steps_.waiting(shard),
                       {}};
-    if (options_.planted == Planted::snapshot_forgets_said) one.waiting.clear();
+    if (is_planted(options_.planted, Planted::snapshot_forgets_said)) one.waiting.clear();
     each_settled(shard, [&](const OutcomeRecord& record, Life home) {
       one.settled.push_back({record, home});
     });
@@ -119,7 +119,7 @@ CellSnapshot Cell::snapshot() const {
   whole.started.assign(started_.begin(), started_.end());
   whole.kept.assign(kept_.begin(), kept_.end());
   whole.cancelled.assign(cancelled_.begin(), cancelled_.end());
-  if (options_.planted != Planted::snapshot_forgets_dead) {
+  if (!is_planted(options_.planted, Planted::snapshot_forgets_dead)) {
     for (const auto& [process, incarnation] : gone_) whole.gone.push_back({process, incarnation});
   }
   whole.closed = closed_;

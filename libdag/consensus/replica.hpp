@@ -22,6 +22,7 @@
 #include <set>
 #include <vector>
 
+#include "libdag/base/planted.hpp"
 #include "libdag/base/random.hpp"
 #include "libdag/base/time.hpp"
 #include "libdag/consensus/messages.hpp"
@@ -245,7 +246,7 @@ class Replica {
   void write(StoredChange change);
   void write_entries(Index from);
   void write_snapshot();
-  bool planted(Planted what) const { return options_.planted == what; }
+  bool planted(Planted what) const { return is_planted(options_.planted, what); }
 
   const ReplicaOptions options_;
   Random random_;

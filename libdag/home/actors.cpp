@@ -146,7 +146,7 @@ void Home::Impl::pump(ActorChain& chain) {
     const OutcomeRecord record = record_of(save, false);
     return hand_out(create, *chain.place, chain.generation, true, chain.generation, &record);
   }
-  if (options.planted == Planted::replay_skipped) chain.applied = chain.next;
+  if (is_planted(options.planted, Planted::replay_skipped)) chain.applied = chain.next;
   const bool grown_now = chain.next < chain.calls.size() && is(chain.calls[chain.next], flag::grown);
   const std::size_t until = chain.next + (grown_now ? 1 : 0);
   while (chain.applied < until && !to_replay(chain, chain.calls[chain.applied])) ++chain.applied;

@@ -66,9 +66,36 @@ Error Home::Impl::crash_error(RowIndex row) const {
 bool Home::Impl::crashed_too_often(RowIndex row) const {
   const std::uint32_t times = crashes(row);
   if (times == 0) return false;
+  if (plan->quarantine && times >= quarantined_after) return true;
   const auto tried = tries.find(row);
   const std::uint32_t failed = tried == tries.end() ? 0 : tried->second.failed;
   return failed + times >= retry_of(row).attempts;
+}
+
+/// It took a process down, or may have.
+bool Home::Impl::is_dangerous(RowIndex row) const { return crashes(row) > 0 || suspicions(row) > 0; }
+
+/// It may take a process down, and there are others than the one that has the record.
+bool Home::Impl::keeps_away_from_the_record(RowIndex row) const {
+  return places.size() > 1 && runs(state.cell) && is_dangerous(row);
+}
+
+/// The one that is left has the record, and the client. A first suspicion is none yet: whoever ran beside the
+/// task that did it is under it, too, and so is everybody when an operator has killed the process.
+bool Home::Impl::would_take_the_last_one(RowIndex row) const {
+  return plan->quarantine && places.size() == 1 && places.front() == state.cell &&
+         (crashes(row) > 0 || (suspicions(row) >= suspicions_free && runs_alone(row)));
+}
+
+Error Home::Impl::danger_error(RowIndex row) const {
+  const std::uint32_t deaths = suspicions(row);
+  const message::Crashed& known =
+      deaths > 0 ? *message::suspicions_of(state, table.id(row)) : *message::crashes_of(state, table.id(row));
+  const std::string did = deaths == 0 ? " took its process down with it"
+                                      : " ran in " + std::to_string(deaths) + " processes that were killed";
+  return {ErrorCode::process_crashed,
+          describe(row) + did + ", and is not tried in the last one, where the client is",
+          "with `dag run --isolate`, or on a cluster, kernels run in processes of their own", known.what};
 }
 
 /// The state names tasks that took processes down, or may have, perhaps more than before. decide() looks at
@@ -387,7 +414,10 @@ void Home::Impl::on(Life from, const message::Return& back) {
   }
   const auto out = handed_out.find(row);
   if (out != handed_out.end() && out->second.id == back.name.attempt && out->second.runner == from) {
-    if (back.thief && !over) return lend_again(row, from, *back.thief);
+    if (back.thief && !over) {
+      lend_again(row, from, *back.thief);
+      return;
+    }
     if (ActorChain* chain = is_call(row) ? chain_of(row) : nullptr) {
       chain->busy = false;
       roll_back(chain->group, back.why);
@@ -411,7 +441,8 @@ void Home::Impl::on(Life from, const message::Return& back) {
 }
 
 /// Gives rows to an idle process: those offered that are still ready and gain time there.
-void Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots) {
+std::size_t Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots) {
+  std::size_t went = 0;
   for (const RowIndex row : rows) {
     if (word(row).state != RowState::ready) continue;
     const bool can_go = !over && slots > 0 && runs(thief) && thief != options.self && !is_call(row) &&
@@ -423,11 +454,13 @@ void Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t 
     const Next lent = table.apply(row, LentOut{});
     if (lent.what != Do::run) continue;  // A lane was faster.
     --slots;
+    ++went;
     const AttemptId id{options.epoch, lent.word.attempt};
     handed_out[row] = {thief, id, lent.word.attempt, false};
     say(table.id(row), id, [&] { return recorded::Stolen{{options.self.process, std::nullopt}}; });
     hand_out(row, thief, id, false, {}, nullptr);
   }
+  return went;
 }
 
 /// An attempt at it may change its process before it has begun: it was not placed for what it needs, and is
@@ -446,26 +479,31 @@ bool Home::Impl::may_lend(const OutputName& attempt) const {
          may_go_elsewhere(row);
 }
 
-void Home::Impl::lend_attempts(std::span<const OutputName> attempts, Life thief) {
+std::size_t Home::Impl::lend_attempts(std::span<const OutputName> attempts, Life thief) {
+  std::size_t went = 0;
   for (const OutputName& attempt : attempts) {
     const RowIndex row = table.find(attempt.task);
     const auto out = handed_out.find(row);
     DAG_CHECK(out != handed_out.end() && out->second.id == attempt.attempt);
-    lend_again(row, options.self, thief);
+    if (lend_again(row, options.self, thief)) ++went;
   }
+  return went;
 }
 
 /// What was handed out to `from`, where no lane has begun it, goes to who asked for work there, or comes here
-/// when that costs more than to wait for a lane.
-void Home::Impl::lend_again(RowIndex row, Life from, Life thief) {
+/// when that costs more than to wait for a lane. What may take a process down goes to whom it is placed at.
+/// Whether it went to who asked.
+bool Home::Impl::lend_again(RowIndex row, Life from, Life thief) {
   const auto out = handed_out.find(row);
   table.apply(row, TakenBack{out->second.word_attempt});
   handed_out.erase(out);
   const bool goes = runs(thief) && !placement->keeps(inputs_to_place(row), thief, options.self);
-  const Life to = goes ? thief : options.self;
+  Life to = goes ? thief : options.self;
+  if (keeps_away_from_the_record(row)) to = place(row).at;
   const AttemptId id = issue(row, to);
   say(table.id(row), id, [&] { return recorded::Stolen{{from.process, std::nullopt}}; });
   hand_out(row, to, id, false, {}, nullptr);
+  return to == thief;
 }
 
 }  // namespace dag

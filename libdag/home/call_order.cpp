@@ -63,7 +63,7 @@ void Home::Impl::add_call(RowIndex row, const std::set<RowIndex>& behind) {
   ActorChain& chain = *chain_of(row);
   std::size_t at = chain.calls.size();
   while (at > chain.next && behind.contains(chain.calls[at - 1])) --at;
-  if (options.planted == Planted::calls_out_of_order && at > chain.next + 1) --at;
+  if (is_planted(options.planted, Planted::calls_out_of_order) && at > chain.next + 1) --at;
   chain.calls.insert(at, row);
   // A saved state is read by nobody in the graph, and kept until a newer one is complete.
   if (is_save(row)) ++notes[row].consumers;

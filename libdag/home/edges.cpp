@@ -201,7 +201,7 @@ void Home::Impl::decide(RowIndex row) {
         settled = settled && is(predecessor, flag::settled);
       });
     }
-    if (!settled && options.planted != Planted::effects_early) {
+    if (!settled && !is_planted(options.planted, Planted::effects_early)) {
       set(row, flag::awaits_settled);
       pressing = true;
       return;
@@ -210,6 +210,7 @@ void Home::Impl::decide(RowIndex row) {
   }
   if (adopt(row)) return;
   if (crashed_too_often(row)) return close(row, Outcome::failed, crash_error(row));
+  if (would_take_the_last_one(row)) return close(row, Outcome::failed, danger_error(row));
   if ((policy.effects == Effects::at_most_once || is_exclusive(row)) && !may_start(row)) return;
   if (chain != nullptr) return call_approved(row);
   start(row);
@@ -370,7 +371,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
     table[row].output.clear();
   }
   if (settled && !is(row, flag::settled)) set(row, flag::settled);
-  if (first || options.planted == Planted::edge_counted_twice) {
+  if (first || is_planted(options.planted, Planted::edge_counted_twice)) {
     set(row, flag::noted);
     each_out(row, [&](detail::EdgeKind, RowIndex successor) {
       if (successor == no_row) return;
@@ -382,7 +383,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
     Word changed = word(row);  // A ghost that ended: lanes leave its word alone.
     changed.outcome = record.outcome;
     table[row].word.store(changed.packed(), std::memory_order_release);
-    if (options.planted != Planted::mismatch_ignored) reset_from({row});
+    if (!is_planted(options.planted, Planted::mismatch_ignored)) reset_from({row});
   }
   if (settled) {
     each_out(row, [&](detail::EdgeKind, RowIndex successor) {

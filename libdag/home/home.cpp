@@ -94,7 +94,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
   on_crashes(&before);
   std::vector<RowIndex> lost;
   for (const auto& [row, out] : handed_out) {
-    if (!alive(out.runner) && options.planted != Planted::loss_ignored) lost.push_back(row);
+    if (!alive(out.runner) && !is_planted(options.planted, Planted::loss_ignored)) lost.push_back(row);
   }
   for (const RowIndex row : lost) {
     if (is_exclusive(row)) {
@@ -116,7 +116,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
     if (known.keeper && !alive(*known.keeper)) known.keeper.reset();
   }
   for (auto at = digests_awaited.begin(); at != digests_awaited.end();) {
-    if (alive(at->second) || options.planted == Planted::digest_waited_for) {
+    if (alive(at->second) || is_planted(options.planted, Planted::digest_waited_for)) {
       ++at;
       continue;
     }
@@ -342,16 +342,18 @@ std::optional<Instant> Home::wake_at() const {
   if (const auto leaves = impl_->leaves_at(); leaves && (!at || *leaves < *at)) at = leaves;
   return at;
 }
-void Home::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots, Instant now) {
+std::size_t Home::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots, Instant now) {
   impl_->now = now;
-  impl_->lend(rows, thief, slots);
+  const std::size_t went = impl_->lend(rows, thief, slots);
   impl_->finish_event();
+  return went;
 }
 bool Home::may_lend(const OutputName& attempt) const { return impl_->may_lend(attempt); }
-void Home::lend_attempts(std::span<const OutputName> attempts, Life thief, Instant now) {
+std::size_t Home::lend_attempts(std::span<const OutputName> attempts, Life thief, Instant now) {
   impl_->now = now;
-  impl_->lend_attempts(attempts, thief);
+  const std::size_t went = impl_->lend_attempts(attempts, thief);
   impl_->finish_event();
+  return went;
 }
 void Home::vouch(message::Report& report) const {
   const Impl& home = *impl_;

@@ -33,6 +33,7 @@
 #include <variant>
 #include <vector>
 
+#include "libdag/base/planted.hpp"
 #include "libdag/home/attempt.hpp"
 #include "libdag/home/explained.hpp"
 #include "libdag/home/gate.hpp"
@@ -227,12 +228,12 @@ class Home {
   void on_time(Instant now);
   std::optional<Instant> wake_at() const;
   /// `thief` asked for rows; `rows` are ready ones that no lane has claimed (Lanes::take_rows). Those that
-  /// cannot go are made ready again; it may give others instead.
-  void lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots, Instant now);
+  /// cannot go are made ready again. How many went.
+  std::size_t lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots, Instant now);
   /// Whether this attempt, which waits for a lane here, may be taken from it for an idle process.
   bool may_lend(const OutputName& attempt) const;
-  /// Attempts that may, and were taken: other ones are handed to the thief, or here again.
-  void lend_attempts(std::span<const OutputName> attempts, Life thief, Instant now);
+  /// Attempts that may, and were taken: other ones are handed to the thief, or here again. How many went.
+  std::size_t lend_attempts(std::span<const OutputName> attempts, Life thief, Instant now);
 
   /// What this home can vouch for about rows of another shard, for that shard's new home: added to `report`.
   void vouch(message::Report& report) const;

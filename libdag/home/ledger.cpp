@@ -55,7 +55,7 @@ void Home::Impl::put(RowIndex row, bool growth) {
 /// does not for too much; that a row's needs are all in its own step is not asked for, since steps that need
 /// each other are recorded together.
 void Home::Impl::need(Cut& cut, RowIndex row) {
-  if (options.planted == Planted::needs_forgotten) return;
+  if (is_planted(options.planted, Planted::needs_forgotten)) return;
   StepEnd begin;
   if (cut.steps.size() > 1) begin = cut.steps[cut.steps.size() - 2];
   StepEnd end = cut.steps.back();
@@ -151,7 +151,7 @@ void Home::Impl::put_tried(RowIndex row) {
 void Home::Impl::put_started(RowIndex row) {
   starts[row] = {true, true};
   ++starts_open;
-  if (options.planted == Planted::start_unrecorded) return to_decide.push_back(row);
+  if (is_planted(options.planted, Planted::start_unrecorded)) return to_decide.push_back(row);
   open_cut().started.push_back(table.id(row));
   unrecorded[row] = outcomes_sent + cuts.size();
   pressing = true;
@@ -292,7 +292,7 @@ void Home::Impl::flush() {
 
 /// The cell has another leader, who may not know what the one before it was told and did not record.
 void Home::Impl::say_again() {
-  if (options.planted == Planted::not_said_again) return;
+  if (is_planted(options.planted, Planted::not_said_again)) return;
   if (outcomes_sent > outcomes_recorded && said_last) send(state.cell, *said_last);
   if (failure) send(state.cell, message::JobFailed{plan->job, options.shard, options.epoch, *failure});
 }
@@ -307,7 +307,7 @@ void Home::Impl::withdraw(RowIndex changed) {
     if (is(successor, flag::by_order) && !growing) return;
     if (is(successor, flag::sent | flag::grown_sent)) users.insert(successor);
   });
-  if (users.empty() || options.planted == Planted::not_withdrawn) return;
+  if (users.empty() || is_planted(options.planted, Planted::not_withdrawn)) return;
   const auto uses = [&](const std::vector<Entry>& step) {
     return std::any_of(step.begin(), step.end(), [&](Entry entry) { return users.contains(entry.row); });
   };
@@ -356,7 +356,7 @@ void Home::Impl::steps_recorded(std::uint64_t count) {
 
 void Home::Impl::on(Life, const message::Settled& message) {
   if (message.to <= position) return;
-  if (options.planted == Planted::overlap_refused && message.from < position) return;
+  if (is_planted(options.planted, Planted::overlap_refused) && message.from < position) return;
   // A new leader says again, as one, all that was said before.
   message::Settled& known = ahead[message.from];
   if (message.to > known.to) known = message;

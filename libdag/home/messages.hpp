@@ -85,6 +85,9 @@ struct JobPlan {
   /// Outputs up to this size travel inside records.
   std::uint64_t inline_bytes_max = 4096;
   std::uint64_t seed = 0;
+  /// Nobody starts another process when one dies, and the client is in one of them: what takes processes down
+  /// is given up before it has taken them all (quarantined_after).
+  bool quarantine = false;
 };
 
 namespace message {

@@ -49,9 +49,16 @@ PlacedAttempt Home::Impl::place(RowIndex row) const {
   // Alone there is nothing to choose, and so nothing to be found out.
   std::vector<PlacementInput> inputs;
   if (places.size() > 1) inputs = inputs_to_place(row);
-  return placement->place_attempt(
-      {table.id(row), table.name_of(table[row]), table.policy_of(table[row]), inputs, sink.enabled()}, places,
-      options.self);
+  const AttemptToPlace attempt{table.id(row), table.name_of(table[row]), table.policy_of(table[row]), inputs,
+                               sink.enabled()};
+  if (keeps_away_from_the_record(row)) {
+    // One of the others is asked what it would choose.
+    std::vector<Life> others = places;
+    std::erase(others, state.cell);
+    const Life here = runs(options.self) && options.self != state.cell ? options.self : others.front();
+    return placement->place_attempt(attempt, others, here);
+  }
+  return placement->place_attempt(attempt, places, options.self);
 }
 
 /// The home made a plain row ready. Most are for the lanes here; some are looked at when the event is over.

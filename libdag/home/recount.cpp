@@ -23,7 +23,8 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   exclusive_from = now + reissue_after(options.lease);
   of_earlier_homes.insert(state.lives.begin(), state.lives.end());
   spawned_next = options.epoch.count << epoch_block_bits;
-  if (options.planted != Planted::no_recount) asked.insert(assign.asked.begin(), assign.asked.end());
+  if (!is_planted(options.planted, Planted::no_recount))
+    asked.insert(assign.asked.begin(), assign.asked.end());
   std::erase_if(asked,
                 [&](Life life) { return !alive(life); });  // The state may be newer than the assignment.
   add_graph();
@@ -136,13 +137,13 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   for (const message::Tried& tried : assign.tried) {
     const RowIndex row = table.find(tried.task);
     // One that is not known was spawned by an attempt that does not count.
-    if (row == no_row || options.planted == Planted::tries_forgotten) continue;
+    if (row == no_row || is_planted(options.planted, Planted::tries_forgotten)) continue;
     tries[row].failed = tried.failed;
     table.apply(row, Watched{});  // It is not for a lane alone: its kernel is told which try it is.
   }
   for (const TaskId task : assign.started) {
     const RowIndex row = table.find(task);
-    if (row != no_row && options.planted != Planted::starts_forgotten) starts[row] = {};
+    if (row != no_row && !is_planted(options.planted, Planted::starts_forgotten)) starts[row] = {};
   }
   on_crashes(nullptr);
   recount_if_complete();
@@ -306,7 +307,7 @@ bool Home::Impl::adopt(RowIndex row) {
   const auto worth = [](const Offer& offer) { return offer.running ? 0 : offer.bytes ? 2 : 1; };
   const Offer* best = nullptr;
   for (const Offer& offer : offered) {
-    const bool fits = names_hold(offer.record.inputs) || options.planted == Planted::running_twice;
+    const bool fits = names_hold(offer.record.inputs) || is_planted(options.planted, Planted::running_twice);
     if (!alive(offer.from) || !fits || untold(offer)) continue;
     if (offer.running && came_back.contains(offer.record.name())) continue;
     if (best == nullptr || worth(*best) < worth(offer)) best = &offer;
@@ -438,7 +439,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
     pauses.cancel(row);
     digests_awaited.erase(row);
     copies.erase(row);
-    if (options.planted != Planted::told_twice_by_lanes) table[row].told_by_home = true;
+    if (!is_planted(options.planted, Planted::told_twice_by_lanes)) table[row].told_by_home = true;
     table[row].told = false;
     if (is(row, flag::noted)) --counts.ended;
     const auto known = facts.find(row);

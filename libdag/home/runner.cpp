@@ -104,7 +104,7 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
     seek(name, replicate->shard, replicate->holders, now);
   } else if (const auto* fetch = std::get_if<message::Fetch>(&any)) {
     auto found = held_.find(fetch->name);
-    if (found == held_.end() && options_.planted == Planted::fetch_mixes_attempts) {
+    if (found == held_.end() && is_planted(options_.planted, Planted::fetch_mixes_attempts)) {
       found = held_.lower_bound({fetch->name.task, {}});
       if (found != held_.end() && found->first.task != fetch->name.task) found = held_.end();
     }
@@ -164,7 +164,7 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
 void Runner::take(const message::Lend& lend, Instant now) {
   const OutputName name{lend.attempt.task, lend.attempt.id};
   if (!accepted_[lend.shard][lend.epoch].insert(name).second &&
-      options_.planted != Planted::attempt_accepted_twice) {
+      !is_planted(options_.planted, Planted::attempt_accepted_twice)) {
     return;
   }
   Taken& taken = attempts_[name];
@@ -194,7 +194,8 @@ void Runner::take(const message::Lend& lend, Instant now) {
 void Runner::start_if_complete(Taken& taken, Instant now) {
   if (taken.started || !taken.open.empty()) return;
   const Attempt& attempt = taken.lend.attempt;
-  if (attempt.call != detail::CallKind::ordinary && options_.planted != Planted::generation_ignored) {
+  if (attempt.call != detail::CallKind::ordinary &&
+      !is_planted(options_.planted, Planted::generation_ignored)) {
     // A job actor's object is made by one attempt, and only that making is meant by the calls that name it.
     AttemptId& newest = generations_[attempt.actor];
     if (attempt.call == detail::CallKind::create) {
@@ -234,7 +235,7 @@ void Runner::look_at_lease(Instant now) {
     if (!needs_lease(taken)) continue;
     wanted = true;
     if (!taken.started) continue;
-    if (!lease_.held(now) && options_.planted != Planted::lease_not_looked_at) {
+    if (!lease_.held(now) && !is_planted(options_.planted, Planted::lease_not_looked_at)) {
       effects_.emplace_back(LeaseLost{name.task});
       return lease_.want(false);
     }
@@ -369,7 +370,7 @@ std::optional<Instant> Runner::wake_at() const {
   std::optional<Instant> at;
   if (!ends_.empty()) at = ends_leave_at_;
   if (const auto ask_at = lease_.ask_at()) {
-    const bool ends = under_lease_ && options_.planted != Planted::lease_not_looked_at;
+    const bool ends = under_lease_ && !is_planted(options_.planted, Planted::lease_not_looked_at);
     const Instant look_at = ends ? std::min(*ask_at, lease_.over_at()) : *ask_at;
     if (!at || look_at < *at) at = look_at;
   }

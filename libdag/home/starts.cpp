@@ -47,7 +47,7 @@ bool Home::Impl::waits_for_leases(RowIndex row) {
     constexpr Duration look_again = std::chrono::milliseconds(100);
     if (alive(life) && !came_back.contains(name)) until = std::max(until, now + look_again);
   }
-  if (now >= until || options.planted == Planted::lease_not_waited_for) {
+  if (now >= until || is_planted(options.planted, Planted::lease_not_waited_for)) {
     if (lost != leases_over_at.end()) leases_over_at.erase(lost);
     leases_waited_for.erase(row);
     return false;

@@ -133,7 +133,7 @@ void CellReplica::elected(Instant now) {
   for (const auto& [process, incarnation] : down_) {
     if (!ends_.contains({process, incarnation})) word.down.push_back({process, incarnation});
   }
-  if (options_.planted == Planted::leads_too_early) leads_ = true;
+  if (is_planted(options_.planted, Planted::leads_too_early)) leads_ = true;
   const auto propose = [&](CellCommand command) {
     log_.propose(wire::encode(command, *options_.codes), now);
   };
@@ -204,7 +204,7 @@ bool CellReplica::is_member(Life life) const {
 
 /// This process may have come when they had died already. Of a process that is up again, it knows at once.
 void CellReplica::bury_unknown(Instant now) {
-  if (options_.planted == Planted::unknown_stay) return;
+  if (is_planted(options_.planted, Planted::unknown_stay)) return;
   const bool all_are_known = now - elected_at_ >= options_.unknown_for;
   const std::vector<Life> lives = cell_->state().lives;
   for (const Life life : lives) {

@@ -42,6 +42,7 @@ struct JobCreate {
   supervised @4 :Bool;           # a switch of the tests: no task is a bare row
   inlineBytesMax @5 :UInt64;     # outputs up to this size travel inside records
   seed @6 :UInt64;
+  quarantine @7 :Bool;           # nobody starts another process when one dies, and the client is in one of them
 }
 
 struct JobState {

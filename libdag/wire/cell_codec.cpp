@@ -28,6 +28,7 @@ message::JobCreate read_create(JobId job, schema::JobCreate::Reader from, Readin
   }
   plan->representation = from.getSupervised() ? Representation::supervised : Representation::as_needed;
   plan->inline_bytes_max = from.getInlineBytesMax();
+  plan->quarantine = from.getQuarantine();
   plan->seed = from.getSeed();
   return {std::move(plan)};
 }
@@ -200,6 +201,7 @@ void write(schema::Cell::Builder to, const message::JobCreate& message, const Co
   builder.setShards(plan.shards);
   builder.setSupervised(plan.representation == Representation::supervised);
   builder.setInlineBytesMax(plan.inline_bytes_max);
+  builder.setQuarantine(plan.quarantine);
   builder.setSeed(plan.seed);
 }
 

@@ -92,7 +92,7 @@ static_assert(fields<Offset>() == 2);
 static_assert(fields<Policy>() == 12);
 static_assert(fields<Needs>() == 3);
 static_assert(fields<Retry>() == 2);
-static_assert(fields<JobPlan>() == 8);
+static_assert(fields<JobPlan>() == 9);
 
 static_assert(fields<message::JobCreate>() == 1);
 static_assert(fields<message::JobState>() == 13);

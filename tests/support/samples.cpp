@@ -191,6 +191,7 @@ static void add_job(std::vector<Sample>& all) {
   plan->representation = Representation::supervised;
   plan->inline_bytes_max = 100;
   plan->seed = 41;
+  plan->quarantine = true;
   add("job_create", JobCreate{plan});
   add("job_state", JobState{job,
                             6,

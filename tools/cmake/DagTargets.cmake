@@ -30,6 +30,9 @@ else()
   # Fortified functions need optimisation, and hide from the sanitizers what they look for.
   target_compile_definitions(dag_options INTERFACE $<$<NOT:$<CONFIG:Debug>>:_FORTIFY_SOURCE=2>)
 endif()
+if(DAG_PLANTED_BUGS)
+  target_compile_definitions(dag_options INTERFACE DAG_PLANTED_BUGS)
+endif()
 target_link_libraries(dag_options INTERFACE Threads::Threads)
 
 # The standard library's headers take every source a second; compiled once, a tenth. Sources include what they need all

@@ -50,7 +50,7 @@ sigset_t watched_signals() {
       report_and_end(report);
     }
   }
-  if (command.inherits >= 0) fcntl(command.inherits, F_SETFD, 0);
+  for (const int file : command.inherits) fcntl(file, F_SETFD, 0);
   for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> words;
   for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));

@@ -16,8 +16,8 @@ struct ProgramCall {
   std::map<std::string, std::string> environment;  ///< on top of ours
   /// Not empty: the program outlives us, in a session of its own; what it prints goes there.
   std::string log_file = {};
-  /// A file of ours that it has, too, under the same number; -1: none.
-  int inherits = -1;
+  /// Files of ours that it has, too, under the same numbers.
+  std::vector<int> inherits = {};
 };
 
 /// How a child ended.

@@ -2,6 +2,7 @@
 // also the client. They divide the cores.
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -68,21 +69,43 @@ class Gathering {
   bool done_ = false;
 };
 
+/// Memory that the processes share, to note in it what they run: whoever is left reads there what one that
+/// died was at.
+class Running {
+ public:
+  Running() : file_(memfd_create("dag-running", MFD_CLOEXEC)) {
+    if (file_ < 0) throw Failure({ErrorCode::internal, "no shared memory: " + std::string(strerror(errno))});
+  }
+  ~Running() { close(file_); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  int file() const { return file_; }
+
+ private:
+  const int file_;
+};
+
 int run(std::uint32_t count, const std::vector<std::string>& words) {
   block_signals();
   Gathering gathering;
+  const Running running;
   std::map<std::string, std::string> shared = one_thread_each();
   const std::string seed = "127.0.0.1:" + std::to_string(free_port());
-  shared.insert({{"DAG_SIZE", std::to_string(count)}, {"DAG_PEERS", seed}, {"DAG_CLUSTER", random_name()}});
+  shared.insert({{"DAG_SIZE", std::to_string(count)},
+                 {"DAG_PEERS", seed},
+                 {"DAG_CLUSTER", random_name()},
+                 {"DAG_RUNNING", std::to_string(running.file())}});
   std::vector<pid_t> started;  // by rank
   std::vector<pid_t> children;
   try {
     for (std::uint32_t rank = 0; rank < count; ++rank) {
       ProgramCall command{words, shared};
+      command.inherits.push_back(running.file());
       command.environment["DAG_RANK"] = std::to_string(rank);
       if (rank == 0) {
-        command.inherits = gathering.for_process_0();
-        command.environment["DAG_GATHERED"] = std::to_string(command.inherits);
+        command.inherits.push_back(gathering.for_process_0());
+        command.environment["DAG_GATHERED"] = std::to_string(gathering.for_process_0());
       }
       started.push_back(start(command));
       children.push_back(started.back());
@@ -140,8 +163,10 @@ void add_run(CLI::App& app, Chosen& chosen) {
   command->add_option("job", *words, "the job's binary, and its arguments after --")->required();
   command->positionals_at_end();
   command->footer(
-      "The processes find each other by DAG_RANK, DAG_SIZE, DAG_PEERS and DAG_CLUSTER, which this command "
-      "sets, and use one thread in OpenBLAS and OpenMP where OPENBLAS_NUM_THREADS and OMP_NUM_THREADS are "
+      "The processes find each other by DAG_RANK, DAG_SIZE, DAG_PEERS, DAG_CLUSTER and DAG_RUNNING, which "
+      "this "
+      "command sets, and use one thread in OpenBLAS and OpenMP where OPENBLAS_NUM_THREADS and "
+      "OMP_NUM_THREADS are "
       "not set.\n"
       "Exit status: that of process 0; of the process that ended before all had found each other; 130 when "
       "interrupted.");

@@ -55,6 +55,9 @@ inline bool chaos_steals_attempts(std::uint64_t seed) { return seed % 10 == 5 ||
 /// In two thirteenths of the seeds some kernels run for seconds; in none of those in tests/sim/seeds.txt.
 inline bool chaos_has_stragglers(std::uint64_t seed) { return seed % 13 < 2; }
 
+/// In two elevenths of the seeds; in none of those in tests/sim/seeds.txt.
+inline bool chaos_quarantines(std::uint64_t seed) { return seed % 11 == 0 || seed % 11 == 2; }
+
 /// What is added to the drawing gets a Random of its own, so that the seeds of tests/sim/seeds.txt keep their
 /// histories.
 inline WorldOptions chaos_world(std::uint64_t seed) {
@@ -86,6 +89,8 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
   }
   Random poison(seed * 13 + 11);
   world.poison = poison.chance(0.3);
+  world.quarantine = world.cell_runs && chaos_quarantines(seed);
+  world.poison = world.poison || world.quarantine;
   world.by_finish = chaos_places_by_finish(seed);
   world.rings = chaos_has_rings(seed);
   if (world.rings) {
@@ -129,6 +134,7 @@ inline WorldOptions cells_world(std::uint64_t seed) {
   world.processes = std::max(world.processes, world.replicas);
   if (!world.cell_runs) world.processes = world.replicas + 1 + static_cast<std::uint32_t>(random.below(3));
   world.rejoin = true;  // A majority has to come back.
+  world.quarantine = false;
   world.aim = random.chance(0.5) ? 0.6 : 0;
   world.replicas_lost = random.chance(0.5) ? 0.2 * random.unit() : 0;
   world.replicas_cut = random.chance(0.5) ? 1 + static_cast<std::uint32_t>(random.below(4)) : 0;

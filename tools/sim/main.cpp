@@ -273,6 +273,13 @@ int mutants(int argc, char** argv) {
   for (const dag::sim::Mutant& mutant : dag::sim::actors_mutants()) all.push_back(mutant);
 #endif
   if (!world.empty()) std::erase_if(all, [&](const auto& mutant) { return mutant.world != world; });
+  if (!dag::has_planted_bugs &&
+      std::any_of(all.begin(), all.end(), [](const auto& one) { return !one.run; })) {
+    std::fprintf(stderr,
+                 "dag-sim: this build has no bugs planted in its machines\n"
+                 "dag-sim: cmake --preset mutants && cmake --build --preset mutants --target dag-sim\n");
+    return 2;
+  }
   std::size_t missed = 0;
   const char* comma = json ? "[" : "";
   for (const dag::sim::Mutant& mutant : all) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "libdag/base/planted.hpp"
 #include "libdag/consensus/replica.hpp"
 #include "libdag/home/home.hpp"
 #include "tools/sim/result.hpp"

@@ -53,6 +53,11 @@ class Program {
     const std::uint32_t attempts = test::attempts_of(fragment.policy(known.task));
     return salt % 2 == 0 && (task.failures >= attempts || (task.failures == 1 && attempts >= 4));
   }
+  /// As often as it is tried.
+  static bool crashes_always(const Known& known) {
+    return known.graph->tasks[known.task].failures >=
+           test::attempts_of(known.graph->fragment.policy(known.task));
+  }
 
  private:
   void learn(const test::RandomGraph& graph, std::optional<std::uint64_t> parent_value,
@@ -113,6 +118,7 @@ struct KernelRun {
   std::uint64_t salt = 0;
   bool known = false;
   bool crashes = false;  ///< if this process may
+  bool crashes_always = false;
 };
 inline KernelRun run_kernel(Program& program, TaskId task, AttemptId id, const detail::Code& code,
                             bool returns, std::uint32_t try_number,
@@ -126,6 +132,7 @@ inline KernelRun run_kernel(Program& program, TaskId task, AttemptId id, const d
   run.known = known != nullptr;
   if (known != nullptr && try_number <= known->graph->tasks[known->task].failures) {
     run.crashes = Program::crashes(*known, run.salt);
+    run.crashes_always = run.crashes && Program::crashes_always(*known);
     run.ended.outcome = Outcome::failed;
     run.ended.error = Error{ErrorCode::task_failed, "injected"};
     return run;

@@ -46,6 +46,7 @@ const Names& of_jobs() {
                            "started under a lease",
                            "stopped: not reproducible",
                            "stopped: what may run only once lost its output",
+                           "took two down, where none comes back",
                            "told by a lane here",
                            "told by a lane through a link",
                            "told by a lane through a ring",
@@ -59,6 +60,7 @@ const Names& of_cells() {
   static const Names names = [] {
     Names more = of_jobs();
     std::erase(more, "stopped: not reproducible");
+    std::erase(more, "took two down, where none comes back");
     more.insert(more.end(), {"a cell got a leader", "a cell's leader lets go", "a replica was cut off"});
     return more;
   }();

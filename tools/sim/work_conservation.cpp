@@ -13,7 +13,7 @@ std::optional<std::string> WorkConservation::look(Instant now, const std::vector
     const Instant since = before == waiting_since_.end() ? now : before->second;
     still[key] = since;
     for (const FreeLane& lane : free) {
-      if (lane.job != work.job || (work.stays && lane.at != work.at)) continue;
+      if (lane.job != work.job || (work.stays && lane.at != work.at) || lane.at == work.not_at) continue;
       if (now - std::max({since, lane.since, quiet_since_}) < work_waits_max) continue;
       return to_string(work.task) + to_string(work.attempt) + " waits at " + to_string(work.at) +
              ", and a lane of " + to_string(lane.at) + " has had nothing to do for as long";

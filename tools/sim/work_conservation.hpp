@@ -27,6 +27,8 @@ struct WaitingWork {
   /// No other process may run it: calls of job actors, what runs under a lease, what stands for a lost
   /// output.
   bool stays = false;
+  /// Nor does that one, which has the record: it may take a process down.
+  std::optional<Life> not_at = {};
 };
 /// A process with a lane that runs nothing.
 struct FreeLane {

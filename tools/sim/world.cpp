@@ -27,6 +27,7 @@ World::World(WorldOptions options, Program& program)
   plan->representation = options.representation;
   plan->inline_bytes_max = options.inline_bytes_max;
   plan->seed = options.seed;
+  plan->quarantine = options.quarantine;
   plan_ = plan;
   trace_.print = options.trace;
   if (!plan->graph->groups.empty()) trace_.gangs.emplace(plan->graph);

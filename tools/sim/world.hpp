@@ -82,6 +82,8 @@ struct WorldOptions {
   bool by_link = false;
   /// Some tasks take their process down (not the cell's).
   bool poison = false;
+  /// Then: those that always do are given up before all are down. (Processes come back here all the same.)
+  bool quarantine = false;
   /// All digests are taken behind, as those of large outputs are.
   bool digests_behind = false;
   Instant calm_at = Instant{std::chrono::seconds(2)};
@@ -380,6 +382,7 @@ class World {
   void look_as_thief(Life life);
   std::vector<VictimView> victims_of(const Process& process);
   void give_as_victim(Process& process, Life thief, std::uint32_t slots);
+  static bool one_waits_to_be_alone(const Process& process);
   std::vector<Duration> running_for(const Process& process) const;
   std::uint32_t free_lanes(const Process& process) const;
   std::uint32_t rows_for_thief(const Process& process, std::uint32_t slots,
@@ -430,7 +433,8 @@ class World {
   Program& program_;
   Random random_;
   Random faults_;
-  Random riddles_;  ///< who killed a process
+  Random riddles_;                                    ///< who killed a process
+  std::map<std::uint64_t, std::uint32_t> took_down_;  ///< processes, by task
   Random stragglers_;
   std::uint32_t stragglers_left_ = 0;
   Rings rings_;

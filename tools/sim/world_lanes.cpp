@@ -113,7 +113,7 @@ bool World::hear_edge(Process& process, HomeBox& box, EdgeNews& news) {
         process.queue.push_back({news.shard, ready, nullptr});
       },
       [&](RowIndex held) { box.report.decide.push_back(held); },
-      options_.planted == Planted::old_news_by_lanes);
+      is_planted(options_.planted, Planted::old_news_by_lanes));
   if (arrival == Arrival::false_news) throw Violation("a lane told what no lane can mean");
   if (arrival == Arrival::for_home) return false;
   ++seen["ghost ended by a lane"];
@@ -181,7 +181,13 @@ std::uint32_t World::take_lane(Process& process, TaskId task, AttemptId id, bool
 bool World::leave_lane(Process* process, std::uint32_t lane, const KernelRun& run) {
   if (process == nullptr) return false;
   const std::uint32_t index = process->life.process.value;
-  if (run.crashes && options_.poison && (index != 0 || replicated())) {
+  const bool crashes = plan_->quarantine ? run.crashes_always : run.crashes;
+  if (crashes && options_.poison && (index != 0 || replicated())) {
+    // Some are free where nobody knows who did it. Two homes of the task, one after the other, may both have
+    // started it, and some of what it takes down knows nothing of the other.
+    if (plan_->quarantine && ++took_down_[run.salt] > 2 * (suspicions_free + quarantined_after))
+      throw Violation("a task takes one process down after the other");
+    if (took_down_[run.salt] == quarantined_after) ++seen["took two down, where none comes back"];
     LifeEnd end{ProcessEnd::faulted, "signal 11", {}, lane};
     if (riddles_.chance(0.4)) {
       end = {ProcessEnd::killed, "signal 9", {}, std::nullopt};
@@ -451,8 +457,9 @@ void World::begin_attempt(Process& process, const Work& work) {
     self = &made;
   } else if (attempt.call != detail::CallKind::ordinary) {
     const auto found = process.actors.find(attempt.actor);
-    const bool right = found != process.actors.end() && (found->second.first == attempt.generation ||
-                                                         options_.planted == Planted::generation_ignored);
+    const bool right =
+        found != process.actors.end() && (found->second.first == attempt.generation ||
+                                          is_planted(options_.planted, Planted::generation_ignored));
     if (!right) {
       if (!process.stopped.contains({attempt.task, attempt.id})) ++seen["object not here"];
       run->ended.task = attempt.task;

@@ -44,21 +44,25 @@ std::vector<VictimView> World::victims_of(const Process& process) {
 
 // ---- Those that are asked
 
+bool World::one_waits_to_be_alone(const Process& process) {
+  return std::any_of(process.queue.begin(), process.queue.end(),
+                     [](const Work& work) { return work.attempt != nullptr && work.attempt->alone; });
+}
+
 std::vector<Duration> World::running_for(const Process& process) const {
   std::vector<Duration> running;
-  if (options_.planted == Planted::stragglers_overlooked) return running;
+  if (is_planted(options_.planted, Planted::stragglers_overlooked)) return running;
   for (const auto& [lane, since] : process.running_since) running.push_back(now() - since);
-  // What has to be alone keeps all lanes.
-  if (process.alone) running.resize(options_.lanes, running.front());
+  // What has to be alone keeps all lanes, and so does what waits until it is.
+  if ((process.alone || one_waits_to_be_alone(process)) && !running.empty())
+    running.resize(options_.lanes, *std::min_element(running.begin(), running.end()));
   return running;
 }
 
 /// That may begin something.
 std::uint32_t World::free_lanes(const Process& process) const {
-  const bool one_waits = std::any_of(process.queue.begin(), process.queue.end(), [](const Work& work) {
-    return work.attempt != nullptr && work.attempt->alone;
-  });
-  return process.alone || one_waits ? 0 : options_.lanes - process.lanes_busy;
+  if (process.alone || one_waits_to_be_alone(process)) return 0;
+  return options_.lanes - process.lanes_busy;
 }
 
 std::uint32_t World::rows_for_thief(const Process& process, std::uint32_t slots,
@@ -95,9 +99,10 @@ void World::give_as_victim(Process& process, Life thief, std::uint32_t slots) {
     });
     if (rows.empty() && attempts.empty()) continue;
     ++seen[rows.empty() ? "attempts lent from behind a straggler" : "lent from behind a straggler"];
-    box->home.lend(rows, thief, count, now());
-    box->home.lend_attempts(attempts, thief, now());
-    return drain_home(process, *box);
+    std::size_t went = box->home.lend(rows, thief, count, now());
+    went += box->home.lend_attempts(attempts, thief, now());
+    drain_home(process, *box);
+    if (went > 0) return;
   }
   const std::uint32_t count = rows_for_thief(process, slots, process.runner->mean_run());
   std::uint32_t given = 0;
@@ -171,17 +176,26 @@ void World::look_at_waiting_work(Instant at) {
       for (RowIndex row = 0; row < box->table.size(); ++row) {
         const Word word = box->table.word(row);
         if (word.state != RowState::ready || box->table[row].ghost) continue;
-        waiting.push_back(
-            {process->life, plan_->job, box->table.id(row), {box->home.epoch(), word.attempt}, nobody_asks});
+        waiting.push_back({process->life,
+                           plan_->job,
+                           box->table.id(row),
+                           {box->home.epoch(), word.attempt},
+                           nobody_asks,
+                           {}});
       }
     }
     for (const Work& work : process->queue) {
       if (work.attempt == nullptr || process->stopped.contains({work.attempt->task, work.attempt->id}))
         continue;
+      // A lane has what waits to be alone, and does not give it back.
       const bool bound = work.attempt->call != detail::CallKind::ordinary || work.attempt->exclusive ||
-                         work.attempt->stands_for;
+                         work.attempt->stands_for || work.attempt->alone;
+      const message::JobState& state = process->state;
+      std::optional<Life> not_at;
+      if (message::crashes_of(state, work.attempt->task) || message::suspicions_of(state, work.attempt->task))
+        not_at = state.cell;
       waiting.push_back(
-          {process->life, plan_->job, work.attempt->task, work.attempt->id, nobody_asks || bound});
+          {process->life, plan_->job, work.attempt->task, work.attempt->id, nobody_asks || bound, not_at});
     }
   }
   if (const auto wrong = conservation_.look(at, waiting, free)) throw Violation(*wrong + ": " + stuck());

@@ -243,6 +243,82 @@ TEST_CASE("a task with which processes are killed again and again fails, and say
   CHECK(job.outcome(made.after) == Outcome::cancelled);
 }
 
+// ---- Quarantine: nobody starts another process, and the client is in one of them ------------------
+
+namespace {
+
+/// As `dag run` makes it: process 0 has the record, and runs what others run.
+LocalJobOptions run_of(std::uint32_t processes, std::uint32_t home) {
+  LocalJobOptions options;
+  options.processes = processes;
+  options.homes = {home};
+  options.quarantine = true;
+  options.places = {{"poison", 1}};
+  // A plain row would run at its home.
+  options.representation = home == 0 ? Representation::supervised : both();
+  return options;
+}
+LifeEnd faulted(TaskId task) { return {ProcessEnd::faulted, "signal 11", {{task, {{1, 1}, 1}, 0}}, 0}; }
+
+}  // namespace
+
+TEST_CASE("where nobody starts another process, a task that took two down is tried no more") {
+  Poisoned made(20);
+  LocalJob job(made.graph.builder.sealed(), Script().kernel(), run_of(5, GENERATE(0u, 1u)));
+  job.paused = {"poison"};
+  for (int times = 0; times < 2; ++times) {
+    REQUIRE(job.outcome(made.poison) == Outcome::none);
+    job.run_until([&] { return job.waits_at("poison").has_value(); });
+    CHECK(*job.waits_at("poison") != 0);
+    goes_down(job, "poison", faulted(made.poison));
+  }
+  job.run();
+  REQUIRE(job.outcome(made.poison) == Outcome::failed);
+  CHECK(job.settled.at(made.poison).record.error->what ==
+        "task 'poison' (1) took its process down with it 2 times: signal 11");
+  CHECK(job.cell().state().lives.size() == 3);
+  CHECK(job.outcome(made.beside) == Outcome::finished);
+}
+
+TEST_CASE("what may take a process down does not run where the record is, as long as there is another") {
+  Poisoned made(20);
+  const bool certain = GENERATE(true, false);
+  LocalJob job(made.graph.builder.sealed(), Script().kernel(), run_of(3, GENERATE(0u, 1u)));
+  job.paused = {"poison"};
+  goes_down(job, "poison", certain ? faulted(made.poison) : killed({made.poison}));
+  job.run_until([&] { return job.waits_at("poison").has_value(); });
+  CHECK(*job.waits_at("poison") == 2);
+  job.paused.clear();
+  job.run();
+  CHECK(job.outcome(made.poison) == Outcome::finished);
+}
+
+TEST_CASE("the last process is not given what took the others down, and is not denied to who was beside it") {
+  Poisoned made(20);
+  LocalJob job(made.graph.builder.sealed(), Script().kernel(), run_of(2, 0));
+  job.paused = {"poison"};
+  SECTION("it did") {
+    goes_down(job, "poison", faulted(made.poison));
+    job.run();
+    CHECK(job.runs("poison") == 0);
+    REQUIRE(job.outcome(made.poison) == Outcome::failed);
+    const Error error = *job.settled.at(made.poison).record.error;
+    CHECK(error.code == ErrorCode::process_crashed);
+    CHECK(
+        error.what ==
+        "task 'poison' (1) took its process down with it, or may have, 1 time, and is not tried in the last "
+        "one, where the client is");
+    CHECK_THAT(error.hint, Catch::Contains("--isolate"));
+    CHECK(error.cause == "signal 11");
+  }
+  SECTION("nobody knows") {
+    goes_down(job, "poison", killed({made.poison}));
+    job.paused.clear();
+    job.run();
+    CHECK(job.outcome(made.poison) == Outcome::finished);
+  }
+}
+
 // ---- Failures: what the kernel threw ------------------------------------------------------------
 
 namespace {

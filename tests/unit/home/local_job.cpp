@@ -20,6 +20,7 @@ LocalJob::LocalJob(detail::Fragment graph, Kernel kernel, LocalJobOptions option
   plan->shard_of.resize(plan->graph->size());
   plan->representation = options_.representation;
   plan->inline_bytes_max = options_.inline_bytes_max;
+  plan->quarantine = options_.quarantine;
   plan_ = plan;
   std::vector<Life> lives, homes;
   for (std::uint32_t i = 0; i < options_.processes; ++i) {

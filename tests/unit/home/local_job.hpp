@@ -46,6 +46,7 @@ struct LocalJobOptions {
   Representation representation = Representation::as_needed;
   std::uint64_t inline_bytes_max = 4096;
   bool cell_runs = true;
+  bool quarantine = false;  ///< JobPlan's
   std::uint64_t seed = 1;
   /// Where attempts go that no bare lane takes, and actors live: a process. Left out: at home.
   std::optional<std::uint32_t> place;

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <new>
 #include <thread>
 
@@ -33,6 +34,8 @@ template <class Body>
 int child_with_lane_3(RunningPage& page, Body body) {
   const pid_t child = fork();
   if (child == 0) {
+    // Catch2 has handlers, which would be asked next.
+    for (const int fault : {SIGSEGV, SIGFPE, SIGABRT}) std::signal(fault, SIG_DFL);
     note_faults(page);
     std::thread([&] {
       watch_this_lane(3);
@@ -89,6 +92,36 @@ TEST_CASE("the lane whose thread faulted is noted, and the process dies of that 
   CHECK(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == signal);
   CHECK(shared.page->faulted_lane() == 3u);
+  CHECK(shared.page->fault() == RunningPage::Fault{3, signal});
+}
+
+TEST_CASE("a lane whose kernel calls exit() is noted, and the process ends with that status") {
+  SharedPage shared;
+  const int status = child_with_lane_3(*shared.page, [] { std::exit(7); });
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 7);
+  CHECK(shared.page->fault() == RunningPage::Fault{3, 0});
+}
+
+TEST_CASE("who had a handler of his own has it yet, and the lane is noted all the same") {
+  SharedPage shared;
+  const pid_t child = fork();
+  if (child == 0) {
+    struct sigaction mine {};
+    mine.sa_handler = [](int) { _exit(42); };
+    sigaction(SIGSEGV, &mine, nullptr);
+    note_faults(*shared.page);
+    std::thread([] {
+      watch_this_lane(3);
+      *static_cast<volatile int*>(nullptr) = 1;
+    }).join();
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 42);
+  CHECK(shared.page->fault() == RunningPage::Fault{3, SIGSEGV});
 }
 
 TEST_CASE("a fault of a thread that is no lane is nobody's") {
