@@ -1,5 +1,7 @@
 #include "libdag/client/job_state.hpp"
 
+#include <algorithm>
+
 #include "libdag/client/client.hpp"
 
 namespace dag::detail {
@@ -10,7 +12,8 @@ JobState::~JobState() {
 
 void JobState::settle(std::uint32_t task, Settlement settlement) {
   const std::lock_guard lock(mutex_);
-  settled_.try_emplace(task, std::move(settlement));
+  if (!settled_.try_emplace(task, std::move(settlement)).second) return;
+  order_.push_back(task);
   changed_.notify_all();
 }
 
@@ -27,8 +30,19 @@ void JobState::lose(Error why) {
   changed_.notify_all();
 }
 
+void JobState::want(const std::vector<std::uint32_t>& tasks) {
+  std::vector<std::uint32_t> untold;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::uint32_t task : tasks) {
+      if (wanted_.insert(task).second) untold.push_back(task);
+    }
+  }
+  for (const std::uint32_t task : untold) client->want(id, task);
+}
+
 Settlement JobState::wait_for(std::uint32_t task) {
-  client->want(id, task);
+  want({task});
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return settled_.contains(task) || lost_; });
   const auto found = settled_.find(task);
@@ -36,16 +50,11 @@ Settlement JobState::wait_for(std::uint32_t task) {
   return found->second;
 }
 
-std::size_t JobState::wait_for_any(const std::vector<std::uint32_t>& tasks) {
-  for (const std::uint32_t task : tasks) client->want(id, task);
+std::uint32_t JobState::wait_for_next(std::size_t before) {
   std::unique_lock lock(mutex_);
-  std::size_t which = tasks.size();
-  changed_.wait(lock, [&] {
-    for (which = 0; which < tasks.size() && !settled_.contains(tasks[which]);) ++which;
-    return which < tasks.size() || lost_;
-  });
-  if (which == tasks.size()) throw Failure(*lost_);
-  return which;
+  changed_.wait(lock, [&] { return order_.size() > before || lost_; });
+  if (order_.size() <= before) throw Failure(*lost_);
+  return order_[before];
 }
 
 std::optional<bool> JobState::wait_for_end(std::optional<Duration> limit) {
@@ -63,6 +72,27 @@ std::optional<bool> JobState::wait_for_end(std::optional<Duration> limit) {
 std::map<Outcome, std::uint64_t> JobState::counts() {
   const std::lock_guard lock(mutex_);
   return counts_;
+}
+
+InOrderOfEnds::InOrderOfEnds(std::shared_ptr<JobState> state, const std::vector<std::uint32_t>& tasks)
+    : state_(std::move(state)), left_(tasks.size()) {
+  for (std::size_t place = 0; place < tasks.size(); ++place) places_.emplace_back(tasks[place], place);
+  std::sort(places_.begin(), places_.end());
+  state_->want(tasks);
+}
+
+std::optional<std::size_t> InOrderOfEnds::next() {
+  if (left_ == 0) return std::nullopt;
+  while (ended_.empty()) {
+    const std::uint32_t task = state_->wait_for_next(heard_++);
+    // Whoever names one twice gets it twice.
+    auto at = std::lower_bound(places_.begin(), places_.end(), std::pair(task, std::size_t{0}));
+    for (; at != places_.end() && at->first == task; ++at) ended_.push_back(at->second);
+  }
+  --left_;
+  const std::size_t place = ended_.back();
+  ended_.pop_back();
+  return place;
 }
 
 }  // namespace dag::detail

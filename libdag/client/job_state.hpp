@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,14 +50,19 @@ struct JobState {
 
   /// The user waits.
   Settlement wait_for(std::uint32_t task);
-  std::size_t wait_for_any(const std::vector<std::uint32_t>& tasks);
+  /// Each is settled some time.
+  void want(const std::vector<std::uint32_t>& tasks);
+  /// The task that was settled after `before` others; not all of them were wanted by who asks.
+  std::uint32_t wait_for_next(std::size_t before);
   std::optional<bool> wait_for_end(std::optional<Duration> limit);
   std::map<Outcome, std::uint64_t> counts();
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::set<std::uint32_t> wanted_;  ///< the runtime was told
   std::map<std::uint32_t, Settlement> settled_;
+  std::vector<std::uint32_t> order_;  ///< of `settled_`
   std::map<Outcome, std::uint64_t> counts_;
   std::optional<bool> ended_;
   std::optional<Error> lost_;

@@ -137,11 +137,11 @@ void Session::on_event(std::function<void(const JobEvent&)> handler) {
   client_->on_event(std::move(handler));
 }
 
-std::size_t Session::next_ended(const detail::Builder& builder, const std::vector<std::uint32_t>& tasks) {
-  // The newest submission of the graph that the handles belong to.
+detail::InOrderOfEnds Session::in_order_of_ends(const detail::Builder& builder,
+                                                const std::vector<std::uint32_t>& tasks) {
   for (auto job = jobs_.rbegin(); job != jobs_.rend(); ++job) {
-    const auto state = job->lock();
-    if (state && state->graph_serial == builder.serial()) return state->wait_for_any(tasks);
+    if (auto state = job->lock(); state && state->graph_serial == builder.serial())
+      return {std::move(state), tasks};
   }
   throw Failure({ErrorCode::handle_foreign,
                  "these outputs belong to a graph that this session has not submitted",

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dag/graph.hpp"
@@ -69,6 +70,25 @@ class Job {
   std::shared_ptr<detail::JobState> state_;
 };
 
+namespace detail {
+
+/// Tasks of a job, one after the other as they end.
+class InOrderOfEnds {
+ public:
+  InOrderOfEnds(std::shared_ptr<JobState> state, const std::vector<std::uint32_t>& tasks);
+  /// Waits for the next one: its place in `tasks`. Empty: that was all. Throws Failure when it will never be
+  /// known.
+  std::optional<std::size_t> next();
+
+ private:
+  std::shared_ptr<JobState> state_;
+  std::vector<std::pair<std::uint32_t, std::size_t>> places_;  // Of each task, in their order.
+  std::vector<std::size_t> ended_;                             // Places that were not given yet.
+  std::size_t left_, heard_ = 0;
+};
+
+}  // namespace detail
+
 /// What a job may ask of its Session, besides what its user says in flags.
 struct SessionOptions {
   /// Kernels run in worker processes in every form, as with `--dag-isolate`: one that crashes takes its
@@ -107,8 +127,9 @@ class Session {
   void on_event(std::function<void(const JobEvent&)> handler);
 
  private:
-  /// Waits until one of the tasks has ended; its place in `tasks`.
-  std::size_t next_ended(const detail::Builder& builder, const std::vector<std::uint32_t>& tasks);
+  /// Of the newest submission of the graph that they belong to.
+  detail::InOrderOfEnds in_order_of_ends(const detail::Builder& builder,
+                                         const std::vector<std::uint32_t>& tasks);
 
   std::unique_ptr<detail::Client> client_;
   std::vector<std::weak_ptr<detail::JobState>> jobs_;
@@ -120,7 +141,7 @@ template <class T>
 class Session::Completed {
  public:
   Completed(Session& session, std::vector<Output<T>> outputs)
-      : session_(session), left_(std::move(outputs)) {}
+      : session_(session), outputs_(std::move(outputs)) {}
   struct End {};
   class Iterator {
    public:
@@ -141,17 +162,19 @@ class Session::Completed {
 
  private:
   std::optional<Output<T>> next() {
-    if (left_.empty()) return std::nullopt;
-    std::vector<std::uint32_t> tasks;
-    for (const auto& output : left_) tasks.push_back(output.index());
-    const std::size_t which = session_.next_ended(left_.front().builder(), tasks);
-    std::optional<Output<T>> ended = left_[which];
-    left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(which));
-    return ended;
+    if (outputs_.empty()) return std::nullopt;
+    if (!ends_) {
+      std::vector<std::uint32_t> tasks;
+      for (const auto& output : outputs_) tasks.push_back(output.index());
+      ends_ = session_.in_order_of_ends(outputs_.front().builder(), tasks);
+    }
+    const auto which = ends_->next();
+    return which ? std::optional(outputs_[*which]) : std::nullopt;
   }
 
   Session& session_;
-  std::vector<Output<T>> left_;
+  std::vector<Output<T>> outputs_;
+  std::optional<detail::InOrderOfEnds> ends_;
 };
 
 }  // namespace dag
