@@ -146,6 +146,8 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
     const auto found = sought_.find(located->asked);
     if (found == sought_.end() || found->second.asked) return;
     if (located->record.task == TaskId{} && located->record.attempt == AttemptId{}) return;
+    // A home from before that attempt was made, which has not heard that it is one no more.
+    if (located->epoch < located->asked.attempt.epoch) return;
     Sought& sought = found->second;
     if (located->lost || located->holders.empty()) {
       return give_up(located->asked,

@@ -1,6 +1,7 @@
 // When a runner tells the ends of what it was lent: together, as long as there is more to do meanwhile.
 #include "libdag/home/runner.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/unit/home/scripted.hpp"
@@ -170,4 +171,42 @@ TEST_CASE("a copy whose digest nobody said is named to a home that counts again,
     CHECK(said.digest_follows);
     CHECK(taken == std::vector<OutputName>{copy.name()});
   }
+}
+
+TEST_CASE("a home from before an attempt was made cannot say that it is superseded") {
+  Lent lent(1);
+  OutcomeRecord record;
+  record.task = {0, 2};
+  record.attempt = {{1, 3}, 1};  // Of a later home, which this process has not heard of.
+  record.outcome = Outcome::finished;
+  record.has_output = true;
+  lent.runner.bring(5, record, {}, start);
+  const auto asked = [&] {
+    std::vector<Epoch> homes;
+    for (const RunnerEffect& effect : lent.runner.take_effects()) {
+      CHECK_FALSE(std::holds_alternative<Brought>(effect));
+      const auto* sent = std::get_if<SendMessage>(&effect);
+      const auto* need = sent == nullptr ? nullptr : std::get_if<message::Need>(&sent->message);
+      if (need != nullptr) homes.push_back(need->epoch);
+    }
+    return homes;
+  };
+  CHECK(asked() == std::vector<Epoch>{{1, 1}});
+  message::Located located;
+  located.job = JobId{7};
+  located.epoch = {1, 1};
+  located.asked = record.name();
+  located.record.attempt = {{1, 1}, 1};
+  lent.runner.on_message(home, located, start);
+  CHECK(asked().empty());
+  lent.runner.on_state(Lent::state(2, {1, 3}), start);
+  CHECK(asked() == std::vector<Epoch>{{1, 3}});
+  located.epoch = {1, 3};
+  lent.runner.on_message(home, located, start);
+  const auto effects = lent.runner.take_effects();
+  const auto brought = std::find_if(effects.begin(), effects.end(), [](const RunnerEffect& effect) {
+    return std::holds_alternative<Brought>(effect);
+  });
+  REQUIRE(brought != effects.end());
+  CHECK(std::get<Brought>(*brought).lost);
 }
