@@ -28,7 +28,7 @@ void* map(int file, std::size_t size_bytes) {
 
 Result<RecordRings> RecordRings::make(Files& files, const std::string& name, const JournalHead& head,
                                       std::size_t count) {
-  const std::size_t size_bytes = page_bytes + count * ring_bytes;
+  const std::size_t size_bytes = page_bytes + count * ring_bytes(count);
   OwnedFile file = files.make(name);
   if (file) file = OwnedFile(::open(name.c_str(), O_RDWR | O_CLOEXEC));  // To be mapped, it must be readable.
   int problem = file ? posix_fallocate(file.number(), 0, static_cast<off_t>(size_bytes)) : errno;
@@ -39,7 +39,7 @@ Result<RecordRings> RecordRings::make(Files& files, const std::string& name, con
     return Error{ErrorCode::disk_full, name + " cannot be made: " + std::strerror(problem)};
   }
   auto* bytes = static_cast<std::byte*>(memory);
-  RecordRings rings(std::move(file), head, {bytes + page_bytes, count * ring_bytes});
+  RecordRings rings(std::move(file), head, count, {bytes + page_bytes, count * ring_bytes(count)});
   for (std::size_t i = 0; i < count; ++i) make_record_ring(rings.ring(i));
   new (bytes)
       FirstPage{head.process.process.value, head.process.incarnation.value, head.clock_began_unix_ns, count};
@@ -51,23 +51,28 @@ Result<RecordRings> RecordRings::open(OwnedFile file) {
   struct stat about {};
   if (!file || fstat(file.number(), &about) != 0) return none;
   const auto size_bytes = static_cast<std::size_t>(about.st_size);
-  if (size_bytes < page_bytes + ring_bytes || size_bytes > page_bytes + rings_max * ring_bytes) return none;
+  if (size_bytes < page_bytes + ring_bytes(1) || size_bytes > page_bytes + rings_max * ring_bytes(rings_max))
+    return none;
   void* memory = map(file.number(), size_bytes);
   if (memory == MAP_FAILED) return none;
   auto* bytes = static_cast<std::byte*>(memory);
   FirstPage page;
   std::memcpy(&page, bytes, sizeof page);
-  if (page.rings * ring_bytes + page_bytes != size_bytes) {
+  if (page.rings == 0 || page.rings > rings_max ||
+      page.rings * ring_bytes(page.rings) + page_bytes != size_bytes) {
     munmap(memory, size_bytes);
     return none;
   }
   return RecordRings(std::move(file),
                      {{ProcessId{page.process}, Incarnation{page.incarnation}}, page.clock_began_unix_ns},
-                     {bytes + page_bytes, size_bytes - page_bytes});
+                     page.rings, {bytes + page_bytes, size_bytes - page_bytes});
 }
 
 RecordRings::RecordRings(RecordRings&& other) noexcept
-    : file_(std::move(other.file_)), head_(other.head_), memory_(std::exchange(other.memory_, {})) {}
+    : file_(std::move(other.file_)),
+      head_(other.head_),
+      count_(other.count_),
+      memory_(std::exchange(other.memory_, {})) {}
 
 RecordRings::~RecordRings() {
   if (!memory_.empty()) munmap(memory_.data() - page_bytes, memory_.size() + page_bytes);

@@ -3,6 +3,8 @@
 // one for what kernels say, and one for all else (libdag/record/record_ring.hpp), mapped by the process and
 // by its node. What is in it outlives both. Decides how the rings lie in the file.
 
+#include <algorithm>
+#include <bit>
 #include <mutex>
 #include <optional>
 
@@ -17,9 +19,14 @@ namespace dag {
 /// One mapping of it.
 class RecordRings {
  public:
-  /// What a lane says between two looks of the node at its ring (JournalLimits::write_every) fits, as long as
-  /// its tasks take more than some ten microseconds.
-  static constexpr std::size_t ring_bytes = std::size_t{1} << 20;
+  /// Of each of so many rings. The node looks at them every JournalLimits::write_every, or later when the
+  /// lanes keep all cores busy: on two cores with three lanes it was half a second late now and then. A lane
+  /// whose tasks take 10 us says some 3 MB in a second, and each ring of a process of up to six lanes has
+  /// room for more than that. A process of very many has as many cores.
+  static constexpr std::size_t ring_bytes(std::size_t count) {
+    constexpr std::size_t all_bytes = std::size_t{32} << 20, least = std::size_t{1} << 20;
+    return std::clamp(std::bit_floor(all_bytes / std::max<std::size_t>(count, 1)), least, 8 * least);
+  }
   /// So many rings follow those of the lanes: who says much must not push decisions out of theirs.
   static constexpr std::size_t beside_lanes = 2;
 
@@ -35,20 +42,21 @@ class RecordRings {
   ~RecordRings();
 
   const JournalHead& head() const { return head_; }
-  std::size_t count() const { return memory_.size() / ring_bytes; }
+  std::size_t count() const { return count_; }
   /// Of `count()`: those of lanes, then the one for what kernels say, then the one for what no lane says.
   std::span<std::byte> ring(std::size_t which) const {
-    return memory_.subspan(which * ring_bytes, ring_bytes);
+    return memory_.subspan(which * ring_bytes(count_), ring_bytes(count_));
   }
   /// Open as long as this.
   int descriptor() const { return file_.number(); }
 
  private:
-  RecordRings(OwnedFile file, JournalHead head, std::span<std::byte> memory)
-      : file_(std::move(file)), head_(head), memory_(memory) {}
+  RecordRings(OwnedFile file, JournalHead head, std::size_t count, std::span<std::byte> memory)
+      : file_(std::move(file)), head_(head), count_(count), memory_(memory) {}
 
   OwnedFile file_;
   JournalHead head_;
+  std::size_t count_;
   std::span<std::byte> memory_;  ///< behind the first page
 };
 

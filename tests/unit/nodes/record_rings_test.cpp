@@ -106,7 +106,8 @@ TEST_CASE("what was left when node and process were killed together is there aft
     CHECK(lanes_in(directory.path()).empty());
   }
   SECTION("overwritten") {
-    std::fstream(name, std::ios::binary | std::ios::in | std::ios::out).seekp(4096 + RecordRings::ring_bytes)
+    std::fstream(name, std::ios::binary | std::ios::in | std::ios::out)
+            .seekp(4096 + RecordRings::ring_bytes(3))
         << std::string(64, 'x');
     { const Journal journal(directory.path().string(), self, nobody); }
     for (const auto& entry : fs::directory_iterator(directory.path()))
