@@ -96,7 +96,7 @@ class TraceWriter {
   }
 
   /// From the end of each task to the beginning of those that waited for it, by the newest slice of each.
-  void arrows(TraceCounts& counts) {
+  void arrows(TraceCounts& counts, std::uint64_t arrows_max) {
     for (const JobGraph::Edge& edge : known_.times.graph().edges()) {
       const auto from = slice_of_.find(edge.from), to = slice_of_.find(edge.to);
       if (from == slice_of_.end() || to == slice_of_.end()) continue;
@@ -104,7 +104,7 @@ class TraceWriter {
         ++counts.arrows_backwards;
         continue;
       }
-      if (counts.arrows == trace_arrows_max) {
+      if (counts.arrows >= arrows_max) {
         ++counts.arrows_beyond;
         continue;
       }
@@ -181,7 +181,7 @@ class TraceWriter {
 }  // namespace
 
 TraceCounts write_trace(const std::vector<std::string>& paths, JobId job, std::ostream& out,
-                        std::vector<std::string>& notices) {
+                        std::vector<std::string>& notices, std::uint64_t arrows_max) {
   Known known = read_names(paths, job);
   TraceCounts counts;
   counts.lanes = known.times.lanes().size();
@@ -201,7 +201,7 @@ TraceCounts write_trace(const std::vector<std::string>& paths, JobId job, std::o
       writer.mark(*entry);
     }
   }
-  writer.arrows(counts);
+  writer.arrows(counts, arrows_max);
   writer.counters(counts);
   writer.end();
   counts.tasks_run = run.size();

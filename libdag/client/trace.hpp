@@ -20,7 +20,7 @@ struct TraceCounts {
   std::uint64_t lanes = 0;
   std::uint64_t marks = 0;
   std::uint64_t arrows = 0;
-  std::uint64_t arrows_beyond = 0;  ///< that were left out: viewers take no more
+  std::uint64_t arrows_beyond = 0;  ///< that were left out: more than were asked for
   /// Likewise: what they come from ended after what waited for it began; it ran again, or clocks differ.
   std::uint64_t arrows_backwards = 0;
   std::uint64_t counts = 0;         ///< of waiting tasks and busy lanes, over time
@@ -28,14 +28,16 @@ struct TraceCounts {
   std::uint64_t tasks_run = 0;
 };
 
-inline constexpr std::uint64_t trace_arrows_max = 200'000;
+/// Of so many Perfetto shows a trace without trouble.
+inline constexpr std::uint64_t trace_arrows_usual = 200'000;
 /// Of each count, twice so many moments at most.
 inline constexpr std::int64_t trace_counts_max = 10'000;
 
 /// Reads the journals at these paths (journal_view.hpp) twice, and writes as it reads the second time: held
 /// in memory are the names of the job's tasks, what they wait for, and where they ran. `notices` gets what
-/// could not be read. Throws Failure(usage) when there is no journal in one of them.
+/// could not be read. Throws Failure(usage) when there is no journal in one of them. The first `arrows_max`
+/// arrows, in the order of what waited.
 TraceCounts write_trace(const std::vector<std::string>& paths, JobId job, std::ostream& out,
-                        std::vector<std::string>& notices);
+                        std::vector<std::string>& notices, std::uint64_t arrows_max = trace_arrows_usual);
 
 }  // namespace dag::detail

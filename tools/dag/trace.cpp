@@ -20,6 +20,7 @@ struct TraceOptions {
   std::shared_ptr<std::string> job;
   std::shared_ptr<std::vector<std::string>> from;
   std::string output;
+  std::uint64_t arrows_max = detail::trace_arrows_usual;
 };
 
 std::string counted(std::uint64_t count, const std::string& what) {
@@ -32,11 +33,11 @@ int trace(const TraceOptions& options) {
   std::vector<std::string> notices;
   detail::TraceCounts counts;
   if (options.output.empty()) {
-    counts = detail::write_trace(journals.paths(), job, std::cout, notices);
+    counts = detail::write_trace(journals.paths(), job, std::cout, notices, options.arrows_max);
     std::cout.flush();
   } else {
     std::ofstream file(options.output);
-    if (file) counts = detail::write_trace(journals.paths(), job, file, notices);
+    if (file) counts = detail::write_trace(journals.paths(), job, file, notices, options.arrows_max);
     file.close();
     if (!file) {
       throw Failure({ErrorCode::disk_full, "cannot write " + options.output + ": " + std::strerror(errno)});
@@ -52,8 +53,8 @@ int trace(const TraceOptions& options) {
             << " on " << counted(counts.lanes, "lane") << ", " << counted(counts.arrows, "arrow")
             << (options.output.empty() ? "" : " in " + options.output) << '\n';
   if (counts.arrows_beyond > 0)
-    std::cerr << "dag: " << counted(counts.arrows_beyond, "more arrow")
-              << " left out: viewers take no more\n";
+    std::cerr << "dag: " << counted(counts.arrows_beyond, "more arrow") << " left out: --arrows "
+              << counts.arrows + counts.arrows_beyond << " has them all, if the viewer takes as many\n";
   if (counts.arrows_backwards > 0)
     std::cerr << "dag: " << counted(counts.arrows_backwards, "arrow")
               << " left out that would go back in time: what ran again, or clocks that differ\n";
@@ -74,6 +75,10 @@ void add_trace(CLI::App& app, Chosen& chosen) {
   options->job = add_job(*command);
   options->from = add_from(*command);
   command->add_option("-o,--output", options->output, "a file for the trace (default: stdout)");
+  command
+      ->add_option("--arrows", options->arrows_max,
+                   "so many arrows from what a task waited for to it, at most")
+      ->capture_default_str();
   command->callback([=, &chosen] { chosen = [=] { return trace(*options); }; });
 }
 

@@ -106,6 +106,13 @@ TEST_CASE("arrows lead from what a task waited for to it, within the slices") {
   CHECK(counts.arrows == 3);
   CHECK(counts.arrows_backwards == 1);
   CHECK(counts.arrows_beyond == 0);
+  for (const std::uint64_t most : {0u, 2u}) {
+    std::ostringstream fewer;
+    const TraceCounts of_fewer = write_trace({directory.path().string()}, job, fewer, notices, most);
+    CHECK(of_fewer.arrows == most);
+    CHECK(of_fewer.arrows_beyond == 3 - most);
+    CHECK(json::parse(fewer.str()).is_object());
+  }
   std::map<int, std::vector<json>> arrows;
   std::map<double, int> running, ready;
   std::vector<json> slices;
