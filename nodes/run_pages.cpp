@@ -1,6 +1,7 @@
 #include "nodes/run_pages.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -12,26 +13,30 @@
 namespace dag {
 namespace {
 
+/// Whether the file is as long as that. All make it so, and it does not matter who is the first. Who asks for
+/// more than it may write (ulimit -f) is ended by a signal.
+bool make_long(int file, std::size_t bytes) {
+  rlimit limit{};
+  const bool allowed = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= bytes;
+  return allowed && ftruncate(file, static_cast<off_t>(bytes)) == 0;
+}
+
 /// A page is all zero until somebody notes something, so pages of others need no beginning.
 RunningPage* map_pages(int file, std::uint32_t count) {
-  const std::size_t bytes = count * sizeof(RunningPage);
-  const bool shared = file >= 0;
-  // All make it as long, so it does not matter who is the first.
-  const bool long_enough = !shared || ftruncate(file, static_cast<off_t>(bytes)) == 0;
-  void* const memory = long_enough ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                                          shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, file, 0)
-                                   : MAP_FAILED;
-  if (memory == MAP_FAILED) {
-    throw Failure(
-        {ErrorCode::internal, "there is no memory to note what lanes run: " + std::string(strerror(errno))});
-  }
+  void* const memory = mmap(nullptr, count * sizeof(RunningPage), PROT_READ | PROT_WRITE,
+                            file >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, file, 0);
+  if (memory == MAP_FAILED)
+    throw Failure({ErrorCode::internal, "no memory to note what lanes run: " + std::string(strerror(errno))});
   return static_cast<RunningPage*>(memory);
 }
 
 }  // namespace
 
 RunPages::RunPages(int file, std::uint32_t rank, std::uint32_t size)
-    : rank_(rank), size_(size), shared_(file >= 0), pages_(map_pages(file, shared_ ? size : 1)) {
+    : rank_(rank),
+      size_(size),
+      shared_(file >= 0 && make_long(file, size * sizeof(RunningPage))),
+      pages_(map_pages(shared_ ? file : -1, shared_ ? size : 1)) {
   note_faults(*new (&own()) RunningPage);
 }
 

@@ -10,7 +10,8 @@ namespace dag {
 
 class RunPages {
  public:
-  /// `file`: an open descriptor that all of them have, and that stays open; -1: there is none.
+  /// `file`: an open descriptor that all of them have, and that stays open; -1: there is none. Where it
+  /// cannot be made long enough each has its own, too.
   RunPages(int file, std::uint32_t rank, std::uint32_t size);
   ~RunPages();
   RunPages(const RunPages&) = delete;
