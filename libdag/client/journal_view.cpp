@@ -210,12 +210,12 @@ std::optional<JournalEntry> JournalView::next() {
 LineSearch::LineSearch(JournalView& view, LineFilter filter) : view_(view), filter_(std::move(filter)) {}
 
 std::optional<JournalLine> LineSearch::next() {
-  while (const auto entry = view_.next()) {
-    JournalLine line = line_of(*entry);
+  while ((entry_ = view_.next())) {
+    JournalLine line = line_of(*entry_);
     if (filter_.job && line.job != *filter_.job) continue;
     if (filter_.tasks.needs_names()) {
       TaskNames& names = names_[line.job];
-      names.add(entry->record);
+      names.add(entry_->record);
       if (line.task && line.name.empty()) {
         if (const auto index = names.index_of(*line.task)) line.name = names.names()[*index];
       }

@@ -79,9 +79,12 @@ class LineSearch {
   /// The view outlives it.
   LineSearch(JournalView& view, LineFilter filter);
   std::optional<JournalLine> next();
+  /// What the last one was made of.
+  const JournalEntry& entry() const { return *entry_; }
 
  private:
   JournalView& view_;
+  std::optional<JournalEntry> entry_;
   const LineFilter filter_;
   std::map<JobId, TaskNames> names_;
 };

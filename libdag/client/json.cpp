@@ -58,15 +58,20 @@ void add(JobCounts& counts, Outcome outcome) {
   }
 }
 
+json candidates_json(const std::vector<recorded::Candidate>& candidates) {
+  auto all = json::array();
+  for (const recorded::Candidate& candidate : candidates)
+    all.push_back({{"process", to_string(candidate.process)},
+                   {"wait_seconds", seconds(candidate.wait)},
+                   {"transfer_seconds", seconds(candidate.transfer)},
+                   {"run_seconds", seconds(candidate.run)},
+                   {"misfit", candidate.misfit}});
+  return all;
+}
+
 json reason_json(const TaskReason& reason) {
   const TaskExplained& task = reason.task;
-  auto candidates = json::array(), waits_for = json::array();
-  for (const recorded::Candidate& candidate : task.candidates)
-    candidates.push_back({{"process", to_string(candidate.process)},
-                          {"wait_seconds", seconds(candidate.wait)},
-                          {"transfer_seconds", seconds(candidate.transfer)},
-                          {"run_seconds", seconds(candidate.run)},
-                          {"misfit", candidate.misfit}});
+  auto waits_for = json::array();
   for (const TaskId before : task.waits_for) waits_for.push_back(to_string(before));
   json fields{{"task", to_string(task.task)},
               {"name", task.name},
@@ -76,7 +81,7 @@ json reason_json(const TaskReason& reason) {
               {"failures", task.failures},
               {"waits_for", std::move(waits_for)},
               {"waits_for_all", task.waits_for_all},
-              {"candidates", std::move(candidates)},
+              {"candidates", candidates_json(task.candidates)},
               {"error", task.error ? to_json(*task.error) : json()}};
   if (task.state == RowState::ended) fields["outcome"] = name(task.outcome);
   if (const auto first = would_begin(reason)) {
@@ -205,6 +210,35 @@ json to_json(const Explanation& found) {
           {"not_before_seconds", earliest ? json(seconds(*earliest)) : json()},
           {"processes", std::move(processes)},
           {"silent", std::move(silent)}};
+}
+
+json to_json(const PastTask& task, JobId job) {
+  auto steps = json::array();
+  for (const PastStep& step : task.steps) {
+    json& fields = steps.emplace_back(json{{"time", utc_text(step.unix_ns)}, {"unix_ns", step.unix_ns}});
+    if (!step.attempt) {
+      fields["note"] = step.note;
+      continue;
+    }
+    const PastAttempt& attempt = *step.attempt;
+    fields["attempt"] = to_string(attempt.id);
+    fields["at"] = to_string(attempt.at);
+    fields["why_there"] = attempt.why_there;
+    fields["candidates"] = candidates_json(attempt.candidates);
+    fields["end"] = attempt.end;
+    if (attempt.lane) fields["lane"] = *attempt.lane;
+    if (attempt.began_unix_ns) fields["began_unix_ns"] = *attempt.began_unix_ns;
+    if (attempt.ran) fields["ran_seconds"] = seconds(*attempt.ran);
+  }
+  json fields{{"job", to_string(job)},
+              {"task", to_string(task.task)},
+              {"name", task.name},
+              {"outcome", task.settled ? json(name(task.settled->outcome)) : json()},
+              {"error", task.settled && task.settled->error ? to_json(*task.settled->error) : json()},
+              {"steps", std::move(steps)}};
+  if (task.ready_unix_ns) fields["ready_unix_ns"] = *task.ready_unix_ns;
+  if (task.settled_unix_ns) fields["settled_unix_ns"] = *task.settled_unix_ns;
+  return fields;
 }
 
 json to_json(const JournalLine& line) {

@@ -15,6 +15,7 @@
 #include "libdag/client/journal_view.hpp"
 #include "libdag/client/logs.hpp"
 #include "libdag/client/past_graph.hpp"
+#include "libdag/client/past_tasks.hpp"
 #include "libdag/client/report.hpp"
 #include "libdag/client/timeline.hpp"
 
@@ -27,6 +28,7 @@ nlohmann::json to_json(const JobCounts& counts);
 nlohmann::json to_json(const JobInfo& job);
 /// Without its job.
 nlohmann::json to_json(const Explanation& found);
+nlohmann::json to_json(const PastTask& task, JobId job);
 nlohmann::json to_json(const JournalLine& line);
 nlohmann::json to_json(const LogLine& line, JobId job);
 nlohmann::json to_json(const JobHeld& held);

@@ -110,7 +110,7 @@ TEST_CASE("what hangs, what fails and what waits for either is told by one comma
   CHECK(history["jobs"][0]["end"] == "cancelled");
   CHECK(history["jobs"][0]["name"] == "troubled");
   CHECK(history["jobs"][0]["tasks_submitted"] == 11);
-  CHECK_THAT(said(nodes, {"explain", "job1/flaky"}), Catch::Contains("settled cancelled"));
+  CHECK_THAT(said(nodes, {"explain", "job1/flaky"}), Catch::Contains("flaky (8): cancelled, settled at"));
   CHECK_THAT(said(nodes, {"history", "job1", "--task", "part"}), Catch::Contains("settled finished"));
   CHECK_THAT(said(nodes, {"history", "job2"}, 5), Catch::Contains("no journal of these nodes says anything"));
 

@@ -10,8 +10,8 @@
 #include "tools/dag/chosen_journals.hpp"
 #include "tools/dag/commands.hpp"
 #include "tools/dag/explain_node.hpp"
+#include "tools/dag/explain_past.hpp"
 #include "tools/dag/job_selector.hpp"
-#include "tools/dag/lines.hpp"
 #include "tools/dag/print.hpp"
 
 namespace dag::tool {
@@ -19,10 +19,7 @@ namespace {
 
 constexpr std::size_t tasks_shown = 10;
 
-std::string label(const TaskExplained& task) {
-  const std::string id = to_string(task.task);
-  return task.name.empty() ? id : shown(task.name) + " (" + id + ")";
-}
+std::string label(const TaskExplained& task) { return tool::label(task.task, task.name); }
 
 // ---- For people
 // ------------------------------------------------------------------------------------------------
@@ -45,15 +42,6 @@ std::string reason_text(const detail::TaskReason& reason) {
   return shown(text);
 }
 
-std::string candidate_text(const recorded::Candidate& candidate) {
-  if (!candidate.misfit.empty()) return "no     " + shown(candidate.misfit);
-  constexpr Duration short_wait = std::chrono::milliseconds(1);
-  std::string text = candidate.wait < short_wait ? "could  at once" : "could  in " + text_of(candidate.wait);
-  if (candidate.transfer >= short_wait) text += ", inputs take " + text_of(candidate.transfer);
-  if (candidate.run > Duration{0}) text += ", would run " + text_of(candidate.run);
-  return text;
-}
-
 /// More of one task, indented below it.
 std::string more_text(const detail::TaskReason& reason, const std::string& indent) {
   const TaskExplained& task = reason.task;
@@ -72,15 +60,7 @@ std::string more_text(const detail::TaskReason& reason, const std::string& inden
   } else if (!task.candidates.empty() && task.state == RowState::ready) {
     text += indent + "begins when one of these has what it needs:\n";
   }
-  std::size_t wide = 0;
-  for (const recorded::Candidate& candidate : task.candidates)
-    wide = std::max(wide, to_string(candidate.process).size());
-  for (const recorded::Candidate& candidate : task.candidates) {
-    std::string name = to_string(candidate.process);
-    name.resize(wide, ' ');
-    text += indent + name + "  " + candidate_text(candidate) + "\n";
-  }
-  return text;
+  return text + candidates_text(task.candidates, indent);
 }
 
 std::string counts_text(const std::array<std::uint64_t, row_states>& counts) {
@@ -170,37 +150,9 @@ std::string tasks_text(const detail::Explanation& found) {
 // ---- What is asked
 // ----------------------------------------------------------------------------------------------
 
-struct What {
-  JobId job;
-  std::string task;  ///< empty: the whole job
-  bool failed = false;
-};
-
-/// Of a job whose processes are gone. Of the whole: how it ended, and what of it failed.
-int explain_past(const Options& options, const What& what, const std::vector<std::string>& from) {
-  const bool whole = what.task.empty() && !what.failed;
-  const detail::LineFilter filter{what.job, detail::selector_of(what.task, what.failed || whole)};
-  const ChosenJournals journals(options, what.job, from, {.which = filter.tasks});
-  if (whole) {
-    detail::JournalView view(journals.paths());
-    std::vector<detail::PastJob> jobs = read_history(view);
-    std::erase_if(jobs, [&](const detail::PastJob& one) { return one.job != what.job; });
-    for (const detail::PastJob& one : jobs)
-      std::cout << (options.json ? json_line(to_json(one)) : history_text({one}));
-  }
-  detail::JournalView view(journals.paths());
-  if (print_lines(view, filter, options.json) > 0 || whole) return exit_ok;
-  if (what.failed) {
-    std::cerr << "dag: the journals say of none of these tasks that it failed\n";
-    return exit_ok;
-  }
-  std::cerr << "dag: the journals say nothing of '" << shown(what.task) << "'\n";
-  return exit_unknown;
-}
-
 /// No process says anything of what was asked for. Throws Failure(job_unknown) when there is no such task;
 /// else it is too early to say, since no home has counted it.
-void fail_if_unknown(const What& what, const JobInfo& job) {
+void fail_if_unknown(const Asked& what, const JobInfo& job) {
   std::vector<std::string_view> names;
   if (job.details) {
     for (const ClassInfo& one : job.details->classes) names.push_back(one.name);
@@ -215,7 +167,7 @@ void fail_if_unknown(const What& what, const JobInfo& job) {
 int explain(const Options& options, const std::string& text, bool failed,
             const std::vector<std::string>& from) {
   const JobAndTask named = job_and_task_of(text, options, from);
-  const What what{named.job, named.task, failed};
+  const Asked what{named.job, named.task, failed};
   if (!from.empty()) return explain_past(options, what, from);
   const auto cluster = connect_for(options, what.job);
   JobInfo job;
@@ -279,7 +231,9 @@ void add_explain(CLI::App& app, Chosen& chosen) {
   command->footer(
       "Of a job that is not over its processes answer: each says why its tasks do not run, by the same "
       "rules\n"
-      "that place them. Of one that is over the journals of nodes do.");
+      "that place them. Of one that is over the journals of nodes do: which attempts there were, where, why "
+      "there, and how they\n"
+      "ended.");
   command->callback([=, &chosen] {
     const auto node = node_named(*what);
     if (node && (*failed || !from->empty()))
