@@ -103,7 +103,24 @@ std::string cut(const std::string& text, std::size_t columns) {
   return kept + "..";
 }
 
-std::string table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows) {
+/// A line for each entry that says something.
+static std::string narrow_table(const std::vector<std::string>& heads,
+                                const std::vector<std::vector<std::string>>& rows) {
+  std::size_t wide = 0;
+  for (const std::string& head : heads) wide = std::max(wide, width(head));
+  std::string text;
+  for (const auto& row : rows) {
+    if (!text.empty()) text += "\n";
+    for (std::size_t i = 0; i < row.size() && i < heads.size(); ++i) {
+      if (row[i].empty()) continue;
+      text += heads[i] + std::string(wide - width(heads[i]) + 1, ' ') + row[i] + "\n";
+    }
+  }
+  return text;
+}
+
+std::string table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows,
+                  std::size_t columns) {
   std::vector<std::size_t> widths;
   for (const std::string& head : heads) widths.push_back(width(head));
   for (const auto& row : rows) {
@@ -111,6 +128,9 @@ std::string table(const std::vector<std::string>& heads, const std::vector<std::
       widths[i] = std::max(widths[i], width(row[i]));
     }
   }
+  std::size_t all = 0;
+  for (const std::size_t one : widths) all += one + (all == 0 ? 0 : 2);
+  if (all > columns && !rows.empty()) return narrow_table(heads, rows);
   std::string text;
   const auto add = [&](const std::vector<std::string>& row) {
     std::string line;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libdag/client/json.hpp"
+#include "tools/dag/terminal.hpp"
 
 namespace dag::tool {
 
@@ -21,8 +22,11 @@ std::size_t width(const std::string& text);
 /// The first letters, and two dots that say so, where it is wider than that.
 std::string cut(const std::string& text, std::size_t columns);
 
-/// Columns as wide as their widest entry, two spaces between; no space at the end of a line.
-std::string table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows);
+/// Columns as wide as their widest entry, two spaces between; no space at the end of a line. What is wider
+/// than so many columns in all becomes a few lines per row, each a head and its entry, an empty line between
+/// rows.
+std::string table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows,
+                  std::size_t columns = columns_of_stdout());
 
 /// 850 ms, 12.3 s, 4 min 05 s, 3 h 07 min, 2 d 04 h.
 std::string duration_text(Duration duration);

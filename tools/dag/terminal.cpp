@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <limits>
 #include <utility>
 
 #include "libdag/client/exit_status.hpp"
@@ -43,6 +44,10 @@ Screen screen_now() {
   }
   screen.colour = !is_set("NO_COLOR");
   return screen;
+}
+
+std::size_t columns_of_stdout() {
+  return isatty(STDOUT_FILENO) == 1 ? screen_now().columns : std::numeric_limits<std::size_t>::max();
 }
 
 std::string redrawn(const std::vector<std::string>& lines, std::size_t drawn) {

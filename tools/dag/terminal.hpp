@@ -19,6 +19,9 @@ struct Screen {
 bool draws_on_terminal();
 Screen screen_now();
 
+/// Of stdout, if it is a terminal; else as many as you like.
+std::size_t columns_of_stdout();
+
 /// The lines as a terminal takes them, in place of the `drawn` ones above its cursor.
 std::string redrawn(const std::vector<std::string>& lines, std::size_t drawn);
 /// What its terminal needs if that was written by half.

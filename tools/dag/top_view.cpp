@@ -1,6 +1,7 @@
 #include "tools/dag/top_view.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 
 #include "libdag/client/node_lanes.hpp"
@@ -94,7 +95,8 @@ std::size_t fit(std::vector<Row>& rows, std::size_t room) {
 }
 
 void add_table(std::vector<std::string>& lines, const Cells& heads, const std::vector<Cells>& rows) {
-  std::istringstream text(table(heads, rows));
+  std::istringstream text(
+      table(heads, rows, std::numeric_limits<std::size_t>::max()));  // Cut where it is drawn.
   for (std::string line; std::getline(text, line);) lines.push_back(line);
 }
 

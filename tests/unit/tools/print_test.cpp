@@ -44,6 +44,22 @@ TEST_CASE("columns are as wide as what is in them, in letters and not in bytes")
   CHECK(table({"A"}, {}) == "A\n");
 }
 
+TEST_CASE("a table that is too wide for its terminal becomes lines, in which nothing is cut") {
+  const std::vector<std::vector<std::string>> rows{{"job1", "a long name of it", "7"}, {"job2", "", "8"}};
+  CHECK(table({"JOB", "NAME", "ENDED"}, rows, 30) ==
+        "JOB   NAME               ENDED\n"
+        "job1  a long name of it  7\n"
+        "job2                     8\n");
+  CHECK(table({"JOB", "NAME", "ENDED"}, rows, 29) ==
+        "JOB   job1\n"
+        "NAME  a long name of it\n"
+        "ENDED 7\n"
+        "\n"
+        "JOB   job2\n"
+        "ENDED 8\n");
+  CHECK(table({"A LONG HEAD"}, {}, 5) == "A LONG HEAD\n");
+}
+
 TEST_CASE("durations and sizes are readable at every size") {
   CHECK(duration_text(0ns) == "0 ms");
   CHECK(duration_text(850ms) == "850 ms");
