@@ -172,8 +172,7 @@ void RemoteClient::want(JobId job, std::uint32_t task) {
   const std::lock_guard lock(mutex_);
   KnownJob* known = find(job);
   if (known == nullptr || known->settled.contains(task)) return;
-  // Whoever waits for the first of many asks for all of them again and again.
-  if (!known->wanted.insert(task).second) return;
+  known->wanted.insert(task);
   if (known->at) links_.send(known->at, client::Want{job, task});  // Else the next leader is told.
 }
 

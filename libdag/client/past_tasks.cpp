@@ -5,7 +5,7 @@
 namespace dag::detail {
 namespace {
 
-/// The newest of its kind: attempts that stand for lost outputs may have numbers in any order.
+/// The one that the record names; made when nothing was said of it before.
 PastAttempt& attempt_of(PastTask& task, const JournalEntry& entry) {
   for (PastStep& step : task.steps) {
     if (step.attempt && step.attempt->id == entry.record.attempt) return *step.attempt;
@@ -115,7 +115,6 @@ void PastTasks::add(const JournalEntry& entry, const JournalLine& line) {
   }
   PastTask& task = found->second;
   if (task.name.empty()) task.name = line.name;
-  // A lane writes when it comes to it; what it says of a run is told at its end.
   std::visit(Told{task, entry, line.what}, entry.record.what);
 }
 

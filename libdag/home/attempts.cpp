@@ -20,8 +20,8 @@ bool Home::Impl::bare(RowIndex row) const {
   if (policy.timeout || policy.checkpoint || policy.group || policy.effects >= Effects::exclusive ||
       policy.needs != Needs{})
     return false;
-  if (tries.contains(row) || crashes(row) > 0) return false;  // The kernel is told how often it was tried.
-  if (suspicions(row) > 0) return false;
+  // The kernel is told how often it was tried, and one that may take its process down runs alone.
+  if (tries.contains(row) || is_dangerous(row)) return false;
   const Fact* known = fact(row);
   return known == nullptr || known->inherited.empty();
 }
