@@ -17,7 +17,7 @@ Instant LaneCheckpoints::next(Instant from) const {
   const Checkpointing& told = *attempt_.checkpoints;
   return from + (told.every > Duration{0}
                      ? told.every
-                     : checkpoint_interval(cost_.value_or(assumed_cost), told.lost_after));
+                     : checkpoint_interval(cost_.value_or(assumed_save_cost), told.lost_after));
 }
 
 bool LaneCheckpoints::due() const { return now() >= due_at_; }

@@ -19,9 +19,6 @@ class LaneCheckpoints final : public detail::KernelCheckpoints {
   void take(const std::function<Blob()>& encode) override;
   const Blob& saved() const override { return attempt_.restore_from; }
 
-  /// What a save costs, before one was measured.
-  static constexpr Duration assumed_cost = std::chrono::milliseconds(10);
-
  private:
   Instant next(Instant from) const;
 

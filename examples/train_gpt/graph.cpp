@@ -221,7 +221,11 @@ Output<Curve> train_step(Context& c, const Pipeline& p, const Ref<Shards>& shard
     const auto enough = static_cast<std::uint32_t>(by_shard.size() > 1 ? by_shard.size() - 1 : 1);
     curve = c.spawn("judge", judge, options, curve, dag::quorum(enough, by_shard));
   }
-  if (p.plan.checkpoint_every > 0 && (step + 1) % p.plan.checkpoint_every == 0) add_checkpoint(c, p, curve);
+  if (p.plan.checkpoint_every == 0) {
+    for (const auto& stage : p.stages) c.save_when_due(stage);
+  } else if ((step + 1) % p.plan.checkpoint_every == 0) {
+    add_checkpoint(c, p, curve);
+  }
   if (last) return curve;
   const auto next = c.spawn("step", train_step, p, shards, curve);
   if (!evaluates) return next;

@@ -26,7 +26,7 @@ namespace gpt {
 struct Plan {
   Options options;
   std::string checkpoint_directory;     ///< empty: no checkpoints
-  std::uint32_t checkpoint_every = 10;  ///< steps; 0: never
+  std::uint32_t checkpoint_every = 10;  ///< steps; 0: as often as pays
   std::int32_t fail_shard = -1;         ///< the validation shard whose evaluation fails on purpose
   Generation sample;
 };

@@ -104,7 +104,7 @@ void describe(CLI::App& app, Wanted& wanted) {
   app.add_option("--checkpoint", wanted.plan.checkpoint_directory, "write checkpoints to this directory");
   app.add_option("--checkpoint-every", wanted.plan.checkpoint_every,
                  "save all stages after so many steps, which bounds what a loss costs and what is kept to "
-                 "make up for it; 0: never")
+                 "make up for it; 0: as often as pays")
       ->capture_default_str();
   app.add_option("--resume", wanted.resume_directory, "go on from the newest checkpoint in this directory");
   app.add_option("--prompt", wanted.plan.sample.prompt, "what the sample of generated text begins with");

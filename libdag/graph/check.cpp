@@ -68,6 +68,11 @@ Status check_policy(const Fragment& fragment, const Policy& policy, std::uint32_
     return usage(fragment, task, "may run only once, and saves its state to go on from there",
                  "leave .checkpoint() out, or declare .effects(dag::idempotent)");
   }
+  if (const auto call = fragment.kind(task).call;
+      policy.checkpoint && (call == detail::CallKind::create || call == detail::CallKind::call)) {
+    return usage(fragment, task, "is a call of a job actor, and saves its state while it runs",
+                 "leave .checkpoint() out: the actor is saved between its calls, by save_when_due()");
+  }
   if (policy.effects == Effects::exclusive && fragment.kind(task).call != detail::CallKind::ordinary) {
     return usage(fragment, task, "is a call of a job actor, and is declared exclusive",
                  "calls of one actor never run at the same time: leave .effects() out");

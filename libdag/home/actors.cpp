@@ -51,6 +51,7 @@ void Home::Impl::add_actors(const Fragment& fragment) {
     chains.push_back(std::move(chain));
   }
   if (!has_calls(fragment)) return;
+  for (ActorGroup& group : groups) group.times.begin(now);
   for (RowIndex row = part.rows_begin; row < part.rows_end; ++row) {
     if (!table[row].ghost && is_call(row)) add_call(row, {});
   }
@@ -72,9 +73,10 @@ void Home::Impl::call_approved(RowIndex row) {
 void Home::Impl::count_calls_again(ActorChain& chain) {
   chain.next = 0;
   chain.saves.clear();
+  chain.made.clear();
   while (chain.next < chain.calls.size() && is(chain.calls[chain.next], flag::noted)) {
     const RowIndex row = chain.calls[chain.next++];
-    if (is_save(row)) chain.saves.push_back(row);
+    if (is_save(row)) add_save(chain, row);
   }
 }
 
@@ -84,8 +86,9 @@ void Home::Impl::call_ended(RowIndex row) {
   while (chain.next < chain.calls.size() && is(chain.calls[chain.next], flag::noted)) {
     const RowIndex ended = chain.calls[chain.next++];
     if (is_save(ended)) {
-      chain.saves.push_back(ended);
-      if (word(ended).outcome == Outcome::finished) replicate_save(ended);
+      if (!add_save(chain, ended)) continue;
+      groups[chain.group].times.took(now - chain.save_began);
+      replicate_save(ended);
     }
   }
   if (chain.next < chain.calls.size()) to_decide.push_back(chain.calls[chain.next]);
@@ -160,6 +163,7 @@ void Home::Impl::pump(ActorChain& chain) {
   if (chain.approved == no_row) return;
   const RowIndex row = chain.approved;
   chain.approved = no_row;
+  if (is_save(row)) chain.save_began = now;
   start(row, *chain.place);
 }
 
@@ -260,151 +264,12 @@ void Home::Impl::roll_back(std::uint32_t number, const std::string& why) {
   pump_group(group);
 }
 
-/// Its objects can come back from there now.
-bool Home::Impl::border_there(const ActorGroup& group, std::size_t border) const {
-  return std::all_of(group.actors.begin(), group.actors.end(), [&](std::uint32_t member) {
-    const ActorChain& chain = chains[member];
-    if (chain.saves.size() < border) return false;
-    const RowIndex save = chain.saves[border - 1];
-    return word(save).outcome == Outcome::finished && is(save, flag::settled) && !is(save, flag::let_go) &&
-           available(save);
-  });
-}
-
-/// And also when a process is lost: what came before it can be let go.
-bool Home::Impl::border_complete(const ActorGroup& group, std::size_t border) const {
-  if (!border_there(group, border)) return false;
-  const bool alone = state.replicas == 1 && state.cell == options.self;
-  if (!options.several_processes || alone) return true;
-  return std::all_of(group.actors.begin(), group.actors.end(), [&](std::uint32_t member) {
-    const RowIndex save = chains[member].saves[border - 1];
-    const Fact* known = fact(save);
-    // Small states are in the record itself.
-    if (known == nullptr) return false;
-    return known->size_bytes <= plan->inline_bytes_max || lacks_copies(holders_without_offer(save)).empty();
-  });
-}
-
-/// The newest border before all calls whose outputs are wanted: counted from 1; 0: from the beginning.
-std::size_t Home::Impl::choose_border(const ActorGroup& group) const {
-  std::size_t border = SIZE_MAX;
-  for (const std::uint32_t member : group.actors) border = std::min(border, chains[member].saves.size());
-  for (; border > 0; --border) {
-    if (!border_there(group, border)) continue;
-    const bool before_all = std::all_of(group.wanted.begin(), group.wanted.end(), [&](RowIndex row) {
-      const ActorChain& chain = *chain_of(row);
-      return chain.calls.place_of(row) > chain.calls.place_of(chain.saves[border - 1]);
-    });
-    if (before_all) return border;
-  }
-  return 0;
-}
-
 /// Some of its objects were lost and have not seen again all that they had seen.
 bool Home::Impl::comes_back(const ActorGroup& group) const {
   return std::any_of(group.actors.begin(), group.actors.end(), [&](std::uint32_t member) {
     const ActorChain& chain = chains[member];
     return chain.next > 0 && (!chain.alive || chain.applied < chain.next);
   });
-}
-
-/// A save settled or was copied: perhaps a border is complete, and what came before it may go. Not while
-/// objects come back from an older one: what they are fed with must come from there, too.
-void Home::Impl::saves_changed(std::uint32_t number) {
-  ActorGroup& group = groups[number];
-  if (comes_back(group)) return;
-  std::size_t newest = SIZE_MAX;
-  for (const std::uint32_t member : group.actors) newest = std::min(newest, chains[member].saves.size());
-  while (newest > group.border && !border_complete(group, newest)) --newest;
-  if (newest <= group.border) return;
-  for (const std::uint32_t member : group.actors) {
-    ActorChain& chain = chains[member];
-    const std::size_t at = chain.calls.place_of(chain.saves[newest - 1]);
-    while (!chain.retained.empty() && chain.calls.place_of(chain.retained.front()) <= at) {
-      const RowIndex covered = chain.retained.front();
-      chain.retained.pop_front();
-      unset(covered, flag::retained);
-      release_inputs(covered);
-    }
-    for (std::size_t border = std::max<std::size_t>(group.border, 1); border < newest; ++border) {
-      consumer_done(chain.saves[border - 1]);
-    }
-  }
-  group.border = newest;
-}
-
-/// A saved state must outlive the process that wrote it. Who has to get a copy when these have one: the cell,
-/// which the job cannot lose where it has one replica, and whose node brings it to the disks of all that have
-/// the record; else so many that there are two, on two nodes if there are.
-std::vector<Life> Home::Impl::lacks_copies(std::vector<Life> holders) const {
-  std::vector<Life> lacking;
-  const bool cell_has = std::find(holders.begin(), holders.end(), state.cell) != holders.end();
-  if (!cell_has && (state.replicas == 1 || alive(state.cell))) {
-    holders.push_back(state.cell);
-    lacking.push_back(state.cell);
-  }
-  if (state.replicas == 1) return lacking;
-  const std::vector<Life> more = lacks_second_node(std::move(holders));
-  lacking.insert(lacking.end(), more.begin(), more.end());
-  return lacking;
-}
-
-/// Who has to get a copy, so that there are two, on two nodes if there are.
-std::vector<Life> Home::Impl::lacks_second_node(std::vector<Life> holders) const {
-  std::vector<Life> lacking;
-  const auto has = [&](Life life) {
-    return std::find(holders.begin(), holders.end(), life) != holders.end();
-  };
-  const auto on_two_nodes = [&] {
-    return std::any_of(holders.begin(), holders.end(), [&](Life holder) {
-      return node_of(holder.process) != node_of(holders.front().process);
-    });
-  };
-  for (const bool anywhere : {false, true}) {
-    const auto ask = [&](Life life) {
-      if (on_two_nodes() || (anywhere && holders.size() >= 2) || !alive(life) || has(life)) return;
-      const bool elsewhere = std::none_of(holders.begin(), holders.end(), [&](Life holder) {
-        return node_of(holder.process) == node_of(life.process);
-      });
-      if (!elsewhere && !anywhere) return;
-      holders.push_back(life);
-      lacking.push_back(life);
-    };
-    ask(options.self);
-    for (const Life life : state.lives) ask(life);
-  }
-  return lacking;
-}
-
-/// Who had copies before may be gone.
-void Home::Impl::replicate_saves() {
-  for (const ActorChain& chain : chains) {
-    for (const RowIndex save : chain.saves) {
-      if (word(save).outcome == Outcome::finished && !is(save, flag::let_go)) replicate_save(save);
-    }
-  }
-}
-
-void Home::Impl::replicate_save(RowIndex row) {
-  if (!options.several_processes) return;
-  const OutcomeRecord record = record_of(row, false);
-  if (!record.has_output) return;
-  // What is in the record is told so that whoever brings saves to a disk has all of a group.
-  const std::vector<Life> holders = record.value ? std::vector<Life>{} : holders_of(row);
-  if (!record.value && holders.empty()) return;  // It is lost, and nobody needs it for its own sake.
-  const std::vector<Life> lacking = record.value ? std::vector{state.cell} : lacks_copies(holders);
-  if (lacking.empty()) return;
-  const ActorChain& chain = *chain_of(row);
-  const ActorGroup& group = groups[chain.group];
-  message::SavedAs as;
-  as.group = chains[group.actors.front()].index;
-  as.members = static_cast<std::uint32_t>(group.actors.size());
-  as.number = static_cast<std::uint32_t>(std::find(chain.saves.begin(), chain.saves.end(), row) -
-                                         chain.saves.begin() + 1);
-  as.actor = chain.index;
-  for (const Life life : lacking) {
-    send(life, message::Replicate{plan->job, options.shard, options.epoch, record, holders, as});
-  }
 }
 
 }  // namespace dag

@@ -212,8 +212,9 @@ void Home::Impl::decide(RowIndex row) {
   if (crashed_too_often(row)) return close(row, Outcome::failed, crash_error(row));
   if (would_take_the_last_one(row)) return close(row, Outcome::failed, danger_error(row));
   if ((policy.effects == Effects::at_most_once || is_exclusive(row)) && !may_start(row)) return;
-  if (chain != nullptr) return call_approved(row);
-  start(row);
+  if (chain == nullptr) return start(row);
+  if (is_save(row) && !saves_here(*chain, row)) return close(row, Outcome::finished, {});
+  call_approved(row);
 }
 
 /// Ends a row without an attempt of it; `flags` are set if it had not ended.

@@ -228,10 +228,17 @@ class Home::Impl {
   void call_again_ended(RowIndex row, OutcomeRecord& record, Life from);
   void count_calls_again(ActorChain& chain);
   void roll_back(std::uint32_t group, const std::string& why);
+  bool comes_back(const ActorGroup& group) const;
+
+  // ---- saves.cpp
+  // --------------------------------------------------------------------------------------------
+  bool saves_here(const ActorChain& chain, RowIndex row);
+  Duration lost_after(const ActorGroup& group) const;
+  bool is_made(RowIndex save) const;
+  bool add_save(ActorChain& chain, RowIndex ended);
   std::size_t choose_border(const ActorGroup& group) const;
   bool border_there(const ActorGroup& group, std::size_t border) const;
   bool border_complete(const ActorGroup& group, std::size_t border) const;
-  bool comes_back(const ActorGroup& group) const;
   void saves_changed(std::uint32_t group);
   void replicate_save(RowIndex row);
   void replicate_saves();

@@ -10,6 +10,7 @@
 #include "libdag/base/limits.hpp"
 #include "libdag/home/call_order.hpp"
 #include "libdag/home/home.hpp"
+#include "libdag/supervision/checkpoint_interval.hpp"
 #include "libdag/supervision/group_machine.hpp"
 
 namespace dag {
@@ -137,9 +138,11 @@ struct ActorChain {
   std::size_t applied = 0;
   RowIndex approved = no_row;     ///< the call that may run as soon as the object is there
   bool busy = false;              ///< an attempt of it is out
-  std::vector<RowIndex> saves;    ///< save calls that ended, in order
+  std::vector<RowIndex> saves;    ///< save calls that ended, in order: the border's number is the place + 1
+  std::vector<std::size_t> made;  ///< borders of those that were not left out, ascending
   std::deque<RowIndex> retained;  ///< calls whose inputs are kept
   bool can_save = false;
+  Instant save_began;  ///< when its last save was handed out
 };
 struct ActorGroup {
   std::vector<std::uint32_t> actors;  ///< positions in Home::Impl::chains
@@ -147,6 +150,8 @@ struct ActorGroup {
   std::size_t border = 0;             ///< complete saves before this one were let go (count)
   std::uint32_t rollbacks = 0;
   std::size_t chosen = 0;  ///< the border (counted from 1) that lost objects come back from; 0: create
+  SaveTimes times;
+  std::map<std::size_t, bool> saves_at;  ///< by border, where saves may be left out: whether they are made
 };
 
 /// A group of tasks of the graph.

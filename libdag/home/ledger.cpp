@@ -95,6 +95,7 @@ void Home::Impl::need(Cut& cut, RowIndex row) {
 bool Home::Impl::named_only(RowIndex row) const {
   if (!simple(row)) return false;
   if (!options.several_processes || !table.kind_of(table[row]).returns) return true;
+  if (is_save(row) && !is_made(row)) return false;
   // It cannot be made again.
   if (table.policy_of(table[row]).effects == Effects::at_most_once || varies(row)) return false;
   if (is(row, flag::known) || is(row, flag::kept)) return false;

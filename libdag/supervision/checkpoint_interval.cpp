@@ -22,6 +22,19 @@ Duration checkpoint_interval(Duration cost, Duration lost_after) {
   return from_seconds(std::max(best, c * (1 - share_max) / share_max));
 }
 
+void SaveTimes::took(Duration cost) { last_ = std::max(last_, cost); }
+
+void SaveTimes::saved(Instant now) {
+  saved_at_ = now;
+  if (last_ > Duration{0}) before_ = (before_ + last_) / 2;
+  last_ = Duration{0};
+}
+
+bool SaveTimes::due(Duration every, Duration lost_after, Instant now) const {
+  const Duration cost = last_ > Duration{0} ? (before_ + last_) / 2 : before_;
+  return now - saved_at_ >= (every > Duration{0} ? every : checkpoint_interval(cost, lost_after));
+}
+
 void Losses::note(std::size_t lost, std::size_t watched, Instant now) {
   if (began_) seconds_ += seconds(now - since_) * static_cast<double>(watched);
   began_ = true;

@@ -160,7 +160,10 @@ void describe(CLI::App& app, Options& options, TrainingOptions& training, Scenar
       "kill -9 of the node that leads a training, again and again; its losses are to be those of one "
       "that nobody disturbs");
   train->add_option("--steps", training.steps, "of the training")->capture_default_str();
-  train->add_option("--save-every", training.save_every, "steps between its saves")->capture_default_str();
+  train
+      ->add_option("--save-every", training.save_every,
+                   "steps between its saves; 0: it saves as often as pays")
+      ->capture_default_str();
   train->add_option("--every", training.every, "seconds between two kills")->capture_default_str();
   add_common(train);
   train->callback([&training, &scenario] {

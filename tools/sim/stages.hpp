@@ -1,7 +1,8 @@
 #pragma once
 // A training-like job: stages are job actors in save groups, steps are spawned one by one by a task that
-// becomes the next step, the stages are saved every few steps. What should come of it is found by running it
-// in order, in one go: the calls of an actor run in the order of adding, whatever happens.
+// becomes the next step, the stages are saved every few steps, or when it is time. What should come of it is
+// found by running it in order, in one go: the calls of an actor run in the order of adding, whatever
+// happens.
 
 #include <map>
 
@@ -23,6 +24,7 @@ class Stages {
     steps_ = 1 + below(options.steps_max);
     micro_batches_ = 1 + below(3);
     save_every_ = options.saves ? 1 + below(3) : 1000;
+    if (random.chance(0.3)) when_due_ = std::chrono::milliseconds(below(3) * below(20));
     top();
   }
   std::unique_ptr<Program> program() {
@@ -87,8 +89,9 @@ class Stages {
     draft.builder.add_gather(losses);
     if (step % save_every_ == 0) {
       for (std::uint32_t actor = 0; actor < actors_; ++actor) {
-        add(draft, "save", test::save_state_thunk, true);
+        const std::uint32_t save = add(draft, "save", test::save_state_thunk, true);
         draft.builder.set_call(actor, detail::CallKind::save);
+        draft.builder.change_policy(save, [&](Policy& policy) { policy.checkpoint = when_due_; });
       }
     }
     if (step + 1 < steps_) {
@@ -180,6 +183,7 @@ class Stages {
   Random& random_;
   StagesOptions options_;
   std::uint32_t actors_ = 0, steps_ = 0, micro_batches_ = 0, save_every_ = 0;
+  std::optional<Duration> when_due_;  ///< saves may be left out, as Actor::save_when_due
   test::RandomGraph graph_;
   std::map<std::uint32_t, std::uint64_t> states_;
   std::map<std::uint64_t, Known> expected_;

@@ -70,6 +70,11 @@ class Context {
   Output<std::vector<std::byte>> save(const Actor<T>& actor) {
     return detail::add_save<T>(builder(), actor.index());
   }
+  /// A place where the actor is saved when it is time, as Actor::save_when_due.
+  template <class T>
+  void save_when_due(const Actor<T>& actor, std::chrono::nanoseconds every = {}) {
+    detail::add_save<T>(builder(), actor.index(), every);
+  }
 
   /// Somebody cancelled the task or its job, or its timeout has passed: return soon, the result will not
   /// count.

@@ -47,3 +47,21 @@ TEST_CASE("the mean time to a loss is an hour until something is known") {
   losses.note(1, 4, begin + 1h);
   CHECK(seconds(losses.mean_time(begin + 1h, 4)) == Approx(2.5 * 3600));
 }
+
+TEST_CASE("saves at given moments are made when the interval has passed that their cost makes best") {
+  SaveTimes times;
+  const Instant start{10h};
+  times.begin(start);
+  // sqrt(2 * 10 ms * 10,000 s): before one was measured.
+  CHECK_FALSE(times.due(0s, 10'000s, start + 14s));
+  CHECK(times.due(0s, 10'000s, start + 15s));
+  times.saved(start + 15s);
+  // Two actors that are saved together: the slower one holds both up.
+  times.took(5ms);
+  times.took(1990ms);
+  CHECK_FALSE(times.due(0s, 10'000s, start + 15s + 140s));
+  CHECK(times.due(0s, 10'000s, start + 15s + 142s));
+  // What was said counts more.
+  CHECK_FALSE(times.due(30s, 10'000s, start + 15s + 29s));
+  CHECK(times.due(30s, 10'000s, start + 15s + 30s));
+}

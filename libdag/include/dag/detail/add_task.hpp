@@ -260,14 +260,17 @@ auto add_call(Builder& builder, std::uint32_t actor, Args&&... args) {
   return Output<Value>(builder, task);
 }
 
-/// Adds a call that writes the actor's state; a rollback point of its save group once it is settled.
+/// Adds a call that writes the actor's state; a rollback point of its save group once it is settled. With
+/// `when_due` it is left out when the last one is not so long ago.
 template <class T>
-Output<std::vector<std::byte>> add_save(Builder& builder, std::uint32_t actor) {
+Output<std::vector<std::byte>> add_save(Builder& builder, std::uint32_t actor,
+                                        std::optional<std::chrono::nanoseconds> when_due) {
   static_assert(CanSave<T>,
                 "dag: to be saved, a job actor's class needs `void save(dag::Writer&) const` and "
                 "`static T restore(dag::Reader&)`");
   const std::uint32_t task = builder.add_task("save", code_of(&save_thunk<T>), true, Effects::pure);
   builder.set_call(actor, CallKind::save);
+  if (when_due) builder.change_policy(task, [&](Policy& policy) { policy.checkpoint = when_due; });
   return Output<std::vector<std::byte>>(builder, task);
 }
 
