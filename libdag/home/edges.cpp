@@ -235,7 +235,8 @@ void Home::Impl::close(RowIndex row, Outcome outcome, std::optional<Error> error
   if (!is(row, flag::grown)) known.attempt = uncounted();
   known.error = std::move(error);
   known.has_output = false;
-  say_closed(row, outcome, known.error ? known.error->what : std::string());
+  const bool left_out = outcome == Outcome::finished;
+  say_closed(row, outcome, left_out ? "left out: it was not time" : known.error ? known.error->what : "");
   note(row, false);
 }
 

@@ -75,7 +75,7 @@ struct Started {
 struct Ended {
   Outcome outcome = Outcome::finished;
   Duration ran{0};  ///< zero too where a lane's report was overtaken by that of a successor
-  /// What a failure said; empty otherwise.
+  /// What a failure said, or why it ended without an attempt; empty otherwise.
   std::string error = {};
   bool operator==(const Ended&) const = default;
 };

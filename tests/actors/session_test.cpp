@@ -353,6 +353,34 @@ TEST_CASE("a call that throws midway rolls the actor back to its last save, and 
   REQUIRE(job.wait());
 }
 
+TEST_CASE("an actor is saved where it may be when that is time, and its calls do not notice") {
+  using namespace std::chrono_literals;
+  const bool soon = GENERATE(true, false);
+  TestSession session(GENERATE(false, true));
+  static std::atomic<int> saves;
+  saves = 0;
+  struct Summing {
+    int sum = 0;
+    int add(int x) { return sum += x; }
+    void save(dag::Writer& w) const {
+      ++saves;
+      dag::detail::encode(w, sum);
+    }
+    static Summing restore(dag::Reader& r) { return {dag::detail::decode<int>(r)}; }
+  };
+  dag::Graph g("summing");
+  auto actor = g.actor<Summing>("summing");
+  std::optional<dag::Output<int>> last;
+  for (int i = 1; i <= 10; ++i) {
+    last = actor.call<&Summing::add>(i);
+    actor.save_when_due(soon ? std::chrono::nanoseconds(1) : std::chrono::nanoseconds(1h));
+  }
+  auto job = session->submit(g);
+  REQUIRE(job.get(*last) == 55);
+  REQUIRE(job.wait());
+  REQUIRE(saves == (soon ? 10 : 0));
+}
+
 TEST_CASE("cancelling ends a job that would not end") {
   TestSession session(GENERATE(false, true));
   static std::atomic<bool> running;

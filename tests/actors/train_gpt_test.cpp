@@ -92,6 +92,12 @@ TEST_CASE("one validation shard may fail and is left out") {
   REQUIRE(trained.curve.validation.size() == reference(plan).validation.size());
 }
 
+TEST_CASE("a training that saves when it pays is the same training") {
+  gpt::Plan plan = small_plan();
+  plan.checkpoint_every = 0;
+  REQUIRE(run(plan, "2").curve.training == reference(plan).training);
+}
+
 TEST_CASE("a run that was stopped goes on from its checkpoint as if it had not been") {
   const Directory directory;
   gpt::Plan plan = small_plan();

@@ -190,15 +190,17 @@ TEST_CASE("a long task goes on from what it saved, when its process is killed an
 
 TEST_CASE("all nodes are killed at once: a long task and a job actor go on from what is on the disks") {
   const std::uint32_t count = GENERATE(1u, 3u);
-  const bool actor = GENERATE(true, false);
+  const auto job_of = GENERATE(values<std::vector<std::string>>(
+      {{"cluster_counting"}, {"cluster_counting", "when due"}, {"cluster_saving"}}));
   const dag::test::TemporaryDirectory directory;
   const std::string ledger = directory.path().string() + "/ledger";
   constexpr std::size_t steps = 200;
   cluster::Nodes nodes(count, true);
   nodes.gather();
   const Quarters quarters(directory);
-  Process job(cluster::at(nodes, {bin(actor ? "cluster_counting" : "cluster_saving"), ledger,
-                                  std::to_string(steps), quarters.name()}));
+  std::vector<std::string> command{bin(job_of.front()), ledger, std::to_string(steps), quarters.name()};
+  command.insert(command.end(), job_of.begin() + 1, job_of.end());
+  Process job(cluster::at(nodes, command));
   REQUIRE(quarters.next() > 0);
   REQUIRE(quarters.next() > 0);
   // Saves are written behind the job, and who leads it after the start has only those on his disk.

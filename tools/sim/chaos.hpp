@@ -58,6 +58,18 @@ inline bool chaos_has_stragglers(std::uint64_t seed) { return seed % 13 < 2; }
 /// In two elevenths of the seeds; in none of those in tests/sim/seeds.txt.
 inline bool chaos_quarantines(std::uint64_t seed) { return seed % 11 == 0 || seed % 11 == 2; }
 
+/// In two fifths of the seeds; in none of those in tests/sim/cells_seeds.txt.
+inline bool chaos_cuts_anyhow(std::uint64_t seed) { return seed % 5 < 2; }
+
+/// In three eighths of the seeds; in none of those in tests/sim/cells_seeds.txt.
+inline bool chaos_moves_copies(std::uint64_t seed) { return seed % 8 == 3 || seed % 8 == 4 || seed % 8 == 6; }
+
+/// In a quarter of the seeds saves of job actors may be left out; in none of those in tests/sim/seeds.txt.
+inline bool chaos_leaves_out_saves(std::uint64_t seed) {
+  const std::uint64_t which = seed % 17;
+  return which == 6 || which == 12 || which > 13;
+}
+
 /// What is added to the drawing gets a Random of its own, so that the seeds of tests/sim/seeds.txt keep their
 /// histories.
 inline WorldOptions chaos_world(std::uint64_t seed) {
@@ -138,6 +150,12 @@ inline WorldOptions cells_world(std::uint64_t seed) {
   world.aim = random.chance(0.5) ? 0.6 : 0;
   world.replicas_lost = random.chance(0.5) ? 0.2 * random.unit() : 0;
   world.replicas_cut = random.chance(0.5) ? 1 + static_cast<std::uint32_t>(random.below(4)) : 0;
+  world.cut_anyhow = chaos_cuts_anyhow(seed);
+  // What is exclusive may run on at a process that was stopped (nodes/PROMISES.md).
+  if (seed % 5 == 0) world.pauses = static_cast<std::uint32_t>(Random(seed * 61 + 3).below(3));
+  world.until_copied = seed % 4 == 3;
+  world.copies_move = chaos_moves_copies(seed);
+  if (chaos_cuts_anyhow(seed)) world.disks_full = static_cast<std::uint32_t>(Random(seed * 73 + 1).below(3));
   CellReplicaOptions& replica = world.replica;
   replica.copies_wanted = world.replicas;
   replica.compact_every = random.chance(0.5) ? 1 + random.below(20) : 4096;
@@ -151,7 +169,7 @@ inline WorldOptions cells_world(std::uint64_t seed) {
 inline std::unique_ptr<Program> chaos_program(std::uint64_t seed, const Case& about) {
   Random random(seed * 7 + 5);
   if (!chaos_varies(seed) && !chaos_runs_once(seed) && !chaos_excludes(seed) && random.chance(0.3))
-    return Stages(random, {}).program();
+    return Stages(random, {.saves_left_out = chaos_leaves_out_saves(seed)}).program();
   test::RandomGraphOptions options;
   options.tasks_max = 5 + static_cast<std::uint32_t>(random.below(40));
   options.varying = chaos_says_that_it_varies(seed);

@@ -42,6 +42,7 @@ const Names& of_jobs() {
                            "ring given up",
                            "ring news for a home",
                            "run again",
+                           "saves were left out",
                            "started once",
                            "started under a lease",
                            "stopped: not reproducible",
@@ -61,7 +62,10 @@ const Names& of_cells() {
     Names more = of_jobs();
     std::erase(more, "stopped: not reproducible");
     std::erase(more, "took two down, where none comes back");
-    more.insert(more.end(), {"a cell got a leader", "a cell's leader lets go", "a replica was cut off"});
+    more.insert(more.end(),
+                {"a cell got a leader", "a cell's leader lets go", "a disk was full", "a node was drained",
+                 "a process was stopped", "a replica heard nobody", "a replica was cut off",
+                 "a replica was not heard", "replicas were parted", "the copies' holders changed"});
     return more;
   }();
   return names;

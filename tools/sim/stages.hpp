@@ -15,6 +15,7 @@ struct StagesOptions {
   std::uint32_t steps_max = 8;
   bool saves = true;
   bool failures = true;
+  bool saves_left_out = false;  ///< when it is not time: Actor::save_when_due
 };
 
 class Stages {
@@ -24,7 +25,7 @@ class Stages {
     steps_ = 1 + below(options.steps_max);
     micro_batches_ = 1 + below(3);
     save_every_ = options.saves ? 1 + below(3) : 1000;
-    if (random.chance(0.3)) when_due_ = std::chrono::milliseconds(below(3) * below(20));
+    if (options.saves_left_out) when_due_ = std::chrono::milliseconds(below(3) * below(20));
     top();
   }
   std::unique_ptr<Program> program() {
@@ -183,7 +184,7 @@ class Stages {
   Random& random_;
   StagesOptions options_;
   std::uint32_t actors_ = 0, steps_ = 0, micro_batches_ = 0, save_every_ = 0;
-  std::optional<Duration> when_due_;  ///< saves may be left out, as Actor::save_when_due
+  std::optional<Duration> when_due_;
   test::RandomGraph graph_;
   std::map<std::uint32_t, std::uint64_t> states_;
   std::map<std::uint64_t, Known> expected_;

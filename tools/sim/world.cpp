@@ -17,7 +17,9 @@ World::World(WorldOptions options, Program& program)
       riddles_(options.seed * 37 + 11),
       stragglers_(options.seed * 41 + 3),
       stragglers_left_(options.stragglers),
-      rings_(options.seed) {
+      rings_(options.seed),
+      cuts_(options.processes),
+      paused_until_(options.processes) {
   auto plan = std::make_shared<JobPlan>();
   plan->job = JobId{7};
   plan->name = "sim";
@@ -44,6 +46,7 @@ World::World(WorldOptions options, Program& program)
     }
   }
   for (std::uint32_t task = 0; task < plan_->graph->size(); ++task) {
+    open_in_record_.insert(open_in_record_.end(), task);
     if (!options.pace && random_.chance(0.3)) wanted_.push_back({0, task});
   }
   if (options.client_fetches) fetched_.insert(wanted_.begin(), wanted_.end());
@@ -74,8 +77,7 @@ void World::run() {
       throw Violation("the job did not end in time: " + stuck());
     }
     if (++count > options_.events_max) throw Violation("too many events: " + stuck());
-    for (; !options_.pace && look_at < events_.next_at(); look_at = look_at + look_every)
-      look_at_waiting_work(look_at);
+    for (; !options_.pace && look_at < events_.next_at(); look_at = look_at + look_every) look(look_at);
     events_.run_one();
     if (touched_ != nullptr) {
       if (!options_.pace && (count % 4 == 0 || count < 200)) check(*touched_);
@@ -83,7 +85,14 @@ void World::run() {
     }
   }
   events = count;
+  if (trace_.left_out > 0) seen["saves were left out"] += trace_.left_out;
   check_result();
+}
+
+/// Now and then.
+void World::look(Instant at) {
+  look_at_waiting_work(at);
+  look_who_has_copies();
 }
 
 // ---- Processes
@@ -99,6 +108,7 @@ void World::start_process(std::uint32_t index, std::uint32_t incarnation) {
   if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
   process.runner = std::make_unique<Runner>(options, plan_, sink());
   process.door = std::make_unique<Door>(process.life);
+  last_up_ = now();
   conservation_.disturbed(now());
   if (options_.steal && options_.processes > 1 && runs(index)) {
     const Life life = process.life;
@@ -184,7 +194,7 @@ void World::heard_down(Life life, const LifeEnd& how, std::uint64_t least_ms, st
       Process& process = *processes_[at];
       if (over() || !process.up || process.replica == nullptr) return;
       process.replica->on_life_down(life, now(), how);
-      drain_replica(process);
+      options_.copies_move ? tell_seats(process) : drain_replica(process);
     });
   }
 }
@@ -320,6 +330,7 @@ void World::deliver(Life from, Life to, const JobMessage& message) {
   trace_message("at", from, to, message);
   Process* process = find(to);
   if (process == nullptr || over()) return;
+  if (waits_in_pause(to.process.value, [this, from, to, message] { deliver(from, to, message); })) return;
   if (hear_message(*process, message)) return;
   const auto epoch_here = [&](std::uint32_t shard) -> std::optional<Epoch> {
     const auto found = process->homes.find(shard);
@@ -451,6 +462,7 @@ World::HomeBox& World::make_home(Process& process, std::uint32_t shard, Epoch ep
 // ---- Effects
 
 void World::drain_cell() {
+  check_closed(*cell_);
   for (CellEffect& effect : cell_->take_effects()) {
     if (auto* message = std::get_if<SendMessage>(&effect)) {
       send(life_of(0), message->to, message->message);

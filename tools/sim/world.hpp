@@ -15,6 +15,7 @@
 #include "libdag/home/runner.hpp"
 #include "libdag/replica/cell_replica.hpp"
 #include "libdag/stealing/thief.hpp"
+#include "tools/sim/cuts.hpp"
 #include "tools/sim/events.hpp"
 #include "tools/sim/gang_watch.hpp"
 #include "tools/sim/program.hpp"
@@ -56,7 +57,12 @@ struct WorldOptions {
   CellReplicaOptions replica = {};
   double replicas_lost = 0;        ///< share of what replicas say to each other that is lost
   std::uint32_t replicas_cut = 0;  ///< so often one hears no other for a while, and is not heard
-  double aim = 0;                  ///< share of deaths that are of who leads
+  bool cut_anyhow = false;         ///< or on one way only, or they are parted
+  std::uint32_t pauses = 0;        ///< so often one is stopped for a while
+  std::uint32_t disks_full = 0;    ///< so often one writes nothing for a while
+  bool copies_move = false;   ///< who is gone loses its copy, when another can have it; and who is drained
+  bool until_copied = false;  ///< it goes on until the record has its copies again: L3
+  double aim = 0;             ///< share of deaths that are of who leads
   // Faults, which stop at `calm_at`.
   double late = 0;  ///< share of messages that come late, after others
   double repeated = 0;
@@ -122,6 +128,8 @@ class TraceSink final : public RecordSink {
     if (gangs) gangs->record(record);
     if (std::holds_alternative<recorded::StartedOver>(record.what))
       started_over[record.task] = record.attempt;
+    if (const auto* ended = std::get_if<recorded::Ended>(&record.what))
+      left_out += ended->outcome == Outcome::finished && !ended->error.empty() ? 1 : 0;
     const std::string line = to_string(record);
     for (const char c : line) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
     if (print) std::puts(line.c_str());
@@ -137,6 +145,7 @@ class TraceSink final : public RecordSink {
   }
   std::uint64_t hash = 0xCBF29CE484222325ULL;
   std::uint64_t count = 0;
+  std::uint64_t left_out = 0;  ///< saves
   std::optional<GangWatch> gangs;
   bool print = false;
   bool keep = false;
@@ -227,7 +236,7 @@ class World {
     consensus::Stored stored;
     std::deque<WriteToLog> waiting;
     bool busy = false;
-    Instant cut_until;  ///< no other replica is heard here, nor hears this one
+    Instant full_until;
   };
   class Spread final : public HomePlacement {
    public:
@@ -260,7 +269,10 @@ class World {
   // ---- Processes
 
   /// The job has ended, and the client has what it wanted.
-  bool over() const { return ended_ && (stopped_ || (fetches_open_ == 0 && fetches_planned_ == 0)); }
+  bool over() const {
+    if (!ended_ || (options_.until_copied && !copied_)) return false;
+    return stopped_ || (fetches_open_ == 0 && fetches_planned_ == 0);
+  }
 
   void start_process(std::uint32_t index, std::uint32_t incarnation);
 
@@ -308,6 +320,25 @@ class World {
   void leads_now(Process& process);
   void check_against_reference(Process& process);
   Process* leading();
+  void plan_cuts();
+  void plan_pauses();
+  void plan_full_disks();
+  void plan_drain();
+  void tell_seats(Process& process);
+  /// It is stopped: `then` is for when it goes on. False: it is not.
+  bool waits_in_pause(std::uint32_t index, std::function<void()> then);
+
+  // ---- What must hold of the record (world_record.cpp)
+
+  void check_closed(const Cell& cell);
+  void check_configuration(const consensus::Configuration& next);
+  void check_log_length(const CellReplica& replica) const;
+  bool is_copied();
+  std::string who_has_copies();
+  void look_who_has_copies();
+
+  // ---- Replicas, still
+
   /// Until somebody leads who does it.
   void to_leader(std::function<bool(CellReplica&)> what);
   void heard_up(Life life);
@@ -391,6 +422,7 @@ class World {
   /// How much longer a kernel takes.
   Duration straggles();
   void look_at_waiting_work(Instant at);
+  void look(Instant at);
 
   // ---- Checks
 
@@ -449,6 +481,14 @@ class World {
   std::map<consensus::Index, std::uint64_t> states_;  ///< digests of what they made of the cell
   std::set<Life> buried_;                             ///< that the cell found dead
   std::vector<ReplicaDisk> disks_;
+  Cuts cuts_;
+  std::vector<Instant> paused_until_;
+  std::optional<std::uint32_t> drained_;
+  std::set<std::uint32_t> open_in_record_;  ///< tasks of the graph that have not settled
+  std::optional<consensus::Configuration> configuration_;
+  consensus::Index settled_at_last_look_ = 0;
+  bool copied_ = false;  ///< at the end
+  Instant copied_at_, last_up_;
   std::vector<TaskId> wanted_;
   std::map<std::uint32_t, std::pair<Life, TellClient>> fetching_;  ///< by task
   std::map<TaskId, Settled> settled_;

@@ -32,13 +32,97 @@ void World::begin_replicas() {
     };
     for (const std::uint64_t most_ms : {5u, 1500u, 3000u}) events_.after(millis(0, most_ms), begin);
   }
+  plan_cuts();
+  plan_pauses();
+  plan_full_disks();
+  plan_drain();
+}
+
+void World::plan_cuts() {
+  const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
   for (std::uint32_t i = 0; i < options_.replicas_cut; ++i) {
-    const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
-    events_.at(Instant{Duration(faults_.below(span))}, [this] {
-      ++seen["a replica was cut off"];
-      disks_[draw_victim()].cut_until = std::min(now() + millis(50, 1500), options_.calm_at);
+    events_.at(Instant{Duration(faults_.below(span))}, [this, i] {
+      const std::uint32_t victim = draw_victim();
+      const Instant until = std::min(now() + millis(50, 1500), options_.calm_at);
+      if (!options_.cut_anyhow) {
+        ++seen["a replica was cut off"];
+        return cuts_.isolate(victim, until);
+      }
+      Random how(options_.seed * 53 + i);
+      ++seen[cuts_.draw(victim, how, until)];
     });
   }
+}
+
+void World::plan_pauses() {
+  Random pauses(options_.seed * 59 + 17);
+  const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
+  for (std::uint32_t i = 0; i < options_.pauses; ++i) {
+    const Duration takes = std::chrono::milliseconds(1 + pauses.below(1500));
+    events_.at(Instant{Duration(pauses.below(span))}, [this, takes] {
+      ++seen["a process was stopped"];
+      conservation_.disturbed(now());
+      paused_until_[draw_victim()] = std::min(now() + takes, options_.calm_at);
+    });
+  }
+}
+
+void World::plan_full_disks() {
+  Random full(options_.seed * 67 + 5);
+  const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
+  for (std::uint32_t i = 0; i < options_.disks_full; ++i) {
+    const Duration takes = std::chrono::milliseconds(1 + full.below(500));
+    events_.at(Instant{Duration(full.below(span))}, [this, takes] {
+      ++seen["a disk was full"];
+      const std::uint32_t index = draw_victim();
+      disks_[index].full_until = std::min(now() + takes, options_.calm_at);
+      const auto tell = [this, index] {
+        Process& process = *processes_[index];
+        if (over() || !process.up || process.replica == nullptr) return;
+        process.replica->on_disk_full(disks_[index].full_until > now(), now());
+        drain_replica(process);
+      };
+      tell();
+      events_.at(disks_[index].full_until, tell);
+    });
+  }
+}
+
+/// For good: a node that is to go.
+void World::plan_drain() {
+  Random drain(options_.seed * 71 + 13);
+  if (!options_.copies_move || drain.chance(0.5)) return;
+  const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
+  events_.at(Instant{Duration(drain.below(span))}, [this] {
+    ++seen["a node was drained"];
+    drained_ = draw_victim();
+    for (const auto& process : processes_) {
+      if (process->up && process->replica != nullptr) tell_seats(*process);
+    }
+  });
+}
+
+/// What membership knows by now.
+void World::tell_seats(Process& process) {
+  std::vector<consensus::Candidate> alive;
+  std::vector<consensus::Seat> leaving;
+  for (std::uint32_t other = 0; other < options_.processes; ++other) {
+    const bool there = processes_[other]->up || !options_.copies_move;
+    if (!there || (!options_.cell_runs && other >= options_.replicas)) continue;
+    if (drained_ == other) {
+      leaving.push_back({ProcessId{other}, 1});
+    } else {
+      alive.push_back({{ProcessId{other}, 1}});
+    }
+  }
+  process.replica->on_seats(std::move(alive), std::move(leaving), now());
+  drain_replica(process);
+}
+
+bool World::waits_in_pause(std::uint32_t index, std::function<void()> then) {
+  if (paused_until_[index] <= now()) return false;
+  events_.at(paused_until_[index], std::move(then));
+  return true;
 }
 
 World::Process* World::leading() {
@@ -72,15 +156,12 @@ void World::start_replica(std::uint32_t index) {
   options.log.self = {process.life.process, 1};
   options.log.seed = random_.next();
   process.replica = std::make_unique<CellReplica>(options, disks_[index].stored, sink(), now());
-  // What membership knows by now.
-  std::vector<consensus::Candidate> seats;
+  if (disks_[index].full_until > now()) process.replica->on_disk_full(true, now());
   for (std::uint32_t other = 0; other < options_.processes; ++other) {
-    if (options_.cell_runs || other < options_.replicas) seats.push_back({{ProcessId{other}, 1}});
     if (other != index && processes_[other]->up)
       process.replica->on_life_up(life_of(other), now(), runs(other));
   }
-  process.replica->on_seats(seats, {}, now());
-  drain_replica(process);
+  tell_seats(process);
 }
 
 /// Of what was being written, a beginning may be there.
@@ -117,7 +198,7 @@ void World::heard_up(Life life) {
       Process& process = *processes_[at];
       if (over() || !process.up || process.replica == nullptr || find(life) == nullptr) return;
       process.replica->on_life_up(life, now(), runs(life.process.value));
-      drain_replica(process);
+      options_.copies_move ? tell_seats(process) : drain_replica(process);
     });
   }
 }
@@ -141,8 +222,13 @@ void World::drain_replica(Process& process) {
     Process* mine = find(life);
     if (mine == nullptr || over() || mine->replica_timer != due) return;
     mine->replica_timer.reset();
-    mine->replica->on_time(now());
-    drain_replica(*mine);
+    const auto look_at_clock = [this, life] {
+      Process* still = find(life);
+      if (still == nullptr || over()) return;
+      still->replica->on_time(now());
+      drain_replica(*still);
+    };
+    if (!waits_in_pause(life.process.value, look_at_clock)) look_at_clock();
   });
 }
 
@@ -174,18 +260,21 @@ void World::send_to_replica(std::uint32_t from, std::uint32_t to, const consensu
   Duration pause = std::chrono::microseconds(30 + random_.below(2000));
   if (!calm && random_.chance(options_.late)) pause += millis(1, 300);
   events_.after(pause, [this, from, to, message] {
-    Process& process = *processes_[to];
-    const bool cut = std::max(disks_[from].cut_until, disks_[to].cut_until) > now();
-    if (over() || cut || !process.up || process.replica == nullptr) return;
-    process.replica->on_replica_message(message, now());
-    drain_replica(process);
+    if (!cuts_.hears(to, from, now())) return;
+    const auto arrive = [this, to, message] {
+      Process& process = *processes_[to];
+      if (over() || !process.up || process.replica == nullptr) return;
+      process.replica->on_replica_message(message, now());
+      drain_replica(process);
+    };
+    if (!waits_in_pause(to, arrive)) arrive();
   });
 }
 
 /// One batch at a time.
 void World::write_log(std::uint32_t index) {
   ReplicaDisk& disk = disks_[index];
-  if (disk.busy || disk.waiting.empty()) return;
+  if (disk.busy || disk.waiting.empty() || disk.full_until > now()) return;
   disk.busy = true;
   const Duration takes = std::chrono::microseconds(random_.below(random_.chance(0.1) ? 30'000 : 3000));
   events_.after(takes, [this, index, life = life_of(index), last = disk.waiting.back().number] {
@@ -214,6 +303,7 @@ void World::check_against_reference(Process& process) {
       const std::vector<Life> before = cell_->state().lives;
       cell_->apply(wire::decode_command(entry.command.bytes()).value_or_throw(), entry.term, now());
       cell_->take_effects();
+      check_closed(*cell_);
       const std::vector<Life>& after = cell_->state().lives;
       std::set_difference(before.begin(), before.end(), after.begin(), after.end(),
                           std::inserter(buried_, buried_.end()));
@@ -221,8 +311,10 @@ void World::check_against_reference(Process& process) {
         if (buried_.contains(life)) throw Violation(to_string(life) + " takes part again, and was dead");
       }
     }
+    if (entry.type == consensus::EntryType::configuration) check_configuration(entry.configuration);
     states_[reference_at_ + 1] = digest_of(wire::encode(cell_->snapshot()));
   }
+  check_log_length(replica);
   const consensus::Index at = replica.applied();
   if (at == 0) return;
   if (states_.at(at) != digest_of(wire::encode(replica.cell()->snapshot()))) {

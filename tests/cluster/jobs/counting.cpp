@@ -1,8 +1,8 @@
 // A job actor that counts, and is saved now and then; its state is too large for the job's record.
 //
-//   counting LEDGER CALLS QUARTERS   each call writes its number into the ledger, and every quarter of them
-//   its
-//                                    process into QUARTERS; at last says `sum N`
+//   counting LEDGER CALLS QUARTERS [DUE]   each call writes its number into the ledger, and every quarter of
+//                                          them its process into QUARTERS; at last says `sum N`. With DUE it is
+//                                          saved when that is due, else after every fifth call.
 
 #include <unistd.h>
 
@@ -50,12 +50,17 @@ struct Counter {
 int main(int argc, char** argv) {
   dag::Session session(argc, argv);
   const int calls = std::atoi(argv[2]);
+  const bool when_due = argc > 4;
   dag::Graph graph("counting");
   const auto counter = graph.actor<Counter>("counter", std::string(argv[1]), std::string(argv[3]));
   dag::Output<long> sum = counter.call<&Counter::add>(0, calls);
   for (int number = 1; number < calls; ++number) {
     sum = counter.call<&Counter::add>(number, calls);
-    if (number % calls_per_save == calls_per_save - 1) static_cast<void>(counter.save());
+    if (when_due) {
+      counter.save_when_due(std::chrono::milliseconds(1));
+    } else if (number % calls_per_save == calls_per_save - 1) {
+      static_cast<void>(counter.save());
+    }
   }
   std::cout << "sum " << session.submit(graph).get(sum) << std::endl;
 }

@@ -29,8 +29,8 @@ struct Timed {
   LocalJob* job = nullptr;
   Script script;
   Timed() {
-    script.special["b"] = [this](const KernelCall& call) {
-      if (!call.again) job->now += 4s;
+    script.special["a"] = [this](const KernelCall& call) {
+      if (!call.again) job->now = job->now + 4s;
       return Script().ordinary(call);
     };
   }
@@ -83,7 +83,7 @@ TEST_CASE("how often actors are saved follows from what saves cost and how often
   Training training(300, 0s);
   Timed timed;
   timed.script.special["save A"] = [&](const KernelCall& call) {
-    timed.job->now += 500ms;
+    timed.job->now = timed.job->now + 500ms;
     return Script().ordinary(call);
   };
   LocalJob job(training.graph.builder.sealed(), timed.script.kernel(), actors_at_1(2));

@@ -64,6 +64,7 @@ std::vector<Mutant> actors_mutants() {
   IN_ACTORS(end_not_told);
   IN_ACTORS(places_untold);
   IN_ACTORS(two_geneses);
+  IN_ACTORS(nobody_seems_busy);
 #undef IN_ACTORS
   return list;
 }

@@ -9,6 +9,8 @@ namespace {
 constexpr std::uint64_t steps_max = 3'000'000;
 /// The time goes on now and then though actors have something to do.
 constexpr double hurry = 0.01;
+/// All processes of a job know by then which others there are, and who is not there any more.
+constexpr Duration known_after = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -83,6 +85,7 @@ void Cluster::start_worker(Life node, const StartProcess& order) {
   Seat& seat = seats_[node.process.value];
   if (!seat.node || seat.node->life() != node) return;
   seat.node->process_started(order.life);
+  settled_at_ = events_.now() + known_after;
   const std::string address = "127.0.0.1:" + std::to_string(30'000 + ++workers_started_);
   workers_[order.life] = {node, std::make_unique<SimWorker>(world_, order, node, address, options_.lanes,
                                                             [this, life = order.life](const WorkerEnd& how) {
@@ -93,6 +96,7 @@ void Cluster::start_worker(Life node, const StartProcess& order) {
 void Cluster::end_worker(Life life, const WorkerEnd& how) {
   auto found = workers_.extract(life);
   if (!found) return;
+  settled_at_ = events_.now() + known_after;
   Worker& worker = found.mapped();
   ledger_.trace(to_string(life) + " ends: " + how.text);
   std::vector<RunningAttempt> running = worker.process->running();
@@ -164,6 +168,24 @@ bool Cluster::pass_time() {
   return true;
 }
 
+/// I13, when nothing is broken any more and all have heard of each other.
+void Cluster::look_at_waiting_work() {
+  if (events_.now() < look_at_) return;
+  look_at_ = events_.now() + std::chrono::milliseconds(500);
+  if (events_.now() < std::max(settled_at_, Instant{options_.faults.calm_at}))
+    return conservation_.disturbed(events_.now());
+  std::vector<WaitingWork> waiting;
+  std::vector<FreeLane> free;
+  for (const auto& [life, worker] : workers_) {
+    if (worker.process->begun()) worker.process->look(waiting, free);
+  }
+  if (const auto wrong = conservation_.look(events_.now(), waiting, free)) {
+    std::string open;
+    for (const auto& [life, worker] : workers_) open += "\n    " + worker.process->state();
+    throw Violation(*wrong + ":" + open);
+  }
+}
+
 bool Cluster::all_done() const {
   return std::all_of(clients_.begin(), clients_.end(), [](const auto& client) { return client->done(); });
 }
@@ -174,7 +196,10 @@ void Cluster::run() {
     if (steps_ > steps_max) throw Violation("it does not end");
   };
   const Instant until{options_.patience};
-  while (!all_done() && events_.now() < until && step()) look();
+  while (!all_done() && events_.now() < until && step()) {
+    look();
+    look_at_waiting_work();
+  }
   std::string open;
   for (const auto& [life, worker] : workers_) open += "\n    " + worker.process->state();
   for (const auto& client : clients_) {

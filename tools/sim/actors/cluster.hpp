@@ -95,6 +95,7 @@ class Cluster {
   /// One message of one actor, or the next event. False: there is nothing to do.
   bool step();
   bool pass_time();
+  void look_at_waiting_work();
   void check_clean();
   bool all_done() const;
   /// All processes that are there.
@@ -122,6 +123,8 @@ class Cluster {
   std::uint64_t steps_ = 0;
   std::uint32_t workers_started_ = 0;
   Instant quiet_since_;  ///< no network was cut since
+  WorkConservation conservation_;
+  Instant look_at_, settled_at_;  ///< looked at waiting work next; by then all know who is there
   bool cut_before_ = false;
 };
 

@@ -18,12 +18,13 @@ namespace dag::sim {
 /// Bugs to be planted in what surrounds the actors, and in how these are built.
 enum class PlantedAround : std::uint8_t {
   nothing,
-  written_early,  ///< a node's log says that it is on the disk what is not
-  link_forgets,   ///< what was under way when a connection broke is not said again
-  same_life,      ///< a node comes back in the life that it had
-  end_not_told,   ///< a node does not hear of every end of its worker processes
-  places_untold,  ///< who leads tells other nodes not where the job's processes are
-  two_geneses,    ///< handles have no keys: of two jobs with one number, clients of one follow the other
+  written_early,      ///< a node's log says that it is on the disk what is not
+  link_forgets,       ///< what was under way when a connection broke is not said again
+  same_life,          ///< a node comes back in the life that it had
+  end_not_told,       ///< a node does not hear of every end of its worker processes
+  places_untold,      ///< who leads tells other nodes not where the job's processes are
+  two_geneses,        ///< handles have no keys: of two jobs with one number, clients of one follow the other
+  nobody_seems_busy,  ///< who is asked for work does not see how long its kernels have run
 };
 
 class Ledger {

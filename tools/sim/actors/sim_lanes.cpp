@@ -93,6 +93,39 @@ std::vector<RunningAttempt> SimLanes::running() const {
   return all;
 }
 
+std::vector<RunningNow> SimLanes::running_now() const {
+  std::vector<RunningNow> all;
+  if (ledger_.planted == PlantedAround::nobody_seems_busy) return all;
+  for (const auto& [lane, one] : running_) all.push_back({one.task, one.id, lane, ports_.now() - one.began});
+  return all;
+}
+
+bool SimLanes::stand_aside() const {
+  return std::any_of(running_.begin(), running_.end(), [](const auto& one) { return one.second.alone; }) ||
+         std::any_of(queue_.begin(), queue_.end(),
+                     [](const Work& work) { return work.handed_out && work.handed_out->attempt.alone; });
+}
+
+void SimLanes::look(Life self, std::vector<WaitingWork>& waiting, std::vector<FreeLane>& free,
+                    JobId job) const {
+  if (!stand_aside() && running_.size() < options_.lanes) free.push_back({self, job, changed_});
+  for (const Work& work : queue_) {
+    if (work.handed_out && work.handed_out->cancelled) continue;
+    if (!work.handed_out) {
+      const RowTable& table = work.shard->table;
+      if (table.word(work.row).state != RowState::ready) continue;
+      waiting.push_back(
+          {self, job, table.id(work.row), {work.shard->epoch, table.word(work.row).attempt}, false, {}});
+      continue;
+    }
+    const Attempt& attempt = work.handed_out->attempt;
+    // A lane has what waits to be alone, and does not give it back.
+    const bool bound = attempt.call != detail::CallKind::ordinary || attempt.exclusive ||
+                       attempt.stands_for || attempt.alone;
+    waiting.push_back({self, job, attempt.task, attempt.id, bound, {}});
+  }
+}
+
 std::string SimLanes::open_rows() const {
   std::string text = "      " + std::to_string(queue_.size()) + " queued, " +
                      std::to_string(running_.size()) + " running, " + std::to_string(handed_out_.size()) +
@@ -153,7 +186,8 @@ void SimLanes::run(JobId job, TaskId task, AttemptId id, bool alone, Duration ta
   std::uint32_t lane = 0;
   while (running_.contains(lane)) ++lane;
   const std::uint64_t number = ++number_;
-  running_[lane] = {job, task, id, number, alone};
+  running_[lane] = {job, task, id, number, alone, ports_.now()};
+  changed_ = ports_.now();
   const bool crashes = kernel->crashes && options_.crashes && ledger_.may_crash(job);
   ports_.after(takes, [this, lane, number, crashes, kernel = std::move(kernel), then = std::move(then)] {
     const auto found = running_.find(lane);
@@ -163,6 +197,7 @@ void SimLanes::run(JobId job, TaskId task, AttemptId id, bool alone, Duration ta
       return ports_.crashed(lane);
     }
     running_.erase(found);
+    changed_ = ports_.now();
     then(*kernel);
     look_soon();
   });

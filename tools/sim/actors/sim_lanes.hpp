@@ -12,6 +12,7 @@
 #include "libdag/home/edge_news.hpp"
 #include "libdag/supervision/blame.hpp"
 #include "tools/sim/actors/ledger.hpp"
+#include "tools/sim/work_conservation.hpp"
 
 namespace dag::sim {
 
@@ -26,6 +27,7 @@ struct SimLanesOptions {
 struct SimLanesPorts {
   /// Later, if the process is there then, and awake.
   std::function<void(Duration pause, std::function<void()> what)> after;
+  std::function<Instant()> now;
   std::function<void()> dry;
   std::function<void(Life to, EdgeNews&& news)> send_edge;
   std::function<void(std::optional<Life> from, message::PredecessorEnded&& news)> edge_news;
@@ -51,6 +53,8 @@ class SimLanes final : public LanesPort {
   void retire(std::shared_ptr<LaneShard> shard) override;
   std::vector<Life> reach() const override { return {}; }
   bool tells_by_link() const override { return options_.tell_by_link; }
+  std::vector<RunningNow> running_now() const override;
+  bool stand_aside() const override;
   JobActors& actors() override { return actors_; }
   std::size_t count() const override { return options_.lanes; }
   std::size_t queued() const override { return queue_.size(); }
@@ -63,6 +67,9 @@ class SimLanes final : public LanesPort {
   void hear(std::optional<Life> from, EdgeNews&& news);
   /// What the page says that a process shares with its node.
   std::vector<RunningAttempt> running() const;
+  /// Of this process: what no kernel has begun for; and lanes that nothing runs on, if there are any that
+  /// could begin something.
+  void look(Life self, std::vector<WaitingWork>& waiting, std::vector<FreeLane>& free, JobId job) const;
   /// The rows here that have not ended, for people.
   std::string open_rows() const;
 
@@ -84,6 +91,7 @@ class SimLanes final : public LanesPort {
     AttemptId id;
     std::uint64_t number = 0;
     bool alone = false;  ///< nothing runs beside it
+    Instant began;
   };
   struct OpenReport {
     std::shared_ptr<LaneShard> shard;
@@ -118,6 +126,7 @@ class SimLanes final : public LanesPort {
   std::map<std::pair<JobId, std::uint32_t>, std::shared_ptr<LaneShard>> shards_;
   std::vector<OpenReport> reports_;
   bool look_planned_ = false, dry_wanted_ = false;
+  Instant changed_;  ///< something began or ended
 };
 
 }  // namespace dag::sim

@@ -44,6 +44,7 @@ void SimWorker::say_hello() {
 SimLanesPorts SimWorker::lane_ports() {
   SimLanesPorts ports;
   ports.after = [this](Duration pause, std::function<void()> what) { after(pause, std::move(what)); };
+  ports.now = [this] { return now(); };
   ports.dry = [this] { caf::anon_send(node_, mail::Dry{}); };
   ports.send_edge = [this](Life to, EdgeNews&& news) {
     std::vector<EdgeNews> one;

@@ -27,6 +27,9 @@ class SimWorker final : public SimProcess {
   bool begun() const { return begun_; }
   JobId job() const { return order_.job; }
   std::vector<RunningAttempt> running() const { return lanes_.running(); }
+  void look(std::vector<WaitingWork>& waiting, std::vector<FreeLane>& free) const {
+    lanes_.look(life(), waiting, free, job());
+  }
   std::string state() const { return to_string(life()) + "\n" + lanes_.open_rows(); }
 
  private:
