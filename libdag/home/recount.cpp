@@ -384,14 +384,20 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
   std::set<RowIndex> anew;      // to be run again
   std::set<RowIndex> reopened;  // became one of those, and has not ended after all
   std::set<RowIndex> vanished;
+  std::set<RowIndex> outgrown;  // ended by order, and had become what it would not have by what counts now
   std::vector<RowIndex> stack = changed;
   const std::set<RowIndex> seeds(changed.begin(), changed.end());
   while (!stack.empty()) {
     const RowIndex row = stack.back();
     stack.pop_back();
     each_out(row, [&](detail::EdgeKind, RowIndex successor) {
+      if (successor == no_row || is(successor, flag::settled)) return;
       // What a client cancelled stays so, whatever comes of those before it.
-      if (successor == no_row || is(successor, flag::settled | flag::by_order)) return;
+      if (is(successor, flag::by_order)) {
+        if (!is(successor, flag::grown) || is(successor, flag::grown_settled)) return;
+        if (outgrown.insert(successor).second) vanish(facts.at(successor).part, vanished);
+        return;
+      }
       if (anew.insert(successor).second) stack.push_back(successor);
     });
     if (table[row].ghost) continue;
@@ -408,8 +414,9 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
   for (const RowIndex row : vanished) {
     anew.erase(row);
     reopened.erase(row);
+    outgrown.erase(row);
   }
-  if (anew.empty() && reopened.empty()) return;
+  if (anew.empty() && reopened.empty() && vanished.empty()) return;
 
   gate.close([] {});
   std::vector<RowIndex> taken_back;  // that others may have been told of
@@ -479,6 +486,14 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
     --rows_own;
     if (is_call(row)) chain_of(row)->calls.erase(row);
     table.apply(row, Closed{Outcome::cancelled});
+  }
+  for (const RowIndex row : outgrown) {
+    Fact& what = facts.at(row);
+    if (what.keeper) release(*std::exchange(what.keeper, std::nullopt), {table.id(row), what.grown_attempt});
+    what.part = detail::none;
+    what.becomes = no_row;
+    unset(row, flag::grown | flag::grown_sent | flag::grown_settled);
+    to_send.push_back(row);
   }
   for (const RowIndex row : anew) undo(row, false);
   for (const RowIndex row : reopened) undo(row, true);

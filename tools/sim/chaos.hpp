@@ -61,7 +61,7 @@ inline bool chaos_quarantines(std::uint64_t seed) { return seed % 11 == 0 || see
 /// In two fifths of the seeds; in none of those in tests/sim/cells_seeds.txt.
 inline bool chaos_cuts_anyhow(std::uint64_t seed) { return seed % 5 < 2; }
 
-/// In three eighths of the seeds; in none of those in tests/sim/cells_seeds.txt.
+/// In three eighths of the seeds.
 inline bool chaos_moves_copies(std::uint64_t seed) { return seed % 8 == 3 || seed % 8 == 4 || seed % 8 == 6; }
 
 /// In a quarter of the seeds saves of job actors may be left out; in none of those in tests/sim/seeds.txt.

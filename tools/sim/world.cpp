@@ -314,6 +314,12 @@ void World::trace_message(const char* what, Life from, Life to, const JobMessage
         if constexpr (requires { any.rows_open; }) {
           line += " number " + std::to_string(any.number) + " open " + std::to_string(any.rows_open);
         }
+        if constexpr (requires { any.first_step; }) {
+          line += " from step " + std::to_string(any.first_step) + " of " + std::to_string(any.steps.size());
+          for (const OutputName& need : any.needs)
+            line += " needs " + to_string(need.task) + to_string(need.attempt);
+          for (const auto& one : any.records) add(one.name());
+        }
         if constexpr (requires { any.tried; }) {
           for (const auto& [task, failed] : any.tried) {
             line += " tried " + to_string(task) + " " + std::to_string(failed);

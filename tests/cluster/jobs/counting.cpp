@@ -1,8 +1,8 @@
 // A job actor that counts, and is saved now and then; its state is too large for the job's record.
 //
 //   counting LEDGER CALLS QUARTERS [DUE]   each call writes its number into the ledger, and every quarter of
-//                                          them its process into QUARTERS; at last says `sum N`. With DUE it is
-//                                          saved when that is due, else after every fifth call.
+//                                          them its process into QUARTERS; at last says `sum N`. With DUE it
+//                                          is saved when that is due, else after every fifth call.
 
 #include <unistd.h>
 
