@@ -109,7 +109,7 @@ std::uint64_t journal_file_number(std::string_view name) {
 /// Of zstd, whose context and result are large enough to come from the system anew each time.
 struct JournalWriter::Packer {
   struct Free {
-    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+    void operator()(ZSTD_CCtx* done_with) const { ZSTD_freeCCtx(done_with); }
   };
   std::unique_ptr<ZSTD_CCtx, Free> context{ZSTD_createCCtx()};
   std::vector<std::byte> packed;
