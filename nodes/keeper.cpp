@@ -467,16 +467,18 @@ std::size_t Keeper::lanes_of_workers() const {
 
 LoadSummary Keeper::load() const {
   // What a worker process would have here.
-  std::uint64_t memory_bytes = topology_.memory_bytes;
+  std::uint64_t memory_bytes = topology_.memory_bytes, memory_free = memory_bytes;
   for (const MemoryBound& bound : memory_bounds_here()) {
-    if (!bound.of_addresses) memory_bytes = std::min(memory_bytes, bound.limit);
+    if (bound.of_addresses) continue;
+    memory_bytes = std::min(memory_bytes, bound.limit);
+    memory_free = std::min(memory_free, bound.limit - std::min(bound.limit, bound.used));
   }
   const auto lanes = static_cast<std::uint32_t>(lanes_of_workers());
   LoadSummary load;
   load.disk = disk_;
   load.witness = options_.witness;
   if (options_.witness) return load;
-  load.devices.push_back({"cpu", lanes, lanes, memory_bytes, memory_bytes, Duration{0}});
+  load.devices.push_back({"cpu", lanes, lanes, memory_bytes, memory_free, Duration{0}});
   return load;
 }
 

@@ -204,7 +204,7 @@ bool Lanes::nobody_runs() const {
 
 void Lanes::record_run(Lane& lane, Outcome outcome, Duration ran, const std::optional<Error>& error) {
   const auto at = std::chrono::duration_cast<Duration>(LaneClock::now().time_since_epoch());
-  lane.records->put({Instant(at),
+  lane.records->put({Instant{at},
                      {options_.records.process, static_cast<std::uint32_t>(lane.index)},
                      lane.job,
                      lane.task,

@@ -69,6 +69,10 @@ json candidates_json(const std::vector<recorded::Candidate>& candidates) {
   return all;
 }
 
+json needs_json(const TaskNeeds& needs) {
+  return {{"cpus", needs.cpus}, {"gpus", needs.gpus}, {"memory_bytes", needs.memory_bytes}};
+}
+
 json reason_json(const TaskReason& reason) {
   const TaskExplained& task = reason.task;
   auto waits_for = json::array();
@@ -90,6 +94,10 @@ json reason_json(const TaskReason& reason) {
   }
   if (const auto left = left_of(reason)) fields["left_seconds"] = seconds(*left);
   if (task.usual) fields["usual_seconds"] = seconds(*task.usual);
+  if (task.state != RowState::ended) {
+    fields["needs"] = needs_json(task.needs);
+    fields["priority"] = name(task.priority);
+  }
   if (reason.at) fields["at"] = to_string(reason.at->process);
   if (reason.running) {
     fields["lane"] = reason.running->lane;
@@ -469,6 +477,11 @@ std::string process_text(const WorkerInfo& worker) {
 std::size_t processes_up(const JobInfo& job) {
   return static_cast<std::size_t>(std::count_if(job.workers.begin(), job.workers.end(),
                                                 [](const WorkerInfo& worker) { return worker.up; }));
+}
+
+std::string_view name(Priority priority) {
+  static constexpr std::string_view names[] = {"low", "normal", "high", "urgent"};
+  return names[static_cast<std::size_t>(priority)];
 }
 
 std::string_view name(RowState state) {

@@ -46,6 +46,7 @@ std::string json_line(const nlohmann::json& json);
 std::string process_text(const WorkerInfo& worker);
 std::size_t processes_up(const JobInfo& job);
 std::string_view name(RowState state);
+std::string_view name(Priority priority);
 /// In UTC, since journals of several machines lie side by side: 2026-11-25T07:30:12.000123Z.
 std::string utc_text(std::int64_t unix_ns);
 

@@ -128,6 +128,8 @@ TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant 
   const auto tried = tries.find(row);
   one.failures = (tried == tries.end() ? 0 : tried->second.failed) + crashes(row);
   one.usual = placement->usual(one.name, policy);
+  one.needs = needs_of(policy.needs);
+  one.priority = policy.priority;
   if (word.state == RowState::ended) {
     if (const Fact* known = fact(row)) one.error = known->error;
   } else if (const auto failed = failed_with.find(row); failed != failed_with.end()) {

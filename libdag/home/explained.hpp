@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libdag/base/ids.hpp"
+#include "libdag/placement/misfit.hpp"
 #include "libdag/record/record.hpp"
 #include "libdag/task/word.hpp"
 
@@ -64,6 +65,8 @@ struct TaskExplained {
   /// What placement thinks of each process at this moment, for a task that has not begun. By the same
   /// predicate that places it.
   std::vector<recorded::Candidate> candidates;
+  TaskNeeds needs;  ///< what it occupies while it runs
+  Priority priority = Priority::normal;
   /// How long tasks of its name take, where some have ended at its home.
   std::optional<Duration> usual;
   std::optional<Error> error;  ///< of its newest try that failed, or of its end

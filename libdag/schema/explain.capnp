@@ -62,6 +62,8 @@ struct TaskExplained {
   hasUsual @11 :Bool;
   usual @12 :Ids.Nanoseconds;    # how long tasks of its name run
   error @13 :Records.Error;      # null: none
+  needs @14 :Needs;
+  priority @15 :UInt8;
 
   enum State {
     waiting @0;
@@ -70,6 +72,11 @@ struct TaskExplained {
     running @3;
     lent @4;
     ended @5;
+  }
+  struct Needs {
+    cpus @0 :UInt32;
+    gpus @1 :UInt32;
+    memory @2 :UInt64;           # bytes
   }
   struct Candidate {
     process @0 :Ids.ProcessId;

@@ -16,11 +16,20 @@ static_assert(static_cast<int>(RowState::running) == static_cast<int>(TaskExplai
 static_assert(static_cast<int>(RowState::lent) == static_cast<int>(TaskExplained::State::LENT));
 static_assert(static_cast<int>(RowState::ended) == static_cast<int>(TaskExplained::State::ENDED));
 
+void write_needs(TaskExplained::Needs::Builder to, const TaskNeeds& needs) {
+  to.setCpus(needs.cpus);
+  to.setGpus(needs.gpus);
+  to.setMemory(needs.memory_bytes);
+}
+TaskNeeds read_needs(TaskExplained::Needs::Reader from) {
+  return {from.getCpus(), from.getGpus(), from.getMemory(), {}};
+}
+
 std::size_t list_of_tasks_words(const std::vector<dag::TaskExplained>& tasks) {
   std::size_t words = list_words<TaskExplained>(tasks.size());
   for (const dag::TaskExplained& task : tasks) {
     words += text_words(task.name) + text_words(task.why) + task.waits_for.size() +
-             list_words<TaskExplained::Candidate>(task.candidates.size());
+             list_words<TaskExplained::Candidate>(task.candidates.size()) + words_of<TaskExplained::Needs>;
     for (const recorded::Candidate& candidate : task.candidates) words += text_words(candidate.misfit);
     if (task.error) words += dag::wire::words(*task.error);
   }
@@ -51,6 +60,8 @@ void write_task(TaskExplained::Builder to, const dag::TaskExplained& task) {
   to.setHasUsual(task.usual.has_value());
   to.setUsual(task.usual.value_or(Duration{0}).count());
   if (task.error) write(to.initError(), *task.error);
+  write_needs(to.initNeeds(), task.needs);
+  to.setPriority(static_cast<std::uint8_t>(task.priority));
 }
 
 dag::TaskExplained read_task(TaskExplained::Reader from, Reading& reading) {
@@ -75,6 +86,10 @@ dag::TaskExplained read_task(TaskExplained::Reader from, Reading& reading) {
   }
   if (from.getHasUsual()) task.usual = Duration(from.getUsual());
   if (from.hasError()) task.error = read(from.getError());
+  task.needs = read_needs(from.getNeeds());
+  if (from.getPriority() > static_cast<std::uint8_t>(Priority::urgent))
+    throw Invalid{"TaskExplained.priority is none we know"};
+  task.priority = static_cast<Priority>(from.getPriority());
   return task;
 }
 

@@ -88,6 +88,7 @@ TEST_CASE("what hangs, what fails and what waits for either is told by one comma
   CHECK(report["waits_in_the_end_for"].size() == 2);
   const std::string waits = said(nodes, {"explain", "job1/report"});
   CHECK_THAT(waits, Catch::Contains("report (10): waits for ") &&
+                        Catch::Contains("needs 1.0 MiB of memory; its priority is high") &&
                         Catch::Contains("In the end it waits for:") &&
                         Catch::Contains("part (7): runs on lane") && Catch::Contains("flaky (8): waits for"));
 
@@ -111,6 +112,9 @@ TEST_CASE("what hangs, what fails and what waits for either is told by one comma
   CHECK(history["jobs"][0]["name"] == "troubled");
   CHECK(history["jobs"][0]["tasks_submitted"] == 11);
   CHECK_THAT(said(nodes, {"explain", "job1/flaky"}), Catch::Contains("flaky (8): cancelled, settled at"));
+  CHECK_THAT(said(nodes, {"explain", "job1", "--failed"}),
+             Catch::Contains("flaky (8): cancelled, settled at") &&
+                 Catch::Contains("failed: the price service does not answer") && !Catch::Contains("part"));
   CHECK_THAT(said(nodes, {"history", "job1", "--task", "part"}), Catch::Contains("settled finished"));
   CHECK_THAT(said(nodes, {"history", "job2"}, 5), Catch::Contains("no journal of these nodes says anything"));
 

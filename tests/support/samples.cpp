@@ -316,6 +316,8 @@ static TaskExplained task_explained() {
   task.candidates = {{ProcessId{1}, Duration{5}, Duration{6}, Duration{7}, ""},
                      {ProcessId{2}, Duration{0}, Duration{0}, Duration{7}, "never: has no gpu"}};
   task.usual = Duration{1'500'000};
+  task.needs = {2, 1, 20 << 20, {}};
+  task.priority = Priority::high;
   task.error = error();
   return task;
 }

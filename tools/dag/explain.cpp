@@ -42,10 +42,31 @@ std::string reason_text(const detail::TaskReason& reason) {
   return shown(text);
 }
 
+/// "2 cpus, 1 gpu, 8.0 GiB of memory": what it asks for beyond one lane.
+std::string needs_text(const TaskNeeds& needs) {
+  std::string text;
+  const auto add = [&](const std::string& one) { text += (text.empty() ? "" : ", ") + one; };
+  if (needs.cpus != 1) add(std::to_string(needs.cpus) + (needs.cpus == 1 ? " cpu" : " cpus"));
+  if (needs.gpus > 0) add(std::to_string(needs.gpus) + (needs.gpus == 1 ? " gpu" : " gpus"));
+  if (needs.memory_bytes > 0) add(bytes_text(needs.memory_bytes) + " of memory");
+  return text;
+}
+
+/// What it asks for that others do not, before it runs.
+std::string asks_text(const TaskExplained& task, const std::string& indent) {
+  if (task.state == RowState::ended || task.state == RowState::running) return "";
+  std::string text = needs_text(task.needs);
+  if (!text.empty()) text = "needs " + text;
+  if (task.priority != Priority::normal)
+    text += (text.empty() ? "" : "; ") + std::string("its priority is ") +
+            std::string(detail::name(task.priority));
+  return text.empty() ? "" : indent + text + "\n";
+}
+
 /// More of one task, indented below it.
 std::string more_text(const detail::TaskReason& reason, const std::string& indent) {
   const TaskExplained& task = reason.task;
-  std::string text;
+  std::string text = asks_text(task, indent);
   if (task.failures > 0)
     text += indent + "failed " + (task.failures == 1 ? "once" : std::to_string(task.failures) + " times") +
             (task.state == RowState::ended ? "" : " so far") + "\n";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <set>
 
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/history.hpp"
@@ -70,6 +71,18 @@ int explain_whole(const Options& options, const Asked& what, const ChosenJournal
   return exit_ok;
 }
 
+/// Those of which an attempt failed or took its process down, as the journals tell it.
+std::vector<TaskId> failed_tasks(const Options& options, const Asked& what,
+                                 const std::vector<std::string>& from) {
+  const detail::LineFilter filter{what.job, detail::selector_of(what.task, true)};
+  const ChosenJournals journals(options, what.job, from, {.which = filter.tasks});
+  detail::JournalView view(journals.paths());
+  detail::LineSearch search(view, filter);
+  std::set<TaskId> failed;
+  while (search.next()) failed.insert(search.entry().record.task);
+  return {failed.begin(), failed.end()};
+}
+
 }  // namespace
 
 std::string label(TaskId task, const std::string& name) {
@@ -92,15 +105,18 @@ std::string candidates_text(const std::vector<recorded::Candidate>& candidates, 
 
 int explain_past(const Options& options, const Asked& what, const std::vector<std::string>& from) {
   const bool whole = what.task.empty() && !what.failed;
-  const detail::LineFilter filter{what.job, detail::selector_of(what.task, what.failed || whole)};
+  detail::LineFilter filter{what.job, detail::selector_of(what.task, whole)};
+  if (what.failed) {
+    filter.tasks = {};
+    filter.tasks.tasks = failed_tasks(options, what, from);
+    if (filter.tasks.tasks.empty()) {
+      std::cerr << "dag: the journals say of none of these tasks that it failed\n";
+      return exit_ok;
+    }
+  }
   const ChosenJournals journals(options, what.job, from, {.which = filter.tasks});
   if (whole) return explain_whole(options, what, journals, filter);
   detail::JournalView view(journals.paths());
-  if (what.failed) {
-    if (print_lines(view, filter, options.json) == 0)
-      std::cerr << "dag: the journals say of none of these tasks that it failed\n";
-    return exit_ok;
-  }
   detail::PastTasks past(tasks_shown);
   detail::LineSearch search(view, filter);
   while (const auto line = search.next()) past.add(search.entry(), *line);
@@ -111,7 +127,8 @@ int explain_past(const Options& options, const Asked& what, const std::vector<st
   for (const std::string& notice : view.notices()) std::cerr << "dag: " << notice << '\n';
   if (past.beyond() > 0)
     std::cerr << "dag: and " << past.beyond() << " more tasks: `dag history " << to_string(what.job)
-              << " --task " << shown(what.task) << "` has what is known of all of them\n";
+              << (what.task.empty() ? "" : " --task " + shown(what.task)) << (what.failed ? " --failed" : "")
+              << "` has what is known of all of them\n";
   if (!tasks.empty()) return exit_ok;
   std::cerr << "dag: the journals say nothing of '" << shown(what.task) << "'\n";
   return exit_unknown;

@@ -38,7 +38,10 @@ int main(int argc, char** argv) {
         return total;
       },
       parts);
-  graph.task(
-      "report", [](int total, int price) { return total * price; }, sum, flaky);
+  graph
+      .task(
+          "report", [](int total, int price) { return total * price; }, sum, flaky)
+      .needs({.memory = std::uint64_t{1} << 20})
+      .priority(dag::Priority::high);
   return session.submit(graph).wait() ? 0 : 1;
 }

@@ -176,7 +176,7 @@ TEST_CASE("a sick node takes jobs as long as no other one does") {
 
 TEST_CASE("a node says why it is not ready, and others are no reason") {
   GatewayMachine gateway(first, 100, true, {}, 3, true);
-  auto not_ready = [&, now = Instant(1s)](std::vector<Claim> nodes) mutable {
+  auto not_ready = [&, now = Instant{1s}](std::vector<Claim> nodes) mutable {
     now = now + 10s;
     gateway.on_nodes(std::move(nodes), now);
     gateway.on_client_message(someone, client::AskNodes{1}, now);

@@ -51,7 +51,7 @@ Paces paces_of(Seen seen) {
   for (int second = 0; second < 3; ++second) {
     seen.jobs[1].counts = {100 - 25 * static_cast<std::uint64_t>(second),
                            25 * static_cast<std::uint64_t>(second), 0, 0, 0};
-    paces.on_seen(seen, Instant(std::chrono::seconds(second)));
+    paces.on_seen(seen, Instant{std::chrono::seconds(second)});
   }
   return paces;
 }
