@@ -115,6 +115,26 @@ export const cases = {
     });
   },
 
+  async 'the graph of a job that runs gets on by itself'({ browser, nodes }) {
+    const cluster = await nodes();
+    const { job } = await cluster.submit('train_gpt', trainWords(1000));
+    await withPage(browser, {}, async (page) => {
+      await page.goto(`${cluster.url()}#/jobs/${job}/graph`);
+      await shows(page, '.graph', /\S/, 60_000);
+      await page.locator('summary:has-text("As a table")').click();
+      const finished = () => page.locator('tbody tr').evaluateAll(
+        (all) => all.reduce((sum, row) => sum + Number(row.cells[2].innerText.replace(/[^\d]/g, '')), 0));
+      let before = await finished();
+      for (let time = 0; time < 2; ++time) {
+        await until(`more than ${before} tasks are finished in the picture`, async () => {
+          const now = await finished();
+          return now > before && ((before = now), true);
+        }, 60_000);
+      }
+    });
+    await cluster.cancel(job);
+  },
+
   async 'the graph of a job, and the same as a table'({ browser, nodes }) {
     const cluster = await nodes();
     const { job } = await cluster.submit('train_gpt', trainWords(2));

@@ -1,10 +1,27 @@
 // A stream that breaks, and comes back.
 
 import { withPage } from './chromium.mjs';
-import { shows } from './conditions.mjs';
+import { shows, until } from './conditions.mjs';
 import { Wire } from './wire.mjs';
 
 export const cases = {
+  async 'a browser that slept for an hour'({ browser, nodes }) {
+    const cluster = await nodes();
+    await withPage(browser, {}, async (page) => {
+      const streams = [];
+      page.on('request', (request) => request.url().includes('/events') && streams.push(request.url()));
+      await page.clock.install();
+      await page.goto(cluster.url());
+      await shows(page, '.status', /live/);
+      await shows(page, 'main', /3 of 3 nodes alive/);
+      // As of a lid that was closed: no timer fired meanwhile, and the wire may be long dead.
+      await page.clock.fastForward('01:00:00');
+      await until('it asks for what is new', () => streams.length >= 2);
+      await shows(page, '.status', /live/);
+      await shows(page, 'main', /3 of 3 nodes alive/);
+    });
+  },
+
   async 'a wire that is cut, and mended'({ browser, nodes }) {
     const cluster = await nodes();
     const wire = await Wire.to(cluster.ports[0]);
