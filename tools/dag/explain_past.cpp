@@ -71,7 +71,7 @@ int explain_whole(const Options& options, const Asked& what, const ChosenJournal
   return exit_ok;
 }
 
-/// Those of which an attempt failed or took its process down, as the journals tell it.
+/// Those that failed or took their process down, as the journals tell it.
 std::vector<TaskId> failed_tasks(const Options& options, const Asked& what,
                                  const std::vector<std::string>& from) {
   const detail::LineFilter filter{what.job, detail::selector_of(what.task, true)};
