@@ -187,7 +187,7 @@ TEST_CASE("a node that hears no majority is not ready, and says of which job") {
   Running running(3, true, 4000);
   Nodes& nodes = running.nodes;
   const std::uint16_t port = web_port(nodes, 2);
-  for (const std::size_t node : {0, 1}) nodes.node(node).kill(SIGKILL);
+  for (const std::size_t node : {0u, 1u}) nodes.node(node).kill(SIGKILL);
   const auto says = [&](const std::string& what) {
     return comes_true([&] { return get(port, "/readyz").body.find(what) != std::string::npos; });
   };

@@ -74,8 +74,8 @@ TEST_CASE("tasks are written as a name, a number, or numbers, of one name too; a
   CHECK_FALSE(takes("train/3-9", {0, 9}, "load"));
   CHECK(takes("a/b/3-9", {0, 9}, "a/b"));
   CHECK(takes("a-1", {0, 9}, "a-1"));
-  for (const char* none : {"a-1", "-3", "3-", "/3-9", "a/b", "train/x-9", "3-s1/9"})
-    CHECK_FALSE(selector_of(none).range);
+  for (const char* no_range : {"a-1", "-3", "3-", "/3-9", "a/b", "train/x-9", "3-s1/9"})
+    CHECK_FALSE(selector_of(no_range).range);
   CHECK_FALSE(takes("9-3", {0, 5}, "train"));
 }
 

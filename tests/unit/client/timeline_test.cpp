@@ -51,21 +51,21 @@ TEST_CASE("columns say how busy a lane was, and with what most") {
   const Journal journal({ran(3ms, 9, 1, 3, 1ms), ran(4ms, 9, 0, 0, 4ms), ran(5ms, 9, 0, 1, 1ms),
                          ran(10ms, 9, 0, 2, 2ms), settled(11ms, 0, "a"), settled(11ms, 1, "b"),
                          settled(11ms, 2, "b"), settled(11ms, 3, "a"), ran(12ms, 9, 0, 7, 5ms, JobId{8})});
-  const Timeline all = journal.timeline({.columns = 5});
-  CHECK(all.span == 10ms);
-  CHECK(all.runs == 4);
-  REQUIRE(all.names == std::vector<std::string>{"a", "b", "(unknown)"});
-  REQUIRE(all.lanes.size() == 2);
-  CHECK(to_string(all.lanes[0].place) == to_string(RecordPlace{{9}, 0}));
-  CHECK(all.lanes[0].runs == 3);
-  CHECK(all.lanes[0].busy == 7ms);
-  CHECK(all.lanes[0].column_busy == std::vector<double>{1, 1, 0.5, 0, 1});
-  CHECK(all.lanes[0].column_name == std::vector<std::int32_t>{0, 0, 1, -1, 1});
-  CHECK(all.lanes[1].column_busy == std::vector<double>{0, 0.5, 0, 0, 0});
-  REQUIRE(all.slices);
-  REQUIRE(all.slices->size() == 4);
-  CHECK((*all.slices)[1].begin == 0ms);
-  CHECK((*all.slices)[1].ran == 4ms);
+  const Timeline whole = journal.timeline({.columns = 5});
+  CHECK(whole.span == 10ms);
+  CHECK(whole.runs == 4);
+  REQUIRE(whole.names == std::vector<std::string>{"a", "b", "(unknown)"});
+  REQUIRE(whole.lanes.size() == 2);
+  CHECK(to_string(whole.lanes[0].place) == to_string(RecordPlace{{9}, 0}));
+  CHECK(whole.lanes[0].runs == 3);
+  CHECK(whole.lanes[0].busy == 7ms);
+  CHECK(whole.lanes[0].column_busy == std::vector<double>{1, 1, 0.5, 0, 1});
+  CHECK(whole.lanes[0].column_name == std::vector<std::int32_t>{0, 0, 1, -1, 1});
+  CHECK(whole.lanes[1].column_busy == std::vector<double>{0, 0.5, 0, 0, 0});
+  REQUIRE(whole.slices);
+  REQUIRE(whole.slices->size() == 4);
+  CHECK((*whole.slices)[1].begin == 0ms);
+  CHECK((*whole.slices)[1].ran == 4ms);
 
   const Timeline part = journal.timeline({.columns = 2, .from = 3ms, .to = 5ms});
   CHECK(part.span == 10ms);

@@ -128,16 +128,16 @@ TEST_CASE("a schedule keeps to what lanes and chains allow") {
       }
     }
     const PlacedGraph graph(edges, ids);
-    const Duration all = std::accumulate(ran.begin(), ran.end(), Duration{0});
+    const Duration work = std::accumulate(ran.begin(), ran.end(), Duration{0});
     const Duration chain = critical_path(graph, ran).length;
-    CHECK(list_schedule(graph, ran, 1) == all);
+    CHECK(list_schedule(graph, ran, 1) == work);
     CHECK(list_schedule(graph, ran, tasks) == chain);
     for (const std::uint32_t lanes : {2u, 3u, 7u}) {
       const Duration took = list_schedule(graph, ran, lanes);
       CHECK(took >= chain);
-      CHECK(took * lanes >= all);
+      CHECK(took * lanes >= work);
       // Graham's bound.
-      CHECK(took * lanes <= all + chain * (lanes - 1));
+      CHECK(took * lanes <= work + chain * (lanes - 1));
     }
   }
 }

@@ -34,7 +34,7 @@ struct Walk {
 }  // namespace
 
 TEST_CASE("what is left of the critical path is the longest way from a task that has not ended") {
-  const std::uint64_t seed = GENERATE(take(50, random(1, 1'000'000)));
+  const auto seed = static_cast<std::uint64_t>(GENERATE(take(50, random(1, 1'000'000))));
   INFO("seed " << seed);
   constexpr std::uint32_t tasks = 40;
   Random random(seed);

@@ -35,20 +35,20 @@ TEST_CASE("what failed says how often, with what, and when it is tried again; wh
   script.failures["a"] = 2;
   LocalJob job(graph.builder.sealed(), script.kernel());
   job.settle_down();
-  const ProcessExplained all = explained(job);
-  CHECK(count(all, RowState::held) == 1);
-  CHECK(count(all, RowState::waiting) == 1);
-  CHECK(count(all, RowState::ended) == 1);
-  REQUIRE(all.tasks.size() == 3);
-  CHECK(all.tasks[0].task == a);  // What is held comes first, what has ended last.
-  CHECK(all.tasks[2].task == c);
-  CHECK_THAT(of(all, a).why, Catch::StartsWith("waits for its next try, in "));
-  CHECK(of(all, a).failures == 1);
-  REQUIRE(of(all, a).error);
-  CHECK(of(all, b).waits_for == std::vector<TaskId>{a});
-  CHECK(of(all, b).why == "waits for task 'a' (0)");
-  CHECK(of(all, c).outcome == Outcome::finished);
-  CHECK_THAT(of(all, c).why, Catch::StartsWith("finished"));
+  const ProcessExplained found = explained(job);
+  CHECK(count(found, RowState::held) == 1);
+  CHECK(count(found, RowState::waiting) == 1);
+  CHECK(count(found, RowState::ended) == 1);
+  REQUIRE(found.tasks.size() == 3);
+  CHECK(found.tasks[0].task == a);  // What is held comes first, what has ended last.
+  CHECK(found.tasks[2].task == c);
+  CHECK_THAT(of(found, a).why, Catch::StartsWith("waits for its next try, in "));
+  CHECK(of(found, a).failures == 1);
+  REQUIRE(of(found, a).error);
+  CHECK(of(found, b).waits_for == std::vector<TaskId>{a});
+  CHECK(of(found, b).why == "waits for task 'a' (0)");
+  CHECK(of(found, c).outcome == Outcome::finished);
+  CHECK_THAT(of(found, c).why, Catch::StartsWith("finished"));
 }
 
 TEST_CASE("tasks are chosen by name or by number, and counted however many there are") {
@@ -88,7 +88,7 @@ TEST_CASE("tasks are chosen by name or by number, and counted however many there
 }
 
 TEST_CASE("whatever has not ended has a reason, and when the reason goes, so does the waiting") {
-  const std::uint64_t seed = GENERATE(take(40, random(1, 1'000'000)));
+  const auto seed = static_cast<std::uint64_t>(GENERATE(take(40, random(1, 1'000'000))));
   INFO("seed " << seed);
   Names graph;
   Random random(seed);

@@ -371,16 +371,16 @@ TEST_CASE("a node says how it hears each other one, and nothing of itself") {
 }
 
 TEST_CASE("of a list of jobs those are given that were asked for, and it is said how many more there are") {
-  std::vector<JobInfo> all(6);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i].job = JobId{i + 1};
-    all[i].name = i % 2 == 0 ? "train-" + std::to_string(i) : "load";
-    all[i].phase = i < 4 ? JobPhase::finished : JobPhase::running;
+  std::vector<JobInfo> six(6);
+  for (std::size_t i = 0; i < six.size(); ++i) {
+    six[i].job = JobId{i + 1};
+    six[i].name = i % 2 == 0 ? "train-" + std::to_string(i) : "load";
+    six[i].phase = i < 4 ? JobPhase::finished : JobPhase::running;
   }
-  all[1].counts.failed = 1;
-  all[2].phase = JobPhase::failed;
+  six[1].counts.failed = 1;
+  six[2].phase = JobPhase::failed;
   const auto chosen = [&](const JobFilter& which, std::uint64_t beyond = 0) {
-    std::vector<JobInfo> jobs = all;
+    std::vector<JobInfo> jobs = six;
     CHECK(which.choose(jobs) == beyond);
     std::string ids;
     for (const JobInfo& job : jobs) ids += std::to_string(job.job.value);

@@ -101,7 +101,7 @@ TEST_CASE("what was left when node and process were killed together is there aft
     CHECK(told == clock);
   }
   SECTION("cut off: there is nothing to be had of it") {
-    fs::resize_file(name, GENERATE(0, 100, 5000, 2'000'000));
+    fs::resize_file(name, GENERATE(0u, 100u, 5000u, 2'000'000u));
     { const Journal journal(directory.path().string(), self, nobody); }
     CHECK(lanes_in(directory.path()).empty());
   }

@@ -98,10 +98,10 @@ TEST_CASE("where there is less room, what is over goes first, and jobs that go a
   CHECK_THAT(lines(8), !Catch::Contains("step") && Catch::Contains("train") && Catch::Contains("1 job more"));
   CHECK_THAT(lines(7), !Catch::Contains("train") && Catch::Contains("2 jobs more"));
   for (std::size_t rows = 1; rows <= 12; ++rows) {
-    for (const std::size_t columns : {1, 20, 33, 80}) {
-      const auto all = top_lines(cluster(), {}, {.columns = columns, .rows = rows});
-      CHECK(all.size() <= std::max<std::size_t>(rows, 2) - 1);
-      for (const std::string& line : all) CHECK(width(line) <= std::max<std::size_t>(columns, 20));
+    for (const std::size_t columns : {1u, 20u, 33u, 80u}) {
+      const auto shown = top_lines(cluster(), {}, {.columns = columns, .rows = rows});
+      CHECK(shown.size() <= std::max<std::size_t>(rows, 2) - 1);
+      for (const std::string& line : shown) CHECK(width(line) <= std::max<std::size_t>(columns, 20));
     }
   }
 }
