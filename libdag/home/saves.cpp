@@ -169,8 +169,8 @@ std::vector<Life> Home::Impl::lacks_second_node(std::vector<Life> holders) const
 /// Who had copies before may be gone.
 void Home::Impl::replicate_saves() {
   for (const ActorChain& chain : chains) {
-    for (const RowIndex save : chain.saves) {
-      if (word(save).outcome == Outcome::finished && !is(save, flag::let_go)) replicate_save(save);
+    for (const std::size_t border : chain.made) {
+      if (const RowIndex save = chain.saves[border - 1]; !is(save, flag::let_go)) replicate_save(save);
     }
   }
 }

@@ -327,6 +327,15 @@ class World {
   void tell_seats(Process& process);
   /// It is stopped: `then` is for when it goes on. False: it is not.
   bool waits_in_pause(std::uint32_t index, std::function<void()> then);
+  /// Until somebody leads who does it.
+  void to_leader(std::function<bool(CellReplica&)> what);
+  void heard_up(Life life);
+  void heard_down(Life life, const LifeEnd& how, std::uint64_t least_ms, std::uint64_t most_ms);
+  std::uint32_t draw_victim();
+  /// Some time before all is calm.
+  Instant draw_time(Random& random) const {
+    return Instant{Duration(random.below(static_cast<std::uint64_t>(options_.calm_at.since_start.count())))};
+  }
 
   // ---- What must hold of the record (world_record.cpp)
 
@@ -336,14 +345,6 @@ class World {
   bool is_copied();
   std::string who_has_copies();
   void look_who_has_copies();
-
-  // ---- Replicas, still
-
-  /// Until somebody leads who does it.
-  void to_leader(std::function<bool(CellReplica&)> what);
-  void heard_up(Life life);
-  void heard_down(Life life, const LifeEnd& how, std::uint64_t least_ms, std::uint64_t most_ms);
-  std::uint32_t draw_victim();
 
   // ---- Network
 

@@ -39,9 +39,8 @@ void World::begin_replicas() {
 }
 
 void World::plan_cuts() {
-  const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
   for (std::uint32_t i = 0; i < options_.replicas_cut; ++i) {
-    events_.at(Instant{Duration(faults_.below(span))}, [this, i] {
+    events_.at(draw_time(faults_), [this, i] {
       const std::uint32_t victim = draw_victim();
       const Instant until = std::min(now() + millis(50, 1500), options_.calm_at);
       if (!options_.cut_anyhow) {
@@ -56,10 +55,9 @@ void World::plan_cuts() {
 
 void World::plan_pauses() {
   Random pauses(options_.seed * 59 + 17);
-  const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
   for (std::uint32_t i = 0; i < options_.pauses; ++i) {
     const Duration takes = std::chrono::milliseconds(1 + pauses.below(1500));
-    events_.at(Instant{Duration(pauses.below(span))}, [this, takes] {
+    events_.at(draw_time(pauses), [this, takes] {
       ++seen["a process was stopped"];
       conservation_.disturbed(now());
       paused_until_[draw_victim()] = std::min(now() + takes, options_.calm_at);
@@ -69,10 +67,9 @@ void World::plan_pauses() {
 
 void World::plan_full_disks() {
   Random full(options_.seed * 67 + 5);
-  const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
   for (std::uint32_t i = 0; i < options_.disks_full; ++i) {
     const Duration takes = std::chrono::milliseconds(1 + full.below(500));
-    events_.at(Instant{Duration(full.below(span))}, [this, takes] {
+    events_.at(draw_time(full), [this, takes] {
       ++seen["a disk was full"];
       const std::uint32_t index = draw_victim();
       disks_[index].full_until = std::min(now() + takes, options_.calm_at);
@@ -92,8 +89,7 @@ void World::plan_full_disks() {
 void World::plan_drain() {
   Random drain(options_.seed * 71 + 13);
   if (!options_.copies_move || drain.chance(0.5)) return;
-  const auto span = static_cast<std::uint64_t>(options_.calm_at.since_start.count());
-  events_.at(Instant{Duration(drain.below(span))}, [this] {
+  events_.at(draw_time(drain), [this] {
     ++seen["a node was drained"];
     drained_ = draw_victim();
     for (const auto& process : processes_) {
