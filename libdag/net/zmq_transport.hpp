@@ -22,7 +22,8 @@ struct TransportOptions {
   bool beyond_loopback = false;
   /// How long unsent frames may delay the end of the process.
   Duration linger = std::chrono::milliseconds(200);
-  Duration reconnect_after = std::chrono::milliseconds(10);
+  /// A peer that died is known as dead when it refuses this first try. Doubled after each, up to the second.
+  Duration reconnect_after = std::chrono::milliseconds(2);
   Duration reconnect_after_max = std::chrono::seconds(1);
 };
 

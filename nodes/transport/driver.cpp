@@ -173,6 +173,7 @@ void Driver::on_hello(const net::FrameArrived& frame, const link::Hello& hello) 
   wire::Operation operation;
   if (answer && known_.size() < lives_max) {
     know(hello.from, hello.control_address, hello.bulk_address);
+    came(hello.from, hello.control_address);
     if (events_.greeted) {
       events_.greeted(hello.from, {hello.control_address, hello.bulk_address}, hello.build);
     }
@@ -288,6 +289,22 @@ void Driver::know(Life life, const std::string& control, const std::string& bulk
   if (known_.size() >= lives_max) return;
   known_.insert(life);
   if (!dead_.contains(life)) endpoints_[life] = {control, bulk};
+}
+
+/// Where another life was, the socket's tries are up to a second apart by now: for so long we could not speak
+/// to this one, and if it died, too, it would not be missed by us.
+void Driver::came(Life life, const std::string& address) {
+  const auto found = peers_.find(address);
+  if (found == peers_.end() || dead_.contains(life)) return;
+  Peer& peer = found->second;
+  if (peer.welcomed || peer.life == life) return;
+  peer.life = life;
+  const auto parsed = net::parse_address(address);
+  const auto anew = parsed ? sockets_->connect(*parsed) : Result<net::PeerHandle>(parsed.error());
+  if (!anew) return;
+  sockets_->disconnect(std::exchange(peer.handle, *anew));
+  peer.hello_at.reset();
+  peer.unwelcome = false;
 }
 
 Partner& Driver::begin_partner(Life life) {
@@ -461,6 +478,7 @@ void Driver::member_up(Life life, const Endpoint& endpoint) {
   endpoints_[life] = endpoint;
   begin_partner(life);
   peer_at(endpoint.control);
+  came(life, endpoint.control);
   if (may_be_on_this_host(endpoint)) rings_.begin(life);
 }
 

@@ -56,7 +56,7 @@ class Driver {
   /// Somebody we connect to, by the address that was given to us.
   struct Peer {
     net::PeerHandle handle;
-    std::optional<Life> life;  ///< who welcomed us there, last
+    std::optional<Life> life;  ///< who welcomed us there, last; or who is known to have come there since
     bool welcomed = false;     ///< over the connection that stands
     bool unwelcome = false;    ///< told no: it is not asked again
     bool seed = false;         ///< asked for before it was a member: kept when the member dies
@@ -83,6 +83,8 @@ class Driver {
   Partner* partner_of(Life life);
   Partner& begin_partner(Life life);
   void know(Life life, const std::string& control, const std::string& bulk);
+  /// Somebody new listens at an address where nobody did: we do not wait for the next try to connect.
+  void came(Life life, const std::string& address);
   link::Hello self_as_hello() const;
   void send_loose(Peer& peer, const SendMembership& message);
   Blob loose_frame(Life to, wire::Operation operation) const;

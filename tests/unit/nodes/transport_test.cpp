@@ -1,6 +1,7 @@
-// What a transport carries to a process that is taken for dead.
+// What a transport carries to a process that is taken for dead, and says of one that comes and goes.
 #include "nodes/transport/transport.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <condition_variable>
 #include <mutex>
@@ -14,9 +15,10 @@ constexpr ClusterId cluster{7};
 /// A process with a transport, and what membership of it was told last.
 class Process {
  public:
-  explicit Process(Life self) : self_(self) {
+  explicit Process(Life self, const std::string& listen = "127.0.0.1:0") : self_(self) {
     TransportSetup setup;
     setup.self = self;
+    setup.sockets.listen = net::parse_address(listen).value_or_throw();
     setup.cluster = cluster;
     TransportEvents events;
     events.membership = [this](Life, MembershipMessage message) {
@@ -27,7 +29,11 @@ class Process {
     events.arrived = [](Life, const std::vector<JobMessage>&, const std::function<void()>& handled) {
       handled();
     };
-    events.disconnected = events.refused = [](Life) {};
+    events.disconnected = events.refused = [this](Life life) {
+      const std::lock_guard lock(mutex_);
+      lost_.push_back(life);
+      changed_.notify_all();
+    };
     events.unwelcome = [](const std::string&, const Error&) {};
     events.turned_away = [](const Caller&, const Error&) {};
     events.log = [](std::string_view) {};
@@ -40,6 +46,12 @@ class Process {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !heard_.empty() && std::holds_alternative<Message>(heard_.back()); });
   }
+  /// Whether the connection to it breaks, or nobody listens where it did: so often.
+  bool loses(Life life, std::ptrdiff_t times = 1) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(10),
+                             [&] { return std::count(lost_.begin(), lost_.end(), life) >= times; });
+  }
   std::unique_ptr<Transport> transport;
 
  private:
@@ -47,6 +59,7 @@ class Process {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<MembershipMessage> heard_;
+  std::vector<Life> lost_;
 };
 
 }  // namespace
@@ -64,4 +77,27 @@ TEST_CASE(
   one.transport->send(
       SendMembership{other.address(), other_life, membership::Obituary{other.claim(), 3, {one.claim()}}});
   other.hears<membership::Obituary>();
+}
+
+TEST_CASE("who comes back where it was, and dies before we are connected again, is missed") {
+  const Life one_life{ProcessId{1}, {5}}, first_life{ProcessId{2}, {5}}, second_life{ProcessId{2}, {6}};
+  Process one(one_life);
+  std::string address;
+  {
+    Process first(first_life);
+    address = first.address();
+    one.transport->send(SendMembership{address, std::nullopt, membership::Join{address, {one.claim()}}});
+    first.hears<membership::Join>();
+    one.transport->member_up(first_life, first.transport->endpoint());
+  }
+  REQUIRE(one.loses(first_life, 9));  // Its tries to connect are half a second apart now.
+  one.transport->member_down(first_life);
+  {
+    Process second(second_life, address);
+    second.transport->send(
+        SendMembership{one.address(), std::nullopt, membership::Join{one.address(), {second.claim()}}});
+    one.hears<membership::Join>();
+    one.transport->member_up(second_life, second.transport->endpoint());
+  }
+  CHECK(one.loses(second_life));
 }
