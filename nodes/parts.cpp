@@ -1,7 +1,8 @@
 #include "nodes/parts.hpp"
 
+#include <sched.h>
 #include <spdlog/sinks/stdout_sinks.h>
-#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -86,10 +87,23 @@ bool may_leave_loopback() {
   return value != nullptr && std::string_view(value) == "1";
 }
 
+// With a tenth of the weight, but turns as short as can be had (0.1 ms, sched_setattr(2); kernels before 6.12
+// do not look at their length): who asks for less is served sooner. That matters when the process is killed.
+// Each thread runs once more then, and its sockets are closed, by which others know, when the last one has;
+// with the weight alone that took 80 to 200 ms on busy processors.
 void give_way() {
-  constexpr int niceness = 10;
-  // Of the thread alone, on Linux. Refused nowhere, and no harm if it is.
-  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
+  constexpr std::int32_t niceness = 10;
+  constexpr std::uint64_t turn_ns = 100'000;
+  struct {  // sched_attr; of the headers, some have none, and some one that is in the way of <sched.h>.
+    std::uint32_t size = 48, policy = SCHED_OTHER;
+    std::uint64_t flags = 0;
+    std::int32_t nice = niceness;
+    std::uint32_t priority = 0;
+    std::uint64_t runtime_ns = turn_ns, deadline_ns = 0, period_ns = 0;
+  } attributes;
+  static_assert(sizeof attributes == 48);
+  // Of this thread alone. Refused nowhere, and no harm if it is.
+  syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
 LoadSummary load_of(const Lanes& lanes) {
