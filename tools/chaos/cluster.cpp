@@ -21,6 +21,8 @@ namespace {
 
 constexpr auto look_every = std::chrono::milliseconds(1);
 
+std::string name_of(std::uint32_t node) { return "n" + std::to_string(node); }
+
 }  // namespace
 
 // ---- Programs
@@ -97,7 +99,7 @@ bool Cluster::runs(std::uint32_t node) { return nodes_[node].program && !nodes_[
 
 void Cluster::start(std::uint32_t id) {
   Node& node = nodes_[id];
-  const std::filesystem::path folder = directory_ / ("n" + std::to_string(id));
+  const std::filesystem::path folder = directory_ / name_of(id);
   std::filesystem::create_directories(folder);
   std::string peers;
   for (std::uint32_t other = 0; other < size(); ++other) {
@@ -106,6 +108,8 @@ void Cluster::start(std::uint32_t id) {
   node.log = folder / "log";
   node.data = folder / "data";
   if (!node.said) node.said = std::make_unique<Lines>(node.log);
+  more_said(id);  // Of the one before it.
+  node.knows.clear();
   std::vector<std::string> words;
   const auto add = [&](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
   if (network_ != nullptr) add({"/usr/bin/env", "DAG_BEYOND_LOOPBACK=1"});
@@ -199,19 +203,37 @@ bool Cluster::gather(Clock::duration limit) {
   return true;
 }
 
-std::optional<Clock::duration> Cluster::noticed(std::uint32_t gone, Clock::time_point since,
-                                                Clock::duration limit) {
-  const std::string says = "n" + std::to_string(gone) + " is gone";
-  std::vector<std::uint32_t> waiting;
-  for (std::uint32_t id = 0; id < size(); ++id) {
-    if (id != gone && runs(id)) waiting.push_back(id);
+std::vector<std::string> Cluster::more_said(std::uint32_t node) {
+  std::vector<std::string> lines = nodes_[node].said->more();
+  std::set<std::string>& knows = nodes_[node].knows;
+  for (const std::string& line : lines) {
+    const auto named = [&](std::size_t end) {  // "... dag: n3 is here, at ..."
+      const std::size_t begin = line.rfind(' ', end - 1) + 1;
+      return line.substr(begin, end - begin);
+    };
+    if (const auto here = line.find(" is here, at "); here != std::string::npos) knows.insert(named(here));
+    if (const auto gone = line.find(" is gone: "); gone != std::string::npos) knows.erase(named(gone));
   }
-  while (!waiting.empty()) {
+  return lines;
+}
+
+std::vector<std::uint32_t> Cluster::who_know(std::uint32_t node) {
+  std::vector<std::uint32_t> those;
+  for (std::uint32_t id = 0; id < size(); ++id) {
+    if (id == node || !runs(id)) continue;
+    more_said(id);
+    if (nodes_[id].knows.contains(name_of(node))) those.push_back(id);
+  }
+  return those;
+}
+
+std::optional<Clock::duration> Cluster::noticed(std::uint32_t gone, std::vector<std::uint32_t> by,
+                                                Clock::time_point since, Clock::duration limit) {
+  while (!by.empty()) {
     if (Clock::now() - since > limit) return std::nullopt;
-    std::erase_if(waiting, [&](std::uint32_t id) {
-      const auto lines = nodes_[id].said->more();
-      return std::any_of(lines.begin(), lines.end(),
-                         [&](const std::string& line) { return line.find(says) != std::string::npos; });
+    std::erase_if(by, [&](std::uint32_t id) {
+      more_said(id);
+      return !nodes_[id].knows.contains(name_of(gone));
     });
     std::this_thread::sleep_for(look_every);
   }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -88,9 +89,13 @@ class Cluster {
   /// Until all that run say of each other that they are here.
   bool gather(Clock::duration limit);
   /// Lines of its log since they were last asked for.
-  std::vector<std::string> more_said(std::uint32_t node) { return nodes_[node].said->more(); }
-  /// How long until the log of every running node said that this one is gone; nothing: not within the limit.
-  std::optional<Clock::duration> noticed(std::uint32_t gone, Clock::time_point since, Clock::duration limit);
+  std::vector<std::string> more_said(std::uint32_t node);
+  /// Running nodes whose logs say that this one is here: who has just come may not know of it, and cannot
+  /// miss it.
+  std::vector<std::uint32_t> who_know(std::uint32_t node);
+  /// How long until the log of each of those said that this one is gone; nothing: not within the limit.
+  std::optional<Clock::duration> noticed(std::uint32_t gone, std::vector<std::uint32_t> by,
+                                         Clock::time_point since, Clock::duration limit);
 
  private:
   struct Node {
@@ -98,6 +103,7 @@ class Cluster {
     std::filesystem::path log, data;
     std::unique_ptr<Program> program;
     std::unique_ptr<Lines> said;
+    std::set<std::string> knows;  ///< by what it said since it was started, as "n3"
   };
   std::size_t seen_by(std::uint32_t node);
 

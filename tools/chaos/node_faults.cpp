@@ -110,12 +110,11 @@ void NodeFaults::kill() {
   const std::vector<std::uint32_t> victims = choose(true);
   // Else the next outcome waits for what was disturbed before.
   const bool getting_on = jobs_.getting_on();
+  std::vector<std::uint32_t> observers = cluster_.who_know(victims.front());
   const auto at = Clock::now();
   for (const std::uint32_t victim : victims) cluster_.kill(victim);
   if (victims.size() == 1) {
-    // One that had just come may not be known to all, and is then not missed by all.
-    if (const auto noticed = cluster_.noticed(victims.front(), at, noticed_within()))
-      detected_.push_back(in_milliseconds(*noticed));
+    if (!observers.empty()) time_notice(victims.front(), std::move(observers), at);
     if (getting_on)
       jobs_.time_next_outcome(leader_hit_ ? "next_outcome_without_leader_ms" : "next_outcome_ms", at);
   }
@@ -130,18 +129,22 @@ void NodeFaults::pause() {
       std::log(options_.shortest_ms), std::log(options_.longest_ms))(random_));
   const auto length =
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(length_ms));
+  std::vector<std::uint32_t> observers = cluster_.who_know(victim);
   const auto at = Clock::now();
   cluster_.signal(victim, SIGSTOP);
   // A shorter one may be over before anybody has to notice.
-  if (length > noticed_within()) {
-    if (const auto noticed = cluster_.noticed(victim, at, noticed_within()))
-      detected_.push_back(in_milliseconds(*noticed));
-    else
-      ++unnoticed_;
-  }
+  if (length > noticed_within() && !observers.empty()) time_notice(victim, std::move(observers), at);
   jobs_.look_for(at + length - Clock::now());
   cluster_.signal(victim, SIGCONT);
   ++disturbed_[1];
+}
+
+void NodeFaults::time_notice(std::uint32_t victim, std::vector<std::uint32_t> observers,
+                             Clock::time_point since) {
+  if (const auto noticed = cluster_.noticed(victim, std::move(observers), since, noticed_within()))
+    detected_.push_back(in_milliseconds(*noticed));
+  else
+    ++unnoticed_;
 }
 
 /// Every fourth time the next one does not wait until all have come back from this one.
@@ -220,10 +223,8 @@ nlohmann::json NodeFaults::report() const {
       {"aimed_at_leader", aimed_},
       {"nodes_ended_themselves", ended_themselves_},
       {"failure_rate_below", cycles_ == 0 ? 1.0 : 1 - std::pow(0.05, 1 / static_cast<double>(cycles_))}};
-  if (fault_ == Fault::pause) {
-    report["on_loopback"] = network_ == nullptr;
-    report["not_detected_in_time"] = unnoticed_;
-  }
+  if (fault_ == Fault::pause) report["on_loopback"] = network_ == nullptr;
+  if (fault_ == Fault::pause || fault_ == Fault::kill) report["not_detected_in_time"] = unnoticed_;
   if (fault_ == Fault::busy) {
     report["leaders_changed"] = led_ - std::min(led_, jobs_.begun());
     report["called_sick"] = sick_;

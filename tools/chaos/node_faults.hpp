@@ -28,6 +28,7 @@ class NodeFaults {
   void fail_power();
   void look_on();
   void look_for_false_alarms();
+  void time_notice(std::uint32_t victim, std::vector<std::uint32_t> observers, Clock::time_point since);
   Clock::duration noticed_within() const;
   std::vector<std::uint32_t> choose(bool several);
   std::uint64_t below(std::uint64_t bound);
