@@ -62,6 +62,9 @@ bool GatheredJournals::gather(const std::string& address, std::optional<JobId> j
   bool any = false;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::string name = to_string(nodes[i].life.process);
+    if (limits_.on_progress)
+      limits_.on_progress("gathering what " + name + " has",
+                          static_cast<double>(i) / static_cast<double>(nodes.size()));
     try {
       if (!is_up(nodes[i].state)) {
         notices_.push_back("without the part of " + name + ", which is not there");

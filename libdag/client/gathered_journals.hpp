@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libdag/client/cluster.hpp"
+#include "libdag/client/journal_view.hpp"
 
 namespace dag::detail {
 
@@ -21,6 +22,8 @@ struct GatherLimits {
   bool logs = false;
   /// Of tasks only these, as client::AskJournal has it.
   TaskSelector which = {};
+  /// Told by nodes: what each has is known when it is here.
+  OnProgress on_progress = {};
 };
 
 class GatheredJournals {

@@ -2,9 +2,10 @@
 // When the tasks of a job could have begun, began and ended, on which lanes, as the journals say.
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -50,11 +51,11 @@ class JobTimes {
   JobGraph graph_;
   std::vector<Run> runs_;
   std::set<Lane> lanes_;
-  std::set<TaskId> ran_;
-  std::optional<std::int64_t> began_unix_ns_;  ///< the job
-  std::map<TaskId, std::int64_t> spawned_;     ///< when it became known
-  std::map<TaskId, Duration> transfers_;
-  std::map<TaskId, std::int64_t> lost_;  ///< an attempt, before any came back
+  std::unordered_set<TaskId> ran_;
+  std::optional<std::int64_t> began_unix_ns_;         ///< the job
+  std::unordered_map<TaskId, std::int64_t> spawned_;  ///< when it became known
+  std::unordered_map<TaskId, Duration> transfers_;
+  std::unordered_map<TaskId, std::int64_t> lost_;  ///< an attempt, before any came back
 };
 
 }  // namespace dag::detail

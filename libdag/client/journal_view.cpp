@@ -5,7 +5,9 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
+#include <utility>
 
 #include "libdag/record/journal.hpp"
 
@@ -119,6 +121,14 @@ struct JournalView::Source {
   fs::path below;
   std::deque<JournalEntry> entries;  ///< of the two that were read last
   std::size_t of_last = 0;           ///< how many were in the last one
+  std::uint64_t all_bytes = 0, read_bytes = 0, entries_read = 0;
+
+  /// Of its bytes those whose entries have been told.
+  double told_bytes() const {
+    if (entries_read == 0) return 0;
+    const auto told = static_cast<double>(entries_read - entries.size());
+    return static_cast<double>(read_bytes) * told / static_cast<double>(entries_read);
+  }
 
   /// Until all that is earlier than what the last file says is there.
   void read(std::vector<std::string>& notices) {
@@ -127,6 +137,7 @@ struct JournalView::Source {
       std::ifstream in(files.front(), std::ios::binary);
       files.pop_front();
       const std::string text{std::istreambuf_iterator<char>(in), {}};
+      read_bytes += text.size();
       std::vector<Record> records;
       const auto read = read_journal(std::as_bytes(std::span(text)), [&](const Record& record) {
         if (std::holds_alternative<recorded::FinishedTasks>(record.what)) {
@@ -140,14 +151,29 @@ struct JournalView::Source {
         continue;
       }
       of_last = records.size();
-      for (Record& record : records) {
-        const std::int64_t unix_ns = read->head.clock_began_unix_ns + record.at.since_start.count();
-        entries.push_back({unix_ns, read->head.process, std::move(record)});
-      }
-      std::stable_sort(entries.begin(), entries.end(),
-                       [](const JournalEntry& a, const JournalEntry& b) { return a.unix_ns < b.unix_ns; });
+      entries_read += of_last;
+      add(read->head, std::move(records));
       say_losses(*read, name, notices);
     }
+  }
+
+  /// Their order is found first: a record is large, and would be moved twenty times.
+  void add(const JournalHead& head, std::vector<Record> records) {
+    std::vector<std::pair<std::int64_t, std::size_t>> order;
+    order.reserve(records.size());
+    for (const Record& record : records)
+      order.emplace_back(head.clock_began_unix_ns + record.at.since_start.count(), order.size());
+    std::sort(order.begin(), order.end());
+    std::deque<JournalEntry> before = std::exchange(entries, {});
+    const auto take_until = [&](std::int64_t unix_ns) {
+      for (; !before.empty() && before.front().unix_ns <= unix_ns; before.pop_front())
+        entries.push_back(std::move(before.front()));
+    };
+    for (const auto& [unix_ns, index] : order) {
+      take_until(unix_ns);
+      entries.push_back({unix_ns, head.process, std::move(records[index])});
+    }
+    take_until(std::numeric_limits<std::int64_t>::max());
   }
 
   std::string name_of(const fs::path& file) const {
@@ -171,20 +197,24 @@ struct JournalView::Source {
   }
 };
 
-JournalView::JournalView(const std::vector<std::string>& paths) {
-  for (const std::string& path : paths) {
-    auto journals = journals_at(path);
-    if (journals.empty()) {
+JournalView::JournalView(const JournalPaths& journals) : on_progress_(journals.on_progress) {
+  for (const std::string& path : journals.paths) {
+    auto found = journals_at(path);
+    if (found.empty()) {
       throw Failure(
           {ErrorCode::usage, "there is no journal in " + path,
            "name a node's data directory, or the directory of its logs, or a file journal-N in it"});
     }
     std::error_code problem;
-    const bool alone = paths.size() == 1 && fs::is_directory(path, problem);
-    for (auto& files : journals) {
+    const bool alone = journals.paths.size() == 1 && fs::is_directory(path, problem);
+    for (auto& files : found) {
       sources_.push_back(
           std::make_unique<Source>(Source{std::move(files), alone ? fs::path(path) : "", {}, 0}));
-      const Source& source = *sources_.back();
+      Source& source = *sources_.back();
+      for (const fs::path& file : source.files) {
+        const std::uintmax_t size = fs::file_size(file, problem);
+        if (!problem) source.all_bytes += size;
+      }
       if (source.files.size() > 1 && source.files.front().filename() != journal_file_name(1))
         notices_.push_back(source.name_of(source.files.front()) +
                            " is the oldest: what was older had to make room");
@@ -194,6 +224,8 @@ JournalView::JournalView(const std::vector<std::string>& paths) {
 JournalView::~JournalView() = default;
 
 std::optional<JournalEntry> JournalView::next() {
+  constexpr std::uint64_t told_every = 10'000;
+  if (on_progress_ && told_++ % told_every == 0) tell_progress();
   Source* earliest = nullptr;
   for (const auto& source : sources_) {
     source->read(notices_);
@@ -205,6 +237,15 @@ std::optional<JournalEntry> JournalView::next() {
   JournalEntry entry = std::move(earliest->entries.front());
   earliest->entries.pop_front();
   return entry;
+}
+
+void JournalView::tell_progress() {
+  double all = 0, told = 0;
+  for (const auto& source : sources_) {
+    all += static_cast<double>(source->all_bytes);
+    told += source->told_bytes();
+  }
+  on_progress_("reading the journals", all > 0 ? std::min(told / all, 1.0) : 0);
 }
 
 LineSearch::LineSearch(JournalView& view, LineFilter filter) : view_(view), filter_(std::move(filter)) {}

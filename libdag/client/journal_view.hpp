@@ -3,10 +3,14 @@
 // files, in the order of time.
 
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "libdag/base/ids.hpp"
@@ -15,6 +19,25 @@
 #include "libdag/record/record.hpp"
 
 namespace dag::detail {
+
+/// What is being done, and which part of it is, from 0 to 1. Called now and then, on the thread that works.
+using OnProgress = std::function<void(std::string_view doing, double part)>;
+
+/// Which journals are to be read, and who is told how far that is.
+struct JournalPaths {
+  JournalPaths(std::vector<std::string> of, OnProgress told = {})
+      : paths(std::move(of)), on_progress(std::move(told)) {}
+  JournalPaths(std::initializer_list<std::string> of) : paths(of) {}
+  /// Each a file of a journal, a directory with such files, a node's directory of data or of logs, or one
+  /// with such directories in it.
+  std::vector<std::string> paths;
+  OnProgress on_progress;  ///< may be empty
+  /// The same, read for something else.
+  JournalPaths doing(std::string_view what) const {
+    if (!on_progress) return *this;
+    return {paths, [on = on_progress, what](std::string_view, double part) { on(what, part); }};
+  }
+};
 
 /// One record.
 struct JournalEntry {
@@ -51,9 +74,8 @@ bool may_matter(const Record& record, const TaskSelector& which);
 
 class JournalView {
  public:
-  /// Each path is a file of a journal, a directory with such files, a node's directory of data or of logs, or
-  /// one with such directories in it. Throws Failure(usage) when there is no journal in one of them.
-  explicit JournalView(const std::vector<std::string>& paths);
+  /// Throws Failure(usage) when there is no journal at one of the paths.
+  explicit JournalView(const JournalPaths& journals);
   ~JournalView();
   JournalView(const JournalView&) = delete;
   JournalView& operator=(const JournalView&) = delete;
@@ -66,8 +88,11 @@ class JournalView {
 
  private:
   struct Source;
+  void tell_progress();
 
   std::vector<std::unique_ptr<Source>> sources_;
+  const OnProgress on_progress_;
+  std::uint64_t told_ = 0;  ///< entries
   std::vector<std::string> notices_;
 };
 

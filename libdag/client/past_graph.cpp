@@ -45,12 +45,12 @@ Fragment fragment_of(const std::vector<TaskId>& tasks, const std::vector<JobGrap
 
 }  // namespace
 
-PastGraph read_graph(const std::vector<std::string>& paths, JobId job, std::vector<std::string>& notices) {
+PastGraph read_graph(const JournalPaths& journals, JobId job, std::vector<std::string>& notices) {
   PastGraph graph;
   JobGraph known;
   TaskNames names;
   std::map<TaskId, std::pair<Outcome, Duration>> became;
-  JournalView view(paths);
+  JournalView view(journals);
   while (const auto entry = view.next()) {
     const Record& record = entry->record;
     if (record.job != job) continue;

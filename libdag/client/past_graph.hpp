@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dag/detail/fragment.hpp"
+#include "libdag/client/journal_view.hpp"
 #include "libdag/graph/drawing.hpp"
 #include "libdag/graph/layout.hpp"
 #include "libdag/record/record.hpp"
@@ -23,10 +24,10 @@ struct PastGraph {
   std::vector<Duration> ran;      ///< its newest run; zero: none came back
 };
 
-/// Reads the journals at these paths (journal_view.hpp). Without tasks: they say nothing of what waits for
+/// Reads these journals. Without tasks: they say nothing of what waits for
 /// what. `notices` gets what could not be read. Throws Failure(usage) when there is no journal in one of
 /// them.
-PastGraph read_graph(const std::vector<std::string>& paths, JobId job, std::vector<std::string>& notices);
+PastGraph read_graph(const JournalPaths& journals, JobId job, std::vector<std::string>& notices);
 
 /// A drawing with its places.
 struct GraphPicture {

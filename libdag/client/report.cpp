@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "libdag/client/job_times.hpp"
@@ -22,8 +23,16 @@ Duration quantile(const std::vector<Duration>& sorted, double part) {
 }
 
 void add_classes(JobReport& report, const std::vector<Run>& runs, const TaskNames& names) {
+  // Few names, and a million runs: most are told apart without their text.
+  std::vector<std::vector<const Run*>> by_index(names.names().size());
   std::map<std::string, std::vector<const Run*>> by_name;
-  for (const Run& run : runs) by_name[names.name_of(run.task)].push_back(&run);
+  for (const Run& run : runs) {
+    const auto index = names.index_of(run.task);
+    (index ? by_index[*index] : by_name[names.name_of(run.task)]).push_back(&run);
+  }
+  for (std::size_t i = 0; i < by_index.size(); ++i) {
+    if (!by_index[i].empty()) by_name[names.names()[i]] = std::move(by_index[i]);
+  }
   for (const auto& [name, of_name] : by_name) {
     ClassReport& one = report.classes.emplace_back();
     one.name = name;
@@ -106,14 +115,14 @@ void add_delays(JobReport& report, const Placed& job) {
 
 }  // namespace
 
-JobReport make_report(const std::vector<std::string>& paths, JobId job, std::vector<std::string>& notices) {
+JobReport make_report(const JournalPaths& journals, JobId job, std::vector<std::string>& notices) {
   JobReport report;
   TaskNames names;
   JobTimes times;
-  std::map<TaskId, bool> came_back;  ///< and well
+  std::unordered_map<TaskId, bool> came_back;  ///< and well
   std::map<JobTimes::Lane, LaneReport> lanes;
   std::int64_t began = std::numeric_limits<std::int64_t>::max(), ended = 0;
-  JournalView view(paths);
+  JournalView view(journals);
   while (const auto entry = view.next()) {
     const Record& record = entry->record;
     if (record.job != job) continue;
@@ -145,13 +154,21 @@ JobReport make_report(const std::vector<std::string>& paths, JobId job, std::vec
   report.settled = names.settled();
   if (report.runs > 0) report.span = Duration(ended - began);
   for (auto& [place, lane] : lanes) report.lanes.push_back(std::move(lane));
+  const auto doing = [&](std::string_view what, double part) {
+    if (journals.on_progress) journals.on_progress(what, part);
+  };
+  doing("adding up the runs", 0);
   add_classes(report, times.runs(), names);
   if (!times.graph().empty()) {
+    doing("looking for the longest chain", 0);
     const Placed placed = times.placed();
     add_path(report, placed, names);
     add_delays(report, placed);
+    doing("scheduling the tasks anew", 0);
     report.scheduled = list_schedule(placed.graph, placed.ran, report.lanes.size());
+    doing("scheduling the tasks anew", 0.5);
     report.with_one_more = list_schedule(placed.graph, placed.ran, report.lanes.size() + 1);
+    doing("looking for what tasks waited for", 0);
     report.waiting = waiting(placed.graph, placed.times, placed.lanes);
   }
   notices = view.notices();

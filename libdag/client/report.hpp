@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libdag/base/time.hpp"
+#include "libdag/client/journal_view.hpp"
 #include "libdag/client/waiting.hpp"
 #include "libdag/record/record.hpp"
 
@@ -77,8 +78,8 @@ inline constexpr int straggler_times = 3;
 inline constexpr Duration straggler_min = std::chrono::milliseconds(10);
 inline constexpr std::size_t stragglers_max = 10;
 
-/// Reads the journals at these paths (journal_view.hpp); in memory are a few words per run. `notices` gets
-/// what could not be read. Throws Failure(usage) when there is no journal in one of them.
-JobReport make_report(const std::vector<std::string>& paths, JobId job, std::vector<std::string>& notices);
+/// Reads these journals; in memory are a few words per run. `notices` gets what could not be read. Throws
+/// Failure(usage) when there is no journal in one of them.
+JobReport make_report(const JournalPaths& journals, JobId job, std::vector<std::string>& notices);
 
 }  // namespace dag::detail

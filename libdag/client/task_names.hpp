@@ -1,8 +1,8 @@
 #pragma once
 // What the tasks of a job are called, as its records say.
 
+#include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -41,7 +41,11 @@ class TaskNames {
   /// Every task of which something was said, in the order of ids.
   template <class Visit>
   void each(Visit&& visit) const {
-    for (const auto& [task, known] : of_) visit(task);
+    std::vector<TaskId> tasks;
+    tasks.reserve(of_.size());
+    for (const auto& [task, known] : of_) tasks.push_back(task);
+    std::sort(tasks.begin(), tasks.end());
+    for (const TaskId task : tasks) visit(task);
   }
   /// In the order in which they were said first.
   const std::vector<std::string>& names() const { return names_; }
@@ -58,7 +62,7 @@ class TaskNames {
     return found->second;
   }
 
-  std::map<TaskId, Known> of_;
+  std::unordered_map<TaskId, Known> of_;
   std::vector<std::string> names_;
   std::unordered_map<std::string, std::uint32_t> index_of_name_;
   std::size_t settled_ = 0;

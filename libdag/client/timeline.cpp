@@ -79,9 +79,9 @@ struct Known {
   std::int64_t began = std::numeric_limits<std::int64_t>::max(), ended = 0;
 };
 
-Known read_lanes(const std::vector<std::string>& paths, JobId job) {
+Known read_lanes(const JournalPaths& journals, JobId job) {
   Known known;
-  JournalView view(paths);
+  JournalView view(journals);
   while (const auto entry = view.next()) {
     if (entry->record.job != job) continue;
     known.names.add(entry->record);
@@ -140,9 +140,9 @@ bool is_mark(const RecordWhat& what) {
          std::holds_alternative<recorded::HomeGiven>(what) || std::holds_alternative<recorded::Member>(what);
 }
 
-Timeline make_timeline(const std::vector<std::string>& paths, JobId job, TimelineWindow window,
+Timeline make_timeline(const JournalPaths& journals, JobId job, TimelineWindow window,
                        std::vector<std::string>& notices) {
-  Known known = read_lanes(paths, job);
+  Known known = read_lanes(journals, job);
   Timeline timeline;
   if (!known.lanes.empty()) {
     timeline.began_unix_ns = known.began;
@@ -162,7 +162,7 @@ Timeline make_timeline(const std::vector<std::string>& paths, JobId job, Timelin
   const auto is_in_window = [&](Duration begin, Duration end) {
     return end >= window.from && begin <= window.to;
   };
-  JournalView view(paths);
+  JournalView view(journals.doing("drawing the lanes"));
   while (const auto entry = view.next()) {
     const Record& record = entry->record;
     if (record.job != job) continue;

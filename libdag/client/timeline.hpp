@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libdag/base/time.hpp"
+#include "libdag/client/journal_view.hpp"
 #include "libdag/record/record.hpp"
 
 namespace dag::detail {
@@ -62,9 +63,9 @@ inline constexpr std::size_t timeline_names_max = 250;
 inline constexpr std::size_t timeline_slices_max = 2000;
 inline constexpr std::size_t timeline_marks_max = 500;
 
-/// Reads the journals at these paths (journal_view.hpp) twice; in memory are the names of the job's tasks.
+/// Reads these journals twice; in memory are the names of the job's tasks.
 /// `notices` gets what could not be read. Throws Failure(usage) when there is no journal in one of them.
-Timeline make_timeline(const std::vector<std::string>& paths, JobId job, TimelineWindow window,
+Timeline make_timeline(const JournalPaths& journals, JobId job, TimelineWindow window,
                        std::vector<std::string>& notices);
 
 /// It explains why a lane was idle, or ran a task again: marked where it happened.

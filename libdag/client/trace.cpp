@@ -27,9 +27,9 @@ struct Known {
   std::int64_t began_unix_ns = std::numeric_limits<std::int64_t>::max();
 };
 
-Known read_names(const std::vector<std::string>& paths, JobId job) {
+Known read_names(const JournalPaths& journals, JobId job) {
   Known known;
-  JournalView view(paths);
+  JournalView view(journals);
   while (const auto entry = view.next()) {
     const Record& record = entry->record;
     if (record.job != job) continue;
@@ -180,16 +180,16 @@ class TraceWriter {
 
 }  // namespace
 
-TraceCounts write_trace(const std::vector<std::string>& paths, JobId job, std::ostream& out,
+TraceCounts write_trace(const JournalPaths& journals, JobId job, std::ostream& out,
                         std::vector<std::string>& notices, std::uint64_t arrows_max) {
-  Known known = read_names(paths, job);
+  Known known = read_names(journals, job);
   TraceCounts counts;
   counts.lanes = known.times.lanes().size();
   counts.tasks_settled = known.names.settled();
   TraceWriter writer(out, std::move(known), job);
   writer.begin();
   std::set<TaskId> run;
-  JournalView view(paths);
+  JournalView view(journals.doing("writing the trace"));
   while (const auto entry = view.next()) {
     if (entry->record.job != job) continue;
     if (const auto* ran = std::get_if<recorded::Ran>(&entry->record.what)) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "libdag/base/ids.hpp"
+#include "libdag/client/journal_view.hpp"
 
 namespace dag::detail {
 
@@ -33,11 +34,11 @@ inline constexpr std::uint64_t trace_arrows_usual = 200'000;
 /// Of each count, twice so many moments at most.
 inline constexpr std::int64_t trace_counts_max = 10'000;
 
-/// Reads the journals at these paths (journal_view.hpp) twice, and writes as it reads the second time: held
+/// Reads these journals twice, and writes as it reads the second time: held
 /// in memory are the names of the job's tasks, what they wait for, and where they ran. `notices` gets what
 /// could not be read. Throws Failure(usage) when there is no journal in one of them. The first `arrows_max`
 /// arrows, in the order of what waited.
-TraceCounts write_trace(const std::vector<std::string>& paths, JobId job, std::ostream& out,
+TraceCounts write_trace(const JournalPaths& journals, JobId job, std::ostream& out,
                         std::vector<std::string>& notices, std::uint64_t arrows_max = trace_arrows_usual);
 
 }  // namespace dag::detail

@@ -14,6 +14,7 @@
 #include "tools/dag/commands.hpp"
 #include "tools/dag/job_selector.hpp"
 #include "tools/dag/process.hpp"
+#include "tools/dag/work_line.hpp"
 
 namespace dag::tool {
 namespace {
@@ -46,9 +47,11 @@ std::string written(const detail::PastGraph& graph, JobId job, const std::string
 /// Of a job that was submitted.
 int draw_past(const GraphOptions& options, JobId job) {
   const std::string format = options.cluster->json && options.file.empty() ? "json" : format_of(options.file);
-  const ChosenJournals journals(*options.cluster, job, *options.from);
+  WorkLine line;
+  const ChosenJournals journals(*options.cluster, job, *options.from, {.on_progress = line.on_progress()});
   std::vector<std::string> notices;
-  const detail::PastGraph graph = detail::read_graph(journals.paths(), job, notices);
+  const detail::PastGraph graph = detail::read_graph({journals.paths(), line.on_progress()}, job, notices);
+  line.clear();
   for (const std::string& notice : notices) std::cerr << "dag: " << notice << '\n';
   if (graph.tasks.empty()) {
     std::cerr << "dag: the journals do not say what tasks " << to_string(job) << " has\n";

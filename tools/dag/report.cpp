@@ -13,6 +13,7 @@
 #include "tools/dag/commands.hpp"
 #include "tools/dag/job_selector.hpp"
 #include "tools/dag/print.hpp"
+#include "tools/dag/work_line.hpp"
 
 namespace dag::tool {
 namespace {
@@ -131,26 +132,28 @@ std::string report_text(const detail::JobReport& report, JobId job) {
 
 /// One file that any browser opens, without a net.
 void write_page(const std::string& file, const detail::JobReport& report,
-                const std::vector<std::string>& paths, JobId job, std::vector<std::string>& notices) {
+                const detail::JournalPaths& journals, JobId job, std::vector<std::string>& notices) {
   if (!file.ends_with(".html")) {
     throw Failure({ErrorCode::usage, "cannot write a report to '" + shown(file) + "'",
                    "its name must end in .html; without -o the report is text, with --json for programs"});
   }
   detail::TimelineWindow window;
   window.columns = detail::report_page_columns;
-  const detail::Timeline timeline = detail::make_timeline(paths, job, window, notices);
+  const detail::Timeline timeline = detail::make_timeline(journals, job, window, notices);
   std::ofstream out(file, std::ios::binary);
   out << detail::report_page(report, timeline, job, notices);
   out.close();
   if (!out)
     throw Failure({ErrorCode::disk_full, "cannot write " + shown(file) + ": " + std::strerror(errno)});
-  std::cerr << "dag: the report of " << to_string(job) << " is in " << shown(file) << '\n';
 }
 
 int report(const Options& options, JobId job, const std::string& file, const std::vector<std::string>& from) {
-  const ChosenJournals journals(options, job, from);
+  WorkLine line;
+  const ChosenJournals chosen(options, job, from, {.on_progress = line.on_progress()});
+  const detail::JournalPaths journals(chosen.paths(), line.on_progress());
   std::vector<std::string> notices;
-  const detail::JobReport made = detail::make_report(journals.paths(), job, notices);
+  const detail::JobReport made = detail::make_report(journals, job, notices);
+  line.clear();
   for (const std::string& notice : notices) std::cerr << "dag: " << notice << '\n';
   if (made.runs == 0) {
     std::cerr << "dag: no lane says that it ran a task of " << to_string(job)
@@ -159,7 +162,9 @@ int report(const Options& options, JobId job, const std::string& file, const std
   }
   if (!file.empty()) {
     notices.clear();
-    write_page(file, made, journals.paths(), job, notices);
+    write_page(file, made, journals, job, notices);
+    line.clear();
+    std::cerr << "dag: the report of " << to_string(job) << " is in " << shown(file) << '\n';
     if (!options.json) return exit_ok;
   }
   std::cout << (options.json ? json_line(to_json(made, job)) : report_text(made, job));

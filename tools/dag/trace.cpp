@@ -11,6 +11,7 @@
 #include "tools/dag/commands.hpp"
 #include "tools/dag/job_selector.hpp"
 #include "tools/dag/options.hpp"
+#include "tools/dag/work_line.hpp"
 
 namespace dag::tool {
 namespace {
@@ -29,20 +30,23 @@ std::string counted(std::uint64_t count, const std::string& what) {
 
 int trace(const TraceOptions& options) {
   const JobId job = job_of(*options.job, *options.cluster, *options.from);
-  const ChosenJournals journals(*options.cluster, job, *options.from);
+  WorkLine line(options.output.empty());
+  const ChosenJournals chosen(*options.cluster, job, *options.from, {.on_progress = line.on_progress()});
+  const detail::JournalPaths journals(chosen.paths(), line.on_progress());
   std::vector<std::string> notices;
   detail::TraceCounts counts;
   if (options.output.empty()) {
-    counts = detail::write_trace(journals.paths(), job, std::cout, notices, options.arrows_max);
+    counts = detail::write_trace(journals, job, std::cout, notices, options.arrows_max);
     std::cout.flush();
   } else {
     std::ofstream file(options.output);
-    if (file) counts = detail::write_trace(journals.paths(), job, file, notices, options.arrows_max);
+    if (file) counts = detail::write_trace(journals, job, file, notices, options.arrows_max);
     file.close();
     if (!file) {
       throw Failure({ErrorCode::disk_full, "cannot write " + options.output + ": " + std::strerror(errno)});
     }
   }
+  line.clear();
   for (const std::string& notice : notices) std::cerr << "dag: " << notice << '\n';
   if (counts.slices == 0) {
     std::cerr << "dag: no lane says that it ran a task of " << to_string(job)

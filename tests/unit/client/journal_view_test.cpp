@@ -188,3 +188,38 @@ TEST_CASE(
   CHECK_THAT(view.notices()[2], Catch::Contains("its last 17 bytes cannot be read"));
   CHECK_THAT(view.notices()[3], Catch::Contains("journal-11 is left out"));
 }
+
+TEST_CASE("who waits for journals to be read is told how far that is, by what was told of all of them") {
+  const test::TemporaryDirectory directory;
+  for (std::uint32_t file = 0; file < 10; ++file) {
+    std::vector<Record> records;
+    for (std::uint32_t i = 0; i < 2'000; ++i) {
+      const std::uint32_t task = 2'000 * file + i;
+      records.push_back(settled(1ms * task, task));
+    }
+    for (const std::uint32_t node : {0U, 1U}) {
+      write(directory.path() / ("n" + std::to_string(node)) / "journal" /
+                ("journal-" + std::to_string(file + 1)),
+            node, 100 * (node + 1), records);
+    }
+  }
+  std::vector<double> parts;
+  const OnProgress on_progress = [&](std::string_view doing, double part) {
+    CHECK(doing == "reading the journals");
+    parts.push_back(part);
+  };
+  JournalView view({{directory.path().string()}, on_progress});
+  while (view.next()) {
+  }
+  CHECK(view.notices().empty());
+  // One node's records are told after those of the other: half of it when 20,000 of 40,000 were.
+  REQUIRE(parts.size() == 5);
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    CHECK(parts[i] == Approx(0.25 * static_cast<double>(i)).margin(0.01));
+  std::string words;
+  const JournalPaths renamed = JournalPaths({directory.path().string()}, [&](std::string_view doing, double) {
+                                 words = doing;
+                               }).doing("drawing");
+  CHECK(JournalView(renamed).next());
+  CHECK(words == "drawing");
+}
