@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { withPage } from './chromium.mjs';
-import { check, shows } from './conditions.mjs';
+import { check, shows, until } from './conditions.mjs';
 
 export const cases = {
   async 'a task that failed is shown with its error, its causes and a hint'({ browser, nodes }) {
@@ -51,6 +51,31 @@ export const cases = {
       await shows(page, '.facts', /waiting/);
       await page.goto(`${cluster.url()}#/jobs/${job}/explain?task=behind`);
       await shows(page, '.cards', /behind[^]*waits for/);
+    });
+  },
+
+  async 'which jobs ran at a moment of the past'({ browser, nodes }) {
+    const cluster = await nodes();
+    const first = await cluster.submit('failing', ['cluster_failing']);
+    await cluster.isOver(first.job);
+    const second = await cluster.submit('failing', ['cluster_failing']);
+    await cluster.isOver(second.job);
+    await withPage(browser, {}, async (page) => {
+      await page.goto(`${cluster.url()}#/history?at=nonsense`);
+      const row = (job) => page.locator(`tr:has(a[href="#/jobs/${job}"])`);
+      await row(first.job).waitFor();
+      await row(second.job).waitFor();
+      await shows(page, 'output', /any time/);
+      await page.getByLabel('Ran at').focus();
+      await page.keyboard.press('Home');
+      await shows(page, 'output', /^20..-..-.. ..:..:..$/);
+      await until('only one had begun then', async () => await page.locator('tbody tr').count() === 1);
+      check(await row(second.job).count() === 0, 'the job that came later is said to have run at the beginning');
+      await page.keyboard.press('ArrowRight');
+      check(/[?&]at=\d/.test(page.url()), `the address does not say the moment: ${page.url()}`);
+      await page.keyboard.press('End');
+      await row(second.job).waitFor();
+      await shows(page, 'output', /any time/);
     });
   },
 

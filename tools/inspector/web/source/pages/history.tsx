@@ -18,10 +18,24 @@ function End({ job }: { job: PastJob }) {
   );
 }
 
+/// Of the moments that a Date can be.
+const latest = 8.64e15;
+const began = (job: PastJob): number => Date.parse(job.began ?? '');
+/// One that is not over, or of which nobody saw the end, may run until now.
+const ended = (job: PastJob): number => (job.seconds === undefined ? Date.now() : began(job) + job.seconds * 1000);
+
 export function HistoryPage() {
   const answer = useAnswer<PastJobs>('api/history');
-  const name = route.value.query.get('name') ?? '';
-  const jobs = (answer.data?.jobs ?? []).filter((job) => `${job.job} ${job.name}`.includes(name));
+  const { query } = route.value;
+  const name = query.get('name') ?? '';
+  const asked = Number(query.get('at'));
+  const at = Math.abs(asked) <= latest ? asked : 0;
+  const known = (answer.data?.jobs ?? []).filter((job) => job.began !== undefined);
+  const first = Math.floor(Math.min(...known.map(began)));
+  const last = Math.ceil(Math.max(...known.map(ended)));
+  const when = at === 0 ? 'any time' : moment(new Date(at).toISOString()).slice(0, 19);
+  const jobs = (answer.data?.jobs ?? []).filter((job) => `${job.job} ${job.name}`.includes(name)
+    && (at === 0 || (began(job) <= at && at <= ended(job))));
   return (
     <>
       <h1 tabIndex={-1}>History</h1>
@@ -30,6 +44,15 @@ export function HistoryPage() {
           <input type="search" value={name} spellcheck={false}
             onInput={(event) => replaceQuery({ name: event.currentTarget.value })} />
         </label>
+        {known.length > 0 && (
+          <label class="scrub">Ran at{' '}
+            <input type="range" min={first} max={last} step={(last - first) / 1000} value={at || last}
+              aria-valuetext={when}
+              onInput={({ currentTarget: { valueAsNumber: to } }) =>
+                replaceQuery({ at: to < last ? `${to}` : '' })} />
+            <output>{when}</output>
+          </label>
+        )}
         <button type="button" disabled={answer.waits} onClick={answer.reload}>Refresh</button>
       </form>
       {answer.failure !== null && (
@@ -39,7 +62,7 @@ export function HistoryPage() {
       <Table title="Past jobs" titleUnseen rows={jobs} identity={(job) => job.job}
         empty={answer.data === null
           ? answer.failure === null ? 'Reads the journals of all nodes.' : 'Nothing could be read.'
-          : name === '' ? 'No journal tells of a job.'
+          : name === '' && at === 0 ? 'No journal tells of a job.'
             : 'No job is like this.'}
         how="A filter finds them; `dag history` lists all."
         columns={[
