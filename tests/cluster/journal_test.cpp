@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/cluster/gate.hpp"
 #include "tests/cluster/running.hpp"
 #include "tests/support/file_text.hpp"
 
@@ -37,6 +38,43 @@ TEST_CASE("all nodes are killed at once: where each task ran before that is know
   }
   CHECK(tasks.size() == 201);  // And the sum of them.
   for (const char* worker : {"n0/w1", "n1/w1", "n2/w1"}) CHECK(processes.contains(worker));
+}
+
+TEST_CASE("the record of a job is taken elsewhere, and says there what the cluster said") {
+  Nodes nodes(3);
+  nodes.gather();
+  const dag::test::TemporaryDirectory elsewhere;
+  const std::string record = (elsewhere.path() / "job1").string();
+  cluster::Gate gate;
+  gate.open();
+  REQUIRE(Process(at(nodes, {bin("cluster_talking"), gate.path(), "20"})).ends() == 0);
+  // What is recorded comes into the journals a moment later.
+  nlohmann::json there;
+  std::string logs;
+  for (const auto until = cluster::Clock::now() + cluster::patience; cluster::Clock::now() < until;) {
+    there = nlohmann::json::parse(cluster::said(nodes, {"report", "1", "--json"}));
+    logs = cluster::said(nodes, {"logs", "1"});
+    const bool all =
+        logs.find("said by greet") != std::string::npos && logs.find("printed by greet") != std::string::npos;
+    if (all && there["settled"] == there["tasks"] && there["over"] == true) break;
+  }
+  cluster::said(nodes, {"history", "1", "--save", record});
+  Process again(at(nodes, {bin("dag"), "history", "1", "--save", record}));
+  CHECK(again.ends() == 2);
+  CHECK_THAT(again.err(), Catch::Contains("is there already"));
+  nodes.kill_all();
+
+  const auto read = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), bin("dag"));
+    Process process(words);
+    CHECK(process.ends() == 0);
+    INFO(process.err());
+    return process.out();
+  };
+  CHECK(nlohmann::json::parse(read({"report", "1", "--json", "--from", record})) == there);
+  CHECK(read({"logs", "1", "--from", record}) == logs);
+  CHECK_THAT(read({"view", record, "--job", "1"}), Catch::Contains("settled finished"));
+  CHECK_THAT(read({"graph", "--json", "--from", record, "1"}), Catch::Contains("\"critical_path\""));
 }
 
 TEST_CASE(

@@ -1,6 +1,7 @@
 // `dag history`: the jobs that a cluster has run, or what happened to one of them; out of the journals of its
-// nodes, also when they are gone.
+// nodes, also when they are gone. And the record of one, to be taken elsewhere.
 
+#include <filesystem>
 #include <iostream>
 
 #include "libdag/client/exit_status.hpp"
@@ -11,13 +12,16 @@
 #include "tools/dag/job_selector.hpp"
 #include "tools/dag/lines.hpp"
 #include "tools/dag/print.hpp"
+#include "tools/dag/work_line.hpp"
 
 namespace dag::tool {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct HistoryOptions {
   SharedOptions cluster;
-  std::string job, task;
+  std::string job, task, directory;
   bool failed = false;
   std::shared_ptr<std::vector<std::string>> from;
 };
@@ -49,6 +53,31 @@ int one(const HistoryOptions& options) {
   return exit_unknown;
 }
 
+/// All that nodes have of it, as files of journals.
+int save(const HistoryOptions& options) {
+  const JobId job = job_of(options.job, *options.cluster, {});
+  const fs::path to = options.directory;
+  std::error_code problem;
+  if (fs::exists(to, problem) && !(fs::is_directory(to, problem) && fs::is_empty(to, problem))) {
+    throw Failure({ErrorCode::usage,
+                   shown(options.directory) + " is there already, and not an empty directory",
+                   "name one that is not there yet"});
+  }
+  WorkLine line;
+  const ChosenJournals journals(*options.cluster, job, {}, {.on_progress = line.on_progress()});
+  line.clear();
+  fs::create_directories(to, problem);
+  if (!problem) fs::copy(journals.paths().front(), to, fs::copy_options::recursive, problem);
+  if (problem) {
+    throw Failure({ErrorCode::disk_full,
+                   "cannot write the record to " + shown(options.directory) + ": " + problem.message()});
+  }
+  std::cerr << "dag: the record of " << to_string(job) << " is in " << shown(options.directory)
+            << "; `dag view` reads it there, and so do explain, graph, history, logs, report and trace with "
+               "--from\n";
+  return exit_ok;
+}
+
 }  // namespace
 
 void add_history(CLI::App& app, Chosen& chosen) {
@@ -60,11 +89,19 @@ void add_history(CLI::App& app, Chosen& chosen) {
   command->add_option("--task", options->task,
                       "of these tasks alone: a name, a number, or numbers: 3-9, train/3-9");
   command->add_flag("--failed", options->failed, "only tasks that failed or took their process down");
+  command->add_option(
+      "--save", options->directory,
+      "put the record of the job into this directory, for `dag view` and --from, on any machine");
   options->from = add_from(*command);
   command->callback([=, &chosen] {
     if (options->job.empty() && (options->failed || !options->task.empty()))
       throw CLI::ValidationError("--task and --failed are of one job: name it");
-    chosen = [=] { return options->job.empty() ? list(*options) : one(*options); };
+    const bool saves = !options->directory.empty();
+    if (saves && options->job.empty()) throw CLI::ValidationError("--save is of one job: name it");
+    if (saves && (options->failed || !options->task.empty() || !options->from->empty()))
+      throw CLI::ValidationError(
+          "--save takes all that nodes have of the job: no --task, --failed or --from");
+    chosen = [=] { return saves ? save(*options) : options->job.empty() ? list(*options) : one(*options); };
   });
 }
 
