@@ -3,7 +3,6 @@
 // submitted graph and do not change; durations are learned, so they are measured anew from time to time.
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "libdag/graph/order.hpp"
 #include "libdag/graph/rank.hpp"
@@ -17,9 +16,21 @@ namespace {
 /// asks.
 constexpr double tasks_per_second_of_age = 10'000;
 /// Of larger graphs, and where more was spawned, nothing is said: meanwhile the home does nothing else, and
-/// those who wait for it would take its process for dead. (A million tasks, on a machine with more to do than
-/// cores: two seconds.)
-constexpr std::size_t tasks_max = 100'000;
+/// those who wait for it would take its process for dead. (A million tasks take 0.2 s; half a
+/// second on a machine with more to do than cores.)
+constexpr std::size_t tasks_max = 2'000'000;
+/// Nor of those that were not added in an order in which they could run, which is to be found first.
+constexpr std::size_t unordered_tasks_max = 100'000;
+
+/// Each task stands behind what it waits for, as where it takes the outputs of others.
+bool is_in_order(const detail::Fragment& graph) {
+  for (std::uint32_t task = 0; task < graph.size(); ++task) {
+    for (const detail::EdgeEnd end : graph.in_edges(task)) {
+      if (end.task() >= task) return false;
+    }
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -27,15 +38,15 @@ constexpr std::size_t tasks_max = 100'000;
 /// the mean of the others.
 std::vector<Duration> Home::Impl::usual_durations() const {
   const detail::Fragment& graph = *plan->graph;
-  std::unordered_map<std::uint32_t, std::optional<Duration>> of_names;  // Policies seldom differ within one.
+  // Policies seldom differ within one.
+  std::vector<std::optional<std::optional<Duration>>> of_names(graph.names.size());
   std::vector<std::optional<Duration>> known(graph.size());
   double total = 0;
   std::uint64_t count = 0;
   for (std::uint32_t task = 0; task < graph.size(); ++task) {
     const std::uint32_t name = graph.kind(task).name;
-    const auto [at, fresh] = of_names.try_emplace(name);
-    if (fresh) at->second = placement->usual(graph.names[name], graph.policy(task));
-    known[task] = at->second;
+    if (!of_names[name]) of_names[name] = placement->usual(graph.names[name], graph.policy(task));
+    known[task] = *of_names[name];
     if (!known[task]) continue;
     total += static_cast<double>(known[task]->count());
     ++count;
@@ -51,16 +62,20 @@ void Home::Impl::measure_ways(Instant at) {
   const detail::Fragment& graph = *plan->graph;
   const std::chrono::duration<double> wanted_age(static_cast<double>(graph.size()) / tasks_per_second_of_age);
   if (!ways.empty() && at - ways_measured_at < wanted_age) return;
+  std::vector<std::uint32_t> order;
+  if (!is_in_order(graph)) {
+    if (graph.size() > unordered_tasks_max) return;
+    order = topological_order(graph, OutEdges(graph));
+  }
   ways_measured_at = at;
   const std::vector<Duration> durations = usual_durations();
-  const OutEdges edges(graph);
-  const std::vector<std::uint32_t> order = topological_order(graph, edges);
   ways.assign(graph.size(), LongestWay{});
-  for (auto task = order.rbegin(); task != order.rend(); ++task) {
-    LongestWay& way = ways[*task];
-    for (const OutEdge out : edges.of(*task)) way = std::max(way, ways[out.successor]);
-    way.left = sum(way.left, durations[*task]);
+  for (std::size_t i = graph.size(); i-- > 0;) {
+    const std::uint32_t task = order.empty() ? static_cast<std::uint32_t>(i) : order[i];
+    LongestWay& way = ways[task];  // The longest of those behind it.
+    way.left = sum(way.left, durations[task]);
     ++way.tasks;
+    for (const detail::EdgeEnd end : graph.in_edges(task)) ways[end.task()] = std::max(ways[end.task()], way);
   }
 }
 
@@ -69,6 +84,7 @@ void Home::critical_path(Instant at, std::optional<PathLeft>& longest) {
   if (home.over || home.recounting) return;
   if (home.plan->graph->size() > tasks_max || home.table.size() > tasks_max) return;
   home.measure_ways(at);
+  if (home.ways.empty()) return;
   for (RowIndex row = 0; row < home.table.size(); ++row) {
     if (home.table[row].ghost || home.is(row, flag::vanished) || home.has_ended(row)) continue;
     const TaskId task = home.table.id(row);

@@ -107,3 +107,17 @@ TEST_CASE("of names of which nothing is known tasks count as the mean of the oth
   job.run();
   CHECK(!path_of(job, 1));
 }
+
+TEST_CASE("a task may have been added before what it waits for") {
+  Names graph;
+  const TaskId last = graph.task("a"), middle = graph.task("b"), first = graph.task("c");
+  graph.task("d");
+  graph.edge(first, middle, detail::EdgeKind::strong);
+  graph.edge(middle, last, detail::EdgeKind::strong);
+  LocalJobOptions options;
+  options.usual = {{"a", 1s}, {"b", 2s}, {"c", 4s}, {"d", 6s}};
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"c", "d"};
+  job.settle_down();
+  CHECK(path_of(job, 1) == PathLeft{7s, 3, first});
+}
