@@ -24,9 +24,8 @@ struct PastGraph {
   std::vector<Duration> ran;      ///< its newest run; zero: none came back
 };
 
-/// Reads these journals. Without tasks: they say nothing of what waits for
-/// what. `notices` gets what could not be read. Throws Failure(usage) when there is no journal in one of
-/// them.
+/// Reads these journals. Without tasks: they say nothing of what waits for what. `notices` gets what could
+/// not be read. Throws Failure(usage) when there is no journal in one of them.
 PastGraph read_graph(const JournalPaths& journals, JobId job, std::vector<std::string>& notices);
 
 /// A drawing with its places.

@@ -16,8 +16,8 @@ namespace {
 /// asks.
 constexpr double tasks_per_second_of_age = 10'000;
 /// Of larger graphs, and where more was spawned, nothing is said: meanwhile the home does nothing else, and
-/// those who wait for it would take its process for dead. (A million tasks take 0.2 s; half a
-/// second on a machine with more to do than cores.)
+/// those who wait for it would take its process for dead. (A million tasks take 0.2 s; half a second on a
+/// machine with more to do than cores.)
 constexpr std::size_t tasks_max = 2'000'000;
 /// Nor of those that were not added in an order in which they could run, which is to be found first.
 constexpr std::size_t unordered_tasks_max = 100'000;
