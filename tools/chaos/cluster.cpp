@@ -12,6 +12,7 @@
 #include <memory>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "libdag/client/cluster.hpp"
 #include "tools/dag/free_port.hpp"
@@ -108,7 +109,7 @@ void Cluster::start(std::uint32_t id) {
   node.log = folder / "log";
   node.data = folder / "data";
   if (!node.said) node.said = std::make_unique<Lines>(node.log);
-  more_said(id);  // Of the one before it.
+  read_log(id);  // Of the one before it.
   node.knows.clear();
   std::vector<std::string> words;
   const auto add = [&](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
@@ -204,24 +205,28 @@ bool Cluster::gather(Clock::duration limit) {
 }
 
 std::vector<std::string> Cluster::more_said(std::uint32_t node) {
-  std::vector<std::string> lines = nodes_[node].said->more();
+  read_log(node);
+  return std::exchange(nodes_[node].unheard, {});
+}
+
+void Cluster::read_log(std::uint32_t node) {
   std::set<std::string>& knows = nodes_[node].knows;
-  for (const std::string& line : lines) {
+  for (std::string& line : nodes_[node].said->more()) {
     const auto named = [&](std::size_t end) {  // "... dag: n3 is here, at ..."
       const std::size_t begin = line.rfind(' ', end - 1) + 1;
       return line.substr(begin, end - begin);
     };
     if (const auto here = line.find(" is here, at "); here != std::string::npos) knows.insert(named(here));
     if (const auto gone = line.find(" is gone: "); gone != std::string::npos) knows.erase(named(gone));
+    nodes_[node].unheard.push_back(std::move(line));
   }
-  return lines;
 }
 
 std::vector<std::uint32_t> Cluster::who_know(std::uint32_t node) {
   std::vector<std::uint32_t> those;
   for (std::uint32_t id = 0; id < size(); ++id) {
     if (id == node || !runs(id)) continue;
-    more_said(id);
+    read_log(id);
     if (nodes_[id].knows.contains(name_of(node))) those.push_back(id);
   }
   return those;
@@ -232,7 +237,7 @@ std::optional<Clock::duration> Cluster::noticed(std::uint32_t gone, std::vector<
   while (!by.empty()) {
     if (Clock::now() - since > limit) return std::nullopt;
     std::erase_if(by, [&](std::uint32_t id) {
-      more_said(id);
+      read_log(id);
       return !nodes_[id].knows.contains(name_of(gone));
     });
     std::this_thread::sleep_for(look_every);

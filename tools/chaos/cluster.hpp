@@ -103,8 +103,10 @@ class Cluster {
     std::filesystem::path log, data;
     std::unique_ptr<Program> program;
     std::unique_ptr<Lines> said;
-    std::set<std::string> knows;  ///< by what it said since it was started, as "n3"
+    std::vector<std::string> unheard;  ///< lines that were read, and that more_said() has not given yet
+    std::set<std::string> knows;       ///< by what it said since it was started, as "n3"
   };
+  void read_log(std::uint32_t node);
   std::size_t seen_by(std::uint32_t node);
 
   const std::filesystem::path directory_, programs_;
