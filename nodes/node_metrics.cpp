@@ -103,7 +103,7 @@ void add_answers(MetricsText& to, const NodeMeasures& measures) {
   to.add(number(bytes), {{"tier", "memory"}});
   to.gauge("dag_critical_path_seconds",
            "About what the rest of the job takes however many lanes there are, by how long its tasks usually "
-           "take: the most, of jobs of up to 100,000 tasks that run and whose record this node leads.");
+           "take: the most, of jobs of up to 2,000,000 tasks that run and whose record this node leads.");
   to.add(seconds(left));
 }
 
@@ -158,10 +158,13 @@ void add_runs(MetricsText& to, const NodeMeasures& measures) {
       "Of inputs that came from other processes to those of this node, for attempts that waited for them. "
       "Not counted where no journal is kept.");
   to.add(number(run.transfer_bytes));
-  to.summary("dag_task_wait_seconds",
-             "For what attempts in processes of this node waited although all that they wait for had ended. "
-             "Not counted where no journal is kept.");
-  for (const auto& [cause, waits] : {std::pair("transfer", run.transfer), std::pair("retry", run.retry)})
+  to.summary(
+      "dag_task_wait_seconds",
+      "For what attempts in processes of this node waited although all that they wait for had ended. "
+      "queue: for a lane, from how many did and how long; all that ran are counted. Others are counted "
+      "when they waited, and not where no journal is kept.");
+  for (const auto& [cause, waits] :
+       {std::pair("queue", run.queue), std::pair("transfer", run.transfer), std::pair("retry", run.retry)})
     to.add_summary(waits.count, seconds(waits.total), {{"cause", cause}});
   to.summary("dag_placement_seconds",
              "To choose a process for an attempt, where there are several, in processes of this node.");

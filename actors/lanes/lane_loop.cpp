@@ -87,6 +87,7 @@ void Lanes::send_reports(Lane& lane) {
     open.shard->report(std::exchange(open.report, {}));
     open.report.lane = static_cast<std::uint32_t>(lane.index);
   }
+  note_queue();
   lane.reports_since = clock_.now();
   // A lane that is never without work forgets those that are over here.
   std::erase_if(lane.reports, [&](const Lane::OpenReport& open) {
@@ -306,6 +307,7 @@ void Lanes::leave_kernel(Lane& lane, const Attempt& attempt) {
 void Lanes::run_handed_out(Lane& lane, std::unique_ptr<HandedOut> mine, Priority band) {
   const HandedOut& work = *mine;
   const Attempt& attempt = work.attempt;
+  note_queue();
   bool begins = false;
   if (!work.cancelled->load()) {
     begins = attempt.alone ? enter_alone(lane, work) : enter_kernel(lane);

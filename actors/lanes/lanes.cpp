@@ -114,6 +114,7 @@ void Lanes::start(Attempt attempt, Priority band, std::function<void(Ended&&)> d
   }
   DAG_CHECK(!lanes_.empty());
   inbox_.push({{}, std::move(work), band});
+  note_queue();
   work_was_added();
 }
 
@@ -230,6 +231,11 @@ std::size_t Lanes::queued() const {
   std::size_t total = inbox_.size();
   for (std::size_t i = 0; i < lanes_.size(); ++i) total += lane(i).rows.size();
   return total;
+}
+
+void Lanes::note_queue() const {
+  if (options_.running != nullptr)
+    options_.running->queue(queued(), Instant{LaneClock::now().time_since_epoch()});
 }
 
 std::vector<RunningNow> Lanes::running_now() const {

@@ -138,6 +138,8 @@ class Lanes final : public LanesPort {
   JobActors& actors() override { return actors_; }
   std::size_t count() const override { return options_.cores.size(); }
   std::size_t queued() const override;
+  /// Says in the page that others read how much work is queued.
+  void note_queue() const;
   std::uint32_t idle() const override;
   std::uint32_t dry() const override;
 

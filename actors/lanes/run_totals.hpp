@@ -38,6 +38,7 @@ struct RunTotals {
       return *this;
     }
   };
+  Waits queue;                       ///< for a lane, all attempts that ended: many for no time
   Waits transfer;                    ///< for inputs that lay in other processes
   std::uint64_t transfer_bytes = 0;  ///< of those
   Waits retry;                       ///< pauses before a next try
@@ -47,6 +48,7 @@ struct RunTotals {
     for (std::size_t i = 0; i < by_duration.size(); ++i) by_duration[i] += more.by_duration[i];
     failed += more.failed;
     stolen += more.stolen;
+    queue += more.queue;
     transfer += more.transfer;
     transfer_bytes += more.transfer_bytes;
     retry += more.retry;

@@ -75,6 +75,20 @@ std::vector<RunningPage::Attempt> RunningPage::running() const {
   return attempts;
 }
 
+/// How long all rows together wait is the length of their queue over time, whichever of them it was (Little,
+/// "A Proof for the Queuing Formula L = lambda W", 1961): so no row is looked at. What came and went between
+/// two calls is missed.
+void RunningPage::queue(std::size_t rows, Instant now) {
+  const std::int64_t at = now.since_start.count();
+  std::int64_t since = queued_since_.load(std::memory_order_relaxed);
+  do {
+    if (at <= since) return;  // Another thread was faster.
+  } while (!queued_since_.compare_exchange_weak(since, at, std::memory_order_relaxed));
+  const std::uint64_t before = queued_.exchange(rows, std::memory_order_relaxed);
+  if (since == 0) return;  // The first call.
+  waited_ns_.fetch_add(before * static_cast<std::uint64_t>(at - since), std::memory_order_relaxed);
+}
+
 RunTotals RunningPage::totals() const {
   const auto read = [](const std::atomic<std::uint64_t>& count) {
     return count.load(std::memory_order_relaxed);
@@ -91,6 +105,8 @@ RunTotals RunningPage::totals() const {
     totals.busy.resize(lane + 1);
     totals.busy[lane] = busy;
   }
+  for (const std::uint64_t ran : totals.by_duration) totals.queue.count += ran;
+  totals.queue.total = Duration(static_cast<std::int64_t>(read(waited_ns_)));
   totals.transfer = transfer_.now();
   totals.transfer_bytes = read(transfer_bytes_);
   totals.retry = retry_.now();

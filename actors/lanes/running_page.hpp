@@ -12,6 +12,7 @@
 
 #include "actors/lanes/run_totals.hpp"
 #include "libdag/base/ids.hpp"
+#include "libdag/base/time.hpp"
 
 namespace dag {
 
@@ -50,8 +51,8 @@ class RunningPage {
   void stole(std::size_t lane) {
     if (lane < lanes_max) grow(counts_[lane].stolen, 1);
   }
-  /// Rows that wait for lanes. By anybody of the process.
-  void queue(std::size_t rows) { queued_.store(rows, std::memory_order_relaxed); }
+  /// Rows that wait for lanes since `now`. By anybody of the process.
+  void queue(std::size_t rows, Instant now);
   void inputs_came(std::uint64_t bytes, Duration took) {
     transfer_bytes_.fetch_add(bytes, std::memory_order_relaxed);
     transfer_.add(took);
@@ -105,7 +106,8 @@ class RunningPage {
   }
 
   std::atomic<std::uint32_t> faulted_{0};  // The signal, and the lane plus one.
-  std::atomic<std::uint64_t> queued_{0};
+  std::atomic<std::uint64_t> queued_{0}, waited_ns_{0};
+  std::atomic<std::int64_t> queued_since_{0};
   struct Waits {
     void add(Duration waited) {
       count.fetch_add(1, std::memory_order_relaxed);

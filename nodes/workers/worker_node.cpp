@@ -234,9 +234,8 @@ void WorkerNode::begin(const keeper::Begin& begin) {
   ports.up = [this](const MemberUp& up) { transport_->member_up(up.life, up.endpoint); };
   ports.down = [this](const MemberDown& down) { transport_->member_down(down.life); };
   ports.load = [this] {
-    const LoadSummary load = load_of(lanes_);
-    running_->queue(load.tasks_ready);
-    return load;
+    lanes_.note_queue();
+    return load_of(lanes_);
   };
   ports.over = [this] {
     fail({ErrorCode::cluster_lost, "the other processes of its job took this one for dead", {}});

@@ -143,7 +143,10 @@ TEST_CASE("what lanes have run is counted, lane by lane, and outlives who ran it
     page.begin(1, {0, 4}, {}, 0);
     page.end(1, false, 2000s);
     page.stole(3);
-    page.queue(17);
+    page.queue(2, Instant{10s});
+    page.queue(5, Instant{11s});
+    page.queue(17, Instant{13s});
+    page.queue(4, Instant{12s});   // By another thread, which had looked before.
     page.begin(3, {0, 3}, {}, 0);  // It runs yet.
     page.end(RunningPage::lanes_max, false, 1s);
   });
@@ -157,6 +160,8 @@ TEST_CASE("what lanes have run is counted, lane by lane, and outlives who ran it
   CHECK(totals.stolen == 1);
   CHECK(totals.busy == std::vector<Duration>{0s, 2000s, 0s, 5ms + 1us});
   CHECK(shared.page->queued() == 17);
+  CHECK(totals.queue.count == 3);
+  CHECK(totals.queue.total == 2 * 1s + 5 * 2s);
   CHECK(shared.page->running().size() == 1);
 
   RunTotals both = totals;
