@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "libdag/cell/cell.hpp"
+#include "libdag/graph/data_edges.hpp"
 #include "libdag/record/graph_part.hpp"
 
 namespace dag {
@@ -35,10 +36,13 @@ void Cell::say_graph(const detail::Fragment& graph, TaskId first, const OutcomeR
     if (growth != nullptr) part.parent = growth->task;
     say(from, attempt, now, [&] { return std::move(part); });
   });
+  std::vector<bool> data;
   for (std::uint32_t task = 0; task < graph.size(); ++task) {
     writer.task(graph.name(task));
-    for (const detail::EdgeEnd edge : graph.in_edges(task))
-      writer.waits_for(edge.task(), static_cast<std::uint8_t>(edge.kind()));
+    const auto in_edges = graph.in_edges(task);
+    mark_data_edges(graph, task, data);
+    for (std::uint32_t edge = 0; edge < in_edges.size(); ++edge)
+      writer.waits_for(in_edges[edge].task(), static_cast<std::uint8_t>(in_edges[edge].kind()), data[edge]);
   }
   writer.finish();
 }

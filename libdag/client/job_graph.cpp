@@ -20,8 +20,8 @@ void JobGraph::add(const Record& record) {
                              newest = task;
                              if (part->parent) spawned_.push_back({*part->parent, task});
                            },
-                           [&](TaskId predecessor, std::uint8_t kind) {
-                             edges_.push_back({predecessor, newest, kind});
+                           [&](TaskId predecessor, std::uint8_t kind, bool data) {
+                             edges_.push_back({predecessor, newest, kind, data});
                            }});
 }
 
@@ -38,7 +38,7 @@ TaskId JobGraph::tail_of(TaskId task) const {
 std::vector<JobGraph::Edge> JobGraph::edges() const {
   std::vector<Edge> all = spawned_;
   all.reserve(spawned_.size() + edges_.size());
-  for (const Edge& edge : edges_) all.push_back({tail_of(edge.from), edge.to, edge.kind});
+  for (const Edge& edge : edges_) all.push_back({tail_of(edge.from), edge.to, edge.kind, edge.data});
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;

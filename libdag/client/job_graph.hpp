@@ -18,6 +18,7 @@ class JobGraph {
   struct Edge {
     TaskId from, to;
     std::uint8_t kind = 0;  ///< EdgeKind
+    bool data = false;      ///< an argument of `to` is made from what `from` leaves
     auto operator<=>(const Edge&) const = default;
   };
 

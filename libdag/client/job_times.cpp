@@ -19,7 +19,7 @@ void JobTimes::add(const JournalEntry& entry) {
   } else if (const auto* part = std::get_if<recorded::GraphPart>(&record.what)) {
     if (!part->parent) return;
     read_graph_part(record, {[&](TaskId task, const std::string&) { spawned_.emplace(task, entry.unix_ns); },
-                             [](TaskId, std::uint8_t) {}});
+                             [](TaskId, std::uint8_t, bool) {}});
   } else if (std::holds_alternative<recorded::JobBegan>(record.what)) {
     if (!began_unix_ns_) began_unix_ns_ = entry.unix_ns;
   } else if (std::holds_alternative<recorded::Crashed>(record.what) ||

@@ -23,22 +23,38 @@ Fragment fragment_of(const std::vector<TaskId>& tasks, const std::vector<JobGrap
   Fragment fragment;
   fragment.names = names.names();
   fragment.policies = {{}};
-  for (std::uint32_t name = 0; name < fragment.names.size(); ++name) {
-    TaskKind& kind = fragment.kinds.emplace_back();
-    kind.name = name;
-  }
   const auto index_of = [&](TaskId task) {
     return static_cast<std::uint32_t>(std::lower_bound(tasks.begin(), tasks.end(), task) - tasks.begin());
   };
-  for (const TaskId task : tasks) fragment.task_kinds.push_back(names.index_of(task).value_or(0));
   fragment.first_edge.resize(tasks.size() + 1);
-  for (const auto& edge : edges) ++fragment.first_edge[index_of(edge.to) + 1];
+  std::vector<std::uint32_t> data(tasks.size());  // Of each task: so many of its edges bring something.
+  for (const auto& edge : edges) {
+    ++fragment.first_edge[index_of(edge.to) + 1];
+    data[index_of(edge.to)] += edge.data ? 1 : 0;
+  }
   for (std::size_t i = 0; i < tasks.size(); ++i) fragment.first_edge[i + 1] += fragment.first_edge[i];
-  std::vector<std::uint32_t> next(fragment.first_edge.begin(), fragment.first_edge.end() - 1);
+  // These come first, so that tasks differ in nothing but their number.
+  std::vector<std::uint32_t> next_data(fragment.first_edge.begin(), fragment.first_edge.end() - 1), next;
+  for (std::size_t i = 0; i < tasks.size(); ++i) next.push_back(next_data[i] + data[i]);
   fragment.edges.resize(edges.size());
   for (const auto& edge : edges) {
+    const std::uint32_t to = index_of(edge.to);
     const auto kind = static_cast<EdgeKind>(std::min<std::uint8_t>(edge.kind, 2));
-    fragment.edges[next[index_of(edge.to)]++] = EdgeEnd(index_of(edge.from), kind);
+    fragment.edges[(edge.data ? next_data : next)[to]++] = EdgeEnd(index_of(edge.from), kind);
+  }
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> kinds;  // Of a name and that number.
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const std::uint32_t name = names.index_of(tasks[i]).value_or(0);
+    const auto [found, fresh] =
+        kinds.try_emplace({name, data[i]}, static_cast<std::uint32_t>(fragment.kinds.size()));
+    if (fresh) {
+      TaskKind& kind = fragment.kinds.emplace_back();
+      kind.name = name;
+      kind.first_argument = static_cast<std::uint32_t>(fragment.arguments.size());
+      kind.argument_count = data[i] > 0 ? 1 : 0;
+      if (data[i] > 0) fragment.arguments.push_back({ArgumentKind::gather, 0, data[i], 0});
+    }
+    fragment.task_kinds.push_back(found->second);
   }
   return fragment;
 }
@@ -81,6 +97,7 @@ GraphPicture picture_of(const PastGraph& graph) {
   DrawOptions options;
   options.title = graph.name;
   options.ran = graph.ran;
+  for (const TaskId task : graph.tasks) options.ids.push_back(to_string(task));
   picture.drawing = draw(graph.fragment, options);
   for (const DrawnNode& node : picture.drawing.nodes) {
     Box& box = picture.boxes.emplace_back();

@@ -25,7 +25,7 @@ class TaskNames {
       read_graph_part(record, {[this](TaskId task, const std::string& name) {
                                  of_.try_emplace(task, Known{index_of(name), false});
                                },
-                               [](TaskId, std::uint8_t) {}});
+                               [](TaskId, std::uint8_t, bool) {}});
     }
   }
   /// Its number, when nobody has said its name.

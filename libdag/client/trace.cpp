@@ -51,14 +51,16 @@ class TraceWriter {
   TraceWriter(std::ostream& out, Known known, JobId job) : out_(out), known_(std::move(known)), job_(job) {}
 
   void begin() {
-    out_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"job\":" << json_string(to_string(job_))
-         << ",\"began_unix_ns\":\"" << (known_.processes.empty() ? 0 : known_.began_unix_ns)
-         << "\"},\"traceEvents\":[";
+    out_ << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
     for (const ProcessId process : known_.processes) describe("process_name", process, 0, to_string(process));
     for (const auto& [process, lane] : known_.times.lanes())
       describe("thread_name", process, lane + 1, "lane " + std::to_string(lane));
   }
-  void end() { out_ << "\n]}\n"; }
+  void end(const TraceCounts& counts) {
+    out_ << "\n],\"otherData\":{\"job\":" << json_string(to_string(job_)) << ",\"began_unix_ns\":\""
+         << (known_.processes.empty() ? 0 : known_.began_unix_ns)
+         << "\",\"arrows_left_out\":" << counts.arrows_beyond + counts.arrows_backwards << "}}\n";
+  }
 
   void slice(const JournalEntry& entry, const recorded::Ran& ran) {
     const Record& record = entry.record;
@@ -95,7 +97,8 @@ class TraceWriter {
     counter(counts, "lanes that run a task", "running", std::move(busy));
   }
 
-  /// From the end of each task to the beginning of those that waited for it, by the newest slice of each.
+  /// From the end of each task to the beginning of those that waited for it, by the newest slice of each:
+  /// "data" where something went along, else "order".
   void arrows(TraceCounts& counts, std::uint64_t arrows_max) {
     for (const JobGraph::Edge& edge : known_.times.graph().edges()) {
       const auto from = slice_of_.find(edge.from), to = slice_of_.find(edge.to);
@@ -110,10 +113,11 @@ class TraceWriter {
       }
       const std::string id = std::to_string(++counts.arrows);
       // Where a slice ends the next one may begin: an arrow belongs to that within which it starts.
-      arrow_end("s", from->second.track, std::max(from->second.begin, from->second.end - 1), id);
+      const char* name = edge.data ? "data" : "order";
+      arrow_end("s", name, from->second.track, std::max(from->second.begin, from->second.end - 1), id);
       out_ << ",\"args\":{\"from\":\"" << to_string(edge.from) << "\",\"to\":\"" << to_string(edge.to)
            << "\"}}";
-      arrow_end("f", to->second.track, to->second.begin, id);
+      arrow_end("f", name, to->second.track, to->second.begin, id);
       out_ << ",\"bp\":\"e\"}";
     }
   }
@@ -145,9 +149,10 @@ class TraceWriter {
     Track track;
     std::int64_t begin = 0, end = 0;
   };
-  void arrow_end(const char* kind, const Track& track, std::int64_t at, const std::string& id) {
-    next(kind, track.first, track.second + 1, at, "needs");
-    out_ << ",\"cat\":\"needs\",\"id\":" << id;
+  void arrow_end(const char* kind, const char* name, const Track& track, std::int64_t at,
+                 const std::string& id) {
+    next(kind, track.first, track.second + 1, at, name);
+    out_ << ",\"cat\":\"" << name << "\",\"id\":" << id;
   }
   std::string name_of(TaskId task) const { return known_.names.name_of(task); }
   static std::string microseconds(std::int64_t ns) {
@@ -203,7 +208,7 @@ TraceCounts write_trace(const JournalPaths& journals, JobId job, std::ostream& o
   }
   writer.arrows(counts, arrows_max);
   writer.counters(counts);
-  writer.end();
+  writer.end(counts);
   counts.tasks_run = run.size();
   notices = view.notices();
   return counts;

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "libdag/graph/data_edges.hpp"
 #include "libdag/graph/order.hpp"
 #include "libdag/graph/rank.hpp"
 #include "libdag/graph/text.hpp"
@@ -13,8 +14,6 @@
 namespace dag {
 namespace {
 
-using detail::Argument;
-using detail::ArgumentKind;
 using detail::Edge;
 using detail::Fragment;
 
@@ -126,7 +125,7 @@ class Draughtsman {
       DrawnNode& node = drawing_.nodes[i];
       const std::string& name = fragment_.name(first[i]);
       if (node.tasks == 1) {
-        node.label = label(fragment_, first[i]);
+        node.label = options_.ids.empty() ? label(fragment_, first[i]) : name + "#" + options_.ids[first[i]];
         if (const auto takes = fragment_.policy(first[i]).takes) node.label += "\n" + duration_text(*takes);
       } else {
         // "×" in UTF-8.
@@ -135,21 +134,12 @@ class Draughtsman {
     }
   }
 
-  /// Which in-edges of a task bring an argument.
-  std::vector<bool> data_edges(std::uint32_t task) const {
-    std::vector<bool> data(fragment_.edge_count(task), false);
-    for (const Argument& argument : fragment_.arguments_of(task)) {
-      if (!is_input(argument.kind)) continue;
-      std::fill_n(data.begin() + argument.first, argument.count, true);
-    }
-    return data;
-  }
-
   void add_edges() {
     using Key = std::tuple<std::uint32_t, std::uint32_t, detail::EdgeKind, bool, bool>;
     std::map<Key, DrawnEdge> merged;
+    std::vector<bool> data;
     for (std::uint32_t task = 0; task < fragment_.size(); ++task) {
-      const std::vector<bool> data = data_edges(task);
+      mark_data_edges(fragment_, task, data);
       const std::uint32_t actor = fragment_.kind(task).actor;
       const auto in_edges = fragment_.in_edges(task);
       for (std::size_t i = 0; i < in_edges.size(); ++i) {

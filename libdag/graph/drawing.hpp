@@ -19,6 +19,8 @@ struct DrawOptions {
   std::uint32_t nodes_max = 400;
   /// How long each task took, for the critical path; empty: as long as is stated.
   std::vector<Duration> ran = {};
+  /// What each task is called beside its name; empty: its place in the fragment.
+  std::vector<std::string> ids = {};
 };
 
 struct DrawnNode {
@@ -57,9 +59,14 @@ std::string mermaid(const Drawing& drawing);
 /// A picture of its own layout, for whoever has no Graphviz: depth from left to right. Tasks of a job actor
 /// share a colour and say whose they are.
 std::string svg(const Drawing& drawing);
-/// Every task and edge, never in groups: what a program wants to know. `ran`: how long each task ran, in the
-/// place of what the graph says, or empty.
-std::string json(const detail::Fragment& fragment, const std::string& title,
-                 std::span<const Duration> ran = {});
+/// What became of the tasks of a graph that was submitted: of each.
+struct Became {
+  std::vector<std::string> ids;       ///< as all else that tells of the job calls it: 3, s0/3
+  std::vector<std::string> outcomes;  ///< empty: it has not ended
+  std::vector<Duration> ran;
+};
+/// Every task and edge, never in groups: what a program wants to know. Edges name tasks by their places. With
+/// `became` how long each task ran stands in the place of what the graph says.
+std::string json(const detail::Fragment& fragment, const std::string& title, const Became* became = nullptr);
 
 }  // namespace dag

@@ -1,5 +1,6 @@
 // A graph as JSON. Durations in nanoseconds; where nothing is stated, ranks are in units of one task.
 
+#include "libdag/graph/data_edges.hpp"
 #include "libdag/graph/drawing.hpp"
 #include "libdag/graph/order.hpp"
 #include "libdag/graph/rank.hpp"
@@ -8,8 +9,6 @@
 namespace dag {
 namespace {
 
-using detail::Argument;
-using detail::ArgumentKind;
 using detail::Fragment;
 
 std::string quoted(const std::string& text) { return json_string(printable(text)); }
@@ -26,15 +25,6 @@ const char* kind_name(detail::EdgeKind kind) {
   return "unknown";
 }
 
-bool brings_argument(const Fragment& fragment, std::uint32_t task, std::uint32_t edge) {
-  for (const Argument& argument : fragment.arguments_of(task)) {
-    if (is_input(argument.kind) && edge >= argument.first && edge - argument.first < argument.count) {
-      return true;
-    }
-  }
-  return false;
-}
-
 std::string task_json(const Fragment& fragment, const Ranking* ranking, std::uint32_t index) {
   const Policy& policy = fragment.policy(index);
   std::string text = "{\"id\": " + std::to_string(index) + ", \"name\": " + quoted(fragment.name(index));
@@ -49,6 +39,12 @@ std::string task_json(const Fragment& fragment, const Ranking* ranking, std::uin
   return text + "}";
 }
 
+std::string became_json(const Became& became, std::uint32_t task) {
+  std::string text = ", \"task\": " + quoted(became.ids[task]);
+  if (!became.outcomes[task].empty()) text += ", \"outcome\": " + quoted(became.outcomes[task]);
+  return text + ", \"ran_ns\": " + std::to_string(became.ran[task].count());
+}
+
 std::string indices_json(const std::vector<std::uint32_t>& indices) {
   std::string text = "[";
   for (std::size_t i = 0; i < indices.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(indices[i]);
@@ -57,25 +53,27 @@ std::string indices_json(const std::vector<std::uint32_t>& indices) {
 
 }  // namespace
 
-std::string json(const Fragment& fragment, const std::string& title, std::span<const Duration> ran) {
+std::string json(const Fragment& fragment, const std::string& title, const Became* became) {
   const std::vector<std::uint32_t> cycle = find_cycle(fragment);
   Ranking ranking;
-  if (cycle.empty()) ranking = ran.empty() ? rank(fragment) : rank(fragment, ran);
+  if (cycle.empty()) ranking = became == nullptr ? rank(fragment) : rank(fragment, became->ran);
   std::string text = "{\"name\": " + quoted(title) + ",\n \"tasks\": [";
   for (std::uint32_t task = 0; task < fragment.size(); ++task) {
     text += (task > 0 ? ",\n  " : "\n  ") + task_json(fragment, cycle.empty() ? &ranking : nullptr, task);
-    if (!ran.empty()) text.insert(text.size() - 1, ", \"ran_ns\": " + std::to_string(ran[task].count()));
+    if (became != nullptr) text.insert(text.size() - 1, became_json(*became, task));
   }
   text += "],\n \"edges\": [";
   bool first = true;
+  std::vector<bool> data;
   for (std::uint32_t task = 0; task < fragment.size(); ++task) {
     const auto in_edges = fragment.in_edges(task);
+    mark_data_edges(fragment, task, data);
     for (std::uint32_t i = 0; i < in_edges.size(); ++i) {
       text += first ? "\n  " : ",\n  ";
       first = false;
       text += "{\"from\": " + std::to_string(in_edges[i].task()) + ", \"to\": " + std::to_string(task) +
               ", \"kind\": \"" + kind_name(in_edges[i].kind()) +
-              "\", \"data\": " + (brings_argument(fragment, task, i) ? "true" : "false") + "}";
+              "\", \"data\": " + (data[i] ? "true" : "false") + "}";
     }
   }
   text += "],\n ";

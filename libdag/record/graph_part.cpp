@@ -4,6 +4,9 @@ namespace dag {
 namespace {
 
 constexpr std::uint64_t end_of_task = 0;
+/// In the place of a kind, which follows. Parts that were written before there was this have only the others,
+/// and are read as if something went along with every edge.
+constexpr std::uint8_t order_only = 3;
 
 std::uint64_t zigzag(std::int64_t number) {
   return (static_cast<std::uint64_t>(number) << 1) ^ static_cast<std::uint64_t>(number >> 63);
@@ -45,7 +48,7 @@ void GraphPartWriter::task(std::string_view name) {
   begin();
 }
 
-void GraphPartWriter::waits_for(std::uint32_t place, std::uint8_t kind) {
+void GraphPartWriter::waits_for(std::uint32_t place, std::uint8_t kind, bool data) {
   if (part_.packed.size() >= packed_bytes_max) {
     // It is told of again in the next part.
     finish();
@@ -53,7 +56,8 @@ void GraphPartWriter::waits_for(std::uint32_t place, std::uint8_t kind) {
     begin();
   }
   const std::int64_t back = std::int64_t{count_} - 1 - place;
-  put((zigzag(back) << 2 | (kind & 3U)) + 1);
+  put((zigzag(back) << 2 | (data ? kind & 3U : order_only)) + 1);
+  if (!data) put(kind);
 }
 
 void GraphPartWriter::finish() {
@@ -76,8 +80,11 @@ bool read_graph_part(const Record& record, const GraphPartVisitor& visitor) {
       if (*edge == end_of_task) break;
       const std::int64_t place = std::int64_t{task.index} - unzigzag((*edge - 1) >> 2);
       if (place < 0 || place > std::int64_t{~std::uint32_t{0}}) return false;
-      visitor.waits_for({task.origin, static_cast<std::uint32_t>(place)},
-                        static_cast<std::uint8_t>((*edge - 1) & 3U));
+      const bool data = ((*edge - 1) & 3U) != order_only;
+      const auto kind = data ? std::optional((*edge - 1) & 3U) : take(part->packed, at);
+      if (!kind || *kind >= order_only) return false;
+      visitor.waits_for({task.origin, static_cast<std::uint32_t>(place)}, static_cast<std::uint8_t>(*kind),
+                        data);
     }
   }
   return true;

@@ -1,7 +1,8 @@
 #pragma once
 // A graph as records: recorded::GraphPart, a few thousand bytes each. Of a task: which of the part's names it
 // has, then what it waits for, as how far back that was added, with the kind of edge; all in as few bytes as
-// the numbers need (LEB128, zigzag), so that an edge takes one to three.
+// the numbers need (LEB128, zigzag), so that an edge takes one to three. One by which nothing goes along but
+// the order has a kind of its own, and behind it the one that it is of; such a one takes a byte more.
 
 #include <cstdint>
 #include <functional>
@@ -23,8 +24,9 @@ class GraphPartWriter {
 
   /// The next one.
   void task(std::string_view name);
-  /// The newest one waits for this one, by their places among all.
-  void waits_for(std::uint32_t place, std::uint8_t kind);
+  /// The newest one waits for this one, by their places among all. `data`: an argument of it is made from
+  /// what this one leaves.
+  void waits_for(std::uint32_t place, std::uint8_t kind, bool data);
   /// No more will come.
   void finish();
 
@@ -44,7 +46,7 @@ class GraphPartWriter {
 struct GraphPartVisitor {
   std::function<void(TaskId task, const std::string& name)> task;
   /// Of the task that was named last.
-  std::function<void(TaskId predecessor, std::uint8_t kind)> waits_for;
+  std::function<void(TaskId predecessor, std::uint8_t kind, bool data)> waits_for;
 };
 /// Nothing, of other records. False: it is damaged; what could be read of it was visited.
 bool read_graph_part(const Record& record, const GraphPartVisitor& visitor);

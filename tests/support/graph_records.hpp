@@ -7,7 +7,7 @@
 
 namespace dag::test {
 
-/// For each task what it waits for, by places; all of one name.
+/// For each task what it waits for and is made from, by places; all of one name.
 inline std::vector<Record> graph_records(JobId job, const std::vector<std::vector<std::uint32_t>>& graph,
                                          TaskId first = {}, std::optional<TaskId> parent = {},
                                          const std::string& name = "t") {
@@ -18,7 +18,7 @@ inline std::vector<Record> graph_records(JobId job, const std::vector<std::vecto
   });
   for (const auto& before : graph) {
     writer.task(name);
-    for (const std::uint32_t place : before) writer.waits_for(place, 0);
+    for (const std::uint32_t place : before) writer.waits_for(place, 0, true);
   }
   writer.finish();
   return records;

@@ -36,10 +36,17 @@ std::string format_of(const std::string& file) {
 }
 
 std::string written(const detail::PastGraph& graph, JobId job, const std::string& format) {
-  if (format == "json") return json(graph.fragment, graph.name, graph.ran);
+  Became became;
+  for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
+    became.ids.push_back(to_string(graph.tasks[i]));
+    became.outcomes.emplace_back(graph.outcomes[i] == Outcome::none ? "" : name(graph.outcomes[i]));
+  }
+  became.ran = graph.ran;
+  if (format == "json") return json(graph.fragment, graph.name, &became);
   DrawOptions how;
   how.title = graph.name.empty() ? to_string(job) : graph.name;
-  how.ran = graph.ran;
+  how.ran = std::move(became.ran);
+  how.ids = std::move(became.ids);
   const Drawing drawing = dag::draw(graph.fragment, how);
   return format == "svg" ? svg(drawing) : format == "mmd" ? mermaid(drawing) : dot(drawing);
 }

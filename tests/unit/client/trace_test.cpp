@@ -111,7 +111,7 @@ TEST_CASE("arrows lead from what a task waited for to it, within the slices") {
     const TraceCounts of_fewer = write_trace({directory.path().string()}, job, fewer, notices, most);
     CHECK(of_fewer.arrows == most);
     CHECK(of_fewer.arrows_beyond == 3 - most);
-    CHECK(json::parse(fewer.str()).is_object());
+    CHECK(json::parse(fewer.str()).at("otherData").at("arrows_left_out") == 4 - most);
   }
   std::map<int, std::vector<json>> arrows;
   std::map<double, int> running, ready;
@@ -142,6 +142,7 @@ TEST_CASE("arrows lead from what a task waited for to it, within the slices") {
   for (const auto& [id, ends] : arrows) {
     REQUIRE(ends.size() == 2);
     CHECK(ends[0].at("ph") == "s");
+    CHECK(ends[0].at("name") == "data");
     CHECK(ends[1].at("bp") == "e");
     CHECK(is_within(ends[0], ends[0].at("args").at("from")));
     CHECK(is_within(ends[1], ends[0].at("args").at("to")));

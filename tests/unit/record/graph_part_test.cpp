@@ -11,9 +11,15 @@ using namespace dag;
 
 namespace {
 
+struct Edge {
+  std::uint32_t before = 0;
+  std::uint8_t kind = 0;
+  bool data = true;
+  auto operator<=>(const Edge&) const = default;
+};
 struct Task {
   std::string name;
-  std::multiset<std::pair<std::uint32_t, std::uint8_t>> edges;
+  std::multiset<Edge> edges;
   bool operator==(const Task&) const = default;
 };
 using Graph = std::vector<Task>;
@@ -26,7 +32,7 @@ std::vector<Record> written(const Graph& graph, TaskId first) {
   });
   for (const Task& task : graph) {
     writer.task(task.name);
-    for (const auto& [place, kind] : task.edges) writer.waits_for(place, kind);
+    for (const auto& [place, kind, data] : task.edges) writer.waits_for(place, kind, data);
   }
   writer.finish();
   return records;
@@ -42,8 +48,8 @@ Graph read(const std::vector<Record>& records, TaskId first) {
                                      if (graph.size() <= newest) graph.resize(newest + 1);
                                      graph[newest].name = name;
                                    },
-                                   [&](TaskId before, std::uint8_t kind) {
-                                     graph[newest].edges.emplace(before.index - first.index, kind);
+                                   [&](TaskId before, std::uint8_t kind, bool data) {
+                                     graph[newest].edges.insert({before.index - first.index, kind, data});
                                    }}));
   }
   return graph;
@@ -55,7 +61,8 @@ Graph random_graph(Random& random) {
     graph[i].name = random.below(3) == 0 ? "task " + std::to_string(i) : "step";
     const std::uint64_t edges = i == 0 ? 0 : random.below(random.below(200) == 0 ? 20'000 : 4);
     for (std::uint64_t edge = 0; edge < edges; ++edge)
-      graph[i].edges.emplace(random.below(i), static_cast<std::uint8_t>(random.below(3)));
+      graph[i].edges.insert({static_cast<std::uint32_t>(random.below(i)),
+                             static_cast<std::uint8_t>(random.below(3)), random.below(2) == 0});
   }
   return graph;
 }
@@ -72,7 +79,7 @@ TEST_CASE("a graph is read as it was written, whatever its size") {
   }
   CHECK(written({}, {}).empty());
   // What follows what was added later is no graph of ours, and comes back all the same.
-  const Graph odd{{"a", {{1, 0}}}, {"b", {}}};
+  const Graph odd{{"a", {{1, 0, false}}}, {"b", {}}};
   CHECK(read(written(odd, {}), {}) == odd);
 }
 
@@ -91,12 +98,13 @@ TEST_CASE("an edge takes a few bytes") {
 TEST_CASE("damaged parts end early, and say so") {
   Random random(9);
   Graph graph(50);
-  for (std::uint32_t i = 1; i < graph.size(); ++i) graph[i] = {"t" + std::to_string(i % 3), {{i / 2, 1}}};
+  for (std::uint32_t i = 1; i < graph.size(); ++i)
+    graph[i] = {"t" + std::to_string(i % 3), {{i / 2, 1, i % 2 == 0}}};
   graph[0].name = "t0";
   const Record good = written(graph, {}).front();
   std::size_t tasks = 0, edges = 0;
   const GraphPartVisitor counts{[&](TaskId, const std::string&) { ++tasks; },
-                                [&](TaskId, std::uint8_t) { ++edges; }};
+                                [&](TaskId, std::uint8_t, bool) { ++edges; }};
   for (int round = 0; round < 2000; ++round) {
     Record bad = good;
     auto& packed = std::get<recorded::GraphPart>(bad.what).packed;
@@ -111,6 +119,9 @@ TEST_CASE("damaged parts end early, and say so") {
   Record endless = good;
   std::get<recorded::GraphPart>(endless.what).packed.assign(100, 0xFF);
   CHECK_FALSE(read_graph_part(endless, counts));
+  Record kindless = good;  // An edge whose kind would have to follow.
+  std::get<recorded::GraphPart>(kindless.what).packed = {0, 0, 0, 8};
+  CHECK_FALSE(read_graph_part(kindless, counts));
   Record other{{}, {}, {7}, {}, {}, recorded::Started{}};
   CHECK(read_graph_part(other, counts));
 }
