@@ -101,10 +101,12 @@ std::optional<Duration> left_of(const TaskReason& reason) {
 }
 
 std::optional<Duration> not_before(const Explanation& found) {
-  if (found.count() != 1) return std::nullopt;
+  if (found.count() != 1 || found.roots_beyond) return std::nullopt;
   std::optional<Duration> latest;
   for (const TaskReason& root : found.roots) {
-    if (const auto left = left_of(root)) latest = std::max(latest.value_or(Duration{0}), *left);
+    const auto left = left_of(root);
+    if (!left) return std::nullopt;  // It may take as long as it likes.
+    latest = std::max(latest.value_or(Duration{0}), *left);
   }
   return latest;
 }

@@ -44,8 +44,8 @@ struct WouldBegin {
 std::optional<WouldBegin> would_begin(const TaskReason& reason);
 /// Of one that runs: what is left of what tasks of its name usually take. None: that is not known.
 std::optional<Duration> left_of(const TaskReason& reason);
-/// The one task that was asked for begins no sooner: the longest of what its roots still take. None: of no
-/// root it is known, or more tasks were asked for.
+/// The one task that was asked for begins no sooner: the longest of what its roots still take. None: of a
+/// root it is not known, or more tasks were asked for.
 std::optional<Duration> not_before(const Explanation& found);
 
 /// As people write it: a name, a number, numbers (3-9), or those of one name (train/3-9), as all that prints

@@ -67,6 +67,24 @@ TEST_CASE("what hangs, what fails and what waits for either is told by one comma
                         Catch::Contains("failed once so far") &&
                         Catch::Contains("the last failure: the price service does not answer"));
 
+  // Its journals tell what its homes do not: of a try that failed, and of tasks that have ended, where and
+  // why.
+  wait_for(nodes, "job1/flaky", [](const json& now) {
+    const json& past = now["past"];
+    return !past.empty() &&
+           past[0]["steps"].dump().find("the price service does not answer") != std::string::npos;
+  });
+  CHECK_THAT(
+      said(nodes, {"explain", "job1/flaky"}),
+      Catch::Contains("failed: the price service does not answer") && Catch::Contains("there because "));
+  wait_for(nodes, "job1/part/5-6", [](const json& now) {
+    return now["past"].size() == 2 && now["past"][0].contains("settled_unix_ns") &&
+           now["past"][1].contains("settled_unix_ns");
+  });
+  CHECK_THAT(said(nodes, {"explain", "job1/part/5-6"}),
+             Catch::Contains("part (5): finished, settled\n") && Catch::Contains(" at n") &&
+                 Catch::Contains(": finished\n      there because "));
+
   // Of tasks by their numbers, and of those that failed.
   const json few = explained(nodes, "job1/part/5-8");
   CHECK(few["counts"]["ended"] == 2);

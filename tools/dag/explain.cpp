@@ -96,12 +96,18 @@ std::string counts_text(const std::array<std::uint64_t, row_states>& counts) {
   return text;
 }
 
-std::string list_text(const std::vector<detail::TaskReason>& reasons, std::uint64_t all) {
+/// With what journals tell of some of them.
+std::string list_text(const std::vector<detail::TaskReason>& reasons, std::uint64_t all,
+                      const Stories& stories = {}) {
   std::string text;
   const std::size_t shown_now = std::min(reasons.size(), tasks_shown);
-  for (std::size_t i = 0; i < shown_now; ++i)
+  for (std::size_t i = 0; i < shown_now; ++i) {
     text +=
         "  " + label(reasons[i].task) + ": " + reason_text(reasons[i]) + "\n" + more_text(reasons[i], "    ");
+    for (const detail::PastTask& past : stories.tasks) {
+      if (past.task == reasons[i].task.task) text += story_text(past, "    ", "has not ended");
+    }
+  }
   if (all > shown_now) text += "  and " + std::to_string(all - shown_now) + " more\n";
   return text;
 }
@@ -149,11 +155,11 @@ std::string job_text(const JobInfo& job, const detail::Explanation& found) {
   return text + processes_text(found) + silent_text(found);
 }
 
-std::string tasks_text(const detail::Explanation& found) {
+std::string tasks_text(const detail::Explanation& found, const Stories& stories) {
   std::string text;
   const std::uint64_t all = found.count();
   if (all > 1) text += std::to_string(all) + " tasks: " + counts_text(found.counts) + "\n";
-  text += list_text(found.tasks, all);
+  text += list_text(found.tasks, all, stories);
   if (!found.roots.empty()) {
     text += "In the end " + std::string(all == 1 ? "it waits" : "they wait") + " for:\n" +
             list_text(found.roots, found.roots.size());
@@ -183,6 +189,21 @@ void fail_if_unknown(const Asked& what, const JobInfo& job) {
   throw Failure({ErrorCode::job_unknown, to_string(what.job) + " has no task '" + shown(what.task) + "'",
                  meant ? "did you mean '" + shown(std::string(*meant)) + "'?"
                        : "`dag show " + to_string(what.job) + "` lists the names of its tasks"});
+}
+
+/// Of those that are shown and have an attempt behind them: their homes know how it ended, and no more.
+Stories stories_behind(const Options& options, JobId job, const detail::Explanation& found) {
+  TaskSelector which;
+  for (std::size_t i = 0; i < std::min(found.tasks.size(), tasks_shown); ++i) {
+    const TaskExplained& task = found.tasks[i].task;
+    if (task.state == RowState::ended || task.failures > 0) which.tasks.push_back(task.task);
+  }
+  if (which.tasks.empty()) return {};
+  try {
+    return stories_of(options, job, which, {});
+  } catch (const Failure& failure) {
+    return {{}, 0, {"of attempts that have ended nothing is known: " + failure.error().message()}};
+  }
 }
 
 int explain(const Options& options, const std::string& text, bool failed,
@@ -215,9 +236,13 @@ int explain(const Options& options, const std::string& text, bool failed,
     // Processes that know other tasks, and not this one: there is none.
     if (!all_well && detail::explain(ask, {}).count() > 0) fail_if_unknown(what, info_of(*cluster, what.job));
   }
+  const bool whole = what.task.empty() && !failed;
+  const Stories stories = whole ? Stories{} : stories_behind(options, what.job, found);
   if (options.json) {
     nlohmann::json fields = to_json(found);
     fields["job"] = to_json(job);
+    fields["past"] = nlohmann::json::array();
+    for (const detail::PastTask& task : stories.tasks) fields["past"].push_back(to_json(task, what.job));
     std::cout << json_line(fields);
   } else if (nothing && failed) {
     std::cerr << "dag: nothing of it has failed\n";
@@ -225,8 +250,9 @@ int explain(const Options& options, const std::string& text, bool failed,
     std::cout << to_string(what.job)
               << " begins, or is counted again after a loss: no process knows its tasks yet\n";
   } else {
-    std::cout << (what.task.empty() && !failed ? job_text(job, found) : tasks_text(found));
+    std::cout << (whole ? job_text(job, found) : tasks_text(found, stories)) << std::flush;
   }
+  for (const std::string& notice : stories.notices) std::cerr << "dag: " << notice << '\n';
   return exit_ok;
 }
 
@@ -252,9 +278,9 @@ void add_explain(CLI::App& app, Chosen& chosen) {
   command->footer(
       "Of a job that is not over its processes answer: each says why its tasks do not run, by the same "
       "rules\n"
-      "that place them. Of one that is over the journals of nodes do: which attempts there were, where, why "
-      "there, and how they\n"
-      "ended.");
+      "that place them. Of attempts that have ended, and of a job that is over, the journals of nodes do: "
+      "where each\n"
+      "was, why there, and how it ended.");
   command->callback([=, &chosen] {
     const auto node = node_named(*what);
     if (node && (*failed || !from->empty()))

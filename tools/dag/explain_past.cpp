@@ -24,16 +24,16 @@ std::string candidate_text(const recorded::Candidate& candidate) {
   return text;
 }
 
-std::string attempt_text(const detail::PastAttempt& attempt) {
+std::string attempt_text(const detail::PastAttempt& attempt, const std::string& indent, const char* open) {
   std::string where = to_string(attempt.at);
   if (attempt.lane) where += "/l" + std::to_string(*attempt.lane);
-  std::string text = "  " + to_string(attempt.id) + " at " + where;
+  std::string text = indent + to_string(attempt.id) + " at " + where;
   if (attempt.began_unix_ns) text += " from " + detail::utc_text(*attempt.began_unix_ns);
   if (attempt.ran) text += " for " + text_of(*attempt.ran);
-  text += ": " + (attempt.end.empty() ? "its end is not known" : shown(attempt.end)) + "\n";
-  text +=
-      "    there because " + (attempt.why_there.empty() ? "it became ready there" : attempt.why_there) + "\n";
-  return text + candidates_text(attempt.candidates, "      ");
+  text += ": " + (attempt.end.empty() ? open : shown(attempt.end)) + "\n";
+  text += indent + "  there because " +
+          (attempt.why_there.empty() ? "it became ready there" : attempt.why_there) + "\n";
+  return text + candidates_text(attempt.candidates, indent + "    ");
 }
 
 std::string task_text(const detail::PastTask& task) {
@@ -52,11 +52,7 @@ std::string task_text(const detail::PastTask& task) {
       if (!task.settled->error->hint.empty()) text += "  hint: " + shown(task.settled->error->hint) + "\n";
     }
   }
-  if (task.ready_unix_ns) text += "  ready at " + detail::utc_text(*task.ready_unix_ns) + "\n";
-  for (const detail::PastStep& step : task.steps)
-    text += step.attempt ? attempt_text(*step.attempt)
-                         : "  at " + detail::utc_text(step.unix_ns) + ": " + shown(step.note) + "\n";
-  return text;
+  return text + story_text(task, "  ", "its end is not known");
 }
 
 /// How it ended, and lines of what failed.
@@ -84,6 +80,25 @@ std::vector<TaskId> failed_tasks(const Options& options, const Asked& what,
 }
 
 }  // namespace
+
+std::string story_text(const detail::PastTask& task, const std::string& indent, const char* open) {
+  std::string text;
+  if (task.ready_unix_ns) text += indent + "ready at " + detail::utc_text(*task.ready_unix_ns) + "\n";
+  for (const detail::PastStep& step : task.steps)
+    text += step.attempt ? attempt_text(*step.attempt, indent, open)
+                         : indent + "at " + detail::utc_text(step.unix_ns) + ": " + shown(step.note) + "\n";
+  return text;
+}
+
+Stories stories_of(const Options& options, JobId job, const TaskSelector& which,
+                   const std::vector<std::string>& from) {
+  const ChosenJournals journals(options, job, from, {.which = which});
+  detail::JournalView view(journals.paths());
+  detail::PastTasks past(tasks_shown);
+  detail::LineSearch search(view, {job, which});
+  while (const auto line = search.next()) past.add(search.entry(), *line);
+  return {past.tasks(), past.beyond(), view.notices()};
+}
 
 std::string label(TaskId task, const std::string& name) {
   const std::string id = to_string(task);
@@ -114,22 +129,20 @@ int explain_past(const Options& options, const Asked& what, const std::vector<st
       return exit_ok;
     }
   }
-  const ChosenJournals journals(options, what.job, from, {.which = filter.tasks});
-  if (whole) return explain_whole(options, what, journals, filter);
-  detail::JournalView view(journals.paths());
-  detail::PastTasks past(tasks_shown);
-  detail::LineSearch search(view, filter);
-  while (const auto line = search.next()) past.add(search.entry(), *line);
-  const std::vector<detail::PastTask> tasks = past.tasks();
-  for (const detail::PastTask& task : tasks)
+  if (whole) {
+    const ChosenJournals journals(options, what.job, from, {.which = filter.tasks});
+    return explain_whole(options, what, journals, filter);
+  }
+  const Stories stories = stories_of(options, what.job, filter.tasks, from);
+  for (const detail::PastTask& task : stories.tasks)
     std::cout << (options.json ? json_line(to_json(task, what.job)) : task_text(task));
   std::cout.flush();
-  for (const std::string& notice : view.notices()) std::cerr << "dag: " << notice << '\n';
-  if (past.beyond() > 0)
-    std::cerr << "dag: and " << past.beyond() << " more tasks: `dag history " << to_string(what.job)
+  for (const std::string& notice : stories.notices) std::cerr << "dag: " << notice << '\n';
+  if (stories.beyond > 0)
+    std::cerr << "dag: and " << stories.beyond << " more tasks: `dag history " << to_string(what.job)
               << (what.task.empty() ? "" : " --task " + shown(what.task)) << (what.failed ? " --failed" : "")
               << "` has what is known of all of them\n";
-  if (!tasks.empty()) return exit_ok;
+  if (!stories.tasks.empty()) return exit_ok;
   std::cerr << "dag: the journals say nothing of '" << shown(what.task) << "'\n";
   return exit_unknown;
 }

@@ -100,6 +100,40 @@ TEST_CASE("what a task waits for in the end is found over many others, in all pr
   }
 }
 
+TEST_CASE("how soon a task begins is said where all that keep it waiting run, and their like have ended") {
+  Job job;
+  job.add(0, RowState::lent).usual = 60s;
+  job.add(1, RowState::running).usual = 20s;
+  job.add(2, RowState::waiting, {0, 1});
+  job.running = {{{0, 0}, {{1, 1}, 1}, 0, 38s}, {{0, 1}, {{1, 1}, 1}, 1, 5s}};
+  const TaskSelector one{"t2", {}};
+  CHECK(not_before(job.explain(one)) == 22s);
+  CHECK(left_of(job.explain({"t1", {}}).tasks.front()) == 15s);
+  job.running[0].ran = 80s;  // Longer than usual: who knows.
+  CHECK(not_before(job.explain(one)) == 15s);
+  job.add(3, RowState::held);  // For its next try, in an hour.
+  job.add(2, RowState::waiting, {0, 1, 3});
+  CHECK_FALSE(not_before(job.explain(one)));
+  CHECK_FALSE(not_before(job.explain({})));
+}
+
+TEST_CASE("a task that is ready begins first where it need not wait, and nowhere it does not fit") {
+  Job job;
+  TaskExplained& task = job.add(0, RowState::ready);
+  task.candidates = {{{1}, 9s, 1s, 4s, {}}, {{2}, 0s, 0s, 1s, "has 8.0 GiB of memory, 16 are needed"}};
+  const auto reason = [&] { return job.explain({"t0", {}}).tasks.front(); };
+  REQUIRE(would_begin(reason()));
+  CHECK(would_begin(reason())->process == ProcessId{1});
+  CHECK(would_begin(reason())->in == 10s);
+  task.candidates.push_back({{3}, 2s, 5s, 9s, {}});
+  CHECK(would_begin(reason())->process == ProcessId{3});
+  task.candidates = {{{2}, 0s, 0s, 1s, "is being drained"}};
+  CHECK_FALSE(would_begin(reason()));
+  task.candidates = {{{1}, 9s, 1s, 4s, {}}};
+  task.state = RowState::waiting;
+  CHECK_FALSE(would_begin(reason()));
+}
+
 TEST_CASE("a task that becomes another one waits for that one") {
   Job job;
   job.add(0, RowState::lent, {1}).why = "becomes task 't1'";
