@@ -251,8 +251,9 @@ std::string report_page(const JobReport& report, const Timeline& timeline, JobId
             std::to_string(report.retries) + " failures were tried again, " + std::to_string(report.losses) +
             " attempts were lost, " + std::to_string(report.crashes) + " times a process crashed.</p>\n";
   if (report.delays > 0)
-    html += "<p>Tasks whose inputs were there began after " + text_of(report.delay_median) +
-            ", one of a hundred after " + text_of(report.delay_p99) + " or more.</p>\n";
+    html += "<p>Scheduling delay: median " + text_of(report.delay_median) + ", p99 " +
+            text_of(report.delay_p99) + " (of " + std::to_string(report.delays) +
+            " that waited for others).</p>\n";
   for (const std::string& notice : notices) html += "<p class=\"bad\">" + xml_text(notice) + "</p>\n";
   html += lanes_part(report, timeline) + path_part(report) + waiting_part(report) + classes_part(report) +
           stragglers_part(report);

@@ -126,7 +126,15 @@ TEST_CASE("jobs are submitted to any node, and asked about at every node") {
 
   CHECK(state.run({"show", "job9"}).status == 5);
   CHECK(state.run({"show", "job7.1"}).status == 5);
-  CHECK(state.run({"show", "train"}).status == 2);
+  const auto unknown = state.run({"show", "train"});
+  CHECK(unknown.status == 5);
+  CHECK_THAT(unknown.err, Catch::Contains("there is no job 'train'") && Catch::Contains("`dag ls`"));
+  const auto misspelt = state.run({"show", "helo"});
+  CHECK(misspelt.status == 5);
+  CHECK_THAT(misspelt.err, Catch::Contains("did you mean 'hello'?"));
+  const auto several = state.run({"show", "hello"});
+  CHECK(several.status == 2);
+  CHECK_THAT(several.err, Catch::Contains("jobs have the name 'hello'") && Catch::Contains("job1.1"));
 }
 
 TEST_CASE("a job that runs on is waited for, not for ever, and cancelled") {

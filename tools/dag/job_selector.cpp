@@ -44,9 +44,10 @@ JobId job_named(const std::string& text, const NamedJobs& known) {
   if (found.size() == 1) return found.front();
   if (found.empty()) {
     const auto meant = detail::nearest(text, names);
-    if (!meant) return job_of(text);
     throw Failure({ErrorCode::job_unknown, "there is no job '" + shown(text) + "'",
-                   "did you mean '" + shown(std::string(*meant)) + "'? `dag ls` lists all"});
+                   (meant ? "did you mean '" + shown(std::string(*meant)) + "'? "
+                          : std::string("write its number, 7, or its name; ")) +
+                       "`dag ls` lists all"});
   }
   constexpr std::size_t named_max = 5;
   std::string which;
@@ -89,7 +90,8 @@ JobId newest_job(const Options& options, const std::vector<std::string>& from) {
 std::shared_ptr<std::string> add_job(CLI::App& command) {
   auto job = std::make_shared<std::string>();
   command
-      .add_option("job", *job, "such as job7, 7, or job2.7; last: the newest that runs, or that there was")
+      .add_option("job", *job,
+                  "such as job7, 7, or job2.7, or its name; last: the newest that runs, or that there was")
       ->required();
   return job;
 }

@@ -66,13 +66,20 @@ std::string path_text(const PathLeft& path) {
   return "critical path " + (is_short ? text_of(path.left) : duration_text(path.left)) + " (" + tasks + ")";
 }
 
+/// At the pace of the last seconds, but not before the longest chain of usual durations that is left: a few
+/// long tasks behind many short ones would seem to be over soon. In that chain, what runs counts as a whole.
+std::optional<Duration> time_left(const JobInfo& job, const Pace& pace, const std::optional<PathLeft>& path) {
+  const auto left = pace.left(job.counts.open);
+  return left && path ? std::max(*left, path->left) : left;
+}
+
 /// Pace, time left and processes.
 std::vector<std::string> outlook(const JobInfo& job, const Pace& pace, const std::optional<PathLeft>& path) {
   std::vector<std::string> items;
   if (!has_ended(job.phase)) {
     const double per_second = pace.tasks_per_second().value_or(0);
     items.push_back(rate_text(per_second) + " tasks/s");
-    const auto left = pace.left(job.counts.open);
+    const auto left = time_left(job, pace, path);
     items.push_back("left " + (left ? duration_text(*left) : "-"));
     if (path) items.push_back(path_text(*path));
   }
@@ -290,7 +297,7 @@ std::string progress_line(const JobInfo& job, const Pace& pace, const std::optio
 nlohmann::json progress_json(const JobInfo& job, const Pace& pace, const std::optional<PathLeft>& path) {
   nlohmann::json json = to_json(job);
   const auto per_second = pace.tasks_per_second();
-  const auto left = pace.left(job.counts.open);
+  const auto left = time_left(job, pace, path);
   json["processes_up"] = processes_up(job);
   json["tasks_per_second"] = per_second ? nlohmann::json(*per_second) : nlohmann::json();
   json["left_seconds"] =

@@ -30,10 +30,6 @@ std::string percent(Duration part, Duration whole) {
   return text;
 }
 
-std::string span_text(Duration span) {
-  return span < std::chrono::minutes(1) ? text_of(span) : duration_text(span);
-}
-
 /// What all lanes could have run.
 Duration capacity(const detail::JobReport& report) {
   return report.span * static_cast<Duration::rep>(report.lanes.size());
@@ -60,12 +56,12 @@ std::string waiting_text(const detail::JobReport& report) {
   if (!report.waiting || !report.scheduled || !report.with_one_more) return {};
   const detail::Waiting& waits = *report.waiting;
   const Duration all = waits.dependencies + waits.transfer + waits.queue + waits.retry + waits.other;
-  std::string text = "Tasks waited " + span_text(all) + " in all: " + percent(waits.dependencies, all) +
+  std::string text = "Tasks waited " + text_of(all) + " in all: " + percent(waits.dependencies, all) +
                      " for others to end, " + percent(waits.queue, all) + " for a lane, " +
                      percent(waits.transfer, all) + " for inputs on their way, " + percent(waits.retry, all) +
                      " after a failure or loss, " + percent(waits.other, all) + " to be placed and begun\n";
-  text += "Lanes had nothing to do for " + span_text(waits.idle) + ", " +
-          percent(waits.idle, capacity(report)) + " of their time; for " + span_text(waits.idle_while_ready) +
+  text += "Lanes had nothing to do for " + text_of(waits.idle) + ", " +
+          percent(waits.idle, capacity(report)) + " of their time; for " + text_of(waits.idle_while_ready) +
           " of it tasks could have begun, and " + percent(waits.idle_scattered, waits.idle) +
           " of it was at other nodes than most of it\n";
   text += "Scheduled by its longest chains, it would take " + text_of(*report.scheduled) + " on " +
@@ -95,8 +91,9 @@ std::string report_text(const detail::JobReport& report, JobId job) {
             " more tasks settled: without having run, or their records are missing\n";
 
   if (report.delays > 0)
-    text += "  tasks whose inputs were there began after " + text_of(report.delay_median) +
-            ", one of a hundred after " + text_of(report.delay_p99) + " or more\n";
+    text += "  scheduling delay: median " + text_of(report.delay_median) + ", p99 " +
+            text_of(report.delay_p99) + " (of " + std::to_string(report.delays) +
+            " that waited for others)\n";
   text += path_text(report);
   text += waiting_text(report);
 

@@ -104,7 +104,8 @@ void add_top(CLI::App& app, Chosen& chosen) {
   command->footer(
       "BUSY: lanes that run a task, of those that each process of a job has at the node; several jobs share "
       "its "
-      "cores.\nREADY: tasks that wait for a lane there. LEADS: jobs whose record the node leads.\n"
+      "cores.\nREADY: tasks that wait for a lane there. LEADS: jobs whose record the node leads. FREE: "
+      "memory.\n"
       "On a terminal it draws over what it has drawn; elsewhere it writes all of it each time, with --json "
       "as one "
       "line.");

@@ -38,8 +38,14 @@ Cells row_of(const NodeInfo& node) {
   const detail::NodeLanes lanes = detail::lanes_of(node);
   std::string state = node_state_text(node);
   for (const std::string& why : node.not_ready) state += "; " + shown(why);
-  return {to_string(node.life.process), std::to_string(lanes.running) + "/" + std::to_string(lanes.there),
-          std::to_string(node.load.tasks_ready), std::to_string(node.jobs), std::move(state)};
+  std::uint64_t free_bytes = 0;
+  for (const DeviceLoad& device : node.load.devices) free_bytes += device.memory_free_bytes;
+  return {to_string(node.life.process),
+          std::to_string(lanes.running) + "/" + std::to_string(lanes.there),
+          std::to_string(node.load.tasks_ready),
+          std::to_string(node.jobs),
+          bytes_text(free_bytes),
+          std::move(state)};
 }
 
 Cells row_of(const JobInfo& job, const Pace& pace) {
@@ -127,7 +133,7 @@ std::vector<std::string> top_lines(const Seen& seen, const Paces& paces, const S
   }
   std::vector<Cells> nodes;
   for (const NodeInfo& node : seen.nodes) nodes.push_back(row_of(node));
-  add_table(lines, {"NODE", "BUSY", "READY", "LEADS", "STATE"}, nodes);
+  add_table(lines, {"NODE", "BUSY", "READY", "LEADS", "FREE", "STATE"}, nodes);
   std::vector<Row> rows = rows_of(seen.jobs, paces);
   if (!rows.empty()) {
     const std::size_t others = lines.size() + 1;  // And the heads of the columns.
@@ -137,6 +143,12 @@ std::vector<std::string> top_lines(const Seen& seen, const Paces& paces, const S
     for (Row& row : rows) jobs.push_back(std::move(row.cells));
     add_table(lines, {"JOB", "ENDED", "FAILED", "PACE", "LEFT", "NAME"}, jobs);
     if (gone > 0) lines.push_back("and " + counted(gone, "job") + " more: `dag ls`");
+    const auto unasked = std::count_if(seen.jobs.begin(), seen.jobs.end(), [](const JobInfo& job) {
+      return job.phase == JobPhase::running && !job.details;
+    });
+    if (unasked > 0 && rows.size() <= room)
+      lines.push_back("without the stages of " + counted(static_cast<std::uint64_t>(unasked), "job") +
+                      ": `dag show JOB`");
   }
   if (lines.size() > lines_max) {
     lines.resize(lines_max);

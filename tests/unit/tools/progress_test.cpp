@@ -54,14 +54,17 @@ TEST_CASE("a job is drawn: title, a bar for all of it and one for each name, pac
         "12 tasks/s, left 49.0 s, 1 process, 3 failed, 1 skipped\n");
 }
 
-TEST_CASE("what is left of the critical path stands beside what is left at this pace") {
+TEST_CASE("what is left is what the pace says, and no less than the critical path, which stands beside it") {
   const std::vector<std::string> lines = progress_lines(job(), pace_of(12), {}, PathLeft{90s, 3, {}});
-  CHECK(lines[lines.size() - 2] == "12 tasks/s, left 49.0 s, critical path 1 min 30 s (3 tasks), 1 process,");
+  CHECK(lines[lines.size() - 2] ==
+        "12 tasks/s, left 1 min 30 s, critical path 1 min 30 s (3 tasks), 1 process,");
   CHECK_THAT(progress_line(job(), pace_of(12), PathLeft{0s, 1, {}}),
              Catch::Contains("left 49.0 s, critical path 1 task, 1 process"));
   const auto json = progress_json(job(), pace_of(12), PathLeft{90s, 3, {}});
   CHECK(json.at("critical_path_seconds") == 90.0);
   CHECK(json.at("critical_path_tasks") == 3);
+  CHECK(json.at("left_seconds") == 90.0);
+  CHECK(progress_json(job(), pace_of(12), PathLeft{20s, 3, {}}).at("left_seconds") == 49.0);
   CHECK(progress_json(job(), pace_of(12), PathLeft{0s, 3, {}}).at("critical_path_seconds").is_null());
   CHECK(progress_json(job(), pace_of(12)).at("critical_path_tasks").is_null());
 }

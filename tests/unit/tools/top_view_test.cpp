@@ -14,7 +14,7 @@ namespace {
 NodeInfo node(std::uint32_t number, std::uint32_t lanes_free) {
   NodeInfo info;
   info.life = {ProcessId{number}, Incarnation{1}};
-  info.load.devices = {{"cpu", 4, lanes_free, 1, 1, Duration{0}}};
+  info.load.devices = {{"cpu", 4, lanes_free, 2ull << 30, 3ull << 29, Duration{0}}};
   info.load.tasks_ready = 10 * number;
   info.jobs = number;
   return info;
@@ -59,16 +59,17 @@ Paces paces_of(Seen seen) {
 }  // namespace
 
 TEST_CASE("a cluster: its nodes, its jobs, and the names of what runs") {
-  CHECK(text_of(top_lines(cluster(), paces_of(cluster()), {.columns = 100})) ==
-        "2 nodes, 8 lanes: 3 busy, 10 tasks ready; 1 job not ended\n"
-        "NODE  BUSY  READY  LEADS  STATE\n"
-        "n0    0/4   0      0      alive\n"
-        "n1    3/4   10     1      alive, sick; n1 is late in all that it does: it takes no new jobs\n"
-        "JOB   ENDED   FAILED  PACE  LEFT   NAME\n"
-        "job2  50/100  5       25/s  2.0 s  running train\n"
-        "      40/40   0                      load\n"
-        "      10/60   5                      step\n"
-        "job1  50/100  5                    finished hello\n");
+  CHECK(
+      text_of(top_lines(cluster(), paces_of(cluster()), {.columns = 100})) ==
+      "2 nodes, 8 lanes: 3 busy, 10 tasks ready; 1 job not ended\n"
+      "NODE  BUSY  READY  LEADS  FREE     STATE\n"
+      "n0    0/4   0      0      1.5 GiB  alive\n"
+      "n1    3/4   10     1      1.5 GiB  alive, sick; n1 is late in all that it does: it takes no new jobs\n"
+      "JOB   ENDED   FAILED  PACE  LEFT   NAME\n"
+      "job2  50/100  5       25/s  2.0 s  running train\n"
+      "      40/40   0                      load\n"
+      "      10/60   5                      step\n"
+      "job1  50/100  5                    finished hello\n");
 }
 
 TEST_CASE("what nobody knows yet is no number, and what is missing is said") {
@@ -80,10 +81,11 @@ TEST_CASE("what nobody knows yet is no number, and what is missing is said") {
   CHECK(text_of(top_lines(seen, {}, {})) ==
         "1 node, 4 lanes: 0 busy, 0 tasks ready; 1 job not ended\n"
         "without n1: it does not answer\n"
-        "NODE  BUSY  READY  LEADS  STATE\n"
-        "n0    0/4   0      0      alive\n"
+        "NODE  BUSY  READY  LEADS  FREE     STATE\n"
+        "n0    0/4   0      0      1.5 GiB  alive\n"
         "JOB   ENDED   FAILED  PACE  LEFT  NAME\n"
-        "job2  50/100  5       -     -     running train\n");
+        "job2  50/100  5       -     -     running train\n"
+        "without the stages of 1 job: `dag show JOB`\n");
   seen.jobs.clear();
   CHECK(top_lines(seen, {}, {}).size() == 4);
 }
