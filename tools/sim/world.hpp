@@ -230,6 +230,7 @@ class World {
     std::optional<Instant> runner_timer;
     std::unique_ptr<CellReplica> replica;  ///< where there are several
     std::optional<Instant> replica_timer;
+    consensus::Index compared_at = 0;  ///< what it had applied when its cell was compared with the reference
   };
   /// What of a process outlives it.
   struct ReplicaDisk {
