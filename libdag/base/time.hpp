@@ -17,7 +17,7 @@ struct Instant {
   friend Duration operator-(Instant a, Instant b) { return a.since_start - b.since_start; }
 };
 
-/// For people, in four digits or two units: 1.5ms, 12s, 2h 46min; 0.
+/// For people, in four digits: 1.5ms, 12s; 0.
 std::string text_of(Duration duration);
 
 }  // namespace dag

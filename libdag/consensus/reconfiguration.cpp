@@ -35,7 +35,7 @@ std::optional<Configuration> next_change(const Replica& leader, const std::vecto
   };
   const auto is_alive = [&](const Seat& seat) {
     return seat == leader.self() || leaves(seat) ||
-           std::find(alive.begin(), alive.end(), seat) != alive.end();
+           (std::find(alive.begin(), alive.end(), seat) != alive.end() && !leader.gives_up(seat, now));
   };
   const auto stays = [&](const Seat& seat) { return is_alive(seat) && !leaves(seat); };
   Configuration to = leader.configuration();

@@ -69,6 +69,8 @@ struct ReplicaOptions {
   std::size_t entries_per_append_max = 1024;
   std::size_t bytes_per_append_max = std::size_t{128} << 10;
   std::size_t snapshot_piece_bytes = std::size_t{256} << 10;
+  /// A copy that says nothing for so long is none any more, although its node may live: it may have failed.
+  Duration given_up_after = std::chrono::seconds(30);
   /// Entries that are kept behind a snapshot, so that who is a little late need not get all of it.
   std::size_t entries_kept = 1024;
   Planted planted = Planted::nothing;
@@ -149,6 +151,8 @@ class Replica {
   Index match(const Seat& seat) const;
   /// Whether its copy was heard of within an election timeout.
   bool hears(const Seat& seat, Instant now) const;
+  /// The leader: it has not heard of this one for too long.
+  bool gives_up(const Seat& seat, Instant now) const;
 
   /// The state up to `index`, which has been applied: entries up to there may go.
   void compact(Index index, Blob state);

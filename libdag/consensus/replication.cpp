@@ -49,6 +49,11 @@ bool Replica::hears(const Seat& seat, Instant now) const {
   return found != progress_.end() && now - found->second.heard < options_.election_timeout;
 }
 
+bool Replica::gives_up(const Seat& seat, Instant now) const {
+  const auto found = progress_.find(seat);
+  return found != progress_.end() && now - found->second.heard >= options_.given_up_after;
+}
+
 void Replica::append(Entry entry, Instant now) {
   entries_.push_back(std::move(entry));
   if (entries_.back().type == EntryType::configuration) adopt_configuration();

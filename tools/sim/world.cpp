@@ -33,6 +33,12 @@ World::World(WorldOptions options, Program& program)
   plan_ = plan;
   trace_.print = options.trace;
   if (!plan->graph->groups.empty()) trace_.gangs.emplace(plan->graph);
+  Random drifts(options.seed * 79 + 23);
+  for (std::uint32_t i = 0; i < options.processes; ++i) {
+    const auto most = static_cast<std::uint64_t>(options.drift_ppm);
+    drift_ppm_.push_back(most == 0 ? 0
+                                   : static_cast<std::int64_t>(drifts.below(2 * most + 1)) - options.drift_ppm);
+  }
   std::vector<Life> lives;
   carried.resize(options.processes);
   for (std::uint32_t i = 0; i < options.processes; ++i) {
@@ -56,9 +62,9 @@ World::World(WorldOptions options, Program& program)
     CellOptions cell{life_of(0), options.seed, options.cell_runs};
     cell.planted = options.planted;
     cell_ = std::make_unique<Cell>(cell, plan_, sink());
-    cell_->begin(lives, {}, now());
-    cell_->follow(ClientId{1}, {}, now());
-    cell_->keep(wanted_, now());
+    cell_->begin(lives, {}, clock_of(0));
+    cell_->follow(ClientId{1}, {}, clock_of(0));
+    cell_->keep(wanted_, clock_of(0));
     drain_cell();
   }
   plan_faults();
@@ -118,6 +124,29 @@ void World::start_process(std::uint32_t index, std::uint32_t incarnation) {
   if (options_.rings) make_rings(process.life);
 }
 
+// ---- Clocks
+
+namespace {
+constexpr std::int64_t million = 1'000'000;
+Instant drifted(std::int64_t ns, std::int64_t ppm) {
+  return Instant{Duration(ns + ns / million * ppm + ns % million * ppm / million)};
+}
+}  // namespace
+
+Instant World::clock_of(std::uint32_t process) const {
+  return drifted(now().since_start.count(), drift_ppm_[process]);
+}
+
+/// Not a nanosecond before: who is woken by it finds it due.
+std::optional<Instant> World::when(const Process& process, std::optional<Instant> said) const {
+  const std::int64_t ppm = drift_ppm_[process.life.process.value];
+  if (!said || ppm == 0) return said;
+  const std::int64_t wanted = said->since_start.count(), whole = million + ppm;
+  std::int64_t ns = wanted / whole * million + wanted % whole * million / whole;
+  while (drifted(ns, ppm) < *said) ++ns;
+  return Instant{Duration(ns)};
+}
+
 // ---- Faults
 
 void World::plan_cancel() {
@@ -134,8 +163,8 @@ void World::plan_cancel() {
     if (over()) return;
     ++seen["cancelled by somebody"];
     if (replicated())
-      return to_leader([this, tasks](CellReplica& cell) { return cell.cancel(tasks, now()); });
-    cell_->cancel(tasks, now());
+      return to_leader([tasks](CellReplica& cell, Instant now_there) { return cell.cancel(tasks, now_there); });
+    cell_->cancel(tasks, clock_of(0));
     drain_cell();
   });
 }
@@ -183,7 +212,7 @@ void World::heard_down(Life life, const LifeEnd& how, std::uint64_t least_ms, st
   conservation_.disturbed(now());
   if (!replicated()) {
     const auto tell = [this, life, how] {
-      cell_->on_life_down(life, now(), how);
+      cell_->on_life_down(life, clock_of(0), how);
       drain_cell();
     };
     return most_ms == 0 ? tell() : events_.after(millis(least_ms, most_ms), tell);
@@ -193,7 +222,7 @@ void World::heard_down(Life life, const LifeEnd& how, std::uint64_t least_ms, st
     events_.after(millis(least_ms, std::max<std::uint64_t>(most_ms, 100)), [this, at, life, how] {
       Process& process = *processes_[at];
       if (over() || !process.up || process.replica == nullptr) return;
-      process.replica->on_life_down(life, now(), how);
+      process.replica->on_life_down(life, clock_of(at), how);
       options_.copies_move ? tell_seats(process) : drain_replica(process);
     });
   }
@@ -365,22 +394,22 @@ void World::deliver(Life from, Life to, const JobMessage& message) {
     switch (recipient_of(message)) {
       case Recipient::cell:
         if (process->replica != nullptr) {
-          process->replica->on_message(from, message, now());
+          process->replica->on_message(from, message, clock_of(*process));
           drain_replica(*process);
         } else if (process->life.process.value == 0) {
-          cell_->on_message(from, message, now());
+          cell_->on_message(from, message, clock_of(0));
           drain_cell();
         }
         break;
       case Recipient::runner:
         if (std::holds_alternative<message::Lend>(message) && from != to) process->thief.on_work(from);
-        process->runner->on_message(from, message, now());
+        process->runner->on_message(from, message, clock_of(*process));
         drain_runner(*process);
         break;
       case Recipient::home: {
         const auto found = process->homes.find(shard_epoch_of(message)->shard);
         if (found == process->homes.end()) break;
-        found->second->home.on_message(from, message, now());
+        found->second->home.on_message(from, message, clock_of(*process));
         drain_home(*process, *found->second);
         break;
       }
@@ -396,17 +425,17 @@ void World::on_state(Process& process, const message::JobState& state) {
   process.state = state;
   process.door->on_state(state);
   const Life life = process.life;
-  process.runner->on_state(state, now());
+  process.runner->on_state(state, clock_of(process));
   drain_runner(process);
   for (auto& [shard, box] : process.homes) {
-    box->home.on_state(state, now());
+    box->home.on_state(state, clock_of(process));
     drain_home(process, *box);
   }
   for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
     const message::ShardHome& home = state.homes[shard];
     if (first && home.home == life && home.epoch == Epoch{1, 1}) {
       HomeBox& box = make_home(process, shard, home.epoch);
-      box.home.begin(state, now());
+      box.home.begin(state, clock_of(process));
       drain_home(process, box);
     }
   }
@@ -424,7 +453,7 @@ void World::on_assign(Process& process, const message::Assign& assign) {
   if (home.home != process.life || home.epoch != assign.epoch || process.homes.contains(assign.shard)) return;
   ++seen["recounted"];
   HomeBox& box = make_home(process, assign.shard, assign.epoch);
-  box.home.recover(assign, process.state, now());
+  box.home.recover(assign, process.state, clock_of(process));
   drain_home(process, box);
   wake_waiting(process);
 }
@@ -500,14 +529,15 @@ void World::drain_home(Process& process, HomeBox& box) {
   }
   if (published) drain_runner(process);
   touched_ = &box;
-  if (const auto at = box.home.wake_at(); at && (!box.timer || *at < *box.timer || *box.timer < now())) {
+  if (const auto at = when(process, box.home.wake_at());
+      at && (!box.timer || *at < *box.timer || *box.timer < now())) {
     box.timer = at;
     events_.at(*at, [this, life = process.life, shard, at = *at] {
       Process* mine = find(life);
       if (mine == nullptr || !mine->homes.contains(shard)) return;
       HomeBox& again = *mine->homes.at(shard);
       if (again.timer == at) again.timer.reset();
-      again.home.on_time(now());
+      again.home.on_time(clock_of(*mine));
       drain_home(*mine, again);
     });
   }
@@ -537,14 +567,14 @@ void World::drain_runner(Process& process) {
       digest_later(process.life, digest->name, digest_of(digest->bytes));
     }
   }
-  if (const auto at = process.runner->wake_at();
+  if (const auto at = when(process, process.runner->wake_at());
       at && (!process.runner_timer || *at < *process.runner_timer || *process.runner_timer < now())) {
     process.runner_timer = at;
     events_.at(*at, [this, life = process.life, at = *at] {
       Process* mine = find(life);
       if (mine == nullptr) return;
       if (mine->runner_timer == at) mine->runner_timer.reset();
-      mine->runner->on_time(now());
+      mine->runner->on_time(clock_of(*mine));
       drain_runner(*mine);
     });
   }

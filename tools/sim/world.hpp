@@ -92,6 +92,8 @@ struct WorldOptions {
   bool quarantine = false;
   /// All digests are taken behind, as those of large outputs are.
   bool digests_behind = false;
+  /// Clocks run faster or slower by up to so many millionths.
+  std::int64_t drift_ppm = 0;
   Instant calm_at = Instant{std::chrono::seconds(2)};
   Duration patience = std::chrono::seconds(30);  ///< after calm_at, until the job must have ended: L1
   std::uint64_t events_max = 3'000'000;
@@ -259,7 +261,13 @@ class World {
     if (options_.listened) return trace_;
     return nobody_;
   }
+  /// As nobody in it knows it: see clock_of.
   Instant now() const { return events_.now(); }
+  /// What the clock of a machine says now; the processes of its number have it one after the other.
+  Instant clock_of(std::uint32_t process) const;
+  Instant clock_of(const Process& process) const { return clock_of(process.life.process.value); }
+  /// When that clock says this.
+  std::optional<Instant> when(const Process& process, std::optional<Instant> said) const;
   Life life_of(std::uint32_t process) const { return processes_[process]->life; }
   Process* find(Life life) {
     if (life.process.value >= processes_.size()) return nullptr;
@@ -329,7 +337,7 @@ class World {
   /// It is stopped: `then` is for when it goes on. False: it is not.
   bool waits_in_pause(std::uint32_t index, std::function<void()> then);
   /// Until somebody leads who does it.
-  void to_leader(std::function<bool(CellReplica&)> what);
+  void to_leader(std::function<bool(CellReplica&, Instant)> what);
   void heard_up(Life life);
   void heard_down(Life life, const LifeEnd& how, std::uint64_t least_ms, std::uint64_t most_ms);
   std::uint32_t draw_victim();
@@ -467,6 +475,7 @@ class World {
   Program& program_;
   Random random_;
   Random faults_;
+  std::vector<std::int64_t> drift_ppm_;               ///< of each machine's clock
   Random riddles_;                                    ///< who killed a process
   std::map<std::uint64_t, std::uint32_t> took_down_;  ///< processes, by task
   Random stragglers_;

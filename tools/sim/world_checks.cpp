@@ -46,7 +46,7 @@ void World::on_settled(const TellClient& tell) {
     throw Violation("task " + to_string(task) + " was settled twice");
   }
   if (!cancel_after.empty()) {
-    cell_->cancel({cancel_after.begin(), cancel_after.end()}, now());
+    cell_->cancel({cancel_after.begin(), cancel_after.end()}, clock_of(0));
     cancel_after.clear();
   }
   if (tell.record.outcome != Outcome::finished) return;
@@ -72,7 +72,7 @@ void World::fetch_later(const TellClient& tell) {
     ++fetches_open_;
     ++seen[ended_ ? "fetched after the end" : "fetched"];
     if (replicated()) fetching_[tell.record.task.index] = {at->life, tell};
-    at->runner->bring(tell.record.task.index, tell.record, tell.holders, now());
+    at->runner->bring(tell.record.task.index, tell.record, tell.holders, clock_of(*at));
     drain_runner(*at);
   });
 }

@@ -44,7 +44,7 @@ void World::join_soon(Life life, std::uint32_t shard) {
     Process* mine = find(life);
     if (mine == nullptr || !mine->homes.contains(shard)) return;
     HomeBox& box = *mine->homes.at(shard);
-    box.home.on_reach(rings_.reach(life), now(), options_.by_link);
+    box.home.on_reach(rings_.reach(life), clock_of(*mine), options_.by_link);
     drain_home(*mine, box);
   });
 }
@@ -52,7 +52,7 @@ void World::join_soon(Life life, std::uint32_t shard) {
 void World::tell_reach(Life life) {
   Process* mine = find(life);
   for (auto& [shard, box] : mine->homes) {
-    box->home.on_reach(rings_.reach(life), now(), options_.by_link);
+    box->home.on_reach(rings_.reach(life), clock_of(*mine), options_.by_link);
     drain_home(*mine, *box);
   }
 }
@@ -360,7 +360,7 @@ void World::report_at_pace(Process& process, HomeBox& box) {
     const Pace& pace = *options_.pace;
     take_control(life.process.value, pace.per_message + pace.per_row * rows, [this, life, shard, report] {
       Process& mine = *find(life);
-      mine.homes.at(shard)->home.on_lanes(std::move(*report), now());
+      mine.homes.at(shard)->home.on_lanes(std::move(*report), clock_of(mine));
       drain_home(mine, *mine.homes.at(shard));
     });
   });
@@ -389,13 +389,13 @@ void World::report_later(Process& process, HomeBox& box) {
                   if (rings_.chance(0.3)) std::swap(second.ghosts, report.ghosts);
                   if (!second.empty()) std::shuffle(second.quick.begin(), second.quick.end(), random_);
                   std::shuffle(report.quick.begin(), report.quick.end(), random_);
-                  there.home.on_lanes(std::move(report), now());
+                  there.home.on_lanes(std::move(report), clock_of(*mine));
                   drain_home(*mine, there);
                   if (!second.empty()) {
                     events_.after(std::chrono::microseconds(random_.below(300)), [this, life, shard, second] {
                       Process* later = find(life);
                       if (later == nullptr || !later->homes.contains(shard)) return;
-                      later->homes.at(shard)->home.on_lanes(second, now());
+                      later->homes.at(shard)->home.on_lanes(second, clock_of(*later));
                       drain_home(*later, *later->homes.at(shard));
                     });
                   }
@@ -500,9 +500,9 @@ void World::begin_attempt(Process& process, const Work& work) {
 void World::end_attempt(Life life, KernelRun& run, std::uint32_t lane) {
   Process* mine = find(life);
   if (!leave_lane(mine, lane, run)) return;
-  if (!mine->runner->on_ended(run.ended, now())) {
+  if (!mine->runner->on_ended(run.ended, clock_of(*mine))) {
     for (auto& [shard, box] : mine->homes) {
-      if (box->home.on_ended(run.ended, now())) {
+      if (box->home.on_ended(run.ended, clock_of(*mine))) {
         drain_home(*mine, *box);
         break;
       }
@@ -549,8 +549,8 @@ void World::on_steal(Process& process, Life thief, std::uint32_t slots) {
     });
     if (rows.empty() && attempts.empty()) continue;
     ++seen[rows.empty() ? "attempts lent to a thief" : "lent to a thief"];
-    box->home.lend(rows, thief, slots, now());
-    box->home.lend_attempts(attempts, thief, now());
+    box->home.lend(rows, thief, slots, clock_of(process));
+    box->home.lend_attempts(attempts, thief, clock_of(process));
     drain_home(process, *box);
     return;
   }

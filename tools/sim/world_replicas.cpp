@@ -27,7 +27,7 @@ void World::begin_replicas() {
     const auto begin = [this, index, who, genesis] {
       Process& process = *processes_[index];
       if (!process.up) return;
-      process.replica->begin(who, genesis, index == 0, now());
+      process.replica->begin(who, genesis, index == 0, clock_of(process));
       drain_replica(process);
     };
     for (const std::uint64_t most_ms : {5u, 1500u, 3000u}) events_.after(millis(0, most_ms), begin);
@@ -76,7 +76,7 @@ void World::plan_full_disks() {
       const auto tell = [this, index] {
         Process& process = *processes_[index];
         if (over() || !process.up || process.replica == nullptr) return;
-        process.replica->on_disk_full(disks_[index].full_until > now(), now());
+        process.replica->on_disk_full(disks_[index].full_until > now(), clock_of(process));
         drain_replica(process);
       };
       tell();
@@ -111,7 +111,7 @@ void World::tell_seats(Process& process) {
       alive.push_back({{ProcessId{other}, 1}});
     }
   }
-  process.replica->on_seats(std::move(alive), std::move(leaving), now());
+  process.replica->on_seats(std::move(alive), std::move(leaving), clock_of(process));
   drain_replica(process);
 }
 
@@ -135,9 +135,9 @@ std::uint32_t World::draw_victim() {
   return static_cast<std::uint32_t>(faults_.below(options_.processes));
 }
 
-void World::to_leader(std::function<bool(CellReplica&)> what) {
+void World::to_leader(std::function<bool(CellReplica&, Instant)> what) {
   if (over()) return;
-  if (Process* process = leading(); process != nullptr && what(*process->replica))
+  if (Process* process = leading(); process != nullptr && what(*process->replica, clock_of(*process)))
     return drain_replica(*process);
   events_.after(millis(10, 50), [this, what = std::move(what)] { to_leader(what); });
 }
@@ -151,11 +151,11 @@ void World::start_replica(std::uint32_t index) {
   options.self = process.life;
   options.log.self = {process.life.process, 1};
   options.log.seed = random_.next();
-  process.replica = std::make_unique<CellReplica>(options, disks_[index].stored, sink(), now());
-  if (disks_[index].full_until > now()) process.replica->on_disk_full(true, now());
+  process.replica = std::make_unique<CellReplica>(options, disks_[index].stored, sink(), clock_of(process));
+  if (disks_[index].full_until > now()) process.replica->on_disk_full(true, clock_of(process));
   for (std::uint32_t other = 0; other < options_.processes; ++other) {
     if (other != index && processes_[other]->up)
-      process.replica->on_life_up(life_of(other), now(), runs(other));
+      process.replica->on_life_up(life_of(other), clock_of(process), runs(other));
   }
   tell_seats(process);
 }
@@ -184,7 +184,7 @@ void World::crash_replica(std::uint32_t index) {
 
 void World::heard_up(Life life) {
   if (!replicated()) {
-    cell_->on_life_up(life, now());
+    cell_->on_life_up(life, clock_of(0));
     return drain_cell();
   }
   if (processes_[life.process.value]->replica == nullptr) start_replica(life.process.value);
@@ -193,7 +193,7 @@ void World::heard_up(Life life) {
     events_.after(millis(0, 20), [this, at, life] {
       Process& process = *processes_[at];
       if (over() || !process.up || process.replica == nullptr || find(life) == nullptr) return;
-      process.replica->on_life_up(life, now(), runs(life.process.value));
+      process.replica->on_life_up(life, clock_of(process), runs(life.process.value));
       options_.copies_move ? tell_seats(process) : drain_replica(process);
     });
   }
@@ -211,7 +211,7 @@ void World::drain_replica(Process& process) {
     if (find(life) == nullptr) return;
   }
   write_log(life.process.value);
-  const Instant due = process.replica->due();
+  const Instant due = *when(process, process.replica->due());
   if (process.replica_timer && *process.replica_timer <= due && *process.replica_timer >= now()) return;
   process.replica_timer = due;
   events_.at(due, [this, life, due] {
@@ -221,7 +221,7 @@ void World::drain_replica(Process& process) {
     const auto look_at_clock = [this, life] {
       Process* still = find(life);
       if (still == nullptr || over()) return;
-      still->replica->on_time(now());
+      still->replica->on_time(clock_of(*still));
       drain_replica(*still);
     };
     if (!waits_in_pause(life.process.value, look_at_clock)) look_at_clock();
@@ -260,7 +260,7 @@ void World::send_to_replica(std::uint32_t from, std::uint32_t to, const consensu
     const auto arrive = [this, to, message] {
       Process& process = *processes_[to];
       if (over() || !process.up || process.replica == nullptr) return;
-      process.replica->on_replica_message(message, now());
+      process.replica->on_replica_message(message, clock_of(process));
       drain_replica(process);
     };
     if (!waits_in_pause(to, arrive)) arrive();
@@ -280,7 +280,7 @@ void World::write_log(std::uint32_t index) {
     mine.busy = false;
     for (; !mine.waiting.empty() && mine.waiting.front().number <= last; mine.waiting.pop_front())
       mine.stored.put(mine.waiting.front().change);
-    process->replica->on_written(last, now());
+    process->replica->on_written(last, clock_of(*process));
     drain_replica(*process);
   });
 }
@@ -329,8 +329,8 @@ void World::leads_now(Process& process) {
                       ", of which a client was told");
     }
   }
-  process.replica->follow(ClientId{1}, {}, now());
-  process.replica->keep(wanted_, now());
+  process.replica->follow(ClientId{1}, {}, clock_of(process));
+  process.replica->keep(wanted_, clock_of(process));
 }
 
 }  // namespace dag::sim

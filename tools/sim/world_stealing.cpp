@@ -16,11 +16,11 @@ void World::look_as_thief(Life life) {
   if (mine == nullptr || over()) return;
   const std::uint32_t dry = free_lanes(*mine);
   if (dry > 0 && mine->queue.empty()) {
-    if (const auto victim = mine->thief.next(victims_of(*mine), now()))
+    if (const auto victim = mine->thief.next(victims_of(*mine), clock_of(*mine)))
       send(life, *victim, message::StealRequest{plan_->job, dry});
   }
   Duration pause = std::chrono::microseconds(5000 + stragglers_.below(5000));
-  if (const auto wake = mine->thief.wake_at())
+  if (const auto wake = when(*mine, mine->thief.wake_at()))
     pause = std::max<Duration>(*wake - now(), std::chrono::milliseconds(1));
   events_.after(pause, [this, life] { look_as_thief(life); });
 }
@@ -99,8 +99,8 @@ void World::give_as_victim(Process& process, Life thief, std::uint32_t slots) {
     });
     if (rows.empty() && attempts.empty()) continue;
     ++seen[rows.empty() ? "attempts lent from behind a straggler" : "lent from behind a straggler"];
-    std::size_t went = box->home.lend(rows, thief, count, now());
-    went += box->home.lend_attempts(attempts, thief, now());
+    std::size_t went = box->home.lend(rows, thief, count, clock_of(process));
+    went += box->home.lend_attempts(attempts, thief, clock_of(process));
     drain_home(process, *box);
     if (went > 0) return;
   }

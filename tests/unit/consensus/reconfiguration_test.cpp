@@ -88,6 +88,20 @@ TEST_CASE("who is dead is replaced, and leaves only when another is there") {
   CHECK(leader.replica.configuration() == Configuration{{seat(0), seat(2), seat(3)}, {}});
 }
 
+TEST_CASE("a copy that is silent for long is replaced although its node lives") {
+  Leader leader({seat(0), seat(1), seat(2)});
+  leader.gone = {seat(1)};
+  const std::vector<Seat> alive{seat(0), seat(1), seat(2), seat(3)};
+  leader.now = leader.now + leader.options({}).given_up_after - 1ms;
+  leader.agree();
+  CHECK(leader.settle_on(alive, 3) == 0);
+  leader.now = leader.now + 1ms;
+  leader.agree();
+  CHECK(leader.settle_on({seat(0), seat(1), seat(2)}, 3) == 0);  // Nobody could take its place.
+  CHECK(leader.settle_on(alive, 3) == 3);
+  CHECK(leader.replica.configuration() == Configuration{{seat(0), seat(2), seat(3)}, {}});
+}
+
 TEST_CASE("who is leaving is replaced, and goes only when another is there") {
   Leader leader({seat(0), seat(1), seat(2)});
   leader.leaving = {seat(1)};
