@@ -66,6 +66,7 @@ caf::behavior RecordActor::make_behavior() {
         act();
       },
       [this](const mail::CancelJob&) {
+        // Where it is not taken, or is lost, this copy does not lead any more, and the gateway hears of that.
         replica_.cancel({}, ports_.now());
         act();
       },
@@ -227,7 +228,9 @@ void RecordActor::bring(mail::Bring order) {
 void RecordActor::look_who_leads() {
   const Cell* cell = replica_.cell();
   if (cell == nullptr || !voice_.follower().led) return;
-  Told now_so{replica_.leads(), replica_.leader(), replica_.applied() > 0, replica_.without_majority(), {}};
+  Told now_so{replica_.leads(),        replica_.leader(),
+              replica_.applied() > 0,  replica_.without_majority(),
+              replica_.is_cancelled(), {}};
   for (const consensus::Seat& seat : replica_.log().configuration().voters)
     now_so.copies.push_back(seat.node);
   if (told_ == now_so) return;
@@ -239,6 +242,7 @@ void RecordActor::look_who_leads() {
   news.leader = now_so.leader;
   news.settled = now_so.settled;
   news.without_majority = now_so.without_majority;
+  news.cancelled = now_so.cancelled;
   news.copies = now_so.copies;
   news.term = cell->state().term;
   news.lives = message::lives_that_run(cell->state());

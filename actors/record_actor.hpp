@@ -38,6 +38,7 @@ class RecordActor : public caf::event_based_actor {
     std::optional<ProcessId> leader;
     bool settled = false;
     std::optional<Instant> without_majority;
+    bool cancelled = false;
     std::vector<ProcessId> copies;
     bool operator==(const Told&) const = default;
   };

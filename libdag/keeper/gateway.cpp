@@ -71,6 +71,7 @@ void GatewayMachine::want(Life from, const client::Want& want) {
 void GatewayMachine::on_client_gone(Life client, Instant) {
   for (auto& [id, job] : jobs_) {
     std::erase_if(job.waiting, [&](const auto& question) { return question.first == client; });
+    std::erase_if(job.cancelling, [&](const Cancelling& one) { return one.client == client; });
     if (job.client != client) continue;
     job.client.reset();
     if (job.over()) close(id, job);
@@ -324,17 +325,35 @@ void GatewayMachine::ask(Life from, const client::AskEnd& ask, Instant now) {
 void GatewayMachine::ask(Life from, const client::AskCancel& ask, Instant now) {
   KeptJob* job = known(from, ask.number, ask.job, now);
   if (job == nullptr) return;
-  if (job->begun && !job->over()) {
-    effects_.emplace_back(CancelJob{ask.job});
-  } else if (!job->over()) {
-    job->error = Error{ErrorCode::task_cancelled, "it was cancelled before it began"};
-    job->counts = {0, 0, 0, 0, job->graph->size()};
-    end(ask.job, *job, JobPhase::cancelled, now);
+  job->cancelling.push_back({from, ask.number, now + cancel_within});
+  if (job->over() || job->cancelled) return answer_cancelling(ask.job, *job);
+  // Of a record with copies on_led says when a majority has it.
+  if (job->begun || job->recorded) effects_.emplace_back(CancelJob{ask.job});
+  if (job->recorded) return;
+  if (!job->begun) return end_before_it_began(ask.job, *job, now);
+  answer_cancelling(ask.job, *job);
+}
+
+void GatewayMachine::answer_cancelling(JobId id, KeptJob& job) {
+  for (const Cancelling& one : std::exchange(job.cancelling, {})) {
+    client::Answer reply;
+    reply.number = one.number;
+    reply.job = id;
+    answer(one.client, std::move(reply));
   }
-  client::Answer reply;
-  reply.number = ask.number;
-  reply.job = ask.job;
-  answer(from, std::move(reply));
+}
+
+/// It may come to be recorded all the same, so only who asks again knows.
+void GatewayMachine::refuse_cancelling(JobId id, KeptJob& job, Instant now) {
+  std::erase_if(job.cancelling, [&](const Cancelling& one) {
+    if (now < one.until) return false;
+    refuse(one.client, one.number,
+           {ErrorCode::no_quorum,
+            "less than a majority of the nodes with the record of " + to_string(id) +
+                " have written after 5 s that it is cancelled",
+            "cancel it again, which does no harm; `dag node list` shows who is there"});
+    return true;
+  });
 }
 
 void GatewayMachine::ask(Life from, const client::AskDrain& ask, Instant) {
@@ -403,6 +422,12 @@ void GatewayMachine::on_lost(JobId id, const Error& why, Instant now) {
   end(id, found->second, JobPhase::failed, now);
 }
 
+void GatewayMachine::end_before_it_began(JobId id, KeptJob& job, Instant now) {
+  job.error = Error{ErrorCode::task_cancelled, "it was cancelled before it began"};
+  job.counts = {0, 0, 0, 0, job.graph->size()};
+  end(id, job, JobPhase::cancelled, now);
+}
+
 void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
   job.phase = phase;
   job.ended = now;
@@ -421,6 +446,7 @@ void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
     reply.number = number;
     answer(client, reply);
   }
+  answer_cancelling(id, job);
   if ((!job.client && !job.client_until) || !job.begun) close(id, job);
   ended_.push_back(id);
   forget_old();

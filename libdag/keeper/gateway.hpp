@@ -21,6 +21,11 @@
 // replaced, until nobody may ask for outputs any more: the client forgot the job or is gone, and the job has
 // ended. Who asks for outputs of a job that has ended asks whoever leads it.
 //
+// Who cancels a job whose record has copies is told so when a majority of them has it: then every later
+// leader knows. Until then nothing comes of it here, and the question is answered in one of four ways: the
+// record has it; the job has ended; this node does not lead it any more, so another one is to be asked; or
+// `cancel_within` is over. Asked again, it changes nothing.
+//
 // A node that is draining gets no new processes. Those that it has go, as soon as another node has one of the
 // job; what lay there is made again, as when they are lost. It gives out no handles either, nor does one
 // whose disk is full, and says where a client gets one.
@@ -111,6 +116,7 @@ struct RecordLed {
   /// Since when this node hears less than a majority of the copies; it does not lead then.
   std::optional<Instant> without_majority;
   bool begun = false;             ///< some process has had a shard
+  bool cancelled = false;         ///< as a whole: a majority of the copies has that
   std::vector<Life> lives;        ///< processes that the job ran in when the record was last written
   std::vector<ProcessId> copies;  ///< nodes whose copies count
   Duration age{0};                ///< since it was accepted
@@ -172,6 +178,9 @@ class GatewayMachine {
   static constexpr Duration client_grace = std::chrono::seconds(30);
   /// A submission whose program, or then whose record, has not got its copies by then is refused.
   static constexpr Duration accept_within = std::chrono::seconds(10);
+  /// Who cancels a job and is told by then that its record does not have that yet, asks again. Commands wait
+  /// 10 s for an answer.
+  static constexpr Duration cancel_within = std::chrono::seconds(5);
   /// A node that was told of others takes jobs before it has met one only after so long: the record of a job
   /// would have one copy, and no other node would run it or know it.
   static constexpr Duration meets_peers_within = std::chrono::seconds(3);
@@ -195,6 +204,11 @@ class GatewayMachine {
     std::string end;
     bool retired = false;  ///< its host was told that it is to end
   };
+  struct Cancelling {
+    Life client;
+    std::uint64_t number = 0;
+    Instant until;
+  };
   struct KeptJob {
     std::string name;
     std::shared_ptr<const detail::Fragment> graph;
@@ -206,6 +220,9 @@ class GatewayMachine {
     std::optional<std::pair<Life, std::uint64_t>> submitter;
     bool refused = false;  ///< nothing is to come of it
     bool recorded = false;
+    bool cancelled = false;  ///< its record has that
+    /// Who is to be told so.
+    std::vector<Cancelling> cancelling;
     bool leads = true;
     std::uint32_t term = 0;
     std::optional<ProcessId> leader;
@@ -260,7 +277,12 @@ class GatewayMachine {
   KeptJob* known(Life from, std::uint64_t number, JobId job, Instant now);
   void send_elsewhere(Life to, std::uint64_t number, JobId id, const KeptJob& job, Instant now);
   void close_again(JobId id);
+  void stop_workers_everywhere(JobId id);
   void accept(JobId id, KeptJob& job);
+  void answer_cancelling(JobId id, KeptJob& job);
+  void refuse_cancelling(JobId id, KeptJob& job, Instant now);
+  /// Its record has that it is cancelled, or it has no copies.
+  void end_before_it_began(JobId id, KeptJob& job, Instant now);
   bool is_gone(Life node) const;
   void bury_earlier(JobId id, KeptJob& job);
   /// Why nothing is settled here, when that is so.

@@ -400,6 +400,10 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
     accept(id, job);
     return step_down(id, job, now);
   }
+  if (news.cancelled && !std::exchange(job.cancelled, true)) {
+    answer_cancelling(id, job);
+    if (news.leads && job.leads && !job.begun && !job.over()) return end_before_it_began(id, job, now);
+  }
   if (news.leads == job.leads) return;
   if (!news.leads) return step_down(id, job, now);
   job.leads = true;
@@ -418,6 +422,11 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
     return end(id, job, JobPhase::cancelled, now);
   }
   job.begun = job.begun || news.begun;
+  if (job.cancelled && !job.begun) {
+    end_before_it_began(id, job, now);
+    // The leader before this one may have had some started.
+    return stop_workers_everywhere(id);
+  }
   if (job.begun && !job.over()) job.phase = JobPhase::running;
   job.earlier = std::move(news.lives);
   bury_earlier(id, job);
@@ -430,6 +439,10 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
 /// What it said when it closed the job may have been lost with its lead: whoever led since went on with it.
 void GatewayMachine::close_again(JobId id) {
   effects_.emplace_back(CloseJob{id});
+  stop_workers_everywhere(id);
+}
+
+void GatewayMachine::stop_workers_everywhere(JobId id) {
   for (const auto& [node, claim] : nodes_) {
     effects_.emplace_back(SendToKeeper{node, keeper::StopWorkers{id}});
   }
@@ -470,6 +483,8 @@ void GatewayMachine::step_down(JobId id, KeptJob& job, Instant now) {
   job.numbers.clear();
   for (const auto& [client, number] : std::exchange(job.waiting, {}))
     send_elsewhere(client, number, id, job, now);
+  for (const Cancelling& one : std::exchange(job.cancelling, {}))
+    send_elsewhere(one.client, one.number, id, job, now);
   if (const auto client = std::exchange(job.client, std::nullopt))
     effects_.emplace_back(SendToClient{*client, client::JobMoved{id}});
 }
@@ -479,6 +494,7 @@ void GatewayMachine::on_record_over(JobId id, Instant now) {
   if (found == jobs_.end() || found->second.over()) return;
   KeptJob& job = found->second;
   for (const auto& [client, number] : job.waiting) send_elsewhere(client, number, id, job, now);
+  for (const Cancelling& one : job.cancelling) send_elsewhere(one.client, one.number, id, job, now);
   if (job.submitter) {
     refuse(job.submitter->first, job.submitter->second,
            {ErrorCode::job_unknown, "other nodes remember another " + to_string(id), "submit again"});
@@ -498,6 +514,7 @@ void GatewayMachine::on_time(Instant now) {
                   " have it after 10 s",
               "`dag node list` shows who is there; look with `dag ls` before you submit it again"});
     }
+    refuse_cancelling(id, job, now);
     if (!job.client_until || now < *job.client_until) continue;
     job.client_until.reset();
     if (job.over() && job.leads) close(id, job);
@@ -524,6 +541,9 @@ std::optional<Instant> GatewayMachine::wake_at() const {
     if (job.client_until && (!wake || *job.client_until < *wake)) wake = job.client_until;
     const Instant accept = job.accepted + accept_within;
     if (job.submitter && (!wake || accept < *wake)) wake = accept;
+    for (const Cancelling& one : job.cancelling) {
+      if (!wake || one.until < *wake) wake = one.until;
+    }
     if (const auto at = apart_at(job); at && (!wake || *at < *wake)) wake = at;
     for (const auto& [node, at] : job.again_at) {
       if (!wake || at < *wake) wake = at;

@@ -299,6 +299,7 @@ bool CellReplica::keep(std::vector<TaskId> tasks, Instant now) {
   return tasks.empty() || tell(command::Keep{std::move(tasks)}, now);
 }
 bool CellReplica::cancel(std::vector<TaskId> tasks, Instant now) {
+  if (leads_ && tasks.empty() && is_cancelled()) return true;
   return leads_ && tell(command::Cancel{std::move(tasks)}, now);
 }
 bool CellReplica::stop(Error why, Instant now) { return leads_ && tell(command::Stop{std::move(why)}, now); }

@@ -98,6 +98,7 @@ class CellReplica {
   bool on_message(Life from, const JobMessage& message, Instant now);
   bool follow(ClientId client, const std::vector<TaskId>& tasks, Instant now);
   bool keep(std::vector<TaskId> tasks, Instant now);
+  /// Taken is not recorded: a leader that is lost takes it along. See is_cancelled.
   bool cancel(std::vector<TaskId> tasks, Instant now);
   bool stop(Error why, Instant now);
   bool close(Instant now);
@@ -105,6 +106,8 @@ class CellReplica {
   void hand_over(ProcessId to, Instant now);
 
   bool leads() const { return leads_; }
+  /// The whole job, and a majority of the copies has that: every later leader knows.
+  bool is_cancelled() const { return cell_ && cell_->state().cancelled; }
   /// Who does, as far as is known here.
   std::optional<ProcessId> leader() const { return log_.leader(); }
   /// Since when it has not heard a majority, where it should: NO_QUORUM.

@@ -101,6 +101,23 @@ TEST_CASE("a node that is left alone with a job says that it has no quorum, unti
   running.check_end();
 }
 
+TEST_CASE("a cancel that no majority has is not acknowledged, and is asked again when the others are back") {
+  Running running(3, true, 200);
+  Nodes& nodes = running.nodes;
+  for (const std::size_t id : {1u, 2u}) nodes.node(id).kill(SIGKILL);
+  Process alone(at(nodes, {bin("dag"), "cancel", "job1"}));
+  CHECK(alone.ends() != 0);
+  INFO(alone.err());
+  CHECK_THAT(alone.err(), Catch::Contains("no_quorum") && Catch::Contains("job1"));
+  for (const std::uint32_t id : {1u, 2u}) nodes.start(id);
+  Process again(at(nodes, {bin("dag"), "cancel", "job1"}));
+  CHECK(again.ends() == 0);
+  Process wait(at(nodes, {bin("dag"), "wait", "job1"}));
+  CHECK(wait.ends() == 1);
+  CHECK_THAT(wait.out(), Catch::Contains("cancelled"));
+  CHECK(running.job->ends() != 0);
+}
+
 TEST_CASE("a node whose log is damaged puts it aside, and gets its copies from the others") {
   Running running(3, true, 200);
   Nodes& nodes = running.nodes;

@@ -391,3 +391,117 @@ TEST_CASE("who closed a job, and comes to lead it again after another node did, 
   CHECK(desk.ordered<keeper::StopWorkers>().size() == 2);
   CHECK(desk.ordered<keeper::StartWorker>().empty());
 }
+
+TEST_CASE("a cancel is acknowledged when the record of the job has it, and not before") {
+  Heir desk;
+  RecordLed news = led(desk.job, true, first.process, 2);
+  const auto answers = [&] { return desk.told<client::Answer>(); };
+  desk.say(client::AskCancel{4, desk.job});
+  CHECK(desk.done<CancelJob>().size() == 1);
+  REQUIRE(answers().empty());
+  SECTION("it has") {
+    news.cancelled = true;
+    desk.gateway.on_led(news, desk.now);
+    desk.take();
+    REQUIRE(answers().size() == 1);
+    CHECK(answers().back().number == 4);
+    CHECK(answers().back().job == desk.job);
+    CHECK_FALSE(answers().back().error);
+    CHECK_FALSE(desk.gateway.wake_at() == desk.now + GatewayMachine::cancel_within);
+    desk.say(client::AskCancel{5, desk.job});
+    REQUIRE(answers().size() == 2);
+    CHECK_FALSE(answers().back().error);
+    CHECK(desk.done<CancelJob>().size() == 1);
+    CHECK(desk.done<CloseJob>().empty());  // It began: its record says when it has ended.
+  }
+  SECTION("the job ends before") {
+    desk.gateway.on_ended(desk.job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
+    desk.take();
+    REQUIRE(answers().size() == 1);
+    CHECK(answers().back().number == 4);
+    CHECK_FALSE(answers().back().error);
+    desk.say(client::AskCancel{5, desk.job});
+    CHECK(answers().size() == 2);
+    CHECK(desk.done<CancelJob>().size() == 1);
+  }
+  SECTION("this node leads it no more: another one is to be asked") {
+    desk.gateway.on_led(led(desk.job, false, second.process, 3), desk.now);
+    desk.take();
+    REQUIRE(answers().size() == 1);
+    CHECK(answers().back().number == 4);
+    CHECK(answers().back().error->code == ErrorCode::job_elsewhere);
+    CHECK(answers().back().elsewhere == node(second).endpoint.control);
+  }
+  SECTION("nor has it a copy any more") {
+    desk.gateway.on_record_over(desk.job, desk.now);
+    desk.take();
+    REQUIRE(answers().size() == 1);
+    CHECK(answers().back().error->code == ErrorCode::job_elsewhere);
+  }
+  SECTION("no majority writes") {
+    desk.now = desk.now + GatewayMachine::cancel_within;
+    CHECK(desk.gateway.wake_at() == desk.now);
+    desk.gateway.on_time(desk.now);
+    desk.take();
+    REQUIRE(answers().size() == 1);
+    CHECK(answers().back().number == 4);
+    CHECK(answers().back().error->code == ErrorCode::no_quorum);
+    desk.say(client::AskCancel{5, desk.job});
+    CHECK(desk.done<CancelJob>().size() == 2);
+    news.cancelled = true;
+    desk.gateway.on_led(news, desk.now);
+    desk.take();
+    REQUIRE(answers().size() == 2);
+    CHECK(answers().back().number == 5);
+    CHECK_FALSE(answers().back().error);
+  }
+  SECTION("the client has gone") {
+    desk.gateway.on_client_gone(someone, desk.now);
+    news.cancelled = true;
+    desk.gateway.on_led(news, desk.now);
+    desk.take();
+    CHECK(answers().empty());
+  }
+}
+
+TEST_CASE("a job that is cancelled before it begins has ended when its record has that") {
+  Desk desk(true);
+  const JobId job = desk.submit();
+  RecordLed news = led(job, true, first.process);
+  desk.gateway.on_led(news, desk.now);
+  desk.say(client::AskCancel{4, job});
+  CHECK(desk.done<CancelJob>().size() == 1);
+  CHECK(desk.told<client::Answer>().size() == 2);  // The handle, and that it is accepted.
+  CHECK(desk.told<client::JobLost>().empty());
+  CHECK(desk.done<CloseJob>().empty());
+  const bool begins = GENERATE(false, true);
+  for (const Life host : {first, second}) {
+    if (begins) desk.up(job, host, 1);
+  }
+  news.cancelled = true;
+  desk.gateway.on_led(news, desk.now);
+  desk.take();
+  CHECK(desk.told<client::Answer>().back().number == 4);
+  CHECK_FALSE(desk.told<client::Answer>().back().error);
+  CHECK(desk.told<client::JobLost>().size() == (begins ? 0 : 1));
+  CHECK(desk.done<CloseJob>().size() == (begins ? 0 : 1));
+  CHECK(desk.ordered<keeper::StopWorkers>().size() == (begins ? 0 : 2));
+}
+
+TEST_CASE("a job that was cancelled before it began never does, whoever leads its record next") {
+  Desk heir(true);
+  const JobId job = job_of_node(ProcessId{2}, 7);
+  RecordLed news = led(job, true, first.process, 2);
+  news.cancelled = true;
+  heir.gateway.on_led(news, heir.now);
+  heir.take();
+  CHECK(heir.ordered<keeper::StartWorker>().empty());
+  CHECK(heir.done<CloseJob>().size() == 1);
+  CHECK(heir.ordered<keeper::StopWorkers>().size() == 2);  // Some may have been started before its time.
+  heir.say(client::AskCancel{4, job});
+  CHECK_FALSE(heir.told<client::Answer>().back().error);
+  heir.say(client::AskFollow{5, job, {}});
+  REQUIRE(heir.told<client::JobEnded>().size() == 1);
+  CHECK(heir.told<client::JobEnded>().front().stopped->code == ErrorCode::task_cancelled);
+  CHECK(heir.told<client::JobEnded>().front().counts.cancelled == 2);
+}

@@ -246,6 +246,41 @@ TEST_CASE("nothing is told before a majority has it on the disk") {
   CHECK(cluster[0].told.empty());
 }
 
+TEST_CASE("a cancel is recorded when a majority has it, once, and every later leader knows") {
+  Cluster cluster(3);
+  cluster.begin(3);
+  CHECK_FALSE(cluster[1].replica->cancel({}, cluster.now));  // It does not lead.
+  CHECK(cluster[0].replica->cancel({}, cluster.now));
+  CHECK_FALSE(cluster[0].replica->is_cancelled());
+  SECTION("a majority gets it") {
+    cluster.settle();
+    CHECK(cluster[0].replica->is_cancelled());
+    const consensus::Index length = cluster[0].replica->log().last_index();
+    CHECK(cluster[0].replica->cancel({}, cluster.now));
+    CHECK(cluster[0].replica->log().last_index() == length);
+    cluster.die(0);
+    cluster.pass(300ms);
+    REQUIRE(cluster.leading() != nullptr);
+    CHECK(cluster.leading()->replica->is_cancelled());
+  }
+  SECTION("its leader dies before anybody else gets it") {
+    cluster.die(0);
+    cluster.pass(300ms);
+    REQUIRE(cluster.leading() != nullptr);
+    CHECK_FALSE(cluster.leading()->replica->is_cancelled());
+    CHECK(cluster.leading()->replica->cancel({}, cluster.now));
+    cluster.settle();
+    CHECK(cluster.leading()->replica->is_cancelled());
+  }
+  SECTION("there is no majority") {
+    cluster[1].replica.reset();
+    cluster[2].replica.reset();
+    cluster.pass(3s);
+    CHECK_FALSE(cluster[0].replica->is_cancelled());
+    CHECK_FALSE(cluster[0].replica->leads());
+  }
+}
+
 TEST_CASE("another replica goes on where the leader died, and says again what may have been lost") {
   Cluster cluster(3);
   cluster.begin(3);
