@@ -62,10 +62,10 @@ const Names& of_cells() {
     Names more = of_jobs();
     std::erase(more, "stopped: not reproducible");
     std::erase(more, "took two down, where none comes back");
-    more.insert(more.end(),
-                {"a cell got a leader", "a cell's leader lets go", "a disk was full", "a node was drained",
-                 "a process was stopped", "a replica heard nobody", "a replica was cut off",
-                 "a replica was not heard", "replicas were parted", "the copies' holders changed"});
+    more.insert(more.end(), {"a cancel was acknowledged", "a cell got a leader", "a cell's leader lets go",
+                             "a disk was full", "a node was drained", "a process was stopped",
+                             "a replica heard nobody", "a replica was cut off", "a replica was not heard",
+                             "replicas were parted", "the copies' holders changed"});
     return more;
   }();
   return names;
@@ -107,9 +107,12 @@ const Names& of_log() {
 }
 
 const Names& of_actors() {
-  static const Names names{"a client follows its job to another node",
+  static const Names names{"a cancel has to be asked again",
+                           "a cancel was acknowledged",
+                           "a client follows its job to another node",
                            "a job ended well",
                            "a job moved",
+                           "a job was cancelled before it began",
                            "a node ends, the others go on",
                            "a submission was refused",
                            "a worker process ends by itself",

@@ -162,8 +162,13 @@ void World::plan_cancel() {
   events_.at(Instant{Duration(at)}, [this, tasks] {
     if (over()) return;
     ++seen["cancelled by somebody"];
-    if (replicated())
-      return to_leader([tasks](CellReplica& cell, Instant now_there) { return cell.cancel(tasks, now_there); });
+    if (replicated()) {
+      return to_leader([this, tasks](CellReplica& cell, Instant now_there) {
+        const bool taken = cell.cancel(tasks, now_there);
+        cancel_asked_ = cancel_asked_ || (taken && tasks.empty());
+        return taken;
+      });
+    }
     cell_->cancel(tasks, clock_of(0));
     drain_cell();
   });

@@ -327,6 +327,7 @@ class World {
   void send_to_replica(std::uint32_t from, std::uint32_t to, const consensus::Message& message);
   void write_log(std::uint32_t index);
   void leads_now(Process& process);
+  void look_at_cancel(const CellReplica& replica);
   void check_against_reference(Process& process);
   Process* leading();
   void plan_cuts();
@@ -512,6 +513,7 @@ class World {
   HomeBox* touched_ = nullptr;
   WorkConservation conservation_;
   bool ended_ = false;
+  bool cancel_asked_ = false, cancel_acknowledged_ = false;  ///< of the whole job
   std::set<TaskId> fetched_;
   std::uint64_t fetches_planned_ = 0, fetches_open_ = 0;
   std::optional<Error> stopped_;

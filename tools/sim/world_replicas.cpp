@@ -207,6 +207,7 @@ void World::drain_replica(Process& process) {
   for (auto effects = process.replica->take_effects(); !effects.empty();
        effects = process.replica->take_effects()) {
     check_against_reference(process);
+    look_at_cancel(*process.replica);
     for (CellReplicaEffect& effect : effects) carry_out(process, effect);
     if (find(life) == nullptr) return;
   }
@@ -237,6 +238,9 @@ void World::carry_out(Process& process, CellReplicaEffect& any) {
   } else if (auto* end = std::get_if<JobEnded>(&any)) {
     ended_ = true;
     if (end->stopped) stopped_ = end->stopped;
+    if (cancel_acknowledged_ && !end->cancelled)
+      throw Violation(
+          "the job ended as if nobody had cancelled it, and a client was told that it is cancelled");
   } else if (auto* one = std::get_if<SendToReplica>(&any)) {
     send_to_replica(index, one->to.value, one->message);
   } else if (auto* change = std::get_if<WriteToLog>(&any)) {
@@ -319,7 +323,14 @@ void World::check_against_reference(Process& process) {
   }
 }
 
-/// I7: what a client was told is known to every later leader.
+/// As the gateway does (libdag/keeper), which is told by its record.
+void World::look_at_cancel(const CellReplica& replica) {
+  if (!cancel_asked_ || cancel_acknowledged_ || !replica.leads() || !replica.is_cancelled()) return;
+  ++seen["a cancel was acknowledged"];
+  cancel_acknowledged_ = true;
+}
+
+/// I7: what a client was told is known to every later leader. What he was not told, he asks again.
 void World::leads_now(Process& process) {
   ++seen["a cell got a leader"];
   for (const auto& [task, attempt] : attempts_) {
@@ -329,6 +340,9 @@ void World::leads_now(Process& process) {
                       ", of which a client was told");
     }
   }
+  if (cancel_acknowledged_ && !process.replica->is_cancelled())
+    throw Violation("a new leader does not know that the job is cancelled, of which a client was told");
+  if (cancel_asked_ && !cancel_acknowledged_) process.replica->cancel({}, clock_of(process));
   process.replica->follow(ClientId{1}, {}, clock_of(process));
   process.replica->keep(wanted_, clock_of(process));
 }

@@ -48,6 +48,13 @@ ClusterOptions options_of(std::uint64_t seed) {
   faults.flaps = count(0.3, 5);
   faults.pauses = count(0.3, 4);
   options.sync_max = std::chrono::microseconds(random.chance(0.3) ? random.below(100'000) : 2000);
+  // None of those in tests/sim/actors_seeds.txt. A job that is not cancelled takes much longer than it takes
+  // all to hear that it is.
+  options.cancels = seed % 8 == 5;
+  if (options.cancels) {
+    options.lanes.takes_more = std::chrono::seconds(10);
+    faults.calm_at = std::min<Duration>(faults.calm_at, std::chrono::seconds(3));
+  }
   return options;
 }
 

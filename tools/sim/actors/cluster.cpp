@@ -18,6 +18,7 @@ Cluster::Cluster(const ClusterOptions& options, std::vector<std::unique_ptr<Prog
     : options_(options),
       random_(options.seed * 31 + 7),
       forms_(options.seed * 37 + 5),
+      cancels_(options.seed * 41 + 3),
       network_(events_, options.network, options.seed),
       world_{events_, network_, ledger_, random_},
       programs_(std::move(programs)),
@@ -35,7 +36,9 @@ Cluster::Cluster(const ClusterOptions& options, std::vector<std::unique_ptr<Prog
     start_node(i);
   }
   plan_faults();
+  client.cancelled = [this](JobId job, Life by) { on_cancelled(job, by); };
   for (std::size_t i = 0; i < programs_.size(); ++i) {
+    if (options_.cancels) client.cancels_after = std::chrono::microseconds(cancels_.below(500'000));
     clients_.push_back(
         std::make_unique<SimClient>(world_, client, static_cast<std::uint16_t>(i), *programs_[i]));
     const auto come = static_cast<std::uint64_t>(options_.clients_come.count());

@@ -33,6 +33,7 @@ struct ClusterOptions {
   std::uint32_t clients = 1;
   Duration clients_come{0};  ///< during which they do
   bool supervise_all = false;
+  bool cancels = false;  ///< all clients do; and half of the nodes that say that it is done die just then
   bool on_disk = true;
   std::size_t copies_wanted = 3;
   Duration sync_max = std::chrono::milliseconds(1);
@@ -88,6 +89,7 @@ class Cluster {
   void pause();
   void calm_down();
   bool may_lose_disk() const;
+  void on_cancelled(JobId job, Life by);
   void start_node_after(Duration pause, std::uint32_t index);
   Duration draw_pause();
   SimProcess* draw_process();
@@ -110,6 +112,7 @@ class Cluster {
   const ClusterOptions options_;
   Random random_;
   Random forms_;  ///< of faults, where there was but one form of them: kept seeds keep their histories
+  Random cancels_;
   Events events_;
   Network network_;
   Ledger ledger_;

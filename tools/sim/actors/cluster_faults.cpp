@@ -15,6 +15,9 @@ constexpr Duration repaired_after = std::chrono::seconds(8);
 /// All nodes know all others, so a new job has all its copies.
 constexpr Duration found_each_other_after = std::chrono::milliseconds(700);
 
+/// All processes of a cancelled job have heard of that, whoever leads it now.
+constexpr Duration cancel_known_after = std::chrono::seconds(20);
+
 }  // namespace
 
 void Cluster::plan_faults() {
@@ -135,6 +138,20 @@ void Cluster::pause() {
     each_process([&](SimProcess& there) {
       if (there.life() == life && there.paused()) there.resume();
     });
+  });
+}
+
+/// I7: what a client was told outlives whoever said it.
+void Cluster::on_cancelled(JobId job, Life by) {
+  events_.at(std::max(events_.now(), Instant{options_.faults.calm_at}) + cancel_known_after,
+             [this, job] { ledger_.cancelled(job); });
+  if (cancels_.chance(0.5)) return;
+  events_.after(Duration{0}, [this, by] {
+    const std::uint32_t index = by.process.value;
+    if (!seats_[index].node || seats_[index].node->life() != by) return;
+    ledger_.saw("node crashed");
+    crash_node(index, false);
+    start_node_after(draw_pause(), index);
   });
 }
 

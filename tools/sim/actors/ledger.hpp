@@ -40,7 +40,14 @@ class Ledger {
   void executed(JobId job, TaskId task, AttemptId id) {
     if (!executed_.insert({job, task, id}).second)
       violate("attempt " + to_string(job) + "/" + to_string(task) + to_string(id) + " was executed twice");
+    if (begun_.insert({job, task}).second && cancelled_.contains(job)) {
+      violate(to_string(job) + "/" + to_string(task) +
+              " began, and a client was told long ago that the job is cancelled");
+    }
   }
+  /// A client was told so, and whoever runs tasks of it has had the time to hear that. What ended before may
+  /// have to be made again; nothing else begins.
+  void cancelled(JobId job) { cancelled_.insert(job); }
   /// Whether one more kernel of the job may take its process down: too many are the end of a job.
   bool may_crash(JobId job) { return ++crashes_[job] <= crashes_max; }
   void settled(JobId job, TaskId task, Outcome outcome) {
@@ -73,6 +80,8 @@ class Ledger {
   std::map<JobId, Program*> programs_;
   std::map<JobId, std::uint32_t> crashes_;
   std::set<std::tuple<JobId, TaskId, AttemptId>> executed_;
+  std::set<std::pair<JobId, TaskId>> begun_;
+  std::set<JobId> cancelled_;
   std::map<std::pair<JobId, TaskId>, Outcome> settled_;
   std::map<std::string, std::uint64_t> seen_;
   std::string violation_;

@@ -50,6 +50,7 @@ SimClient::~SimClient() { *alive_ = false; }
 void SimClient::begin() {
   look_for_handle();
   inquire();
+  if (options_.cancels_after) after(*options_.cancels_after, [this] { cancel(); });
 }
 
 void SimClient::after(Duration pause, std::function<void()> what) {
@@ -136,6 +137,7 @@ void SimClient::hear(Link& link, const ClientMessage& message) {
     ended_ = ended->counts;
     finish_if_told_all();
   } else if (const auto* lost = std::get_if<client::JobLost>(&message)) {
+    if (cancels_ && lost->why.code == ErrorCode::task_cancelled) on_cancelled(link.node);
     // A node that does not lead it any more may say so of a job that goes on elsewhere.
     if (&link == at_ || &link == asked_) finish(lost->why);
   } else if (std::holds_alternative<client::JobMoved>(message)) {
@@ -147,6 +149,12 @@ void SimClient::hear(Link& link, const ClientMessage& message) {
 
 void SimClient::on_answer(Link& link, const client::Answer& answer) {
   if (answer.number == link.inquiry) link.inquiry = 0;
+  if (cancel_asked_ != 0 && answer.number == cancel_asked_) {
+    cancel_asked_ = 0;
+    if (!answer.error) return on_cancelled(link.node);
+    world_.ledger.saw("a cancel has to be asked again");
+    return after(std::chrono::milliseconds(100), [this] { cancel(); });
+  }
   if (answer.number != awaited_ || &link != asked_) return;
   if (phase_ == Phase::submitting && answer.wants_program) {
     link.transport->send(
@@ -164,8 +172,7 @@ void SimClient::on_answer(Link& link, const client::Answer& answer) {
       if (answer.error) return finish(answer.error);
       accepted_ = true;
       if (std::exchange(moved_, false)) return search(lost_link());
-      phase_ = Phase::following;
-      at_ = &link;
+      follow(link);
       for (const std::uint32_t task : still_wanted())
         link.transport->send(link.node, ClientMessage(client::Want{*job_, task}));
       return;
@@ -177,10 +184,8 @@ void SimClient::on_answer(Link& link, const client::Answer& answer) {
       } else if (!std::exchange(moved_, false)) {
         world_.ledger.saw("a client follows its job to another node");
         accepted_ = true;
-        phase_ = Phase::following;
-        at_ = &link;
         search_.reset();
-        return;
+        return follow(link);
       }
       return search_on();
     case Phase::following:
@@ -207,6 +212,26 @@ std::vector<std::uint32_t> SimClient::still_wanted() const {
     if (!settled_.contains(task)) tasks.push_back(task);
   }
   return tasks;
+}
+
+void SimClient::follow(Link& link) {
+  phase_ = Phase::following;
+  at_ = &link;
+  if (cancels_) cancel();
+}
+
+/// Where it does not follow its job now, it asks when it does.
+void SimClient::cancel() {
+  cancels_ = true;
+  if (phase_ != Phase::following || cancelled_) return;
+  cancel_asked_ = ++questions_;
+  at_->transport->send(at_->node, ClientMessage(client::AskCancel{cancel_asked_, *job_}));
+}
+
+void SimClient::on_cancelled(Life by) {
+  if (std::exchange(cancelled_, true)) return;
+  world_.ledger.saw("a cancel was acknowledged");
+  options_.cancelled(*job_, by);
 }
 
 void SimClient::finish_if_told_all() {
@@ -287,9 +312,12 @@ std::string SimClient::state() const {
 }
 
 void SimClient::check() const {
-  if (lost_ && accepted_) throw Violation(state() + ", was lost: " + lost_->message());
+  const bool never_began = cancels_ && lost_ && lost_->code == ErrorCode::task_cancelled;
+  if (lost_ && accepted_ && !never_began) throw Violation(state() + ", was lost: " + lost_->message());
+  if (never_began) return world_.ledger.saw("a job was cancelled before it began");
   if (lost_) return world_.ledger.saw("a submission was refused");
   if (ended_->open != 0) throw Violation(state() + ", and says that some are open");
+  if (cancels_) return;
   for (std::uint32_t task = 0; task < graph_->size(); ++task) {
     const test::Expected& right = program_.find(program_.graph().tasks[task].salt)->expected;
     const client::TaskSettled& told = settled_.at(task);

@@ -6,7 +6,8 @@
 //        |                   |           |--JobMoved, node lost--> searches --a node follows--> follows
 //        |  (node lost: the next one)    |--JobLost------------------|--given up--> lost
 //
-// What was accepted must end well. What was not may be lost.
+// What was accepted must end well. What was not may be lost. It may cancel its job, which it asks of whoever
+// leads that, until it is told that this is done.
 
 #include <memory>
 #include <optional>
@@ -21,6 +22,9 @@ namespace dag::sim {
 struct SimClientOptions {
   std::vector<std::string> nodes;  ///< addresses
   bool supervise_all = false;
+  std::optional<Duration> cancels_after = std::nullopt;  ///< since it begins
+  /// It was told so by that node.
+  std::function<void(JobId job, Life by)> cancelled = {};
 };
 
 class SimClient {
@@ -56,6 +60,9 @@ class SimClient {
   void search_on();
   void finish(std::optional<Error> lost);
   void finish_if_told_all();
+  void follow(Link& link);
+  void cancel();
+  void on_cancelled(Life by);
   /// Asks who is there, to notice a node that says nothing any more.
   void inquire();
   void after(Duration pause, std::function<void()> what);
@@ -74,6 +81,8 @@ class SimClient {
   std::uint64_t questions_ = 0, awaited_ = 0;
   std::uint32_t tries_ = 0;
   bool accepted_ = false, moved_ = false;
+  bool cancels_ = false, cancelled_ = false;  ///< it wants that; it was told so
+  std::uint64_t cancel_asked_ = 0;            ///< the question
   std::optional<JobId> job_;
   std::optional<detail::LeaderSearch> search_;
   std::optional<JobCounts> ended_;

@@ -176,9 +176,10 @@ void SimLanes::take_work() {
 
 Duration SimLanes::kernel_time() {
   const double dice = random_.unit();
-  return options_.slow * std::chrono::microseconds(dice < 0.7    ? 5 + random_.below(200)
-                                                   : dice < 0.97 ? random_.below(10'000)
-                                                                 : random_.below(300'000));
+  const Duration takes = options_.slow * std::chrono::microseconds(dice < 0.7    ? 5 + random_.below(200)
+                                                                   : dice < 0.97 ? random_.below(10'000)
+                                                                                 : random_.below(300'000));
+  return takes + options_.takes_more;
 }
 
 void SimLanes::run(JobId job, TaskId task, AttemptId id, bool alone, Duration takes,

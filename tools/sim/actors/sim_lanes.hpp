@@ -21,6 +21,7 @@ struct SimLanesOptions {
   bool tell_by_link = false;  ///< of ends, lanes of other processes
   bool crashes = false;       ///< some kernels take the process down
   std::uint32_t slow = 1;     ///< kernels take so many times longer
+  Duration takes_more{0};     ///< and each so much more
 };
 
 /// What lanes need of their process, and tell it.
