@@ -22,6 +22,9 @@ namespace dag::log {
 struct LogOptions {
   std::size_t segment_bytes = std::size_t{64} << 20;
   std::size_t batch_bytes_max = std::size_t{1} << 20;
+  /// How much older than it has to be the log may become before jobs are written again
+  /// (retention_machine.hpp).
+  std::size_t slack_bytes = std::size_t{64} << 20;
 };
 
 /// To be written at that place and synced.

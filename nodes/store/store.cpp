@@ -39,9 +39,12 @@ std::size_t size_of(const StoredChange& change) {
       change);
 }
 
-/// The next snapshot brings its own.
-void drop_state(Stored& log) {
-  if (log.snapshot) log.snapshot->state = {};
+/// Of what it takes to write all of it again.
+std::size_t size_of(const Stored& log) {
+  if (!log.snapshot) return size_of(StoredChange(log.vote));
+  std::size_t size_bytes = size_of(StoredChange(*log.snapshot));
+  for (const Entry& entry : log.entries) size_bytes += log::record_bytes(entry.command.size_bytes());
+  return size_bytes;
 }
 
 }  // namespace
@@ -73,10 +76,11 @@ Store::Store(std::unique_ptr<SegmentFiles> files, const log::LogOptions& options
       forgotten_at_start_(found.forgotten),
       machine_(files_->identity(), options, files_->end()),
       logs_(found_),
-      needed_(std::move(found.needed)),
+      retention_(options),
       forgotten_(std::move(found.forgotten)),
       forgotten_segment_(found.forgotten_segment) {
-  for (auto& [job, log] : logs_) drop_state(log);
+  for (const auto& [job, log] : logs_) retention_.on_size(job, size_of(log));
+  for (const auto& [job, segment] : found.needed) retention_.on_needed(job, segment);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -119,7 +123,7 @@ void Store::run() {
   pthread_setname_np(pthread_self(), "dag-store");
   release();  // What a life that ended did not come to.
   for (;;) {
-    take_orders();
+    if (take_orders()) write_again();
     if (const auto batch = machine_.next_batch()) {
       if (write_batch(*batch)) continue;
       std::unique_lock lock(mutex_);
@@ -134,18 +138,21 @@ void Store::run() {
   }
 }
 
-/// As many as the next batch can hold: the rest need not lie in memory twice.
-void Store::take_orders() {
+/// As many as the next batch can hold: the rest need not lie in memory twice. Whether there were any.
+bool Store::take_orders() {
+  bool any = false;
   while (machine_.waiting_bytes() < options_.batch_bytes_max) {
     Order order;
     {
       const std::lock_guard lock(mutex_);
-      if (orders_.empty()) return;
+      if (orders_.empty()) break;
       order = std::move(orders_.front());
       orders_.pop_front();
     }
     append(std::move(order));
+    any = true;
   }
+  return any;
 }
 
 void Store::append(Order order) {
@@ -160,14 +167,13 @@ void Store::append(Order order) {
   };
   if (order.change) {
     const auto* snapshot = std::get_if<Snapshot>(&*order.change);
-    Stored& log = logs_[order.job];
-    DAG_CHECK(snapshot == nullptr || !log.snapshot || snapshot->index >= log.snapshot->index);
-    log.put(*order.change);
+    keep(order.job, *order.change);
+    const Stored& log = logs_.at(order.job);
     consensus::each_record(order.job, *order.change, log, append);
-    drop_state(log);
     one.all_needed = snapshot != nullptr || !log.snapshot;
   } else {
     logs_.erase(order.job);
+    retention_.on_forgotten(order.job);
     forgotten_.insert(order.job.value);
     append(consensus::tombstone(order.job));
     one.forgotten = true;
@@ -176,6 +182,33 @@ void Store::append(Order order) {
   one.written = std::move(order.written);
   one.size_bytes = order.size_bytes;
   under_way_.push_back(std::move(one));
+}
+
+void Store::keep(JobId job, const StoredChange& change) {
+  Stored& log = logs_[job];
+  const auto* more = std::get_if<StoredEntries>(&change);
+  const auto* snapshot = std::get_if<Snapshot>(&change);
+  DAG_CHECK(snapshot == nullptr || !log.snapshot || snapshot->index >= log.snapshot->index);
+  const bool only_more =
+      more != nullptr && log.snapshot && more->from == log.snapshot->index + log.entries.size() + 1;
+  log.put(change);
+  only_more ? retention_.on_more(job, size_of(change)) : retention_.on_size(job, size_of(log));
+}
+
+/// As what is stored: nothing that a replica holds changes by it.
+void Store::write_again() {
+  for (const JobId job : retention_.take_to_write_again(machine_.position().segment)) {
+    const Stored& log = logs_.at(job);
+    UnderWay one;
+    one.job = job;
+    one.all_needed = true;
+    consensus::each_record(job, log.snapshot ? StoredChange(*log.snapshot) : StoredChange(log.vote), log,
+                           [&](const log::Record& record) {
+                             one.last = machine_.append(record);
+                             if (one.first == 0) one.first = one.last;
+                           });
+    under_way_.push_back(std::move(one));
+  }
 }
 
 /// Entries of a job that was forgotten while they were on their way: whoever has them written is another
@@ -216,8 +249,8 @@ void Store::on_written(std::uint64_t segment) {
   }
   while (!under_way_.empty() && under_way_.front().last <= written) {
     const UnderWay& one = under_way_.front();
-    if (one.all_needed) needed_[one.job] = one.segment;
-    if (one.forgotten) needed_.erase(one.job);
+    if (one.all_needed) retention_.on_needed(one.job, one.segment);
+    if (one.forgotten) retention_.on_unneeded(one.job);
     if (one.all_forgotten || (one.forgotten && !forgotten_segment_)) forgotten_segment_ = one.segment;
     done.push_back(std::move(under_way_.front()));
     under_way_.pop_front();
@@ -246,7 +279,7 @@ void Store::say_forgotten_again() {
 /// Whoever is under way lies behind all that is done, so it needs nothing older.
 void Store::release() {
   std::uint64_t oldest = machine_.position().segment;
-  for (const auto& [job, segment] : needed_) oldest = std::min(oldest, segment);
+  if (const auto needed = retention_.oldest()) oldest = std::min(oldest, *needed);
   if (forgotten_segment_) oldest = std::min(oldest, *forgotten_segment_);
   files_->release_before(oldest);
 }

@@ -12,8 +12,12 @@
 //
 // Which segments may go: a job needs nothing that lies before its newest snapshot, because that one's records
 // hold its vote and the entries behind it, too (libdag/consensus/records.hpp). A job without a snapshot needs
-// its newest vote. A job that makes no snapshots any more keeps its segment, and all behind it, until it is
-// forgotten.
+// its newest vote. A job that has written neither for long would keep its segment, and all behind it, so what
+// is stored of it is written again, as a snapshot's records are, when the log has become too long for that
+// (libdag/log/retention_machine.hpp). That is this object's own doing: it needs no replica that could make a
+// newer one, none that leads, and none that hears a majority. It comes only with what is handed over, and
+// behind it: a node that has nothing to write does not, and nobody waits for more than one batch, or one
+// large job.
 
 #include <atomic>
 #include <chrono>
@@ -32,6 +36,7 @@
 #include "libdag/base/time.hpp"
 #include "libdag/consensus/stored.hpp"
 #include "libdag/log/log_machine.hpp"
+#include "libdag/log/retention_machine.hpp"
 #include "nodes/store/segment_files.hpp"
 
 namespace dag {
@@ -64,8 +69,13 @@ class Store {
   /// Nobody needs what was written for this job: after a start it is not there, unless it is begun again, and
   /// that it was forgotten stays known.
   void forget(JobId job);
-  /// About what was handed over and is not on the disk: who sees too much of it stops proposing.
+  /// About what was handed over and is not on the disk.
   std::size_t waiting_bytes() const { return waiting_bytes_; }
+  static constexpr std::size_t waiting_bytes_max = std::size_t{64} << 20;
+  /// More than that waits: whoever leads a job's record proposes nothing. Nothing else asks: a vote cannot
+  /// wait, and what other nodes' leaders send has its own limit
+  /// (consensus::ReplicaOptions::bytes_in_flight_max).
+  bool is_behind() const { return waiting_bytes_ > waiting_bytes_max; }
   bool full() const { return full_; }
   /// A disk that has done nothing of what waits for longer than this is of no use to anybody.
   static constexpr Duration stuck_after = std::chrono::seconds(2);
@@ -108,8 +118,10 @@ class Store {
         std::function<void(bool full)> on_full, Found found);
   void hand_over(Order order);
   void run();
-  void take_orders();
+  bool take_orders();
   void append(Order order);
+  void keep(JobId job, const consensus::StoredChange& change);
+  void write_again();
   bool is_late(const Order& order) const;
   bool write_batch(const log::Batch& batch);
   void on_written(std::uint64_t segment);
@@ -134,11 +146,11 @@ class Store {
 
   // ---- The thread's own
   log::LogMachine machine_;
-  /// What will be stored of each job, but for states: a snapshot's records need it. The commands are those
-  /// that the replicas hold, not copies.
+  /// What will be stored of each job: a snapshot's records need it. States and commands are those that the
+  /// replicas hold, not copies.
   std::map<JobId, consensus::Stored> logs_;
   std::deque<UnderWay> under_way_;
-  std::map<JobId, std::uint64_t> needed_;  ///< the oldest segment of each job
+  log::RetentionMachine retention_;
   IdSet forgotten_;
   std::optional<std::uint64_t> forgotten_segment_;  ///< the oldest that is needed to know them
   std::uint64_t prepared_behind_ = 0;  ///< when this was the last segment, the next file was made

@@ -51,8 +51,10 @@ std::optional<StoredChange> something(const Stored& log, Random& random) {
 }  // namespace
 
 TEST_CASE("a start finds of each job what was written, however often there was one") {
-  // A snapshot lies in one record with the entries behind it.
-  constexpr log::LogOptions options{log::head_bytes + 32'768, 1024};
+  // A snapshot lies in one record with the entries behind it. Without slack jobs are written again all the
+  // time.
+  const std::size_t slack_bytes = GENERATE(std::size_t{64} << 20, std::size_t{0});
+  const log::LogOptions options{log::head_bytes + 65'536, 1024, slack_bytes};
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     Random random(seed);
@@ -227,6 +229,43 @@ TEST_CASE("segments go when no job needs them: not before each has a snapshot") 
     model[one].put(Vote{9, {}});
     return model[one];
   }()));
+}
+
+TEST_CASE("a job that says nothing for long does not keep the segments of one that says much") {
+  constexpr log::LogOptions tight{small.segment_bytes, small.batch_bytes_max, 2 * small.segment_bytes};
+  constexpr JobId voted{3};
+  const TemporaryDirectory directory;
+  std::map<JobId, Stored> model;
+  const auto put = [&](Store& store, JobId job, const StoredChange& change) {
+    model[job].put(change);
+    write_and_wait(store, job, change);
+  };
+  for (Index life = 0; life < 3; ++life) {
+    const auto store = open_store(directory.path(), tight);
+    const auto found = store->take_logs();
+    REQUIRE(found.size() == model.size());
+    for (const auto& [job, log] : model) CHECK(same(found.at(job), log));
+    if (life == 0) {
+      put(*store, voted, Vote{7, ProcessId{2}});
+      put(*store, one, Vote{3, ProcessId{1}});
+      put(*store, one, snapshot_of(0));
+      put(*store, one, entries_of(1, 5));
+      put(*store, two, snapshot_of(0));
+    }
+    if (life == 2) put(*store, one, entries_of(6, 6));  // It can go on where it was.
+    std::size_t most = 0;
+    for (Index index = life * 2000 + 1; index <= (life + 1) * 2000; index += 10) {
+      put(*store, two, entries_of(index, index + 9));
+      if (index % 20 == 1) put(*store, two, snapshot_of(index + 9));
+      most = std::max(most, segments_in(directory.path()));
+    }
+    CHECK(most <= 6);
+  }
+  const auto store = open_store(directory.path(), tight);
+  CHECK(store->forgotten().empty());
+  const auto found = store->take_logs();
+  CHECK(found.size() == 3);
+  for (const auto& [job, log] : model) CHECK(same(found.at(job), log));
 }
 
 TEST_CASE("a job that has only voted needs its newest vote") {
