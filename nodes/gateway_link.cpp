@@ -72,6 +72,7 @@ GatewayLink::GatewayLink(const std::string& address, GatewayEvents events, Durat
           "`dag node list` at another node shows who is left"});
   };
   transport.unwelcome = [this](const std::string&, const Error& why) { lose(why); };
+  transport.broken = [this](Life, const Error& why) { lose(why); };
   transport.turned_away = [](const Caller&, const Error&) {};
   transport.welcomed = [this](const std::string&, Life life, const Endpoint& endpoint) {
     transport_->member_up(life, endpoint);

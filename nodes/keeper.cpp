@@ -288,6 +288,12 @@ TransportEvents Keeper::transport_events() {
   events.turned_away = [this](const Caller& caller, const Error& why) {
     logger_->warn("{} was turned away: {}", to_string(caller.life), why.what);
   };
+  // A node is not ended for one message, since nodes say most things again. A client or a process of a job
+  // would wait for ever: told so, it ends with that error, and of a process its node sees the end.
+  events.broken = [this](Life life, const Error& why) {
+    logger_->error("{}", why.message());
+    if (!is_node(life.process)) transport_->refuse(life, why);
+  };
   events.joined = [this](ClusterId cluster) {
     const std::lock_guard lock(mutex_);
     cluster_ = cluster;

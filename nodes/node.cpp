@@ -161,6 +161,7 @@ TransportEvents Node::transport_events() {
     if (place_->rank != 0 && address == net::to_string(place_->first)) fail(why);
   };
   events.turned_away = [this](const Caller& caller, const Error& why) { on_turned_away(caller, why); };
+  events.broken = [this](Life, const Error& why) { fail(why); };
   events.log = [this](std::string_view line) { logger_->warn("{}", line); };
   return events;
 }

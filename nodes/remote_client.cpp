@@ -279,10 +279,25 @@ void RemoteClient::told(LinkId from, ClientMessage message) {
 
 /// Also when no other node is known: it may be started again, and go on with what lies on its disk.
 void RemoteClient::on_lost(LinkId link, const Error& why) {
-  const std::lock_guard lock(mutex_);
-  if (closing_) return;
-  for (auto& [id, job] : jobs_) {
-    if (job.at == link) look_for(job, why);
+  std::vector<std::shared_ptr<detail::JobState>> over;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closing_) return;
+    for (auto& [id, job] : jobs_) {
+      if (job.at != link) continue;
+      if (why.code != ErrorCode::frame_invalid) {
+        look_for(job, why);
+        continue;
+      }
+      // Whoever leads it would be told, or tell us, the same.
+      job.at = {};
+      job.lost = why;
+      over.push_back(job.state.lock());
+      changed_.notify_all();
+    }
+  }
+  for (const auto& state : over) {
+    if (state) state->lose(why);
   }
 }
 

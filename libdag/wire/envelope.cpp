@@ -5,6 +5,7 @@
 #include <capnp/message.h>
 #include <kj/exception.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "libdag/wire/codec/conversations.hpp"
@@ -219,12 +220,30 @@ Result<Envelope> read_envelope(schema::Envelope::Reader from, std::size_t frame_
   return envelope;
 }
 
-/// The words of the frame's only segment; empty when the frame is not as long as it says.
-kj::ArrayPtr<const capnp::word> segment_of(kj::ArrayPtr<const capnp::word> frame) {
+/// Neither empty nor cut within a word.
+bool has_words(std::span<const std::byte> frame) {
+  return frame.size() >= 2 * word_bytes && frame.size() % word_bytes == 0;
+}
+
+/// The words of the frame's only segment, in `aligned` if they have to be; empty when the frame is not as
+/// long as it says.
+kj::ArrayPtr<const capnp::word> segment_of(std::span<const std::byte> frame, Blob& aligned) {
+  if (reinterpret_cast<std::uintptr_t>(frame.data()) % word_bytes != 0) {
+    aligned = Blob(frame);
+    frame = aligned.bytes();
+  }
+  const std::size_t words = frame.size() / word_bytes;
   std::uint32_t table[2];
-  std::memcpy(table, frame.begin(), sizeof table);
-  if (table[0] != 0 || table[1] != frame.size() - 1) return {};
-  return frame.slice(1, frame.size());
+  std::memcpy(table, frame.data(), sizeof table);
+  if (table[0] != 0 || table[1] != words - 1) return {};
+  return kj::arrayPtr(reinterpret_cast<const capnp::word*>(frame.data()) + 1, words - 1);
+}
+
+capnp::ReaderOptions limits_of(kj::ArrayPtr<const capnp::word> segment) {
+  capnp::ReaderOptions options;
+  options.traversalLimitInWords = std::max<std::uint64_t>(4096, 8 * segment.size());
+  options.nestingLimit = 32;
+  return options;
 }
 
 }  // namespace
@@ -275,30 +294,37 @@ Result<Envelope> decode(std::span<const std::byte> frame, std::size_t frame_byte
     return invalid("a frame of " + std::to_string(frame.size()) + " bytes; at most " +
                    std::to_string(frame_bytes_max) + " are taken");
   }
-  if (frame.size() < 2 * word_bytes || frame.size() % word_bytes != 0) {
-    return invalid("a frame of " + std::to_string(frame.size()) + " bytes was cut off");
-  }
+  if (!has_words(frame)) return invalid("a frame of " + std::to_string(frame.size()) + " bytes was cut off");
   Blob aligned;
-  if (reinterpret_cast<std::uintptr_t>(frame.data()) % word_bytes != 0) {
-    aligned = Blob(frame);
-    frame = aligned.bytes();
-  }
-  const auto segment =
-      segment_of(kj::arrayPtr(reinterpret_cast<const capnp::word*>(frame.data()), frame.size() / word_bytes));
+  const auto segment = segment_of(frame, aligned);
   if (segment.size() == 0) return invalid("a frame is not as long as it says");
-
-  capnp::ReaderOptions options;
-  options.traversalLimitInWords = std::max<std::uint64_t>(4096, 8 * segment.size());
-  options.nestingLimit = 32;
   try {
     const kj::ArrayPtr<const capnp::word> segments[] = {segment};
-    capnp::SegmentArrayMessageReader reader(segments, options);
+    capnp::SegmentArrayMessageReader reader(segments, limits_of(segment));
     return read_envelope(reader.getRoot<schema::Envelope>(), frame.size(), codes);
   } catch (const kj::Exception& exception) {
     return invalid(std::string("a corrupt frame: ") + exception.getDescription().cStr());
   } catch (const Invalid& why) {
     return invalid(why.what);
   }
+}
+
+std::optional<Heading> decode_heading(std::span<const std::byte> frame) {
+  if (!has_words(frame)) return std::nullopt;
+  Blob aligned;
+  const auto segment = segment_of(frame, aligned);
+  if (segment.size() == 0) return std::nullopt;
+  std::optional<Heading> heading;
+  try {
+    const kj::ArrayPtr<const capnp::word> segments[] = {segment};
+    capnp::SegmentArrayMessageReader reader(segments, limits_of(segment));
+    const auto root = reader.getRoot<schema::Envelope>();
+    heading = Heading{read_header(root)};
+    heading->operations = std::clamp<std::size_t>(root.getOperations().size(), 1, operations_per_frame_max);
+  } catch (const kj::Exception&) {
+    // Then there is what was read before.
+  }
+  return heading;
 }
 
 }  // namespace dag::wire

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,5 +46,15 @@ Result<Blob> encode(std::uint16_t version, const link::FrameHeader& header,
 Result<Envelope> decode(std::span<const std::byte> frame,
                         std::size_t frame_bytes_max = limits::control_frame_bytes_max,
                         const CodeMap& codes = CodeMap::of_this_process());
+
+/// What is left of a frame that decode has refused.
+struct Heading {
+  link::FrameHeader header;
+  /// That the frame claims to have, as far as a receiver takes so many; 1 when that cannot be read.
+  std::size_t operations = 1;
+};
+
+/// Empty when not even so much can be read. Never throws.
+std::optional<Heading> decode_heading(std::span<const std::byte> frame);
 
 }  // namespace dag::wire

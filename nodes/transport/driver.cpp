@@ -173,6 +173,7 @@ void Driver::on_hello(const net::FrameArrived& frame, const link::Hello& hello) 
   wire::Operation operation;
   if (answer && known_.size() < lives_max) {
     know(hello.from, hello.control_address, hello.bulk_address);
+    if (!dead_.contains(hello.from)) callers_[hello.from][Channel::control] = *caller;
     came(hello.from, hello.control_address);
     if (events_.greeted) {
       events_.greeted(hello.from, {hello.control_address, hello.bulk_address}, hello.build);
@@ -260,7 +261,7 @@ void Driver::on_handshake(const net::FrameArrived& frame, const wire::Envelope& 
 void Driver::on_frame(net::FrameArrived frame) {
   Result<wire::Envelope> decoded =
       wire::decode(frame.bytes.bytes(), frame_bytes_max(frame.channel), *setup_.codes);
-  if (!decoded) return complain("a frame was refused", decoded.error().what);
+  if (!decoded) return on_unreadable(frame, decoded.error());
   wire::Envelope& envelope = *decoded;
   if (wire::is_loose(envelope) && std::holds_alternative<wire::Handshake>(envelope.operations.front())) {
     return on_handshake(frame, envelope);
@@ -269,6 +270,9 @@ void Driver::on_frame(net::FrameArrived frame) {
   if (setup_.cluster == ClusterId{} || envelope.header.cluster != setup_.cluster || !known_.contains(from)) {
     return complain("a frame was refused", "its sender " + to_string(from) + " was not welcomed here");
   }
+  if (const auto* caller = std::get_if<net::CallerHandle>(&frame.from);
+      caller != nullptr && !dead_.contains(from))
+    callers_[from][frame.channel] = *caller;
   if (wire::is_loose(envelope)) {
     if (envelope.header.to != Life{} && envelope.header.to != setup_.self) return;
     for (wire::Operation& operation : envelope.operations) {
@@ -283,6 +287,39 @@ void Driver::on_frame(net::FrameArrived frame) {
   PartnerNews news;
   partner.on_frame(frame.channel, std::move(envelope), steady_now(), news);
   carry_out(partner, std::move(news));
+}
+
+/// Whose it is, says the connection: anybody can write anything into a frame that is no good.
+void Driver::on_unreadable(const net::FrameArrived& frame, const Error& why) {
+  complain("a frame was refused", why.what);
+  const std::optional<Life> from = speaker_of(frame);
+  if (!from) return;
+  Partner& partner = begin_partner(*from);
+  PartnerNews news;
+  const auto heading = wire::decode_heading(frame.bytes.bytes());
+  if (!heading || heading->header.cluster != setup_.cluster || heading->header.from != *from) {
+    partner.on_refused(frame.channel, why.what, news);
+  } else if (heading->header.seq > 0) {  // What is loose may be lost.
+    partner.on_unreadable(frame.channel, *heading, why, steady_now(), news);
+  }
+  carry_out(partner, std::move(news));
+}
+
+std::optional<Life> Driver::speaker_of(const net::FrameArrived& frame) const {
+  const auto* caller = std::get_if<net::CallerHandle>(&frame.from);
+  if (caller == nullptr) return std::nullopt;
+  for (const auto& [life, connections] : callers_) {
+    const auto found = connections.find(frame.channel);
+    if (found != connections.end() && found->second == *caller) return life;
+  }
+  return std::nullopt;
+}
+
+void Driver::refuse(Life life, const Error& why) {
+  const auto caller = callers_.find(life);
+  if (caller == callers_.end() || !caller->second.contains(Channel::control)) return;
+  static_cast<void>(sockets_->answer(caller->second.at(Channel::control), Channel::control,
+                                     loose_frame(life, wire::Handshake{link::refused(setup_.self, why)})));
 }
 
 void Driver::know(Life life, const std::string& control, const std::string& bulk) {
@@ -327,11 +364,8 @@ void Driver::carry_out(Partner& partner, PartnerNews&& news) {
     for (const FrameOut& out : news.frames) {
       // Not connected, or connected to who knows whom: lost, and the link will find out.
       if (!peer.welcomed || peer.life != life) break;
-      const std::span<const wire::Operation> operations =
-          out.batch ? std::span<const wire::Operation>(out.batch->operations)
-                    : std::span<const wire::Operation>{};
       const Result<Blob> frame =
-          wire::encode(peer.version, out.header, operations, frame_bytes_max(out.channel), *setup_.codes);
+          encode(out, peer.version, frame_bytes_max(out.channel), *setup_.codes, news.broken);
       if (!frame) {
         complain("a frame cannot be sent", frame.error().what);
         continue;
@@ -342,8 +376,12 @@ void Driver::carry_out(Partner& partner, PartnerNews&& news) {
   for (const std::string& complaint : news.complaints) complain("a peer", complaint);
   for (Delivered& delivered : news.delivered) hand_on(life, std::move(delivered));
   if (news.heard && events_.heard) events_.heard(life, *news.heard);
-  if (news.give_up) {
-    complain("a peer", to_string(life) + " takes nothing: it is given up");
+  for (const Error& why : news.broken) {
+    complain("a message is lost", why.what);
+    if (events_.broken) events_.broken(life, why);
+  }
+  if (!news.give_up.empty()) {
+    complain("a peer", to_string(life) + " is given up: " + news.give_up);
     events_.disconnected(life);
     events_.refused(life);
   }
@@ -382,6 +420,7 @@ void Driver::hand_on(Life from, Delivered&& delivered) {
         rings_.on_message(from, ring::Closed{"its build knows no rings"});
         continue;
       }
+      if (unimplemented->conversation == 0) continue;  // Its log says what it was to say.
       complain("a peer", to_string(from) + " does not know operation " +
                              std::to_string(unimplemented->conversation) + "." +
                              std::to_string(unimplemented->message));
@@ -508,6 +547,7 @@ void Driver::end(Life life) {
   rings_.end(life);
   hand_overs_.end(life);
   partners_.erase(life);
+  callers_.erase(life);
   if (events_.life_over) events_.life_over(life);
 }
 

@@ -7,6 +7,9 @@
 // welcomed before, by its cluster and life; anything else is dropped and counted. (Whoever reaches the port
 // can still pretend to be somebody else. That ends with keys; until then ports are on loopback.)
 //
+// A frame that cannot be read is that of whoever spoke on its connection before (partner.hpp says what
+// becomes of it); a stranger's is dropped.
+//
 // A connection that breaks may come back to another process on the same port, so Hello is said again after
 // each break and before anything else.
 
@@ -37,6 +40,7 @@ class Driver {
   void member_up(Life life, const Endpoint& endpoint);
   void member_down(Life life);
   void forget(Life life);
+  void refuse(Life life, const Error& why);
   void handled(Life from, net::Channel channel, std::uint64_t count, std::uint64_t charge_bytes);
   /// An output of another process is not read here any more.
   void give_back(Life owner, std::uint64_t number);
@@ -75,6 +79,8 @@ class Driver {
   Peer& peer_at(const std::string& address);
   void say_hello(Peer& peer);
   void on_frame(net::FrameArrived frame);
+  void on_unreadable(const net::FrameArrived& frame, const Error& why);
+  std::optional<Life> speaker_of(const net::FrameArrived& frame) const;
   void on_handshake(const net::FrameArrived& frame, const wire::Envelope& envelope);
   void on_hello(const net::FrameArrived& frame, const link::Hello& hello);
   void on_welcome(const std::string& address, Peer& peer, const link::Welcome& welcome);
@@ -108,6 +114,8 @@ class Driver {
   /// Where they listen, by their own word or membership's.
   std::map<Life, Endpoint> endpoints_;
   std::map<Life, Partner> partners_;
+  /// The connections on which they spoke last, of those that are not dead.
+  std::map<Life, std::map<net::Channel, net::CallerHandle>> callers_;
   Rings rings_;
   HandOvers hand_overs_;
   std::set<Life> dead_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "libdag/base/overloaded.hpp"
+
 namespace dag::transport {
 namespace {
 
@@ -15,7 +17,70 @@ std::size_t control_bytes_max(const wire::Operation& operation) {
                                                                  : control_operation_bytes_max;
 }
 
+/// In place of each operation of a frame whose operations cannot be read, so that credit is given back as it
+/// was taken. Nothing that decode has taken is of that conversation.
+constexpr wire::Unknown unreadable{};
+bool is_unreadable(const wire::Operation& operation) {
+  const auto* unknown = std::get_if<wire::Unknown>(&operation);
+  return unknown != nullptr && *unknown == unreadable;
+}
+
+constexpr std::string_view client_names[] = {
+    "AskHandle",   "AskSubmit", "AskNodes", "AskJobs",   "AskEnd",      "AskCancel",
+    "AskShutdown", "Answer",    "Want",     "ForgetJob", "TaskSettled", "JobEnded",
+    "JobLost",     "AskFollow", "JobMoved", "AskDrain",  "AskExplain",  "AskJournal"};
+static_assert(std::size(client_names) == std::variant_size_v<ClientMessage>);
+constexpr std::string_view keeper_names[] = {"StartWorker",   "StopWorkers", "WorkerUp",     "WorkerDown",
+                                             "WorkerRefused", "WantProgram", "ProgramBytes", "Begin",
+                                             "JobsGiven",     "SaveCopy",    "KeepProgram",  "HaveProgram",
+                                             "Unheard",       "StopWorker",  "Explain",      "Explained"};
+static_assert(std::size(keeper_names) == std::variant_size_v<KeeperMessage>);
+
+/// For people.
+std::string kind_of(const wire::Operation& operation) {
+  return std::visit(
+      Overloaded{[](const JobMessage& message) {
+                   return std::string(name(message)) + " of " + to_string(job_of(message));
+                 },
+                 [](const wire::JobNote& note) { return "a note of " + to_string(note.job); },
+                 [](const ClientMessage& message) { return std::string(client_names[message.index()]); },
+                 [](const KeeperMessage& message) { return std::string(keeper_names[message.index()]); },
+                 [](const consensus::Addressed&) -> std::string { return "a message of a record's copy"; },
+                 [](const auto&) -> std::string { return "a message of the transport"; }},
+      operation);
+}
+
+Error unwritable(Life to, const wire::Operation& operation, const Error& why) {
+  const std::size_t size = wire::size_bytes(operation);
+  return {ErrorCode::frame_invalid,
+          kind_of(operation) + ", " + std::to_string(size) + " bytes, cannot be sent to " + to_string(to) +
+              ": " + why.what,
+          size > message_bytes_max ? "no message has more than 512 MiB: cut what it carries into parts"
+                                   : why.hint};
+}
+
+Error not_understood(Life from, const std::string& what, const Error& why) {
+  return {ErrorCode::frame_invalid, what + " of " + to_string(from) + " cannot be read: " + why.what,
+          "is the same release of libdag installed on all hosts? Then this is a bug of libdag"};
+}
+
 }  // namespace
+
+Result<Blob> encode(const FrameOut& out, std::uint16_t version, std::size_t frame_bytes_max,
+                    const wire::CodeMap& codes, std::vector<Error>& broken) {
+  const std::span<const wire::Operation> operations =
+      out.batch ? std::span<const wire::Operation>(out.batch->operations)
+                : std::span<const wire::Operation>{};
+  Result<Blob> whole = wire::encode(version, out.header, operations, frame_bytes_max, codes);
+  if (whole || operations.empty()) return whole;
+  std::vector<wire::Operation> instead;
+  for (const wire::Operation& operation : operations) {
+    const Result<Blob> alone = wire::encode(version, out.header, {&operation, 1}, frame_bytes_max, codes);
+    instead.push_back(alone ? operation : wire::Unimplemented{});
+    if (!alone) broken.push_back(unwritable(out.header.to, operation, alone.error()));
+  }
+  return wire::encode(version, out.header, instead, frame_bytes_max, codes);
+}
 
 Partner::Partner(const link::LinkEnds& ends, std::uint16_t version, const wire::CodeMap& codes)
     : ends_(ends),
@@ -26,7 +91,7 @@ Partner::Partner(const link::LinkEnds& ends, std::uint16_t version, const wire::
 
 void Partner::send(wire::Operation operation, Instant now, PartnerNews& news) {
   if (waiting() >= waiting_max) {
-    news.give_up = true;
+    news.give_up = "it takes nothing";
     return;
   }
   if (wire::size_bytes(operation) > control_bytes_max(operation)) {
@@ -63,12 +128,9 @@ void Partner::fill_bulk(Instant now, PartnerNews& news) {
       header.to = ends_.peer;
       const Result<Blob> encoded =
           wire::encode(version_, header, {&large_.front(), 1}, message_bytes_max, codes_);
+      if (!encoded) news.broken.push_back(unwritable(life(), large_.front(), encoded.error()));
       large_.pop_front();
-      if (!encoded) {
-        news.complaints.push_back("a message for " + to_string(life()) +
-                                  " cannot be sent: " + encoded.error().what);
-        continue;
-      }
+      if (!encoded) continue;
       outgoing_ = Outgoing{++last_number_, *encoded, 0};
     }
     const auto all = outgoing_->bytes.bytes();
@@ -95,6 +157,22 @@ void Partner::on_frame(Channel channel, wire::Envelope envelope, Instant now, Pa
   carry_out(channel, std::move(effects), news);
   fill_control(now, news);
   fill_bulk(now, news);
+}
+
+void Partner::on_unreadable(Channel channel, const wire::Heading& heading, Error why, Instant now,
+                            PartnerNews& news) {
+  lane(channel).unreadable = std::move(why);
+  wire::Envelope envelope;
+  envelope.header = heading.header;
+  envelope.operations.assign(heading.operations, unreadable);
+  on_frame(channel, std::move(envelope), now, news);
+}
+
+void Partner::on_refused(Channel channel, const std::string& why, PartnerNews& news) {
+  // It goes on sending. We have said it.
+  if (++lane(channel).refusals != refusals_max) return;
+  news.give_up = "none of its last " + std::to_string(refusals_max) + " frames could be taken";
+  news.broken.push_back(not_understood(life(), "each frame", {ErrorCode::frame_invalid, why}));
 }
 
 void Partner::handled(Channel channel, std::uint64_t count, std::uint64_t charge_bytes, PartnerNews& news) {
@@ -132,6 +210,11 @@ void Partner::carry_out(Channel channel, Machine::Effects&& effects, PartnerNews
       news.frames.push_back({channel, frame->header, std::move(frame->batch)});
     } else if (auto* deliver = std::get_if<link::Deliver<wire::Operation>>(&effect)) {
       Delivered delivered{channel, {}, deliver->operations.size(), deliver->charge_bytes};
+      lane(channel).refusals = 0;
+      if (!deliver->operations.empty() && is_unreadable(deliver->operations.front())) {
+        news.broken.push_back(not_understood(life(), "a frame", *lane(channel).unreadable));
+        deliver->operations.clear();
+      }
       for (wire::Operation& operation : deliver->operations) {
         if (auto* piece = std::get_if<wire::Piece>(&operation)) {
           if (auto whole = assemble(std::move(*piece), news))
@@ -151,6 +234,7 @@ void Partner::carry_out(Channel channel, Machine::Effects&& effects, PartnerNews
       if (refused->why >= link::Refusal::malformed) {
         news.complaints.push_back("a frame of " + to_string(refused->from) +
                                   " was refused: " + std::string(link::name(refused->why)));
+        on_refused(channel, std::string(link::name(refused->why)), news);
       }
     }
   }
@@ -158,10 +242,12 @@ void Partner::carry_out(Channel channel, Machine::Effects&& effects, PartnerNews
 
 std::optional<wire::Operation> Partner::assemble(wire::Piece piece, PartnerNews& news) {
   const auto refuse = [&](const std::string& why) {
-    news.complaints.push_back("a large message of " + to_string(life()) + " was refused: " + why);
+    news.broken.push_back(not_understood(life(), "a large message", {ErrorCode::frame_invalid, why}));
     incoming_.reset();
+    refused_number_ = piece.number;
     return std::nullopt;
   };
+  if (piece.number == refused_number_) return std::nullopt;
   if (piece.offset == 0) incoming_ = Incoming{piece.number, piece.total_bytes, 0, {}};
   // The link delivers in order and once, so anything else is a peer that breaks the protocol.
   if (!incoming_ || incoming_->number != piece.number || incoming_->total_bytes != piece.total_bytes ||

@@ -13,11 +13,19 @@
 // travel when they are asked for (Fetch), of which a process has at most RunnerOptions::fetches_max. What is
 // pushed are small operations; a partner for which waiting_max of these wait takes nothing any more and is
 // given up.
+//
+// What cannot be said or understood. A link repeats a frame until it is taken, and delivers in order: one
+// that no receiver can read would stop for ever whatever is behind it. So a frame whose header can be read is
+// taken, with nothing in it; where a message cannot be written, something is sent in its place that says
+// nothing; and one of whose frames `refusals_max` were no good and none was between them is given up. Each is
+// told (PartnerNews::broken), once: a message is lost though both lives last, which no protocol above this
+// one expects, so that one of the two should end.
 
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,6 +41,8 @@ inline constexpr std::size_t control_operation_bytes_max = 64 * 1024;
 /// No message is larger: Cap'n Proto has no longer lists.
 inline constexpr std::size_t message_bytes_max = (std::size_t{1} << 29) - 1;
 inline constexpr std::size_t waiting_max = 4'000'000;
+/// Frames of one channel that cannot be taken at all, while none is delivered: about five seconds of repeats.
+inline constexpr std::uint32_t refusals_max = 8;
 
 struct FrameOut {
   net::Channel channel;
@@ -52,8 +62,14 @@ struct PartnerNews {
   std::vector<Delivered> delivered;
   std::vector<std::string> complaints;  ///< for the log
   std::optional<bool> heard;            ///< it has been silent for too long, or is heard again
-  bool give_up = false;
+  std::vector<Error> broken;            ///< what it said, or was to hear, is lost for good
+  std::string give_up;                  ///< why; empty: it is not
 };
+
+/// The frame as bytes. In place of an operation that cannot be written there is one that says nothing, since
+/// the link counts it as sent.
+Result<Blob> encode(const FrameOut& out, std::uint16_t version, std::size_t frame_bytes_max,
+                    const wire::CodeMap& codes, std::vector<Error>& broken);
 
 class Partner {
  public:
@@ -61,6 +77,11 @@ class Partner {
 
   void send(wire::Operation operation, Instant now, PartnerNews& news);
   void on_frame(net::Channel channel, wire::Envelope envelope, Instant now, PartnerNews& news);
+  /// A frame of which only that much can be read.
+  void on_unreadable(net::Channel channel, const wire::Heading& heading, Error why, Instant now,
+                     PartnerNews& news);
+  /// One that is no frame at all, or that the link does not take.
+  void on_refused(net::Channel channel, const std::string& why, PartnerNews& news);
   void handled(net::Channel channel, std::uint64_t count, std::uint64_t charge_bytes, PartnerNews& news);
   /// There is a connection again; what was in flight may be lost.
   void on_connected(net::Channel channel, Instant now, PartnerNews& news);
@@ -78,6 +99,8 @@ class Partner {
     Lane(const link::LinkEnds& ends, const link::LinkOptions& options) : link(ends, options) {}
     Machine link;
     std::deque<wire::Operation> waiting;
+    std::optional<Error> unreadable;  ///< why, of the last frame that was
+    std::uint32_t refusals = 0;       ///< since a frame was delivered
   };
   /// A large message on its way out.
   struct Outgoing {
@@ -111,6 +134,8 @@ class Partner {
   std::set<std::pair<JobId, OutputName>> data_under_way_;
   std::uint64_t last_number_ = 0;
   std::optional<Incoming> incoming_;
+  /// A large message that was refused: what still comes of it is dropped.
+  std::optional<std::uint64_t> refused_number_;
   bool room_control_ = true;
   bool room_bulk_ = true;
 };

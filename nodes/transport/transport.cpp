@@ -170,6 +170,9 @@ void Transport::connect(std::string address) {
 void Transport::forget(Life life) {
   thread_->post([life](Driver& driver) { driver.forget(life); });
 }
+void Transport::refuse(Life life, Error why) {
+  thread_->post([life, why = std::move(why)](Driver& driver) { driver.refuse(life, why); });
+}
 void Transport::send(SendMembership message) {
   thread_->post([message = std::move(message)](Driver& driver) { driver.send(message); });
 }

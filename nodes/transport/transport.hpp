@@ -75,6 +75,9 @@ struct TransportEvents {
   /// A member that owes us an answer has been silent for so long that the way to it may be cut; or it is
   /// heard again. It may still be alive, and others may hear it. May be empty.
   std::function<void(Life life, bool heard)> heard;
+  /// Something that this life said, or was to hear from us, is lost for good: it could not be read, or not be
+  /// written. Whoever waits for it waits for ever, so one of the two had better end. May be empty.
+  std::function<void(Life life, const Error& why)> broken;
   /// Nothing more will come from that life, and it reads nothing of ours. May be empty.
   std::function<void(Life life)> life_over;
   std::function<void(std::string_view line)> log;
@@ -116,6 +119,9 @@ class Transport {
   void member_down(Life life);
   /// Nothing more is expected of that life, nor sent to it; should it speak again, it is a stranger.
   void forget(Life life);
+  /// That life is told that it is not taken for one of ours, and why (its TransportEvents::unwelcome). May be
+  /// lost.
+  void refuse(Life life, Error why);
 
  private:
   class Thread;

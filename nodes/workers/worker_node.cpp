@@ -171,8 +171,11 @@ TransportEvents WorkerNode::transport_events() {
   };
   events.heard = [this](Life life, bool heard) { on_heard(life, heard); };
   events.unwelcome = [this](const std::string& address, const Error& why) {
-    if (address == seat_.node_address) fail(why);
+    // A node that cannot read what we say, or not say what we are to hear, wants an end of it.
+    if (address == seat_.node_address || why.code == ErrorCode::frame_invalid) fail(why);
   };
+  // Its work is made again by others, and supervision counts how often that is tried.
+  events.broken = [this](Life, const Error& why) { fail(why); };
   events.turned_away = [this](const Caller& caller, const Error& why) {
     logger_->warn("{} was turned away: {}", to_string(caller.life), why.what);
   };

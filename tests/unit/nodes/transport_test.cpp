@@ -1,10 +1,13 @@
-// What a transport carries to a process that is taken for dead, and says of one that comes and goes.
+// What a transport carries to a process that is taken for dead, and says of one that comes and goes, or that
+// sends what cannot be read.
 #include "nodes/transport/transport.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <condition_variable>
 #include <mutex>
+
+#include "libdag/wire/envelope.hpp"
 
 using namespace dag;
 
@@ -34,7 +37,21 @@ class Process {
       lost_.push_back(life);
       changed_.notify_all();
     };
-    events.unwelcome = [](const std::string&, const Error&) {};
+    events.note = [this](Life, wire::JobNote note) {
+      const std::lock_guard lock(mutex_);
+      notes_.push_back(std::move(note.text));
+      changed_.notify_all();
+    };
+    events.broken = [this](Life life, const Error& why) {
+      const std::lock_guard lock(mutex_);
+      broken_.emplace_back(life, why);
+      changed_.notify_all();
+    };
+    events.unwelcome = [this](const std::string&, const Error& why) {
+      const std::lock_guard lock(mutex_);
+      unwelcome_.push_back(why);
+      changed_.notify_all();
+    };
     events.turned_away = [](const Caller&, const Error&) {};
     events.log = [](std::string_view) {};
     transport = std::move(Transport::open(std::move(setup), std::move(events))).value_or_throw();
@@ -52,15 +69,100 @@ class Process {
     return changed_.wait_for(lock, std::chrono::seconds(10),
                              [&] { return std::count(lost_.begin(), lost_.end(), life) >= times; });
   }
+  bool notes(const std::string& text) {
+    return waits([&] { return std::count(notes_.begin(), notes_.end(), text) > 0; });
+  }
+  std::optional<Error> unwelcome() {
+    waits([this] { return !unwelcome_.empty(); });
+    const std::lock_guard lock(mutex_);
+    return unwelcome_.empty() ? std::nullopt : std::optional(unwelcome_.front());
+  }
+  bool breaks() {
+    return waits([this] { return !broken_.empty(); });
+  }
+  std::vector<std::pair<Life, Error>> broken() {
+    const std::lock_guard lock(mutex_);
+    return broken_;
+  }
   std::unique_ptr<Transport> transport;
 
  private:
+  template <class Condition>
+  bool waits(Condition condition) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(10), condition);
+  }
+
   const Life self_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<MembershipMessage> heard_;
   std::vector<Life> lost_;
+  std::vector<std::string> notes_;
+  std::vector<std::pair<Life, Error>> broken_;
+  std::vector<Error> unwelcome_;
 };
+
+/// A process that says what we want it to, and has been welcomed.
+class Speaker {
+ public:
+  Speaker(Life self, const Process& to, Life peer)
+      : self_(self), to_(peer), sockets_(net::ZmqTransport::open({}).value_or_throw()) {
+    const net::Address bulk = net::parse_address(to.transport->endpoint().bulk).value_or_throw();
+    peer_ = sockets_->connect(net::parse_address(to.address()).value_or_throw(), &bulk).value_or_throw();
+    const link::Hello hello{cluster,
+                            link::versions_spoken,
+                            self_,
+                            "",
+                            net::to_string(sockets_->control_address()),
+                            net::to_string(sockets_->bulk_address())};
+    says(net::Channel::control, frame(0, wire::Handshake{hello}));
+    REQUIRE(hears([](const wire::Operation& said) {
+      const auto* answer = std::get_if<wire::Handshake>(&said);
+      return answer != nullptr && std::holds_alternative<link::Welcome>(*answer);
+    }));
+  }
+
+  Blob frame(std::uint64_t seq, wire::Operation operation) const {
+    link::FrameHeader header;
+    header.cluster = cluster;
+    header.from = self_;
+    header.to = to_;
+    header.seq = seq;
+    header.charge_bytes = wire::size_bytes(operation);
+    return wire::encode(link::versions_spoken.max, header, {&operation, 1}).value_or_throw();
+  }
+  Blob note(std::uint64_t seq, std::string text) const {
+    return frame(seq, wire::JobNote{{}, false, 0, "", "", std::move(text)});
+  }
+  void says(net::Channel channel, const Blob& frame) {
+    while (sockets_->send(peer_, channel, frame) != net::Sent::sent)
+      sockets_->poll(std::chrono::milliseconds(5));
+  }
+  /// False: nothing that is `wanted` in time.
+  template <class Wanted>
+  bool hears(Wanted wanted) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (std::chrono::steady_clock::now() < until) {
+      for (net::TransportEvent& event : sockets_->poll(std::chrono::milliseconds(5))) {
+        const auto* frame = std::get_if<net::FrameArrived>(&event);
+        if (frame == nullptr) continue;
+        const auto envelope = wire::decode(frame->bytes.bytes());
+        if (envelope && std::any_of(envelope->operations.begin(), envelope->operations.end(), wanted))
+          return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  const Life self_, to_;
+  std::unique_ptr<net::ZmqTransport> sockets_;
+  net::PeerHandle peer_;
+};
+
+/// Of which only the header can be read.
+const std::string too_long(wire::text_bytes_max + 1, 'x');
 
 }  // namespace
 
@@ -100,4 +202,81 @@ TEST_CASE("who comes back where it was, and dies before we are connected again, 
     one.transport->member_up(second_life, second.transport->endpoint());
   }
   CHECK(one.loses(second_life));
+}
+
+TEST_CASE("a frame of a peer that cannot be read is told once, and what comes behind it arrives") {
+  const Life one_life{ProcessId{1}, {5}}, other_life{ProcessId{2}, {5}};
+  Process one(one_life);
+  Speaker other(other_life, one, one_life);
+  // As a link does that gets no acknowledgement.
+  for (int i = 0; i < 3; ++i) other.says(net::Channel::control, other.note(1, too_long));
+  other.says(net::Channel::control, other.note(2, "after"));
+  REQUIRE(one.notes("after"));
+  const auto broken = one.broken();
+  REQUIRE(broken.size() == 1);
+  CHECK(broken[0].first == other_life);
+  CHECK(broken[0].second.code == ErrorCode::frame_invalid);
+  CHECK_THAT(broken[0].second.what, Catch::Contains("JobNote.text"));
+  CHECK_FALSE(broken[0].second.hint.empty());
+}
+
+TEST_CASE("a peer whose frames are none is given up, a stranger's are nothing to anybody") {
+  const Life one_life{ProcessId{1}, {5}}, other_life{ProcessId{2}, {5}};
+  Process one(one_life);
+  Speaker other(other_life, one, one_life);
+  const Blob nothing = Blob::make_on_heap(64, [](std::byte* bytes) { std::fill_n(bytes, 64, std::byte{1}); });
+  Speaker third(Life{{3}, {5}}, one, one_life);
+  // On a connection on which nobody we know has spoken.
+  for (std::uint32_t i = 0; i < 20; ++i) third.says(net::Channel::bulk, nothing);
+  third.says(net::Channel::bulk, third.note(1, "after"));
+  REQUIRE(one.notes("after"));
+  CHECK(one.broken().empty());
+  for (std::uint32_t i = 0; i < 20; ++i) other.says(net::Channel::control, nothing);
+  other.says(net::Channel::control, other.note(1, "last"));
+  REQUIRE(one.loses(other_life, 2));
+  REQUIRE(one.notes("last"));
+  const auto broken = one.broken();
+  REQUIRE(broken.size() == 1);
+  CHECK(broken[0].first == other_life);
+}
+
+TEST_CASE("what cannot be written is told by who was to say it, and what comes behind it arrives") {
+  const Life one_life{ProcessId{1}, {5}}, other_life{ProcessId{2}, {5}};
+  Process one(one_life), other(other_life);
+  one.transport->member_up(other_life, other.transport->endpoint());
+  other.transport->member_up(one_life, one.transport->endpoint());
+  message::Lend lend;
+  lend.job = {77};
+  lend.attempt.code.thunk = &lend;  // In no program.
+  one.transport->send(other_life, JobMessage(lend));
+  const Blob part = Blob::make_on_heap(std::size_t{1} << 20, [](std::byte* bytes) { *bytes = {}; });
+  message::Report report;
+  report.job = {77};
+  report.had.resize(600);
+  for (auto& had : report.had) had.record.value = part;
+  one.transport->send(other_life, JobMessage(std::move(report)));
+  one.transport->note(other_life, wire::JobNote{{}, false, 0, "", "", "after"});
+  REQUIRE(other.notes("after"));
+  const auto broken = one.broken();
+  REQUIRE(broken.size() == 2);  // The larger one is not tried on the way.
+  for (const auto& [life, why] : broken) {
+    CHECK(life == other_life);
+    CHECK(why.code == ErrorCode::frame_invalid);
+  }
+  CHECK_THAT(broken[0].second.what, Catch::StartsWith("Report of job77, "));
+  CHECK_THAT(broken[1].second.what, Catch::StartsWith("Lend of job77, "));
+  CHECK(other.broken().empty());
+}
+
+TEST_CASE("who is refused hears it, and why") {
+  const Life one_life{ProcessId{1}, {5}}, other_life{ProcessId{2}, {5}};
+  Process one(one_life), other(other_life);
+  other.transport->connect(one.address());
+  other.transport->member_up(one_life, one.transport->endpoint());
+  other.transport->note(one_life, wire::JobNote{{}, false, 0, "", "", too_long});
+  REQUIRE(one.breaks());
+  one.transport->refuse(other_life, one.broken().front().second);
+  const auto why = other.unwelcome();
+  REQUIRE(why);
+  CHECK(*why == one.broken().front().second);
 }

@@ -110,6 +110,25 @@ TEST_CASE("a frame that is cut off anywhere, or longer than it says, is refused"
   CHECK_FALSE(decoded(longer));
 }
 
+TEST_CASE("of a frame that is refused, the header is understood where it can be") {
+  const Envelope envelope = samples::envelope_of(every_operation());
+  const Blob frame = encoded(envelope);
+  auto bytes = copy(frame);
+  std::size_t operations = envelope.operations.size();
+  SECTION("as of one that is not") {}
+  SECTION("an operation says nothing") { put<std::uint16_t>(bytes, operation_at, 0); }
+  SECTION("the operations cannot be found") {
+    put<std::uint32_t>(bytes, list_tag_at - 8, 0x7fff'fffd);
+    operations = 1;
+  }
+  const auto heading = decode_heading(bytes);
+  REQUIRE(heading);
+  CHECK(heading->header == envelope.header);
+  CHECK(heading->operations == operations);
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    CHECK_FALSE(decode_heading(std::span(bytes).first(size)));
+}
+
 TEST_CASE("a frame larger than allowed is neither written nor looked at") {
   const Envelope envelope = samples::envelope_of(every_operation());
   const Blob frame = encoded(envelope);
