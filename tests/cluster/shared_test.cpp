@@ -156,6 +156,16 @@ TEST_CASE("dag run --isolate gives the processes of a run worker processes, and 
   }
 }
 
+TEST_CASE("a job that says what no other process can read ends with that, wherever it is said") {
+  Nodes nodes(2);
+  nodes.gather();
+  const std::string where = GENERATE("submitted", "spawned");
+  Process job(at(nodes, {bin("cluster_unreadable"), where}));
+  CHECK(job.ends() == 0);
+  INFO(nodes.logs());
+  CHECK_THAT(job.out(), Catch::Contains("frame_invalid") && Catch::Contains("Graph.names"));
+}
+
 TEST_CASE("other addresses than loopback are refused, with the reason") {
   Process node({bin("dagd"), "--listen", "0.0.0.0:0"});
   CHECK(node.ends() == 4);
