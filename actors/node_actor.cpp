@@ -9,13 +9,6 @@
 #include "actors/runner_actor.hpp"
 
 namespace dag {
-namespace {
-
-/// Messages that may wait for the plan of their job. More are dropped: links deliver again what was not
-/// handled.
-constexpr std::size_t early_max = 10'000;
-
-}  // namespace
 
 NodeActor::NodeActor(caf::actor_config& config, NodeSetup setup, LanesPort& lanes, Ports ports,
                      RecordSink& records)
@@ -42,8 +35,10 @@ caf::behavior NodeActor::make_behavior() {
       [this](mail::CopySaid& copy) { on_copy_said(copy); },
       [this](const mail::RecordHere& here) {
         open_job(here.plan);
-        const JobHere& job = jobs_.at(here.plan->job);
-        send(job.cell, mail::RunnerHere{job.runner});
+        const auto job = jobs_.find(here.plan->job);
+        if (job == jobs_.end() || !job->second.cell) return;  // It was closed while this was on its way.
+        send(job->second.cell, mail::RunnerHere{job->second.runner});
+        look_again(here.plan->job);
       },
       [this](mail::SaveHere& save) {
         if (const auto job = jobs_.find(save.copy.job); job != jobs_.end() && job->second.recorded)
@@ -158,11 +153,12 @@ void NodeActor::submit(mail::Submit& order) {
   setup.follower = std::move(order.follower);
   job.cell = spawn<CellActor, caf::monitored>(std::move(setup), ports_, records_,
                                               caf::actor_cast<caf::actor>(this), job.runner);
+  look_again(order.plan->job);
 }
 
 void NodeActor::open_record(JobId id, std::optional<mail::Record> begins, consensus::Stored stored) {
   if (jobs_.contains(id) || is_forgotten(id)) return;
-  JobHere& job = jobs_.try_emplace(id, setup_.self).first->second;
+  JobHere& job = job_here(id);
   job.runs_elsewhere = job.recorded = true;
   RecordSetup setup{id, setup_.self, std::move(begins), std::move(stored), setup_.lives, seats_};
   job.follower = setup_.records->follower(id);
@@ -192,9 +188,17 @@ void NodeActor::on_copy_said(mail::CopySaid& copy) {
   if (job != jobs_.end() && job->second.recorded) send(job->second.cell, std::move(copy));
 }
 
+NodeActor::JobHere& NodeActor::job_here(JobId id) {
+  const auto [at, is_new] = jobs_.try_emplace(id, setup_.self);
+  if (is_new) {
+    for (auto& [from, message] : early_.take(id)) at->second.door.hold(from, std::move(message));
+  }
+  return at->second;
+}
+
 void NodeActor::open_job(const std::shared_ptr<const JobPlan>& plan) {
   if (is_forgotten(plan->job)) return;
-  JobHere& job = jobs_.try_emplace(plan->job, setup_.self).first->second;
+  JobHere& job = job_here(plan->job);
   if (job.plan) return;
   job.plan = plan;
   RunnerOptions options;
@@ -217,20 +221,17 @@ void NodeActor::deliver(Life from, JobMessage message) {
   if (is_forgotten(id)) return;
   if (const auto* create = std::get_if<message::JobCreate>(&message)) {
     open_job(create->plan);
-    if (auto early = early_.extract(id); !early.empty()) {
-      early_count_ -= early.mapped().size();
-      for (auto& [who, waiting] : early.mapped()) deliver(who, std::move(waiting));
-    }
-    return;
+    return look_again(id);
   }
   const auto found = jobs_.find(id);
-  if (found == jobs_.end() || !found->second.plan) {
-    if (early_count_ == early_max) return;
-    ++early_count_;
-    early_[id].emplace_back(from, std::move(message));
+  if (found == jobs_.end()) {
+    if (failed_.contains(id)) return;
+    if (const auto given_up = early_.hold(from, std::move(message)))
+      ports_.log("nobody has said what " + to_string(*given_up) + " is: what came of it is dropped");
     return;
   }
   JobHere& job = found->second;
+  if (!job.plan) return job.door.hold(from, std::move(message));
   const auto epoch_here = [&](std::uint32_t shard) -> std::optional<Epoch> {
     const auto home = job.homes.find(shard);
     if (home == job.homes.end()) return std::nullopt;

@@ -13,6 +13,7 @@
 #include "actors/mail.hpp"
 #include "libdag/base/id_set.hpp"
 #include "libdag/home/door.hpp"
+#include "libdag/home/early.hpp"
 #include "libdag/stealing/thief.hpp"
 
 namespace dag {
@@ -43,7 +44,7 @@ class NodeActor : public caf::event_based_actor {
   /// The actors of a job in this process.
   struct JobHere {
     explicit JobHere(Life self) : door(self) {}
-    /// Every message comes through it.
+    /// Every message comes through it, and waits there until the plan is known.
     Door door;
     std::shared_ptr<const JobPlan> plan;
     message::JobState state;
@@ -64,13 +65,16 @@ class NodeActor : public caf::event_based_actor {
   void submit(mail::Submit& submit);
   void open_record(JobId job, std::optional<mail::Record> begins, consensus::Stored stored = {});
   void on_copy_said(mail::CopySaid& copy);
+  /// What has come of it before stands at its door then.
+  JobHere& job_here(JobId id);
+  /// Nothing, when it is known to be over. Who calls this looks again.
   void open_job(const std::shared_ptr<const JobPlan>& plan);
   void route(SendMessage message);
   void deliver(Life from, JobMessage message);
   /// Brings a message that may pass to whom it is for.
   void hand_on(Life from, JobHere& job, JobMessage message);
-  /// What the door held back may pass now.
   void explain(mail::Explain& question);
+  /// What the door held back may pass now.
   void look_again(JobId id);
   void on_job_state(Life from, JobHere& job, const message::JobState& state);
   void open_home(JobHere& job, std::uint32_t shard, Epoch epoch, std::optional<message::Assign> assign);
@@ -88,9 +92,7 @@ class NodeActor : public caf::event_based_actor {
   Ports ports_;
   RecordSink& records_;
   std::map<JobId, JobHere> jobs_;
-  /// Messages of jobs whose plan has not come yet, in their order; bounded by early_max.
-  std::map<JobId, std::vector<std::pair<Life, JobMessage>>> early_;
-  std::size_t early_count_ = 0;
+  EarlyMessages early_;  ///< of jobs that are not in `jobs_`
   IdSet forgotten_;
   /// Records of which the copy here failed: its seat is silent, since it may not speak without its memory.
   std::set<JobId> failed_;

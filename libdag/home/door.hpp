@@ -5,7 +5,8 @@
 //
 // Why it empties: a message that waits names a life or an epoch which the cell has given out and tells
 // everybody, so the state that it waits for is on its way; or the message's sender dies, and then it is
-// dropped.
+// dropped. There is no other limit: whoever sent a message does not send it again once it is here, so a job
+// would wait for it for ever.
 
 #include <algorithm>
 #include <cstdint>
@@ -22,10 +23,6 @@ enum class Admission : std::uint8_t { deliver, wait, drop };
 
 class Door {
  public:
-  /// More messages than this do not wait: the oldest are dropped. (Links hold back what exceeds their credit
-  /// long before.)
-  static constexpr std::size_t waiting_max = 100'000;
-
   /// `epoch_here`: of the home of shard s in this process, if there is one:
   /// std::optional<Epoch>(std::uint32_t).
   template <class EpochHere>
@@ -55,10 +52,7 @@ class Door {
 
   explicit Door(Life self) : self_(self) {}
 
-  void hold(Life from, JobMessage message) {
-    if (waiting_.size() >= waiting_max) waiting_.erase(waiting_.begin());
-    waiting_.emplace_back(from, std::move(message));
-  }
+  void hold(Life from, JobMessage message) { waiting_.emplace_back(from, std::move(message)); }
   /// After each JobState and each new home: everything that waits is to be judged again, in the order it
   /// came.
   std::vector<std::pair<Life, JobMessage>> take_waiting() { return std::exchange(waiting_, {}); }

@@ -1,0 +1,99 @@
+// What a process is told of a job before it knows it, and of one that is over.
+
+#include <catch2/catch.hpp>
+
+#include <dag/dag.hpp>
+
+#include <future>
+
+#include "actors/node_actor.hpp"
+#include "nodes/parts.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr dag::Life self{{0}, {1}}, peer{{1}, {1}};
+constexpr dag::JobId id{7};
+
+class NoRecords final : public dag::RecordSink {
+ public:
+  void record(const dag::Record&) override {}
+};
+
+/// A node in a process of its own; what it sends to others goes to `sent`.
+class OneNode {
+ public:
+  explicit OneNode(dag::NodeSetup setup, std::function<void(const dag::JobMessage&)> sent = {})
+      : system_(config_), lanes_({.cores = {-1}, .spin = dag::Duration{0}}, {}) {
+    dag::Ports ports;
+    ports.now = dag::steady_now;
+    ports.send = [sent](dag::Life, const dag::JobMessage& message) {
+      if (sent) sent(message);
+    };
+    ports.log = [](std::string_view) {};
+    actor_ = system_.spawn<dag::NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
+  }
+  ~OneNode() {
+    caf::anon_send_exit(actor_, caf::exit_reason::user_shutdown);
+    actor_ = nullptr;
+    system_.await_all_actors_done();
+  }
+  OneNode(const OneNode&) = delete;
+  OneNode& operator=(const OneNode&) = delete;
+
+  template <class Mail>
+  void tell(Mail mail) {
+    caf::anon_send(actor_, std::move(mail));
+  }
+  void hears(std::vector<dag::JobMessage> messages) {
+    tell(dag::mail::Arrived{peer, std::move(messages), [] {}});
+  }
+
+ private:
+  NoRecords records_;
+  dag::SystemConfig config_;
+  caf::actor_system system_;
+  dag::Lanes lanes_;
+  caf::actor actor_;
+};
+
+std::shared_ptr<const dag::JobPlan> plan_of_one_task() {
+  dag::Graph g("one");
+  static_cast<void>(g.task("one", [] { return 1; }));
+  auto plan = std::make_shared<dag::JobPlan>();
+  plan->job = id;
+  plan->graph = std::make_shared<const dag::detail::Fragment>(g.builder().sealed());
+  plan->shard_of.assign(plan->graph->size(), 0);
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("what comes of a job before it is known is not lost, whatever has come of jobs that never began") {
+  std::promise<void> settles;
+  OneNode node({self, {self, peer}, {}}, [&](const dag::JobMessage& message) {
+    const auto* outcomes = std::get_if<dag::message::Outcomes>(&message);
+    if (outcomes != nullptr && outcomes->number == 1) settles.set_value();
+  });
+  for (int n = 0; n < 10'000; ++n) node.hears({dag::message::StealRequest{{99}, 1}});
+  dag::message::JobState state;
+  state.job = id;
+  state.version = 1;
+  state.lives = {self, peer};
+  state.homes = {{self, {1, 1}}};
+  state.cell = peer;
+  node.hears({state});
+  node.hears({dag::message::JobCreate{plan_of_one_task()}});
+  CHECK(settles.get_future().wait_for(20s) == std::future_status::ready);
+}
+
+TEST_CASE("the record of a job that is over is news to nobody") {
+  dag::NodeSetup setup{self, {self}, {}};
+  setup.forgotten.insert(id.value);
+  OneNode node(std::move(setup));
+  std::promise<void> goes_on;
+  node.tell(dag::mail::RecordHere{plan_of_one_task()});
+  node.tell(dag::mail::Probe{[&] { goes_on.set_value(); }});
+  CHECK(goes_on.get_future().wait_for(20s) == std::future_status::ready);
+}
