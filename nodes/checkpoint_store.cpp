@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "libdag/base/in_turn.hpp"
+
 namespace dag {
 namespace {
 
@@ -149,7 +151,8 @@ void CheckpointStore::run() {
   }
 }
 
-/// One save, the saves of one job, or its end. False: nothing is to be done.
+/// One save, the saves of one job, or its end. False: nothing is to be done. Jobs in turn, and the groups of
+/// each: one that saves faster than the disk writes would keep the others waiting for ever.
 bool CheckpointStore::work_once(std::unique_lock<std::mutex>& lock) {
   if (!reads_.empty()) {
     const Read read = std::move(reads_.front());
@@ -157,24 +160,24 @@ bool CheckpointStore::work_once(std::unique_lock<std::mutex>& lock) {
     bring_back(lock, read);
     return true;
   }
-  for (auto& [id, job] : jobs_) {
-    if (job.ended == true) {
-      forget(lock, id, true);
-      return true;
-    }
-    for (auto& [name, group] : job.groups) {
-      if (!group.waiting) continue;
-      Checkpoint whole = std::move(*group.waiting);
-      group.waiting.reset();
-      write(lock, id, std::string(name), std::move(whole));
-      return true;
-    }
-    if (job.ended) {
-      forget(lock, id, false);
-      return true;
-    }
+  const auto waits = [](const auto& group) { return group.second.waiting.has_value(); };
+  const auto found = next_in_turn(jobs_, served_, [&](const auto& one) {
+    const Job& job = one.second;
+    return job.ended || std::any_of(job.groups.begin(), job.groups.end(), waits);
+  });
+  if (found == jobs_.end()) return false;
+  const JobId id = served_ = found->first;
+  Job& job = found->second;
+  const auto group = next_in_turn(job.groups, job.served, waits);
+  if (job.ended == true || group == job.groups.end()) {
+    forget(lock, id, *job.ended);
+    return true;
   }
-  return false;
+  job.served = group->first;
+  Checkpoint whole = std::move(*group->second.waiting);
+  group->second.waiting.reset();
+  write(lock, id, std::string(job.served), std::move(whole));
+  return true;
 }
 
 void CheckpointStore::forget(std::unique_lock<std::mutex>& lock, JobId id, bool well) {

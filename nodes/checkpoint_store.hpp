@@ -62,6 +62,7 @@ class CheckpointStore {
   };
   struct Job {
     std::map<std::string, Group> groups;  ///< by the name of their directory
+    std::string served;                   ///< the group that was written last
     std::optional<bool> ended;
   };
   struct Read {
@@ -90,6 +91,7 @@ class CheckpointStore {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<JobId, Job> jobs_;
+  JobId served_;  ///< the job that the thread did something for last
   std::vector<Read> reads_;
   std::set<JobId> over_;
   bool stopping_ = false;

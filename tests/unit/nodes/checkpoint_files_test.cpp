@@ -144,6 +144,31 @@ TEST_CASE("the store puts the saves of a group together, and deletes those of a 
   CHECK(fs::exists(group) == !well);
 }
 
+TEST_CASE("a group that saves faster than the disk writes keeps no other waiting") {
+  const auto [job, number_of_group] =
+      GENERATE(std::pair(JobId{8}, 0u), std::pair(JobId{7}, 5u), std::pair(JobId{6}, 1u));
+  const test::TemporaryDirectory place;
+  const auto save = [](JobId of, std::uint32_t group, std::uint32_t number) {
+    const OutputName name{{0, number}, {{1, 1}, 1}};
+    return keeper::SaveCopy{of, "train", "stage", {{group, 1, number, 0}, name, {}, blob("x")}};
+  };
+  std::vector<std::string> said;
+  CheckpointStore* all = nullptr;
+  {
+    // Each time that one was written the next one of the first group is there already.
+    CheckpointStore store(place.path(), {{3}, {9}}, {}, [&](LogLevel, const std::string& line) {
+      said.push_back(line);
+      if (said.size() == 1) all->keep(save(job, number_of_group, 1));
+      if (said.size() < 20) all->keep(save({7}, 0, static_cast<std::uint32_t>(said.size()) + 1));
+    });
+    all = &store;
+    store.keep(save({7}, 0, 1));
+  }
+  REQUIRE(said.size() > 2);
+  CHECK_THAT(said[1], Catch::Contains("save 1 of " + to_string(job)) &&
+                          Catch::Contains("group " + std::to_string(number_of_group)));
+}
+
 TEST_CASE("a store that cannot write says so, and goes on") {
   const test::TemporaryDirectory place;
   put(place.path() / "file", "");
