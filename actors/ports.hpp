@@ -65,6 +65,7 @@ struct RecordPorts {
   std::function<Follower(JobId job)> follower;
   /// For the disk of a node that has a copy, too; may be lost. Empty: nothing is kept on disks.
   std::function<void(Life to, keeper::SaveCopy copy)> send_save = {};
+  std::size_t save_bytes_max = ~std::size_t{0};  ///< larger ones are on the disk here alone
   /// To the node's log; `written` is called, by a thread that must not wait, when it is on the disk. Empty:
   /// the copies here are in memory alone.
   std::function<void(JobId job, consensus::StoredChange change, std::function<void()> written)> write = {};

@@ -101,14 +101,7 @@ caf::behavior RecordActor::make_behavior() {
         runner_ = here.runner;
         for (mail::Bring& order : std::exchange(unbrought_, {})) bring(std::move(order));
       },
-      [this](const mail::SaveHere& save) {
-        if (!record_ports_.send_save) return;
-        for (const consensus::Seat& seat : replica_.log().configuration().voters) {
-          const auto life = nodes_.find(seat.node);
-          if (seat.node != setup_.self.process && life != nodes_.end())
-            record_ports_.send_save(life->second, save.copy);
-        }
-      },
+      [this](const mail::SaveHere& save) { send_save(save.copy); },
       [this](const mail::Written& written) {
         replica_.on_written(written.number, ports_.now());
         act();
@@ -132,6 +125,24 @@ void RecordActor::on_exit() {
   runner_ = nullptr;
   voice_.follow({});
   record_ports_ = {};
+}
+
+/// For the disks of the other copies.
+void RecordActor::send_save(const keeper::SaveCopy& copy) {
+  if (!record_ports_.send_save) return;
+  const std::size_t size = copy.save.bytes.size_bytes();
+  for (const consensus::Seat& seat : replica_.log().configuration().voters) {
+    if (seat.node == setup_.self.process) continue;
+    if (size > record_ports_.save_bytes_max) {
+      if (std::exchange(told_too_large_, true)) return;
+      return ports_.log("a save of " + to_string(setup_.job) + " " + copy.job_name + ", " + copy.actor_name +
+                        ", has " + std::to_string(size) + " bytes; those of more than " +
+                        std::to_string(record_ports_.save_bytes_max) +
+                        " are on the disk of this node alone, and lost with it");
+    }
+    if (const auto life = nodes_.find(seat.node); life != nodes_.end())
+      record_ports_.send_save(life->second, copy);
+  }
 }
 
 void RecordActor::on_seats(mail::Seats seats) {

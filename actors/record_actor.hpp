@@ -44,6 +44,7 @@ class RecordActor : public caf::event_based_actor {
   };
 
   void begin();
+  void send_save(const keeper::SaveCopy& copy);
   void on_seats(mail::Seats seats);
   void act();
   void carry_out(CellReplicaEffect& any, mail::Outgoing& outgoing);
@@ -63,7 +64,7 @@ class RecordActor : public caf::event_based_actor {
   std::map<ProcessId, Life> nodes_;  ///< that are up
   std::vector<mail::Bring> unbrought_;
   std::optional<Told> told_;
-  bool told_here_ = false, told_over_ = false;
+  bool told_here_ = false, told_over_ = false, told_too_large_ = false;
   std::optional<Instant> wake_at_;
 };
 

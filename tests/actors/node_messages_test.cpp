@@ -1,4 +1,4 @@
-// What a process is told of a job before it knows it, and of one that is over.
+// A node and messages: of a job before it is known, of one that is over, and saves for other nodes.
 
 #include <catch2/catch.hpp>
 
@@ -24,14 +24,16 @@ class NoRecords final : public dag::RecordSink {
 /// A node in a process of its own; what it sends to others goes to `sent`.
 class OneNode {
  public:
-  explicit OneNode(dag::NodeSetup setup, std::function<void(const dag::JobMessage&)> sent = {})
+  explicit OneNode(
+      dag::NodeSetup setup, std::function<void(const dag::JobMessage&)> sent = {},
+      std::function<void(std::string_view)> log = [](std::string_view) {})
       : system_(config_), lanes_({.cores = {-1}, .spin = dag::Duration{0}}, {}) {
     dag::Ports ports;
     ports.now = dag::steady_now;
     ports.send = [sent](dag::Life, const dag::JobMessage& message) {
       if (sent) sent(message);
     };
-    ports.log = [](std::string_view) {};
+    ports.log = std::move(log);
     actor_ = system_.spawn<dag::NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
   }
   ~OneNode() {
@@ -96,4 +98,37 @@ TEST_CASE("the record of a job that is over is news to nobody") {
   node.tell(dag::mail::RecordHere{plan_of_one_task()});
   node.tell(dag::mail::Probe{[&] { goes_on.set_value(); }});
   CHECK(goes_on.get_future().wait_for(20s) == std::future_status::ready);
+}
+
+TEST_CASE("a save that is too large for the way to other disks is said, once for its job") {
+  std::promise<std::size_t> sent;
+  std::vector<std::string> said;
+  const dag::Life third{{2}, {1}};
+  dag::NodeSetup setup{self, {self, peer, third}, {}};
+  dag::RecordPorts& records = setup.records.emplace();
+  records.seat = {self.process, 1};
+  records.codes = &dag::wire::CodeMap::of_this_process();
+  records.send = [](dag::Life, const dag::consensus::Addressed&) {};
+  records.follower = [](dag::JobId) { return dag::Follower{}; };
+  records.save_bytes_max = 8;
+  records.send_save = [&, done = false](dag::Life, const dag::keeper::SaveCopy& copy) mutable {
+    if (!std::exchange(done, true)) sent.set_value(copy.save.bytes.size_bytes());
+  };
+  OneNode node(std::move(setup), {}, [&](std::string_view line) { said.emplace_back(line); });
+  dag::mail::Seats seats;
+  for (const dag::Life life : {self, peer, third}) seats.alive.push_back({{life.process, 1}, 1});
+  node.tell(std::move(seats));
+  node.tell(dag::mail::Record{plan_of_one_task(), {}});
+  const auto save = [](const std::string& state) {
+    dag::mail::SaveHere here{{id, "train", "stage 0", {}}};
+    here.copy.save.bytes = dag::Blob(std::as_bytes(std::span(state)));
+    return here;
+  };
+  for (int n = 0; n < 3; ++n) node.tell(save("nine byte"));
+  node.tell(save("eight by"));
+  auto size = sent.get_future();
+  REQUIRE(size.wait_for(20s) == std::future_status::ready);
+  CHECK(size.get() == 8);
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said[0], Catch::Contains("a save of job7 train, stage 0, has 9 bytes"));
 }
