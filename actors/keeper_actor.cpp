@@ -4,6 +4,12 @@
 #include "libdag/replica/submission.hpp"
 
 namespace dag {
+namespace {
+
+/// How often is looked for programs that nobody needs any more.
+constexpr Duration shelf_every = std::chrono::minutes(1);
+
+}  // namespace
 
 KeeperActor::KeeperActor(caf::actor_config& config, KeeperSetup setup, KeeperPorts ports, caf::actor node)
     : event_based_actor(config),
@@ -12,10 +18,13 @@ KeeperActor::KeeperActor(caf::actor_config& config, KeeperSetup setup, KeeperPor
       node_(std::move(node)),
       gateway_(setup_.self, setup_.pid, setup_.recorded, setup_.handles_seen, setup_.replicas,
                setup_.expects_peers),
-      host_(setup_.self) {
+      host_(setup_.self),
+      unread_(setup_.unread),
+      shelf_(setup_.programs_bytes_max) {
   for (const ProgramId program : setup_.programs) {
     host_.on_program(program, std::nullopt, ports_.now());
     gateway_.on_program(program, std::nullopt, ports_.now());
+    shelf_.use(program, ports_.now());
   }
 }
 
@@ -59,6 +68,7 @@ caf::behavior KeeperActor::make_behavior() {
         host_.on_nodes(nodes.nodes);
         gateway_.on_nodes(std::move(nodes.nodes), ports_.now(), std::move(nodes.heard));
         act();
+        if (!looked_at_shelf_ || ports_.now() - *looked_at_shelf_ >= shelf_every) let_programs_go(0);
       },
       [this](const mail::LifeDown& down) {
         host_.on_keeper_down(down.life, ports_.now());
@@ -98,10 +108,12 @@ caf::behavior KeeperActor::make_behavior() {
           on_led(std::move(*led));
         } else if (std::holds_alternative<mail::RecordGone>(said.what)) {
           ports_.forget_details(said.job);
+          unread_.erase(said.job);
           gateway_.on_record_over(said.job, ports_.now());
         } else {
           look_up(said.job);
           ports_.forget_details(said.job);
+          unread_.erase(said.job);
           ports_.job_ended(said.job, false);
           gateway_.on_lost(said.job, std::get<client::JobLost>(said.what).why, ports_.now());
         }
@@ -129,6 +141,20 @@ void KeeperActor::on_led(RecordLed news) {
     ports_.job_begins(*news.plan);
   }
   gateway_.on_led(std::move(news), ports_.now());
+  unread_.erase(job);
+}
+
+void KeeperActor::let_programs_go(std::uint64_t bytes) {
+  if (!unread_.empty()) return;
+  const Instant now = ports_.now();
+  looked_at_shelf_ = now;
+  std::set<ProgramId> needed = gateway_.needed_programs();
+  needed.merge(host_.needed_programs());
+  for (const ProgramId program : shelf_.make_room(bytes, needed, now)) {
+    host_.on_program_gone(program);
+    gateway_.on_program_gone(program);
+    ports_.drop_program(program);
+  }
 }
 
 /// What the gateway answers about one job must be of now.
@@ -142,15 +168,21 @@ void KeeperActor::heard(Life from, KeeperMessage any) {
     if (host_.has(program->program)) return;
     if (!program->bytes && is_node(from.process))
       return host_.on_program_missing(from, program->program, now);
+    let_programs_go(program->bytes.size_bytes());
     std::optional<Error> refused;
     if (const Status kept = ports_.keep_program(program->program, program->bytes); !kept) {
       refused = kept.error();
+    } else {
+      shelf_.use(program->program, now);
     }
     host_.on_program(program->program, refused, now);
     gateway_.on_program(program->program, refused, now);
   } else if (auto* copy = std::get_if<keeper::SaveCopy>(&any)) {
     ports_.keep_save(std::move(*copy));
   } else {
+    // Who hears that it is here counts on that for a while.
+    const auto* keep = std::get_if<keeper::KeepProgram>(&any);
+    if (keep != nullptr && host_.has(keep->program)) shelf_.use(keep->program, now);
     host_.on_message(from, any, now);
     gateway_.on_keeper_message(from, any, now);
   }

@@ -13,6 +13,7 @@
 #include "libdag/base/result.hpp"
 #include "libdag/keeper/gateway.hpp"
 #include "libdag/keeper/host.hpp"
+#include "libdag/keeper/program_shelf.hpp"
 
 namespace dag {
 
@@ -30,6 +31,8 @@ struct KeeperPorts {
   /// Checks and keeps a program; gives back its bytes, or null.
   std::function<Status(ProgramId program, const Blob& bytes)> keep_program;
   std::function<Blob(ProgramId program)> program;
+  /// No job needs it any more, nor any process.
+  std::function<void(ProgramId program)> drop_program;
   /// What the records say of a job whose cell is here; nothing before it began.
   std::function<std::optional<JobDetails>(JobId job)> details;
   std::function<void(JobId job)> forget_details;
@@ -57,6 +60,9 @@ struct KeeperSetup {
   std::map<ProcessId, std::uint32_t> handles_seen = {};
   /// That it has kept from earlier lives.
   std::set<ProgramId> programs = {};
+  std::uint64_t programs_bytes_max = ~std::uint64_t{0};  ///< in all
+  /// Whose records are on its disk: which programs they need is known when those have been read.
+  std::set<JobId> unread = {};
 };
 
 /// What a cell says of a job, to the keeper with this address.
@@ -78,6 +84,8 @@ class KeeperActor : public caf::event_based_actor {
   void heard(Life from, KeeperMessage message);
   void look_up(JobId job);
   void on_led(RecordLed news);
+  /// Programs that nobody needs go, more of them when one with so many bytes is to come.
+  void let_programs_go(std::uint64_t bytes);
 
   const KeeperSetup setup_;
   KeeperPorts ports_;
@@ -85,6 +93,9 @@ class KeeperActor : public caf::event_based_actor {
   GatewayMachine gateway_;
   HostMachine host_;
   std::set<JobId> led_;  ///< of those with several copies
+  std::set<JobId> unread_;
+  ProgramShelf shelf_;
+  std::optional<Instant> looked_at_shelf_;
   std::optional<Instant> wake_at_;
 };
 

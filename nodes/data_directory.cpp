@@ -83,8 +83,14 @@ void DataDirectory::load(ProgramStore& store, const std::function<void(std::stri
   }
 }
 
+std::string DataDirectory::program_name(ProgramId id) const {
+  return path_ + "/programs/" + hex(id.hash_high) + hex(id.hash_low);
+}
+
+void DataDirectory::drop(ProgramId id) const { files_.remove(program_name(id)); }
+
 Status DataDirectory::keep(ProgramId id, const Blob& bytes) const {
-  const std::string name = path_ + "/programs/" + hex(id.hash_high) + hex(id.hash_low);
+  const std::string name = program_name(id);
   std::error_code none;
   if (fs::exists(name, none)) return Done{};
   return write_whole(files_, name, bytes.bytes());

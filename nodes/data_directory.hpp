@@ -31,6 +31,8 @@ class DataDirectory {
   void load(ProgramStore& store, const std::function<void(std::string_view line)>& log) const;
   /// Kept from now on.
   Status keep(ProgramId id, const Blob& bytes) const;
+  /// Not any more. One that comes back after a power loss is dropped again.
+  void drop(ProgramId id) const;
   /// Where its copies of jobs' records lie.
   std::string log() const { return path_ + "/log"; }
   /// Where what happened is kept (journal.hpp).
@@ -41,6 +43,8 @@ class DataDirectory {
  private:
   DataDirectory(Files& files, std::string path, int lock, Life life)
       : files_(files), path_(std::move(path)), lock_(lock), life_(life) {}
+
+  std::string program_name(ProgramId id) const;
 
   Files& files_;
   std::string path_;

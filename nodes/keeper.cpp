@@ -78,11 +78,13 @@ Keeper::Keeper(const KeeperOptions& options)
   KeeperSetup keeper{self_, static_cast<std::uint32_t>(getpid()), disk_ != 0, options.replicas,
                      !options.peers.empty()};
   keeper.programs = programs_.ids();
+  keeper.programs_bytes_max = ProgramStore::programs_bytes_max;
   if (disk_ != 0) node.records = record_ports();
   if (store_) {
     node.logs = store_->take_logs();
     node.forgotten = store_->forgotten();
     keeper.handles_seen = handles_in(node);
+    for (const auto& [job, log] : node.logs) keeper.unread.insert(job);
     if (!node.logs.empty()) logger_->info("{} jobs are in the log", node.logs.size());
   }
   if (data_) open_checkpoints(node.logs, ports);
@@ -230,9 +232,8 @@ RecordPorts Keeper::record_ports() {
       store_->forget(job);
       checkpoints_->job_ended(job, true);
     };
-    ports.send_save = [this](Life to, keeper::SaveCopy copy) {
-      if (copy.save.bytes.size_bytes() <= wire::save_bytes_max) transport_->send(to, std::move(copy));
-    };
+    ports.send_save = [this](Life to, keeper::SaveCopy copy) { transport_->send(to, std::move(copy)); };
+    ports.save_bytes_max = wire::save_bytes_max;
   }
   ports.codes = &codes_;
   ports.seat = {self_.process, disk_};
@@ -331,6 +332,11 @@ KeeperPorts Keeper::keeper_ports() {
     return put;
   };
   ports.program = [this](ProgramId program) { return programs_.bytes(program); };
+  ports.drop_program = [this](ProgramId program) {
+    logger_->info("a binary of {} bytes is dropped: the jobs that needed it are over", program.size_bytes);
+    programs_.drop(program);
+    if (data_) data_->drop(program);
+  };
   ports.details = [this](JobId job) { return details_.details(job); };
   ports.forget_details = [this](JobId job) { details_.forget(job); };
   ports.job_ended = [this](JobId job, bool well) {

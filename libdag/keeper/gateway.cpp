@@ -96,21 +96,40 @@ void GatewayMachine::on_program(ProgramId program, const std::optional<Error>& r
   }
 }
 
-/// As many losses of nodes as the records of jobs outlive leave one that has it.
-bool GatewayMachine::outlives_losses(ProgramId program) const {
+std::set<ProgramId> GatewayMachine::needed_programs() const {
+  std::set<ProgramId> needed;
+  for (const auto& [id, job] : jobs_) {
+    if (!job.closed && !job.record_gone) needed.insert(job.launch.program);
+  }
+  for (const auto& [client, submission] : waiting_for_program_) needed.insert(submission.launch.program);
+  for (const Spreading& one : spreading_) needed.insert(one.submission.launch.program);
+  return needed;
+}
+
+void GatewayMachine::on_program_gone(ProgramId program) {
+  programs_.erase(program);
+  program_at_.erase(program);
+}
+
+bool GatewayMachine::has_program(Life node, ProgramId program, Instant now) const {
   const auto at = program_at_.find(program);
+  if (at == program_at_.end()) return false;
+  const auto said = at->second.find(node);
+  return said != at->second.end() && now - said->second < believed_for;
+}
+
+/// As many losses of nodes as the records of jobs outlive leave one that has it.
+bool GatewayMachine::outlives_losses(ProgramId program, Instant now) const {
   std::size_t copies = 1;
-  for (const auto& [life, claim] : nodes_)
-    copies += at != program_at_.end() && at->second.contains(life) ? 1 : 0;
+  for (const auto& [life, claim] : nodes_) copies += has_program(life, program, now) ? 1 : 0;
   const std::size_t odd_number = nodes_.size() - (nodes_.size() % 2 == 0 ? 1 : 0);
   return copies > std::min<std::size_t>(replicas_, odd_number) / 2;
 }
 
 /// Every node gets the program in the end, for its worker process; so all are asked, and some are waited for.
-void GatewayMachine::spread(Life from, client::AskSubmit ask, Instant until) {
-  const std::set<Life>& at = program_at_[ask.launch.program];
+void GatewayMachine::spread(Life from, client::AskSubmit ask, Instant until, Instant now) {
   for (const auto& [life, claim] : nodes_) {
-    if (life == self_ || at.contains(life)) continue;
+    if (life == self_ || has_program(life, ask.launch.program, now)) continue;
     effects_.emplace_back(SendToKeeper{life, keeper::KeepProgram{ask.launch.program}});
   }
   std::erase_if(spreading_,
@@ -121,10 +140,10 @@ void GatewayMachine::spread(Life from, client::AskSubmit ask, Instant until) {
 /// Nodes or copies of programs have come or gone, or time has passed.
 void GatewayMachine::look_at_spreading(Instant now) {
   for (Spreading& one : std::exchange(spreading_, {})) {
-    if (outlives_losses(one.submission.launch.program)) {
+    if (outlives_losses(one.submission.launch.program, now)) {
       ask(one.client, one.submission, now);
     } else if (one.until > now) {
-      spread(one.client, std::move(one.submission), one.until);
+      spread(one.client, std::move(one.submission), one.until, now);
     } else {
       refuse(one.client, one.submission.number,
              {ErrorCode::no_quorum,
@@ -217,8 +236,8 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   }
   if (Status possible = admit(*ask.graph, devices); !possible)
     return refuse(from, ask.number, possible.error());
-  if (recorded_ && !outlives_losses(ask.launch.program))
-    return spread(from, std::move(ask), now + accept_within);
+  if (recorded_ && !outlives_losses(ask.launch.program, now))
+    return spread(from, std::move(ask), now + accept_within, now);
 
   KeptJob& job = jobs_[ask.job];
   job.name = std::move(ask.name);

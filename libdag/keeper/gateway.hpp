@@ -152,6 +152,10 @@ class GatewayMachine {
   void on_keeper_message(Life from, const KeeperMessage& message, Instant now);
   /// A program that a client sent is in the store, or was refused.
   void on_program(ProgramId program, const std::optional<Error>& refused, Instant now);
+  /// Those of jobs that are not over for everybody, whoever leads them, and of submissions.
+  std::set<ProgramId> needed_programs() const;
+  /// It is not here any more; nobody needed it.
+  void on_program_gone(ProgramId program);
 
   // What a cell says.
   void on_led(RecordLed news, Instant now);
@@ -172,7 +176,8 @@ class GatewayMachine {
 
   /// Ended jobs that are remembered; older ones are unknown.
   static constexpr std::size_t ended_jobs_max = 1000;
-  /// Processes of one job that may crash before it is given up.
+  /// Processes of one job that may crash, with no task running, before it is given up. Where one runs its
+  /// tries are the limit (supervision/blame).
   static constexpr Intensity crashes{20, std::chrono::seconds(60)};
   /// For so long outputs of a job are kept for a client that may be on its way from a node that died.
   static constexpr Duration client_grace = std::chrono::seconds(30);
@@ -181,6 +186,8 @@ class GatewayMachine {
   /// Who cancels a job and is told by then that its record does not have that yet, asks again. Commands wait
   /// 10 s for an answer.
   static constexpr Duration cancel_within = std::chrono::seconds(5);
+  /// A node that had a program so long ago is asked again: it may have let it go (program_shelf.hpp).
+  static constexpr Duration believed_for = std::chrono::seconds(60);
   /// A node that was told of others takes jobs before it has met one only after so long: the record of a job
   /// would have one copy, and no other node would run it or know it.
   static constexpr Duration meets_peers_within = std::chrono::seconds(3);
@@ -232,6 +239,7 @@ class GatewayMachine {
     JobPhase phase = JobPhase::starting;
     bool begun = false;
     bool closed = false;
+    bool record_gone = false;  ///< this node has no copy of it any more
     Instant accepted;
     Instant ended;
     std::vector<Worker> workers;
@@ -263,9 +271,10 @@ class GatewayMachine {
   void ask(Life from, const client::AskExplain& ask, Instant now);
   void ask(Life from, const client::AskJournal& ask, Instant now);
   void answer_explained(Instant now);
-  void spread(Life from, client::AskSubmit ask, Instant until);
+  void spread(Life from, client::AskSubmit ask, Instant until, Instant now);
   void look_at_spreading(Instant now);
-  bool outlives_losses(ProgramId program) const;
+  bool has_program(Life node, ProgramId program, Instant now) const;
+  bool outlives_losses(ProgramId program, Instant now) const;
   void want(Life from, const client::Want& want);
   void answer(Life to, client::Answer answer);
   void refuse(Life to, std::uint64_t number, Error why);
@@ -337,7 +346,7 @@ class GatewayMachine {
     Instant until;
   };
   std::vector<Spreading> spreading_;
-  std::map<ProgramId, std::set<Life>> program_at_;  ///< other nodes
+  std::map<ProgramId, std::map<Life, Instant>> program_at_;  ///< other nodes, and when they said so
   Explaining explaining_;
   std::map<Life, Instant> unheard_;  ///< by this node
   std::uint32_t jobs_given_ = 0;

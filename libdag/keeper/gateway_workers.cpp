@@ -137,7 +137,7 @@ void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Inst
     jobs_given_ = std::max(jobs_given_, given->count);
   } else if (const auto* have = std::get_if<keeper::HaveProgram>(&any)) {
     if (!nodes_.contains(from)) return;
-    program_at_[have->program].insert(from);
+    program_at_[have->program].insert_or_assign(from, now);
     look_at_spreading(now);
   } else if (const auto* unheard = std::get_if<keeper::Unheard>(&any)) {
     on_unheard(from, *unheard, now);
@@ -331,7 +331,9 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
   if (down.end != ProcessEnd::stopped_by_us) worker.end = down.text;
   const Life node = worker.node, life = worker.life;
   std::erase(job.earlier, life);
-  const bool charged = down.end != ProcessEnd::went_with_node && down.end != ProcessEnd::stopped_by_us;
+  // What ran there has its tries, or is under suspicion: that ends without a limit here, and an operator who
+  // kills the processes of many nodes, or a kernel with many tries, takes no bystanders along.
+  const bool charged = counts_for_no_task(down.end, down.running);
   const std::string text = to_string(life.process) + ": " + down.text;
   tell_other_nodes(job, worker,
                    keeper::WorkerDown{id, keeper::for_your_knowledge, life, down.end, {}, {}, std::nullopt});
@@ -343,7 +345,7 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
     return give_up(id, job,
                    {ErrorCode::process_crashed,
                     "more than " + std::to_string(crashes.restarts) + " processes of " + to_string(id) +
-                        " crashed within a minute; the last one was " + text,
+                        " crashed within a minute while no task ran in them; the last one was " + text,
                     "look into the logs of its worker processes, in the log directory of each node"},
                    now);
   }
@@ -491,8 +493,10 @@ void GatewayMachine::step_down(JobId id, KeptJob& job, Instant now) {
 
 void GatewayMachine::on_record_over(JobId id, Instant now) {
   const auto found = jobs_.find(id);
-  if (found == jobs_.end() || found->second.over()) return;
+  if (found == jobs_.end()) return;
   KeptJob& job = found->second;
+  job.record_gone = true;
+  if (job.over()) return;
   for (const auto& [client, number] : job.waiting) send_elsewhere(client, number, id, job, now);
   for (const Cancelling& one : job.cancelling) send_elsewhere(one.client, one.number, id, job, now);
   if (job.submitter) {

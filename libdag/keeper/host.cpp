@@ -126,6 +126,12 @@ void HostMachine::on_program(ProgramId program, const std::optional<Error>& refu
   }
 }
 
+std::set<ProgramId> HostMachine::needed_programs() const {
+  std::set<ProgramId> needed;
+  for (const auto& [life, worker] : workers_) needed.insert(worker.launch.program);
+  return needed;
+}
+
 void HostMachine::start(Life life, Worker& worker, Instant now) {
   worker.phase = Phase::starting;
   worker.start_until = now + start_within;

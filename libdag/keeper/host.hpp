@@ -69,6 +69,10 @@ class HostMachine {
   /// That are up, this one included.
   void on_nodes(const std::vector<Claim>& nodes);
   bool has(ProgramId program) const { return programs_.contains(program); }
+  /// Those of processes that are here, or are about to be.
+  std::set<ProgramId> needed_programs() const;
+  /// It is not here any more; nobody needed it.
+  void on_program_gone(ProgramId program) { programs_.erase(program); }
 
   void on_started(Life life, std::uint32_t pid);
   void on_not_started(Life life, const Error& why);

@@ -62,4 +62,7 @@ struct Charge {
 std::vector<Charge> charges(ProcessEnd end, std::optional<std::uint32_t> guilty_lane,
                             const std::vector<RunningAttempt>& running);
 
+/// It crashed, and no task is charged or suspected: no tries bound how often that happens again.
+bool counts_for_no_task(ProcessEnd end, const std::vector<RunningAttempt>& running);
+
 }  // namespace dag

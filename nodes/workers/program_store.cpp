@@ -72,7 +72,8 @@ Status ProgramStore::put(ProgramId id, const Blob& bytes) {
   if (bytes_ + bytes.size_bytes() > programs_bytes_max) {
     return Error{ErrorCode::disk_full,
                  "the binaries of the jobs of this node would take more than 4 GiB of memory",
-                 "start the node again: it forgets them"};
+                 "those of jobs that are not over stay; others go ten minutes after they were needed: "
+                 "submit again then, or cancel jobs that nobody needs"};
   }
   const int file = memfd_create("dag-program", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   std::span<const std::byte> left = bytes.bytes();
@@ -90,6 +91,15 @@ Status ProgramStore::put(ProgramId id, const Blob& bytes) {
   programs_[id] = file;
   bytes_ += bytes.size_bytes();
   return Done{};
+}
+
+void ProgramStore::drop(ProgramId id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = programs_.find(id);
+  if (found == programs_.end()) return;
+  close(found->second);
+  programs_.erase(found);
+  bytes_ -= id.size_bytes;
 }
 
 std::optional<int> ProgramStore::descriptor(ProgramId id) const {

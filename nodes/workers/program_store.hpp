@@ -1,6 +1,6 @@
 #pragma once
 // The binaries of jobs, by what is in them: sealed memory that nobody can change after its hash was checked,
-// and from which worker processes are started. Lasts as long as the node.
+// and from which worker processes are started. When one goes is decided by libdag/keeper/program_shelf.
 
 #include <map>
 #include <mutex>
@@ -26,7 +26,9 @@ class ProgramStore {
   /// program_invalid: not what `id` says, or not a program of this machine; disk_full: no memory for it, or
   /// more than programs_bytes_max in all. From any thread.
   Status put(ProgramId id, const Blob& bytes);
-  /// Open as long as the store; empty when it is not here.
+  /// Its memory is free again when the last process that was started from it has ended.
+  void drop(ProgramId id);
+  /// Open until it is dropped; empty when it is not here.
   std::optional<int> descriptor(ProgramId id) const;
   /// Null when it is not here.
   Blob bytes(ProgramId id) const;

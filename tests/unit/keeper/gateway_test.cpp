@@ -118,6 +118,22 @@ TEST_CASE("processes that crash without end stop the job") {
   CHECK(desk.ordered<keeper::StartWorker>().size() == 2 + GatewayMachine::crashes.restarts);
 }
 
+TEST_CASE("crashes that are charged to tasks do not stop the job, however many there are") {
+  const auto end = GENERATE(ProcessEnd::faulted, ProcessEnd::killed, ProcessEnd::out_of_memory);
+  Desk desk;
+  const JobId job = desk.submit();
+  Life one = desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  for (std::uint32_t number = 1; number < 100; ++number) {
+    const RunningAttempt attempt{{0, 1}, {{1, 1}, number}, 0, 0};
+    desk.hear(first, keeper::WorkerDown{job, number, one, end, "signal", {attempt}, {}});
+    one = desk.up(job, first, number + 1);
+  }
+  CHECK(desk.done<StopJob>().empty());
+  CHECK(desk.done<JobLifeDown>().size() == 99);
+  CHECK(desk.ordered<keeper::StartWorker>().size() == 2 + 99);
+}
+
 TEST_CASE("a node that goes takes its process along; one that comes gets one") {
   Desk desk;
   const JobId job = desk.submit();

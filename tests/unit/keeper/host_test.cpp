@@ -107,6 +107,20 @@ TEST_CASE("one process of a job is told to end, the others are not") {
   CHECK(stopped.front().life == started.life);
 }
 
+TEST_CASE("a program is needed as long as a process of it is here") {
+  Started started;
+  CHECK(started.host.needed_programs() == std::set<ProgramId>{launch.program});
+  started.host.on_greeted(started.life, {"a", "b"}, "build");
+  started.host.on_message(cell, keeper::StopWorkers{job}, started.now);
+  CHECK(started.host.needed_programs().size() == 1);
+  started.host.on_ended(started.life, ProcessEnd::stopped_by_us, "", {}, std::nullopt);
+  CHECK(started.host.needed_programs().empty());
+  started.host.on_program_gone(launch.program);
+  started.host.take_effects();
+  started.host.on_message(cell, keeper::StartWorker{job, 2, 0, launch}, started.now);
+  CHECK(said<keeper::WantProgram>(started.host.take_effects()).size() == 1);
+}
+
 TEST_CASE("a node is asked to keep a program: it gets it, and says when it has it") {
   HostMachine host(self);
   const auto keep = [&] {

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "libdag/keeper/program_shelf.hpp"
 #include "tests/unit/keeper/desk.hpp"
 
 using namespace dag;
@@ -64,6 +65,16 @@ TEST_CASE("a submission waits until a loss of this node leaves one that has its 
     desk.submit();
     CHECK(desk.done<RecordJob>().size() == 2);
   }
+  SECTION("another one had it long ago, and may have let it go since") {
+    desk.hear(third, keeper::HaveProgram{program});
+    desk.now = desk.now + GatewayMachine::believed_for;
+    static_assert(2 * GatewayMachine::believed_for < ProgramShelf::held_for);
+    desk.submit();
+    CHECK(desk.done<RecordJob>().size() == 1);
+    CHECK(desk.ordered<keeper::KeepProgram>().size() == 4);
+    desk.hear(third, keeper::HaveProgram{program});
+    CHECK(desk.done<RecordJob>().size() == 2);
+  }
   SECTION("there is none but this one after all") {
     desk.gateway.on_nodes({node(first)}, desk.now);
     desk.take();
@@ -89,6 +100,61 @@ TEST_CASE("a submission waits until a loss of this node leaves one that has its 
     CHECK(desk.done<RecordJob>().empty());
   }
   CHECK(to_string(job) == "job1");
+}
+
+TEST_CASE("a binary is needed until nothing more can come of any job that names it") {
+  Desk desk(true, 3);
+  const auto is_needed = [&] { return desk.gateway.needed_programs() == std::set<ProgramId>{program}; };
+  CHECK(desk.gateway.needed_programs().empty());
+  SECTION("of a job that is led here") {
+    const JobId job = desk.submit();  // It is brought to another node.
+    CHECK(is_needed());
+    desk.hear(second, keeper::HaveProgram{program});
+    desk.gateway.on_led(led(job, true, first.process, 1), desk.now);
+    for (const Life host : {first, second}) desk.up(job, host, 1);
+    CHECK(is_needed());
+    desk.gateway.on_ended(job, std::nullopt, {}, desk.now);
+    CHECK(is_needed());  // Outputs may have to be made again.
+    desk.say(client::ForgetJob{job});
+    CHECK(desk.gateway.needed_programs().empty());
+  }
+  SECTION("of a job whose record has a copy here") {
+    const JobId job = job_of_node(second.process, 1);
+    desk.gateway.on_led(led(job, false, second.process, 1), desk.now);
+    CHECK(desk.gateway.needed_programs().size() == 1);
+    desk.gateway.on_record_over(job, desk.now);
+    CHECK(desk.gateway.needed_programs().empty());
+  }
+  SECTION("of one that ended here and went on elsewhere") {
+    const JobId job = desk.submit();
+    desk.hear(second, keeper::HaveProgram{program});
+    desk.gateway.on_led(led(job, true, first.process, 1), desk.now);
+    for (const Life host : {first, second}) desk.up(job, host, 1);
+    desk.gateway.on_ended(job, std::nullopt, {}, desk.now);
+    desk.gateway.on_led(led(job, false, second.process, 2), desk.now);
+    CHECK(is_needed());
+    desk.gateway.on_record_over(job, desk.now);
+    CHECK(desk.gateway.needed_programs().empty());
+  }
+  SECTION("of a client that is about to send it") {
+    desk.say(client::AskHandle{1});
+    const JobId job = *desk.told<client::Answer>().back().job;
+    desk.say(client::AskSubmit{2, job, "chain", chain(), {program, "build", {"job"}, "/"}, false});
+    CHECK(is_needed());
+    desk.gateway.on_client_gone(someone, desk.now);
+    CHECK(desk.gateway.needed_programs().empty());
+  }
+}
+
+TEST_CASE("a client is asked again for a binary that has gone") {
+  Desk desk;
+  const JobId job = desk.submit();
+  desk.gateway.on_ended(job, std::nullopt, {}, desk.now);
+  desk.gateway.on_program_gone(program);
+  desk.say(client::AskHandle{1});
+  const JobId next = *desk.told<client::Answer>().back().job;
+  desk.say(client::AskSubmit{2, next, "chain", chain(), {program, "build", {"job"}, "/"}, false});
+  CHECK(desk.told<client::Answer>().back().wants_program);
 }
 
 TEST_CASE("a submission is accepted when its record has its copies, and processes start then") {

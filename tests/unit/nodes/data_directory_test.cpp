@@ -80,6 +80,12 @@ TEST_CASE("programs are there again after a start; a damaged one is left out and
   };
   CHECK(load());
   CHECK(said.empty());
+  SECTION("but not one that nobody needs any more") {
+    DataDirectory::open(place.path().string(), {1})->drop(id);
+    CHECK(!load());
+    CHECK(said.empty());
+    return;
+  }
   const auto file = *std::filesystem::directory_iterator(place.path().string() + "/programs");
   std::fstream(file.path(), std::ios::in | std::ios::out | std::ios::binary).seekp(1000).put('x');
   CHECK(!load());

@@ -70,6 +70,20 @@ TEST_CASE("a program is kept under its hash, and comes back as it was") {
   CHECK(store.descriptor(id));
 }
 
+TEST_CASE("a program that was dropped is not here, and can come again") {
+  ProgramStore store;
+  const Blob program = file_bytes("/bin/sh");
+  const ProgramId id = identify(program.bytes());
+  REQUIRE(store.put(id, program));
+  store.drop(id);
+  CHECK(!store.descriptor(id));
+  CHECK(!store.bytes(id));
+  CHECK(store.ids().empty());
+  store.drop(id);
+  REQUIRE(store.put(id, program));
+  CHECK(store.bytes(id).same_bytes(program));
+}
+
 TEST_CASE("a binary with another hash is refused") {
   ProgramStore store;
   ProgramId id = identify(file_bytes("/bin/sh").bytes());

@@ -66,3 +66,21 @@ TEST_CASE("a kill that nobody explains counts from the third time on, in company
 }
 
 TEST_CASE("nothing ran, nothing is charged") { CHECK(charges(ProcessEnd::killed, 0, {}).empty()); }
+
+TEST_CASE("a crash counts for no task exactly where none is charged or suspected") {
+  for (const ProcessEnd end : {ProcessEnd::faulted, ProcessEnd::out_of_memory, ProcessEnd::killed}) {
+    CHECK(counts_for_no_task(end, {}));
+    for (const auto& running :
+         {std::vector{on_lane(0)}, std::vector{on_lane(0), on_lane(1)}, std::vector{on_lane(1, 5)}}) {
+      CHECK_FALSE(counts_for_no_task(end, running));
+      for (const std::optional<std::uint32_t> lane :
+           {std::optional<std::uint32_t>(), std::optional(0u), std::optional(3u)}) {
+        const auto result = charges(end, lane, running);
+        CHECK(std::any_of(result.begin(), result.end(),
+                          [](const Charge& one) { return one.suspect || one.exit == Exit::failed; }));
+      }
+    }
+  }
+  CHECK_FALSE(counts_for_no_task(ProcessEnd::stopped_by_us, {}));
+  CHECK_FALSE(counts_for_no_task(ProcessEnd::went_with_node, {}));
+}

@@ -39,6 +39,7 @@ SimNode::SimNode(SimWorld world, Life self, std::string address, const SimNodeOp
   node.records = record_ports();
   NodeDisk::Found found = disk_.start();
   keeper.handles_seen = handles_in(found);
+  for (const auto& [job, log] : found.logs) keeper.unread.insert(job);
   node.logs = std::move(found.logs);
   node.forgotten = std::move(found.forgotten);
   node_ = host_.system().spawn<NodeActor>(std::move(node), lanes_, std::move(outside), records_);
@@ -111,6 +112,7 @@ KeeperPorts SimNode::keeper_ports() {
   ports.program = [this](ProgramId program) {
     return programs_.contains(program) ? detail::to_blob(program.hash_low) : Blob();
   };
+  ports.drop_program = [this](ProgramId program) { programs_.erase(program); };
   ports.details = [this](JobId job) { return records_.details.details(job); };
   ports.forget_details = [this](JobId job) { records_.details.forget(job); };
   ports.job_begins = [](const JobPlan&) {};
