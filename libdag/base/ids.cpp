@@ -2,11 +2,14 @@
 
 #include <charconv>
 
+#include "libdag/base/spawned.hpp"
+
 namespace dag {
 namespace {
 
-std::optional<std::uint32_t> number(std::string_view digits) {
-  std::uint32_t value = 0;
+template <class Number = std::uint32_t>
+std::optional<Number> number(std::string_view digits) {
+  Number value = 0;
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (problem != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
   return value;
@@ -20,8 +23,9 @@ std::string to_string(JobId id) {
 }
 
 std::string to_string(TaskId id) {
-  const std::string index = std::to_string(id.index);
-  return id.origin == 0 ? index : "s" + std::to_string(id.origin - 1) + "/" + index;
+  if (id.origin == 0) return std::to_string(id.index);
+  const std::uint64_t index = std::uint64_t{turn_of_origin(id.origin)} << 32 | id.index;
+  return "s" + std::to_string(shard_of_origin(id.origin)) + "/" + std::to_string(index);
 }
 
 std::string to_string(ProcessId id) {
@@ -48,18 +52,18 @@ std::optional<JobId> parse_job_id(std::string_view text) {
 }
 
 std::optional<TaskId> parse_task_id(std::string_view text) {
-  std::uint32_t origin = 0;
-  if (text.starts_with("s")) {
-    const auto slash = text.find('/');
-    if (slash == std::string_view::npos) return std::nullopt;
-    const auto shard = number(text.substr(1, slash - 1));
-    if (!shard || *shard == UINT32_MAX) return std::nullopt;
-    origin = *shard + 1;
-    text.remove_prefix(slash + 1);
+  if (!text.starts_with("s")) {
+    const auto index = number(text);
+    return index ? std::optional(TaskId{0, *index}) : std::nullopt;
   }
-  const auto index = number(text);
-  if (!index) return std::nullopt;
-  return TaskId{origin, *index};
+  const auto slash = text.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const auto shard = number(text.substr(1, slash - 1));
+  const auto index = number<std::uint64_t>(text.substr(slash + 1));
+  if (!shard || *shard >= limits::shards_max || !index || *index >> 32 >= origins_per_shard)
+    return std::nullopt;
+  const auto turn = static_cast<std::uint32_t>(*index >> 32);
+  return TaskId{turn * limits::shards_max + *shard + 1, static_cast<std::uint32_t>(*index)};
 }
 
 std::optional<AttemptId> parse_attempt_id(std::string_view text) {

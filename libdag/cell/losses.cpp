@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "libdag/base/spawned.hpp"
 #include "libdag/cell/cell.hpp"
 
 namespace dag {
@@ -175,9 +176,12 @@ void Cell::give(std::uint32_t shard, Instant now) {
   say({}, {}, now, [&] { return recorded::HomeGiven{shard, home.home, home.epoch}; });
   streams_[shard] = {};
   steps_.forget(shard);
-  if (home.epoch.count >= 256) {
-    stop({ErrorCode::internal, "the home of shard " + std::to_string(shard) + " was lost too often"}, now);
-  }
+  if (home.epoch.count < epochs_max) return;
+  stop({ErrorCode::process_crashed,
+        "the home of shard " + std::to_string(shard) + " was lost " + std::to_string(epochs_max - 1) +
+            " times, and more are not counted",
+        "find out what ends the job's processes, and submit the job again"},
+       now);
 }
 
 }  // namespace dag

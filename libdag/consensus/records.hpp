@@ -26,6 +26,10 @@ namespace dag::consensus {
 /// A snapshot that is larger lies in several records: a segment of the log holds a record whole.
 inline constexpr std::size_t snapshot_piece_bytes = std::size_t{1} << 20;
 
+/// A command lies in one record, and so in one segment: a larger one no log takes, and no replica may
+/// propose.
+inline constexpr std::size_t command_bytes_max = (std::size_t{64} << 20) - 8192;
+
 /// One record for a vote, one for each entry, one for each piece of a snapshot. `after` is what is stored
 /// with this change. The payload is valid only during the call.
 void each_record(JobId job, const StoredChange& change, const Stored& after,

@@ -327,8 +327,16 @@ void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
 void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life from, std::uint32_t word_attempt,
                                    std::optional<Duration> known_run) {
   const Duration ran = known_run.value_or(Duration{0});
+  const bool returned = record.outcome == Outcome::finished;
+  if (returned && record.spawned) {
+    if (auto why = spawns_too_much(row, *record.spawned)) {
+      record.outcome = Outcome::failed;
+      record.error = std::move(why);
+    }
+  }
   if (record.outcome != Outcome::finished) {
-    if (from != options.self) release(from, record.name());
+    // The runner keeps what returned, also here.
+    if (from != options.self || returned) release(from, record.name());
     Error why = record.error.value_or(Error{ErrorCode::task_failed, "the attempt was stopped"});
     say(record.task, record.attempt, [&] { return recorded::Ended{record.outcome, ran, why.what}; });
     return attempt_failed(row, word_attempt, record.attempt, why);

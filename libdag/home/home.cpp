@@ -48,13 +48,12 @@ Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, Row
       random(given.seed),
       pauses(Instant{}) {
   DAG_CHECK(options.shard < plan->shards && plan->shard_of.size() == plan->graph->size());
-  DAG_CHECK(options.epoch.count < (1u << (32 - epoch_block_bits)));
+  DAG_CHECK(options.epoch.count < epochs_max);
 }
 
 void Home::Impl::begin(const message::JobState& first_state) {
   state = first_state;
   places = message::lives_that_run(state);
-  spawned_next = options.epoch.count << epoch_block_bits;
   add_graph();
   add_actors(*plan->graph);
   add_groups();

@@ -178,6 +178,7 @@ class Home::Impl {
   // --------------------------------------------------------------------------------------------
   Cut& open_cut();
   void put(RowIndex row, bool growth);
+  std::size_t weight_of_record(RowIndex row, bool growth) const;
   void need(Cut& cut, RowIndex row);
   bool simple(RowIndex row) const;
   bool named_only(RowIndex row) const;
@@ -207,7 +208,11 @@ class Home::Impl {
   // ---- spawn.cpp
   // ---------------------------------------------------------------------------------------------
   void grow(RowIndex row, OutcomeRecord& record, TaskId first_id);
+  std::vector<OutcomeRecord::LiteralAbove> literals_left_out(RowIndex row,
+                                                             const detail::Fragment& spawned) const;
   void leave_out_literals(RowIndex row, OutcomeRecord& record) const;
+  std::size_t bytes_told_of(RowIndex row, const detail::Fragment& spawned) const;
+  std::optional<Error> spawns_too_much(RowIndex row, const detail::Fragment& spawned) const;
   void bring_literals(RowIndex row, OutcomeRecord& record) const;
   void end_head(RowIndex head, RowIndex tail);
   void vanish(std::uint32_t part, std::set<RowIndex>& touched);
@@ -442,7 +447,7 @@ class Home::Impl {
   std::vector<RowIndex> parents;        ///< per part: the row whose attempt spawned it
   std::vector<std::uint32_t> vanished_parts;
   std::uint32_t uncounted_given = 0;
-  std::uint32_t spawned_next = 0;
+  std::uint32_t spawned_count = 0;  ///< in this epoch
 
   // What is to be looked at before the event is over, in this order of arrival.
   std::deque<RowIndex> to_decide;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "libdag/base/limits.hpp"
+#include "libdag/base/spawned.hpp"
 #include "libdag/home/call_order.hpp"
 #include "libdag/home/home.hpp"
 #include "libdag/supervision/checkpoint_interval.hpp"
@@ -18,9 +18,6 @@ namespace dag {
 /// Attempts that no word counts (closings, runs that make a lost output again) are numbered above those that
 /// one does, so no number is given twice.
 inline constexpr std::uint32_t uncounted_attempts = Word::attempt_max + 1;
-/// Spawned tasks of one epoch are numbered in a block of its own; a block is larger than a job may be.
-inline constexpr std::uint32_t epoch_block_bits = 24;
-static_assert((1u << epoch_block_bits) > limits::tasks_max);
 /// Inputs of this many calls of an actor are kept for the case that it must be restored; older ones would
 /// have to be made again.
 inline constexpr std::size_t retained_calls_max = 4096;

@@ -19,7 +19,7 @@ using detail::Edge;
 
 namespace {
 
-/// What a record weighs beside its value, and what a row weighs that will most likely be only named: roughly.
+/// What a record weighs beside what is in it, and what a row weighs that will most likely be only named.
 constexpr std::size_t record_bytes = 128, name_bytes = 32;
 
 }  // namespace
@@ -48,7 +48,22 @@ void Home::Impl::put(RowIndex row, bool growth) {
   pressing = pressing || is(row, flag::wanted);
   cut.steps.back().entries = static_cast<std::uint32_t>(cut.entries.size());
   const bool record = growth || !simple(row) || (is(row, flag::known) && table.kind_of(table[row]).returns);
-  cut.bytes += record ? record_bytes + table[row].output.load().size_bytes() : name_bytes;
+  cut.bytes += record ? weight_of_record(row, growth) : name_bytes;
+}
+
+/// Of what it is most likely said as, and roughly, but for what may be large: a cut is one command of the
+/// record, which must not be larger than what a log can hold.
+std::size_t Home::Impl::weight_of_record(RowIndex row, bool growth) const {
+  const Row& about = table[row];
+  std::size_t bytes = record_bytes + about.output.load().size_bytes();
+  if (options.several_processes) bytes += name_bytes * table.fragment_of(about).edge_count(about.task);
+  const Fact* known = fact(row);
+  if (known == nullptr) return bytes;
+  if (known->part != detail::none && (growth || !is(row, flag::grown)))
+    bytes += bytes_told_of(row, *table.part(known->part).fragment);
+  if (known->error)
+    bytes += known->error->what.size() + known->error->hint.size() + known->error->cause.size();
+  return bytes + known->conditions.size() / 8;
 }
 
 /// Names what the row rests on in other shards. What needs nothing is not to wait for what does, and what
@@ -61,6 +76,7 @@ void Home::Impl::need(Cut& cut, RowIndex row) {
   StepEnd end = cut.steps.back();
   const bool needy = end.needs_first > begin.needs_first || end.needs > begin.needs;
   const std::size_t rows = end.entries - begin.entries;
+  const std::size_t named_before = cut.needs_first.size() + cut.needs.size();
   if (needy ? rows >= needy_step_rows : rows > 0) {
     begin = end;
     cut.steps.push_back(end);
@@ -83,6 +99,7 @@ void Home::Impl::need(Cut& cut, RowIndex row) {
     }
     cut.needs_first.push_back({name.attempt.epoch, bit});
   });
+  cut.bytes += name_bytes * (cut.needs_first.size() + cut.needs.size() - named_before);
   cut.steps.back().needs_first = static_cast<std::uint32_t>(cut.needs_first.size());
   cut.steps.back().needs = static_cast<std::uint32_t>(cut.needs.size());
 }

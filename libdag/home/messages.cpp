@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libdag/base/spawned.hpp"
 #include "libdag/home/home.hpp"
 
 namespace dag {
@@ -94,7 +95,7 @@ const message::Crashed* message::suspicions_of(const JobState& state, TaskId tas
 }
 
 std::uint32_t shard_of(const JobPlan& plan, TaskId task) {
-  if (task.origin > 0) return task.origin - 1;
+  if (task.origin > 0) return shard_of_origin(task.origin);
   return task.index < plan.shard_of.size() ? plan.shard_of[task.index] : detail::none;
 }
 

@@ -22,7 +22,6 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   recounting = true;
   exclusive_from = now + reissue_after(options.lease);
   of_earlier_homes.insert(state.lives.begin(), state.lives.end());
-  spawned_next = options.epoch.count << epoch_block_bits;
   if (!is_planted(options.planted, Planted::no_recount))
     asked.insert(assign.asked.begin(), assign.asked.end());
   std::erase_if(asked,
@@ -330,6 +329,13 @@ bool Home::Impl::adopt(RowIndex row) {
   }
   OutcomeRecord record = best->record;
   row_attempt_ended(row, record, best->from, lent.word.attempt, std::nullopt);
+  if (record.outcome !=
+      Outcome::finished) {  // It spawned too much, and the home before this one did not hear.
+    for (const Offer& offer : offered) {
+      if (!offer.running && offer.record.attempt == record.attempt) release(offer.from, record.name());
+    }
+    return true;
+  }
   Fact& known = fact_of(row);
   if (!best->bytes) std::erase(known.holders, best->from);
   for (const Offer& offer : offered) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "libdag/graph/written_bytes.hpp"
 #include "libdag/home/home_impl.hpp"
 
 namespace dag {
@@ -22,11 +23,12 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
   DAG_CHECK(record.becomes == detail::none || record.becomes < fragment->size());
   const auto count = fragment->size();
   if (first_id == TaskId{}) {
-    first_id = {options.shard + 1, spawned_next};
-    if (count > (1u << epoch_block_bits) - (spawned_next & ((1u << epoch_block_bits) - 1))) {
+    first_id = first_spawned_of(options.shard, options.epoch);
+    first_id.index += spawned_count;
+    if (count > (1u << spawned_block_bits) - spawned_count) {
       return fail_job({ErrorCode::internal, "the job spawned more tasks than libdag can number"});
     }
-    spawned_next += count;
+    spawned_count += count;
   }
   const std::uint32_t part = table.add(fragment, first_id);
   add_rows(part, row);
@@ -73,25 +75,62 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
 }
 
 /// What the task was given and hands on as it is, the cell need not be told again.
-void Home::Impl::leave_out_literals(RowIndex row, OutcomeRecord& record) const {
+std::vector<OutcomeRecord::LiteralAbove> Home::Impl::literals_left_out(RowIndex row,
+                                                                       const Fragment& spawned) const {
+  std::vector<OutcomeRecord::LiteralAbove> left_out;
   const Fragment& above = table.fragment_of(table[row]);
-  if (above.first_literal.empty()) return;
+  if (above.first_literal.empty()) return left_out;
   const std::uint32_t task = table[row].task;
   const std::span<const std::uint32_t> given(above.task_literals.data() + above.first_literal[task],
                                              above.task_literals.data() + above.first_literal[task + 1]);
-  std::shared_ptr<Fragment> lean;
-  for (std::uint32_t here = 0; here < record.spawned->literals.size(); ++here) {
-    const Blob& bytes = record.spawned->literals[here];
+  for (std::uint32_t here = 0; here < spawned.literals.size(); ++here) {
+    const Blob& bytes = spawned.literals[here];
     if (bytes.size_bytes() < literal_bytes_left_out) continue;
     const auto same = std::find_if(given.begin(), given.end(), [&](std::uint32_t literal) {
-      return above.literals[literal].same_bytes(bytes);
+      const Blob& own = above.literals[literal];
+      const bool shared =
+          own.bytes().data() == bytes.bytes().data() && own.size_bytes() == bytes.size_bytes();
+      return shared || own.same_bytes(bytes);  // The first is what it mostly is, and costs nothing.
     });
-    if (same == given.end()) continue;
-    if (!lean) lean = std::make_shared<Fragment>(*record.spawned);
-    lean->literals[here] = {};
-    record.literals_above.push_back({here, *same});
+    if (same != given.end()) left_out.push_back({here, *same});
   }
-  if (lean) record.spawned = std::move(lean);
+  return left_out;
+}
+
+void Home::Impl::leave_out_literals(RowIndex row, OutcomeRecord& record) const {
+  record.literals_above = literals_left_out(row, *record.spawned);
+  if (record.literals_above.empty()) return;
+  auto lean = std::make_shared<Fragment>(*record.spawned);
+  for (const auto [here, above] : record.literals_above) lean->literals[here] = {};
+  record.spawned = std::move(lean);
+}
+
+/// About what the cell is told of it.
+std::size_t Home::Impl::bytes_told_of(RowIndex row, const Fragment& spawned) const {
+  std::size_t bytes = written_bytes(spawned);
+  for (const auto [here, above] : literals_left_out(row, spawned))
+    bytes -= spawned.literals[here].size_bytes();
+  return bytes;
+}
+
+/// Why the row's attempt may not spawn that, if it may not: a copy of the record that cannot be written is
+/// lost, and so is each that comes after it.
+std::optional<Error> Home::Impl::spawns_too_much(RowIndex row, const Fragment& spawned) const {
+  const auto more_than = [](std::size_t number, std::string of_what, std::size_t most) {
+    return Error{
+        ErrorCode::usage,
+        "it spawned " + std::to_string(number) + " " + of_what + " at once, and " + std::to_string(most) +
+            " are the most",
+        "spawn fewer tasks at once (they can spawn the others), and pass large values on as outputs, "
+        "which tasks read, rather than as literals"};
+  };
+  if (spawned.size() > limits::tasks_max) return more_than(spawned.size(), "tasks", limits::tasks_max);
+  if (spawned.edges.size() > limits::edges_max)
+    return more_than(spawned.edges.size(), "edges", limits::edges_max);
+  if (state.replicas == 1 || written_bytes(spawned) <= spawned_bytes_max) return std::nullopt;
+  const std::size_t bytes = bytes_told_of(row, spawned);
+  if (bytes <= spawned_bytes_max) return std::nullopt;
+  return more_than(bytes, "bytes of tasks and literals", spawned_bytes_max);
 }
 
 /// What it was told as: it is known by now what the row's own fragment has.

@@ -3,9 +3,13 @@
 #include <algorithm>
 
 #include "libdag/base/overloaded.hpp"
+#include "libdag/base/spawned.hpp"
 #include "libdag/wire/cell_log.hpp"
 
 namespace dag {
+
+// Behind a cut that is nearly full.
+static_assert(spawned_bytes_max < consensus::command_bytes_max / 8 * 7);
 
 CellReplica::CellReplica(const CellReplicaOptions& options, consensus::Stored stored, RecordSink& records,
                          Instant now)
@@ -134,9 +138,7 @@ void CellReplica::elected(Instant now) {
     if (!ends_.contains({process, incarnation})) word.down.push_back({process, incarnation});
   }
   if (is_planted(options_.planted, Planted::leads_too_early)) leads_ = true;
-  const auto propose = [&](CellCommand command) {
-    log_.propose(wire::encode(command, *options_.codes), now);
-  };
+  const auto propose = [&](CellCommand command) { log_.propose(written(command), now); };
   propose(std::move(word));
   for (const auto& [life, how] : ends_) propose(command::LifeDown{life, how});
   elected_at_ = reconfigure_at_ = now;
@@ -225,9 +227,23 @@ bool CellReplica::tell(CellCommand command, Instant now) {
 }
 
 void CellReplica::offer_waiting(Instant now) {
-  while (!waiting_.empty() && log_.propose(wire::encode(waiting_.front(), *options_.codes), now))
-    waiting_.pop_front();
+  while (!waiting_.empty() && log_.propose(written(waiting_.front()), now)) waiting_.pop_front();
   drain(now);
+}
+
+/// As it goes into the log. What no log can hold would be the end of this copy, and then of the next
+/// leader's, who is told the same again, until there is none left: so it is the end of the job.
+Blob CellReplica::written(const CellCommand& command) const {
+  Blob bytes = wire::encode(command, *options_.codes);
+  if (bytes.size_bytes() <= options_.command_bytes_max) return bytes;
+  const auto* said = std::get_if<command::Said>(&command);
+  const Error why{
+      ErrorCode::usage,
+      (said == nullptr ? "an order" : "what " + to_string(said->from) + " said of its tasks") + " takes " +
+          std::to_string(bytes.size_bytes()) + " bytes at once in the job's record, which takes " +
+          std::to_string(options_.command_bytes_max) + " at most",
+      "spawn fewer tasks at once, with smaller literals, and let no task read millions of others"};
+  return wire::encode(command::Stop{why}, *options_.codes);
 }
 
 /// A leader that has not begun yet knows them from when it was elected.

@@ -24,6 +24,7 @@
 
 #include "libdag/cell/cell.hpp"
 #include "libdag/consensus/reconfiguration.hpp"
+#include "libdag/consensus/records.hpp"
 #include "libdag/wire/code_map.hpp"
 
 namespace dag {
@@ -38,6 +39,8 @@ struct CellReplicaOptions {
   /// Who holds copies is looked at so often.
   Duration reconfigure_every = std::chrono::milliseconds(200);
   std::uint64_t compact_every = 4096;
+  /// A larger command is not proposed: the job stops instead.
+  std::size_t command_bytes_max = consensus::command_bytes_max;
   /// Lives that the cell knows, and this process has not heard of for so long since it leads, are dead. So
   /// are those after which it has heard of another life of their process.
   Duration unknown_for = std::chrono::seconds(1);
@@ -146,6 +149,7 @@ class CellReplica {
   void let_go();
   void take_cell_effects();
   bool tell(CellCommand command, Instant now);
+  Blob written(const CellCommand& command) const;
   void offer_waiting(Instant now);
   void reconfigure(Instant now);
   void bury_unknown(Instant now);

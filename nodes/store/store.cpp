@@ -21,6 +21,10 @@ using consensus::Vote;
 
 namespace {
 
+/// Whoever says what is to be written refuses what is larger, whatever it was asked for.
+static_assert(consensus::command_bytes_max <=
+              log::LogOptions{}.segment_bytes - log::head_bytes - log::record_overhead_bytes);
+
 constexpr auto pause_when_full = std::chrono::milliseconds(100);
 
 std::int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }

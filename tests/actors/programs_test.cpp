@@ -6,8 +6,8 @@
 
 #include <future>
 
-#include "actors/exceptions.hpp"
 #include "actors/keeper_actor.hpp"
+#include "actors/node_actor.hpp"
 #include "nodes/parts.hpp"
 
 namespace {

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "libdag/base/spawned.hpp"
+
 using namespace dag;
 
 namespace {
@@ -48,13 +50,32 @@ TEST_CASE("a process says what it is: a node, a worker process of one, a client"
   CHECK(to_string(Life{ProcessId{3u << 16 | 1}, Incarnation{2}}) == "n1/w3.2");
 }
 
+TEST_CASE(
+    "what is spawned in each count of each shard has a block of numbers of its own, later ones greater") {
+  const std::uint32_t shard = GENERATE(0u, 5u, limits::shards_max - 1);
+  TaskId before{0, UINT32_MAX};
+  for (const std::uint32_t count : {0u, 1u, 2u, 255u, 256u, 257u, 511u, 512u, 100'000u, epochs_max - 1}) {
+    const TaskId first = first_spawned_of(shard, {1, count});
+    CHECK(before < first);
+    if (before.origin == first.origin) CHECK(first.index - before.index >= 1u << spawned_block_bits);
+    CHECK(shard_of_origin(first.origin) == shard);
+    before = first;
+  }
+  CHECK(first_spawned_of(5, {1, 255}) == TaskId{6, 255u << 24});
+}
+
 TEST_CASE("tasks and attempts are read as they are written") {
-  for (const TaskId id : {TaskId{0, 41}, TaskId{1, 0}, TaskId{7, UINT32_MAX}}) {
+  for (const TaskId id :
+       {TaskId{0, 41}, TaskId{1, 0}, TaskId{7, UINT32_MAX}, TaskId{limits::shards_max, 1},
+        TaskId{limits::shards_max + 7, 3}, first_spawned_of(limits::shards_max - 1, {1, epochs_max - 1})}) {
     CHECK(parse_task_id(to_string(id)) == id);
   }
+  CHECK(to_string(TaskId{7, 3}) == "s6/3");
+  CHECK(to_string(TaskId{limits::shards_max + 7, 3}) == "s6/4294967299");
   const AttemptId attempt{{3, 70}, 1u << 31};
   CHECK(parse_attempt_id(to_string(attempt)) == attempt);
-  for (const char* text : {"", "s", "s1", "s1/", "x4", "4 ", "s-1/4", "4294967296"})
+  for (const char* text :
+       {"", "s", "s1", "s1/", "x4", "4 ", "s-1/4", "4294967296", "s65536/0", "s0/281474976710655"})
     CHECK_FALSE(parse_task_id(text));
   for (const char* text : {"", "#", "#1.2", "1.2.3", "#1.2.3.4", "#1..3", "#1.2.x"})
     CHECK_FALSE(parse_attempt_id(text));

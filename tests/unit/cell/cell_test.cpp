@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "libdag/base/spawned.hpp"
 #include "tests/support/small_graph.hpp"
 
 using namespace dag;
@@ -251,6 +252,44 @@ TEST_CASE(
   job.cell.on_life_up(life(1, 2), now);    // Known already.
   job.cell.on_life_down(life(1, 1), now);  // So is its death.
   CHECK(job.cell.state().version == version);
+}
+
+TEST_CASE("a shard may lose its home again and again") {
+  Job job(chain_plan({0, 0, 0}, 1), false);
+  job.cell.begin({cell_life, life(1), life(2)}, {}, now);
+  constexpr std::uint32_t losses = 1000;
+  for (std::uint32_t i = 0; i < losses; ++i) {
+    const Life home = job.home(0).home;
+    job.cell.on_life_down(home, now);
+    job.cell.on_life_up(life(home.process.value, home.incarnation.value + 1), now);
+    job.look();
+    REQUIRE(job.ended.empty());
+  }
+  CHECK(job.home(0).epoch == Epoch{1, losses + 1});
+  job.say(job.cut(0, 1, 0, {finished(0, {{1, losses + 1}, 1})}));
+  REQUIRE(job.ended.size() == 1);
+  CHECK_FALSE(job.ended[0].stopped);
+}
+
+TEST_CASE("the job stops when a shard was lost more often than homes can number") {
+  CollectingRecordSink records;
+  const auto plan = chain_plan({0, 0, 0}, 1);
+  CellOptions options{cell_life, 1, false};
+  options.replicas = 3;
+  Cell first(options, plan, records);
+  first.begin({cell_life, life(1), life(2)}, {life(1)}, now);
+  CellSnapshot near_the_end = first.snapshot();
+  near_the_end.state.homes[0].epoch.count = epochs_max - 2;
+  Cell cell(options, near_the_end, records);
+  cell.on_life_down(life(1), now);
+  cell.on_life_up(life(1, 2), now);
+  REQUIRE(cell.state().homes[0].home == life(2));
+  REQUIRE_FALSE(cell.ended());
+  cell.on_life_down(life(2), now);
+  REQUIRE(cell.ended());
+  REQUIRE(cell.ended()->stopped);
+  CHECK(cell.ended()->stopped->code == ErrorCode::process_crashed);
+  CHECK_FALSE(cell.ended()->stopped->hint.empty());
 }
 
 TEST_CASE("a cell that only records is a member, and nobody's home") {

@@ -29,7 +29,9 @@ LocalJob::LocalJob(detail::Fragment graph, Kernel kernel, LocalJobOptions option
     lives.push_back(life(i));
   }
   for (const std::uint32_t process : options_.homes) homes.push_back(life(process));
-  cell_ = std::make_unique<Cell>(CellOptions{life(0), options_.seed, options_.cell_runs}, plan_, records_);
+  CellOptions cell{life(0), options_.seed, options_.cell_runs};
+  cell.replicas = options_.replicas;
+  cell_ = std::make_unique<Cell>(cell, plan_, records_);
   cell_->begin(lives, homes, now);
   cell_->follow({1}, {}, now);
   drain_cell();

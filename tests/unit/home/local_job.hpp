@@ -46,7 +46,8 @@ struct LocalJobOptions {
   Representation representation = Representation::as_needed;
   std::uint64_t inline_bytes_max = 4096;
   bool cell_runs = true;
-  bool quarantine = false;  ///< JobPlan's
+  bool quarantine = false;     ///< JobPlan's
+  std::uint32_t replicas = 1;  ///< of the record, as the cell says; there is one all the same
   std::uint64_t seed = 1;
   /// Where attempts go that no bare lane takes, and actors live: a process. Left out: at home.
   std::optional<std::uint32_t> place;

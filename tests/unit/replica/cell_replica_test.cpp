@@ -48,11 +48,11 @@ struct Records final : RecordSink {
 };
 
 struct Box {
-  explicit Box(std::uint32_t number, Instant at, std::uint64_t compact_every) : self(life(number)) {
+  explicit Box(std::uint32_t number, Instant at, const CellReplicaOptions& more)
+      : self(life(number)), options(more) {
     options.self = self;
     options.log.self = {ProcessId{number}, 1};
     options.log.seed = number;
-    options.compact_every = compact_every;
     options.codes = &codes;
     replica = std::make_unique<CellReplica>(options, consensus::Stored{}, records, at);
   }
@@ -77,7 +77,10 @@ struct Box {
 /// Several, whose disks take no time, and whose messages arrive one after the other.
 struct Cluster {
   explicit Cluster(std::uint32_t count, std::uint64_t compact_every = 4096) {
-    for (std::uint32_t i = 0; i < count; ++i) boxes.push_back(std::make_unique<Box>(i, now, compact_every));
+    CellReplicaOptions options;
+    options.compact_every = compact_every;
+    options.command_bytes_max = 4096;
+    for (std::uint32_t i = 0; i < count; ++i) boxes.push_back(std::make_unique<Box>(i, now, options));
     for (const auto& box : boxes) {
       std::vector<consensus::Candidate> seats;
       for (std::uint32_t other = 0; other < count; ++other) {
@@ -109,6 +112,10 @@ struct Cluster {
             Box& to = *boxes[one->to.value];
             if (to.replica) to.replica->on_replica_message(one->message, now);
           } else if (auto* change = std::get_if<WriteToLog>(&any)) {
+            if (const auto* more = std::get_if<consensus::StoredEntries>(&change->change)) {
+              for (const consensus::Entry& entry : more->entries)
+                REQUIRE(entry.command.size_bytes() <= box->options.command_bytes_max);
+            }
             box->replica->on_written(change->number, now);
           } else if (auto* message = std::get_if<SendMessage>(&any)) {
             box->said.push_back(std::move(*message));
@@ -187,6 +194,37 @@ TEST_CASE("who begins a cell leads it, and only he speaks") {
   CHECK(cluster[0].told[0].record.task == TaskId{0, 0});
   CHECK(cluster[1].told.empty());
   CHECK_FALSE(cluster.say(cluster[0], 0));  // It was said before.
+}
+
+// It was proposed, the store of each copy checked it and ended its record, and the next leader was told the
+// same.
+TEST_CASE("what is larger than a log can hold stops the job, and is written by nobody") {
+  Cluster cluster(3);
+  cluster.begin(3);
+  Box& leader = cluster[0];
+  const message::ShardHome home = leader.replica->cell()->state().homes[0];
+  message::Outcomes outcomes;
+  outcomes.job = JobId{7};
+  outcomes.epoch = home.epoch;
+  outcomes.number = 1;
+  OutcomeRecord record;
+  record.task = {0, 0};
+  record.attempt = {home.epoch, 1};
+  record.outcome = Outcome::finished;
+  record.inputs.resize(1000, {{0, 0}, record.attempt});
+  outcomes.records = {record};
+  CHECK(leader.replica->on_message(home.home, outcomes, cluster.now));
+  cluster.settle();
+  REQUIRE(leader.ended.size() == 1);
+  REQUIRE(leader.ended[0].stopped);
+  CHECK_THAT(leader.ended[0].stopped->what, Catch::Contains("in the job's record, which takes 4096 at most"));
+  CHECK_FALSE(leader.ended[0].stopped->hint.empty());
+  cluster.pass(100ms);
+  for (std::uint32_t i = 0; i < 3; ++i) CHECK(cluster[i].replica->cell()->state().stopped);
+  cluster.die(0);
+  cluster.pass(2s);
+  REQUIRE(cluster.leading() != nullptr);
+  CHECK(cluster.leading()->replica->cell()->state().stopped);
 }
 
 TEST_CASE("what a client asks for again and again lies in the log once") {

@@ -2,7 +2,10 @@
 #include "libdag/wire/cell_log.hpp"
 
 #include <catch2/catch.hpp>
+#include <dag/dag.hpp>
 
+#include "libdag/graph/written_bytes.hpp"
+#include "tests/support/samples.hpp"
 #include "tests/support/small_graph.hpp"
 
 using namespace dag;
@@ -175,4 +178,58 @@ TEST_CASE("cut off at every byte, and with every bit turned over, it is read or 
     }
   }
   CHECK_FALSE(decode_command({}));
+}
+
+namespace {
+
+/// Of the command in which a home says that it was spawned.
+std::size_t bytes_written(const detail::Fragment& graph) {
+  message::Outcomes said;
+  OutcomeRecord record;
+  record.spawned = std::make_shared<const detail::Fragment>(graph);
+  said.records = {record};
+  return encode(command::Said{life(1), said}, samples::codes()).size_bytes();
+}
+
+double cell(Point, std::vector<double> before) { return before.empty() ? 0 : before.front(); }
+
+/// What a home thinks of it is not less, and not much more.
+void check_weight(const detail::Fragment& graph) {
+  const std::size_t written = bytes_written(graph), thought = written_bytes(graph);
+  CHECK(thought + 512 >= written);
+  CHECK(thought <= written + written / 2 + 512);
+}
+
+}  // namespace
+
+TEST_CASE("homes know how large what was spawned is where it is written") {
+  const detail::Code code{reinterpret_cast<const void*>(0x10'0040), nullptr};
+  detail::Builder builder;
+  SECTION("one of everything") { check_weight(*samples::graph()); }
+  SECTION("nothing") { check_weight(builder.sealed()); }
+  SECTION("tasks with literals") {
+    const std::size_t size = GENERATE(0u, 1u, 8u, 100u, 100'000u);
+    for (int i = 0; i < 1000; ++i) {
+      builder.add_task("task", code, true, Effects::pure);
+      builder.add_literal(Blob(std::vector<std::byte>(size, std::byte(i))));
+    }
+    check_weight(builder.sealed());
+  }
+  SECTION("each of another kind, with many edges, some with a condition") {
+    for (std::uint32_t i = 0; i < 300; ++i) {
+      builder.add_task("task " + std::to_string(i), code, true, Effects::pure);
+      builder.change_policy(i, [&](Policy& policy) { policy.takes = Duration(i); });
+      for (std::uint32_t from = 0; from < i; from += 3)
+        builder.add_edge(from, i, from % 2 == 0 ? detail::EdgeKind::conditional : detail::EdgeKind::weak,
+                         from % 2 == 0 ? code : detail::Code{});
+    }
+    check_weight(builder.sealed());
+  }
+  SECTION("a family is its formula") {
+    Graph graph("family");
+    graph.family("cell", Range{1000, 1000}, cell, {{-1, 0}, {0, -1}});
+    const detail::Fragment& formula = *graph.builder().seal();
+    CHECK(formula.size() == 1'000'000);
+    CHECK(written_bytes(formula) < 10'000);
+  }
 }
