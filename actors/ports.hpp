@@ -69,6 +69,8 @@ struct RecordPorts {
   /// To the node's log; `written` is called, by a thread that must not wait, when it is on the disk. Empty:
   /// the copies here are in memory alone.
   std::function<void(JobId job, consensus::StoredChange change, std::function<void()> written)> write = {};
+  /// Whether so much waits there that no more should be proposed. Empty: never.
+  std::function<bool()> is_log_behind = {};
   /// Nobody needs what was written for this job, now or later.
   std::function<void(JobId job)> forget = {};
   /// How code of the jobs' programs is named.

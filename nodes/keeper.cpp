@@ -228,6 +228,7 @@ RecordPorts Keeper::record_ports() {
     ports.write = [this](JobId job, consensus::StoredChange change, std::function<void()> written) {
       store_->write(job, std::move(change), std::move(written));
     };
+    ports.is_log_behind = [this] { return store_->is_behind(); };
     ports.forget = [this](JobId job) {
       store_->forget(job);
       checkpoints_->job_ended(job, true);

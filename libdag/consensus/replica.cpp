@@ -95,11 +95,22 @@ void Replica::compact(Index index, Blob state) {
   if (index <= snapshot_->index) return;
   snapshot_ = Snapshot{index, term_at(index), *configuration_at(index).second, std::move(state)};
   write_snapshot();
-  if (index - base_index_ <= options_.entries_kept) return;
-  const Index base = index - options_.entries_kept;
+  const Index base = first_kept(index) - 1;
   base_term_ = term_at(base);
   entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(base - base_index_));
   base_index_ = base;
+}
+
+/// Of the entries up to there, which a snapshot covers.
+Index Replica::first_kept(Index index) const {
+  Index first = index + 1;
+  std::size_t bytes = 0;
+  while (first - 1 > base_index_ && index + 1 - first < options_.entries_kept) {
+    bytes += entry_bytes(entry(first - 1));
+    if (bytes > options_.bytes_kept) break;
+    --first;
+  }
+  return first;
 }
 
 // ---- What leaves

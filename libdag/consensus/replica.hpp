@@ -71,10 +71,18 @@ struct ReplicaOptions {
   std::size_t snapshot_piece_bytes = std::size_t{256} << 10;
   /// A copy that says nothing for so long is none any more, although its node may live: it may have failed.
   Duration given_up_after = std::chrono::seconds(30);
-  /// Entries that are kept behind a snapshot, so that who is a little late need not get all of it.
+  /// Entries that are kept when a snapshot covers them, so that who is a little late need not get all of it;
+  /// and how large they may be together.
   std::size_t entries_kept = 1024;
+  std::size_t bytes_kept = std::size_t{16} << 20;
+  /// What a copy is sent that it has not said to have on its disk: those of the others need not hold in
+  /// memory what a slow one has not written.
+  std::size_t bytes_in_flight_max = std::size_t{16} << 20;
   Planted planted = Planted::nothing;
 };
+
+/// What an entry takes in memory.
+inline std::size_t entry_bytes(const Entry& entry) { return entry.command.size_bytes() + sizeof(Entry); }
 
 // ---- Effects
 // -------------------------------------------------------------------------------------------------
@@ -186,6 +194,22 @@ class Replica {
     /// has it.
     std::optional<Index> again_from = {};
     Instant again_at = {};
+    /// Of each Append that it has not said to have on its disk: the last index, and how large it was.
+    std::deque<std::pair<Index, std::size_t>> in_flight = {};
+    std::size_t in_flight_bytes = 0;
+
+    /// What was sent from there on may be lost.
+    void send_from(Index index) {
+      next = index;
+      in_flight.clear();
+      in_flight_bytes = 0;
+    }
+    void has_up_to(Index index) {
+      match = std::max(match, index);
+      next = std::max(next, index + 1);
+      for (; !in_flight.empty() && in_flight.front().first <= match; in_flight.pop_front())
+        in_flight_bytes -= in_flight.front().second;
+    }
   };
   struct Held {
     std::uint64_t number = 0;
@@ -242,6 +266,7 @@ class Replica {
   void adopt_configuration();
   std::pair<Index, const Configuration*> configuration_at(Index index) const;
   Term term_at(Index index) const;
+  Index first_kept(Index index) const;
   bool has(Index index) const;
 
   // What leaves

@@ -90,11 +90,16 @@ void Replica::replicate_to(const Seat& seat, Progress& progress, bool beat) {
   Append append{self(), vote_.term, progress.next - 1, term_at(progress.next - 1), {}, settled_, beat_};
   std::size_t bytes = 0;
   while (progress.next <= last_index() && append.entries.size() < options_.entries_per_append_max &&
-         bytes < options_.bytes_per_append_max) {
+         bytes < options_.bytes_per_append_max &&
+         progress.in_flight_bytes + bytes < options_.bytes_in_flight_max) {
     append.entries.push_back(entry(progress.next++));
-    bytes += append.entries.back().command.size_bytes() + sizeof(Entry);
+    bytes += entry_bytes(append.entries.back());
   }
   if (append.entries.empty() && !beat) return;
+  if (bytes > 0) {
+    progress.in_flight.emplace_back(progress.next - 1, bytes);
+    progress.in_flight_bytes += bytes;
+  }
   send(seat.node, std::move(append));
 }
 
@@ -129,17 +134,16 @@ void Replica::heard(const AppendAnswer& answer, Instant now) {
   Progress* progress = progress_of(answer.from, answer.term, answer.beat, now);
   if (progress == nullptr) return;
   if (answer.empty) {
-    progress->next = 0;
+    progress->send_from(0);
   } else if (answer.matches) {
     progress->again_from.reset();
-    progress->match = std::max(progress->match, answer.index);
-    progress->next = std::max(progress->next, answer.index + 1);
+    progress->has_up_to(answer.index);
     if (progress->snapshot_index && answer.index >= *progress->snapshot_index) {
       progress->snapshot_index.reset();
-      progress->next = answer.index + 1;
+      progress->send_from(answer.index + 1);
     }
   } else if (!is_on_its_way(*progress, answer.index, now)) {
-    progress->next = std::max(progress->match, std::min(progress->next - 1, answer.index)) + 1;
+    progress->send_from(std::max(progress->match, std::min(progress->next - 1, answer.index)) + 1);
     progress->again_from = progress->next - 1;
     progress->again_at = now;
   }

@@ -81,10 +81,12 @@ void CellReplica::install(const consensus::Snapshot& snapshot) {
   options.planted = options_.planted;
   cell_ = std::make_unique<Cell>(options, state, records_);
   applied_ = snapshot.index;
+  applied_bytes_ = 0;
 }
 
 void CellReplica::apply(consensus::Index index, const consensus::Entry& entry, Instant now) {
   applied_ = index;
+  applied_bytes_ += consensus::entry_bytes(entry);
   if (entry.type != consensus::EntryType::command) return;
   CellCommand command = wire::decode_command(entry.command.bytes(), *options_.codes).value_or_throw();
   const auto* lead = std::get_if<command::Lead>(&command);
@@ -110,8 +112,14 @@ void CellReplica::take_cell_effects() {
   }
 }
 
+bool CellReplica::is_long() const {
+  const consensus::Snapshot& last = *log_.snapshot();
+  return applied_ >= last.index + options_.compact_every ||
+         applied_bytes_ >= std::max(options_.compact_bytes, last.state.size_bytes());
+}
+
 void CellReplica::compact() {
-  if (!cell_ || applied_ < std::max(compact_at_, log_.snapshot()->index + options_.compact_every)) return;
+  if (!cell_ || applied_ < compact_at_ || !is_long()) return;
   Blob state = wire::encode(cell_->snapshot(), *options_.codes);
   if (const auto read = wire::decode_snapshot(state.bytes(), *options_.codes); !read) {
     compact_at_ = applied_ + options_.compact_every;
@@ -119,6 +127,7 @@ void CellReplica::compact() {
     return;
   }
   log_.compact(applied_, std::move(state));
+  applied_bytes_ = 0;
   for (consensus::Effect& any : log_.take_effects()) {
     if (auto* one = std::get_if<consensus::Write>(&any))
       effects_.emplace_back(WriteToLog{one->number, std::move(one->change)});
@@ -181,6 +190,11 @@ void CellReplica::on_disk_full(bool full, Instant now) {
   drain(now);
 }
 
+void CellReplica::on_disk_behind(bool behind, Instant now) {
+  disk_behind_ = behind;
+  offer_waiting(now);
+}
+
 void CellReplica::reconfigure(Instant now) {
   reconfigure_at_ = now + options_.reconfigure_every;
   bury_unknown(now);
@@ -227,7 +241,8 @@ bool CellReplica::tell(CellCommand command, Instant now) {
 }
 
 void CellReplica::offer_waiting(Instant now) {
-  while (!waiting_.empty() && log_.propose(written(waiting_.front()), now)) waiting_.pop_front();
+  while (!waiting_.empty() && !disk_behind_ && log_.propose(written(waiting_.front()), now))
+    waiting_.pop_front();
   drain(now);
 }
 

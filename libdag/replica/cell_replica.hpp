@@ -13,7 +13,8 @@
 //
 // Why it does not wait for ever: a command that was taken is applied when a majority of the copies can be
 // written, or another leader comes. Memory: the log behind the last snapshot, which is made again when it has
-// grown by `compact_every` entries.
+// grown by `compact_every` entries, or by `compact_bytes` and as much as the snapshot takes: so snapshots are
+// not most of what is written. Each copy makes its own, whoever leads.
 
 #include <deque>
 #include <map>
@@ -39,6 +40,7 @@ struct CellReplicaOptions {
   /// Who holds copies is looked at so often.
   Duration reconfigure_every = std::chrono::milliseconds(200);
   std::uint64_t compact_every = 4096;
+  std::size_t compact_bytes = std::size_t{16} << 20;
   /// A larger command is not proposed: the job stops instead.
   std::size_t command_bytes_max = consensus::command_bytes_max;
   /// Lives that the cell knows, and this process has not heard of for so long since it leads, are dead. So
@@ -94,6 +96,9 @@ class CellReplica {
   void on_seats(std::vector<consensus::Candidate> alive, std::vector<consensus::Seat> leaving, Instant now);
   /// It writes nothing until there is room, and should not lead.
   void on_disk_full(bool full, Instant now);
+  /// Its node holds more in memory for the disk than it should: nothing that is said to the cell goes into
+  /// the log until it is told otherwise. It waits here; of each home that is one message.
+  void on_disk_behind(bool behind, Instant now);
   /// Its node is late in all that it does: it leads no longer than it must.
   void on_sick(bool sick, Instant now);
 
@@ -154,6 +159,7 @@ class CellReplica {
   void reconfigure(Instant now);
   void bury_unknown(Instant now);
   bool is_member(Life life) const;
+  bool is_long() const;
   void compact();
   void renew_lease(std::uint64_t number);
 
@@ -163,7 +169,8 @@ class CellReplica {
   consensus::Replica log_;
   std::unique_ptr<Cell> cell_;
   consensus::Index applied_ = 0, compact_at_ = 0;
-  /// Taken while leadership was being handed over, which may come to nothing.
+  std::size_t applied_bytes_ = 0;  ///< of the entries behind the snapshot
+  /// Taken while leadership was being handed over, which may come to nothing, or while the disk was behind.
   std::deque<CellCommand> waiting_;
   /// The newest Outcomes of each shard's home that this leader put into the log.
   std::map<std::uint32_t, std::pair<Epoch, std::uint64_t>> taken_;
@@ -179,7 +186,7 @@ class CellReplica {
   std::map<Life, LifeEnd> ends_;
   std::vector<consensus::Candidate> seats_;
   std::vector<consensus::Seat> leaving_;
-  bool sick_ = false;
+  bool sick_ = false, disk_behind_ = false;
   Instant elected_at_, reconfigure_at_;
   std::vector<CellReplicaEffect> effects_;
 };

@@ -76,6 +76,13 @@ inline bool chaos_clocks_differ(std::uint64_t seed) {
   return which == 8 || which == 10 || which == 13 || which == 14;
 }
 
+/// In eight of 23 seeds; in none of those in tests/sim/cells_seeds.txt.
+inline bool chaos_bounds_bytes(std::uint64_t seed) {
+  const std::uint64_t which = seed % 23;
+  return which == 3 || which == 4 || which == 7 || which == 10 || which == 11 || which == 13 || which == 14 ||
+         which == 16;
+}
+
 /// What is added to the drawing gets a Random of its own, so that the seeds of tests/sim/seeds.txt keep their
 /// histories.
 inline WorldOptions chaos_world(std::uint64_t seed) {
@@ -170,6 +177,12 @@ inline WorldOptions cells_world(std::uint64_t seed) {
   replica.log.heartbeat = replica.log.election_timeout / 5;
   if (random.chance(0.5)) replica.log.entries_per_append_max = 1 + random.below(3);
   if (random.chance(0.5)) replica.log.snapshot_piece_bytes = 64 + random.below(4000);
+  if (chaos_bounds_bytes(seed)) {
+    Random sizes(seed * 83 + 5);
+    if (sizes.chance(0.6)) replica.compact_bytes = 1 + sizes.below(4000);
+    if (sizes.chance(0.6)) replica.log.bytes_kept = sizes.below(2000);
+    if (sizes.chance(0.6)) replica.log.bytes_in_flight_max = 1 + sizes.below(2000);
+  }
   return world;
 }
 

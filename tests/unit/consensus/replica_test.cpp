@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "libdag/base/check.hpp"
+
 using namespace dag;
 using namespace dag::consensus;
 using namespace std::chrono_literals;
@@ -133,6 +135,61 @@ TEST_CASE("who lacks what is on its way to it is not sent that again") {
   CHECK(again(2) == 2);
   box.hear(on_disk(b, box.replica.term(), 4));
   CHECK_FALSE(again(3));  // An old word: it has all.
+}
+
+// A copy whose disk was slow, and did something all the time, got all that the others settled, and held it in
+// memory.
+TEST_CASE("who is slow to write is sent no more than it may hold, and goes on as it writes") {
+  const Blob large = Blob::make_on_heap(std::size_t{1} << 20, [](std::byte* data) { *data = {}; });
+  Box box(a);
+  box.begin({a, b, c});
+  box.be_elected_by(b);
+  for (int i = 0; i < 20; ++i) box.replica.propose(large, box.now);
+  box.take();
+  const auto sent_to_b = [&] {
+    std::vector<Append> sent;
+    for (Send& one : std::exchange(box.sent, {})) {
+      auto* append = std::get_if<Append>(&one.message);
+      if (append != nullptr && one.to == b.node) sent.push_back(std::move(*append));
+    }
+    return sent;
+  };
+  CHECK(sent_to_b().size() == 16);
+  box.wait_until_due();
+  const auto beat = sent_to_b();
+  REQUIRE(beat.size() == 1);
+  CHECK(beat[0].entries.empty());
+  CHECK(beat[0].previous_index == 17);
+  box.hear(on_disk(b, box.replica.term(), 17 - 16));
+  CHECK(sent_to_b().empty());
+  for (Index index = 2; index <= 5; ++index) box.hear(on_disk(b, box.replica.term(), index));
+  CHECK(sent_to_b().size() == 4);
+  // It got none of them: what is lost is not on its way.
+  box.hear(AppendAnswer{b, box.replica.term(), false, 5, false, 0});
+  const auto again = sent_to_b();
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].previous_index == 5);
+  CHECK(again[0].entries.size() == 1);
+}
+
+TEST_CASE("entries that a snapshot covers are kept for others while they are not too large") {
+  const std::size_t large_bytes = std::size_t{1} << 20;
+  const Blob large = Blob::make_on_heap(large_bytes, [](std::byte* data) { *data = {}; });
+  Box box(a);
+  box.begin({a});
+  box.wait_until_due();
+  box.write();
+  for (int i = 0; i < 40; ++i) box.replica.propose(large, box.now);
+  box.take();
+  box.write();
+  REQUIRE(box.replica.settled() == 41);
+  box.replica.compact(40, text("state"));
+  CHECK(box.replica.entry(41).command.size_bytes() == large_bytes);
+  CHECK(box.replica.entry(26).command.size_bytes() == large_bytes);
+  CHECK_THROWS_AS(box.replica.entry(25), Bug);
+  box.take();
+  box.write();
+  CHECK(box.disk.entries.size() == 1);
 }
 
 TEST_CASE("a vote leaves when it is on the disk, and no second one in its term") {

@@ -76,9 +76,11 @@ struct Box {
 
 /// Several, whose disks take no time, and whose messages arrive one after the other.
 struct Cluster {
-  explicit Cluster(std::uint32_t count, std::uint64_t compact_every = 4096) {
+  explicit Cluster(std::uint32_t count, std::uint64_t compact_every = 4096,
+                   std::size_t compact_bytes = std::size_t{16} << 20) {
     CellReplicaOptions options;
     options.compact_every = compact_every;
+    options.compact_bytes = compact_bytes;
     options.command_bytes_max = 4096;
     for (std::uint32_t i = 0; i < count; ++i) boxes.push_back(std::make_unique<Box>(i, now, options));
     for (const auto& box : boxes) {
@@ -503,6 +505,49 @@ TEST_CASE("snapshots, entries and the disk come to the same cell") {
   CHECK(bytes_of(*late.replica) == bytes_of(*cluster[0].replica));
   CHECK(bytes_of(*cluster[1].replica) == bytes_of(*cluster[0].replica));
   CHECK(late.replica->cell()->settled({0, 1})->attempt == AttemptId{{1, 1}, 1});
+}
+
+TEST_CASE("a log is made short by who leads and who does not when it is large, however few entries it has") {
+  Cluster cluster(3, 4096, 1);
+  cluster.begin(3);
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    cluster[0].replica->on_life_up(life(100 + i), cluster.now);
+    cluster.settle();
+    for (const auto& box : cluster.boxes) {
+      const consensus::Replica& log = box->replica->log();
+      std::size_t size_bytes = 0;
+      for (consensus::Index index = log.snapshot()->index + 1; index <= box->replica->applied(); ++index)
+        size_bytes += consensus::entry_bytes(log.entry(index));
+      REQUIRE(size_bytes < log.snapshot()->state.size_bytes());
+    }
+  }
+  cluster.pass(200ms);
+  for (const auto& box : cluster.boxes) CHECK(box->replica->log().snapshot()->index > 1);
+}
+
+TEST_CASE("while a leader's disk is behind it proposes nothing, and then what waited") {
+  Cluster cluster(3);
+  cluster.begin(3);
+  const auto length = [&] { return cluster[0].replica->log().last_index(); };
+  const consensus::Index before = length();
+  cluster[0].replica->on_disk_behind(true, cluster.now);
+  CHECK(cluster.say(cluster[0], 0));
+  CHECK(cluster.say(cluster[0], 0));  // Homes say it again.
+  CHECK(cluster[0].replica->keep({{0, 1}}, cluster.now));
+  cluster.pass(1s);
+  CHECK(length() == before);
+  CHECK(cluster.leading() == &cluster[0]);
+  cluster[0].replica->on_disk_behind(false, cluster.now);
+  cluster.settle();
+  CHECK(length() == before + 2);
+  CHECK(cluster[0].replica->cell()->settled({0, 0}));
+
+  // Who comes to lead begins, also with a disk that is behind.
+  for (const std::uint32_t other : {1u, 2u}) cluster[other].replica->on_disk_behind(true, cluster.now);
+  cluster.die(0);
+  cluster.pass(5s);
+  REQUIRE(cluster.leading() != nullptr);
+  CHECK(cluster.leading()->replica->cell()->settled({0, 0}));
 }
 
 TEST_CASE("a node that is to go hands the job over; its copy is replaced where there is room for another") {
