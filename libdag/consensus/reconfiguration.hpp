@@ -28,9 +28,10 @@ inline std::size_t copies_for(std::size_t wanted, std::size_t seats) {
 /// What the leader's next Replica::change should be; nothing when all is as it should be, or nothing can be
 /// done now. `alive` are the seats that are there, as ranked; `leaving` those of nodes that are to go, which
 /// are there as well, and are replaced when there is another. Learners first, then voters, then whoever is
-/// too much goes: first who is not alive or silent for long, then who is leaving, which a leader does not take for itself: it
-/// hands over before. Nobody leaves for want of another, so a log whose dead have no successor keeps waiting
-/// for them; and no step is taken behind which those who are alive would not be a majority.
+/// too much goes: first who is not alive or silent for long, then who is leaving, which a leader does not
+/// take for itself: it hands over before. Nobody leaves for want of another, so a log whose dead have no
+/// successor keeps waiting for them; and no step is taken behind which those who are alive would not be a
+/// majority.
 std::optional<Configuration> next_change(const Replica& leader, const std::vector<Seat>& alive,
                                          const std::vector<Seat>& leaving, std::size_t copies_wanted,
                                          Instant now);

@@ -36,8 +36,8 @@ World::World(WorldOptions options, Program& program)
   Random drifts(options.seed * 79 + 23);
   for (std::uint32_t i = 0; i < options.processes; ++i) {
     const auto most = static_cast<std::uint64_t>(options.drift_ppm);
-    drift_ppm_.push_back(most == 0 ? 0
-                                   : static_cast<std::int64_t>(drifts.below(2 * most + 1)) - options.drift_ppm);
+    drift_ppm_.push_back(
+        most == 0 ? 0 : static_cast<std::int64_t>(drifts.below(2 * most + 1)) - options.drift_ppm);
   }
   std::vector<Life> lives;
   carried.resize(options.processes);
