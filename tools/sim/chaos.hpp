@@ -180,7 +180,6 @@ inline WorldOptions cells_world(std::uint64_t seed) {
   if (chaos_bounds_bytes(seed)) {
     Random sizes(seed * 83 + 5);
     if (sizes.chance(0.6)) replica.compact_bytes = 1 + sizes.below(4000);
-    if (sizes.chance(0.6)) replica.log.bytes_kept = sizes.below(2000);
     if (sizes.chance(0.6)) replica.log.bytes_in_flight_max = 1 + sizes.below(2000);
   }
   return world;

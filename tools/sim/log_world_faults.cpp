@@ -235,7 +235,10 @@ LogWorldOptions log_world(std::uint64_t seed) {
   if (random.chance(0.5)) replica.snapshot_piece_bytes = 8 + random.below(64);
   replica.entries_kept = random.chance(0.5) ? random.below(4) : 1024;
   Random sizes(seed * 83 + 7);  // In none of the seeds in tests/sim/log_seeds.txt.
-  if (seed % 23 < 11 && sizes.chance(0.6)) replica.bytes_in_flight_max = 1 + sizes.below(1000);
+  if (seed % 23 < 11) {
+    if (sizes.chance(0.6)) replica.bytes_in_flight_max = 1 + sizes.below(1000);
+    if (sizes.chance(0.6)) replica.bytes_kept = sizes.below(1000);
+  }
   world.calm_at = Instant{seconds(4 + random.below(12))};
   if (seed % 4 == 2) {
     // Nobody comes or goes; leaders change as often as can be, and little is under way at once.
