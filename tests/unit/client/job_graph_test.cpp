@@ -27,7 +27,8 @@ TEST_CASE("edges are those of the graph, each once") {
   CHECK(graph.empty());
   add_graph(graph, {{}, {0}, {0, 1}});
   add_graph(graph, {{}, {0}, {0, 1}});  // Another leader says it again.
-  CHECK(graph.edges() == std::vector<Edge>{{{0, 0}, {0, 1}}, {{0, 0}, {0, 2}}, {{0, 1}, {0, 2}}});
+  CHECK(graph.edges() ==
+        std::vector<Edge>{{{0, 0}, {0, 1}, 0, true}, {{0, 0}, {0, 2}, 0, true}, {{0, 1}, {0, 2}, 0, true}});
 }
 
 TEST_CASE("what was spawned waits for what spawned it, and a task that became another ends with it") {
@@ -35,8 +36,10 @@ TEST_CASE("what was spawned waits for what spawned it, and a task that became an
   add_graph(graph, {{}, {0}});
   add_graph(graph, {{}, {0}}, {3, 10}, TaskId{0, 0});
   graph.add({{}, {}, {7}, {0, 0}, {}, recorded::Became{{3, 11}}});
+  // What was spawned waits for its parent, and gets nothing of it along that way.
   CHECK(graph.edges() ==
-        std::vector<Edge>{{{0, 0}, {3, 10}}, {{0, 0}, {3, 11}}, {{3, 10}, {3, 11}}, {{3, 11}, {0, 1}}});
+        std::vector<Edge>{
+            {{0, 0}, {3, 10}}, {{0, 0}, {3, 11}}, {{3, 10}, {3, 11}, 0, true}, {{3, 11}, {0, 1}, 0, true}});
   // Whatever records say, it ends.
   graph.add({{}, {}, {7}, {3, 11}, {}, recorded::Became{{0, 0}}});
   CHECK_FALSE(graph.edges().empty());

@@ -64,7 +64,7 @@ TEST_CASE("a graph of the past says what went along with its edges, and what bec
   CHECK(notices.empty());
   REQUIRE(graph.tasks == std::vector<TaskId>{{0, 0}, {0, 1}, {0, 2}, {3, 5}});
 
-  const Became became{{"0", "1", "2", "s3/5"}, {"finished", "failed", "", ""}, graph.ran};
+  const Became became{{"0", "1", "2", "s2/5"}, {"finished", "failed", "", ""}, graph.ran};
   const nlohmann::json read = nlohmann::json::parse(json(graph.fragment, "night", &became));
   std::set<std::string> edges;
   for (const nlohmann::json& edge : read.at("edges")) {
@@ -72,12 +72,12 @@ TEST_CASE("a graph of the past says what went along with its edges, and what bec
                  (edge.at("data").get<bool>() ? " data" : ""));
   }
   CHECK(edges == std::set<std::string>{"01 strong data", "02 strong", "12 weak data", "23 strong"});
-  CHECK(read.at("tasks").at(3).at("task") == "s3/5");
+  CHECK(read.at("tasks").at(3).at("task") == "s2/5");
   CHECK_FALSE(read.at("tasks").at(3).contains("outcome"));
   CHECK(read.at("tasks").at(1).at("outcome") == "failed");
   CHECK(read.at("tasks").at(1).at("ran_ns") == 5000);
 
   std::vector<std::string> labels;
   for (const DrawnNode& node : detail::picture_of(graph).drawing.nodes) labels.push_back(node.label);
-  CHECK(labels == std::vector<std::string>{"read#0", "train#1", "check#2", "more#s3/5"});
+  CHECK(labels == std::vector<std::string>{"read#0", "train#1", "check#2", "more#s2/5"});
 }

@@ -354,7 +354,8 @@ TEST_CASE("another replica goes on where the leader died, and says again what ma
   REQUIRE(leader->ended.size() == 1);
 
   SECTION("also that the job has ended") {
-    cluster.boxes.push_back(std::make_unique<Box>(3, cluster.now, CellReplicaOptions{}));  // A majority has to be left.
+    cluster.boxes.push_back(
+        std::make_unique<Box>(3, cluster.now, CellReplicaOptions{}));  // A majority has to be left.
     cluster.pass(1s);
     for (const auto& box : cluster.boxes) {
       if (box->replica)

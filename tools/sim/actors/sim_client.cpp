@@ -314,8 +314,7 @@ std::string SimClient::state() const {
 void SimClient::check() const {
   // Nobody keeps a job that ended before it began for a client who was not there to be told.
   const bool is_forgotten = lost_ && lost_->code == ErrorCode::cluster_lost && settled_.empty();
-  const bool never_began =
-      cancels_ && lost_ && (lost_->code == ErrorCode::task_cancelled || is_forgotten);
+  const bool never_began = cancels_ && lost_ && (lost_->code == ErrorCode::task_cancelled || is_forgotten);
   if (lost_ && accepted_ && !never_began) throw Violation(state() + ", was lost: " + lost_->message());
   if (never_began) return world_.ledger.saw("a job was cancelled before it began");
   if (lost_) return world_.ledger.saw("a submission was refused");
