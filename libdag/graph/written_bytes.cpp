@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kind_bytes = 32, argument_bytes = 16, code_bytes = 24, policy_bytes = 80,
                       actor_bytes = 104, group_bytes = 24, family_bytes = 48, graph_bytes = 512;
 /// A list or blob is pointed to, and ends where a word does.
-constexpr std::size_t pointer_bytes = 16, literal_bytes = 24;
+constexpr std::size_t pointer_bytes = 16;
 
 std::size_t in_words(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 
@@ -34,7 +34,7 @@ std::size_t written_bytes(const detail::Fragment& graph) {
         2 * family.before.size() + family.inputs.size() + family.literals.size() + family.kinds.size();
     bytes += family_bytes + 4 * pointer_bytes + in_32_bits * sizeof(std::uint32_t) + family.inputs.size() / 8;
   }
-  for (const Blob& literal : graph.literals) bytes += literal_bytes + in_words(literal.size_bytes());
+  for (const Blob& literal : graph.literals) bytes += pointer_bytes + in_words(literal.size_bytes());
   for (const std::string& name : graph.names) bytes += pointer_bytes + name.size();
   for (const auto& group : graph.save_groups) bytes += pointer_bytes + group.size() * sizeof(std::uint32_t);
   return bytes;
