@@ -108,7 +108,7 @@ TEST_CASE("a browser gets pages that need nothing from elsewhere") {
 }
 
 TEST_CASE("any node tells of all nodes and all jobs, as dag does") {
-  constexpr std::size_t tasks = 2000;  // It has to run yet when the last node is asked, however slow that is.
+  constexpr std::size_t tasks = 1200;  // It has to run yet when the last node is asked, however slow that is.
   Running running(3, true, tasks);
   Nodes& nodes = running.nodes;
   // Whoever is asked.
