@@ -302,7 +302,9 @@ void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
   const bool ours = row != no_row && !table[row].ghost;
   if (ours) {
     const auto out = handed_out.find(row);
-    if (out != handed_out.end() && out->second.id == record.attempt && out->second.runner == from) {
+    const bool any = is_planted(options.planted, Planted::given_up_counts);
+    if (out != handed_out.end() &&
+        (any || (out->second.id == record.attempt && out->second.runner == from))) {
       const std::uint32_t word_attempt = out->second.word_attempt;
       handed_out.erase(out);
       return row_attempt_ended(row, record, from, word_attempt, ran);

@@ -85,8 +85,10 @@ enum class Planted : std::uint8_t {
   stragglers_overlooked,  ///< who is asked for work does not know for how long its lanes have been busy
   fetch_mixes_attempts,   ///< who has no output of the attempt that is asked for gives that of another one
   calls_out_of_order,     ///< two calls of a job actor change places
-  orphan_settles,  ///< what an attempt spawned goes on when its parent is run anew, beside what that spawns
-  cut_not_closed,  ///< outcomes are recorded before those that they rest on
+  orphan_settles,   ///< what an attempt spawned goes on when its parent is run anew, beside what that spawns
+  given_up_counts,  ///< what an attempt gives that was lost to its home ends the task in place of the next
+                    ///< one
+  cut_not_closed,   ///< outcomes are recorded before those that they rest on
 };
 
 struct HomeOptions {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "tools/sim/log_world.hpp"
+#include "tools/sim/promises.hpp"
 
 namespace dag::sim {
 
@@ -91,21 +92,9 @@ void LogWorld::leads(Node& node, Term term) {
   }
 }
 
-/// I10: promises are on the disk before they are given. And who is told to take over has all that the leader
-/// has.
+/// I10. And who is told to take over has all that the leader has.
 void LogWorld::told(const Node& node, const Message& message, ProcessId to) const {
-  const Stored& stored = node.disk.stored();
-  if (const auto* vote = std::get_if<VoteAnswer>(&message); vote != nullptr && vote->granted && !vote->pre) {
-    const bool there =
-        stored.vote.term > vote->term || (stored.vote.term == vote->term && stored.vote.candidate == to);
-    if (!there) throw Violation("a vote left before it was on the disk");
-  }
-  if (const auto* answer = std::get_if<AppendAnswer>(&message); answer != nullptr && answer->matches) {
-    const Index last = stored.snapshot ? stored.snapshot->index + stored.entries.size() : 0;
-    if (last < answer->index && stored.vote.term <= answer->term) {
-      throw Violation("entries were acknowledged before they were on the disk");
-    }
-  }
+  check_promise(node.disk.stored(), message, to);
   if (std::holds_alternative<TakeOver>(message)) {
     const Replica& leader = *node.replica;
     const std::vector<Seat>& voters = leader.configuration().voters;

@@ -38,6 +38,7 @@ const std::vector<Mutant>& mutants() {
     IN_JOBS(fetch_mixes_attempts);
     IN_JOBS(calls_out_of_order);
     IN_JOBS(orphan_settles);
+    IN_JOBS(given_up_counts);
     IN_JOBS(cut_not_closed);
 #undef IN_JOBS
 #define IN_CELLS(bug) list.push_back({#bug, "cells", Planted::bug, consensus::Planted::nothing, {}})

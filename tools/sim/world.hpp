@@ -130,6 +130,9 @@ class TraceSink final : public RecordSink {
     if (gangs) gangs->record(record);
     if (std::holds_alternative<recorded::StartedOver>(record.what))
       started_over[record.task] = record.attempt;
+    if (std::holds_alternative<recorded::Lost>(record.what) ||
+        std::holds_alternative<recorded::Returned>(record.what))
+      given_up.push_back({record.task, record.attempt});
     if (const auto* ended = std::get_if<recorded::Ended>(&record.what))
       left_out += ended->outcome == Outcome::finished && !ended->error.empty() ? 1 : 0;
     const std::string line = to_string(record);
@@ -153,6 +156,7 @@ class TraceSink final : public RecordSink {
   bool keep = false;
   std::vector<std::string> lines;
   std::map<TaskId, AttemptId> started_over;  ///< the last attempt whose inputs do not count any more
+  std::vector<OutputName> given_up;          ///< by the home whose records came last
 };
 class QuietSink final : public RecordSink {
  public:
@@ -350,6 +354,8 @@ class World {
   // ---- What must hold of the record (world_record.cpp)
 
   void check_closed(const Cell& cell);
+  void note_given_up(const HomeBox& box);
+  void check_leader(const Process& process);
   void check_configuration(const consensus::Configuration& next);
   void check_log_length(const CellReplica& replica) const;
   bool is_copied();
@@ -497,10 +503,13 @@ class World {
   std::vector<Instant> paused_until_;
   std::optional<std::uint32_t> drained_;
   std::set<std::uint32_t> open_in_record_;  ///< tasks of the graph that have not settled
+  std::set<OutputName> given_up_;           ///< attempts, by the homes that had them
+  std::map<consensus::Term, Life> led_;     ///< who was leader in each term
+  std::optional<Life> leads_last_;          ///< who was found to lead last
   std::optional<consensus::Configuration> configuration_;
   consensus::Index settled_at_last_look_ = 0;
   bool copied_ = false;  ///< at the end
-  Instant copied_at_, last_up_;
+  Instant copied_at_, last_up_, last_gone_;
   std::vector<TaskId> wanted_;
   std::map<std::uint32_t, std::pair<Life, TellClient>> fetching_;  ///< by task
   std::map<TaskId, Settled> settled_;

@@ -33,6 +33,70 @@ void World::check(HomeBox& box) const {
   }
 }
 
+void World::check_tries(TaskId task, AttemptId id, std::uint32_t try_number) {
+  if (!options_.listened) return;
+  std::map<AttemptId, std::uint32_t>& known = tries_[task];
+  if (const auto over = trace_.started_over.find(task); over != trace_.started_over.end()) {
+    known.erase(known.begin(), known.upper_bound(over->second));
+    if (id <= over->second) return;
+  }
+  const auto here = known.emplace(id, try_number).first;
+  const auto later = std::next(here);
+  const bool right = (here == known.begin() || std::prev(here)->second <= try_number) &&
+                     (later == known.end() || try_number <= later->second);
+  if (!right) {
+    throw Violation("attempt " + to_string(task) + to_string(id) + " is said to be try " +
+                    std::to_string(try_number) + ", and others of the task say otherwise");
+  }
+}
+
+/// I11.
+void World::check_once(std::uint64_t salt, TaskId task) {
+  const Known* known = program_.find(salt);
+  if (known == nullptr || known->graph->fragment.policy(known->task).effects != Effects::at_most_once) return;
+  ++seen["started once"];
+  if (!started_once_.insert(task).second) {
+    throw Violation("task " + to_string(task) + " may run only once, and was started twice");
+  }
+}
+
+/// P7. What a process has heard of a task, its homes have, and what it runs of that task was handed out
+/// since: the attempts from before were lost with the process.
+void World::check_suspect(const Process& process, std::uint64_t salt, TaskId task) const {
+  const Known* known = program_.find(salt);
+  if (known == nullptr || message::suspicions_of(process.state, task) == nullptr) return;
+  const Policy& policy = known->graph->fragment.policy(known->task);
+  if (policy.group || policy.timeout) return;
+  throw Violation("task " + to_string(task) + " may have taken a process down, and runs in company");
+}
+
+/// I9. Also at processes that only the cell takes for dead.
+void World::check_exclusive(TaskId task) {
+  ++seen["started under a lease"];
+  for (const std::unique_ptr<Process>& process : processes_) {
+    for (const auto& [lane, name] : process->running) {
+      if (process->up && name.task == task)
+        throw Violation("task " + to_string(task) + " is exclusive, and runs twice at a time");
+    }
+  }
+}
+
+void World::check_effects(std::uint64_t salt, TaskId task, const std::vector<OutputName>& rests_on) const {
+  const Known* known = program_.find(salt);
+  if (known == nullptr) return;
+  const detail::Fragment& fragment = known->graph->fragment;
+  const Policy& policy = fragment.policy(known->task);
+  if (!policy.starts_from_recorded()) return;
+  for (const OutputName& name : rests_on) {
+    if (name.task.origin != 0 && options_.shards == 1) continue;  // The cell does not remember those.
+    const auto settled = cell_->settled(name.task);
+    if (options_.processes > 1 && (!settled || settled->attempt != name.attempt)) {
+      throw Violation("task " + to_string(task) + (policy.group ? " is in a group" : " has effects") +
+                      " and was started from " + to_string(name.task) + to_string(name.attempt) +
+                      ", which is not settled");
+    }
+  }
+}
 void World::on_settled(const TellClient& tell) {
   const TaskId task = tell.record.task;
   const auto told = attempts_.find(task);

@@ -11,6 +11,8 @@ namespace {
 
 /// L3: after all was calm and everybody was there.
 constexpr Duration copied_within = std::chrono::seconds(10);
+/// L2: so long after that, or after a process has gone, nobody is elected any more.
+constexpr Duration elections_stop_within = std::chrono::seconds(5);
 
 bool has_majority(const consensus::Configuration& all, const std::set<consensus::Seat>& seats) {
   const auto there = std::count_if(all.voters.begin(), all.voters.end(),
@@ -38,6 +40,9 @@ void World::check_closed(const Cell& cell) {
                         std::to_string(before.task()) + " before it is not");
     }
     const auto record = cell.settled({0, task});
+    if (given_up_.contains({{0, task}, record->attempt}))
+      throw Violation("task " + std::to_string(task) + " is settled as what its attempt " +
+                      to_string(record->attempt) + " gave, which its home had given up");
     for (const OutputName& input : record->inputs) {
       const auto from = cell.settled(input.task);
       if (input.task.origin == 0 && (!from || from->attempt != input.attempt))
@@ -45,6 +50,29 @@ void World::check_closed(const Cell& cell) {
                         to_string(input.attempt) + ", which is not what is settled");
     }
   }
+}
+
+/// I5: what a home has given up, as it was lost or came back unrun, does not count any more, unless that home
+/// was not the one any more either. (That of tasks without effects need not count.)
+void World::note_given_up(const HomeBox& box) {
+  const message::ShardHome& now_home = cell_->state().homes[box.home.options().shard];
+  for (const OutputName& name : std::exchange(trace_.given_up, {})) {
+    if (now_home.epoch == box.home.epoch()) given_up_.insert(name);
+  }
+}
+
+/// I4, L2.
+void World::check_leader(const Process& process) {
+  const consensus::Replica& log = process.replica->log();
+  if (log.role() != consensus::Replica::Role::leader) return;
+  const auto [term, first] = led_.try_emplace(log.term(), process.life);
+  if (term->second != process.life) throw Violation("two leaders of term " + std::to_string(log.term()));
+  if (!first) return;
+  const bool hands_over = leads_last_ && drained_ && leads_last_->process.value == *drained_;
+  leads_last_ = process.life;
+  // Who is to go hands over whenever that is. Kernels may take processes down at any time.
+  if (!hands_over && now() > std::max({options_.calm_at, last_up_, last_gone_}) + elections_stop_within)
+    throw Violation("somebody was elected long after all was calm");
 }
 
 /// I8: a majority of the one and a majority of the next have somebody in common.

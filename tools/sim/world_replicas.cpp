@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "libdag/wire/cell_log.hpp"
+#include "tools/sim/promises.hpp"
 #include "tools/sim/world.hpp"
 
 namespace dag::sim {
@@ -206,6 +207,7 @@ void World::drain_replica(Process& process) {
   const Life life = process.life;
   for (auto effects = process.replica->take_effects(); !effects.empty();
        effects = process.replica->take_effects()) {
+    check_leader(process);
     check_against_reference(process);
     look_at_cancel(*process.replica);
     for (CellReplicaEffect& effect : effects) carry_out(process, effect);
@@ -242,6 +244,7 @@ void World::carry_out(Process& process, CellReplicaEffect& any) {
       throw Violation(
           "the job ended as if nobody had cancelled it, and a client was told that it is cancelled");
   } else if (auto* one = std::get_if<SendToReplica>(&any)) {
+    check_promise(disks_[index].stored, one->message, one->to);
     send_to_replica(index, one->to.value, one->message);
   } else if (auto* change = std::get_if<WriteToLog>(&any)) {
     disks_[index].waiting.push_back(std::move(*change));

@@ -1,0 +1,256 @@
+// What processes send each other, what the network does with it, and who takes it.
+
+#include <algorithm>
+
+#include "libdag/wire/envelope.hpp"
+#include "tools/sim/changing_loads.hpp"
+#include "tools/sim/world.hpp"
+
+namespace dag::sim {
+
+void World::send(Life from, Life to, const JobMessage& message) {
+  if (options_.pace) return send_at_pace(from, to, message);
+  ++seen[std::string(name(message))];
+  const bool calm = now() >= options_.calm_at;
+  if (from.process == to.process) {
+    events_.after(std::chrono::microseconds(1), [this, from, to, message] { deliver(from, to, message); });
+    return;
+  }
+  const JobMessage arriving = through_bytes(message);
+  const int copies = !calm && random_.chance(options_.repeated) ? 2 : 1;
+  for (int i = 0; i < copies; ++i) {
+    Duration pause = std::chrono::microseconds(30 + random_.below(300));
+    if (!calm && random_.chance(options_.late)) pause += millis(1, 300);
+    // What was on its way when its sender died may be lost.
+    const bool lost_with_sender = random_.chance(0.5);
+    events_.after(pause, [this, from, to, arriving, lost_with_sender] {
+      if (lost_with_sender && find(from) == nullptr) return;
+      deliver(from, to, arriving);
+    });
+  }
+}
+
+void World::take_control(std::uint32_t process, Duration cost, std::function<void()> then) {
+  Carried& one = carried[process];
+  one.busy_until = std::max(one.busy_until, now()) + cost;
+  one.busy += cost;
+  events_.at(one.busy_until, std::move(then));
+}
+
+void World::send_at_pace(Life from, Life to, const JobMessage& message) {
+  const Pace& pace = *options_.pace;
+  const auto deliver_it = [this, from, to, message] { deliver(from, to, message); };
+  if (from.process == to.process) return take_control(to.process.value, pace.per_message, deliver_it);
+  const std::size_t size = wire::size_bytes(wire::Operation(message));
+  if (std::holds_alternative<message::JobCreate>(message)) {
+    graph_bytes += size;
+    return events_.after(Duration{0}, deliver_it);
+  }
+  const auto seconds = [](double count) {
+    return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(count));
+  };
+  const Duration cost = pace.per_message + seconds(static_cast<double>(size) * pace.seconds_per_byte);
+  const Duration on_its_way = pace.latency + seconds(static_cast<double>(size) / pace.bytes_per_second);
+  for (const Life end : {from, to}) {
+    ++carried[end.process.value].messages;
+    carried[end.process.value].bytes += size;
+  }
+  take_control(from.process.value, cost, [this, to, cost, on_its_way, deliver_it] {
+    events_.after(on_its_way,
+                  [this, to, cost, deliver_it] { take_control(to.process.value, cost, deliver_it); });
+  });
+}
+
+JobMessage World::through_bytes(const JobMessage& message) {
+  constexpr std::size_t message_bytes_max = std::size_t{1}
+                                            << 29;  // What is larger than a frame goes in pieces.
+  wire::Envelope envelope;
+  envelope.operations = {message};
+  const auto frame = wire::encode(envelope, message_bytes_max);
+  if (!frame) throw Violation(std::string(name(message)) + " cannot be sent: " + frame.error().what);
+  auto arrived = wire::decode(frame->bytes(), message_bytes_max);
+  if (!arrived) throw Violation(std::string(name(message)) + " is refused: " + arrived.error().what);
+  return std::get<JobMessage>(std::move(arrived->operations.at(0)));
+}
+
+void World::trace_message(const char* what, Life from, Life to, const JobMessage& message) {
+  if (!options_.trace) return;
+  std::string line = std::to_string(now().since_start.count()) + " " + what + " " + to_string(from) + " -> " +
+                     to_string(to) + " " + std::string(name(message));
+  if (const auto named = shard_epoch_of(message)) {
+    line += " shard " + std::to_string(named->shard) + " epoch " + to_string(named->epoch);
+  }
+  const auto add = [&](const OutputName& output) {
+    line += " " + to_string(output.task) + to_string(output.attempt);
+  };
+  std::visit(
+      [&]<class M>(const M& any) {
+        if constexpr (requires { any.record; }) add(any.record.name());
+        if constexpr (requires { any.name; }) add(any.name);
+        if constexpr (requires { any.attempt; }) add({any.attempt.task, any.attempt.id});
+        if constexpr (requires { any.names; }) {
+          for (const OutputName& output : any.names) add(output);
+        }
+        if constexpr (requires { any.had; }) {
+          for (const auto& had : any.had) add(had.record.name());
+          line += " running";
+          for (const auto& running : any.running) add(running.name);
+        }
+        if constexpr (std::is_same_v<M, message::Settled>) {
+          line += " " + std::to_string(any.from) + "-" + std::to_string(any.to);
+        }
+        if constexpr (requires { any.rows_open; }) {
+          line += " number " + std::to_string(any.number) + " open " + std::to_string(any.rows_open);
+        }
+        if constexpr (requires { any.first_step; }) {
+          line += " from step " + std::to_string(any.first_step) + " of " + std::to_string(any.steps.size());
+          for (const OutputName& need : any.needs)
+            line += " needs " + to_string(need.task) + to_string(need.attempt);
+          for (const auto& one : any.records) add(one.name());
+        }
+        if constexpr (requires { any.tried; }) {
+          for (const auto& [task, failed] : any.tried) {
+            line += " tried " + to_string(task) + " " + std::to_string(failed);
+          }
+        }
+        if constexpr (requires { any.version; }) line += " version " + std::to_string(any.version);
+      },
+      message);
+  std::puts(line.c_str());
+}
+
+void World::deliver(Life from, Life to, const JobMessage& message) {
+  trace_.delivered(now(), from, to, message);
+  trace_message("at", from, to, message);
+  Process* process = find(to);
+  if (process == nullptr || over()) return;
+  if (waits_in_pause(to.process.value, [this, from, to, message] { deliver(from, to, message); })) return;
+  if (hear_message(*process, message)) return;
+  const auto epoch_here = [&](std::uint32_t shard) -> std::optional<Epoch> {
+    const auto found = process->homes.find(shard);
+    if (found == process->homes.end()) return std::nullopt;
+    return found->second->home.epoch();
+  };
+  switch (process->door->judge(from, message, process->state, epoch_here)) {
+    case Admission::drop:
+      ++seen[find(from) == nullptr ? "refused: from the dead" : "refused: for an older home"];
+      return;
+    case Admission::wait:
+      ++seen["waited at the door"];
+      process->door->hold(from, message);
+      return;
+    case Admission::deliver:
+      break;
+  }
+  if (const auto* state = std::get_if<message::JobState>(&message)) {
+    on_state(*process, *state);
+  } else if (const auto* assign = std::get_if<message::Assign>(&message)) {
+    on_assign(*process, *assign);
+  } else if (const auto* steal = std::get_if<message::StealRequest>(&message)) {
+    steals_by_policy() ? give_as_victim(*process, from, steal->slots)
+                       : on_steal(*process, from, steal->slots);
+  } else {
+    switch (recipient_of(message)) {
+      case Recipient::cell:
+        if (process->replica != nullptr) {
+          process->replica->on_message(from, message, clock_of(*process));
+          drain_replica(*process);
+        } else if (process->life.process.value == 0) {
+          cell_->on_message(from, message, clock_of(0));
+          drain_cell();
+        }
+        break;
+      case Recipient::runner:
+        if (std::holds_alternative<message::Lend>(message) && from != to) process->thief.on_work(from);
+        process->runner->on_message(from, message, clock_of(*process));
+        drain_runner(*process);
+        break;
+      case Recipient::home: {
+        const auto found = process->homes.find(shard_epoch_of(message)->shard);
+        if (found == process->homes.end()) break;
+        found->second->home.on_message(from, message, clock_of(*process));
+        drain_home(*process, *found->second);
+        break;
+      }
+      case Recipient::process:
+        break;
+    }
+  }
+}
+
+void World::on_state(Process& process, const message::JobState& state) {
+  if (state.version <= process.state.version) return;
+  const bool first = process.state.version == 0;
+  process.state = state;
+  process.door->on_state(state);
+  const Life life = process.life;
+  process.runner->on_state(state, clock_of(process));
+  drain_runner(process);
+  for (auto& [shard, box] : process.homes) {
+    box->home.on_state(state, clock_of(process));
+    drain_home(process, *box);
+  }
+  for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
+    const message::ShardHome& home = state.homes[shard];
+    if (first && home.home == life && home.epoch == Epoch{1, 1}) {
+      HomeBox& box = make_home(process, shard, home.epoch);
+      box.home.begin(state, clock_of(process));
+      drain_home(process, box);
+    }
+  }
+  wake_waiting(process);
+}
+
+void World::on_assign(Process& process, const message::Assign& assign) {
+  for (const message::FirstTry& some : assign.first_try) {
+    for (const message::TaskBits& bits : some.tasks) {
+      bits.each([&](TaskId task) { named_only_.insert(task.index); });
+    }
+  }
+  if (!assign.first_try.empty()) ++seen["recorded by name only, and a home died"];
+  const message::ShardHome& home = process.state.homes[assign.shard];
+  if (home.home != process.life || home.epoch != assign.epoch || process.homes.contains(assign.shard)) return;
+  ++seen["recounted"];
+  HomeBox& box = make_home(process, assign.shard, assign.epoch);
+  box.home.recover(assign, process.state, clock_of(process));
+  drain_home(process, box);
+  wake_waiting(process);
+}
+
+void World::wake_waiting(Process& process) {
+  for (auto& [from, message] : process.door->take_waiting()) {
+    events_.after(Duration{0},
+                  [this, from = from, to = process.life, message = message] { deliver(from, to, message); });
+  }
+}
+
+World::HomeBox& World::make_home(Process& process, std::uint32_t shard, Epoch epoch) {
+  if (!runs(process.life.process.value)) throw Violation("a home at a cell that only records");
+  HomeOptions options;
+  options.shard = shard;
+  options.epoch = epoch;
+  options.self = process.life;
+  options.seed = options_.seed + shard;
+  options.several_processes = options_.processes > 1;
+  options.lanes = options_.lanes;
+  options.planted = options_.planted;
+  options.lease = options_.lease;
+  if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
+  auto& box = process.homes[shard];
+  std::unique_ptr<HomePlacement> placement;
+  const std::uint64_t placement_seed = options_.seed + 17 * shard + epoch.count;
+  TrueLoads* placer = nullptr;
+  if (options_.stragglers > 0) {
+    placement = true_loads(process.life, placement_seed, placer);
+  } else if (options_.by_finish) {
+    placement = std::make_unique<ChangingLoads>(placement_seed);
+  } else {
+    placement = std::make_unique<Spread>(placement_seed, options_.spread_actors && options_.processes > 1);
+  }
+  box = std::make_unique<HomeBox>(options, plan_, sink(), std::move(placement));
+  box->placer = placer;
+  if (options_.rings || options_.by_link) join_soon(process.life, shard);
+  return *box;
+}
+
+}  // namespace dag::sim
