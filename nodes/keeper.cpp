@@ -391,11 +391,13 @@ void Keeper::start_membership() {
   ports.send = [this](SendMembership message) { transport_->send(std::move(message)); };
   ports.up = [this](const MemberUp& up) {
     logger_->info("{} is here, at {}", to_string(up.life.process), up.endpoint.control);
+    say_member(up.life, recorded::MemberChange::up, "at " + up.endpoint.control);
     transport_->member_up(up.life, up.endpoint);
   };
   ports.down = [this](const MemberDown& down) {
     logger_->log(down.why == DownWhy::left ? spdlog::level::info : spdlog::level::warn, "{} is gone: {}",
                  to_string(down.life.process), name(down.why));
+    say_member(down.life, recorded::MemberChange::down, std::string(name(down.why)));
     transport_->member_down(down.life);
     if (ends_with_.load() != static_cast<std::int64_t>(down.life.process.value)) return;
     end(down.why == DownWhy::left
@@ -423,8 +425,20 @@ void Keeper::start_membership() {
   if (net::is_loopback(options_.listen)) setup.options = patience_on_one_host();
   setup.options.seeds = options_.peers;
   heartbeat_ = setup.options.heartbeat;
+  say_member(self_, recorded::MemberChange::up, "it has started, at " + endpoint_.control);
   membership_.open(
       [&] { return system_.spawn<MembershipActor>(std::move(setup), std::move(ports), keeper_); });
+}
+
+/// What no job is told: who came and went, as this node saw it.
+void Keeper::say_member(Life life, recorded::MemberChange change, std::string why) {
+  if (!journal_) return;
+  journal_->record({steady_now(),
+                    {self_.process, std::nullopt},
+                    {},
+                    {},
+                    {},
+                    recorded::Member{life, change, std::move(why)}});
 }
 
 NodeMeasures Keeper::measures() {

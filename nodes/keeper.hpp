@@ -85,6 +85,7 @@ class Keeper {
   KeeperPorts keeper_ports();
   WorkerEvents worker_events();
   void start_membership();
+  void say_member(Life life, recorded::MemberChange change, std::string why);
   const LoadSummary& load_now();
   ProgressPorts progress_ports();
   NodeMeasures measures();

@@ -46,8 +46,9 @@ GatheredJournals::GatheredJournals(const std::string& address, std::optional<Job
   if (any) return;
   remove(directory_);
   throw Failure({ErrorCode::job_unknown,
-                 job ? "no journal of these nodes says anything of " + to_string(*job)
-                     : "no journal of these nodes knows of a job",
+                 !job               ? "no journal of these nodes knows of a job"
+                 : *job == of_nodes ? "no journal of these nodes says anything of nodes"
+                                    : "no journal of these nodes says anything of " + to_string(*job),
                  "nodes keep one unless `journal = false` is set, and without `--data DIR` only until they "
                  "are started again; --from DIR reads those of nodes that are gone",
                  notices_.empty() ? "" : notices_.front()});

@@ -26,6 +26,9 @@ struct GatherLimits {
   OnProgress on_progress = {};
 };
 
+/// In place of a job: what belongs to none, such as nodes that come and go.
+inline constexpr JobId of_nodes{};
+
 class GatheredJournals {
  public:
   /// Each node of the cluster that a node at this address belongs to is asked for its part, which comes into

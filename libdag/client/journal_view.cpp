@@ -17,12 +17,12 @@ namespace {
 namespace fs = std::filesystem;
 
 /// By the alternatives of RecordWhat.
-constexpr std::array kinds{"ready",          "placed",       "lent",        "returned",  "stolen",
-                           "started",        "ended",        "lost",        "retried",   "cancelled",
-                           "settled",        "output_lost",  "spawned",     "member",    "ran",
-                           "became",         "started_over", "rolled_back", "restored",  "crashed",
-                           "home_given",     "recounted",    "tasks_known", "job_began", "job_over",
-                           "finished_tasks", "graph",        "said",        "printed",   "inputs_came"};
+constexpr std::array kinds{
+    "ready",     "placed",      "lent",         "returned",    "stolen",         "started", "ended",
+    "lost",      "retried",     "cancelled",    "settled",     "output_lost",    "spawned", "member",
+    "ran",       "became",      "started_over", "rolled_back", "restored",       "crashed", "home_given",
+    "recounted", "tasks_known", "job_began",    "job_over",    "finished_tasks", "graph",   "said",
+    "printed",   "inputs_came", "saved",        "leads"};
 static_assert(kinds.size() == std::variant_size_v<RecordWhat>);
 
 /// Of a task, or of one that took its process down.

@@ -254,9 +254,9 @@ json to_json(const JournalLine& line) {
               {"unix_ns", line.unix_ns},
               {"node", to_string(line.node.process)},
               {"place", line.place},
-              {"job", to_string(line.job)},
               {"kind", line.kind},
               {"text", line.what}};
+  if (line.job != JobId{}) fields["job"] = to_string(line.job);
   if (line.task) fields["task"] = to_string(*line.task);
   if (!line.name.empty()) fields["name"] = line.name;
   return fields;

@@ -137,7 +137,8 @@ bool is_mark(const RecordWhat& what) {
          std::holds_alternative<recorded::OutputLost>(what) ||
          std::holds_alternative<recorded::StartedOver>(what) ||
          std::holds_alternative<recorded::RolledBack>(what) ||
-         std::holds_alternative<recorded::HomeGiven>(what) || std::holds_alternative<recorded::Member>(what);
+         std::holds_alternative<recorded::HomeGiven>(what) ||
+         std::holds_alternative<recorded::Member>(what) || std::holds_alternative<recorded::Leads>(what);
 }
 
 Timeline make_timeline(const JournalPaths& journals, JobId job, TimelineWindow window,

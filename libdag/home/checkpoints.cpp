@@ -38,7 +38,11 @@ bool Home::Impl::add_checkpoint(const OutcomeRecord& record, Life holder) {
       at->holders.push_back(holder);
   } else {
     saved.insert(at, {record, {holder}});
-    if (!recounting) copy_checkpoint({record, {holder}});
+    // Of what another home had been told, that one has said it.
+    if (!recounting) {
+      say(record.task, record.attempt, [&] { return recorded::Saved{record.size_bytes, 0}; });
+      copy_checkpoint({record, {holder}});
+    }
   }
   drop_older(saved);
   return std::any_of(saved.begin(), saved.end(),

@@ -121,6 +121,7 @@ void Home::Impl::saves_changed(std::uint32_t number) {
     }
   }
   group.border = newest;
+  say(chains[group.actors.front()].calls.front(), [&] { return recorded::Saved{0, newest}; });
 }
 
 /// A saved state must outlive the process that wrote it. Who has to get a copy when these have one: the cell,

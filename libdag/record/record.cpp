@@ -120,6 +120,13 @@ struct Writer {
       text += " (" + std::to_string(printed.left_out) + " bytes before it are not kept)";
     return text;
   }
+  std::string operator()(const recorded::Saved& saved) const {
+    if (saved.border > 0) return "its group has save " + std::to_string(saved.border);
+    return "saved " + std::to_string(saved.bytes) + " bytes";
+  }
+  std::string operator()(const recorded::Leads& leads) const {
+    return "leads the job's record, term " + std::to_string(leads.term);
+  }
   std::string operator()(const recorded::InputsCame& came) const {
     return "inputs came: " + std::to_string(came.bytes) + " bytes in " + text_of(came.took);
   }
@@ -154,6 +161,7 @@ bool is_about_task(const RecordWhat& what) {
   return !std::holds_alternative<recorded::Member>(what) &&
          !std::holds_alternative<recorded::HomeGiven>(what) &&
          !std::holds_alternative<recorded::Recounted>(what) &&
+         !std::holds_alternative<recorded::Leads>(what) &&
          !std::holds_alternative<recorded::JobBegan>(what) &&
          !std::holds_alternative<recorded::JobOver>(what) && !std::holds_alternative<recorded::Printed>(what);
 }

@@ -240,6 +240,19 @@ struct InputsCame {
   Duration took{0};  ///< since that process took the attempt
   bool operator==(const InputsCame&) const = default;
 };
+/// What the attempt had saved is kept: one that comes after it goes on from there. Or, of the job actor that
+/// the record's task creates: save number `border` of all in its group is kept, and they come back from no
+/// older one.
+struct Saved {
+  std::uint64_t bytes = 0;
+  std::uint64_t border = 0;  ///< counted from 1; 0: a task saved it
+  bool operator==(const Saved&) const = default;
+};
+/// The record's place leads the job's record from now on. Task and attempt mean nothing.
+struct Leads {
+  std::uint64_t term = 0;
+  bool operator==(const Leads&) const = default;
+};
 
 }  // namespace recorded
 
@@ -251,7 +264,7 @@ using RecordWhat =
                  recorded::Became, recorded::StartedOver, recorded::RolledBack, recorded::Restored,
                  recorded::Crashed, recorded::HomeGiven, recorded::Recounted, recorded::TasksKnown,
                  recorded::JobBegan, recorded::JobOver, recorded::FinishedTasks, recorded::GraphPart,
-                 recorded::Said, recorded::Printed, recorded::InputsCame>;
+                 recorded::Said, recorded::Printed, recorded::InputsCame, recorded::Saved, recorded::Leads>;
 
 struct Record {
   /// By the clock of `place.process`; instants of two processes cannot be compared.

@@ -95,6 +95,7 @@ void CellReplica::apply(consensus::Index index, const consensus::Entry& entry, I
   if (begins) {
     leads_ = true;
     effects_.emplace_back(LeadsNow{true});
+    say_leads(now);
     if (cell_->state().version > 0) cell_->say_so_far(now);
   }
   cell_->apply(std::move(command), entry.term, now);
@@ -151,6 +152,12 @@ void CellReplica::elected(Instant now) {
   propose(std::move(word));
   for (const auto& [life, how] : ends_) propose(command::LifeDown{life, how});
   elected_at_ = reconfigure_at_ = now;
+}
+
+void CellReplica::say_leads(Instant now) {
+  if (!records_.enabled()) return;
+  records_.record(
+      {now, {options_.self.process, std::nullopt}, cell_->plan()->job, {}, {}, recorded::Leads{log_.term()}});
 }
 
 void CellReplica::let_go() {

@@ -151,6 +151,7 @@ class CellReplica {
   void apply(consensus::Index index, const consensus::Entry& entry, Instant now);
   void install(const consensus::Snapshot& snapshot);
   void elected(Instant now);
+  void say_leads(Instant now);
   void let_go();
   void take_cell_effects();
   bool tell(CellCommand command, Instant now);

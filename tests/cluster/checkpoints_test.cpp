@@ -173,11 +173,14 @@ TEST_CASE("a long task goes on from what it saved, when its process is killed an
   REQUIRE(second > 0);
   CHECK(second != first);
   const pid_t parent = cluster::parent_of(second);
-  std::size_t killed = 0;
+  std::size_t killed = 0, left = 0;
   for (std::size_t node = 0; node < nodes.count(); ++node) {
-    if (nodes.node(node).id() != parent) continue;
-    nodes.node(node).kill(SIGKILL);
-    ++killed;
+    if (nodes.node(node).id() == parent) {
+      nodes.node(node).kill(SIGKILL);
+      ++killed;
+    } else {
+      left = node;
+    }
   }
   REQUIRE(killed == 1);
   CHECK(job.ends() == 0);
@@ -186,6 +189,10 @@ TEST_CASE("a long task goes on from what it saved, when its process is killed an
   REQUIRE(job.out().rfind(begin, 0) == 0);
   // Each attempt got a quarter further before it was lost, and saved that.
   CHECK(std::stoi(job.out().substr(begin.size())) > steps / 4);
+  // That is told afterwards, by the nodes that are left.
+  Process history(cluster::at(nodes, {bin("dag"), "history", "last"}, left));
+  CHECK(history.ends() == 0);
+  CHECK_THAT(history.out(), Catch::Contains("  saved ") && Catch::Contains("  restored"));
 }
 
 TEST_CASE("all nodes are killed at once: a long task and a job actor go on from what is on the disks") {

@@ -77,6 +77,31 @@ TEST_CASE("the record of a job is taken elsewhere, and says there what the clust
   CHECK_THAT(read({"graph", "--json", "--from", record, "1"}), Catch::Contains("\"critical_path\""));
 }
 
+TEST_CASE("which nodes came and went is told where no job ran, and of a job who led its record") {
+  Nodes nodes(3, true);
+  nodes.gather();
+  nodes.node(2).kill(SIGKILL);
+  REQUIRE(nodes.node(0).says("n2 is gone"));
+  nodes.start(2);
+  REQUIRE(nodes.node(0).says("n2 is here"));
+  const std::string nodes_said = cluster::said(nodes, {"history", "--nodes"});
+  CHECK_THAT(nodes_said, Catch::Contains("  n0  member n0.1 up: it has started") &&
+                             Catch::Contains("  n0  member n2.1 down: its process died") &&
+                             Catch::Contains("  n0  member n2.2 up: at ") &&
+                             Catch::Contains("  n2  member n2.2 up: it has started"));
+  Process job(at(nodes, {bin("hello")}));
+  REQUIRE(job.ends() == 0);
+  CHECK_THAT(cluster::said(nodes, {"history", "last"}), Catch::Contains("leads the job's record, term 1"));
+  CHECK(cluster::said(nodes, {"history", "--nodes"}) == nodes_said);
+  // Out of the files alone, too, and as data.
+  Process view({bin("dag"), "history", "--nodes", "--json", "--from", nodes.folder_of(0) + "/data"});
+  REQUIRE(view.ends() == 0);
+  const auto first = nlohmann::json::parse(view.out().substr(0, view.out().find('\n')));
+  CHECK(first["kind"] == "member");
+  CHECK_FALSE(first.contains("job"));
+  CHECK_THAT(cluster::said(nodes, {"history", "last", "--nodes"}, 2), Catch::Contains("leave out the job"));
+}
+
 TEST_CASE(
     "the trace has each edge of a job that grows, and its longest chain is the report's critical path") {
   Nodes nodes(3, true);

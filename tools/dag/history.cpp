@@ -1,5 +1,5 @@
-// `dag history`: the jobs that a cluster has run, or what happened to one of them; out of the journals of its
-// nodes, also when they are gone. And the record of one, to be taken elsewhere.
+// `dag history`: the jobs that a cluster has run, or what happened to one of them, or to its nodes; out of
+// their journals, also when they are gone. And the record of a job, to be taken elsewhere.
 
 #include <filesystem>
 #include <iostream>
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 struct HistoryOptions {
   SharedOptions cluster;
   std::string job, task, directory;
-  bool failed = false;
+  bool failed = false, nodes = false;
   std::shared_ptr<std::vector<std::string>> from;
 };
 
@@ -44,7 +44,7 @@ int list(const HistoryOptions& options) {
 }
 
 int one(const HistoryOptions& options) {
-  const JobId job = job_of(options.job, *options.cluster, *options.from);
+  const JobId job = options.nodes ? detail::of_nodes : job_of(options.job, *options.cluster, *options.from);
   const detail::LineFilter filter{job, detail::selector_of(options.task, options.failed)};
   const ChosenJournals journals(*options.cluster, job, *options.from, {.which = filter.tasks});
   detail::JournalView view(journals.paths());
@@ -53,7 +53,7 @@ int one(const HistoryOptions& options) {
   return exit_unknown;
 }
 
-/// All that nodes have of it, as files of journals.
+/// All that nodes have of a job, as files of journals.
 int save(const HistoryOptions& options) {
   const JobId job = job_of(options.job, *options.cluster, {});
   const fs::path to = options.directory;
@@ -89,6 +89,7 @@ void add_history(CLI::App& app, Chosen& chosen) {
   command->add_option("--task", options->task,
                       "of these tasks alone: a name, a number, or numbers: 3-9, train/3-9");
   command->add_flag("--failed", options->failed, "only tasks that failed or took their process down");
+  command->add_flag("--nodes", options->nodes, "which nodes came and went instead, as each of them saw it");
   command->add_option(
       "--save", options->directory,
       "put the record of the job into this directory, for `dag view` and --from, on any machine");
@@ -96,12 +97,18 @@ void add_history(CLI::App& app, Chosen& chosen) {
   command->callback([=, &chosen] {
     if (options->job.empty() && (options->failed || !options->task.empty()))
       throw CLI::ValidationError("--task and --failed are of one job: name it");
+    if (options->nodes && (!options->job.empty() || !options->directory.empty()))
+      throw CLI::ValidationError("--nodes is of no job: leave out the job, and --save");
     const bool saves = !options->directory.empty();
     if (saves && options->job.empty()) throw CLI::ValidationError("--save is of one job: name it");
     if (saves && (options->failed || !options->task.empty() || !options->from->empty()))
       throw CLI::ValidationError(
           "--save takes all that nodes have of the job: no --task, --failed or --from");
-    chosen = [=] { return saves ? save(*options) : options->job.empty() ? list(*options) : one(*options); };
+    chosen = [=] {
+      return saves                                     ? save(*options)
+             : options->job.empty() && !options->nodes ? list(*options)
+                                                       : one(*options);
+    };
   });
 }
 

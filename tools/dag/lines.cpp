@@ -21,7 +21,8 @@ void print(const detail::JournalLine& line, bool json) {
     return;
   }
   const std::string task = task_text(line);
-  std::cout << detail::utc_text(line.unix_ns) << "  " << line.place << "  " << to_string(line.job)
+  std::cout << detail::utc_text(line.unix_ns) << "  " << line.place
+            << (line.job == JobId{} ? "" : "  " + to_string(line.job))
             << (task.empty() ? "" : "  " + shown(task)) << "  " << shown(line.what) << '\n';
 }
 

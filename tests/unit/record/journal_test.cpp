@@ -50,6 +50,8 @@ std::vector<Record> one_of_each() {
       recorded::Said{"train", "loss 0.5"},
       recorded::Printed{"step 1\nstep 2\n", 17},
       recorded::InputsCame{4096, 3ms},
+      recorded::Saved{1 << 20, 0},
+      recorded::Leads{7},
   };
   static_assert(std::size(all) == std::variant_size_v<RecordWhat>, "one that is new is missing here");
   std::vector<Record> records;
