@@ -12,7 +12,7 @@
 namespace dag {
 namespace {
 
-std::string hex(const unsigned char* bytes, std::size_t count) {
+std::string hex_of(const unsigned char* bytes, std::size_t count) {
   std::string digits;
   for (std::size_t i = 0; i < count; ++i) {
     digits += "0123456789abcdef"[bytes[i] >> 4];
@@ -37,7 +37,7 @@ std::string build_id(const dl_phdr_info& module) {
       at = content + padded(note.n_descsz);
       if (at > segment.p_memsz) break;
       if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(notes + name, "GNU", 4) == 0) {
-        return hex(notes + content, note.n_descsz);
+        return hex_of(notes + content, note.n_descsz);
       }
     }
   }
@@ -66,7 +66,7 @@ std::string checksum_of_program() {
   XXH64_canonical_t sum;
   XXH64_canonicalFromHash(&sum, XXH64_digest(state));
   XXH64_freeState(state);
-  return "x" + hex(sum.digest, sizeof sum.digest);
+  return "x" + hex_of(sum.digest, sizeof sum.digest);
 }
 
 }  // namespace

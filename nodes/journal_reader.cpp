@@ -27,7 +27,7 @@ bool is_wanted(const Record& record, const client::AskJournal& ask) {
 }
 
 /// A file of the journal from byte `from` on, which is 0 or where a block begins.
-struct Part {
+struct FilePart {
   std::string name;
   std::uint64_t from = 0;
   std::vector<std::byte> bytes;  ///< its head, and what follows
@@ -36,14 +36,14 @@ struct Part {
   std::uint64_t skipped() const { return from == 0 ? 0 : from - encode_head({}).size(); }
 };
 
-std::optional<Part> read_part(const fs::path& path, std::uint64_t from, bool is_newest) {
+std::optional<FilePart> read_part(const fs::path& path, std::uint64_t from, bool is_newest) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   if (!in) return std::nullopt;  // It has just made room.
   const auto size = static_cast<std::uint64_t>(in.tellg());
   const std::uint64_t head = encode_head({}).size();
   if (from < head) from = 0;
   if (from > size) return std::nullopt;
-  Part part{path.filename().string(), from, {}, is_newest};
+  FilePart part{path.filename().string(), from, {}, is_newest};
   part.bytes.resize(size - part.skipped());
   const auto read = [&](std::uint64_t at, std::uint64_t into, std::uint64_t count) {
     in.seekg(static_cast<std::streamoff>(at));
@@ -65,7 +65,7 @@ std::uint32_t writer_of(const fs::path& path) {
 }
 
 /// What is wanted of it, as a file; nothing when there is nothing. `page` gets the rest.
-std::vector<std::byte> filtered(const Part& part, const client::AskJournal& ask, JournalPage& page) {
+std::vector<std::byte> filtered(const FilePart& part, const client::AskJournal& ask, JournalPage& page) {
   JournalWriter writer;
   std::vector<std::byte> blocks;
   const auto take_block = [&](std::uint64_t dropped) {

@@ -17,8 +17,6 @@
 
 namespace dag {
 
-Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
-
 std::shared_ptr<spdlog::logger> make_logger(const std::string& level) {
   auto logger = std::make_shared<spdlog::logger>("dag", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   logger->set_pattern("%Y-%m-%d %H:%M:%S.%e %l dag: %v");

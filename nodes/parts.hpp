@@ -11,12 +11,11 @@
 #include "actors/lanes/lanes.hpp"
 #include "libdag/membership/claim.hpp"
 #include "libdag/membership/options.hpp"
+#include "nodes/clock.hpp"
 #include "nodes/draw_number.hpp"
 #include "nodes/transport/transport.hpp"
 
 namespace dag {
-
-Instant steady_now();
 
 /// To stderr, one line each.
 std::shared_ptr<spdlog::logger> make_logger(const std::string& level);

@@ -10,7 +10,7 @@ namespace dag {
 namespace {
 
 /// As TOML writes it and JSON reads it.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string all = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') all += '\\';
@@ -27,10 +27,10 @@ std::string quoted(std::string_view text) {
 
 std::string written(std::uint32_t value) { return std::to_string(value); }
 std::string written(bool value) { return value ? "true" : "false"; }
-std::string written(const std::string& value) { return quoted(value); }
-std::string written(const net::Address& value) { return quoted(net::to_string(value)); }
+std::string written(const std::string& value) { return in_quotes(value); }
+std::string written(const net::Address& value) { return in_quotes(net::to_string(value)); }
 std::string written(const std::optional<net::Address>& value) {
-  return value ? written(*value) : quoted("off");
+  return value ? written(*value) : in_quotes("off");
 }
 std::string written(const CoreShare& value) {
   return "[" + std::to_string(value.rank) + ", " + std::to_string(value.size) + "]";
@@ -38,11 +38,11 @@ std::string written(const CoreShare& value) {
 std::string written(const ClusterId& value) {
   std::array<char, 17> digits{};
   std::snprintf(digits.data(), digits.size(), "%llx", static_cast<unsigned long long>(value.value));
-  return quoted(digits.data());
+  return in_quotes(digits.data());
 }
 std::string written(const std::vector<std::string>& value) {
   std::string all;
-  for (const std::string& one : value) all += (all.empty() ? "" : ", ") + quoted(one);
+  for (const std::string& one : value) all += (all.empty() ? "" : ", ") + in_quotes(one);
   return "[" + all + "]";
 }
 
@@ -59,7 +59,7 @@ Line line(std::string_view name, const Setting<T>& setting) {
 
 Line line_of_secret(std::string_view name, const Setting<std::string>& setting) {
   if (setting.value.empty()) return line(name, setting);
-  return {name, quoted("(not shown)"), setting.origin, true};
+  return {name, in_quotes("(not shown)"), setting.origin, true};
 }
 
 std::vector<Line> lines_of(const Settings& s) {
@@ -98,8 +98,8 @@ std::string toml(const std::vector<Line>& lines, bool with_origins) {
 std::string json(const std::vector<Line>& lines) {
   std::string text;
   for (const Line& one : lines) {
-    text += (text.empty() ? "" : ",") + quoted(one.name) + ":{\"value\":" + one.value +
-            ",\"origin\":" + quoted(one.origin) + "}";
+    text += (text.empty() ? "" : ",") + in_quotes(one.name) + ":{\"value\":" + one.value +
+            ",\"origin\":" + in_quotes(one.origin) + "}";
   }
   return "{\"node\":{" + text + "}}\n";
 }

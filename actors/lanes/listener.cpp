@@ -15,7 +15,7 @@ namespace {
 /// How long news may wait for a lane, when lanes run long kernels; and when they did not lately.
 constexpr Duration patience_min = std::chrono::milliseconds(1), patience_max = std::chrono::milliseconds(16);
 /// As for lanes: a peer may swallow a call.
-constexpr Duration sleep_max = std::chrono::seconds(2);
+constexpr Duration listens_max = std::chrono::seconds(2);
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void Lanes::listen() {
     if (stopping_.load() || ring_news(*edges_.known())) {
       bells_.listener.cancel_wait();
     } else {
-      bells_.listener.wait(sleep_max);
+      bells_.listener.wait(listens_max);
     }
     if (stopping_.load()) return;
     // News that lies there and is not touched for a moment is news that no lane reads.

@@ -85,23 +85,23 @@ std::vector<std::size_t> PlacedGraph::order() const {
 }
 
 CriticalPath critical_path(const PlacedGraph& graph, const std::vector<Duration>& ran) {
-  constexpr std::size_t none = PlacedGraph::none;
+  constexpr std::size_t nowhere = PlacedGraph::none;
   std::vector<Duration> length(graph.size());
-  std::vector<std::size_t> before(graph.size(), none);
-  std::size_t last = none;
+  std::vector<std::size_t> before(graph.size(), nowhere);
+  std::size_t last = nowhere;
   for (const std::size_t task : graph.order()) {
     length[task] += ran[task];
-    if (last == none || length[task] > length[last]) last = task;
+    if (last == nowhere || length[task] > length[last]) last = task;
     for (const std::size_t successor : graph.after(task)) {
-      if (before[successor] != none && length[task] <= length[successor]) continue;
+      if (before[successor] != nowhere && length[task] <= length[successor]) continue;
       length[successor] = length[task];
       before[successor] = task;
     }
   }
   CriticalPath path;
-  if (last == none) return path;
+  if (last == nowhere) return path;
   path.length = length[last];
-  for (std::size_t task = last; task != none; task = before[task]) path.tasks.push_back(graph.task(task));
+  for (std::size_t task = last; task != nowhere; task = before[task]) path.tasks.push_back(graph.task(task));
   std::reverse(path.tasks.begin(), path.tasks.end());
   return path;
 }

@@ -22,7 +22,7 @@ std::string_view variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::string seconds(Duration duration) {
+std::string seconds_text(Duration duration) {
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", std::chrono::duration<double>(duration).count());
   return text;
@@ -55,12 +55,13 @@ std::string summary(const Fragment& fragment, const std::string& title, bool as_
                        ",\"edges\":" + std::to_string(fragment.edges.size()) +
                        ",\"durations_stated\":" + std::to_string(stated) + ",\"critical_path\":[";
     for (std::size_t i = 0; i < path.size(); ++i) json += (i == 0 ? "" : ",") + json_string(name_of(path[i]));
-    return json + "],\"critical_path_seconds\":" + (stated > 0 ? seconds(ranking.length) : "null") + "}\n";
+    return json + "],\"critical_path_seconds\":" + (stated > 0 ? seconds_text(ranking.length) : "null") +
+           "}\n";
   }
   std::string text =
       title + ": " + counted(fragment.size(), "task") + ", " + counted(fragment.edges.size(), "edge");
   if (path.empty()) return text + "\n";
-  text += stated > 0 ? "; critical path " + seconds(ranking.length) + " s" : "; longest path";
+  text += stated > 0 ? "; critical path " + seconds_text(ranking.length) + " s" : "; longest path";
   text += " (" + counted(path.size(), "task") + "): ";
   for (std::size_t i = 0; i < path.size(); ++i) {
     if (i > 0) text += " > ";

@@ -30,7 +30,7 @@ std::string with_reason(std::string text, std::string_view why) {
   return text;
 }
 
-struct Writer {
+struct TextOf {
   std::string operator()(const recorded::Ready&) const { return "ready"; }
   std::string operator()(const recorded::Placed& placed) const {
     std::string text = "placed on " + to_string(placed.chosen) + " by " + one_line(placed.rule);
@@ -188,7 +188,7 @@ std::string to_string(const RecordPlace& place) {
   return to_string(place.process) + (place.lane ? "/l" + std::to_string(*place.lane) : "");
 }
 
-std::string to_string(const RecordWhat& what) { return std::visit(Writer{}, what); }
+std::string to_string(const RecordWhat& what) { return std::visit(TextOf{}, what); }
 
 std::string to_string(const Record& record, const NameOfTask& name_of) {
   const std::int64_t at = record.at.since_start.count();

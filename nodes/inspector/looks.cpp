@@ -13,7 +13,7 @@ namespace dag::inspector {
 namespace {
 
 /// A browser waits; `dag` has more patience.
-constexpr Duration answers_within = std::chrono::seconds(2);
+constexpr Duration node_answers_within = std::chrono::seconds(2);
 
 std::int64_t unix_ms_now() {
   timespec now{};
@@ -118,7 +118,7 @@ void Looks::run() {
 LookPointer Looks::look(const std::set<JobId>& jobs) {
   auto made = std::make_shared<Look>();
   try {
-    if (!nodes_) nodes_ = std::make_unique<detail::AllNodes>(address_, answers_within);
+    if (!nodes_) nodes_ = std::make_unique<detail::AllNodes>(address_, node_answers_within);
     made->seen = nodes_->look();
     made->cluster = cluster_json(made->seen, node_, unix_ms_now());
   } catch (const Failure& failure) {

@@ -5,6 +5,7 @@
 
 #include "actors/lanes/shared_outputs.hpp"
 #include "libdag/keeper/host.hpp"
+#include "nodes/clock.hpp"
 
 namespace dag::transport {
 namespace {
@@ -20,8 +21,6 @@ constexpr std::size_t lives_max = 4096;
 /// the caller waits for an answer that nobody gives any more.
 constexpr Duration refusal_leaves_within = std::chrono::milliseconds(500);
 constexpr std::size_t turned_away_max = 64;
-
-Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
 
 std::size_t frame_bytes_max(Channel channel) {
   return channel == Channel::control ? limits::control_frame_bytes_max : wire::bulk_frame_bytes_max;

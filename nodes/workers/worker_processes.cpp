@@ -18,12 +18,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "nodes/clock.hpp"
+
 extern char** environ;
 
 namespace dag {
 namespace {
-
-Instant steady_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
 
 /// The directory of the libdag.so that this process uses, so that worker processes use it too; empty when
 /// libdag is part of the program.

@@ -20,7 +20,7 @@
 namespace dag::chaos {
 namespace {
 
-constexpr auto look_every = std::chrono::milliseconds(1);
+constexpr auto log_looked_at_every = std::chrono::milliseconds(1);
 
 std::string name_of(std::uint32_t node) { return "n" + std::to_string(node); }
 
@@ -69,7 +69,7 @@ std::optional<int> Program::ended() {
 }
 
 int Program::wait() {
-  while (!ended()) std::this_thread::sleep_for(look_every);
+  while (!ended()) std::this_thread::sleep_for(log_looked_at_every);
   return *status_;
 }
 
@@ -199,7 +199,7 @@ bool Cluster::gather(Clock::duration limit) {
   };
   while (!all_see_all()) {
     if (Clock::now() > until) return false;
-    std::this_thread::sleep_for(look_every * 20);
+    std::this_thread::sleep_for(log_looked_at_every * 20);
   }
   return true;
 }
@@ -240,7 +240,7 @@ std::optional<Clock::duration> Cluster::noticed(std::uint32_t gone, std::vector<
       read_log(id);
       return !nodes_[id].knows.contains(name_of(gone));
     });
-    std::this_thread::sleep_for(look_every);
+    std::this_thread::sleep_for(log_looked_at_every);
   }
   return Clock::now() - since;
 }

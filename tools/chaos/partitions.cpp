@@ -19,7 +19,7 @@ constexpr auto steps_down_within = seconds(3);
 /// Then it says so, too.
 constexpr auto says_so_within = seconds(6);
 constexpr auto flap_every = milliseconds(500);
-constexpr auto look_every = milliseconds(250);
+constexpr auto cut_looked_at_every = milliseconds(250);
 constexpr auto going_within = seconds(60);
 /// A job with less left would end before the cut does.
 constexpr std::size_t left_min = 600;
@@ -82,7 +82,7 @@ void Partitions::get_going() {
     ended_themselves_ += cluster_.start_ended();
     const bool all_there = cluster_.gather(Clock::duration{0});
     jobs_.look_for(
-        look_every);  // Behind that, which may take its time: what the job said a moment ago counts.
+        cut_looked_at_every);  // Behind that, which may take its time: what the job said a moment ago counts.
     if (Clock::now() > until) return jobs_.wrong("stuck: not all nodes and the job go on after a cut");
     if (!all_there) continue;  // One that is on its way back takes no job.
     if (jobs_.running() && jobs_.left() < left_min) jobs_.finish();
@@ -151,7 +151,7 @@ void Partitions::watch(const Cut& cut, std::optional<std::uint32_t> leader) {
       flap_at += flap_every;
     }
     for (int part = 0; part < 10; ++part) {
-      jobs_.look_for(look_every / 10);
+      jobs_.look_for(cut_looked_at_every / 10);
       const auto sides_aware = [&] { return std::count(unaware.begin(), unaware.end(), Pairs{}); };
       const auto aware_before = sides_aware();
       if (aware_before == 2) continue;

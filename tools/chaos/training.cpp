@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t nodes = 3;
 constexpr auto stuck_after = std::chrono::seconds(90);
-constexpr auto look_every = std::chrono::milliseconds(5);
+constexpr auto training_looked_at_every = std::chrono::milliseconds(5);
 
 /// As journals tell time.
 std::int64_t unix_ns() {
@@ -97,7 +97,7 @@ nlohmann::json disturb_training(const TrainingOptions& options, const std::files
       }
     }
     cluster.start_ended();
-    std::this_thread::sleep_for(look_every);
+    std::this_thread::sleep_for(training_looked_at_every);
   }
   if (wrong.empty()) {
     try {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t tasks_shown = 10;
 
-std::string label(const TaskExplained& task) { return tool::label(task.task, task.name); }
+std::string label_of(const TaskExplained& task) { return tool::label(task.task, task.name); }
 
 // ---- For people
 // ------------------------------------------------------------------------------------------------
@@ -102,8 +102,8 @@ std::string list_text(const std::vector<detail::TaskReason>& reasons, std::uint6
   std::string text;
   const std::size_t shown_now = std::min(reasons.size(), tasks_shown);
   for (std::size_t i = 0; i < shown_now; ++i) {
-    text +=
-        "  " + label(reasons[i].task) + ": " + reason_text(reasons[i]) + "\n" + more_text(reasons[i], "    ");
+    text += "  " + label_of(reasons[i].task) + ": " + reason_text(reasons[i]) + "\n" +
+            more_text(reasons[i], "    ");
     for (const detail::PastTask& past : stories.tasks) {
       if (past.task == reasons[i].task.task) text += story_text(past, "    ", "has not ended");
     }

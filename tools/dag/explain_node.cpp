@@ -13,7 +13,7 @@
 namespace dag::tool {
 namespace {
 
-constexpr std::size_t tasks_shown = 20;
+constexpr std::size_t lines_shown = 20;
 
 struct RunsThere {
   JobId job;
@@ -59,10 +59,10 @@ void add(BusyWith& to, ProcessId node, JobId job, const client::Answer& said) {
   }
 }
 
-std::string text_of(const BusyWith& busy) {
+std::string busy_text(const BusyWith& busy) {
   std::string text;
   std::vector<std::vector<std::string>> rows;
-  for (std::size_t i = 0; i < std::min(busy.running.size(), tasks_shown); ++i) {
+  for (std::size_t i = 0; i < std::min(busy.running.size(), lines_shown); ++i) {
     const RunsThere& one = busy.running[i];
     const std::string id = to_string(one.now.task);
     rows.push_back({one.process + "/l" + std::to_string(one.now.lane), to_string(one.job),
@@ -74,7 +74,7 @@ std::string text_of(const BusyWith& busy) {
   for (const std::string& line : busy.notes) text += line + "\n";
   if (busy.kept.empty()) return text;
   rows.clear();
-  for (std::size_t i = 0; i < std::min(busy.kept.size(), tasks_shown); ++i) {
+  for (std::size_t i = 0; i < std::min(busy.kept.size(), lines_shown); ++i) {
     const Kept& one = busy.kept[i];
     rows.push_back({to_string(one.job), shown(one.name) + " (" + to_string(one.task) + ")", shown(one.why)});
   }
@@ -135,7 +135,7 @@ int explain_node(const Options& options, ProcessId node) {
     fields["node"] = to_json(*there);
     std::cout << json_line(fields);
   } else {
-    std::cout << node_text(*there) << text_of(busy);
+    std::cout << node_text(*there) << busy_text(busy);
   }
   for (const std::string& missing : seen.missing) std::cerr << "dag: without " << shown(missing) << '\n';
   return exit_ok;

@@ -13,7 +13,7 @@
 namespace dag::tool {
 namespace {
 
-constexpr std::size_t tasks_shown = 10;
+constexpr std::size_t stories_shown = 10;
 
 std::string candidate_text(const recorded::Candidate& candidate) {
   if (!candidate.misfit.empty()) return "no     " + shown(candidate.misfit);
@@ -94,7 +94,7 @@ Stories stories_of(const Options& options, JobId job, const TaskSelector& which,
                    const std::vector<std::string>& from) {
   const ChosenJournals journals(options, job, from, {.which = which});
   detail::JournalView view(journals.paths());
-  detail::PastTasks past(tasks_shown);
+  detail::PastTasks past(stories_shown);
   detail::LineSearch search(view, {job, which});
   while (const auto line = search.next()) past.add(search.entry(), *line);
   return {past.tasks(), past.beyond(), view.notices()};

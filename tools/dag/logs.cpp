@@ -28,7 +28,7 @@ struct LogOptions {
   std::shared_ptr<std::vector<std::string>> from;
 };
 
-constexpr auto look_every = std::chrono::milliseconds(300);
+constexpr auto logs_asked_every = std::chrono::milliseconds(300);
 constexpr auto ask_again_every = std::chrono::milliseconds(500);
 
 class LogPrinter {
@@ -173,7 +173,7 @@ int follow(const LogOptions& options, JobId job, LogPrinter& printer) {
       const bool over = has_ended_here(log, any);
       ended_looks = !over ? 0 : empty ? ended_looks + 1 : 1;
       first = false;
-      std::this_thread::sleep_for(look_every);
+      std::this_thread::sleep_for(logs_asked_every);
     } catch (const Failure& failure) {
       if (first) throw;
       patience.on_failure(failure.error());

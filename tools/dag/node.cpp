@@ -79,7 +79,7 @@ int show(const Options& options, ProcessId id) {
 // -----------------------------------------------------------------------------------------
 
 /// So often it is looked at.
-constexpr auto look_every = std::chrono::milliseconds(500);
+constexpr auto drain_looked_at_every = std::chrono::milliseconds(500);
 /// So often in a row nothing has to be there: a job whose leader has just gone is led by nobody for a moment,
 /// and nobody speaks of it.
 constexpr int looks_in_a_row = 5;
@@ -172,7 +172,7 @@ int drain(const Options& options, ProcessId id, std::optional<double> limit) {
       throw Failure({ErrorCode::timed_out, to_string(id) + " is not drained within the time given",
                      "it goes on draining; `dag node undrain` lets it take jobs again"});
     }
-    std::this_thread::sleep_for(look_every);
+    std::this_thread::sleep_for(drain_looked_at_every);
   }
 }
 

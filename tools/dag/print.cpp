@@ -87,6 +87,10 @@ std::size_t width(const std::string& text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
+std::string counted(std::uint64_t count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
 std::uint64_t ended(const JobCounts& counts) {
   return counts.finished + counts.failed + counts.skipped + counts.cancelled;
 }

@@ -33,6 +33,12 @@ std::string duration_text(Duration duration);
 /// 512 B, 8.0 GiB.
 std::string bytes_text(std::uint64_t bytes);
 
+/// 1 task, 2 tasks.
+std::string counted(std::uint64_t count, const std::string& one, const std::string& many);
+inline std::string counted(std::uint64_t count, const std::string& one) {
+  return counted(count, one, one + "s");
+}
+
 /// Tasks that have ended, well or not.
 std::uint64_t ended(const JobCounts& counts);
 

@@ -36,10 +36,6 @@ std::vector<std::string> listed(std::vector<std::string> items) {
   return items;
 }
 
-std::string counted(std::uint64_t count, const std::string& one, const std::string& many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
 std::uint64_t total(const JobCounts& counts) { return ended(counts) + counts.open; }
 
 std::uint64_t percent(const JobCounts& counts) {
@@ -60,7 +56,7 @@ std::vector<std::string> bad_ends(const JobCounts& counts) {
 }
 
 std::string path_text(const PathLeft& path) {
-  const std::string tasks = counted(path.tasks, "task", "tasks");
+  const std::string tasks = counted(path.tasks, "task");
   if (path.left == Duration{0}) return "critical path " + tasks;
   const bool is_short = path.left < std::chrono::milliseconds(1);
   return "critical path " + (is_short ? text_of(path.left) : duration_text(path.left)) + " (" + tasks + ")";

@@ -11,12 +11,12 @@
 namespace dag::tool {
 namespace {
 
-struct How {
+struct HowSubmitted {
   bool watch = false;
   bool dry_run = false;
 };
 
-int submit(const Options& options, How how, const std::vector<std::string>& words) {
+int submit(const Options& options, HowSubmitted how, const std::vector<std::string>& words) {
   // Both variables mean something when they are not empty, and what they are tells the form of the answer.
   const std::string form = options.json ? "json" : "text";
   std::map<std::string, std::string> environment{{"DAG_DRY_RUN", how.dry_run ? form : ""},
@@ -37,7 +37,7 @@ int submit(const Options& options, How how, const std::vector<std::string>& word
 void add_submit(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand("submit", "run a job in a cluster");
   const auto options = add_options(*command);
-  const auto how = std::make_shared<How>();
+  const auto how = std::make_shared<HowSubmitted>();
   const auto words = std::make_shared<std::vector<std::string>>();
   auto* watch = command->add_flag("--watch", how->watch, "wait for its end, and let it print what it gets");
   command->add_flag("--dry-run", how->dry_run, "check its graph and say what it comes to, without a cluster")

@@ -13,7 +13,7 @@
 namespace dag::tool {
 namespace {
 
-struct How {
+struct HowTop {
   bool once = false;
   double every = 1;      ///< seconds
   double patience = 30;  ///< likewise
@@ -32,7 +32,7 @@ Screen no_screen() {
 
 class Top {
  public:
-  Top(const Options& options, const How& how)
+  Top(const Options& options, const HowTop& how)
       : options_(options),
         how_(how),
         drawing_on_(!options.json && !how.once && draws_on_terminal()),
@@ -81,7 +81,7 @@ class Top {
   }
 
   const Options& options_;
-  const How& how_;
+  const HowTop& how_;
   const bool drawing_on_;
   detail::AllNodes nodes_;
   Paces paces_;
@@ -95,7 +95,7 @@ void add_top(CLI::App& app, Chosen& chosen) {
   auto* command =
       app.add_subcommand("top", "what the nodes of a cluster do, what waits there, and how far jobs are");
   const auto options = add_options(*command);
-  const auto how = std::make_shared<How>();
+  const auto how = std::make_shared<HowTop>();
   command->add_flag("--once", how->once, "look once, and end");
   command->add_option("--every", how->every, "seconds between two looks")
       ->capture_default_str()

@@ -12,10 +12,6 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-std::string counted(std::uint64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 std::string fraction(const JobCounts& counts) {
   return std::to_string(ended(counts)) + "/" + std::to_string(ended(counts) + counts.open);
 }

@@ -11,6 +11,7 @@
 #include "tools/dag/commands.hpp"
 #include "tools/dag/job_selector.hpp"
 #include "tools/dag/options.hpp"
+#include "tools/dag/print.hpp"
 #include "tools/dag/work_line.hpp"
 
 namespace dag::tool {
@@ -23,10 +24,6 @@ struct TraceOptions {
   std::string output;
   std::uint64_t arrows_max = detail::trace_arrows_usual;
 };
-
-std::string counted(std::uint64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 int trace(const TraceOptions& options) {
   const JobId job = job_of(*options.job, *options.cluster, *options.from);

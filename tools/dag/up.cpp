@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 
 constexpr auto acquainted_within = std::chrono::seconds(30);
 constexpr auto end_within = std::chrono::seconds(5);
-constexpr auto look_every = milliseconds(50);
+constexpr auto looks_for_nodes_every = milliseconds(50);
 constexpr auto give_up_grace = milliseconds(2000);
 constexpr std::uint32_t nodes_max = 256;
 
@@ -77,7 +77,7 @@ void wait_until_seen(const StartedNodes& nodes, std::size_t count) {
   const auto deadline = Clock::now() + acquainted_within;
   for (const StartedNode& node : nodes) {
     const auto cluster = detail::connect(node.address);
-    for (std::size_t seen = 0; (seen = nodes_up(*cluster).size()) < count; pause_for(look_every)) {
+    for (std::size_t seen = 0; (seen = nodes_up(*cluster).size()) < count; pause_for(looks_for_nodes_every)) {
       if (Clock::now() < deadline) continue;
       throw Failure({ErrorCode::peer_unreachable,
                      "n" + std::to_string(node.id) + " sees " + std::to_string(seen) + " of " +
@@ -210,7 +210,7 @@ StartedNodes left_after(StartedNodes nodes, Clock::duration limit) {
   for (;;) {
     std::erase_if(nodes, [](const StartedNode& node) { return !is_dagd(node.pid); });
     if (nodes.empty() || Clock::now() > deadline) return nodes;
-    pause_for(look_every);
+    pause_for(looks_for_nodes_every);
   }
 }
 

@@ -18,7 +18,7 @@
 namespace dag::tool {
 namespace {
 
-struct How {
+struct HowWatched {
   std::optional<double> every;  ///< seconds
   double patience = 30;         ///< seconds
 };
@@ -167,7 +167,7 @@ class Display {
   Drawing drawing_;
 };
 
-int watch(const Options& options, JobId job, const How& how) {
+int watch(const Options& options, JobId job, const HowWatched& how) {
   const bool drawing = !options.json && draws_on_terminal();
   end_when_interrupted(drawing);
   Display display(options.json ? Display::Form::json
@@ -194,7 +194,7 @@ void add_watch(CLI::App& app, Chosen& chosen) {
       app.add_subcommand("watch", "follow a job until its end: how far it is, its pace, what is left");
   const auto options = add_options(*command);
   const auto job = add_job(*command);
-  const auto how = std::make_shared<How>();
+  const auto how = std::make_shared<HowWatched>();
   command
       ->add_option("--every", how->every, "seconds between two looks (default: 0.25 on a terminal, else 1)")
       ->check(CLI::Range(0.05, 86400.0));

@@ -11,17 +11,17 @@ namespace {
 
 using test::RandomGraphOptions;
 
-struct Part {
+struct LeavesOut {
   const char* name;
   void (*of_world)(WorldOptions&);
   void (*of_graph)(RandomGraphOptions&);
 };
 
 /// What explains most when it is not needed comes first.
-const std::vector<Part>& parts() {
+const std::vector<LeavesOut>& parts() {
   constexpr auto no_world = +[](WorldOptions&) {};
   constexpr auto no_graph = +[](RandomGraphOptions&) {};
-  static const std::vector<Part> all{
+  static const std::vector<LeavesOut> all{
       {"deaths", [](WorldOptions& world) { world.deaths = 0, world.all_die = false; }, no_graph},
       {"second_deaths", [](WorldOptions& world) { world.deaths = std::min(world.deaths, 1u); }, no_graph},
       {"poison", [](WorldOptions& world) { world.poison = false; }, no_graph},
@@ -80,7 +80,8 @@ std::optional<Case> parse_case(std::string_view text) {
     text.remove_prefix(1);
     const std::size_t end = std::min(text.find('-'), text.size());
     const std::string name(text.substr(0, end));
-    if (std::none_of(parts().begin(), parts().end(), [&](const Part& part) { return part.name == name; }))
+    if (std::none_of(parts().begin(), parts().end(),
+                     [&](const LeavesOut& part) { return part.name == name; }))
       return std::nullopt;
     about.without.insert(name);
     text.remove_prefix(end);
@@ -89,13 +90,13 @@ std::optional<Case> parse_case(std::string_view text) {
 }
 
 void leave_out(const Case& about, WorldOptions& world) {
-  for (const Part& part : parts()) {
+  for (const LeavesOut& part : parts()) {
     if (about.without.contains(part.name)) part.of_world(world);
   }
 }
 
 void leave_out(const Case& about, RandomGraphOptions& graph) {
-  for (const Part& part : parts()) {
+  for (const LeavesOut& part : parts()) {
     if (about.without.contains(part.name)) part.of_graph(graph);
   }
   if (about.tasks_max > 0) graph.tasks_max = std::min(graph.tasks_max, about.tasks_max);
@@ -107,7 +108,7 @@ Case shrink(const Case& failing, const std::function<ChaosResult(const Case&)>& 
   Case smallest = failing;
   for (bool shrunk = true; shrunk;) {
     shrunk = false;
-    for (const Part& part : parts()) {
+    for (const LeavesOut& part : parts()) {
       Case less = smallest;
       if (!less.without.insert(part.name).second || !still(less)) continue;
       smallest = less;
