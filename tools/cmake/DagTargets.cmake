@@ -8,6 +8,8 @@ target_link_options(dag_options INTERFACE -Wl,-z,relro,-z,now)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # By default g++ collects garbage whenever it holds 128 MiB: a twelfth of the time, for a fifth of the memory.
   target_compile_options(dag_options INTERFACE --param=ggc-min-heapsize=800000)
+  # Of classes that one source defines and uses; it cannot tell when several are compiled together.
+  target_compile_options(dag_options INTERFACE -Wno-subobject-linkage)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # g++ 12 guesses wrong about strings that are joined (its bug 105651) and about variants, functions and regular
@@ -43,11 +45,47 @@ target_precompile_headers(dag_std PRIVATE <algorithm> <array> <atomic> <bit> <ch
                           <limits> <map> <memory> <optional> <set> <span> <stdexcept> <string> <string_view>
                           <unordered_map> <utility> <variant> <vector>)
 
+# To begin with a source takes the compiler three times as long as to compile it: headers, and their templates. So some of
+# a folder are compiled together, and what lies in their anonymous namespaces has one name in all of the folder. CMake's own
+# unity builds name sources by their absolute paths, which messages and ccache would see.
+set(DAG_TOGETHER 6 CACHE STRING "So many sources of a folder are compiled together; 1: each by itself")
+
+# dag_together(variable NAME name SOURCES path... APART regex): what to compile in place of these, but for those apart.
+function(dag_together variable)
+  cmake_parse_arguments(ARG "" "NAME;APART" "SOURCES" ${ARGN})
+  set(compiled "")
+  set(together ${ARG_SOURCES})
+  if(ARG_APART)
+    set(compiled ${ARG_SOURCES})
+    list(FILTER compiled INCLUDE REGEX "${ARG_APART}")
+    list(FILTER together EXCLUDE REGEX "${ARG_APART}")
+  endif()
+  if(DAG_TOGETHER LESS 2)
+    list(APPEND compiled ${together})
+    set(together "")
+  endif()
+  set(number 0)
+  while(together)
+    list(SUBLIST together 0 ${DAG_TOGETHER} some)
+    list(REMOVE_ITEM together ${some})
+    set(text "")
+    foreach(source ${some})
+      file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${source})
+      string(APPEND text "#include \"${path}\"\n")
+    endforeach()
+    set(file ${CMAKE_BINARY_DIR}/together/${ARG_NAME}_${number}.cpp)
+    file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
+    list(APPEND compiled ${file})
+    math(EXPR number "${number} + 1")
+  endwhile()
+  set(${variable} ${compiled} PARENT_SCOPE)
+endfunction()
+
 # dag_folder(libdag/graph USES base LINKS lib PCH <header>): an object library named dag_graph (dag_actors_lanes
 # for actors/lanes). A folder without sources yet is an interface. USES is what the folder may include, and
-# tools/dev/layering.sh reads it here; LINKS are libraries from outside.
+# tools/dev/layering.sh reads it here; LINKS are libraries from outside; sources that match APART are compiled by themselves.
 function(dag_folder folder)
-  cmake_parse_arguments(ARG "" "" "USES;LINKS;PCH" ${ARGN})
+  cmake_parse_arguments(ARG "" "APART" "USES;LINKS;PCH" ${ARGN})
   string(REGEX REPLACE "^libdag/" "" name ${folder})
   string(REPLACE "/" "_" name ${name})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
@@ -59,7 +97,8 @@ function(dag_folder folder)
   list(FILTER sources EXCLUDE REGEX "/(main|dagd)\\.cpp$")
   list(TRANSFORM ARG_USES PREPEND dag_ OUTPUT_VARIABLE uses)
   if(sources)
-    add_library(dag_${name} OBJECT ${sources})
+    dag_together(compiled NAME dag_${name} SOURCES ${sources} APART "${ARG_APART}")
+    add_library(dag_${name} OBJECT ${compiled})
     if(DAG_SANITIZE MATCHES "fuzzer")
       set(uses "")  # They would be built; what reads bytes needs their headers only, and those are found anyway.
     endif()
