@@ -73,14 +73,14 @@ class LaneColumns {
 };
 
 /// What the first reading finds.
-struct Known {
+struct KnownLanes {
   TaskNames names;
   std::map<Track, TimelineLane> lanes;
   std::int64_t began = std::numeric_limits<std::int64_t>::max(), ended = 0;
 };
 
-Known read_lanes(const JournalPaths& journals, JobId job) {
-  Known known;
+KnownLanes read_lanes(const JournalPaths& journals, JobId job) {
+  KnownLanes known;
   JournalView view(journals);
   while (const auto entry = view.next()) {
     if (entry->record.job != job) continue;
@@ -143,7 +143,7 @@ bool is_mark(const RecordWhat& what) {
 
 Timeline make_timeline(const JournalPaths& journals, JobId job, TimelineWindow window,
                        std::vector<std::string>& notices) {
-  Known known = read_lanes(journals, job);
+  KnownLanes known = read_lanes(journals, job);
   Timeline timeline;
   if (!known.lanes.empty()) {
     timeline.began_unix_ns = known.began;
