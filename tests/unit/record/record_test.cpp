@@ -55,7 +55,6 @@ TEST_CASE("each kind of record has its line") {
       Row{recorded::Crashed{2, "signal 11"}, "took its process down, 2 times by now: signal 11"},
       Row{recorded::TasksKnown{false, {{"part", 4}, {"sum", 1}}}, "spawned: 4 part 1 sum"},
       Row{recorded::Saved{2048, 0}, "saved 2048 bytes"}, Row{recorded::Saved{0, 3}, "its group has save 3"},
-      Row{recorded::Leads{4}, "leads the job's record, term 4"},
       Row{recorded::OutputLost{1}, "output 1 lost"},
       Row{recorded::Spawned{TaskId{0, 3}, AttemptId{{1, 0}, 1}}, "spawned by 3#1.0.1"});
   CHECK(to_string(record_of(row.what)) == "0.012345678 job7/41#1.0.2 n1/l0 " + row.text);
@@ -90,6 +89,8 @@ TEST_CASE("what is about a shard, or the whole job, names no task") {
   record.job = JobId{7};
   record.what = recorded::HomeGiven{2, Life{{3}, {1}}, {1, 4}};
   CHECK(to_string(record) == "0.000000000 job7 n1 shard 2 given to n3.1, epoch 1.4");
+  record.what = recorded::Leads{4};
+  CHECK(to_string(record) == "0.000000000 job7 n1 leads the job's record, term 4");
   record.what = recorded::Recounted{2, {1, 4}};
   CHECK(to_string(record) == "0.000000000 job7 n1 shard 2 counted again, epoch 1.4");
   record.what = recorded::TasksKnown{true, {{"a", 1}, {"b", 2}}};
