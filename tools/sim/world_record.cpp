@@ -53,7 +53,7 @@ void World::check_closed(const Cell& cell) {
 }
 
 /// I5: what a home has given up, as it was lost or came back unrun, does not count any more, unless that home
-/// was not the one any more either. (That of tasks without effects need not count.)
+/// was not the one any more either. I5 asks it of tasks with effects; it is so of all.
 void World::note_given_up(const HomeBox& box) {
   const message::ShardHome& now_home = cell_->state().homes[box.home.options().shard];
   for (const OutputName& name : std::exchange(trace_.given_up, {})) {
