@@ -258,7 +258,7 @@ int WorkerNode::serve() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return failed_.has_value(); });
   std::cerr << "dag: " << to_string(seat_.self.process) << " ends: " << failed_->message() << std::endl;
-  return exit_status_of(failed_->code);
+  return failed_->code == ErrorCode::cluster_lost ? status_of_cut_off : exit_status_of(failed_->code);
 }
 
 }  // namespace dag

@@ -80,6 +80,8 @@ End end_of(int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == status_of_lease_lost) {
     return {ProcessEnd::stopped_by_us, "ended because it could not renew its lease"};
   }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == status_of_cut_off)
+    return {ProcessEnd::stopped_by_us, "ended because the others of its job took it for dead"};
   if (WIFEXITED(status)) {
     return {ProcessEnd::faulted,
             "ended with status " + std::to_string(WEXITSTATUS(status)) + " in the middle of its job"};

@@ -13,6 +13,8 @@ namespace dag {
 /// A worker process that ends with this status could not renew its lease (supervision/lease.hpp): nothing
 /// that ran there is to blame.
 inline constexpr int status_of_lease_lost = 75;
+/// Nor is it when the others of its job took it for dead, or its node is gone.
+inline constexpr int status_of_cut_off = 76;
 
 struct WorkerSeat {
   Life self;

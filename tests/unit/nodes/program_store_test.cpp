@@ -116,11 +116,13 @@ TEST_CASE("a process is started from the store, and its end is told") {
     ProcessEnd end;
     std::string text;
   };
-  for (const Case& one : {Case{"echo said; exit 3", ProcessEnd::faulted, "ended with status 3"},
-                          Case{"kill -SEGV $$", ProcessEnd::faulted, "signal 11"},
-                          Case{"kill -KILL $$", ProcessEnd::killed, "signal 9"},
-                          Case{"test -n \"$DAG_WORKER\" && test -z \"$DAG_ADDRESS\" && kill -TERM $$",
-                               ProcessEnd::faulted, "signal 15"}}) {
+  for (const Case& one :
+       {Case{"echo said; exit 3", ProcessEnd::faulted, "ended with status 3"},
+        Case{"exit " + std::to_string(status_of_cut_off), ProcessEnd::stopped_by_us, "took it for dead"},
+        Case{"kill -SEGV $$", ProcessEnd::faulted, "signal 11"},
+        Case{"kill -KILL $$", ProcessEnd::killed, "signal 9"},
+        Case{"test -n \"$DAG_WORKER\" && test -z \"$DAG_ADDRESS\" && kill -TERM $$", ProcessEnd::faulted,
+             "signal 15"}}) {
     Heard heard;
     WorkerProcesses processes({"127.0.0.1:1", {}, 0, logs.path().string()}, store, heard.events());
     processes.start({life, {7}, {{0}, {1}}, {id, "", {"sh", "-c", one.script}, "/"}}, {1});
