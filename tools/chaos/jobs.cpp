@@ -152,7 +152,8 @@ void Jobs::end() {
       wrong(job_->said.job + ": exclusive, and ran twice at a time: task " + std::to_string(mark.task));
   }
   const int status = *job_->client->ended();
-  if (job_->said.job.empty() && status == exit_unreachable) {  // Nothing was acknowledged.
+  if (job_->said.job.empty() &&
+      (status == exit_unreachable || job_->said.refused)) {  // Nothing was acknowledged.
     ++refused_;
     job_.reset();
     return;

@@ -11,6 +11,8 @@ void Said::take(const std::string& line) {
   words >> kind;
   if (kind == "submitted") {
     words >> job;
+  } else if (kind == "refused") {
+    refused = true;
   } else if (kind == "settled") {
     std::int64_t at = 0;
     words >> mark.task >> mark.value >> mark.from >> at;

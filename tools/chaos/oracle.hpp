@@ -14,7 +14,8 @@ namespace dag::chaos {
 
 /// The lines of the client, as far as they have come.
 struct Said {
-  std::string job;  ///< empty: it is not accepted yet
+  std::string job;       ///< empty: it is not accepted yet
+  bool refused = false;  ///< no majority was there to take it
   std::map<std::uint64_t, Mark> settled;
   std::vector<std::int64_t> settled_at;  ///< nanoseconds of the monotonic clock, in their order
   std::set<std::uint64_t> without;       ///< tasks that ended, and have no value

@@ -134,6 +134,15 @@ Partitions::Unaware Partitions::unaware_of(const Cut& cut) {
   return unaware;
 }
 
+std::string Partitions::text_of(const Unaware& unaware) {
+  std::string text;
+  for (const Pairs& side : unaware) {
+    for (const auto& [here, there] : side)
+      text += (text.empty() ? "n" : ", n") + std::to_string(here) + " of n" + std::to_string(there);
+  }
+  return text;
+}
+
 /// Until it is to be healed.
 void Partitions::watch(const Cut& cut, std::optional<std::uint32_t> leader) {
   const auto at = Clock::now();
@@ -152,12 +161,14 @@ void Partitions::watch(const Cut& cut, std::optional<std::uint32_t> leader) {
     }
     for (int part = 0; part < 10; ++part) {
       jobs_.look_for(cut_looked_at_every / 10);
-      const auto sides_aware = [&] { return std::count(unaware.begin(), unaware.end(), Pairs{}); };
-      const auto aware_before = sides_aware();
-      if (aware_before == 2) continue;
+      if (unaware == Unaware{}) continue;
+      const Unaware unaware_before = unaware;
       hear_who_is_gone(unaware);
-      for (auto more = sides_aware() - aware_before; more > 0; --more)
-        detected_.push_back(in_milliseconds(Clock::now() - at));
+      const double after_ms = in_milliseconds(Clock::now() - at);
+      for (std::size_t side = 0; side < unaware.size(); ++side) {
+        if (unaware[side].empty() && !unaware_before[side].empty())
+          detected_[side == 0 ? "cut_off_saw_others_gone_ms" : "detected_cut_off_ms"].push_back(after_ms);
+      }
     }
     ended_themselves_ += cluster_.start_ended();
     if (jobs_.running()) {
@@ -179,7 +190,7 @@ void Partitions::watch(const Cut& cut, std::optional<std::uint32_t> leader) {
   }
   const std::string leases = may_wait_for_leases ? "_with_leases" : "";
   pauses_["longest_pause_" + cut.kind() + leases + "_ms"].push_back(in_milliseconds(pause));
-  if (unaware != Unaware{}) ++undetected_;
+  if (unaware != Unaware{}) undetected_.push_back(cut.name + ": " + text_of(unaware));
   if (!leader_rests) return;
   ++leaders_cut_off_;
   if (leader_says_so) {
@@ -215,9 +226,10 @@ nlohmann::json Partitions::report() const {
       {"nothing_settled_in_second_half_of", rested_},
       {"nodes_ended_themselves", ended_themselves_},
       {"failure_rate_below", cycles_ == 0 ? 1.0 : 1 - std::pow(0.05, 1 / static_cast<double>(cycles_))}};
-  // From the cut until each node of one side says of each of the other that it is gone.
-  report_spread(report, "detected_split_ms", detected_);
-  report["splits_not_detected"] = undetected_;
+  // From a split until each node of one side says of each of the other that it is gone. Who hears nobody
+  // doubts itself first, and is slow to say it of others.
+  for (const auto& [name, values] : detected_) report_spread(report, name, values);
+  report["splits_not_seen_by"] = undetected_;
   for (const auto& [name, values] : pauses_) report_spread(report, name, values);
   jobs_.report(report);
   return report;

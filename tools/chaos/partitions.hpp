@@ -35,10 +35,11 @@ class Partitions {
   std::optional<std::uint32_t> leader();
   /// The first has not said of the second that it is gone.
   using Pairs = std::set<std::pair<std::uint32_t, std::uint32_t>>;
-  /// Of each side of a split, as long as there are any.
+  /// Of each side of a split, as long as there are any; first the smaller one.
   using Unaware = std::array<Pairs, 2>;
   static Unaware unaware_of(const Cut& cut);
   void hear_who_is_gone(Unaware& unaware);
+  static std::string text_of(const Unaware& unaware);
   void watch(const Cut& cut, std::optional<std::uint32_t> leader);
   void check(const Cut& cut, Clock::duration since, const Words& before, const Words& now);
 
@@ -52,9 +53,9 @@ class Partitions {
   /// Of a cut, or of the part of it in which the job ran; apart where all that was left at its end may have
   /// waited for leases.
   std::map<std::string, std::vector<double>> pauses_;
-  std::vector<double> detected_;  ///< by each side of a split
-  std::uint64_t undetected_ = 0;
-  std::vector<std::string> rested_;  ///< cuts in whose second half nothing was settled
+  std::map<std::string, std::vector<double>> detected_;  ///< splits, by the larger side and by the smaller
+  std::vector<std::string> undetected_;                  ///< splits, and who did not say it of whom
+  std::vector<std::string> rested_;                      ///< cuts in whose second half nothing was settled
   std::mt19937_64 random_;
 };
 
