@@ -58,6 +58,10 @@ void MembershipActor::act(MembershipEffects effects) {
       ports_.down(*down);
     } else if (std::holds_alternative<ComeBackAs>(effect)) {
       ports_.over();
+    } else if (const auto* suspected = std::get_if<MemberSuspected>(&effect)) {
+      if (ports_.doubted) ports_.doubted(suspected->life, true);
+    } else if (const auto* trusted = std::get_if<MemberTrusted>(&effect)) {
+      if (ports_.doubted) ports_.doubted(trusted->life, false);
     }
     // Suspicions and a stale view ask for patience, which is what everybody has here until a MemberDown.
   }

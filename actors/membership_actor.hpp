@@ -21,6 +21,8 @@ struct MembershipPorts {
   /// Told before anybody here sends to that life, and when nobody will any more.
   std::function<void(const MemberUp& up)> up;
   std::function<void(const MemberDown& down)> down;
+  /// Nothing was heard of that life for a while (true), or something is, again (false). May be empty.
+  std::function<void(Life life, bool suspected)> doubted;
   /// How a process that died came to its end, as far as anybody here can know. May be empty.
   std::function<LifeEnd(Life life)> end_of;
   /// What is gossiped of this process.

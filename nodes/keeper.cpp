@@ -394,6 +394,12 @@ void Keeper::start_membership() {
     say_member(up.life, recorded::MemberChange::up, "at " + up.endpoint.control);
     transport_->member_up(up.life, up.endpoint);
   };
+  ports.doubted = [this](Life life, bool suspected) {
+    logger_->info("{} {}", to_string(life.process),
+                  suspected ? "is suspected: it is silent" : "is heard again");
+    say_member(life, suspected ? recorded::MemberChange::suspected : recorded::MemberChange::trusted,
+               suspected ? "it is silent" : "");
+  };
   ports.down = [this](const MemberDown& down) {
     logger_->log(down.why == DownWhy::left ? spdlog::level::info : spdlog::level::warn, "{} is gone: {}",
                  to_string(down.life.process), name(down.why));

@@ -30,6 +30,20 @@ std::string with_reason(std::string text, std::string_view why) {
   return text;
 }
 
+std::string_view name(recorded::MemberChange change) {
+  switch (change) {
+    case recorded::MemberChange::up:
+      return "up";
+    case recorded::MemberChange::suspected:
+      return "suspected";
+    case recorded::MemberChange::down:
+      return "down";
+    case recorded::MemberChange::trusted:
+      return "heard again";
+  }
+  return "changed";  // In a word that a later version has.
+}
+
 struct TextOf {
   std::string operator()(const recorded::Ready&) const { return "ready"; }
   std::string operator()(const recorded::Placed& placed) const {
@@ -77,10 +91,8 @@ struct TextOf {
     return "spawned by " + to_string(spawned.parent) + to_string(spawned.by);
   }
   std::string operator()(const recorded::Member& member) const {
-    static constexpr const char* changes[] = {"up", "suspected", "down"};
-    return with_reason(
-        "member " + to_string(member.life) + " " + changes[static_cast<std::size_t>(member.change)],
-        member.why);
+    return with_reason("member " + to_string(member.life) + " " + std::string(name(member.change)),
+                       member.why);
   }
   std::string operator()(const recorded::Ran& ran) const {
     return with_reason("came back " + std::string(name(ran.outcome)) + " after " + text_of(ran.ran),

@@ -116,7 +116,8 @@ struct Spawned {
   bool operator==(const Spawned&) const = default;
 };
 
-enum class MemberChange : std::uint8_t { up, suspected, down };
+/// `suspected`: nothing was heard of it for a while; `trusted`: something was, again.
+enum class MemberChange : std::uint8_t { up, suspected, down, trusted };
 /// What a process believes of another. The record's job, if any, is the one whose cell says it; task and
 /// attempt mean nothing.
 struct Member {

@@ -103,6 +103,16 @@ TEST_CASE("which nodes came and went is told where no job ran, and of a job who 
   CHECK(first["kind"] == "member");
   CHECK_FALSE(first.contains("job"));
   CHECK_THAT(cluster::said(nodes, {"history", "last", "--nodes"}, 2), Catch::Contains("leave out the job"));
+  // One that says nothing for a while.
+  nodes.node(1).kill(SIGSTOP);
+  const bool suspected = nodes.node(0).says("n1 is suspected: it is silent");
+  nodes.node(1).kill(SIGCONT);
+  INFO(nodes.node(0).err());
+  REQUIRE(suspected);
+  REQUIRE(nodes.node(0).says("n1 is heard again"));
+  CHECK(std::regex_search(cluster::said(nodes, {"history", "--nodes"}),
+                          std::regex("  n0  member n1\\.[0-9]+ suspected: it is silent\n(.*\n)*"
+                                     ".*  n0  member n1\\.[0-9]+ heard again\n")));
 }
 
 TEST_CASE(

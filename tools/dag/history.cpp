@@ -89,7 +89,8 @@ void add_history(CLI::App& app, Chosen& chosen) {
   command->add_option("--task", options->task,
                       "of these tasks alone: a name, a number, or numbers: 3-9, train/3-9");
   command->add_flag("--failed", options->failed, "only tasks that failed or took their process down");
-  command->add_flag("--nodes", options->nodes, "which nodes came and went instead, as each of them saw it");
+  command->add_flag("--nodes", options->nodes,
+                    "which nodes came, were silent and went instead, as each of them saw it");
   command->add_option(
       "--save", options->directory,
       "put the record of the job into this directory, for `dag view` and --from, on any machine");

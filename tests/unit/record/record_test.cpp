@@ -81,6 +81,10 @@ TEST_CASE("membership belongs to no job") {
   record.place.process = ProcessId{1};
   record.what = recorded::Member{Life{{2}, {3}}, recorded::MemberChange::down, "silent"};
   CHECK(to_string(record) == "61.000000000 n1 member n2.3 down: silent");
+  record.what = recorded::Member{Life{{2}, {3}}, recorded::MemberChange::trusted};
+  CHECK(to_string(record) == "61.000000000 n1 member n2.3 heard again");
+  record.what = recorded::Member{Life{{2}, {3}}, recorded::MemberChange{9}};  // A later version's.
+  CHECK(to_string(record) == "61.000000000 n1 member n2.3 changed");
 }
 
 TEST_CASE("what is about a shard, or the whole job, names no task") {
