@@ -1,5 +1,9 @@
 // What changes in the cluster changes on the page, by itself.
 
+import { execFileSync } from 'node:child_process';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import { withPage } from './chromium.mjs';
 import { check, shows, until } from './conditions.mjs';
 import { trainWords } from './nodes.mjs';
@@ -82,13 +86,15 @@ export const cases = {
 
   async 'what a job says comes by itself, and of one task alone'({ browser, nodes }) {
     const cluster = await nodes();
-    const { job } = await cluster.submit('talking', ['cluster_talking', '/dev/null', '10000']);
+    const gate = join(cluster.directory, 'gate');
+    execFileSync('mkfifo', [gate]);
+    const { job } = await cluster.submit('talking', ['cluster_talking', '/dev/null', '20', gate]);
     await withPage(browser, {}, async (page) => {
       await page.goto(`${cluster.url()}#/jobs/${job}/logs`);
-      await shows(page, 'tbody', /line \d/, 60_000);
-      const lines = () => page.locator('tbody').innerText();
-      const before = await lines();
-      await until('there are more lines', async () => (await lines()) !== before, 60_000);
+      await shows(page, 'tbody', /line 9\b/, 60_000);
+      check(!/line 1\d/.test(await page.locator('tbody').innerText()), 'the second half waits for its gate');
+      await (await open(gate, 'w')).close();
+      await shows(page, 'tbody', /line 19\b/, 60_000);
       await page.getByLabel('Task, by name or number').fill('no-such-task');
       await shows(page, 'tbody', /Nothing was said/);
       const { lines: said } = await cluster.ask(`api/jobs/${job}/logs?tail=2`);
