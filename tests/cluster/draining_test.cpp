@@ -48,7 +48,7 @@ void stop(Nodes& nodes, std::size_t node) {
 }  // namespace
 
 TEST_CASE("a node that leads a job is drained and stopped: the job goes on, and its client with it") {
-  Running running(4, true, 1800);
+  Running running(4, true, 4000);
   Nodes& nodes = running.nodes;
   drain(nodes, "n0", 1);
   const nlohmann::json job = shown(nodes, "job1", {1, 2, 3});

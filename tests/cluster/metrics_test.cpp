@@ -228,7 +228,7 @@ TEST_CASE("promtool finds nothing wrong with the metrics of a node") {
 TEST_CASE("Prometheus scrapes nodes, and every query of the board has an answer") {
   const std::string prometheus = prometheus_program("prometheus");
   if (prometheus.empty()) return;
-  Running running(2, true, 3000);
+  Running running(2, true, 6000);
   Nodes& nodes = running.nodes;
   const std::string folder = running.directory.path().string();
   const auto target = [&](std::size_t node) {

@@ -66,7 +66,7 @@ nlohmann::json first_of(const Nodes& nodes) {
 TEST_CASE(
     "a node whose disk is slow hands the jobs that it leads to others, and takes part again when it is "
     "well") {
-  Running running(3, true, 3000);
+  Running running(3, true, 5000);
   Nodes& nodes = running.nodes;
   REQUIRE(first_of(nodes)["jobs"] == 1);
   std::optional<Thread> disk(std::in_place, thread_named(nodes.node(0).id(), "dag-store"));

@@ -86,7 +86,7 @@ export const cases = {
 
   async 'what a job says comes by itself, and of one task alone'({ browser, nodes }) {
     const cluster = await nodes();
-    const gate = join(cluster.directory, 'gate');
+    const gate = join(cluster.directory, 'gate-of-talking');
     execFileSync('mkfifo', [gate]);
     const { job } = await cluster.submit('talking', ['cluster_talking', '/dev/null', '20', gate]);
     await withPage(browser, {}, async (page) => {
