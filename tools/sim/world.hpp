@@ -505,6 +505,7 @@ class World {
   std::set<std::uint32_t> open_in_record_;  ///< tasks of the graph that have not settled
   std::set<OutputName> given_up_;           ///< attempts, by the homes that had them
   std::map<consensus::Term, Life> led_;     ///< who was leader in each term
+  consensus::Term told_in_ = 0;             ///< the last one in which a client was told something
   std::optional<Life> leads_last_;          ///< who was found to lead last
   std::optional<consensus::Configuration> configuration_;
   consensus::Index settled_at_last_look_ = 0;

@@ -236,6 +236,7 @@ void World::carry_out(Process& process, CellReplicaEffect& any) {
   if (auto* message = std::get_if<SendMessage>(&any)) {
     send(process.life, message->to, message->message);
   } else if (auto* tell = std::get_if<TellClient>(&any)) {
+    told_in_ = std::max(told_in_, process.replica->log().term());
     on_settled(*tell);
   } else if (auto* end = std::get_if<JobEnded>(&any)) {
     ended_ = true;
@@ -331,23 +332,24 @@ void World::look_at_cancel(const CellReplica& replica) {
   if (!cancel_asked_ || cancel_acknowledged_ || !replica.leads() || !replica.is_cancelled()) return;
   ++seen["a cancel was acknowledged"];
   cancel_acknowledged_ = true;
+  told_in_ = std::max(told_in_, replica.log().term());
 }
 
 /// I7: what a client was told is known to every later leader. What he was not told, he asks again. One that
 /// was stopped before it heard that it had begun hears it when others have long led in later terms.
 void World::leads_now(Process& process) {
   ++seen["a cell got a leader"];
-  const bool is_the_last = led_.upper_bound(process.replica->log().term()) == led_.end();
-  if (!is_the_last) ++seen["a leader heard late that it leads"];
+  const bool is_later = process.replica->log().term() >= told_in_;
+  if (!is_later) ++seen["a leader heard late that it leads"];
   for (const auto& [task, attempt] : attempts_) {
-    if (!is_the_last) break;
+    if (!is_later) break;
     const auto known = process.replica->cell()->settled(task);
     if (!known || known->attempt != attempt) {
       throw Violation("a new leader does not know of task " + to_string(task) +
                       ", of which a client was told");
     }
   }
-  if (is_the_last && cancel_acknowledged_ && !process.replica->is_cancelled())
+  if (is_later && cancel_acknowledged_ && !process.replica->is_cancelled())
     throw Violation("a new leader does not know that the job is cancelled, of which a client was told");
   if (cancel_asked_ && !cancel_acknowledged_) process.replica->cancel({}, clock_of(process));
   process.replica->follow(ClientId{1}, {}, clock_of(process));
