@@ -211,6 +211,10 @@ void Home::Impl::decide(RowIndex row) {
   if (adopt(row)) return;
   if (crashed_too_often(row)) return close(row, Outcome::failed, crash_error(row));
   if (would_take_the_last_one(row)) return close(row, Outcome::failed, danger_error(row));
+  if (chain != nullptr && waits_for_save(*chain)) {
+    behind_saves.insert(row);
+    return;
+  }
   if ((policy.effects == Effects::at_most_once || is_exclusive(row)) && !may_start(row)) return;
   if (chain == nullptr) return start(row);
   if (is_save(row) && !saves_here(*chain, row)) return close(row, Outcome::finished, {});
@@ -351,9 +355,9 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
       same_attempt || (!first && word(row).outcome == record.outcome &&
                        known.conditions == record.conditions && known.has_output == record.has_output &&
                        (!record.has_output || (record.digest != 0 && known.digest == record.digest)));
-  if (!first && is(row, flag::settled) && !same_value) {
+  if (!first && is(row, flag::settled) && !same_attempt) {
     DAG_CHECK(!settled);  // A settled outcome never changes.
-    return;               // Older news.
+    return;  // Older news: also of the same value, or what is made of it would be said of another attempt.
   }
   known.attempt = record.attempt;
   if (!same_attempt || record.digest != 0) known.digest = record.digest;
@@ -363,8 +367,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
   known.error = record.error;
   known.grew = record.grew;
   known.named = record.inputs;
-  // What is settled is not named as a need any more, so its other attempts of the same value change nothing.
-  if (!first && !same_attempt && !is(row, flag::settled)) withdraw(row);
+  if (!first && !same_attempt) withdraw(row);
   if (!same_attempt) known.holders.clear();
   if (holders != nullptr) known.holders = *holders;
   if (record.value) {

@@ -472,6 +472,7 @@ class World {
   }
   void check_digest(TaskId task, std::uint64_t digest) const;
   void check_result();
+  bool member_was_blamed() const;
   std::string stuck();
 
  public:
@@ -485,6 +486,7 @@ class World {
   std::vector<std::int64_t> drift_ppm_;               ///< of each machine's clock
   Random riddles_;                                    ///< who killed a process
   std::map<std::uint64_t, std::uint32_t> took_down_;  ///< processes, by task
+  std::map<TaskId, std::uint32_t> in_company_;        ///< of who took one down, and nobody knows who it was
   Random stragglers_;
   std::uint32_t stragglers_left_ = 0;
   Rings rings_;

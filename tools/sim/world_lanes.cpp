@@ -193,8 +193,10 @@ bool World::leave_lane(Process* process, std::uint32_t lane, const KernelRun& ru
       end = {ProcessEnd::killed, "signal 9", {}, std::nullopt};
       ++seen[process->alone ? "killed alone by nobody knows whom" : "killed by nobody knows whom"];
     }
-    for (const auto& [other, name] : process->running)
+    for (const auto& [other, name] : process->running) {
       end.running.push_back({name.task, name.attempt, other});
+      if (end.end == ProcessEnd::killed && other != lane) ++in_company_[name.task];
+    }
     ++seen["crashed"];
     if (process->running.size() > 1) ++seen["crashed in company"];
     const Life life = process->life;

@@ -27,11 +27,13 @@ void World::begin_replicas() {
     // Who submits says it until all have done it.
     const auto begin = [this, index, who, genesis] {
       Process& process = *processes_[index];
-      if (!process.up) return;
+      if (over() || !process.up) return;
       process.replica->begin(who, genesis, index == 0, clock_of(process));
       drain_replica(process);
     };
     for (const std::uint64_t most_ms : {5u, 1500u, 3000u}) events_.after(millis(0, most_ms), begin);
+    // All of these may have met processes that were down, or that died before it was on their disks.
+    events_.at(options_.calm_at + std::chrono::seconds(1), begin);
   }
   plan_cuts();
   plan_pauses();

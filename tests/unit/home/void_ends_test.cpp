@@ -110,6 +110,25 @@ TEST_CASE(
   CHECK(cut.needs.empty());
 }
 
+// dag-sim chaos --world cells --seed 831165: what used it was recorded as made from another attempt.
+TEST_CASE(
+    "an end that is settled keeps the name of its attempt, whatever comes late of others of its value") {
+  OneHome one(both());
+  const AttemptId second{{1, 1}, 2};
+  one.tell(one.settled(one.a, second, 5));
+  one.tell(one.ended(one.a, first, 1, 5));
+  message::PredecessorEnded again = one.ended(one.a, second, 2, 5);
+  if (GENERATE(true, false)) again.record.digest = 0;  // It is taken behind.
+  one.tell(again);
+  one.tell(one.ended(one.b, first, 3, 6));
+  REQUIRE(one.starts() == 1);
+  one.end_c(1, 56);
+  const message::Outcomes& cut = one.sent.back();
+  CHECK(cut.records.at(0).inputs == std::vector<OutputName>{{one.a, second}, {one.b, first}});
+  CHECK(cut.needs_first == std::vector<message::NeededFirst>{{{1, 1}, message::bit_of(one.b)}});
+  CHECK(cut.needs.empty());
+}
+
 TEST_CASE("a row that a client cancels is said at once: that rests on nothing") {
   OneHome one(both());
   one.tell(one.heard(1));
