@@ -63,6 +63,7 @@ std::string Home::Impl::why(RowIndex row) const {
       if (starts_waiting.contains(row)) return "waits until fewer run of those whose starts are recorded";
       if (starts.contains(row)) return "waits until that it starts is recorded";
       if (unrecorded.contains(row)) return "waits until its failure is recorded";
+      if (behind_saves.contains(row)) return "waits until the save before it is recorded and has its copies";
       if (is(row, flag::member)) {
         const TaskGroup& group = group_of(row);
         if (group.machine.held_back(child_of(group, row)))

@@ -230,6 +230,8 @@ void Home::Impl::finish_event() {
       place_ready(row);
     } else if (!starts_waiting.empty() && starts_open <= options.lanes && !recounting) {
       decide(starts_waiting.extract(starts_waiting.begin()).value());
+    } else if (const RowIndex row = recounting ? no_row : take_past_its_save(); row != no_row) {
+      decide(row);
     } else {
       break;
     }

@@ -241,9 +241,12 @@ class Home::Impl {
   Duration lost_after(const ActorGroup& group) const;
   bool is_made(RowIndex save) const;
   bool add_save(ActorChain& chain, RowIndex ended);
+  bool waits_for_save(const ActorChain& chain) const;
+  RowIndex take_past_its_save();
   std::size_t choose_border(const ActorGroup& group) const;
   bool border_there(const ActorGroup& group, std::size_t border) const;
   bool border_complete(const ActorGroup& group, std::size_t border) const;
+  bool border_open(const ActorGroup& group, std::size_t border) const;
   void saves_changed(std::uint32_t group);
   void replicate_save(RowIndex row);
   void replicate_saves();
@@ -440,9 +443,10 @@ class Home::Impl {
   std::map<RowIndex, Instant> leases_over_at, leases_waited_for;
   /// What an earlier home had run again, and has not ended.
   std::map<RowIndex, std::pair<Life, OutputName>> runs_elsewhere;
-  std::set<Life> of_earlier_homes;      ///< lives that may run what this home does not know of
-  std::uint32_t starts_open = 0;        ///< of ours, that have not ended
-  std::set<RowIndex> starts_waiting;    ///< until fewer are
+  std::set<Life> of_earlier_homes;    ///< lives that may run what this home does not know of
+  std::uint32_t starts_open = 0;      ///< of ours, that have not ended
+  std::set<RowIndex> starts_waiting;  ///< until fewer are
+  std::set<RowIndex> behind_saves;    ///< calls that wait until the save before them is one to come back from
   std::map<RowIndex, Instant> revived;  ///< outputs that were let go and made again
   std::vector<RowIndex> parents;        ///< per part: the row whose attempt spawned it
   std::vector<std::uint32_t> vanished_parts;

@@ -261,7 +261,7 @@ void Home::Impl::wake_parked_by(RowIndex row) {
 std::optional<Instant> Home::Impl::leaves_at() const {
   if (recounting || over || cuts.empty() || outcomes_sent != outcomes_recorded) return std::nullopt;
   const bool last_rows = rows_said + cuts.front().entries.size() >= rows_own;
-  if (pressing || last_rows || cuts.size() > 1) return now;
+  if (pressing || last_rows || cuts.size() > 1 || !behind_saves.empty()) return now;
   return std::max(now, cut_left + cut_interval);
 }
 

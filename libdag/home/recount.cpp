@@ -270,7 +270,7 @@ void Home::Impl::recount_if_complete() {
     if (chain.next < chain.calls.size()) to_decide.push_back(chain.calls[chain.next]);
   }
   for (ActorGroup& group : groups) group.chosen = choose_border(group);
-  if (state.replicas > 1) replicate_saves();
+  replicate_saves();
   copy_checkpoints();
   for (RowIndex row = 0; row < table.size(); ++row) {
     if (!table[row].ghost && is(row, flag::noted) && varies(row)) copied(row);

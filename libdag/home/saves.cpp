@@ -3,6 +3,10 @@
 // The saves of one number of all actors of a group are a border. One that is complete (each of them recorded,
 // and held by a process that the job cannot lose) is what a loss costs from, and lets go what came before it.
 //
+// A save that the graph asks for holds the calls behind it until then, so that no loss costs more than what
+// lies between two of them. One that may be left out does not: it is made to cost little, and how much work
+// is at stake is for its interval to say.
+//
 // Where a graph says that saves may be left out, the home decides once for each border, when the first of the
 // group's actors has come there: for all of them, or the border would never be complete. One that is left
 // out ends without an attempt and without an output.
@@ -81,6 +85,37 @@ bool Home::Impl::border_complete(const ActorGroup& group, std::size_t border) co
     if (known == nullptr) return false;
     return known->size_bytes <= plan->inline_bytes_max || lacks_copies(holders_without_offer(save)).empty();
   });
+}
+
+/// All its actors have come there, and what they saved is neither lost nor complete yet. (Until all have,
+/// some may be waiting for what others do behind it.)
+bool Home::Impl::border_open(const ActorGroup& group, std::size_t border) const {
+  if (border <= group.border || border_complete(group, border)) return false;
+  return std::all_of(group.actors.begin(), group.actors.end(), [&](std::uint32_t member) {
+    const ActorChain& chain = chains[member];
+    if (chain.saves.size() + 1 == border && chain.next < chain.calls.size()) {
+      const RowIndex next = chain.calls[chain.next];
+      return is_save(next) && word(next).state != RowState::waiting;
+    }
+    if (chain.saves.size() < border) return false;
+    const RowIndex save = chain.saves[border - 1];
+    return is_made(save) && !is(save, flag::let_go) && available(save);
+  });
+}
+
+bool Home::Impl::waits_for_save(const ActorChain& chain) const {
+  if (chain.made.empty()) return false;
+  const std::size_t border = chain.made.back();
+  return !table.policy_of(table[chain.saves[border - 1]]).checkpoint &&
+         border_open(groups[chain.group], border);
+}
+
+/// One of those that waited and need not any more; no_row when there is none. It is looked for anew at each
+/// event: few wait, and what completes a border, or loses it, is many things.
+RowIndex Home::Impl::take_past_its_save() {
+  const auto found = std::find_if(behind_saves.begin(), behind_saves.end(),
+                                  [this](RowIndex row) { return !waits_for_save(*chain_of(row)); });
+  return found == behind_saves.end() ? no_row : behind_saves.extract(found).value();
 }
 
 /// The newest border before all calls whose outputs are wanted: counted from 1; 0: from the beginning.

@@ -246,14 +246,17 @@ class Actor {
   }
   /// Adds a call that writes the actor's state by its `save`; the output is those bytes. Once it is settled,
   /// and so are the saves at the same border of all actors it is saved together with, they are what a loss
-  /// costs from.
+  /// costs from. Calls behind it wait for that, and for copies on another node, when all these actors have
+  /// come there: a loss never costs more than what lies between two borders, and a save as long as it takes
+  /// to record it.
   Output<std::vector<std::byte>> save() const {
     if (builder_ == nullptr) detail::throw_foreign_handle();
     return detail::add_save<T>(*builder_, index_);
   }
   /// A place where it is saved when it is time: all actors that it is saved together with are, or none. Put
   /// it wherever they could go on from, the same number of times for each; one that is left out costs a few
-  /// messages. `every`: how long is waited between two saves; 0: as long as pays, by how long saves hold the
+  /// messages. Calls behind it do not wait until it is recorded: a loss before that costs from the save
+  /// before it. `every`: how long is waited between two saves; 0: as long as pays, by how long saves hold the
   /// actors up and how often processes are lost, and never so short that more than 2 % of the time is spent.
   void save_when_due(std::chrono::nanoseconds every = {}) const {
     if (builder_ == nullptr) detail::throw_foreign_handle();

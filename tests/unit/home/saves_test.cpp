@@ -1,4 +1,5 @@
-// Saves of job actors that may be left out: when they are made, and that all of a group are, or none.
+// Saves of job actors: those that may be left out, when they are made, and that all of a group are, or none;
+// and those that the graph asks for, what waits for them.
 
 #include "tests/unit/home/scripted.hpp"
 
@@ -36,9 +37,27 @@ struct Timed {
   }
 };
 
-LocalJobOptions actors_at_1(std::uint32_t home) {
+/// The same, where all saves are asked for, and what is behind them reads nothing of what is before.
+struct Saving {
+  Names graph;
+  TaskId last;
+  explicit Saving(int steps) {
+    for (const char* name : {"A", "B"}) graph.actor(name);
+    graph.builder.add_save_group({0, 1});
+    for (int step = 0; step < steps; ++step) {
+      const TaskId a = graph.call(0, "a");
+      if (step > 0) graph.edge(last, a, detail::EdgeKind::strong);
+      last = graph.call(1, "b", {a});
+      for (const std::uint32_t actor : {0u, 1u})
+        graph.call(actor, actor == 0 ? "save A" : "save B", {}, detail::CallKind::save);
+    }
+  }
+  TaskId second_a() const { return {0, 6}; }  // Behind A, B, a, b and their saves.
+};
+
+LocalJobOptions actors_at_1(std::uint32_t home, std::uint32_t processes = 3) {
   LocalJobOptions options;
-  options.processes = 3;
+  options.processes = processes;
   options.homes = {home};
   options.place = 1;
   return options;
@@ -93,4 +112,72 @@ TEST_CASE("how often actors are saved follows from what saves cost and how often
   CHECK(job.runs("save A") >= 10);
   CHECK(job.runs("save A") <= 24);
   CHECK(job.runs("save B") == job.runs("save A"));
+}
+
+TEST_CASE("what is behind a save that the graph asks for waits until that is recorded, and has its copies") {
+  Saving training(3);
+  LocalJobOptions options = actors_at_1(GENERATE(1u, 2u));
+  const bool recorded = GENERATE(true, false);
+  options.inline_bytes_max = 0;
+  LocalJob job(training.graph.builder.sealed(), Script().kernel(), options);
+  job.hold = recorded ? is_a<message::Holding> : is_a<message::Settled>;
+  job.settle_down();
+  CHECK(job.runs("save B") == 1);
+  CHECK(job.runs("a") == 1);
+  CHECK(job.home(0).explain(training.second_a()) ==
+        "waits until the save before it is recorded and has its copies");
+  job.release_held();
+  job.run();
+  CHECK(job.runs("a") == 3);
+  CHECK(job.outcome(training.last) == Outcome::finished);
+}
+
+TEST_CASE("what is behind a save that may be left out does not wait for it") {
+  Training training(3, 1ns);
+  Timed timed;
+  LocalJob job(training.graph.builder.sealed(), timed.script.kernel(), actors_at_1(2));
+  timed.job = &job;
+  job.hold = is_a<message::Settled>;
+  job.settle_down();
+  CHECK(job.runs("save B") == 3);
+  CHECK(job.runs("b") == 3);
+  job.release_held();
+  job.run();
+}
+
+TEST_CASE("a loss costs one save interval at most, whatever is lost while a save is being recorded") {
+  Saving training(4);
+  LocalJobOptions options = actors_at_1(GENERATE(1u, 2u), 4);
+  options.inline_bytes_max = GENERATE(0, 100);
+  LocalJob job(training.graph.builder.sealed(), Script().kernel(), options);
+  const int before = GENERATE(1, 2, 3);
+  job.run_until([&] { return job.runs("save B") == static_cast<std::size_t>(before); });
+  const int held = GENERATE(0, 1, 2);
+  job.hold = held == 0   ? is_a<message::Settled>
+             : held == 1 ? is_a<message::Replicate>
+                         : is_a<message::Holding>;
+  job.settle_down();
+  const std::uint32_t dies = GENERATE(1u, 2u, 3u);
+  CAPTURE(before, held, dies, options.homes, options.inline_bytes_max);
+  job.die(dies);
+  job.come_up(dies);
+  job.release_held();
+  job.run();
+  CHECK(job.outcome(training.last) == Outcome::finished);
+  CHECK(job.runs("a") <= 4 + 1);
+}
+
+TEST_CASE("an actor that has come to a border does not wait while another needs what it does behind it") {
+  Names graph;
+  for (const char* name : {"A", "B"}) graph.actor(name);
+  graph.builder.add_save_group({0, 1});
+  graph.call(0, "a1");
+  graph.call(0, "save A", {}, detail::CallKind::save);
+  const TaskId b = graph.call(1, "b1", {graph.call(0, "a2")});
+  graph.call(1, "save B", {}, detail::CallKind::save);
+  const TaskId last = graph.call(1, "b2", {graph.call(0, "a3", {b})});
+  LocalJob job(graph.builder.sealed(), Script().kernel(), actors_at_1(2));
+  job.run();
+  CHECK(job.outcome(last) == Outcome::finished);
+  for (const char* name : {"a1", "a2", "a3", "b1", "b2"}) CHECK(job.runs(name) == 1);
 }
