@@ -386,24 +386,17 @@ WorkerEvents Keeper::worker_events() {
 }
 
 void Keeper::start_membership() {
+  members_.emplace(self_.process, journal_.get(), *logger_);
   MembershipPorts ports;
   ports.now = steady_now;
   ports.send = [this](SendMembership message) { transport_->send(std::move(message)); };
   ports.up = [this](const MemberUp& up) {
-    logger_->info("{} is here, at {}", to_string(up.life.process), up.endpoint.control);
-    say_member(up.life, recorded::MemberChange::up, "at " + up.endpoint.control);
+    members_->up(up);
     transport_->member_up(up.life, up.endpoint);
   };
-  ports.doubted = [this](Life life, bool suspected) {
-    logger_->info("{} {}", to_string(life.process),
-                  suspected ? "is suspected: it is silent" : "is heard again");
-    say_member(life, suspected ? recorded::MemberChange::suspected : recorded::MemberChange::trusted,
-               suspected ? "it is silent" : "");
-  };
+  ports.doubted = [this](Life life, bool suspected) { members_->doubted(life, suspected); };
   ports.down = [this](const MemberDown& down) {
-    logger_->log(down.why == DownWhy::left ? spdlog::level::info : spdlog::level::warn, "{} is gone: {}",
-                 to_string(down.life.process), name(down.why));
-    say_member(down.life, recorded::MemberChange::down, std::string(name(down.why)));
+    members_->down(down);
     transport_->member_down(down.life);
     if (ends_with_.load() != static_cast<std::int64_t>(down.life.process.value)) return;
     end(down.why == DownWhy::left
@@ -419,6 +412,7 @@ void Keeper::start_membership() {
       nodes_up_ = members.size();
       changed_.notify_all();
     }
+    members_->seen(members);
     caf::anon_send(keeper_, mail::Nodes{std::move(members), std::move(heard)});
   };
   load_ = load();
@@ -431,88 +425,9 @@ void Keeper::start_membership() {
   if (net::is_loopback(options_.listen)) setup.options = patience_on_one_host();
   setup.options.seeds = options_.peers;
   heartbeat_ = setup.options.heartbeat;
-  say_member(self_, recorded::MemberChange::up, "it has started, at " + endpoint_.control);
+  members_->started(self_, endpoint_);
   membership_.open(
       [&] { return system_.spawn<MembershipActor>(std::move(setup), std::move(ports), keeper_); });
-}
-
-/// What no job is told: who came and went, as this node saw it.
-void Keeper::say_member(Life life, recorded::MemberChange change, std::string why) {
-  if (!journal_) return;
-  journal_->record({steady_now(),
-                    {self_.process, std::nullopt},
-                    {},
-                    {},
-                    {},
-                    recorded::Member{life, change, std::move(why)}});
-}
-
-NodeMeasures Keeper::measures() {
-  NodeMeasures measures;
-  measures.workers = processes_->now();
-  measures.run = processes_->ran();
-  measures.lanes_each = static_cast<std::uint32_t>(options_.witness ? 0 : lanes_of_workers());
-  measures.tasks = details_.all_counts();
-  measures.settled = details_.settled();
-  if (store_) measures.log = {store_->waiting_bytes(), store_->lag()};
-  measures.process = use_of_this_process();
-  return measures;
-}
-
-/// It is asked for with every message of membership, and looked at about as often as it is told.
-const LoadSummary& Keeper::load_now() {
-  const Instant now = steady_now();
-  if (loaded_at_ && now - *loaded_at_ < heartbeat_ / 2) return load_;
-  loaded_at_ = now;
-  const WorkersNow use = processes_->now();
-  for (DeviceLoad& device : load_.devices)
-    device.lanes_free = device.lanes - std::min(device.lanes, use.lanes_running);
-  load_.tasks_ready = static_cast<std::uint32_t>(use.queued);
-  load_.disk_full = store_ && store_->full();
-  load_.disk_stuck = store_ && store_->stuck();
-  if (std::exchange(said_stuck_, load_.disk_stuck) != load_.disk_stuck) {
-    load_.disk_stuck
-        ? logger_->error("the disk takes nothing: this node leads no job's record that another node can")
-        : logger_->warn("the disk takes what it is given again");
-  }
-  load_.sick = progress_.look(heartbeat_);
-  load_.draining = draining_;
-  return load_;
-}
-
-ProgressPorts Keeper::progress_ports() {
-  ProgressPorts ports;
-  ports.now = steady_now;
-  ports.disk_lag = [this] { return store_ ? store_->take_longest_lag() : Duration{0}; };
-  ports.probe = [this](std::function<void()> heard) {
-    caf::anon_send(keeper_, mail::Probe{std::move(heard)});
-  };
-  ports.changed = [this](bool sick, const std::string& text) {
-    sick ? logger_->error("this node is late, so it leads no job's record that another node can: {}", text)
-         : logger_->warn("this node is as fast as it should be again");
-  };
-  return ports;
-}
-
-std::size_t Keeper::lanes_of_workers() const {
-  return lanes_on(topology_, options_.lanes, options_.share, options_.id).cores.size();
-}
-
-LoadSummary Keeper::load() const {
-  // What a worker process would have here.
-  std::uint64_t memory_bytes = topology_.memory_bytes, memory_free = memory_bytes;
-  for (const MemoryBound& bound : memory_bounds_here()) {
-    if (bound.of_addresses) continue;
-    memory_bytes = std::min(memory_bytes, bound.limit);
-    memory_free = std::min(memory_free, bound.limit - std::min(bound.limit, bound.used));
-  }
-  const auto lanes = static_cast<std::uint32_t>(lanes_of_workers());
-  LoadSummary load;
-  load.disk = disk_;
-  load.witness = options_.witness;
-  if (options_.witness) return load;
-  load.devices.push_back({"cpu", lanes, lanes, memory_bytes, memory_free, Duration{0}});
-  return load;
 }
 
 // ---- Its end

@@ -15,6 +15,7 @@
 #include "nodes/journal.hpp"
 #include "nodes/journal_home.hpp"
 #include "nodes/journal_reader.hpp"
+#include "nodes/member_story.hpp"
 #include "nodes/membership_door.hpp"
 #include "nodes/memory_watch.hpp"
 #include "nodes/node_web.hpp"
@@ -85,7 +86,7 @@ class Keeper {
   KeeperPorts keeper_ports();
   WorkerEvents worker_events();
   void start_membership();
-  void say_member(Life life, recorded::MemberChange change, std::string why);
+  // ---- keeper_load.cpp
   const LoadSummary& load_now();
   ProgressPorts progress_ports();
   NodeMeasures measures();
@@ -121,6 +122,7 @@ class Keeper {
   ClusterId cluster_;
 
   // Of the membership actor's thread.
+  std::optional<MemberStory> members_;
   ProgressWatch progress_;
   Duration heartbeat_{0};
   std::optional<Instant> loaded_at_;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "libdag/base/bytes.hpp"
 
 namespace dag {
 
@@ -10,19 +11,6 @@ namespace {
 
 /// Nodes named in one error; a cluster of hundreds would bury the reason.
 constexpr std::size_t nodes_named_max = 16;
-
-std::string bytes_text(std::uint64_t bytes) {
-  static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  std::size_t unit = 0;
-  auto value = static_cast<double>(bytes);
-  while (value >= 1024 && unit + 1 < std::size(units)) {
-    value /= 1024;
-    ++unit;
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
-  return text;
-}
 
 const char* noun(Misfit::What what) { return what == Misfit::What::cpus ? "cpu" : "gpu"; }
 

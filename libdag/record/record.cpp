@@ -40,6 +40,8 @@ std::string_view name(recorded::MemberChange change) {
       return "down";
     case recorded::MemberChange::trusted:
       return "heard again";
+    case recorded::MemberChange::has:
+      return "has";
   }
   return "changed";  // In a word that a later version has.
 }

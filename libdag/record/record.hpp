@@ -116,8 +116,9 @@ struct Spawned {
   bool operator==(const Spawned&) const = default;
 };
 
-/// `suspected`: nothing was heard of it for a while; `trusted`: something was, again.
-enum class MemberChange : std::uint8_t { up, suspected, down, trusted };
+/// `suspected`: nothing was heard of it for a while; `trusted`: something was, again. `has`: `why` says what
+/// it has, and that is new.
+enum class MemberChange : std::uint8_t { up, suspected, down, trusted, has };
 /// What a process believes of another. The record's job, if any, is the one whose cell says it; task and
 /// attempt mean nothing.
 struct Member {

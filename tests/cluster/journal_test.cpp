@@ -92,6 +92,7 @@ TEST_CASE("which nodes came and went is told where no job ran, and of a job who 
   CHECK(says("  n0  member n2\\.[0-9]+ down: (its process died|found dead by another process)\n"));
   CHECK(says("  n0  member n2\\.[0-9]+ up: at [^\n]*\n(.*\n)*.*  n0  member n2\\.[0-9]+ up: at "));
   CHECK(says("  n2  member n2\\.[0-9]+ up: it has started"));
+  CHECK(says("  n0  member n2\\.[0-9]+ has: [0-9]+ cpu lanes?, [0-9.]+ [GMT]iB\n"));
   Process job(at(nodes, {bin("hello")}));
   REQUIRE(job.ends() == 0);
   CHECK_THAT(cluster::said(nodes, {"history", "last"}), Catch::Contains("leads the job's record, term 1"));

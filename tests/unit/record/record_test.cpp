@@ -83,6 +83,8 @@ TEST_CASE("membership belongs to no job") {
   CHECK(to_string(record) == "61.000000000 n1 member n2.3 down: silent");
   record.what = recorded::Member{Life{{2}, {3}}, recorded::MemberChange::trusted};
   CHECK(to_string(record) == "61.000000000 n1 member n2.3 heard again");
+  record.what = recorded::Member{Life{{2}, {3}}, recorded::MemberChange::has, "1 cpu lane"};
+  CHECK(to_string(record) == "61.000000000 n1 member n2.3 has: 1 cpu lane");
   record.what = recorded::Member{Life{{2}, {3}}, recorded::MemberChange{9}};  // A later version's.
   CHECK(to_string(record) == "61.000000000 n1 member n2.3 changed");
 }
