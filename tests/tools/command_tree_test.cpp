@@ -31,6 +31,15 @@ std::string file_with(const Directory& directory, const std::string& name, const
   return directory / name;
 }
 
+std::set<std::string> lines_of(const std::string& text) {
+  std::istringstream lines(text);
+  std::set<std::string> answer;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) answer.insert(line);
+  }
+  return answer;
+}
+
 /// What bash offers when tab is typed behind these words, the last of which is being typed.
 std::set<std::string> offered(const std::string& script, const std::vector<std::string>& words) {
   std::string typed;
@@ -39,12 +48,7 @@ std::set<std::string> offered(const std::string& script, const std::vector<std::
                                    "source '" + script + "'; COMP_WORDS=(" + typed +
                                        "); COMP_CWORD=" + std::to_string(words.size() - 1) +
                                        "; _dag; printf '%s\\n' \"${COMPREPLY[@]}\""});
-  std::istringstream lines(all);
-  std::set<std::string> answer;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.empty()) answer.insert(line);
-  }
-  return answer;
+  return lines_of(all);
 }
 
 }  // namespace
@@ -74,18 +78,53 @@ TEST_CASE("a file name is completed where a flag wants a value") {
   CHECK(completing.out() == "1 0\n");  // Then bash does what it does by default.
 }
 
-TEST_CASE("zsh and fish accept their scripts") {
-  const Directory directory("shells");
-  for (const std::string shell : {"zsh", "fish"}) {
-    const std::string script = file_with(directory, shell, printed({bin("dag"), "completion", shell}));
-    if (!is_there(shell)) {
-      WARN(shell << " is not installed, so it is not asked");
-      continue;
-    }
-    Process reading({shell, "-n", script});
-    CHECK(reading.ends() == 0);
-    CHECK(reading.err() == "");
+TEST_CASE("fish completes commands, those below them, and their flags") {
+  if (!is_there("fish")) {
+    WARN("fish is not installed, so it is not asked");
+    return;
   }
+  const Directory directory("fish");
+  const std::string script = file_with(directory, "fish", printed({bin("dag"), "completion", "fish"}));
+  // Each word with what it is, behind a tab.
+  const auto offers = [&](const std::string& line) {
+    std::set<std::string> words;
+    for (const std::string& one :
+         lines_of(printed({"env", "HOME=" + (directory / "."), "fish", "--no-config", "-c",
+                           "source '" + script + "'; complete -C '" + line + "'"})))
+      words.insert(one.substr(0, one.find('\t')));
+    return words;
+  };
+  CHECK(offers("dag sub") == std::set<std::string>{"submit"});
+  CHECK(offers("dag node ").contains("list"));
+  CHECK_FALSE(offers("dag node ").contains("submit"));
+  CHECK(offers("dag node list --js") == std::set<std::string>{"--json"});
+  CHECK(offers("dag show --address node 7 --js") == std::set<std::string>{"--json"});
+  CHECK(offers("dag submit -- job --js").empty());
+}
+
+TEST_CASE("zsh completes commands, those below them, and their flags") {
+  if (!is_there("zsh")) {
+    WARN("zsh is not installed, so it is not asked");
+    return;
+  }
+  const Directory directory("zsh");
+  const std::string script = file_with(directory, "zsh", printed({bin("dag"), "completion", "zsh"}));
+  // What it hands to zsh, which takes out of it what begins as the last word does.
+  const auto hands_over = [&](const std::string& words) {
+    return lines_of(
+        printed({"zsh", "-f", "-c",
+                 "compdef() { :; }; _files() { print files; }; compadd() { shift; print -l -- $@; }; "
+                 "source '" +
+                     script + "'; words=(" + words + "); CURRENT=${#words}; _dag"}));
+  };
+  CHECK(hands_over("dag sub").contains("submit"));
+  CHECK(hands_over("dag node ''").contains("list"));
+  CHECK_FALSE(hands_over("dag node ''").contains("submit"));
+  CHECK(hands_over("dag node list --js").contains("--json"));
+  CHECK_FALSE(hands_over("dag node list --js").contains("list"));
+  CHECK(hands_over("dag show --address node 7 --js").contains("--json"));
+  CHECK(hands_over("dag ls --state-dir ''") == std::set<std::string>{"files"});
+  CHECK(hands_over("dag submit -- job --js") == std::set<std::string>{"files"});
 }
 
 TEST_CASE("an unknown shell is refused") {
