@@ -14,8 +14,8 @@
 
 namespace dag {
 
-/// What a node says of itself, in words: "2 cpu lanes, 23.5 GiB; is draining". What changes with every task
-/// is left out.
+/// What a node says of itself, in words: "2 cpu lanes, 23.5 GiB; it is draining". What changes with every
+/// task is left out.
 std::string words_of(const LoadSummary& load);
 
 /// Of one thread. `records`: where it is kept; nullptr: nowhere. Both outlive it.
