@@ -21,6 +21,8 @@ std::optional<OpenQuestions::Question> OpenQuestions::next(Instant now) {
 
 void OpenQuestions::close(Life thief) {
   std::erase_if(open_, [&](const Question& question) { return question.thief == thief; });
+  if (open_.empty())
+    look_again_at_.reset();  // Nobody answers then, and who waits for it would wait for what is past.
 }
 
 bool OpenQuestions::asks(Life thief) const {

@@ -87,6 +87,16 @@ TEST_CASE("questions are answered in turn, until there is nothing to give or it 
     CHECK(given.size() == 2);
     CHECK_FALSE(questions.look_again_at());
   }
+  // dag-sim chaos --world actors --seed 16165: an actor woke itself without end.
+  SECTION("what nobody asks any more is not looked at again") {
+    here.mean_run.reset();
+    answer(start);
+    REQUIRE(questions.look_again_at());
+    questions.close(life(1));
+    CHECK(questions.look_again_at());
+    questions.close(life(2));
+    CHECK_FALSE(questions.look_again_at());
+  }
 }
 
 TEST_CASE("thieves without number cost a bounded memory") {
