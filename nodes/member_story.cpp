@@ -1,5 +1,7 @@
 #include "nodes/member_story.hpp"
 
+#include <algorithm>
+
 #include "libdag/base/bytes.hpp"
 #include "nodes/clock.hpp"
 
@@ -9,6 +11,16 @@ namespace {
 std::string words_of(const DeviceLoad& device) {
   return std::to_string(device.lanes) + " " + device.kind + (device.lanes == 1 ? " lane" : " lanes") +
          (device.memory_bytes == 0 ? "" : ", " + bytes_text(device.memory_bytes));
+}
+
+/// Asked of every node with every heartbeat: whether words_of would be the same.
+bool has_the_same(const LoadSummary& a, const LoadSummary& b) {
+  const auto alike = [](const DeviceLoad& one, const DeviceLoad& other) {
+    return one.lanes == other.lanes && one.memory_bytes == other.memory_bytes && one.kind == other.kind;
+  };
+  return a.disk_full == b.disk_full && a.disk_stuck == b.disk_stuck && a.sick == b.sick &&
+         a.draining == b.draining && a.witness == b.witness &&
+         std::equal(a.devices.begin(), a.devices.end(), b.devices.begin(), b.devices.end(), alike);
 }
 
 }  // namespace
@@ -54,11 +66,10 @@ void MemberStory::down(const MemberDown& member) {
 void MemberStory::seen(const std::vector<Claim>& members) {
   if (records_ == nullptr) return;
   for (const Claim& member : members) {
-    std::string has = words_of(member.load);
-    std::string& before = has_[member.life.process];
-    if (has == before) continue;
-    before = has;
-    say(member.life, recorded::MemberChange::has, std::move(has));
+    const auto [before, is_new] = has_.try_emplace(member.life.process, member.load);
+    if (!is_new && has_the_same(before->second, member.load)) continue;
+    before->second = member.load;
+    say(member.life, recorded::MemberChange::has, words_of(member.load));
   }
 }
 

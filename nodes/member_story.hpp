@@ -36,7 +36,7 @@ class MemberStory {
   const ProcessId self_;
   RecordSink* const records_;
   spdlog::logger& logger_;
-  std::map<ProcessId, std::string> has_;
+  std::map<ProcessId, LoadSummary> has_;
 };
 
 }  // namespace dag
