@@ -5,7 +5,6 @@
 #include <spdlog/logger.h>
 
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 

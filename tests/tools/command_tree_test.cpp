@@ -31,6 +31,11 @@ std::string file_with(const Directory& directory, const std::string& name, const
   return directory / name;
 }
 
+/// The script that completes in this shell, in a file.
+std::string completion_for(const std::string& shell, const Directory& directory) {
+  return file_with(directory, shell, printed({bin("dag"), "completion", shell}));
+}
+
 std::set<std::string> lines_of(const std::string& text) {
   std::istringstream lines(text);
   std::set<std::string> answer;
@@ -55,7 +60,7 @@ std::set<std::string> offered(const std::string& script, const std::vector<std::
 
 TEST_CASE("bash completes commands, those below them, and their flags") {
   const Directory directory("completes");
-  const std::string script = file_with(directory, "bash", printed({bin("dag"), "completion", "bash"}));
+  const std::string script = completion_for("bash", directory);
   CHECK(offered(script, {"dag", "sub"}) == std::set<std::string>{"submit"});
   CHECK(offered(script, {"dag", ""}).contains("node"));
   CHECK(offered(script, {"dag", "node", ""}).contains("list"));
@@ -69,7 +74,7 @@ TEST_CASE("bash completes commands, those below them, and their flags") {
 
 TEST_CASE("a file name is completed where a flag wants a value") {
   const Directory directory("values");
-  const std::string script = file_with(directory, "bash", printed({bin("dag"), "completion", "bash"}));
+  const std::string script = completion_for("bash", directory);
   Process completing(
       {"bash", "-c",
        "source '" + script +
@@ -84,7 +89,7 @@ TEST_CASE("fish completes commands, those below them, and their flags") {
     return;
   }
   const Directory directory("fish");
-  const std::string script = file_with(directory, "fish", printed({bin("dag"), "completion", "fish"}));
+  const std::string script = completion_for("fish", directory);
   // Each word with what it is, behind a tab.
   const auto offers = [&](const std::string& line) {
     std::set<std::string> words;
@@ -108,7 +113,7 @@ TEST_CASE("zsh completes commands, those below them, and their flags") {
     return;
   }
   const Directory directory("zsh");
-  const std::string script = file_with(directory, "zsh", printed({bin("dag"), "completion", "zsh"}));
+  const std::string script = completion_for("zsh", directory);
   // What it hands to zsh, which takes out of it what begins as the last word does.
   const auto hands_over = [&](const std::string& words) {
     return lines_of(

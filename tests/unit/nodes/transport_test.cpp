@@ -258,13 +258,14 @@ TEST_CASE("what cannot be written is told by who was to say it, and what comes b
   one.transport->note(other_life, wire::JobNote{{}, false, 0, "", "", "after"});
   REQUIRE(other.notes("after"));
   REQUIRE(one.breaks(2));
-  std::vector<std::string> kinds;  // The larger one is not tried on the way, so it is often told first.
-  for (const auto& [life, why] : one.broken()) {
+  const auto broken = one.broken();
+  REQUIRE(broken.size() == 2);  // The larger one is not tried on the way.
+  for (const auto& [life, why] : broken) {
     CHECK(life == other_life);
     CHECK(why.code == ErrorCode::frame_invalid);
-    kinds.push_back(why.what.substr(0, why.what.find(',')));
   }
-  CHECK_THAT(kinds, Catch::UnorderedEquals(std::vector<std::string>{"Report of job77", "Lend of job77"}));
+  CHECK_THAT(broken[0].second.what, Catch::StartsWith("Report of job77, "));
+  CHECK_THAT(broken[1].second.what, Catch::StartsWith("Lend of job77, "));
   CHECK(other.broken().empty());
 }
 
