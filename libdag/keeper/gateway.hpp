@@ -243,6 +243,8 @@ class GatewayMachine {
     Instant accepted;
     Instant ended;
     std::vector<Worker> workers;
+    /// Where processes may be that this node had started when it led: to be told that another one leads.
+    std::set<Life> had_started_at;
     /// Processes it ran in when this node came to lead it, of which hosts may not have told yet.
     std::vector<Life> earlier;
     std::map<ProcessId, std::uint32_t> numbers;
@@ -297,6 +299,7 @@ class GatewayMachine {
   /// Why nothing is settled here, when that is so.
   std::optional<Error> no_quorum(JobId id, const KeptJob& job, Instant now) const;
   void step_down(JobId id, KeptJob& job, Instant now);
+  void hand_over(JobId id, KeptJob& job);
   std::shared_ptr<const JobPlan> plan_of(JobId id, const KeptJob& job, std::size_t shards) const;
 
   /// It is here, and neither to go nor a witness.

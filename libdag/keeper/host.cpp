@@ -54,6 +54,9 @@ void HostMachine::on_message(Life from, const KeeperMessage& any, Instant now) {
       return here.second.job == one->job && here.second.number == one->number;
     });
     if (worker != workers_.end()) stop(worker->first, worker->second);
+  } else if (const auto* another = std::get_if<keeper::AnotherLeads>(&any)) {
+    const auto here = jobs_.find(another->job);
+    if (here != jobs_.end() && here->second.cell == from) here->second.orphan_until = now + orphaned_for;
   } else if (const auto* keep = std::get_if<keeper::KeepProgram>(&any)) {
     if (has(keep->program)) {
       effects_.emplace_back(SendToKeeper{from, keeper::HaveProgram{keep->program}});

@@ -14,8 +14,8 @@
 // processes are there, and how those before them ended.
 //
 // Why it ends: a process ends by itself, when its job has ended (StopWorkers), or when the keeper with the
-// job's record is gone and no other one has come to lead it within `orphaned_for`; one that must end is
-// killed if it does not, so its end is always seen.
+// job's record is gone or leads it no more (AnotherLeads), and no other one has asked for the process within
+// `orphaned_for`; one that must end is killed if it does not, so its end is always seen.
 
 #include <map>
 #include <set>
@@ -56,8 +56,8 @@ class HostMachine {
  public:
   explicit HostMachine(Life self) : self_(self) {}
 
-  /// StartWorker, StopWorkers, StopWorker, KeepProgram, WantProgram and ProgramBytes; the bytes of the latter
-  /// are in the store already, or were refused (on_program).
+  /// StartWorker, StopWorkers, StopWorker, AnotherLeads, KeepProgram, WantProgram and ProgramBytes; the bytes
+  /// of the latter are in the store already, or were refused (on_program).
   void on_message(Life from, const KeeperMessage& message, Instant now);
   /// A program has come to be here, or cannot be had.
   void on_program(ProgramId program, const std::optional<Error>& refused, Instant now);

@@ -7,8 +7,9 @@
 //                       Want, ForgetJob: owe nothing
 //   keeper -> client    Answer; of jobs that this client submitted TaskSettled, JobEnded, JobLost, JobMoved
 //                       (then AskFollow follows)
-//   keeper -> keeper    StartWorker, StopWorkers, StopWorker, WorkerUp, WorkerDown, WorkerRefused
-//   keeper <-> keeper   KeepProgram, HaveProgram; WantProgram, ProgramBytes (a client sends the bytes, too,
+//   keeper -> keeper    StartWorker, StopWorkers, StopWorker, AnotherLeads, WorkerUp, WorkerDown,
+//   WorkerRefused keeper <-> keeper   KeepProgram, HaveProgram; WantProgram, ProgramBytes (a client sends the
+//   bytes, too,
 //                       when it is asked to)
 //   keeper -> keeper    SaveCopy, from who leads a job's record to those with a copy of it; owes nothing
 //   keeper -> worker    Begin
@@ -375,6 +376,11 @@ struct StopWorker {
   JobId job;
   std::uint32_t number = 0;
 };
+/// To the keeper of a node, from who has led the job's record: another node does, or its record is gone.
+/// Worker processes that this one started there go on when the other one asks for them.
+struct AnotherLeads {
+  JobId job;
+};
 struct WantProgram {
   ProgramId program;
 };
@@ -430,6 +436,7 @@ using KeeperMessage =
     std::variant<keeper::StartWorker, keeper::StopWorkers, keeper::WorkerUp, keeper::WorkerDown,
                  keeper::WorkerRefused, keeper::WantProgram, keeper::ProgramBytes, keeper::Begin,
                  keeper::JobsGiven, keeper::SaveCopy, keeper::KeepProgram, keeper::HaveProgram,
-                 keeper::Unheard, keeper::StopWorker, keeper::Explain, keeper::Explained>;
+                 keeper::Unheard, keeper::StopWorker, keeper::Explain, keeper::Explained,
+                 keeper::AnotherLeads>;
 
 }  // namespace dag

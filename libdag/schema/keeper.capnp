@@ -6,6 +6,7 @@
 #   keeper <-> keeper  KeepProgram (have this program, from me if need be; answered by HaveProgram when it is kept);
 #                      WantProgram (owes ProgramBytes), ProgramBytes; a client sends ProgramBytes too, when it is asked to
 #   keeper -> keeper   StopWorker (that one is to end; a WorkerDown follows if it was up)
+#   keeper -> keeper   AnotherLeads (the sender did; the job's processes there go on if that one asks for them)
 #   worker -> keeper   Unheard (others of the job that owe the sender an answer, and are silent; the newest counts)
 #   keeper -> worker   Begin (who the others are; the first one lets it begin)
 #   keeper -> worker   Explain (why tasks are where they are; answered by Explained with its number, and not repeated)
@@ -39,6 +40,7 @@ struct Keeper {
     stopWorker @16 :Void;
     explain @17 :Explain.TaskSelector;
     explained @18 :Explain.ProcessExplained;
+    anotherLeads @20 :Void;
   }
   term @10 :UInt32;              # in which the sender leads the job's record: of startWorker, begin; 0: nobody else ever will
   question @19 :UInt64;          # of explain, and of its answer

@@ -203,6 +203,7 @@ static_assert(fields<keeper::WorkerRefused>() == 3);
 static_assert(fields<keeper::WantProgram>() == 1);
 static_assert(fields<keeper::Unheard>() == 2);
 static_assert(fields<keeper::StopWorker>() == 2);
+static_assert(fields<keeper::AnotherLeads>() == 1);
 static_assert(fields<keeper::KeepProgram>() == 1);
 static_assert(fields<keeper::HaveProgram>() == 1);
 static_assert(fields<keeper::ProgramBytes>() == 2);
@@ -212,7 +213,7 @@ static_assert(fields<keeper::SaveCopy>() == 4);
 static_assert(fields<KeepSave>() == 4);
 static_assert(fields<keeper::Explain>() == 3);
 static_assert(fields<keeper::Explained>() == 3);
-static_assert(std::variant_size_v<KeeperMessage> == 16);
+static_assert(std::variant_size_v<KeeperMessage> == 17);
 
 }  // namespace
 }  // namespace dag::wire

@@ -81,6 +81,7 @@ std::size_t words_below(const keeper::WorkerRefused& message) { return words(mes
 std::size_t words_below(const keeper::WantProgram&) { return words_of<schema::ProgramId>; }
 std::size_t words_below(const keeper::Unheard& message) { return message.lives.size(); }
 std::size_t words_below(const keeper::StopWorker&) { return 0; }
+std::size_t words_below(const keeper::AnotherLeads&) { return 0; }
 std::size_t words_below(const keeper::Explain& message) { return words(message.what); }
 std::size_t words_below(const keeper::Explained& message) {
   return words_of<schema::ProcessExplained> + wire::words_below(message.process);
@@ -146,6 +147,7 @@ void write_body(schema::Keeper::Builder to, const keeper::Unheard& message) {
   for (unsigned i = 0; i < list.size(); ++i) list.set(i, word_of(message.lives[i]));
 }
 void write_body(schema::Keeper::Builder to, const keeper::StopWorker&) { to.setStopWorker(); }
+void write_body(schema::Keeper::Builder to, const keeper::AnotherLeads&) { to.setAnotherLeads(); }
 void write_body(schema::Keeper::Builder to, const keeper::Explain& message) {
   write(to.initExplain(), message.what);
 }
@@ -320,6 +322,8 @@ std::optional<KeeperMessage> read(schema::Keeper::Reader from, Reading& reading)
       return keeper::Unheard{job, read_lives(from.getUnheard(), reading, "Keeper.unheard")};
     case schema::Keeper::STOP_WORKER:
       return keeper::StopWorker{job, number};
+    case schema::Keeper::ANOTHER_LEADS:
+      return keeper::AnotherLeads{job};
     case schema::Keeper::EXPLAIN:
       return keeper::Explain{job, from.getQuestion(), read(from.getExplain(), reading)};
     case schema::Keeper::EXPLAINED:

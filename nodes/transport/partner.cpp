@@ -30,10 +30,10 @@ constexpr std::string_view client_names[] = {
     "AskShutdown", "Answer",    "Want",     "ForgetJob", "TaskSettled", "JobEnded",
     "JobLost",     "AskFollow", "JobMoved", "AskDrain",  "AskExplain",  "AskJournal"};
 static_assert(std::size(client_names) == std::variant_size_v<ClientMessage>);
-constexpr std::string_view keeper_names[] = {"StartWorker",   "StopWorkers", "WorkerUp",     "WorkerDown",
-                                             "WorkerRefused", "WantProgram", "ProgramBytes", "Begin",
-                                             "JobsGiven",     "SaveCopy",    "KeepProgram",  "HaveProgram",
-                                             "Unheard",       "StopWorker",  "Explain",      "Explained"};
+constexpr std::string_view keeper_names[] = {
+    "StartWorker",  "StopWorkers", "WorkerUp",  "WorkerDown", "WorkerRefused", "WantProgram",
+    "ProgramBytes", "Begin",       "JobsGiven", "SaveCopy",   "KeepProgram",   "HaveProgram",
+    "Unheard",      "StopWorker",  "Explain",   "Explained",  "AnotherLeads"};
 static_assert(std::size(keeper_names) == std::variant_size_v<KeeperMessage>);
 
 /// For people.

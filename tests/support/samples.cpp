@@ -412,6 +412,7 @@ static void add_keeper(std::vector<Sample>& all) {
   add("want_program", WantProgram{launch().program});
   add("unheard", Unheard{job, {life(2), life(3)}});
   add("stop_worker", StopWorker{job, 2});
+  add("another_leads", AnotherLeads{job});
   add("explain", Explain{job, 12, {"train", {{0, 5}, spawned_task(40)}}});
   add("explained", Explained{job, 12, process_explained()});
   add("keep_program", KeepProgram{launch().program});

@@ -230,7 +230,14 @@ TEST_CASE("processes wait for another node to lead the record of their job, and 
   }
   host.on_ended(lives[0], ProcessEnd::faulted, "signal 11", {}, {});
   host.take_effects();
-  host.on_keeper_down(cell, now);
+  if (const bool leader_lives = GENERATE(true, false); leader_lives) {
+    host.on_message(other, keeper::AnotherLeads{job}, now);  // It never led here.
+    CHECK_FALSE(host.wake_at());
+    host.on_message(cell, keeper::AnotherLeads{JobId{4711}}, now);
+    host.on_message(cell, keeper::AnotherLeads{job}, now);
+  } else {
+    host.on_keeper_down(cell, now);
+  }
   CHECK(host.take_effects().empty());
   REQUIRE(host.wake_at());
   SECTION("one comes") {

@@ -253,6 +253,44 @@ TEST_CASE("who leads no more starts no processes, and does not stop those that a
   CHECK(desk.ordered<keeper::StopWorkers>().empty());
 }
 
+// dag-sim chaos --world actors --seed 5101: the next leader ended the job before it had seen one of the
+// nodes, and a process waited there for ever for a leader that led no more.
+TEST_CASE("who leads no more tells hosts that another one does, as soon as it is known that one does") {
+  Heir desk;
+  const auto hears = [&](const RecordLed& news) {
+    desk.effects.clear();
+    desk.gateway.on_led(news, desk.now);
+    desk.take();
+    std::vector<Life> hosts;
+    for (const auto& [host, another] : desk.ordered<keeper::AnotherLeads>()) {
+      CHECK(another.job == desk.job);
+      hosts.push_back(host);
+    }
+    return hosts;
+  };
+  desk.up(desk.job, first, 1);
+  CHECK(hears(led(desk.job, false, std::nullopt, 3)).empty());
+  CHECK(hears(led(desk.job, false, first.process, 3)).empty());
+  CHECK(hears(led(desk.job, false, second.process, 3)) == std::vector{first, second});
+  CHECK(hears(led(desk.job, false, std::nullopt, 4)).empty());
+  CHECK(hears(led(desk.job, false, second.process, 5)).empty());
+  SECTION("a process that comes up later is told of") {
+    desk.effects.clear();
+    desk.up(desk.job, second, 1);
+    CHECK(desk.ordered<keeper::AnotherLeads>().size() == 1);
+    CHECK(desk.ordered<keeper::AnotherLeads>().front().first == second);
+  }
+  SECTION("nobody leads a record that is gone") {
+    CHECK(hears(led(desk.job, false, std::nullopt, 5)).empty());
+    desk.effects.clear();
+    desk.up(desk.job, second, 1);
+    CHECK(desk.ordered<keeper::AnotherLeads>().empty());
+    desk.gateway.on_record_over(desk.job, desk.now);
+    desk.take();
+    CHECK(desk.ordered<keeper::AnotherLeads>().size() == 1);
+  }
+}
+
 TEST_CASE("a copy that fails costs its node the lead, and the job nothing") {
   Heir desk;
   desk.say(client::AskFollow{4, desk.job, {}});

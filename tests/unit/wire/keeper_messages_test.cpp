@@ -179,6 +179,7 @@ TEST_CASE("who does not hear whom arrives, also when that is nobody any more") {
   CHECK(keeper_side(keeper::Unheard{job, lives}).job == job);
   CHECK(keeper_side(keeper::Unheard{job, {}}).lives.empty());
   CHECK(keeper_side(keeper::StopWorker{job, 3}).number == 3);
+  CHECK(keeper_side(keeper::AnotherLeads{job}).job == job);
 }
 
 TEST_CASE("a program arrives, and one that the sender does not have is not one without bytes") {
