@@ -92,8 +92,6 @@ caf::behavior KeeperActor::make_behavior() {
       },
       [this](const mail::LifeUp& up) { send(node_, up); },
       [this](mail::Probe& probe) { send(node_, std::move(probe)); },
-      // Nobody steals from nodes.
-      [](const mail::Loads&) {},
       [this](mail::JobSaid& said) {
         if (auto* settled = std::get_if<client::TaskSettled>(&said.what)) {
           gateway_.on_settled(said.job, std::move(*settled));

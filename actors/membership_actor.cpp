@@ -20,7 +20,7 @@ caf::behavior MembershipActor::make_behavior() {
   return {
       [this](const mail::Heard& heard) {
         act(machine_.on_message(heard.from, heard.message, ports_.now()));
-        tell_loads();
+        if (!ports_.view) tell_loads();
       },
       [this](const mail::LinkBroken& broken) { act(machine_.on_disconnected(broken.life, ports_.now())); },
       [this](const mail::LinkRefused& refused) { act(machine_.on_refused(refused.life, ports_.now())); },

@@ -28,7 +28,7 @@ struct MembershipPorts {
   /// What is gossiped of this process.
   std::function<LoadSummary()> load;
   /// All that are up, this process included, with each heartbeat and whenever one comes or goes; and how the
-  /// others are heard. May be empty.
+  /// others are heard. May be empty: the node is told how loaded they are, whenever one of them is heard.
   std::function<void(std::vector<Claim> members, Hearings heard)> view;
   /// Others hold this life to be over.
   std::function<void()> over;

@@ -409,8 +409,7 @@ void Keeper::start_membership() {
   ports.view = [this](std::vector<Claim> members, Hearings heard) {
     {
       const std::lock_guard lock(mutex_);
-      nodes_up_ = members.size();
-      changed_.notify_all();
+      if (std::exchange(nodes_up_, members.size()) != members.size()) changed_.notify_all();
     }
     members_->seen(members);
     caf::anon_send(keeper_, mail::Nodes{std::move(members), std::move(heard)});

@@ -98,6 +98,9 @@ void MembershipMachine::believe(const Claim& claim, DownWhy why) {
 
 void MembershipMachine::handle(const Member& from, const membership::Ping& ping) {
   send(from.claim, membership::Ack{ping.number, claims()});
+  // Beats fall together, so that a process wakes once for all of them and not once for each of the others:
+  // who is the first to beat calls the others, as fireflies do (Mirollo, Strogatz, 1990).
+  if (next_beat_ - now_ <= options_.heartbeat / 4) beat();
 }
 
 void MembershipMachine::handle(Member& from, const membership::Ack& ack) {

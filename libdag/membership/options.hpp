@@ -17,6 +17,7 @@ inline constexpr std::size_t membership_exchanges_max = 64;
 struct MembershipOptions {
   /// Addresses to ask for the others; our own may be among them. Empty: we wait to be found.
   std::vector<std::string> seeds;
+  /// Time between two rounds of pings. A ping that comes in its last quarter calls the next round at once.
   Duration heartbeat = std::chrono::milliseconds(100);
   /// Silence after which a process is suspected, and how long it then has to be heard of.
   Duration suspect_after = std::chrono::milliseconds(800);

@@ -135,6 +135,23 @@ TEST_CASE("a ping is answered, with the same number") {
   CHECK(acks[0].second.number == 42);
 }
 
+TEST_CASE("beats fall together: a ping in the last quarter of a heartbeat calls the next one") {
+  Bench bench;
+  bench.hear(life(2), 1);
+  bench.answering = {life(2)};
+  bench.until(bench.machine.wake_at());
+  const Instant before = bench.now;
+  const auto pinged = [&](Duration after) {
+    bench.now = before + after;
+    return sent<Ping>(bench.hear(life(2), Ping{42, {claim_of(life(2), ++bench.answers)}})).size();
+  };
+  CHECK(pinged(74ms) == 0);
+  CHECK(bench.machine.wake_at() == before + 100ms);
+  CHECK(pinged(75ms) == 1);
+  CHECK(bench.machine.wake_at() == before + 175ms);
+  CHECK(pinged(76ms) == 0);
+}
+
 TEST_CASE("a silent process is suspected, then dead, within the budget") {
   Bench bench;
   bench.hear(life(2), 1);
