@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "libdag/home/home_state.hpp"
 #include "tools/sim/changing_loads.hpp"
 
 namespace dag::test {
@@ -65,7 +66,7 @@ void LocalJob::run_until(const std::function<bool()>& reached) {
 }
 
 void LocalJob::settle_down() {
-  const Instant until = now + std::chrono::milliseconds(20);
+  const Instant until = now + 2 * cut_interval;
   do {
     while (step()) {
     }
