@@ -1,5 +1,7 @@
 #include "libdag/consensus/records.hpp"
 
+#include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -25,7 +27,7 @@ enum Kind : std::uint8_t {
 using Whole = std::tuple<Term, std::optional<ProcessId>, Configuration, Blob, std::vector<Entry>>;
 /// The runs of an IdSet.
 using Runs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
-/// Of a Whole, in bytes.
+/// Of a Whole, in bytes. What is written of it is put together in append_snapshot.
 struct PiecePayload {
   std::uint64_t offset = 0, size_bytes = 0;  ///< of all pieces
   std::span<const std::byte> bytes;
@@ -67,16 +69,52 @@ bool sound(const Snapshot& snapshot) {
 }
 bool sound(const Entry& entry) { return entry.type <= EntryType::command && sound(entry.configuration); }
 
+/// The bytes of a Whole, in parts: its state is nearly all of them, and memory that is written to for the
+/// first time costs more than the copy.
+class WholeBytes {
+ public:
+  explicit WholeBytes(const Stored& stored) {
+    const Snapshot& snapshot = *stored.snapshot;
+    detail::encode(before_, stored.vote.term);
+    detail::encode(before_, stored.vote.candidate);
+    detail::encode(before_, snapshot.configuration);
+    detail::encode(before_, static_cast<bool>(snapshot.state));
+    before_.align(8);
+    before_.count(snapshot.state.size_bytes());
+    // What follows is aligned as if all lay in one place.
+    const std::size_t begins = before_.bytes().size() + snapshot.state.size_bytes();
+    for (std::size_t i = 0; i < begins % 8; ++i) detail::encode(behind_, std::byte{0});
+    detail::encode(behind_, stored.entries);
+    parts_ = {before_.bytes(), snapshot.state.bytes(), behind_.bytes().subspan(begins % 8)};
+  }
+
+  std::size_t size() const { return parts_[0].size() + parts_[1].size() + parts_[2].size(); }
+  void copy(std::size_t offset, std::size_t size, std::vector<std::byte>& to) const {
+    for (const std::span<const std::byte> part : parts_) {
+      const std::size_t skipped = std::min(offset, part.size());
+      const auto piece = part.subspan(skipped, std::min(size, part.size() - skipped));
+      to.insert(to.end(), piece.begin(), piece.end());
+      offset -= skipped;
+      size -= piece.size();
+    }
+  }
+
+ private:
+  Writer before_, behind_;
+  std::array<std::span<const std::byte>, 3> parts_;
+};
+
 void append_snapshot(JobId job, const Stored& stored, const std::function<void(const log::Record&)>& append) {
-  const Snapshot& snapshot = *stored.snapshot;
-  Writer bytes;
-  detail::encode(bytes, Whole{stored.vote.term, stored.vote.candidate, snapshot.configuration, snapshot.state,
-                              stored.entries});
-  const auto all = bytes.bytes();
+  const WholeBytes all(stored);
+  std::vector<std::byte> payload;
   for (std::size_t offset = 0; offset < all.size(); offset += snapshot_piece_bytes) {
-    const auto piece = all.subspan(offset, std::min(all.size() - offset, snapshot_piece_bytes));
-    append_value(append, {job, snapshot.term, snapshot.index, kind_snapshot, {}},
-                 PiecePayload{offset, all.size(), piece});
+    const std::size_t size = std::min(all.size() - offset, snapshot_piece_bytes);
+    Writer head;  // As of a PiecePayload.
+    for (const std::uint64_t number : {offset, all.size(), size}) detail::encode(head, number);
+    payload.assign(head.bytes().begin(), head.bytes().end());
+    payload.reserve(payload.size() + size);
+    all.copy(offset, size, payload);
+    append({job, stored.snapshot->term, stored.snapshot->index, kind_snapshot, payload});
   }
 }
 

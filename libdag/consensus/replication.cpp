@@ -313,6 +313,8 @@ void Replica::heard(const SnapshotPiece& piece, Instant now) {
   if (!goes_on) {
     coming_ = piece;
     received_.clear();
+    // Who says a size is believed so far.
+    received_.reserve(std::min<std::uint64_t>(piece.size_bytes, 64 * options_.snapshot_piece_bytes));
   }
   if (piece.offset == received_.size()) {
     const auto bytes = piece.bytes.bytes();

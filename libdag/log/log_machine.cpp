@@ -36,13 +36,16 @@ std::optional<Batch> LogMachine::next_batch() {
     batch = {head.number, 0, encode_head(head)};
   }
   const std::size_t begin = end.offset;
+  std::size_t behind = begin;
   for (const Waiting& one : waiting_) {
     const std::size_t bytes = record_bytes(one.payload.size());
-    if (end.offset + bytes > options_.segment_bytes) break;
-    if (taken_ > 0 && end.offset + bytes - begin > options_.batch_bytes_max) break;
-    encode(one.record, begin, end, batch.bytes);
+    if (behind + bytes > options_.segment_bytes) break;
+    if (taken_ > 0 && behind + bytes - begin > options_.batch_bytes_max) break;
+    behind += bytes;
     ++taken_;
   }
+  batch.bytes.reserve(batch.bytes.size() + behind - begin);
+  for (std::size_t i = 0; i < taken_; ++i) encode(waiting_[i].record, begin, end, batch.bytes);
   end_ = end;
   return batch;
 }

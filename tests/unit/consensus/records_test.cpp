@@ -2,6 +2,7 @@
 #include "libdag/consensus/records.hpp"
 
 #include <catch2/catch.hpp>
+#include <numeric>
 
 #include "libdag/base/random.hpp"
 #include "tests/support/same_stored.hpp"
@@ -158,6 +159,29 @@ TEST_CASE("a large snapshot lies in several records, with other jobs' between, a
   CHECK(found.at(JobId{8}).vote.term == 9);
   CHECK(found.at(large.job).entries.size() == 3);
   CHECK(same(found.at(large.job), large.log));
+}
+
+TEST_CASE("a snapshot of any size is read again, with what lies behind it, wherever its pieces end") {
+  std::vector<std::size_t> sizes(17);
+  std::iota(sizes.begin(), sizes.end(), 0);
+  for (std::size_t i = 0; i < 140; ++i) sizes.push_back(snapshot_piece_bytes - 139 + i);
+  for (const std::size_t size : sizes) {
+    const std::vector<std::byte> state(size, std::byte{7});
+    Configuration alone;
+    alone.voters.push_back({ProcessId{1}, 5});
+    Stored log;
+    log.put(Snapshot{0, 0, alone, bytes_of(1)});
+    log.put(StoredEntries{1, {Entry{1, EntryType::command, bytes_of(2)}, Entry{1, EntryType::command, {}}}});
+    StoredLogs logs;
+    std::size_t taken = 0;
+    for (const Kept& one : records_of(JobId{7}, log, Snapshot{1, 1, alone, Blob(std::span(state))})) {
+      REQUIRE(logs.take(one.record));
+      taken += one.payload.size();
+    }
+    CHECK(taken > size);
+    CHECK(log.entries.size() == 1);
+    CHECK(same(logs.release().value().at(JobId{7}), log));
+  }
 }
 
 TEST_CASE("a snapshot whose last pieces were torn off changes nothing, whatever is written behind it") {
