@@ -30,7 +30,7 @@ inline constexpr std::size_t cut_bytes_max = 256 * 1024;
 inline constexpr std::size_t cut_rows_max = 64 * 1024;
 /// A cut leaves this long after the one before it, if nobody waits for it: recording it costs some messages
 /// between processes, however little is in it.
-inline constexpr Duration cut_interval = std::chrono::milliseconds(25);
+inline constexpr Duration cut_interval = std::chrono::milliseconds(20);
 /// Literals from this size on are told to the cell once, if they are handed on.
 inline constexpr std::size_t literal_bytes_left_out = 64;
 /// A step that needs something takes no more rows: what is in it waits for all that it needs.
