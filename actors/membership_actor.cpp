@@ -8,6 +8,7 @@ MembershipActor::MembershipActor(caf::actor_config& config, MembershipSetup setu
                                  caf::actor node)
     : event_based_actor(config),
       ports_(std::move(ports)),
+      tells_loads_(setup.tells_loads),
       node_(std::move(node)),
       machine_(setup.self, std::move(setup.endpoint), std::move(setup.options), Random(setup.seed),
                ports_.now()) {}
@@ -20,7 +21,7 @@ caf::behavior MembershipActor::make_behavior() {
   return {
       [this](const mail::Heard& heard) {
         act(machine_.on_message(heard.from, heard.message, ports_.now()));
-        if (!ports_.view) tell_loads();
+        if (tells_loads_) tell_loads();
       },
       [this](const mail::LinkBroken& broken) { act(machine_.on_disconnected(broken.life, ports_.now())); },
       [this](const mail::LinkRefused& refused) { act(machine_.on_refused(refused.life, ports_.now())); },

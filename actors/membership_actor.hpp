@@ -28,7 +28,7 @@ struct MembershipPorts {
   /// What is gossiped of this process.
   std::function<LoadSummary()> load;
   /// All that are up, this process included, with each heartbeat and whenever one comes or goes; and how the
-  /// others are heard. May be empty: the node is told how loaded they are, whenever one of them is heard.
+  /// others are heard. May be empty.
   std::function<void(std::vector<Claim> members, Hearings heard)> view;
   /// Others hold this life to be over.
   std::function<void()> over;
@@ -39,6 +39,8 @@ struct MembershipSetup {
   Endpoint endpoint;
   MembershipOptions options;
   std::uint64_t seed = 0;
+  /// Whether the node is told how loaded the others are, whenever one of them is heard.
+  bool tells_loads = true;
 };
 
 class MembershipActor : public caf::event_based_actor {
@@ -54,6 +56,7 @@ class MembershipActor : public caf::event_based_actor {
   void tell_view();
 
   MembershipPorts ports_;
+  const bool tells_loads_;
   caf::actor node_;
   MembershipMachine machine_;
   std::optional<Instant> wake_at_;

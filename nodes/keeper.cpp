@@ -423,6 +423,7 @@ void Keeper::start_membership() {
   MembershipSetup setup{self_, endpoint_, {}, draw_number()};
   if (net::is_loopback(options_.listen)) setup.options = patience_on_one_host();
   setup.options.seeds = options_.peers;
+  setup.tells_loads = false;  // Nobody steals from nodes.
   heartbeat_ = setup.options.heartbeat;
   members_->started(self_, endpoint_);
   membership_.open(

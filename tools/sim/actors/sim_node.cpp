@@ -180,6 +180,7 @@ void SimNode::start_membership() {
   ports.over = [this] { after(Duration{0}, [this] { ports_.over(); }); };
   MembershipSetup setup{self_, transport_->endpoint(), patience_on_one_host(), world_.random.next()};
   setup.options.seeds = options_.addresses;
+  setup.tells_loads = false;
   membership_ = host_.system().spawn<MembershipActor>(std::move(setup), std::move(ports), keeper_);
 }
 
