@@ -307,6 +307,7 @@ void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
         (any || (out->second.id == record.attempt && out->second.runner == from))) {
       const std::uint32_t word_attempt = out->second.word_attempt;
       handed_out.erase(out);
+      if (record.attempt.epoch != options.epoch) came_back.insert(record.name());
       return row_attempt_ended(row, record, from, word_attempt, ran);
     }
     const auto found = again.find(row);
@@ -424,6 +425,7 @@ void Home::Impl::on(Life from, const message::Return& back) {
   }
   const auto out = handed_out.find(row);
   if (out != handed_out.end() && out->second.id == back.name.attempt && out->second.runner == from) {
+    if (back.name.attempt.epoch != options.epoch) came_back.insert(back.name);
     if (back.thief && !over) {
       lend_again(row, from, *back.thief);
       return;

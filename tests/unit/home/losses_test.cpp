@@ -83,6 +83,38 @@ TEST_CASE("a new home starts nothing before everybody has reported or died") {
   CHECK(job.runs("a") == 1);
 }
 
+// dag-sim chaos --seed 16166: the attempt was taken to run on, and nobody tried the task again.
+TEST_CASE("a report that comes twice does not call an attempt running that failed meanwhile") {
+  Names graph;
+  const TaskId a = graph.task("a");
+  graph.attempts(a, 2, std::chrono::seconds(1));
+  LocalJobOptions options = home_at_1(Representation::supervised);
+  options.place = 2;
+  Script script;
+  script.failures["a"] = 1;
+  LocalJob job(graph.builder.sealed(), script.kernel(), options);
+  job.paused = {"a"};
+  job.settle_down();
+  REQUIRE(job.runs("a") == 0);
+  std::vector<LocalJob::Mail> repeated;
+  job.hold = [&](const LocalJob::Mail& mail) {
+    if (is_a<message::Report>(mail) && mail.from == job.life(2)) repeated.push_back(mail);
+    return false;
+  };
+  job.die(1);
+  job.settle_down();
+  REQUIRE(repeated.size() == 1);
+  REQUIRE_THAT(job.home(0).explain(a), Catch::StartsWith("runs at"));
+  job.paused.clear();
+  job.settle_down();
+  REQUIRE(job.runs("a") == 1);
+  job.held = std::move(repeated);
+  job.release_held();
+  job.run();
+  CHECK(job.runs("a") == 2);
+  CHECK(job.outcome(a) == Outcome::finished);
+}
+
 TEST_CASE("an attempt that was lost with its process is run again, and not charged") {
   Names graph;
   const TaskId a = graph.task("a");
