@@ -474,7 +474,7 @@ void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
 void GatewayMachine::close(JobId id, KeptJob& job) {
   if (std::exchange(job.closed, true)) return;
   if (job.begun || job.recorded) effects_.emplace_back(CloseJob{id});
-  std::set<Life> hosts;
+  std::set<Life> hosts = std::exchange(job.had_started_at, {});
   for (const Worker& worker : job.workers) {
     if (worker.phase <= Worker::Phase::up && nodes_.contains(worker.node)) hosts.insert(worker.node);
   }

@@ -291,6 +291,21 @@ TEST_CASE("who leads no more tells hosts that another one does, as soon as it is
   }
 }
 
+TEST_CASE("who leads again ends the processes, too, that it had started before, where it sees no node now") {
+  Heir desk;
+  desk.up(desk.job, first, 1);
+  desk.gateway.on_led(led(desk.job, false, std::nullopt, 3), desk.now);
+  desk.gateway.on_nodes({node(first)}, desk.now);
+  desk.gateway.on_led(led(desk.job, true, first.process, 4), desk.now);
+  desk.gateway.on_ended(desk.job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
+  REQUIRE(desk.gateway.wake_at());
+  desk.gateway.on_time(*desk.gateway.wake_at());
+  desk.take();
+  std::vector<Life> hosts;
+  for (const auto& [host, stop] : desk.ordered<keeper::StopWorkers>()) hosts.push_back(host);
+  CHECK(hosts == std::vector{first, second});
+}
+
 TEST_CASE("a copy that fails costs its node the lead, and the job nothing") {
   Heir desk;
   desk.say(client::AskFollow{4, desk.job, {}});
