@@ -7,9 +7,9 @@
 //                       Want, ForgetJob: owe nothing
 //   keeper -> client    Answer; of jobs that this client submitted TaskSettled, JobEnded, JobLost, JobMoved
 //                       (then AskFollow follows)
-//   keeper -> keeper    StartWorker, StopWorkers, StopWorker, AnotherLeads, WorkerUp, WorkerDown,
-//   WorkerRefused keeper <-> keeper   KeepProgram, HaveProgram; WantProgram, ProgramBytes (a client sends the
-//   bytes, too,
+//   keeper -> keeper    StartWorker, StopWorkers, StopWorker, WorkerUp, WorkerDown, WorkerRefused
+//   keeper -> keeper    AnotherLeads, from who led the job's record; owes nothing
+//   keeper <-> keeper   KeepProgram, HaveProgram; WantProgram, ProgramBytes (a client sends the bytes, too,
 //                       when it is asked to)
 //   keeper -> keeper    SaveCopy, from who leads a job's record to those with a copy of it; owes nothing
 //   keeper -> worker    Begin
