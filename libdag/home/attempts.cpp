@@ -300,14 +300,15 @@ void Home::Impl::take_back(RowIndex row, const RecordWhat& why) {
 void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
   const RowIndex row = table.find(record.task);
   const bool ours = row != no_row && !table[row].ghost;
+  const bool of_earlier_home = record.attempt.epoch != options.epoch;
   if (ours) {
+    if (of_earlier_home) came_back.insert(record.name());
     const auto out = handed_out.find(row);
     const bool any = is_planted(options.planted, Planted::given_up_counts);
     if (out != handed_out.end() &&
         (any || (out->second.id == record.attempt && out->second.runner == from))) {
       const std::uint32_t word_attempt = out->second.word_attempt;
       handed_out.erase(out);
-      if (record.attempt.epoch != options.epoch) came_back.insert(record.name());
       return row_attempt_ended(row, record, from, word_attempt, ran);
     }
     const auto found = again.find(row);
@@ -319,10 +320,7 @@ void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
     const Fact* known = fact(row);
     if (known != nullptr && known->attempt == record.attempt && !is(row, flag::let_go)) return;
     if (known != nullptr && known->grown_attempt == record.attempt && !is(row, flag::grown_settled)) return;
-    if (record.attempt.epoch != options.epoch) {
-      came_back.insert(record.name());
-      if (offer(row, record, record.has_output && !record.value, from)) return;
-    }
+    if (of_earlier_home && offer(row, record, record.has_output && !record.value, from)) return;
   }
   release(from, record.name());
 }
@@ -423,9 +421,9 @@ void Home::Impl::on(Life from, const message::Return& back) {
     if (input == no_row || attempt_of(input) != missing.attempt) continue;
     if (const auto known = facts.find(input); known != facts.end()) std::erase(known->second.holders, from);
   }
+  if (back.name.attempt.epoch != options.epoch) came_back.insert(back.name);
   const auto out = handed_out.find(row);
   if (out != handed_out.end() && out->second.id == back.name.attempt && out->second.runner == from) {
-    if (back.name.attempt.epoch != options.epoch) came_back.insert(back.name);
     if (back.thief && !over) {
       lend_again(row, from, *back.thief);
       return;
@@ -439,7 +437,6 @@ void Home::Impl::on(Life from, const message::Return& back) {
   const auto found = again.find(row);
   if (found == again.end() || !found->second.out || found->second.out->id != back.name.attempt ||
       found->second.out->runner != from) {
-    if (back.name.attempt.epoch != options.epoch) came_back.insert(back.name);
     return;
   }
   found->second.out.reset();

@@ -243,7 +243,8 @@ class GatewayMachine {
     Instant accepted;
     Instant ended;
     std::vector<Worker> workers;
-    /// Where processes may be that this node had started when it led: to be told that another one leads.
+    /// Where processes may be that this node had started when it led: to be told that another one leads, or
+    /// that the job has ended.
     std::set<Life> had_started_at;
     /// Processes it ran in when this node came to lead it, of which hosts may not have told yet.
     std::vector<Life> earlier;
