@@ -87,6 +87,9 @@ TEST_CASE("a cluster is brought up, grows, is asked and taken down") {
 
   const std::vector<pid_t> pids = state.pids();
   REQUIRE(pids.size() == 3);
+  // Among sessions the kernel would divide the cores (tools/dag/process.cpp).
+  CHECK(getsid(pids[0]) == getsid(pids[1]));
+  CHECK(getsid(pids[0]) != getsid(0));
   const auto down = state.run({"down"});
   CHECK(down.status == 0);
   CHECK_THAT(down.err, Catch::Contains("3 nodes have ended"));

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/cluster/processes.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 using cluster::bin;
 using cluster::Process;
@@ -56,6 +57,18 @@ TEST_CASE("Ctrl-C after the result leaves no process") {
   REQUIRE(run.says("result"));
   run.kill(SIGINT);
   CHECK(run.ends() == 130);
+}
+
+TEST_CASE("Ctrl-C while a cluster is brought up leaves no node") {
+  const dag::test::TemporaryDirectory state;
+  Process up({bin("dag"), "up", "--verbose", "--nodes", "8", "--state-dir", state.path().string()});
+  REQUIRE(up.read_until([&] { return up.err().find("n0 at ") < up.err().rfind('\n'); }));
+  const std::size_t at = up.err().find("n0 at ") + 6;
+  const std::string address = up.err().substr(at, up.err().find('\n', at) - at);
+  up.kill(SIGINT);
+  CHECK(up.ends() == 130);
+  Process asks({bin("dag"), "ls", "--address", address});
+  CHECK(asks.ends() == 3);
 }
 
 TEST_CASE("what a process of the job started ends with it") {

@@ -30,19 +30,23 @@ sigset_t watched_signals() {
   _exit(127);
 }
 
+/// In a child: it gets SIGTERM when the launcher dies.
+void end_with(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(1);  // The launcher died before prctl.
+}
+
 /// In the child. Says over `report` why the program could not be started; on success the pipe closes by exec.
 [[noreturn]] void become(const ProgramCall& command, int report, pid_t parent) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  // Its own group: a Ctrl-C at the terminal reaches the launcher alone, which then ends the children in
+  // order.
+  setpgid(0, 0);
   if (command.log_file.empty()) {
-    // Its own group: a Ctrl-C at the terminal reaches the launcher alone, which then ends the children in
-    // order.
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) _exit(1);  // The launcher died before prctl.
+    end_with(parent);
   } else {
-    setsid();
     const int log = open(command.log_file.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (log < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
@@ -109,6 +113,25 @@ Waited wait_for_child() {
     if (child > 0) return {end_of(child, waited), 0};
     const int signal = sigwaitinfo(&set, nullptr);
     if (signal == SIGINT || signal == SIGTERM) return {{}, signal};
+  }
+}
+
+// Where each node leads a session, the kernel divides each core between these (sched_autogroup, sched(7)): a
+// thread that wakes on a core where others' lanes run, while the lanes of its own node run on another one,
+// has nearly no weight there. Heartbeats and what is to be recorded waited for up to 0.8 s.
+void lead_a_session() {
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child < 0) throw Failure({ErrorCode::internal, "no process: " + std::string(strerror(errno))});
+  if (child == 0) {
+    end_with(parent);
+    setsid();
+    return;
+  }
+  for (;;) {
+    const Waited waited = wait_for_child();
+    if (waited.signal == 0) _exit(waited.end.status);
+    kill(child, waited.signal);
   }
 }
 

@@ -14,7 +14,7 @@ namespace dag::tool {
 struct ProgramCall {
   std::vector<std::string> words;                  ///< program and arguments
   std::map<std::string, std::string> environment;  ///< on top of ours
-  /// Not empty: the program outlives us, in a session of its own; what it prints goes there.
+  /// Not empty: the program outlives us; what it prints goes there.
   std::string log_file = {};
   /// Files of ours that it has, too, under the same numbers.
   std::vector<int> inherits = {};
@@ -44,6 +44,11 @@ struct Waited {
 };
 Waited wait_for_child();
 void block_signals();
+
+/// Goes on in a child that leads a session, in which all is that it starts. What called us waits for the
+/// child, hands SIGINT and SIGTERM on and ends with its status. To be called after block_signals() and before
+/// there are threads or anything to be written at the end.
+void lead_a_session();
 
 /// Sleeps, or less when a child ends. Throws Failure(interrupted) on SIGINT or SIGTERM to us.
 void pause_for(std::chrono::milliseconds limit);

@@ -126,6 +126,7 @@ void keep_apart(const NodeFlags& flags, const std::string& state_dir) {
 
 int up(const Options& options, const NodeFlags& flags, std::uint32_t count) {
   block_signals();
+  lead_a_session();
   const std::string directory = options.state_directory();
   keep_apart(flags, directory);
   const ClusterLock lock(directory);
@@ -170,6 +171,7 @@ int up(const Options& options, const NodeFlags& flags, std::uint32_t count) {
 
 int join(const Options& options, const NodeFlags& flags, DagdOrder order) {
   block_signals();
+  lead_a_session();
   const std::string directory = options.state_directory();
   keep_apart(flags, directory);
   const ClusterLock lock(directory);
