@@ -91,6 +91,10 @@ enum class Planted : std::uint8_t {
   cut_not_closed,   ///< outcomes are recorded before those that they rest on
 };
 
+/// What is recorded leaves a home this long after what left before, if nobody waits for it: recording it
+/// costs some messages between processes, however little it is.
+inline constexpr Duration cut_interval = std::chrono::milliseconds(50);
+
 struct HomeOptions {
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -108,6 +112,7 @@ struct HomeOptions {
   std::uint32_t rollbacks_max = 1000;
   /// Of processes that run exclusive tasks.
   Duration lease = exclusive_lease;
+  Duration cut_interval = dag::cut_interval;
 };
 
 /// An attempt that is to be given a place.

@@ -28,9 +28,6 @@ inline constexpr std::size_t cut_entries_max = 4096;
 inline constexpr std::size_t cut_bytes_max = 256 * 1024;
 /// Rows of one cut: those that a bit tells of cost little to send, but are remembered meanwhile.
 inline constexpr std::size_t cut_rows_max = 64 * 1024;
-/// A cut leaves this long after the one before it, if nobody waits for it: recording it costs some messages
-/// between processes, however little is in it.
-inline constexpr Duration cut_interval = std::chrono::milliseconds(20);
 /// Literals from this size on are told to the cell once, if they are handed on.
 inline constexpr std::size_t literal_bytes_left_out = 64;
 /// A step that needs something takes no more rows: what is in it waits for all that it needs.
@@ -63,6 +60,7 @@ enum : std::uint32_t {
   denied = 1048576,           ///< others were told that it has not ended after all
   member = 2097152,           ///< of a group
   no_calls_behind = 4194304,  ///< no call of a job actor can end only after it has
+  awaited_there = 8388608,    ///< a row of another shard starts only when it is settled
 };
 }
 

@@ -45,7 +45,7 @@ void Home::Impl::put(RowIndex row, bool growth) {
   if (cut.steps.empty()) cut.steps.emplace_back();
   if (is(row, flag::elsewhere) && (growth || !is(row, flag::by_order))) need(cut, row);
   cut.entries.push_back({row, growth});
-  pressing = pressing || is(row, flag::wanted);
+  pressing = pressing || is(row, flag::wanted | flag::awaited_there);
   cut.steps.back().entries = static_cast<std::uint32_t>(cut.entries.size());
   const bool record = growth || !simple(row) || (is(row, flag::known) && table.kind_of(table[row]).returns);
   cut.bytes += record ? weight_of_record(row, growth) : name_bytes;
@@ -262,7 +262,7 @@ std::optional<Instant> Home::Impl::leaves_at() const {
   if (recounting || over || cuts.empty() || outcomes_sent != outcomes_recorded) return std::nullopt;
   const bool last_rows = rows_said + cuts.front().entries.size() >= rows_own;
   if (pressing || last_rows || cuts.size() > 1 || !behind_saves.empty()) return now;
-  return std::max(now, cut_left + cut_interval);
+  return std::max(now, cut_left + options.cut_interval);
 }
 
 void Home::Impl::flush() {

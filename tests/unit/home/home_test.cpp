@@ -436,3 +436,22 @@ TEST_CASE("a cell that only records is lent nothing, and gets outputs for the cl
   job.settle_down();
   CHECK(job.value(b) == value_of("b", {value_of("a")}));
 }
+
+TEST_CASE("what a task of another shard has to start from is recorded at once") {
+  Names graph;
+  const TaskId a = graph.task("a"), b = graph.task("b", {a}, Effects::idempotent);
+  graph.task("c");
+  LocalJobOptions options;
+  options.processes = 3;
+  options.shards = 2;
+  options.shard_of = {0, 1, 0};
+  options.homes = {1, 2};
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"a", "c"};
+  while (job.step()) {
+  }  // The first cuts have left: the next ones wait, if nobody asks for them.
+  job.paused = {"c"};
+  while (job.step()) {
+  }
+  CHECK(job.outcome(b) == Outcome::finished);
+}
