@@ -108,6 +108,7 @@ struct WorldOptions {
   /// Some tasks may run only once, so what comes of them when processes die is not known.
   bool once = false;
   Duration lease = exclusive_lease;
+  Duration cut_interval = dag::cut_interval;
   bool trace = false;
   /// Whether anybody wants the records. Where nobody does, homes take shorter ways.
   bool listened = true;

@@ -235,6 +235,7 @@ World::HomeBox& World::make_home(Process& process, std::uint32_t shard, Epoch ep
   options.lanes = options_.lanes;
   options.planted = options_.planted;
   options.lease = options_.lease;
+  options.cut_interval = options_.cut_interval;
   if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
   auto& box = process.homes[shard];
   std::unique_ptr<HomePlacement> placement;
