@@ -84,7 +84,7 @@ void World::run() {
     for (; !options_.pace && look_at < events_.next_at(); look_at = look_at + look_every) look(look_at);
     events_.run_one();
     if (touched_ != nullptr) {
-      if (!options_.pace && (count % 4 == 0 || count < 200)) check(*touched_);
+      if (!options_.pace) check(*touched_);
       touched_ = nullptr;
     }
   }
