@@ -3,6 +3,7 @@
 
 #include "tests/support/sanitized.hpp"
 #include "tools/sim/chaos.hpp"
+#include "tools/sim/log_world.hpp"
 #include "tools/sim/mutants.hpp"
 
 using namespace dag;
@@ -61,12 +62,29 @@ TEST_CASE("a seed that fails is made smaller, and fails in the same way") {
   };
   std::uint64_t seed = 1;
   while (run({seed, {}, 0}).violation.empty()) REQUIRE(++seed < 20'000);
-  const sim::Case smallest = sim::shrink({seed, {}, 0}, run);
+  const sim::Case smallest = sim::shrink({seed, {}, 0}, sim::parts_of_jobs(), run);
   CHECK(smallest.without.size() > 5);
   CHECK(smallest.tasks_max > 0);
   CHECK_FALSE(run(smallest).violation.empty());
-  CHECK(sim::parse_case(sim::to_string(smallest)) == smallest);
-  CHECK_FALSE(sim::parse_case("7-nothing_of_that_name"));
-  CHECK_FALSE(sim::parse_case("7<0"));
-  CHECK_FALSE(sim::parse_case("-late"));
+  CHECK(sim::parse_case(sim::to_string(smallest), sim::parts_of_jobs()) == smallest);
+  CHECK_FALSE(sim::parse_case("7-nothing_of_that_name", sim::parts_of_jobs()));
+  CHECK_FALSE(sim::parse_case("7-rot", sim::parts_of_jobs()));
+  CHECK_FALSE(sim::parse_case("7<0", sim::parts_of_jobs()));
+  CHECK_FALSE(sim::parse_case("-late", sim::parts_of_jobs()));
+}
+
+TEST_CASE("a seed of a log that fails is made smaller, too") {
+  if (!has_planted_bugs) {
+    WARN(no_bugs);
+    return;
+  }
+  const auto run = [](const sim::Case& about) {
+    return sim::log_chaos(about.seed, consensus::Planted::minority_settles, false, about);
+  };
+  std::uint64_t seed = 1;
+  while (run({seed, {}, 0}).violation.empty()) REQUIRE(++seed < 20'000);
+  const sim::Case smallest = sim::shrink({seed, {}, 0}, sim::parts_of_log(), run);
+  CHECK(smallest.without.size() > 5);
+  CHECK_FALSE(run(smallest).violation.empty());
+  CHECK(sim::parse_case(sim::to_string(smallest), sim::parts_of_log()) == smallest);
 }

@@ -51,3 +51,16 @@ TEST_CASE("each bug that is planted around the actors is found") {
     CHECK(sim::find(mutant, 20'000));
   }
 }
+
+TEST_CASE("a seed of nodes that fails is made smaller, and fails in the same way") {
+  const auto run = [](const sim::Case& about) {
+    return sim::actors_chaos(about.seed, false, sim::PlantedAround::end_not_told, about);
+  };
+  std::uint64_t seed = 1;
+  while (run({seed, {}, 0}).violation.empty()) REQUIRE(++seed < 1000);
+  const sim::Case smallest = sim::shrink({seed, {}, 0}, sim::parts_of_actors(), run);
+  CHECK(smallest.without.size() > 5);
+  CHECK(smallest.tasks_max > 0);
+  CHECK_FALSE(run(smallest).violation.empty());
+  CHECK(sim::parse_case(sim::to_string(smallest), sim::parts_of_actors()) == smallest);
+}

@@ -5,9 +5,9 @@
 
 #include <array>
 
-#include "tools/sim/shrink.hpp"
 #include "tools/sim/stages.hpp"
 #include "tools/sim/world.hpp"
+#include "tools/sim/world_parts.hpp"
 
 namespace dag::sim {
 

@@ -10,6 +10,7 @@
 #include "libdag/consensus/reconfiguration.hpp"
 #include "tools/sim/events.hpp"
 #include "tools/sim/result.hpp"
+#include "tools/sim/shrink.hpp"
 #include "tools/sim/sim_disk.hpp"
 
 namespace dag::sim {
@@ -187,8 +188,10 @@ class LogWorld {
   Index settled_at_last_look_ = 0;
 };
 
-/// One seed.
+const PartNames& parts_of_log();
+
+/// One seed; what is left out of it is said by `about`, whose number is not looked at.
 ChaosResult log_chaos(std::uint64_t seed, consensus::Planted planted = consensus::Planted::nothing,
-                      bool trace = false);
+                      bool trace = false, const Case& about = {});
 
 }  // namespace dag::sim

@@ -260,10 +260,49 @@ LogWorldOptions log_world(std::uint64_t seed) {
   return world;
 }
 
-ChaosResult log_chaos(std::uint64_t seed, Planted planted, bool trace) {
+namespace {
+
+const std::vector<Part<LogWorldOptions>>& parts() {
+  using Log = LogWorldOptions;
+  static const std::vector<Part<Log>> all{
+      {"crashes", [](Log& log) { log.crashes = 0; }},
+      {"disks_lost", [](Log& log) { log.disks_lost = 0; }},
+      {"partitions", [](Log& log) { log.partitions = 0; }},
+      {"cuts", [](Log& log) { log.cuts = 0; }},
+      {"pauses", [](Log& log) { log.pauses = 0; }},
+      {"full_disks", [](Log& log) { log.disks_full = 0; }},
+      {"rot", [](Log& log) { log.rots = 0; }},
+      {"transfers", [](Log& log) { log.transfers = 0; }},
+      {"drains", [](Log& log) { log.drains = 0; }},
+      {"growth", [](Log& log) { log.grows = false; }},
+      {"changes", [](Log& log) { log.any_changes = false; }},
+      {"aim", [](Log& log) { log.aim = 0; }},
+      {"struck_at_promises", [](Log& log) { log.struck_at_promises = 0; }},
+      {"struck", [](Log& log) { log.struck = 0; }},
+      {"lost", [](Log& log) { log.lost = 0; }},
+      {"late", [](Log& log) { log.late = 0; }},
+      {"repeated", [](Log& log) { log.repeated = 0; }},
+      {"drift", [](Log& log) { log.drift = 0; }},
+      {"slow_disks", [](Log& log) { log.slow_disks = false; }},
+      {"snapshots", [](Log& log) { log.compact_every = 0; }},
+      {"other_clients", [](Log& log) { log.clients = 1; }},
+  };
+  return all;
+}
+
+}  // namespace
+
+const PartNames& parts_of_log() {
+  static const PartNames names = names_of(parts());
+  return names;
+}
+
+ChaosResult log_chaos(std::uint64_t seed, Planted planted, bool trace, const Case& about) {
   ChaosResult result;
   result.seed = seed;
   LogWorldOptions options = log_world(seed);
+  leave_out(about, parts(), options);
+  if (about.tasks_max > 0) options.commands = std::min(options.commands, about.tasks_max);
   options.replica.planted = planted;
   options.trace = trace;
   LogWorld world(options);

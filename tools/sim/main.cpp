@@ -5,7 +5,7 @@
 //   dag-sim chaos --seed 41 [--trace]         one seed; with --trace all that happened, and the trace's hash
 //   dag-sim chaos --seed 41 --shrink          the smallest part of it that fails in the same way, as
 //   "41-late<6",
-//                                             which --seed and --seeds-in know, too (worlds jobs and cells)
+//                                             which --seed and --seeds-in know, too
 //   dag-sim chaos --seeds 1-10000 --sometimes fails, too, when something was never seen that should be
 //   dag-sim chaos --world cells ...           the same with replicas of the record, any of which may die
 //   dag-sim chaos --world log ...             the same of the replicas of a log alone
@@ -52,12 +52,20 @@ int usage(const char* what) {
   return exit_usage;
 }
 
+const dag::sim::PartNames& parts_of(std::string_view world) {
+#ifdef DAG_SIM_ACTORS
+  if (world == "actors") return dag::sim::parts_of_actors();
+#endif
+  return world == "log" ? dag::sim::parts_of_log() : dag::sim::parts_of_jobs();
+}
+
 /// The case at the beginning of each line; `#` begins a remark. Empty when the file cannot be read.
-std::vector<dag::sim::Case> cases_in(const std::string& path) {
+std::vector<dag::sim::Case> cases_in(const std::string& path, std::string_view world) {
   std::vector<dag::sim::Case> cases;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
-    if (const auto one = dag::sim::parse_case(std::string_view(line).substr(0, line.find(' ')))) {
+    if (const auto one =
+            dag::sim::parse_case(std::string_view(line).substr(0, line.find(' ')), parts_of(world))) {
       cases.push_back(*one);
     } else if (!line.empty() && line[0] != '#') {
       return {};
@@ -128,9 +136,11 @@ bool is_world(std::string_view name) {
 dag::sim::ChaosResult run_case(std::string_view world, const dag::sim::Case& about,
                                dag::sim::ChaosOptions options) {
 #ifdef DAG_SIM_ACTORS
-  if (world == "actors") return dag::sim::actors_chaos(about.seed, options.trace);
+  if (world == "actors")
+    return dag::sim::actors_chaos(about.seed, options.trace, dag::sim::PlantedAround::nothing, about);
 #endif
-  if (world == "log") return dag::sim::log_chaos(about.seed, dag::consensus::Planted::nothing, options.trace);
+  if (world == "log")
+    return dag::sim::log_chaos(about.seed, dag::consensus::Planted::nothing, options.trace, about);
   options.about = about;
   return dag::sim::chaos(about.seed, options);
 }
@@ -141,13 +151,14 @@ int shrink(std::string_view world, const dag::sim::Case& about, const dag::sim::
     std::printf("nothing is wrong with %s\n", dag::sim::to_string(about).c_str());
     return 0;
   }
-  const dag::sim::Case smallest = dag::sim::shrink(about, run);
+  const dag::sim::Case smallest = dag::sim::shrink(about, parts_of(world), run);
   std::printf("%s\n  %s\n", dag::sim::to_string(smallest).c_str(), run(smallest).violation.c_str());
   return exit_failed;
 }
 
 int chaos(int argc, char** argv) {
   std::uint64_t first = 1, last = 200;
+  std::string_view seed, list;
   std::vector<dag::sim::Case> listed;
   bool json = false, to_shrink = false, sometimes = false;
   std::string_view world = "jobs";
@@ -169,17 +180,9 @@ int chaos(int argc, char** argv) {
       options.cells = value == "cells";
       ++i;
     } else if (flag == "--seed") {
-      const auto one = dag::sim::parse_case(value);
-      if (!one) return usage("--seed wants a number, or what --shrink has said");
-      listed = {*one};
-      first = last = 0;
-      ++i;
+      seed = argv[++i] == nullptr ? "" : value;
     } else if (flag == "--seeds-in") {
-      listed = cases_in(std::string(value));
-      if (listed.empty()) return usage("--seeds-in wants a file with a seed at the beginning of each line");
-      first = 0;
-      last = listed.size() - 1;
-      ++i;
+      list = argv[++i] == nullptr ? "" : value;
     } else if (flag == "--seeds") {
       const std::size_t dash = value.find('-');
       if (dash == value.npos || !dag::sim::parse(value.substr(0, dash), first) ||
@@ -192,9 +195,16 @@ int chaos(int argc, char** argv) {
     }
   }
 
-  const bool shrinks = world == "jobs" || world == "cells";
-  if (to_shrink && (listed.size() != 1 || !shrinks))
-    return usage("--shrink wants one --seed, of the world jobs or cells");
+  if (seed.data() != nullptr) {
+    const auto one = dag::sim::parse_case(seed, parts_of(world));
+    if (!one) return usage("--seed wants a number, or what --shrink has said of this world");
+    listed = {*one};
+  } else if (list.data() != nullptr) {
+    listed = cases_in(std::string(list), world);
+    if (listed.empty()) return usage("--seeds-in wants a file with a seed at the beginning of each line");
+  }
+  if (!listed.empty()) first = 0, last = listed.size() - 1;
+  if (to_shrink && listed.size() != 1) return usage("--shrink wants one --seed");
   if (to_shrink) return shrink(world, listed.front(), options);
   if (sometimes && last - first + 1 < dag::sim::sometimes_seeds)
     return usage("--sometimes wants at least 10000 seeds");

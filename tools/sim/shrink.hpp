@@ -9,10 +9,9 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "tests/support/random_graph.hpp"
 #include "tools/sim/result.hpp"
-#include "tools/sim/world.hpp"
 
 namespace dag::sim {
 
@@ -21,19 +20,42 @@ namespace dag::sim {
 struct Case {
   std::uint64_t seed = 0;
   std::set<std::string> without;
-  std::uint32_t tasks_max = 0;  ///< 0: as drawn
+  std::uint32_t tasks_max = 0;  ///< of the world `log`: commands of each client. 0: as drawn
   bool operator==(const Case&) const = default;
 };
 
-std::string to_string(const Case& about);
-/// Nothing: it is not written so, or nothing of that name can be left out.
-std::optional<Case> parse_case(std::string_view text);
+/// What can be left out of a world. What explains most when it is not needed comes first.
+using PartNames = std::vector<std::string>;
 
-/// To be done to what the seed has drawn.
-void leave_out(const Case& about, WorldOptions& world);
-void leave_out(const Case& about, test::RandomGraphOptions& graph);
+std::string to_string(const Case& about);
+/// Nothing: it is not written so, or the world has nothing of that name.
+std::optional<Case> parse_case(std::string_view text, const PartNames& parts);
 
 /// The smallest that still fails in the same way, numbers aside. `run` tells how a case ends.
-Case shrink(const Case& failing, const std::function<ChaosResult(const Case&)>& run);
+Case shrink(const Case& failing, const PartNames& parts, const std::function<ChaosResult(const Case&)>& run);
+
+/// How a part is left out of what a seed has drawn.
+template <class Drawn>
+struct Part {
+  const char* name;
+  void (*leave_out)(Drawn&);
+};
+
+template <class Drawn>
+void leave_out(const Case& about, const std::vector<Part<Drawn>>& parts, Drawn& drawn) {
+  for (const Part<Drawn>& part : parts) {
+    if (about.without.contains(part.name)) part.leave_out(drawn);
+  }
+}
+
+template <class... Drawn>
+PartNames names_of(const std::vector<Part<Drawn>>&... parts) {
+  PartNames names;
+  const auto add = [&](const auto& some) {
+    for (const auto& part : some) names.push_back(part.name);
+  };
+  (add(parts), ...);
+  return names;
+}
 
 }  // namespace dag::sim

@@ -1,11 +1,44 @@
 #include "tools/sim/actors/actors_chaos.hpp"
 
+#include <algorithm>
+
 #include "tools/sim/actors/cluster.hpp"
 
 namespace dag::sim {
 namespace {
 
-std::unique_ptr<Program> program_of(Random& random, std::uint64_t seed) {
+const std::vector<Part<ClusterOptions>>& of_cluster() {
+  using Options = ClusterOptions;
+  static const std::vector<Part<Options>> all{
+      {"power_cuts", [](Options& all_of) { all_of.faults.power_cuts = 0; }},
+      {"crashes", [](Options& all_of) { all_of.faults.nodes_crashed = 0; }},
+      {"disks_lost", [](Options& all_of) { all_of.faults.disks_lost = 0; }},
+      {"killed_workers", [](Options& all_of) { all_of.faults.workers_killed = 0; }},
+      {"poison", [](Options& all_of) { all_of.lanes.crashes = false; }},
+      {"cuts", [](Options& all_of) { all_of.faults.cuts = 0; }},
+      {"flaps", [](Options& all_of) { all_of.faults.flaps = 0; }},
+      {"pauses", [](Options& all_of) { all_of.faults.pauses = 0; }},
+      {"cancels", [](Options& all_of) { all_of.cancels = false; }},
+      {"late", [](Options& all_of) { all_of.network.late = 0; }},
+      {"links", [](Options& all_of) { all_of.lanes.tell_by_link = false; }},
+      {"other_clients", [](Options& all_of) { all_of.clients = 1; }},
+      {"other_lanes", [](Options& all_of) { all_of.lanes.lanes = 1; }},
+  };
+  return all;
+}
+
+const std::vector<Part<test::RandomGraphOptions>>& of_graph() {
+  using Options = test::RandomGraphOptions;
+  static const std::vector<Part<Options>> all{
+      {"spawning", [](Options& graph) { graph.spawn_depth_max = 0; }},
+      {"actors", [](Options& graph) { graph.actors_max = 0; }},
+      {"saves", [](Options& graph) { graph.checkpoints = false; }},
+      {"leases", [](Options& graph) { graph.exclusive = false; }},
+  };
+  return all;
+}
+
+std::unique_ptr<Program> program_of(Random& random, std::uint64_t seed, const Case& about) {
   test::RandomGraphOptions options;
   options.tasks_max = 3 + static_cast<std::uint32_t>(random.below(25));
   options.actors_max = random.chance(0.4) ? 2 : 0;
@@ -13,6 +46,8 @@ std::unique_ptr<Program> program_of(Random& random, std::uint64_t seed) {
   options.checkpoints = random.chance(0.3);
   options.exclusive = seed % 5 == 2;
   options.spawn_depth_max = static_cast<std::uint32_t>(random.below(2));
+  leave_out(about, of_graph(), options);
+  if (about.tasks_max > 0) options.tasks_max = std::min(options.tasks_max, about.tasks_max);
   return std::make_unique<Program>(test::random_graph(random, options));
 }
 
@@ -76,15 +111,21 @@ std::vector<Mutant> actors_mutants() {
   return list;
 }
 
-ChaosResult actors_chaos(std::uint64_t seed, bool trace, PlantedAround planted) {
+const PartNames& parts_of_actors() {
+  static const PartNames names = names_of(of_cluster(), of_graph());
+  return names;
+}
+
+ChaosResult actors_chaos(std::uint64_t seed, bool trace, PlantedAround planted, const Case& about) {
   ChaosResult result;
   result.seed = seed;
   ClusterOptions options = options_of(seed);
   options.trace = trace;
   options.planted = planted;
+  leave_out(about, of_cluster(), options);
   Random random(seed * 7 + 5);
   std::vector<std::unique_ptr<Program>> programs;
-  for (std::uint32_t i = 0; i < options.clients; ++i) programs.push_back(program_of(random, seed));
+  for (std::uint32_t i = 0; i < options.clients; ++i) programs.push_back(program_of(random, seed, about));
   Cluster cluster(options, std::move(programs));
   try {
     cluster.run();

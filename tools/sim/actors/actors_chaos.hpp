@@ -4,11 +4,15 @@
 
 #include "tools/sim/actors/ledger.hpp"
 #include "tools/sim/mutants.hpp"
+#include "tools/sim/shrink.hpp"
 
 namespace dag::sim {
 
+const PartNames& parts_of_actors();
+
+/// What is left out of the seed is said by `about`, whose number is not looked at.
 ChaosResult actors_chaos(std::uint64_t seed, bool trace = false,
-                         PlantedAround planted = PlantedAround::nothing);
+                         PlantedAround planted = PlantedAround::nothing, const Case& about = {});
 
 std::vector<Mutant> actors_mutants();
 

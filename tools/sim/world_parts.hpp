@@ -1,0 +1,16 @@
+#pragma once
+// What can be left out of a seed of the worlds `jobs` and `cells`.
+
+#include "tests/support/random_graph.hpp"
+#include "tools/sim/shrink.hpp"
+#include "tools/sim/world.hpp"
+
+namespace dag::sim {
+
+const PartNames& parts_of_jobs();
+
+/// To be done to what the seed has drawn.
+void leave_out(const Case& about, WorldOptions& world);
+void leave_out(const Case& about, test::RandomGraphOptions& graph);
+
+}  // namespace dag::sim
