@@ -42,13 +42,14 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
     if (from != no_row && here) ++notes[from].consumers;
     const bool awaited = fragment.policy(edge.successor).starts_from_recorded();
     if (from != no_row && (awaited || edge.kind != EdgeKind::strong)) unset(from, flag::lean);
-    if (from != no_row && awaited && !here) set(from, flag::awaited_there);
+    if (from != no_row && awaited && !here) set(from, flag::presses);
     if (!all_here && here && table[from].ghost) set(to, flag::elsewhere);
   });
   for (RowIndex row = part.rows_begin; row < part.rows_end; ++row) {
     if (table[row].ghost) continue;
     Note& note = notes[row];
     ++rows_own;
+    if (is_save(row)) note.flags |= flag::presses;
     if (submitted && plan->shards > 1) {
       const std::span<const ShardIndex> shards = foreign_shards(row);
       note.consumers += static_cast<std::uint32_t>(shards.size());

@@ -60,7 +60,8 @@ enum : std::uint32_t {
   denied = 1048576,           ///< others were told that it has not ended after all
   member = 2097152,           ///< of a group
   no_calls_behind = 4194304,  ///< no call of a job actor can end only after it has
-  awaited_there = 8388608,    ///< a row of another shard starts only when it is settled
+  /// What it comes to is recorded at once: a row of another shard starts only from that, or it is a save.
+  presses = 8388608,
 };
 }
 

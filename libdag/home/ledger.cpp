@@ -45,7 +45,9 @@ void Home::Impl::put(RowIndex row, bool growth) {
   if (cut.steps.empty()) cut.steps.emplace_back();
   if (is(row, flag::elsewhere) && (growth || !is(row, flag::by_order))) need(cut, row);
   cut.entries.push_back({row, growth});
-  pressing = pressing || is(row, flag::wanted | flag::awaited_there);
+  pressing =
+      pressing || is(row, flag::wanted) ||
+      (is(row, flag::presses) && (!is_save(row) || is_made(row)));  // One may be left out with each step.
   cut.steps.back().entries = static_cast<std::uint32_t>(cut.entries.size());
   const bool record = growth || !simple(row) || (is(row, flag::known) && table.kind_of(table[row]).returns);
   cut.bytes += record ? weight_of_record(row, growth) : name_bytes;

@@ -145,6 +145,22 @@ TEST_CASE("what is behind a save that may be left out does not wait for it") {
   job.run();
 }
 
+TEST_CASE("a save is recorded at once, also where nobody waits for it") {
+  Names graph;
+  graph.actor("A");
+  graph.call(0, "a");
+  const TaskId save = graph.call(0, "save A", {}, detail::CallKind::save);
+  graph.task("open");
+  LocalJob job(graph.builder.sealed(), Script().kernel(), actors_at_1(1));
+  job.paused = {"a", "open"};
+  while (job.step()) {
+  }  // The first cut has left: the next one waits, if nobody asks for it.
+  job.paused = {"open"};
+  while (job.step()) {
+  }
+  CHECK(job.outcome(save) == Outcome::finished);
+}
+
 TEST_CASE("a loss costs one save interval at most, whatever is lost while a save is being recorded") {
   Saving training(4);
   LocalJobOptions options = actors_at_1(GENERATE(1u, 2u), 4);
