@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "nodes/durable_file.hpp"
 
@@ -15,6 +17,18 @@ namespace dag {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// The lock of a process that was killed is there until its last thread has gone, which a disk may hold up.
+constexpr auto dying_for = std::chrono::seconds(2);
+
+bool lock_in_time(int file) {
+  const auto deadline = std::chrono::steady_clock::now() + dying_for;
+  while (flock(file, LOCK_EX | LOCK_NB) != 0) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -28,7 +42,7 @@ Result<DataDirectory> DataDirectory::open(const std::string& path, ProcessId id,
   const int lock = ::open((path + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) return cannot("open", path + "/lock");
   DataDirectory directory(files, path, lock, fresh_life(id));  // From here on the lock is closed with it.
-  if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+  if (!lock_in_time(lock)) {
     return Error{ErrorCode::configuration_invalid, "another node uses " + path,
                  "every node needs a directory of its own"};
   }
