@@ -95,6 +95,12 @@ std::optional<WouldBegin> would_begin(const TaskReason& reason) {
   return first;
 }
 
+bool places_left_out(const TaskReason& reason) {
+  const RowState state = reason.task.state;
+  const bool begun = state != RowState::waiting && state != RowState::held && state != RowState::ready;
+  return !begun && reason.task.candidates.empty();
+}
+
 std::optional<Duration> left_of(const TaskReason& reason) {
   if (!reason.running || !reason.task.usual) return std::nullopt;
   return std::max(Duration{0}, *reason.task.usual - reason.running->ran);

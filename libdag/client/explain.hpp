@@ -42,6 +42,9 @@ struct WouldBegin {
 };
 /// Of a task that is ready. None: it is not, or nobody can take it.
 std::optional<WouldBegin> would_begin(const TaskReason& reason);
+/// It has not begun, and where it could run is not said: of a long answer that is found out for the first few
+/// of each home.
+bool places_left_out(const TaskReason& reason);
 /// Of one that runs: what is left of what tasks of its name usually take. None: that is not known.
 std::optional<Duration> left_of(const TaskReason& reason);
 /// The one task that was asked for begins no sooner: the longest of what its roots still take. None: of a

@@ -50,6 +50,7 @@ JobTimes::Placed JobTimes::placed() const {
     TaskTimes& times = all.times[place];
     if (!std::exchange(times.ran, true)) {
       times.first_begin = run.begin_unix_ns();
+      times.node = node_of(run.place.process);
       times.known = began;
     } else if (failed[place]) {
       times.retries += Duration(std::max<std::int64_t>(0, run.begin_unix_ns() - times.end));

@@ -85,7 +85,7 @@ json reason_json(const TaskReason& reason) {
               {"failures", task.failures},
               {"waits_for", std::move(waits_for)},
               {"waits_for_all", task.waits_for_all},
-              {"candidates", candidates_json(task.candidates)},
+              {"candidates", places_left_out(reason) ? json() : candidates_json(task.candidates)},
               {"error", task.error ? to_json(*task.error) : json()}};
   if (task.state == RowState::ended) fields["outcome"] = name(task.outcome);
   if (const auto first = would_begin(reason)) {
@@ -348,6 +348,7 @@ json to_json(const JobReport& report, JobId job) {
     const Waiting& waiting = *report.waiting;
     waits = {{"dependencies_seconds", seconds(waiting.dependencies)},
              {"transfer_seconds", seconds(waiting.transfer)},
+             {"resources_seconds", seconds(waiting.resources)},
              {"queue_seconds", seconds(waiting.queue)},
              {"retry_seconds", seconds(waiting.retry)},
              {"other_seconds", seconds(waiting.other)},

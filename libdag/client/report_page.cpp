@@ -150,7 +150,8 @@ std::string waiting_part(const JobReport& report) {
   const Waiting& waits = *report.waiting;
   std::string html = "<h2>Waiting</h2>\n" + parts("Of all tasks together, until they began",
                                                   {{"others had not ended", waits.dependencies},
-                                                   {"all lanes ran others", waits.queue},
+                                                   {"all lanes ran others", waits.resources},
+                                                   {"all lanes of its node did", waits.queue},
                                                    {"inputs were on their way", waits.transfer},
                                                    {"an attempt had failed or was lost", waits.retry},
                                                    {"to be placed and begun", waits.other}});

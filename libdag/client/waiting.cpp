@@ -110,6 +110,19 @@ std::vector<Span> add_idle(Waiting& sum, std::vector<Step> steps, IdleLanes lane
   return full;
 }
 
+/// When so many lanes all ran something.
+std::vector<Span> full_spans(std::vector<Step> steps, std::int64_t lanes) {
+  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
+  std::vector<Span> full;
+  std::int64_t idle = lanes, last = 0;
+  for (const Step& step : steps) {
+    if (idle <= 0 && step.at > last) full.emplace_back(last, step.at);
+    idle -= step.running;
+    last = step.at;
+  }
+  return full;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> ends_before(const PlacedGraph& graph, const std::vector<TaskTimes>& times) {
@@ -138,14 +151,21 @@ Waiting waiting(const PlacedGraph& graph, const std::vector<TaskTimes>& times,
   std::vector<Step> steps;
   std::map<ProcessId, std::size_t> places;
   std::vector<std::int64_t> idle_at;
+  std::vector<std::vector<Step>> steps_at;
   for (const LaneSpans& lane : lanes) {
     const std::size_t node = places.try_emplace(lane.node, places.size()).first->second;
     idle_at.resize(places.size());
+    steps_at.resize(places.size());
     ++idle_at[node];
     for (const auto& [begin, end] : lane.ran) {
-      steps.push_back({begin, 1, 0, node});
-      steps.push_back({end, -1, 0, node});
+      steps_at[node].push_back({begin, 1, 0, node});
+      steps_at[node].push_back({end, -1, 0, node});
     }
+  }
+  std::vector<Spans> full_at;
+  for (std::size_t node = 0; node < places.size(); ++node) {
+    steps.insert(steps.end(), steps_at[node].begin(), steps_at[node].end());
+    full_at.emplace_back(full_spans(std::move(steps_at[node]), idle_at[node]));
   }
   for (const auto& [from, to] : ready_spans(graph, times)) {
     steps.push_back({from, 0, 1});
@@ -162,9 +182,13 @@ Waiting waiting(const PlacedGraph& graph, const std::vector<TaskTimes>& times,
     const std::int64_t lost = std::clamp(task.lost, ready, task.first_begin);
     const std::int64_t came = std::min(task.first_begin, lost + task.transfer.count());
     sum.transfer += Duration(came - lost);
-    const std::int64_t queued = full.within(came, task.first_begin);
-    sum.queue += Duration(queued);
-    sum.other += Duration(task.first_begin - came - queued);
+    const std::int64_t full_everywhere = full.within(came, task.first_begin);
+    const auto node = places.find(task.node);
+    const std::int64_t full_there =
+        node == places.end() ? full_everywhere : full_at[node->second].within(came, task.first_begin);
+    sum.resources += Duration(full_everywhere);
+    sum.queue += Duration(full_there - full_everywhere);
+    sum.other += Duration(task.first_begin - came - full_there);
     sum.retry += Duration(lost - ready) + task.retries;
   }
   return sum;

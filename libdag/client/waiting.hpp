@@ -20,15 +20,17 @@ struct TaskTimes {
   Duration transfer{0};                              ///< until inputs from elsewhere had come, at most
   Duration retries{0};                               ///< from a run that failed to the next one, all together
   std::int64_t lost = 0;  ///< when an attempt before the first run was lost; 0: none was
+  ProcessId node;         ///< of its first run
 };
 
 /// From its beginning to its end each task waits for one of these at a time.
 struct Waiting {
   Duration dependencies{0};  ///< others had not ended
   Duration transfer{0};      ///< inputs were on their way
-  Duration queue{0};         ///< all lanes ran others
-  Duration retry{0};         ///< an attempt had failed or was lost
-  Duration other{0};         ///< to be placed, sent, and begun
+  Duration resources{0};     ///< all lanes of all nodes ran others
+  Duration queue{0};  ///< all lanes of the node that ran it then did, and another node had one to spare
+  Duration retry{0};  ///< an attempt had failed or was lost
+  Duration other{0};  ///< to be placed, sent, and begun
   /// Of all lanes together, between the first beginning and the last end.
   Duration idle{0};
   Duration idle_while_ready{0};  ///< of it, while so many tasks could have begun and had not

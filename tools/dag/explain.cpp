@@ -101,7 +101,9 @@ std::string list_text(const std::vector<detail::TaskReason>& reasons, std::uint6
                       const Stories& stories = {}) {
   std::string text;
   const std::size_t shown_now = std::min(reasons.size(), tasks_shown);
+  std::size_t without_places = 0;
   for (std::size_t i = 0; i < shown_now; ++i) {
+    without_places += detail::places_left_out(reasons[i]) ? 1 : 0;
     text += "  " + label_of(reasons[i].task) + ": " + reason_text(reasons[i]) + "\n" +
             more_text(reasons[i], "    ");
     for (const detail::PastTask& past : stories.tasks) {
@@ -109,6 +111,9 @@ std::string list_text(const std::vector<detail::TaskReason>& reasons, std::uint6
     }
   }
   if (all > shown_now) text += "  and " + std::to_string(all - shown_now) + " more\n";
+  if (without_places > 0 && reasons.size() > 1)
+    text += "  of " + std::to_string(without_places) +
+            " of these it is not said where they could run: `dag explain JOB TASK` says it of one\n";
   return text;
 }
 

@@ -55,9 +55,11 @@ std::string path_text(const detail::JobReport& report) {
 std::string waiting_text(const detail::JobReport& report) {
   if (!report.waiting || !report.scheduled || !report.with_one_more) return {};
   const detail::Waiting& waits = *report.waiting;
-  const Duration all = waits.dependencies + waits.transfer + waits.queue + waits.retry + waits.other;
+  const Duration all =
+      waits.dependencies + waits.resources + waits.queue + waits.transfer + waits.retry + waits.other;
   std::string text = "Tasks waited " + text_of(all) + " in all: " + percent(waits.dependencies, all) +
-                     " for others to end, " + percent(waits.queue, all) + " for a lane, " +
+                     " for others to end, " + percent(waits.resources, all) + " for a lane, " +
+                     percent(waits.queue, all) + " for one of its node while others were free, " +
                      percent(waits.transfer, all) + " for inputs on their way, " + percent(waits.retry, all) +
                      " after a failure or loss, " + percent(waits.other, all) + " to be placed and begun\n";
   text += "Lanes had nothing to do for " + text_of(waits.idle) + ", " +

@@ -134,6 +134,18 @@ TEST_CASE("a task that is ready begins first where it need not wait, and nowhere
   CHECK_FALSE(would_begin(reason()));
 }
 
+TEST_CASE("of a long answer it is said that placement was not asked about each") {
+  Job job;
+  TaskExplained& task = job.add(0, RowState::ready);
+  const auto reason = [&] { return job.explain({"t0", {}}).tasks.front(); };
+  CHECK(places_left_out(reason()));
+  task.state = RowState::running;
+  CHECK_FALSE(places_left_out(reason()));
+  task.state = RowState::held;
+  task.candidates = {{{1}, 9s, 1s, 4s, {}}};
+  CHECK_FALSE(places_left_out(reason()));
+}
+
 TEST_CASE("a task that becomes another one waits for that one") {
   Job job;
   job.add(0, RowState::lent, {1}).why = "becomes task 't1'";

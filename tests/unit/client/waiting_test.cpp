@@ -17,10 +17,11 @@ namespace {
 constexpr JobId job{7};
 constexpr std::int64_t second = 1'000'000'000;
 
-JournalEntry entry(Duration at, std::uint32_t task, RecordWhat what, std::uint32_t lane = 0) {
+JournalEntry entry(Duration at, std::uint32_t task, RecordWhat what, std::uint32_t lane = 0,
+                   ProcessId process = {1}) {
   return {1000 * second + at.count(),
           {},
-          {Instant{at}, {{1}, lane}, job, {0, task}, {{1, 1}, 1}, std::move(what)}};
+          {Instant{at}, {process, lane}, job, {0, task}, {{1, 1}, 1}, std::move(what)}};
 }
 Waiting waiting_in(const JobTimes& times) {
   JobTimes::Placed placed = times.placed();
@@ -45,7 +46,8 @@ TEST_CASE("each wait has its cause") {
   times.add(entry(16s, 3, recorded::Ran{Outcome::finished, 1s, {}}));  // From 15 to 16, lane 0.
   const Waiting sum = waiting_in(times);
   CHECK(sum.dependencies == 6s + 12s);  // 2 for 1, 3 for 2.
-  CHECK(sum.queue == 2s);               // 1, from 2 to 4.
+  CHECK(sum.resources == 2s);           // 1, from 2 to 4.
+  CHECK(sum.queue == 0s);               // All lanes are of one node.
   CHECK(sum.transfer == 1s);            // 2, from 6 to 7.
   CHECK(sum.retry == 2s + 2s);          // 2 from 9 to 11, 3 from 12 to 14.
   // 0 until 1, 1 until 2, 4 until 2, 2 from 7 to 8, 3 from 14 to 15.
@@ -54,6 +56,20 @@ TEST_CASE("each wait has its cause") {
   CHECK(sum.idle_scattered == 0s);  // All lanes are of one node.
   // 1 and 4 while lane 1 was free, from 1 to 2; 2 from 6 to 8; 3 from 12 to 15.
   CHECK(sum.idle_while_ready == 1s + 2s + 3s);
+}
+
+TEST_CASE("who waits where all lanes run others, while another node has one to spare, waits in a queue") {
+  JobTimes times;
+  for (Record& record : test::graph_records(job, {{}, {}, {}}))
+    times.add({1000 * second, {}, std::move(record)});
+  times.add(entry(0s, 0, recorded::JobBegan{"j", 3}));
+  times.add(entry(5s, 0, recorded::Ran{Outcome::finished, 5s, {}}));          // From 0 to 5.
+  times.add(entry(4s, 1, recorded::Ran{Outcome::finished, 2s, {}}, 0, {2}));  // From 2 to 4, at the other.
+  times.add(entry(9s, 2, recorded::Ran{Outcome::finished, 3s, {}}));          // From 6 to 9.
+  const Waiting sum = waiting_in(times);
+  CHECK(sum.resources == 2s);   // 2, from 2 to 4.
+  CHECK(sum.queue == 3s);       // 2, from 0 to 2 and from 4 to 5.
+  CHECK(sum.other == 2s + 1s);  // 1 from 0 to 2, 2 from 5 to 6.
 }
 
 TEST_CASE("lanes that are idle at other nodes than most of them are counted apart") {
@@ -100,12 +116,13 @@ TEST_CASE("every nanosecond between a task's being known and its beginning has o
       busy += ran;
       first = std::min(first, at);
       last = std::max(last, ended[task]);
-      times.add(entry(ended[task], task, recorded::Ran{Outcome::finished, ran, {}}, lane));
+      times.add(entry(ended[task], task, recorded::Ran{Outcome::finished, ran, {}}, lane, {1 + lane % 2}));
     }
     const Waiting sum = waiting_in(times);
-    CHECK(sum.dependencies + sum.transfer + sum.queue + sum.retry + sum.other == waited);
+    CHECK(sum.dependencies + sum.transfer + sum.resources + sum.queue + sum.retry + sum.other == waited);
     CHECK(sum.retry == 0s);
-    for (const Duration part : {sum.dependencies, sum.transfer, sum.queue, sum.other}) CHECK(part >= 0s);
+    for (const Duration part : {sum.dependencies, sum.transfer, sum.resources, sum.queue, sum.other})
+      CHECK(part >= 0s);
     CHECK(sum.idle + busy == (last - first) * static_cast<Duration::rep>(times.lanes().size()));
     CHECK(sum.idle_while_ready <= sum.idle);
     CHECK(sum.idle_scattered <= sum.idle);
