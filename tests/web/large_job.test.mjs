@@ -41,7 +41,7 @@ export const cases = {
       await page.goto(`${cluster.url()}#/jobs/${job}/timeline`);
       await shows(page, '.filters', /100,000 runs, summed up/, 120_000);
       await page.evaluate((to) => (location.hash = to), `#/jobs/${job}/report`);
-      await shows(page, '[role="tabpanel"] .facts', /100,000/, 120_000);
+      await shows(page, '[role="tabpanel"] .facts', /Critical path\s*\d.*100,000/s, 120_000);
       await page.evaluate((to) => (location.hash = to), `#/jobs/${job}/history`);
       await shows(page, '.pager', /lines 1 to 200/, 120_000);
       await page.getByRole('button', { name: 'More' }).click();

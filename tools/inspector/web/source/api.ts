@@ -146,7 +146,7 @@ export interface Reason {
   failures: number;
   waits_for: string[];
   waits_for_all: number;
-  candidates: Candidate[];
+  candidates: Candidate[] | null;
   error: Failure | null;
   outcome?: string;
   usual_seconds?: number;
@@ -283,6 +283,7 @@ export interface ReportLane {
 /// In seconds, of all tasks together.
 export interface Waiting {
   dependencies_seconds: number;
+  resources_seconds: number;
   queue_seconds: number;
   transfer_seconds: number;
   retry_seconds: number;
@@ -294,6 +295,8 @@ export interface Waiting {
 
 export interface Report {
   waiting: Waiting | null;
+  critical_path: { seconds: number } | null;
+  delays: { median_seconds: number; p99_seconds: number };
   schedule: { seconds: number; with_one_more_lane_seconds: number } | null;
   job: string;
   tasks: number;

@@ -28,7 +28,8 @@ const ifFit = (title: string, of: (one: Candidate) => number): Column<Candidate>
   title, number: true, cell: (one) => (one.misfit === '' ? duration(of(one)) : ''),
 });
 
-function Candidates({ of, task }: { of: Candidate[]; task: string }) {
+function Candidates({ of, task }: { of: Candidate[] | null; task: string }) {
+  if (of === null) return <p class="quiet">Where it could run is said of this task only.</p>;
   if (of.length === 0) return null;
   return (
     <Table title={`Where ${task} could run`} rows={of} identity={(one) => one.process} empty=""

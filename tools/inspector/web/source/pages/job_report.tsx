@@ -10,7 +10,8 @@ import type { Known } from './job';
 function Waits({ report: { waiting, schedule, lanes } }: { report: Report }) {
   if (waiting === null) return null;
   const rows: [string, number][] = [
-    ['others had not ended', waiting.dependencies_seconds], ['all lanes ran others', waiting.queue_seconds],
+    ['others had not ended', waiting.dependencies_seconds], ['all lanes ran others', waiting.resources_seconds],
+    ['all lanes of its node did', waiting.queue_seconds],
     ['inputs were on their way', waiting.transfer_seconds],
     ['an attempt had failed or was lost', waiting.retry_seconds],
     ['to be placed and begun', waiting.other_seconds],
@@ -44,7 +45,11 @@ function Shown({ id, report }: { id: string; report: Report }) {
     <>
       <Notices notices={report.notices} />
       <Facts of={[
-        ['Span', duration(report.span_seconds)], ['Busy, all lanes', duration(report.busy_seconds)],
+        ['Span', duration(report.span_seconds)],
+        ['Critical path', report.critical_path ? duration(report.critical_path.seconds) : '–'],
+        ['Delay, median', duration(report.delays.median_seconds)],
+        ['Delay, p99', duration(report.delays.p99_seconds)],
+        ['Busy, all lanes', duration(report.busy_seconds)],
         ['Run again', duration(report.again_seconds)], ['Tasks', whole(report.tasks)],
         ['Runs', whole(report.runs)],
         ['Settled', whole(report.settled)], ['Retries', whole(report.retries)],
