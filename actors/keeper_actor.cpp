@@ -19,8 +19,8 @@ KeeperActor::KeeperActor(caf::actor_config& config, KeeperSetup setup, KeeperPor
       gateway_(setup_.self, setup_.pid, setup_.recorded, setup_.handles_seen, setup_.replicas,
                setup_.expects_peers),
       host_(setup_.self),
-      unread_(setup_.unread),
       shelf_(setup_.programs_bytes_max) {
+  gateway_.on_found(setup_.unread);
   for (const ProgramId program : setup_.programs) {
     host_.on_program(program, std::nullopt, ports_.now());
     gateway_.on_program(program, std::nullopt, ports_.now());
@@ -106,12 +106,10 @@ caf::behavior KeeperActor::make_behavior() {
           on_led(std::move(*led));
         } else if (std::holds_alternative<mail::RecordGone>(said.what)) {
           ports_.forget_details(said.job);
-          unread_.erase(said.job);
           gateway_.on_record_over(said.job, ports_.now());
         } else {
           look_up(said.job);
           ports_.forget_details(said.job);
-          unread_.erase(said.job);
           ports_.job_ended(said.job, false);
           gateway_.on_lost(said.job, std::get<client::JobLost>(said.what).why, ports_.now());
         }
@@ -139,11 +137,10 @@ void KeeperActor::on_led(RecordLed news) {
     ports_.job_begins(*news.plan);
   }
   gateway_.on_led(std::move(news), ports_.now());
-  unread_.erase(job);
 }
 
 void KeeperActor::let_programs_go(std::uint64_t bytes) {
-  if (!unread_.empty()) return;
+  if (!gateway_.has_read_all()) return;
   const Instant now = ports_.now();
   looked_at_shelf_ = now;
   std::set<ProgramId> needed = gateway_.needed_programs();

@@ -93,7 +93,6 @@ class KeeperActor : public caf::event_based_actor {
   GatewayMachine gateway_;
   HostMachine host_;
   std::set<JobId> led_;  ///< of those with several copies
-  std::set<JobId> unread_;
   ProgramShelf shelf_;
   std::optional<Instant> looked_at_shelf_;
   std::optional<Instant> wake_at_;

@@ -172,6 +172,13 @@ GatewayMachine::KeptJob* GatewayMachine::known(Life from, std::uint64_t number, 
     send_elsewhere(from, number, job, found->second, now);
     return nullptr;
   }
+  if (unread_.contains(job)) {
+    refuse(from, number,
+           {ErrorCode::job_elsewhere,
+            to_string(self_.process) + " has just started, and reads the record of " + to_string(job),
+            "ask it a little later"});
+    return nullptr;
+  }
   refuse(from, number,
          {ErrorCode::job_unknown, to_string(self_.process) + " knows no " + to_string(job),
           "`dag ls` lists the jobs; a node forgets what ended long ago, and all when it ends"});
@@ -433,6 +440,7 @@ void GatewayMachine::on_ended(JobId id, const std::optional<Error>& stopped, con
 }
 
 void GatewayMachine::on_lost(JobId id, const Error& why, Instant now) {
+  unread_.erase(id);
   const auto found = jobs_.find(id);
   if (found == jobs_.end() || found->second.over() || !found->second.leads) return;
   // Where there can be no other copy, nothing will come of it.

@@ -157,6 +157,10 @@ class GatewayMachine {
   /// It is not here any more; nobody needed it.
   void on_program_gone(ProgramId program);
 
+  /// Jobs whose records are on this node's disk, and are read now. What becomes of each a cell says.
+  void on_found(std::set<JobId> records) { unread_ = std::move(records); }
+  bool has_read_all() const { return unread_.empty(); }
+
   // What a cell says.
   void on_led(RecordLed news, Instant now);
   /// This node's copy of the record is not needed any more.
@@ -358,6 +362,7 @@ class GatewayMachine {
   std::map<ProcessId, std::uint32_t> handles_seen_;
   const bool expects_peers_;
   std::map<JobId, KeptJob> jobs_;
+  std::set<JobId> unread_;
   std::deque<JobId> ended_;
   std::vector<GatewayEffect> effects_;
 };

@@ -9,6 +9,7 @@ namespace dag {
 
 void GatewayMachine::on_led(RecordLed news, Instant now) {
   const JobId id = news.plan->job;
+  unread_.erase(id);
   std::uint32_t& seen = handles_seen_[node_of(id)];
   seen = std::max(seen, static_cast<std::uint32_t>(id.value));
   const auto [at, is_new] = jobs_.try_emplace(id);
@@ -115,6 +116,7 @@ void GatewayMachine::hand_over(JobId id, KeptJob& job) {
 }
 
 void GatewayMachine::on_record_over(JobId id, Instant now) {
+  unread_.erase(id);
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return;
   KeptJob& job = found->second;

@@ -418,3 +418,19 @@ TEST_CASE("of a list of jobs those are given that were asked for, and it is said
   REQUIRE(desk.told<client::Answer>().back().jobs.size() == 1);
   CHECK(desk.told<client::Answer>().back().jobs[0].job == one);
 }
+
+TEST_CASE("a job whose record is still to be read from the disk is not unknown") {
+  Desk desk(true);
+  const JobId job = job_of_node(first.process, 1), other = job_of_node(first.process, 2);
+  const auto answer_about = [&](JobId asked) {
+    desk.say(client::AskEnd{5, asked});
+    return desk.told<client::Answer>().back().error.value().code;
+  };
+  desk.gateway.on_found({job});
+  CHECK(answer_about(job) == ErrorCode::job_elsewhere);
+  CHECK(answer_about(other) == ErrorCode::job_unknown);
+  CHECK_FALSE(desk.gateway.has_read_all());
+  desk.gateway.on_record_over(job, desk.now);  // It had ended: nothing is left of it.
+  CHECK(answer_about(job) == ErrorCode::job_unknown);
+  CHECK(desk.gateway.has_read_all());
+}
