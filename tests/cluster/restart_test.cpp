@@ -138,16 +138,19 @@ TEST_CASE("a node whose log is damaged puts it aside, and gets its copies from t
 }
 
 TEST_CASE("a node that keeps jobs on its disk goes on with them alone, and with new numbers") {
-  Running running(1, true, 200);
+  Gate gate;  // Else the job may have ended, and be forgotten, before the node is killed.
+  Running running(1, true, 200, {}, gate.path());
   Nodes& nodes = running.nodes;
   Process told(at(nodes, {bin("cluster_ledger"), running.ledger + "2", "20"}));
   REQUIRE(told.says("quarter"));
   running.job->kill(SIGKILL);  // The job is the cluster's from when it was submitted.
   nodes.kill_all();
   nodes.start_all();
+  gate.open();
   Process end({bin("dag"), "wait", "job1", "--address", nodes.address()});
-  CHECK(end.ends() == 0);
-  INFO(end.err());
+  const std::optional<int> status = end.ends();
+  INFO(end.out() + end.err());
+  CHECK(status.value_or(-1) == 0);
   CHECK(told.ends() == 0);  // It waited for the only node to come back.
   CHECK_THAT(told.out(), Catch::Contains("sum 190\n"));
   CHECK(entered_in(running.ledger).size() == 200);

@@ -25,10 +25,14 @@ struct Running {
   Nodes nodes;
   std::unique_ptr<Process> job;
 
-  Running(std::uint32_t count, bool keep, std::size_t tasks_in_job, std::string data_of_first = {})
+  /// `fifo`: the job ends when somebody has opened it.
+  Running(std::uint32_t count, bool keep, std::size_t tasks_in_job, std::string data_of_first = {},
+          std::string fifo = {})
       : tasks(tasks_in_job), nodes(count, keep, std::move(data_of_first)) {
     nodes.gather();
-    job = std::make_unique<Process>(at(nodes, {bin("cluster_ledger"), ledger, std::to_string(tasks)}));
+    std::vector<std::string> words{bin("cluster_ledger"), ledger, std::to_string(tasks)};
+    if (!fifo.empty()) words.push_back(std::move(fifo));
+    job = std::make_unique<Process>(at(nodes, std::move(words)));
     REQUIRE(job->says("quarter"));
   }
   void check_end() {
