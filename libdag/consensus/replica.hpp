@@ -69,6 +69,9 @@ struct ReplicaOptions {
   std::size_t entries_per_append_max = 1024;
   std::size_t bytes_per_append_max = std::size_t{128} << 10;
   std::size_t snapshot_piece_bytes = std::size_t{256} << 10;
+  /// So many pieces are on their way at a time: on busy machines an answer takes a tenth of a second. Control
+  /// waits behind them, so they are not more.
+  std::size_t snapshot_pieces_in_flight = 8;
   /// A copy that says nothing for so long is none any more, although its node may live: it may have failed.
   Duration given_up_after = std::chrono::seconds(30);
   /// Entries that are kept when a snapshot covers them, so that who is a little late need not get all of it;
@@ -184,10 +187,12 @@ class Replica {
 
  private:
   struct Progress {
-    Index match = 0;  ///< known to be on its disk
-    Index next = 1;   ///< what it is sent next
-    std::uint64_t snapshot_offset = 0;
-    std::optional<Index> snapshot_index;  ///< it is being sent this one
+    Index match = 0;                           ///< known to be on its disk
+    Index next = 1;                            ///< what it is sent next
+    std::optional<Index> snapshot_index = {};  ///< it is being sent this one
+    std::uint64_t snapshot_has = 0;            ///< of its bytes, as it said last
+    std::uint64_t snapshot_sent = 0;           ///< of them; more than it has are on their way, or lost
+    Instant snapshot_moved = {};               ///< when it last said something else
     Instant heard;
     std::uint64_t beat = 0;  ///< the newest that came back
     /// It was sent again what is behind this index, because it lacked that, and has not said since that it
@@ -257,8 +262,9 @@ class Replica {
   void install(Snapshot snapshot);
   void append(Entry entry, Instant now);
   void replicate(Instant now, bool beat);
-  void replicate_to(const Seat& seat, Progress& progress, bool beat);
-  void send_piece(const Seat& seat, const Progress& progress);
+  void replicate_to(const Seat& seat, Progress& progress, bool beat, Instant now);
+  void send_pieces(const Seat& seat, Progress& progress);
+  void send_piece(const Seat& seat, std::uint64_t offset, std::size_t size_max);
   void settle(Instant now);
   void settle_up_to(Index index);
   void answer_reads();

@@ -69,23 +69,29 @@ void Replica::replicate(Instant now, bool beat) {
     for (const Seat& seat : seats) {
       if (seat.node == self().node) continue;
       // Not heard of yet: has as long to say something as one that was.
-      const auto [at, added] = progress_.try_emplace(seat, Progress{0, settled_ + 1, 0, {}, now, 0});
-      replicate_to(seat, at->second, beat || added);
+      const auto [at, added] = progress_.try_emplace(seat, Progress{.next = settled_ + 1, .heard = now});
+      replicate_to(seat, at->second, beat || added, now);
     }
   };
   to_all(configuration_.voters);
   to_all(configuration_.learners);
 }
 
-void Replica::replicate_to(const Seat& seat, Progress& progress, bool beat) {
+void Replica::replicate_to(const Seat& seat, Progress& progress, bool beat, Instant now) {
   if (progress.snapshot_index || progress.next <= base_index_) {
     if (progress.snapshot_index != snapshot_->index) {
       progress.snapshot_index = snapshot_->index;
-      progress.snapshot_offset = 0;
-      beat = true;
+      progress.snapshot_has = progress.snapshot_sent = 0;
+      progress.snapshot_moved = now;
+      return send_pieces(seat, progress);
     }
-    if (beat) send_piece(seat, progress);
-    return;
+    if (!beat) return;
+    if (now - progress.snapshot_moved < options_.election_timeout) {
+      return send_piece(seat, progress.snapshot_has, 0);  // A sign of life.
+    }
+    progress.snapshot_sent = progress.snapshot_has;  // What was on its way is lost.
+    progress.snapshot_moved = now;
+    return send_pieces(seat, progress);
   }
   Append append{self(), vote_.term, progress.next - 1, term_at(progress.next - 1), {}, settled_, beat_};
   std::size_t bytes = 0;
@@ -103,10 +109,21 @@ void Replica::replicate_to(const Seat& seat, Progress& progress, bool beat) {
   send(seat.node, std::move(append));
 }
 
-void Replica::send_piece(const Seat& seat, const Progress& progress) {
+/// As many as may be on their way.
+void Replica::send_pieces(const Seat& seat, Progress& progress) {
+  const std::uint64_t size = snapshot_->state.bytes().size();
+  const std::uint64_t up_to = std::min(
+      size, progress.snapshot_has + options_.snapshot_pieces_in_flight * options_.snapshot_piece_bytes);
+  if (size == 0) return send_piece(seat, 0, 0);
+  while (progress.snapshot_sent < up_to) {
+    send_piece(seat, progress.snapshot_sent, options_.snapshot_piece_bytes);
+    progress.snapshot_sent = std::min(size, progress.snapshot_sent + options_.snapshot_piece_bytes);
+  }
+}
+
+void Replica::send_piece(const Seat& seat, std::uint64_t offset, std::size_t size_max) {
   const std::span<const std::byte> state = snapshot_->state.bytes();
-  const std::size_t offset = std::min<std::size_t>(progress.snapshot_offset, state.size());
-  const std::size_t size = std::min(options_.snapshot_piece_bytes, state.size() - offset);
+  const std::size_t size = std::min(size_max, state.size() - offset);
   send(seat.node,
        SnapshotPiece{self(), vote_.term, snapshot_->index, snapshot_->term, snapshot_->configuration,
                      state.size(), offset, Blob(state.subspan(offset, size)), beat_});
@@ -155,7 +172,7 @@ void Replica::heard(const AppendAnswer& answer, Instant now) {
     if (successor_ == seat && found->second.match == last_index()) {
       send(seat.node, TakeOver{self(), vote_.term});
     }
-    replicate_to(seat, found->second, false);
+    replicate_to(seat, found->second, false, now);
   }
 }
 
@@ -172,9 +189,14 @@ void Replica::heard(const SnapshotAnswer& answer, Instant now) {
   if (progress == nullptr) return;
   answer_reads();
   if (progress->snapshot_index != answer.index || progress->snapshot_index != snapshot_->index) return;
-  if (answer.received_bytes == progress->snapshot_offset) return;  // Said before.
-  progress->snapshot_offset = answer.received_bytes;
-  send_piece(answer.from, *progress);
+  const std::uint64_t has = std::min<std::uint64_t>(answer.received_bytes, snapshot_->state.bytes().size());
+  if (has == progress->snapshot_has) return;  // Said before.
+  // Less than before: it has begun anew.
+  if (has < progress->snapshot_has) progress->snapshot_sent = has;
+  progress->snapshot_has = has;
+  progress->snapshot_moved = now;
+  progress->snapshot_sent = std::max(progress->snapshot_sent, has);
+  send_pieces(answer.from, *progress);
 }
 
 /// Counts on how many disks entries are (thesis 3.6.2: only of its own term; those before come with them).

@@ -22,7 +22,9 @@ std::string text_of(const Blob& blob) {
 
 /// A replica, and what it asked for, by kind.
 struct Box {
-  explicit Box(Seat self, Stored stored = {}) : replica(options(self), stored, now), disk(std::move(stored)) {
+  explicit Box(Seat self, Stored stored = {}) : Box(options(self), std::move(stored)) {}
+  explicit Box(const ReplicaOptions& all, Stored stored = {})
+      : replica(all, stored, now), disk(std::move(stored)) {
     take();
   }
   static ReplicaOptions options(Seat self) {
@@ -400,6 +402,45 @@ TEST_CASE("who has no log gets it as a snapshot, in pieces") {
   REQUIRE(fresh.replica.snapshot());
   CHECK(text_of(fresh.replica.snapshot()->state) == "genesis");
   CHECK(fresh.replica.configuration().quorum() == 2);
+}
+
+TEST_CASE(
+    "some pieces of a snapshot are on their way at a time, and lost ones are sent again when nothing comes") {
+  ReplicaOptions options = Box::options(a);
+  options.snapshot_piece_bytes = 2;
+  options.snapshot_pieces_in_flight = 3;
+  Box leader(options);
+  leader.begin({a, b, c});  // with a state of 7 bytes
+  leader.be_elected_by(b);
+  using Pieces = std::vector<std::pair<std::uint64_t, std::size_t>>;
+  const auto pieces = [&] {
+    Pieces said;
+    for (const SnapshotPiece& piece : leader.said<SnapshotPiece>())
+      said.emplace_back(piece.offset, piece.bytes.size_bytes());
+    return said;
+  };
+  const auto has = [&](std::uint64_t bytes) {
+    leader.hear(SnapshotAnswer{c, leader.replica.term(), 0, bytes, 0});
+  };
+  leader.hear(AppendAnswer{c, leader.replica.term(), false, 0, true, 0});
+  CHECK(pieces() == Pieces{{0, 2}, {2, 2}, {4, 2}});
+  has(2);
+  CHECK(pieces() == Pieces{{6, 1}});
+  has(2);
+  CHECK(pieces().empty());
+  // The majority that keeps it leading.
+  const auto beat = [&] {
+    leader.hear(on_disk(b, leader.replica.term(), 1));
+    leader.wait_until_due();
+    return pieces();
+  };
+  for (int i = 0; i < 4; ++i) CHECK(beat() == Pieces{{2, 0}});
+  CHECK(beat() == Pieces{{2, 2}, {4, 2}, {6, 1}});
+  CHECK(beat() == Pieces{{2, 0}});
+  has(0);  // It has begun anew.
+  CHECK(pieces() == Pieces{{0, 2}, {2, 2}, {4, 2}});
+  has(7);
+  CHECK(pieces().empty());
 }
 
 TEST_CASE("a leader hands over to who has all, and takes nothing meanwhile") {
