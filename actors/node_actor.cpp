@@ -226,9 +226,7 @@ void NodeActor::deliver(Life from, JobMessage message) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) {
     if (failed_.contains(id)) return;
-    if (const auto given_up = early_.hold(from, std::move(message)))
-      ports_.log("nobody has said what " + to_string(*given_up) + " is: what came of it is dropped");
-    return;
+    return hold_early(from, std::move(message));
   }
   JobHere& job = found->second;
   if (!job.plan) return job.door.hold(from, std::move(message));
@@ -245,6 +243,30 @@ void NodeActor::deliver(Life from, JobMessage message) {
     case Admission::drop:
       return;
   }
+}
+
+/// Of a job of which it is not known yet what it is: its cell is asked, if it has not said so by itself.
+void NodeActor::hold_early(Life from, JobMessage message) {
+  const JobId id = job_of(message);
+  std::optional<SendMessage> question;
+  std::uint32_t term = 0;
+  if (const auto* state = std::get_if<message::JobState>(&message)) {
+    if (is_over_here(*state)) {
+      early_.take(id);
+      forgotten_.insert(id.value);
+      return;
+    }
+    question = SendMessage{state->cell, message::AskPlan{id}};
+    term = state->term;
+  }
+  if (const auto given_up = early_.hold(from, std::move(message)))
+    ports_.log("nobody has said what " + to_string(*given_up) + " is: what came of it is dropped");
+  if (question && early_.asks(id, term)) route(*std::move(question));
+}
+
+/// The client has all it wanted.
+bool NodeActor::is_over_here(const message::JobState& state) const {
+  return state.ended && !std::binary_search(state.lives.begin(), state.lives.end(), setup_.self);
 }
 
 void NodeActor::hand_on(Life from, JobHere& job, JobMessage message) {
@@ -314,9 +336,9 @@ void NodeActor::look_again(JobId id) {
 
 void NodeActor::on_job_state(Life from, JobHere& job, const message::JobState& state) {
   if (state.version <= job.state.version) return;
-  if (state.ended && !std::binary_search(state.lives.begin(), state.lives.end(), setup_.self)) {
+  if (is_over_here(state)) {
     job.state = state;
-    return close_job(state.job);  // The client has all it wanted.
+    return close_job(state.job);
   }
   const bool is_new = job.state.version == 0;
   job.state = state;

@@ -71,6 +71,8 @@ class NodeActor : public caf::event_based_actor {
   void open_job(const std::shared_ptr<const JobPlan>& plan);
   void route(SendMessage message);
   void deliver(Life from, JobMessage message);
+  void hold_early(Life from, JobMessage message);
+  bool is_over_here(const message::JobState& state) const;
   /// Brings a message that may pass to whom it is for.
   void hand_on(Life from, JobHere& job, JobMessage message);
   void explain(mail::Explain& question);

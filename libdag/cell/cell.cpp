@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "libdag/graph/written_bytes.hpp"
+
 namespace dag {
 namespace {
 
@@ -12,7 +14,12 @@ constexpr Epoch first_epoch{1, 1};
 }  // namespace
 
 Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
-    : options_(options), plan_(std::move(plan)), records_(records), steps_(plan_) {
+    : options_(options),
+      plan_(std::move(plan)),
+      plan_is_small_(written_bytes(*plan_->graph) + plan_->shard_of.size() * sizeof(ShardIndex) <=
+                     options_.small_plan_bytes_max),
+      records_(records),
+      steps_(plan_) {
   DAG_CHECK(plan_->shards > 0 && plan_->shard_of.size() == plan_->graph->size());
   state_.job = plan_->job;
   state_.cell = options_.self;
@@ -63,8 +70,14 @@ void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes,
     if (home != Life{}) say({}, {}, now, [&] { return recorded::HomeGiven{shard, home, first_epoch}; });
     recountable_ = recountable_ || home != state_.cell;
   }
-  for (const Life life : state_.lives) send(life, message::JobCreate{plan_});
+  for (const Life life : state_.lives) tell_plan(life);
   tell_state();
+}
+
+/// A large one is told to who asks for it. Told to all, and again by each new leader, it could keep leaders
+/// so busy that the next one is elected meanwhile, for ever.
+void Cell::tell_plan(Life life) {
+  if (plan_is_small_) send(life, message::JobCreate{plan_});
 }
 
 void Cell::tell_state() {
@@ -75,7 +88,9 @@ void Cell::tell_state() {
 /// answer is on its way, or was lost with a life.)
 bool Cell::believes(Life from, const JobMessage& message) const {
   if (state_.version == 0 || state_.ended || !alive(from)) return false;
-  if (std::holds_alternative<message::RenewLease>(message)) return true;
+  if (std::holds_alternative<message::RenewLease>(message) ||
+      std::holds_alternative<message::AskPlan>(message))
+    return true;
   const auto named = shard_epoch_of(message);
   if (!named || named->shard >= plan_->shards) return false;
   if (named->epoch != state_.homes[named->shard].epoch || from != state_.homes[named->shard].home)
@@ -89,6 +104,7 @@ void Cell::on_message(Life from, const JobMessage& any, Instant now) {
   if (!believes(from, any)) return;
   if (const auto* ask = std::get_if<message::RenewLease>(&any))
     return send(from, message::LeaseRenewed{plan_->job, ask->number});
+  if (std::holds_alternative<message::AskPlan>(any)) return send(from, message::JobCreate{plan_});
   if (const auto* failed = std::get_if<message::JobFailed>(&any)) return stop(failed->error, now);
   const auto* outcomes = std::get_if<message::Outcomes>(&any);
   const std::uint32_t shard = outcomes->shard;

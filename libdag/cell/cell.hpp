@@ -55,6 +55,8 @@ struct CellOptions {
   /// outcome is recorded, and so seen by anybody, after its deadline.
   std::optional<Instant> submitted = std::nullopt;
   std::uint32_t replicas = 1;
+  /// A plan that takes no more than this is told to all; a larger one to those who ask what the job is.
+  std::size_t small_plan_bytes_max = std::size_t{32} << 10;
   /// For the simulator's own test: which rule is broken on purpose.
   Planted planted = Planted::nothing;
 };
@@ -183,6 +185,7 @@ class Cell : private RecordedOutcomes {
   void send_kept(std::span<const TaskId> tasks);
   void send_cancelled(std::span<const TaskId> tasks);
   Life home_of(TaskId task) const;
+  void tell_plan(Life life);
   void tell_state();
   void tell_followers(const Entry& entry);
   void tell_listeners(const OutcomeRecord& said, std::map<std::uint32_t, message::Settled>& news) const;
@@ -195,6 +198,7 @@ class Cell : private RecordedOutcomes {
 
   CellOptions options_;
   std::shared_ptr<const JobPlan> plan_;
+  bool plan_is_small_;
   Blob attached_;
   RecordSink& records_;
   message::JobState state_;

@@ -46,16 +46,10 @@ void Cell::lead(const command::Lead& word, std::uint32_t term, Instant now) {
   give_orphans(now);
 }
 
-/// All that the leader before this one may not have got to say, but for the state.
+/// All that the leader before this one may not have got to say, but for the state, and for what the job is:
+/// who does not know that asks when it hears of the state.
 void Cell::say_again() {
   if (is_planted(options_.planted, Planted::leader_silent)) return;
-  std::set<Life> know_the_plan;
-  for (std::uint32_t shard = 0; shard < plan_->shards; ++shard) {
-    if (streams_[shard].heard) know_the_plan.insert(state_.homes[shard].home);
-  }
-  for (const Life life : state_.lives) {
-    if (!know_the_plan.contains(life)) send(life, message::JobCreate{plan_});
-  }
   std::vector<message::Settled> news(plan_->shards);
   for (const auto& [task, shards] : listeners_) {
     const auto record = settled({0, task});

@@ -52,7 +52,7 @@ void Cell::add(Life life, Instant now) {
   }
   state_.lives.insert(std::upper_bound(state_.lives.begin(), state_.lives.end(), life), life);
   say({}, {}, now, [&] { return recorded::Member{life, recorded::MemberChange::up}; });
-  send(life, message::JobCreate{plan_});
+  tell_plan(life);
 }
 
 void Cell::remove(Life life, const std::string& why, Instant now) {

@@ -2,10 +2,11 @@
 // Messages of jobs that this process has not heard of: a job's other processes may be faster than its cell,
 // which says what the job is. They were acknowledged, so none is dropped while its job may still come.
 //
-// Why it empties: the cell tells a process of its job before it tells the others of the process, so a job of
-// which they speak is known here in a moment, and its messages go to its door (door.hpp). Of a job that is
-// over nothing is put here. What stays is of jobs whose cell was lost before it could say more; of many jobs
-// that wait the one that has waited longest is such a one, and is given up.
+// Why it empties: the cell tells a process of its job, or that it may ask for it (message::AskPlan), before
+// it tells the others of the process, so a job of which they speak is known here in a moment, and its
+// messages go to its door (door.hpp). Of a job that is over nothing is put here. What stays is of jobs whose
+// cell was lost before it could say more; of many jobs that wait the one that has waited longest is such a
+// one, and is given up.
 
 #include <cstdint>
 #include <map>
@@ -38,6 +39,13 @@ class EarlyMessages {
     jobs_.erase(oldest);
     return given_up;
   }
+  /// Whether to ask the cell's leader in that term what the job is, whose messages wait: once in each.
+  bool asks(JobId job, std::uint32_t term) {
+    std::optional<std::uint32_t>& asked = jobs_.at(job).asked_in;
+    if (asked && *asked >= term) return false;
+    asked = term;
+    return true;
+  }
   /// In the order they came; they wait here no more.
   Messages take(JobId job) {
     auto waiting = jobs_.extract(job);
@@ -48,6 +56,7 @@ class EarlyMessages {
  private:
   struct Waiting {
     std::uint64_t since = 0;  ///< so many had begun to wait
+    std::optional<std::uint32_t> asked_in;
     Messages messages;
   };
   std::map<JobId, Waiting> jobs_;

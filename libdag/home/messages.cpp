@@ -16,7 +16,7 @@ constexpr Recipient recipient() {
                 std::same_as<M, StealRequest>) {
     return Recipient::process;
   } else if constexpr (std::same_as<M, Outcomes> || std::same_as<M, JobFailed> ||
-                       std::same_as<M, RenewLease>) {
+                       std::same_as<M, RenewLease> || std::same_as<M, AskPlan>) {
     return Recipient::cell;
   } else if constexpr (std::same_as<M, Lend> || std::same_as<M, Stop> || std::same_as<M, Release> ||
                        std::same_as<M, Replicate> || std::same_as<M, Located> || std::same_as<M, Fetch> ||
@@ -66,7 +66,7 @@ std::string_view name(const JobMessage& any) {
       "Outcomes",  "JobFailed",    "Lend",     "Stop",       "Ended",        "Return",
       "Release",   "Replicate",    "Holding",  "Report",     "StealRequest", "PredecessorEnded",
       "Consumed",  "Need",         "Located",  "Fetch",      "Data",         "Missing",
-      "Digested",  "Checkpointed", "NotEnded", "RenewLease", "LeaseRenewed"};
+      "Digested",  "Checkpointed", "NotEnded", "RenewLease", "LeaseRenewed", "AskPlan"};
   static_assert(std::size(names) == std::variant_size_v<JobMessage>);
   return names[any.index()];
 }

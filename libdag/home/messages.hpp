@@ -8,6 +8,7 @@
 // it belongs to, and states are sent whole rather than as changes.
 //
 //   cell     -> all      JobCreate, JobState          what the job is; who is alive and who is whose home
+//   any      -> cell     AskPlan                      "what is this job?", answered by JobCreate
 //   cell     -> home     Assign, Settled, Keep, Cancel
 //   home     -> cell     Outcomes, JobFailed
 //   runner   -> cell     RenewLease, and the answer LeaseRenewed
@@ -105,6 +106,12 @@ struct Tried {
 
 struct JobCreate {
   std::shared_ptr<const JobPlan> plan;
+};
+
+/// Of a process that hears who takes part in a job, and does not know what the job is: a large plan is told
+/// to those alone who ask for it. Said once in each term, since what was said to another leader may be lost.
+struct AskPlan {
+  JobId job;
 };
 
 struct ShardHome {
@@ -506,7 +513,7 @@ using JobMessage =
                  message::Report, message::StealRequest, message::PredecessorEnded, message::Consumed,
                  message::Need, message::Located, message::Fetch, message::Data, message::Missing,
                  message::Digested, message::Checkpointed, message::NotEnded, message::RenewLease,
-                 message::LeaseRenewed>;
+                 message::LeaseRenewed, message::AskPlan>;
 
 /// Which machine of the receiving process a message is for.
 enum class Recipient : std::uint8_t { process, cell, runner, home };

@@ -78,6 +78,7 @@ void CellReplica::install(const consensus::Snapshot& snapshot) {
   CellOptions options;
   options.self = options_.self;
   options.seed = state.plan->seed;
+  options.small_plan_bytes_max = options_.small_plan_bytes_max;
   options.planted = options_.planted;
   cell_ = std::make_unique<Cell>(options, state, records_);
   applied_ = snapshot.index;
@@ -301,6 +302,10 @@ bool CellReplica::on_message(Life from, const JobMessage& message, Instant now) 
     leases_asked_[++leases_] = {from, *ask};
     log_.read(leases_, now);
     drain(now);
+    return true;
+  }
+  if (std::holds_alternative<message::AskPlan>(message)) {
+    effects_.emplace_back(SendMessage{from, message::JobCreate{cell_->plan()}});
     return true;
   }
   if (const auto* said = std::get_if<message::Outcomes>(&message)) {

@@ -43,6 +43,8 @@ struct CellReplicaOptions {
   std::size_t compact_bytes = std::size_t{16} << 20;
   /// A larger command is not proposed: the job stops instead.
   std::size_t command_bytes_max = consensus::command_bytes_max;
+  /// As in CellOptions.
+  std::size_t small_plan_bytes_max = CellOptions{}.small_plan_bytes_max;
   /// Lives that the cell knows, and this process has not heard of for so long since it leads, are dead. So
   /// are those after which it has heard of another life of their process.
   Duration unknown_for = std::chrono::seconds(1);

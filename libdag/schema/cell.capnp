@@ -2,6 +2,7 @@
 # The record of a job, and what is told of it. The cell schedules nothing.
 #
 #   cell -> all     JobCreate (what the job is), JobState (who takes part; the newest version counts)
+#   any -> cell     askPlan (of a process that has not been told what the job is), answered by JobCreate
 #   cell -> home    Assign (you are the home of this shard now, and this is settled of it), Settled (a stream in the cell's
 #                   order; a gap waits), Keep, Cancel
 #   home -> cell    Outcomes (a cut of what ended, in steps; one under way at a time), JobFailed
@@ -31,6 +32,7 @@ struct Cell {
     jobFailed @10 :Records.Error;
     renewLease @11 :UInt64;      # the number of the question
     leaseRenewed @12 :UInt64;
+    askPlan @13 :Void;
   }
 }
 

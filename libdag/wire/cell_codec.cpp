@@ -185,6 +185,7 @@ std::size_t words(const message::Outcomes& message) {
 }
 std::size_t words(const message::JobFailed& message) { return words(message.error); }
 std::size_t words(const message::RenewLease&) { return 0; }
+std::size_t words(const message::AskPlan&) { return 0; }
 std::size_t words(const message::LeaseRenewed&) { return 0; }
 
 // ---- Writing ------------------------------------------------------------------------------------
@@ -301,6 +302,7 @@ void write(schema::Cell::Builder to, const message::JobFailed& message, const Co
   write(to.initJobFailed(), message.error);
 }
 
+void write(schema::Cell::Builder to, const message::AskPlan&, const CodeMap&) { to.setAskPlan(); }
 void write(schema::Cell::Builder to, const message::RenewLease& message, const CodeMap&) {
   to.setRenewLease(message.number);
 }
@@ -365,6 +367,9 @@ bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into) {
       return true;
     case schema::Cell::LEASE_RENEWED:
       into = message::LeaseRenewed{job, from.getLeaseRenewed()};
+      return true;
+    case schema::Cell::ASK_PLAN:
+      into = message::AskPlan{job};
       return true;
   }
   return false;

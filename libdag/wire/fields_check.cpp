@@ -106,6 +106,7 @@ static_assert(fields<message::Keep>() == 4);
 static_assert(fields<message::Cancel>() == 4);
 static_assert(fields<message::RenewLease>() == 2);
 static_assert(fields<message::LeaseRenewed>() == 2);
+static_assert(fields<message::AskPlan>() == 1);
 static_assert(fields<message::OutcomeStep>() == 6);
 static_assert(fields<message::NeededFirst>() == 2);
 static_assert(fields<message::Outcomes>() == 15);
@@ -133,7 +134,7 @@ static_assert(fields<message::Located>() == 7);
 static_assert(fields<message::Fetch>() == 2);
 static_assert(fields<message::Data>() == 5);
 static_assert(fields<message::Missing>() == 2);
-static_assert(std::variant_size_v<JobMessage> == 29);
+static_assert(std::variant_size_v<JobMessage> == 30);
 
 static_assert(fields<command::Lead>() == 3);
 static_assert(fields<command::Said>() == 2);

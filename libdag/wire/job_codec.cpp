@@ -10,9 +10,10 @@ template <class Message, class... Messages>
 constexpr bool is_one_of = (std::is_same_v<Message, Messages> || ...);
 
 template <class Message>
-constexpr bool of_cell = is_one_of<Message, message::JobCreate, message::JobState, message::Assign,
-                                   message::Settled, message::Keep, message::Cancel, message::Outcomes,
-                                   message::JobFailed, message::RenewLease, message::LeaseRenewed>;
+constexpr bool of_cell =
+    is_one_of<Message, message::JobCreate, message::JobState, message::Assign, message::Settled,
+              message::Keep, message::Cancel, message::Outcomes, message::JobFailed, message::RenewLease,
+              message::LeaseRenewed, message::AskPlan>;
 template <class Message>
 constexpr bool of_outputs =
     is_one_of<Message, message::Need, message::Located, message::Fetch, message::Data, message::Missing>;

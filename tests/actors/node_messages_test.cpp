@@ -25,13 +25,13 @@ class NoRecords final : public dag::RecordSink {
 class OneNode {
  public:
   explicit OneNode(
-      dag::NodeSetup setup, std::function<void(const dag::JobMessage&)> sent = {},
+      dag::NodeSetup setup, std::function<void(dag::Life, const dag::JobMessage&)> sent = {},
       std::function<void(std::string_view)> log = [](std::string_view) {})
       : system_(config_), lanes_({.cores = {-1}, .spin = dag::Duration{0}}, {}) {
     dag::Ports ports;
     ports.now = dag::steady_now;
-    ports.send = [sent](dag::Life, const dag::JobMessage& message) {
-      if (sent) sent(message);
+    ports.send = [sent](dag::Life to, const dag::JobMessage& message) {
+      if (sent) sent(to, message);
     };
     ports.log = std::move(log);
     actor_ = system_.spawn<dag::NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
@@ -74,7 +74,7 @@ std::shared_ptr<const dag::JobPlan> plan_of_one_task() {
 
 TEST_CASE("what comes of a job before it is known is not lost, whatever has come of jobs that never began") {
   std::promise<void> settles;
-  OneNode node({self, {self, peer}, {}}, [&](const dag::JobMessage& message) {
+  OneNode node({self, {self, peer}, {}}, [&](dag::Life, const dag::JobMessage& message) {
     const auto* outcomes = std::get_if<dag::message::Outcomes>(&message);
     if (outcomes != nullptr && outcomes->number == 1) settles.set_value();
   });
@@ -86,6 +86,36 @@ TEST_CASE("what comes of a job before it is known is not lost, whatever has come
   state.homes = {{self, {1, 1}}};
   state.cell = peer;
   node.hears({state});
+  node.hears({dag::message::JobCreate{plan_of_one_task()}});
+  CHECK(settles.get_future().wait_for(20s) == std::future_status::ready);
+}
+
+TEST_CASE("a process that hears of a job asks its leader what it is, and the next one when that one fell") {
+  std::promise<void> settles;
+  std::promise<std::vector<std::pair<dag::Life, dag::JobId>>> asked_all;
+  std::vector<std::pair<dag::Life, dag::JobId>> asked;
+  const dag::Life next{{2}, {1}};
+  OneNode node({self, {self, peer, next}, {}}, [&](dag::Life to, const dag::JobMessage& message) {
+    if (const auto* ask = std::get_if<dag::message::AskPlan>(&message)) asked.emplace_back(to, ask->job);
+    const auto* outcomes = std::get_if<dag::message::Outcomes>(&message);
+    if (outcomes != nullptr && outcomes->number == 1) settles.set_value();
+  });
+  dag::message::JobState state;
+  state.job = id;
+  state.version = 1;
+  state.lives = {self, peer, next};
+  state.homes = {{self, {1, 1}}};
+  state.cell = peer;
+  state.term = 1;
+  node.hears({state, state});
+  state.version = 2;
+  state.cell = next;
+  state.term = 2;
+  node.hears({state, state});
+  node.tell(dag::mail::Probe{[&] { asked_all.set_value(asked); }});
+  auto first_two = asked_all.get_future();
+  REQUIRE(first_two.wait_for(20s) == std::future_status::ready);
+  CHECK(first_two.get() == std::vector<std::pair<dag::Life, dag::JobId>>{{peer, id}, {next, id}});
   node.hears({dag::message::JobCreate{plan_of_one_task()}});
   CHECK(settles.get_future().wait_for(20s) == std::future_status::ready);
 }

@@ -237,6 +237,7 @@ static void add_job(std::vector<Sample>& all) {
   add("job_failed", JobFailed{job, 1, epoch, error()});
   add("renew_lease", RenewLease{job, 17});
   add("lease_renewed", LeaseRenewed{job, 17});
+  add("ask_plan", AskPlan{job});
   add("lend", Lend{job, 1, epoch, lent_attempt(), {{1, output(2), 0, {life(2), life(3)}}}});
   Attempt restored = lent_attempt();
   restored.call = detail::CallKind::create;

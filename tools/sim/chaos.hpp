@@ -144,6 +144,7 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
   if (chaos_clocks_differ(seed)) world.drift_ppm = 10'000;
   // Jobs are short here: with what real ones have most of them would end in their first few cuts.
   world.cut_interval = cut_interval / std::array{1, 2, 5}[Random(seed * 97 + 31).below(3)];
+  if (Random(seed * 101 + 37).chance(0.5)) world.small_plan_bytes_max = 0;  // All are large.
   world.cancels = seed % 10 == 7;  // None of those in tests/sim/seeds.txt.
   // Short jobs: faults have to come early to meet them.
   world.calm_at = Instant{std::chrono::milliseconds(20 + random.below(800))};

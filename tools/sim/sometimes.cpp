@@ -15,6 +15,7 @@ const Names& of_jobs() {
                            "NotEnded",
                            "Return",
                            "Stop",
+                           "asked what the job is",
                            "attempts given back for a thief",
                            "attempts lent to a thief",
                            "came up",

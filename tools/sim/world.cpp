@@ -59,6 +59,7 @@ World::World(WorldOptions options, Program& program)
   } else {
     CellOptions cell{life_of(0), options.seed, options.cell_runs};
     cell.planted = options.planted;
+    cell.small_plan_bytes_max = options.small_plan_bytes_max;
     cell_ = std::make_unique<Cell>(cell, plan_, sink());
     cell_->begin(lives, {}, clock_of(0));
     cell_->follow(ClientId{1}, {}, clock_of(0));

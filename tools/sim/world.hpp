@@ -109,6 +109,8 @@ struct WorldOptions {
   bool once = false;
   Duration lease = exclusive_lease;
   Duration cut_interval = dag::cut_interval;
+  /// As in CellOptions.
+  std::size_t small_plan_bytes_max = CellOptions{}.small_plan_bytes_max;
   bool trace = false;
   /// Whether anybody wants the records. Where nobody does, homes take shorter ways.
   bool listened = true;
@@ -221,6 +223,8 @@ class World {
     bool up = false;
     std::unique_ptr<Runner> runner;
     std::unique_ptr<Door> door;
+    bool told = false;                      ///< what the job is
+    std::optional<std::uint32_t> asked_in;  ///< the leader of that term, what it is
     message::JobState state;
     std::map<std::uint32_t, std::unique_ptr<HomeBox>> homes;
     std::map<std::uint32_t, message::Assign> assigned;
@@ -304,6 +308,7 @@ class World {
   bool is_large(const Blob& value) const { return value.size_bytes() > options_.inline_bytes_max; }
   std::size_t digest_at_once() const { return options_.digests_behind ? 0 : digest_at_once_bytes_max; }
   bool hear_edge(Process& process, HomeBox& box, EdgeNews& news);
+  bool knows_the_job(Process& process, Life from, const JobMessage& message);
   bool hear_message(Process& process, const JobMessage& message);
   void read_ring(Life from, Life to, EdgeNews news);
 

@@ -125,6 +125,7 @@ void World::deliver(Life from, Life to, const JobMessage& message) {
   Process* process = find(to);
   if (process == nullptr || over()) return;
   if (waits_in_pause(to.process.value, [this, from, to, message] { deliver(from, to, message); })) return;
+  if (!knows_the_job(*process, from, message)) return process->door->hold(from, message);
   if (hear_message(*process, message)) return;
   const auto epoch_here = [&](std::uint32_t shard) -> std::optional<Epoch> {
     const auto found = process->homes.find(shard);
@@ -176,6 +177,24 @@ void World::deliver(Life from, Life to, const JobMessage& message) {
         break;
     }
   }
+}
+
+/// Where a copy of the record is, that says it, too. Whoever does not know asks, as NodeActor does.
+bool World::knows_the_job(Process& process, Life from, const JobMessage& message) {
+  if (process.told) return true;
+  const bool has_it =
+      process.replica != nullptr ? process.replica->cell() != nullptr : from.process == process.life.process;
+  if (has_it || std::holds_alternative<message::JobCreate>(message)) {
+    process.told = true;
+    wake_waiting(process);
+    return true;
+  }
+  const auto* state = std::get_if<message::JobState>(&message);
+  if (state == nullptr || (process.asked_in && *process.asked_in >= state->term)) return false;
+  process.asked_in = state->term;
+  ++seen["asked what the job is"];
+  send(process.life, state->cell, message::AskPlan{state->job});
+  return false;
 }
 
 void World::on_state(Process& process, const message::JobState& state) {

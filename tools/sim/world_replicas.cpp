@@ -152,6 +152,7 @@ void World::start_replica(std::uint32_t index) {
   Process& process = *processes_[index];
   CellReplicaOptions options = options_.replica;
   options.self = process.life;
+  options.small_plan_bytes_max = options_.small_plan_bytes_max;
   options.log.self = {process.life.process, 1};
   options.log.seed = random_.next();
   process.replica = std::make_unique<CellReplica>(options, disks_[index].stored, sink(), clock_of(process));

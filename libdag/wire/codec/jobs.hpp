@@ -16,6 +16,7 @@ std::size_t words(const message::Cancel& message);
 std::size_t words(const message::Outcomes& message);
 std::size_t words(const message::JobFailed& message);
 std::size_t words(const message::RenewLease& message);
+std::size_t words(const message::AskPlan& message);
 std::size_t words(const message::LeaseRenewed& message);
 void write(schema::Cell::Builder to, const message::JobCreate& message, const CodeMap& codes);
 void write(schema::Cell::Builder to, const message::JobState& message, const CodeMap& codes);
@@ -26,6 +27,7 @@ void write(schema::Cell::Builder to, const message::Cancel& message, const CodeM
 void write(schema::Cell::Builder to, const message::Outcomes& message, const CodeMap& codes);
 void write(schema::Cell::Builder to, const message::JobFailed& message, const CodeMap& codes);
 void write(schema::Cell::Builder to, const message::RenewLease& message, const CodeMap& codes);
+void write(schema::Cell::Builder to, const message::AskPlan& message, const CodeMap& codes);
 void write(schema::Cell::Builder to, const message::LeaseRenewed& message, const CodeMap& codes);
 
 // What the log of a cell says, too.

@@ -292,6 +292,31 @@ TEST_CASE("the job stops when a shard was lost more often than homes can number"
   CHECK_FALSE(cell.ended()->stopped->hint.empty());
 }
 
+TEST_CASE("a large job is told to the members that ask what it is") {
+  CollectingRecordSink records;
+  CellOptions options{cell_life, 1};
+  options.small_plan_bytes_max = 0;
+  const auto plan = chain_plan({0, 1, 2}, 3);
+  Cell cell(options, plan, records);
+  const auto told = [&] {
+    std::vector<Life> whom;
+    for (const CellEffect& effect : cell.take_effects()) {
+      const auto* sent = std::get_if<SendMessage>(&effect);
+      if (sent != nullptr && std::holds_alternative<message::JobCreate>(sent->message))
+        whom.push_back(sent->to);
+    }
+    return whom;
+  };
+  cell.begin({cell_life, life(1)}, {}, now);
+  cell.on_life_up(life(2), now);
+  CHECK(told().empty());
+  for (const Life who : {life(2), life(1), life(3)}) cell.on_message(who, message::AskPlan{plan->job}, now);
+  CHECK(told() == std::vector{life(2), life(1)});  // The third is no member.
+  cell.on_life_down(life(1), now);
+  cell.on_message(life(1), message::AskPlan{plan->job}, now);
+  CHECK(told().empty());
+}
+
 TEST_CASE("a cell that only records is a member, and nobody's home") {
   Job job(chain_plan({0, 1, 2}, 3), false);
   job.cell.begin({cell_life, life(1), life(2)}, {}, now);

@@ -40,6 +40,17 @@ TEST_CASE("no message of a job is lost because many came, of it or of jobs that 
   CHECK(early.take({1}).size() == 30'000);
 }
 
+TEST_CASE("what a job is is asked of each of its leaders, once") {
+  EarlyMessages early;
+  for (const std::uint64_t job : {7u, 8u}) early.hold(peer, question({job}, 1));
+  CHECK(early.asks({7}, 2));
+  CHECK_FALSE(early.asks({7}, 2));
+  CHECK_FALSE(early.asks({7}, 1));  // An older one's word came late.
+  CHECK(early.asks({7}, 5));
+  CHECK(early.asks({8}, 0));
+  CHECK_FALSE(early.asks({8}, 0));
+}
+
 TEST_CASE("of too many jobs that nobody begins the one that waits longest is given up") {
   EarlyMessages early;
   for (std::uint64_t job = EarlyMessages::jobs_max; job > 0; --job)

@@ -241,6 +241,23 @@ TEST_CASE("what a client asks for again and again lies in the log once") {
   CHECK(length() == before + 2);
 }
 
+TEST_CASE("who does not know what the job is asks who leads, and no new leader tells it to all again") {
+  Cluster cluster(3);
+  cluster.begin(3);
+  CHECK_FALSE(cluster[1].replica->on_message(life(2), message::AskPlan{JobId{7}}, cluster.now));
+  cluster.die(0);
+  cluster.pass(3s);
+  Box* leader = cluster.leading();
+  REQUIRE(leader != nullptr);
+  const Life other = leader == &cluster[1] ? life(2) : life(1);
+  CHECK_FALSE(leader->said_to<message::JobState>(other).empty());
+  CHECK(leader->said_to<message::JobCreate>(other).empty());
+  CHECK(leader->replica->on_message(other, message::AskPlan{JobId{7}}, cluster.now));
+  cluster.settle();
+  REQUIRE(leader->said_to<message::JobCreate>(other).size() == 1);
+  CHECK(leader->said_to<message::JobCreate>(other)[0].plan->graph->size() == 2);
+}
+
 TEST_CASE("a lease is renewed by who leads, when it is known that nobody else does, for who takes part") {
   Cluster cluster(3);
   cluster.begin(3);
