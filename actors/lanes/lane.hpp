@@ -17,6 +17,7 @@
 namespace dag {
 
 using LaneClock = std::chrono::steady_clock;
+inline Instant lane_now() { return Instant{LaneClock::now().time_since_epoch()}; }
 
 /// A report goes to the home at the first task border at which it is this old, and before a kernel that is
 /// expected to run for longer: the home wakes for each of them, on a core that a lane runs on.
@@ -25,6 +26,8 @@ inline constexpr Duration report_age_max = std::chrono::milliseconds(2);
 inline constexpr Duration pressing_age_max = std::chrono::microseconds(100);
 /// News of an end for another process does not wait longer than this while its lane runs short rows.
 inline constexpr Duration edge_age_max = std::chrono::nanoseconds(limits::flush_age_ns / 2);
+/// Records say when by the processor's counter, which is compared with the steady clock so often.
+inline constexpr Duration clock_age_max = std::chrono::microseconds(100);
 /// What waking a sleeping lane costs: it pays for more queued work than this.
 inline constexpr Duration wake_cost = std::chrono::microseconds(10);
 
@@ -121,6 +124,9 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   KernelTimes times;
   std::uint32_t searches = 0;
   std::optional<RecordRingWriter> records;
+  /// What the steady clock said when `clock_` showed those ticks.
+  Instant known_at;
+  std::int64_t known_ticks = 0;
 };
 
 }  // namespace dag

@@ -156,7 +156,8 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   KernelTimes::ran(expected, ended - began);
   const Duration ran = clock_.span(ended - began);
   if (options_.running != nullptr) options_.running->end(lane.index, error.has_value(), ran);
-  if (lane.records) record_run(lane, error ? Outcome::failed : Outcome::finished, ran, error);
+  if (lane.records)
+    record_run(lane, instant_of(lane, ended), error ? Outcome::failed : Outcome::finished, ran, error);
 
   const bool quick =
       !error && call.becomes == detail::none && context.spawned() == nullptr && about.ends_by_itself;
@@ -203,9 +204,24 @@ bool Lanes::nobody_runs() const {
   return true;
 }
 
-void Lanes::record_run(Lane& lane, Outcome outcome, Duration ran, const std::optional<Error>& error) {
-  const auto at = std::chrono::duration_cast<Duration>(LaneClock::now().time_since_epoch());
-  lane.records->put({Instant{at},
+/// When its clock showed so many ticks, which was just now. The steady clock is asked again so soon that the
+/// two have not drifted apart by more than it takes to ask.
+Instant Lanes::instant_of(Lane& lane, std::int64_t ticks) const {
+  const std::int64_t since = ticks - lane.known_ticks;
+  if (since >= 0 && since < clock_again_ticks_) return lane.known_at + clock_.span(since);
+  const std::int64_t before = clock_.now();
+  const Instant at = lane_now();
+  // If it lost its processor in between, the two do not belong together.
+  if (clock_.now() - before < clock_again_ticks_ / 50) {
+    lane.known_ticks = before;
+    lane.known_at = at;
+  }
+  return at;
+}
+
+void Lanes::record_run(Lane& lane, Instant at, Outcome outcome, Duration ran,
+                       const std::optional<Error>& error) {
+  lane.records->put({at,
                      {options_.records.process, static_cast<std::uint32_t>(lane.index)},
                      lane.job,
                      lane.task,
@@ -360,7 +376,7 @@ void Lanes::run_handed_out(Lane& lane, std::unique_ptr<HandedOut> mine, Priority
     if (options_.running != nullptr)
       options_.running->end(lane.index, ended.outcome == Outcome::failed, ended.ran);
     leave_kernel(lane, attempt);
-    if (lane.records) record_run(lane, ended.outcome, ended.ran, ended.error);
+    if (lane.records) record_run(lane, lane_now(), ended.outcome, ended.ran, ended.error);
   }
   {
     const std::lock_guard lock(handed_out_mutex_);

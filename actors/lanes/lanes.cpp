@@ -30,6 +30,7 @@ Lanes::Lanes(LanesOptions options, LaneEvents events)
       pressing_ticks_(clock_.ticks(pressing_age_max)),
       age_ticks_(clock_.ticks(report_age_max)),
       edge_ticks_(clock_.ticks(edge_age_max)),
+      clock_again_ticks_(clock_.ticks(clock_age_max)),
       lanes_(options_.cores.size()),
       bells_(options_.doorbell ? options_.doorbell->bells() : own_bells_.bells()) {
   for (const auto& others : options_.victims) DAG_CHECK(others.size() + 1 == options_.cores.size());
@@ -234,8 +235,7 @@ std::size_t Lanes::queued() const {
 }
 
 void Lanes::note_queue() const {
-  if (options_.running != nullptr)
-    options_.running->queue(queued(), Instant{LaneClock::now().time_since_epoch()});
+  if (options_.running != nullptr) options_.running->queue(queued(), lane_now());
 }
 
 std::vector<RunningNow> Lanes::running_now() const {

@@ -168,7 +168,8 @@ class Lanes final : public LanesPort {
   bool enter_alone(Lane& lane, const HandedOut& work);
   void leave_kernel(Lane& lane, const Attempt& attempt);
   bool nobody_runs() const;
-  void record_run(Lane& lane, Outcome outcome, Duration ran, const std::optional<Error>& error);
+  Instant instant_of(Lane& lane, std::int64_t ticks) const;
+  void record_run(Lane& lane, Instant at, Outcome outcome, Duration ran, const std::optional<Error>& error);
   LaneReport& report_to(Lane& lane, LaneShard& shard);
   void send_reports(Lane& lane);
   std::int64_t report_ticks(const Lane& lane) const;
@@ -216,7 +217,7 @@ class Lanes final : public LanesPort {
   const TickClock clock_;
   // Limits of lane.hpp, in ticks.
   std::atomic<bool> dry_wanted_{false};
-  const std::int64_t wake_ticks_, pressing_ticks_, age_ticks_, edge_ticks_;
+  const std::int64_t wake_ticks_, pressing_ticks_, age_ticks_, edge_ticks_, clock_again_ticks_;
   Inbox inbox_;
   Edges edges_;
   /// Where each lane is now. One is replaced when it is abandoned, but kept until the end with the others, in

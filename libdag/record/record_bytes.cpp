@@ -20,23 +20,43 @@ struct Common {
   std::uint64_t job;
   std::uint32_t process, lane;
   std::uint32_t task_origin, task_index;
-  std::uint32_t attempt_term, attempt_count, attempt_number, none;
+  std::uint32_t attempt_term, attempt_count, attempt_number;
+  std::uint32_t form;  ///< of what follows
 };
 static_assert(sizeof(Common) == 48);
 
+constexpr std::uint32_t any_form = 0, finished_form = 1;
+
+Common common_of(const Record& record) {
+  return {record.at.since_start.count(),
+          record.job.value,
+          record.place.process.value,
+          record.place.lane.value_or(no_lane),
+          record.task.origin,
+          record.task.index,
+          record.attempt.epoch.term,
+          record.attempt.epoch.count,
+          record.attempt.number,
+          any_form};
+}
+
 }  // namespace
 
+std::optional<FinishedBytes> finished_bytes(const Record& record) {
+  const auto* run = std::get_if<recorded::Ran>(&record.what);
+  if (run == nullptr || run->outcome != Outcome::finished || !run->error.empty()) return std::nullopt;
+  Common common = common_of(record);
+  common.form = finished_form;
+  FinishedBytes bytes;
+  const std::int64_t ran_ns = run->ran.count();
+  std::memcpy(bytes.data(), &common, sizeof common);
+  std::memcpy(bytes.data() + sizeof common, &ran_ns, sizeof ran_ns);
+  return bytes;
+}
+
 void write_record(Writer& to, const Record& record) {
-  const Common common{record.at.since_start.count(),
-                      record.job.value,
-                      record.place.process.value,
-                      record.place.lane.value_or(no_lane),
-                      record.task.origin,
-                      record.task.index,
-                      record.attempt.epoch.term,
-                      record.attempt.epoch.count,
-                      record.attempt.number,
-                      0};
+  if (const auto finished = finished_bytes(record)) return to.append(finished->data(), finished->size());
+  const Common common = common_of(record);
   to.append(&common, sizeof common);
   detail::encode(to, record.what);
 }
@@ -46,12 +66,15 @@ std::optional<Record> read_record(std::span<const std::byte> bytes) {
     Reader reader(bytes);
     Common common;
     std::memcpy(&common, reader.take(sizeof common).data(), sizeof common);
+    if (common.form > finished_form) return std::nullopt;
     Record record{Instant{Duration(common.at_ns)},
                   {ProcessId{common.process}},
                   JobId{common.job},
                   TaskId{common.task_origin, common.task_index},
                   AttemptId{{common.attempt_term, common.attempt_count}, common.attempt_number},
-                  detail::decode<RecordWhat>(reader)};
+                  common.form == finished_form
+                      ? RecordWhat(recorded::Ran{Outcome::finished, detail::decode<Duration>(reader)})
+                      : detail::decode<RecordWhat>(reader)};
     if (common.lane != no_lane) record.place.lane = common.lane;
     if (reader.at_end()) return record;
   } catch (const Failure&) {

@@ -44,9 +44,13 @@ RecordRingWriter::RecordRingWriter(std::span<std::byte> memory)
       read_(head_->read.load()) {}
 
 void RecordRingWriter::put(const Record& record) {
+  if (const auto finished = finished_bytes(record)) return put(*finished);
   bytes_.clear();
   write_record(bytes_, record);
-  const auto bytes = bytes_.bytes();
+  put(bytes_.bytes());
+}
+
+void RecordRingWriter::put(std::span<const std::byte> bytes) {
   const std::uint64_t size = entry_bytes(bytes.size());
   const std::uint64_t at = written_ % records_.size(), rest = records_.size() - at;
   // In one piece: the rest of the ring stays empty where it is too short.

@@ -43,6 +43,8 @@ class RecordRingWriter {
   void put(const Record& record);
 
  private:
+  void put(std::span<const std::byte> bytes);
+
   RecordRingHead* head_;
   std::span<std::byte> records_;
   std::uint64_t written_ = 0, read_ = 0;  ///< as far as we have seen

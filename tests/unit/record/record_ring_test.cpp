@@ -46,6 +46,22 @@ std::uint64_t take(RecordRingReader& reader, std::vector<Record>& into) {
 
 }  // namespace
 
+TEST_CASE("that an attempt ran and finished takes 56 bytes, and one that failed what it takes") {
+  for (const Record& record : {ran(7), ran(8, "no")}) {
+    Writer bytes;
+    write_record(bytes, record);
+    const auto& run = std::get<recorded::Ran>(record.what);
+    CHECK((bytes.bytes().size() == 56) == (run.outcome == Outcome::finished && run.error.empty()));
+    CHECK(read_record(bytes.bytes()) == record);
+    // Which form it has stands before what follows.
+    std::vector<std::byte> other(bytes.bytes().begin(), bytes.bytes().end());
+    other[44] = std::byte{2};
+    CHECK_FALSE(read_record(other));
+    other.resize(52);
+    CHECK_FALSE(read_record(other));
+  }
+}
+
 TEST_CASE("records come out as they went in, however they lie at the end of the ring") {
   Memory memory(2048);
   RecordRingWriter writer(memory.bytes());
