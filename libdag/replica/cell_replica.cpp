@@ -304,8 +304,9 @@ bool CellReplica::on_message(Life from, const JobMessage& message, Instant now) 
     drain(now);
     return true;
   }
-  if (std::holds_alternative<message::AskPlan>(message)) {
-    effects_.emplace_back(SendMessage{from, message::JobCreate{cell_->plan()}});
+  if (std::holds_alternative<message::AskPlan>(message)) {  // Nothing that the log is to know.
+    cell_->on_message(from, message, now);
+    take_cell_effects();
     return true;
   }
   if (const auto* said = std::get_if<message::Outcomes>(&message)) {
