@@ -1,17 +1,13 @@
 #include "actors/lanes/checkpoints.hpp"
 
+#include "actors/lanes/tick_clock.hpp"
 #include "libdag/outputs/digest.hpp"
 #include "libdag/supervision/checkpoint_interval.hpp"
 
 namespace dag {
-namespace {
-
-Instant now() { return Instant{std::chrono::steady_clock::now().time_since_epoch()}; }
-
-}  // namespace
 
 LaneCheckpoints::LaneCheckpoints(const Attempt& attempt, std::function<void(Saved&&)> keep)
-    : attempt_(attempt), keep_(std::move(keep)), due_at_(next(now())) {}
+    : attempt_(attempt), keep_(std::move(keep)), due_at_(next(lane_now())) {}
 
 Instant LaneCheckpoints::next(Instant from) const {
   const Checkpointing& told = *attempt_.checkpoints;
@@ -20,14 +16,14 @@ Instant LaneCheckpoints::next(Instant from) const {
                      : checkpoint_interval(cost_.value_or(assumed_save_cost), told.lost_after));
 }
 
-bool LaneCheckpoints::due() const { return now() >= due_at_; }
+bool LaneCheckpoints::due() const { return lane_now() >= due_at_; }
 
 void LaneCheckpoints::take(const std::function<Blob()>& encode) {
-  const Instant began = now();
+  const Instant began = lane_now();
   Saved saved{encode(), 0};
   saved.digest = digest_of(saved.bytes);
   keep_(std::move(saved));
-  const Instant ended = now();
+  const Instant ended = lane_now();
   // One that met a page fault or another thread is not what the next will cost.
   cost_ = cost_ ? (*cost_ * 3 + (ended - began)) / 4 : ended - began;
   due_at_ = next(ended);

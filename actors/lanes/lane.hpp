@@ -17,7 +17,6 @@
 namespace dag {
 
 using LaneClock = std::chrono::steady_clock;
-inline Instant lane_now() { return Instant{LaneClock::now().time_since_epoch()}; }
 
 /// A report goes to the home at the first task border at which it is this old, and before a kernel that is
 /// expected to run for longer: the home wakes for each of them, on a core that a lane runs on.

@@ -13,6 +13,9 @@
 
 namespace dag {
 
+/// What the steady clock says: for what is told to others.
+inline Instant lane_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
+
 /// Ticks are compared and subtracted on one thread only. (A thread that moves to a processor whose counter is
 /// behind may see time go back; such a span is zero.)
 class TickClock {
