@@ -23,6 +23,7 @@ dag::KeeperOptions options_of(const dag::Settings& settings) {
   options.http_token = settings.http_token.value;
   options.cluster = settings.cluster.value;
   options.lanes = settings.lanes.value;
+  options.niceness = settings.niceness.value;
   options.replicas = settings.replicas.value;
   options.witness = settings.witness.value;
   options.share = settings.share.value;

@@ -40,6 +40,8 @@ struct KeeperOptions {
   std::string http_token;
   /// Lanes of each worker process; 0: as many as the share has cores.
   std::uint32_t lanes = 0;
+  /// By how much these give way to other threads of the host, as of nice(1).
+  std::uint32_t niceness = 0;
   /// Which part of the host's cores is this node's.
   CoreShare share;
   std::string log_level = "warn";

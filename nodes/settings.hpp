@@ -34,6 +34,7 @@ struct Settings {
   Setting<std::optional<net::Address>> http{net::Address{"127.0.0.1", 0}};  ///< nothing: nowhere
   Setting<std::string> http_token;                                          ///< who asks there has to know it
   Setting<std::uint32_t> lanes;        ///< 0: as many as the share has cores
+  Setting<std::uint32_t> niceness;     ///< of lanes, as of nice(1)
   Setting<std::uint32_t> replicas{3};  ///< nodes that hold the record of a job
   Setting<bool> witness;               ///< it holds copies of records, and runs nothing
   Setting<CoreShare> share;

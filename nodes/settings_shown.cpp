@@ -69,6 +69,7 @@ std::vector<Line> lines_of(const Settings& s) {
           line("http", s.http),
           line_of_secret("http_token", s.http_token),
           line("lanes", s.lanes),
+          line("niceness", s.niceness),
           line("replicas", s.replicas),
           line("witness", s.witness),
           line("share", s.share),

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -19,6 +21,13 @@ void pin_to(int core) {
   CPU_ZERO(&set);
   CPU_SET(static_cast<std::size_t>(core), &set);
   pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // Refused in some containers: then unpinned.
+}
+
+/// Of this thread alone, which is what Linux makes of it; one that is nicer already stays so.
+void give_way(std::uint32_t niceness) {
+  const auto self = static_cast<id_t>(gettid());
+  if (static_cast<int>(niceness) > getpriority(PRIO_PROCESS, self))
+    setpriority(PRIO_PROCESS, self, static_cast<int>(niceness));
 }
 
 }  // namespace
@@ -90,6 +99,7 @@ void Lanes::stop() {
 void Lanes::start_thread(const std::shared_ptr<Lane>& lane) {
   lane->thread = std::thread([this, lane] {
     pin_to(lane->core);
+    give_way(options_.niceness);
     if (options_.running != nullptr) watch_this_lane(lane->index);
     pthread_setname_np(pthread_self(), ("dag-lane" + std::to_string(lane->index)).substr(0, 15).c_str());
     run(*lane);

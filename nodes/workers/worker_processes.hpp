@@ -42,6 +42,8 @@ struct WorkerDefaults {
   Journal* journal = nullptr;
   /// That each of them has then.
   std::size_t lanes_each = 0;
+  /// Of their lanes, as of nice(1).
+  std::uint32_t niceness = 0;
 };
 
 /// What the worker processes of a node do.

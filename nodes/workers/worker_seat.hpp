@@ -30,6 +30,8 @@ struct WorkerSeat {
   int page = -1;
   /// And of a RecordRings; -1: nobody keeps what happens.
   int records = -1;
+  /// Of its lanes, as of nice(1).
+  std::uint32_t niceness = 0;
 };
 
 /// The variable that holds it.

@@ -1,6 +1,8 @@
 // The shared form: dagd processes on loopback, jobs in worker processes that they start, clients that come
 // and go.
 
+#include <sys/resource.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +19,7 @@ using cluster::at;
 using cluster::bin;
 using cluster::Nodes;
 using cluster::Process;
+using namespace std::string_literals;
 
 namespace {
 
@@ -153,6 +156,19 @@ TEST_CASE("dag run --isolate gives the processes of a run worker processes, and 
     CHECK(run->ends() == 0);
     INFO(run->err());
     CHECK_THAT(run->out(), Catch::Contains("in a worker process, argument"));
+  }
+}
+
+TEST_CASE("kernels in worker processes give way to other threads, as far as their node was told") {
+  const std::string here = std::to_string(getpriority(PRIO_PROCESS, 0));
+  for (const std::string niceness : {"", "17"}) {
+    Nodes nodes(1, false, {}, {},
+                niceness.empty() ? std::vector<std::string>{} : std::vector{"--niceness"s, niceness});
+    Process where(at(nodes, {bin("cluster_where")}));
+    CHECK(where.ends() == 0);
+    INFO(where.err());
+    CHECK_THAT(where.out(), Catch::Contains("in a worker process") &&
+                                Catch::Contains("niceness " + (niceness.empty() ? here : niceness) + "\n"));
   }
 }
 

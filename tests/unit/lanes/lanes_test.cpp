@@ -1,6 +1,8 @@
 // Lanes against real threads: every plain row runs once, after its predecessors, with their outputs; whatever
 // the number of lanes. Run under TSan too.
 
+#include <sys/resource.h>
+#include <unistd.h>
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -169,6 +171,8 @@ std::uint64_t mostly_short(std::uint64_t number, std::uint64_t) {
 
 constexpr auto long_enough = std::chrono::seconds(20);
 
+int niceness_here() { return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())); }
+
 }  // namespace
 
 TEST_CASE("what ended before a straggler on its lane is reported while that runs") {
@@ -224,6 +228,24 @@ TEST_CASE("while the gate is closed a lane leaves the end of a row to the home")
   REQUIRE(home.quick == 0);
   REQUIRE(home.shard->table.word(0).state == dag::RowState::running);
   REQUIRE(home.shard->table.word(1).open == 1);
+}
+
+TEST_CASE("lanes give way to other threads as far as they are told, with the threads of their kernels") {
+  const int before = niceness_here();
+  dag::Lanes lanes({.cores = {-1}, .spin = dag::Duration{0}, .niceness = 17}, {});
+  dag::Graph graph("nice");
+  graph.task("own", niceness_here);
+  graph.task("of its thread", [] {
+    int niceness = 0;
+    std::thread([&] { niceness = niceness_here(); }).join();
+    return niceness;
+  });
+  CountingHome home(graph, lanes);
+  home.open_all();
+  home.wait_for(2);
+  for (const dag::RowIndex row : {0, 1})
+    CHECK(dag::detail::from_blob<int>(home.shard->table[row].output.load()) == 17);
+  CHECK(niceness_here() == before);
 }
 
 TEST_CASE("a kernel that does not return costs its lane, not the others' work") {

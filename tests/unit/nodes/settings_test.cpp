@@ -48,6 +48,7 @@ TEST_CASE("where nobody says anything, defaults count") {
   CHECK(got.listen.value == net::Address{"127.0.0.1", 0});
   CHECK(got.peers.value.empty());
   CHECK(got.lanes.value == 0);
+  CHECK(got.niceness.value == 0);
   CHECK(got.replicas.value == 3);
   CHECK(got.share.value.rank == 0);
   CHECK(got.share.value.size == 1);
@@ -76,9 +77,9 @@ TEST_CASE("a file says everything") {
 
 TEST_CASE("so do variables, and so do flags") {
   const std::map<std::string, std::string> values{
-      {"id", "3"},       {"listen", "h:1"},    {"peers", "a:1,b"},       {"lanes", "4"},
-      {"share", "1/2"},  {"log", "off"},       {"witness", "true"},      {"state-dir", "x"},
-      {"cluster", "ff"}, {"journal", "false"}, {"journal-runs", "false"}};
+      {"id", "3"},       {"listen", "h:1"},    {"peers", "a:1,b"},        {"lanes", "4"},
+      {"share", "1/2"},  {"log", "off"},       {"witness", "true"},       {"state-dir", "x"},
+      {"cluster", "ff"}, {"journal", "false"}, {"journal-runs", "false"}, {"niceness", "19"}};
   SettingsSources by_flag{{values.begin(), values.end()}, {}, {}, "/run/dag"}, by_variable;
   for (const auto& [name, value] : values) {
     std::string variable = "DAG_";
@@ -95,6 +96,7 @@ TEST_CASE("so do variables, and so do flags") {
     CHECK(got.share.value.size == 2);
     CHECK(got.log.value == "off");
     CHECK(got.witness.value);
+    CHECK(got.niceness.value == 19);
     CHECK_FALSE(got.journal.value);
     CHECK_FALSE(got.journal_runs.value);
     CHECK(got.state_dir.value == "x");
