@@ -230,7 +230,7 @@ TEST_CASE("the example is valid, and so is each of its comments") {
     }
     uncommented += line + "\n";
   }
-  CHECK(found == 15);
+  CHECK(found == 16);
   const Settings got = settings({{}, {}, {{"dagd.toml", uncommented}}, "/run/dag"});
   CHECK(got.cluster.origin.starts_with("dagd.toml:"));
   CHECK(got.peers.value.size() == 2);
