@@ -17,9 +17,13 @@ using namespace std::chrono_literals;
 constexpr dag::Life self{{0}, {1}}, peer{{1}, {1}};
 constexpr dag::ProgramId before{1, 1, 8}, next{2, 2, 8};
 
-caf::behavior deaf() {
-  return {[](const dag::mail::Record&) {}};
-}
+class Deaf final : public caf::event_based_actor {
+ public:
+  using caf::event_based_actor::event_based_actor;
+  caf::behavior make_behavior() override {
+    return {[](const dag::mail::Record&) {}};
+  }
+};
 
 /// Those that go when the next one comes, a day after the start.
 std::vector<dag::ProgramId> dropped(dag::KeeperSetup setup) {
@@ -38,7 +42,7 @@ std::vector<dag::ProgramId> dropped(dag::KeeperSetup setup) {
   setup.self = self;
   setup.programs = {before};
   setup.programs_bytes_max = 8;
-  const auto node = system.spawn(deaf);
+  const auto node = system.spawn<Deaf>();
   const auto keeper = system.spawn<dag::KeeperActor>(std::move(setup), std::move(ports), node);
   now = dag::Duration(24h).count();
   caf::anon_send(keeper, dag::mail::KeeperSaid{

@@ -141,9 +141,10 @@ TEST_CASE("jobs are submitted to any node, and asked about at every node") {
 }
 
 TEST_CASE("a job that runs on is waited for, not for ever, and cancelled") {
+  const cluster::Gate gate;
   const State state;
   REQUIRE(state.run({"up"}).status == 0);
-  CHECK(state.run({"submit", bin("cluster_mixture"), "--", "200", "20000"}).out == "job1\n");
+  CHECK(state.run({"submit", bin("cluster_gate"), "--", gate.path()}).out == "job1\n");
   CHECK(state.run({"wait", "1", "--timeout", "0.05"}).status == 7);
   CHECK(state.run({"cancel", "1"}).status == 0);
   const auto wait = state.run({"wait", "1"});
@@ -152,9 +153,10 @@ TEST_CASE("a job that runs on is waited for, not for ever, and cancelled") {
 }
 
 TEST_CASE("a node that is gone is not asked, and whoever waits for its job learns it") {
+  const cluster::Gate gate;
   const State state;
   REQUIRE(state.run({"up"}).status == 0);
-  CHECK(state.run({"submit", bin("cluster_mixture"), "--", "200", "20000"}).status == 0);
+  CHECK(state.run({"submit", bin("cluster_gate"), "--", gate.path()}).status == 0);
   Process wait({bin("dag"), "wait", "1", "--verbose", "--state-dir", state.path()}, {{"DAG_ADDRESS", ""}});
   REQUIRE(wait.says("waits for job1"));
   kill(state.pids().at(0), SIGKILL);

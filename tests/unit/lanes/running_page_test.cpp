@@ -107,13 +107,16 @@ TEST_CASE("who had a handler of his own has it yet, and the lane is noted all th
   SharedPage shared;
   const pid_t child = fork();
   if (child == 0) {
+    // Not address 0, which UBSan itself looks for.
+    auto* const forbidden =
+        static_cast<volatile int*>(mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     struct sigaction mine {};
     mine.sa_handler = [](int) { _exit(42); };
     sigaction(SIGSEGV, &mine, nullptr);
     note_faults(*shared.page);
-    std::thread([] {
+    std::thread([forbidden] {
       watch_this_lane(3);
-      *static_cast<volatile int*>(nullptr) = 1;
+      *forbidden = 1;
     }).join();
     _exit(0);
   }
