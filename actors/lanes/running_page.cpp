@@ -84,9 +84,9 @@ void RunningPage::queue(std::size_t rows, Instant now) {
   do {
     if (at <= since) return;  // Another thread was faster.
   } while (!queued_since_.compare_exchange_weak(since, at, std::memory_order_relaxed));
-  const std::uint64_t before = queued_.exchange(rows, std::memory_order_relaxed);
+  const std::uint64_t last = queued_.exchange(rows, std::memory_order_relaxed);
   if (since == 0) return;  // The first call.
-  waited_ns_.fetch_add(before * static_cast<std::uint64_t>(at - since), std::memory_order_relaxed);
+  waited_ns_.fetch_add(last * static_cast<std::uint64_t>(at - since), std::memory_order_relaxed);
 }
 
 RunTotals RunningPage::totals() const {
