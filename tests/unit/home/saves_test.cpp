@@ -164,7 +164,7 @@ TEST_CASE("a save is recorded at once, also where nobody waits for it") {
 TEST_CASE("a loss costs one save interval at most, whatever is lost while a save is being recorded") {
   Saving training(4);
   LocalJobOptions options = actors_at_1(GENERATE(1u, 2u), 4);
-  options.inline_bytes_max = GENERATE(0, 100);
+  options.inline_bytes_max = GENERATE(as<std::uint64_t>{}, 0, 100);
   LocalJob job(training.graph.builder.sealed(), Script().kernel(), options);
   const int before = GENERATE(1, 2, 3);
   job.run_until([&] { return job.runs("save B") == static_cast<std::size_t>(before); });

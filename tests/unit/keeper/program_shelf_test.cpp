@@ -19,7 +19,7 @@ using Gone = std::vector<ProgramId>;
 
 TEST_CASE("room is made by what was needed longest ago, and no more of it than is wanted") {
   ProgramShelf shelf(300);
-  for (const std::uint64_t n : {2, 1, 3}) shelf.use(program(n), at(1s * n));
+  for (const std::uint64_t n : {2u, 1u, 3u}) shelf.use(program(n), at(1s * n));
   CHECK(shelf.make_room(0, {}, at(20min)).empty());
   CHECK(shelf.make_room(100, {}, at(20min)) == Gone{program(1)});
   CHECK(shelf.make_room(200, {}, at(20min)) == Gone{program(2)});

@@ -243,7 +243,7 @@ TEST_CASE("lanes give way to other threads as far as they are told, with the thr
   CountingHome home(graph, lanes);
   home.open_all();
   home.wait_for(2);
-  for (const dag::RowIndex row : {0, 1})
+  for (const dag::RowIndex row : {0u, 1u})
     CHECK(dag::detail::from_blob<int>(home.shard->table[row].output.load()) == 17);
   CHECK(niceness_here() == before);
 }
