@@ -145,7 +145,7 @@ TEST_CASE("the store puts the saves of a group together, and deletes those of a 
 }
 
 TEST_CASE("a group that saves faster than the disk writes keeps no other waiting") {
-  const auto [job, number_of_group] =
+  const std::pair<JobId, std::uint32_t> other =
       GENERATE(std::pair(JobId{8}, 0u), std::pair(JobId{7}, 5u), std::pair(JobId{6}, 1u));
   const test::TemporaryDirectory place;
   const auto save = [](JobId of, std::uint32_t group, std::uint32_t number) {
@@ -153,20 +153,20 @@ TEST_CASE("a group that saves faster than the disk writes keeps no other waiting
     return keeper::SaveCopy{of, "train", "stage", {{group, 1, number, 0}, name, {}, blob("x")}};
   };
   std::vector<std::string> said;
-  CheckpointStore* all = nullptr;
+  CheckpointStore* here = nullptr;
   {
     // Each time that one was written the next one of the first group is there already.
     CheckpointStore store(place.path(), {{3}, {9}}, {}, [&](LogLevel, const std::string& line) {
       said.push_back(line);
-      if (said.size() == 1) all->keep(save(job, number_of_group, 1));
-      if (said.size() < 20) all->keep(save({7}, 0, static_cast<std::uint32_t>(said.size()) + 1));
+      if (said.size() == 1) here->keep(save(other.first, other.second, 1));
+      if (said.size() < 20) here->keep(save({7}, 0, static_cast<std::uint32_t>(said.size()) + 1));
     });
-    all = &store;
+    here = &store;
     store.keep(save({7}, 0, 1));
   }
   REQUIRE(said.size() > 2);
-  CHECK_THAT(said[1], Catch::Contains("save 1 of " + to_string(job)) &&
-                          Catch::Contains("group " + std::to_string(number_of_group)));
+  CHECK_THAT(said[1], Catch::Contains("save 1 of " + to_string(other.first)) &&
+                          Catch::Contains("group " + std::to_string(other.second)));
 }
 
 TEST_CASE("a store that cannot write says so, and goes on") {
