@@ -40,7 +40,7 @@ struct KeeperOptions {
   std::string http_token;
   /// Lanes of each worker process; 0: as many as the share has cores.
   std::uint32_t lanes = 0;
-  /// By how much these give way to other threads of the host, as of nice(1).
+  /// How far these give way to other threads of the host, as of nice(1).
   std::uint32_t niceness = 0;
   /// Which part of the host's cores is this node's.
   CoreShare share;

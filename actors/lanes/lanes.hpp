@@ -80,8 +80,7 @@ struct LanesOptions {
   std::vector<std::vector<std::uint32_t>> victims = {};
   /// How long a dry lane looks before it sleeps. Zero where lanes share cores.
   Duration spin = std::chrono::microseconds(20);
-  /// By how much lanes give way to the other threads of the host, this process's included, as of nice(1): 0
-  /// to
+  /// How far lanes give way to the other threads of the host, this process's included, as of nice(1): 0 to
   /// 19. What a kernel starts, threads or processes, has it from its lane.
   std::uint32_t niceness = 0;
   /// As in `n0`: the process, for Context::device.
