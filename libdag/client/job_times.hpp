@@ -43,6 +43,7 @@ class JobTimes {
   /// By their ends.
   const std::vector<Run>& runs() const { return runs_; }
   const std::set<Lane>& lanes() const { return lanes_; }
+  bool has_run(TaskId task) const { return ran_.contains(task); }
   /// Empty: the journals do not say what waited for what.
   const JobGraph& graph() const { return graph_; }
   Placed placed() const;

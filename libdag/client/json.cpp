@@ -373,6 +373,8 @@ json to_json(const JobReport& report, JobId job) {
           {"tasks", report.tasks},
           {"runs", report.runs},
           {"settled", report.settled},
+          {"settled_unrun", report.unrun.others},
+          {"runs_missing", report.unrun.finished},
           {"span_seconds", seconds(report.span)},
           {"busy_seconds", seconds(report.busy)},
           {"again_seconds", seconds(report.again)},

@@ -152,6 +152,7 @@ JobReport make_report(const JournalPaths& journals, JobId job, std::vector<std::
   }
   report.runs = times.runs().size();
   report.settled = names.settled();
+  report.unrun = names.unrun([&](TaskId task) { return times.has_run(task); });
   if (report.runs > 0) report.span = Duration(ended - began);
   for (auto& [place, lane] : lanes) report.lanes.push_back(std::move(lane));
   const auto doing = [&](std::string_view what, double part) {

@@ -10,6 +10,7 @@
 
 #include "libdag/base/time.hpp"
 #include "libdag/client/journal_view.hpp"
+#include "libdag/client/task_names.hpp"
 #include "libdag/client/waiting.hpp"
 #include "libdag/record/record.hpp"
 
@@ -69,7 +70,9 @@ struct JobReport {
   Duration busy{0};   ///< of all lanes together
   Duration again{0};  ///< of runs of tasks that had come back before, or that failed
   std::uint64_t runs = 0, tasks = 0;
-  std::uint64_t settled = 0;  ///< tasks; more than `tasks` where some did not run, or records are missing
+  /// Tasks, and how many of them did not run as far as is known.
+  std::uint64_t settled = 0;
+  Unrun unrun;
   std::uint64_t crashes = 0, losses = 0, retries = 0;  ///< of attempts
 };
 

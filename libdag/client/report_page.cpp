@@ -251,6 +251,12 @@ std::string report_page(const JobReport& report, const Timeline& timeline, JobId
     html += "<p>" + text_of(report.again) + " went into runs that failed, or that repeated one; " +
             std::to_string(report.retries) + " failures were tried again, " + std::to_string(report.losses) +
             " attempts were lost, " + std::to_string(report.crashes) + " times a process crashed.</p>\n";
+  if (report.unrun.others > 0)
+    html += "<p>" + std::to_string(report.unrun.others) + " more tasks settled without having run.</p>\n";
+  if (report.unrun.finished > 0)
+    html +=
+        "<p class=\"bad\">" + std::to_string(report.unrun.finished) +
+        " more tasks finished, and where is not known: a journal is missing, or had to drop records.</p>\n";
   if (report.delays > 0)
     html += "<p>Scheduling delay: median " + text_of(report.delay_median) + ", p99 " +
             text_of(report.delay_p99) + " (of " + std::to_string(report.delays) +

@@ -14,16 +14,23 @@
 
 namespace dag::detail {
 
+/// Tasks that have settled, and of which no lane says that it ran them.
+struct Unrun {
+  std::uint64_t finished = 0;  ///< so they ran, and the journal that says so is missing, or had to drop it
+  std::uint64_t others = 0;    ///< skipped, cancelled, or lost each time they began
+  bool operator==(const Unrun&) const = default;
+};
+
 class TaskNames {
  public:
   /// Of that one job.
   void add(const Record& record) {
     if (const auto* settled = std::get_if<recorded::Settled>(&record.what)) {
-      Known& known = of_.try_emplace(record.task, Known{index_of(settled->name), false}).first->second;
-      if (!std::exchange(known.settled, true)) ++settled_;
+      Known& known = of_.try_emplace(record.task, Known{index_of(settled->name)}).first->second;
+      if (std::exchange(known.outcome, settled->outcome) == Outcome::none) ++settled_;
     } else {
       read_graph_part(record, {[this](TaskId task, const std::string& name) {
-                                 of_.try_emplace(task, Known{index_of(name), false});
+                                 of_.try_emplace(task, Known{index_of(name)});
                                },
                                [](TaskId, std::uint8_t, bool) {}});
     }
@@ -50,11 +57,19 @@ class TaskNames {
   /// In the order in which they were said first.
   const std::vector<std::string>& names() const { return names_; }
   std::size_t settled() const { return settled_; }
+  template <class HasRun>
+  Unrun unrun(HasRun&& has_run) const {
+    Unrun counts;
+    for (const auto& [task, known] : of_)
+      if (known.outcome != Outcome::none && !has_run(task))
+        ++(known.outcome == Outcome::finished ? counts.finished : counts.others);
+    return counts;
+  }
 
  private:
   struct Known {
     std::uint32_t name = 0;  ///< an index in `names_`: many tasks have one name
-    bool settled = false;
+    Outcome outcome = Outcome::none;
   };
   std::uint32_t index_of(const std::string& name) {
     const auto [found, fresh] = index_of_name_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));

@@ -190,7 +190,7 @@ TraceCounts write_trace(const JournalPaths& journals, JobId job, std::ostream& o
   Known known = read_names(journals, job);
   TraceCounts counts;
   counts.lanes = known.times.lanes().size();
-  counts.tasks_settled = known.names.settled();
+  counts.unrun = known.names.unrun([&](TaskId task) { return known.times.has_run(task); });
   TraceWriter writer(out, std::move(known), job);
   writer.begin();
   std::set<TaskId> run;

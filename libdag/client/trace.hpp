@@ -13,6 +13,7 @@
 
 #include "libdag/base/ids.hpp"
 #include "libdag/client/journal_view.hpp"
+#include "libdag/client/task_names.hpp"
 
 namespace dag::detail {
 
@@ -24,9 +25,9 @@ struct TraceCounts {
   std::uint64_t arrows_beyond = 0;  ///< that were left out: more than were asked for
   /// Likewise: what they come from ended after what waited for it began; it ran again, or clocks differ.
   std::uint64_t arrows_backwards = 0;
-  std::uint64_t counts = 0;         ///< of waiting tasks and busy lanes, over time
-  std::uint64_t tasks_settled = 0;  ///< that the journals know: more than ran, where records are missing
+  std::uint64_t counts = 0;  ///< of waiting tasks and busy lanes, over time
   std::uint64_t tasks_run = 0;
+  Unrun unrun;
 };
 
 /// Of so many Perfetto shows a trace without trouble.

@@ -39,6 +39,10 @@ TEST_CASE("that a task failed in its tenth try, why, and what it took along, is 
                  Catch::Contains("task 'upload' (0) failed 10 times: 403 from the bucket\n") &&
                  Catch::Contains("hint: renew the token\n") && Catch::Contains("publish (1): cancelled\n") &&
                  Catch::Contains("because: task 'upload' (0) failed 10 times"));
+  CHECK_THAT(said(nodes, {"report", "job1"}),
+             Catch::StartsWith("job1: 1 task ran 10 times on ") &&
+                 Catch::Contains("  1 more task settled without having run\n") &&
+                 !Catch::Contains("where is not known"));
 }
 
 TEST_CASE("a job that waits for a GPU nobody has is refused with each node's reason") {

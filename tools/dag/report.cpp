@@ -73,9 +73,9 @@ std::string waiting_text(const detail::JobReport& report) {
 }
 
 std::string report_text(const detail::JobReport& report, JobId job) {
-  std::string text = to_string(job) + ": " + std::to_string(report.tasks) + " tasks ran " +
-                     std::to_string(report.runs) + " times on " + std::to_string(report.lanes.size()) +
-                     " lanes in " + text_of(report.span) + "; lanes were busy for " +
+  std::string text = to_string(job) + ": " + counted(report.tasks, "task") + " ran " +
+                     counted(report.runs, "time") + " on " + counted(report.lanes.size(), "lane") + " in " +
+                     text_of(report.span) + "; lanes were busy for " +
                      percent(report.busy, capacity(report)) + " of it\n";
   if (!report.over) text += "  it is not over: what runs now, and what has not begun, is not counted here\n";
   if (report.again > Duration{0})
@@ -88,9 +88,11 @@ std::string report_text(const detail::JobReport& report, JobId job) {
   count(report.losses, " attempt was lost with its process or node",
         " attempts were lost with their process or node");
   count(report.retries, " failure was tried again", " failures were tried again");
-  if (report.settled > report.tasks)
-    text += "  " + std::to_string(report.settled - report.tasks) +
-            " more tasks settled: without having run, or their records are missing\n";
+  count(report.unrun.others, " more task settled without having run",
+        " more tasks settled without having run");
+  count(report.unrun.finished,
+        " more task finished, and where is not known: a journal is missing, or had to drop records",
+        " more tasks finished, and where is not known: a journal is missing, or had to drop records");
 
   if (report.delays > 0)
     text += "  scheduling delay: median " + text_of(report.delay_median) + ", p99 " +

@@ -59,10 +59,11 @@ int trace(const TraceOptions& options) {
   if (counts.arrows_backwards > 0)
     std::cerr << "dag: " << counted(counts.arrows_backwards, "arrow")
               << " left out that would go back in time: what ran again, or clocks that differ\n";
-  if (counts.tasks_settled > counts.tasks_run) {
-    std::cerr << "dag: " << counted(counts.tasks_settled - counts.tasks_run, "more task")
-              << " settled: without having run, or a journal is missing or had to drop records\n";
-  }
+  if (counts.unrun.others > 0)
+    std::cerr << "dag: " << counted(counts.unrun.others, "more task") << " settled without having run\n";
+  if (counts.unrun.finished > 0)
+    std::cerr << "dag: " << counted(counts.unrun.finished, "more task")
+              << " finished, and where is not known: a journal is missing, or had to drop records\n";
   return exit_ok;
 }
 

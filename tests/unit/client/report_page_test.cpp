@@ -10,6 +10,7 @@ using namespace std::chrono_literals;
 TEST_CASE("a page has the numbers of its report, and loads nothing") {
   JobReport report;
   report.runs = report.tasks = 3;
+  report.unrun = {.finished = 1, .others = 2};
   report.span = 2s;
   report.busy = 3s;
   report.classes = {{"<script>alert(1)</script>&\"", 3, 1, 3, 3s, 1s, 1s, 1s}};
@@ -28,9 +29,10 @@ TEST_CASE("a page has the numbers of its report, and loads nothing") {
   CHECK_THAT(page, Catch::StartsWith("<!doctype html>") && Catch::EndsWith("</html>\n"));
   CHECK_THAT(page, !Catch::Contains("<script") && !Catch::Contains("http://") &&
                        !Catch::Contains("https://") && !Catch::Contains("<b>torn"));
-  for (const char* part : {"&lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;", "75.00 %",
-                           "inputs were on their way", "with one more", "train (5)", "n1/w1", "&lt;b&gt;torn",
-                           "Share of lanes that were busy", "fill-opacity=\"0.50\""}) {
+  for (const char* part :
+       {"&lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;", "75.00 %", "inputs were on their way",
+        "2 more tasks settled without having run", "1 more tasks finished", "with one more", "train (5)",
+        "n1/w1", "&lt;b&gt;torn", "Share of lanes that were busy", "fill-opacity=\"0.50\""}) {
     CHECK_THAT(page, Catch::Contains(part));
   }
   // What is opened is closed.

@@ -23,8 +23,8 @@ Record ran(Duration end, std::uint32_t process, std::uint32_t lane, std::uint32_
            Outcome outcome = Outcome::finished) {
   return {Instant{end}, {{process}, lane}, job, {0, task}, {{1, 1}, 1}, recorded::Ran{outcome, span, {}}};
 }
-Record settled(std::uint32_t task, std::string name) {
-  return {Instant{1h}, {{0}}, job, {0, task}, {}, recorded::Settled{Outcome::finished, std::move(name)}};
+Record settled(std::uint32_t task, std::string name, Outcome outcome = Outcome::finished) {
+  return {Instant{1h}, {{0}}, job, {0, task}, {}, recorded::Settled{outcome, std::move(name)}};
 }
 JobReport report(const std::filesystem::path& directory) {
   std::vector<std::string> notices;
@@ -66,14 +66,17 @@ TEST_CASE("a run that failed, and one of a task that had come back, are work don
                        ran(20ms, 65536, 0, 1, 8ms),
                        settled(0, "a"),
                        settled(1, "b"),
-                       settled(2, "skipped"),
+                       settled(2, "elsewhere"),
+                       settled(3, "other", Outcome::skipped),
+                       settled(4, "other", Outcome::cancelled),
                        {Instant{5ms}, {{0}}, job, {0, 0}, {{1, 1}, 2}, recorded::Lost{"its process is gone"}},
                        {Instant{5ms}, {{0}}, job, {0, 0}, {{1, 1}, 1}, recorded::Retried{1ms, true}},
                        {Instant{5ms}, {{0}}, {8}, {0, 0}, {{1, 1}, 1}, recorded::Retried{1ms, true}}});
   const JobReport made = report(directory.path());
   CHECK(made.runs == 4);
   CHECK(made.tasks == 2);
-  CHECK(made.settled == 3);
+  CHECK(made.settled == 5);
+  CHECK(made.unrun == Unrun{.finished = 1, .others = 2});
   CHECK(made.again == 5ms);
   CHECK(made.losses == 1);
   CHECK(made.retries == 1);
