@@ -186,7 +186,6 @@ void Keeper::make_state_directory() const {
 }
 
 // ---- The parts
-// ----------------------------------------------------------------------------------------------
 
 void Keeper::open_transport() {
   TransportSetup setup;
@@ -431,7 +430,6 @@ void Keeper::start_membership() {
 }
 
 // ---- Its end
-// ------------------------------------------------------------------------------------------------
 
 void Keeper::end(std::optional<Error> why) {
   const std::lock_guard lock(mutex_);

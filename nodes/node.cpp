@@ -55,7 +55,6 @@ std::optional<RunPages> make_run_pages(const std::optional<Place>& place) {
 }  // namespace
 
 // ---- The parts
-// ----------------------------------------------------------------------------------------------
 
 Node::Node(const NodeOptions& options, std::optional<Place> place)
     : place_(std::move(place)),
@@ -185,7 +184,6 @@ void Node::start_membership() {
 }
 
 // ---- The client
-// ---------------------------------------------------------------------------------------------
 
 Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_ptr<detail::JobState> state) {
   if (Status gathered = wait_for_all(); !gathered) return gathered;
@@ -280,7 +278,6 @@ void Node::note(JobId job, JobEvent event) {
 }
 
 // ---- Who is there
-// -------------------------------------------------------------------------------------------
 
 /// The actors have heard of these before: a job that is submitted now runs at all of them.
 void Node::on_view(const std::vector<Claim>& members) {

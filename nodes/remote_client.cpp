@@ -71,7 +71,6 @@ RemoteClient::~RemoteClient() {
 }
 
 // ---- What the user asks for
-// ---------------------------------------------------------------------------------
 
 Status RemoteClient::submit(std::shared_ptr<const detail::Fragment> graph,
                             std::shared_ptr<detail::JobState> state) {
@@ -218,7 +217,6 @@ void RemoteClient::on_event(std::function<void(const JobEvent&)> handler) {
 }
 
 // ---- What the nodes tell
-// ------------------------------------------------------------------------------------
 
 std::uint64_t RemoteClient::key_of(JobId job) {
   const std::lock_guard lock(mutex_);
@@ -302,7 +300,6 @@ void RemoteClient::on_lost(LinkId link, const Error& why) {
 }
 
 // ---- The search for those who lead
-// --------------------------------------------------------------------------
 
 void RemoteClient::look_for(KnownJob& job, Error why) {
   job.at = {};

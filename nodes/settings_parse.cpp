@@ -12,7 +12,7 @@
 namespace dag {
 namespace {
 
-// ---- What there is ------------------------------------------------------------------------------
+// ---- What there is
 
 /// How a value is written in a file. On a command line and in the environment all are text: lists with
 /// commas, a share as R/N.
@@ -192,7 +192,7 @@ std::string variable_of(const Key& key) {
   return variable;
 }
 
-// ---- Flags and variables ------------------------------------------------------------------------
+// ---- Flags and variables
 
 Error bad_value(ErrorCode code, const std::string& where, const std::string& shown, const Key& key,
                 const Error& why) {
@@ -220,7 +220,7 @@ Status take_texts(Settings& settings, const SettingsSources& sources) {
   return Done{};
 }
 
-// ---- Files --------------------------------------------------------------------------------------
+// ---- Files
 
 std::string place_of(const SettingsFile& file, const toml::source_position& at) {
   return file.name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);

@@ -23,7 +23,6 @@ struct Pipeline {
 using Shards = std::vector<Shard>;
 
 // ---- Kernels
-// -------------------------------------------------------------------------------------------------
 Shard preprocess(const Ref<std::vector<std::uint8_t>>& text, const Cut& cut, std::uint32_t index) {
   return make_shard(*text, cut, index);
 }
@@ -109,7 +108,6 @@ std::string write_sample(const Plan& plan, const std::vector<Tensor>& weights) {
 }
 
 // ---- One step's graph
-// ----------------------------------------------------------------------------------------
 
 /// Adds F, B and W of every micro-batch of a replica in 1F1B order, which is per stage: as many forwards as
 /// there are stages behind it, then one forward, one backward, until all are through. Returns the losses.

@@ -64,7 +64,6 @@ void Replica::on_written(std::uint64_t number, Instant now) {
 std::vector<Effect> Replica::take_effects() { return std::exchange(effects_, {}); }
 
 // ---- The log
-// -------------------------------------------------------------------------------------------------
 
 const Entry& Replica::entry(Index index) const {
   DAG_CHECK(index > base_index_ && index <= last_index());
@@ -114,7 +113,6 @@ Index Replica::first_kept(Index index) const {
 }
 
 // ---- What leaves
-// ---------------------------------------------------------------------------------------------
 
 void Replica::send(ProcessId to, Message message) { effects_.emplace_back(Send{to, std::move(message)}); }
 

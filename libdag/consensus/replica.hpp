@@ -88,7 +88,6 @@ struct ReplicaOptions {
 inline std::size_t entry_bytes(const Entry& entry) { return entry.command.size_bytes() + sizeof(Entry); }
 
 // ---- Effects
-// -------------------------------------------------------------------------------------------------
 
 struct Send {
   ProcessId to;

@@ -6,7 +6,6 @@
 namespace dag::consensus {
 
 // ---- The leader
-// ----------------------------------------------------------------------------------------------
 
 std::optional<Index> Replica::propose(Blob command, Instant now) {
   if (role_ != Role::leader || successor_) return std::nullopt;
@@ -255,7 +254,6 @@ void Replica::look_for_majority(Instant now) {
 }
 
 // ---- The others
-// ----------------------------------------------------------------------------------------------
 
 /// Whether the message is of a leader that counts; if so it is the one that is followed.
 bool Replica::is_followed(const Seat& from, Term term, Instant now) {

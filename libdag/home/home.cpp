@@ -264,7 +264,6 @@ std::string Home::Impl::describe(RowIndex row) const {
 }
 
 // ---- The machine's face
-// ---------------------------------------------------------------------------------------
 
 Home::Home(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate,
            RecordSink& records, std::unique_ptr<HomePlacement> placement)

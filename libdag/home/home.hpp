@@ -165,7 +165,6 @@ Life with_fewest_actors(const std::vector<Life>& lives, const std::vector<std::u
 std::unique_ptr<HomePlacement> simple_placement();
 
 // ---- Effects, to be carried out in order
-// ---------------------------------------------------------------------
 
 /// A lane of this process may claim the row: it is `ready`. (It may have been taken back meanwhile.)
 struct MakeReady {

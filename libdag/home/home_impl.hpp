@@ -49,7 +49,6 @@ class Home::Impl {
        RecordSink& sink, std::unique_ptr<HomePlacement> placement);
 
   // ---- home.cpp: events
-  // --------------------------------------------------------------------------------------
   void begin(const message::JobState& state);
   void on_state(const message::JobState& state);
   void on_lanes(LaneReport&& report);
@@ -75,7 +74,6 @@ class Home::Impl {
   void on(Life, const M&) {}  // for other machines
 
   // ---- edges.cpp
-  // ---------------------------------------------------------------------------------------------
   void add_rows(std::uint32_t part, RowIndex parent);
   void open(RowIndex row);
   void satisfy(RowIndex row);
@@ -95,7 +93,6 @@ class Home::Impl {
   Error skip_reason(RowIndex row, const std::vector<EdgeResult>& results) const;
 
   // ---- routes.cpp
-  // ---------------------------------------------------------------------------------------------
   void add_graph();
   bool end_ghost(RowIndex row, Outcome outcome);
   void note_ghost(RowIndex row);
@@ -109,7 +106,6 @@ class Home::Impl {
   Way way_to(Life home) const;
 
   // ---- attempts.cpp
-  // ------------------------------------------------------------------------------------------
   AttemptId issue(RowIndex row, Life to);
   void start(RowIndex row, std::optional<Life> wanted_at = std::nullopt);
   void hand_out(RowIndex row, Life to, AttemptId id, bool again, AttemptId generation,
@@ -139,7 +135,6 @@ class Home::Impl {
   Error crash_error(RowIndex row) const;
 
   // ---- placing.cpp
-  // ------------------------------------------------------------------------------------------
   std::vector<RowIndex> input_rows(RowIndex row) const;
   bool inputs_here(RowIndex row) const;
   std::vector<PlacementInput> inputs_to_place(RowIndex row) const;
@@ -149,7 +144,6 @@ class Home::Impl {
   void observe(RowIndex row, Duration ran);
 
   // ---- lineage.cpp
-  // -------------------------------------------------------------------------------------------
   RowIndex owner_of(RowIndex row) const;
   bool output_here(RowIndex row) const;
   bool available(RowIndex row) const;
@@ -175,7 +169,6 @@ class Home::Impl {
   void drop_revived();
 
   // ---- ledger.cpp
-  // --------------------------------------------------------------------------------------------
   Cut& open_cut();
   void put(RowIndex row, bool growth);
   std::size_t weight_of_record(RowIndex row, bool growth) const;
@@ -206,7 +199,6 @@ class Home::Impl {
   void unpark(RowIndex row);
 
   // ---- spawn.cpp
-  // ---------------------------------------------------------------------------------------------
   void grow(RowIndex row, OutcomeRecord& record, TaskId first_id);
   std::vector<OutcomeRecord::LiteralAbove> literals_left_out(RowIndex row,
                                                              const detail::Fragment& spawned) const;
@@ -218,7 +210,6 @@ class Home::Impl {
   void vanish(std::uint32_t part, std::set<RowIndex>& touched);
 
   // ---- actors.cpp
-  // --------------------------------------------------------------------------------------------
   void add_actors(const detail::Fragment& fragment);
   ActorChain* chain_of(RowIndex row);
   const ActorChain* chain_of(RowIndex row) const;
@@ -236,7 +227,6 @@ class Home::Impl {
   bool comes_back(const ActorGroup& group) const;
 
   // ---- saves.cpp
-  // --------------------------------------------------------------------------------------------
   bool saves_here(const ActorChain& chain, RowIndex row);
   Duration lost_after(const ActorGroup& group) const;
   bool is_made(RowIndex save) const;
@@ -255,12 +245,10 @@ class Home::Impl {
   std::vector<Life> holders_without_offer(RowIndex row) const;
 
   // ---- call_order.cpp
-  // ----------------------------------------------------------------------------------------
   std::set<RowIndex> calls_behind(RowIndex row);
   void add_call(RowIndex row, const std::set<RowIndex>& behind);
 
   // ---- checkpoints.cpp
-  // --------------------------------------------------------------------------------------
   bool add_checkpoint(const OutcomeRecord& record, Life holder);
   void checkpoint_held(const OutputName& name, Life holder);
   void answer_checkpoint(Life asker, const message::Need& need);
@@ -273,7 +261,6 @@ class Home::Impl {
   void checkpoints_lost(const message::JobState& before);
 
   // ---- groups.cpp
-  // --------------------------------------------------------------------------------------------
   void add_groups();
   TaskGroup& group_of(RowIndex member);
   const TaskGroup& group_of(RowIndex member) const;
@@ -288,7 +275,6 @@ class Home::Impl {
   void count_groups_again();
 
   // ---- recount.cpp
-  // -------------------------------------------------------------------------------------------
   void recover(const message::Assign& assign, const message::JobState& state);
   void recount_if_complete();
   bool adopt(RowIndex row);
@@ -300,7 +286,6 @@ class Home::Impl {
   void tell_not_ended(const std::vector<RowIndex>& rows);
 
   // ---- Small helpers
-  // -----------------------------------------------------------------------------------------
   Word word(RowIndex row) const { return table.word(row); }
   bool is(RowIndex row, std::uint32_t flags) const { return (notes[row].flags & flags) != 0; }
   void set(RowIndex row, std::uint32_t flags) { notes[row].flags |= flags; }
@@ -348,13 +333,11 @@ class Home::Impl {
   std::string describe(RowIndex row) const;
 
   // ---- explain.cpp
-  // -------------------------------------------------------------------------------------------
   std::string why(RowIndex row) const;
   TaskExplained explained(RowIndex row, bool with_candidates, Instant at) const;
   bool went_wrong(RowIndex row) const;
 
   // ---- critical_path.cpp
-  // ------------------------------------------------------------------------------------------
   std::vector<Duration> usual_durations() const;
   void measure_ways(Instant at);
 

@@ -123,7 +123,6 @@ OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
 }
 
 // ---- Digests
-// ------------------------------------------------------------------------------------------------
 
 /// Whether the digest of this output of the row's, which is in its slot, is to be taken behind.
 bool Home::Impl::needs_digest(RowIndex row, const Blob& output) const {
@@ -176,7 +175,6 @@ void Home::Impl::on(Life from, const message::Digested& message) {
 }
 
 // ---- Copies of what cannot be made again
-// ----------------------------------------------------------------------------------
 
 bool Home::Impl::varies(RowIndex row) const { return table.policy_of(table[row]).varying; }
 
@@ -218,7 +216,6 @@ void Home::Impl::copies_lost() {
 }
 
 // ---- Who asks
-// -------------------------------------------------------------------------------------------------
 
 void Home::Impl::on(Life from, const message::Need& need) {
   if (is_checkpoint(need.name.attempt)) return answer_checkpoint(from, need);
@@ -279,7 +276,6 @@ void Home::Impl::answer_askers(RowIndex row) {
 }
 
 // ---- Making again
-// ---------------------------------------------------------------------------------------------
 
 void Home::Impl::remake(RowIndex row) {
   if (over || recounting || again.contains(row)) return;
@@ -363,7 +359,6 @@ void Home::Impl::output_is_there_again(RowIndex row, OutcomeRecord& record, Life
 }
 
 // ---- Letting go
-// -----------------------------------------------------------------------------------------------
 
 void Home::Impl::consumer_done(RowIndex row) {
   DAG_CHECK(notes[row].consumers > 0);

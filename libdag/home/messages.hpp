@@ -102,16 +102,9 @@ struct Tried {
 };
 
 // ---- From the cell
-// ------------------------------------------------------------------------------------------
 
 struct JobCreate {
   std::shared_ptr<const JobPlan> plan;
-};
-
-/// Of a process that hears who takes part in a job, and does not know what the job is: a large plan is told
-/// to those alone who ask for it. Said once in each term, since what was said to another leader may be lost.
-struct AskPlan {
-  JobId job;
 };
 
 struct ShardHome {
@@ -240,7 +233,6 @@ struct Cancel {
 };
 
 // ---- To the cell
-// --------------------------------------------------------------------------------------------
 
 /// Rows of an Outcomes that are recorded together: the ends of its part of each list, and how many rows they
 /// are.
@@ -293,6 +285,11 @@ struct JobFailed {
   Error error;
 };
 
+/// Of a process that hears who takes part in a job, and does not know what the job is: a large plan is told
+/// to those alone who ask for it. Said once in each term, since what was said to another leader may be lost.
+struct AskPlan {
+  JobId job;
+};
 /// The sender runs tasks that must not run twice at the same time, or is about to: supervision/lease.hpp.
 struct RenewLease {
   JobId job;
@@ -305,7 +302,6 @@ struct LeaseRenewed {
 };
 
 // ---- Lending
-// ------------------------------------------------------------------------------------------------
 
 /// An input that is not in the message: blob `position` of the attempt (`detail::none`: the state that a job
 /// actor is restored from) lies with one of the holders.
@@ -428,7 +424,6 @@ struct StealRequest {
 };
 
 // ---- Between homes
-// ------------------------------------------------------------------------------------------
 
 /// A row of shard `from` ended, and rows of shard `shard` wait for it. `change` grows with each such message
 /// of the sending home, so an older one that arrives later is known.
@@ -465,7 +460,6 @@ struct Consumed {
 };
 
 // ---- Outputs
-// ------------------------------------------------------------------------------------------------
 
 /// Where is it? `gone` are holders that the asker found to have nothing. Repeated until answered.
 struct Need {

@@ -161,7 +161,6 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
 }
 
 // ---- Attempts
-// -------------------------------------------------------------------------------------------------
 
 void Runner::take(const message::Lend& lend, Instant now) {
   const OutputName name{lend.attempt.task, lend.attempt.id};
@@ -353,7 +352,6 @@ void Runner::give_back(const OutputName& name, std::vector<OutputName> missing, 
 }
 
 // ---- Time
-// ---------------------------------------------------------------------------------------------------
 
 void Runner::on_time(Instant now) {
   if (lease_.ask_at()) look_at_lease(now);

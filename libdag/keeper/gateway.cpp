@@ -11,7 +11,6 @@ JobId job_of_node(ProcessId node, std::uint32_t count) { return {std::uint64_t{n
 ProcessId node_of(JobId job) { return {static_cast<std::uint32_t>(job.value >> 32)}; }
 
 // ---- Clients
-// ------------------------------------------------------------------------------------------------
 
 /// It has just started, and is about to know who is there: itself, and others that it was told of.
 bool GatewayMachine::is_early(const ClientMessage& message, Instant now) const {
@@ -408,7 +407,6 @@ void GatewayMachine::ask(Life from, const client::AskShutdown& ask, Instant) {
 }
 
 // ---- The end of a job
-// ---------------------------------------------------------------------------------------
 
 void GatewayMachine::on_settled(JobId job, client::TaskSettled settled) {
   const auto found = jobs_.find(job);
@@ -504,7 +502,6 @@ void GatewayMachine::forget_old() {
 }
 
 // ---- What is known
-// ------------------------------------------------------------------------------------------
 
 std::optional<Life> GatewayMachine::client_of(JobId job) const {
   const auto found = jobs_.find(job);

@@ -14,7 +14,6 @@ std::string named(JobId job, std::uint32_t number) {
 }  // namespace
 
 // ---- Names
-// --------------------------------------------------------------------------------------------------
 
 ProcessId worker_process(ProcessId node, std::uint16_t count) {
   return {std::uint32_t{count} << 16 | (node.value & 0xFFFF)};
@@ -24,7 +23,6 @@ bool is_node(ProcessId process) { return process.value < of_clients; }
 ProcessId client_process(std::uint16_t number) { return {std::uint32_t{number} << 16 | of_clients}; }
 
 // ---- Messages
-// -----------------------------------------------------------------------------------------------
 
 void HostMachine::on_message(Life from, const KeeperMessage& any, Instant now) {
   if (const auto* order = std::get_if<keeper::StartWorker>(&any)) {
@@ -155,7 +153,6 @@ void HostMachine::stop(Life life, Worker& worker) {
 }
 
 // ---- Processes
-// ----------------------------------------------------------------------------------------------
 
 void HostMachine::on_started(Life life, std::uint32_t pid) {
   if (const auto worker = workers_.find(life); worker != workers_.end()) worker->second.pid = pid;

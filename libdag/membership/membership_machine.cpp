@@ -26,7 +26,6 @@ MembershipMachine::MembershipMachine(Life self, Endpoint endpoint, MembershipOpt
 }
 
 // ---- Our own sleep
-// ----------------------------------------------------------------------------------------------
 
 void MembershipMachine::begin_event(Instant now) {
   now_ = std::max(now, last_event_);
@@ -83,7 +82,6 @@ void MembershipMachine::become_fresh() {
 }
 
 // ---- Heartbeats
-// -------------------------------------------------------------------------------------------------
 
 MembershipEffects MembershipMachine::on_tick(Instant now) {
   if (over_) return {};
@@ -153,7 +151,6 @@ void MembershipMachine::ask_seeds() {
 }
 
 // ---- Judgement
-// --------------------------------------------------------------------------------------------------
 
 void MembershipMachine::judge_members() {
   std::vector<ProcessId> watched;

@@ -30,7 +30,6 @@ void CellReplica::begin(consensus::Configuration genesis, const CellSnapshot& st
 std::vector<CellReplicaEffect> CellReplica::take_effects() { return std::exchange(effects_, {}); }
 
 // ---- The log
-// --------------------------------------------------------------------------------------------------
 
 void CellReplica::on_replica_message(const consensus::Message& message, Instant now) {
   log_.on_message(message, now);
@@ -137,7 +136,6 @@ void CellReplica::compact() {
 }
 
 // ---- Who leads
-// ------------------------------------------------------------------------------------------------
 
 /// Nothing of the cell can be told yet: what earlier leaders left may not be applied.
 void CellReplica::elected(Instant now) {
@@ -239,7 +237,6 @@ void CellReplica::bury_unknown(Instant now) {
 }
 
 // ---- What is said to the cell
-// ---------------------------------------------------------------------------------
 
 bool CellReplica::tell(CellCommand command, Instant now) {
   if (log_.role() != consensus::Replica::Role::leader || !cell_) return false;

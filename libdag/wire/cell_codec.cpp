@@ -142,7 +142,7 @@ std::vector<message::FirstTry> read_first_try(capnp::List<schema::FirstTry>::Rea
   return all;
 }
 
-// ---- Weighing -----------------------------------------------------------------------------------
+// ---- Weighing
 
 std::size_t words(const message::JobCreate& message) {
   const JobPlan& plan = *message.plan;
@@ -188,7 +188,7 @@ std::size_t words(const message::RenewLease&) { return 0; }
 std::size_t words(const message::AskPlan&) { return 0; }
 std::size_t words(const message::LeaseRenewed&) { return 0; }
 
-// ---- Writing ------------------------------------------------------------------------------------
+// ---- Writing
 
 void write(schema::Cell::Builder to, const message::JobCreate& message, const CodeMap& codes) {
   const JobPlan& plan = *message.plan;
@@ -311,7 +311,7 @@ void write(schema::Cell::Builder to, const message::LeaseRenewed& message, const
   to.setLeaseRenewed(message.number);
 }
 
-// ---- Reading ------------------------------------------------------------------------------------
+// ---- Reading
 
 bool read(schema::Cell::Reader from, Reading& reading, JobMessage& into) {
   const JobId job{from.getJob()};

@@ -61,7 +61,7 @@ Result<T> decoded(std::span<const std::byte> bytes, const CodeMap& codes, Read&&
   }
 }
 
-// ---- Commands -----------------------------------------------------------------------------------
+// ---- Commands
 
 void write_command(schema::CellCommand::Builder to, const CellCommand& any, const CodeMap& codes) {
   std::visit(Overloaded{[&](const command::Lead& word) {
@@ -140,7 +140,7 @@ CellCommand read_command(schema::CellCommand::Reader from, Reading& reading) {
   throw Invalid{"a command that is not known"};
 }
 
-// ---- Snapshots ----------------------------------------------------------------------------------
+// ---- Snapshots
 
 void write_shard(schema::Shard::Builder to, const ShardSnapshot& shard, const CodeMap& codes) {
   to.setPosition(shard.position);
@@ -236,7 +236,7 @@ CellSnapshot read_snapshot(schema::CellSnapshot::Reader from, Reading& reading) 
   return whole;
 }
 
-// ---- Submissions --------------------------------------------------------------------------------
+// ---- Submissions
 
 void write_submission(schema::Submission::Builder to, const Submission& submission) {
   write(to.initLaunch(), submission.launch);

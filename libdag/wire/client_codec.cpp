@@ -16,7 +16,7 @@ static_assert(static_cast<int>(JobPhase::no_quorum) == static_cast<int>(schema::
 
 std::size_t error_words(const std::optional<Error>& error) { return error ? words(*error) : 0; }
 
-// ---- What is known of nodes and jobs ------------------------------------------------------------
+// ---- What is known of nodes and jobs
 
 Claim claim_of(const NodeInfo& node) { return {node.life, node.state, 0, node.endpoint, node.load}; }
 
@@ -185,7 +185,7 @@ JobInfo read_job(schema::JobInfo::Reader from, Reading& reading) {
   return job;
 }
 
-// ---- What a journal says ------------------------------------------------------------------------
+// ---- What a journal says
 
 void write_place(schema::JournalPlace::Builder to, const JournalPlace& place) {
   to.setFile(place.file);
@@ -248,7 +248,7 @@ JobFilter read_filter(schema::JobFilter::Reader from) {
   return filter;
 }
 
-// ---- Weighing -----------------------------------------------------------------------------------
+// ---- Weighing
 
 std::size_t body_words(const client::AskSubmit& message) {
   DAG_CHECK(message.graph != nullptr);
@@ -293,7 +293,7 @@ std::size_t body_words(const client::AskJobs& message) {
 template <class Message>
 requires std::is_trivially_copyable_v<Message> std::size_t body_words(const Message&) { return 0; }
 
-// ---- Writing ------------------------------------------------------------------------------------
+// ---- Writing
 
 void write_submit(schema::AskSubmit::Builder to, const client::AskSubmit& message, const CodeMap& codes) {
   if (!message.name.empty()) to.setName(as_text(message.name));
@@ -338,7 +338,7 @@ void write_ended(schema::JobEnded::Builder to, const client::JobEnded& message) 
 /// Of a message that may be about a job: an optional one is there, or not.
 JobId job_of(const std::optional<JobId>& job) { return job.value_or(JobId{}); }
 
-// ---- Reading ------------------------------------------------------------------------------------
+// ---- Reading
 
 client::AskSubmit read_submit(schema::Client::Reader from, Reading& reading) {
   const auto body = from.getAskSubmit();

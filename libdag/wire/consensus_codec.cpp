@@ -20,7 +20,7 @@ using consensus::SnapshotPiece;
 using consensus::TakeOver;
 using consensus::VoteAnswer;
 
-// ---- Weighing -----------------------------------------------------------------------------------
+// ---- Weighing
 
 std::size_t words(const Configuration& who) {
   return words_of<schema::Configuration> + list_words<schema::Seat>(who.voters.size()) +
@@ -45,7 +45,7 @@ std::size_t words_below(const TakeOver&) { return 0; }
 std::size_t words_below(const Outdated&) { return 0; }
 std::size_t words_below(const Over&) { return 0; }
 
-// ---- Writing ------------------------------------------------------------------------------------
+// ---- Writing
 
 void write_seat(schema::Seat::Builder to, const Seat& seat) {
   to.setNode(seat.node.value);
@@ -116,7 +116,7 @@ void write_body(schema::Consensus::Builder to, const TakeOver&) { to.setTakeOver
 void write_body(schema::Consensus::Builder to, const Outdated&) { to.setOutdated(); }
 void write_body(schema::Consensus::Builder to, const Over&) { to.setOver(); }
 
-// ---- Reading ------------------------------------------------------------------------------------
+// ---- Reading
 
 Seat read_seat(schema::Seat::Reader from) { return {ProcessId{from.getNode()}, from.getDisk()}; }
 

@@ -45,7 +45,6 @@ Error invalid(std::string what) {
 }
 
 // ---- writing
-// ---------------------------------------------------------------------------------------------------
 
 void write_header(schema::Envelope::Builder to, std::uint16_t version, const link::FrameHeader& header) {
   to.setVersion(version);
@@ -96,7 +95,6 @@ void write_operation(schema::Operation::Builder to, const Operation& operation, 
 }
 
 // ---- reading
-// ---------------------------------------------------------------------------------------------------
 
 link::FrameHeader read_header(schema::Envelope::Reader from) {
   link::FrameHeader header;

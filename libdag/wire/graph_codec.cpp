@@ -11,7 +11,7 @@ namespace {
 
 using detail::Fragment;
 
-// ---- Code ---------------------------------------------------------------------------------------
+// ---- Code
 
 CodePlace place_of(const void* code, const CodeMap& codes) {
   if (const auto place = codes.place_of(code)) return *place;
@@ -25,7 +25,7 @@ const void* code_at(CodePlace place, const CodeMap& codes) {
   throw Invalid{"code lies where this process has none"};
 }
 
-// ---- The small parts ----------------------------------------------------------------------------
+// ---- The small parts
 
 void write_kind(schema::TaskKind::Builder to, const detail::TaskKind& kind) {
   to.setCode(kind.code);
@@ -138,7 +138,7 @@ std::vector<std::uint32_t> read_firsts(Numbers32::Reader from, Reading& reading,
   return firsts;
 }
 
-// ---- Tasks, and what there is of each -----------------------------------------------------------
+// ---- Tasks, and what there is of each
 
 /// How much of a graph is written task by task; the rest is families.
 struct Sizes {
@@ -268,7 +268,7 @@ void put_together(Fragment& graph, WrittenTasks&& tasks, Reading& reading) {
   }
 }
 
-// ---- Families -----------------------------------------------------------------------------------
+// ---- Families
 
 std::size_t family_words(const detail::FamilyDraft& family) {
   return words_of<schema::Family> + family.before.size() + bits_words(family.inputs.size(), 32) +
@@ -323,7 +323,7 @@ detail::FamilyDraft read_family(schema::Family::Reader from) {
   return family;
 }
 
-// ---- Lists of structs ---------------------------------------------------------------------------
+// ---- Lists of structs
 
 /// A list of structs, each made by `read_one`.
 template <class Value, class List, class ReadOne>

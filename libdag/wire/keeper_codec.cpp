@@ -6,7 +6,7 @@
 namespace dag::wire {
 namespace {
 
-// ---- Programs -----------------------------------------------------------------------------------
+// ---- Programs
 
 void write_program(schema::ProgramId::Builder to, const ProgramId& program) {
   to.setHashHigh(program.hash_high);
@@ -38,7 +38,7 @@ void check_size(std::size_t bytes, std::size_t bytes_max, const char* field) {
   }
 }
 
-// ---- Endpoints ----------------------------------------------------------------------------------
+// ---- Endpoints
 
 std::size_t words_below(const Endpoint& endpoint) {
   return text_words(endpoint.control) + text_words(endpoint.bulk) + text_words(endpoint.web);
@@ -65,7 +65,7 @@ static_assert(static_cast<int>(ProcessEnd::stopped_by_us) ==
 static_assert(static_cast<int>(ProcessEnd::went_with_node) ==
               static_cast<int>(schema::WorkerDown::End::WENT_WITH_NODE));
 
-// ---- Weighing -----------------------------------------------------------------------------------
+// ---- Weighing
 
 std::size_t words_below(const keeper::StartWorker& message) { return words(message.launch); }
 std::size_t words_below(const keeper::StopWorkers&) { return 0; }
@@ -102,7 +102,7 @@ std::size_t words_below(const keeper::Begin& message) {
   return words;
 }
 
-// ---- Writing ------------------------------------------------------------------------------------
+// ---- Writing
 
 void write_body(schema::Keeper::Builder to, const keeper::StartWorker& message) {
   write(to.initStartWorker(), message.launch);
@@ -190,7 +190,7 @@ void write_body(schema::Keeper::Builder to, const keeper::Begin& message) {
       [](auto& list, unsigned i, const Endpoint& other) { write_endpoint(list[i], other); });
 }
 
-// ---- Reading ------------------------------------------------------------------------------------
+// ---- Reading
 
 keeper::WorkerDown read_down(JobId job, std::uint32_t number, schema::WorkerDown::Reader from,
                              Reading& reading) {

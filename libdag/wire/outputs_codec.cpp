@@ -4,7 +4,7 @@
 
 namespace dag::wire {
 
-// ---- Weighing -----------------------------------------------------------------------------------
+// ---- Weighing
 
 std::size_t words(const message::Need& message) { return message.gone.size(); }
 std::size_t words(const message::Located& message) {
@@ -14,7 +14,7 @@ std::size_t words(const message::Fetch&) { return 0; }
 std::size_t words(const message::Data& message) { return words(message.record) + data_words(message.bytes); }
 std::size_t words(const message::Missing&) { return 0; }
 
-// ---- Writing ------------------------------------------------------------------------------------
+// ---- Writing
 
 void write(schema::Outputs::Builder to, const message::Need& message, const CodeMap&) {
   write(to.initName(), message.name);
@@ -48,7 +48,7 @@ void write(schema::Outputs::Builder to, const message::Missing& message, const C
   to.setMissing();
 }
 
-// ---- Reading ------------------------------------------------------------------------------------
+// ---- Reading
 
 bool read(schema::Outputs::Reader from, Reading& reading, JobMessage& into) {
   const JobId job{from.getJob()};

@@ -4,7 +4,7 @@
 
 namespace dag::wire {
 
-// ---- Weighing -----------------------------------------------------------------------------------
+// ---- Weighing
 
 std::size_t words(const message::Stop&) { return words_of<schema::OutputName>; }
 std::size_t words(const message::Ended& message) { return words(message.record); }
@@ -43,7 +43,7 @@ std::size_t words(const message::NotEnded& message) {
   return list_words<schema::TaskBits>(message.tasks.size());
 }
 
-// ---- Writing ------------------------------------------------------------------------------------
+// ---- Writing
 
 void write(schema::Tasks::Builder to, const message::Stop& message, const CodeMap&) {
   write(to.initStop(), message.name);
@@ -139,7 +139,7 @@ void write(schema::Tasks::Builder to, const message::NotEnded& message, const Co
   write_bits(message.tasks, [&](unsigned count) { return builder.initTasks(count); });
 }
 
-// ---- Reading ------------------------------------------------------------------------------------
+// ---- Reading
 
 namespace {
 

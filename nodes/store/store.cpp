@@ -121,7 +121,6 @@ void Store::hand_over(Order order) {
 }
 
 // ---- The thread
-// ------------------------------------------------------------------------------------------
 
 void Store::run() {
   pthread_setname_np(pthread_self(), "dag-store");

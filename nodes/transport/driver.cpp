@@ -45,7 +45,6 @@ Driver::Driver(TransportSetup setup, TransportEvents& events, std::unique_ptr<ne
           }) {}
 
 // ---- One turn
-// -----------------------------------------------------------------------------------------------
 
 void Driver::turn(Duration limit) {
   const Instant now = steady_now();
@@ -97,7 +96,6 @@ Instant Driver::next_due(Instant now, Duration limit) const {
 }
 
 // ---- Finding each other
-// -------------------------------------------------------------------------------------
 
 Driver::Peer& Driver::peer_at(const std::string& address) {
   const auto [at, fresh] = peers_.try_emplace(address);
@@ -255,7 +253,6 @@ void Driver::on_handshake(const net::FrameArrived& frame, const wire::Envelope& 
 }
 
 // ---- Frames
-// -------------------------------------------------------------------------------------------------
 
 void Driver::on_frame(net::FrameArrived frame) {
   Result<wire::Envelope> decoded =
@@ -476,7 +473,6 @@ void Driver::handled(Life from, Channel channel, std::uint64_t count, std::uint6
 }
 
 // ---- What others ask for
-// ------------------------------------------------------------------------------------
 
 /// To a life that we do not know yet too: others may have heard of it before us. What is said waits in its
 /// link until we learn where it is, or that it is dead.

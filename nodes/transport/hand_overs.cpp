@@ -5,7 +5,6 @@
 namespace dag::transport {
 
 // ---- As owner
-// ---------------------------------------------------------------------------------------------------
 
 bool HandOvers::hand_over(Life reader, bool maps_ours, message::Data& data) {
   Peer& peer = peers_[reader];
@@ -50,7 +49,6 @@ std::optional<message::Data> HandOvers::on_back(Life reader, const ring::HandBac
 }
 
 // ---- As reader
-// --------------------------------------------------------------------------------------------------
 
 void HandOvers::announce(Peer& peer, std::uint64_t number, Blob bytes) {
   if (peer.announced.size() == announced_max) peer.announced.erase(peer.announced.begin());

@@ -117,7 +117,6 @@ std::string last_words(const std::string& log) {
 }  // namespace
 
 // ---- The pages
-// ------------------------------------------------------------------------------------------------
 
 RunningPage* WorkerProcesses::Pages::make(Life life, int& file) {
   file = memfd_create("dag-running", 0);  // Passed on, so not closed by exec.
@@ -170,7 +169,6 @@ RunTotals WorkerProcesses::Pages::ran() const {
 }
 
 // ---- The processes
-// --------------------------------------------------------------------------------------------
 
 struct WorkerProcesses::Child {
   pid_t pid = 0;
@@ -218,7 +216,6 @@ void WorkerProcesses::post(std::function<void()> what) {
 }
 
 // ---- On the thread
-// --------------------------------------------------------------------------------------------
 
 void WorkerProcesses::run() {
   pthread_setname_np(pthread_self(), "dag-workers");

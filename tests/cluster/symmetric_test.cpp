@@ -261,7 +261,6 @@ TEST_CASE("processes that do not find each other say whom they waited for") {
 }
 
 // ---- Memory
-// ---------------------------------------------------------------------------------------------------
 
 TEST_CASE("a job that the memory limit has no room for is refused, and says which limit") {
   Process run({bin("cluster_many"), "1000000", "1", "64"});

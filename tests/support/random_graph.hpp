@@ -77,7 +77,6 @@ struct RandomGraph {
 };
 
 // ---- The kernels
-// ---------------------------------------------------------------------------------------------
 struct InjectedFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -163,7 +162,6 @@ inline bool holds(const detail::Code& code, const Blob& output) {
 }
 
 // ---- Making one
-// ----------------------------------------------------------------------------------------------
 class RandomGraphMaker {
  public:
   RandomGraphMaker(Random& random, const RandomGraphOptions& options) : random_(random), options_(options) {}

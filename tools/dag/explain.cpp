@@ -22,7 +22,6 @@ constexpr std::size_t tasks_shown = 10;
 std::string label_of(const TaskExplained& task) { return tool::label(task.task, task.name); }
 
 // ---- For people
-// ------------------------------------------------------------------------------------------------
 
 /// Where it is, and why, without what the line before it says.
 std::string reason_text(const detail::TaskReason& reason) {
@@ -180,7 +179,6 @@ std::string tasks_text(const detail::Explanation& found, const Stories& stories)
 }
 
 // ---- What is asked
-// ----------------------------------------------------------------------------------------------
 
 /// No process says anything of what was asked for. Throws Failure(job_unknown) when there is no such task;
 /// else it is too early to say, since no home has counted it.

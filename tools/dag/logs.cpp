@@ -102,7 +102,7 @@ class Newest {
   std::list<LogLine> kept_;
 };
 
-// ---- As it comes --------------------------------------------------------------------------------
+// ---- As it comes
 
 /// Goes on while the cluster is away, for a while.
 class Patience {
@@ -184,7 +184,7 @@ int follow(const LogOptions& options, JobId job, LogPrinter& printer) {
   return printer.end();
 }
 
-// ---- What there is ------------------------------------------------------------------------------
+// ---- What there is
 
 int print_all(const LogOptions& options, JobId job, LogPrinter& printer) {
   detail::GatherLimits limits;

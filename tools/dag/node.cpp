@@ -76,7 +76,6 @@ int show(const Options& options, ProcessId id) {
 }
 
 // ---- A node that is to go
-// -----------------------------------------------------------------------------------------
 
 /// So often it is looked at.
 constexpr auto drain_looked_at_every = std::chrono::milliseconds(500);

@@ -10,7 +10,7 @@
 namespace dag::tool {
 namespace {
 
-// ---- Texts --------------------------------------------------------------------------------------
+// ---- Texts
 
 std::string padded(const std::string& text, std::size_t columns) {
   return text + std::string(columns - std::min(columns, width(text)), ' ');
@@ -83,7 +83,7 @@ std::vector<std::string> outlook(const JobInfo& job, const Pace& pace, const std
   return items;
 }
 
-// ---- Bars ---------------------------------------------------------------------------------------
+// ---- Bars
 
 struct Row {
   std::string label;
@@ -220,7 +220,7 @@ std::string rate_text(double tasks_per_second) {
   return text;
 }
 
-// ---- Pace ---------------------------------------------------------------------------------------
+// ---- Pace
 
 void Pace::on_counts(const JobCounts& counts, Instant now) {
   const std::uint64_t now_ended = ended(counts);
@@ -245,7 +245,7 @@ std::optional<Duration> Pace::left(std::uint64_t open) const {
   return std::chrono::duration_cast<Duration>(seconds);
 }
 
-// ---- Lines --------------------------------------------------------------------------------------
+// ---- Lines
 
 bool is_news(const JobInfo& before, const JobInfo& now) {
   return before.phase != now.phase || before.counts != now.counts ||

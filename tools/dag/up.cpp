@@ -110,7 +110,7 @@ nlohmann::json to_json(const StartedNodes& nodes) {
   return list;
 }
 
-// ---- up -----------------------------------------------------------------------------------------
+// ---- up
 
 /// What nodes write into the state directory goes with them.
 void keep_apart(const NodeFlags& flags, const std::string& state_dir) {
@@ -167,7 +167,7 @@ int up(const Options& options, const NodeFlags& flags, std::uint32_t count) {
   return exit_ok;
 }
 
-// ---- join ---------------------------------------------------------------------------------------
+// ---- join
 
 int join(const Options& options, const NodeFlags& flags, DagdOrder order) {
   block_signals();
@@ -195,7 +195,7 @@ int join(const Options& options, const NodeFlags& flags, DagdOrder order) {
   return exit_ok;
 }
 
-// ---- down ---------------------------------------------------------------------------------------
+// ---- down
 
 /// Asks a node to end; one that does not listen gets SIGTERM.
 void ask_to_end(const StartedNode& node) {

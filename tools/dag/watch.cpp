@@ -37,7 +37,7 @@ Duration duration_of(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 
-// ---- The job, as the cluster says ---------------------------------------------------------------
+// ---- The job, as the cluster says
 
 /// Asks whichever node answers. When none does, they are asked again until the patience ends.
 class Followed {
@@ -135,7 +135,7 @@ class Followed {
   Instant path_at_, path_again_at_;
 };
 
-// ---- The watcher's side -------------------------------------------------------------------------
+// ---- The watcher's side
 
 class Display {
  public:

@@ -144,7 +144,6 @@ bool LogWorld::done() const {
 }
 
 // ---- Nodes
-// ---------------------------------------------------------------------------------------------------
 
 void LogWorld::start(Node& node) {
   std::optional<Stored> stored = node.disk.start();
@@ -316,7 +315,6 @@ void LogWorld::deliver(std::uint32_t to, Message message) {
 }
 
 // ---- Clients
-// -------------------------------------------------------------------------------------------------
 
 void LogWorld::submit(std::uint32_t number) {
   Client& client = clients_[number];

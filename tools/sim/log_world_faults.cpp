@@ -192,7 +192,6 @@ void LogWorld::fault(const std::string& kind, Node& node) {
 }
 
 // ---- One seed
-// ------------------------------------------------------------------------------------------------
 
 LogWorldOptions log_world(std::uint64_t seed) {
   Random random(seed * 23 + 1);

@@ -146,7 +146,6 @@ void World::to_leader(std::function<bool(CellReplica&, Instant)> what) {
 }
 
 // ---- Processes
-// ------------------------------------------------------------------------------------------------
 
 void World::start_replica(std::uint32_t index) {
   Process& process = *processes_[index];
@@ -204,7 +203,6 @@ void World::heard_up(Life life) {
 }
 
 // ---- Effects
-// --------------------------------------------------------------------------------------------------
 
 void World::drain_replica(Process& process) {
   const Life life = process.life;
@@ -297,7 +295,6 @@ void World::write_log(std::uint32_t index) {
 }
 
 // ---- What must hold
-// -------------------------------------------------------------------------------------------
 
 /// I3, I14: what is settled is the same everywhere, and so is what it makes of a cell, whether entry by
 /// entry, from a snapshot, or from a disk.

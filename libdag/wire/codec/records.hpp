@@ -34,7 +34,7 @@ struct Reading {
   }
 };
 
-// ---- Lists of numbers ---------------------------------------------------------------------------
+// ---- Lists of numbers
 
 using Numbers = capnp::List<std::uint64_t>;
 
@@ -63,7 +63,7 @@ void write_bits(const std::vector<message::TaskBits>& all, Init init) {
   });
 }
 
-// ---- Outputs ------------------------------------------------------------------------------------
+// ---- Outputs
 
 inline void write(schema::OutputName::Builder to, const OutputName& name) {
   to.setTask(word_of(name.task));
@@ -80,7 +80,7 @@ void write_names(const std::vector<OutputName>& names, Init init) {
 std::vector<OutputName> read_names(capnp::List<schema::OutputName>::Reader from, Reading& reading,
                                    const char* field);
 
-// ---- Errors, records ----------------------------------------------------------------------------
+// ---- Errors, records
 
 /// Of the struct and all below it.
 std::size_t words(const Error& error);
@@ -115,7 +115,7 @@ std::vector<OutcomeRecord> read_records(capnp::List<schema::OutcomeRecord>::Read
 /// A blob of a record or attempt: absent is not the same as empty, so the caller asks the reader's `has`.
 Blob read_blob(capnp::Data::Reader from);
 
-// ---- Code and graphs ----------------------------------------------------------------------------
+// ---- Code and graphs
 
 void write(schema::Code::Builder to, const detail::Code& code, const CodeMap& codes);
 detail::Code read(schema::Code::Reader from, const CodeMap& codes);

@@ -179,7 +179,7 @@ TEST_CASE("an ended task that takes processes down when it is run again stops th
   CHECK(job.outcome(b) == Outcome::none);
 }
 
-// ---- Suspects: nobody knows who killed the process -----------------------------------------------
+// ---- Suspects: nobody knows who killed the process
 
 namespace {
 
@@ -243,7 +243,7 @@ TEST_CASE("a task with which processes are killed again and again fails, and say
   CHECK(job.outcome(made.after) == Outcome::cancelled);
 }
 
-// ---- Quarantine: nobody starts another process, and the client is in one of them ------------------
+// ---- Quarantine: nobody starts another process, and the client is in one of them
 
 namespace {
 
@@ -319,7 +319,7 @@ TEST_CASE("the last process is not given what took the others down, and is not d
   }
 }
 
-// ---- Failures: what the kernel threw ------------------------------------------------------------
+// ---- Failures: what the kernel threw
 
 namespace {
 

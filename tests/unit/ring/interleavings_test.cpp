@@ -86,7 +86,7 @@ TEST_CASE("both threads see nothing only where stores are buffered and not seque
   CHECK(run(true, std::memory_order_release).violation == "both saw nothing");
 }
 
-// ---- The ring -------------------------------------------------------------------------------------------
+// ---- The ring
 
 namespace {
 
@@ -237,7 +237,6 @@ TEST_CASE("with positions that are only released a wake is lost on x86") {
 }
 
 // ---- The bell, with several sleepers
-// ------------------------------------------------------------------------
 
 namespace {
 
@@ -300,7 +299,6 @@ TEST_CASE("sleeps that time out leave a bell that counts nobody") {
 }
 
 // ---- Two bells: a listener for when all who work do other things
-// ---------------------------------------------
 
 namespace {
 

@@ -41,7 +41,6 @@ struct Quorum {
 };
 
 // ---- What a parameter is made from
-// ---------------------------------------------------------------------------
 struct FromLiteral {};
 template <class T>
 struct FromInput {};
@@ -78,7 +77,6 @@ struct source_of<Quorum<T>> {
 };
 
 // ---- Signatures
-// ----------------------------------------------------------------------------------------------
 template <class... Ps>
 struct Parameters {};
 
@@ -133,7 +131,6 @@ struct output_of<Output<T>> {
 };
 
 // ---- One parameter
-// -------------------------------------------------------------------------------------------
 template <class Wanted, class Given>
 constexpr bool reads_as() {
   if constexpr (is_ref<Wanted>::value) return std::same_as<typename is_ref<Wanted>::value_type, Given>;
@@ -230,7 +227,6 @@ constexpr bool parameter_allowed =
     !std::is_lvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>;
 
 // ---- The call itself
-// -----------------------------------------------------------------------------------------
 template <class R, class Invoke, class... Ps, class... Sources, std::size_t... i>
 void invoke(Call& call, Invoke&& target, Parameters<Ps...>, Parameters<Sources...>,
             std::index_sequence<i...>) {
@@ -320,7 +316,6 @@ constexpr void check_kernel() {
 }
 
 // ---- Predicates of conditional edges
-// -------------------------------------------------------------------------
 template <class T, class F>
 struct PredicateThunk {
   static bool run(const void* function, const Blob& output) {
