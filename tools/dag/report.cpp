@@ -81,18 +81,17 @@ std::string report_text(const detail::JobReport& report, JobId job) {
   if (report.again > Duration{0})
     text += "  " + text_of(report.again) + " (" + percent(report.again, report.busy) +
             ") went into runs that failed, or that repeated one\n";
-  const auto count = [&](std::uint64_t number, const char* one, const char* many) {
-    if (number > 0) text += "  " + std::to_string(number) + (number == 1 ? one : many) + "\n";
+  const auto count = [&](std::uint64_t number, const std::string& one, const std::string& many) {
+    if (number > 0) text += "  " + counted(number, one, many) + "\n";
   };
-  count(report.crashes, " time a task took its process down", " times a task took its process down");
-  count(report.losses, " attempt was lost with its process or node",
-        " attempts were lost with their process or node");
-  count(report.retries, " failure was tried again", " failures were tried again");
-  count(report.unrun.others, " more task settled without having run",
-        " more tasks settled without having run");
+  count(report.crashes, "time a task took its process down", "times a task took its process down");
+  count(report.losses, "attempt was lost with its process or node",
+        "attempts were lost with their process or node");
+  count(report.retries, "failure was tried again", "failures were tried again");
+  count(report.unrun.others, "more task settled without having run", "more tasks settled without having run");
   count(report.unrun.finished,
-        " more task finished, and where is not known: a journal is missing, or had to drop records",
-        " more tasks finished, and where is not known: a journal is missing, or had to drop records");
+        "more task finished, and where is not known: a journal is missing, or had to drop records",
+        "more tasks finished, and where is not known: a journal is missing, or had to drop records");
 
   if (report.delays > 0)
     text += "  scheduling delay: median " + text_of(report.delay_median) + ", p99 " +
