@@ -7,6 +7,7 @@
 
 #include "tests/cluster/running.hpp"
 #include "tests/support/file_text.hpp"
+#include "tests/support/http_client.hpp"
 
 using cluster::at;
 using cluster::bin;
@@ -61,6 +62,20 @@ nlohmann::json first_of(const Nodes& nodes) {
   return nlohmann::json::parse(show.out());
 }
 
+/// For how long the disk of the first node has done nothing of what waits, in seconds.
+double disk_lag(Nodes& nodes) {
+  const std::string metrics = dag::test::get(cluster::web_port(nodes, 0), "/metrics").body;
+  const std::string name = "\ndag_log_lag_seconds ";
+  const auto found = metrics.find(name);
+  REQUIRE(found != std::string::npos);
+  return std::stod(metrics.substr(found + name.size()));
+}
+
+bool is_sick(Nodes& nodes) {
+  const std::string why = dag::test::get(cluster::web_port(nodes, 0), "/readyz").body;
+  return why.find("n0 is late") != std::string::npos;
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -74,19 +89,15 @@ TEST_CASE(
     WARN("no thread can be held here: this needs ptrace");
     return;
   }
-  nlohmann::json first;
   const auto began = cluster::Clock::now();
-  for (bool is_sick = false; !is_sick;) {
-    disk->hold();
-    const auto until = cluster::Clock::now() + std::chrono::milliseconds(1200);
-    while (!is_sick && cluster::Clock::now() < until) {
-      first = first_of(nodes);
-      is_sick = first["sick"].get<bool>();
-    }
-    disk->let_go();
-    first_of(nodes);  // It has time for a batch.
+  while (!is_sick(nodes)) {
     REQUIRE(cluster::Clock::now() < began + cluster::patience);
+    disk->hold();
+    while (disk_lag(nodes) < 1.2 && !is_sick(nodes)) continue;
+    disk->let_go();
+    while (disk_lag(nodes) > 0.3) continue;  // A batch is written: that disk is slow, and not stuck.
   }
+  const nlohmann::json first = first_of(nodes);
   disk.reset();  // A process does not end before whoever traces a thread of it.
   WARN("sick after "
        << std::chrono::duration_cast<std::chrono::milliseconds>(cluster::Clock::now() - began).count()
