@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -13,18 +14,24 @@
 
 namespace dag::tool {
 
-/// Of loopback, where nobody listens now. Throws Failure (address_in_use).
+/// Of loopback, where nobody listens now. Not one of those that systems give to whoever asks for any or
+/// connects (from 32768 on): those are somebody else's soon. Processes that ask at the same time get
+/// different ones, mostly. Throws Failure (address_in_use).
 inline std::uint16_t free_port() {
-  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const bool bound = probe >= 0 && bind(probe, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                     getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  if (probe >= 0) close(probe);
-  if (!bound) throw Failure({ErrorCode::address_in_use, "no free port on loopback"});
-  return ntohs(address.sin_port);
+  static std::atomic<unsigned> asked = 0;
+  constexpr unsigned first = 10'000, count = 20'000, of_a_process = 16;
+  for (unsigned tries = 0; tries < count; ++tries) {
+    const unsigned place = static_cast<unsigned>(getpid()) * of_a_process + asked++;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(first + place % count));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool bound = probe >= 0 && bind(probe, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    if (probe >= 0) close(probe);
+    if (bound) return ntohs(address.sin_port);
+  }
+  throw Failure({ErrorCode::address_in_use, "no free port on loopback"});
 }
 
 /// With it, as HOST:PORT.
