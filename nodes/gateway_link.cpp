@@ -84,6 +84,7 @@ GatewayLink::GatewayLink(const std::string& address, GatewayEvents events, Durat
   auto opened = Transport::open(std::move(setup), std::move(transport));
   transport_ = std::move(opened).value_or_throw();
   transport_->connect(address_);
+  transport_->begin();
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, connect_within, [this] { return node_ || lost_; });
   if (lost_) throw Failure(*lost_);

@@ -73,7 +73,7 @@ Keeper::Keeper(const KeeperOptions& options)
   ports.log = [this](std::string_view line) { logger_->error("{}", line); };
   ports.give_way = give_way;
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
-  // Nobody sends before a message has come, and none comes before the transport is there.
+  // Nobody sends before a message has come, and none comes before the transport begins.
   NodeSetup node{self_, {self_}, {}};
   KeeperSetup keeper{self_, static_cast<std::uint32_t>(getpid()), disk_ != 0, options.replicas,
                      !options.peers.empty()};
@@ -100,6 +100,7 @@ Keeper::Keeper(const KeeperOptions& options)
   open_web();
   caf::anon_send(node_, mail::Recover{});
   start_membership();
+  transport_->begin();
 }
 
 Keeper::~Keeper() {

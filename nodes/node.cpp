@@ -85,6 +85,7 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
     node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
     open_transport();
     start_membership();
+    transport_->begin();
   } else {
     ports.send = [this](Life to, const JobMessage&) { logger_->error("a message for {}", to_string(to)); };
     node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);

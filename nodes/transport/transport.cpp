@@ -27,6 +27,7 @@ class Transport::Thread {
       : setup_(std::move(setup)), events_(std::move(events)), inbox_(std::make_shared<Inbox>()) {}
   ~Thread() {
     post([this](Driver&) { closing_ = true; });
+    if (!begun_) begin();
     if (thread_.joinable()) thread_.join();
   }
 
@@ -35,6 +36,11 @@ class Transport::Thread {
     auto result = opened.get_future();
     thread_ = std::thread([this, &opened] { run(opened); });
     return result.get();
+  }
+
+  void begin() {
+    begun_ = true;
+    begin_.set_value();
   }
 
   /// To be done on the thread, in order.
@@ -96,6 +102,7 @@ class Transport::Thread {
       inbox_->sockets = &driver.sockets();
     }
     opened.set_value(Done{});
+    begin_.get_future().wait();
     while (!closing_) {
       for (const auto& what : inbox_->take()) what(driver);
       if (!closing_) driver.turn();
@@ -117,6 +124,8 @@ class Transport::Thread {
   TransportEvents events_;
   std::shared_ptr<Inbox> inbox_;
   Endpoint endpoint_;
+  std::promise<void> begin_;
+  bool begun_ = false;  // The owner's own.
   std::atomic<std::size_t> notes_{0};
   bool closing_ = false;  // The thread's own.
   std::thread thread_;
@@ -132,6 +141,7 @@ Result<std::unique_ptr<Transport>> Transport::open(TransportSetup setup, Transpo
 }
 
 const Endpoint& Transport::endpoint() const { return thread_->endpoint(); }
+void Transport::begin() { thread_->begin(); }
 
 void Transport::send(Life to, JobMessage message) {
   // A std::function must be copyable, and a message is not copied for that.

@@ -87,7 +87,8 @@ struct TransportEvents {
 
 class Transport {
  public:
-  /// Listens. address_in_use and others as ZmqTransport::open.
+  /// Listens, and calls no event before begin(): whoever hears may want to answer by what this returns.
+  /// address_in_use and others as ZmqTransport::open.
   static Result<std::unique_ptr<Transport>> open(TransportSetup setup, TransportEvents events);
   /// Sends what may still be sent within a moment, then closes every socket. No event is called afterwards.
   ~Transport();
@@ -95,6 +96,8 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
 
   const Endpoint& endpoint() const;
+  /// Once: from now on it speaks and hears.
+  void begin();
 
   // From any thread; never blocks, and nothing is refused.
 

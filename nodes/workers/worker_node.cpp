@@ -86,11 +86,12 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
   NodeSetup setup{seat_.self, {seat_.self}, {}};
   begin_arena();
   setup.escalate = [this](Error why) { fail(std::move(why)); };
-  // Nobody sends before a message has come, and none comes before the transport is there.
+  // Nobody sends before a message has come, and none comes before the transport begins.
   node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), *records_);
   when_it_fails(node_, [this](Error why) { fail(std::move(why)); });
   open_transport();
   transport_->connect(seat_.node_address);
+  transport_->begin();
 }
 
 WorkerNode::~WorkerNode() {

@@ -51,8 +51,11 @@ class Nodes {
     nodes_[id].reset();  // Until it is gone its directory is its own.
     nodes_[id] = std::make_unique<Process>(words);
     const bool listens = nodes_[id]->says("listens on ");
-    INFO(nodes_[id]->err());
-    REQUIRE(listens);
+    if (!listens) {
+      const auto ended = nodes_[id]->ends();
+      INFO(nodes_[id]->err());
+      FAIL("n" << id << " does not listen" << (ended ? ", and ended with " + std::to_string(*ended) : ""));
+    }
   }
   /// Until the first node knows the others.
   void gather() {

@@ -39,6 +39,7 @@ class SpokenNode {
     events.turned_away = [](const Caller&, const Error&) {};
     events.log = [](std::string_view) {};
     transport_ = Transport::open(std::move(setup), std::move(events)).value_or_throw();
+    transport_->begin();
     NodeInfo info;
     info.life = {ProcessId{id}, {1}};
     info.endpoint = transport_->endpoint();

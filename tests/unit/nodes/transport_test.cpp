@@ -18,7 +18,7 @@ constexpr ClusterId cluster{7};
 /// A process with a transport, and what membership of it was told last.
 class Process {
  public:
-  explicit Process(Life self, const std::string& listen = "127.0.0.1:0") : self_(self) {
+  explicit Process(Life self, const std::string& listen = "127.0.0.1:0", bool begins = true) : self_(self) {
     TransportSetup setup;
     setup.self = self;
     setup.sockets.listen = net::parse_address(listen).value_or_throw();
@@ -55,6 +55,7 @@ class Process {
     events.turned_away = [](const Caller&, const Error&) {};
     events.log = [](std::string_view) {};
     transport = std::move(Transport::open(std::move(setup), std::move(events))).value_or_throw();
+    if (begins) transport->begin();
   }
   Claim claim() const { return {self_, MemberState::alive, 1, transport->endpoint(), {}}; }
   const std::string& address() const { return transport->endpoint().control; }
@@ -62,6 +63,10 @@ class Process {
   void hears() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !heard_.empty() && std::holds_alternative<Message>(heard_.back()); });
+  }
+  bool has_heard() {
+    const std::lock_guard lock(mutex_);
+    return !heard_.empty();
   }
   /// Whether the connection to it breaks, or nobody listens where it did: so often.
   bool loses(Life life, std::ptrdiff_t times = 1) {
@@ -179,6 +184,24 @@ TEST_CASE(
   one.transport->send(
       SendMembership{other.address(), other_life, membership::Obituary{other.claim(), 3, {one.claim()}}});
   other.hears<membership::Obituary>();
+}
+
+TEST_CASE("who listens and has not begun hears what was said meanwhile when it begins") {
+  const Life late_life{ProcessId{1}, {5}}, other_life{ProcessId{2}, {5}}, speaker_life{ProcessId{3}, {5}};
+  Process late(late_life, "127.0.0.1:0", false), other(other_life), speaker(speaker_life);
+  for (Process* to : {&late, &other}) {
+    speaker.transport->send(
+        SendMembership{to->address(), std::nullopt, membership::Join{to->address(), {speaker.claim()}}});
+  }
+  other.hears<membership::Join>();
+  CHECK_FALSE(late.has_heard());
+  late.transport->begin();
+  late.hears<membership::Join>();
+}
+
+TEST_CASE("who listens and never begins can end") {
+  Process never(Life{ProcessId{1}, {5}}, "127.0.0.1:0", false);
+  CHECK_FALSE(never.address().empty());
 }
 
 TEST_CASE("who comes back where it was, and dies before we are connected again, is missed") {
