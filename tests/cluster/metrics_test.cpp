@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "tests/cluster/metrics.hpp"
 #include "tests/cluster/running.hpp"
 #include "tests/support/file_text.hpp"
 #include "tests/support/http_client.hpp"
@@ -12,26 +13,17 @@ using cluster::bin;
 using cluster::Nodes;
 using cluster::Process;
 using cluster::Running;
+using cluster::sum_of;
 using cluster::web_port;
 using dag::test::get;
 
 namespace {
 
-/// The sum of all values of that family.
-double sum_of(const std::string& metrics, const std::string& begin) {
-  double sum = 0;
-  std::istringstream lines(metrics);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(begin)) sum += std::stod(line.substr(line.rfind(' ') + 1));
-  }
-  return sum;
-}
-
 /// Of all nodes together.
 double sum_of(Nodes& nodes, const std::string& begin) {
   double sum = 0;
   for (std::size_t node = 0; node < nodes.count(); ++node)
-    sum += sum_of(get(web_port(nodes, node), "/metrics").body, begin);
+    sum += cluster::sum_of(get(web_port(nodes, node), "/metrics").body, begin);
   return sum;
 }
 

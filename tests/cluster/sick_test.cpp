@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/cluster/metrics.hpp"
 #include "tests/cluster/running.hpp"
 #include "tests/support/file_text.hpp"
 #include "tests/support/http_client.hpp"
@@ -14,6 +15,7 @@ using cluster::bin;
 using cluster::Nodes;
 using cluster::Process;
 using cluster::Running;
+using cluster::sum_of;
 
 namespace {
 
@@ -65,10 +67,9 @@ nlohmann::json first_of(const Nodes& nodes) {
 /// For how long the disk of the first node has done nothing of what waits, in seconds.
 double disk_lag(Nodes& nodes) {
   const std::string metrics = dag::test::get(cluster::web_port(nodes, 0), "/metrics").body;
-  const std::string name = "\ndag_log_lag_seconds ";
-  const auto found = metrics.find(name);
-  REQUIRE(found != std::string::npos);
-  return std::stod(metrics.substr(found + name.size()));
+  const std::string name = "dag_log_lag_seconds ";
+  REQUIRE_THAT(metrics, Catch::Contains("\n" + name));
+  return sum_of(metrics, name);
 }
 
 bool is_sick(Nodes& nodes) {
