@@ -40,10 +40,18 @@ std::uint32_t Home::Impl::suspicions(RowIndex row) const {
   return suspect == nullptr ? 0 : suspect->times;
 }
 
-/// Members of a group wait for each other, so they run in company. And the time that a timeout gives begins
-/// while others still have to end.
+/// Whoever took processes down, or may have, takes nobody's work along. But members of a group wait for each
+/// other, so they run in company; and the time that a timeout gives begins while others still have to end.
 bool Home::Impl::runs_alone(RowIndex row) const {
-  return suspicions(row) > 0 && !is(row, flag::member) && !table.policy_of(table[row]).timeout;
+  const bool quarantined = suspicions(row) > 0;
+  return quarantined && !is(row, flag::member) && !table.policy_of(table[row]).timeout;
+}
+
+std::string Home::Impl::why_alone(RowIndex row) const {
+  const std::uint32_t deaths = suspicions(row);
+  if (deaths == 0) return "it took " + std::to_string(crashes(row)) + " processes down";
+  return "it was in " + (deaths == 1 ? "a process" : std::to_string(deaths) + " processes") +
+         " that nobody knows who killed";
 }
 
 /// Of a row that crashed too often.

@@ -57,37 +57,15 @@ std::string Home::Impl::why(RowIndex row) const {
       return text;
     }
     case RowState::held:
-      if (pauses.contains(row)) return "waits for its next try";
-      if (leases_waited_for.contains(row))
-        return "may still run at a process that was lost, until its lease is over";
-      if (starts_waiting.contains(row)) return "waits until fewer run of those whose starts are recorded";
-      if (starts.contains(row)) return "waits until that it starts is recorded";
-      if (unrecorded.contains(row)) return "waits until its failure is recorded";
-      if (behind_saves.contains(row)) return "waits until the save before it is recorded and has its copies";
-      if (is(row, flag::member)) {
-        const TaskGroup& group = group_of(row);
-        if (group.machine.held_back(child_of(group, row)))
-          return "waits for another member of its group '" + group.name + "', which is to be tried again";
-        if (is(row, flag::awaits_settled))
-          return "is in the group '" + group.name + "': waits until its inputs are recorded";
-      }
-      if (is(row, flag::awaits_settled) && table.policy_of(table[row]).effects == Effects::pure)
-        return "waits until what spawned it is recorded";
-      if (is(row, flag::awaits_settled)) return "has effects: waits until its inputs are recorded";
-      if (is_call(row)) return "waits for its turn, or for its job actor to be restored";
-      return "is held";
+      return why_held(row);
     case RowState::ready:
       return "is ready: waits for a lane";
     case RowState::running:
       return "runs here";
     case RowState::lent:
       if (const auto out = handed_out.find(row); out != handed_out.end()) {
-        const std::uint32_t deaths = suspicions(row);
-        return "runs at " + to_string(out->second.runner) +
-               (!runs_alone(row) ? ""
-                                 : ", with nothing beside it: it was in " +
-                                       (deaths == 1 ? "a process" : std::to_string(deaths) + " processes") +
-                                       " that nobody knows who killed");
+        const std::string at = "was handed to " + to_string(out->second.runner);
+        return runs_alone(row) ? at + ", to run with nothing beside it: " + why_alone(row) : at;
       }
       if (const Fact* known = fact(row); known != nullptr && known->becomes != no_row)
         return "becomes " + describe(known->becomes) + ", which it spawned";
@@ -103,6 +81,38 @@ std::string Home::Impl::why(RowIndex row) const {
                                                        : ", by a lane that has not reported it");
   }
   return "";
+}
+
+std::string Home::Impl::why_held(RowIndex row) const {
+  if (pauses.contains(row)) return "waits for its next try";
+  if (leases_waited_for.contains(row))
+    return "may still run at a process that was lost, until its lease is over";
+  if (starts_waiting.contains(row)) return "waits until fewer run of those whose starts are recorded";
+  if (starts.contains(row)) return "waits until that it starts is recorded";
+  if (unrecorded.contains(row)) return "waits until its failure is recorded";
+  if (behind_saves.contains(row)) return "waits until the save before it is recorded and has its copies";
+  if (is(row, flag::member)) {
+    const TaskGroup& group = group_of(row);
+    if (group.machine.held_back(child_of(group, row)))
+      return "waits for another member of its group '" + group.name + "', which is to be tried again";
+    if (is(row, flag::awaits_settled))
+      return "is in the group '" + group.name + "': waits until its inputs are recorded";
+  }
+  if (is(row, flag::awaits_settled) && table.policy_of(table[row]).effects == Effects::pure)
+    return "waits until what spawned it is recorded";
+  if (is(row, flag::awaits_settled)) return "has effects: waits until its inputs are recorded";
+  return is_call(row) ? why_not_called(row) : "is held";
+}
+
+/// Calls of one job actor run one after the other, on its state.
+std::string Home::Impl::why_not_called(RowIndex row) const {
+  const ActorChain& chain = *chain_of(row);
+  if (chain.next >= chain.calls.size()) return "is held";
+  const RowIndex first = chain.calls[chain.next];
+  if (first != row) return "waits for its turn: " + describe(first) + " is before it at its job actor";
+  if (chain.next > 0 && (!chain.alive || chain.applied < chain.next))
+    return "waits until its job actor has the state again that calls before it left";
+  return chain.busy ? "waits for its job actor, which is busy" : "is held";
 }
 
 /// It failed, or a try of it did.
@@ -149,11 +159,7 @@ TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant 
   }
   const bool not_begun =
       word.state == RowState::waiting || word.state == RowState::held || word.state == RowState::ready;
-  if (with_candidates && not_begun && places.size() > 0) {
-    const std::vector<PlacementInput> inputs =
-        word.state == RowState::waiting ? std::vector<PlacementInput>{} : inputs_to_place(row);
-    one.candidates = placement->consider({one.task, one.name, policy, inputs, true}, places, options.self);
-  }
+  if (with_candidates && not_begun) one.candidates = consider(row);
   return one;
 }
 

@@ -117,12 +117,19 @@ std::vector<recorded::Candidate> FinishPlacer::consider(const AttemptToPlace& at
   const Duration each = mean_run().value_or(run_unknown);
   const auto candidate = [&](const Known& there) { return candidate_at(there, each, run); };
   std::vector<PlacementCandidate> others;
+  std::vector<recorded::Candidate> unheard;
   for (std::size_t place = 0; place < lives.size(); ++place) {
-    const Known* const there = lives[place] == self ? nullptr : known(lives[place], place);
-    if (there != nullptr) others.push_back(candidate(*there));
+    if (lives[place] == self) continue;
+    if (const Known* const there = known(lives[place], place)) {
+      others.push_back(candidate(*there));
+    } else {
+      unheard.push_back({.process = lives[place].process, .misfit = "has not said yet what it has"});
+    }
   }
-  return candidates_of(
+  auto candidates = candidates_of(
       {needs_of(attempt.policy.needs), attempt.inputs, lending_round_trip, candidate(*here), others});
+  candidates.insert(candidates.end(), unheard.begin(), unheard.end());
+  return candidates;
 }
 
 bool FinishPlacer::wants_to_place(const std::string& name, const Policy& policy, bool inputs_here) const {

@@ -132,13 +132,16 @@ class Home::Impl {
   void on_crashes(const message::JobState* before);
   std::uint32_t suspicions(RowIndex row) const;
   bool runs_alone(RowIndex row) const;
+  std::string why_alone(RowIndex row) const;
   Error crash_error(RowIndex row) const;
 
   // ---- placing.cpp
   std::vector<RowIndex> input_rows(RowIndex row) const;
   bool inputs_here(RowIndex row) const;
   std::vector<PlacementInput> inputs_to_place(RowIndex row) const;
+  std::optional<FewPlaces> narrowed(RowIndex row) const;
   PlacedAttempt place(RowIndex row) const;
+  std::vector<recorded::Candidate> consider(RowIndex row) const;
   void ready(RowIndex row);
   void place_ready(RowIndex row);
   void observe(RowIndex row, Duration ran);
@@ -334,6 +337,8 @@ class Home::Impl {
 
   // ---- explain.cpp
   std::string why(RowIndex row) const;
+  std::string why_held(RowIndex row) const;
+  std::string why_not_called(RowIndex row) const;
   TaskExplained explained(RowIndex row, bool with_candidates, Instant at) const;
   bool went_wrong(RowIndex row) const;
 

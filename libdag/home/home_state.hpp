@@ -150,6 +150,14 @@ struct ActorGroup {
   std::map<std::size_t, bool> saves_at;  ///< by border, where saves may be left out: whether they are made
 };
 
+/// Where a row may be placed that must not go anywhere. `here` is asked what it would choose; `barred` says
+/// why the others are none of them.
+struct FewPlaces {
+  std::vector<Life> lives;
+  Life here;
+  std::string barred;
+};
+
 /// A group of tasks of the graph.
 struct TaskGroup {
   std::string name;

@@ -45,20 +45,45 @@ std::vector<PlacementInput> Home::Impl::inputs_to_place(RowIndex row) const {
   return inputs;
 }
 
+/// Nothing: it may go to any of `places`, and is placed from here.
+std::optional<FewPlaces> Home::Impl::narrowed(RowIndex row) const {
+  if (is_call(row)) {
+    const ActorChain& chain = *chain_of(row);
+    if (!chain.place || !alive(*chain.place)) return std::nullopt;
+    return FewPlaces{{*chain.place}, *chain.place, "its job actor is at " + to_string(chain.place->process)};
+  }
+  if (!keeps_away_from_the_record(row)) return std::nullopt;
+  FewPlaces few{places, options.self, "may take the process down, and the job's record is there"};
+  std::erase(few.lives, state.cell);
+  if (!runs(few.here) || few.here == state.cell) few.here = few.lives.front();
+  return few;
+}
+
 PlacedAttempt Home::Impl::place(RowIndex row) const {
   // Alone there is nothing to choose, and so nothing to be found out.
   std::vector<PlacementInput> inputs;
   if (places.size() > 1) inputs = inputs_to_place(row);
   const AttemptToPlace attempt{table.id(row), table.name_of(table[row]), table.policy_of(table[row]), inputs,
                                sink.enabled()};
-  if (keeps_away_from_the_record(row)) {
-    // One of the others is asked what it would choose.
-    std::vector<Life> others = places;
-    std::erase(others, state.cell);
-    const Life here = runs(options.self) && options.self != state.cell ? options.self : others.front();
-    return placement->place_attempt(attempt, others, here);
-  }
+  if (const auto few = narrowed(row)) return placement->place_attempt(attempt, few->lives, few->here);
   return placement->place_attempt(attempt, places, options.self);
+}
+
+/// What place() would choose from, and of all others why it would not choose them.
+std::vector<recorded::Candidate> Home::Impl::consider(RowIndex row) const {
+  if (places.empty()) return {};
+  std::vector<PlacementInput> inputs;
+  if (word(row).state != RowState::waiting) inputs = inputs_to_place(row);
+  const AttemptToPlace attempt{table.id(row), table.name_of(table[row]), table.policy_of(table[row]), inputs};
+  const auto few = narrowed(row);
+  if (!few) return placement->consider(attempt, places, options.self);
+  auto candidates = placement->consider(attempt, few->lives, few->here);
+  if (candidates.empty()) return candidates;
+  for (const Life life : places) {
+    const bool named = std::find(few->lives.begin(), few->lives.end(), life) != few->lives.end();
+    if (!named) candidates.push_back({.process = life.process, .misfit = few->barred});
+  }
+  return candidates;
 }
 
 /// The home made a plain row ready. Most are for the lanes here; some are looked at when the event is over.

@@ -134,3 +134,83 @@ TEST_CASE("whatever has not ended has a reason, and when the reason goes, so doe
   job.run();
   for (const TaskId task : tasks) CHECK(job.outcome(task) == Outcome::finished);
 }
+
+TEST_CASE("a task runs where it was said that it could, and a call of a job actor where that is") {
+  std::size_t calls_said = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    INFO("seed " << seed);
+    Names graph;
+    graph.actor("A");
+    graph.actor("B");
+    std::vector<TaskId> all, calls;
+    for (std::uint32_t i = 0; i < 10; ++i) {
+      const std::string number = std::to_string(i);
+      all.push_back(
+          graph.task(i == 0 ? "first" : "t" + number, i == 0 ? std::vector<TaskId>{} : std::vector{all[0]}));
+      calls.push_back(graph.call(i % 2, "c" + number, {all.back()}));
+      all.push_back(calls.back());
+    }
+    LocalJobOptions options;
+    options.processes = 4;
+    options.homes = {1};
+    options.cell_runs = seed % 2 == 0;
+    options.representation = Representation::supervised;  // All that runs is placed.
+    options.changing_loads = true;
+    options.shuffled = true;
+    options.seed = seed;
+    LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+    job.paused = {"first"};
+    job.settle_down();  // There is a home then, and all else waits.
+    job.paused.clear();
+    std::map<TaskId, std::vector<recorded::Candidate>> said;
+    std::size_t seen = job.ran.size();
+    while (!job.job_ended) {
+      for (const TaskId task : all) {
+        const TaskExplained now = of(explained(job, {"", {task}}), task);
+        if (!now.candidates.empty()) said[task] = now.candidates;
+      }
+      REQUIRE((job.step() || job.wait()));
+      for (; seen < job.ran.size(); ++seen) {
+        const LocalJob::Ran& ran = job.ran[seen];
+        const auto found = said.find(ran.task);
+        if (found == said.end()) continue;
+        const std::vector<recorded::Candidate>& candidates = found->second;
+        CHECK(candidates.size() == (options.cell_runs ? 4u : 3u));  // Of each it is said.
+        const auto is_there = [&](const auto& one) { return one.process == ran.at.process; };
+        const auto there = std::find_if(candidates.begin(), candidates.end(), is_there);
+        REQUIRE(there != candidates.end());
+        const bool is_call = std::find(calls.begin(), calls.end(), ran.task) != calls.end();
+        const auto could = static_cast<std::size_t>(std::count_if(
+            candidates.begin(), candidates.end(), [](const auto& one) { return one.misfit.empty(); }));
+        if (!is_call || could != 1) continue;
+        CHECK(there->misfit.empty());
+        ++calls_said;
+        for (const recorded::Candidate& other : candidates) {
+          if (!is_there(other)) CHECK(other.misfit == "its job actor is at " + to_string(ran.at.process));
+        }
+      }
+    }
+  }
+  CHECK(calls_said > 100);
+}
+
+TEST_CASE("a call waits for the one before it, or for its job actor") {
+  Names graph;
+  graph.actor("A");
+  const TaskId first = graph.call(0, "first"), second = graph.call(0, "second"),
+               third = graph.call(0, "third");
+  LocalJobOptions options = home_at_1(Representation::supervised);
+  options.place = 2;
+  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"second"};
+  job.settle_down();
+  CHECK(job.outcome(first) == Outcome::finished);
+  CHECK(of(explained(job), second).why == "was handed to " + to_string(job.life(2)));
+  CHECK_THAT(of(explained(job), third).why, Catch::StartsWith("waits for task 'second'"));
+  // The call that is next waits for what the one before it left, and so for the object, which is made again.
+  job.paused = {"A", "second"};
+  job.die(2);
+  job.settle_down();
+  CHECK(of(explained(job), second).why ==
+        "waits until its job actor has the state again that calls before it left");
+}
