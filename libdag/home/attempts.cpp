@@ -43,7 +43,7 @@ std::uint32_t Home::Impl::suspicions(RowIndex row) const {
 /// Whoever took processes down, or may have, takes nobody's work along. But members of a group wait for each
 /// other, so they run in company; and the time that a timeout gives begins while others still have to end.
 bool Home::Impl::runs_alone(RowIndex row) const {
-  const bool quarantined = suspicions(row) > 0;
+  const bool quarantined = suspicions(row) > 0 || crashes(row) >= quarantined_after;
   return quarantined && !is(row, flag::member) && !table.policy_of(table[row]).timeout;
 }
 

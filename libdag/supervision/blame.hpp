@@ -43,8 +43,8 @@ struct RunningAttempt {
 /// So often a task may run in a process that is killed by nobody knows whom before that counts as a try.
 inline constexpr std::uint32_t suspicions_free = 2;
 
-/// Where no process takes the place of one that died, a task that took so many down is tried no more,
-/// whatever tries it has left.
+/// A task that took so many processes down runs with nothing beside it from then on, as a suspect does. Where
+/// no process takes the place of one that died it is tried no more, whatever tries it has left.
 inline constexpr std::uint32_t quarantined_after = 2;
 
 /// What the end of the process means for one attempt.

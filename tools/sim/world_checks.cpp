@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libdag/graph/outcome_rules.hpp"
+#include "libdag/supervision/blame.hpp"
 #include "tools/sim/world.hpp"
 
 namespace dag::sim {
@@ -64,7 +65,10 @@ void World::check_once(std::uint64_t salt, TaskId task) {
 /// since: the attempts from before were lost with the process.
 void World::check_suspect(const Process& process, std::uint64_t salt, TaskId task) const {
   const Known* known = program_.find(salt);
-  if (known == nullptr || message::suspicions_of(process.state, task) == nullptr) return;
+  const message::Crashed* crashed = message::crashes_of(process.state, task);
+  const bool quarantined = message::suspicions_of(process.state, task) != nullptr ||
+                           (crashed != nullptr && crashed->times >= quarantined_after);
+  if (known == nullptr || !quarantined) return;
   const Policy& policy = known->graph->fragment.policy(known->task);
   if (policy.group || policy.timeout) return;
   throw Violation("task " + to_string(task) + " may have taken a process down, and runs in company");

@@ -1,6 +1,7 @@
 // A task that takes its process down has used up a try; whoever was only in the same process has not.
 #include <catch2/catch.hpp>
 
+#include "libdag/supervision/blame.hpp"
 #include "tests/unit/home/scripted.hpp"
 
 using namespace dag;
@@ -241,6 +242,30 @@ TEST_CASE("a task with which processes are killed again and again fails, and say
         "task 'poison' (1) ran in 3 processes that were killed, at last with nothing beside it");
   CHECK(error.cause == "signal 9");
   CHECK(job.outcome(made.after) == Outcome::cancelled);
+}
+
+TEST_CASE(
+    "what took two processes down runs with nothing beside it from then on, however many tries it has") {
+  Poisoned made(20);
+  LocalJobOptions options = home_at(2, both());
+  options.place = 1;
+  LocalJob job(made.graph.builder.sealed(), Script().kernel(), options);
+  job.paused = {"poison"};
+  for (std::uint32_t times = 1; times <= 5; ++times) {
+    crash(job, made.poison, "poison");
+    job.run_until([&] { return job.waits_at("poison").has_value(); });
+    const std::string why = job.home(0).explain(made.poison);
+    INFO(why);
+    if (times < quarantined_after) {
+      CHECK_THAT(why, !Catch::Contains("nothing beside it"));
+    } else {
+      CHECK_THAT(why, Catch::EndsWith("to run with nothing beside it: it took " + std::to_string(times) +
+                                      " processes down"));
+    }
+  }
+  job.paused.clear();
+  job.run();
+  CHECK(job.outcome(made.poison) == Outcome::finished);
 }
 
 // ---- Quarantine: nobody starts another process, and the client is in one of them
