@@ -18,9 +18,15 @@ namespace fs = std::filesystem;
 /// A file takes some hundredths of a second.
 constexpr int passed_over_max = 16;
 
+/// What is printed is no task's.
+bool is_wanted_log(const Record& record, const TaskSelector& which) {
+  return is_log(record.what) &&
+         (which.takes_all() || !std::holds_alternative<recorded::Printed>(record.what));
+}
+
 bool is_wanted(const Record& record, const client::AskJournal& ask) {
   if (ask.job)
-    return record.job == *ask.job && (!ask.logs || is_log(record.what)) &&
+    return record.job == *ask.job && (!ask.logs || is_wanted_log(record, ask.which)) &&
            detail::may_matter(record, ask.which);
   return std::holds_alternative<recorded::JobBegan>(record.what) ||
          std::holds_alternative<recorded::JobOver>(record.what);

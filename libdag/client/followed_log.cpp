@@ -107,7 +107,7 @@ void FollowedLog::look_at(ProcessId id, Node& node, News& news) {
 void FollowedLog::read_pages(const std::string& name, Node& node, News& news) {
   for (std::size_t pages = 0; pages < options_.pages_max; ++pages) {
     if (options_.stops()) throw Failure({ErrorCode::interrupted, "the log is not wanted any more"});
-    const JournalPage page = node.link->journal({0, job_, node.read, true, {}});
+    const JournalPage page = node.link->journal({0, job_, node.read, true, options_.filter.tasks});
     if (!page.notices.empty() && page.notices != node.notices) {
       for (const std::string& notice : page.notices) news.lines.push_back(gap_line(0, name, notice));
     }
@@ -126,11 +126,7 @@ void FollowedLog::add_page(const JournalPage& page, const std::string& node, New
   const std::size_t first = news.lines.size();
   const auto read = read_journal(page.bytes.bytes(), [&](const Record& record) {
     for (LogLine& line : lines_in({record.at.since_start.count(), {}, record})) {
-      if (options_.filter.takes(line)) {
-        news.lines.push_back(std::move(line));
-      } else {
-        ++news.passed_over;
-      }
+      if (options_.filter.takes(line)) news.lines.push_back(std::move(line));
     }
   });
   if (!read) return news.lines.push_back(gap_line(0, node, read.error().what));

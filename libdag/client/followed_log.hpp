@@ -15,7 +15,7 @@
 namespace dag::detail {
 
 struct FollowOptions {
-  LogFilter filter = {};  ///< what it does not take is passed over
+  LogFilter filter = {};  ///< what it does not take stays where it is
   /// Of one look at most so many lines are kept, the newest ones; gaps beside them.
   std::size_t lines_max = 1'000'000;
   /// Of one look and node; the others come with the next look. A page is a part of a file of a journal.
@@ -31,9 +31,8 @@ class FollowedLog {
       : address_(std::move(address)), job_(job), options_(std::move(options)) {}
 
   struct News {
-    std::vector<LogLine> lines;     ///< by time, of what came in this look
-    std::uint64_t older = 0;        ///< that are not among them, since they are too many
-    std::uint64_t passed_over = 0;  ///< that the filter does not take
+    std::vector<LogLine> lines;  ///< by time, of what came in this look
+    std::uint64_t older = 0;     ///< that are not among them, since they are too many
   };
   /// What nodes have that they had not at the last look. A node that is not there is a gap once, and what it
   /// has comes when it is there again. Throws Failure: as connect() when no node answers; interrupted when it

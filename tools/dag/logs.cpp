@@ -41,14 +41,11 @@ class LogPrinter {
         filter_{detail::selector_of(task_)} {}
 
   const detail::LogFilter& filter() const { return filter_; }
-  /// What it does not take it knows to be there.
   bool takes(const LogLine& line) {
     const bool taken = filter_.takes(line);
-    if (!taken) ++passed_over_;
     if (taken && !line.gap) ++taken_;
     return taken;
   }
-  void passed_over(std::uint64_t lines) { passed_over_ += lines; }
   /// One that was taken.
   void print(const LogLine& line) const {
     if (json_) {
@@ -63,7 +60,7 @@ class LogPrinter {
   /// When all is printed: why there is nothing, if there is nothing.
   int end() const {
     std::cout.flush();
-    if (taken_ > 0 || passed_over_ == 0) return exit_ok;
+    if (taken_ > 0 || task_.empty()) return exit_ok;
     std::cerr << "dag: no task '" << shown(task_) << "' of " << to_string(job_)
               << " said anything. What processes print is no task's: `dag logs " << to_string(job_)
               << "` has it\n";
@@ -75,7 +72,7 @@ class LogPrinter {
   const JobId job_;
   const std::string task_;
   const detail::LogFilter filter_;
-  std::uint64_t taken_ = 0, passed_over_ = 0;
+  std::uint64_t taken_ = 0;
 };
 
 /// Of a stream of lines the newest ones, as many as are wanted; and everything that says what is missing.
@@ -137,12 +134,12 @@ class Patience {
 /// When it has ended, what is printed last may come some moments later.
 constexpr int empty_looks = 3;
 
-/// Whether the job has ended. `any`: something is known of it, so it was there.
-bool has_ended_here(detail::FollowedLog& log, bool any) {
+/// Whether the job has ended. `known`: it was there.
+bool has_ended_here(detail::FollowedLog& log, bool known) {
   try {
     return log.is_over();
   } catch (const Failure& failure) {
-    if (failure.error().code != ErrorCode::job_unknown || !any) throw;
+    if (failure.error().code != ErrorCode::job_unknown || !known) throw;
     return true;  // Nodes forget what ended long ago.
   }
 }
@@ -153,24 +150,23 @@ int follow(const LogOptions& options, JobId job, LogPrinter& printer) {
   how.filter = printer.filter();
   detail::FollowedLog log(address_of(*options.cluster), job, how);
   Patience patience(job, options.patience);
-  bool any = false, first = true;
+  bool known = false, first = true;
   for (int ended_looks = 0; ended_looks <= empty_looks;) {
     try {
       detail::FollowedLog::News news = log.look();
       patience.on_answer();
-      printer.passed_over(news.passed_over);
-      any = any || news.passed_over > 0;
       Newest newest(first && options.tail ? *options.tail : news.lines.size());
       if (news.older > 0 && !(first && options.tail))
         newest.add(detail::gap_line(0, "", std::to_string(news.older) + " older lines are left out"));
-      const bool empty = news.lines.empty() && news.passed_over == 0;
+      const bool empty = news.lines.empty();
       for (LogLine& line : news.lines) {
-        any = any || !line.gap;
+        known = known || !line.gap;
         if (printer.takes(line)) newest.add(std::move(line));
       }
       for (const LogLine& line : newest.kept()) printer.print(line);
       std::cout.flush();
-      const bool over = has_ended_here(log, any);
+      const bool over = has_ended_here(log, known);
+      known = true;
       ended_looks = !over ? 0 : empty ? ended_looks + 1 : 1;
       first = false;
       std::this_thread::sleep_for(logs_asked_every);
@@ -189,12 +185,14 @@ int follow(const LogOptions& options, JobId job, LogPrinter& printer) {
 int print_all(const LogOptions& options, JobId job, LogPrinter& printer) {
   detail::GatherLimits limits;
   limits.logs = true;
+  limits.which = printer.filter().tasks;
   std::optional<ChosenJournals> journals;
   try {
     journals.emplace(*options.cluster, job, *options.from, limits);
   } catch (const Failure& failure) {
     if (failure.error().code != ErrorCode::job_unknown || !options.from->empty()) throw;
     info_of(*connect_for(*options.cluster, job), job);  // Throws where nobody knows it.
+    if (!limits.which.takes_all()) return printer.end();
     std::cerr
         << "dag: " << to_string(job)
         << " has said nothing, or its nodes keep nothing of it (journal = false, journal_runs = false)\n";

@@ -137,6 +137,29 @@ TEST_CASE("who follows a journal gets what was written since, and of that what i
   CHECK(read_journal_page(path, ask).read.file == 0);
 }
 
+TEST_CASE("of what is said and printed, only what the tasks said that were asked for") {
+  const TemporaryDirectory directory;
+  {
+    Journal journal(directory.path().string(), {{3}, {7}}, [](const std::string& line) { FAIL(line); });
+    for (std::uint32_t task = 0; task < 6; ++task) {
+      const std::string name = task % 2 == 0 ? "even" : "odd";
+      journal.record({Instant{}, {{3}, 1}, {7}, {0, task}, {{1, 1}, 1}, recorded::Said{name, "a line"}});
+      journal.record({Instant{}, {{3}, 1}, {7}, {}, {}, recorded::Printed{"of no task\n"}});
+    }
+  }
+  const auto tasks_of = [&](const TaskSelector& which) {
+    std::vector<std::uint32_t> tasks;
+    for (const Record& record :
+         records_in(read_journal_page(directory.path().string(), {1, JobId{7}, {}, true, which})))
+      tasks.push_back(record.task.index);
+    return tasks;
+  };
+  CHECK(tasks_of({}).size() == 12);
+  CHECK(tasks_of({"odd", {}}) == std::vector<std::uint32_t>{1, 3, 5});
+  CHECK(tasks_of({"", {{0, 4}}}) == std::vector<std::uint32_t>{4});
+  CHECK(tasks_of({"no such", {}}).empty());
+}
+
 TEST_CASE("what was recorded before the question is in the answer") {
   const TemporaryDirectory directory;
   Journal journal(directory.path().string(), {{3}, {7}}, [](const std::string& line) { FAIL(line); });
