@@ -97,7 +97,7 @@ std::vector<Finding> findings(const ClusterFacts& cluster) {
              "`dag up` starts one on this machine; --address names another"}};
   }
   std::vector<Finding> all;
-  std::size_t copies = 0, running = 0;
+  std::size_t seats = 0, running = 0;
   for (const NodeInfo& node : cluster.nodes) {
     const std::string name = to_string(node.life.process);
     if (node.state != MemberState::alive) {
@@ -115,7 +115,7 @@ std::vector<Finding> findings(const ClusterFacts& cluster) {
       all.push_back({Health::doubtful, name, "is draining: it takes no new jobs",
                      "`dag node undrain " + name + "` lets it take jobs again"});
     }
-    if (node.load.disk != 0) ++copies;
+    if (node.load.disk != 0) ++seats;
     if (!node.load.witness && !node.load.draining) ++running;
   }
   const std::string who = std::to_string(cluster.nodes.size()) +
@@ -124,10 +124,10 @@ std::vector<Finding> findings(const ClusterFacts& cluster) {
   if (running == 0) {
     all.insert(all.begin(),
                {Health::bad, "cluster", who, "`dag join HOST:PORT` starts one more on this machine"});
-  } else if (copies < 3) {
+  } else if (seats < 3) {
+    // Two would be no better: a majority of them is both.
     all.insert(all.begin(), {Health::doubtful, "cluster",
-                             who + "; the record of a job has " + std::to_string(copies) +
-                                 (copies == 1 ? " copy" : " copies"),
+                             who + "; the record of a job has " + (seats == 0 ? "no" : "one") + " copy",
                              "with three nodes, or two and a witness, any one may die"});
   } else {
     all.insert(all.begin(), {Health::good, "cluster", who, ""});

@@ -258,7 +258,11 @@ std::string job_text(const JobInfo& job) {
     if (worker.pid != 0) text += ", pid " + std::to_string(worker.pid);
     text += "\n";
   }
-  if (!job.copies.empty()) text += "  record    at " + names_of(job.copies) + "\n";
+  if (!job.copies.empty()) {
+    const bool alone = job.copies.size() == 1;
+    text += "  record    at " + names_of(job.copies) +
+            (alone ? " alone: no other node can take it over" : "") + "\n";
+  }
   if (job.error) text += "  error     " + job.error->message() + "\n";
   if (job.details) text += details_text(*job.details);
   return text;

@@ -158,6 +158,14 @@ TEST_CASE("of a job that was asked for, the tasks in trouble and the counts by n
   CHECK(to_json(job())["details"].is_null());
 }
 
+TEST_CASE("of a job it is said which nodes have its record, and that one alone is no more than one") {
+  JobInfo kept = job();
+  kept.copies = {ProcessId{0}, ProcessId{2}, ProcessId{3}};
+  CHECK_THAT(job_text(kept), Catch::Contains("  record    at n0, n2, n3\n"));
+  kept.copies = {ProcessId{2}};
+  CHECK_THAT(job_text(kept), Catch::Contains("  record    at n2 alone: no other node can take it over\n"));
+}
+
 TEST_CASE("a name cannot write to the terminal what it likes") {
   JobInfo bad = job();
   bad.name = "a\x1b[2Jb\n";
