@@ -126,6 +126,33 @@ TaskSelector selector_of(const std::string& task, bool failed) {
   return selector;
 }
 
+std::vector<NodeWithout> nodes_without(const JobInfo& job, const std::vector<NodeInfo>& nodes) {
+  std::vector<NodeWithout> without;
+  if (job.workers.empty() || has_ended(job.phase)) return without;
+  for (const NodeInfo& node : nodes) {
+    const WorkerInfo* newest = nullptr;
+    bool runs = false;
+    for (const WorkerInfo& worker : job.workers) {
+      if (worker.node != node.life.process) continue;
+      runs = runs || worker.up;
+      if (newest == nullptr || newest->life < worker.life) newest = &worker;
+    }
+    if (runs) continue;
+    const auto why = [&]() -> std::string {
+      if (node.state == MemberState::suspect) return "is not heard of just now";
+      if (node.state != MemberState::alive) return "is not there";
+      if (node.load.witness) return "is a witness: it runs no jobs";
+      if (node.load.draining) return "is draining: it runs no jobs";
+      if (newest == nullptr) return "has not started a process of it";
+      return newest->end.empty() ? "is starting a process of it" : "its process ended: " + newest->end;
+    };
+    without.push_back({node.life.process, why()});
+  }
+  std::sort(without.begin(), without.end(),
+            [](const NodeWithout& a, const NodeWithout& b) { return a.node < b.node; });
+  return without;
+}
+
 TaskSelector selector_of_none() {
   TaskSelector selector;
   selector.tasks = {TaskId{}};

@@ -56,6 +56,15 @@ std::optional<Duration> not_before(const Explanation& found);
 /// those that failed.
 TaskSelector selector_of(const std::string& task, bool failed = false);
 
+/// A node of the cluster that runs nothing of the job, and why.
+struct NodeWithout {
+  ProcessId node;
+  std::string why;  ///< "is a witness"
+  bool operator==(const NodeWithout&) const = default;
+};
+/// By their numbers. Of a job whose processes are not known (it has just begun, or ended) none.
+std::vector<NodeWithout> nodes_without(const JobInfo& job, const std::vector<NodeInfo>& nodes);
+
 /// Asks for no more of tasks than can be helped: for what else a selector can ask for.
 TaskSelector selector_of_none();
 /// The longest of those of the processes. None: nothing is left, or not all have answered.

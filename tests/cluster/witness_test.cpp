@@ -28,6 +28,10 @@ TEST_CASE("a witness lets a job of two nodes outlive one of them, and runs nothi
   CHECK(shown["workers"].size() == 2);
   for (const auto& worker : shown["workers"]) CHECK(worker["node"] != "n2");
 
+  Process explain(at(nodes, {bin("dag"), "explain", "job1"}));
+  CHECK(explain.ends() == 0);
+  CHECK_THAT(explain.out(), Catch::Contains("  n2: runs nothing of it: is a witness: it runs no jobs\n"));
+
   nodes.node(0).kill(SIGKILL);
   const auto ended = job.ends();
   INFO(nodes.logs());

@@ -17,6 +17,8 @@
 namespace dag::tool {
 namespace {
 
+using detail::NodeWithout;
+
 constexpr std::size_t tasks_shown = 10;
 
 std::string label_of(const TaskExplained& task) { return tool::label(task.task, task.name); }
@@ -128,6 +130,13 @@ std::string processes_text(const detail::Explanation& found) {
   return text;
 }
 
+std::string without_text(const std::vector<NodeWithout>& nodes) {
+  std::string text;
+  for (const NodeWithout& one : nodes)
+    text += "  " + to_string(one.node) + ": runs nothing of it: " + shown(one.why) + "\n";
+  return text;
+}
+
 std::string silent_text(const detail::Explanation& found) {
   std::string text;
   for (const Life life : found.silent)
@@ -136,7 +145,8 @@ std::string silent_text(const detail::Explanation& found) {
   return text;
 }
 
-std::string job_text(const JobInfo& job, const detail::Explanation& found) {
+std::string job_text(const JobInfo& job, const detail::Explanation& found,
+                     const std::vector<NodeWithout>& without) {
   std::string text = to_string(job.job) + " (" + shown(job.name) + ") runs for " + duration_text(job.age) +
                      ": " + counts_text(found.counts) + "\n";
   // What waits for tasks that are listed anyway says nothing new.
@@ -156,10 +166,11 @@ std::string job_text(const JobInfo& job, const detail::Explanation& found) {
     return ran(a) > ran(b);
   });
   text += list_text(worth, std::max<std::uint64_t>(all, worth.size()));
-  return text + processes_text(found) + silent_text(found);
+  return text + processes_text(found) + without_text(without) + silent_text(found);
 }
 
-std::string tasks_text(const detail::Explanation& found, const Stories& stories) {
+std::string tasks_text(const detail::Explanation& found, const Stories& stories,
+                       const std::vector<NodeWithout>& without) {
   std::string text;
   const std::uint64_t all = found.count();
   if (all > 1) text += std::to_string(all) + " tasks: " + counts_text(found.counts) + "\n";
@@ -174,7 +185,7 @@ std::string tasks_text(const detail::Explanation& found, const Stories& stories)
   const auto ready = [](const detail::TaskReason& one) { return one.task.state == RowState::ready; };
   if (std::any_of(found.tasks.begin(), found.tasks.end(), ready) ||
       std::any_of(found.roots.begin(), found.roots.end(), ready))
-    text += "Processes:\n" + processes_text(found);
+    text += "Processes:\n" + processes_text(found) + without_text(without);
   return text + silent_text(found);
 }
 
@@ -240,10 +251,14 @@ int explain(const Options& options, const std::string& text, bool failed,
     if (!all_well && detail::explain(ask, {}).count() > 0) fail_if_unknown(what, info_of(*cluster, what.job));
   }
   const bool whole = what.task.empty() && !failed;
+  const std::vector<NodeWithout> without = detail::nodes_without(job, cluster->nodes());
   const Stories stories = whole ? Stories{} : stories_behind(options, what.job, found);
   if (options.json) {
     nlohmann::json fields = to_json(found);
     fields["job"] = to_json(job);
+    fields["nodes_without"] = nlohmann::json::array();
+    for (const NodeWithout& one : without)
+      fields["nodes_without"].push_back({{"node", to_string(one.node)}, {"why", one.why}});
     fields["past"] = nlohmann::json::array();
     for (const detail::PastTask& task : stories.tasks) fields["past"].push_back(to_json(task, what.job));
     std::cout << json_line(fields);
@@ -253,7 +268,7 @@ int explain(const Options& options, const std::string& text, bool failed,
     std::cout << to_string(what.job)
               << " begins, or is counted again after a loss: no process knows its tasks yet\n";
   } else {
-    std::cout << (whole ? job_text(job, found) : tasks_text(found, stories)) << std::flush;
+    std::cout << (whole ? job_text(job, found, without) : tasks_text(found, stories, without)) << std::flush;
   }
   for (const std::string& notice : stories.notices) std::cerr << "dag: " << notice << '\n';
   return exit_ok;

@@ -178,3 +178,33 @@ TEST_CASE("what runs or is held waits for no task, so nothing more is asked") {
   CHECK(found.roots.empty());
   CHECK(job.asked == 1);
 }
+
+TEST_CASE("of nodes that run nothing of a job it is said why") {
+  JobInfo job;
+  job.phase = JobPhase::running;
+  const auto worker = [](std::uint32_t node, bool up, const std::string& end, std::uint32_t incarnation) {
+    WorkerInfo one;
+    one.node = ProcessId{node};
+    one.life.incarnation.value = incarnation;
+    one.up = up;
+    one.end = end;
+    return one;
+  };
+  job.workers = {worker(0, true, "", 1),           worker(1, false, "signal 9", 1),
+                 worker(1, false, "signal 11", 2), worker(2, false, "signal 11", 1),
+                 worker(2, true, "", 2),           worker(3, false, "", 0)};
+  std::vector<NodeInfo> nodes(8);
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) nodes[i].life.process = ProcessId{7 - i};
+  nodes[3].load.witness = true;   // n4
+  nodes[2].load.draining = true;  // n5
+  nodes[1].state = MemberState::suspect;
+  const std::vector<detail::NodeWithout> without = detail::nodes_without(job, nodes);
+  CHECK(without == std::vector<detail::NodeWithout>{{ProcessId{1}, "its process ended: signal 11"},
+                                                    {ProcessId{3}, "is starting a process of it"},
+                                                    {ProcessId{4}, "is a witness: it runs no jobs"},
+                                                    {ProcessId{5}, "is draining: it runs no jobs"},
+                                                    {ProcessId{6}, "is not heard of just now"},
+                                                    {ProcessId{7}, "has not started a process of it"}});
+  job.workers.clear();
+  CHECK(detail::nodes_without(job, nodes).empty());
+}
