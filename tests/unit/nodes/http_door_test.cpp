@@ -12,6 +12,8 @@ HttpHead head_of(std::string host, std::string origin = {}, std::string method =
   return {std::move(method), "/", std::move(host), std::move(origin), {}, {}};
 }
 
+constexpr const char* methods[] = {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "made up"};
+
 /// 200: it is let in.
 unsigned status_of(const HttpHead& head, const HttpDoor& door = {"127.0.0.1", ""}) {
   const auto refused = door.turns_away(head);
@@ -46,8 +48,38 @@ TEST_CASE("pages of others may not ask") {
   for (const char* origin : {"http://evil.example", "null", "http://127.0.0.1", "http://127.0.0.1:9101",
                              "http://127.0.0.1:9100.evil.example"}) {
     INFO(origin);
-    for (const char* method : {"GET", "HEAD", "POST", "OPTIONS"})
-      CHECK(status_of(head_of("127.0.0.1:9100", origin, method)) == 403);
+    for (const char* method : methods) CHECK(status_of(head_of("127.0.0.1:9100", origin, method)) == 403);
+  }
+}
+
+TEST_CASE("Host and Origin are checked whatever the method, with a token too") {
+  const HttpDoor without{"127.0.0.1", ""}, with{"0.0.0.0", "sixteen-letters!"};
+  for (const char* method : methods) {
+    INFO(method);
+    CHECK(status_of(head_of("", "", method), without) == 400);
+    CHECK(status_of(head_of("evil.example", "", method), without) == 403);
+    CHECK(status_of(head_of("evil.example", "http://evil.example", method), without) == 403);
+    // Who has the token is asked for both as well. Any name will do, as no page of others has the token.
+    for (const char* host : {"", ":80", "[::1", "10.0.0.1:"}) {
+      INFO(host);
+      HttpHead head = head_of(host, "", method);
+      CHECK(status_of(head, with) == 400);
+      head.authorization = "Bearer sixteen-letters!";
+      CHECK(status_of(head, with) == 400);
+    }
+    for (const char* origin : {"http://evil.example", "null", "http://10.0.0.1:9101"}) {
+      INFO(origin);
+      HttpHead head = head_of("10.0.0.1:9100", origin, method);
+      CHECK(status_of(head, with) == 403);
+      head.authorization = "Bearer sixteen-letters!";
+      CHECK(status_of(head, with) == 403);
+      head.authorization.clear();
+      head.cookie = "dag_token_9100=sixteen-letters%21";
+      CHECK(status_of(head, with) == 403);
+      head.origin = "http://10.0.0.1:9100";
+      const bool reads = head.method == "GET" || head.method == "HEAD";
+      CHECK(status_of(head, with) == (reads ? 200 : 405));  // The cookie is the right one.
+    }
   }
 }
 
