@@ -19,7 +19,7 @@ constexpr const char* pages =
     "  /metrics  numbers for Prometheus\n"
     "  /healthz  200 as long as the node answers\n"
     "  /readyz   200 if clients may be sent here, or else 503, and why not\n"
-    "  /api/cluster, /api/utilisation, /api/jobs, "
+    "  /api/cluster, /api/utilisation, /api/nodes, /api/jobs, "
     "/api/jobs/JOB[/explain|/graph|/timeline|/report|/history|/logs], "
     "/api/history, "
     "/events\n";

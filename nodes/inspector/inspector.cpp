@@ -49,9 +49,26 @@ JobId job_of(const std::string& text) {
   throw Failure({ErrorCode::usage, "'" + text + "' is not a job", "write job7, or job2.7"});
 }
 
+/// Which part of a list somebody wants.
+struct PageOf {
+  std::size_t offset = 0, limit = 0;
+};
+PageOf page_in(const web::HttpRequest& request) {
+  return {static_cast<std::size_t>(number_in(request, "offset", 0, 0, 1e12)),
+          static_cast<std::size_t>(number_in(request, "limit", 100, 1, 1000))};
+}
+
+std::string nodes_page(const detail::Seen& seen, const web::HttpRequest& request) {
+  const auto [offset, limit] = page_in(request);
+  auto rows = nlohmann::json::array();
+  for (std::size_t at = offset; at < seen.nodes.size() && rows.size() < limit; ++at)
+    rows.push_back(detail::to_json(seen.nodes[at]));
+  return detail::json_line(
+      {{"nodes", std::move(rows)}, {"total", seen.nodes.size()}, {"missing", seen.missing}});
+}
+
 std::string jobs_page(const detail::Seen& seen, const web::HttpRequest& request) {
-  const auto offset = static_cast<std::size_t>(number_in(request, "offset", 0, 0, 1e12));
-  const auto limit = static_cast<std::size_t>(number_in(request, "limit", 100, 1, 1000));
+  const auto [offset, limit] = page_in(request);
   const std::string phase = text_in(request, "phase"), part = text_in(request, "name");
   auto rows = nlohmann::json::array();
   std::size_t total = 0;
@@ -90,8 +107,10 @@ bool Inspector::serve(const web::HttpRequest& request, const web::HttpReply& rep
       looks_.ask(std::nullopt, [reply](const LookPointer& look) {
         reply(look->failed ? refusal(*look->failed) : json_answer(look->cluster + "\n"));
       });
+    } else if (request.path == "/api/nodes") {
+      serve_list(nodes_page, request, reply);
     } else if (request.path == "/api/jobs") {
-      serve_jobs(request, reply);
+      serve_list(jobs_page, request, reply);
     } else if (request.path == "/api/history") {
       questions_.ask(std::nullopt, {}, request, reply);
     } else if (request.path.starts_with(jobs_path)) {
@@ -105,11 +124,11 @@ bool Inspector::serve(const web::HttpRequest& request, const web::HttpReply& rep
   return true;
 }
 
-void Inspector::serve_jobs(const web::HttpRequest& request, const web::HttpReply& reply) {
-  looks_.ask(std::nullopt, [request, reply](const LookPointer& look) {
+void Inspector::serve_list(ListPage* page, const web::HttpRequest& request, const web::HttpReply& reply) {
+  looks_.ask(std::nullopt, [page, request, reply](const LookPointer& look) {
     if (look->failed) return reply(refusal(*look->failed));
     try {
-      reply(json_answer(jobs_page(look->seen, request)));
+      reply(json_answer(page(look->seen, request)));
     } catch (const Failure& failure) {
       reply(refusal(failure.error()));
     }
@@ -124,7 +143,8 @@ bool Inspector::serve_job(const std::string& path, const web::HttpRequest& reque
   looks_.ask(job, [job, reply](const LookPointer& look) {
     if (look->failed) return reply(refusal(*look->failed));
     const auto why = look->refused.find(job);
-    reply(why == look->refused.end() ? json_answer(look->jobs.at(job) + "\n") : refusal(why->second));
+    reply(why == look->refused.end() ? json_answer(detail::json_line(detail::to_json(look->known.at(job))))
+                                     : refusal(why->second));
   });
   return true;
 }

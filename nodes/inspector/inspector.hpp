@@ -28,7 +28,9 @@ class Inspector {
 
  private:
   bool serve_job(const std::string& path, const web::HttpRequest& request, const web::HttpReply& reply);
-  void serve_jobs(const web::HttpRequest& request, const web::HttpReply& reply);
+  /// Of all that was seen, what a request asks for. Throws Failure(usage).
+  using ListPage = std::string(const detail::Seen& seen, const web::HttpRequest& request);
+  void serve_list(ListPage* page, const web::HttpRequest& request, const web::HttpReply& reply);
   void serve_events(const web::HttpRequest& request, const web::HttpReply& reply);
 
   Looks looks_;

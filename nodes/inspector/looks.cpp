@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "libdag/client/json.hpp"
+#include "libdag/client/node_lanes.hpp"
+#include "libdag/keeper/job_story.hpp"
 #include "nodes/parts.hpp"
 
 namespace dag::inspector {
@@ -15,10 +17,40 @@ namespace {
 /// A browser waits; `dag` has more patience.
 constexpr Duration node_answers_within = std::chrono::seconds(2);
 
+// These are cut where they are made.
+static_assert(detail::links_seen_max <= rows_in_event_max);
+static_assert(JobStory::tasks_max <= rows_in_event_max && JobStory::classes_max <= rows_in_event_max);
+
 std::int64_t unix_ms_now() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+/// In their order: those in trouble, and of the others the first.
+std::vector<const NodeInfo*> to_be_seen(const std::vector<NodeInfo>& nodes) {
+  std::vector<const NodeInfo*> chosen;
+  for (const NodeInfo& node : nodes) chosen.push_back(&node);
+  std::stable_partition(chosen.begin(), chosen.end(), [](const NodeInfo* node) {
+    return node->state != MemberState::alive || !node->not_ready.empty();
+  });
+  chosen.resize(std::min(chosen.size(), rows_in_event_max));
+  std::sort(chosen.begin(), chosen.end());  // They lie in one vector.
+  return chosen;
+}
+
+/// What `list` has beyond the rows of an event is taken off it; gives how many.
+std::size_t cut(nlohmann::json& list) {
+  const std::size_t beyond = list.size() - std::min(list.size(), rows_in_event_max);
+  list.erase(list.end() - static_cast<std::ptrdiff_t>(beyond), list.end());
+  return beyond;
+}
+
+/// One line, without its end.
+std::string event_line(const nlohmann::json& fields) {
+  std::string line = detail::json_line(fields);
+  line.pop_back();
+  return line;
 }
 
 }  // namespace
@@ -33,24 +65,46 @@ std::vector<const JobInfo*> in_order(const std::vector<JobInfo>& jobs) {
 
 std::string cluster_json(const detail::Seen& seen, const std::string& node, std::int64_t unix_ms) {
   auto nodes = nlohmann::json::array(), jobs = nlohmann::json::array(), links = nlohmann::json::array();
-  for (const NodeInfo& one : seen.nodes) nodes.push_back(detail::to_json(one));
+  for (const NodeInfo* one : to_be_seen(seen.nodes)) nodes.push_back(detail::to_json(*one));
   for (const JobInfo* job : in_order(seen.jobs)) {
-    if (jobs.size() == jobs_in_cluster_max) break;
+    if (jobs.size() == rows_in_event_max) break;
     jobs.push_back(detail::row_json(*job, seen.leaders.at(job->job)));
   }
   for (const detail::NodeLink& link : seen.links) links.push_back(detail::to_json(link));
-  const std::size_t beyond = seen.jobs.size() - jobs.size();
-  std::string line = detail::json_line({{"time_unix_ms", unix_ms},
-                                        {"seen_by", node},
-                                        {"version", DAG_VERSION},
-                                        {"nodes", std::move(nodes)},
-                                        {"jobs", std::move(jobs)},
-                                        {"jobs_beyond", beyond},
-                                        {"links", std::move(links)},
-                                        {"links_beyond", seen.links_beyond},
-                                        {"missing", seen.missing}});
-  line.pop_back();
-  return line;
+  detail::NodeLanes lanes;
+  std::size_t alive = 0;
+  for (const NodeInfo& one : seen.nodes) {
+    if (one.state != MemberState::alive) continue;  // What a node that is gone said last is no news.
+    ++alive;
+    lanes += detail::lanes_of(one);
+  }
+  const auto open = std::count_if(seen.jobs.begin(), seen.jobs.end(),
+                                  [](const JobInfo& job) { return !has_ended(job.phase); });
+  nlohmann::json missing = seen.missing;
+  const std::size_t missing_beyond = cut(missing);
+  const std::size_t nodes_beyond = seen.nodes.size() - nodes.size();
+  const std::size_t jobs_beyond = seen.jobs.size() - jobs.size();
+  return event_line({{"time_unix_ms", unix_ms},
+                     {"seen_by", node},
+                     {"version", DAG_VERSION},
+                     {"nodes", std::move(nodes)},
+                     {"nodes_beyond", nodes_beyond},
+                     {"nodes_alive", alive},
+                     {"lanes", lanes.there},
+                     {"lanes_busy", lanes.running},
+                     {"jobs", std::move(jobs)},
+                     {"jobs_beyond", jobs_beyond},
+                     {"jobs_open", open},
+                     {"links", std::move(links)},
+                     {"links_beyond", seen.links_beyond},
+                     {"missing", std::move(missing)},
+                     {"missing_beyond", missing_beyond}});
+}
+
+std::string job_json(const JobInfo& job) {
+  nlohmann::json fields = detail::to_json(job);
+  fields["workers_beyond"] = cut(fields["workers"]);
+  return event_line(fields);
 }
 
 Looks::Looks(std::string address, std::string node, std::function<void()> on_thread)
@@ -131,14 +185,14 @@ LookPointer Looks::look(const std::set<JobId>& jobs) {
     return made;
   }
   for (const JobId job : jobs) {
-    std::string& text = made->jobs[job];
     try {
-      text = detail::json_line(detail::to_json(nodes_->job(job, made->seen)));
+      JobInfo known = nodes_->job(job, made->seen);
+      made->jobs[job] = job_json(known);
+      made->known.emplace(job, std::move(known));
     } catch (const Failure& failure) {
       made->refused.emplace(job, failure.error());
-      text = detail::json_line({{"error", detail::to_json(failure.error())}});
+      made->jobs[job] = event_line({{"error", detail::to_json(failure.error())}});
     }
-    text.pop_back();
   }
   return made;
 }

@@ -18,20 +18,26 @@
 
 namespace dag::inspector {
 
-/// As it was at a moment. Texts are JSON in one line (libdag/client/json.hpp).
+/// As it was at a moment. Texts are JSON in one line (libdag/client/json.hpp), as events have it.
 struct Look {
   detail::Seen seen;
   std::string cluster;
   std::map<JobId, std::string> jobs;  ///< in depth: those that somebody asked for
+  std::map<JobId, JobInfo> known;     ///< of these, all that is known
   std::map<JobId, Error> refused;     ///< of these, why `jobs` has no more than an error
   std::optional<Error> failed;        ///< no node answers: the others are empty
 };
 using LookPointer = std::shared_ptr<const Look>;
 
-/// `node`: who says it.
+/// An event has no more rows of each list: nodes, jobs, links, processes and tasks of a job, ... It says how
+/// many there are besides, and its counts are of all. A client gets an event each HttpOptions::pause, 500 ms,
+/// at most: 400 rows of each list in a second, however large the cluster is.
+inline constexpr std::size_t rows_in_event_max = 200;
+/// `node`: who says it. Nodes in trouble are among the rows, and of the jobs the first as in_order() has
+/// them.
 std::string cluster_json(const detail::Seen& seen, const std::string& node, std::int64_t unix_ms);
-/// Of those in a list of jobs: the first that run, then the newest.
-inline constexpr std::size_t jobs_in_cluster_max = 200;
+/// In depth.
+std::string job_json(const JobInfo& job);
 /// Those that run first, then the newest first.
 std::vector<const JobInfo*> in_order(const std::vector<JobInfo>& jobs);
 

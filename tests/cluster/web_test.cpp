@@ -121,6 +121,13 @@ TEST_CASE("any node tells of all nodes and all jobs, as dag does") {
     CHECK(cluster["jobs"][0]["name"] == "ledger");
     CHECK(cluster["jobs"][0]["phase"] == "running");
     CHECK(cluster["missing"].empty());
+    CHECK(cluster["nodes_alive"] == 3);
+    CHECK(cluster["nodes_beyond"] == 0);
+    CHECK(cluster["jobs_open"] == 1);
+    const json second = answer_of(nodes, node, "/api/nodes?offset=1&limit=1");
+    CHECK(second["total"] == 3);
+    REQUIRE(second["nodes"].size() == 1);
+    CHECK(second["nodes"][0]["node"] == "n1");
     CHECK(answer_of(nodes, node, "/api/jobs?phase=running")["total"] == 1);
     CHECK(answer_of(nodes, node, "/api/jobs?phase=finished")["total"] == 0);
     CHECK(answer_of(nodes, node, "/api/jobs?name=ledg&limit=1")["jobs"].size() == 1);
@@ -179,6 +186,7 @@ TEST_CASE("bad questions are refused with a reason, and harm nobody") {
   CHECK(refused("/events?job=x", 400)["code"] == "usage");
   for (const char* value : {"-1", "x", "1e99", "nan", "1;2"}) {
     CHECK(refused("/api/jobs?offset=" + std::string(value), 400)["code"] == "usage");
+    CHECK(refused("/api/nodes?limit=" + std::string(value), 400)["code"] == "usage");
     CHECK(refused("/api/jobs/job7/timeline?columns=" + std::string(value), 400)["code"] == "usage");
   }
   CHECK(get(port, "/api/jobs/job7/nothing").status == 404);
@@ -192,7 +200,9 @@ TEST_CASE("who watches hears of what changes, and of a node that was killed") {
   Nodes& nodes = running.nodes;
   Events events(web_port(nodes, 0), "/events?job=job1");
   const auto finished = [](const json& job) { return job["counts"]["finished"].get<int>(); };
-  const int before = finished(events.next("job"));
+  const json first = events.next("job");
+  CHECK(first["workers_beyond"] == 0);
+  const int before = finished(first);
   events.next("job", [&](const json& job) { return finished(job) > before; });
   nodes.node(2).kill(SIGKILL);
   events.next("cluster", [](const json& cluster) {

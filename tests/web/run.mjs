@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { chromiumProgram, modulesAreHere, startBrowser } from './chromium.mjs';
 import { Nodes } from './nodes.mjs';
 
-const files = ['bundle', 'live', 'failing_job', 'keyboard', 'looks', 'stream', 'large_job', 'node_killed'];
+const files = ['bundle', 'live', 'failing_job', 'keyboard', 'looks', 'stream', 'answers', 'large_job', 'node_killed'];
 const limitMilliseconds = 240_000;
 
 function skip(why) {

@@ -74,14 +74,25 @@ export interface Cluster {
   time_unix_ms: number;
   seen_by: string;
   version: string;
+  /// As of jobs and links, no more than 200: those in trouble come before others.
   nodes: Node[];
+  nodes_beyond: number;
+  nodes_alive: number;
+  /// Of all nodes that are alive.
+  lanes: number;
+  lanes_busy: number;
   jobs: JobRow[];
   jobs_beyond: number;
+  jobs_open: number;
   missing: string[];
+  missing_beyond: number;
   /// Those in trouble first.
   links: Link[];
   links_beyond: number;
 }
+
+export const missingIn = (state: Cluster): string[] =>
+  state.missing_beyond > 0 ? [...state.missing, `${state.missing_beyond} more`] : state.missing;
 
 export interface JobsPage {
   jobs: JobRow[];
@@ -123,6 +134,8 @@ export interface JobDetails {
 
 export interface Job extends JobRow {
   workers: Worker[];
+  /// Of an event; an answer has all.
+  workers_beyond?: number;
   copies: string[];
   error: Failure | null;
   details: JobDetails | null;

@@ -16,7 +16,8 @@ export function startGone(): void {
     const time = Date.now();
     const here = state.nodes.map((node) => node.node);
     const next = new Map<string, number>();
-    for (const node of [...gone.peek().keys(), ...before]) {
+    // Who is not among the first of many may be there.
+    for (const node of [...gone.peek().keys(), ...(state.nodes_beyond > 0 ? [] : before)]) {
       const since = gone.peek().get(node) ?? time;
       if (!here.includes(node) && time - since < toldMilliseconds) next.set(node, since);
     }

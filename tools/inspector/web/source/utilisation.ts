@@ -2,7 +2,7 @@
 // cut off or asleep, as the node did. Where neither knows there is a gap, not a line.
 
 import { signal } from '@preact/signals';
-import { type Node, ask } from './api';
+import { ask } from './api';
 import { cluster, link, now } from './stream';
 
 export interface Sample {
@@ -15,19 +15,6 @@ export const keptSeconds = 3600;
 const gapSeconds = 5;
 
 export const samples = signal<Sample[]>([]);
-
-export function lanesOf(nodes: Node[]): { busy: number; all: number } {
-  let [busy, all] = [0, 0];
-  for (const node of nodes) {
-    // What a node that is gone said last is no news.
-    if (node.state !== 'alive') continue;
-    for (const device of node.devices) {
-      all += device.lanes;
-      busy += device.lanes - device.lanes_free;
-    }
-  }
-  return { busy, all };
-}
 
 interface Past {
   now_unix_seconds: number;
@@ -69,7 +56,8 @@ export function startUtilisation(): void {
     const last = before[before.length - 1];
     if (last !== undefined && last.unixSeconds >= unixSeconds) return;
     const seen = cluster.peek();
-    const lanes = seen === null || link.peek() !== 'live' ? { busy: null, all: null } : lanesOf(seen.nodes);
+    const lanes = seen === null || link.peek() !== 'live'
+      ? { busy: null, all: null } : { busy: seen.lanes_busy, all: seen.lanes };
     const next = before.filter((sample) => sample.unixSeconds > unixSeconds - keptSeconds);
     if (last !== undefined && unixSeconds - last.unixSeconds > gapSeconds) {
       next.push({ unixSeconds: last.unixSeconds + 1, busy: null, all: null });

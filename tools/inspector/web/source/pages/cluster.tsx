@@ -1,6 +1,6 @@
 // The cluster: its nodes, how busy they are, and the jobs that run.
 
-import { type Device, type Link, type Node, isOver } from '../api';
+import { type Device, type Link, type Node, isOver, missingIn } from '../api';
 import { bytes, plural, whole } from '../format';
 import { gone } from '../gone';
 import { cluster } from '../stream';
@@ -8,7 +8,6 @@ import { JobTable } from '../parts/job_table';
 import { Share, Sign, Warning } from '../parts/signs';
 import { type Column, Table, counted, textual, timed } from '../parts/table';
 import { UtilisationPlot } from '../parts/utilisation_plot';
-import { lanesOf } from '../utilisation';
 
 const sum = (devices: Device[], of: (device: Device) => number): number =>
   devices.reduce((so_far, device) => so_far + of(device), 0);
@@ -87,21 +86,19 @@ export function ClusterPage() {
   if (state === null) {
     return <><h1 tabIndex={-1}>Cluster</h1><p class="quiet">Waits for the node’s first word.</p></>;
   }
-  const alive = state.nodes.filter((node) => node.state === 'alive').length;
-  const lanes = lanesOf(state.nodes);
   const running = state.jobs.filter((job) => !isOver(job.phase));
   return (
     <>
       <h1 tabIndex={-1}>Cluster</h1>
       <p class="lead">
-        {alive} of {plural(state.nodes.length, 'node')} alive,
-        {' '}{whole(lanes.busy)} of {plural(lanes.all, 'lane')} busy,
-        {' '}{plural(running.length, 'job')} not over. <span class="quiet">libdag {state.version}</span>
+        {whole(state.nodes_alive)} of {plural(state.nodes.length + state.nodes_beyond, 'node')} alive,
+        {' '}{whole(state.lanes_busy)} of {plural(state.lanes, 'lane')} busy,
+        {' '}{plural(state.jobs_open, 'job')} not over. <span class="quiet">libdag {state.version}</span>
       </p>
       {state.missing.length > 0 && (
         <div class="warning" role="alert">
           <p><span aria-hidden="true">⚠ </span>Not all nodes answered: what they know is not shown.</p>
-          <ul>{state.missing.map((text) => <li key={text}>{text}</li>)}</ul>
+          <ul>{missingIn(state).map((text) => <li key={text}>{text}</li>)}</ul>
         </div>
       )}
       {gone.value.size > 0 && (
@@ -114,7 +111,7 @@ export function ClusterPage() {
       )}
       <section>
         <h2>Nodes</h2>
-        <Table title="Nodes" titleUnseen rows={state.nodes} columns={columns}
+        <Table title="Nodes" titleUnseen rows={state.nodes} columns={columns} beyond={state.nodes_beyond}
           identity={(node) => `${node.node} ${node.life}`}
           empty="No nodes are known." how="`dag node list` has all." />
       </section>
@@ -130,7 +127,7 @@ export function ClusterPage() {
       <section>
         <h2>Jobs that run</h2>
         <JobTable title="Jobs that run" titleUnseen jobs={running} empty="None. `dag submit` starts one."
-          how={<a href="#/jobs">All jobs</a>} />
+          beyond={state.jobs_open - running.length} how={<a href="#/jobs">All jobs</a>} />
       </section>
     </>
   );

@@ -95,6 +95,7 @@ function Processes({ state }: { state: Job }) {
     <section>
       <h2>Processes</h2>
       <Table title="Processes" titleUnseen rows={state.workers} empty="None yet, or none any more."
+        beyond={state.workers_beyond}
         identity={(worker) => `${worker.process} ${worker.life}`} how="`dag show` lists all."
         columns={[
           textual<Worker>('Process', (worker) => worker.process),

@@ -1,7 +1,7 @@
 // The jobs that nodes still have a record of. The first page without a filter is the stream's, and live at
 // once; others are asked for: the server filters and pages.
 
-import { type JobsPage as Page, address } from '../api';
+import { type JobsPage as Page, address, missingIn } from '../api';
 import { useAnswer } from '../answer';
 import { whole } from '../format';
 import { JobTable } from '../parts/job_table';
@@ -48,7 +48,7 @@ export function JobsPage() {
       {asked && answer.failure !== null && (
         <Problem failure={answer.failure} title="The jobs could not be listed" />
       )}
-      <Notices notices={asked ? answer.data?.missing : state?.missing} />
+      <Notices notices={asked ? answer.data?.missing : state !== null ? missingIn(state) : undefined} />
       <JobTable title="Jobs" titleUnseen jobs={jobs}
         empty={waits ? 'Waits for the node’s answer.' : asked
           ? 'No job is like this.' : 'There are none yet. `dag submit` starts one.'} />

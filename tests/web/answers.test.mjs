@@ -1,0 +1,40 @@
+// Pages of answers that three nodes of a test do not give: they are put in the way of the real ones.
+
+import { withPage } from './chromium.mjs';
+import { check, shows, until } from './conditions.mjs';
+
+const rowsMax = 200;
+
+export const cases = {
+  async 'a cluster of a thousand nodes: the first of them, and how many more'({ browser, nodes }) {
+    const cluster = await nodes();
+    const state = await cluster.ask('api/cluster');
+    check(state.nodes_beyond === 0, 'three nodes are all told');
+    /// The rows that an event has of so many nodes and jobs, from one of them on.
+    const told = (from) => ({
+      ...state,
+      nodes: Array.from({ length: rowsMax }, (_one, at) => ({ ...state.nodes[0], node: `n${from + at}` })),
+      nodes_beyond: 1000 - rowsMax, nodes_alive: 997, lanes: 4000, lanes_busy: 1234,
+      jobs: [], jobs_beyond: 40, jobs_open: 40,
+      missing: ['n999: silent'], missing_beyond: 7,
+    });
+    let events = 0;
+    await withPage(browser, {}, async (page) => {
+      await page.route('**/events*', (route) => route.fulfill({
+        contentType: 'text/event-stream',
+        body: `event: cluster\ndata: ${JSON.stringify(told(events++))}\n\n`,
+      }));
+      await page.goto(cluster.url());
+      await shows(page, '.lead', /997 of 1,000 nodes alive, 1,234 of 4,000 lanes busy, 40 jobs not over/);
+      const tables = page.locator('section');
+      await shows(page, 'section:has(h2:text-is("Nodes")) .more', /^800 more not shown here/);
+      await shows(page, 'section:has(h2:text-is("Jobs that run")) .more', /^40 more not shown here/);
+      await shows(page, '.warning li', /^7 more$/);
+      check(await tables.first().locator('tbody tr').count() === rowsMax, 'a row is missing');
+      // Others are among the first now: nobody is gone.
+      await until('two more events came', () => events > 2);
+      await shows(page, 'tbody', /n201\b/);
+      check(!/is gone/.test(await page.locator('main').innerText()), 'a node is said to be gone');
+    });
+  },
+};
