@@ -99,6 +99,7 @@ json reason_json(const TaskReason& reason) {
     fields["priority"] = name(task.priority);
   }
   if (reason.at) fields["at"] = to_string(reason.at->process);
+  if (!reason.taken.empty()) fields["taken"] = reason.taken;
   if (reason.running) {
     fields["lane"] = reason.running->lane;
     fields["ran_seconds"] = seconds(reason.running->ran);

@@ -37,4 +37,30 @@ export const cases = {
       check(!/is gone/.test(await page.locator('main').innerText()), 'a node is said to be gone');
     });
   },
+
+  async 'a task that was handed out, and waits there'({ browser, nodes }) {
+    const cluster = await nodes();
+    const { job } = await cluster.submit('failing', ['cluster_failing']);
+    await cluster.isOver(job);
+    const reason = {
+      task: '1', name: 'late', state: 'lent', why: 'was handed to n1/w1', home: 'n0/w1', failures: 0,
+      waits_for: [], waits_for_all: 0, candidates: [], error: null, at: 'n1/w1',
+    };
+    await withPage(browser, {}, async (page) => {
+      await page.route(`**/api/jobs/${job}/explain*`, (route) => route.fulfill({ json: {
+        counts: { waiting: 0, held: 0, ready: 0, running: 0, lent: 3, ended: 0 },
+        tasks: [
+          { ...reason, taken: 'is with the lanes' },
+          { ...reason, task: '2', name: 'busy', lane: 3, ran_seconds: 5 },
+          { ...reason, task: '3', name: 'parent', why: 'becomes child (4)', waits_for: ['4'], waits_for_all: 1 },
+        ],
+      } }));
+      await page.goto(`${cluster.url()}#/jobs/${job}/explain`);
+      await shows(page, '.cards', /handed out late \(1\): is at n1\/w1 and is with the lanes/);
+      await shows(page, '.cards', /handed out busy \(2\): was handed to n1\/w1\s+at n1\/w1, lane 3, for 5 s/);
+      await shows(page, '.cards', /waiting parent \(3\): becomes child/);
+      await shows(page, '.facts', /handed out\s+3/);
+      check(!/\blent\b/.test(await page.locator('main').innerText()), 'a word of ours is shown');
+    });
+  },
 };

@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 #include <map>
+#include <nlohmann/json.hpp>
+
+#include "libdag/client/json.hpp"
 
 using namespace dag;
 using namespace dag::detail;
@@ -15,7 +18,8 @@ constexpr Life here{{0x10000}, {1}}, there{{0x10001}, {1}};
 /// A job of which each task waits for those before it, or does not.
 struct Job {
   std::map<TaskId, TaskExplained> tasks;
-  std::vector<RunningNow> running;  ///< at `there`
+  std::vector<RunningNow> running;   ///< at `there`
+  std::vector<TaskExplained> taken;  ///< likewise, as it says of what it was handed
   int asked = 0;
 
   TaskExplained& add(std::uint32_t number, RowState state, std::vector<std::uint32_t> before = {}) {
@@ -34,6 +38,7 @@ struct Job {
     answer.explained[0].life = here;
     answer.explained[1].life = there;
     answer.explained[1].running = running;
+    answer.explained[1].taken = taken;
     for (const auto& [id, task] : tasks) {
       if (!what.takes(id, task.name)) continue;
       ProcessExplained& home = answer.explained[id.index % 2];
@@ -98,6 +103,24 @@ TEST_CASE("what a task waits for in the end is found over many others, in all pr
     CHECK(root.running->ran == 38s);
     CHECK(root.at == there);
   }
+}
+
+TEST_CASE("what was handed out and no lane runs is where it is, with what is said of it there") {
+  Job job;
+  job.add(0, RowState::lent);
+  TaskExplained& taken = job.taken.emplace_back(job.add(2, RowState::lent));
+  taken.why = "waits for its inputs: 1";
+  job.running = {{{0, 0}, {{1, 1}, 1}, 3, 38s}};
+  const nlohmann::json said = to_json(job.explain({}));
+  REQUIRE(said.at("tasks").size() == 2);
+  const nlohmann::json &runs = said.at("tasks")[0], &waits = said.at("tasks")[1];
+  CHECK(runs.at("state") == "lent");
+  CHECK(runs.at("lane") == 3);
+  CHECK_FALSE(runs.contains("taken"));
+  CHECK(waits.at("state") == "lent");
+  CHECK(waits.at("at") == to_string(there.process));
+  CHECK(waits.at("taken") == "waits for its inputs: 1");
+  CHECK_FALSE(waits.contains("lane"));
 }
 
 TEST_CASE("how soon a task begins is said where all that keep it waiting run, and their like have ended") {

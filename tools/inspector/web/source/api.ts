@@ -164,6 +164,8 @@ export interface Reason {
   outcome?: string;
   usual_seconds?: number;
   at?: string;
+  /// What the process says there, of a task that no lane of it runs.
+  taken?: string;
   lane?: number;
   ran_seconds?: number;
 }

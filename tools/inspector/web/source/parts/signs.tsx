@@ -30,7 +30,9 @@ const signs: Record<string, [string, string]> = {
 
 export function Sign({ of }: { of: string }) {
   const [shape, mood] = signs[of] ?? ['•', 'quiet'];
-  return <span class={`sign ${mood}`}><span aria-hidden="true">{shape}</span> {of.replace(/_/g, ' ')}</span>;
+  // A process has it, this one or another, which runs it or has it wait for a lane.
+  const word = of === 'lent' ? 'handed out' : of.replace(/_/g, ' ');
+  return <span class={`sign ${mood}`}><span aria-hidden="true">{shape}</span> {word}</span>;
 }
 
 export function Warning({ children }: { children: ComponentChildren }) {
