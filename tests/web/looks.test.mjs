@@ -1,21 +1,32 @@
 // Every page in both themes: axe-core finds nothing, nothing scrolls sideways on a narrow screen, and
 // pictures are taken of it when DAG_SCREENSHOTS names a folder.
 
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { isAccessible } from './accessibility.mjs';
 import { withPage } from './chromium.mjs';
 import { check, shows, until } from './conditions.mjs';
 import { trainWords } from './nodes.mjs';
 
-/// The address and what must stand there before it is looked at.
+const pictures = fileURLToPath(new URL('../../tools/inspector/docs/', import.meta.url));
+/// Another state of a view that has one, or none to show.
+const hasNoPicture = ['graph_failed', 'history', 'unknown'];
+
+/// To the second.
+const shownAs = (moment) => new Date(moment).toISOString().replace('T', ' ').slice(0, 19);
+
+/// The address and what must stand there before it is looked at. Each view is in one of them.
 async function places(cluster) {
   const rows = async (name) => (await cluster.ask(`api/jobs?limit=1000&name=${name}`)).jobs;
   const running = (await rows('train_gpt')).find((one) => one.phase === 'running') ??
     await cluster.submit('train_gpt', trainWords(100_000));
   const failed = (await rows('failing'))[0] ?? await cluster.submit('failing', ['cluster_failing']);
   await cluster.isOver(failed.job);
-  const talked = (await rows('talking'))[0] ?? await cluster.submit('talking', ['cluster_talking', '/dev/null', '20']);
+  const talked = (await rows('talking'))[0] ??
+    await cluster.submit('talking', ['cluster_talking', '/dev/null', '8']);
+  const past = await until('a journal tells when it began', async () =>
+    (await cluster.ask('api/history')).jobs.find((one) => one.job === failed.job && one.began));
   const [job, bad] = [`#/jobs/${running.job}`, `#/jobs/${failed.job}`];
   return {
     cluster: ['#/', 'tbody', /alive/],
@@ -28,8 +39,10 @@ async function places(cluster) {
     explain: [`${job}/explain`, '.facts', /running/],
     report: [`${job}/report`, 'tbody', /\d/],
     logs: [`#/jobs/${talked.job}/logs`, 'tbody', /line \d/],
-    job_history: [`${job}/history`, '.pager', /lines/],
+    job_history: [`${bad}/history?task=broken`, 'tbody', /the disk said no/],
     history: ['#/history', 'tbody', /failing/],
+    // The bar stands where that job began.
+    history_at: [`#/history?at=${Date.parse(past.began)}`, '.scrub output', new RegExp(shownAs(past.began))],
     unknown: ['#/nothing', 'h1', /No such page/],
   };
 }
@@ -59,6 +72,16 @@ export const cases = {
   'light': (tools) => lookAtAll(tools, 'light', 1280),
   'dark': (tools) => lookAtAll(tools, 'dark', 1280),
   'a narrow screen': (tools) => lookAtAll(tools, 'light', 360),
+
+  async 'each view has a picture in both themes'({ nodes }) {
+    for (const name of Object.keys(await places(await nodes()))) {
+      if (hasNoPicture.includes(name)) continue;
+      for (const scheme of ['light', 'dark']) {
+        const file = join(pictures, `${name}-${scheme}.png`);
+        check(existsSync(file), `there is no ${file}: make it with DAG_SCREENSHOTS`);
+      }
+    }
+  },
 
   async 'a theme that was chosen stays'({ browser, nodes }) {
     const cluster = await nodes();
