@@ -66,7 +66,7 @@ TEST_CASE("all commands answer in JSON with every field, and missing peers are n
   CHECK(skipped["dask"] == "python3-distributed");
   CHECK_FALSE(skipped.contains("floor"));
 
-  std::set<std::string> commands;
+  std::set<std::string> commands, goals;
   for (const json& section : report["sections"]) {
     commands.insert(section["command"]);
     CHECK_FALSE(section["explained"].get<std::string>().empty());
@@ -91,12 +91,14 @@ TEST_CASE("all commands answer in JSON with every field, and missing peers are n
       const bool at_most = !verdict["wanted"].get<std::string>().starts_with("≥");
       CHECK(verdict["met"] == (at_most ? result <= limit : result >= limit));
       CHECK_FALSE(verdict["goal"].get<std::string>().empty());
+      goals.insert(verdict["goal"]);
     }
   }
   CHECK(commands == std::set<std::string>{"overhead", "metg", "distributed", "growth", "memory", "latency",
                                           "submit", "coarse", "steal", "blob", "idle", "isolated",
                                           "placement", "durability", "replicated", "watched", "journal",
                                           "checkpoints", "scale"});
+  for (const char* goal : {"watched", "unwatched", "journal", "replicas"}) CHECK(goals.contains(goal));
 }
 
 TEST_CASE("only the peers that are asked for take part") {

@@ -22,8 +22,10 @@ struct Wanted {
 };
 
 std::vector<Participant> participants(const Compared& clusters);
-/// Chains of tasks, from the beginning of the first one until the last one's result is settled.
+/// Chains of tasks, from the beginning of the first one until the last one's result is settled. `others` take
+/// turns with both.
 void compare(Settings& settings, Section& section, const Compared& clusters,
-             const std::array<Wanted, 2>& workloads, const std::string& goal, const std::string& wanted);
+             const std::array<Wanted, 2>& workloads, const std::string& goal, const std::string& wanted,
+             const std::vector<Participant>& others = {});
 
 }  // namespace dag::bench

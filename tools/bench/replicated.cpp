@@ -11,15 +11,17 @@ std::vector<Participant> participants(const Compared& clusters) {
 }
 
 void compare(Settings& settings, Section& section, const Compared& clusters,
-             const std::array<Wanted, 2>& workloads, const std::string& goal, const std::string& wanted) {
-  const std::vector<Participant> both = participants(clusters);
+             const std::array<Wanted, 2>& workloads, const std::string& goal, const std::string& wanted,
+             const std::vector<Participant>& others) {
+  std::vector<Participant> all = others;
+  for (const Participant& one : participants(clusters)) all.push_back(one);
   for (const Wanted& workload : workloads) {
     const std::string name = std::to_string(workload.microseconds) + " µs tasks";
     const std::string tasks = settings.quick ? "2400" : std::to_string(workload.tasks);
     const std::string microseconds = std::to_string(workload.microseconds);
-    const Row& row = section.rows.emplace_back(settings.measure(
-        name, "tasks/s", both, {"settle", {{"tasks", tasks}, {"microseconds", microseconds}}},
-        {"tasks_per_second", 1, {{"settled after (s)", "settled_after"}}}));
+    const Row& row = section.rows.emplace_back(
+        settings.measure(name, "tasks/s", all, {"settle", {{"tasks", tasks}, {"microseconds", microseconds}}},
+                         {"tasks_per_second", 1, {{"settled after (s)", "settled_after"}}}));
     if (workload.percent == 0) continue;
     section.verdicts.push_back({goal, name, wanted, workload.percent,
                                 row.find(libdag)->median() / row.find(clusters.without)->median() * 100,
