@@ -98,12 +98,16 @@ class TraceWriter {
   }
 
   /// From the end of each task to the beginning of those that waited for it, by the newest slice of each:
-  /// "data" where something went along, else "order".
+  /// "data" where something went along, else "order". A lane reads the clock once for each task, so one
+  /// that it runs next seems to begin when the last one ended, and what it waited for in another lane of its
+  /// process may end behind that: its arrow arrives then.
   void arrows(TraceCounts& counts, std::uint64_t arrows_max) {
     for (const JobGraph::Edge& edge : known_.times.graph().edges()) {
-      const auto from = slice_of_.find(edge.from), to = slice_of_.find(edge.to);
-      if (from == slice_of_.end() || to == slice_of_.end()) continue;
-      if (from->second.end > to->second.begin) {
+      const auto found_from = slice_of_.find(edge.from), found_to = slice_of_.find(edge.to);
+      if (found_from == slice_of_.end() || found_to == slice_of_.end()) continue;
+      const Slice &from = found_from->second, &to = found_to->second;
+      const bool same_process = from.track.first == to.track.first;
+      if (from.end > (same_process ? to.end : to.begin)) {
         ++counts.arrows_backwards;
         continue;
       }
@@ -114,10 +118,10 @@ class TraceWriter {
       const std::string id = std::to_string(++counts.arrows);
       // Where a slice ends the next one may begin: an arrow belongs to that within which it starts.
       const char* name = edge.data ? "data" : "order";
-      arrow_end("s", name, from->second.track, std::max(from->second.begin, from->second.end - 1), id);
+      arrow_end("s", name, from.track, std::max(from.begin, from.end - 1), id);
       out_ << ",\"args\":{\"from\":\"" << to_string(edge.from) << "\",\"to\":\"" << to_string(edge.to)
            << "\"}}";
-      arrow_end("f", name, to->second.track, to->second.begin, id);
+      arrow_end("f", name, to.track, std::max(to.begin, from.end), id);
       out_ << ",\"bp\":\"e\"}";
     }
   }

@@ -23,7 +23,8 @@ struct TraceCounts {
   std::uint64_t marks = 0;
   std::uint64_t arrows = 0;
   std::uint64_t arrows_beyond = 0;  ///< that were left out: more than were asked for
-  /// Likewise: what they come from ended after what waited for it began; it ran again, or clocks differ.
+  /// Likewise: what they come from ended after what waited for it began in another process, or ended in the
+  /// same one; it ran again, or clocks differ.
   std::uint64_t arrows_backwards = 0;
   std::uint64_t counts = 0;  ///< of waiting tasks and busy lanes, over time
   std::uint64_t tasks_run = 0;

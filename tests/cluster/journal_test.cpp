@@ -1,5 +1,6 @@
 // What happened is in the journals of nodes, however nodes and processes of jobs have ended.
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -16,29 +17,140 @@ using cluster::Nodes;
 using cluster::Process;
 using cluster::Running;
 
+namespace {
+
+struct Edge {
+  std::string from, to, name;  ///< "data" or "order"
+  auto operator<=>(const Edge&) const = default;
+};
+using Edges = std::multiset<Edge>;
+
+/// What a trace of a job says, by nothing but it.
+struct Traced {
+  struct Slice {
+    int process = 0;
+    double begin = 0, took = 0;
+  };
+  std::map<std::string, Slice> slices;  ///< by task; of each the newest one
+  Edges arrows;
+  std::set<std::string> processes;
+  std::size_t left_out = 0;  ///< arrows
+
+  explicit Traced(const std::string& file) {
+    const auto trace = nlohmann::json::parse(dag::test::text_of(file));
+    for (const auto& event : trace.at("traceEvents")) {
+      const auto& about = event.value("args", nlohmann::json::object());
+      if (event.at("ph") == "X") {
+        const Slice slice{event.at("pid"), event.at("ts"), event.at("dur")};
+        Slice& newest = slices.try_emplace(about.at("task"), slice).first->second;
+        if (slice.begin > newest.begin) newest = slice;
+      }
+      if (event.at("ph") == "s") arrows.insert({about.at("from"), about.at("to"), event.at("name")});
+      if (event.at("name") == "process_name") processes.insert(about.at("name"));
+    }
+    left_out = trace.at("otherData").at("arrows_left_out");
+  }
+
+  /// Each of these edges, of which both ends ran, is an arrow, or one of those that are said to be left out.
+  /// Within a process none is, if no task ran again.
+  void check_edges(const Edges& edges) const {
+    std::size_t missing = 0, crossing = 0;
+    for (const Edge& edge : edges) {
+      const auto from = slices.find(edge.from), to = slices.find(edge.to);
+      if (from == slices.end() || to == slices.end()) continue;
+      const bool there = arrows.contains(edge);
+      if (from->second.process != to->second.process) {
+        ++crossing;
+        missing += there ? 0 : 1;
+      } else if (!there) {
+        FAIL_CHECK(edge.name << " from " << edge.from << " to " << edge.to << " is no arrow");
+      }
+    }
+    CHECK(missing == left_out);
+    CHECK(missing < 1 + crossing / 10);  // Clocks of one host hardly differ.
+    CHECK(std::includes(edges.begin(), edges.end(), arrows.begin(), arrows.end()));
+  }
+};
+
+/// What the records of a job say that waits for what.
+Edges edges_of(const Nodes& nodes, const std::string& job) {
+  Process drawn({bin("dag"), "graph", "--address", nodes.address(), "--json", job});
+  REQUIRE(drawn.ends() == 0);
+  const auto graph = nlohmann::json::parse(drawn.out());
+  const auto task = [&](const nlohmann::json& id) {
+    return graph.at("tasks").at(id.get<std::size_t>()).at("task").get<std::string>();
+  };
+  Edges edges;
+  for (const auto& edge : graph.at("edges"))
+    edges.insert({task(edge.at("from")), task(edge.at("to")), edge.at("data") == true ? "data" : "order"});
+  return edges;
+}
+
+/// The report of a job that has ended, once all that it came to is in the journals: it comes there a moment
+/// later.
+nlohmann::json report_of(const Nodes& nodes, const std::string& job) {
+  nlohmann::json report;
+  for (const auto until = cluster::Clock::now() + cluster::patience; cluster::Clock::now() < until;) {
+    report = nlohmann::json::parse(cluster::said(nodes, {"report", job, "--json"}));
+    const auto shown = nlohmann::json::parse(cluster::said(nodes, {"show", job, "--json"}));
+    std::uint64_t settled = 0;
+    for (const auto& count : shown["counts"]) settled += count.get<std::uint64_t>();
+    if (report["settled"] == settled && report["over"] == true) return report;
+  }
+  FAIL("the journals have not all of " << job);
+  return report;
+}
+
+std::vector<std::string> with_data_of(const Nodes& nodes, std::vector<std::string> words) {
+  words.insert(words.begin(), bin("dag"));
+  words.push_back("--from");
+  for (std::uint32_t id = 0; id < nodes.count(); ++id) words.push_back(nodes.folder_of(id) + "/data");
+  return words;
+}
+
+}  // namespace
+
 TEST_CASE("all nodes are killed at once: where each task ran before that is known when they are back") {
   Running running(3, true, 200);
   Nodes& nodes = running.nodes;
   nodes.kill_all();
   nodes.start_all();
   running.check_end();
-  std::vector<std::string> words{bin("dag"), "trace", "1", "-o", running.ledger + ".json", "--from"};
+  const std::string file = running.ledger + ".json";
   for (std::uint32_t id = 0; id < nodes.count(); ++id) {
     nodes.node(id).kill(SIGTERM);
     CHECK(nodes.node(id).ends() == 0);
-    words.push_back(nodes.folder_of(id) + "/data");
   }
-  Process traced(words);
+  Process traced(with_data_of(nodes, {"trace", "1", "-o", file}));
   CHECK(traced.ends() == 0);
   INFO(traced.err());
-  const auto trace = nlohmann::json::parse(dag::test::text_of(running.ledger + ".json"));
-  std::set<std::string> tasks, processes;
-  for (const auto& event : trace.at("traceEvents")) {
-    if (event.at("ph") == "X") tasks.insert(event.at("args").at("task").get<std::string>());
-    if (event.at("name") == "process_name") processes.insert(event.at("args").at("name").get<std::string>());
+  const Traced trace(file);
+  CHECK(trace.slices.size() == 201);  // And the sum of them.
+  for (const char* worker : {"n0/w1", "n1/w1", "n2/w1"}) CHECK(trace.processes.contains(worker));
+  Edges edges;
+  for (int entry = 0; entry < 200; ++entry) edges.insert({std::to_string(entry), "200", "data"});
+  trace.check_edges(edges);
+}
+
+TEST_CASE("the trace of one process has each edge, and that of several counts those that it leaves out") {
+  const std::uint32_t count = GENERATE(1u, 3u);
+  Nodes nodes(count, false, {}, {}, {"--lanes", "3"});
+  if (count > 1) nodes.gather();
+  constexpr std::size_t tasks = 12'000, width = 1000;
+  REQUIRE(Process(at(nodes, {bin("cluster_layers"), std::to_string(tasks), "5"})).ends() == 0);
+  report_of(nodes, "job1");
+  const std::string file = nodes.folder_of(0) + "/trace.json";
+  cluster::said(nodes, {"trace", "1", "-o", file});
+  // As the job says, whatever the records do.
+  Edges edges;
+  for (std::size_t task = width; task < tasks; ++task) {
+    for (const std::size_t above : {task % width, (task + 1) % width})
+      edges.insert({std::to_string(task - task % width - width + above), std::to_string(task), "data"});
   }
-  CHECK(tasks.size() == 201);  // And the sum of them.
-  for (const char* worker : {"n0/w1", "n1/w1", "n2/w1"}) CHECK(processes.contains(worker));
+  const Traced trace(file);
+  CHECK(trace.slices.size() == tasks);
+  CHECK(trace.arrows.size() + trace.left_out == edges.size());
+  trace.check_edges(edges);
 }
 
 TEST_CASE("the record of a job is taken elsewhere, and says there what the cluster said") {
@@ -126,41 +238,24 @@ TEST_CASE(
   const auto ended = job.ends();
   INFO(job.err());
   REQUIRE(ended == 0);
-  // What is recorded comes into the journals a moment later.
-  nlohmann::json report, trace;
-  for (const auto until = cluster::Clock::now() + cluster::patience; cluster::Clock::now() < until;) {
-    Process said(at(nodes, {bin("dag"), "report", "1", "--json"}));
-    Process traced(at(nodes, {bin("dag"), "trace", "1", "-o", file}));
-    REQUIRE(said.ends() == 0);
-    REQUIRE(traced.ends() == 0);
-    report = nlohmann::json::parse(said.out());
-    trace = nlohmann::json::parse(dag::test::text_of(file));
-    Process shown(at(nodes, {bin("dag"), "show", "1", "--json"}));
-    REQUIRE(shown.ends() == 0);
-    const auto counts = nlohmann::json::parse(shown.out())["counts"];
-    std::uint64_t settled = 0;
-    for (const auto& count : counts) settled += count.get<std::uint64_t>();
-    if (report["settled"] == settled) break;
-  }
-  // By nothing but the trace: each task's slice, and the arrows.
-  std::map<std::string, double> took;
+  const nlohmann::json report = report_of(nodes, "1");
+  cluster::said(nodes, {"trace", "1", "-o", file});
+  const Traced trace(file);
+  trace.check_edges(edges_of(nodes, "1"));
   std::multimap<std::string, std::string> before;
-  for (const auto& event : trace.at("traceEvents")) {
-    if (event["ph"] == "X") took[event["args"]["task"]] = event["dur"];
-    if (event["ph"] == "s") before.emplace(event["args"]["to"], event["args"]["from"]);
-  }
-  CHECK(took.size() == report["tasks"]);
-  CHECK(before.size() > took.size());
+  for (const Edge& arrow : trace.arrows) before.emplace(arrow.to, arrow.from);
+  CHECK(trace.slices.size() == report["tasks"]);
+  CHECK(before.size() > trace.slices.size());
   std::map<std::string, double> longest_to;
   const std::function<double(const std::string&)> longest = [&](const std::string& task) {
     if (const auto known = longest_to.find(task); known != longest_to.end()) return known->second;
     double most = 0;
     const auto [begin, end] = before.equal_range(task);
     for (auto edge = begin; edge != end; ++edge) most = std::max(most, longest(edge->second));
-    return longest_to[task] = most + took[task];
+    return longest_to[task] = most + trace.slices.at(task).took;
   };
   double path = 0;
-  for (const auto& [task, span] : took) path = std::max(path, longest(task));
+  for (const auto& [task, slice] : trace.slices) path = std::max(path, longest(task));
   CHECK(path > 0);
   CHECK(report["critical_path"]["seconds"].get<double>() * 1e6 == Approx(path).epsilon(0.001));
   CHECK(report["critical_path"]["seconds"] <= report["span_seconds"]);

@@ -92,6 +92,26 @@ TEST_CASE("a job of which no lane says anything has a trace without slices") {
   CHECK_THROWS_AS(write_trace({(directory.path() / "none").string()}, job, out, notices), Failure);
 }
 
+TEST_CASE("what seems to begin before what it waited for ended has its arrow within a process") {
+  const test::TemporaryDirectory directory;
+  std::vector<Record> records = test::graph_records(job, {{}, {0}, {0}});
+  // Both begin 300 ns before the first one's end: one in the same process, and one in another.
+  for (const Record& one : {ran(5us, 9, 0, 0, 5us), ran(8us, 9, 1, 1, 3300ns), ran(9us, 8, 0, 2, 4300ns)})
+    records.push_back(one);
+  test::write_journal(directory.path() / "journal/journal-1", 0, records);
+  std::ostringstream out;
+  std::vector<std::string> notices;
+  const TraceCounts counts = write_trace({directory.path().string()}, job, out, notices);
+  CHECK(counts.arrows == 1);
+  CHECK(counts.arrows_backwards == 1);
+  const json trace = json::parse(out.str());
+  for (const json& event : trace.at("traceEvents")) {
+    if (event.at("ph") == "s") CHECK(event.at("args").at("to") == "1");
+    if (event.at("ph") == "s") CHECK(event.at("ts") == 4.999);
+    if (event.at("ph") == "f") CHECK(event.at("ts") == 5.0);
+  }
+}
+
 TEST_CASE("arrows lead from what a task waited for to it, within the slices") {
   const test::TemporaryDirectory directory;
   std::vector<Record> records = test::graph_records(job, {{}, {0}, {0, 1}, {2}});
