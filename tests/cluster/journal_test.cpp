@@ -101,6 +101,17 @@ nlohmann::json report_of(const Nodes& nodes, const std::string& job) {
   return report;
 }
 
+/// All that is told of a job: once nothing more comes.
+std::string history_of(const Nodes& nodes, const std::string& job) {
+  std::string before, now;
+  const auto until = cluster::Clock::now() + cluster::patience;
+  do {
+    REQUIRE(cluster::Clock::now() < until);
+    before = std::exchange(now, cluster::said(nodes, {"history", job, "--json"}));
+  } while (now != before);
+  return now;
+}
+
 std::vector<std::string> with_data_of(const Nodes& nodes, std::vector<std::string> words) {
   words.insert(words.begin(), bin("dag"));
   words.push_back("--from");
@@ -130,6 +141,36 @@ TEST_CASE("all nodes are killed at once: where each task ran before that is know
   Edges edges;
   for (int entry = 0; entry < 200; ++entry) edges.insert({std::to_string(entry), "200", "data"});
   trace.check_edges(edges);
+}
+
+TEST_CASE(
+    "all nodes are killed at once: what happened in jobs that had ended is told as before, to the line") {
+  Nodes nodes(3, true);
+  nodes.gather();
+  REQUIRE(Process(at(nodes, {bin("cluster_mixture"), "20", "100"})).ends() == 0);  // It grows.
+  REQUIRE(Process(at(nodes, {bin("cluster_failing")})).ends() == 1);               // Tasks fail in this one.
+  std::map<std::string, std::string> before;
+  for (const char* job : {"job1", "job2"}) {
+    report_of(nodes, job);
+    before[job] = history_of(nodes, job);
+    for (const char* kind : {"job_began", "ran", "settled", "job_over"})
+      CHECK_THAT(before[job], Catch::Contains("\"kind\":\"" + std::string(kind) + '"'));
+  }
+  CHECK_THAT(before["job1"], Catch::Contains("\"kind\":\"spawned\""));
+  CHECK_THAT(before["job2"], Catch::Contains("\"kind\":\"retried\""));
+  const auto is_the_same_in_the_files = [&] {
+    for (const auto& [job, lines] : before) {
+      Process read(with_data_of(nodes, {"history", job, "--json"}));
+      CHECK(read.ends() == 0);
+      CHECK(read.out() == lines);
+    }
+  };
+  nodes.kill_all();
+  is_the_same_in_the_files();
+  nodes.start_all();
+  nodes.gather();
+  for (const auto& [job, lines] : before) CHECK(cluster::said(nodes, {"history", job, "--json"}) == lines);
+  is_the_same_in_the_files();
 }
 
 TEST_CASE("the trace of one process has each edge, and that of several counts those that it leaves out") {
