@@ -15,7 +15,7 @@ constexpr std::size_t roots_max = 10;
 constexpr std::size_t asked_max = 4096;
 
 bool waits_for_tasks(const TaskExplained& task) {
-  return !task.waits_for.empty() && (task.state == RowState::waiting || task.state == RowState::lent);
+  return !task.waits_for.empty() && task.state == RowState::waiting;
 }
 
 /// As homes put them, of each its own: what is held, runs or is ready comes before what waits.

@@ -40,9 +40,24 @@ bool TaskSelector::takes(TaskId task, const std::string& its_name) const {
   return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
 }
 
+/// What the row waits for since its kernel has returned.
+RowIndex Home::Impl::becoming(RowIndex row) const {
+  const RowState at = word(row).state;
+  if ((at != RowState::running && at != RowState::lent) || handed_out.contains(row)) return no_row;
+  const Fact* known = fact(row);
+  return known == nullptr ? no_row : known->becomes;
+}
+
+/// As people see it.
+RowState Home::Impl::told_state(RowIndex row) const {
+  return becoming(row) == no_row ? word(row).state : RowState::waiting;
+}
+
 /// In one line.
 std::string Home::Impl::why(RowIndex row) const {
   if (is(row, flag::vanished)) return "does not exist any more: another attempt of what spawned it counts";
+  const RowIndex next = becoming(row);
+  if (next != no_row) return "becomes " + describe(next) + ", which it spawned";
   const Word word = this->word(row);
   switch (word.state) {
     case RowState::waiting: {
@@ -67,8 +82,6 @@ std::string Home::Impl::why(RowIndex row) const {
         const std::string at = "was handed to " + to_string(out->second.runner);
         return runs_alone(row) ? at + ", to run with nothing beside it: " + why_alone(row) : at;
       }
-      if (const Fact* known = fact(row); known != nullptr && known->becomes != no_row)
-        return "becomes " + describe(known->becomes) + ", which it spawned";
       return "becomes a task that it spawned";
     case RowState::ended:
       return std::string(name(word.outcome)) +
@@ -129,7 +142,7 @@ TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant 
   TaskExplained one;
   one.task = table.id(row);
   one.name = table.name_of(about);
-  one.state = word.state;
+  one.state = told_state(row);
   one.outcome = word.state == RowState::ended ? word.outcome : Outcome::none;
   one.attempt = word.attempt == 0 && word.state != RowState::ended ? AttemptId{} : attempt_of(row);
   one.why = why(row);
@@ -152,10 +165,9 @@ TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant 
     if (has_ended(predecessor) || word.state != RowState::waiting) return;
     if (++one.waits_for_all <= waits_for_max) one.waits_for.push_back(table.id(predecessor));
   });
-  if (word.state == RowState::lent && !handed_out.contains(row)) {
-    const Fact* known = fact(row);
-    if (known != nullptr && known->becomes != no_row) one.waits_for = {table.id(known->becomes)};
-    one.waits_for_all = one.waits_for.size();
+  if (const RowIndex next = becoming(row); next != no_row) {
+    one.waits_for = {table.id(next)};
+    one.waits_for_all = 1;
   }
   const bool not_begun =
       word.state == RowState::waiting || word.state == RowState::held || word.state == RowState::ready;
@@ -182,11 +194,11 @@ void Home::explain(const TaskSelector& wanted, Instant at, ProcessExplained& to)
   const Impl& home = *impl_;
   std::vector<std::pair<int, RowIndex>> found;
   const auto add = [&](RowIndex row) {
-    const Word word = home.word(row);
     if (wanted.failed && !home.went_wrong(row)) return;
-    ++to.counts[static_cast<std::size_t>(word.state)];
-    const bool went_wrong = word.state == RowState::ended && word.outcome == Outcome::failed;
-    found.emplace_back(went_wrong ? 4 : rank_of(word.state), row);
+    const RowState told = home.told_state(row);
+    ++to.counts[static_cast<std::size_t>(told)];
+    const bool went_wrong = told == RowState::ended && home.word(row).outcome == Outcome::failed;
+    found.emplace_back(went_wrong ? 4 : rank_of(told), row);
     if (found.size() < 2 * explained_max) return;
     std::stable_sort(found.begin(), found.end());
     found.resize(explained_max);

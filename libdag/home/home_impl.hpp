@@ -336,6 +336,8 @@ class Home::Impl {
   std::string describe(RowIndex row) const;
 
   // ---- explain.cpp
+  RowIndex becoming(RowIndex row) const;
+  RowState told_state(RowIndex row) const;
   std::string why(RowIndex row) const;
   std::string why_held(RowIndex row) const;
   std::string why_not_called(RowIndex row) const;

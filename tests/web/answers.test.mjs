@@ -48,18 +48,18 @@ export const cases = {
     };
     await withPage(browser, {}, async (page) => {
       await page.route(`**/api/jobs/${job}/explain*`, (route) => route.fulfill({ json: {
-        counts: { waiting: 0, held: 0, ready: 0, running: 0, lent: 3, ended: 0 },
+        counts: { waiting: 1, held: 0, ready: 0, running: 0, lent: 2, ended: 0 },
         tasks: [
           { ...reason, taken: 'is with the lanes' },
           { ...reason, task: '2', name: 'busy', lane: 3, ran_seconds: 5 },
-          { ...reason, task: '3', name: 'parent', why: 'becomes child (4)', waits_for: ['4'], waits_for_all: 1 },
+          { ...reason, task: '3', name: 'parent', state: 'waiting', why: 'becomes child (4)', waits_for: ['4'], waits_for_all: 1 },
         ],
       } }));
       await page.goto(`${cluster.url()}#/jobs/${job}/explain`);
       await shows(page, '.cards', /handed out late \(1\): is at n1\/w1 and is with the lanes/);
       await shows(page, '.cards', /handed out busy \(2\): was handed to n1\/w1\s+at n1\/w1, lane 3, for 5 s/);
       await shows(page, '.cards', /waiting parent \(3\): becomes child/);
-      await shows(page, '.facts', /handed out\s+3/);
+      await shows(page, '.facts', /handed out\s+2/);
       check(!/\blent\b/.test(await page.locator('main').innerText()), 'a word of ours is shown');
     });
   },

@@ -171,7 +171,7 @@ TEST_CASE("of a long answer it is said that placement was not asked about each")
 
 TEST_CASE("a task that becomes another one waits for that one") {
   Job job;
-  job.add(0, RowState::lent, {1}).why = "becomes task 't1'";
+  job.add(0, RowState::waiting, {1}).why = "becomes task 't1'";
   job.add(1, RowState::ready).why = "is ready: waits for a lane";
   const Explanation found = job.explain({"t0", {}});
   CHECK(numbers(found.roots) == std::vector<std::uint32_t>{1});

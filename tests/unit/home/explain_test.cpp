@@ -214,3 +214,25 @@ TEST_CASE("a call waits for the one before it, or for its job actor") {
   CHECK(of(explained(job), second).why ==
         "waits until its job actor has the state again that calls before it left");
 }
+
+TEST_CASE("a task that became one that it spawned waits for that one, and runs no more") {
+  Names below;
+  const TaskId last = below.task("last");
+  Names graph;
+  const TaskId grows = graph.task("grows");
+  Script script;
+  script.special["grows"] = [&](const KernelCall&) { return spawning(below, last.index); };
+  LocalJobOptions options = home_at_1(both());
+  LocalJob job(graph.builder.sealed(), script.kernel(), options);
+  job.paused = {"last"};
+  job.settle_down();
+  REQUIRE(job.runs("grows") == 1);
+  const ProcessExplained now = explained(job);
+  CHECK(count(now, RowState::waiting) == 1);
+  CHECK(count(now, RowState::running) + count(now, RowState::lent) + count(now, RowState::ready) == 1);
+  const TaskExplained& one = of(now, grows);
+  CHECK(one.state == RowState::waiting);
+  CHECK_THAT(one.why, Catch::StartsWith("becomes task 'last'"));
+  REQUIRE(one.waits_for.size() == 1);
+  CHECK(of(now, one.waits_for[0]).name == "last");
+}

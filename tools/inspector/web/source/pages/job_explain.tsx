@@ -60,14 +60,12 @@ function ReasonCard({ job, reason, open }: { job: string; reason: Reason; open: 
   // As it was at first: an answer that comes later must not close what somebody opened.
   const [openAtBirth] = useState(open);
   const place = placeOf(reason);
-  // What was handed out, and became what it spawned there, waits for that.
-  const state = reason.waits_for_all > 0 ? 'waiting' : reason.state;
   const why = reason.taken === undefined ? reason.why : `is at ${reason.at} and ${reason.taken}`;
   return (
     <li class="card">
       <details open={openAtBirth}>
         <summary>
-          <Sign of={reason.outcome ?? state} /> <b class="name">{reason.name}</b> ({reason.task})
+          <Sign of={reason.outcome ?? reason.state} /> <b class="name">{reason.name}</b> ({reason.task})
           {why !== '' && <span class="what">: {why}</span>}
         </summary>
         <div class="card-body">
