@@ -48,6 +48,25 @@ TEST_CASE("one seed, one history") {
   }
 }
 
+TEST_CASE("a seed is as large as somebody wants it") {
+  constexpr sim::ChaosSize size{.nodes = 5, .tasks_min = 20};
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    CHECK(sim::chaos_program(seed, {}, size.tasks_min)->size() >= size.tasks_min);
+    for (const bool cells : {false, true}) {
+      CAPTURE(cells);
+      sim::WorldOptions world = cells ? sim::cells_world(seed) : sim::chaos_world(seed);
+      sim::set_nodes(world, size.nodes);
+      CHECK(world.processes == 5);
+      CHECK(world.replicas < (world.cell_runs ? 6 : 5));
+      sim::ChaosOptions options;
+      options.cells = cells;
+      options.size = size;
+      CHECK(sim::chaos(seed, options).violation == "");
+    }
+  }
+}
+
 TEST_CASE("a seed that fails is made smaller, and fails in the same way") {
   if (!has_planted_bugs) {
     WARN(no_bugs);

@@ -32,8 +32,9 @@ inline std::uint64_t mixed(std::uint64_t seed, std::uint64_t value) {
 
 struct RandomGraphOptions {
   std::uint32_t tasks_max = 40;
-  double inputs_mean = 1.6;  ///< in-edges of a task, about
-  bool weak = true;          ///< order only, and as maybe
+  std::uint32_t tasks_min = 1;  ///< of the graph itself, whatever was drawn
+  double inputs_mean = 1.6;     ///< in-edges of a task, about
+  bool weak = true;             ///< order only, and as maybe
   bool conditional = true;
   bool joins = true;
   bool quorums = true;
@@ -188,7 +189,8 @@ class RandomGraphMaker {
     draft.graph.left = std::make_shared<std::deque<std::atomic<std::uint32_t>>>();
     const std::uint32_t actors = depth == 0 && options_.actors_max > 0 ? below(options_.actors_max + 1) : 0;
     for (std::uint32_t actor = 0; actor < actors; ++actor) add_actor(draft, actor);
-    const std::uint32_t tasks = 1 + below(depth == 0 ? options_.tasks_max : std::min(6u, options_.tasks_max));
+    const std::uint32_t drawn = 1 + below(depth == 0 ? options_.tasks_max : std::min(6u, options_.tasks_max));
+    const std::uint32_t tasks = depth == 0 ? std::max(drawn, options_.tasks_min) : drawn;
     for (std::uint32_t i = 0; i < tasks; ++i) add_task(draft, depth);
     if (options_.added_in_any_order) add_edges_back(draft);
     if (options_.groups && depth == 0) add_groups(draft);

@@ -11,11 +11,21 @@
 
 namespace dag::sim {
 
+/// How large a seed is to be, whatever it has drawn; its other draws stay as they are.
+struct ChaosSize {
+  std::uint32_t nodes = 0;      ///< processes; 0: as drawn
+  std::uint32_t tasks_min = 0;  ///< of the graph, or of all steps of a training
+  bool operator==(const ChaosSize&) const = default;
+};
+/// Three replicas, and somebody who runs what they record.
+inline constexpr std::uint32_t chaos_nodes_min = 4;
+
 struct ChaosOptions {
   bool cells = false;  ///< cells_world
   Planted planted = Planted::nothing;
   bool trace = false;
   Case about;  ///< what is left out of the seed; its number is not looked at
+  ChaosSize size;
 };
 
 /// A third of the seeds have kernels that give another value with each attempt.
@@ -192,10 +202,17 @@ inline WorldOptions cells_world(std::uint64_t seed) {
   return world;
 }
 
-inline std::unique_ptr<Program> chaos_program(std::uint64_t seed, const Case& about) {
+inline void set_nodes(WorldOptions& world, std::uint32_t nodes) {
+  world.processes = nodes;
+  if (world.replicas > (world.cell_runs ? nodes : nodes - 1)) world.replicas = 3;
+  if (world.replicas > 1) world.replica.copies_wanted = world.replicas;
+}
+
+inline std::unique_ptr<Program> chaos_program(std::uint64_t seed, const Case& about,
+                                              std::uint32_t tasks_min = 0) {
   Random random(seed * 7 + 5);
   if (!chaos_varies(seed) && !chaos_runs_once(seed) && !chaos_excludes(seed) && random.chance(0.3))
-    return Stages(random, {.saves_left_out = chaos_leaves_out_saves(seed)}).program();
+    return Stages(random, {.tasks_min = tasks_min, .saves_left_out = chaos_leaves_out_saves(seed)}).program();
   test::RandomGraphOptions options;
   options.tasks_max = 5 + static_cast<std::uint32_t>(random.below(40));
   options.varying = chaos_says_that_it_varies(seed);
@@ -214,6 +231,7 @@ inline std::unique_ptr<Program> chaos_program(std::uint64_t seed, const Case& ab
     options.weak = seed % 3 == 0;
     options.tasks_max *= 2;
   }
+  options.tasks_min = std::max(tasks_min, options.tasks_min);
   leave_out(about, options);
   return std::make_unique<Program>(test::random_graph(random, options));
 }
@@ -221,8 +239,9 @@ inline std::unique_ptr<Program> chaos_program(std::uint64_t seed, const Case& ab
 inline ChaosResult chaos(std::uint64_t seed, const ChaosOptions& options = {}) {
   ChaosResult result;
   result.seed = seed;
-  const std::unique_ptr<Program> program = chaos_program(seed, options.about);
+  const std::unique_ptr<Program> program = chaos_program(seed, options.about, options.size.tasks_min);
   WorldOptions world_options = options.cells ? cells_world(seed) : chaos_world(seed);
+  if (options.size.nodes > 0) set_nodes(world_options, options.size.nodes);
   leave_out(options.about, world_options);
   world_options.planted = world_options.replica.planted = options.planted;
   world_options.trace = options.trace;

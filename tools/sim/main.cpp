@@ -39,6 +39,7 @@ using Json = nlohmann::ordered_json;
 struct ChaosCommand {
   std::string world = "jobs";
   std::string seeds = "1-200", seeds_in, seed;
+  ChaosSize size;
   bool trace = false, shrink = false, sometimes = false, json = false;
 };
 
@@ -67,6 +68,7 @@ ChaosResult run_case(const ChaosCommand& command, const Case& about) {
   options.cells = command.world == "cells";
   options.trace = command.trace;
   options.about = about;
+  options.size = command.size;
   return chaos(about.seed, options);
 }
 
@@ -122,6 +124,14 @@ class Cases {
   std::uint64_t first_ = 0, last_ = 0;
 };
 
+/// As it was said on the command line; nothing where a seed is as large as it has drawn.
+std::string said_of(const ChaosSize& size) {
+  std::string text;
+  if (size.nodes > 0) text += " --nodes " + std::to_string(size.nodes);
+  if (size.tasks_min > 0) text += " --tasks-min " + std::to_string(size.tasks_min);
+  return text;
+}
+
 int shrink(const ChaosCommand& command, const Case& about) {
   const auto run = [&](const Case& one) { return run_case(command, one); };
   if (run(about).violation.empty()) {
@@ -129,7 +139,7 @@ int shrink(const ChaosCommand& command, const Case& about) {
     return 0;
   }
   const Case smallest = shrink(about, parts_of(command.world), run);
-  std::cout << to_string(smallest) << "\n  " << run(smallest).violation << '\n';
+  std::cout << to_string(smallest) << said_of(command.size) << "\n  " << run(smallest).violation << '\n';
   return exit_failed;
 }
 
@@ -178,6 +188,8 @@ void print(const Sum& sum) {
 }
 
 int run(const ChaosCommand& command) {
+  if (command.size != ChaosSize{} && command.world != "jobs" && command.world != "cells")
+    throw CLI::ValidationError("--nodes, --tasks-min", "are for the worlds jobs and cells");
   const Cases cases(command);
   if (command.shrink) return shrink(command, cases[0]);
   if (command.sometimes && cases.size() < sometimes_seeds)
@@ -193,7 +205,7 @@ int run(const ChaosCommand& command) {
     if (result.violation.empty()) continue;
     const std::string name = to_string(about);
     std::cerr << "seed " << name << ": " << result.violation << "\n  again: dag-sim chaos --world "
-              << command.world << " --seed '" << name << "' --trace\n";
+              << command.world << said_of(command.size) << " --seed '" << name << "' --trace\n";
   }
   sum.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const auto missed = command.sometimes ? never_seen(command.world, sum.seen) : std::vector<std::string>{};
@@ -329,6 +341,11 @@ class CommandLine {
         command->add_option("--seed", chaos_.seed, "one, or what --shrink has left of it, as 41-late<6")
             ->excludes(seeds)
             ->excludes(list);
+    command->add_option("--nodes", chaos_.size.nodes, "so many in each seed, of jobs and cells")
+        ->check(CLI::Range(chaos_nodes_min, 32u));
+    command
+        ->add_option("--tasks-min", chaos_.size.tasks_min, "at least so many in each seed, of jobs and cells")
+        ->check(CLI::Range(1u, 1000u));
     command->add_flag("--trace", chaos_.trace, "all that happens, line by line");
     command->add_flag("--shrink", chaos_.shrink, "the smallest part of the seed that fails in the same way")
         ->needs(seed);

@@ -13,6 +13,7 @@ namespace dag::sim {
 struct StagesOptions {
   std::uint32_t actors_max = 4;
   std::uint32_t steps_max = 8;
+  std::uint32_t tasks_min = 0;  ///< of all steps together, whatever was drawn
   bool saves = true;
   bool failures = true;
   bool saves_left_out = false;  ///< when it is not time: Actor::save_when_due
@@ -24,6 +25,8 @@ class Stages {
     actors_ = 1 + below(options.actors_max);
     steps_ = 1 + below(options.steps_max);
     micro_batches_ = 1 + below(3);
+    const std::uint32_t calls_per_step = 2 * micro_batches_ * actors_;
+    steps_ = std::max(steps_, (options.tasks_min + calls_per_step - 1) / calls_per_step);
     save_every_ = options.saves ? 1 + below(3) : 1000;
     if (options.saves_left_out) when_due_ = std::chrono::milliseconds(below(3) * below(20));
     top();

@@ -57,7 +57,9 @@ void leave_out(const Case& about, WorldOptions& world) { leave_out(about, of_wor
 
 void leave_out(const Case& about, RandomGraphOptions& graph) {
   leave_out(about, of_graph(), graph);
-  if (about.tasks_max > 0) graph.tasks_max = std::min(graph.tasks_max, about.tasks_max);
+  if (about.tasks_max == 0) return;
+  graph.tasks_max = std::min(graph.tasks_max, about.tasks_max);
+  graph.tasks_min = std::min(graph.tasks_min, about.tasks_max);
 }
 
 }  // namespace dag::sim
