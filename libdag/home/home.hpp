@@ -89,6 +89,8 @@ enum class Planted : std::uint8_t {
   given_up_counts,  ///< what an attempt gives that was lost to its home ends the task in place of the next
                     ///< one
   cut_not_closed,   ///< outcomes are recorded before those that they rest on
+  stop_forgotten,   ///< a runner keeps an attempt that was stopped before a lane had begun it
+  lease_kept,       ///< a process renews its lease when nothing runs under it any more
 };
 
 /// What is recorded leaves a home this long after what left before, if nobody waits for it: recording it

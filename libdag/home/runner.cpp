@@ -84,8 +84,8 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
     const auto found = attempts_.find(stop->name);
     if (found != attempts_.end()) {
       if (found->second.started) effects_.emplace_back(StopAttempt{stop->name.task, stop->name.attempt});
-      attempts_.erase(found);
       for (auto& [name, sought] : sought_) sought.attempts.erase(stop->name);
+      if (!is_planted(options_.planted, Planted::stop_forgotten)) attempts_.erase(found);
     }
   } else if (const auto* let = std::get_if<message::Release>(&any)) {
     for (const OutputName& name : let->names) let_go(name);
@@ -242,7 +242,7 @@ void Runner::look_at_lease(Instant now) {
     }
     under_lease_ = true;
   }
-  lease_.want(wanted);
+  lease_.want(wanted || is_planted(options_.planted, Planted::lease_kept));
   ask_for_lease(now);
 }
 

@@ -40,6 +40,8 @@ const std::vector<Mutant>& mutants() {
     IN_JOBS(orphan_settles);
     IN_JOBS(given_up_counts);
     IN_JOBS(cut_not_closed);
+    IN_JOBS(stop_forgotten);
+    IN_JOBS(lease_kept);
 #undef IN_JOBS
 #define IN_CELLS(bug) list.push_back({#bug, "cells", Planted::bug, consensus::Planted::nothing, {}})
     IN_CELLS(not_said_again);

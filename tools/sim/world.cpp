@@ -83,15 +83,19 @@ void World::run() {
     }
     if (++count > options_.events_max) throw Violation("too many events: " + stuck());
     for (; !options_.pace && look_at < events_.next_at(); look_at = look_at + look_every) look(look_at);
-    events_.run_one();
-    if (touched_ != nullptr) {
-      if (!options_.pace) check(*touched_);
-      touched_ = nullptr;
-    }
+    step();
   }
   events = count;
   if (trace_.left_out > 0) seen["saves were left out"] += trace_.left_out;
   check_result();
+  if (!options_.pace) settle();
+}
+
+void World::step() {
+  events_.run_one();
+  if (touched_ == nullptr) return;
+  if (!options_.pace) check(*touched_);
+  touched_ = nullptr;
 }
 
 /// Now and then.
@@ -225,7 +229,7 @@ void World::heard_down(Life life, const LifeEnd& how, std::uint64_t least_ms, st
     if (at == life.process.value) continue;
     events_.after(millis(least_ms, std::max<std::uint64_t>(most_ms, 100)), [this, at, life, how] {
       Process& process = *processes_[at];
-      if (over() || !process.up || process.replica == nullptr) return;
+      if (stands_still() || !process.up || process.replica == nullptr) return;
       process.replica->on_life_down(life, clock_of(at), how);
       options_.copies_move ? tell_seats(process) : drain_replica(process);
     });
@@ -245,7 +249,7 @@ void World::gone(std::uint32_t index) {
 
 void World::come_up_after(Duration pause, std::uint32_t index) {
   events_.after(pause, [this, index] {
-    if (over()) return;
+    if (stands_still()) return;
     start_process(index, processes_[index]->life.incarnation.value + 1);
     ++seen["came up"];
     heard_up(life_of(index));
@@ -319,6 +323,8 @@ void World::drain_runner(Process& process) {
       if (auto* report = std::get_if<message::Report>(&message->message)) {
         for (auto& [shard, box] : process.homes) box->home.vouch(*report);
       }
+      if (std::holds_alternative<message::Need>(message->message))
+        process.needs_again_at = clock_of(process) + RunnerOptions{}.ask_again;
       send(process.life, message->to, message->message);
     } else if (auto* brought = std::get_if<Brought>(&effect)) {
       on_brought(*brought);

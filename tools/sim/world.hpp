@@ -239,7 +239,8 @@ class World {
     std::map<std::uint32_t, std::pair<AttemptId, std::shared_ptr<void>>> actors;
     std::set<OutputName> stopped;
     std::optional<Instant> runner_timer;
-    std::unique_ptr<CellReplica> replica;  ///< where there are several
+    std::optional<Instant> needs_again_at;  ///< by its clock: when its runner repeats its last Need
+    std::unique_ptr<CellReplica> replica;   ///< where there are several
     std::optional<Instant> replica_timer;
     consensus::Index compared_at = 0;  ///< what it had applied when its cell was compared with the reference
   };
@@ -291,6 +292,9 @@ class World {
     if (!ended_ || (options_.until_copied && !copied_)) return false;
     return stopped_ || (fetches_open_ == 0 && fetches_planned_ == 0);
   }
+
+  /// And what was under way then has come to its end, too.
+  bool stands_still() const { return over() && !settling_; }
 
   void start_process(std::uint32_t index, std::uint32_t incarnation);
 
@@ -363,7 +367,6 @@ class World {
   void note_given_up(const HomeBox& box);
   void check_leader(const Process& process);
   void check_configuration(const consensus::Configuration& next);
-  void check_log_length(const CellReplica& replica) const;
   bool is_copied();
   std::string who_has_copies();
   void look_who_has_copies();
@@ -480,6 +483,17 @@ class World {
   void check_result();
   bool member_was_blamed() const;
   std::string stuck();
+  void step();
+
+  // ---- What must have an end (world_bounds.cpp)
+
+  void check_log_length(const CellReplica& replica) const;
+  void hold_at_door(Process& process, Life from, const JobMessage& message);
+  void settle();
+  void close_job();
+  void run_until_quiet(std::string (World::*left)() const, Duration least);
+  std::string left_running() const;
+  std::string left_when_closed() const;
 
  public:
   bool check_outcomes = true;
@@ -531,6 +545,7 @@ class World {
   HomeBox* touched_ = nullptr;
   WorkConservation conservation_;
   bool ended_ = false;
+  bool settling_ = false;
   bool cancel_asked_ = false, cancel_acknowledged_ = false;  ///< of the whole job
   std::set<TaskId> fetched_;
   std::uint64_t fetches_planned_ = 0, fetches_open_ = 0;

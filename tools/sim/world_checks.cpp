@@ -249,9 +249,6 @@ void World::check_result() {
     }
   }
   if (options_.varying && options_.inline_bytes_max > 0 && !options_.cancels) check_consistency();
-  for (const auto& process : processes_) {
-    if (process->up && process->door->waiting() > 1000) throw Violation("a door with a queue");
-  }
 }
 
 /// Suspects that are in a group run in company (nodes/PROMISES.md), so one may fail for what another did, and

@@ -80,7 +80,7 @@ bool World::write_ring(Life from, const Route& route, EdgeNews&& news) {
 
 void World::read_ring(Life from, Life to, EdgeNews news) {
   Process* process = find(to);
-  if (process == nullptr || over()) return;
+  if (process == nullptr || stands_still()) return;
   if (from != to && !rings_.joined(to, from)) {
     if (rings_.given_up(to, from)) return;
     // It lies in the ring until somebody here looks.

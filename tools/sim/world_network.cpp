@@ -123,9 +123,11 @@ void World::deliver(Life from, Life to, const JobMessage& message) {
   trace_.delivered(now(), from, to, message);
   trace_message("at", from, to, message);
   Process* process = find(to);
-  if (process == nullptr || over()) return;
+  if (process == nullptr) return;
+  if (stands_still())
+    return events_.after(Duration{0}, [this, from, to, message] { deliver(from, to, message); });
   if (waits_in_pause(to.process.value, [this, from, to, message] { deliver(from, to, message); })) return;
-  if (!knows_the_job(*process, from, message)) return process->door->hold(from, message);
+  if (!knows_the_job(*process, from, message)) return hold_at_door(*process, from, message);
   if (hear_message(*process, message)) return;
   const auto epoch_here = [&](std::uint32_t shard) -> std::optional<Epoch> {
     const auto found = process->homes.find(shard);
@@ -138,7 +140,7 @@ void World::deliver(Life from, Life to, const JobMessage& message) {
       return;
     case Admission::wait:
       ++seen["waited at the door"];
-      process->door->hold(from, message);
+      hold_at_door(*process, from, message);
       return;
     case Admission::deliver:
       break;

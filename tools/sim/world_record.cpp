@@ -91,15 +91,6 @@ void World::check_configuration(const consensus::Configuration& next) {
   }
 }
 
-/// I12: what the log keeps behind the last snapshot.
-void World::check_log_length(const CellReplica& replica) const {
-  if (!replica.log().snapshot()) return;
-  const std::uint64_t applied_since = replica.applied() - replica.log().snapshot()->index;
-  if (applied_since > options_.replica.compact_every)
-    throw Violation(std::to_string(applied_since) + " applied entries are kept, and " +
-                    std::to_string(options_.replica.compact_every) + " were to be");
-}
-
 /// As many have a copy as there should be, of what was settled when it was looked last.
 bool World::is_copied() {
   const Process* leader = leading();

@@ -27,7 +27,7 @@ void World::begin_replicas() {
     // Who submits says it until all have done it.
     const auto begin = [this, index, who, genesis] {
       Process& process = *processes_[index];
-      if (over() || !process.up) return;
+      if (stands_still() || !process.up) return;
       process.replica->begin(who, genesis, index == 0, clock_of(process));
       drain_replica(process);
     };
@@ -78,7 +78,7 @@ void World::plan_full_disks() {
       disks_[index].full_until = std::min(now() + takes, options_.calm_at);
       const auto tell = [this, index] {
         Process& process = *processes_[index];
-        if (over() || !process.up || process.replica == nullptr) return;
+        if (stands_still() || !process.up || process.replica == nullptr) return;
         process.replica->on_disk_full(disks_[index].full_until > now(), clock_of(process));
         drain_replica(process);
       };
@@ -139,7 +139,7 @@ std::uint32_t World::draw_victim() {
 }
 
 void World::to_leader(std::function<bool(CellReplica&, Instant)> what) {
-  if (over()) return;
+  if (stands_still()) return;
   if (Process* process = leading(); process != nullptr && what(*process->replica, clock_of(*process)))
     return drain_replica(*process);
   events_.after(millis(10, 50), [this, what = std::move(what)] { to_leader(what); });
@@ -195,7 +195,7 @@ void World::heard_up(Life life) {
     if (at == life.process.value) continue;
     events_.after(millis(0, 20), [this, at, life] {
       Process& process = *processes_[at];
-      if (over() || !process.up || process.replica == nullptr || find(life) == nullptr) return;
+      if (stands_still() || !process.up || process.replica == nullptr || find(life) == nullptr) return;
       process.replica->on_life_up(life, clock_of(process), runs(life.process.value));
       options_.copies_move ? tell_seats(process) : drain_replica(process);
     });
@@ -220,11 +220,11 @@ void World::drain_replica(Process& process) {
   process.replica_timer = due;
   events_.at(due, [this, life, due] {
     Process* mine = find(life);
-    if (mine == nullptr || over() || mine->replica_timer != due) return;
+    if (mine == nullptr || stands_still() || mine->replica_timer != due) return;
     mine->replica_timer.reset();
     const auto look_at_clock = [this, life] {
       Process* still = find(life);
-      if (still == nullptr || over()) return;
+      if (still == nullptr || stands_still()) return;
       still->replica->on_time(clock_of(*still));
       drain_replica(*still);
     };
@@ -268,7 +268,7 @@ void World::send_to_replica(std::uint32_t from, std::uint32_t to, const consensu
     if (!cuts_.hears(to, from, now())) return;
     const auto arrive = [this, to, message] {
       Process& process = *processes_[to];
-      if (over() || !process.up || process.replica == nullptr) return;
+      if (stands_still() || !process.up || process.replica == nullptr) return;
       process.replica->on_replica_message(message, clock_of(process));
       drain_replica(process);
     };
