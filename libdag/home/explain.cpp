@@ -40,9 +40,15 @@ bool TaskSelector::takes(TaskId task, const std::string& its_name) const {
   return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
 }
 
-/// What the row waits for since its kernel has returned.
-RowIndex Home::Impl::becoming(RowIndex row) const {
+/// The task that a row waits for though no edge says so: what it became when its kernel returned, or, of a
+/// call, the one of the same job actor whose turn it is.
+RowIndex Home::Impl::waits_behind(RowIndex row) const {
   const RowState at = word(row).state;
+  if (at == RowState::held && is_call(row)) {
+    const ActorChain& chain = *chain_of(row);
+    const RowIndex first = chain.next < chain.calls.size() ? chain.calls[chain.next] : no_row;
+    return first == row ? no_row : first;
+  }
   if ((at != RowState::running && at != RowState::lent) || handed_out.contains(row)) return no_row;
   const Fact* known = fact(row);
   return known == nullptr ? no_row : known->becomes;
@@ -50,15 +56,18 @@ RowIndex Home::Impl::becoming(RowIndex row) const {
 
 /// As people see it.
 RowState Home::Impl::told_state(RowIndex row) const {
-  return becoming(row) == no_row ? word(row).state : RowState::waiting;
+  return waits_behind(row) == no_row ? word(row).state : RowState::waiting;
 }
 
 /// In one line.
 std::string Home::Impl::why(RowIndex row) const {
   if (is(row, flag::vanished)) return "does not exist any more: another attempt of what spawned it counts";
-  const RowIndex next = becoming(row);
-  if (next != no_row) return "becomes " + describe(next) + ", which it spawned";
   const Word word = this->word(row);
+  if (const RowIndex other = waits_behind(row); other != no_row) {
+    if (word.state == RowState::held)
+      return "waits for its turn: " + describe(other) + " is before it at its job actor";
+    return "becomes " + describe(other) + ", which it spawned";
+  }
   switch (word.state) {
     case RowState::waiting: {
       if (recounting) return "waits for reports of the other processes after a loss";
@@ -79,7 +88,7 @@ std::string Home::Impl::why(RowIndex row) const {
       return "runs here";
     case RowState::lent:
       if (const auto out = handed_out.find(row); out != handed_out.end()) {
-        const std::string at = "was handed to " + to_string(out->second.runner);
+        const std::string at = "was handed to " + to_string(out->second.runner.process);
         return runs_alone(row) ? at + ", to run with nothing beside it: " + why_alone(row) : at;
       }
       return "becomes a task that it spawned";
@@ -117,12 +126,9 @@ std::string Home::Impl::why_held(RowIndex row) const {
   return is_call(row) ? why_not_called(row) : "is held";
 }
 
-/// Calls of one job actor run one after the other, on its state.
+/// Of a call whose turn it is.
 std::string Home::Impl::why_not_called(RowIndex row) const {
   const ActorChain& chain = *chain_of(row);
-  if (chain.next >= chain.calls.size()) return "is held";
-  const RowIndex first = chain.calls[chain.next];
-  if (first != row) return "waits for its turn: " + describe(first) + " is before it at its job actor";
   if (chain.next > 0 && (!chain.alive || chain.applied < chain.next))
     return "waits until its job actor has the state again that calls before it left";
   return chain.busy ? "waits for its job actor, which is busy" : "is held";
@@ -165,8 +171,8 @@ TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant 
     if (has_ended(predecessor) || word.state != RowState::waiting) return;
     if (++one.waits_for_all <= waits_for_max) one.waits_for.push_back(table.id(predecessor));
   });
-  if (const RowIndex next = becoming(row); next != no_row) {
-    one.waits_for = {table.id(next)};
+  if (const RowIndex other = waits_behind(row); other != no_row) {
+    one.waits_for = {table.id(other)};
     one.waits_for_all = 1;
   }
   const bool not_begun =

@@ -336,7 +336,7 @@ class Home::Impl {
   std::string describe(RowIndex row) const;
 
   // ---- explain.cpp
-  RowIndex becoming(RowIndex row) const;
+  RowIndex waits_behind(RowIndex row) const;
   RowState told_state(RowIndex row) const;
   std::string why(RowIndex row) const;
   std::string why_held(RowIndex row) const;

@@ -199,15 +199,31 @@ TEST_CASE("a call waits for the one before it, or for its job actor") {
   graph.actor("A");
   const TaskId first = graph.call(0, "first"), second = graph.call(0, "second"),
                third = graph.call(0, "third");
+  graph.task("grows");
+  Names
+      below;  // Nothing that was submitted is an edge before it, and so its turn comes by the actor's order.
+  below.call(0, "spawned");
+  Script script;
+  script.special["grows"] = [&](const KernelCall&) { return spawning(below); };
   LocalJobOptions options = home_at_1(Representation::supervised);
   options.place = 2;
-  LocalJob job(graph.builder.sealed(), Script().kernel(), options);
+  LocalJob job(graph.builder.sealed(), script.kernel(), options);
   job.paused = {"second"};
   job.settle_down();
   CHECK(job.outcome(first) == Outcome::finished);
-  CHECK(of(explained(job), second).why == "was handed to " + to_string(job.life(2)));
-  CHECK_THAT(of(explained(job), third).why, Catch::StartsWith("waits for task 'second'"));
-  // The call that is next waits for what the one before it left, and so for the object, which is made again.
+  REQUIRE(job.runs("grows") == 1);
+  const ProcessExplained now = explained(job);
+  CHECK(of(now, second).why == "was handed to " + to_string(job.life(2).process));
+  CHECK(of(now, third).why == "waits for task 'second' (" + to_string(second) + ")");
+  const auto spawned = std::find_if(now.tasks.begin(), now.tasks.end(),
+                                    [](const TaskExplained& one) { return one.name == "spawned"; });
+  REQUIRE(spawned != now.tasks.end());
+  CHECK(spawned->why ==
+        "waits for its turn: task 'second' (" + to_string(second) + ") is before it at its job actor");
+  CHECK(spawned->state == RowState::waiting);
+  CHECK(spawned->waits_for == std::vector<TaskId>{second});
+  CHECK(count(now, RowState::held) == 0);
+  // The call that is next waits for what those before it left, and so for the object, which is made again.
   job.paused = {"A", "second"};
   job.die(2);
   job.settle_down();

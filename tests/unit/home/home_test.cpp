@@ -327,7 +327,7 @@ TEST_CASE("ready rows go to a thief, which runs them and tells; calls and claime
   job.steal(1, 0, 1);
   job.settle_down();
   CHECK(job.home(0).counts().lent == 2);  // One task, and the call, which was handed out at home.
-  CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(1)));
+  CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(1).process));
   job.paused.clear();
   job.run();
   for (const LocalJob::Ran& ran : job.ran) {
@@ -348,16 +348,16 @@ TEST_CASE("what was handed out and waits for a lane can be lent, too") {
   job.paused = {"a", "b", "large"};
   job.settle_down();
   for (const TaskId task : {a, b, large})
-    CHECK(job.home(0).explain(task) == "was handed to " + to_string(job.life(1)));
+    CHECK(job.home(0).explain(task) == "was handed to " + to_string(job.life(1).process));
   job.steal(2, 1, 1);
   job.settle_down();
-  CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(2)));
-  CHECK(job.home(0).explain(b) == "was handed to " + to_string(job.life(1)));
+  CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(2).process));
+  CHECK(job.home(0).explain(b) == "was handed to " + to_string(job.life(1).process));
   job.steal(2, 1, 5);
   job.settle_down();
-  CHECK(job.home(0).explain(b) == "was handed to " + to_string(job.life(2)));
+  CHECK(job.home(0).explain(b) == "was handed to " + to_string(job.life(2).process));
   CHECK(job.home(0).explain(large) ==
-        "was handed to " + to_string(job.life(1)));  // It was placed for its needs.
+        "was handed to " + to_string(job.life(1).process));  // It was placed for its needs.
   job.paused.clear();
   job.run();
   for (const char* name : {"a", "b", "large"}) CHECK(job.runs(name) == 1);
@@ -377,16 +377,16 @@ TEST_CASE(
   job.paused = {"a", "b", "large", "alone"};
   job.settle_down();
   for (const TaskId task : {a, b, large, alone})
-    CHECK(job.home(0).explain(task) == "was handed to " + to_string(job.life(2)));
+    CHECK(job.home(0).explain(task) == "was handed to " + to_string(job.life(2).process));
   job.steal(0, 2, 1);
   job.settle_down();
-  CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(0)));
-  CHECK(job.home(0).explain(b) == "was handed to " + to_string(job.life(2)));
+  CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(0).process));
+  CHECK(job.home(0).explain(b) == "was handed to " + to_string(job.life(2).process));
   job.steal(1, 2, 5);  // The home itself.
   job.settle_down();
-  CHECK(job.home(0).explain(b) == "was handed to " + to_string(job.life(1)));
+  CHECK(job.home(0).explain(b) == "was handed to " + to_string(job.life(1).process));
   for (const TaskId task : {large, alone})
-    CHECK(job.home(0).explain(task) == "was handed to " + to_string(job.life(2)));
+    CHECK(job.home(0).explain(task) == "was handed to " + to_string(job.life(2).process));
   job.paused.clear();
   job.run();
   for (const char* name : {"a", "b", "large", "alone"}) CHECK(job.runs(name) == 1);
@@ -405,11 +405,11 @@ TEST_CASE("who asks for work and is gone when the home hears of it gets nothing:
   LocalJob job(graph.builder.sealed(), Script().kernel(), options);
   job.paused = {"a"};
   job.settle_down();
-  REQUIRE(job.home(0).explain(a) == "was handed to " + to_string(job.life(2)));
+  REQUIRE(job.home(0).explain(a) == "was handed to " + to_string(job.life(2).process));
   job.steal(3, 2, 1);
   job.die(3);
   job.settle_down();
-  CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(1)));
+  CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(1).process));
   job.paused.clear();
   job.run();
   CHECK(job.outcome(a) == Outcome::finished);

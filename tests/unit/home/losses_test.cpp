@@ -123,7 +123,7 @@ TEST_CASE("an attempt that was lost with its process is run again, and not charg
   LocalJob job(graph.builder.sealed(), Script().kernel(), options);
   job.paused = {"a"};
   job.settle_down();
-  CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(2)));
+  CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(2).process));
   job.die(2);
   job.paused.clear();
   job.run();
