@@ -63,7 +63,10 @@ void Runner::on_state(const message::JobState& state, Instant now) {
     if (sought.asked && !alive(*sought.asked)) sought.asked.reset();
     const bool home_moved =
         !before.homes.empty() && state_.homes[sought.shard].epoch != before.homes[sought.shard].epoch;
-    if (home_moved) sought.home_asked = false;
+    if (home_moved) {
+      sought.home_asked = false;
+      sought.replicas.clear();  // The new home orders what it lacks; of what was then, some may be no more.
+    }
     names.push_back(name);
   }
   for (const OutputName& name : names) {

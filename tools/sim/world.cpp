@@ -323,8 +323,6 @@ void World::drain_runner(Process& process) {
       if (auto* report = std::get_if<message::Report>(&message->message)) {
         for (auto& [shard, box] : process.homes) box->home.vouch(*report);
       }
-      if (std::holds_alternative<message::Need>(message->message))
-        process.needs_again_at = clock_of(process) + RunnerOptions{}.ask_again;
       send(process.life, message->to, message->message);
     } else if (auto* brought = std::get_if<Brought>(&effect)) {
       on_brought(*brought);

@@ -239,8 +239,7 @@ class World {
     std::map<std::uint32_t, std::pair<AttemptId, std::shared_ptr<void>>> actors;
     std::set<OutputName> stopped;
     std::optional<Instant> runner_timer;
-    std::optional<Instant> needs_again_at;  ///< by its clock: when its runner repeats its last Need
-    std::unique_ptr<CellReplica> replica;   ///< where there are several
+    std::unique_ptr<CellReplica> replica;  ///< where there are several
     std::optional<Instant> replica_timer;
     consensus::Index compared_at = 0;  ///< what it had applied when its cell was compared with the reference
   };

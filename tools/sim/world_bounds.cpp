@@ -82,11 +82,7 @@ std::string World::left_running() const {
     if (!process->up) continue;
     const std::string here = " at " + to_string(process->life);
     if (process->runner->attempts_now() > 0) return "an attempt is left" + here;
-    const auto wake = process->runner->wake_at();
-    // Not kept: a copy that a lost home wanted of what does not exist any more is sought until the job is
-    // closed (jobs, seed 4838).
-    const bool asks_in_vain = wake && wake == process->needs_again_at;
-    if (wake && !asks_in_vain) return "a runner waits for something" + here;
+    if (process->runner->wake_at()) return "a runner waits for something" + here;
     if (!process->queue.empty()) return "something waits for a lane" + here;
     if (process->lanes_busy > 0) return "a lane is busy" + here;
     for (const auto& [shard, box] : process->homes) {
