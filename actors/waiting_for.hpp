@@ -19,8 +19,10 @@ inline std::vector<Duration> running_for(const LanesPort& lanes) {
 
 /// `mean_run` as in Waiting, of what has ended here.
 inline Waiting waiting_for(const LanesPort& lanes, std::optional<Duration> mean_run) {
-  Waiting waiting{static_cast<std::uint32_t>(lanes.queued()), static_cast<std::uint32_t>(lanes.count()),
-                  lanes.dry(), mean_run};
+  // Those that stand aside have nothing to do, and take nothing.
+  const std::uint32_t free = lanes.stand_aside() ? 0 : lanes.dry();
+  Waiting waiting{static_cast<std::uint32_t>(lanes.queued()), static_cast<std::uint32_t>(lanes.count()), free,
+                  mean_run};
   if (!mean_run || waiting.rows == 0) return waiting;
   return behind(waiting, running_for(lanes));
 }
