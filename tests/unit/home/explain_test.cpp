@@ -142,13 +142,13 @@ TEST_CASE("a task runs where it was said that it could, and a call of a job acto
     Names graph;
     graph.actor("A");
     graph.actor("B");
-    std::vector<TaskId> all, calls;
+    std::vector<TaskId> tasks, calls;
     for (std::uint32_t i = 0; i < 10; ++i) {
       const std::string number = std::to_string(i);
-      all.push_back(
-          graph.task(i == 0 ? "first" : "t" + number, i == 0 ? std::vector<TaskId>{} : std::vector{all[0]}));
-      calls.push_back(graph.call(i % 2, "c" + number, {all.back()}));
-      all.push_back(calls.back());
+      tasks.push_back(graph.task(i == 0 ? "first" : "t" + number,
+                                 i == 0 ? std::vector<TaskId>{} : std::vector{tasks[0]}));
+      calls.push_back(graph.call(i % 2, "c" + number, {tasks.back()}));
+      tasks.push_back(calls.back());
     }
     LocalJobOptions options;
     options.processes = 4;
@@ -165,7 +165,7 @@ TEST_CASE("a task runs where it was said that it could, and a call of a job acto
     std::map<TaskId, std::vector<recorded::Candidate>> said;
     std::size_t seen = job.ran.size();
     while (!job.job_ended) {
-      for (const TaskId task : all) {
+      for (const TaskId task : tasks) {
         const TaskExplained now = of(explained(job, {"", {task}}), task);
         if (!now.candidates.empty()) said[task] = now.candidates;
       }

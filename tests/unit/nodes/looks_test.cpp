@@ -69,7 +69,8 @@ TEST_CASE("an event of a cluster of any size has so many rows, and counts the re
   const json said = said_of(seen);
   CHECK(longest_list(said) == rows_max);
   // So many a second, as looks.hpp and the page's README say.
-  CHECK(rows_max * (std::chrono::seconds(1) / web::HttpOptions{}.pause) == 400);
+  const auto events_per_second = static_cast<std::size_t>(std::chrono::seconds(1) / web::HttpOptions{}.pause);
+  CHECK(rows_max * events_per_second == 400);
   CHECK(said.at("nodes").size() == rows_max);
   CHECK(said.at("nodes_beyond") == 1'000 - rows_max);
   CHECK(said.at("jobs").size() == rows_max);
