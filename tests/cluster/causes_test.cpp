@@ -72,8 +72,8 @@ TEST_CASE("that one straggler makes a job slow is told by its report, and its gr
   CHECK(graph.ends() == 0);
   CHECK_THAT(graph.out(), Catch::StartsWith("digraph ") && Catch::Contains("color=red, penwidth=2"));
 
-  // Colours are for terminals whose users want them.
-  CHECK_THAT(drawn(nodes, "", "watch job1"), Catch::Contains("\x1b[32m"));
+  // Colours and bars are for terminals whose users want them.
+  CHECK_THAT(drawn(nodes, "", "watch job1"), Catch::Contains("\x1b[32m##"));
   CHECK_THAT(drawn(nodes, "NO_COLOR=1", "watch job1"),
-             Catch::Contains("preprocess") && !Catch::Contains("\x1b[32m"));
+             Catch::Contains("preprocess") && !Catch::Contains("\x1b[32m") && !Catch::Contains("##"));
 }

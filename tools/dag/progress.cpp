@@ -114,13 +114,15 @@ std::string behind_bar(const JobCounts& counts, Form form) {
 struct Layout {
   Form form = Form::percent;
   std::size_t label = 0, bar = 0;  ///< columns
+  bool bars = true, colour = false;
 };
 
 constexpr std::size_t bar_max = 60;
 constexpr std::size_t around_bar = 4;  ///< " [" and "] "
 
 /// The longest form that leaves enough for a bar.
-Layout layout_of(const JobCounts& all, const std::vector<Row>& rows, std::size_t columns) {
+Layout layout_of(const JobCounts& all, const std::vector<Row>& rows, std::size_t columns,
+                 const Screen& screen) {
   Layout layout;
   for (const Form form : {Form::counts, Form::fraction, Form::percent}) {
     std::size_t label = 0, behind = width(behind_bar(all, form));
@@ -129,10 +131,10 @@ Layout layout_of(const JobCounts& all, const std::vector<Row>& rows, std::size_t
       behind = std::max(behind, width(behind_bar(row.counts, form)));
     }
     label = std::min(label, std::max<std::size_t>(columns / 3, 5));
-    const std::size_t others = label + behind + around_bar;
-    const std::size_t bar_min = form == Form::percent ? 1 : 10;
-    layout = {form, label, columns - std::min(others, columns)};
-    if (layout.bar >= bar_min) break;
+    const std::size_t others = label + behind + (screen.bars ? around_bar : 1);
+    const std::size_t bar_min = !screen.bars ? 0 : form == Form::percent ? 1 : 10;
+    layout = {form, label, columns - std::min(others, columns), screen.bars, screen.colour};
+    if (others + bar_min <= columns) break;
   }
   layout.bar = std::min(layout.bar, bar_max);
   return layout;
@@ -158,15 +160,18 @@ std::string bar_of(const JobCounts& counts, std::size_t cells, bool colour) {
          coloured(over - failed, 'x', colour ? "\x1b[33m" : nullptr) + std::string(cells - over, '.');
 }
 
-std::string row_text(const Row& row, const Layout& layout, bool colour) {
-  return padded(cut(row.label, layout.label), layout.label) + " [" + bar_of(row.counts, layout.bar, colour) +
-         "] " + behind_bar(row.counts, layout.form);
+std::string row_text(const Row& row, const Layout& layout) {
+  std::string text = padded(cut(row.label, layout.label), layout.label) + " ";
+  if (layout.bars) text += "[" + bar_of(row.counts, layout.bar, layout.colour) + "] ";
+  return text + behind_bar(row.counts, layout.form);
 }
 
 /// Without a label, since tasks may have any name; it ends where the others do.
-std::string row_of_all(const JobCounts& counts, const Layout& layout, bool colour) {
-  const std::size_t cells = layout.bar + (layout.label > 0 ? layout.label + 1 : 0);
-  return "[" + bar_of(counts, cells, colour) + "] " + behind_bar(counts, layout.form);
+std::string row_of_all(const JobCounts& counts, const Layout& layout) {
+  const std::size_t before = layout.label > 0 ? layout.label + 1 : 0;
+  std::string text(layout.bars ? 0 : before, ' ');
+  if (layout.bars) text = "[" + bar_of(counts, layout.bar + before, layout.colour) + "] ";
+  return text + behind_bar(counts, layout.form);
 }
 
 /// One for each name of tasks, in the order of names.
@@ -267,9 +272,9 @@ std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, co
   const std::size_t others = lines.size() + 1 + foot.size();
   const std::size_t room = rows_max - std::min(rows_max, others);
   if (names.size() > room) hidden = take_hidden(names, room - std::min<std::size_t>(room, 1));
-  const Layout layout = layout_of(job.counts, names, columns);
-  lines.push_back(row_of_all(job.counts, layout, screen.colour));
-  for (const Row& row : names) lines.push_back(row_text(row, layout, screen.colour));
+  const Layout layout = layout_of(job.counts, names, columns, screen);
+  lines.push_back(row_of_all(job.counts, layout));
+  for (const Row& row : names) lines.push_back(row_text(row, layout));
   if (!hidden.empty()) lines.push_back(cut(text_of_hidden(hidden), columns));
   lines.insert(lines.end(), foot.begin(), foot.end());
   if (lines.size() > rows_max) {

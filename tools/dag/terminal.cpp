@@ -42,7 +42,7 @@ Screen screen_now() {
     screen.columns = size.ws_col;
     screen.rows = size.ws_row;
   }
-  screen.colour = !is_set("NO_COLOR");
+  screen.bars = screen.colour = !is_set("NO_COLOR");
   return screen;
 }
 

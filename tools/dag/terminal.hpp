@@ -12,7 +12,7 @@ struct Screen {
   static constexpr std::size_t columns_min = 20;
   std::size_t columns = 80;
   std::size_t rows = 24;
-  bool colour = false;
+  bool colour = false, bars = true;  ///< none with NO_COLOR, as where there is no terminal
 };
 
 /// Of stdout: it is a terminal, and understands what redrawn() says.

@@ -202,11 +202,12 @@ void add_watch(CLI::App& app, Chosen& chosen) {
   command->footer(
       "On a terminal it draws over what it has drawn; elsewhere, and with --json, it writes a line whenever "
       "something\n"
-      "has changed, at most one a look. In bars, # has finished, ! failed, x was skipped or cancelled. The "
-      "critical\n"
-      "path is the longest way through what is left of the graph, by how long tasks of its names usually "
-      "take: about\n"
-      "what is left however many lanes there are.\n"
+      "has changed, at most one a look. In bars, # has finished, ! failed, x was skipped or cancelled; with "
+      "NO_COLOR\n"
+      "set there are neither bars nor colours. The critical path is the longest way through what is left of "
+      "the\n"
+      "graph, by how long tasks of its names usually take: about what is left however many lanes there "
+      "are.\n"
       "Exit status: 0 the job finished, 1 it failed or was cancelled, 5 there is no such job, 8 the cluster "
       "went away\n"
       "and did not come back, 130 interrupted; the job goes on then.");

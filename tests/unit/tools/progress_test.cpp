@@ -54,6 +54,22 @@ TEST_CASE("a job is drawn: title, a bar for all of it and one for each name, pac
         "12 tasks/s, left 49.0 s, 1 process, 3 failed, 1 skipped\n");
 }
 
+TEST_CASE("where bars are not wanted, the numbers stand in their columns") {
+  Screen screen;
+  screen.bars = false;
+  CHECK(text_of(progress_lines(job(), pace_of(12), screen)) ==
+        "job7 train: running, 1 min 15 s\n"
+        "       41% 412/1000, 3 failed\n"
+        "load  100% 100/100\n"
+        "step   38% 311/811, 3 failed\n"
+        "write   1% 1/89\n"
+        "12 tasks/s, left 49.0 s, 1 process, 3 failed, 1 skipped\n");
+  screen.columns = 20;
+  const std::vector<std::string> narrow = progress_lines(job(), pace_of(12), screen);
+  CHECK_THAT(text_of(narrow), Catch::Contains("\nstep   38% 311/811!\n"));
+  for (const std::string& line : narrow) CHECK(line.size() <= screen.columns);
+}
+
 TEST_CASE("what is left is what the pace says, and no less than the critical path, which stands beside it") {
   const std::vector<std::string> lines = progress_lines(job(), pace_of(12), {}, PathLeft{90s, 3, {}});
   CHECK(lines[lines.size() - 2] ==
