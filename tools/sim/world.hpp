@@ -458,9 +458,10 @@ class World {
   void fetch_later(const TellClient& tell);
   void on_brought(const Brought& brought);
 
-  /// Whether an output that nobody needed any more may have been made again by another home
-  /// (libdag/home/lineage.cpp), and its kernel, or that of what it is made of, may have given another value.
-  bool made_unlike(std::uint32_t task) const;
+  /// Whether an output that was made again, or may have been, may have got another value: by its kernel, or
+  /// by what it is made of, of `again` as well. named_only_: nobody needed it any more when another home took
+  /// over (libdag/home/lineage.cpp). made_again_: its process was lost, maybe before it had taken the digest.
+  bool made_unlike(std::uint32_t task, const std::set<std::uint32_t>& again) const;
   /// So that a value which was used and is gone cannot be had again.
   bool may_vary_unsaid() const { return options_.varying && !options_.says_varying; }
 
@@ -537,6 +538,7 @@ class World {
   std::map<TaskId, Settled> settled_;
   std::map<TaskId, AttemptId> attempts_;
   std::set<std::uint32_t> named_only_;  ///< tasks of the graph of which a later home learnt only the name
+  std::set<std::uint32_t> made_again_;  ///< and those that ran once more under the name of a lost output
   std::set<OutputName> executed_;
   std::set<TaskId> started_once_;                               ///< of those that may run only once
   std::map<OutputName, std::uint64_t> left_;                    ///< what kernels of bare rows returned

@@ -10,8 +10,9 @@ namespace {
 constexpr std::size_t door_waiting_max = 400;
 /// So late comes what was sent when all was not calm.
 constexpr Duration messages_take = std::chrono::milliseconds(301);
-/// Two stragglers may run one behind the other, for nothing.
-constexpr Duration quiet_within = std::chrono::seconds(15);
+/// Two stragglers may run one behind the other, for nothing; and what was made again is kept for ten seconds
+/// more (revived_for).
+constexpr Duration quiet_within = std::chrono::seconds(25);
 
 }  // namespace
 

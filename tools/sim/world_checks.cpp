@@ -160,12 +160,12 @@ void World::on_brought(const Brought& brought) {
   check_value(brought.name.task);
 }
 
-bool World::made_unlike(std::uint32_t task) const {
-  if (!named_only_.contains(task)) return false;
+bool World::made_unlike(std::uint32_t task, const std::set<std::uint32_t>& again) const {
+  if (!again.contains(task)) return false;
   if (varies(program_.graph().tasks[task].salt)) return true;
   const auto in_edges = plan_->graph->in_edges(task);
   return std::any_of(in_edges.begin(), in_edges.end(),
-                     [&](const detail::EdgeEnd& end) { return made_unlike(end.task()); });
+                     [&](const detail::EdgeEnd& end) { return made_unlike(end.task(), again); });
 }
 
 void World::check_consistency() const {
@@ -198,12 +198,12 @@ void World::check_consistency() const {
         kernel.spawns != test::none && program_.graph().spawned[kernel.spawns].becomes != test::none;
     if (settled.outcome != Outcome::finished || !settled.value || becomes) continue;
     std::uint64_t value = kernel.salt;
-    bool made_again = made_unlike(task);
+    bool made_again = made_unlike(task, named_only_);
     for (const detail::Argument& argument : fragment.arguments_of(task).subspan(1)) {
       value = test::mixed(value, argument.count);
       for (std::uint32_t k = 0; k < argument.count; ++k) {
         const std::uint32_t from = in_edges[argument.first + k].task();
-        made_again = made_again || made_unlike(from);
+        made_again = made_again || made_unlike(from, named_only_);
         const Settled& input = settled_.at({0, from});
         value = test::mixed(value, input.value ? *input.value : test::absent_value);
       }

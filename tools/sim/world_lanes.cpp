@@ -378,7 +378,8 @@ void World::begin_attempt(Process& process, const Work& work) {
     ++seen["went on from what was saved"];
     const bool excused =
         std::any_of(attempt.inputs.begin(), attempt.inputs.end(), [&](const OutputName& name) {
-          return name.task.origin == 0 && may_vary_unsaid() && made_unlike(name.task.index);
+          return name.task.origin == 0 && may_vary_unsaid() &&
+                 (made_unlike(name.task.index, named_only_) || made_unlike(name.task.index, made_again_));
         });
     if (detail::from_blob<std::uint64_t>(attempt.restore_from) != saved_by(attempt) && !excused) {
       throw Violation("attempt " + to_string(attempt.task) + to_string(attempt.id) +
@@ -426,7 +427,10 @@ void World::begin_attempt(Process& process, const Work& work) {
                                        delete static_cast<test::ActorState*>(object);
                                      })};
   }
-  if (attempt.stands_for) ++seen["run again"];
+  if (attempt.stands_for) {
+    ++seen["run again"];
+    if (attempt.task.origin == 0) made_again_.insert(attempt.task.index);
+  }
   const std::uint32_t lane = take_lane(process, attempt.task, attempt.id, attempt.alone);
   const Duration takes = attempt.exclusive && random_.chance(0.5) ? millis(1, 300) : kernel_time();
   if (options_.stragglers > 0) run->ended.ran = takes;
