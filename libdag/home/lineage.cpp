@@ -235,7 +235,8 @@ void Home::Impl::on(Life from, const message::Need& need) {
 }
 
 void Home::Impl::answer(Life asker, const OutputName& asked_name, RowIndex row) {
-  if (!has_ended(row) || !is(row, flag::noted)) {
+  const bool vanished = is(row, flag::vanished);
+  if (!vanished && (!has_ended(row) || !is(row, flag::noted))) {
     askers[row].emplace(asker, asked_name);
     return;
   }
@@ -245,6 +246,12 @@ void Home::Impl::answer(Life asker, const OutputName& asked_name, RowIndex row) 
   located.shard = options.shard;
   located.epoch = options.epoch;
   located.asked = asked_name;
+  if (vanished) {
+    located.record.task = asked_name.task;
+    located.record.attempt = asked_name.attempt;
+    located.lost = Error{ErrorCode::output_lost, "another attempt of what spawned the task counts"};
+    return send(asker, std::move(located));
+  }
   if (word(row).outcome == Outcome::finished) {
     if (available(owner)) {
       if (is(owner, flag::let_go)) revived[owner] = now + revived_for;

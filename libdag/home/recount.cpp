@@ -492,6 +492,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
     --rows_own;
     if (is_call(row)) chain_of(row)->calls.erase(row);
     table.apply(row, Closed{Outcome::cancelled});
+    answer_askers(row);
   }
   for (const RowIndex row : outgrown) {
     Fact& what = facts.at(row);

@@ -377,6 +377,7 @@ std::optional<Instant> Runner::wake_at() const {
     const Instant look_at = ends ? std::min(*ask_at, lease_.over_at()) : *ask_at;
     if (!at || look_at < *at) at = look_at;
   }
+  if (state_.version == 0) return at;  // With the first state it is looked for.
   for (const auto& [name, sought] : sought_) {
     if (!at || sought.ask_again_at < *at) at = sought.ask_again_at;
   }
