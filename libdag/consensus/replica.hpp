@@ -189,9 +189,10 @@ class Replica {
     Index match = 0;                           ///< known to be on its disk
     Index next = 1;                            ///< what it is sent next
     std::optional<Index> snapshot_index = {};  ///< it is being sent this one
-    std::uint64_t snapshot_has = 0;            ///< of its bytes, as it said last
+    std::uint64_t snapshot_has = 0;            ///< of its bytes, the most that it said
+    std::uint64_t snapshot_said = 0;           ///< the last that came, which others may have overtaken
     std::uint64_t snapshot_sent = 0;           ///< of them; more than it has are on their way, or lost
-    Instant snapshot_moved = {};               ///< when it last said something else
+    Instant snapshot_moved = {};               ///< when it last said more
     Instant heard;
     std::uint64_t beat = 0;  ///< the newest that came back
     /// It was sent again what is behind this index, because it lacked that, and has not said since that it
@@ -315,6 +316,7 @@ class Replica {
   // A snapshot that is coming
   std::optional<SnapshotPiece> coming_;
   std::vector<std::byte> received_;
+  std::map<std::uint64_t, Blob> ahead_;  ///< by offset: pieces that overtook others
 
   std::uint64_t writes_ = 0, written_ = 0;
   std::deque<Held> held_;

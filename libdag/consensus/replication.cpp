@@ -80,7 +80,7 @@ void Replica::replicate_to(const Seat& seat, Progress& progress, bool beat, Inst
   if (progress.snapshot_index || progress.next <= base_index_) {
     if (progress.snapshot_index != snapshot_->index) {
       progress.snapshot_index = snapshot_->index;
-      progress.snapshot_has = progress.snapshot_sent = 0;
+      progress.snapshot_has = progress.snapshot_said = progress.snapshot_sent = 0;
       progress.snapshot_moved = now;
       return send_pieces(seat, progress);
     }
@@ -88,7 +88,8 @@ void Replica::replicate_to(const Seat& seat, Progress& progress, bool beat, Inst
     if (now - progress.snapshot_moved < options_.election_timeout) {
       return send_piece(seat, progress.snapshot_has, 0);  // A sign of life.
     }
-    progress.snapshot_sent = progress.snapshot_has;  // What was on its way is lost.
+    // What was on its way is lost; or it has begun anew, and said less than before.
+    progress.snapshot_sent = progress.snapshot_has = progress.snapshot_said;
     progress.snapshot_moved = now;
     return send_pieces(seat, progress);
   }
@@ -189,9 +190,10 @@ void Replica::heard(const SnapshotAnswer& answer, Instant now) {
   answer_reads();
   if (progress->snapshot_index != answer.index || progress->snapshot_index != snapshot_->index) return;
   const std::uint64_t has = std::min<std::uint64_t>(answer.received_bytes, snapshot_->state.bytes().size());
-  if (has == progress->snapshot_has) return;  // Said before.
-  // Less than before: it has begun anew.
-  if (has < progress->snapshot_has) progress->snapshot_sent = has;
+  progress->snapshot_said = has;
+  // Less than before: it has begun anew, or that was overtaken. Sent again at once, each of the pieces would
+  // have an answer that is overtaken as easily, and there were more of them each time.
+  if (has <= progress->snapshot_has) return;
   progress->snapshot_has = has;
   progress->snapshot_moved = now;
   progress->snapshot_sent = std::max(progress->snapshot_sent, has);
@@ -333,11 +335,17 @@ void Replica::heard(const SnapshotPiece& piece, Instant now) {
   if (!goes_on) {
     coming_ = piece;
     received_.clear();
+    ahead_.clear();
     // Who says a size is believed so far.
     received_.reserve(std::min<std::uint64_t>(piece.size_bytes, 64 * options_.snapshot_piece_bytes));
   }
-  if (piece.offset == received_.size()) {
-    const auto bytes = piece.bytes.bytes();
+  const bool next = piece.offset == received_.size();
+  const bool further = piece.offset > received_.size() && ahead_.size() < options_.snapshot_pieces_in_flight;
+  if (piece.bytes && (next || further)) ahead_.emplace(piece.offset, piece.bytes);
+  while (!ahead_.empty() && ahead_.begin()->first <= received_.size()) {
+    const auto kept = ahead_.extract(ahead_.begin());
+    if (kept.key() != received_.size()) continue;
+    const auto bytes = kept.mapped().bytes();
     received_.insert(received_.end(), bytes.begin(), bytes.end());
   }
   if (received_.size() < piece.size_bytes) {
@@ -347,6 +355,7 @@ void Replica::heard(const SnapshotPiece& piece, Instant now) {
   install({piece.index, piece.index_term, piece.configuration, Blob(std::span<const std::byte>(received_))});
   coming_.reset();
   received_ = {};
+  ahead_.clear();
   whole.index = piece.index;
   send_when_written(piece.from.node, whole);
 }
