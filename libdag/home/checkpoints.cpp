@@ -108,13 +108,7 @@ void Home::Impl::forget_checkpoint(const OutputName& name) {
 }
 
 void Home::Impl::answer_checkpoint(Life asker, const message::Need& need) {
-  message::Located located;
-  located.job = plan->job;
-  located.shard = options.shard;
-  located.epoch = options.epoch;
-  located.asked = need.name;
-  located.record.task = need.name.task;
-  located.record.attempt = need.name.attempt;
+  message::Located located = answer_about(need.name);
   if (const auto found = checkpoints.find(table.find(need.name.task)); found != checkpoints.end()) {
     for (RowCheckpoint& one : found->second) {
       if (one.record.attempt != need.name.attempt) continue;

@@ -159,6 +159,8 @@ class Home::Impl {
   bool varies(RowIndex row) const;
   bool copied(RowIndex row);
   void copies_lost();
+  /// With nothing in it yet but what it is about.
+  message::Located answer_about(const OutputName& asked) const;
   void answer(Life asker, const OutputName& asked, RowIndex row);
   void answer_askers(RowIndex row);
   void remake(RowIndex row);

@@ -234,6 +234,13 @@ void Home::Impl::on(Life from, const message::Need& need) {
   answer(from, need.name, row);
 }
 
+message::Located Home::Impl::answer_about(const OutputName& asked_name) const {
+  message::Located located{plan->job, options.shard, options.epoch, {}, {}, {}, asked_name};
+  located.record.task = asked_name.task;
+  located.record.attempt = asked_name.attempt;
+  return located;
+}
+
 void Home::Impl::answer(Life asker, const OutputName& asked_name, RowIndex row) {
   const bool vanished = is(row, flag::vanished);
   if (!vanished && (!has_ended(row) || !is(row, flag::noted))) {
@@ -241,14 +248,8 @@ void Home::Impl::answer(Life asker, const OutputName& asked_name, RowIndex row) 
     return;
   }
   const RowIndex owner = owner_of(row);
-  message::Located located;
-  located.job = plan->job;
-  located.shard = options.shard;
-  located.epoch = options.epoch;
-  located.asked = asked_name;
+  message::Located located = answer_about(asked_name);
   if (vanished) {
-    located.record.task = asked_name.task;
-    located.record.attempt = asked_name.attempt;
     located.lost = Error{ErrorCode::output_lost, "another attempt of what spawned the task counts"};
     return send(asker, std::move(located));
   }
