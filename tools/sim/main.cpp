@@ -1,10 +1,10 @@
 // dag-sim: whole clusters under virtual time, one seed each. `dag-sim COMMAND --help` says what it takes.
 //
-//   dag-sim chaos --seeds 1-2000                 runs them; how to run the first that fails again is printed
-//   dag-sim chaos --seed 41 --trace              one seed: all that happened
-//   dag-sim chaos --seed 41 --shrink             the smallest part of it that fails in the same way, as
-//   "41-late<6" dag-sim mutants                              plants bugs, one after the other, and says which
-//   seed finds each dag-sim scale --pattern stencil --nodes 64   how busy so many nodes of 16 lanes are kept
+// dag-sim chaos --seeds 1-2000: runs them; how to run one that fails again is printed.
+// dag-sim chaos --seed 41 --trace: one seed, and all that happened.
+// dag-sim chaos --seed 41 --shrink: the smallest part of it that fails in the same way, as "41-late<6".
+// dag-sim mutants: plants bugs, one after the other, and says which seed finds each.
+// dag-sim scale --pattern stencil --nodes 64: how busy so many nodes of 16 lanes are kept.
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -187,6 +187,23 @@ void print(const Sum& sum) {
               static_cast<double>(sum.cases) / sum.seconds, hexadecimal(sum.hash).c_str());
 }
 
+/// Since it was made; long work says every ten seconds how far it is.
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  }
+  bool time_to_say() {
+    if (seconds() < next_s_) return false;
+    next_s_ = seconds() + 10;
+    return true;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  double next_s_ = 10;
+};
+
 int run(const ChaosCommand& command) {
   if (command.size != ChaosSize{} && command.world != "jobs" && command.world != "cells")
     throw CLI::ValidationError("--nodes, --tasks-min", "are for the worlds jobs and cells");
@@ -195,19 +212,23 @@ int run(const ChaosCommand& command) {
   if (command.sometimes && cases.size() < sometimes_seeds)
     throw CLI::ValidationError("--sometimes", "wants at least 10000 seeds");
 
-  const auto began = std::chrono::steady_clock::now();
+  Stopwatch watch;
   Sum sum;
   for (std::uint64_t i = 0; i < cases.size(); ++i) {
     const Case about = cases[i];
     ChaosResult result = run_case(command, about);
     result.seed = about.seed;
     sum.add(result);
+    if (watch.time_to_say()) {
+      std::cerr << "dag-sim: " << sum.cases << " of " << cases.size() << " seeds, " << sum.failed
+                << " failed, after " << static_cast<std::uint64_t>(watch.seconds()) << " s\n";
+    }
     if (result.violation.empty()) continue;
     const std::string name = to_string(about);
     std::cerr << "seed " << name << ": " << result.violation << "\n  again: dag-sim chaos --world "
               << command.world << said_of(command.size) << " --seed '" << name << "' --trace\n";
   }
-  sum.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  sum.seconds = watch.seconds();
   const auto missed = command.sometimes ? never_seen(command.world, sum.seen) : std::vector<std::string>{};
   for (const std::string& what : missed) std::cerr << "dag-sim: in none of these seeds: " << what << '\n';
   if (command.json) {
