@@ -198,6 +198,8 @@ bool World::leave_lane(Process* process, std::uint32_t lane, const KernelRun& ru
       if (end.end == ProcessEnd::killed && other != lane) ++in_company_[name.task];
     }
     ++seen["crashed"];
+    // If it led, others have to find out, and to elect one.
+    if (replicated() && now() > options_.calm_at) options_.patience += std::chrono::seconds(1);
     if (process->running.size() > 1) ++seen["crashed in company"];
     const Life life = process->life;
     gone(index);
