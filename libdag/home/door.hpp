@@ -34,6 +34,9 @@ class Door {
       return Admission::deliver;  // The state says itself which one is the newest.
     }
     if (state.version == 0) return Admission::wait;
+    // No home is begun any more, and those that are there do nothing. Runners say themselves that it is over.
+    const bool for_homes = recipient == Recipient::home || std::holds_alternative<message::Assign>(message);
+    if (state.ended && for_homes) return Admission::drop;
     const bool alive = std::binary_search(state.lives.begin(), state.lives.end(), from) ||
                        (from == state.cell && only_cells_say(message));
     if (!alive) return seen_.contains(from) || superseded(from, state) ? Admission::drop : Admission::wait;
