@@ -280,10 +280,13 @@ void World::drain_home(Process& process, HomeBox& box) {
     if (auto* ready = std::get_if<MakeReady>(&effect)) {
       process.queue.push_back({shard, ready->row, nullptr});
     } else if (auto* start = std::get_if<StartAttempt>(&effect)) {
+      check_handed_out(process, start->attempt);
       process.queue.push_back({shard, no_row, std::make_shared<Attempt>(std::move(start->attempt))});
     } else if (auto* stop = std::get_if<StopAttempt>(&effect)) {
       process.stopped.insert({stop->task, stop->id});
     } else if (auto* message = std::get_if<SendMessage>(&effect)) {
+      if (const auto* lend = std::get_if<message::Lend>(&message->message))
+        check_handed_out(process, lend->attempt);
       send(process.life, message->to, message->message);
     } else if (auto* publish = std::get_if<PublishOutput>(&effect)) {
       process.runner->publish(publish->record, publish->bytes);

@@ -61,8 +61,9 @@ void World::check_once(std::uint64_t salt, TaskId task) {
   }
 }
 
-/// P7. What a process has heard of a task, its homes have, and what it runs of that task was handed out
-/// since: the attempts from before were lost with the process.
+/// P7, of what is handed out, or begun by a lane on its own. What was handed out before its task came under
+/// suspicion runs as it was: the process that went down then had an earlier attempt, which had been taken
+/// back and ran on (seed 670540).
 void World::check_suspect(const Process& process, std::uint64_t salt, TaskId task) const {
   const Known* known = program_.find(salt);
   const message::Crashed* crashed = message::crashes_of(process.state, task);
@@ -72,6 +73,11 @@ void World::check_suspect(const Process& process, std::uint64_t salt, TaskId tas
   const Policy& policy = known->graph->fragment.policy(known->task);
   if (policy.group || policy.timeout) return;
   throw Violation("task " + to_string(task) + " may have taken a process down, and runs in company");
+}
+
+void World::check_handed_out(const Process& process, const Attempt& attempt) const {
+  if (attempt.call != detail::CallKind::ordinary || attempt.alone || attempt.stands_for) return;
+  check_suspect(process, detail::from_blob<std::uint64_t>(attempt.blobs.at(0)), attempt.task);
 }
 
 /// I9. Also at processes that only the cell takes for dead.

@@ -360,9 +360,7 @@ void World::begin_attempt(Process& process, const Work& work) {
   if (process.stopped.contains({attempt.task, attempt.id})) return;
   executed(attempt.task, attempt.id);
   if (attempt.call == detail::CallKind::ordinary) {
-    const auto salt = detail::from_blob<std::uint64_t>(attempt.blobs.at(0));
-    check_once(salt, attempt.task);
-    if (!attempt.alone && !attempt.stands_for) check_suspect(process, salt, attempt.task);
+    check_once(detail::from_blob<std::uint64_t>(attempt.blobs.at(0)), attempt.task);
   }
   if (attempt.exclusive) check_exclusive(attempt.task);
   if (!attempt.stands_for) {
