@@ -222,6 +222,8 @@ void Home::Impl::on(Life from, const message::Need& need) {
   const RowIndex row = table.find(need.name.task);
   if (row == no_row || table[row].ghost) return;
   const RowIndex owner = owner_of(row);
+  // Who lacks an older attempt's output may have this one's.
+  if (need.name.attempt != attempt_of(row)) return answer(from, need.name, row);
   if (const auto known = facts.find(owner); known != facts.end()) {
     for (const Life gone : need.gone) {
       std::erase(known->second.holders, gone);
