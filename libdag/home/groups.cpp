@@ -12,7 +12,7 @@
 // After a loss of the home the next one learns from the record who has ended, and from that a member has
 // failed, which is why others were cancelled; it goes on with that. The restarts of the last period are not
 // recorded. It cannot know whether a member that nobody runs was lost or had not begun, where that one's
-// inputs are settled, and takes it for lost.
+// inputs are settled, and takes it for lost. It takes one over that had been stopped and never heard of it.
 
 #include <algorithm>
 

@@ -22,7 +22,6 @@ class GangWatch {
     const std::uint32_t task = record.task.index;
     const std::optional<std::uint32_t> group = graph_->policy(task).group;
     if (!group) return;
-    // A home that is dead for the others, and does not know it, has a group of its own.
     std::map<std::uint32_t, AttemptId>& out = out_[record.place.process];
     if (std::holds_alternative<recorded::Lent>(record.what)) out[task] = record.attempt;
     const auto* retried = std::get_if<recorded::Retried>(&record.what);
@@ -43,6 +42,13 @@ class GangWatch {
     }
   }
 
+  /// The process is gone. No later home knows of the restarts that one there had ordered: it takes what still
+  /// ran.
+  void forget(ProcessId process) {
+    out_.erase(process);
+    std::erase_if(overtaken_, [&](const auto& one) { return std::get<ProcessId>(one) == process; });
+  }
+
  private:
   static bool starts_with(const detail::GroupDraft& group, std::uint32_t fallen, std::uint32_t other) {
     return group.strategy == Strategy::one_for_all ||
@@ -50,6 +56,7 @@ class GangWatch {
   }
 
   std::shared_ptr<const detail::Fragment> graph_;
+  // A home that is dead for the others, and does not know it, has a group of its own.
   std::map<ProcessId, std::map<std::uint32_t, AttemptId>> out_;
   std::set<std::tuple<ProcessId, std::uint32_t, AttemptId>> overtaken_;
 };

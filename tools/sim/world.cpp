@@ -240,6 +240,7 @@ void World::gone(std::uint32_t index) {
   Process& process = *processes_[index];
   const Life old = process.life;
   if (replicated()) crash_replica(index);
+  if (trace_.gangs) trace_.gangs->forget(ProcessId{index});
   last_gone_ = now();
   process = Process{};
   process.life = old;
