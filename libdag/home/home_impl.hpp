@@ -159,6 +159,7 @@ class Home::Impl {
   bool varies(RowIndex row) const;
   bool copied(RowIndex row);
   void copies_lost();
+  void copy_lost(RowIndex row);
   /// With nothing in it yet but what it is about.
   message::Located answer_about(const OutputName& asked) const;
   void answer(Life asker, const OutputName& asked, RowIndex row);

@@ -210,9 +210,12 @@ void Home::Impl::copies_lost() {
     if (asked_for_it && !alive(*asked_for_it)) asked_for_it.reset();
     if (has_ended(row) && is(row, flag::noted)) rows.push_back(row);
   }
-  for (const RowIndex row : rows) {
-    if (copied(row) && !is(row, flag::sent)) to_send.push_back(row);
-  }
+  for (const RowIndex row : rows) copy_lost(row);
+}
+
+/// Of a row that ended and is to have several. It may have enough of them all the same.
+void Home::Impl::copy_lost(RowIndex row) {
+  if (copied(row) && !is(row, flag::sent)) to_send.push_back(row);
 }
 
 // ---- Who asks
@@ -224,14 +227,19 @@ void Home::Impl::on(Life from, const message::Need& need) {
   const RowIndex owner = owner_of(row);
   // Who lacks an older attempt's output may have this one's.
   if (need.name.attempt != attempt_of(row)) return answer(from, need.name, row);
+  bool struck = false;
   if (const auto known = facts.find(owner); known != facts.end()) {
     for (const Life gone : need.gone) {
-      std::erase(known->second.holders, gone);
+      struck = std::erase(known->second.holders, gone) > 0 || struck;
       // Our own runner has lost sight of what lies in the slot: offer it again.
       if (gone == options.self) unset(owner, flag::published);
     }
   } else if (std::find(need.gone.begin(), need.gone.end(), options.self) != need.gone.end()) {
     unset(owner, flag::published);
+  }
+  if (struck && has_ended(owner) && is(owner, flag::noted)) {
+    if (varies(owner)) copy_lost(owner);
+    if (is_save(owner) && is_made(owner) && !is(owner, flag::let_go)) replicate_save(owner);
   }
   answer(from, need.name, row);
 }

@@ -132,6 +132,37 @@ TEST_CASE("what is behind a save that the graph asks for waits until that is rec
   CHECK(job.outcome(training.last) == Outcome::finished);
 }
 
+// dag-sim chaos --world cells --seed 1185775: a home was told that a process had lost what an earlier attempt
+// saved, believed it of the newest one, and had no other copy made. Nor did it where that one was meant.
+TEST_CASE("a process that has lost what was saved, or what an earlier attempt saved, keeps nobody waiting") {
+  Saving training(3);
+  LocalJobOptions options = actors_at_1(2);
+  options.inline_bytes_max = 0;
+  LocalJob job(training.graph.builder.sealed(), Script().kernel(), options);
+  const TaskId save{0, 4};
+  job.paused = {"save B"};
+  while (job.step()) {
+  }
+  REQUIRE(job.outcome(save) == Outcome::finished);
+  const AttemptId newest = job.settled.at(save).record.attempt;
+  const bool is_newest = GENERATE(true, false);
+  const AttemptId meant = is_newest ? newest : AttemptId{newest.epoch, newest.number - 1};
+  const Life who = job.life(GENERATE(0u, 1u, 2u));  // The cell; where the actor is; where the home is.
+  job.held.push_back(
+      {who, job.life(2), message::Need{JobId{}, 0, job.home(0).epoch(), {save, meant}, {who}}});
+  job.release_held();
+  bool copied_again = false;
+  job.hold = [&](const LocalJob::Mail& mail) {
+    const auto* replicate = std::get_if<message::Replicate>(&mail.message);
+    copied_again = copied_again || (replicate != nullptr && replicate->record.task == save);
+    return false;
+  };
+  job.paused.clear();
+  job.run();
+  CHECK(job.outcome(training.last) == Outcome::finished);
+  if (!is_newest) CHECK_FALSE(copied_again);
+}
+
 TEST_CASE("what is behind a save that may be left out does not wait for it") {
   Training training(3, 1ns);
   Timed timed;
