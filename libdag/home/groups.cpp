@@ -128,10 +128,19 @@ void Home::Impl::stop_member(RowIndex member, const std::string& why) {
   const auto out = handed_out.find(member);
   if (out == handed_out.end()) return;
   stop_handed_out(member, out->second);
+  overtake({table.id(member), out->second.id});
   say(table.id(member), out->second.id, [&] { return recorded::StartedOver{why}; });
   table.apply(member, TakenBack{out->second.word_attempt});
   handed_out.erase(out);
   to_decide.push_back(member);
+}
+
+/// An attempt is stopped, perhaps when it had just ended. If an earlier home began it, whoever says that it
+/// runs, or has ended, is not believed any more; of our own nobody would be.
+void Home::Impl::overtake(const OutputName& attempt) {
+  if (attempt.attempt.epoch == options.epoch) return;
+  came_back.insert(attempt);
+  overtaken.insert(attempt);
 }
 
 /// All have reported what runs. A member that nobody runs, and whose inputs are settled, may have run and be
@@ -167,7 +176,7 @@ void Home::Impl::count_groups_again() {
         if (!offer.running) return false;  // It has ended.
         if (alive(offer.from))
           send(offer.from, message::Stop{plan->job, options.shard, options.epoch, offer.record.name()});
-        came_back.insert(offer.record.name());
+        overtake(offer.record.name());
         return true;
       });
     }

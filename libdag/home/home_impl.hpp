@@ -278,6 +278,7 @@ class Home::Impl {
   void tell_group(GroupMemberDown down);
   void stop_member(RowIndex member, const std::string& why);
   void look_again_at(const TaskGroup& group);
+  void overtake(const OutputName& attempt);
   void count_groups_again();
 
   // ---- recount.cpp
@@ -502,6 +503,8 @@ class Home::Impl {
   /// Attempts of earlier homes that ended or were returned: a report that comes later may still call them
   /// running.
   std::set<OutputName> came_back;
+  /// Those of them that were stopped because their group started again, so that their ends do not count.
+  std::set<OutputName> overtaken;
   /// A task that took its process down had been spawned, and nobody knows it any more. One that is spawned
   /// anew has another id and would be charged for the first time, again and again: so what is spawned waits
   /// until that is recorded.

@@ -249,7 +249,7 @@ bool Home::Impl::offer(RowIndex row, const OutcomeRecord& record, bool bytes, Li
                           !is(row, flag::grown | flag::vanished) && !handed_out.contains(row);
   const bool whole = !record.grew || record.spawned != nullptr;
   // Who heard that it has not ended must not find that it had: what he said before might be recorded on it.
-  if (is(row, flag::denied)) return false;
+  if (is(row, flag::denied) || overtaken.contains(record.name())) return false;
   if (!open_still || !whole || record.outcome != Outcome::finished || is_call(row)) return false;
   add_offer(row, {record, false, bytes, from});
   // Whoever makes it ready must ask us. (The edge that the home itself satisfies is open while it recounts;

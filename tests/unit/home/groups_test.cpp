@@ -279,6 +279,34 @@ TEST_CASE("a new home takes over members that all run on; whoever rests on one t
   CHECK(is_again(gang.d) == (one_goes_along && strategy != Strategy::one_for_one));
 }
 
+// dag-sim chaos --world cells --seed 1274416: it was taken for the end of the next attempt.
+TEST_CASE("a member that was taken over, and has just ended when its group starts again, starts again, too") {
+  const Gang gang(Strategy::one_for_all);
+  LocalJobOptions options = home_at_1(both());
+  options.place = 2;
+  Script script;
+  script.failures = {{"b", 1}};
+  LocalJob job = gang.job(script, options);
+  job.paused = everybody;
+  job.run_until([&] { return running(job) == "abcd"; });
+  job.die(1);
+  job.run_until([&] { return running(job) == "abcd"; });
+  job.hold = is_a<message::Ended>;
+  job.paused = {"c", "d"};
+  job.settle_down();
+  REQUIRE(job.held.size() == 2);
+  const auto of_b = [&](const LocalJob::Mail& mail) {
+    return std::get<message::Ended>(mail.message).record.task == gang.b;
+  };
+  std::stable_partition(job.held.begin(), job.held.end(), of_b);
+  job.release_held();
+  job.paused.clear();
+  job.run();
+  for (const TaskId member : {gang.a, gang.b, gang.c, gang.d})
+    CHECK(job.settled.at(member).record.attempt.epoch == Epoch{1, 2});
+  CHECK(job.runs("a") == 2);
+}
+
 TEST_CASE("a new home counts restarts from zero") {
   const Gang gang(Strategy::one_for_all, {.restarts = 1, .period = 1h});
   Script script;
