@@ -65,7 +65,8 @@ class TraceWriter {
   void slice(const JournalEntry& entry, const recorded::Ran& ran) {
     const Record& record = entry.record;
     const Track track = JobTimes::lane_of(record.place);
-    // The clock is read again for the record, so what follows may seem to begin before the last one's end.
+    // The clock is read again for the record, so what follows may seem to begin before the last one's end: it
+    // is drawn shorter, and says how long it was.
     const std::int64_t end = entry.unix_ns - known_.began_unix_ns;
     std::int64_t& last_end = ended_[track];
     const std::int64_t begin = std::min(end, std::max(last_end, end - ran.ran.count()));
@@ -75,6 +76,7 @@ class TraceWriter {
     out_ << ",\"dur\":" << microseconds(end - begin) << ",\"args\":{\"task\":\"" << to_string(record.task)
          << "\",\"attempt\":\"" << to_string(record.attempt) << "\",\"outcome\":\"" << name(ran.outcome)
          << "\"";
+    if (end - begin < ran.ran.count()) out_ << ",\"ran_us\":" << microseconds(ran.ran.count());
     if (!ran.error.empty()) out_ << ",\"error\":" << json_string(printable(ran.error));
     out_ << "}}";
   }

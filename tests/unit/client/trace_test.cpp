@@ -41,8 +41,8 @@ TEST_CASE("each attempt is a slice on its lane, with the name that its task sett
   test::write_journal(
       directory.path() / "n0/journal/journal-1", 0,
       {ran(10us, 65536, 0, 0, 6us), ran(16us, 65536, 0, 1, 6us), ran(15'999ns, 65536, 1, 2, 5us),
-       settled(20us, 0, "first"), settled(21us, 1, "a \"b\"\n\x01\xff\\"), settled(22us, 3, "elsewhere"),
-       ran(30us, 65536, 0, 9, 1us, "", JobId{8})});
+       ran(18us, 65536, 0, 4, 5us), settled(20us, 0, "first"), settled(21us, 1, "a \"b\"\n\x01\xff\\"),
+       settled(22us, 3, "elsewhere"), ran(30us, 65536, 0, 9, 1us, "", JobId{8})});
   test::write_journal(directory.path() / "n1/journal/journal-1", 1,
                       {ran(11us, 65537, 0, 2, 2us, "no such shard"),
                        {Instant{12us}, {{1}}, job, {0, 2}, {{1, 1}, 1}, recorded::Crashed{1, "signal 11"}}});
@@ -50,10 +50,10 @@ TEST_CASE("each attempt is a slice on its lane, with the name that its task sett
   std::vector<std::string> notices;
   const TraceCounts counts = write_trace({directory.path().string()}, job, out, notices);
   CHECK(notices.empty());
-  CHECK(counts.slices == 4);
+  CHECK(counts.slices == 5);
   CHECK(counts.lanes == 3);
   CHECK(counts.marks == 1);
-  CHECK(counts.tasks_run == 3);
+  CHECK(counts.tasks_run == 4);
   CHECK(counts.unrun == Unrun{.finished = 1, .others = 0});
   const json trace = json::parse(out.str());
   CHECK(trace.at("otherData").at("began_unix_ns") == "1000000004000");
@@ -75,6 +75,9 @@ TEST_CASE("each attempt is a slice on its lane, with the name that its task sett
   CHECK(slices.at("0finished").at("name") == "first");
   CHECK(slices.at("0finished").at("ts") == 0.0);
   CHECK(slices.at("0finished").at("dur") == 6.0);
+  CHECK_FALSE(slices.at("0finished").at("args").contains("ran_us"));
+  CHECK(slices.at("4finished").at("dur") == 2.0);  // The clock was read late for the one before.
+  CHECK(slices.at("4finished").at("args").at("ran_us") == 5.0);
   CHECK(slices.at("1finished").at("name").get<std::string>().starts_with("a \"b\""));
   CHECK(slices.at("2failed").at("name") == "2");  // It has not settled.
   CHECK(slices.at("2failed").at("args").at("error") == "no such shard");
