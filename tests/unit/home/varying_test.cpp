@@ -66,6 +66,30 @@ TEST_CASE("the output of a kernel that varies has a second copy before it is set
   CHECK(some.draws == 1);
 }
 
+TEST_CASE("when a process that is there has lost its copy another one is made") {
+  Drawn some;
+  LocalJob job(some.graph.builder.sealed(), some.script.kernel(), some.options);
+  std::vector<Life> asked_to_copy;
+  const auto watch = [&](const LocalJob::Mail& mail) {
+    if (is_a<message::Replicate>(mail)) asked_to_copy.push_back(mail.to);
+    return false;
+  };
+  job.hold = watch;
+  job.paused = {"made"};
+  job.settle_down();
+  REQUIRE(asked_to_copy.size() == 1);
+  const Life who = GENERATE(true, false) ? job.life(2) : asked_to_copy.front();
+  const OutputName name = job.settled.at(some.drawn).record.name();
+  job.held.push_back({who, job.life(1), message::Need{JobId{}, 0, job.home(0).epoch(), name, {who}}});
+  job.release_held();
+  job.hold = watch;
+  job.settle_down();
+  CHECK(asked_to_copy.size() == 2);
+  job.paused.clear();
+  job.run();
+  CHECK(some.draws == 1);
+}
+
 TEST_CASE("what was made from an output that varies is made again from that output") {
   Drawn some;
   LocalJob job(some.graph.builder.sealed(), some.script.kernel(), some.options);
