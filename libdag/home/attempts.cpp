@@ -137,6 +137,13 @@ void Home::Impl::on_crashes(const message::JobState* before) {
       for (std::uint32_t n = known == nullptr ? 0 : known->times; n < crashed.times; ++n)
         member_down(row, Exit::failed, Error{ErrorCode::process_crashed, crashed.what});
     }
+    // By an attempt that had been taken back, say: decide() has let the next one begin, with no try left for
+    // it.
+    const bool under_way = word(row).state != RowState::waiting && word(row).state != RowState::held;
+    if (under_way && crashed_too_often(row)) {
+      close(row, Outcome::failed, crash_error(row));
+      continue;
+    }
     const Duration pause = backoff_after(retry, crashed.times, random);
     if (pause > Duration{0} && !pauses.contains(row)) pauses.schedule(row, now + pause);
   }

@@ -264,6 +264,35 @@ TEST_CASE("an end that its home takes back: what used it is void at once, and ru
   CHECK(one.sent.back().rows_open == 0);
 }
 
+// dag-sim chaos --world cells --seed 2174614: a task with one try ran twice.
+TEST_CASE("a void attempt that takes its process down leaves no try for the one that is out") {
+  OneHome one(both());
+  one.tell(one.ended(one.a, first, 1, 5));
+  one.tell(one.ended(one.b, first, 2, 6));
+  one.state.version = 2;
+  one.state.homes[0].epoch = {1, 2};
+  one.home->on_state(one.state, one.now);
+  one.look();
+  one.tell(one.ended(one.a, of_new_home, 1, 7));
+  REQUIRE(one.starts() == 2);
+  const RowIndex row = one.table->find(one.c);
+  const bool bare = one.made_ready == 2;
+  if (bare && GENERATE(true, false)) REQUIRE(one.table->apply(row, Claimed{}).what == Do::run);
+  // It had not heard that it was void, and is named in the end of that process.
+  one.state.version = 3;
+  one.state.crashed = {{one.c, 1, "signal 11"}};
+  one.home->on_state(one.state, one.now);
+  one.look();
+  CHECK(one.table->word(row).state == RowState::ended);
+  if (!bare) CHECK(one.stopped.back() == OutputName{one.c, {{1, 1}, 2}});
+  one.tell(one.heard(1));
+  REQUIRE(one.records_sent() == 1);
+  const OutcomeRecord& said = one.sent.back().records.at(0);
+  CHECK(said.outcome == Outcome::failed);
+  CHECK(said.error->what == "task 'c' (2) took its process down with it: signal 11");
+  CHECK(one.starts() == 2);
+}
+
 TEST_CASE("that a row has not ended may be heard before its end; what is settled stays") {
   OneHome one(both());
   one.tell(one.not_ended(one.a, {1, 2}, 4));
