@@ -2,8 +2,8 @@
 // What a home knows, and the parts of its deciding, one file each: edges.cpp (who may run, what an end
 // means), routes.cpp (what lanes tell each other), attempts.cpp (handing out, taking back, trying again),
 // starts.cpp (who may not run twice), lineage.cpp (where outputs lie, remaking, letting go), ledger.cpp (what
-// the cell is told and tells), spawn.cpp, actors.cpp, call_order.cpp, recount.cpp, checkpoints.cpp,
-// groups.cpp (who starts again together). Included by those only.
+// the cell is told and tells), spawn.cpp, actors.cpp, call_order.cpp, recount.cpp, void_ends.cpp (what
+// is undone), checkpoints.cpp, groups.cpp (who starts again together). Included by those only.
 
 #include <deque>
 #include <map>
@@ -288,9 +288,22 @@ class Home::Impl {
   void add_offer(RowIndex row, Offer offer);
   bool offer(RowIndex row, const OutcomeRecord& record, bool bytes, Life from);
   bool names_hold(const std::vector<OutputName>& names) const;
-  void reset_from(const std::vector<RowIndex>& changed);
   void deny_unended();
   void tell_not_ended(const std::vector<RowIndex>& rows);
+
+  // ---- void_ends.cpp
+  /// Rows whose end does not count, or who would not be there.
+  struct Undone {
+    std::set<RowIndex> anew;      ///< to be run again
+    std::set<RowIndex> reopened;  ///< became one of those, and has not ended after all
+    std::set<RowIndex> vanished;
+    std::set<RowIndex>
+        outgrown;  ///< ended by order, and had become what it would not have by what counts now
+  };
+  Undone what_rests_on(const std::vector<RowIndex>& changed);
+  void reset_from(const std::vector<RowIndex>& changed);
+  void undo(RowIndex row, bool keep_attempt);
+  void begin_anew(RowIndex row, const Undone& undone);
 
   // ---- Small helpers
   Word word(RowIndex row) const { return table.word(row); }

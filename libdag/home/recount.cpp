@@ -1,5 +1,4 @@
-// After losses: a shard whose home died is counted again from what is settled and what the survivors report;
-// and rows that used a value which will not count start anew.
+// After losses: a shard whose home died is counted again from what is settled and what the survivors report.
 //
 // A new home builds the rows as for a new job, ends those that are settled, and keeps all others closed (by
 // their extra edge) until every life that was alive at its appointment has reported or died. Then rows start
@@ -12,9 +11,6 @@
 #include "libdag/home/home_impl.hpp"
 
 namespace dag {
-
-using detail::CallKind;
-using detail::Edge;
 
 void Home::Impl::recover(const message::Assign& assign, const message::JobState& new_state) {
   state = new_state;
@@ -382,158 +378,6 @@ void Home::Impl::tell_not_ended(const std::vector<RowIndex>& rows) {
     send(home_of(shard), message::NotEnded{plan->job, shard, state.homes[shard].epoch, options.shard,
                                            options.epoch, ++changes, std::move(tasks)});
   }
-}
-
-/// The rows of `changed` ended otherwise than their successors were told. Whatever rests on them starts anew;
-/// none of it was sent to the cell, because what it rests on was not settled.
-void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
-  std::set<RowIndex> anew;      // to be run again
-  std::set<RowIndex> reopened;  // became one of those, and has not ended after all
-  std::set<RowIndex> vanished;
-  std::set<RowIndex> outgrown;  // ended by order, and had become what it would not have by what counts now
-  std::vector<RowIndex> stack = changed;
-  const std::set<RowIndex> seeds(changed.begin(), changed.end());
-  while (!stack.empty()) {
-    const RowIndex row = stack.back();
-    stack.pop_back();
-    each_out(row, [&](detail::EdgeKind, RowIndex successor) {
-      if (successor == no_row || is(successor, flag::settled)) return;
-      // What a client cancelled stays so, whatever comes of those before it.
-      if (is(successor, flag::by_order)) {
-        if (!is(successor, flag::grown) || is(successor, flag::grown_settled)) return;
-        if (outgrown.insert(successor).second) vanish(facts.at(successor).part, vanished);
-        return;
-      }
-      if (anew.insert(successor).second) stack.push_back(successor);
-    });
-    if (table[row].ghost) continue;
-    const Fact* known = fact(row);
-    if (known == nullptr) continue;
-    const bool head_ended =
-        known->head != no_row && has_ended(known->head) && !is(known->head, flag::by_order | flag::settled);
-    if (head_ended && !anew.contains(known->head) && reopened.insert(known->head).second) {
-      stack.push_back(known->head);
-    }
-    if (anew.contains(row) && known->part != detail::none) vanish(known->part, vanished);
-  }
-  for (const RowIndex row : anew) reopened.erase(row);
-  for (const RowIndex row : vanished) {
-    anew.erase(row);
-    reopened.erase(row);
-    outgrown.erase(row);
-  }
-  if (anew.empty() && reopened.empty() && vanished.empty()) return;
-
-  gate.close([] {});
-  std::vector<RowIndex> taken_back;  // that others may have been told of
-  for (const auto& rows : {anew, reopened}) {
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(taken_back),
-                 [&](RowIndex row) { return has_ended(row) && !foreign_shards(row).empty(); });
-  }
-  std::set<std::uint32_t> dirty;
-  const auto undo = [&](RowIndex row, bool keep_attempt) {
-    DAG_CHECK(!is(row, flag::sent));
-    if (is_call(row)) {
-      const ActorChain& chain = *chain_of(row);
-      if (word(row).outcome == Outcome::finished || handed_out.contains(row)) dirty.insert(chain.group);
-      groups[chain.group].wanted.erase(row);
-    }
-    if (const auto out = handed_out.find(row); out != handed_out.end()) {
-      stop_handed_out(row, out->second);
-      if (is_call(row)) chain_of(row)->busy = false;
-      handed_out.erase(out);
-    }
-    if (const auto run = again.find(row); run != again.end()) {
-      if (run->second.out) stop_handed_out(row, *run->second.out);
-      // Also of a call that vanishes: its chain forgets it, and would take its end for that of another one.
-      if (is_call(row)) chain_of(row)->busy = false;
-      again.erase(run);
-    }
-    pauses.cancel(row);
-    digests_awaited.erase(row);
-    copies.erase(row);
-    if (!is_planted(options.planted, Planted::told_twice_by_lanes)) table[row].told_by_home = true;
-    table[row].told = false;
-    if (is(row, flag::noted)) --counts.ended;
-    const auto known = facts.find(row);
-    if (known != facts.end() && known->second.owner != no_row) consumer_done(known->second.owner);
-    if (known != facts.end() && known->second.keeper && is(row, flag::grown) && !keep_attempt) {
-      release(*known->second.keeper, {table.id(row), known->second.grown_attempt});
-      known->second.keeper.reset();
-    }
-    const std::optional<Life> keeper =
-        known != facts.end() && keep_attempt ? known->second.keeper : std::nullopt;
-    if (keeper) known->second.keeper.reset();
-    drop_bytes(row);
-    if (keeper) known->second.keeper = keeper;
-    unpark(row);
-    unset(row, flag::noted | flag::awaits_settled | flag::let_go);
-    if (known == facts.end()) return;
-    Fact& what = known->second;
-    if (keep_attempt) {
-      what.owner = no_row;
-      what.has_output = false;
-      what.conditions.clear();
-      what.error.reset();
-      // Its pin on what it became, which consumer_done above (or end_head) took away.
-      if (what.becomes != no_row) ++notes[what.becomes].consumers;
-      return;
-    }
-    if (what.part != detail::none) unset(row, flag::grown | flag::grown_sent | flag::grown_settled);
-    Fact bare_fact;
-    bare_fact.head = what.head;
-    bare_fact.inherited = std::move(what.inherited);
-    what = std::move(bare_fact);
-  };
-  for (const RowIndex row : vanished) {
-    undo(row, false);
-    release_checkpoints(row);
-    set(row, flag::vanished);
-    --rows_own;
-    if (is_call(row)) chain_of(row)->calls.erase(row);
-    table.apply(row, Closed{Outcome::cancelled});
-    answer_askers(row);
-  }
-  for (const RowIndex row : outgrown) {
-    Fact& what = facts.at(row);
-    if (what.keeper) release(*std::exchange(what.keeper, std::nullopt), {table.id(row), what.grown_attempt});
-    what.part = detail::none;
-    what.becomes = no_row;
-    unset(row, flag::grown | flag::grown_sent | flag::grown_settled);
-    to_send.push_back(row);
-  }
-  for (const RowIndex row : anew) undo(row, false);
-  for (const RowIndex row : reopened) undo(row, true);
-  for (const RowIndex row : anew) {
-    std::uint32_t open_edges = recounting ? 1 : 0;
-    each_in(row, [&](const Edge& edge, RowIndex predecessor, std::uint32_t) {
-      // Of an end that a lane has not reported, the edges that are not strong are still to be satisfied.
-      const bool satisfied = is(predecessor, flag::noted) || edge.kind == detail::EdgeKind::strong;
-      const bool still = has_ended(predecessor) && satisfied && !anew.contains(predecessor) &&
-                         !reopened.contains(predecessor);
-      if (!still) ++open_edges;
-    });
-    if (table.apply(row, Recounted{open_edges}).what == Do::decide) to_decide.push_back(row);
-    // Predecessors that did not finish have had their say; whoever comes last must look at all of them.
-    each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-      if (has_ended(predecessor) && word(predecessor).outcome != Outcome::finished)
-        table.apply(row, Watched{});
-    });
-    // A lane alone would not tell its kernel which try it is. Tries on inputs that do not count do not count
-    // either, also for later homes.
-    const auto tried = tries.find(row);
-    if (tried != tries.end() || crashes(row) > 0 || suspicions(row) > 0) table.apply(row, Watched{});
-    if (tried != tries.end() && std::exchange(tried->second.failed, 0) > 0) put_tried(row);
-    say(row, [] { return recorded::StartedOver{"what it rests on changed"}; });
-  }
-  for (const RowIndex row : reopened) {
-    table.apply(row, Recounted{1});  // Nobody takes this one away: it ends with what it became.
-    table.apply(row, Watched{});
-  }
-  for (ActorChain& chain : chains) count_calls_again(chain);
-  gate.open();
-  if (!taken_back.empty()) tell_not_ended(taken_back);
-  for (const std::uint32_t group : dirty) roll_back(group, "calls it has seen start anew");
 }
 
 }  // namespace dag

@@ -1,0 +1,170 @@
+// Ends that turn out not to count: what rests on them is undone, and made anew. None of it was sent to the
+// cell, because what it rests on was not settled.
+
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+
+using detail::Edge;
+
+/// What rests on the ends of `changed`, directly or through others.
+Home::Impl::Undone Home::Impl::what_rests_on(const std::vector<RowIndex>& changed) {
+  Undone undone;
+  std::vector<RowIndex> stack = changed;
+  while (!stack.empty()) {
+    const RowIndex row = stack.back();
+    stack.pop_back();
+    each_out(row, [&](detail::EdgeKind, RowIndex successor) {
+      if (successor == no_row || is(successor, flag::settled)) return;
+      // What a client cancelled stays so, whatever comes of those before it.
+      if (is(successor, flag::by_order)) {
+        if (!is(successor, flag::grown) || is(successor, flag::grown_settled)) return;
+        if (undone.outgrown.insert(successor).second) vanish(facts.at(successor).part, undone.vanished);
+        return;
+      }
+      if (undone.anew.insert(successor).second) stack.push_back(successor);
+    });
+    if (table[row].ghost) continue;
+    const Fact* known = fact(row);
+    if (known == nullptr) continue;
+    const bool head_ended =
+        known->head != no_row && has_ended(known->head) && !is(known->head, flag::by_order | flag::settled);
+    if (head_ended && !undone.anew.contains(known->head) && undone.reopened.insert(known->head).second) {
+      stack.push_back(known->head);
+    }
+    if (undone.anew.contains(row) && known->part != detail::none) vanish(known->part, undone.vanished);
+  }
+  for (const RowIndex row : undone.anew) undone.reopened.erase(row);
+  for (const RowIndex row : undone.vanished) {
+    undone.anew.erase(row);
+    undone.reopened.erase(row);
+    undone.outgrown.erase(row);
+  }
+  return undone;
+}
+
+/// The rows of `changed` ended otherwise than their successors were told: whatever rests on them starts anew.
+void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
+  const Undone undone = what_rests_on(changed);
+  if (undone.anew.empty() && undone.reopened.empty() && undone.vanished.empty()) return;
+
+  gate.close([] {});
+  std::vector<RowIndex> taken_back;  // that others may have been told of
+  std::set<std::uint32_t> dirty;     // groups of job actors whose state has seen what is undone
+  for (const auto* rows : {&undone.anew, &undone.reopened}) {
+    std::copy_if(rows->begin(), rows->end(), std::back_inserter(taken_back),
+                 [&](RowIndex row) { return has_ended(row) && !foreign_shards(row).empty(); });
+  }
+  for (const auto* rows : {&undone.vanished, &undone.anew, &undone.reopened}) {
+    for (const RowIndex row : *rows) {
+      const bool seen = word(row).outcome == Outcome::finished || handed_out.contains(row);
+      if (is_call(row) && seen) dirty.insert(chain_of(row)->group);
+    }
+  }
+  for (const RowIndex row : undone.vanished) {
+    undo(row, false);
+    release_checkpoints(row);
+    set(row, flag::vanished);
+    --rows_own;
+    if (is_call(row)) chain_of(row)->calls.erase(row);
+    table.apply(row, Closed{Outcome::cancelled});
+    answer_askers(row);
+  }
+  for (const RowIndex row : undone.outgrown) {
+    Fact& what = facts.at(row);
+    if (what.keeper) release(*std::exchange(what.keeper, std::nullopt), {table.id(row), what.grown_attempt});
+    what.part = detail::none;
+    what.becomes = no_row;
+    unset(row, flag::grown | flag::grown_sent | flag::grown_settled);
+    to_send.push_back(row);
+  }
+  for (const RowIndex row : undone.anew) undo(row, false);
+  for (const RowIndex row : undone.reopened) undo(row, true);
+  for (const RowIndex row : undone.anew) begin_anew(row, undone);
+  for (const RowIndex row : undone.reopened) {
+    table.apply(row, Recounted{1});  // Nobody takes this one away: it ends with what it became.
+    table.apply(row, Watched{});
+  }
+  for (ActorChain& chain : chains) count_calls_again(chain);
+  gate.open();
+  if (!taken_back.empty()) tell_not_ended(taken_back);
+  for (const std::uint32_t group : dirty) roll_back(group, "calls it has seen start anew");
+}
+
+/// It has not ended, nobody runs it, and nothing is known of it but what becomes it. `keep_attempt`: it did
+/// grow, by an attempt that counts, and only what it became has not ended.
+void Home::Impl::undo(RowIndex row, bool keep_attempt) {
+  DAG_CHECK(!is(row, flag::sent));
+  if (is_call(row)) groups[chain_of(row)->group].wanted.erase(row);
+  if (const auto out = handed_out.find(row); out != handed_out.end()) {
+    stop_handed_out(row, out->second);
+    if (is_call(row)) chain_of(row)->busy = false;
+    handed_out.erase(out);
+  }
+  if (const auto run = again.find(row); run != again.end()) {
+    if (run->second.out) stop_handed_out(row, *run->second.out);
+    // Also of a call that vanishes: its chain forgets it, and would take its end for that of another one.
+    if (is_call(row)) chain_of(row)->busy = false;
+    again.erase(run);
+  }
+  pauses.cancel(row);
+  digests_awaited.erase(row);
+  copies.erase(row);
+  if (!is_planted(options.planted, Planted::told_twice_by_lanes)) table[row].told_by_home = true;
+  table[row].told = false;
+  if (is(row, flag::noted)) --counts.ended;
+  const auto known = facts.find(row);
+  if (known != facts.end() && known->second.owner != no_row) consumer_done(known->second.owner);
+  if (known != facts.end() && known->second.keeper && is(row, flag::grown) && !keep_attempt) {
+    release(*known->second.keeper, {table.id(row), known->second.grown_attempt});
+    known->second.keeper.reset();
+  }
+  const std::optional<Life> keeper =
+      known != facts.end() && keep_attempt ? known->second.keeper : std::nullopt;
+  if (keeper) known->second.keeper.reset();
+  drop_bytes(row);
+  if (keeper) known->second.keeper = keeper;
+  unpark(row);
+  unset(row, flag::noted | flag::awaits_settled | flag::let_go);
+  if (known == facts.end()) return;
+  Fact& what = known->second;
+  if (keep_attempt) {
+    what.owner = no_row;
+    what.has_output = false;
+    what.conditions.clear();
+    what.error.reset();
+    // Its pin on what it became, which consumer_done above (or end_head) took away.
+    if (what.becomes != no_row) ++notes[what.becomes].consumers;
+    return;
+  }
+  if (what.part != detail::none) unset(row, flag::grown | flag::grown_sent | flag::grown_settled);
+  Fact bare_fact;
+  bare_fact.head = what.head;
+  bare_fact.inherited = std::move(what.inherited);
+  what = std::move(bare_fact);
+}
+
+/// It waits for those before it which have not ended, or not after all.
+void Home::Impl::begin_anew(RowIndex row, const Undone& undone) {
+  std::uint32_t open_edges = recounting ? 1 : 0;
+  each_in(row, [&](const Edge& edge, RowIndex predecessor, std::uint32_t) {
+    // Of an end that a lane has not reported, the edges that are not strong are still to be satisfied.
+    const bool satisfied = is(predecessor, flag::noted) || edge.kind == detail::EdgeKind::strong;
+    const bool still = has_ended(predecessor) && satisfied && !undone.anew.contains(predecessor) &&
+                       !undone.reopened.contains(predecessor);
+    if (!still) ++open_edges;
+  });
+  if (table.apply(row, Recounted{open_edges}).what == Do::decide) to_decide.push_back(row);
+  // Predecessors that did not finish have had their say; whoever comes last must look at all of them.
+  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+    if (has_ended(predecessor) && word(predecessor).outcome != Outcome::finished) table.apply(row, Watched{});
+  });
+  // A lane alone would not tell its kernel which try it is. Tries on inputs that do not count do not count
+  // either, also for later homes.
+  const auto tried = tries.find(row);
+  if (tried != tries.end() || crashes(row) > 0 || suspicions(row) > 0) table.apply(row, Watched{});
+  if (tried != tries.end() && std::exchange(tried->second.failed, 0) > 0) put_tried(row);
+  say(row, [] { return recorded::StartedOver{"what it rests on changed"}; });
+}
+
+}  // namespace dag
