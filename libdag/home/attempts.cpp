@@ -107,7 +107,8 @@ Error Home::Impl::danger_error(RowIndex row) const {
 }
 
 /// The state names tasks that took processes down, or may have, perhaps more than before. decide() looks at
-/// them before they run again; here it is only seen to that it is asked, and not at once.
+/// them before they run again; here it is seen to that it is asked, and not at once, and what it has let run
+/// without a try left is ended.
 void Home::Impl::on_crashes(const message::JobState* before) {
   const auto row_of = [this](TaskId task) {
     const RowIndex row = table.find(task);
@@ -137,8 +138,7 @@ void Home::Impl::on_crashes(const message::JobState* before) {
       for (std::uint32_t n = known == nullptr ? 0 : known->times; n < crashed.times; ++n)
         member_down(row, Exit::failed, Error{ErrorCode::process_crashed, crashed.what});
     }
-    // By an attempt that had been taken back, say: decide() has let the next one begin, with no try left for
-    // it.
+    // By an attempt that had been taken back, say, and the next one was let run before that was known.
     const bool under_way = word(row).state != RowState::waiting && word(row).state != RowState::held;
     if (under_way && crashed_too_often(row)) {
       close(row, Outcome::failed, crash_error(row));

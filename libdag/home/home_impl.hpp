@@ -297,8 +297,8 @@ class Home::Impl {
     std::set<RowIndex> anew;      ///< to be run again
     std::set<RowIndex> reopened;  ///< became one of those, and has not ended after all
     std::set<RowIndex> vanished;
-    std::set<RowIndex>
-        outgrown;  ///< ended by order, and had become what it would not have by what counts now
+    /// Ended by order, and had become what it would not have by what counts now.
+    std::set<RowIndex> outgrown;
   };
   Undone what_rests_on(const std::vector<RowIndex>& changed);
   void reset_from(const std::vector<RowIndex>& changed);

@@ -119,9 +119,8 @@ void Home::Impl::undo(RowIndex row, bool keep_attempt) {
     release(*known->second.keeper, {table.id(row), known->second.grown_attempt});
     known->second.keeper.reset();
   }
-  const std::optional<Life> keeper =
-      known != facts.end() && keep_attempt ? known->second.keeper : std::nullopt;
-  if (keeper) known->second.keeper.reset();
+  std::optional<Life> keeper;  // of what it grew, which stays
+  if (known != facts.end() && keep_attempt) keeper = std::exchange(known->second.keeper, std::nullopt);
   drop_bytes(row);
   if (keeper) known->second.keeper = keeper;
   unpark(row);
