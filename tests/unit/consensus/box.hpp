@@ -61,6 +61,8 @@ struct Box {
     replica.on_message(message, now);
     take();
   }
+  /// `leader` says that it leads, in term 1.
+  void follow(Seat leader) { hear(Append{leader, 1, 0, 0, {}, 0, 0}); }
   void wait_until_due() {
     now = replica.due();
     replica.on_time(now);
@@ -94,6 +96,14 @@ struct Box {
   std::vector<Apply> applied;
   std::vector<Readable> readable;
 };
+
+/// `a`, which leads these with the vote of `b`.
+inline Box leader_of(std::vector<Seat> voters) {
+  Box box(a);
+  box.begin(std::move(voters));
+  box.be_elected_by(b);
+  return box;
+}
 
 inline AppendAnswer on_disk(Seat who, Term term, Index index, std::uint64_t beat = 0) {
   return {who, term, true, index, false, beat};

@@ -8,9 +8,7 @@ using namespace dag::consensus;
 using namespace dag::consensus::test;
 
 TEST_CASE("a leader hands over to who has all, and takes nothing meanwhile") {
-  Box box(a);
-  box.begin({a, b, c});
-  box.be_elected_by(b);
+  Box box = leader_of({a, b, c});
   box.hear(on_disk(b, 1, 1));
   box.sent.clear();
   box.replica.transfer(b.node, box.now);
@@ -20,9 +18,7 @@ TEST_CASE("a leader hands over to who has all, and takes nothing meanwhile") {
 }
 
 TEST_CASE("who lacks something gets it before it is told to take over") {
-  Box box(a);
-  box.begin({a, b, c});
-  box.be_elected_by(b);
+  Box box = leader_of({a, b, c});
   box.hear(on_disk(b, 1, 1));
   REQUIRE(box.replica.propose(text("x"), box.now));
   box.take();
@@ -37,9 +33,7 @@ TEST_CASE("who lacks something gets it before it is told to take over") {
 }
 
 TEST_CASE("a successor that does not come is given up after an election timeout, and not replaced before") {
-  Box box(a);
-  box.begin({a, b, c});
-  box.be_elected_by(b);
+  Box box = leader_of({a, b, c});
   box.hear(on_disk(b, 1, 1));
   box.hear(on_disk(c, 1, 1));
   const Instant until = box.now + Box::options(a).election_timeout;
@@ -59,9 +53,7 @@ TEST_CASE("a successor that does not come is given up after an election timeout,
 }
 
 TEST_CASE("nothing is handed to itself, to a learner or to a stranger") {
-  Box box(a);
-  box.begin({a, b});
-  box.be_elected_by(b);
+  Box box = leader_of({a, b});
   box.write();
   box.hear(on_disk(b, 1, 1));
   REQUIRE(box.replica.change({{a, b}, {c}}, box.now));
@@ -72,7 +64,7 @@ TEST_CASE("nothing is handed to itself, to a learner or to a stranger") {
 TEST_CASE("who is told to take over asks for votes at once, in the next term, though it heard its leader") {
   Box box(b);
   box.begin({a, b, c});
-  box.hear(Append{a, 1, 0, 0, {}, 0, 0});
+  box.follow(a);
   box.write();
   box.sent.clear();
   box.hear(TakeOver{a, 0});  // Of an older term.
@@ -89,7 +81,7 @@ TEST_CASE("who is told to take over asks for votes at once, in the next term, th
 
   Box other(c);
   other.begin({a, b, c});
-  other.hear(Append{a, 1, 0, 0, {}, 0, 0});
+  other.follow(a);
   other.write();
   other.sent.clear();
   other.hear(asked[1]);
@@ -98,9 +90,7 @@ TEST_CASE("who is told to take over asks for votes at once, in the next term, th
 }
 
 TEST_CASE("a leader whose disk is full hands over to each in turn, and takes commands in between") {
-  Box box(a);
-  box.begin({a, b, c});
-  box.be_elected_by(b);
+  Box box = leader_of({a, b, c});
   box.hear(on_disk(b, 1, 1));
   box.hear(on_disk(c, 1, 1));
   box.sent.clear();
@@ -146,7 +136,7 @@ TEST_CASE("who cannot write asks for no votes, and says that it is alone") {
   box.wait_until_due();
   CHECK(box.said<AskVote>().empty());
   CHECK(box.replica.without_majority());
-  box.hear(Append{b, 1, 0, 0, {}, 0, 0});
+  box.follow(b);
   CHECK_FALSE(box.replica.without_majority());
   box.hear(TakeOver{b, 1});
   CHECK(box.said<AskVote>().empty());
@@ -158,10 +148,10 @@ TEST_CASE("who cannot write asks for no votes, and says that it is alone") {
 TEST_CASE("who is leaving asks for votes later than others, and hands over what it comes to lead") {
   Box box(a);
   box.begin({a, b, c});
-  box.hear(Append{b, 1, 0, 0, {}, 0, 0});
+  box.follow(b);
   box.write();
   box.replica.on_leaving(true, box.now);
-  box.hear(Append{b, 1, 0, 0, {}, 0, 0});
+  box.follow(b);
   CHECK(box.replica.due() >= box.now + 2 * Box::options(a).election_timeout);
   const Instant due = box.replica.due();
   box.replica.on_process_down(b.node, box.now);

@@ -3,8 +3,11 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/unit/consensus/box.hpp"
+
 using namespace dag;
 using namespace dag::consensus;
+using namespace dag::consensus::test;
 using namespace std::chrono_literals;
 
 namespace {
@@ -12,40 +15,29 @@ namespace {
 Seat seat(std::uint32_t node, std::uint64_t disk = 1) { return {ProcessId{node}, disk}; }
 
 /// A leader whose log has only its own copy's word: everybody else answers at once.
-struct Leader {
-  explicit Leader(const std::vector<Seat>& voters) : replica(options(voters.front()), {}, now) {
+struct Leader : Box {
+  explicit Leader(const std::vector<Seat>& voters) : Box(voters.front()) {
     std::vector<Seat> sorted = voters;
     std::sort(sorted.begin(), sorted.end());
-    replica.begin({sorted, {}}, {}, now);
-    now = replica.due();
-    replica.on_time(now);
+    begin(sorted);
+    wait_until_due();
     for (const bool pre : {true, false}) {
       for (const Seat& voter : voters) {
-        if (voter != voters.front()) replica.on_message(VoteAnswer{voter, 1, true, pre}, now);
+        if (voter != voters.front()) hear(VoteAnswer{voter, 1, true, pre});
       }
       write();
     }
     REQUIRE(replica.role() == Replica::Role::leader);
     agree();
   }
-  static ReplicaOptions options(Seat self) {
-    ReplicaOptions options;
-    options.self = self;
-    return options;
-  }
-  void write() {
-    for (const Effect& effect : replica.take_effects()) {
-      if (const auto* one = std::get_if<Write>(&effect)) replica.on_written(one->number, now);
-    }
-  }
   /// All that are there have all.
   void agree() {
+    take();
     write();
     const Configuration all = replica.configuration();
     for (const auto* seats : {&all.voters, &all.learners}) {
       for (const Seat& one : *seats) {
-        if (one != replica.self() && !silent(one))
-          replica.on_message(AppendAnswer{one, 1, true, replica.last_index(), false, 0}, now);
+        if (one != replica.self() && !silent(one)) hear(on_disk(one, 1, replica.last_index()));
       }
     }
     write();
@@ -62,8 +54,6 @@ struct Leader {
     }
   }
 
-  Instant now{1s};
-  Replica replica;
   std::vector<Seat> gone, leaving;
 };
 

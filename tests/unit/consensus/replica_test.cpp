@@ -26,11 +26,8 @@ TEST_CASE("a copy that is alone leads as soon as its vote is on the disk") {
 
 // A training whose record had large entries changed leaders once a second, because each message that overtook
 // one of those made its leader send it again. (dag-chaos train --steps 400)
-
 TEST_CASE("who lacks what is on its way to it is not sent that again") {
-  Box box(a);
-  box.begin({a, b, c});
-  box.be_elected_by(b);
+  Box box = leader_of({a, b, c});
   for (const char* command : {"one", "two", "three"}) box.replica.propose(text(command), box.now);
   box.take();
   box.said<Append>();
@@ -52,12 +49,9 @@ TEST_CASE("who lacks what is on its way to it is not sent that again") {
 
 // A copy whose disk was slow, and did something all the time, got all that the others settled, and held it in
 // memory.
-
 TEST_CASE("who is slow to write is sent no more than it may hold, and goes on as it writes") {
   const Blob large = Blob::make_on_heap(std::size_t{1} << 20, [](std::byte* data) { *data = {}; });
-  Box box(a);
-  box.begin({a, b, c});
-  box.be_elected_by(b);
+  Box box = leader_of({a, b, c});
   for (int i = 0; i < 20; ++i) box.replica.propose(large, box.now);
   box.take();
   const auto sent_to_b = [&] {
@@ -116,7 +110,7 @@ TEST_CASE("asking whether one would be voted for changes nothing") {
 TEST_CASE("who hears its leader helps nobody else to lead") {
   Box box(a);
   box.begin({a, b, c});
-  box.hear(Append{b, 1, 0, 0, {}, 0, 0});
+  box.follow(b);
   box.sent.clear();
   box.hear(AskVote{c, 2, 9, 1, true, false});
   CHECK_FALSE(box.said<VoteAnswer>().at(0).granted);
@@ -162,9 +156,7 @@ TEST_CASE("what another leader wrote instead replaces what was not settled") {
 }
 
 TEST_CASE("a leader settles what a majority has on the disk, its own among them") {
-  Box box(a);
-  box.begin({a, b, c});
-  box.be_elected_by(b);
+  Box box = leader_of({a, b, c});
   REQUIRE(box.replica.propose(text("x"), box.now));
   box.take();
   box.hear(on_disk(b, 1, 2));
@@ -187,9 +179,7 @@ TEST_CASE("entries of an earlier term are settled only with one of the leader's 
 }
 
 TEST_CASE("a leader that nobody answers lets go, and says since when") {
-  Box box(a);
-  box.begin({a, b, c});
-  box.be_elected_by(b);
+  Box box = leader_of({a, b, c});
   for (int i = 0; i < 20 && box.replica.role() == Replica::Role::leader; ++i) box.wait_until_due();
   CHECK(box.replica.role() == Replica::Role::follower);
   CHECK(box.replica.without_majority() == box.now);
@@ -197,9 +187,7 @@ TEST_CASE("a leader that nobody answers lets go, and says since when") {
 }
 
 TEST_CASE("a read waits until a majority has said that nobody else leads") {
-  Box box(a);
-  box.begin({a, b, c});
-  box.be_elected_by(b);
+  Box box = leader_of({a, b, c});
   box.hear(on_disk(b, 1, 1));
   REQUIRE(box.replica.read(41, box.now));
   box.take();
@@ -213,11 +201,8 @@ TEST_CASE("a read waits until a majority has said that nobody else leads") {
 }
 
 // Both were found by the simulator, the second in one of thousands of seeds.
-
 TEST_CASE("who has removed itself asks for votes until that is settled, and needs no vote of its own") {
-  Box box(a);
-  box.begin({a, b});
-  box.be_elected_by(b);
+  Box box = leader_of({a, b});
   box.hear(on_disk(b, 1, 1));
   REQUIRE(box.replica.change({{b}, {}}, box.now));
   box.take();
@@ -245,9 +230,7 @@ TEST_CASE("a learner asks for votes when nobody leads for long: it may have what
 }
 
 TEST_CASE("one seat changes at a time, and only when the last change and an own entry are settled") {
-  Box box(a);
-  box.begin({a, b, c});
-  box.be_elected_by(b);
+  Box box = leader_of({a, b, c});
   const Seat d{ProcessId{3}, 13};
   CHECK_FALSE(box.replica.change({{a, b, c}, {d}}, box.now));  // Its noop is not settled.
   box.hear(on_disk(b, 1, 1));
@@ -275,7 +258,7 @@ TEST_CASE("a disk that came back empty does not count for the one that was lost"
 TEST_CASE("who has just lost its leader asks for votes again soon; later it takes its time") {
   Box box(a);
   box.begin({a, b, c});
-  box.hear(Append{b, 1, 0, 0, {}, 0, 0});
+  box.follow(b);
   const ReplicaOptions options = Box::options(a);
   const Instant lost = box.now;
   box.replica.on_process_down(b.node, box.now);

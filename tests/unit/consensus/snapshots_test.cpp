@@ -29,11 +29,9 @@ TEST_CASE("entries that a snapshot covers are kept for others while they are not
 }
 
 TEST_CASE("who has no log gets it as a snapshot, in pieces") {
-  Box leader(a);
-  leader.begin({a, b, c});
-  leader.be_elected_by(b);
+  Box leader = leader_of({a, b, c});
   Box fresh(c);
-  fresh.hear(Append{a, 1, 0, 0, {}, 0, 0});
+  fresh.follow(a);
   const auto answers = fresh.said<AppendAnswer>();
   REQUIRE(answers.size() == 1);
   CHECK(answers[0].empty);
