@@ -4,7 +4,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "libdag/base/saturating.hpp"
 #include "libdag/keeper/host.hpp"
+#include "nodes/clock.hpp"
 #include "nodes/parts.hpp"
 
 namespace dag {
@@ -108,7 +110,8 @@ client::Answer GatewayLink::exchange(const Question& question, std::optional<Dur
   lock.unlock();
   send(question(number));
   lock.lock();
-  const auto until = std::chrono::steady_clock::now() + limit.value_or(std::chrono::hours(24 * 365));
+  const std::chrono::steady_clock::time_point until(
+      later(steady_now(), limit.value_or(Duration::max())).since_start);
   for (;;) {
     const bool in_time =
         changed_.wait_until(lock, until, [&] { return lost_ || !answers_.at(number).empty(); });

@@ -1,6 +1,7 @@
 #include "actors/lanes/checkpoints.hpp"
 
 #include "actors/lanes/tick_clock.hpp"
+#include "libdag/base/saturating.hpp"
 #include "libdag/outputs/digest.hpp"
 #include "libdag/supervision/checkpoint_interval.hpp"
 
@@ -11,9 +12,9 @@ LaneCheckpoints::LaneCheckpoints(const Attempt& attempt, std::function<void(Save
 
 Instant LaneCheckpoints::next(Instant from) const {
   const Checkpointing& told = *attempt_.checkpoints;
-  return from + (told.every > Duration{0}
-                     ? told.every
-                     : checkpoint_interval(cost_.value_or(assumed_save_cost), told.lost_after));
+  return later(from, told.every > Duration{0}
+                         ? told.every
+                         : checkpoint_interval(cost_.value_or(assumed_save_cost), told.lost_after));
 }
 
 bool LaneCheckpoints::due() const { return lane_now() >= due_at_; }

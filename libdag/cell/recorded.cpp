@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "libdag/base/saturating.hpp"
 #include "libdag/cell/cell.hpp"
 #include "libdag/graph/data_edges.hpp"
 #include "libdag/record/graph_part.hpp"
@@ -73,9 +74,8 @@ recorded::Settled Cell::recorded_of(const OutcomeRecord& said, std::optional<Ins
   const auto deadline = fragment->policy(index).deadline;
   // What is skipped was not to be done, so it cannot be late.
   // Nor can anybody say it who began with a snapshot: when the job was submitted is not in it.
-  if (now && deadline && options_.submitted && said.outcome != Outcome::skipped &&
-      *now > *options_.submitted + *deadline) {
-    settled.late = *now - (*options_.submitted + *deadline);
+  if (now && deadline && options_.submitted && said.outcome != Outcome::skipped) {
+    settled.late = std::max(*now - later(*options_.submitted, *deadline), Duration{0});
   }
   return settled;
 }

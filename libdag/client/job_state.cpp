@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libdag/base/saturating.hpp"
 #include "libdag/client/client.hpp"
 
 namespace dag::detail {
@@ -60,7 +61,7 @@ std::uint32_t JobState::wait_for_next(std::size_t before) {
 std::optional<bool> JobState::wait_for_end(std::optional<Duration> limit) {
   std::unique_lock lock(mutex_);
   const auto done = [&] { return ended_.has_value() || lost_.has_value(); };
-  if (limit) {
+  if (limit && !is_for_ever(*limit)) {
     changed_.wait_for(lock, *limit, done);
   } else {
     changed_.wait(lock, done);

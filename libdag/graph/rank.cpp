@@ -11,11 +11,6 @@ namespace dag {
 
 using detail::Fragment;
 
-Duration sum(Duration a, Duration b) {
-  Duration::rep result = 0;
-  return __builtin_add_overflow(a.count(), b.count(), &result) ? Duration::max() : Duration(result);
-}
-
 std::vector<Duration> durations(const Fragment& fragment, Duration unstated) {
   std::vector<Duration> result;
   result.reserve(fragment.size());
@@ -35,10 +30,7 @@ std::vector<Duration> durations(const Fragment& fragment) {
     }
   }
   const double mean = stated > 0 ? total / stated : 0;
-  constexpr double too_long = 0x1p63;  // What no Duration can say, though a sum of doubles may.
-  return durations(fragment, mean < too_long
-                                 ? std::max(Duration(static_cast<Duration::rep>(mean)), Duration(1))
-                                 : Duration::max());
+  return durations(fragment, std::max(nanoseconds_of(mean), Duration(1)));
 }
 
 Ranking rank(const Fragment& fragment, std::span<const Duration> task_durations,

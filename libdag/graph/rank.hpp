@@ -9,12 +9,9 @@
 #include <vector>
 
 #include "dag/detail/fragment.hpp"
-#include "libdag/base/time.hpp"
+#include "libdag/base/saturating.hpp"
 
 namespace dag {
-
-/// a + b, for durations >= 0; a sum that does not fit stays at the largest Duration.
-Duration sum(Duration a, Duration b);
 
 /// Of each task by its index.
 struct Ranking {

@@ -51,7 +51,7 @@ std::vector<Duration> Home::Impl::usual_durations() const {
     total += static_cast<double>(known[task]->count());
     ++count;
   }
-  const Duration mean(count == 0 ? 0 : static_cast<Duration::rep>(total / static_cast<double>(count)));
+  const Duration mean = count == 0 ? Duration{0} : nanoseconds_of(total / static_cast<double>(count));
   std::vector<Duration> durations;
   durations.reserve(graph.size());
   for (const auto& one : known) durations.push_back(one.value_or(mean));

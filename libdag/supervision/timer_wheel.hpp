@@ -18,7 +18,7 @@
 
 #include "libdag/base/check.hpp"
 #include "libdag/base/limits.hpp"
-#include "libdag/base/time.hpp"
+#include "libdag/base/saturating.hpp"
 
 namespace dag {
 
@@ -90,7 +90,7 @@ class TimerWheel {
   std::optional<Instant> wake_at() const {
     const auto next = next_slot();
     if (!next) return std::nullopt;
-    return Instant{options_.tick * static_cast<Duration::rep>(std::max(next->begins, elapsed_))};
+    return Instant{times(options_.tick, std::max(next->begins, elapsed_))};
   }
 
   std::size_t size() const { return index_of_.size(); }
