@@ -37,6 +37,8 @@ struct Checkpointed {
 };
 /// HomeActor, RunnerActor -> TaskActor: nobody waits for the attempt any more.
 struct StopTask {};
+/// lane -> TaskActor: the kernel has begun.
+struct AttemptBegan {};
 /// TaskActor -> itself: the attempt has had its time.
 struct TimedOut {};
 /// any -> NodeActor: messages to be routed, in order.

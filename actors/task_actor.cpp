@@ -1,6 +1,7 @@
 #include "actors/task_actor.hpp"
 
 #include "actors/exceptions.hpp"
+#include "libdag/base/saturating.hpp"
 
 namespace dag {
 
@@ -17,62 +18,73 @@ TaskActor::TaskActor(caf::actor_config& config, TaskSupervision task, LanesPort&
       job_(task_.attempt.job),
       id_(task_.attempt.task),
       attempt_(task_.attempt.id),
+      timeout_(task_.attempt.timeout),
+      waits_for_deaf_(task_.attempt.exclusive || !(task_.attempt.may_overlap || task_.attempt.last_try)),
       lanes_(lanes),
       owner_(std::move(owner)) {}
 
 caf::behavior TaskActor::make_behavior() {
   set_exception_handler(keep_text);
-  const std::optional<Duration> timeout = task_.attempt.timeout;
-  const bool may_not_overlap = task_.attempt.exclusive;
   std::function<void(Saved &&)> saved = keeper_of(task_.attempt, owner_);
+  const auto self = caf::actor_cast<caf::actor>(this);
+  std::function<void()> began;
+  if (timeout_ && !is_for_ever(*timeout_)) began = [self] { caf::anon_send(self, mail::AttemptBegan{}); };
   lanes_.start(
       std::move(task_.attempt), task_.priority,
-      [self = caf::actor_cast<caf::actor>(this)](Ended&& ended) {
-        caf::anon_send(self, mail::AttemptEnded{std::move(ended)});
-      },
-      std::move(saved));
-  if (timeout) delayed_send(this, *timeout, mail::TimedOut{});
+      [self](Ended&& ended) { caf::anon_send(self, mail::AttemptEnded{std::move(ended)}); }, std::move(saved),
+      std::move(began));
   return {
+      [this](const mail::AttemptBegan&) { delayed_send(this, *timeout_, mail::TimedOut{}); },
       [this](mail::AttemptEnded& end) {
-        if (late_) late_->ran = end.ended.ran;
-        if (late_) end.ended = std::move(*late_);
-        if (!stopped_) send(owner_, std::move(end));
-        unlink_from(owner_);
-        quit();
-      },
-      [this](const mail::StopTask&) { let_go(); },
-      [this, timeout, may_not_overlap](const mail::TimedOut&) {
-        if (stopped_) return;
-        Ended ended;
-        ended.task = id_;
-        ended.id = attempt_;
-        ended.outcome = Outcome::failed;
-        ended.ran = *timeout;
-        const auto limit = std::chrono::duration<double>(*timeout).count();
-        ended.error = Error{ErrorCode::timed_out,
-                            "the attempt ran longer than its timeout of " + std::to_string(limit) + " s",
-                            "give it a longer .timeout(), or let the kernel look at Context::cancelled()"};
-        if (may_not_overlap) {
-          // Another try while the kernel runs would be one too many.
-          late_ = std::move(ended);
-          return lanes_.cancel(job_, id_, attempt_);
+        if (stopped_) {
+          stopped_->ran = end.ended.ran;
+          end.ended = std::move(*stopped_);
         }
-        send(owner_, mail::AttemptEnded{std::move(ended)});
-        let_go();
+        say_end(std::move(end.ended));
       },
-      [this](const mail::Tick&) {
-        lanes_.abandon(job_, id_, attempt_);
-        unlink_from(owner_);
-        quit();
+      [this](const mail::StopTask&) {
+        if (!stopped_) stop_kernel(ended_as(Outcome::cancelled));
       },
+      [this](const mail::TimedOut&) {
+        if (!stopped_) on_late();
+      },
+      [this](const mail::Tick&) { on_deaf(); },
   };
 }
 
-void TaskActor::let_go() {
-  if (stopped_) return;
-  stopped_ = true;
+Ended TaskActor::ended_as(Outcome outcome) const {
+  Ended ended;
+  ended.task = id_;
+  ended.id = attempt_;
+  ended.outcome = outcome;
+  return ended;
+}
+
+void TaskActor::on_late() {
+  Ended late = ended_as(Outcome::failed);
+  late.ran = *timeout_;
+  const auto limit = std::chrono::duration<double>(*timeout_).count();
+  late.error = Error{ErrorCode::timed_out,
+                     "the attempt ran longer than its timeout of " + std::to_string(limit) + " s",
+                     "give it a longer .timeout(), or let the kernel look at Context::cancelled()"};
+  stop_kernel(std::move(late));
+}
+
+void TaskActor::stop_kernel(Ended end) {
+  stopped_ = std::move(end);
   lanes_.cancel(job_, id_, attempt_);
   delayed_send(this, task_.grace, mail::Tick{});
+}
+
+void TaskActor::on_deaf() {
+  lanes_.abandon(job_, id_, attempt_);
+  if (!waits_for_deaf_) say_end(std::move(*stopped_));
+}
+
+void TaskActor::say_end(Ended end) {
+  send(owner_, mail::AttemptEnded{std::move(end)});
+  unlink_from(owner_);
+  quit();
 }
 
 void TaskActor::on_exit() {

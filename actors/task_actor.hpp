@@ -1,13 +1,18 @@
 #pragma once
-// A TaskActor lives for one attempt that needs supervision: it has a lane run the kernel, and when nobody
-// waits for the attempt any more it sees to it that the lane comes free: first by Context::cancelled, then,
-// after a grace, by giving the lane up. An exclusive attempt that is late is told so, and waited for: it has
-// not ended before its kernel has.
+// A TaskActor lives for one attempt that needs supervision: it has a lane run the kernel, and when the
+// attempt is late, or nobody waits for it any more, it sees to it that the lane comes free: first by
+// Context::cancelled, then, after a grace, by giving the lane up.
+//
+// The timeout counts from when the kernel begins: what waits for a lane is not late.
+//
+// The owner hears that the attempt has ended when its kernel has returned: then the next one is never beside
+// it. A kernel that does not return within the grace is not waited for if that does no harm (Attempt::
+// may_overlap), or if no attempt comes after it and it is not exclusive.
 //
 // Linked to its owner: when the home or runner goes, so does it, and tells the kernel.
 //
-// Messages: in AttemptEnded (from the lane), StopTask (from its owner); out AttemptEnded (to its owner,
-// unless stopped). It ends with the kernel, or with the grace, whichever is first.
+// Messages: in AttemptBegan, AttemptEnded (from the lane), StopTask (from its owner); out AttemptEnded (to
+// its owner), once, with which it ends.
 
 #include "actors/lanes/lanes_port.hpp"
 #include "actors/mail.hpp"
@@ -32,18 +37,23 @@ class TaskActor : public caf::event_based_actor {
   const char* name() const override { return "dag.task"; }
 
  private:
-  /// Nobody waits for the kernel from now on.
-  void let_go();
+  /// Nobody wants what the kernel leaves from now on: `end` is what the owner hears instead.
+  void stop_kernel(Ended end);
+  Ended ended_as(Outcome outcome) const;
+  void on_late();
+  void on_deaf();
+  void say_end(Ended end);
 
   TaskSupervision task_;
   JobId job_;
   TaskId id_;
   AttemptId attempt_;
+  std::optional<Duration> timeout_;
+  bool waits_for_deaf_;
   LanesPort& lanes_;
   caf::actor owner_;
-  bool stopped_ = false;
-  /// Of an exclusive attempt whose timeout has passed: what is said when its kernel has returned.
-  std::optional<Ended> late_;
+  /// Of an attempt whose kernel was told to stop: what is said when it has returned.
+  std::optional<Ended> stopped_;
 };
 
 }  // namespace dag

@@ -20,11 +20,13 @@ namespace dag {
 
 /// An attempt that a home or a runner asked for, and whom to tell of its end.
 struct HandedOut {
-  HandedOut(Attempt what, std::function<void(Ended&&)> whom, std::function<void(Saved&&)> keep)
-      : attempt(std::move(what)), done(std::move(whom)), saved(std::move(keep)) {}
+  HandedOut(Attempt what, std::function<void(Ended&&)> whom, std::function<void(Saved&&)> keep,
+            std::function<void()> begin)
+      : attempt(std::move(what)), done(std::move(whom)), saved(std::move(keep)), began(std::move(begin)) {}
   Attempt attempt;
   std::function<void(Ended&&)> done;
   std::function<void(Saved&&)> saved;
+  std::function<void()> began;
   /// What Context::cancelled says. Set before it starts: it does not start.
   std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
   /// How often it waited in vain to be alone (alone_turn.hpp).

@@ -78,6 +78,7 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   std::condition_variable ended;
   bool done = false;
   std::optional<AttemptKey> running;
+  bool cut_off = false;  ///< whoever could hear of the end of an abandoned kernel may be gone
 
   /// Whether it is inside of a row's kernel: then what follows may be seen to by watch_stragglers.
   alignas(64) KernelTurn turn;

@@ -219,14 +219,18 @@ Instant Lanes::instant_of(Lane& lane, std::int64_t ticks) const {
   return at;
 }
 
-void Lanes::record_run(Lane& lane, Instant at, Outcome outcome, Duration ran,
-                       const std::optional<Error>& error) {
+void Lanes::record(Lane& lane, Instant at, RecordWhat what) {
   lane.records->put({at,
                      {options_.records.process, static_cast<std::uint32_t>(lane.index)},
                      lane.job,
                      lane.task,
                      lane.attempt,
-                     recorded::Ran{outcome, ran, error ? error->what : std::string()}});
+                     std::move(what)});
+}
+
+void Lanes::record_run(Lane& lane, Instant at, Outcome outcome, Duration ran,
+                       const std::optional<Error>& error) {
+  record(lane, at, recorded::Ran{outcome, ran, error ? error->what : std::string()});
 }
 
 /// Inside the gate: no user code, no lock.
@@ -358,6 +362,8 @@ void Lanes::run_handed_out(Lane& lane, std::unique_ptr<HandedOut> mine, Priority
     const auto began = LaneClock::now();
     if (options_.running != nullptr)
       options_.running->begin(lane.index, attempt.task, attempt.id, clock_.now());
+    if (lane.records) record(lane, lane_now(), recorded::Started{});
+    if (work.began) work.began();
     std::optional<LaneCheckpoints> checkpoints;
     if (attempt.checkpoints) {
       checkpoints.emplace(attempt, [&](Saved&& saved) {
@@ -372,7 +378,11 @@ void Lanes::run_handed_out(Lane& lane, std::unique_ptr<HandedOut> mine, Priority
     ended.ran = LaneClock::now() - began;
     const std::lock_guard lock(lane.mutex);
     lane.running.reset();
-    if (lane.abandoned.load()) return;
+    if (lane.abandoned.load()) {
+      // Somebody may wait for the kernel all the same.
+      if (!lane.cut_off) work.done(std::move(ended));
+      return;
+    }
     if (options_.running != nullptr)
       options_.running->end(lane.index, ended.outcome == Outcome::failed, ended.ran);
     leave_kernel(lane, attempt);

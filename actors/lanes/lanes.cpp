@@ -83,14 +83,18 @@ void Lanes::stop() {
   }
   if (watch_.joinable()) watch_.join();
   for (const auto& each : every) {
-    if (!each->thread.joinable()) continue;  // Abandoned before.
     std::unique_lock lock(each->mutex);
+    if (!each->thread.joinable()) {  // Abandoned before.
+      each->cut_off = true;
+      continue;
+    }
     const bool ended = each->ended.wait_until(lock, deadline, [&] { return each->done; });
+    each->abandoned.store(each->abandoned.load() || !ended);
+    each->cut_off = !ended;
     lock.unlock();
     if (ended) {
       each->thread.join();
     } else {
-      each->abandoned.store(true);
       each->thread.detach();
     }
   }
@@ -116,9 +120,10 @@ void Lanes::make_ready(LaneShard& shard, RowIndex row, Priority band) {
 }
 
 void Lanes::start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
-                  std::function<void(Saved&&)> saved) {
+                  std::function<void(Saved&&)> saved, std::function<void()> began) {
   const AttemptKey key{attempt.job, attempt.task, attempt.id};
-  auto work = std::make_unique<HandedOut>(std::move(attempt), std::move(done), std::move(saved));
+  auto work =
+      std::make_unique<HandedOut>(std::move(attempt), std::move(done), std::move(saved), std::move(began));
   {
     const std::lock_guard lock(handed_out_mutex_);
     handed_out_[key] = work->cancelled;

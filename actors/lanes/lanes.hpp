@@ -104,7 +104,7 @@ class Lanes final : public LanesPort {
   // LanesPort says what each of these is for.
   void make_ready(LaneShard& shard, RowIndex row, Priority band = Priority::normal) override;
   void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
-             std::function<void(Saved&&)> saved = {}) override;
+             std::function<void(Saved&&)> saved = {}, std::function<void()> began = {}) override;
   void cancel(JobId job, TaskId task, AttemptId attempt) override;
   bool abandon(JobId job, TaskId task, AttemptId attempt) override;
   std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) override;
@@ -172,6 +172,7 @@ class Lanes final : public LanesPort {
   void leave_kernel(Lane& lane, const Attempt& attempt);
   bool nobody_runs() const;
   Instant instant_of(Lane& lane, std::int64_t ticks) const;
+  void record(Lane& lane, Instant at, RecordWhat what);
   void record_run(Lane& lane, Instant at, Outcome outcome, Duration ran, const std::optional<Error>& error);
   LaneReport& report_to(Lane& lane, LaneShard& shard);
   void send_reports(Lane& lane);

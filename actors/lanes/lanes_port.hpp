@@ -23,15 +23,17 @@ class LanesPort {
 
   /// A row became ready outside of the lanes.
   virtual void make_ready(LaneShard& shard, RowIndex row, Priority band) = 0;
-  /// Runs a handed-out attempt; `done` gets its end, on a lane, and must not block. Not called when the lane
-  /// is abandoned first. `saved` gets the states that it saves meanwhile, likewise.
+  /// Runs a handed-out attempt; `done` gets its end, on a lane, and must not block: also of an attempt whose
+  /// lane was abandoned. `saved` gets the states that it saves meanwhile, likewise. `began` is called when
+  /// its kernel begins, if it ever does.
   virtual void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
-                     std::function<void(Saved&&)> saved = {}) = 0;
+                     std::function<void(Saved&&)> saved = {}, std::function<void()> began = {}) = 0;
   /// The kernel of this attempt sees `cancelled` from now on; if it has not started, it never does, and
   /// `done` gets an end that says cancelled.
   virtual void cancel(JobId job, TaskId task, AttemptId attempt) = 0;
   /// The kernel of this attempt did not return in time: its lane is given up and replaced, so that others can
-  /// run. True when such a lane was found. The thread itself ends when the kernel returns, if ever.
+  /// run. True when such a lane was found. The thread itself ends when the kernel returns, if ever, and says
+  /// so by `done`.
   virtual bool abandon(JobId job, TaskId task, AttemptId attempt) = 0;
   /// Ready rows that no lane has claimed, oldest first, for another process.
   virtual std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) = 0;

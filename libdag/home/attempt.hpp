@@ -54,7 +54,7 @@ struct Attempt {
   AttemptId stands_for;
   /// Of the conditional out-edges, in their order: evaluated where the attempt ran.
   std::vector<detail::Code> predicates;
-  std::optional<Duration> timeout;
+  std::optional<Duration> timeout;  ///< from when its kernel begins
   /// Calls of a job actor run where the actor is, one after another.
   detail::CallKind call = detail::CallKind::ordinary;
   std::uint32_t actor = detail::none;
@@ -69,6 +69,10 @@ struct Attempt {
   /// It may run only under the lease of the process that runs it (supervision/lease.hpp), and has ended when
   /// its kernel has.
   bool exclusive = false;
+  /// Another attempt may run beside a kernel that was told to stop, and does not.
+  bool may_overlap = false;
+  /// If it fails the task has failed.
+  bool last_try = false;
   /// Its output is what its kernel returned, with the files that it staged (dag/detail/publish.hpp).
   bool stages = false;
   /// It may be what took a process down, so nothing runs beside it in its process: then it is known who did,

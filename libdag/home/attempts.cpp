@@ -41,10 +41,10 @@ std::uint32_t Home::Impl::suspicions(RowIndex row) const {
 }
 
 /// Whoever took processes down, or may have, takes nobody's work along. But members of a group wait for each
-/// other, so they run in company; and the time that a timeout gives begins while others still have to end.
+/// other, so they run in company.
 bool Home::Impl::runs_alone(RowIndex row) const {
   const bool quarantined = suspicions(row) > 0 || crashes(row) >= quarantined_after;
-  return quarantined && !is(row, flag::member) && !table.policy_of(table[row]).timeout;
+  return quarantined && !is(row, flag::member);
 }
 
 std::string Home::Impl::why_alone(RowIndex row) const {
@@ -207,6 +207,8 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   attempt.returns = kind.returns;
   attempt.timeout = policy.timeout;
   attempt.exclusive = policy.effects == Effects::exclusive;
+  attempt.may_overlap = policy.effects == Effects::pure;
+  attempt.last_try = attempt.try_number >= retry_of(row).attempts;
   attempt.stages = policy.effects == Effects::staged;
   attempt.alone = runs_alone(row);
   attempt.call = kind.call;
@@ -277,7 +279,6 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
     found->second.out->direct = direct;
   }
   if (direct) {
-    say(attempt.task, id, [] { return recorded::Started{}; });
     effects.emplace_back(StartAttempt{std::move(attempt), policy.priority});
   } else {
     send(to, std::move(lend));

@@ -219,7 +219,6 @@ void Runner::start_if_complete(Taken& taken, Instant now) {
     under_lease_ = true;
   }
   taken.started = true;
-  say(attempt.task, attempt.id, now, [] { return recorded::Started{}; });
   effects_.emplace_back(StartAttempt{attempt, Priority::normal});
 }
 

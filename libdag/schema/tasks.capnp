@@ -98,6 +98,8 @@ struct Lend {
   stages @26 :Bool;              # its output is what it returns, with the files that it wrote
   stays @27 :Bool;               # not given to those that ask for work
   alone @28 :Bool;               # nothing runs beside it in its process: it may be what took another one down
+  mayOverlap @29 :Bool;          # the next attempt may begin while this one's kernel does not stop
+  lastTry @30 :Bool;             # there is no next attempt if it fails
 }
 
 struct Wanted {

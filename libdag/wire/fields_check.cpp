@@ -76,7 +76,7 @@ static_assert(fields<Error>() == 4);
 static_assert(fields<OutputName>() == 2);
 static_assert(fields<OutcomeRecord>() == 17);
 static_assert(fields<Checkpointing>() == 3);
-static_assert(fields<Attempt>() == 22);
+static_assert(fields<Attempt>() == 24);
 static_assert(fields<detail::Code>() == 2);
 static_assert(fields<detail::TaskKind>() == 8);
 static_assert(fields<detail::Condition>() == 2);

@@ -41,6 +41,8 @@ void write(schema::Tasks::Builder to, const message::Lend& message, const CodeMa
   builder.setExclusive(attempt.exclusive);
   builder.setStages(attempt.stages);
   builder.setAlone(attempt.alone);
+  builder.setMayOverlap(attempt.may_overlap);
+  builder.setLastTry(attempt.last_try);
   builder.setStays(message.stays);
   builder.setCall(static_cast<schema::Call>(attempt.call));
   builder.setActor(plus_one(attempt.actor));
@@ -137,6 +139,8 @@ message::Lend read_lend(schema::Tasks::Reader tasks, Reading& reading) {
   attempt.exclusive = from.getExclusive();
   attempt.stages = from.getStages();
   attempt.alone = from.getAlone();
+  attempt.may_overlap = from.getMayOverlap();
+  attempt.last_try = from.getLastTry();
   attempt.call = read_call(from.getCall());
   attempt.actor = minus_one(from.getActor());
   read_inputs(attempt, from, reading);

@@ -12,24 +12,12 @@
 #include <thread>
 
 #include "tests/support/temporary_directory.hpp"
+#include "tests/support/test_session.hpp"
+
+using dag::test::error_of;
+using dag::test::TestSession;
 
 namespace {
-
-/// A session with `lanes` lanes; `supervised`: every task under a TaskActor.
-struct TestSession {
-  explicit TestSession(bool supervised, const char* lanes = "2")
-      : arguments{"test", "--dag-lanes", lanes,
-                  supervised ? "--dag-supervise-all=1" : "--dag-supervise-all=0"} {
-    for (const char* argument : arguments) argv.push_back(const_cast<char*>(argument));
-    argv.push_back(nullptr);
-    session.emplace(argc = static_cast<int>(arguments.size()), argv.data());
-  }
-  std::vector<const char*> arguments;
-  std::vector<char*> argv;
-  int argc = 0;
-  std::optional<dag::Session> session;
-  dag::Session* operator->() { return &*session; }
-};
 
 struct Ledger {
   int sum = 0;
@@ -38,17 +26,6 @@ struct Ledger {
   void save(dag::Writer& w) const { dag::detail::encode(w, sum); }
   static Ledger restore(dag::Reader& r) { return {dag::detail::decode<int>(r)}; }
 };
-
-template <class F>
-dag::Error error_of(F&& f) {
-  try {
-    f();
-  } catch (const dag::Failure& failure) {
-    return failure.error();
-  }
-  FAIL("nothing was thrown");
-  return {};
-}
 
 }  // namespace
 

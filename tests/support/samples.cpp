@@ -167,6 +167,8 @@ Attempt lent_attempt() {
   lent.stands_for = attempt(4);
   lent.predicates = {code(0x50)};
   lent.timeout = std::chrono::seconds(3);
+  lent.may_overlap = true;
+  lent.last_try = true;
   lent.call = detail::CallKind::call;
   lent.actor = 0;
   lent.generation = attempt(2);

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "tests/cluster/processes.hpp"
+#include "tests/support/file_text.hpp"
 
 using cluster::bin;
 using cluster::Directory;
@@ -19,6 +20,15 @@ namespace {
 std::vector<std::string> flow(const std::string& file, const std::vector<std::string>& options = {}) {
   std::vector<std::string> words{bin("dag"), "flow", file};
   words.insert(words.end(), options.begin(), options.end());
+  return words;
+}
+
+/// The same, started there.
+std::vector<std::string> flow_in(const Directory& directory, const std::string& file,
+                                 const std::vector<std::string>& options) {
+  std::vector<std::string> words{"env", "-C", directory / "."};
+  const std::vector<std::string> command = flow(file, options);
+  words.insert(words.end(), command.begin(), command.end());
   return words;
 }
 
@@ -150,6 +160,37 @@ TEST_CASE("what needs a command that failed is not run, the rest is") {
              Catch::Contains("task 'bad' (0) failed: exit status 3; its stderr ends with\n    why") &&
                  Catch::Contains("task 'slow'") &&
                  Catch::Contains("1 of 4 tasks finished, 2 failed, 1 were not run"));
+}
+
+TEST_CASE("a command that waits for a lane is not late") {
+  const Directory directory("queue");
+  std::ofstream(directory / "w.toml") << R"(
+[task.late]
+command = "trap 'touch told; exit 1' TERM; while :; do sleep 0.01; done"
+timeout_seconds = 0.6
+[task.blocker]
+command = "until [ -e told ]; do sleep 0.01; done"
+[task.waiter]
+command = "echo ran"
+timeout_seconds = 0.3
+)";
+  Process run(flow_in(directory, "w.toml", {"--lanes", "2"}));
+  CHECK(run.ends() == 1);
+  CHECK(run.out() == "ran\n");
+  CHECK_THAT(run.err(), Catch::Contains("2 of 3 tasks finished, 1 failed"));
+}
+
+TEST_CASE("a command that is told to end has ended before it is tried again") {
+  const Directory directory("again");
+  std::ofstream(directory / "w.toml") << R"(
+[task.slow]
+command = "trap 'sleep 0.5; echo gone $DAG_ATTEMPT >> ledger; exit 1' TERM; echo begin $DAG_ATTEMPT >> ledger; while :; do sleep 0.01; done"
+timeout_seconds = 0.3
+attempts = 2
+)";
+  Process run(flow_in(directory, "w.toml", {"--lanes", "2"}));
+  CHECK(run.ends() == 1);
+  CHECK(dag::test::text_of(directory / "ledger") == "begin 1\ngone 1\nbegin 2\ngone 2\n");
 }
 
 TEST_CASE("a workflow that is none is refused with its line and column") {

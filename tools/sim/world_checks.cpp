@@ -71,7 +71,7 @@ void World::check_suspect(const Process& process, std::uint64_t salt, TaskId tas
                            (crashed != nullptr && crashed->times >= quarantined_after);
   if (known == nullptr || !quarantined) return;
   const Policy& policy = known->graph->fragment.policy(known->task);
-  if (policy.group || policy.timeout) return;
+  if (policy.group) return;
   throw Violation("task " + to_string(task) + " may have taken a process down, and runs in company");
 }
 

@@ -290,6 +290,65 @@ TEST_CASE("a kernel that does not return costs its lane, not the others' work") 
   }
   release = true;
   release.notify_all();
+  // Whoever waits for the kernel hears of its end all the same.
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return ended.size() == 2; });
+  CHECK(ended.back() == dag::TaskId{0, 0});
+}
+
+TEST_CASE("an attempt is said to have begun when its kernel does, and not while it waits for a lane") {
+  struct alignas(64) Ring {
+    std::array<std::byte, 1 << 12> bytes{};
+  };
+  Ring ring;
+  dag::LanesOptions options{.cores = {-1}, .spin = dag::Duration{0}};
+  dag::make_record_ring(ring.bytes);
+  options.records.rings.emplace_back(ring.bytes);
+  static std::atomic<bool> release;
+  release = false;
+  std::atomic<int> began = 0, ended = 0;
+  std::vector<std::string> told;
+  {
+    dag::Lanes lanes(std::move(options), {});
+    dag::Graph graph("queue");
+    graph.task("first", [] {
+      release.wait(false);
+      return 1;
+    });
+    const dag::detail::Fragment fragment = graph.builder().sealed();
+    const auto start = [&](std::uint32_t number) {
+      dag::Attempt attempt;
+      attempt.task = {0, number};
+      attempt.id = {{1, 1}, 1};
+      attempt.code = fragment.codes[fragment.kind(0).code];
+      lanes.start(
+          attempt, dag::normal,
+          [&](dag::Ended&&) {
+            ++ended;
+            ended.notify_all();
+          },
+          {},
+          [&] {
+            ++began;
+            began.notify_all();
+          });
+    };
+    for (const std::uint32_t number : {0u, 1u, 2u}) start(number);
+    began.wait(0);
+    CHECK(began == 1);
+    // It waits for the lane that the first one has, and is not wanted any more.
+    lanes.cancel({}, {0, 2}, {{1, 1}, 1});
+    release = true;
+    release.notify_all();
+    for (int n = 0; n < 3; n = ended) ended.wait(n);
+    CHECK(began == 2);
+  }
+  dag::RecordRingReader(ring.bytes).take([&](std::span<const std::byte> bytes) {
+    const auto record = dag::read_record(bytes).value();
+    told.push_back(std::to_string(record.task.index) +
+                   (std::holds_alternative<dag::recorded::Started>(record.what) ? " started" : " ran"));
+  });
+  CHECK(told == std::vector<std::string>{"0 started", "0 ran", "1 started", "1 ran"});
 }
 
 TEST_CASE("a shard that is retired while its rows run and wait is destroyed when no lane is near it") {

@@ -26,8 +26,9 @@ void SimLanes::make_ready(LaneShard& shard, RowIndex row, Priority) {
 }
 
 void SimLanes::start(Attempt attempt, Priority, std::function<void(Ended&&)> done,
-                     std::function<void(Saved&&)> saved) {
-  auto work = std::make_shared<HandedOut>(HandedOut{std::move(attempt), std::move(done), std::move(saved)});
+                     std::function<void(Saved&&)> saved, std::function<void()> began) {
+  auto work = std::make_shared<HandedOut>(
+      HandedOut{std::move(attempt), std::move(done), std::move(saved), std::move(began)});
   handed_out_.push_back(work);
   add({nullptr, no_row, std::move(work)});
 }
@@ -310,6 +311,7 @@ void SimLanes::begin_attempt(const std::shared_ptr<HandedOut>& work) {
     return end(*kernel);
   }
   ledger_.executed(attempt.job, attempt.task, attempt.id);
+  if (work->began) work->began();
   *kernel = run_attempt(attempt);
   const Duration takes = kernel_time();
   run(attempt.job, attempt.task, attempt.id, attempt.alone, takes, kernel, end);

@@ -43,7 +43,7 @@ class SimLanes final : public LanesPort {
 
   void make_ready(LaneShard& shard, RowIndex row, Priority band) override;
   void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
-             std::function<void(Saved&&)> saved = {}) override;
+             std::function<void(Saved&&)> saved = {}, std::function<void()> began = {}) override;
   void cancel(JobId job, TaskId task, AttemptId attempt) override;
   bool abandon(JobId job, TaskId task, AttemptId attempt) override;
   std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) override;
@@ -79,6 +79,7 @@ class SimLanes final : public LanesPort {
     Attempt attempt;
     std::function<void(Ended&&)> done;
     std::function<void(Saved&&)> saved;
+    std::function<void()> began;
     bool cancelled = false;
   };
   struct Work {
