@@ -19,6 +19,10 @@ struct CoreShare {
   std::uint32_t size = 1;
 };
 
+/// Of `bytes` of this host's memory, those that this process may count on: processes share memory as they
+/// share cores.
+constexpr std::uint64_t share_of(std::uint64_t bytes, CoreShare share) { return bytes / share.size; }
+
 /// Cores, spinning and victims of the lanes of one process. `wanted` 0: one lane per core of the share. With
 /// fewer cores than processes, or more lanes than cores, lanes are not pinned and do not spin.
 LanesOptions lanes_on(const Topology& topology, std::uint32_t wanted, CoreShare share, ProcessId process);

@@ -92,6 +92,10 @@ class Keeper {
   const LoadSummary& load_now();
   ProgressPorts progress_ports();
   NodeMeasures measures();
+  struct MemoryOfNode {
+    std::uint64_t bytes = 0, free_bytes = 0;
+  };
+  MemoryOfNode memory_now() const;
   LoadSummary load() const;
   std::size_t lanes_of_workers() const;
   void end(std::optional<Error> why);

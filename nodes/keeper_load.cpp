@@ -22,8 +22,12 @@ const LoadSummary& Keeper::load_now() {
   if (loaded_at_ && now - *loaded_at_ < heartbeat_ / 2) return load_;
   loaded_at_ = now;
   const WorkersNow use = processes_->now();
-  for (DeviceLoad& device : load_.devices)
+  const MemoryOfNode memory = memory_now();
+  for (DeviceLoad& device : load_.devices) {
     device.lanes_free = device.lanes - std::min(device.lanes, use.lanes_running);
+    device.memory_free_bytes = memory.free_bytes;
+    device.busy = use.busy_ever;
+  }
   load_.tasks_ready = static_cast<std::uint32_t>(use.queued);
   load_.disk_full = store_ && store_->full();
   load_.disk_stuck = store_ && store_->stuck();
@@ -55,20 +59,25 @@ std::size_t Keeper::lanes_of_workers() const {
   return lanes_on(topology_, options_.lanes, options_.share, options_.id).cores.size();
 }
 
-LoadSummary Keeper::load() const {
-  // What a worker process would have here.
-  std::uint64_t memory_bytes = topology_.memory_bytes, memory_free = memory_bytes;
+/// What worker processes have here. The other nodes of this host have as much: together, what there is.
+Keeper::MemoryOfNode Keeper::memory_now() const {
+  std::uint64_t bytes = topology_.memory_bytes, free_bytes = bytes;
   for (const MemoryBound& bound : memory_bounds_here()) {
     if (bound.of_addresses) continue;
-    memory_bytes = std::min(memory_bytes, bound.limit);
-    memory_free = std::min(memory_free, bound.limit - std::min(bound.limit, bound.used));
+    bytes = std::min(bytes, bound.limit);
+    free_bytes = std::min(free_bytes, bound.limit - std::min(bound.limit, bound.used));
   }
+  return {share_of(bytes, options_.share), share_of(free_bytes, options_.share)};
+}
+
+LoadSummary Keeper::load() const {
   const auto lanes = static_cast<std::uint32_t>(lanes_of_workers());
   LoadSummary load;
   load.disk = disk_;
   load.witness = options_.witness;
   if (options_.witness) return load;
-  load.devices.push_back({"cpu", lanes, lanes, memory_bytes, memory_free, Duration{0}});
+  const MemoryOfNode memory = memory_now();
+  load.devices.push_back({"cpu", lanes, lanes, memory.bytes, memory.free_bytes, Duration{0}, Duration{0}});
   return load;
 }
 

@@ -102,9 +102,10 @@ Node::~Node() {
   if (place_) arena::end();
 }
 
+CoreShare Node::share() const { return place_ ? CoreShare{place_->rank, place_->size} : CoreShare{}; }
+
 LanesOptions Node::lanes_options(const NodeOptions& options) const {
-  const CoreShare share = place_ ? CoreShare{place_->rank, place_->size} : CoreShare{};
-  LanesOptions lanes = lanes_on(topology_of_host(), options.lanes, share, self_.process);
+  LanesOptions lanes = lanes_on(topology_of_host(), options.lanes, share(), self_.process);
   if (running_) lanes.running = &running_->own();
   lanes.doorbell = doorbell_;
   return lanes;
@@ -174,7 +175,7 @@ void Node::start_membership() {
   ports.view = [this](const std::vector<Claim>& members, const Hearings&) { on_view(members); };
   ports.down = [this](const MemberDown& down) { on_member_down(down); };
   ports.end_of = [this](Life life) { return running_->end_of(life.process.value); };
-  ports.load = [this] { return load_of(lanes_); };
+  ports.load = [this] { return load_of(lanes_, share()); };
   ports.over = [this] {
     fail({ErrorCode::cluster_lost, "the other processes took this one for dead, and go on without it",
           "it did not answer for seconds: was it stopped, or the machine asleep?"});
@@ -189,7 +190,7 @@ void Node::start_membership() {
 Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_ptr<detail::JobState> state) {
   if (Status gathered = wait_for_all(); !gathered) return gathered;
   // The processes of a run are alike: they divide one host's cores.
-  const LoadSummary load = load_of(lanes_);
+  const LoadSummary load = load_of(lanes_, share());
   std::vector<NodeDevices> nodes;
   for (std::uint32_t rank = 0; rank < (place_ ? place_->size : 1); ++rank) {
     nodes.push_back(devices_of({rank}, load));

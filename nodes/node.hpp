@@ -42,6 +42,7 @@ class Node : public detail::Client {
 
  private:
   // ---- Building it
+  CoreShare share() const;
   LanesOptions lanes_options(const NodeOptions& options) const;
   LaneEvents lane_events();
   void open_transport();

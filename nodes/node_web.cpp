@@ -86,7 +86,9 @@ void NodeWeb::sample() {
   while (!ending_.wait_for(lock, inspector::Utilisation::every, [this] { return ends_; })) {
     lock.unlock();
     ask_node([](std::uint64_t number) { return ClientMessage(client::AskNodes{number}); },
-             [this](const client::Answer& answer) { utilisation_.add(std::time(nullptr), answer.nodes); });
+             [this](const client::Answer& answer) {
+               utilisation_.add(std::time(nullptr), steady_now(), answer.nodes);
+             });
     lock.lock();
   }
 }

@@ -106,9 +106,10 @@ void give_way() {
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
 }
 
-LoadSummary load_of(const Lanes& lanes) {
-  static const std::uint64_t memory =
+LoadSummary load_of(const Lanes& lanes, CoreShare share) {
+  static const std::uint64_t of_host =
       topology_of_host().memory_bytes;  // Does not change, and takes a while to ask.
+  const std::uint64_t memory = share_of(of_host, share);
   LoadSummary load;
   load.devices.push_back(
       {"cpu", static_cast<std::uint32_t>(lanes.count()), lanes.idle(), memory, memory, Duration{0}});

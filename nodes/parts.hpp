@@ -12,6 +12,7 @@
 #include "libdag/membership/claim.hpp"
 #include "libdag/membership/options.hpp"
 #include "nodes/clock.hpp"
+#include "nodes/cores.hpp"
 #include "nodes/draw_number.hpp"
 #include "nodes/transport/transport.hpp"
 
@@ -54,8 +55,8 @@ void hand_rings_to(Lanes& lanes, TransportEvents& events, const std::shared_ptr<
 /// The calling thread does what has no hurry: others go first.
 void give_way();
 
-/// What is gossiped of a process with these lanes.
-LoadSummary load_of(const Lanes& lanes);
+/// The load that a process with these lanes gossips; `share` is the process's part of the host.
+LoadSummary load_of(const Lanes& lanes, CoreShare share);
 
 /// Processes of one host see a death by its broken connection within milliseconds; so silence may be given
 /// the time that a busy machine needs.

@@ -125,7 +125,8 @@ json to_json(const NodeInfo& node) {
                        {"lanes_free", device.lanes_free},
                        {"memory_bytes", device.memory_bytes},
                        {"memory_free_bytes", device.memory_free_bytes},
-                       {"backlog_seconds", seconds(device.backlog)}});
+                       {"backlog_seconds", seconds(device.backlog)},
+                       {"busy_seconds", seconds(device.busy)}});
   json fields{{"node", to_string(node.life.process)},
               {"life", to_string(node.life)},
               {"state", name(node.state)},

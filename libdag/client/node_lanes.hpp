@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
 #include "libdag/keeper/messages.hpp"
 
@@ -16,6 +17,11 @@ struct NodeLanes {
     return *this;
   }
 };
+
+/// As all tables show it below BUSY: lanes that run an attempt, of those that are there.
+inline std::string busy_text(const NodeLanes& lanes) {
+  return std::to_string(lanes.running) + "/" + std::to_string(lanes.there);
+}
 
 inline NodeLanes lanes_of(const NodeInfo& node) {
   NodeLanes lanes;

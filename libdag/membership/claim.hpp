@@ -35,6 +35,8 @@ struct DeviceLoad {
   std::uint64_t memory_free_bytes = 0;
   /// Predicted run time of all that waits for it or runs on it, summed over its lanes.
   Duration backlog{0};
+  /// What its lanes were inside of kernels since the node began, summed over them. Only nodes say it.
+  Duration busy{0};
   auto operator<=>(const DeviceLoad&) const = default;
 };
 

@@ -62,4 +62,5 @@ struct DeviceLoad {
   memoryBytes @3 :UInt64;
   memoryFreeBytes @4 :UInt64;
   backlog @5 :Ids.Nanoseconds;   # predicted run time of all that waits for it or runs on it
+  busy @6 :Ids.Nanoseconds;      # its lanes inside of kernels since the node began, summed over them
 }

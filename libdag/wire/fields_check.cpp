@@ -32,7 +32,7 @@ static_assert(fields<link::HelloRefused>() == 4);
 
 static_assert(fields<Claim>() == 5);
 static_assert(fields<LoadSummary>() == 8);
-static_assert(fields<DeviceLoad>() == 6);
+static_assert(fields<DeviceLoad>() == 7);
 static_assert(fields<membership::Ping>() == 2);
 static_assert(fields<membership::Ack>() == 2);
 static_assert(fields<membership::PingRequest>() == 3);

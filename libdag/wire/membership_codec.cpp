@@ -18,6 +18,7 @@ void write_device(schema::DeviceLoad::Builder to, const DeviceLoad& device) {
   to.setMemoryBytes(device.memory_bytes);
   to.setMemoryFreeBytes(device.memory_free_bytes);
   to.setBacklog(device.backlog.count());
+  to.setBusy(device.busy.count());
 }
 
 static_assert(static_cast<int>(MemberState::alive) == static_cast<int>(schema::Claim::State::ALIVE));
@@ -82,6 +83,7 @@ Claim read(schema::Claim::Reader from) {
     device.memory_bytes = reader.getMemoryBytes();
     device.memory_free_bytes = reader.getMemoryFreeBytes();
     device.backlog = Duration(reader.getBacklog());
+    device.busy = Duration(reader.getBusy());
     claim.load.devices.push_back(std::move(device));
   }
   return claim;

@@ -1,5 +1,7 @@
 #include "nodes/inspector/utilisation.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
@@ -8,14 +10,30 @@
 
 namespace dag::inspector {
 
-void Utilisation::add(std::int64_t unix_seconds, const std::vector<NodeInfo>& nodes) {
-  detail::NodeLanes lanes;
-  for (const NodeInfo& node : nodes) {
-    // What a node that is gone said last is no news.
-    if (node.state == MemberState::alive) lanes += detail::lanes_of(node);
-  }
-  const Sample sample{unix_seconds, lanes.running, lanes.there};
+double Utilisation::lanes_busy(const NodeInfo& node, Instant now) {
+  const detail::NodeLanes lanes = detail::lanes_of(node);
+  Duration busy{0};
+  for (const DeviceLoad& device : node.load.devices) busy += device.busy;
+  const auto before = said_.find(node.life);
+  // Of a node that is new here, only what it does in this moment is known.
+  if (before == said_.end() || now <= before->second.at) return static_cast<double>(lanes.running);
+  const std::chrono::duration<double> spent = busy - before->second.busy, passed = now - before->second.at;
+  // What nodes say is some heartbeats old, so a share may seem larger than the whole.
+  return std::clamp(spent / passed, 0.0, static_cast<double>(lanes.there));
+}
+
+void Utilisation::add(std::int64_t unix_seconds, Instant now, const std::vector<NodeInfo>& nodes) {
   const std::lock_guard lock(mutex_);
+  Sample sample{unix_seconds, 0, 0};
+  std::map<Life, Said> said;
+  for (const NodeInfo& node : nodes) {
+    if (node.state != MemberState::alive) continue;  // What a node that is gone said last is no news.
+    sample.all += detail::lanes_of(node).there;
+    sample.busy += lanes_busy(node, now);
+    Said& latest = said[node.life] = {now, Duration{0}};
+    for (const DeviceLoad& device : node.load.devices) latest.busy += device.busy;
+  }
+  said_ = std::move(said);
   // Not in order: the clock was set back.
   while (!samples_.empty() && samples_.back().unix_seconds >= unix_seconds) samples_.pop_back();
   samples_.push_back(sample);

@@ -1,9 +1,12 @@
 #pragma once
 // How busy the lanes of the cluster were during the last hour, as this node was told: so there is a past to
-// see for who opens a page.
+// see for who opens a page. Lanes count the time that they spend in kernels, and this divides it by the time
+// that passed: a look at what runs in this moment would miss all kernels that are shorter than the pause
+// between looks.
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -19,16 +22,26 @@ class Utilisation {
   static constexpr std::size_t kept = 720;
 
   // From any thread.
-  void add(std::int64_t unix_seconds, const std::vector<NodeInfo>& nodes);
+  /// `now` tells how much time has passed, and `unix_seconds` what a clock showed.
+  void add(std::int64_t unix_seconds, Instant now, const std::vector<NodeInfo>& nodes);
   /// In one line; oldest first. Where samples are further apart nothing is known.
   std::string json() const;
 
  private:
+  /// The time that a node's lanes had been inside of kernels, as the node had said by then.
+  struct Said {
+    Instant at;
+    Duration busy{0};
+  };
   struct Sample {
     std::int64_t unix_seconds = 0;
-    std::uint64_t busy = 0, all = 0;  ///< lanes, of nodes that are up
+    double busy = 0;  ///< lanes, as a mean since the sample before, of nodes that are up
+    std::uint64_t all = 0;
   };
+  double lanes_busy(const NodeInfo& node, Instant now);
+
   mutable std::mutex mutex_;
+  std::map<Life, Said> said_;  ///< by the nodes that were up at the last sample
   std::deque<Sample> samples_;
 };
 

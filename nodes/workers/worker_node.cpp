@@ -240,7 +240,7 @@ void WorkerNode::begin(const keeper::Begin& begin) {
   ports.down = [this](const MemberDown& down) { transport_->member_down(down.life); };
   ports.load = [this] {
     lanes_.note_queue();
-    return load_of(lanes_);
+    return load_of(lanes_, seat_.share);
   };
   ports.over = [this] {
     fail({ErrorCode::cluster_lost, "the other processes of its job took this one for dead", {}});

@@ -158,6 +158,8 @@ WorkersNow WorkerProcesses::Pages::now(std::size_t lanes_each) const {
     for (const Duration busy : page.page->totals().busy) now.busy += busy;
     for (const RunningPage::Attempt& attempt : running) now.busy += clock_.span(clock_.now() - attempt.began);
   }
+  now.busy_ever = now.busy;
+  for (const Duration busy : of_ended_.busy) now.busy_ever += busy;
   return now;
 }
 

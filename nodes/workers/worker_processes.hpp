@@ -52,6 +52,8 @@ struct WorkersNow {
   std::uint64_t queued = 0;  ///< tasks that wait for a lane, as they said last
   /// Since they were started: of all their lanes together, and of it what these were inside of kernels.
   Duration lane_time{0}, busy{0};
+  /// Of those that have ended, too: never less than it was, while the node lives.
+  Duration busy_ever{0};
 };
 
 class WorkerProcesses {

@@ -1,5 +1,7 @@
 // The commands of `dag` against real nodes: what they print, what they end with, what they leave behind.
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -50,6 +52,12 @@ class State {
   dag::test::TemporaryDirectory directory_;
 };
 
+/// Bytes, as the kernel counts them.
+std::uint64_t memory_of_machine() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// Gone, or a zombie that nobody has waited for yet.
@@ -59,6 +67,24 @@ bool has_ended(pid_t pid) {
 }
 
 }  // namespace
+
+TEST_CASE("nodes of one machine share its memory, so none of it is counted twice") {
+  const State state;
+  REQUIRE(state.run({"up", "--nodes", "3"}).status == 0);
+  const auto listed = state.run({"node", "list", "--json"});
+  REQUIRE(listed.status == 0);
+  std::uint64_t all = 0;
+  const auto said = nlohmann::json::parse(listed.out);
+  for (const auto& node : said.at("nodes")) {
+    for (const auto& device : node.at("devices")) {
+      all += device.at("memory_bytes").get<std::uint64_t>();
+      CHECK(device.at("memory_free_bytes") <= device.at("memory_bytes"));
+    }
+  }
+  CHECK(said.at("nodes").size() == 3);
+  CHECK(all > memory_of_machine() / 100);
+  CHECK(all <= memory_of_machine());
+}
 
 TEST_CASE("a cluster is brought up, grows, is asked and taken down") {
   const State state;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "libdag/client/node_lanes.hpp"
 #include "tools/dag/options.hpp"
 
 namespace dag::tool {
@@ -17,16 +18,6 @@ std::string formatted(const char* format, Values... values) {
 }
 
 double seconds_of(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
-/// `3 of 8`, summed over the devices of a kind.
-std::string lanes_text(const LoadSummary& load) {
-  std::string text;
-  for (const DeviceLoad& device : load.devices) {
-    if (!text.empty()) text += ", ";
-    text += device.kind + " " + std::to_string(device.lanes_free) + "/" + std::to_string(device.lanes);
-  }
-  return shown(text);
-}
 
 std::string counts_text(const JobCounts& counts) {
   std::string text = std::to_string(counts.finished) + " finished";
@@ -190,9 +181,9 @@ std::string nodes_text(const std::vector<NodeInfo>& nodes) {
   std::vector<std::vector<std::string>> rows;
   for (const NodeInfo& node : nodes) {
     rows.push_back({to_string(node.life.process), node_state_text(node), shown(node.endpoint.control),
-                    lanes_text(node.load)});
+                    detail::busy_text(detail::lanes_of(node))});
   }
-  return table({"NODE", "STATE", "ADDRESS", "LANES"}, rows);
+  return table({"NODE", "STATE", "ADDRESS", "BUSY"}, rows);
 }
 
 std::string node_text(const NodeInfo& node) {
@@ -204,8 +195,9 @@ std::string node_text(const NodeInfo& node) {
   for (const std::string& why : node.not_ready) text += "  not ready: " + shown(why) + "\n";
   text += "  jobs      " + std::to_string(node.jobs) + " open\n";
   for (const DeviceLoad& device : node.load.devices) {
-    text += "  device    " + shown(device.kind) + ": " + std::to_string(device.lanes_free) + " of " +
-            std::to_string(device.lanes) + " lanes free, " + bytes_text(device.memory_free_bytes) + " of " +
+    text += "  device    " + shown(device.kind) + ": " +
+            std::to_string(device.lanes - std::min(device.lanes, device.lanes_free)) + " of " +
+            std::to_string(device.lanes) + " lanes busy, " + bytes_text(device.memory_free_bytes) + " of " +
             bytes_text(device.memory_bytes) + " free, backlog " + duration_text(device.backlog) + "\n";
   }
   return text;

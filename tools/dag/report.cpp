@@ -127,7 +127,7 @@ std::string report_text(const detail::JobReport& report, JobId job) {
   for (const detail::LaneReport& lane : report.lanes)
     rows.push_back({to_string(lane.lane), std::to_string(lane.runs), text_of(lane.busy),
                     percent(lane.busy, report.span)});
-  return text + table({"LANE", "RUNS", "BUSY", "SHARE"}, rows);
+  return text + table({"LANE", "RUNS", "BUSY TIME", "SHARE"}, rows);
 }
 
 /// One file that any browser opens, without a net.

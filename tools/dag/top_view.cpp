@@ -36,12 +36,8 @@ Cells row_of(const NodeInfo& node) {
   for (const std::string& why : node.not_ready) state += "; " + shown(why);
   std::uint64_t free_bytes = 0;
   for (const DeviceLoad& device : node.load.devices) free_bytes += device.memory_free_bytes;
-  return {to_string(node.life.process),
-          std::to_string(lanes.running) + "/" + std::to_string(lanes.there),
-          std::to_string(node.load.tasks_ready),
-          std::to_string(node.jobs),
-          bytes_text(free_bytes),
-          std::move(state)};
+  return {to_string(node.life.process), detail::busy_text(lanes), std::to_string(node.load.tasks_ready),
+          std::to_string(node.jobs),    bytes_text(free_bytes),   std::move(state)};
 }
 
 Cells row_of(const JobInfo& job, const Pace& pace) {

@@ -14,7 +14,7 @@ NodeInfo node() {
   node.life = {ProcessId{1}, Incarnation{9}};
   node.state = MemberState::suspect;
   node.endpoint = {"127.0.0.1:4000", "127.0.0.1:4001", "127.0.0.1:4002"};
-  node.load.devices = {{"cpu", 8, 3, 64ull << 30, 17ull << 30, 1500ms}};
+  node.load.devices = {{"cpu", 8, 3, 64ull << 30, 17ull << 30, 1500ms, 2500ms}};
   node.load.tasks_ready = 12;
   return node;
 }
@@ -74,8 +74,8 @@ TEST_CASE("durations and sizes are readable at every size") {
 
 TEST_CASE("nodes in a table, and one in full") {
   CHECK(nodes_text({node()}) ==
-        "NODE  STATE    ADDRESS         LANES\n"
-        "n1    suspect  127.0.0.1:4000  cpu 3/8\n");
+        "NODE  STATE    ADDRESS         BUSY\n"
+        "n1    suspect  127.0.0.1:4000  5/8\n");
   NodeInfo going = node();
   going.state = MemberState::alive;
   going.load.draining = going.load.disk_full = going.load.disk_stuck = going.load.sick = true;
@@ -92,7 +92,7 @@ TEST_CASE("nodes in a table, and one in full") {
         "  process   4710\n"
         "  not ready: its disk is full\n"
         "  jobs      2 open\n"
-        "  device    cpu: 3 of 8 lanes free, 17.0 GiB of 64.0 GiB free, backlog 1.5 s\n");
+        "  device    cpu: 5 of 8 lanes busy, 17.0 GiB of 64.0 GiB free, backlog 1.5 s\n");
   detail::NodeLink link{ProcessId{1}, ProcessId{2}, std::nullopt, false};
   CHECK(link_text(link) == "n1 does not hear n2");
   link.heard = HeardOf{52ms, 430us};
@@ -176,7 +176,7 @@ TEST_CASE("a name cannot write to the terminal what it likes") {
 TEST_CASE("JSON of a node says what is not known of it") {
   CHECK(
       json_line(to_json(node())) ==
-      R"({"address":"127.0.0.1:4000","bulk_address":"127.0.0.1:4001","devices":[{"backlog_seconds":1.5,)"
+      R"({"address":"127.0.0.1:4000","bulk_address":"127.0.0.1:4001","devices":[{"backlog_seconds":1.5,"busy_seconds":2.5,)"
       R"("kind":"cpu","lanes":8,"lanes_free":3,"memory_bytes":68719476736,"memory_free_bytes":18253611008}],)"
       R"("disk_full":false,"disk_stuck":false,"draining":false,"heard_seconds_ago":null,"http":"http://127.0.0.1:4002/","jobs":null,"life":"n1.9","node":"n1","not_ready":null,"pid":null,"round_trip_seconds":null,"sick":false,"state":"suspect","tasks_ready":12,"witness":false})"
       "\n");

@@ -1,9 +1,9 @@
-// Lanes busy over all lanes, for the last hour: as this page saw them, each second; and where it was not there,
-// cut off or asleep, as the node did. Where neither knows there is a gap, not a line.
+// Lanes busy over all lanes, for the last hour: as the node of this page has measured it. Where it knows nothing there is a
+// gap, not a line.
 
 import { signal } from '@preact/signals';
 import { ask } from './api';
-import { cluster, link, now } from './stream';
+import { link, now } from './stream';
 
 export interface Sample {
   unixSeconds: number;
@@ -12,7 +12,7 @@ export interface Sample {
 }
 
 export const keptSeconds = 3600;
-const gapSeconds = 5;
+const askEverySeconds = 5;
 
 export const samples = signal<Sample[]>([]);
 
@@ -24,46 +24,26 @@ interface Past {
   lanes: number[];
 }
 
-/// What the node saw while this page did not.
-async function fillIn(): Promise<void> {
+async function refresh(): Promise<void> {
   const past = await ask<Past>('api/utilisation');
   const clocksDiffer = Math.round(Date.now() / 1000 - past.now_unix_seconds);
-  const slot = (unixSeconds: number) => Math.floor(unixSeconds / past.every_seconds);
-  const own = samples.peek().filter((sample) => sample.busy !== null);
-  const seen = new Set(own.map((sample) => slot(sample.unixSeconds)));
-  const all = past.unix_seconds
-    .map((seenAt, at): Sample => ({
-      unixSeconds: seenAt + clocksDiffer, busy: past.lanes_busy[at] ?? null, all: past.lanes[at] ?? null }))
-    .filter((sample) => !seen.has(slot(sample.unixSeconds)))
-    .concat(own)
-    .sort((a, b) => a.unixSeconds - b.unixSeconds);
-  samples.value = all.flatMap((sample, at) => {
-    const next = all[at + 1];
-    if (next === undefined || next.unixSeconds - sample.unixSeconds <= 2 * past.every_seconds) return [sample];
-    return [sample, { unixSeconds: sample.unixSeconds + 1, busy: null, all: null }];
+  samples.value = past.unix_seconds.flatMap((seenAt, at): Sample[] => {
+    const unixSeconds = seenAt + clocksDiffer;
+    const sample = { unixSeconds, busy: past.lanes_busy[at] ?? null, all: past.lanes[at] ?? null };
+    const next = past.unix_seconds[at + 1];
+    return next === undefined || next - seenAt <= 2 * past.every_seconds
+      ? [sample] : [sample, { unixSeconds: unixSeconds + 1, busy: null, all: null }];
   });
 }
 
-/// Takes one each second, from what was said last.
+/// Asks again while the stream is there; also at the beginning, and when a page that was cut off is back.
 export function startUtilisation(): void {
-  // Also at the beginning, and when a page that was asleep or cut off is back.
-  link.subscribe((state) => {
-    if (state === 'live') void fillIn().catch(() => {});
-  });
+  let askAt = 0;
+  link.subscribe(() => { askAt = 0; });
   now.subscribe((time) => {
-    const unixSeconds = Math.floor(time / 1000);
-    const before = samples.peek();
-    const last = before[before.length - 1];
-    if (last !== undefined && last.unixSeconds >= unixSeconds) return;
-    const seen = cluster.peek();
-    const lanes = seen === null || link.peek() !== 'live'
-      ? { busy: null, all: null } : { busy: seen.lanes_busy, all: seen.lanes };
-    const next = before.filter((sample) => sample.unixSeconds > unixSeconds - keptSeconds);
-    if (last !== undefined && unixSeconds - last.unixSeconds > gapSeconds) {
-      next.push({ unixSeconds: last.unixSeconds + 1, busy: null, all: null });
-    }
-    next.push({ unixSeconds, ...lanes });
-    samples.value = next;
+    if (link.peek() !== 'live' || time < askAt) return;
+    askAt = time + askEverySeconds * 1000;
+    void refresh().catch(() => {});
   });
 }
 

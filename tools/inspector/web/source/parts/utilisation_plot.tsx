@@ -3,6 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { short, whole } from '../format';
+import { cluster } from '../stream';
 import { colour, theme } from '../theme';
 import { type Sample, byMinute, keptSeconds, samples } from '../utilisation';
 import { Table } from './table';
@@ -68,9 +69,9 @@ export function UtilisationPlot() {
   const all = samples.value;
   useEffect(() => shown.current?.setData(data(all)), [all]);
 
-  const last = all[all.length - 1];
-  const words = last === undefined || last.busy === null
-    ? 'nothing known now' : `${whole(last.busy)} of ${whole(last.all ?? 0)} lanes busy now`;
+  const seen = cluster.value;
+  const words = seen === null
+    ? 'nothing known now' : `${whole(seen.lanes_busy)} of ${whole(seen.lanes)} lanes busy now`;
   return (
     <figure>
       <figcaption>
