@@ -56,7 +56,8 @@ KernelResult run_kernel(const detail::Code& code, std::span<const detail::Argume
 
 std::vector<bool> run_predicates(std::span<const detail::Code> predicates, KernelResult& result) {
   std::vector<bool> conditions;
-  if (result.error) return conditions;
+  // A task that becomes another has no output yet. The other task's attempt evaluates these predicates.
+  if (result.error || result.becomes != detail::none) return conditions;
   try {
     for (const detail::Code& code : predicates) {
       const auto predicate = reinterpret_cast<detail::Predicate>(const_cast<void*>(code.thunk));
