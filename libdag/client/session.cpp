@@ -114,6 +114,7 @@ Session::~Session() {
 }
 
 Job Session::submit(const Graph& graph) {
+  detail::say_submitted();
   const std::shared_ptr<const detail::Fragment> fragment = graph.builder().seal();
   detail::end_if_dry_run(*fragment, graph.name());
   if (sound_.lock() != fragment) {

@@ -1,6 +1,10 @@
 #include "libdag/client/submit_request.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -75,6 +79,18 @@ std::string summary(const Fragment& fragment, const std::string& title, bool as_
     text += "\n" + counted(fragment.size() - stated, "task") + " of unstated duration counted as 0";
   }
   return text + "\n";
+}
+
+void say_submitted() {
+  const std::string_view asked = variable("DAG_SUBMITTED");
+  int file = -1;
+  const auto [end, problem] = std::from_chars(asked.data(), asked.data() + asked.size(), file);
+  if (asked.empty() || problem != std::errc{} || end != asked.data() + asked.size()) return;
+  struct stat what {};
+  if (fstat(file, &what) != 0 || !S_ISFIFO(what.st_mode)) return;
+  // A full pipe and a launcher that is gone have been told, or need not be.
+  if (write(file, "", 1) == 1) close(file);
+  unsetenv("DAG_SUBMITTED");
 }
 
 void end_if_dry_run(const Fragment& fragment, const std::string& title) {

@@ -13,6 +13,10 @@ namespace dag::detail {
 /// durations are stated. The fragment has passed the checks.
 std::string summary(const Fragment& fragment, const std::string& title, bool as_json);
 
+/// When DAG_SUBMITTED is the number of an open pipe: says there, once, that this program submits a job.
+/// Whoever started it tells a job from other programs by that.
+void say_submitted();
+
 /// When DAG_DRY_RUN is set (`json`: for programs): checks the graph, prints its summary and ends the process
 /// with 0, or with 4 and the reason. Otherwise does nothing.
 void end_if_dry_run(const Fragment& fragment, const std::string& title);

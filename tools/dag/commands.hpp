@@ -31,6 +31,7 @@ void add_doctor(CLI::App& app, Chosen& chosen);
 void add_graph(CLI::App& app, Chosen& chosen);
 void add_completion(CLI::App& app, Chosen& chosen);
 void add_man(CLI::App& app, Chosen& chosen);
-void add_version(CLI::App& app, Chosen& chosen);
+void add_version(CLI::App& app, Chosen& chosen);  // and --version
+void add_help(CLI::App& app, Chosen& chosen);
 
 }  // namespace dag::tool

@@ -14,6 +14,7 @@
 #include "tools/dag/commands.hpp"
 #include "tools/dag/job_selector.hpp"
 #include "tools/dag/process.hpp"
+#include "tools/dag/said.hpp"
 #include "tools/dag/work_line.hpp"
 
 namespace dag::tool {
@@ -47,7 +48,7 @@ std::string written(const detail::PastGraph& graph, JobId job, const std::string
   how.title = graph.name.empty() ? to_string(job) : graph.name;
   how.ran = std::move(became.ran);
   how.ids = std::move(became.ids);
-  const Drawing drawing = dag::draw(graph.fragment, how);
+  const dag::Drawing drawing = dag::draw(graph.fragment, how);
   return format == "svg" ? svg(drawing) : format == "mmd" ? mermaid(drawing) : dot(drawing);
 }
 
@@ -79,13 +80,16 @@ int draw_past(const GraphOptions& options, JobId job) {
 int draw(const std::string& file, const std::vector<std::string>& words) {
   block_signals();
   const std::string format = format_of(file);
-  const pid_t child = start({words, {{"DAG_DRAW", file.empty() ? "-" : file}, {"DAG_DRAW_FORMAT", format}}});
+  Said submitted;
+  ProgramCall call{words, {{"DAG_DRAW", file.empty() ? "-" : file}, {"DAG_DRAW_FORMAT", format}}};
+  submitted.hand_to(call, "DAG_SUBMITTED");
+  const pid_t child = start(call);
   const Waited waited = wait_for_child();
   if (waited.signal != 0) {
     end_all({child}, std::chrono::milliseconds(1000));
     return exit_interrupted;
   }
-  return waited.end.status;
+  return status_of_job(submitted, waited.end.status, words.front());
 }
 
 }  // namespace

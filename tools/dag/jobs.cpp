@@ -7,6 +7,7 @@
 #include "libdag/client/all_nodes.hpp"
 #include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/durations.hpp"
 #include "tools/dag/job_selector.hpp"
 #include "tools/dag/options.hpp"
 #include "tools/dag/print.hpp"
@@ -105,7 +106,7 @@ void add_jobs(CLI::App& app, Chosen& chosen) {
   const auto options = add_options(*waits);
   const auto job = add_job(*waits);
   const auto limit = std::make_shared<std::optional<double>>();
-  waits->add_option("--timeout", *limit, "seconds")->check(CLI::Range(0.0, 1e9));
+  takes_duration(waits->add_option("--timeout", *limit, "how long to wait, such as 30s or 5m"));
   waits->footer(
       "Exit status: 0 it finished, 1 it failed or was cancelled, 7 it had not ended in time, 8 the cluster "
       "went away.");

@@ -3,21 +3,8 @@
 #include <iostream>
 
 #include "libdag/client/exit_status.hpp"
-#include "libdag/client/nearest.hpp"
 #include "tools/dag/commands.hpp"
-
-namespace {
-
-void suggest(const CLI::App& app, std::string_view typed) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  const auto meant = dag::detail::nearest(typed, {names.begin(), names.end()});
-  if (meant && *meant != typed) {
-    std::cerr << "did you mean 'dag " << *meant << "'?\n";
-  }
-}
-
-}  // namespace
+#include "tools/dag/words.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app("Runs task graphs on libdag.", "dag");
@@ -45,13 +32,19 @@ int main(int argc, char** argv) {
   dag::tool::add_completion(app, chosen);
   dag::tool::add_man(app, chosen);
   dag::tool::add_version(app, chosen);
+  dag::tool::add_help(app, chosen);
+  if (argc == 1) {
+    std::cout << dag::tool::help_of(app);
+    return dag::exit_ok;
+  }
   try {
     app.parse(argc, argv);
     return chosen();
   } catch (const CLI::ParseError& error) {
-    const bool wrong = app.exit(error) != 0;
-    if (wrong && argc > 1 && argv[1][0] != '-') suggest(app, argv[1]);
-    return wrong ? dag::exit_usage : dag::exit_ok;
+    // Help and version, which were asked for, come this way, too.
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::cerr << dag::tool::wrong_use(app, {argv + 1, argv + argc}, error.what());
+    return dag::exit_usage;
   } catch (const dag::Failure& failure) {
     std::cerr << "dag: " << failure.what() << '\n';
     return dag::exit_status_of(failure.error().code);

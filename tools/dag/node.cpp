@@ -10,6 +10,7 @@
 #include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
 #include "tools/dag/drained.hpp"
+#include "tools/dag/durations.hpp"
 #include "tools/dag/options.hpp"
 #include "tools/dag/print.hpp"
 #include "tools/dag/probe.hpp"
@@ -122,7 +123,7 @@ nlohmann::json names_of(const std::vector<JobId>& jobs) {
   return names;
 }
 
-std::string text_of(const char* what, const std::vector<JobId>& jobs) {
+std::string jobs_text_of(const char* what, const std::vector<JobId>& jobs) {
   if (jobs.empty()) return {};
   constexpr std::size_t named_max = 5;
   std::string text = std::string("; ") + what + " of";
@@ -141,9 +142,9 @@ void say_left(const Options& options, ProcessId id, const LeftAt& left, bool dra
   } else if (drained) {
     std::cout << to_string(id) << " is drained: it can be stopped" << std::endl;
   } else {
-    std::cerr << to_string(id) << " is draining" << text_of("leads the record", left.led)
-              << text_of("has processes", left.processes) << text_of("has copies of the record", left.copies)
-              << std::endl;
+    std::cerr << to_string(id) << " is draining" << jobs_text_of("leads the record", left.led)
+              << jobs_text_of("has processes", left.processes)
+              << jobs_text_of("has copies of the record", left.copies) << std::endl;
   }
 }
 
@@ -226,7 +227,7 @@ void add_node(CLI::App& app, Chosen& chosen) {
   auto* drains = add_about_node(*command, "drain", "let others take over all that one has of jobs", node);
   const auto options_of_drain = add_options(*drains);
   const auto limit = std::make_shared<std::optional<double>>();
-  drains->add_option("--timeout", *limit, "seconds")->check(CLI::Range(0.0, 1e9));
+  takes_duration(drains->add_option("--timeout", *limit, "how long to wait, such as 30s or 5m"));
   drains->footer(
       "The node takes no new jobs, and hands the records that it leads to others; its copies of records are "
       "made\n"

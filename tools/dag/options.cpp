@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "libdag/client/state_dir.hpp"
+#include "tools/dag/durations.hpp"
 
 namespace dag::tool {
 namespace {
@@ -62,9 +63,8 @@ std::unique_ptr<detail::Cluster> connect(const Options& options) {
 }
 
 void add_patience(CLI::App& command, double& seconds) {
-  command.add_option("--patience", seconds, "seconds for which a cluster that went away is asked again")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e9));
+  takes_duration(
+      command.add_option("--patience", seconds, "how long a cluster that went away is asked again (30s)"));
 }
 
 std::unique_ptr<detail::Cluster> connect_for(const Options& options, JobId job) {

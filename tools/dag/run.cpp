@@ -1,7 +1,6 @@
 // `dag run -n N JOB`: N processes of the job on this machine, each a node that runs its kernels; process 0 is
 // also the client. They divide the cores.
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "tools/dag/commands.hpp"
 #include "tools/dag/free_port.hpp"
 #include "tools/dag/process.hpp"
+#include "tools/dag/said.hpp"
 
 namespace dag::tool {
 namespace {
@@ -42,33 +42,6 @@ std::map<std::string, std::string> one_thread_each() {
   return environment;
 }
 
-/// Process 0 says here when all processes have found each other. Before that one that ends is missing for
-/// good, since nobody is started again; later the others do its work.
-class Gathering {
- public:
-  Gathering() {
-    if (pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) {
-      throw Failure({ErrorCode::internal, "no pipe: " + std::string(strerror(errno))});
-    }
-  }
-  ~Gathering() {
-    for (const int file : pipe_) close(file);
-  }
-  Gathering(const Gathering&) = delete;
-  Gathering& operator=(const Gathering&) = delete;
-
-  int for_process_0() const { return pipe_[1]; }
-  bool done() {
-    char byte;
-    done_ = done_ || read(pipe_[0], &byte, 1) == 1;
-    return done_;
-  }
-
- private:
-  int pipe_[2];
-  bool done_ = false;
-};
-
 /// Memory that the processes share, to note in it what they run: whoever is left reads there what one that
 /// died was at.
 class Running {
@@ -88,7 +61,9 @@ class Running {
 
 int run(std::uint32_t count, const std::vector<std::string>& words) {
   block_signals();
-  Gathering gathering;
+  // Process 0 says when all processes have found each other. Before that one that ends is missing for good,
+  // since nobody is started again; later the others do its work.
+  Said gathering, submitted;
   const Running running;
   std::map<std::string, std::string> shared = one_thread_each();
   const std::string seed = "127.0.0.1:" + std::to_string(free_port());
@@ -104,8 +79,8 @@ int run(std::uint32_t count, const std::vector<std::string>& words) {
       command.inherits.push_back(running.file());
       command.environment["DAG_RANK"] = std::to_string(rank);
       if (rank == 0) {
-        command.inherits.push_back(gathering.for_process_0());
-        command.environment["DAG_GATHERED"] = std::to_string(gathering.for_process_0());
+        gathering.hand_to(command, "DAG_GATHERED");
+        submitted.hand_to(command, "DAG_SUBMITTED");
       }
       started.push_back(start(command));
       children.push_back(started.back());
@@ -133,7 +108,7 @@ int run(std::uint32_t count, const std::vector<std::string>& words) {
     if (rank == 0) {
       if (end.signal != 0) std::cerr << said() << std::endl;  // Else it has said why itself.
       end_all(children, end_grace);
-      return end.status;
+      return status_of_job(submitted, end.status, words.front());
     }
     if (end.status == 0) continue;  // It was told goodbye: process 0 is about to end.
     if (!gathering.done()) {

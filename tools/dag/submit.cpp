@@ -7,6 +7,7 @@
 #include "tools/dag/commands.hpp"
 #include "tools/dag/options.hpp"
 #include "tools/dag/process.hpp"
+#include "tools/dag/said.hpp"
 
 namespace dag::tool {
 namespace {
@@ -24,9 +25,12 @@ int submit(const Options& options, HowSubmitted how, const std::vector<std::stri
                                                  {"DAG_ADDRESS", ""}};
   if (!how.dry_run) environment["DAG_ADDRESS"] = address_of(options);
   block_signals();
-  const pid_t child = start({words, environment});
+  Said submitted;
+  ProgramCall call{words, environment};
+  submitted.hand_to(call, "DAG_SUBMITTED");
+  const pid_t child = start(call);
   const Waited waited = wait_for_child();
-  if (waited.signal == 0) return waited.end.status;
+  if (waited.signal == 0) return status_of_job(submitted, waited.end.status, words.front());
   end_all({child}, std::chrono::milliseconds(5000));
   if (how.watch) std::cerr << "\nnobody watches any more; a job that the cluster has goes on: dag ls\n";
   return exit_interrupted;
@@ -45,8 +49,8 @@ void add_submit(CLI::App& app, Chosen& chosen) {
   command->add_option("job", *words, "the job's binary, and its arguments after --")->required();
   command->positionals_at_end();
   command->footer(
-      "Exit status: 0 the cluster has the job; with --watch that of the job's program. 4: its graph cannot "
-      "run.");
+      "Exit status: 0 the cluster has the job; with --watch that of the job's program. 2: the program "
+      "submitted nothing. 4: its graph cannot run.");
   command->callback([=, &chosen] { chosen = [=] { return submit(*options, *how, job_words(*words)); }; });
 }
 

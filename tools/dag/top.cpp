@@ -7,6 +7,7 @@
 
 #include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/durations.hpp"
 #include "tools/dag/print.hpp"
 #include "tools/dag/top_view.hpp"
 
@@ -97,9 +98,8 @@ void add_top(CLI::App& app, Chosen& chosen) {
   const auto options = add_options(*command);
   const auto how = std::make_shared<HowTop>();
   command->add_flag("--once", how->once, "look once, and end");
-  command->add_option("--every", how->every, "seconds between two looks")
-      ->capture_default_str()
-      ->check(CLI::Range(0.05, 86400.0));
+  takes_duration(command->add_option("--every", how->every, "the time between two looks (1s)"),
+                 looks_every_min_seconds, looks_every_max_seconds);
   add_patience(*command, how->patience);
   command->footer(
       "BUSY: lanes that run a task, of those that each process of a job has at the node; several jobs share "

@@ -10,6 +10,7 @@
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/explain.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/durations.hpp"
 #include "tools/dag/job_selector.hpp"
 #include "tools/dag/options.hpp"
 #include "tools/dag/print.hpp"
@@ -195,9 +196,9 @@ void add_watch(CLI::App& app, Chosen& chosen) {
   const auto options = add_options(*command);
   const auto job = add_job(*command);
   const auto how = std::make_shared<HowWatched>();
-  command
-      ->add_option("--every", how->every, "seconds between two looks (default: 0.25 on a terminal, else 1)")
-      ->check(CLI::Range(0.05, 86400.0));
+  takes_duration(command->add_option("--every", how->every,
+                                     "the time between two looks (default: 250ms on a terminal, else 1s)"),
+                 looks_every_min_seconds, looks_every_max_seconds);
   add_patience(*command, how->patience);
   command->footer(
       "On a terminal it draws over what it has drawn; elsewhere, and with --json, it writes a line whenever "

@@ -1,0 +1,25 @@
+#pragma once
+// What is wrong with the words of a command line, for people: the first word that no command knows, and what
+// it was meant to be. CLI11 says only that something is missing or left over.
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dag::tool {
+
+/// The command that these words name: {"node", "list"}. Null: there is none.
+const CLI::App* command_named(const CLI::App& app, const std::vector<std::string>& words);
+
+/// What its --help prints.
+std::string help_of(const CLI::App& command);
+
+/// Follows the words down the tree of commands to the first one that is not known there. Empty: all are
+/// known, and something else is wrong.
+std::optional<std::string> unknown_word(const CLI::App& app, const std::vector<std::string>& words);
+
+/// All that is said about a command line that cannot be parsed; `reason` is what CLI11 says.
+std::string wrong_use(const CLI::App& app, const std::vector<std::string>& words, const std::string& reason);
+
+}  // namespace dag::tool
