@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "libdag/base/limits.hpp"
+#include "libdag/graph/text.hpp"
 #include "libdag/graph/workflow.hpp"
 #include "libdag/graph/workflow_links.hpp"
 
@@ -36,7 +37,9 @@ class Tags {
         if (!skip_past("-->")) return error("a comment does not end");
       } else if (text_.substr(at_, 9) == "<![CDATA[") {
         if (!skip_past("]]>")) return error("a CDATA section does not end");
-      } else if (text_.substr(at_, 2) == "<?" || text_.substr(at_, 2) == "<!") {
+      } else if (text_.substr(at_, 2) == "<?") {
+        if (!skip_past("?>")) return error("a processing instruction does not end");
+      } else if (text_.substr(at_, 2) == "<!") {
         if (!skip_past(">")) return error("a declaration does not end");
       } else {
         return read_tag();
@@ -106,16 +109,32 @@ class Tags {
     std::string result;
     for (std::size_t at = 0; at < text.size(); ++at) {
       const std::size_t end = text[at] == '&' ? text.find(';', at) : std::string_view::npos;
-      const auto known =
-          end == std::string_view::npos ? entities.end() : entities.find(text.substr(at + 1, end - at - 1));
-      if (known == entities.end()) {
-        result += text[at];
-      } else {
+      const std::string_view name =
+          end == std::string_view::npos ? std::string_view{} : text.substr(at + 1, end - at - 1);
+      const auto known = entities.find(name);
+      if (known != entities.end()) {
         result += known->second;
-        at = end;
+      } else if (!append_numbered(result, name)) {
+        result += text[at];
+        continue;
       }
+      at = end;
     }
     return result;
+  }
+
+  /// `#233` and `#xe9` are the character with that number.
+  static bool append_numbered(std::string& result, std::string_view name) {
+    if (!name.starts_with('#')) return false;
+    name.remove_prefix(1);
+    const bool hexadecimal = name.starts_with('x');
+    if (hexadecimal) name.remove_prefix(1);
+    std::uint32_t code = 0;
+    const char* end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data(), end, code, hexadecimal ? 16 : 10);
+    if (error != std::errc() || stop != end || !is_unicode(code) || code == 0) return false;
+    append_utf8(result, code);
+    return true;
   }
 
   std::string_view text_;
@@ -125,11 +144,8 @@ class Tags {
 /// A number from 0 to `largest`; an absent one is 0.
 std::optional<double> number(const std::string& text, double largest) {
   if (text.empty()) return 0;
-  double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || stop != text.data() + text.size() || !(value >= 0 && value <= largest))
-    return {};
-  return value;
+  const auto value = number_in(text);
+  return value && *value >= 0 && *value <= largest ? value : std::nullopt;
 }
 
 class DaxReader {
@@ -149,7 +165,8 @@ class DaxReader {
         workflow_.name = tag.attribute("name").empty() ? "dax" : tag.attribute("name");
       } else if (!inside) {
         return tags_.error("it begins with <" + tag.name + ">, not with <adag>");
-      } else if (tag.name == "job") {
+      } else if (tag.name == "job" || tag.name == "dag" ||
+                 tag.name == "dax") {  // A workflow within is a job.
         if (Status status = add_job(tag); !status) return status.error();
       } else if (tag.name == "uses" && !workflow_.tasks.empty()) {
         if (Status status = add_file(tag); !status) return status.error();
@@ -188,13 +205,11 @@ class DaxReader {
   Status add_file(const Tag& tag) {
     const auto job = static_cast<std::uint32_t>(workflow_.tasks.size() - 1);
     const std::string file = tag.attribute("file").empty() ? tag.attribute("name") : tag.attribute("file");
+    const std::string link = tag.attribute("link");
     const auto size = number(tag.attribute("size"), 0x1.0p62);
     if (!size) return tags_.error("file '" + file + "' has the size '" + tag.attribute("size") + "'");
-    if (tag.attribute("link") == "output") {
-      links_.add_output(job, file, static_cast<std::uint64_t>(*size));
-    } else {
-      links_.add_input(job, file);
-    }
+    if (link == "output" || link == "inout") links_.add_output(job, file, static_cast<std::uint64_t>(*size));
+    if (link == "input" || link == "inout") links_.add_input(job, file);
     return Done{};
   }
 

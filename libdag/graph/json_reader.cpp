@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "libdag/graph/text.hpp"
+
 namespace dag {
 namespace {
 
@@ -162,23 +164,6 @@ class JsonReader {
     if (error != std::errc() || stop != begin + 4) return std::nullopt;
     at_ += 4;
     return value;
-  }
-
-  static void append_utf8(std::string& text, std::uint32_t code) {
-    const auto add = [&](std::uint32_t byte) { text += static_cast<char>(static_cast<unsigned char>(byte)); };
-    if (code < 0x80) return add(code);
-    if (code < 0x800) {
-      add(0xC0 | code >> 6);
-    } else {
-      if (code < 0x10000) {
-        add(0xE0 | code >> 12);
-      } else {
-        add(0xF0 | code >> 18);
-        add(0x80 | (code >> 12 & 0x3F));
-      }
-      add(0x80 | (code >> 6 & 0x3F));
-    }
-    add(0x80 | (code & 0x3F));
   }
 
   bool read_array(JsonValue& value, int depth) {

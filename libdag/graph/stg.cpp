@@ -2,8 +2,10 @@
 // task its number, duration, number of predecessors and those. Comments begin with #.
 
 #include <charconv>
+#include <cmath>
 
 #include "libdag/base/limits.hpp"
+#include "libdag/graph/text.hpp"
 #include "libdag/graph/workflow.hpp"
 
 namespace dag {
@@ -17,19 +19,24 @@ class Numbers {
     skip();
     return at_ == text_.size();
   }
-  Result<std::uint64_t> next(const char* what) {
+  /// The text up to the next space or comment; empty at the end.
+  std::string_view next_word() {
     skip();
+    const std::size_t from = at_;
+    while (at_ < text_.size() && !is_space(text_[at_]) && text_[at_] != '#') ++at_;
+    return text_.substr(from, at_ - from);
+  }
+  Result<std::uint64_t> next(const char* what) {
+    const std::string_view word = next_word();
     std::uint64_t value = 0;
-    const char* begin = text_.data() + at_;
-    const char* end = text_.data() + text_.size();
-    const auto [stop, error] = std::from_chars(begin, end, value);
-    if (error != std::errc() || (stop != end && !is_space(*stop))) {
-      return Error{ErrorCode::configuration_invalid,
-                   "line " + std::to_string(line_) + " of the STG graph: expected " + what,
-                   "each line holds: task, duration, number of predecessors, predecessors"};
-    }
-    at_ += static_cast<std::size_t>(stop - begin);
+    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc() || stop != word.data() + word.size()) return expected(what);
     return value;
+  }
+  Error expected(const char* what) const {
+    return {ErrorCode::configuration_invalid,
+            "line " + std::to_string(line_) + " of the STG graph: expected " + what,
+            "each line holds: task, duration, number of predecessors, predecessors"};
   }
   std::size_t line() const { return line_; }
 
@@ -68,10 +75,12 @@ Result<Workflow> read_stg(std::string_view text, Duration unit) {
     if (*number != index || index >= limits::tasks_max) {
       return wrong(numbers, "expected task " + std::to_string(index) + ", not " + std::to_string(*number));
     }
-    const Result<std::uint64_t> duration = numbers.next("a duration");
-    if (!duration) return duration.error();
-    if (*duration > static_cast<std::uint64_t>(Duration::max() / std::max(unit, Duration(1)))) {
-      return wrong(numbers, "the duration " + std::to_string(*duration) + " is too long");
+    const std::string_view word = numbers.next_word();
+    const auto duration = number_in(word);  // Some sets have decimals.
+    if (!duration || *duration < 0) return numbers.expected("a duration");
+    const double nanoseconds = *duration * static_cast<double>(unit.count());
+    if (!(nanoseconds < static_cast<double>(Duration::max().count()))) {
+      return wrong(numbers, "the duration " + std::string(word) + " is too long");
     }
     const Result<std::uint64_t> predecessors = numbers.next("a number of predecessors");
     if (!predecessors) return predecessors.error();
@@ -87,7 +96,7 @@ Result<Workflow> read_stg(std::string_view text, Duration unit) {
     WorkflowTask task;
     task.id = std::to_string(index);
     task.name = "stg";
-    task.takes = unit * static_cast<Duration::rep>(*duration);
+    task.takes = Duration(std::llround(nanoseconds));
     workflow.tasks.push_back(std::move(task));
   }
   // Some files count the two dummies, some do not.

@@ -1,12 +1,45 @@
-// Units of time, and the grammar of UTF-8.
+// Numbers, units of time, and the grammar of UTF-8.
 
 #include "libdag/graph/text.hpp"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 
 namespace dag {
+
+std::optional<double> number_in(std::string_view text) {
+  constexpr std::string_view spaces = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(spaces);
+  if (first == std::string_view::npos) return std::nullopt;
+  text = text.substr(first, text.find_last_not_of(spaces) - first + 1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+bool is_unicode(std::uint32_t code) { return code < 0xD800 || (code >= 0xE000 && code <= 0x10FFFF); }
+
+void append_utf8(std::string& text, std::uint32_t code) {
+  const auto add = [&](std::uint32_t byte) { text += static_cast<char>(static_cast<unsigned char>(byte)); };
+  if (code < 0x80) return add(code);
+  if (code < 0x800) {
+    add(0xC0 | code >> 6);
+  } else {
+    if (code < 0x10000) {
+      add(0xE0 | code >> 12);
+    } else {
+      add(0xF0 | code >> 18);
+      add(0x80 | (code >> 12 & 0x3F));
+    }
+    add(0x80 | (code >> 6 & 0x3F));
+  }
+  add(0x80 | (code & 0x3F));
+}
 
 std::string duration_text(Duration duration) {
   struct Unit {

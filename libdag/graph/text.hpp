@@ -1,12 +1,23 @@
 #pragma once
 // Text that people and programs read: durations, and names of which nobody knows what bytes they hold.
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "libdag/base/time.hpp"
 
 namespace dag {
+
+/// The whole text as one finite number, as XML and most programs write it: a sign, spaces around and an
+/// exponent are allowed; the point is a point in every locale.
+std::optional<double> number_in(std::string_view text);
+
+/// Whether a number is that of a character.
+bool is_unicode(std::uint32_t code);
+/// `code` must be a character's.
+void append_utf8(std::string& text, std::uint32_t code);
 
 /// How a person writes a duration: `1.5 s`, `20 ms`.
 std::string duration_text(Duration duration);

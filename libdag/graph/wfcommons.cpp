@@ -7,6 +7,7 @@
 
 #include "libdag/base/limits.hpp"
 #include "libdag/graph/json_reader.hpp"
+#include "libdag/graph/text.hpp"
 #include "libdag/graph/workflow.hpp"
 #include "libdag/graph/workflow_links.hpp"
 
@@ -27,21 +28,41 @@ std::string class_of(const std::string& name) {
   return end >= 2 && name[end - 1] == '_' ? name.substr(0, end - 1) : name;
 }
 
-std::uint64_t bytes(const JsonValue& value) {
-  const double number = value.number_or(0);
-  return number > 0 && number < 0x1.0p63 ? static_cast<std::uint64_t>(number) : 0;
+/// Some writers put numbers between quotes. Such text counts as a number; other text is an error of the file.
+Result<double> number(const JsonValue& value, double otherwise, const char* what) {
+  const auto* text = value.as<std::string>();
+  if (text == nullptr) return value.number_or(otherwise);
+  const auto read = number_in(*text);
+  if (!read) return wrong(std::string(what) + " is '" + *text + "', which is no number");
+  return *read;
+}
+
+Result<std::uint64_t> bytes(const JsonValue& value, const char* what) {
+  const auto read = number(value, 0, what);
+  if (!read) return read.error();
+  return *read > 0 && *read < 0x1.0p63 ? static_cast<std::uint64_t>(*read) : std::uint64_t{0};
+}
+
+/// The first of two members that is there.
+const JsonValue& either(const JsonValue& object, const char* name, const char* older_name) {
+  const JsonValue& value = object[name];
+  return value.is_null() ? object[older_name] : value;
 }
 
 /// What was measured of a task; the names of members changed between versions.
 Status read_measurements(const JsonValue& value, WorkflowTask& task) {
-  const double seconds = value["runtimeInSeconds"].number_or(
-      value["runtime"].number_or(static_cast<double>(task.takes.count()) / 1e9));
-  if (!(seconds >= 0) || seconds > 1e9)
-    return wrong("task '" + task.id + "' has the runtime " + std::to_string(seconds) + " s");
-  task.takes = Duration(std::llround(seconds * 1e9));
-  task.cpus = std::max(1.0, value["coreCount"].number_or(value["cores"].number_or(task.cpus)));
-  const std::uint64_t memory = bytes(value["memoryInBytes"]);
-  if (memory > 0) task.memory_bytes = memory;
+  const auto seconds = number(either(value, "runtimeInSeconds", "runtime"),
+                              static_cast<double>(task.takes.count()) / 1e9, "a runtime");
+  if (!seconds) return seconds.error();
+  if (!(*seconds >= 0) || *seconds > 1e9)
+    return wrong("task '" + task.id + "' has the runtime " + std::to_string(*seconds) + " s");
+  task.takes = Duration(std::llround(*seconds * 1e9));
+  const auto cpus = number(either(value, "coreCount", "cores"), task.cpus, "a number of cores");
+  if (!cpus) return cpus.error();
+  task.cpus = std::max(1.0, *cpus);
+  const auto memory = bytes(value["memoryInBytes"], "a size of memory");
+  if (!memory) return memory.error();
+  if (*memory > 0) task.memory_bytes = *memory;
   const JsonValue& command = value["command"];
   task.program = command["program"].text_or(std::move(task.program));
   for (const JsonValue& argument : command["arguments"].items())
@@ -61,7 +82,9 @@ class WfCommonsReader {
     if (tasks.as<JsonValue::Array>() == nullptr) return wrong("there is no list of tasks under `workflow`");
     workflow_.name = root["name"].text_or("workflow");
     for (const JsonValue& file : specification["files"].items()) {
-      file_bytes_[file["id"].text_or("")] = bytes(file["sizeInBytes"]);
+      const auto size = bytes(file["sizeInBytes"], "the size of a file");
+      if (!size) return size.error();
+      file_bytes_[file["id"].text_or("")] = *size;
     }
     for (const JsonValue& value : tasks.items()) {
       if (Status status = add_task(value); !status) return status.error();
@@ -94,7 +117,7 @@ class WfCommonsReader {
     if (!links_.add_task(task.id, index)) return wrong("two tasks are called '" + task.id + "'");
     index_[task.id] = index;
     // Up to 1.4 relations name tasks by `name`, and `id` is a short form.
-    if (!name.empty() && name != task.id) links_.add_task(name, index);
+    if (!name.empty() && name != task.id) links_.add_name(name, index);
     for (const JsonValue& parent : value["parents"].items())
       links_.add_dependency(parent.text_or(""), task.id);
     for (const JsonValue& child : value["children"].items())
@@ -108,8 +131,9 @@ class WfCommonsReader {
     for (const JsonValue& file : value["files"].items()) {  // up to 1.4
       const std::string id = file["name"].text_or("");
       if (file["link"].text_or("") == "output") {
-        links_.add_output(index, id,
-                          bytes(file["sizeInBytes"].is_null() ? file["size"] : file["sizeInBytes"]));
+        const auto size = bytes(either(file, "sizeInBytes", "size"), "the size of a file");
+        if (!size) return size.error();
+        links_.add_output(index, id, *size);
       } else {
         links_.add_input(index, id);
       }

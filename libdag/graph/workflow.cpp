@@ -7,11 +7,16 @@
 namespace dag {
 
 Result<Workflow> read_workflow(std::string_view text) {
-  const std::size_t start = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  constexpr std::string_view mark = "\xEF\xBB\xBF";  // Of UTF-8, as some editors write it.
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+    return Error{ErrorCode::configuration_invalid, "this text is UTF-16", "save it as UTF-8"};
+  }
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
   const char first = start == std::string_view::npos ? '\0' : text[start];
   if (first == '{') return read_wfcommons(text);
   if (first == '<') return read_dax(text);
-  if (first >= '0' && first <= '9') return read_stg(text);
+  if ((first >= '0' && first <= '9') || first == '#') return read_stg(text);
   return Error{ErrorCode::configuration_invalid, "this is no workflow that dag can read",
                "known are WfCommons JSON, Pegasus DAX (XML) and STG"};
 }

@@ -117,6 +117,57 @@ TEST_CASE("workflow: STG", "[workflow]") {
   CHECK(read_stg("1 0 3 0", 1s).value().tasks[0].takes == 3s);
 }
 
+TEST_CASE("workflow: files alone order tasks, in all formats that have files", "[workflow]") {
+  const std::string text = GENERATE(values<std::string>({
+      R"(<adag><job id="A"><uses file="f" link="output" size="5"/></job>
+               <job id="B"><uses file="f" link="inout"/><uses file="n" link="none"/></job>
+               <job id="C"><uses file="n" link="output"/></job></adag>)",
+      R"({"workflow": {"tasks": [{"id": "A", "files": [{"link": "output", "name": "f", "size": "5"}]},
+                                 {"id": "B", "files": [{"link": "input", "name": "f"}]}, {"id": "C"}]}})",
+      R"({"workflow": {"specification": {"tasks": [{"id": "A", "outputFiles": ["f"]}, {"id": "B", "inputFiles": ["f"]},
+                                                   {"id": "C"}], "files": [{"id": "f", "sizeInBytes": 5}]}}})"}));
+  CAPTURE(text);
+  const Workflow workflow = read(text);
+  REQUIRE(workflow.tasks.size() == 3);
+  REQUIRE(workflow.edges.size() == 1);
+  CHECK(workflow.edges[0].from == 0);
+  CHECK(workflow.edges[0].to == 1);
+  CHECK(workflow.edges[0].size_bytes == 5);
+}
+
+TEST_CASE("workflow: files add nothing to an order that is stated", "[workflow]") {
+  // Both write and read f; A comes first, and C reads what A wrote, behind B.
+  const Workflow workflow = read(
+      R"(<adag><job id="A"><uses file="f" link="inout"/></job><job id="B"><uses file="f" link="inout"/></job>
+         <job id="C"><uses file="f" link="input"/></job>
+         <child ref="B"><parent ref="A"/></child><child ref="C"><parent ref="B"/></child></adag>)");
+  CHECK(workflow.edges.size() == 2);
+  CHECK(check(fragment_of(workflow)));
+}
+
+TEST_CASE("workflow: a name that is another task's id names nobody else", "[workflow]") {
+  const Workflow workflow = read(
+      R"({"workflow": {"tasks": [{"id": "x", "name": "y"}, {"id": "y", "name": "x"}, {"id": "z", "parents": ["y"]}]}})");
+  REQUIRE(workflow.edges.size() == 1);
+  CHECK(workflow.edges[0].from == 1);
+}
+
+TEST_CASE("workflow: what editors and other writers do to a file changes nothing", "[workflow]") {
+  CHECK(read("\xEF\xBB\xBF" + wf15).edges.size() == 1);
+  CHECK(read("\xEF\xBB\xBF" + dax).edges.size() == 1);
+  CHECK(read("# by hand\n1# one\n0 2.5 0").tasks[0].takes == 2500us);
+  CHECK(read(R"({"workflow": {"tasks": [{"id": "a", "runtime": "1.5", "cores": "2"}]}})").tasks[0].takes ==
+        1500ms);
+  const Workflow workflow = read(
+      "<?xml version='1.0' note='a > b'?><!-- <job id='no'/> --><adag><job id='&#233;&#x41;' runtime=' +1.5 "
+      "'/></adag>");
+  REQUIRE(workflow.tasks.size() == 1);
+  CHECK(workflow.tasks[0].id ==
+        "\xC3\xA9"
+        "A");
+  CHECK(workflow.tasks[0].takes == 1500ms);
+}
+
 TEST_CASE("workflow: a workflow becomes a graph that can be checked", "[workflow]") {
   const detail::Fragment fragment = fragment_of(read(wf15));
   CHECK(check(fragment));
@@ -158,7 +209,14 @@ TEST_CASE("workflow: damaged text is refused, saying where", "[workflow]") {
       {"2\n0 x 0", "line 2 of the STG graph: expected a duration"},
       {"2\n0 0 1", "line 2 of the STG graph: expected a predecessor"},
       {"7\n0 0 0", "line 2 of the STG graph: it says 7 tasks and holds 1"},
-      {"1\n0 99999999999999999999 0", "line 2 of the STG graph: expected a duration"},
+      {"1\n0 99999999999999999999 0",
+       "line 2 of the STG graph: the duration 99999999999999999999 is too long"},
+      {"1\n0 -1 0", "line 2 of the STG graph: expected a duration"},
+      {"\xFF\xFE{", "this text is UTF-16"},
+      {R"({"workflow": {"tasks": [{"id": "a", "runtime": "soon"}]}})",
+       "a runtime is 'soon', which is no number"},
+      {R"({"workflow": {"tasks": [{"id": "a", "name": "n"}, {"id": "b", "name": "n"}, {"id": "c", "parents": ["n"]}]}})",
+       "task 'c' names 'n' as its parent, and several tasks have that name"},
       {"1\n0 18446744073709551615 0",
        "line 2 of the STG graph: the duration 18446744073709551615 is too long"},
   }));
