@@ -96,8 +96,15 @@ TEST_CASE("a failing command is tried again when that is asked for") {
   CHECK(json["tasks"][0]["outcome"] == "finished");
 }
 
+TEST_CASE("the largest number there is ends a range") {
+  Process run(exec({"--array", "18446744073709551614-18446744073709551615"}, shell("echo $DAG_TASK_ID")));
+  CHECK(run.ends() == 0);
+  CHECK(sorted_lines(run.out()) == std::vector<std::string>{"18446744073709551614", "18446744073709551615"});
+}
+
 TEST_CASE("an array that is none is refused") {
-  const std::string array = GENERATE("", "x", "5-1", "1-", "1,,2", "1-99999999999", "-3");
+  const std::string array =
+      GENERATE("", "x", "5-1", "1-", "1,,2", "1-99999999999", "0-18446744073709551615", "-3");
   Process run(exec({"--array=" + array}, {"true"}));
   if (array.empty()) return;  // As if it were not there.
   CHECK(run.ends() == 2);

@@ -193,6 +193,57 @@ attempts = 2
   CHECK(dag::test::text_of(directory / "ledger") == "begin 1\ngone 1\nbegin 2\ngone 2\n");
 }
 
+TEST_CASE("a workflow is recognised by its name in any case, or by what is in it") {
+  const Directory directory("names");
+  const std::string name = GENERATE("w.TOML", "w", "w.flow");
+  std::ofstream(directory / name) << "\xEF\xBB\xBF# a comment\n\n[task.a]\ncommand = \"echo ran\"\n";
+  Process run(flow(directory / name));
+  CHECK(run.ends() == 0);
+  CHECK(run.out() == "ran\n");
+}
+
+TEST_CASE("an argument may be empty, and a command may not") {
+  const Directory directory("empty");
+  std::ofstream(directory / "w.toml") << "[task.a]\ncommand = [\"printf\", \"[%s]\", \"\", \"x\", \"\"]\n";
+  Process run(flow(directory / "w.toml"));
+  CHECK(run.ends() == 0);
+  CHECK(run.out() == "[][x][]");
+  const std::string none = GENERATE("\"\"", "\"  \"", "[]", "[\"\"]", "[\"\", \"x\"]");
+  std::ofstream(directory / "none.toml") << "[task.a]\ncommand = " + none + "\n";
+  Process refused(flow(directory / "none.toml"));
+  CHECK(refused.ends() == 4);
+  CHECK_THAT(refused.err(), Catch::Contains("task.a.command is empty"));
+}
+
+TEST_CASE("inputs and outputs order commands, and an output appears when its command has succeeded") {
+  const Directory directory("files");
+  std::ofstream(directory / "w.toml") << R"(
+[task.reads]
+command = "cat out more > sum"
+inputs = ["out", "./more"]
+[task.writes]
+command = "test ! -e sub/../out && echo half > out && test $DAG_ATTEMPT = 2 && echo whole > out"
+attempts = 2
+outputs = "sub/../out"
+[task.stages]
+command = "test ! -e more && echo more > $DAG_OUTPUT_1 && test ! -e more"
+outputs = ["more"]
+[task.fails]
+command = "echo half > bad; exit 1"
+outputs = ["bad"]
+[task.nothing]
+command = "true"
+outputs = ["missing"]
+)";
+  Process run(flow_in(directory, "w.toml", {"--lanes", "2"}));
+  CHECK(run.ends() == 1);
+  INFO(run.err());
+  CHECK(dag::test::text_of(directory / "sum") == "whole\nmore\n");
+  CHECK_FALSE(std::filesystem::exists(directory / "bad"));
+  CHECK_THAT(run.err(), Catch::Contains("3 of 5 tasks finished, 2 failed") &&
+                            Catch::Contains("task 'nothing'") && Catch::Contains("missing' is not a file"));
+}
+
 TEST_CASE("a workflow that is none is refused with its line and column") {
   const Directory directory("refused");
   const auto refused = [&](const std::string& text, const std::string& where, const std::string& why) {
@@ -218,6 +269,10 @@ TEST_CASE("a workflow that is none is refused with its line and column") {
           ":3:12: ", "attempts must be a number from 1 to 1000");
   refused("[task.a]\ncommand = \"true\"\ncpus = \"2\"\n", ":3:8: ", "cpus must be a number above 0");
   refused("name = \"empty\"\n", ":1:", "there is no task");
+  refused(
+      "[task.a]\ncommand = \"true\"\noutputs = \"x\"\n[task.b]\ncommand = \"true\"\noutputs = [\"./x\"]\n",
+      ":6:12: ", "'./x' is an output of two tasks");
+  refused("[task.a]\ncommand = \"true\"\ninputs = \"x/\"\n", ":3:10: ", "names no file");
 
   std::ofstream(directory / "w.toml")
       << "[task.a]\ncommand = \"true\"\nafter = \"b\"\n[task.b]\ncommand = \"true\"\nafter = \"a\"\n";

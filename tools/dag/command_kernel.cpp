@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,8 +15,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 #include <stdexcept>
+#include <tuple>
 
 namespace dag::tool {
 namespace {
@@ -178,10 +181,67 @@ std::string end_of(int file) {
 
 }  // namespace
 
+/// The files that a command writes. A command that knows nothing of staging writes a file in its place: the
+/// file is then taken from there, when the command has succeeded, and published with the others. What a
+/// command that failed has written in that place goes, unless it was there before.
+class Outputs {
+ public:
+  Outputs(Context& context, const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) {
+      files_.push_back({std::filesystem::absolute(path), context.stage(path), {}});
+      files_.back().before = seen(files_.back().path);
+    }
+  }
+  ~Outputs() {
+    for (const File& file : files_) {
+      std::error_code ignored;
+      if (seen(file.path) != file.before) std::filesystem::remove(file.path, ignored);
+    }
+  }
+  Outputs(const Outputs&) = delete;
+  Outputs& operator=(const Outputs&) = delete;
+
+  std::vector<std::string> environment() const {
+    std::vector<std::string> all;
+    for (const File& file : files_)
+      all.push_back("DAG_OUTPUT_" + std::to_string(all.size() + 1) + "=" + file.staged.string());
+    return all;
+  }
+  void take() const {
+    namespace fs = std::filesystem;
+    for (const File& file : files_) {
+      if (fs::exists(file.staged)) continue;
+      if (!fs::is_regular_file(file.path))
+        throw std::runtime_error("exit status 0, but its output '" + file.path.string() + "' is not a file");
+      std::error_code failed;
+      if (seen(file.path) != file.before) fs::rename(file.path, file.staged, failed);
+      // The command left the file as it was, or the stage is on another disk.
+      if (!fs::exists(file.staged)) fs::copy_file(file.path, file.staged);
+    }
+  }
+
+ private:
+  /// Which file lies there, and when it was changed last; a file that is written again differs.
+  using Seen = std::tuple<dev_t, ino_t, std::int64_t, std::int64_t, off_t>;
+  struct File {
+    std::filesystem::path path, staged;
+    Seen before;
+  };
+  static Seen seen(const std::filesystem::path& path) {
+    struct stat at {};
+    if (lstat(path.c_str(), &at) != 0) return {};
+    return {at.st_dev, at.st_ino, at.st_ctim.tv_sec, at.st_ctim.tv_nsec, at.st_size};
+  }
+
+  std::vector<File> files_;
+};
+
 void run_command(Context& context, const CommandLine& command) {
   const Stopwatch stopwatch(context, command.number);
   const File out(memfd_create("dag-stdout", MFD_CLOEXEC)), err(memfd_create("dag-stderr", MFD_CLOEXEC));
+  const Outputs outputs(context, command.outputs);
   CommandLine with_attempt = command;
+  for (std::string& variable : outputs.environment()) with_attempt.environment.push_back(std::move(variable));
   with_attempt.environment.push_back("DAG_ATTEMPT=" + std::to_string(context.attempt()));
   const Start start{with_attempt, out.get(), err.get()};
   const pid_t child = fork();
@@ -191,7 +251,10 @@ void run_command(Context& context, const CommandLine& command) {
   const int status = wait_for(child, context);
   copy_to(command.output_to_stderr ? stderr : stdout, out.get());
   const std::string tail = end_of(err.get());
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return copy_to(stderr, err.get());
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    copy_to(stderr, err.get());
+    return outputs.take();
+  }
   std::string why = WIFEXITED(status) ? "exit status " + std::to_string(WEXITSTATUS(status))
                                       : "ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
                                             strsignal(WTERMSIG(status)) + ")";

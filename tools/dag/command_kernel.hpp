@@ -18,10 +18,11 @@ struct CommandLine {
   std::vector<std::string> environment;  ///< NAME=VALUE, on top of ours; later ones win
   std::string directory;                 ///< empty: ours
   bool output_to_stderr = false;
+  std::vector<std::string> outputs = {};  ///< files that it writes; the task is dag::staged when there is one
 };
 /// Runs it, with its input empty, in a process group of its own, which ends when the task is cancelled. What
 /// it wrote comes out whole when it has ended. Throws with its exit status or signal and the end of its
-/// stderr.
+/// stderr. Its outputs are staged where the command has not written to their staged places itself.
 void run_command(Context& context, const CommandLine& command);
 
 struct Replayed {

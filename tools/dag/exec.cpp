@@ -36,7 +36,7 @@ std::vector<std::uint64_t> numbers_of(const std::string& text) {
     const std::uint64_t first = number_in(part.substr(0, dash), text);
     const std::uint64_t last = dash == part.npos ? first : number_in(part.substr(dash + 1), text);
     if (last < first || last - first >= tasks_max - numbers.size()) bad_array(text);
-    for (std::uint64_t number = first; number <= last; ++number) numbers.push_back(number);
+    for (std::uint64_t more = 0; more <= last - first; ++more) numbers.push_back(first + more);
     from = comma + 1;
   }
   return numbers;

@@ -27,11 +27,12 @@ int run_commands(const Flow& flow, const Wanted& wanted) {
   for (const FlowTask& task : flow.tasks) {
     std::vector<std::string> environment = task.environment;
     environment.push_back("DAG_TASK_ID=" + task.id);
-    const auto output = graph
-                            .task(task.id, run_command,
-                                  CommandLine{static_cast<std::uint32_t>(tasks.size()), task.words,
-                                              std::move(environment), task.directory, wanted.work.json})
-                            .effects(idempotent);
+    const auto output =
+        graph
+            .task(task.id, run_command,
+                  CommandLine{static_cast<std::uint32_t>(tasks.size()), task.words, std::move(environment),
+                              task.directory, wanted.work.json, task.outputs})
+            .effects(task.outputs.empty() ? idempotent : staged);
     output.retry({.attempts = task.attempts}).needs({.cpus = task.cpus});
     if (task.timeout_seconds) {
       output.timeout(std::chrono::nanoseconds(static_cast<std::int64_t>(*task.timeout_seconds * 1e9)));
@@ -64,7 +65,7 @@ int replay_workflow(const Workflow& workflow, const Wanted& wanted) {
 
 int flow(const Wanted& wanted) {
   const std::string text = read_text_file(wanted.file).value_or_throw();
-  if (wanted.file.ends_with(".toml")) return run_commands(read_flow(wanted.file, text), wanted);
+  if (is_flow(wanted.file, text)) return run_commands(read_flow(wanted.file, text), wanted);
   return replay_workflow(workflow_in(wanted.file, text).value_or_throw(), wanted);
 }
 
@@ -84,7 +85,11 @@ void add_flow(CLI::App& app, Chosen& chosen) {
   command->add_flag("--json", wanted->work.json,
                     "what came of each task as JSON; commands' output goes to stderr");
   command->footer(
-      "A command finds its task's name in DAG_TASK_ID.\n"
+      "A command finds its task's name in DAG_TASK_ID. Files that a task names as its outputs are staged: "
+      "they "
+      "appear\nwhen the command has succeeded, and what an attempt that failed has left in their places "
+      "goes. "
+      "DAG_OUTPUT_1 and\nso on name files that nobody sees before, for commands that can write elsewhere.\n"
       "Exit status: 0 when all finished, 1 when one failed, 4 for a file that is no workflow, 130 when "
       "interrupted.");
   command->callback([=, &chosen] { chosen = [=] { return flow(*wanted); }; });

@@ -3,8 +3,10 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <dag/error.hpp>
+#include <filesystem>
 #include <map>
 
 #include "libdag/client/nearest.hpp"
@@ -17,6 +19,11 @@ std::string meant(std::string_view typed, const std::vector<std::string_view>& k
                   const std::string& otherwise) {
   const auto near = dag::detail::nearest(typed, known);
   return near ? "did you mean '" + std::string(*near) + "'?" : otherwise;
+}
+
+/// Two paths to one file, as far as that can be told without the file.
+std::string plain_path(const std::string& directory, const std::string& path) {
+  return (std::filesystem::path(directory) / path).lexically_normal().string();
 }
 
 class Reading {
@@ -44,6 +51,13 @@ class Reading {
     std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (std::size_t i = 0; i < order.size(); ++i) number_of_[order[i].second] = i;
     for (const auto& [at, id] : order) flow.tasks.push_back(task(id, *tasks->as_table()->get(id)));
+    for (const auto& [reader, path] : reads_) {
+      const auto writer = writer_of_.find(path);
+      if (writer == writer_of_.end()) continue;  // It is there, or the command complains.
+      std::vector<std::size_t>& after = flow.tasks[number_of_.at(reader)].after;
+      if (std::find(after.begin(), after.end(), writer->second) == after.end())
+        after.push_back(writer->second);
+    }
     return flow;
   }
 
@@ -61,7 +75,8 @@ class Reading {
     if (!node.is_table()) refuse(node.source(), what + " must be a table", "write [" + what + "]");
     const toml::table& table = *node.as_table();
     refuse_unknown(table,
-                   {"command", "after", "attempts", "timeout_seconds", "cpus", "directory", "environment"},
+                   {"command", "after", "attempts", "timeout_seconds", "cpus", "directory", "environment",
+                    "inputs", "outputs"},
                    "of a task");
     FlowTask task;
     task.id = id;
@@ -72,7 +87,9 @@ class Reading {
     } else {
       task.words = texts_of(*command, what + ".command");
     }
-    if (task.words.empty() || task.words.back().empty())
+    const bool is_blank =
+        command->is_string() && task.words.back().find_first_not_of(" \t\r\n") == std::string::npos;
+    if (task.words.empty() || task.words.front().empty() || is_blank)
       refuse(command->source(), what + ".command is empty", "");
     if (const toml::node* after = table.get("after")) {
       for (const auto& [other, source] : named_texts_of(*after, what + ".after")) {
@@ -105,7 +122,29 @@ class Reading {
                                    text_of(value, what + ".environment." + std::string(name)));
       }
     }
+    if (const toml::node* inputs = table.get("inputs")) {
+      for (const auto& [path, source] : files_of(*inputs, what + ".inputs"))
+        reads_.emplace_back(id, plain_path(task.directory, path));
+    }
+    if (const toml::node* outputs = table.get("outputs")) {
+      for (const auto& [path, source] : files_of(*outputs, what + ".outputs")) {
+        task.outputs.push_back(plain_path(task.directory, path));
+        if (!writer_of_.emplace(task.outputs.back(), number_of_.at(id)).second)
+          refuse(source, "'" + path + "' is an output of two tasks, or twice of one",
+                 "name each output once");
+      }
+    }
     return task;
+  }
+
+  std::vector<std::pair<std::string, toml::source_region>> files_of(const toml::node& node,
+                                                                    const std::string& what) {
+    auto files = named_texts_of(node, what);
+    for (const auto& [path, source] : files) {
+      if (!std::filesystem::path(path).has_filename())
+        refuse(source, what + " has '" + path + "', which names no file", "write the path of a file");
+    }
+    return files;
   }
 
   double positive(const toml::node& node, const std::string& what, double most) {
@@ -158,9 +197,29 @@ class Reading {
 
   const std::string& path_;
   std::map<std::string, std::size_t> number_of_;
+  std::map<std::string, std::size_t> writer_of_;            ///< by the path of an output
+  std::vector<std::pair<std::string, std::string>> reads_;  ///< a task, and the path of an input
 };
 
 }  // namespace
+
+bool is_flow(const std::string& path, std::string_view text) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (ending == ".toml") return true;
+  if (ending == ".stg" || ending == ".json" || ending == ".dax" || ending == ".xml") return false;
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  for (;;) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) return false;
+    text.remove_prefix(first);
+    if (!text.starts_with('#')) break;  // A comment of TOML, and of STG.
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+  return text.front() == '[' || text.front() == '_' || std::isalpha(static_cast<unsigned char>(text.front()));
+}
 
 Flow read_flow(const std::string& path, const std::string& text) { return Reading(path).read(text); }
 

@@ -13,9 +13,12 @@
 //   cpus = 2
 //   directory = "work"
 //   environment = { LANG = "C" }
+//   inputs = ["data.csv"]                 # files, or one; the task follows those whose outputs they are
+//   outputs = "count.txt"                 # staged: another task sees a file when the command has succeeded
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dag::tool {
@@ -25,7 +28,8 @@ struct FlowTask {
   std::vector<std::string> words;
   std::vector<std::string> environment;  ///< NAME=VALUE
   std::string directory;
-  std::vector<std::size_t> after;  ///< positions
+  std::vector<std::size_t> after;    ///< positions; of tasks whose outputs it reads, too
+  std::vector<std::string> outputs;  ///< paths, with the directory before them
   std::uint32_t attempts = 1;
   std::optional<double> timeout_seconds;
   double cpus = 1;
@@ -35,6 +39,8 @@ struct Flow {
   std::vector<FlowTask> tasks;  ///< in the order of the file
 };
 
+/// Whether a file is read as TOML: by its name, or since it is in no other format that `dag flow` reads.
+bool is_flow(const std::string& path, std::string_view text);
 /// Throws Failure(configuration_invalid).
 Flow read_flow(const std::string& path, const std::string& text);
 
