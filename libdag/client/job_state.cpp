@@ -42,13 +42,19 @@ void JobState::want(const std::vector<std::uint32_t>& tasks) {
   for (const std::uint32_t task : untold) client->want(id, task);
 }
 
-Settlement JobState::wait_for(std::uint32_t task) {
+std::optional<Settlement> JobState::wait_for(std::uint32_t task, Duration limit) {
   want({task});
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return settled_.contains(task) || lost_; });
+  const auto done = [&] { return settled_.contains(task) || lost_; };
+  if (is_for_ever(limit)) {
+    changed_.wait(lock, done);
+  } else {
+    changed_.wait_for(lock, limit, done);
+  }
   const auto found = settled_.find(task);
-  if (found == settled_.end()) throw Failure(*lost_);
-  return found->second;
+  if (found != settled_.end()) return found->second;
+  if (lost_) throw Failure(*lost_);
+  return std::nullopt;
 }
 
 std::uint32_t JobState::wait_for_next(std::size_t before) {

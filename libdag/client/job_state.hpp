@@ -49,7 +49,8 @@ struct JobState {
   void lose(Error why);  ///< the cluster is gone: everybody who waits is told
 
   /// The user waits.
-  Settlement wait_for(std::uint32_t task);
+  /// Empty: it has not settled within the limit.
+  std::optional<Settlement> wait_for(std::uint32_t task, Duration limit = Duration::max());
   /// Each is settled some time.
   void want(const std::vector<std::uint32_t>& tasks);
   /// The task that was settled after `before` others; not all of them were wanted by who asks.

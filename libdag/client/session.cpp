@@ -149,24 +149,38 @@ detail::InOrderOfEnds Session::in_order_of_ends(const detail::Builder& builder,
                  "submit the graph first and keep the Job"});
 }
 
-static detail::Settlement settled(detail::JobState& state, const detail::Builder& builder,
-                                  std::uint32_t task) {
+static std::optional<detail::Settlement> settled(detail::JobState& state, const detail::Builder& builder,
+                                                 std::uint32_t task, Duration limit = Duration::max()) {
   if (builder.serial() != state.graph_serial) {
     throw Failure({ErrorCode::handle_foreign, "the handle belongs to another graph than this job's"});
   }
-  return state.wait_for(task);
+  return state.wait_for(task, limit);
 }
 
-Blob Job::result(const detail::Builder& builder, std::uint32_t task) const {
-  detail::Settlement settlement = settled(*state_, builder, task);
+static Blob output_of(detail::Settlement settlement, const detail::JobState& state, std::uint32_t task) {
   if (settlement.outcome == Outcome::finished) return std::move(settlement.output);
   if (settlement.error) throw Failure(*settlement.error);
   throw Failure({settlement.outcome == Outcome::skipped ? ErrorCode::task_skipped : ErrorCode::task_cancelled,
-                 "task '" + state_->graph->name(task) + "' was " + std::string(name(settlement.outcome))});
+                 "task '" + state.graph->name(task) + "' was " + std::string(name(settlement.outcome))});
+}
+
+Blob Job::result(const detail::Builder& builder, std::uint32_t task, std::chrono::nanoseconds limit) const {
+  std::optional<detail::Settlement> settlement = settled(*state_, builder, task, limit);
+  if (settlement) return output_of(*std::move(settlement), *state_, task);
+  throw Failure({ErrorCode::timed_out,
+                 "the output of task '" + state_->graph->name(task) + "' of " + id() +
+                     " did not arrive within the limit of " + text_of(Duration(limit)),
+                 "the job runs on: ask again, or see `dag explain " + id() + "`"});
+}
+
+std::optional<Blob> Job::result_now(const detail::Builder& builder, std::uint32_t task) const {
+  std::optional<detail::Settlement> settlement = settled(*state_, builder, task, Duration(0));
+  if (!settlement) return std::nullopt;
+  return output_of(*std::move(settlement), *state_, task);
 }
 
 Outcome Job::ending(const detail::Builder& builder, std::uint32_t task) const {
-  return settled(*state_, builder, task).outcome;
+  return settled(*state_, builder, task)->outcome;
 }
 
 bool Job::wait() const { return *state_->wait_for_end(std::nullopt); }

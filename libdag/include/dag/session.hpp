@@ -45,6 +45,28 @@ class Job {
       return detail::from_blob<T>(result(output.builder(), output.index()));
     }
   }
+  /// The same, but waits no longer than `limit`: then throws Failure with `timed_out`. The job runs on, and
+  /// the output may be asked for again.
+  template <class T>
+  T get(const Output<T>& output, std::chrono::nanoseconds limit) const {
+    if constexpr (std::is_void_v<T>) {
+      result(output.builder(), output.index(), limit);
+    } else {
+      return detail::from_blob<T>(result(output.builder(), output.index(), limit));
+    }
+  }
+  /// The value if it has arrived, without waiting; empty if it has not. (Of a task without one: whether it
+  /// has finished.) The first call asks for it, so a later one finds it. Throws like `get` when the task did
+  /// not finish.
+  template <class T>
+  auto try_get(const Output<T>& output) const {
+    std::optional<Blob> blob = result_now(output.builder(), output.index());
+    if constexpr (std::is_void_v<T>) {
+      return blob.has_value();
+    } else {
+      return blob ? std::optional<T>(detail::from_blob<T>(*std::move(blob))) : std::nullopt;
+    }
+  }
   /// Waits until the task has ended and says how.
   template <class T>
   Outcome outcome(const Output<T>& output) const {
@@ -64,7 +86,9 @@ class Job {
 
  private:
   friend class Session;
-  Blob result(const detail::Builder& builder, std::uint32_t task) const;
+  Blob result(const detail::Builder& builder, std::uint32_t task,
+              std::chrono::nanoseconds limit = std::chrono::nanoseconds::max()) const;
+  std::optional<Blob> result_now(const detail::Builder& builder, std::uint32_t task) const;
   Outcome ending(const detail::Builder& builder, std::uint32_t task) const;
 
   std::shared_ptr<detail::JobState> state_;

@@ -63,3 +63,18 @@ TEST_CASE("who waits for more than there will ever be is told so, after what the
   CHECK(ends.next() == 1u);
   CHECK_THROWS_AS(ends.next(), Failure);
 }
+
+TEST_CASE("who waits for an output may say for how long, and ask again later") {
+  Asked client;
+  const auto job = std::make_shared<detail::JobState>();
+  job->client = &client;
+  CHECK_FALSE(job->wait_for(3, Duration(0)));
+  CHECK_FALSE(job->wait_for(3, std::chrono::microseconds(1)));
+  CHECK(client.wants == std::map<std::uint32_t, int>{{3, 1}});
+  job->settle(3, {Outcome::failed, {}, {}});
+  CHECK(job->wait_for(3, Duration(0))->outcome == Outcome::failed);
+  CHECK(job->wait_for(3)->outcome == Outcome::failed);
+  job->lose({ErrorCode::cluster_lost, "gone"});
+  CHECK(job->wait_for(3, Duration(0)));
+  CHECK_THROWS_AS(job->wait_for(4, Duration(0)), Failure);
+}

@@ -168,7 +168,7 @@ TEST_CASE("a job whose node dies goes on at the one that leads it now, and later
   world.client->want(job->id, 6);
   REQUIRE(world.a->hears<client::Want>(2));
   world.a->tell(settled(job->id, 5));
-  CHECK(job->wait_for(5).outcome == Outcome::finished);  // What a said of the others is here, too.
+  CHECK(job->wait_for(5)->outcome == Outcome::finished);  // What a said of the others is here, too.
   world.b.is(Role::elsewhere, world.c.address());
   world.a.reset();
   REQUIRE(world.c.hears<client::AskFollow>());
@@ -177,7 +177,7 @@ TEST_CASE("a job whose node dies goes on at the one that leads it now, and later
   CHECK(follow.tasks == std::vector<std::uint32_t>{6});
   world.c.tell(settled(job->id, 5));  // News may come again.
   world.c.tell(settled(job->id, 6));
-  CHECK(job->wait_for(6).outcome == Outcome::finished);
+  CHECK(job->wait_for(6)->outcome == Outcome::finished);
   for (int times = 0; times < 2; ++times)
     world.c.tell(client::JobEnded{job->id, std::nullopt, {0, 2, 0, 0, 0}});
   CHECK(job->wait_for_end(patience) == true);
