@@ -62,11 +62,13 @@ struct Unimplemented {
 
 struct Piece {
   # A part of an envelope (with one operation) that is too large for a frame. Pieces of one message follow each other in
-  # order, on the bulk link; the message counts when it is whole.
+  # order, on the bulk link; the message counts when it is whole. Cap'n Proto has no blob of 512 MiB or more: an output that
+  # large is left out of its message, and its bytes follow the encoded ones as they are.
   number @0 :UInt64;             # of the message, the same in all of its pieces
   totalBytes @1 :UInt64;
   offset @2 :UInt64;
   bytes @3 :Data;
+  outputBytes @4 :UInt64;        # the last so many bytes are the output that was left out
 }
 
 struct JobNote {

@@ -80,6 +80,7 @@ void write_operation(schema::Operation::Builder to, const Operation& operation, 
                           builder.setNumber(piece.number);
                           builder.setTotalBytes(piece.total_bytes);
                           builder.setOffset(piece.offset);
+                          builder.setOutputBytes(piece.output_bytes);
                           if (piece.bytes) builder.setBytes(as_data(piece.bytes));
                         },
                         [&](const JobNote& note) {
@@ -135,8 +136,9 @@ void read_job_message(schema::Operation::Reader operation, Conversation conversa
 
 Piece read_piece(schema::Piece::Reader from) {
   Piece piece{from.getNumber(), from.getTotalBytes(), from.getOffset(),
-              blob_from(from.getBytes(), limits::bulk_chunk_bytes, "Piece.bytes")};
-  if (piece.offset > piece.total_bytes || piece.bytes.size_bytes() > piece.total_bytes - piece.offset) {
+              blob_from(from.getBytes(), limits::bulk_chunk_bytes, "Piece.bytes"), from.getOutputBytes()};
+  if (piece.offset > piece.total_bytes || piece.output_bytes > piece.total_bytes ||
+      piece.bytes.size_bytes() > piece.total_bytes - piece.offset) {
     throw Invalid{"a piece lies outside its message"};
   }
   return piece;

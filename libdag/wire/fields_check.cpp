@@ -43,7 +43,7 @@ static_assert(fields<membership::Welcome>() == 2);
 static_assert(fields<membership::Obituary>() == 3);
 static_assert(std::variant_size_v<MembershipMessage> == 8);
 
-static_assert(fields<Piece>() == 4);
+static_assert(fields<Piece>() == 5);
 static_assert(fields<JobNote>() == 6);
 static_assert(std::variant_size_v<Operation> == 11);
 

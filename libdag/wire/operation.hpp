@@ -54,6 +54,9 @@ struct Piece {
   std::uint64_t offset = 0;
   /// At most limits::bulk_chunk_bytes.
   Blob bytes;
+  /// The last so many bytes of the message are not encoded: they are the output that was left out of it,
+  /// since no encoded one may be so large. 0: nothing was left out.
+  std::uint64_t output_bytes = 0;
 };
 
 /// What a kernel said by Context::log or Context::progress, on its way to who watches the job. Longer texts

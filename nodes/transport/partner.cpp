@@ -37,6 +37,19 @@ constexpr std::string_view keeper_names[] = {
 static_assert(std::size(keeper_names) == std::variant_size_v<KeeperMessage>);
 
 /// For people.
+/// The output that the message carries, if it is of a kind that does.
+Blob* output_in(wire::Operation& operation) {
+  if (auto* of_job = std::get_if<JobMessage>(&operation)) {
+    auto* data = std::get_if<message::Data>(of_job);
+    return data == nullptr ? nullptr : &data->bytes;
+  }
+  if (auto* of_client = std::get_if<ClientMessage>(&operation)) {
+    auto* settled = std::get_if<client::TaskSettled>(of_client);
+    return settled == nullptr ? nullptr : &settled->output;
+  }
+  return nullptr;
+}
+
 std::string kind_of(const wire::Operation& operation) {
   return std::visit(
       Overloaded{[](const JobMessage& message) {
@@ -82,10 +95,12 @@ Result<Blob> encode(const FrameOut& out, std::uint16_t version, std::size_t fram
   return wire::encode(version, out.header, instead, frame_bytes_max, codes);
 }
 
-Partner::Partner(const link::LinkEnds& ends, std::uint16_t version, const wire::CodeMap& codes)
+Partner::Partner(const link::LinkEnds& ends, std::uint16_t version, const wire::CodeMap& codes,
+                 std::size_t encoded_bytes_max)
     : ends_(ends),
       version_(version),
       codes_(codes),
+      encoded_bytes_max_(encoded_bytes_max),
       control_(ends, {}),
       bulk_(ends, link::bulk_link_options()) {}
 
@@ -126,23 +141,32 @@ void Partner::fill_bulk(Instant now, PartnerNews& news) {
       header.cluster = ends_.cluster;
       header.from = ends_.self;
       header.to = ends_.peer;
+      Blob output;
+      if (wire::size_bytes(large_.front()) + wire::frame_overhead_bytes > encoded_bytes_max_) {
+        if (Blob* const carried = output_in(large_.front())) output = std::exchange(*carried, {});
+      }
       const Result<Blob> encoded =
           wire::encode(version_, header, {&large_.front(), 1}, message_bytes_max, codes_);
       if (!encoded) news.broken.push_back(unwritable(life(), large_.front(), encoded.error()));
       large_.pop_front();
       if (!encoded) continue;
-      outgoing_ = Outgoing{++last_number_, *encoded, 0};
+      outgoing_ = Outgoing{++last_number_, *encoded, std::move(output), 0};
     }
-    const auto all = outgoing_->bytes.bytes();
-    const std::size_t size = std::min(limits::bulk_chunk_bytes, all.size() - outgoing_->sent);
-    wire::Operation piece =
-        wire::Piece{outgoing_->number, all.size(), outgoing_->sent, Blob(all.subspan(outgoing_->sent, size))};
+    // A piece is of one of the two.
+    const std::size_t encoded_bytes = outgoing_->bytes.size_bytes();
+    const std::size_t total_bytes = encoded_bytes + outgoing_->output.size_bytes();
+    const auto left = outgoing_->sent < encoded_bytes
+                          ? outgoing_->bytes.bytes().subspan(outgoing_->sent)
+                          : outgoing_->output.bytes().subspan(outgoing_->sent - encoded_bytes);
+    const std::size_t size = std::min(limits::bulk_chunk_bytes, left.size());
+    wire::Operation piece = wire::Piece{outgoing_->number, total_bytes, outgoing_->sent,
+                                        Blob(left.first(size)), outgoing_->output.size_bytes()};
     const std::size_t weight = wire::size_bytes(piece);
     const link::Offer answer = bulk_.link.offer(std::move(piece), weight, now, effects);
     room_bulk_ = answer == link::Offer::taken;
     if (answer == link::Offer::refused) break;
     outgoing_->sent += size;
-    if (outgoing_->sent == all.size()) outgoing_.reset();
+    if (outgoing_->sent == total_bytes) outgoing_.reset();
   }
   carry_out(Channel::bulk, std::move(effects), news);
   if (!outgoing_ && large_.empty() && bulk_.link.frames_in_flight() == 0 &&
@@ -248,13 +272,14 @@ std::optional<wire::Operation> Partner::assemble(wire::Piece piece, PartnerNews&
     return std::nullopt;
   };
   if (piece.number == refused_number_) return std::nullopt;
-  if (piece.offset == 0) incoming_ = Incoming{piece.number, piece.total_bytes, 0, {}};
+  if (piece.offset == 0) incoming_ = Incoming{piece.number, piece.total_bytes, piece.output_bytes, 0, {}};
   // The link delivers in order and once, so anything else is a peer that breaks the protocol.
   if (!incoming_ || incoming_->number != piece.number || incoming_->total_bytes != piece.total_bytes ||
-      incoming_->have_bytes != piece.offset) {
+      incoming_->output_bytes != piece.output_bytes || incoming_->have_bytes != piece.offset) {
     return refuse("a piece out of order");
   }
-  if (piece.total_bytes > message_bytes_max || !piece.bytes ||
+  if (piece.output_bytes > output_bytes_max || piece.output_bytes > piece.total_bytes ||
+      piece.total_bytes - piece.output_bytes > message_bytes_max || !piece.bytes ||
       piece.bytes.size_bytes() > piece.total_bytes - piece.offset) {
     return refuse("its pieces are larger than it");
   }
@@ -263,17 +288,32 @@ std::optional<wire::Operation> Partner::assemble(wire::Piece piece, PartnerNews&
   if (incoming_->have_bytes < incoming_->total_bytes) return std::nullopt;
   Incoming whole = std::move(*incoming_);
   incoming_.reset();
-  const Blob bytes = Blob::make_on_heap(whole.total_bytes, [&](std::byte* to) {
-    for (Blob& one : whole.pieces) {
-      std::memcpy(to, one.bytes().data(), one.size_bytes());
-      to += one.size_bytes();
-      one = {};
-    }
-  });
+  auto next = whole.pieces.begin();
+  bool fits = true;  // Where the encoded bytes end, a piece does.
+  const auto join = [&](std::uint64_t size_bytes) {
+    return Blob::make_on_heap(size_bytes, [&](std::byte* to) {
+      for (std::uint64_t left = size_bytes; left > 0; ++next) {
+        fits = fits && next != whole.pieces.end() && next->size_bytes() <= left && next->size_bytes() > 0;
+        if (!fits) return;
+        std::memcpy(to, next->bytes().data(), next->size_bytes());
+        to += next->size_bytes();
+        left -= next->size_bytes();
+        *next = {};
+      }
+    });
+  };
+  const Blob bytes = join(whole.total_bytes - whole.output_bytes);
+  if (!fits) return refuse("a piece lies across the end of what is encoded");
   Result<wire::Envelope> envelope = wire::decode(bytes.bytes(), message_bytes_max, codes_);
   if (!envelope) return refuse(envelope.error().what);
   if (envelope->operations.size() != 1 || std::holds_alternative<wire::Piece>(envelope->operations[0])) {
     return refuse("it is not one message");
+  }
+  if (whole.output_bytes > 0) {
+    Blob* const carried = output_in(envelope->operations[0]);
+    if (carried == nullptr || *carried) return refuse("it has no output that could have been left out");
+    *carried = join(whole.output_bytes);
+    if (!fits) return refuse("its pieces are not as long as it");
   }
   return std::move(envelope->operations[0]);
 }

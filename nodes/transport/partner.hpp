@@ -9,10 +9,10 @@
 // link; who sends must not rely on order (libdag/home/messages.hpp).
 //
 // Memory: an outbox and a window per link, one encoded message going out and one coming in
-// (message_bytes_max), and what waits. That is bounded by what the senders may have open at a time: outputs
-// travel when they are asked for (Fetch), of which a process has at most RunnerOptions::fetches_max. What is
-// pushed are small operations; a partner for which waiting_max of these wait takes nothing any more and is
-// given up.
+// (message_bytes_max, and an output that is too large to be encoded), and what waits. That is bounded by what
+// the senders may have open at a time: outputs travel when they are asked for (Fetch), of which a process has
+// at most RunnerOptions::fetches_max. What is pushed are small operations; a partner for which waiting_max of
+// these wait takes nothing any more and is given up.
 //
 // What cannot be said or understood. A link repeats a frame until it is taken, and delivers in order: one
 // that no receiver can read would stop for ever whatever is behind it. So a frame whose header can be read is
@@ -38,8 +38,11 @@ namespace dag::transport {
 /// Messages above this size go by the bulk link; of copies of logs to each other, those that control cannot
 /// take.
 inline constexpr std::size_t control_operation_bytes_max = 64 * 1024;
-/// No message is larger: Cap'n Proto has no longer lists.
+/// No encoded message is larger: Cap'n Proto has no longer lists. An output that does not fit in follows its
+/// message as it is.
 inline constexpr std::size_t message_bytes_max = (std::size_t{1} << 29) - 1;
+/// No output that a message carries is larger.
+inline constexpr std::uint64_t output_bytes_max = std::uint64_t{1} << 40;
 inline constexpr std::size_t waiting_max = 4'000'000;
 /// Frames of one channel that cannot be taken at all, while none is delivered: about five seconds of repeats.
 inline constexpr std::uint32_t refusals_max = 8;
@@ -73,7 +76,9 @@ Result<Blob> encode(const FrameOut& out, std::uint16_t version, std::size_t fram
 
 class Partner {
  public:
-  Partner(const link::LinkEnds& ends, std::uint16_t version, const wire::CodeMap& codes);
+  /// What would be larger than `encoded_bytes_max` with its output goes without: tests have small ones.
+  Partner(const link::LinkEnds& ends, std::uint16_t version, const wire::CodeMap& codes,
+          std::size_t encoded_bytes_max = message_bytes_max);
 
   void send(wire::Operation operation, Instant now, PartnerNews& news);
   void on_frame(net::Channel channel, wire::Envelope envelope, Instant now, PartnerNews& news);
@@ -106,11 +111,13 @@ class Partner {
   struct Outgoing {
     std::uint64_t number = 0;
     Blob bytes;
+    Blob output;  ///< that was left out of them
     std::size_t sent = 0;
   };
   struct Incoming {
     std::uint64_t number = 0;
     std::uint64_t total_bytes = 0;
+    std::uint64_t output_bytes = 0;
     std::uint64_t have_bytes = 0;
     std::vector<Blob> pieces;
   };
@@ -125,6 +132,7 @@ class Partner {
   const link::LinkEnds ends_;
   const std::uint16_t version_;
   const wire::CodeMap& codes_;
+  const std::size_t encoded_bytes_max_;
   Lane control_;
   Lane bulk_;
   std::deque<wire::Operation> large_;

@@ -473,7 +473,7 @@ std::vector<Sample> all() {
   add_keeper(all);
   add_consensus(all);
   add_ring(all);
-  all.push_back({"piece", Piece{3, 5'000'000, 1'000'000, blob("a part of something large")}});
+  all.push_back({"piece", Piece{3, 5'000'000, 1'000'000, blob("a part of something large"), 4'000'000}});
   all.push_back({"job_note", JobNote{JobId{7}, true, 0.25, "train", "n1/cpu0", "loss 2.5"}});
   return all;
 }

@@ -20,7 +20,8 @@ const wire::CodeMap& codes = wire::CodeMap::of_this_process();
 constexpr std::size_t frame_bytes_max = wire::bulk_frame_bytes_max;
 
 struct Side {
-  Side(Life self, Life peer) : partner({cluster, self, peer}, link::versions_spoken.max, codes) {}
+  Side(Life self, Life peer, std::size_t encoded_bytes_max = transport::message_bytes_max)
+      : partner({cluster, self, peer}, link::versions_spoken.max, codes, encoded_bytes_max) {}
 
   void take(PartnerNews&& news) {
     for (const transport::FrameOut& out : news.frames) {
@@ -33,12 +34,21 @@ struct Side {
     for (transport::Delivered& delivered : news.delivered) {
       for (const wire::Operation& operation : delivered.operations) {
         if (const auto* note = std::get_if<wire::JobNote>(&operation)) heard.push_back(note->text);
+        take_output(operation);
       }
       PartnerNews more;
       partner.handled(delivered.channel, delivered.count, delivered.charge_bytes, more);
       take(std::move(more));
     }
     if (!news.give_up.empty()) ++given_up;
+  }
+  void take_output(const wire::Operation& operation) {
+    if (const auto* of_job = std::get_if<JobMessage>(&operation)) {
+      if (const auto* data = std::get_if<message::Data>(of_job)) outputs.push_back(data->bytes);
+    } else if (const auto* of_client = std::get_if<ClientMessage>(&operation)) {
+      if (const auto* settled = std::get_if<client::TaskSettled>(of_client))
+        outputs.push_back(settled->output);
+    }
   }
   void says(wire::Operation operation) {
     PartnerNews news;
@@ -69,6 +79,7 @@ struct Side {
   std::deque<std::pair<Channel, Blob>> said;
   std::vector<std::string> heard;
   std::vector<Error> broken;
+  std::vector<Blob> outputs;
   int given_up = 0;
 };
 
@@ -160,6 +171,33 @@ TEST_CASE("what cannot be written is told by who was to say it, with its kind an
              Catch::StartsWith(kind) && Catch::Contains(" bytes, cannot be sent to " + to_string(there)));
   CHECK(b.broken.empty());
   CHECK(a.partner.quiet());
+}
+
+TEST_CASE("an output that is too large to be encoded follows its message, whatever its size") {
+  constexpr std::size_t encoded_bytes_max = 256 * 1024;
+  Side a(here, there, encoded_bytes_max), b(there, here);
+  const std::size_t size_bytes = GENERATE(as<std::size_t>{}, 200 * 1024, 300 * 1024, limits::bulk_chunk_bytes,
+                                          3 * limits::bulk_chunk_bytes + 5);
+  const Blob output = Blob::make_on_heap(size_bytes, [&](std::byte* to) {
+    for (std::size_t i = 0; i < size_bytes; ++i) to[i] = std::byte(i % 251);
+  });
+  a.says("before");
+  SECTION("to a client") {
+    a.says(ClientMessage(client::TaskSettled{{77}, 3, Outcome::finished, output, {}}));
+  }
+  SECTION("to a process of the job") {
+    message::Data data;
+    data.job = {77};
+    data.bytes = output;
+    a.says(JobMessage(std::move(data)));
+  }
+  a.says(far_too_long.substr(0, 10));
+  talk(a, b);
+  CHECK(a.broken.empty());
+  CHECK(b.broken.empty());
+  REQUIRE(b.outputs.size() == 1);
+  CHECK(b.outputs[0].same_bytes(output));
+  CHECK(b.heard.size() == 2);
 }
 
 TEST_CASE("who sends nothing but what is no frame is given up, once") {
