@@ -1,5 +1,7 @@
 #include "actors/lanes/inbox.hpp"
 
+#include <algorithm>
+
 namespace dag {
 namespace {
 constexpr auto one_less = static_cast<std::size_t>(-1);
@@ -63,6 +65,22 @@ std::vector<OutputName> Inbox::take_attempts(JobId job, std::size_t count_max,
     });
   }
   return names;
+}
+
+std::unique_ptr<HandedOut> Inbox::take(JobId job, const OutputName& attempt) {
+  const std::lock_guard lock(mutex_);
+  for (auto& band : bands_) {
+    const auto found = std::find_if(band.begin(), band.end(), [&](const Work& work) {
+      return work.handed_out && work.handed_out->attempt.job == job &&
+             OutputName{work.handed_out->attempt.task, work.handed_out->attempt.id} == attempt;
+    });
+    if (found == band.end()) continue;
+    count(*found, one_less);
+    std::unique_ptr<HandedOut> taken = std::move(found->handed_out);
+    band.erase(found);
+    return taken;
+  }
+  return nullptr;
 }
 
 void Inbox::drop(const LaneShard* shard) {

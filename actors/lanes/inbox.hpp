@@ -59,6 +59,8 @@ class Inbox {
   /// The same with attempts of a job that are not cancelled and may go.
   std::vector<OutputName> take_attempts(JobId job, std::size_t count,
                                         const std::function<bool(const OutputName&)>& may_go);
+  /// One attempt that no lane has begun; null when there is none.
+  std::unique_ptr<HandedOut> take(JobId job, const OutputName& attempt);
   /// Drops the rows of a shard that will not be run any more.
   void drop(const LaneShard* shard);
 

@@ -347,9 +347,7 @@ void Lanes::run_handed_out(Lane& lane, std::unique_ptr<HandedOut> mine, Priority
   Ended ended;
   if (!begins) {
     // Not even begun: the job actor it was meant for may be another object by now.
-    ended.task = attempt.task;
-    ended.id = attempt.id;
-    ended.outcome = Outcome::cancelled;
+    ended = cancelled_end(attempt);
   } else {
     lane.job = attempt.job;
     lane.task = attempt.task;

@@ -135,9 +135,19 @@ void Lanes::start(Attempt attempt, Priority band, std::function<void(Ended&&)> d
 }
 
 void Lanes::cancel(JobId job, TaskId task, AttemptId attempt) {
-  const std::lock_guard lock(handed_out_mutex_);
-  const auto found = handed_out_.find({job, task, attempt});
-  if (found != handed_out_.end()) found->second->store(true);
+  {
+    const std::lock_guard lock(handed_out_mutex_);
+    const auto found = handed_out_.find({job, task, attempt});
+    if (found == handed_out_.end()) return;
+    found->second->store(true);
+  }
+  const std::unique_ptr<HandedOut> waited = inbox_.take(job, {task, attempt});
+  if (!waited) return;
+  {
+    const std::lock_guard lock(handed_out_mutex_);
+    handed_out_.erase({job, task, attempt});
+  }
+  waited->done(cancelled_end(waited->attempt));
 }
 
 bool Lanes::abandon(JobId job, TaskId task, AttemptId attempt) {

@@ -105,4 +105,13 @@ struct Ended {
   Duration ran{0};
 };
 
+/// Of an attempt whose kernel has not begun, and never will.
+inline Ended cancelled_end(const Attempt& attempt) {
+  Ended ended;
+  ended.task = attempt.task;
+  ended.id = attempt.id;
+  ended.outcome = Outcome::cancelled;
+  return ended;
+}
+
 }  // namespace dag

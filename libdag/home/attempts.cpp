@@ -318,6 +318,7 @@ void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
   const bool ours = row != no_row && !table[row].ghost;
   const bool of_earlier_home = record.attempt.epoch != options.epoch;
   if (ours) {
+    stopped_is_gone(row, from, record.attempt);
     if (of_earlier_home) came_back.insert(record.name());
     const auto out = handed_out.find(row);
     const bool any = is_planted(options.planted, Planted::given_up_counts);
@@ -431,6 +432,7 @@ void Home::Impl::on(Life from, const message::Ended& ended) { attempt_ended(from
 void Home::Impl::on(Life from, const message::Return& back) {
   const RowIndex row = table.find(back.name.task);
   if (row == no_row || table[row].ghost) return;
+  stopped_is_gone(row, from, back.name.attempt);
   for (const OutputName& missing : back.missing) {
     if (is_checkpoint(missing.attempt)) forget_checkpoint(missing);
     const RowIndex input = table.find(missing.task);

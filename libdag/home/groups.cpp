@@ -127,7 +127,7 @@ void Home::Impl::tell_group(GroupMemberDown down) {
 void Home::Impl::stop_member(RowIndex member, const std::string& why) {
   const auto out = handed_out.find(member);
   if (out == handed_out.end()) return;
-  stop_handed_out(member, out->second);
+  stop_for_next(member, out->second);
   overtake({table.id(member), out->second.id});
   say(table.id(member), out->second.id, [&] { return recorded::StartedOver{why}; });
   table.apply(member, TakenBack{out->second.word_attempt});

@@ -91,6 +91,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
     if (!nothing_there) roll_back(group, "its process died");
   }
   on_crashes(&before);
+  stopped_are_lost(leases_over);
   std::vector<RowIndex> lost;
   for (const auto& [row, out] : handed_out) {
     if (!alive(out.runner) && !is_planted(options.planted, Planted::loss_ignored)) lost.push_back(row);
@@ -196,6 +197,7 @@ void Home::Impl::on_message(Life from, const JobMessage& message) {
 
 void Home::Impl::on_time() {
   for (const RowIndex row : pauses.advance(now)) to_decide.push_back(row);
+  look_for_stopped();
   drop_revived();
   if (!recounting) look_for_leases_over();
 }
@@ -333,6 +335,11 @@ std::optional<Instant> Home::wake_at() const {
   std::optional<Instant> at = impl_->pauses.wake_at();
   for (const auto& [row, until] : impl_->revived) {
     if (!at || until < *at) at = until;
+  }
+  for (const auto& [row, attempts] : impl_->still_stopping) {
+    for (const StoppedAttempt& one : attempts) {
+      if (one.until < Instant{Duration::max()} && (!at || one.until < *at)) at = one.until;
+    }
   }
   if (!impl_->recounting) {
     for (const auto& [row, until] : impl_->leases_waited_for) {

@@ -117,6 +117,7 @@ class Home::Impl {
   void attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why);
   void take_back(RowIndex row, const RecordWhat& why);
   void stop_handed_out(RowIndex row, const OutAttempt& out);
+  void stop_for_next(RowIndex row, const OutAttempt& out);
   std::size_t lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots);
   bool may_go_elsewhere(RowIndex row) const;
   bool may_lend(const OutputName& attempt) const;
@@ -192,6 +193,10 @@ class Home::Impl {
   bool is_exclusive(RowIndex row) const { return table.policy_of(table[row]).effects == Effects::exclusive; }
   bool waits_for_leases(RowIndex row);
   void look_for_leases_over();
+  bool waits_for_stopped(RowIndex row) const;
+  void stopped_is_gone(RowIndex row, Life runner, AttemptId id);
+  void stopped_are_lost(Instant leases_over);
+  void look_for_stopped();
   void start_ended(RowIndex row);
   void try_send(RowIndex row);
   bool inputs_sent(RowIndex row) const;
@@ -430,6 +435,7 @@ class Home::Impl {
   std::unordered_map<RowIndex, Tries> tries;
   std::unordered_map<RowIndex, Error> failed_with;  ///< the newest failure of a try, for people
   std::map<RowIndex, OutAttempt> handed_out;
+  std::map<RowIndex, std::vector<StoppedAttempt>> still_stopping;
   std::map<RowIndex, Again> again;
   std::map<RowIndex, std::vector<RowCheckpoint>>
       checkpoints;  ///< of rows that have not settled; oldest first

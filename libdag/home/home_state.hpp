@@ -103,6 +103,16 @@ struct OutAttempt {
   bool direct = false;  ///< by StartAttempt rather than Lend
 };
 
+/// An attempt of a row that was told to stop, and whose kernel may run on. The next one waits for it, at the
+/// longest until then.
+struct StoppedAttempt {
+  AttemptId id;
+  Life runner;
+  Instant until;
+};
+/// How long the next attempt of a pure task waits: two of them at a time do no harm.
+inline constexpr Duration pure_waits_max = std::chrono::seconds(2);
+
 /// A run that makes the output of an ended row again, or an actor's object.
 struct Again {
   std::optional<OutAttempt> out;

@@ -36,6 +36,7 @@ void Runner::on_state(const message::JobState& state, Instant now) {
       if (taken.started) effects_.emplace_back(StopAttempt{name.task, name.attempt});
     }
     attempts_.clear();
+    stopping_.clear();
     ends_.clear();
     // Clients that still wait for bytes wait in vain.
     for (const auto& [name, sought] : sought_) {
@@ -83,13 +84,7 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
   if (const auto* lend = std::get_if<message::Lend>(&any)) {
     take(*lend, now);
   } else if (const auto* stop = std::get_if<message::Stop>(&any)) {
-    accepted_[stop->shard][stop->epoch].insert(stop->name);  // It may come before what it stops.
-    const auto found = attempts_.find(stop->name);
-    if (found != attempts_.end()) {
-      if (found->second.started) effects_.emplace_back(StopAttempt{stop->name.task, stop->name.attempt});
-      for (auto& [name, sought] : sought_) sought.attempts.erase(stop->name);
-      if (!is_planted(options_.planted, Planted::stop_forgotten)) attempts_.erase(found);
-    }
+    this->stop(*stop);
   } else if (const auto* let = std::get_if<message::Release>(&any)) {
     for (const OutputName& name : let->names) let_go(name);
   } else if (const auto* replicate = std::get_if<message::Replicate>(&any)) {
@@ -164,6 +159,28 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
 }
 
 // ---- Attempts
+
+/// The home hears of it when no kernel of the attempt runs here, be it that none has begun or ever will: an
+/// order may come before what it stops.
+void Runner::stop(const message::Stop& order) {
+  accepted_[order.shard][order.epoch].insert(order.name);
+  const auto found = attempts_.find(order.name);
+  const bool runs = found != attempts_.end() && found->second.started;
+  if (found != attempts_.end()) {
+    for (auto& [name, sought] : sought_) sought.attempts.erase(order.name);
+    if (runs) {
+      stopping_[order.name] = {order.shard, needs_lease(found->second)};
+      effects_.emplace_back(StopAttempt{order.name.task, order.name.attempt});
+    }
+    if (!is_planted(options_.planted, Planted::stop_forgotten)) attempts_.erase(found);
+  }
+  if (!runs && !stopping_.contains(order.name)) say_stopped(order.name, order.shard);
+}
+
+void Runner::say_stopped(const OutputName& name, std::uint32_t shard) {
+  const message::ShardHome& home = state_.homes[shard];
+  send(home.home, message::Return{plan_->job, shard, home.epoch, name, {}, "it was stopped", {}});
+}
 
 void Runner::take(const message::Lend& lend, Instant now) {
   const OutputName name{lend.attempt.task, lend.attempt.id};
@@ -244,6 +261,16 @@ void Runner::look_at_lease(Instant now) {
     }
     under_lease_ = true;
   }
+  // A kernel that was told to stop runs under it, too.
+  for (const auto& [name, stopping] : stopping_) {
+    if (!stopping.needs_lease) continue;
+    wanted = true;
+    if (!lease_.held(now) && !is_planted(options_.planted, Planted::lease_not_looked_at)) {
+      effects_.emplace_back(LeaseLost{name.task});
+      return lease_.want(false);
+    }
+    under_lease_ = true;
+  }
   lease_.want(wanted || is_planted(options_.planted, Planted::lease_kept));
   ask_for_lease(now);
 }
@@ -267,6 +294,11 @@ void Runner::supersede(std::uint32_t actor, AttemptId newest) {
 
 bool Runner::on_ended(dag::Ended ended, Instant now) {
   const OutputName name{ended.task, ended.id};
+  if (const auto stopped = stopping_.find(name); stopped != stopping_.end()) {
+    say_stopped(name, stopped->second.shard);
+    stopping_.erase(stopped);
+    return true;
+  }
   const auto found = attempts_.find(name);
   if (found == attempts_.end() || !found->second.started) return false;
   const message::Lend lend = std::move(found->second.lend);

@@ -129,6 +129,11 @@ class Runner {
     bool started = false;
     std::uint32_t checkpoints = 0;  ///< that it made
   };
+  /// An attempt that nobody wants any more.
+  struct Stopping {
+    std::uint32_t shard = 0;
+    bool needs_lease = false;
+  };
   /// An output that somebody here waits for.
   struct Sought {
     std::uint32_t shard = 0;
@@ -165,6 +170,8 @@ class Runner {
   void keep(const message::Replicate& replicate, Blob bytes);
   void send(Life to, JobMessage message);
   void send_ends();
+  void stop(const message::Stop& order);
+  void say_stopped(const OutputName& name, std::uint32_t shard);
   bool alive(Life life) const;
   /// `what` makes what is recorded; it is not called when nobody listens.
   template <class What>
@@ -179,6 +186,8 @@ class Runner {
   message::JobState state_;
   std::map<OutputName, Held> held_;
   std::map<OutputName, Taken> attempts_;
+  /// That were told to stop, and whose kernels may run on: their homes are told when they have returned.
+  std::map<OutputName, Stopping> stopping_;
   std::map<OutputName, Sought> sought_;
   /// Attempts ever taken, by the shard and epoch that issued them: forgotten with the epoch.
   std::map<std::uint32_t, std::map<Epoch, std::set<OutputName>>> accepted_;

@@ -1,4 +1,5 @@
-// When rows may start that must not run again, or not at the same time: when it is recorded that they do.
+// When rows may start that must not run again, or not at the same time: when it is recorded that they do, and
+// when no kernel of theirs that was told to stop runs on.
 // What is exclusive, and was started before, starts again when nobody can be running it any more who was
 // lost; a home that comes after this one knows by the record which rows that are.
 
@@ -68,6 +69,54 @@ void Home::Impl::look_for_leases_over() {
     } else {
       to_decide.push_back(row);
     }
+  }
+}
+
+/// An attempt of a row that is to run again.
+void Home::Impl::stop_for_next(RowIndex row, const OutAttempt& out) {
+  stop_handed_out(row, out);
+  const bool harmless = table.policy_of(table[row]).effects == Effects::pure;
+  still_stopping[row].push_back(
+      {out.id, out.runner, harmless ? now + pure_waits_max : Instant{Duration::max()}});
+}
+
+bool Home::Impl::waits_for_stopped(RowIndex row) const {
+  const auto found = still_stopping.find(row);
+  return found != still_stopping.end() &&
+         std::any_of(found->second.begin(), found->second.end(),
+                     [&](const StoppedAttempt& one) { return alive(one.runner) && now < one.until; });
+}
+
+void Home::Impl::stopped_is_gone(RowIndex row, Life runner, AttemptId id) {
+  const auto found = still_stopping.find(row);
+  if (found == still_stopping.end()) return;
+  std::erase_if(found->second,
+                [&](const StoppedAttempt& one) { return one.id == id && one.runner == runner; });
+  if (!found->second.empty()) return;
+  still_stopping.erase(found);
+  to_decide.push_back(row);
+}
+
+/// With their processes. Where those are only taken for dead, the lease ends what is exclusive.
+void Home::Impl::stopped_are_lost(Instant leases_over) {
+  for (auto at = still_stopping.begin(); at != still_stopping.end();) {
+    auto& [row, attempts] = *at;
+    const auto lost = std::erase_if(attempts, [&](const StoppedAttempt& one) { return !alive(one.runner); });
+    if (lost > 0) {
+      if (is_exclusive(row)) leases_over_at[row] = leases_over;
+      to_decide.push_back(row);
+    }
+    at = attempts.empty() ? still_stopping.erase(at) : std::next(at);
+  }
+}
+
+void Home::Impl::look_for_stopped() {
+  for (auto at = still_stopping.begin(); at != still_stopping.end();) {
+    auto& [row, attempts] = *at;
+    const auto waited_for =
+        std::erase_if(attempts, [&](const StoppedAttempt& one) { return one.until <= now; });
+    if (waited_for > 0) to_decide.push_back(row);
+    at = attempts.empty() ? still_stopping.erase(at) : std::next(at);
   }
 }
 

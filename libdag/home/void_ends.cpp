@@ -97,7 +97,12 @@ void Home::Impl::undo(RowIndex row, bool keep_attempt) {
   DAG_CHECK(!is(row, flag::sent));
   if (is_call(row)) groups[chain_of(row)->group].wanted.erase(row);
   if (const auto out = handed_out.find(row); out != handed_out.end()) {
-    stop_handed_out(row, out->second);
+    // Undoing must not take longer for kernels that do no harm.
+    if (table.policy_of(table[row]).effects == Effects::pure) {
+      stop_handed_out(row, out->second);
+    } else {
+      stop_for_next(row, out->second);
+    }
     if (is_call(row)) chain_of(row)->busy = false;
     handed_out.erase(out);
   }

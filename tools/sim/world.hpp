@@ -426,6 +426,7 @@ class World {
   void report_at_pace(Process& process, HomeBox& box);
   void begin_attempt(Process& process, const Work& work);
   void end_attempt(Life life, KernelRun& run, std::uint32_t lane);
+  void tell_end(Life life, const Ended& ended);
   void save_meanwhile(Life life, const Attempt& attempt, Duration takes);
 
   // ---- Stealing

@@ -357,7 +357,10 @@ void World::save_meanwhile(Life life, const Attempt& attempt, Duration takes) {
 
 void World::begin_attempt(Process& process, const Work& work) {
   const Attempt& attempt = *work.attempt;
-  if (process.stopped.contains({attempt.task, attempt.id})) return;
+  if (process.stopped.contains({attempt.task, attempt.id})) {
+    return events_.after(
+        Duration{0}, [this, life = process.life, ended = cancelled_end(attempt)] { tell_end(life, ended); });
+  }
   executed(attempt.task, attempt.id);
   if (attempt.call == detail::CallKind::ordinary) {
     check_once(detail::from_blob<std::uint64_t>(attempt.blobs.at(0)), attempt.task);
@@ -441,9 +444,15 @@ void World::begin_attempt(Process& process, const Work& work) {
 void World::end_attempt(Life life, KernelRun& run, std::uint32_t lane) {
   Process* mine = find(life);
   if (!leave_lane(mine, lane, run)) return;
-  if (!mine->runner->on_ended(run.ended, clock_of(*mine))) {
+  tell_end(life, run.ended);
+}
+
+void World::tell_end(Life life, const Ended& ended) {
+  Process* mine = find(life);
+  if (mine == nullptr) return;
+  if (!mine->runner->on_ended(ended, clock_of(*mine))) {
     for (auto& [shard, box] : mine->homes) {
-      if (box->home.on_ended(run.ended, clock_of(*mine))) {
+      if (box->home.on_ended(ended, clock_of(*mine))) {
         drain_home(*mine, *box);
         break;
       }

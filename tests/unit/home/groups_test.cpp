@@ -77,6 +77,43 @@ TEST_CASE("a strategy says which members are stopped, and none of them starts be
   CHECK(job.outcome(gang.after) == Outcome::finished);
 }
 
+TEST_CASE("a member that was stopped starts again when its kernel has returned, unless it is pure") {
+  const Effects effects = GENERATE(Effects::pure, Effects::idempotent, Effects::exclusive);
+  const std::uint32_t place = GENERATE(0u, 1u, 2u);
+  Gang gang(Strategy::one_for_all);
+  gang.graph.policy(gang.c, [&](Policy& policy) { policy.effects = effects; });
+  LocalJobOptions options = home_at_1(both());
+  options.places = {{"a", 0}, {"b", 2}, {"c", place}, {"d", 1}};
+  Script script;
+  script.failures = {{"b", 1}};
+  LocalJob job = gang.job(script, options);
+  job.paused = everybody;
+  job.deaf = {"c"};
+  job.run_until([&] { return running(job) == "abcd"; });
+  job.paused = {"a", "c", "d"};
+  job.settle_down();
+  job.paused = everybody;
+  job.run_until([&] { return running(job) == "abd"; });
+  CHECK(job.home(0).explain(gang.c) == "waits until its last attempt, which was told to stop, has ended");
+  const Instant all_but_one_run = job.now;
+  if (effects == Effects::pure) {
+    job.run_until([&] { return running(job) == "abcd"; });
+    CHECK(job.now > all_but_one_run);
+  } else {
+    job.settle_down();
+    CHECK(running(job) == "abd");
+    CHECK(job.now == all_but_one_run);
+    SECTION("its kernel returns") { job.deaf.clear(); }
+    SECTION("its process dies") {
+      if (place == 2) job.die(2);
+    }
+    job.deaf.clear();
+  }
+  job.paused.clear();
+  job.run();
+  CHECK(job.outcome(gang.c) == Outcome::finished);
+}
+
 TEST_CASE("members that have ended stay ended, and those that wait go on waiting") {
   const Gang gang(Strategy::one_for_all);
   Script script;

@@ -172,7 +172,8 @@ class LocalJob {
   std::vector<Life> leases_lost;                      ///< who had to end
   std::optional<JobEnded> job_ended;
   Instant now;
-  std::set<std::string> paused;           ///< kernels of these names begin and do not end
+  std::set<std::string> paused;           ///< kernels of these names begin and do not end, unless stopped
+  std::set<std::string> deaf;             ///< and these do not end either when they are stopped
   bool hold_digests = false;              ///< they are not taken yet
   std::function<bool(const Mail&)> hold;  ///< messages that are not delivered yet
   std::vector<Mail> held;
@@ -297,13 +298,15 @@ class LocalJob {
     return process.homes.at(work.shard)->table.word(work.row).state != RowState::ready;
   }
   bool can_run(const Process& process, const Work& work) const {
-    return paused.empty() || !paused.contains(name_of(process, work));
+    return !paused.contains(name_of(process, work)) ||
+           (dropped(process, work) && !deaf.contains(name_of(process, work)));
   }
   bool lane_has_work();
   bool run_lane();
   Ended run_kernel(const KernelCall& call);
   void run_row(Process& process, const Work& work);
   void run_attempt(Process& process, const Attempt& attempt);
+  void end_attempt(Process& process, const Ended& ended);
 
   std::string stuck();
 

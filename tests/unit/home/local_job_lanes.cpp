@@ -217,7 +217,9 @@ void LocalJob::save(const std::string& name, std::uint64_t state) {
 }
 
 void LocalJob::run_attempt(Process& process, const Attempt& attempt) {
-  if (process.stopped.contains({attempt.task, attempt.id})) return;
+  if (process.stopped.contains({attempt.task, attempt.id})) {
+    return end_attempt(process, cancelled_end(attempt));
+  }
   const std::vector<detail::ArgumentView> views = argument_views(attempt);
   auto& object = process.objects[attempt.actor];
   void* made = nullptr;
@@ -252,6 +254,10 @@ void LocalJob::run_attempt(Process& process, const Attempt& attempt) {
     object = {attempt.generation,
               std::shared_ptr<void>(made, [](void* gone) { delete static_cast<ActorState*>(gone); })};
   }
+  end_attempt(process, ended);
+}
+
+void LocalJob::end_attempt(Process& process, const Ended& ended) {
   const bool by_runner = process.runner->on_ended(ended, now);
   if (by_runner) return drain_runner(process);
   for (auto& [shard, box] : process.homes) {

@@ -305,9 +305,7 @@ void SimLanes::begin_attempt(const std::shared_ptr<HandedOut>& work) {
   };
   auto kernel = std::make_shared<KernelRun>();
   if (work->cancelled) {
-    kernel->ended.task = attempt.task;
-    kernel->ended.id = attempt.id;
-    kernel->ended.outcome = Outcome::cancelled;
+    kernel->ended = cancelled_end(attempt);
     return end(*kernel);
   }
   ledger_.executed(attempt.job, attempt.task, attempt.id);
