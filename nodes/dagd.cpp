@@ -8,6 +8,7 @@
 #include <iostream>
 #include <thread>
 
+#include "libdag/client/checked_output.hpp"
 #include "libdag/client/exit_status.hpp"
 #include "nodes/keeper.hpp"
 #include "nodes/settings.hpp"
@@ -78,9 +79,11 @@ int serve(const dag::Settings& settings) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  dag::heed_closed_pipes();
   try {
     const auto settings = dag::settings_of(argc, argv).value_or_throw();
-    return settings ? serve(*settings) : EXIT_SUCCESS;
+    // Without settings it was asked what they are.
+    return settings ? serve(*settings) : dag::checked_output("dagd", EXIT_SUCCESS);
   } catch (const dag::Failure& failure) {
     std::cerr << "dagd: " << failure.what() << '\n';
     return dag::exit_status_of(failure.error().code);

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "libdag/client/checked_output.hpp"
 #include "libdag/graph/drawing.hpp"
 
 namespace dag::detail {
@@ -11,6 +12,7 @@ namespace dag::detail {
 void draw_if_asked(const Fragment& fragment, const std::string& title) {
   const char* file = std::getenv("DAG_DRAW");
   if (file == nullptr || *file == '\0') return;
+  heed_closed_pipes();
   const char* wanted = std::getenv("DAG_DRAW_FORMAT");
   const std::string format = wanted == nullptr ? "dot" : wanted;
   DrawOptions options;
@@ -29,6 +31,7 @@ void draw_if_asked(const Fragment& fragment, const std::string& title) {
     out << dot(draw(fragment, options));
   }
   out.flush();
+  if (name == "-") std::_Exit(checked_output("dag", EXIT_SUCCESS));
   if (!out) std::cerr << "dag: cannot write the graph to " << file << '\n';
   std::_Exit(out ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -10,6 +10,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "libdag/client/checked_output.hpp"
 #include "libdag/graph/check.hpp"
 #include "libdag/graph/rank.hpp"
 #include "libdag/graph/text.hpp"
@@ -36,10 +37,7 @@ std::string counted(std::size_t count, const std::string& one) {
   return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
 }
 
-[[noreturn]] void end(int status) {
-  std::cout.flush();
-  std::_Exit(status);
-}
+[[noreturn]] void end(int status) { std::_Exit(checked_output("dag", status)); }
 
 }  // namespace
 
@@ -55,10 +53,12 @@ std::string summary(const Fragment& fragment, const std::string& title, bool as_
   const std::vector<std::uint32_t>& path = ranking.critical_path;
   const auto name_of = [&](std::uint32_t task) { return fragment.name(task); };
   if (as_json) {
-    std::string json = "{\"name\":" + json_string(title) + ",\"tasks\":" + std::to_string(fragment.size()) +
+    std::string json = "{\"name\":" + json_string(printable(title)) +
+                       ",\"tasks\":" + std::to_string(fragment.size()) +
                        ",\"edges\":" + std::to_string(fragment.edges.size()) +
                        ",\"durations_stated\":" + std::to_string(stated) + ",\"critical_path\":[";
-    for (std::size_t i = 0; i < path.size(); ++i) json += (i == 0 ? "" : ",") + json_string(name_of(path[i]));
+    for (std::size_t i = 0; i < path.size(); ++i)
+      json += (i == 0 ? "" : ",") + json_string(printable(name_of(path[i])));
     return json + "],\"critical_path_seconds\":" + (stated > 0 ? seconds_text(ranking.length) : "null") +
            "}\n";
   }
@@ -96,6 +96,7 @@ void say_submitted() {
 void end_if_dry_run(const Fragment& fragment, const std::string& title) {
   const std::string_view asked = variable("DAG_DRY_RUN");
   if (asked.empty()) return;
+  heed_closed_pipes();
   if (const Status checked = check(fragment); !checked) {
     std::cerr << "dag: " << checked.error().message() << '\n';
     end(exit_infeasible);
@@ -107,6 +108,7 @@ void end_if_dry_run(const Fragment& fragment, const std::string& title) {
 void end_if_detached(JobId job) {
   const std::string_view asked = variable("DAG_DETACH");
   if (asked.empty() || variable("DAG_ADDRESS").empty()) return;
+  heed_closed_pipes();
   if (asked == "json") {
     std::cout << "{\"job\":" << json_string(to_string(job)) << "}\n";
   } else {

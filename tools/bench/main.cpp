@@ -6,6 +6,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "libdag/client/checked_output.hpp"
 #include "tools/bench/commands.hpp"
 
 namespace {
@@ -57,6 +58,7 @@ std::string check_peer(const std::string& name) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  dag::heed_closed_pipes();
   CLI::App app("Measures libdag and its peers side by side.", "dag-bench");
   app.require_subcommand(1);
   app.fallthrough();
@@ -95,7 +97,7 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     if (settings.quick && repeat->empty()) settings.repetitions = 1;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return app.exit(error) == 0 ? dag::checked_output("dag-bench", 0) : 2;
   }
   for (const Command* command : wanted) {
     try {
@@ -111,9 +113,9 @@ int main(int argc, char** argv) {
   report.quick = settings.quick;
   report.skipped = settings.skipped();
   if (json) {
-    std::cout << to_json(report).dump(2) << '\n';
+    std::cout << to_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   } else {
     print(std::cout, report);
   }
-  return report.failed.empty() ? 0 : 1;
+  return dag::checked_output("dag-bench", report.failed.empty() ? 0 : 1);
 }

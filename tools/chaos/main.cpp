@@ -16,6 +16,7 @@
 #include <functional>
 #include <iostream>
 
+#include "libdag/client/checked_output.hpp"
 #include "tools/chaos/node_faults.hpp"
 #include "tools/chaos/partitions.hpp"
 #include "tools/chaos/training.hpp"
@@ -98,7 +99,7 @@ int run(const Options& options, const Scenario& scenario) {
     std::filesystem::remove_all(directory);
   }
   if (options.json) {
-    std::cout << report.dump() << '\n';
+    std::cout << report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   } else {
     print(report);
   }
@@ -180,6 +181,7 @@ void describe(CLI::App& app, Options& options, TrainingOptions& training, Scenar
 constexpr int status_skipped = 77;
 
 int main(int argc, char** argv) {
+  dag::heed_closed_pipes();
   CLI::App app(
       "kills and pauses real nodes while jobs run, takes their power or cuts their network, and checks what "
       "the jobs' clients were told");
@@ -189,7 +191,7 @@ int main(int argc, char** argv) {
   dag::chaos::describe(app, options, training, scenario);
   CLI11_PARSE(app, argc, argv);
   try {
-    return dag::chaos::run(options, scenario);
+    return dag::checked_output("dag-chaos", dag::chaos::run(options, scenario));
   } catch (const dag::chaos::NoNetwork& missing) {
     std::cerr << "dag-chaos: skipped: " << missing.what() << '\n';
     return status_skipped;

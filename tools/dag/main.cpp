@@ -2,11 +2,14 @@
 
 #include <iostream>
 
+#include "libdag/client/checked_output.hpp"
 #include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
 #include "tools/dag/words.hpp"
 
-int main(int argc, char** argv) {
+namespace {
+
+int run(int argc, char** argv) {
   CLI::App app("Runs task graphs on libdag.", "dag");
   app.require_subcommand(1);
   dag::tool::Chosen chosen;
@@ -52,4 +55,11 @@ int main(int argc, char** argv) {
     std::cerr << "dag: " << error.what() << '\n';
     return dag::exit_work_failed;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  dag::heed_closed_pipes();
+  return dag::checked_output("dag", run(argc, argv));
 }

@@ -44,6 +44,7 @@ class Top {
   int run() {
     for (;; std::this_thread::sleep_for(std::chrono::duration<double>(how_.every))) {
       if (look() && how_.once) return exit_ok;
+      if (!std::cout) return exit_work_failed;  // Nobody sees it any more.
     }
   }
 

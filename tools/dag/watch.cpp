@@ -180,6 +180,7 @@ int watch(const Options& options, JobId job, const HowWatched& how) {
   for (;; std::this_thread::sleep_for(every)) {
     const JobInfo now = followed.ask();
     display.show(now, followed.critical_path(), steady_now());
+    if (!std::cout) return exit_work_failed;  // Nobody sees it any more.
     if (now.phase == JobPhase::finished) return exit_ok;
     if (!has_ended(now.phase)) continue;
     if (now.error) display.say("dag: " + now.error->message());

@@ -165,7 +165,7 @@ int run_work(Graph& graph, const std::vector<WorkTask>& tasks, const WorkOptions
   json["finished"] = counts.finished;
   json["failed"] = counts.failed;
   json["not_run"] = counts.cancelled;
-  if (options.json) std::cout << json.dump(2) << '\n';
+  if (options.json) std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   if (interrupted) return exit_interrupted;
   if (counts.failed + counts.cancelled == 0) return exit_ok;
   std::cerr << "dag: " << counts.finished << " of " << tasks.size() << " tasks finished, " << counts.failed

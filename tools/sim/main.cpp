@@ -16,6 +16,7 @@
 #include <vector>
 
 #ifdef DAG_SIM_ACTORS
+#include "libdag/client/checked_output.hpp"
 #include "tools/sim/actors/actors_chaos.hpp"
 #endif
 #include "tools/sim/chaos.hpp"
@@ -418,4 +419,7 @@ class CommandLine {
 }  // namespace
 }  // namespace dag::sim
 
-int main(int argc, char** argv) { return dag::sim::CommandLine().run(argc, argv); }
+int main(int argc, char** argv) {
+  dag::heed_closed_pipes();
+  return dag::checked_output("dag-sim", dag::sim::CommandLine().run(argc, argv));
+}
