@@ -1,6 +1,7 @@
 #include "libdag/keeper/gateway.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "libdag/graph/check.hpp"
 #include "libdag/keeper/admission.hpp"
@@ -213,6 +214,11 @@ void GatewayMachine::ask(Life from, const client::AskHandle& ask, Instant) {
     return answer(from, std::move(handle));
   }
   handle.elsewhere.clear();
+  if (jobs_given_ == std::numeric_limits<std::uint32_t>::max()) {
+    return refuse(from, ask.number,
+                  {ErrorCode::internal, to_string(self_.process) + " has no more numbers for jobs",
+                   "ask another node for one, or start this one with an empty data directory"});
+  }
   handle.job = job_of_node(self_.process, ++jobs_given_);
   answer(from, std::move(handle));
 }

@@ -36,8 +36,11 @@ void HostMachine::on_message(Life from, const KeeperMessage& any, Instant now) {
           SendToKeeper{from, keeper::WorkerRefused{order->job, order->number, is_draining()}});
       return;
     }
-    // The count comes round after 65535 processes; none of so long ago lives, and the incarnation says when.
-    const Life life{worker_process(self_.process, ++count_ == 0 ? ++count_ : count_), self_.incarnation};
+    if (given_ == processes_max) {
+      effects_.emplace_back(SendToKeeper{from, keeper::WorkerRefused{order->job, order->number, used_up()}});
+      return;
+    }
+    const Life life = next_life();
     Worker& worker = workers_[life];
     worker.job = order->job;
     worker.number = order->number;
@@ -64,6 +67,23 @@ void HostMachine::on_message(Life from, const KeeperMessage& any, Instant now) {
   } else if (const auto* want = std::get_if<keeper::WantProgram>(&any)) {
     effects_.emplace_back(SendProgram{from, want->program});
   }
+}
+
+/// The count of a process has 16 bits. When it comes round the incarnation goes up: whoever remembers the
+/// process that had the number before takes this one for a later life of it. A round takes a node a minute at
+/// least, so its next start is later still.
+Life HostMachine::next_life() {
+  const auto count = static_cast<std::uint16_t>(given_ % counts_max + 1);
+  const auto round = static_cast<std::uint32_t>(given_ / counts_max);
+  ++given_;
+  return {worker_process(self_.process, count), {self_.incarnation.value + round}};
+}
+
+Error HostMachine::used_up() const {
+  return {ErrorCode::internal,
+          to_string(self_.process) + " has started " + std::to_string(processes_max) +
+              " worker processes, and has no more numbers for them",
+          "start this node again"};
 }
 
 void HostMachine::led_by(Life keeper, std::uint32_t term, JobId id, JobHere& job) {

@@ -94,6 +94,12 @@ class HostMachine {
   static constexpr Duration start_within = std::chrono::seconds(30);
   /// How long processes wait for another node to lead the record of their job.
   static constexpr Duration orphaned_for = std::chrono::seconds(60);
+  /// Of one incarnation of a worker process's number, and how many incarnations one start of a node may use.
+  static constexpr std::uint64_t counts_max = 65'535, rounds_max = 1024;
+  /// Worker processes of one start of a node.
+  static constexpr std::uint64_t processes_max = counts_max * rounds_max;
+  /// As if so many had been started, for tests of the end.
+  void given(std::uint64_t processes) { given_ = processes; }
 
  private:
   enum class Phase : std::uint8_t { waiting, starting, up, stopping };
@@ -127,10 +133,12 @@ class HostMachine {
   void stop_job(JobId job);
   void retire(JobId job);
   Error is_draining() const;
+  Error used_up() const;
+  Life next_life();
 
   const Life self_;
   bool draining_ = false;
-  std::uint16_t count_ = 0;
+  std::uint64_t given_ = 0;  ///< lives of processes
   std::map<Life, Worker> workers_;
   std::set<ProgramId> programs_;
   std::map<ProgramId, std::set<Life>> missing_at_;

@@ -11,8 +11,8 @@
 
 namespace dag {
 
-/// One of them waits for an answer of the other, and hears nothing. That the other one hears nothing either
-/// is not said by it, and makes no difference.
+/// One of them waits for an answer of the other, and hears nothing. Whether the other one hears is not said
+/// by it.
 struct Apart {
   Life who;
   Life silent;
@@ -21,8 +21,9 @@ struct Apart {
 
 /// Who goes, so that the others all hear each other; `leader` is not one of them. The one that is apart from
 /// most goes first, and so on (the greedy vertex cover: it may let one more go than needs be, and with cuts
-/// between hosts it takes one side of each cut). Of equals those stay that run on the leader's node, then
-/// those with a lower number, so two who decide from the same news decide alike.
+/// between hosts it takes one side of each cut). Of equals the one goes that more do not hear: it may be
+/// frozen, and whoever speaks is not. Then those stay that run on the leader's node, then those with a lower
+/// number, so two who decide from the same news decide alike.
 std::vector<Life> who_goes(std::vector<Apart> apart, Life leader);
 
 }  // namespace dag

@@ -3,6 +3,7 @@
 #include "libdag/keeper/host.hpp"
 
 #include <catch2/catch.hpp>
+#include <set>
 
 using namespace dag;
 using namespace std::chrono_literals;
@@ -256,6 +257,40 @@ TEST_CASE("processes wait for another node to lead the record of their job, and 
     host.on_time(*host.wake_at());
     CHECK(only<StopProcess>(host.take_effects()).size() == 1);
   }
+}
+
+TEST_CASE("no life is given to two processes: when the count comes round, the incarnation goes up") {
+  HostMachine host(self);
+  host.on_program(launch.program, std::nullopt, {});
+  std::set<Life> lives;
+  std::uint32_t number = 0;
+  const auto start = [&] {
+    host.on_message(cell, keeper::StartWorker{job, ++number, 0, launch}, {});
+    return host.take_effects();
+  };
+  for (const std::uint64_t given : {std::uint64_t{0}, HostMachine::counts_max - 2,
+                                    2 * HostMachine::counts_max - 2, HostMachine::processes_max - 2}) {
+    host.given(given);
+    for (int i = 0; i < 2; ++i) {
+      const auto starts = only<StartProcess>(start());
+      REQUIRE(starts.size() == 1);
+      const Life life = starts.front().life;
+      CHECK(lives.insert(life).second);
+      CHECK(node_of(life.process) == self.process);
+      CHECK_FALSE(is_node(life.process));
+      CHECK_FALSE(is_client(life.process));
+      host.on_not_started(life, Error{});
+      host.take_effects();
+    }
+  }
+  host.given(HostMachine::counts_max - 1);
+  const Life last = only<StartProcess>(start()).front().life, next = only<StartProcess>(start()).front().life;
+  CHECK(last == Life{worker_process(self.process, 65'535), self.incarnation});
+  CHECK(next == Life{worker_process(self.process, 1), {self.incarnation.value + 1}});
+  host.given(HostMachine::processes_max);
+  const auto refused = said<keeper::WorkerRefused>(start());
+  REQUIRE(refused.size() == 1);
+  CHECK_THAT(refused.front().why.hint, Catch::Contains("start this node again"));
 }
 
 TEST_CASE("process numbers say what they are") {

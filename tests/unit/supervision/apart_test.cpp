@@ -20,10 +20,15 @@ constexpr Life leader{ProcessId{0}, Incarnation{7}};
 TEST_CASE("nobody goes where all hear each other") { CHECK(who_goes({}, leader).empty()); }
 
 TEST_CASE("of two that are apart one goes: not that of the leader's node, else that with the higher number") {
-  CHECK(who_goes({{on(0), on(1)}}, leader) == std::vector{on(1)});
-  CHECK(who_goes({{on(1), on(0)}}, leader) == std::vector{on(1)});
-  CHECK(who_goes({{on(1), on(2)}}, leader) == std::vector{on(2)});
+  CHECK(who_goes({{on(0), on(1)}, {on(1), on(0)}}, leader) == std::vector{on(1)});
+  CHECK(who_goes({{on(1), on(2)}, {on(2), on(1)}}, leader) == std::vector{on(2)});
   CHECK(who_goes({{on(2), on(1)}, {on(1), on(2)}}, leader) == std::vector{on(2)});
+}
+
+TEST_CASE("of two of whom one says nothing the silent one goes: it may be frozen") {
+  CHECK(who_goes({{on(0), on(1)}}, leader) == std::vector{on(1)});
+  CHECK(who_goes({{on(1), on(0)}}, leader) == std::vector{on(0)});
+  CHECK(who_goes({{on(2), on(1)}}, leader) == std::vector{on(1)});
 }
 
 TEST_CASE("who is apart from most goes, and nobody else if that is enough") {
