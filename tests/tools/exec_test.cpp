@@ -61,6 +61,30 @@ TEST_CASE("lines of commands that run at once do not mix") {
   CHECK(blocks.size() == 8);
 }
 
+/// Runs the line on a terminal of its own.
+static std::string on_a_terminal(const std::string& line, std::map<std::string, std::string> environment) {
+  environment.try_emplace("NO_COLOR", "");
+  Process run({"script", "-qec", "'" + bin("dag") + "' exec " + line, "/dev/null"}, std::move(environment));
+  CHECK(run.ends() == 0);
+  return run.out();
+}
+
+TEST_CASE("a progress line counts, and output takes its place on a terminal") {
+  // The first task ends as soon as its output is read, so the line is drawn between the two.
+  const std::string said = on_a_terminal(
+      "--array 1-2 --lanes 1 -- sh -c 'sleep 0.4; printf \"said $DAG_TASK_ID\"'", {{"TERM", "xterm"}});
+  CHECK_THAT(said, Catch::Contains("1 of 2 tasks"));
+  for (const char* line : {"\r\x1b[Ksaid 1\r\n", "\r\x1b[Ksaid 2\r\n"})
+    CHECK_THAT(said, Catch::Contains(line));
+}
+
+TEST_CASE("no progress line with NO_COLOR, nor on a terminal that cannot write over a line") {
+  const auto environment = GENERATE(values<std::map<std::string, std::string>>(
+      {{{"TERM", "xterm"}, {"NO_COLOR", "1"}}, {{"TERM", "dumb"}}, {{"TERM", ""}}}));
+  const std::string said = on_a_terminal("-- sh -c 'sleep 0.4; echo said'", environment);
+  CHECK(said == "said\r\n");
+}
+
 TEST_CASE("a command that fails shows its status and the end of its stderr, and the others run") {
   Process run(exec({"--array", "1-3"},
                    shell("[ $DAG_TASK_ID != 2 ] && exit 0; i=0; while [ $i -lt 40 ]; do echo line $i >&2; "

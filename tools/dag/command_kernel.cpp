@@ -19,6 +19,9 @@
 #include <sstream>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
+
+#include "tools/dag/terminal.hpp"
 
 namespace dag::tool {
 namespace {
@@ -150,13 +153,20 @@ int wait_for(pid_t child, Context& context) {
 }
 
 /// All that the file holds, in one piece between those of other commands.
+/// Where a progress line is on the same terminal, the output takes the line's place, and ends its own line.
 void copy_to(std::FILE* to, int from) {
+  const bool over_a_bar = bars_on_stderr() && isatty(fileno(to)) == 1;
   flockfile(to);
   lseek(from, 0, SEEK_SET);
   char buffer[65536];
+  char last = '\n';
+  bool begun = false;
   for (ssize_t got = 0; (got = read(from, buffer, sizeof buffer)) > 0;) {
+    if (over_a_bar && !std::exchange(begun, true)) fputs_unlocked("\r\x1b[K", to);
     if (fwrite_unlocked(buffer, 1, static_cast<std::size_t>(got), to) < static_cast<std::size_t>(got)) break;
+    last = buffer[got - 1];
   }
+  if (over_a_bar && last != '\n') putc_unlocked('\n', to);
   fflush_unlocked(to);
   funlockfile(to);
 }

@@ -30,10 +30,14 @@ void on_interrupt(int) {
 
 }  // namespace
 
-bool draws_on_terminal() {
+static bool is_terminal(int file) {
   const char* terminal = std::getenv("TERM");
-  return isatty(STDOUT_FILENO) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
+  return isatty(file) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
 }
+
+bool draws_on_terminal() { return is_terminal(STDOUT_FILENO); }
+
+bool bars_on_stderr() { return is_terminal(STDERR_FILENO) && !is_set("NO_COLOR"); }
 
 Screen screen_now() {
   Screen screen;

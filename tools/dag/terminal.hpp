@@ -18,6 +18,9 @@ struct Screen {
 /// Of stdout: it is a terminal, and understands what redrawn() says.
 bool draws_on_terminal();
 Screen screen_now();
+/// stderr is a terminal that understands it, and NO_COLOR is not set: a line there may be written over and
+/// over.
+bool bars_on_stderr();
 
 /// Of stdout, if it is a terminal; else as many as you like.
 std::size_t columns_of_stdout();

@@ -12,6 +12,7 @@
 #include "libdag/client/exit_status.hpp"
 #include "tools/dag/command_kernel.hpp"
 #include "tools/dag/process.hpp"
+#include "tools/dag/terminal.hpp"
 
 namespace dag::tool {
 namespace {
@@ -39,7 +40,7 @@ Counts counts_of(const Job& job) {
 /// One line on a terminal, written over and over; nothing elsewhere.
 class Progress {
  public:
-  explicit Progress(std::size_t tasks) : tasks_(tasks), shown_(isatty(STDERR_FILENO) == 1) {}
+  explicit Progress(std::size_t tasks) : tasks_(tasks), shown_(bars_on_stderr()) {}
   ~Progress() {
     if (shown_ && drawn_) std::fputs("\r\x1b[K", stderr);
   }

@@ -4,6 +4,8 @@
 
 #include <iostream>
 
+#include "tools/dag/terminal.hpp"
+
 namespace dag::tool {
 namespace {
 
@@ -18,7 +20,7 @@ std::string work_text(std::string_view doing, double part) {
 }
 
 WorkLine::WorkLine(bool writes_to_stdout)
-    : shows_(isatty(STDERR_FILENO) != 0 && !(writes_to_stdout && isatty(STDOUT_FILENO) != 0)) {}
+    : shows_(bars_on_stderr() && !(writes_to_stdout && isatty(STDOUT_FILENO) != 0)) {}
 
 std::function<void(std::string_view, double)> WorkLine::on_progress() {
   if (!shows_) return {};
