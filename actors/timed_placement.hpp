@@ -40,6 +40,9 @@ class TimedPlacement final : public HomePlacement {
   std::optional<Duration> usual(const std::string& name, const Policy& policy) const override {
     return of_->usual(name, policy);
   }
+  Status possible(const std::string& name, const Policy& policy, const std::vector<Life>& lives) override {
+    return of_->possible(name, policy, lives);
+  }
   std::vector<recorded::Candidate> consider(const AttemptToPlace& attempt, const std::vector<Life>& lives,
                                             Life self) override {
     return of_->consider(attempt, lives, self);

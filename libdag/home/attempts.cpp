@@ -347,7 +347,9 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
   const Duration ran = known_run.value_or(Duration{0});
   const bool returned = record.outcome == Outcome::finished;
   if (returned && record.spawned) {
-    if (auto why = spawns_too_much(row, *record.spawned)) {
+    auto why = spawns_too_much(row, *record.spawned);
+    if (!why) why = spawns_the_impossible(*record.spawned);
+    if (why) {
       record.outcome = Outcome::failed;
       record.error = std::move(why);
     }

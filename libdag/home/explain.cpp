@@ -105,6 +105,15 @@ std::string Home::Impl::why(RowIndex row) const {
   return "";
 }
 
+/// Calls run where their job actor lives. Empty: the call has ended, or the actor has no place yet.
+std::string Home::Impl::where_called(RowIndex row) const {
+  if (!is_call(row) || has_ended(row)) return "";
+  const ActorChain& chain = *chain_of(row);
+  if (!chain.place) return "";
+  return "; its job actor lives at " + to_string(chain.place->process) +
+         ", which had the fewest job actors of this home";
+}
+
 std::string Home::Impl::why_held(RowIndex row) const {
   if (pauses.contains(row)) return "waits for its next try";
   if (leases_waited_for.contains(row))
@@ -155,6 +164,7 @@ TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant 
   one.why = why(row);
   if (const auto due = pauses.due_at(row); due && word.state == RowState::held)
     one.why += ", in " + text_of(std::max(*due - at, Duration{0}));
+  one.why += where_called(row);
   if (one.why.size() > why_bytes_max) one.why.resize(why_bytes_max);
   const auto tried = tries.find(row);
   one.failures = (tried == tries.end() ? 0 : tried->second.failed) + crashes(row);

@@ -52,9 +52,9 @@ void FinishPlacer::on_queue(Life life, LaneQueue queue) {
   found->given = 0;
 }
 
-Life FinishPlacer::place_actor(std::uint32_t, const std::vector<Life>& lives,
+Life FinishPlacer::place_actor(std::uint32_t actor, const std::vector<Life>& lives,
                                const std::vector<std::uint32_t>& actors_at, const Policy&) {
-  return with_fewest_actors(lives, actors_at);
+  return with_fewest_actors(actor, lives, actors_at);
 }
 
 PlacedAttempt FinishPlacer::place_attempt(const AttemptToPlace& attempt, const std::vector<Life>& lives,
@@ -107,6 +107,20 @@ PlacedAttempt FinishPlacer::place_attempt(const AttemptToPlace& attempt, const s
   std::vector<PlacementCandidate> candidates(everybody.size());
   // Nobody has: the home here knows best what to say of that.
   return ask(everybody, candidates).value_or(PlacedAttempt{self});
+}
+
+Status FinishPlacer::possible(const std::string& name, const Policy& policy, const std::vector<Life>& lives) {
+  if (policy.needs == Needs{}) return Done{};
+  std::vector<NodeDevices> nodes;
+  for (std::size_t place = 0; place < lives.size(); ++place) {
+    const Known* const there = known(lives[place], place);
+    if (there == nullptr) return Done{};
+    nodes.push_back(there->load.devices);
+  }
+  if (nodes.empty()) return Done{};
+  const auto able = able_nodes("'" + name + "'", needs_of(policy.needs), nodes);
+  if (!able) return able.error();
+  return Done{};
 }
 
 std::vector<recorded::Candidate> FinishPlacer::consider(const AttemptToPlace& attempt,

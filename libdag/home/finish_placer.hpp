@@ -58,6 +58,7 @@ class FinishPlacer final : public HomePlacement {
   std::optional<Duration> usual(const std::string& name, const Policy& policy) const override {
     return predicted(name, policy);
   }
+  Status possible(const std::string& name, const Policy& policy, const std::vector<Life>& lives) override;
   std::vector<recorded::Candidate> consider(const AttemptToPlace& attempt, const std::vector<Life>& lives,
                                             Life self) override;
   /// Of tasks of all names; nothing before one has ended.

@@ -19,9 +19,9 @@ bool observed_alone(const QuickEnd& quick) {
 
 class SimplePlacement final : public HomePlacement {
  public:
-  Life place_actor(std::uint32_t, const std::vector<Life>& lives, const std::vector<std::uint32_t>& actors_at,
-                   const Policy&) override {
-    return with_fewest_actors(lives, actors_at);
+  Life place_actor(std::uint32_t actor, const std::vector<Life>& lives,
+                   const std::vector<std::uint32_t>& actors_at, const Policy&) override {
+    return with_fewest_actors(actor, lives, actors_at);
   }
   PlacedAttempt place_attempt(const AttemptToPlace&, const std::vector<Life>&, Life self) override {
     return {self};
@@ -30,9 +30,15 @@ class SimplePlacement final : public HomePlacement {
 
 }  // namespace
 
-Life with_fewest_actors(const std::vector<Life>& lives, const std::vector<std::uint32_t>& actors_at) {
-  const auto fewest = std::min_element(actors_at.begin(), actors_at.end());
-  return lives[static_cast<std::size_t>(fewest - actors_at.begin())];
+Life with_fewest_actors(std::uint32_t actor, const std::vector<Life>& lives,
+                        const std::vector<std::uint32_t>& actors_at) {
+  DAG_CHECK(!lives.empty() && lives.size() == actors_at.size());
+  const std::uint32_t fewest = *std::min_element(actors_at.begin(), actors_at.end());
+  std::vector<Life> equal;
+  for (std::size_t i = 0; i < lives.size(); ++i) {
+    if (actors_at[i] == fewest) equal.push_back(lives[i]);
+  }
+  return equal[actor % equal.size()];
 }
 
 std::unique_ptr<HomePlacement> simple_placement() { return std::make_unique<SimplePlacement>(); }

@@ -156,14 +156,22 @@ class HomePlacement {
   virtual void ran(const std::string&, Duration, bool /*bound*/) {}
   /// So long do tasks of that name run, if anything is known of it.
   virtual std::optional<Duration> usual(const std::string&, const Policy&) const { return std::nullopt; }
+  /// needs_impossible when none of `lives` could ever run a task of that name. Of a life that has not said
+  /// what it has, it is taken that it could.
+  virtual Status possible(const std::string&, const Policy&, const std::vector<Life>& /*lives*/) {
+    return Done{};
+  }
   /// What it would choose from, of all that are there; by the same predicate as place_attempt.
   virtual std::vector<recorded::Candidate> consider(const AttemptToPlace&, const std::vector<Life>&,
                                                     Life /*self*/) {
     return {};
   }
 };
-/// The first of those with the fewest.
-Life with_fewest_actors(const std::vector<Life>& lives, const std::vector<std::uint32_t>& actors_at);
+/// One of those with the fewest; which one of them, the actor's number says. Actors that are not saved
+/// together may have homes of their own, which know nothing of each other: the first one would be the same
+/// for all.
+Life with_fewest_actors(std::uint32_t actor, const std::vector<Life>& lives,
+                        const std::vector<std::uint32_t>& actors_at);
 std::unique_ptr<HomePlacement> simple_placement();
 
 // ---- Effects, to be carried out in order

@@ -211,10 +211,12 @@ class Home::Impl {
 
   // ---- spawn.cpp
   void grow(RowIndex row, OutcomeRecord& record, TaskId first_id);
+  bool tolerates_failure(RowIndex row) const;
   std::vector<OutcomeRecord::LiteralAbove> literals_left_out(RowIndex row,
                                                              const detail::Fragment& spawned) const;
   void leave_out_literals(RowIndex row, OutcomeRecord& record) const;
   std::size_t bytes_told_of(RowIndex row, const detail::Fragment& spawned) const;
+  std::optional<Error> spawns_the_impossible(const detail::Fragment& spawned) const;
   std::optional<Error> spawns_too_much(RowIndex row, const detail::Fragment& spawned) const;
   void bring_literals(RowIndex row, OutcomeRecord& record) const;
   void end_head(RowIndex head, RowIndex tail);
@@ -362,6 +364,7 @@ class Home::Impl {
   RowState told_state(RowIndex row) const;
   std::string why(RowIndex row) const;
   std::string why_held(RowIndex row) const;
+  std::string where_called(RowIndex row) const;
   std::string why_not_called(RowIndex row) const;
   TaskExplained explained(RowIndex row, bool with_candidates, Instant at) const;
   bool went_wrong(RowIndex row) const;

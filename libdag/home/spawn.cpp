@@ -133,6 +133,20 @@ std::optional<Error> Home::Impl::spawns_too_much(RowIndex row, const Fragment& s
   return more_than(bytes, "bytes of tasks and literals", spawned_bytes_max);
 }
 
+/// Why no process of the job could ever run one of the tasks, if that is so. The gateway asks the same of the
+/// tasks that are submitted.
+std::optional<Error> Home::Impl::spawns_the_impossible(const Fragment& spawned) const {
+  std::vector<bool> known(spawned.policies.size(), false);  // Many kinds share one.
+  for (const detail::TaskKind& kind : spawned.kinds) {
+    if (known[kind.policy]) continue;
+    known[kind.policy] = true;
+    const Status possible =
+        placement->possible(spawned.names[kind.name], spawned.policies[kind.policy], places);
+    if (!possible) return possible.error();
+  }
+  return std::nullopt;
+}
+
 /// What it was told as: it is known by now what the row's own fragment has.
 void Home::Impl::bring_literals(RowIndex row, OutcomeRecord& record) const {
   if (record.literals_above.empty()) return;

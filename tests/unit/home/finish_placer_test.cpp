@@ -116,6 +116,31 @@ TEST_CASE("what had no choice tells how long its like take, and nothing of how l
   CHECK(placer.mean_run() == 1s);
 }
 
+TEST_CASE("job actors of several homes, which know nothing of each other, are spread over the processes") {
+  FinishPlacer placer{7};
+  const std::vector<Life> lives{life(1), life(2), life(3)};
+  std::map<Life, int> actors;
+  // Each home has one of them, so no home knows of an actor anywhere.
+  for (std::uint32_t actor = 0; actor < 6; ++actor) ++actors[placer.place_actor(actor, lives, {0, 0, 0}, {})];
+  CHECK(actors == std::map<Life, int>{{life(1), 2}, {life(2), 2}, {life(3), 2}});
+  CHECK(placer.place_actor(4, lives, {1, 2, 0}, {}) == life(3));
+}
+
+TEST_CASE("whether any process could ever run a task") {
+  FinishPlacer placer{7};
+  Policy policy;
+  policy.needs.gpus = 17;
+  const std::vector<Life> lives{life(1), life(2)};
+  CHECK(placer.possible("greedy", policy, lives));  // Neither has said what it has.
+  placer.on_loads({load(life(1))});
+  CHECK(placer.possible("greedy", policy, lives));
+  placer.on_loads({load(life(1)), load(life(2))});
+  const Status possible = placer.possible("greedy", policy, lives);
+  REQUIRE_FALSE(possible);
+  CHECK(possible.error().code == ErrorCode::needs_impossible);
+  CHECK(placer.possible("modest", {}, lives));
+}
+
 TEST_CASE("a loaded process is passed over") {
   Asked asked;
   asked.placer.ran("mul", 10ms);
