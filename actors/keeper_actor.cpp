@@ -100,7 +100,8 @@ caf::behavior KeeperActor::make_behavior() {
         } else if (const auto* ended = std::get_if<client::JobEnded>(&said.what)) {
           look_up(said.job);
           ports_.forget_details(said.job);
-          ports_.job_ended(said.job, !ended->stopped && ended->counts.failed + ended->counts.cancelled == 0);
+          ports_.job_ended(said.job, !ended->stopped && ended->counts.failed == ended->counts.tolerated &&
+                                         ended->counts.cancelled == 0);
           gateway_.on_ended(said.job, ended->stopped, ended->counts, ports_.now());
         } else if (auto* led = std::get_if<RecordLed>(&said.what)) {
           on_led(std::move(*led));
@@ -292,6 +293,11 @@ void KeeperActor::read_journal(ReadJournal& effect) {
   ports_.send_client(effect.client, std::move(no));
 }
 
+JobCounts job_counts(const CellCounts& counts) {
+  return {counts.open,    counts.finished,  counts.failed,
+          counts.skipped, counts.cancelled, counts.failures_tolerated()};
+}
+
 /// By address, so that a cell does not keep its keeper alive.
 Follower follower_of(const caf::actor_addr& keeper, JobId job) {
   const auto tell = [keeper, job](auto what) {
@@ -305,16 +311,12 @@ Follower follower_of(const caf::actor_addr& keeper, JobId job) {
     tell(client::TaskSettled{job, task, outcome, std::move(output), std::move(error)});
   };
   follower.ended = [tell, job](std::optional<Error> stopped, const CellCounts& counts) {
-    tell(client::JobEnded{job,
-                          std::move(stopped),
-                          {counts.open, counts.finished, counts.failed, counts.skipped, counts.cancelled}});
+    tell(client::JobEnded{job, std::move(stopped), job_counts(counts)});
   };
   follower.lost = [tell, job](Error why) { tell(client::JobLost{job, std::move(why)}); };
   follower.led = [tell](RecordLed news) { tell(std::move(news)); };
   follower.record_over = [tell] { tell(mail::RecordGone{}); };
-  follower.progress = [tell](const CellCounts& counts) {
-    tell(JobCounts{counts.open, counts.finished, counts.failed, counts.skipped, counts.cancelled});
-  };
+  follower.progress = [tell](const CellCounts& counts) { tell(job_counts(counts)); };
   return follower;
 }
 

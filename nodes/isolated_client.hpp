@@ -22,9 +22,13 @@ class IsolatedClient : public detail::Client {
                 std::shared_ptr<detail::JobState> state) override {
     return client_->submit(std::move(graph), std::move(state));
   }
+  Status possible(const std::shared_ptr<const detail::Fragment>& graph) override {
+    return client_->possible(graph);
+  }
   void want(JobId job, std::uint32_t task) override { client_->want(job, task); }
   void cancel(JobId job) override { client_->cancel(job); }
   void forget(JobId job) override { client_->forget(job); }
+  std::optional<std::map<Outcome, std::uint64_t>> counts(JobId job) override { return client_->counts(job); }
   void on_event(std::function<void(const JobEvent&)> handler) override {
     client_->on_event(std::move(handler));
   }

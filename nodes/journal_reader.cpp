@@ -29,6 +29,7 @@ bool is_wanted(const Record& record, const client::AskJournal& ask) {
     return record.job == *ask.job && (!ask.logs || is_wanted_log(record, ask.which)) &&
            detail::may_matter(record, ask.which);
   return std::holds_alternative<recorded::JobBegan>(record.what) ||
+         std::holds_alternative<recorded::JobVerdict>(record.what) ||
          std::holds_alternative<recorded::JobOver>(record.what);
 }
 

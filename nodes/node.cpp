@@ -10,6 +10,7 @@
 #include <iostream>
 
 #include "libdag/client/exit_status.hpp"
+#include "libdag/client/printed_log.hpp"
 #include "libdag/graph/partition.hpp"
 #include "libdag/keeper/admission.hpp"
 #include "libdag/outputs/arena.hpp"
@@ -213,6 +214,11 @@ Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_p
     std::erase_if(submitted_, [](const auto& one) { return one.expired(); });
     submitted_.push_back(state);
   }
+  if (!place_) {
+    // Alone there is no gossip. The home checks by this load what tasks need that are spawned.
+    using Loads = std::vector<std::pair<Life, LoadSummary>>;
+    caf::anon_send(node_, mail::Loads{std::make_shared<const Loads>(Loads{{self_, load}})});
+  }
   caf::anon_send(node_, mail::Submit{std::move(plan), follower_of(state)});
   return Done{};
 }
@@ -239,6 +245,13 @@ Status Node::wait_for_all() {
                "look at what the missing ones said on stderr; does each make a dag::Session?"};
 }
 
+static std::map<Outcome, std::uint64_t> by_outcome(const CellCounts& counts) {
+  return {{Outcome::finished, counts.finished},
+          {Outcome::failed, counts.failed},
+          {Outcome::skipped, counts.skipped},
+          {Outcome::cancelled, counts.cancelled}};
+}
+
 Follower Node::follower_of(const std::shared_ptr<detail::JobState>& of) {
   const std::weak_ptr<detail::JobState> state = of;
   Follower follower;
@@ -250,11 +263,10 @@ Follower Node::follower_of(const std::shared_ptr<detail::JobState>& of) {
     if (!job) return;
     memory_.ended(job->id);
     if (stopped) job->lose(*stopped);
-    job->end(!stopped && counts.failed == 0 && counts.cancelled == 0,
-             {{Outcome::finished, counts.finished},
-              {Outcome::failed, counts.failed},
-              {Outcome::skipped, counts.skipped},
-              {Outcome::cancelled, counts.cancelled}});
+    job->end(!stopped && counts.well(), by_outcome(counts));
+  };
+  follower.progress = [state](const CellCounts& counts) {
+    if (const auto job = state.lock()) job->count(by_outcome(counts));
   };
   follower.lost = [state](Error why) {
     if (const auto job = state.lock()) job->lose(std::move(why));
@@ -269,7 +281,7 @@ void Node::on_event(std::function<void(const JobEvent&)> handler) {
 
 void Node::tell(const JobEvent& event) {
   const std::lock_guard lock(events_mutex_);
-  if (handler_) handler_(event);
+  handler_ ? handler_(event) : detail::print_log(event);
 }
 
 void Node::note(JobId job, JobEvent event) {

@@ -51,8 +51,8 @@ void add_counts(MetricsText& to, const std::string& of, const JobCounts& counts)
 }
 
 JobCounts operator+(const JobCounts& a, const JobCounts& b) {
-  return {a.open + b.open, a.finished + b.finished, a.failed + b.failed, a.skipped + b.skipped,
-          a.cancelled + b.cancelled};
+  return {a.open + b.open,       a.finished + b.finished,   a.failed + b.failed,
+          a.skipped + b.skipped, a.cancelled + b.cancelled, a.tolerated + b.tolerated};
 }
 
 /// So many names are told apart; the others are counted together.

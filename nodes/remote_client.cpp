@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "libdag/client/printed_log.hpp"
 #include "nodes/build_id.hpp"
 #include "nodes/draw_number.hpp"
 #include "nodes/parts.hpp"
@@ -34,6 +35,11 @@ std::vector<std::string> arguments_of_this_process() {
   return arguments;
 }
 
+Launch launch_of_this_process(const Blob& program) {
+  return {identify(program.bytes()), build_of_this_process(), arguments_of_this_process(),
+          std::filesystem::current_path().string()};
+}
+
 /// Whoever started this process only wants the job's number: `dag submit`.
 bool is_detached() {
   const char* value = std::getenv("DAG_DETACH");
@@ -44,6 +50,13 @@ bool is_detached() {
 Error led_by_none(JobId job) {
   return {ErrorCode::cluster_lost, "the node that led " + to_string(job) + " does not lead it any more",
           "`dag node list` shows which nodes are left"};
+}
+
+std::map<Outcome, std::uint64_t> by_outcome(const JobCounts& counts) {
+  return {{Outcome::finished, counts.finished},
+          {Outcome::failed, counts.failed},
+          {Outcome::skipped, counts.skipped},
+          {Outcome::cancelled, counts.cancelled}};
 }
 
 bool goes_elsewhere(const Error& error) {
@@ -79,8 +92,7 @@ Status RemoteClient::submit(std::shared_ptr<const detail::Fragment> graph,
     const Blob program = program_of_this_process();
     submission.name = state->name;
     submission.graph = std::move(graph);
-    submission.launch = {identify(program.bytes()), build_of_this_process(), arguments_of_this_process(),
-                         std::filesystem::current_path().string()};
+    submission.launch = launch_of_this_process(program);
     submission.detached = is_detached();
     submission.supervise_all = supervise_all_;
     // The handle first: news of the job may be here before the answer to its submission.
@@ -112,6 +124,25 @@ Status RemoteClient::submit(std::shared_ptr<const detail::Fragment> graph,
     jobs_.erase(submission.job);
     return failure.error();
   }
+}
+
+Status RemoteClient::possible(const std::shared_ptr<const detail::Fragment>& graph) {
+  client::AskSubmit submission;
+  submission.graph = graph;
+  submission.dry_run = true;
+  try {
+    submission.launch = launch_of_this_process(program_of_this_process());
+    const LinkId at = home();
+    submission.job = links_.exchange(at, [](std::uint64_t number) { return client::AskHandle{number}; })
+                         .job.value_or(JobId{});
+    links_.ask(at, [&](std::uint64_t number) {
+      submission.number = number;
+      return submission;
+    });
+  } catch (const Failure& failure) {
+    return failure.error();
+  }
+  return Done{};
 }
 
 LinkId RemoteClient::hand_out(JobId& job, const std::shared_ptr<detail::JobState>& state) {
@@ -211,6 +242,18 @@ void RemoteClient::forget(JobId job) {
   changed_.notify_all();
 }
 
+std::optional<std::map<Outcome, std::uint64_t>> RemoteClient::counts(JobId job) {
+  try {
+    const client::Answer answer = links_.exchange(wait_for_leader(job), [job](std::uint64_t number) {
+      return client::AskJobs{number, job};
+    });
+    if (answer.jobs.empty()) return std::nullopt;
+    return by_outcome(answer.jobs.front().counts);
+  } catch (const Failure&) {
+    return std::nullopt;  // Another node may come to lead it. What was known before is still true.
+  }
+}
+
 void RemoteClient::on_event(std::function<void(const JobEvent&)> handler) {
   const std::lock_guard lock(handler_mutex_);
   handler_ = std::move(handler);
@@ -231,9 +274,9 @@ RemoteClient::KnownJob* RemoteClient::find(JobId job) {
 
 void RemoteClient::note(wire::JobNote note) {
   const std::lock_guard lock(handler_mutex_);
-  if (!handler_) return;
-  handler_({note.is_progress ? JobEvent::Kind::progress : JobEvent::Kind::log, std::move(note.task),
-            std::move(note.device), std::move(note.text), note.fraction});
+  const JobEvent event{note.is_progress ? JobEvent::Kind::progress : JobEvent::Kind::log,
+                       std::move(note.task), std::move(note.device), std::move(note.text), note.fraction};
+  handler_ ? handler_(event) : detail::print_log(event);
 }
 
 void RemoteClient::told(LinkId from, ClientMessage message) {
@@ -256,11 +299,8 @@ void RemoteClient::told(LinkId from, ClientMessage message) {
     if (!state) return;
     if (ended->stopped) state->lose(*ended->stopped);
     const JobCounts& counts = ended->counts;
-    state->end(!ended->stopped && counts.failed == 0 && counts.cancelled == 0,
-               {{Outcome::finished, counts.finished},
-                {Outcome::failed, counts.failed},
-                {Outcome::skipped, counts.skipped},
-                {Outcome::cancelled, counts.cancelled}});
+    state->end(!ended->stopped && counts.failed == counts.tolerated && counts.cancelled == 0,
+               by_outcome(counts));
   } else if (const auto* lost = std::get_if<client::JobLost>(&message)) {
     // A node that does not lead it any more may say so of a job that goes on elsewhere.
     const KnownJob* job = known_by(lost->job);

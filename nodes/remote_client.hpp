@@ -33,9 +33,11 @@ class RemoteClient : public detail::Client {
 
   Status submit(std::shared_ptr<const detail::Fragment> graph,
                 std::shared_ptr<detail::JobState> state) override;
+  Status possible(const std::shared_ptr<const detail::Fragment>& graph) override;
   void want(JobId job, std::uint32_t task) override;
   void cancel(JobId job) override;
   void forget(JobId job) override;
+  std::optional<std::map<Outcome, std::uint64_t>> counts(JobId job) override;
   void on_event(std::function<void(const JobEvent&)> handler) override;
 
  private:

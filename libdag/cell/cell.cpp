@@ -251,9 +251,11 @@ void Cell::settle(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_
       break;
     case Outcome::failed:
       ++counts_.failed;
+      counts_.tolerated += said.tolerated ? 1 : 0;
       break;
     case Outcome::skipped:
       ++counts_.skipped;
+      counts_.missed += said.error && !said.error->cause.empty() ? 1 : 0;
       break;
     default:
       ++counts_.cancelled;

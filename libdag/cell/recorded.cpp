@@ -98,6 +98,9 @@ void Cell::say_finished(const message::TaskBits& some, AttemptId attempt, Instan
 }
 
 void Cell::say_over(Instant now) {
+  const bool cancelled = state_.cancelled && counts_.cancelled > 0;
+  if (const std::uint64_t tolerated = counts_.failures_tolerated(); cancelled || tolerated > 0)
+    say({}, {}, now, [&] { return recorded::JobVerdict{tolerated, cancelled}; });
   say({}, {}, now, [&] {
     return recorded::JobOver{counts_.finished, counts_.failed, counts_.skipped, counts_.cancelled,
                              state_.stopped};

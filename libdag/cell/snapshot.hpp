@@ -11,6 +11,12 @@ struct CellCounts {
   std::uint64_t settled = 0;  ///< rows, spawned ones included
   std::uint64_t open = 0;     ///< rows known and not settled
   std::uint64_t finished = 0, failed = 0, skipped = 0, cancelled = 0;
+  std::uint64_t tolerated = 0;  ///< of `failed`: every successor waits for any outcome
+  std::uint64_t missed = 0;     ///< of `skipped`: an input was missing because a task had failed
+
+  /// Failures that the job finishes with. A quorum that was not reached tolerates none.
+  std::uint64_t failures_tolerated() const { return missed == 0 ? tolerated : 0; }
+  bool well() const { return failed == failures_tolerated() && cancelled == 0; }
 };
 
 /// Where a task's outcome came from, too.

@@ -8,7 +8,8 @@ namespace dag::detail {
 std::string end_text(const PastJob& job) {
   if (!job.over) return "not over";
   if (job.over->stopped) return "stopped";
-  if (job.over->failed > 0) return "failed";
+  if (job.verdict.cancelled) return "cancelled";
+  if (job.over->failed > job.verdict.tolerated) return "failed";
   return job.over->cancelled > 0 ? "cancelled" : "finished";
 }
 
@@ -40,6 +41,8 @@ std::vector<PastJob> read_history(JournalView& view) {
       job.name = began->name;
       job.tasks = began->tasks;
       if (!job.began_unix_ns) job.began_unix_ns = entry->unix_ns;
+    } else if (const auto* verdict = std::get_if<recorded::JobVerdict>(&entry->record.what)) {
+      job_of(entry->record.job).verdict = *verdict;
     } else if (const auto* over = std::get_if<recorded::JobOver>(&entry->record.what)) {
       PastJob& job = job_of(entry->record.job);
       job.over = *over;

@@ -19,6 +19,7 @@ struct PastJob {
   std::uint64_t tasks = 0;
   std::optional<std::int64_t> began_unix_ns, over_unix_ns;
   std::optional<recorded::JobOver> over;  ///< none: it runs, or nobody lived to see its end
+  recorded::JobVerdict verdict;
 };
 
 /// not over, finished, failed, cancelled, stopped.

@@ -18,6 +18,11 @@ void JobState::settle(std::uint32_t task, Settlement settlement) {
   changed_.notify_all();
 }
 
+void JobState::count(std::map<Outcome, std::uint64_t> counts) {
+  const std::lock_guard lock(mutex_);
+  if (!ended_) counts_ = std::move(counts);
+}
+
 void JobState::end(bool ok, std::map<Outcome, std::uint64_t> counts) {
   const std::lock_guard lock(mutex_);
   ended_ = ok;
@@ -77,6 +82,11 @@ std::optional<bool> JobState::wait_for_end(std::optional<Duration> limit) {
 }
 
 std::map<Outcome, std::uint64_t> JobState::counts() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_ || lost_ || client == nullptr) return counts_;
+  }
+  if (auto newest = client->counts(id)) count(std::move(*newest));
   const std::lock_guard lock(mutex_);
   return counts_;
 }

@@ -45,6 +45,7 @@ struct JobState {
 
   /// The runtime tells. Repeated news change nothing.
   void settle(std::uint32_t task, Settlement settlement);
+  void count(std::map<Outcome, std::uint64_t> counts);  ///< so far
   void end(bool ok, std::map<Outcome, std::uint64_t> counts);
   void lose(Error why);  ///< the cluster is gone: everybody who waits is told
 

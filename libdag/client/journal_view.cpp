@@ -22,7 +22,7 @@ constexpr std::array kinds{
     "lost",      "retried",     "cancelled",    "settled",     "output_lost",    "spawned", "member",
     "ran",       "became",      "started_over", "rolled_back", "restored",       "crashed", "home_given",
     "recounted", "tasks_known", "job_began",    "job_over",    "finished_tasks", "graph",   "said",
-    "printed",   "inputs_came", "saved",        "leads"};
+    "printed",   "inputs_came", "saved",        "leads",       "job_verdict"};
 static_assert(kinds.size() == std::variant_size_v<RecordWhat>);
 
 /// Of a task, or of one that took its process down.

@@ -164,11 +164,8 @@ json to_json(const NodeLink& link) {
 }
 
 json to_json(const JobCounts& counts) {
-  return {{"open", counts.open},
-          {"finished", counts.finished},
-          {"failed", counts.failed},
-          {"skipped", counts.skipped},
-          {"cancelled", counts.cancelled}};
+  return {{"open", counts.open},       {"finished", counts.finished},   {"failed", counts.failed},
+          {"skipped", counts.skipped}, {"cancelled", counts.cancelled}, {"tolerated", counts.tolerated}};
 }
 
 json to_json(const JobInfo& job) {

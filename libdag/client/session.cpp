@@ -116,7 +116,7 @@ Session::~Session() {
 Job Session::submit(const Graph& graph) {
   detail::say_submitted();
   const std::shared_ptr<const detail::Fragment> fragment = graph.builder().seal();
-  detail::end_if_dry_run(*fragment, graph.name());
+  detail::end_if_dry_run(*fragment, graph.name(), [&] { return client_->possible(fragment); });
   if (sound_.lock() != fragment) {
     if (Status checked = check(*fragment); !checked) throw Failure(checked.error());
     sound_ = fragment;

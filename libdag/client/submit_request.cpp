@@ -93,11 +93,14 @@ void say_submitted() {
   unsetenv("DAG_SUBMITTED");
 }
 
-void end_if_dry_run(const Fragment& fragment, const std::string& title) {
+void end_if_dry_run(const Fragment& fragment, const std::string& title,
+                    const std::function<Status()>& possible) {
   const std::string_view asked = variable("DAG_DRY_RUN");
   if (asked.empty()) return;
   heed_closed_pipes();
-  if (const Status checked = check(fragment); !checked) {
+  Status checked = check(fragment);
+  if (checked) checked = possible();
+  if (!checked) {
     std::cerr << "dag: " << checked.error().message() << '\n';
     end(exit_infeasible);
   }

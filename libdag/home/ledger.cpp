@@ -135,6 +135,22 @@ void Home::Impl::write_plain(message::Outcomes& outcomes, RowIndex row) const {
                     outcomes.steps.empty() ? 0 : outcomes.steps.back().first_try);
 }
 
+/// Every successor waits for any outcome of the row, and there is one. A row that another row became has the
+/// other row's successors as well; a kernel whose output another row publishes has those of that row.
+bool Home::Impl::tolerates_failure(RowIndex row) const {
+  bool has_successors = false, tolerated = true;
+  each_out(row, [&](detail::EdgeKind kind, RowIndex successor) {
+    has_successors = true;
+    if (kind == detail::EdgeKind::weak) return;
+    const bool published = successor != no_row && table.policy_of(table[successor]).publishes;
+    tolerated = tolerated && published && tolerates_failure(successor);
+  });
+  if (!tolerated) return false;
+  const Fact* known = fact(row);
+  if (known == nullptr || known->head == no_row) return has_successors;
+  return tolerates_failure(known->head);
+}
+
 void Home::Impl::write(message::Outcomes& outcomes, Entry entry) {
   const RowIndex row = entry.row;
   const bool growth = entry.growth;
@@ -143,6 +159,7 @@ void Home::Impl::write(message::Outcomes& outcomes, Entry entry) {
   if (!growth && record.outcome != Outcome::finished) {
     const auto tried = tries.find(row);
     record.tries = (tried == tries.end() ? 0 : tried->second.failed) + crashes(row);
+    record.tolerated = record.outcome == Outcome::failed && tolerates_failure(row);
   }
   const Fact* known = fact(row);
   if (known != nullptr && known->part != detail::none && (growth || !is(row, flag::grown))) {

@@ -71,6 +71,8 @@ struct OutcomeRecord {
   std::optional<Error> error;
   /// How often the kernel was tried, for the cell: of a task that did not finish.
   std::uint32_t tries = 0;
+  /// For the cell, of a task that failed: every edge to its successors is weak, and it has at least one.
+  bool tolerated = false;
 
   OutputName name() const { return {task, attempt}; }
 };

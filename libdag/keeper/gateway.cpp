@@ -235,19 +235,18 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   if (node_of(ask.job) != self_.process || (ask.job.value & 0xFFFF'FFFF) > jobs_given_) {
     return refuse_handle(from, ask.number, ask.job);
   }
+  if (ask.dry_run) {
+    if (Status possible = admissible(*ask.graph); !possible)
+      return refuse(from, ask.number, possible.error());
+    return answer(from, std::move(reply));
+  }
   if (!programs_.contains(ask.launch.program)) {
     reply.wants_program = true;
     answer(from, std::move(reply));
     waiting_for_program_.emplace_back(from, std::move(ask));
     return;
   }
-  if (Status sound = check(*ask.graph); !sound) return refuse(from, ask.number, sound.error());
-  std::vector<NodeDevices> devices;
-  for (const auto& [life, claim] : nodes_) {
-    if (runs_jobs(life)) devices.push_back(devices_of(life.process, claim.load));
-  }
-  if (Status possible = admit(*ask.graph, devices); !possible)
-    return refuse(from, ask.number, possible.error());
+  if (Status possible = admissible(*ask.graph); !possible) return refuse(from, ask.number, possible.error());
   if (recorded_ && !outlives_losses(ask.launch.program, now))
     return spread(from, std::move(ask), now + accept_within, now);
 
@@ -272,6 +271,16 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
     if (runs_jobs(life)) start_worker(ask.job, job, life);
   }
   answer(from, std::move(reply));
+}
+
+/// Sound, and possible on the nodes that run jobs.
+Status GatewayMachine::admissible(const detail::Fragment& graph) const {
+  if (Status sound = check(graph); !sound) return sound;
+  std::vector<NodeDevices> devices;
+  for (const auto& [life, claim] : nodes_) {
+    if (runs_jobs(life)) devices.push_back(devices_of(life.process, claim.load));
+  }
+  return admit(graph, devices);
 }
 
 bool GatewayMachine::is_another(const KeptJob& job, std::uint64_t key) {
@@ -361,6 +370,7 @@ void GatewayMachine::ask(Life from, const client::AskCancel& ask, Instant now) {
   // Of a record with copies on_led says when a majority has it.
   if (job->begun || job->recorded) effects_.emplace_back(CancelJob{ask.job});
   if (job->recorded) return;
+  job->cancelled = true;
   if (!job->begun) return end_before_it_began(ask.job, *job, now);
   answer_cancelling(ask.job, *job);
 }
@@ -437,9 +447,12 @@ void GatewayMachine::on_ended(JobId id, const std::optional<Error>& stopped, con
   KeptJob& job = found->second;
   job.counts = counts;
   if (stopped) job.error = stopped;
-  const JobPhase phase = stopped || counts.failed > 0 ? JobPhase::failed
-                         : counts.cancelled > 0       ? JobPhase::cancelled
-                                                      : JobPhase::finished;
+  const bool by_order = job.cancelled && counts.cancelled > 0;
+  const JobPhase phase = stopped                            ? JobPhase::failed
+                         : by_order                         ? JobPhase::cancelled
+                         : counts.failed > counts.tolerated ? JobPhase::failed
+                         : counts.cancelled > 0             ? JobPhase::cancelled
+                                                            : JobPhase::finished;
   end(id, job, phase, now);
 }
 

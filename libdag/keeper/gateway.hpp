@@ -231,7 +231,7 @@ class GatewayMachine {
     std::optional<std::pair<Life, std::uint64_t>> submitter;
     bool refused = false;  ///< nothing is to come of it
     bool recorded = false;
-    bool cancelled = false;  ///< its record has that
+    bool cancelled = false;  ///< its record has that, or it has no copies
     /// Who is to be told so.
     std::vector<Cancelling> cancelling;
     bool leads = true;
@@ -286,6 +286,7 @@ class GatewayMachine {
   void answer(Life to, client::Answer answer);
   void refuse(Life to, std::uint64_t number, Error why);
   /// The client with this key means another job, that was never accepted.
+  Status admissible(const detail::Fragment& graph) const;
   static bool is_another(const KeptJob& job, std::uint64_t key);
   Error why_no_jobs() const;
   std::vector<std::string> not_ready(Instant now) const;

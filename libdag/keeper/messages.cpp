@@ -20,6 +20,13 @@ std::string_view name(JobPhase phase) {
   return "?";
 }
 
+std::string phase_text(JobPhase phase, const JobCounts& counts) {
+  std::string text(name(phase));
+  if (phase != JobPhase::finished || counts.tolerated == 0) return text;
+  return text + ", " + std::to_string(counts.tolerated) + " tolerated failure" +
+         (counts.tolerated == 1 ? "" : "s");
+}
+
 bool has_ended(JobPhase phase) {
   return phase == JobPhase::finished || phase == JobPhase::failed || phase == JobPhase::cancelled;
 }

@@ -69,6 +69,7 @@ struct Submission {
 struct JobCounts {
   std::uint64_t open = 0;
   std::uint64_t finished = 0, failed = 0, skipped = 0, cancelled = 0;
+  std::uint64_t tolerated = 0;  ///< of `failed`: the job finishes with these
   bool operator==(const JobCounts&) const = default;
 };
 
@@ -83,6 +84,8 @@ enum class JobPhase : std::uint8_t {
   no_quorum,
 };
 std::string_view name(JobPhase phase);
+/// "finished, 3 tolerated failures"
+std::string phase_text(JobPhase phase, const JobCounts& counts);
 /// Nothing of it changes any more.
 bool has_ended(JobPhase phase);
 
@@ -207,6 +210,8 @@ struct AskSubmit {
   /// nobody knows: what is submitted with another key is another job, for which there is no room under that
   /// number. 0: of a client that does not look.
   std::uint64_t key = 0;
+  /// Only whether it would be accepted; nothing starts.
+  bool dry_run = false;
 };
 struct AskNodes {
   std::uint64_t number = 0;

@@ -163,6 +163,10 @@ struct TextOf {
                            count(over.cancelled, " cancelled"),
                        over.stopped ? over.stopped->what : "");
   }
+  std::string operator()(const recorded::JobVerdict& verdict) const {
+    return verdict.cancelled ? "the job was cancelled"
+                             : std::to_string(verdict.tolerated) + " failures are tolerated";
+  }
   std::string operator()(const recorded::FinishedTasks& some) const {
     return "settled finished, " + std::to_string(std::popcount(some.bits)) + " tasks from this one on";
   }
@@ -177,7 +181,9 @@ bool is_about_task(const RecordWhat& what) {
          !std::holds_alternative<recorded::Recounted>(what) &&
          !std::holds_alternative<recorded::Leads>(what) &&
          !std::holds_alternative<recorded::JobBegan>(what) &&
-         !std::holds_alternative<recorded::JobOver>(what) && !std::holds_alternative<recorded::Printed>(what);
+         !std::holds_alternative<recorded::JobOver>(what) &&
+         !std::holds_alternative<recorded::JobVerdict>(what) &&
+         !std::holds_alternative<recorded::Printed>(what);
 }
 
 bool is_log(const RecordWhat& what) {

@@ -255,6 +255,12 @@ struct Leads {
   std::uint64_t term = 0;
   bool operator==(const Leads&) const = default;
 };
+/// Said before JobOver of a job that was cancelled, or whose failures are tolerated by what waits for them.
+struct JobVerdict {
+  std::uint64_t tolerated = 0;  ///< failures
+  bool cancelled = false;
+  bool operator==(const JobVerdict&) const = default;
+};
 
 }  // namespace recorded
 
@@ -266,7 +272,8 @@ using RecordWhat =
                  recorded::Became, recorded::StartedOver, recorded::RolledBack, recorded::Restored,
                  recorded::Crashed, recorded::HomeGiven, recorded::Recounted, recorded::TasksKnown,
                  recorded::JobBegan, recorded::JobOver, recorded::FinishedTasks, recorded::GraphPart,
-                 recorded::Said, recorded::Printed, recorded::InputsCame, recorded::Saved, recorded::Leads>;
+                 recorded::Said, recorded::Printed, recorded::InputsCame, recorded::Saved, recorded::Leads,
+                 recorded::JobVerdict>;
 
 struct Record {
   /// By the clock of `place.process`; instants of two processes cannot be compared.

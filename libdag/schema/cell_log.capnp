@@ -57,6 +57,8 @@ struct CellSnapshot {
   cancelledRows @18 :UInt64;
   started @19 :List(Ids.TaskId);
   attached @20 :Data;            # what whoever began the job wants to find again: a Submission
+  toleratedRows @21 :UInt64;     # of those that failed
+  missedRows @22 :UInt64;        # of those that were skipped
 }
 
 struct Submission {              # what the nodes need to know of a job, beside its plan

@@ -54,6 +54,7 @@ struct AskSubmit {
   detached @3 :Bool;             # nobody will fetch outputs: the job's processes end with it
   supervised @4 :Bool;           # a switch of the tests: no task is a bare row
   key @5 :UInt64;                # drawn by the client: another submission with this handle is another job. 0: none
+  dryRun @6 :Bool;               # only whether it would be accepted; nothing starts
 }
 
 struct AskFollow {
@@ -119,6 +120,7 @@ struct JobCounts {
   failed @2 :UInt64;
   skipped @3 :UInt64;
   cancelled @4 :UInt64;
+  tolerated @5 :UInt64;          # of `failed`: the job finishes with them
 }
 
 struct JobEnded {

@@ -43,6 +43,7 @@ struct OutcomeRecord {
   digestFollows @16 :Bool;       # the sender, a runner, is taking the digest, and will say Digested
   literalsAbove @17 :List(UInt64);  # literals of `spawned` whose bytes are left out: in the high half which, in the low one
                                  # which of the fragment that the task lies in has them
+  tolerated @18 :Bool;           # told to the cell, of a task that failed: all its successors wait for any outcome
 }
 
 struct Error {

@@ -197,6 +197,8 @@ void write_snapshot(schema::CellSnapshot::Builder to, const CellSnapshot& whole,
   to.setFailedRows(whole.counts.failed);
   to.setSkippedRows(whole.counts.skipped);
   to.setCancelledRows(whole.counts.cancelled);
+  to.setToleratedRows(whole.counts.tolerated);
+  to.setMissedRows(whole.counts.missed);
   if (whole.attached) to.setAttached(as_data(whole.attached));
 }
 
@@ -230,8 +232,9 @@ CellSnapshot read_snapshot(schema::CellSnapshot::Reader from, Reading& reading) 
   whole.gone = read_all_lives(from.getGone(), reading, "CellSnapshot.gone");
   whole.closed = read_all_lives(from.getClosed(), reading, "CellSnapshot.closed");
   whole.done = from.getDone();
-  whole.counts = {from.getSettledRows(), from.getOpenRows(),    from.getFinishedRows(),
-                  from.getFailedRows(),  from.getSkippedRows(), from.getCancelledRows()};
+  whole.counts = {from.getSettledRows(),   from.getOpenRows(),    from.getFinishedRows(),
+                  from.getFailedRows(),    from.getSkippedRows(), from.getCancelledRows(),
+                  from.getToleratedRows(), from.getMissedRows()};
   if (from.hasAttached()) whole.attached = read_blob(from.getAttached());
   return whole;
 }

@@ -65,10 +65,12 @@ void write_counts(schema::JobCounts::Builder to, const JobCounts& counts) {
   to.setFailed(counts.failed);
   to.setSkipped(counts.skipped);
   to.setCancelled(counts.cancelled);
+  to.setTolerated(counts.tolerated);
 }
 
 JobCounts read_counts(schema::JobCounts::Reader from) {
-  return {from.getOpen(), from.getFinished(), from.getFailed(), from.getSkipped(), from.getCancelled()};
+  return {from.getOpen(),    from.getFinished(),  from.getFailed(),
+          from.getSkipped(), from.getCancelled(), from.getTolerated()};
 }
 
 std::size_t details_words(const JobDetails& details) {
@@ -302,6 +304,7 @@ void write_submit(schema::AskSubmit::Builder to, const client::AskSubmit& messag
   to.setDetached(message.detached);
   to.setSupervised(message.supervise_all);
   to.setKey(message.key);
+  to.setDryRun(message.dry_run);
 }
 
 void write_answer(schema::Answer::Builder to, const client::Answer& message) {
@@ -349,7 +352,8 @@ client::AskSubmit read_submit(schema::Client::Reader from, Reading& reading) {
           read(body.getLaunch(), reading),
           body.getDetached(),
           body.getSupervised(),
-          body.getKey()};
+          body.getKey(),
+          body.getDryRun()};
 }
 
 client::AskFollow read_follow(std::uint64_t number, JobId job, capnp::List<std::uint32_t>::Reader tasks,

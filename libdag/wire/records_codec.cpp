@@ -119,6 +119,7 @@ void write(schema::OutcomeRecord::Builder to, const OutcomeRecord& record, const
   to.setDigestFollows(record.digest_follows);
   to.setGrew(record.grew);
   to.setTries(record.tries);
+  to.setTolerated(record.tolerated);
   to.setDigest(record.digest);
   to.setSizeBytes(record.size_bytes);
   to.setBecomes(plus_one(record.becomes));
@@ -145,6 +146,7 @@ void read(schema::OutcomeRecord::Reader from, Reading& reading, OutcomeRecord& r
   record.digest_follows = from.getDigestFollows();
   record.grew = from.getGrew();
   record.tries = from.getTries();
+  record.tolerated = from.getTolerated();
   record.digest = from.getDigest();
   record.size_bytes = from.getSizeBytes();
   record.becomes = minus_one(from.getBecomes());

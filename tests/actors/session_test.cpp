@@ -60,6 +60,81 @@ TEST_CASE("inputs arrive as they were given: copies, spans, views, gathered, opt
   REQUIRE(job.wait());
 }
 
+TEST_CASE("counts are those of now while the job runs") {
+  static std::atomic<bool> released;
+  released = false;
+  TestSession session(GENERATE(false, true));
+  dag::Graph g("counted");
+  g.task("first", [] { return 1; });
+  g.task("waits", [](dag::Context& c) {
+    while (!released.load() && !c.cancelled()) std::this_thread::yield();
+    return 2;
+  });
+  auto job = session->submit(g);
+  const auto finished = [&] {
+    for (const auto& [outcome, count] : job.counts()) {
+      if (outcome == dag::Outcome::finished) return count;
+    }
+    return std::uint64_t{0};
+  };
+  while (finished() == 0) REQUIRE_FALSE(job.wait(std::chrono::milliseconds(1)));
+  REQUIRE(finished() == 1);
+  released = true;
+  REQUIRE(job.wait());
+  REQUIRE(finished() == 2);
+}
+
+TEST_CASE("the needs of a spawned task are checked as those of a submitted one") {
+  TestSession session(GENERATE(false, true));
+  dag::Graph g("greedy");
+  auto grows = g.task(
+      "grows", [](dag::Context& c) { return c.spawn("greedy", [] { return 1; }).needs({.gpus = 17}); });
+  auto job = session->submit(g);
+  const dag::Error error = error_of([&] { job.get(grows); });
+  REQUIRE(error.message().find("no node could ever run task 'greedy'") != std::string::npos);
+}
+
+TEST_CASE("a failure that every successor tolerates does not fail the job") {
+  TestSession session(GENERATE(false, true));
+  dag::Graph g("tolerant");
+  const auto fails = []() -> int { throw std::runtime_error("no such shard"); };
+  auto bad = g.task("bad", fails);
+  auto good = g.task("good", [] { return 1; });
+  auto most = g.task(
+      "most", [](const std::vector<std::optional<int>>& some) { return some.size(); },
+      dag::quorum(1, std::vector<dag::Output<int>>{bad, good}));
+  auto staged = g.task("staged", fails).effects(dag::staged);
+  auto maybe = g.task(
+      "maybe", [](std::optional<int> x) { return x.has_value(); }, dag::maybe(staged));
+  // The job tolerates what a task becomes as it tolerates the task.
+  auto grows = g.task("grows", [](dag::Context& c) {
+    return c.spawn("leaf", []() -> int { throw std::runtime_error("no leaf"); });
+  });
+  auto last = g.task("last", [] { return true; }).after_any_outcome(grows);
+  auto job = session->submit(g);
+  REQUIRE(job.get(most) == 2);
+  REQUIRE_FALSE(job.get(maybe));
+  REQUIRE(job.get(last));
+  REQUIRE(job.outcome(bad) == dag::Outcome::failed);
+  REQUIRE(job.outcome(staged) == dag::Outcome::failed);
+  REQUIRE(job.outcome(grows) == dag::Outcome::failed);
+  REQUIRE(job.wait());
+}
+
+TEST_CASE("a quorum that is not reached tolerates no failure, and a task without successors neither") {
+  TestSession session(GENERATE(false, true));
+  const bool has_quorum = GENERATE(false, true);
+  dag::Graph g("intolerant");
+  auto bad = g.task("bad", []() -> int { throw std::runtime_error("no such shard"); });
+  auto good = g.task("good", [] { return 1; });
+  if (has_quorum) {
+    g.task(
+        "both", [](const std::vector<std::optional<int>>& all) { return all.size(); },
+        dag::quorum(2, std::vector<dag::Output<int>>{bad, good}));
+  }
+  REQUIRE_FALSE(session->submit(g).wait());
+}
+
 TEST_CASE("a failure cancels what depends on it strongly, and its message names the causes") {
   TestSession session(GENERATE(false, true));
   dag::Graph g("failing");

@@ -201,6 +201,19 @@ TEST_CASE("a graph is looked at without a cluster") {
   CHECK_THAT(none.err, Catch::Contains("dag up"));
 }
 
+TEST_CASE("a dry run checks what a submission checks, and asks the cluster") {
+  const State state;
+  REQUIRE(state.run({"up"}).status == 0);
+  const auto dry = state.run({"submit", "--dry-run", bin("cluster_demanding")});
+  CHECK(dry.status == 4);
+  CHECK_THAT(dry.err, Catch::Contains("needs_impossible") && Catch::Contains("glutton"));
+  CHECK(state.run({"submit", bin("cluster_demanding")}).status == 4);
+  const auto possible = state.run({"submit", "--dry-run", bin("hello")});
+  CHECK(possible.status == 0);
+  CHECK_THAT(possible.out, Catch::Contains("hello: 2 tasks"));
+  CHECK_THAT(state.run({"ls"}).out, !Catch::Contains("hello"));
+}
+
 TEST_CASE("a node that does not end is killed, and a process that is no node is left alone") {
   const State state;
   REQUIRE(state.run({"up", "--nodes", "2"}).status == 0);

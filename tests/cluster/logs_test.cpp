@@ -65,6 +65,7 @@ TEST_CASE(
                                 Catch::Matches("(?:.|\n)*n\\d/w1: printed by greet\n(?:.|\n)*"));
   gate.open();
   CHECK(job.ends() == 0);
+  CHECK_THAT(job.err(), Catch::Contains("greet: said by greet\n") && Catch::Contains("say: line 19\n"));
   CHECK(follows.ends() == 0);
   INFO(follows.err());
   CHECK(said_in(follows.out()).size() == 20);

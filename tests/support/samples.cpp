@@ -148,6 +148,7 @@ OutcomeRecord full_record() {
   record.literals_above = {{0, 7}};
   record.error = error();
   record.tries = 3;
+  record.tolerated = true;
   record.digest_follows = true;
   return record;
 }
@@ -291,7 +292,7 @@ JobInfo job_info() {
   job.job = JobId{(std::uint64_t{2} << 32) | 7};
   job.name = "train-eval";
   job.phase = JobPhase::failed;
-  job.counts = {1, 20, 3, 4, 5};
+  job.counts = {1, 20, 3, 4, 5, 2};
   job.age = std::chrono::seconds(75);
   job.workers = {{life(0x10002), ProcessId{2}, 4711, true, ""},
                  {life(0x20002), ProcessId{2}, 4712, false, "signal 11 (Segmentation fault)"}};
@@ -351,7 +352,7 @@ static void add_client(std::vector<Sample>& all) {
   JobInfo starting;
   starting.job = JobId{8};
   add("ask_handle", AskHandle{1});
-  add("ask_submit", AskSubmit{2, job, "train-eval", graph(), launch(), true, true, 0xABCDEF});
+  add("ask_submit", AskSubmit{2, job, "train-eval", graph(), launch(), true, true, 0xABCDEF, true});
   add("ask_nodes", AskNodes{3});
   add("ask_jobs", AskJobs{4, std::nullopt});
   add("ask_job", AskJobs{5, job});
@@ -376,7 +377,7 @@ static void add_client(std::vector<Sample>& all) {
   add("want", Want{job, 41});
   add("forget_job", ForgetJob{job});
   add("task_settled", TaskSettled{job, 41, Outcome::failed, blob("what it left"), error()});
-  add("job_ended", JobEnded{job, error(), {0, 20, 3, 4, 5}});
+  add("job_ended", JobEnded{job, error(), {0, 20, 3, 4, 5, 2}});
   add("job_lost", JobLost{job, error()});
   add("ask_follow", AskFollow{10, job, {41, 7, 1'000}, 0xABCDEF});
   add("ask_drain", AskDrain{11, true});

@@ -24,7 +24,8 @@ std::string counts_text(const JobCounts& counts) {
   const auto add = [&text](std::uint64_t count, const char* what) {
     if (count > 0) text += ", " + std::to_string(count) + " " + what;
   };
-  add(counts.failed, "failed");
+  add(counts.failed,
+      counts.tolerated == counts.failed && counts.failed > 0 ? "failed (tolerated)" : "failed");
   add(counts.skipped, "skipped");
   add(counts.cancelled, "cancelled");
   add(counts.open, "open");
@@ -207,7 +208,7 @@ std::string jobs_text(const std::vector<JobInfo>& jobs) {
   std::vector<std::vector<std::string>> rows;
   for (const JobInfo& job : jobs) {
     const std::uint64_t done = ended(job.counts);
-    rows.push_back({to_string(job.job), shown(job.name), std::string(name(job.phase)),
+    rows.push_back({to_string(job.job), shown(job.name), phase_text(job.phase, job.counts),
                     std::to_string(done) + "/" + std::to_string(done + job.counts.open),
                     std::to_string(job.counts.failed), std::to_string(processes_up(job)),
                     duration_text(job.age)});
@@ -229,6 +230,7 @@ std::string history_text(const std::vector<detail::PastJob>& jobs) {
     } else if (job.began_unix_ns) {
       tasks = std::to_string(job.tasks) + " submitted";
     }
+    if (job.verdict.tolerated > 0) tasks += " (" + std::to_string(job.verdict.tolerated) + " tolerated)";
     rows.push_back({to_string(job.job), job.name.empty() ? "-" : shown(job.name),
                     job.began_unix_ns ? detail::utc_text(*job.began_unix_ns) : "-",
                     span ? duration_text(*span) : "-", detail::end_text(job), shown(tasks)});
@@ -243,7 +245,7 @@ static std::string names_of(const std::vector<ProcessId>& nodes) {
 }
 
 std::string job_text(const JobInfo& job) {
-  std::string text = to_string(job.job) + " " + shown(job.name) + ": " + std::string(name(job.phase)) +
+  std::string text = to_string(job.job) + " " + shown(job.name) + ": " + phase_text(job.phase, job.counts) +
                      " after " + duration_text(job.age) + "\n  tasks     " + counts_text(job.counts) + "\n";
   for (const WorkerInfo& worker : job.workers) {
     text += "  process   " + process_text(worker) + ": " + state_text(worker);

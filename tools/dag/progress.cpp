@@ -42,6 +42,16 @@ std::uint64_t percent(const JobCounts& counts) {
   return total(counts) == 0 ? 0 : ended(counts) * 100 / total(counts);
 }
 
+bool is_open_ended(const JobInfo& job, const Pace& pace) {
+  return !has_ended(job.phase) && pace.open_ended();
+}
+
+/// A share of the whole, where the whole is known.
+std::string share_text(const JobInfo& job, const Pace& pace) {
+  const std::string number = std::to_string(percent(job.counts));
+  return is_open_ended(job, pace) ? "open-ended, " + number + " % of what is known" : number + "%";
+}
+
 std::string fraction(const JobCounts& counts) {
   return std::to_string(ended(counts)) + "/" + std::to_string(total(counts));
 }
@@ -76,7 +86,8 @@ std::vector<std::string> outlook(const JobInfo& job, const Pace& pace, const std
     const double per_second = pace.tasks_per_second().value_or(0);
     items.push_back(rate_text(per_second) + " tasks/s");
     const auto left = time_left(job, pace, path);
-    items.push_back("left " + (left ? duration_text(*left) : "-"));
+    items.push_back((left && pace.open_ended() ? "left at least " : "left ") +
+                    (left ? duration_text(*left) : "-"));
     if (path) items.push_back(path_text(*path));
   }
   items.push_back(counted(processes_up(job), "process", "processes"));
@@ -96,6 +107,7 @@ void add(JobCounts& to, const JobCounts& more) {
   to.failed += more.failed;
   to.skipped += more.skipped;
   to.cancelled += more.cancelled;
+  to.tolerated += more.tolerated;
 }
 
 /// What stands behind a bar, from long to short.
@@ -231,7 +243,7 @@ void Pace::on_counts(const JobCounts& counts, Instant now) {
   const std::uint64_t now_ended = ended(counts);
   // Who leads the job now has not heard of all of them yet.
   if (!heard_.empty() && now_ended < heard_.back().ended) heard_.clear();
-  heard_.push_back({now, now_ended});
+  heard_.push_back({now, now_ended, total(counts)});
   while (heard_.size() > 2 && now - heard_[1].at >= window) heard_.pop_front();
 }
 
@@ -241,6 +253,8 @@ std::optional<double> Pace::tasks_per_second() const {
   if (passed.count() <= 0) return std::nullopt;
   return static_cast<double>(heard_.back().ended - heard_.front().ended) / passed.count();
 }
+
+bool Pace::open_ended() const { return !heard_.empty() && heard_.back().known > heard_.front().known; }
 
 std::optional<Duration> Pace::left(std::uint64_t open) const {
   const auto pace = tasks_per_second();
@@ -262,8 +276,10 @@ std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, co
   const std::size_t columns = std::max(screen.columns, Screen::columns_min);
   const std::size_t rows_max = std::max<std::size_t>(screen.rows, 2) - 1;
   const std::string elapsed = duration_text(job.age);
-  std::vector<std::string> lines =
-      wrapped({title_of(job), std::string(name(job.phase)) + ",", elapsed}, columns);
+  std::vector<std::string> title{title_of(job), phase_text(job.phase, job.counts) + ","};
+  if (is_open_ended(job, pace)) title.push_back(share_text(job, pace) + ",");
+  title.push_back(elapsed);
+  std::vector<std::string> lines = wrapped(title, columns);
   std::vector<std::string> items = outlook(job, pace, path);
   for (std::string& item : bad_ends(job.counts)) items.push_back(std::move(item));
   const std::vector<std::string> foot = wrapped(listed(std::move(items)), columns);
@@ -285,9 +301,8 @@ std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, co
 }
 
 std::string progress_line(const JobInfo& job, const Pace& pace, const std::optional<PathLeft>& path) {
-  std::vector<std::string> items{
-      std::string(name(job.phase)), duration_text(job.age),
-      fraction(job.counts) + " tasks (" + std::to_string(percent(job.counts)) + "%)"};
+  std::vector<std::string> items{phase_text(job.phase, job.counts), duration_text(job.age),
+                                 fraction(job.counts) + " tasks (" + share_text(job, pace) + ")"};
   for (std::string& item : bad_ends(job.counts)) items.push_back(std::move(item));
   for (std::string& item : outlook(job, pace, path)) items.push_back(std::move(item));
   std::string line = title_of(job);
@@ -300,6 +315,7 @@ nlohmann::json progress_json(const JobInfo& job, const Pace& pace, const std::op
   const auto per_second = pace.tasks_per_second();
   const auto left = time_left(job, pace, path);
   json["processes_up"] = processes_up(job);
+  json["open_ended"] = is_open_ended(job, pace);
   json["tasks_per_second"] = per_second ? nlohmann::json(*per_second) : nlohmann::json();
   json["left_seconds"] =
       left ? nlohmann::json(std::chrono::duration<double>(*left).count()) : nlohmann::json();

@@ -29,11 +29,13 @@ class Pace {
   std::optional<double> tasks_per_second() const;
   /// Until so many have ended, at this pace.
   std::optional<Duration> left(std::uint64_t open) const;
+  /// The job has spawned tasks lately: nobody knows of how many tasks these are a part.
+  bool open_ended() const;
 
  private:
   struct Heard {
     Instant at;
-    std::uint64_t ended = 0;
+    std::uint64_t ended = 0, known = 0;
   };
   std::deque<Heard> heard_;  ///< the first one is as old as the window, or older
 };

@@ -17,13 +17,24 @@ struct HowSubmitted {
   bool dry_run = false;
 };
 
+/// Of the cluster that a dry run asks. Empty: none is known, and none was named.
+std::string address_to_ask(const Options& options) {
+  try {
+    return address_of(options);
+  } catch (const Failure& failure) {
+    if (failure.error().code != ErrorCode::peer_unreachable) throw;
+    std::cerr << "dag: no cluster is known: whether its nodes have what tasks need is not checked\n";
+    return "";
+  }
+}
+
 int submit(const Options& options, HowSubmitted how, const std::vector<std::string>& words) {
   // Both variables mean something when they are not empty, and what they are tells the form of the answer.
   const std::string form = options.json ? "json" : "text";
   std::map<std::string, std::string> environment{{"DAG_DRY_RUN", how.dry_run ? form : ""},
                                                  {"DAG_DETACH", how.watch || how.dry_run ? "" : form},
                                                  {"DAG_ADDRESS", ""}};
-  if (!how.dry_run) environment["DAG_ADDRESS"] = address_of(options);
+  environment["DAG_ADDRESS"] = how.dry_run ? address_to_ask(options) : address_of(options);
   block_signals();
   Said submitted;
   ProgramCall call{words, environment};
@@ -44,7 +55,10 @@ void add_submit(CLI::App& app, Chosen& chosen) {
   const auto how = std::make_shared<HowSubmitted>();
   const auto words = std::make_shared<std::vector<std::string>>();
   auto* watch = command->add_flag("--watch", how->watch, "wait for its end, and let it print what it gets");
-  command->add_flag("--dry-run", how->dry_run, "check its graph and say what it comes to, without a cluster")
+  command
+      ->add_flag(
+          "--dry-run", how->dry_run,
+          "check its graph, ask the cluster if there is one, and say what the graph comes to; start nothing")
       ->excludes(watch);
   command->add_option("job", *words, "the job's binary, and its arguments after --")->required();
   command->positionals_at_end();

@@ -32,7 +32,8 @@ void on_interrupt(int) {
 
 static bool is_terminal(int file) {
   const char* terminal = std::getenv("TERM");
-  return isatty(file) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
+  return isatty(file) == 1 && terminal != nullptr && *terminal != '\0' &&
+         std::string_view(terminal) != "dumb";
 }
 
 bool draws_on_terminal() { return is_terminal(STDOUT_FILENO); }

@@ -53,7 +53,7 @@ Cells row_of(const JobInfo& job, const Pace& pace) {
           std::to_string(job.counts.failed),
           per_second,
           left,
-          std::string(name(job.phase)) + " " + shown(job.name)};
+          phase_text(job.phase, job.counts) + " " + shown(job.name)};
 }
 
 Cells row_of(const ClassInfo& stage) {

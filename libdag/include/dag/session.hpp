@@ -73,15 +73,18 @@ class Job {
     return ending(output.builder(), output.index());
   }
 
-  /// Waits until every task, spawned ones included, has ended and is settled. True when none failed. With a
-  /// limit: empty when it has passed first.
+  /// Waits until every task, spawned ones included, has ended and is settled. True when none was cancelled
+  /// and none failed; a failure counts only if a successor does not wait for any outcome (dag::maybe,
+  /// dag::quorum, after_any_outcome), or there is none. With a limit: empty when it has passed first.
   bool wait() const;
   std::optional<bool> wait(std::chrono::nanoseconds limit) const;
   /// Asks for the end: tasks that have not started are cancelled, running kernels see Context::cancelled().
   void cancel() const;
   /// As `job7`.
   std::string id() const;
-  /// Tasks by how they ended so far; none: not yet.
+  /// Tasks by how they ended so far, spawned ones included. While the job runs, at most some tenths of a
+  /// second old: where a cluster runs the job, the node that leads it is asked. Empty: none has been counted
+  /// yet.
   std::vector<std::pair<Outcome, std::uint64_t>> counts() const;
 
  private:
@@ -147,7 +150,9 @@ class Session {
     return Completed<T>(*this, std::move(outputs));
   }
 
-  /// Called for everything kernels say, on a thread of the library's, one at a time.
+  /// Called for everything kernels say, on a thread of the library's, one at a time. Without a handler, lines
+  /// of Context::log are printed to stderr after the task's name. An empty function drops nothing: it takes
+  /// the handler away again.
   void on_event(std::function<void(const JobEvent&)> handler);
 
  private:

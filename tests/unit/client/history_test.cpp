@@ -47,6 +47,20 @@ TEST_CASE("a job has begun at one node and is over at another; one that nobody s
   CHECK(jobs[2].over->stopped->code == ErrorCode::memory_exhausted);
 }
 
+TEST_CASE("tolerated failures do not fail a job, and a cancelled job is cancelled") {
+  const test::TemporaryDirectory directory;
+  test::write_journal(
+      directory.path() / "journal-1", 0,
+      {at(1s, {7}, recorded::JobBegan{"tolerant", 1}), at(2s, {7}, recorded::JobVerdict{3, false}),
+       at(2s, {7}, recorded::JobOver{2, 3, 0, 0, {}}), at(1s, {8}, recorded::JobBegan{"stopped", 1}),
+       at(2s, {8}, recorded::JobVerdict{0, true}), at(2s, {8}, recorded::JobOver{2, 1, 0, 4, {}})});
+  JournalView view({directory.path().string()});
+  const std::vector<PastJob> jobs = read_history(view);
+  REQUIRE(jobs.size() == 2);
+  CHECK(end_text(jobs[0]) == "finished");
+  CHECK(end_text(jobs[1]) == "cancelled");
+}
+
 TEST_CASE("a number that is given again is another job") {
   const test::TemporaryDirectory directory;
   test::write_journal(

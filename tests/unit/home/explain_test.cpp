@@ -194,6 +194,12 @@ TEST_CASE("a task runs where it was said that it could, and a call of a job acto
   CHECK(calls_said > 100);
 }
 
+/// What is said of a call besides.
+static std::string lives_at(Life life) {
+  return "; its job actor lives at " + to_string(life.process) +
+         ", which had the fewest job actors of this home";
+}
+
 TEST_CASE("a call waits for the one before it, or for its job actor") {
   Names graph;
   graph.actor("A");
@@ -213,13 +219,13 @@ TEST_CASE("a call waits for the one before it, or for its job actor") {
   CHECK(job.outcome(first) == Outcome::finished);
   REQUIRE(job.runs("grows") == 1);
   const ProcessExplained now = explained(job);
-  CHECK(of(now, second).why == "was handed to " + to_string(job.life(2).process));
-  CHECK(of(now, third).why == "waits for task 'second' (" + to_string(second) + ")");
+  CHECK(of(now, second).why == "was handed to " + to_string(job.life(2).process) + lives_at(job.life(2)));
+  CHECK(of(now, third).why == "waits for task 'second' (" + to_string(second) + ")" + lives_at(job.life(2)));
   const auto spawned = std::find_if(now.tasks.begin(), now.tasks.end(),
                                     [](const TaskExplained& one) { return one.name == "spawned"; });
   REQUIRE(spawned != now.tasks.end());
-  CHECK(spawned->why ==
-        "waits for its turn: task 'second' (" + to_string(second) + ") is before it at its job actor");
+  CHECK(spawned->why == "waits for its turn: task 'second' (" + to_string(second) +
+                            ") is before it at its job actor" + lives_at(job.life(2)));
   CHECK(spawned->state == RowState::waiting);
   CHECK(spawned->waits_for == std::vector<TaskId>{second});
   CHECK(count(now, RowState::held) == 0);
@@ -228,7 +234,7 @@ TEST_CASE("a call waits for the one before it, or for its job actor") {
   job.die(2);
   job.settle_down();
   CHECK(of(explained(job), second).why ==
-        "waits until its job actor has the state again that calls before it left");
+        "waits until its job actor has the state again that calls before it left" + lives_at(job.life(0)));
 }
 
 TEST_CASE("a task that became one that it spawned waits for that one, and runs no more") {

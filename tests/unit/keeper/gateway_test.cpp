@@ -216,6 +216,30 @@ TEST_CASE("a job goes on without its client, and ends with its processes") {
   CHECK(desk.told<client::Answer>().back().jobs.front().phase == JobPhase::failed);
 }
 
+TEST_CASE("a job finishes with failures that are tolerated, and one that was cancelled is cancelled") {
+  struct Case {
+    JobCounts counts;
+    bool cancel;
+    JobPhase phase;
+  };
+  const auto one = GENERATE(values<Case>({{{0, 4, 3, 0, 0, 3}, false, JobPhase::finished},
+                                          {{0, 4, 3, 0, 0, 2}, false, JobPhase::failed},
+                                          {{0, 4, 1, 0, 2, 0}, true, JobPhase::cancelled},
+                                          {{0, 4, 0, 0, 0, 0}, true, JobPhase::finished}}));
+  Desk desk;
+  const JobId job = desk.submit();
+  desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  if (one.cancel) desk.say(client::AskCancel{4, job});
+  desk.gateway.on_ended(job, std::nullopt, one.counts, desk.now);
+  desk.take();
+  desk.say(client::AskJobs{5, job});
+  const JobInfo info = desk.told<client::Answer>().back().jobs.front();
+  CHECK(info.phase == one.phase);
+  CHECK(phase_text(info.phase, info.counts) ==
+        std::string(name(one.phase)) + (one.counts.tolerated == 3 ? ", 3 tolerated failures" : ""));
+}
+
 TEST_CASE("who waits for a job's end is answered at its end, or at once when it has ended") {
   Desk desk;
   const JobId job = desk.submit();

@@ -52,6 +52,7 @@ std::vector<Record> one_of_each() {
       recorded::InputsCame{4096, 3ms},
       recorded::Saved{1 << 20, 0},
       recorded::Leads{7},
+      recorded::JobVerdict{3, true},
   };
   static_assert(std::size(all) == std::variant_size_v<RecordWhat>, "one that is new is missing here");
   std::vector<Record> records;

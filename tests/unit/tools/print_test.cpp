@@ -191,8 +191,10 @@ TEST_CASE("JSON of a job has every field, and no error where there is none") {
   CHECK(json["job"] == "job2.7");
   CHECK(json["phase"] == "failed");
   CHECK(json["age_seconds"] == 75.0);
-  CHECK(json["counts"] ==
-        nlohmann::json{{"open", 1}, {"finished", 20}, {"failed", 3}, {"skipped", 4}, {"cancelled", 5}});
+  CHECK(
+      json["counts"] ==
+      nlohmann::json{
+          {"open", 1}, {"finished", 20}, {"failed", 3}, {"skipped", 4}, {"cancelled", 5}, {"tolerated", 0}});
   CHECK(json["workers"].size() == 3);
   CHECK(json["workers"][1] == nlohmann::json{{"process", "n2/w2"},
                                              {"life", "n2/w2.3"},

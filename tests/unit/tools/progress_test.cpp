@@ -85,6 +85,36 @@ TEST_CASE("what is left is what the pace says, and no less than the critical pat
   CHECK(progress_json(job(), pace_of(12)).at("critical_path_tasks").is_null());
 }
 
+TEST_CASE("a job that still spawns has no share of a whole") {
+  Pace pace;
+  pace.on_counts({10, 0, 0, 0, 0}, {0s});
+  CHECK_FALSE(pace.open_ended());
+  pace.on_counts({592, 404, 3, 1, 0}, {1s});
+  CHECK(pace.open_ended());
+  CHECK_THAT(progress_line(job(), pace),
+             Catch::Contains("412/1000 tasks (open-ended, 41 % of what is known)") &&
+                 Catch::Contains("left at least "));
+  CHECK_THAT(progress_lines(job(), pace, {}).front(), Catch::Contains("open-ended, 41 % of what is known,"));
+  CHECK(progress_json(job(), pace).at("open_ended") == true);
+  JobInfo over = job();
+  over.phase = JobPhase::failed;
+  CHECK_THAT(progress_line(over, pace), !Catch::Contains("open-ended"));
+  // No task was spawned for as long as the pace looks back.
+  for (int second = 2; second < 14; ++second)
+    pace.on_counts({592, 404, 3, 1, 0}, {std::chrono::seconds(second)});
+  CHECK_FALSE(pace.open_ended());
+  CHECK_THAT(progress_line(job(), pace), Catch::Contains("(41%)"));
+}
+
+TEST_CASE("failures that the job finishes with are told with its phase") {
+  JobInfo one = job();
+  one.phase = JobPhase::finished;
+  one.counts = {0, 4, 3, 0, 0, 3};
+  CHECK_THAT(progress_line(one, {}), Catch::Contains("finished, 3 tolerated failures"));
+  one.counts = {0, 4, 1, 0, 0, 1};
+  CHECK_THAT(jobs_text({one}), Catch::Contains("finished, 1 tolerated failure "));
+}
+
 TEST_CASE("a job that has not begun, and one that has ended") {
   JobInfo one;
   one.job = JobId{1};

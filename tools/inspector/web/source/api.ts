@@ -16,6 +16,8 @@ export interface Counts {
   failed: number;
   skipped: number;
   cancelled: number;
+  /// Of `failed`: the job finishes with these.
+  tolerated: number;
 }
 
 export interface Device {

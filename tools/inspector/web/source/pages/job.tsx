@@ -2,6 +2,7 @@
 // longer holds a record of, with the journals, and then the stream's refusal is nothing to worry about.
 
 import { type Failure, type Job, isOver } from '../api';
+import { whole } from '../format';
 import { Sign } from '../parts/signs';
 import { Tabs } from '../parts/tabs';
 import { type JobTab } from '../route';
@@ -43,6 +44,8 @@ export function JobPage({ id, tab }: { id: string; tab: JobTab }) {
       <h1 tabIndex={-1}>
         <span class="quiet">{id}</span> {state !== null && <span class="name">{state.name}</span>}
         {' '}{state !== null && <Sign of={state.phase} />}
+        {state?.phase === 'finished' && state.counts.tolerated > 0
+          && <span class="quiet"> {whole(state.counts.tolerated)} tolerated failures</span>}
       </h1>
       <Tabs job={id} open={tab} />
       <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`} tabIndex={0} key={`${id} ${tab}`}>

@@ -1,0 +1,11 @@
+#pragma once
+// What becomes of a kernel's Context::log when the program has not taken events by Session::on_event.
+
+#include "dag/session.hpp"
+
+namespace dag::detail {
+
+/// "train: loss 0.5", on stderr, as a line of its own. Progress is not printed.
+void print_log(const JobEvent& event);
+
+}  // namespace dag::detail
