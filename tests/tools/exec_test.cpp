@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "tests/cluster/processes.hpp"
+#include "tests/support/file_text.hpp"
 
 using cluster::bin;
 using cluster::Directory;
@@ -118,6 +119,23 @@ TEST_CASE("a failing command is tried again when that is asked for") {
   REQUIRE(json["tasks"].size() == 1);
   CHECK(json["tasks"][0]["attempt"] == 3);
   CHECK(json["tasks"][0]["outcome"] == "finished");
+}
+
+TEST_CASE("a command that runs too long is ended, and tried again only when it is gone, unless it is pure") {
+  const Directory directory("effects");
+  const std::string script = "cd " + directory / "." +
+                             "; trap 'sleep 0.4; echo gone >> ledger; exit 1' TERM; echo begin >> ledger; "
+                             "while :; do sleep 0.01; done";
+  Process run(exec({"--timeout", "300ms", "--attempts", "2", "--effects", "exclusive", "--lanes", "2"},
+                   shell(script)));
+  CHECK(run.ends() == 1);
+  CHECK_THAT(run.err(), Catch::Contains("its timeout of 0.3"));
+  CHECK(dag::test::text_of(directory / "ledger") == "begin\ngone\nbegin\ngone\n");
+  Process once(exec({"--attempts", "2", "--effects", "at_most_once"}, shell("true")));
+  CHECK(once.ends() == 4);
+  CHECK_THAT(once.err(), Catch::Contains("at_most_once"));
+  Process unknown(exec({"--effects", "none"}, shell("true")));
+  CHECK(unknown.ends() == 2);
 }
 
 TEST_CASE("the largest number there is ends a range") {

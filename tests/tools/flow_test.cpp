@@ -187,6 +187,7 @@ TEST_CASE("a command that is told to end has ended before it is tried again") {
 command = "trap 'sleep 0.5; echo gone $DAG_ATTEMPT >> ledger; exit 1' TERM; echo begin $DAG_ATTEMPT >> ledger; while :; do sleep 0.01; done"
 timeout_seconds = 0.3
 attempts = 2
+effects = "exclusive"
 )";
   Process run(flow_in(directory, "w.toml", {"--lanes", "2"}));
   CHECK(run.ends() == 1);
@@ -263,6 +264,9 @@ TEST_CASE("a workflow that is none is refused with its line and column") {
           ":5:10: ", "task.b is after 'fetsh', which is no task");
   refused("[task.fetch]\ncommand = \"true\"\n[task.b]\ncommand = \"true\"\nafter = \"fetsh\"\n",
           ":5:9: ", "did you mean 'fetch'?");
+  refused("[task.a]\ncommand = \"true\"\neffects = \"exclusiv\"\n", ":3:11: ", "did you mean 'exclusive'?");
+  refused("[task.a]\ncommand = \"true\"\neffects = \"pure\"\noutputs = \"x\"\n",
+          ":3:11: ", "leave its effects out");
   refused("[task.a]\nafter = []\n", ":1:1: ", "task.a has no command");
   refused("[task.a]\ncommand = 7\n", ":2:11: ", "must be a string or a list of strings");
   refused("[task.a]\ncommand = \"true\"\nattempts = 0\n",

@@ -4,8 +4,10 @@
 #include <memory>
 
 #include "libdag/client/exit_status.hpp"
+#include "tools/dag/command_effects.hpp"
 #include "tools/dag/command_kernel.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/durations.hpp"
 #include "tools/dag/process.hpp"
 #include "tools/dag/work.hpp"
 
@@ -45,6 +47,8 @@ std::vector<std::uint64_t> numbers_of(const std::string& text) {
 struct Wanted {
   std::string array;
   std::uint32_t attempts = 1;
+  std::string effects = "idempotent";
+  std::optional<double> timeout_seconds;
   WorkOptions work;
   std::vector<std::string> words;
 };
@@ -55,8 +59,10 @@ int exec(const Wanted& wanted) {
   const auto add = [&](const std::string& id, std::vector<std::string> environment) {
     const CommandLine command{static_cast<std::uint32_t>(tasks.size()), wanted.words, std::move(environment),
                               "", wanted.work.json};
-    const auto task = graph.task(id, run_command, command).effects(idempotent);
+    const auto task = graph.task(id, run_command, command).effects(effects_of_commands().at(wanted.effects));
     task.retry({.attempts = wanted.attempts});
+    if (wanted.timeout_seconds)
+      task.timeout(std::chrono::nanoseconds(static_cast<std::int64_t>(*wanted.timeout_seconds * 1e9)));
     tasks.push_back({id, task});
   };
   if (wanted.array.empty()) {
@@ -79,6 +85,14 @@ void add_exec(CLI::App& app, Chosen& chosen) {
   command->add_option("--attempts", wanted->attempts, "how often a failing command is tried")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
+  takes_duration(command->add_option("--timeout", wanted->timeout_seconds,
+                                     "how long one attempt may run, such as 30s or 5m"));
+  command
+      ->add_option("--effects", wanted->effects,
+                   "what a second run does: pure, idempotent, exclusive or at_most_once; an attempt is never "
+                   "beside another one of the same command unless pure")
+      ->capture_default_str()
+      ->check(CLI::IsMember(effects_of_commands()));
   command
       ->add_option("--lanes", wanted->work.lanes, "commands at a time (default: as many as there are cores)")
       ->check(CLI::Range(1, 1024));

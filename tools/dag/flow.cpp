@@ -32,7 +32,7 @@ int run_commands(const Flow& flow, const Wanted& wanted) {
             .task(task.id, run_command,
                   CommandLine{static_cast<std::uint32_t>(tasks.size()), task.words, std::move(environment),
                               task.directory, wanted.work.json, task.outputs})
-            .effects(task.outputs.empty() ? idempotent : staged);
+            .effects(task.effects);
     output.retry({.attempts = task.attempts}).needs({.cpus = task.cpus});
     if (task.timeout_seconds) {
       output.timeout(std::chrono::nanoseconds(static_cast<std::int64_t>(*task.timeout_seconds * 1e9)));
@@ -90,6 +90,7 @@ void add_flow(CLI::App& app, Chosen& chosen) {
       "appear\nwhen the command has succeeded, and what an attempt that failed has left in their places "
       "goes. "
       "DAG_OUTPUT_1 and\nso on name files that nobody sees before, for commands that can write elsewhere.\n"
+      "A command is never run beside an earlier attempt of itself, unless its effects are pure.\n"
       "Exit status: 0 when all finished, 1 when one failed, 4 for a file that is no workflow, 130 when "
       "interrupted.");
   command->callback([=, &chosen] { chosen = [=] { return flow(*wanted); }; });

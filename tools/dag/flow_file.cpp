@@ -10,6 +10,7 @@
 #include <map>
 
 #include "libdag/client/nearest.hpp"
+#include "tools/dag/command_effects.hpp"
 
 namespace dag::tool {
 namespace {
@@ -76,7 +77,7 @@ class Reading {
     const toml::table& table = *node.as_table();
     refuse_unknown(table,
                    {"command", "after", "attempts", "timeout_seconds", "cpus", "directory", "environment",
-                    "inputs", "outputs"},
+                    "inputs", "outputs", "effects"},
                    "of a task");
     FlowTask task;
     task.id = id;
@@ -133,8 +134,27 @@ class Reading {
           refuse(source, "'" + path + "' is an output of two tasks, or twice of one",
                  "name each output once");
       }
+      task.effects = Effects::staged;
     }
+    if (const toml::node* effects = table.get("effects"))
+      task.effects = effects_of(*effects, what + ".effects", !task.outputs.empty());
     return task;
+  }
+
+  Effects effects_of(const toml::node& node, const std::string& what, bool has_outputs) {
+    const std::string word = text_of(node, what);
+    std::vector<std::string_view> words;
+    for (const auto& [known, effects] : effects_of_commands()) words.push_back(known);
+    const auto found = effects_of_commands().find(word);
+    if (found == effects_of_commands().end()) {
+      refuse(node.source(), what + " cannot be '" + word + "'",
+             meant(word, words, "it is pure, idempotent, exclusive or at_most_once"));
+    }
+    if (has_outputs) {
+      refuse(node.source(), what + " is said of a task that has outputs",
+             "a task with outputs is staged: leave its effects out");
+    }
+    return found->second;
   }
 
   std::vector<std::pair<std::string, toml::source_region>> files_of(const toml::node& node,

@@ -11,11 +11,15 @@
 //   attempts = 3                          # how often it is tried
 //   timeout_seconds = 60                  # of one attempt
 //   cpus = 2
+//   effects = "exclusive"                 # what a second run does: "pure", "idempotent" (default),
+//   "exclusive" or
+//                                         # "at_most_once"; attempts never overlap unless "pure"
 //   directory = "work"
 //   environment = { LANG = "C" }
 //   inputs = ["data.csv"]                 # files, or one; the task follows those whose outputs they are
 //   outputs = "count.txt"                 # staged: another task sees a file when the command has succeeded
 
+#include <dag/options.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,8 +32,9 @@ struct FlowTask {
   std::vector<std::string> words;
   std::vector<std::string> environment;  ///< NAME=VALUE
   std::string directory;
-  std::vector<std::size_t> after;    ///< positions; of tasks whose outputs it reads, too
-  std::vector<std::string> outputs;  ///< paths, with the directory before them
+  std::vector<std::size_t> after;         ///< positions; of tasks whose outputs it reads, too
+  std::vector<std::string> outputs;       ///< paths, with the directory before them
+  Effects effects = Effects::idempotent;  ///< staged where it has outputs
   std::uint32_t attempts = 1;
   std::optional<double> timeout_seconds;
   double cpus = 1;
