@@ -11,6 +11,7 @@
 #include "libdag/client/checked_output.hpp"
 #include "libdag/client/exit_status.hpp"
 #include "nodes/keeper.hpp"
+#include "nodes/kept_ports.hpp"
 #include "nodes/settings.hpp"
 
 namespace {
@@ -61,12 +62,28 @@ void end_on_signal(dag::Keeper& keeper, const sigset_t& signals) {
 /// system, instead of staying with the heap because glibc raised its threshold when the first one was freed.
 void give_memory_back() { mallopt(M_MMAP_THRESHOLD, 256 * 1024); }
 
+dag::KeeperOptions with_kept_ports(dag::KeeperOptions options) {
+  if (options.data_directory.empty()) return options;
+  const dag::NodePorts kept = dag::kept_ports(options.data_directory);
+  options.listen = dag::again(options.listen, kept.listen);
+  if (options.http) options.http = dag::again(*options.http, kept.http);
+  return options;
+}
+
+void keep_ports_of(const dag::Endpoint& endpoint, const std::string& data_directory) {
+  const auto listens = dag::net::parse_address(endpoint.control);
+  if (data_directory.empty() || !listens) return;
+  const auto serves = dag::net::parse_address(endpoint.web);
+  dag::keep_ports(data_directory, {*listens, serves ? *serves : dag::net::Address{}});
+}
+
 int serve(const dag::Settings& settings) {
   give_memory_back();
   const sigset_t signals = take_signals();
-  dag::Keeper keeper(options_of(settings));
+  dag::Keeper keeper(with_kept_ports(options_of(settings)));
   end_on_signal(keeper, signals);
   const dag::Endpoint& endpoint = keeper.endpoint();
+  keep_ports_of(endpoint, settings.data.value);
   if (!endpoint.web.empty())
     std::cout << "dagd n" << settings.id.value << " serves http://" << endpoint.web << "/\n";
   std::cout << "dagd n" << settings.id.value << " listens on " << endpoint.control << std::endl;

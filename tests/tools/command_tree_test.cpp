@@ -160,3 +160,27 @@ TEST_CASE("there is a manual page of each command, which roff reads without comp
     CHECK(reading.err() == "");
   }
 }
+
+TEST_CASE("every manual page has examples, and these name options that there are") {
+  const Directory directory("examples");
+  CHECK(printed({bin("dag"), "man", directory / "man"}) == "");
+  for (const auto& file : std::filesystem::directory_iterator(directory / "man")) {
+    CAPTURE(file.path().filename());
+    std::ostringstream text;
+    text << std::ifstream(file.path()).rdbuf();
+    CHECK_THAT(text.str(), Catch::Contains(".SH EXAMPLES"));
+  }
+}
+
+TEST_CASE("completion knows phases, and asks a cluster for jobs and nodes") {
+  const Directory directory("known");
+  const std::string script = completion_for("bash", directory);
+  const std::string dag = bin("dag");
+  CHECK(offered(script, {dag, "ls", "--phase", "fin"}) == std::set<std::string>{"finished"});
+  // Without a cluster there are none, and nothing is said of that.
+  CHECK(offered(script, {dag, "show", "job"}).empty());
+  const std::set<std::string> asked = lines_of(printed({dag, "completion", "--words", "phases"}));
+  CHECK(asked.contains("running"));
+  Process nodes({"env", "-u", "DAG_ADDRESS", dag, "completion", "--words", "nodes"});
+  CHECK(nodes.ends() == 3);
+}

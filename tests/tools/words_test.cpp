@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <fstream>
+
 #include "tests/cluster/processes.hpp"
 
 using cluster::bin;
@@ -86,4 +88,35 @@ TEST_CASE("what is no duration is refused, with how one is written") {
   CAPTURE(text);
   CHECK(said.status == 2);
   if (!text.empty()) CHECK_THAT(said.err, Catch::Contains("--timeout") && Catch::Contains("write 30s, 5m"));
+}
+
+TEST_CASE("dag-inspect has what changes nothing") {
+  const auto said = [](std::vector<std::string> words) {
+    words.insert(words.begin(), bin("dag-inspect"));
+    Process process(words);
+    const auto status = process.ends();
+    return Said{status, process.out(), process.err()};
+  };
+  CHECK_THAT(said({"help"}).out, Catch::Contains("explain") && !Catch::Contains("submit"));
+  CHECK(said({"cancel", "1"}).status == 2);
+  CHECK_THAT(said({"node", "stop", "n1"}).err, Catch::Contains("there is no command 'stop'"));
+}
+
+TEST_CASE("a file is checked without running anything") {
+  const cluster::Directory directory("checks");
+  const auto file = [&](const std::string& name, const std::string& text) {
+    std::ofstream(directory / name) << text;
+    return directory / name;
+  };
+  const Said flow = said_by({"check", file("flow.toml", "[task.a]\ncommand = \"exit 1\"\n")});
+  CHECK(flow.status == 0);
+  CHECK_THAT(flow.out, Catch::Contains("1 task"));
+  const Said misspelt = said_by({"check", file("bad.toml", "[task.a]\ncomand = \"true\"\n")});
+  CHECK(misspelt.status == 4);
+  CHECK_THAT(misspelt.err, Catch::Contains(":2:1: unknown key 'comand'"));
+  CHECK(said_by({"check", file("node.toml", "[node]\nlanes = 2\n")}).status == 0);
+  CHECK(said_by({"check", file("wrong.toml", "[node]\nlane = 2\n")}).status == 4);
+  CHECK_THAT(said_by({"check", bin("hello")}).out, Catch::Contains("hello: 2 tasks"));
+  CHECK(said_by({"check", "/bin/true"}).status == 2);
+  CHECK(said_by({"check", directory / "none"}).status == 5);
 }

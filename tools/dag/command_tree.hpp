@@ -22,6 +22,9 @@ std::vector<Command> commands_of(const CLI::App& app);
 /// follow. Empty: that shell is not known.
 std::string completion(const CLI::App& app, std::string_view shell);
 
+/// By the name of its page ("dag-node-list"): command lines of each command, as people type them.
+const std::map<std::string, std::vector<std::string>>& examples();
+
 /// By file name ("dag-node-list.1"): a page of man(7) for each command.
 std::map<std::string, std::string> manual(const CLI::App& app, const std::string& version);
 

@@ -26,6 +26,7 @@ void add_history(CLI::App& app, Chosen& chosen);
 void add_report(CLI::App& app, Chosen& chosen);
 void add_trace(CLI::App& app, Chosen& chosen);
 void add_view(CLI::App& app, Chosen& chosen);
+void add_check(CLI::App& app, Chosen& chosen);
 void add_config(CLI::App& app, Chosen& chosen);
 void add_doctor(CLI::App& app, Chosen& chosen);
 void add_graph(CLI::App& app, Chosen& chosen);

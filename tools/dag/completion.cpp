@@ -2,9 +2,14 @@
 
 #include <iostream>
 
+#include <unistd.h>
+
+#include "libdag/client/all_nodes.hpp"
 #include "libdag/client/exit_status.hpp"
 #include "tools/dag/command_tree.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/job_selector.hpp"
+#include "tools/dag/options.hpp"
 
 namespace dag::tool {
 namespace {
@@ -48,14 +53,45 @@ Words words_of(const CLI::App& app) {
   return words;
 }
 
+/// What a cluster, or the program, knows: jobs, nodes, phases. Empty: nobody knows the words.
+std::string known_words_of(const CLI::App& command, const CLI::Option& option) {
+  if (option.check_lname("phase")) return "phases";
+  if (option.get_positional() && option.get_name() == "node") return "nodes";
+  // Where the rest belongs to another program, "job" is the file of one.
+  const bool about_job = option.get_name() == "job" || option.get_name() == "what";
+  return option.get_positional() && about_job && !command.get_positionals_at_end() ? "jobs" : "";
+}
+
+/// Kind of words that have a place there.
+Words known_places(const CLI::App& command) {
+  Words kinds;
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_positional()) continue;
+    if (const std::string kind = known_words_of(command, *option); !kind.empty()) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
 /// bash and zsh, which differ in where the words are and where the answer goes. Behind `--` stands the
 /// command line of something else.
-std::string with_cases(const CLI::App& app, const std::string& head, const std::string& tail) {
-  std::string known, choices, valued;
+std::string with_cases(const CLI::App& app, const std::string& program, const std::string& head,
+                       const std::string& tail) {
+  const auto asked = [&](const std::string& kind) {
+    return "$(" + program + " completion --words " + kind + " 2>/dev/null)";
+  };
+  std::string known, choices, valued, chosen_values;
   for (const Command& command : commands_of(app)) {
     const std::string path = joined(command.path);
     if (!path.empty()) known += (known.empty() ? "" : " | ") + ("'" + path + "'");
-    choices += "    '" + path + "') words='" + joined(words_of(*command.app)) + "' ;;\n";
+    choices += "    '" + path + "') words='" + joined(words_of(*command.app)) + "'";
+    for (const std::string& kind : known_places(*command.app)) choices += "\" " + asked(kind) + "\"";
+    choices += " ;;\n";
+    for (const CLI::Option* option : command.app->get_options()) {
+      if (const std::string kind = known_words_of(*command.app, *option);
+          !kind.empty() && !option->get_positional())
+        chosen_values += "    '" + path + " --" + option->get_lnames().front() + "') words=\"" + asked(kind) +
+                         "\"; at=value ;;\n";
+    }
     Words with_value;
     for (const Flag& flag : flags_of(*command.app)) {
       if (flag.has_value) with_value.insert(with_value.end(), flag.written.begin(), flag.written.end());
@@ -72,8 +108,8 @@ std::string with_cases(const CLI::App& app, const std::string& head, const std::
          "    esac\n"
          "    previous=$word\n"
          "  done\n"
-         "  case \"$at $previous\" in\n    " +
-         valued +
+         "  case \"$at $previous\" in\n" +
+         chosen_values + "    " + valued +
          ") return 1 ;;\n"
          "  esac\n"
          "  case \"$at\" in\n" +
@@ -81,7 +117,7 @@ std::string with_cases(const CLI::App& app, const std::string& head, const std::
 }
 
 std::string for_bash(const CLI::App& app) {
-  return with_cases(app,
+  return with_cases(app, "\"${COMP_WORDS[0]}\"",
                     "# bash completion of dag: source it, or put it into ~/.local/share/bash-completion/"
                     "completions/dag\n"
                     "_dag() {\n"
@@ -92,7 +128,7 @@ std::string for_bash(const CLI::App& app) {
 }
 
 std::string for_zsh(const CLI::App& app) {
-  return with_cases(app,
+  return with_cases(app, "\"${words_typed[1]}\"",
                     "#compdef dag\n"
                     "# zsh completion of dag: put it as _dag into a directory of $fpath\n"
                     "_dag_words() {\n"
@@ -130,10 +166,13 @@ std::string for_fish(const CLI::App& app) {
     const std::string when = "complete -c dag -n " + quoted(here);
     for (const CLI::App* one : command.app->get_subcommands({}))
       text += when + " -f -a " + one->get_name() + " -d " + quoted(one->get_description()) + "\n";
+    for (const std::string& kind : known_places(*command.app))
+      text += when + " -f -a " + quoted("(dag completion --words " + kind + " 2>/dev/null)") + "\n";
     for (const Flag& flag : flags_of(*command.app)) {
       text += when;
       for (const std::string& name : flag.written)
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+      if (flag.written == Words{"--phase"}) text += " -f -a '(dag completion --words phases)'";
       text += (flag.has_value ? " -r -d " : " -d ") + quoted(flag.about) + "\n";
     }
   }
@@ -161,14 +200,43 @@ std::string completion(const CLI::App& app, std::string_view shell) {
   return "";
 }
 
+namespace {
+
+/// A shell waits for the words, and whoever types waits for the shell.
+constexpr unsigned words_within_seconds = 2;
+
+int print_words(const std::string& kind) {
+  if (kind == "phases") {
+    for (const JobPhase phase : {JobPhase::starting, JobPhase::running, JobPhase::finished, JobPhase::failed,
+                                 JobPhase::cancelled, JobPhase::no_quorum})
+      std::cout << name(phase) << '\n';
+    return exit_ok;
+  }
+  alarm(words_within_seconds);
+  const Options options;
+  if (kind == "nodes") {
+    for (const NodeInfo& node : connect(options)->nodes()) std::cout << to_string(node.life.process) << '\n';
+    return exit_ok;
+  }
+  for (const JobInfo& job : detail::AllNodes(address_of(options)).look().jobs)
+    std::cout << to_string(job.job) << '\n';
+  std::cout << newest_word << '\n';
+  return exit_ok;
+}
+
+}  // namespace
+
 void add_completion(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand("completion", "print a script that completes commands and flags");
   const auto shell = std::make_shared<std::string>();
-  command->add_option("SHELL", *shell, "bash, zsh or fish")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  const auto words = std::make_shared<std::string>();
+  command->add_option("SHELL", *shell, "bash, zsh or fish")->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->add_option("--words", *words, "what scripts ask for: print jobs, nodes or phases that there are")
+      ->check(CLI::IsMember({"jobs", "nodes", "phases"}));
   command->callback([=, &app, &chosen] {
+    if (shell->empty() && words->empty()) throw CLI::RequiredError("SHELL");
     chosen = [=, &app] {
+      if (!words->empty()) return print_words(*words);
       std::cout << completion(app, *shell);
       return static_cast<int>(exit_ok);
     };

@@ -46,6 +46,7 @@ std::vector<std::string> dagd_words(const std::string& program, const DagdOrder&
   if (!order.lanes.empty()) words.insert(words.end(), {"--lanes", order.lanes});
   if (!order.replicas.empty()) words.insert(words.end(), {"--replicas", order.replicas});
   if (!order.data.empty()) words.insert(words.end(), {"--data", order.data});
+  if (!order.http.empty()) words.insert(words.end(), {"--http", order.http});
   if (!order.log.empty()) words.insert(words.end(), {"--log", order.log});
   return words;
 }

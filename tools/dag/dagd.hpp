@@ -15,6 +15,7 @@ std::string dagd_program();
 struct DagdOrder {
   std::uint32_t id = 0;
   std::string listen = "127.0.0.1:0";
+  std::string http;           ///< HOST:PORT or off; empty: as its settings say
   std::string peers;          ///< HOST:PORT, with commas; empty: the first of its cluster
   std::string share = "0/1";  ///< which part of the host's cores
   std::string cluster = "0";  ///< as hexadecimal digits; 0: that of its peers

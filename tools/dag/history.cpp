@@ -47,6 +47,12 @@ int one(const HistoryOptions& options) {
   const JobId job = options.nodes ? detail::of_nodes : job_of(options.job, *options.cluster, *options.from);
   const detail::LineFilter filter{job, detail::selector_of(options.task, options.failed)};
   const ChosenJournals journals(*options.cluster, job, *options.from, {.which = filter.tasks});
+  if (!options.nodes && !options.cluster->json && filter.tasks == TaskSelector{}) {
+    detail::JournalView summed(journals.paths());
+    for (const detail::PastJob& past : read_history(summed)) {
+      if (past.job == job) std::cout << summary_text(past);
+    }
+  }
   detail::JournalView view(journals.paths());
   if (print_lines(view, filter, options.cluster->json) > 0) return exit_ok;
   std::cerr << "dag: the journals say nothing of that\n";

@@ -1,6 +1,9 @@
 // `dag`: the launcher. Data goes to stdout, messages to stderr; exit_status.hpp says what it ends with.
 
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
+#include <string_view>
 
 #include "libdag/client/checked_output.hpp"
 #include "libdag/client/exit_status.hpp"
@@ -9,8 +12,26 @@
 
 namespace {
 
+/// What `dag-inspect` has: what changes nothing, neither jobs nor nodes.
+constexpr std::string_view inspecting[] = {"ls",     "show",    "wait",  "watch",  "logs",    "top",
+                                           "mem",    "node",    "graph", "check",  "explain", "history",
+                                           "report", "trace",   "view",  "config", "doctor",  "completion",
+                                           "man",    "version", "help"};
+constexpr std::string_view inspecting_nodes[] = {"list", "show", "probe"};
+
+template <class Names>
+void keep_only(CLI::App& app, const Names& names) {
+  for (CLI::App* command : app.get_subcommands({})) {
+    if (std::find(std::begin(names), std::end(names), command->get_name()) == std::end(names))
+      app.remove_subcommand(command);
+  }
+}
+
 int run(int argc, char** argv) {
-  CLI::App app("Runs task graphs on libdag.", "dag");
+  const bool inspects = std::filesystem::path(argv[0]).filename() == "dag-inspect";
+  CLI::App app(
+      inspects ? "Looks at jobs and nodes of libdag, and changes nothing." : "Runs task graphs on libdag.",
+      inspects ? "dag-inspect" : "dag");
   app.require_subcommand(1);
   dag::tool::Chosen chosen;
   dag::tool::add_up(app, chosen);
@@ -30,12 +51,17 @@ int run(int argc, char** argv) {
   dag::tool::add_report(app, chosen);
   dag::tool::add_trace(app, chosen);
   dag::tool::add_view(app, chosen);
+  dag::tool::add_check(app, chosen);
   dag::tool::add_config(app, chosen);
   dag::tool::add_doctor(app, chosen);
   dag::tool::add_completion(app, chosen);
   dag::tool::add_man(app, chosen);
   dag::tool::add_version(app, chosen);
   dag::tool::add_help(app, chosen);
+  if (inspects) {
+    keep_only(app, inspecting);
+    keep_only(*app.get_subcommand("node"), inspecting_nodes);
+  }
   if (argc == 1) {
     std::cout << dag::tool::help_of(app);
     return dag::exit_ok;

@@ -106,6 +106,11 @@ std::string page(const Command& command, const std::string& version) {
     for (const char c : roff(app.get_footer())) text += c == '\n' ? "\n.br\n" : std::string(1, c);
     text += "\n";
   }
+  if (const auto found = examples().find(name_of(command)); found != examples().end()) {
+    text += ".SH EXAMPLES\n.nf\n";
+    for (const std::string& line : found->second) text += roff(line) + "\n";
+    text += ".fi\n";
+  }
   text += ".SH EXIT STATUS\n";
   for (const auto& [status, meaning] : statuses)
     text += ".TP\n" + std::to_string(status) + "\n" + std::string(meaning) + "\n";

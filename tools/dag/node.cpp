@@ -186,6 +186,41 @@ int undrain(const Options& options, ProcessId id) {
   return exit_ok;
 }
 
+constexpr auto stopping_looked_at_every = std::chrono::milliseconds(100);
+constexpr Duration stopped_answers_within = std::chrono::milliseconds(500);
+constexpr double stop_within_seconds = 30;
+
+bool answers(const std::string& address, ProcessId id) {
+  try {
+    const auto nodes = detail::connect(address, stopped_answers_within, stopped_answers_within)->nodes();
+    return nodes.front().life.process == id;
+  } catch (const Failure&) {
+    return false;
+  }
+}
+
+int stop(const Options& options, ProcessId id, double limit_seconds) {
+  const std::vector<NodeInfo> nodes = connect(options)->nodes();
+  const auto found = find(nodes, id);
+  if (found == nodes.end()) return say_unknown(id);
+  const std::string address = found->endpoint.control;
+  const auto began = std::chrono::steady_clock::now();
+  detail::connect(address)->shutdown();
+  while (answers(address, id)) {
+    if (std::chrono::steady_clock::now() - began > std::chrono::duration<double>(limit_seconds)) {
+      throw Failure({ErrorCode::timed_out, to_string(id) + " still answers at " + address,
+                     "it was told to end; `dag node list` shows whether it has gone"});
+    }
+    std::this_thread::sleep_for(stopping_looked_at_every);
+  }
+  if (options.json) {
+    std::cout << json_line({{"node", to_string(id)}, {"stopped", true}});
+  } else {
+    std::cout << to_string(id) << " has stopped\n";
+  }
+  return exit_ok;
+}
+
 /// A command about one node.
 CLI::App* add_about_node(CLI::App& command, const char* name, const char* about,
                          const std::shared_ptr<std::string>& node) {
@@ -240,6 +275,16 @@ void add_node(CLI::App& app, Chosen& chosen) {
       "time.");
   drains->callback(
       [=, &chosen] { chosen = [=] { return drain(*options_of_drain, node_of(*node), *limit); }; });
+
+  auto* stops = add_about_node(*command, "stop", "stop a node, with all processes of jobs there", node);
+  const auto options_of_stop = add_options(*stops);
+  const auto stop_limit = std::make_shared<double>(stop_within_seconds);
+  takes_duration(stops->add_option("--timeout", *stop_limit, "how long to wait for its end (30s)"));
+  stops->footer(
+      "What the node runs is lost, and runs again on other nodes. To lose nothing: dag node drain N, first.\n"
+      "Exit status: 0 it does not answer any more, 5 there is no such node, 7 it still answers.");
+  stops->callback(
+      [=, &chosen] { chosen = [=] { return stop(*options_of_stop, node_of(*node), *stop_limit); }; });
 
   auto* undrains = add_about_node(*command, "undrain", "let one that was to go take jobs again", node);
   const auto options_of_undrain = add_options(*undrains);

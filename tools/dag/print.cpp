@@ -216,24 +216,32 @@ std::string jobs_text(const std::vector<JobInfo>& jobs) {
   return table({"JOB", "NAME", "PHASE", "ENDED", "FAILED", "PROCESSES", "AGE"}, rows);
 }
 
+static std::string outcomes_text(const detail::PastJob& job) {
+  if (!job.over) return job.began_unix_ns ? std::to_string(job.tasks) + " submitted" : "";
+  std::string tasks = std::to_string(job.over->finished) + " finished";
+  if (job.over->failed > 0) tasks += ", " + std::to_string(job.over->failed) + " failed";
+  if (job.over->skipped > 0) tasks += ", " + std::to_string(job.over->skipped) + " skipped";
+  if (job.over->cancelled > 0) tasks += ", " + std::to_string(job.over->cancelled) + " cancelled";
+  if (job.over->stopped) tasks += "; " + job.over->stopped->what;
+  if (job.verdict.tolerated > 0) tasks += " (" + std::to_string(job.verdict.tolerated) + " tolerated)";
+  return tasks;
+}
+
+std::string summary_text(const detail::PastJob& job) {
+  const auto span = detail::took(job);
+  std::string text = to_string(job.job) + (job.name.empty() ? "" : " " + shown(job.name)) + ": " +
+                     detail::end_text(job) + (span ? " after " + duration_text(*span) : "");
+  if (job.began_unix_ns) text += ", began " + detail::utc_text(*job.began_unix_ns);
+  return text + "\n  tasks  " + shown(outcomes_text(job)) + "\n\n";
+}
+
 std::string history_text(const std::vector<detail::PastJob>& jobs) {
   std::vector<std::vector<std::string>> rows;
   for (const detail::PastJob& job : jobs) {
     const auto span = detail::took(job);
-    std::string tasks;
-    if (job.over) {
-      tasks = std::to_string(job.over->finished) + " finished";
-      if (job.over->failed > 0) tasks += ", " + std::to_string(job.over->failed) + " failed";
-      if (job.over->skipped > 0) tasks += ", " + std::to_string(job.over->skipped) + " skipped";
-      if (job.over->cancelled > 0) tasks += ", " + std::to_string(job.over->cancelled) + " cancelled";
-      if (job.over->stopped) tasks += "; " + job.over->stopped->what;
-    } else if (job.began_unix_ns) {
-      tasks = std::to_string(job.tasks) + " submitted";
-    }
-    if (job.verdict.tolerated > 0) tasks += " (" + std::to_string(job.verdict.tolerated) + " tolerated)";
     rows.push_back({to_string(job.job), job.name.empty() ? "-" : shown(job.name),
                     job.began_unix_ns ? detail::utc_text(*job.began_unix_ns) : "-",
-                    span ? duration_text(*span) : "-", detail::end_text(job), shown(tasks)});
+                    span ? duration_text(*span) : "-", detail::end_text(job), shown(outcomes_text(job))});
   }
   return table({"JOB", "NAME", "BEGAN", "TOOK", "END", "TASKS"}, rows);
 }

@@ -49,6 +49,8 @@ std::string nodes_text(const std::vector<NodeInfo>& nodes);
 std::string node_text(const NodeInfo& node);
 std::string link_text(const detail::NodeLink& link);
 /// As journals know them.
+/// How it ended, in how long, and what became of its tasks; an empty line behind.
+std::string summary_text(const detail::PastJob& job);
 std::string history_text(const std::vector<detail::PastJob>& jobs);
 std::string jobs_text(const std::vector<JobInfo>& jobs);
 std::string job_text(const JobInfo& job);

@@ -13,6 +13,7 @@
 #include "tools/dag/commands.hpp"
 #include "tools/dag/dagd.hpp"
 #include "tools/dag/options.hpp"
+#include "tools/dag/ports.hpp"
 #include "tools/dag/print.hpp"
 #include "tools/dag/process.hpp"
 
@@ -124,7 +125,8 @@ void keep_apart(const NodeFlags& flags, const std::string& state_dir) {
   }
 }
 
-int up(const Options& options, const NodeFlags& flags, std::uint32_t count) {
+int up(const Options& options, const NodeFlags& flags, const AddressesAsked& asked, std::uint32_t count) {
+  const std::vector<NodeAddresses> addresses = addresses_of_nodes(asked, count);
   block_signals();
   lead_a_session();
   const std::string directory = options.state_directory();
@@ -144,6 +146,8 @@ int up(const Options& options, const NodeFlags& flags, std::uint32_t count) {
       if (id > 0) order.peers = nodes.front().address;
       order.share = std::to_string(id) + "/" + std::to_string(count);
       order.cluster = cluster;
+      order.listen = addresses[id].listen;
+      order.http = addresses[id].http;
       order.state_dir = directory;
       take(flags, order);
       start_dagd(order, nodes.emplace_back());
@@ -255,9 +259,20 @@ void add_up(CLI::App& app, Chosen& chosen) {
   ups->add_option("--nodes", *count, "how many; they divide the cores")
       ->capture_default_str()
       ->check(CLI::Range(1u, nodes_max));
+  const auto asked = std::make_shared<AddressesAsked>();
+  ups->add_option("--listen", asked->listen,
+                  "HOST[:PORT] where node 0 listens, and the others at the ports behind (default: any ports)")
+      ->capture_default_str();
+  ups->add_option("--http", asked->http,
+                  "HOST[:PORT] where node 0 serves HTTP, and the others at the ports behind; off: none does");
+  ups->add_option("--port-base", asked->port_base,
+                  "the first of the ports of all nodes: each takes two, to listen and for HTTP")
+      ->check(CLI::Range(1u, 65535u));
   ups->footer(
-      "It prints a line for the shell: eval \"$(dag up)\". Other commands of this user find it without.");
-  ups->callback([=, &chosen] { chosen = [=] { return up(*options_of_up, *flags_of_up, *count); }; });
+      "It prints a line for the shell: eval \"$(dag up)\". Other commands of this user find it "
+      "without.\nWith --data "
+      "nodes take the same ports again at their next start, where these are free.");
+  ups->callback([=, &chosen] { chosen = [=] { return up(*options_of_up, *flags_of_up, *asked, *count); }; });
 
   auto* joins = app.add_subcommand("join", "start one more node on this machine, for a cluster that is up");
   const auto options_of_join = add_options(*joins, false);
@@ -266,6 +281,8 @@ void add_up(CLI::App& app, Chosen& chosen) {
   joins->add_option("address", order->peers, "HOST:PORT of a node of it")->required();
   joins->add_option("--listen", order->listen, "where it listens; other hosts must reach it there")
       ->capture_default_str();
+  joins->add_option("--http", order->http,
+                    "HOST:PORT where it serves HTTP, or off (default: as its settings say)");
   joins->add_option("--share", order->share, "which part of this machine's cores, as RANK/SIZE")
       ->capture_default_str();
   joins->callback([=, &chosen] { chosen = [=] { return join(*options_of_join, *flags_of_join, *order); }; });
