@@ -2,6 +2,8 @@
 
 #include <exception>
 
+#include "libdag/base/in_kernel.hpp"
+
 namespace dag {
 namespace {
 
@@ -23,6 +25,7 @@ Error current_error() {
 
 std::optional<Error> call_kernel(const detail::Code& code, detail::Call& call) {
   call.function = code.function;
+  const InKernel in_kernel;
   try {
     reinterpret_cast<detail::Thunk>(const_cast<void*>(code.thunk))(call);
     return std::nullopt;
@@ -58,6 +61,7 @@ std::vector<bool> run_predicates(std::span<const detail::Code> predicates, Kerne
   std::vector<bool> conditions;
   // A task that becomes another has no output yet. The other task's attempt evaluates these predicates.
   if (result.error || result.becomes != detail::none) return conditions;
+  const InKernel in_kernel;
   try {
     for (const detail::Code& code : predicates) {
       const auto predicate = reinterpret_cast<detail::Predicate>(const_cast<void*>(code.thunk));

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "libdag/base/in_kernel.hpp"
 #include "libdag/client/draw_request.hpp"
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/node.hpp"
@@ -40,6 +41,10 @@ void end_well_on_failure() {
 
 /// Takes `--dag-NAME VALUE` and `--dag-NAME=VALUE` out of argv.
 NodeOptions take_options(int& argc, char** argv) {
+  if (runs_kernel) {
+    throw Failure({ErrorCode::usage, "a kernel makes a dag::Session",
+                   "a kernel adds tasks by its dag::Context; make the Session in main and pass values on"});
+  }
   end_well_on_failure();
   NodeOptions options;
   if (const char* address = std::getenv("DAG_ADDRESS"); address != nullptr) options.address = address;

@@ -51,6 +51,16 @@ TEST_CASE("hello runs as one, two and three processes") {
   CHECK(run.err() == "");
 }
 
+TEST_CASE("a kernel that makes a Session fails, in every form") {
+  const std::vector<std::string> words = GENERATE(
+      std::vector<std::string>{bin("cluster_nested")},
+      std::vector<std::string>{bin("cluster_nested"), "--dag-isolate"}, dag_run(2, "cluster_nested"));
+  Process run(words);
+  CHECK(run.ends() == 0);
+  CHECK_THAT(run.out(),
+             Catch::Contains("a kernel makes a dag::Session") && Catch::Contains("make the Session in main"));
+}
+
 TEST_CASE("a graph with actors and spawned tasks gives the same result in three processes as in one") {
   Process run(dag_run(3, "cluster_mixture"));
   CHECK(run.ends() == 0);

@@ -1,0 +1,21 @@
+#pragma once
+// Whether a thread runs a kernel of the user's. A kernel that makes a Session would wait for a cluster that
+// waits for the kernel: Session asks here first.
+
+namespace dag {
+
+inline thread_local bool runs_kernel = false;
+
+/// This thread runs a kernel for as long as the object lives.
+class InKernel {
+ public:
+  InKernel() : before_(runs_kernel) { runs_kernel = true; }
+  ~InKernel() { runs_kernel = before_; }
+  InKernel(const InKernel&) = delete;
+  InKernel& operator=(const InKernel&) = delete;
+
+ private:
+  const bool before_;
+};
+
+}  // namespace dag
