@@ -10,8 +10,8 @@ namespace dag::tool {
 
 struct AddressesAsked {
   std::string listen = "127.0.0.1";  ///< HOST[:PORT]
-  std::string http;                  ///< HOST[:PORT] or off; empty: as the nodes' settings say
-  std::optional<std::uint32_t> port_base;
+  std::string http = {};             ///< HOST[:PORT] or off; empty: as the nodes' settings say
+  std::optional<std::uint32_t> port_base = {};
 };
 
 struct NodeAddresses {
