@@ -52,6 +52,12 @@ TEST_CASE("an unknown word is named at each level, with what was meant") {
   CHECK_THAT(said.err, Catch::Contains(row.said));
 }
 
+TEST_CASE("a flag takes no value, so the message is about what is wrong") {
+  Process run({bin("dag"), "history", "last", "--nodes", "--address", "127.0.0.1:1"});
+  CHECK(run.ends() == 2);
+  CHECK_THAT(run.err(), Catch::Contains("leave out the job"));
+}
+
 TEST_CASE("dag alone, dag help and --help say the same, and so they do of a command") {
   const Said alone = said_by({});
   CHECK(alone.status == 0);
@@ -97,7 +103,7 @@ TEST_CASE("dag-inspect has what changes nothing") {
     const auto status = process.ends();
     return Said{status, process.out(), process.err()};
   };
-  CHECK_THAT(said({"help"}).out, Catch::Contains("explain") && !Catch::Contains("submit"));
+  CHECK_THAT(said({"help"}).out, Catch::Contains("\n  explain ") && !Catch::Contains("\n  submit "));
   CHECK(said({"cancel", "1"}).status == 2);
   CHECK_THAT(said({"node", "stop", "n1"}).err, Catch::Contains("there is no command 'stop'"));
 }

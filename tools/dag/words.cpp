@@ -94,7 +94,7 @@ std::optional<std::string> unknown_word(const CLI::App& app, const Words& words)
       const CLI::Option* option = at->get_option_no_throw(flag);
       if (option == nullptr)
         return where + ": there is no option '" + shown(flag) + "'" + meant_by(flag, flags_of(*at), "");
-      if (option->get_type_size_max() > 0 && flag == word) ++i;  // What follows is its value.
+      if (option->get_items_expected_max() > 0 && flag == word) ++i;  // What follows is its value.
       continue;
     }
     if (const CLI::App* one = below(*at, word)) {
