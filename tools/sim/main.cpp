@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#ifdef DAG_SIM_ACTORS
 #include "libdag/client/checked_output.hpp"
+#ifdef DAG_SIM_ACTORS
 #include "tools/sim/actors/actors_chaos.hpp"
 #endif
 #include "tools/sim/chaos.hpp"
