@@ -26,7 +26,7 @@ namespace cluster {
 
 using Clock = std::chrono::steady_clock;
 /// Generous: two cores may be shared with a compiler.
-constexpr auto patience = std::chrono::seconds(120);
+constexpr auto patience = std::chrono::seconds(300);
 
 inline std::string bin(const std::string& name) {
   const char* folder = std::getenv("DAG_BIN");
