@@ -1,5 +1,5 @@
 #pragma once
-// What becomes of a kernel's Context::log when the program has not taken events by Session::on_event.
+// Lines of a kernel's Context::log are printed when the program has not taken events by Session::on_event.
 
 #include "dag/session.hpp"
 

@@ -285,8 +285,8 @@ class GatewayMachine {
   void want(Life from, const client::Want& want);
   void answer(Life to, client::Answer answer);
   void refuse(Life to, std::uint64_t number, Error why);
-  /// The client with this key means another job, that was never accepted.
   Status admissible(const detail::Fragment& graph) const;
+  /// The client with this key means another job, that was never accepted.
   static bool is_another(const KeptJob& job, std::uint64_t key);
   Error why_no_jobs() const;
   std::vector<std::string> not_ready(Instant now) const;
