@@ -472,6 +472,10 @@ std::string json_line(const json& fields) {
   return fields.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+std::string json_text(const json& fields) {
+  return fields.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
 std::string process_text(const WorkerInfo& worker) {
   return worker.life == Life{} ? to_string(worker.node) + "/-" : to_string(worker.life.process);
 }

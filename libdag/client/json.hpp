@@ -41,6 +41,8 @@ nlohmann::json row_json(const JobInfo& job, ProcessId leader);
 
 /// One line. Bytes that are no UTF-8 are replaced: a name may be anything.
 std::string json_line(const nlohmann::json& json);
+/// The same over several lines, indented.
+std::string json_text(const nlohmann::json& json);
 
 /// n1/w1; one that has not come up yet has no id: n1/-.
 std::string process_text(const WorkerInfo& worker);

@@ -6,9 +6,13 @@
 
 namespace dag {
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
+
 Result<Workflow> read_workflow(std::string_view text) {
-  constexpr std::string_view mark = "\xEF\xBB\xBF";  // Of UTF-8, as some editors write it.
-  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  text = without_byte_order_mark(text);
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
     return Error{ErrorCode::configuration_invalid, "this text is UTF-16", "save it as UTF-8"};
   }

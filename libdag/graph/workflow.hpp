@@ -37,6 +37,9 @@ struct Workflow {
   std::vector<WorkflowEdge> edges;
 };
 
+/// Some editors begin UTF-8 with a mark.
+std::string_view without_byte_order_mark(std::string_view text);
+
 /// The format is recognised by how the text begins. Errors (configuration_invalid) name line and column, or
 /// the task.
 Result<Workflow> read_workflow(std::string_view text);

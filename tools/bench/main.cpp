@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libdag/client/checked_output.hpp"
+#include "libdag/client/json.hpp"
 #include "tools/bench/commands.hpp"
 
 namespace {
@@ -113,7 +114,7 @@ int main(int argc, char** argv) {
   report.quick = settings.quick;
   report.skipped = settings.skipped();
   if (json) {
-    std::cout << to_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    std::cout << dag::detail::json_text(to_json(report));
   } else {
     print(std::cout, report);
   }

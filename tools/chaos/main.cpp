@@ -17,6 +17,7 @@
 #include <iostream>
 
 #include "libdag/client/checked_output.hpp"
+#include "libdag/client/json.hpp"
 #include "tools/chaos/node_faults.hpp"
 #include "tools/chaos/partitions.hpp"
 #include "tools/chaos/training.hpp"
@@ -99,7 +100,7 @@ int run(const Options& options, const Scenario& scenario) {
     std::filesystem::remove_all(directory);
   }
   if (options.json) {
-    std::cout << report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    std::cout << dag::detail::json_line(report);
   } else {
     print(report);
   }

@@ -10,6 +10,7 @@
 #include "libdag/client/exit_status.hpp"
 #include "tools/dag/commands.hpp"
 #include "tools/dag/dagd.hpp"
+#include "tools/dag/flow_file.hpp"
 #include "tools/dag/options.hpp"
 #include "tools/dag/said.hpp"
 
@@ -35,12 +36,9 @@ FileKind kind_of(const std::string& file) {
   if (!std::filesystem::is_regular_file(file, problem)) {
     throw Failure({ErrorCode::job_unknown, "there is no file " + shown(file)});
   }
-  std::string ending = std::filesystem::path(file).extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string ending = ending_of(file);
   if (ending == ".toml") return has_tasks(file) ? FileKind::workflow : FileKind::settings;
-  for (const char* of_workflows : {".json", ".dax", ".xml", ".stg"}) {
-    if (ending == of_workflows) return FileKind::workflow;
-  }
+  if (is_of_recorded_workflows(ending)) return FileKind::workflow;
   return access(file.c_str(), X_OK) == 0 ? FileKind::job : FileKind::workflow;
 }
 

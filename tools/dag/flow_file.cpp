@@ -10,6 +10,7 @@
 #include <map>
 
 #include "libdag/client/nearest.hpp"
+#include "libdag/client/workflow_file.hpp"
 #include "tools/dag/command_effects.hpp"
 
 namespace dag::tool {
@@ -223,14 +224,22 @@ class Reading {
 
 }  // namespace
 
-bool is_flow(const std::string& path, std::string_view text) {
+std::string ending_of(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending;
+}
+
+bool is_of_recorded_workflows(std::string_view ending) {
+  return ending == ".stg" || ending == ".json" || ending == ".dax" || ending == ".xml";
+}
+
+bool is_flow(const std::string& path, std::string_view text) {
+  const std::string ending = ending_of(path);
   if (ending == ".toml") return true;
-  if (ending == ".stg" || ending == ".json" || ending == ".dax" || ending == ".xml") return false;
-  constexpr std::string_view mark = "\xEF\xBB\xBF";
-  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  if (is_of_recorded_workflows(ending)) return false;
+  text = without_byte_order_mark(text);
   for (;;) {
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) return false;

@@ -44,6 +44,10 @@ struct Flow {
   std::vector<FlowTask> tasks;  ///< in the order of the file
 };
 
+/// The ending of a file's name, in small letters: `.toml` of Flow.TOML.
+std::string ending_of(const std::string& path);
+/// Whether files with this ending are workflows that other programs have recorded.
+bool is_of_recorded_workflows(std::string_view ending);
 /// Whether a file is read as TOML: by its name, or since it is in no other format that `dag flow` reads.
 bool is_flow(const std::string& path, std::string_view text);
 /// Throws Failure(configuration_invalid).

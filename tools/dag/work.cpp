@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libdag/client/exit_status.hpp"
+#include "libdag/client/json.hpp"
 #include "tools/dag/command_kernel.hpp"
 #include "tools/dag/process.hpp"
 #include "tools/dag/terminal.hpp"
@@ -166,7 +167,7 @@ int run_work(Graph& graph, const std::vector<WorkTask>& tasks, const WorkOptions
   json["finished"] = counts.finished;
   json["failed"] = counts.failed;
   json["not_run"] = counts.cancelled;
-  if (options.json) std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  if (options.json) std::cout << detail::json_text(json);
   if (interrupted) return exit_interrupted;
   if (counts.failed + counts.cancelled == 0) return exit_ok;
   std::cerr << "dag: " << counts.finished << " of " << tasks.size() << " tasks finished, " << counts.failed
