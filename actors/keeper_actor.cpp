@@ -100,8 +100,7 @@ caf::behavior KeeperActor::make_behavior() {
         } else if (const auto* ended = std::get_if<client::JobEnded>(&said.what)) {
           look_up(said.job);
           ports_.forget_details(said.job);
-          ports_.job_ended(said.job, !ended->stopped && ended->counts.failed == ended->counts.tolerated &&
-                                         ended->counts.cancelled == 0);
+          ports_.job_ended(said.job, !ended->stopped && ended->counts.well());
           gateway_.on_ended(said.job, ended->stopped, ended->counts, ports_.now());
         } else if (auto* led = std::get_if<RecordLed>(&said.what)) {
           on_led(std::move(*led));

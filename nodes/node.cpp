@@ -245,13 +245,6 @@ Status Node::wait_for_all() {
                "look at what the missing ones said on stderr; does each make a dag::Session?"};
 }
 
-static std::map<Outcome, std::uint64_t> by_outcome(const CellCounts& counts) {
-  return {{Outcome::finished, counts.finished},
-          {Outcome::failed, counts.failed},
-          {Outcome::skipped, counts.skipped},
-          {Outcome::cancelled, counts.cancelled}};
-}
-
 Follower Node::follower_of(const std::shared_ptr<detail::JobState>& of) {
   const std::weak_ptr<detail::JobState> state = of;
   Follower follower;
@@ -263,10 +256,10 @@ Follower Node::follower_of(const std::shared_ptr<detail::JobState>& of) {
     if (!job) return;
     memory_.ended(job->id);
     if (stopped) job->lose(*stopped);
-    job->end(!stopped && counts.well(), by_outcome(counts));
+    job->end(!stopped && counts.well(), detail::by_outcome(counts));
   };
   follower.progress = [state](const CellCounts& counts) {
-    if (const auto job = state.lock()) job->count(by_outcome(counts));
+    if (const auto job = state.lock()) job->count(detail::by_outcome(counts));
   };
   follower.lost = [state](Error why) {
     if (const auto job = state.lock()) job->lose(std::move(why));

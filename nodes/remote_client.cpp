@@ -52,13 +52,6 @@ Error led_by_none(JobId job) {
           "`dag node list` shows which nodes are left"};
 }
 
-std::map<Outcome, std::uint64_t> by_outcome(const JobCounts& counts) {
-  return {{Outcome::finished, counts.finished},
-          {Outcome::failed, counts.failed},
-          {Outcome::skipped, counts.skipped},
-          {Outcome::cancelled, counts.cancelled}};
-}
-
 bool goes_elsewhere(const Error& error) {
   return error.code == ErrorCode::cluster_lost || error.code == ErrorCode::job_elsewhere;
 }
@@ -248,7 +241,7 @@ std::optional<std::map<Outcome, std::uint64_t>> RemoteClient::counts(JobId job) 
       return client::AskJobs{number, job};
     });
     if (answer.jobs.empty()) return std::nullopt;
-    return by_outcome(answer.jobs.front().counts);
+    return detail::by_outcome(answer.jobs.front().counts);
   } catch (const Failure&) {
     return std::nullopt;  // Another node may come to lead it. What was known before is still true.
   }
@@ -299,8 +292,7 @@ void RemoteClient::told(LinkId from, ClientMessage message) {
     if (!state) return;
     if (ended->stopped) state->lose(*ended->stopped);
     const JobCounts& counts = ended->counts;
-    state->end(!ended->stopped && counts.failed == counts.tolerated && counts.cancelled == 0,
-               by_outcome(counts));
+    state->end(!ended->stopped && counts.well(), detail::by_outcome(counts));
   } else if (const auto* lost = std::get_if<client::JobLost>(&message)) {
     // A node that does not lead it any more may say so of a job that goes on elsewhere.
     const KnownJob* job = known_by(lost->job);

@@ -47,15 +47,19 @@ void JobState::want(const std::vector<std::uint32_t>& tasks) {
   for (const std::uint32_t task : untold) client->want(id, task);
 }
 
-std::optional<Settlement> JobState::wait_for(std::uint32_t task, Duration limit) {
-  want({task});
-  std::unique_lock lock(mutex_);
-  const auto done = [&] { return settled_.contains(task) || lost_; };
+template <class Done>
+void JobState::wait(std::unique_lock<std::mutex>& lock, Duration limit, const Done& done) {
   if (is_for_ever(limit)) {
     changed_.wait(lock, done);
   } else {
     changed_.wait_for(lock, limit, done);
   }
+}
+
+std::optional<Settlement> JobState::wait_for(std::uint32_t task, Duration limit) {
+  want({task});
+  std::unique_lock lock(mutex_);
+  wait(lock, limit, [&] { return settled_.contains(task) || lost_; });
   const auto found = settled_.find(task);
   if (found != settled_.end()) return found->second;
   if (lost_) throw Failure(*lost_);
@@ -71,12 +75,7 @@ std::uint32_t JobState::wait_for_next(std::size_t before) {
 
 std::optional<bool> JobState::wait_for_end(std::optional<Duration> limit) {
   std::unique_lock lock(mutex_);
-  const auto done = [&] { return ended_.has_value() || lost_.has_value(); };
-  if (limit && !is_for_ever(*limit)) {
-    changed_.wait_for(lock, *limit, done);
-  } else {
-    changed_.wait(lock, done);
-  }
+  wait(lock, limit.value_or(for_ever), [&] { return ended_ || lost_; });
   if (lost_ && !ended_) throw Failure(*lost_);
   return ended_;
 }

@@ -22,6 +22,15 @@ namespace dag::detail {
 
 class Client;
 
+/// Counts of a job's tasks, be they its cell's or a node's, as the user is told them.
+template <class Counts>
+std::map<Outcome, std::uint64_t> by_outcome(const Counts& counts) {
+  return {{Outcome::finished, counts.finished},
+          {Outcome::failed, counts.failed},
+          {Outcome::skipped, counts.skipped},
+          {Outcome::cancelled, counts.cancelled}};
+}
+
 /// How a task of the submitted graph ended, once that is settled.
 struct Settlement {
   Outcome outcome = Outcome::none;
@@ -49,7 +58,7 @@ struct JobState {
   void end(bool ok, std::map<Outcome, std::uint64_t> counts);
   void lose(Error why);  ///< the cluster is gone: everybody who waits is told
 
-  /// The user waits.
+  // The user waits.
   /// Empty: it has not settled within the limit.
   std::optional<Settlement> wait_for(std::uint32_t task, Duration limit = Duration::max());
   /// Each is settled some time.
@@ -60,6 +69,9 @@ struct JobState {
   std::map<Outcome, std::uint64_t> counts();
 
  private:
+  template <class Done>
+  void wait(std::unique_lock<std::mutex>& lock, Duration limit, const Done& done);
+
   std::mutex mutex_;
   std::condition_variable changed_;
   std::set<std::uint32_t> wanted_;  ///< the runtime was told

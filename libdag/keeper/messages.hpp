@@ -70,6 +70,7 @@ struct JobCounts {
   std::uint64_t open = 0;
   std::uint64_t finished = 0, failed = 0, skipped = 0, cancelled = 0;
   std::uint64_t tolerated = 0;  ///< of `failed`: the job finishes with these
+  bool well() const { return failed == tolerated && cancelled == 0; }
   bool operator==(const JobCounts&) const = default;
 };
 
