@@ -43,7 +43,7 @@ caf::behavior TaskActor::make_behavior() {
         say_end(std::move(end.ended));
       },
       [this](const mail::StopTask&) {
-        if (!stopped_) stop_kernel(ended_as(Outcome::cancelled));
+        if (!stopped_) stop_kernel(end_of({id_, attempt_}, Outcome::cancelled));
       },
       [this](const mail::TimedOut&) {
         if (!stopped_) on_late();
@@ -52,16 +52,8 @@ caf::behavior TaskActor::make_behavior() {
   };
 }
 
-Ended TaskActor::ended_as(Outcome outcome) const {
-  Ended ended;
-  ended.task = id_;
-  ended.id = attempt_;
-  ended.outcome = outcome;
-  return ended;
-}
-
 void TaskActor::on_late() {
-  Ended late = ended_as(Outcome::failed);
+  Ended late = end_of({id_, attempt_}, Outcome::failed);
   late.ran = *timeout_;
   const auto limit = std::chrono::duration<double>(*timeout_).count();
   late.error = Error{ErrorCode::timed_out,

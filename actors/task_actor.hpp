@@ -39,7 +39,6 @@ class TaskActor : public caf::event_based_actor {
  private:
   /// Nobody wants what the kernel leaves from now on: `end` is what the owner hears instead.
   void stop_kernel(Ended end);
-  Ended ended_as(Outcome outcome) const;
   void on_late();
   void on_deaf();
   void say_end(Ended end);
@@ -52,7 +51,7 @@ class TaskActor : public caf::event_based_actor {
   bool waits_for_deaf_;
   LanesPort& lanes_;
   caf::actor owner_;
-  /// Of an attempt whose kernel was told to stop: what is said when it has returned.
+  /// The end that is said when a kernel that was told to stop has returned.
   std::optional<Ended> stopped_;
 };
 

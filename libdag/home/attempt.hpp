@@ -105,13 +105,16 @@ struct Ended {
   Duration ran{0};
 };
 
-/// Of an attempt whose kernel has not begun, and never will.
-inline Ended cancelled_end(const Attempt& attempt) {
+/// The end of an attempt that left nothing: it was stopped, was late, or never began.
+inline Ended end_of(const OutputName& attempt, Outcome outcome) {
   Ended ended;
   ended.task = attempt.task;
-  ended.id = attempt.id;
-  ended.outcome = Outcome::cancelled;
+  ended.id = attempt.attempt;
+  ended.outcome = outcome;
   return ended;
+}
+inline Ended cancelled_end(const Attempt& attempt) {
+  return end_of({attempt.task, attempt.id}, Outcome::cancelled);
 }
 
 }  // namespace dag

@@ -6,6 +6,7 @@
 // is undone), checkpoints.cpp, groups.cpp (who starts again together). Included by those only.
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -195,6 +196,7 @@ class Home::Impl {
   void look_for_leases_over();
   bool waits_for_stopped(RowIndex row) const;
   void stopped_is_gone(RowIndex row, Life runner, AttemptId id);
+  std::vector<RowIndex> forget_stopped(const std::function<bool(const StoppedAttempt&)>& is_over);
   void stopped_are_lost(Instant leases_over);
   void look_for_stopped();
   void start_ended(RowIndex row);

@@ -251,26 +251,23 @@ void Runner::ask_for_lease(Instant now) {
 void Runner::look_at_lease(Instant now) {
   bool wanted = false;
   under_lease_ = false;
+  std::optional<TaskId> runs;  ///< the first whose kernel may be running under the lease
   for (const auto& [name, taken] : attempts_) {
     if (!needs_lease(taken)) continue;
     wanted = true;
-    if (!taken.started) continue;
-    if (!lease_.held(now) && !is_planted(options_.planted, Planted::lease_not_looked_at)) {
-      effects_.emplace_back(LeaseLost{name.task});
-      return lease_.want(false);
-    }
-    under_lease_ = true;
+    if (taken.started && !runs) runs = name.task;
   }
   // A kernel that was told to stop runs under it, too.
   for (const auto& [name, stopping] : stopping_) {
     if (!stopping.needs_lease) continue;
     wanted = true;
-    if (!lease_.held(now) && !is_planted(options_.planted, Planted::lease_not_looked_at)) {
-      effects_.emplace_back(LeaseLost{name.task});
-      return lease_.want(false);
-    }
-    under_lease_ = true;
+    if (!runs) runs = name.task;
   }
+  if (runs && !lease_.held(now) && !is_planted(options_.planted, Planted::lease_not_looked_at)) {
+    effects_.emplace_back(LeaseLost{*runs});
+    return lease_.want(false);
+  }
+  under_lease_ = runs.has_value();
   lease_.want(wanted || is_planted(options_.planted, Planted::lease_kept));
   ask_for_lease(now);
 }

@@ -97,27 +97,27 @@ void Home::Impl::stopped_is_gone(RowIndex row, Life runner, AttemptId id) {
   to_decide.push_back(row);
 }
 
-/// With their processes. Where those are only taken for dead, the lease ends what is exclusive.
-void Home::Impl::stopped_are_lost(Instant leases_over) {
+/// Returns the rows of which attempts were forgotten.
+std::vector<RowIndex> Home::Impl::forget_stopped(const std::function<bool(const StoppedAttempt&)>& is_over) {
+  std::vector<RowIndex> rows;
   for (auto at = still_stopping.begin(); at != still_stopping.end();) {
     auto& [row, attempts] = *at;
-    const auto lost = std::erase_if(attempts, [&](const StoppedAttempt& one) { return !alive(one.runner); });
-    if (lost > 0) {
-      if (is_exclusive(row)) leases_over_at[row] = leases_over;
-      to_decide.push_back(row);
-    }
+    if (std::erase_if(attempts, is_over) > 0) rows.push_back(row);
     at = attempts.empty() ? still_stopping.erase(at) : std::next(at);
+  }
+  to_decide.insert(to_decide.end(), rows.begin(), rows.end());
+  return rows;
+}
+
+/// With their processes. Where those are only taken for dead, the lease ends what is exclusive.
+void Home::Impl::stopped_are_lost(Instant leases_over) {
+  for (const RowIndex row : forget_stopped([&](const StoppedAttempt& one) { return !alive(one.runner); })) {
+    if (is_exclusive(row)) leases_over_at[row] = leases_over;
   }
 }
 
 void Home::Impl::look_for_stopped() {
-  for (auto at = still_stopping.begin(); at != still_stopping.end();) {
-    auto& [row, attempts] = *at;
-    const auto waited_for =
-        std::erase_if(attempts, [&](const StoppedAttempt& one) { return one.until <= now; });
-    if (waited_for > 0) to_decide.push_back(row);
-    at = attempts.empty() ? still_stopping.erase(at) : std::next(at);
-  }
+  forget_stopped([&](const StoppedAttempt& one) { return one.until <= now; });
 }
 
 }  // namespace dag
