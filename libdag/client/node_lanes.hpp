@@ -11,9 +11,11 @@ namespace dag::detail {
 
 struct NodeLanes {
   std::uint64_t there = 0, running = 0;
+  Duration busy{0};  ///< in kernels since the node began, summed over its lanes
   NodeLanes& operator+=(const NodeLanes& more) {
     there += more.there;
     running += more.running;
+    busy += more.busy;
     return *this;
   }
 };
@@ -28,6 +30,7 @@ inline NodeLanes lanes_of(const NodeInfo& node) {
   for (const DeviceLoad& device : node.load.devices) {
     lanes.there += device.lanes;
     lanes.running += device.lanes - std::min(device.lanes, device.lanes_free);
+    lanes.busy += device.busy;
   }
   return lanes;
 }

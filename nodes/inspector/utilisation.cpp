@@ -6,18 +6,15 @@
 #include <nlohmann/json.hpp>
 
 #include "libdag/client/json.hpp"
-#include "libdag/client/node_lanes.hpp"
 
 namespace dag::inspector {
 
-double Utilisation::lanes_busy(const NodeInfo& node, Instant now) {
-  const detail::NodeLanes lanes = detail::lanes_of(node);
-  Duration busy{0};
-  for (const DeviceLoad& device : node.load.devices) busy += device.busy;
-  const auto before = said_.find(node.life);
+double Utilisation::lanes_busy(Life node, const detail::NodeLanes& lanes, Instant now) const {
+  const auto before = said_.find(node);
   // Of a node that is new here, only what it does in this moment is known.
   if (before == said_.end() || now <= before->second.at) return static_cast<double>(lanes.running);
-  const std::chrono::duration<double> spent = busy - before->second.busy, passed = now - before->second.at;
+  const std::chrono::duration<double> spent = lanes.busy - before->second.busy,
+                                      passed = now - before->second.at;
   // What nodes say is some heartbeats old, so a share may seem larger than the whole.
   return std::clamp(spent / passed, 0.0, static_cast<double>(lanes.there));
 }
@@ -28,10 +25,10 @@ void Utilisation::add(std::int64_t unix_seconds, Instant now, const std::vector<
   std::map<Life, Said> said;
   for (const NodeInfo& node : nodes) {
     if (node.state != MemberState::alive) continue;  // What a node that is gone said last is no news.
-    sample.all += detail::lanes_of(node).there;
-    sample.busy += lanes_busy(node, now);
-    Said& latest = said[node.life] = {now, Duration{0}};
-    for (const DeviceLoad& device : node.load.devices) latest.busy += device.busy;
+    const detail::NodeLanes lanes = detail::lanes_of(node);
+    sample.all += lanes.there;
+    sample.busy += lanes_busy(node.life, lanes, now);
+    said[node.life] = {now, lanes.busy};
   }
   said_ = std::move(said);
   // Not in order: the clock was set back.

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "libdag/keeper/messages.hpp"
+#include "libdag/client/node_lanes.hpp"
 
 namespace dag::inspector {
 
@@ -38,7 +38,7 @@ class Utilisation {
     double busy = 0;  ///< lanes, as a mean since the sample before, of nodes that are up
     std::uint64_t all = 0;
   };
-  double lanes_busy(const NodeInfo& node, Instant now);
+  double lanes_busy(Life node, const detail::NodeLanes& lanes, Instant now) const;
 
   mutable std::mutex mutex_;
   std::map<Life, Said> said_;  ///< by the nodes that were up at the last sample
