@@ -39,12 +39,15 @@ void end_well_on_failure() {
   });
 }
 
+void refuse_in_kernel() {
+  if (!runs_kernel) return;
+  throw Failure({ErrorCode::usage, "a kernel makes a dag::Session",
+                 "a kernel adds tasks by its dag::Context; make the Session in main and pass values on"});
+}
+
 /// Takes `--dag-NAME VALUE` and `--dag-NAME=VALUE` out of argv.
 NodeOptions take_options(int& argc, char** argv) {
-  if (runs_kernel) {
-    throw Failure({ErrorCode::usage, "a kernel makes a dag::Session",
-                   "a kernel adds tasks by its dag::Context; make the Session in main and pass values on"});
-  }
+  refuse_in_kernel();
   end_well_on_failure();
   NodeOptions options;
   if (const char* address = std::getenv("DAG_ADDRESS"); address != nullptr) options.address = address;
