@@ -11,9 +11,8 @@
 //   attempts = 3                          # how often it is tried
 //   timeout_seconds = 60                  # of one attempt
 //   cpus = 2
-//   effects = "exclusive"                 # what a second run does: "pure", "idempotent" (default),
-//   "exclusive" or
-//                                         # "at_most_once"; attempts never overlap unless "pure"
+//   effects = "exclusive"                 # "pure", "idempotent" (default), "exclusive", "at_most_once";
+//                                         # attempts never overlap unless it is "pure"
 //   directory = "work"
 //   environment = { LANG = "C" }
 //   inputs = ["data.csv"]                 # files, or one; the task follows those whose outputs they are
