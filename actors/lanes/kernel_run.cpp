@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "libdag/base/forked_child.hpp"
 #include "libdag/base/in_kernel.hpp"
 
 namespace dag {
@@ -28,8 +29,10 @@ std::optional<Error> call_kernel(const detail::Code& code, detail::Call& call) {
   const InKernel in_kernel;
   try {
     reinterpret_cast<detail::Thunk>(const_cast<void*>(code.thunk))(call);
+    end_forked_child();
     return std::nullopt;
   } catch (...) {
+    end_forked_child();
     return current_error();
   }
 }
@@ -66,8 +69,10 @@ std::vector<bool> run_predicates(std::span<const detail::Code> predicates, Kerne
     for (const detail::Code& code : predicates) {
       const auto predicate = reinterpret_cast<detail::Predicate>(const_cast<void*>(code.thunk));
       conditions.push_back(predicate(code.function, result.output));
+      end_forked_child();
     }
   } catch (...) {
+    end_forked_child();
     result.error = current_error();
     result.error->what = "a condition on this task's output threw: " + result.error->what;
   }

@@ -11,6 +11,7 @@
 #include "actors/lanes/lane_rows.hpp"
 #include "actors/lanes/lanes.hpp"
 #include "actors/lanes/staging.hpp"
+#include "libdag/base/forked_child.hpp"
 #include "libdag/base/limits.hpp"
 #include "libdag/record/record_ring.hpp"
 
@@ -44,10 +45,10 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
 
   // What a kernel says. An abandoned one talks to nobody: the process may have forgotten it.
   void log(std::string_view line) override {
-    if (!abandoned.load() && lanes.events_.log) lanes.events_.log(speaker(), line);
+    if (speaks() && lanes.events_.log) lanes.events_.log(speaker(), line);
   }
   void progress(double fraction, std::string_view note) override {
-    if (!abandoned.load() && lanes.events_.progress) lanes.events_.progress(speaker(), fraction, note);
+    if (speaks() && lanes.events_.progress) lanes.events_.progress(speaker(), fraction, note);
   }
   std::string_view device() const override { return name; }
   std::string task_key() const override { return to_string(job) + "/" + to_string(task); }
@@ -55,6 +56,8 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   std::string stage(std::string_view path) override;
   void publish(const std::string& path, const Blob& bytes) override;
 
+  /// Nor has a child that the kernel forked a voice.
+  bool speaks() const { return !abandoned.load() && !in_forked_child(); }
   Speaker speaker() const { return {job, task, attempt, task_name, name, static_cast<std::uint32_t>(index)}; }
 
   /// It will touch this shard, or none. Announced with a full barrier, but only when it changes: rows of one

@@ -42,6 +42,7 @@ Lanes::Lanes(LanesOptions options, LaneEvents events)
       clock_again_ticks_(clock_.ticks(clock_age_max)),
       lanes_(options_.cores.size()),
       bells_(options_.doorbell ? options_.doorbell->bells() : own_bells_.bells()) {
+  begin_running_kernels();
   for (const auto& others : options_.victims) DAG_CHECK(others.size() + 1 == options_.cores.size());
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     all_lanes_.push_back(std::make_shared<Lane>(*this, i, options_.cores[i]));

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <memory>
 
+#include "libdag/base/forked_child.hpp"
+
 namespace dag {
 namespace {
 
@@ -39,6 +41,7 @@ thread_local std::size_t lane_of_thread = RunningPage::lanes_max;
 struct sigaction before[std::size(faults)];
 
 void note(int signal_number) {
+  if (in_forked_child()) return;  // It shares the page, and its end is not that of the process.
   RunningPage* page = page_of_faults.load();
   if (page != nullptr && lane_of_thread < RunningPage::lanes_max) page->fault(lane_of_thread, signal_number);
 }
@@ -127,6 +130,7 @@ std::optional<std::uint32_t> RunningPage::faulted_lane() const {
 }
 
 void note_faults(RunningPage& page) {
+  begin_running_kernels();
   if (page_of_faults.exchange(&page) != nullptr) return;
   struct sigaction action {};
   action.sa_sigaction = on_fault;
