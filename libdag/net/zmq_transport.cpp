@@ -1,6 +1,7 @@
 #include "libdag/net/zmq_transport.hpp"
 
 #include <poll.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -20,6 +21,12 @@ constexpr int frames_per_poll_max = 256;
 constexpr std::array channels{Channel::control, Channel::bulk};
 
 std::size_t index(Channel channel) { return static_cast<std::size_t>(channel); }
+
+std::string limit_of_files() {
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  return " (at most " + std::to_string(files.rlim_cur) + ")";
+}
 
 /// Our connection to a peer on one channel. Members are destroyed from the last: the monitor before what it
 /// watches.
@@ -156,9 +163,16 @@ class ZmqTransport::Sockets {
   Result<std::unique_ptr<Connection>> make_connection(PeerHandle handle, Channel channel,
                                                       const Address& address) {
     if (address.port == 0) return no_port(address);
-    auto connection = std::make_unique<Connection>(
-        context_, channel, options_,
-        std::to_string(handle.value) + "-" + std::to_string(++connections_made_));
+    std::unique_ptr<Connection> connection;
+    try {
+      connection = std::make_unique<Connection>(
+          context_, channel, options_,
+          std::to_string(handle.value) + "-" + std::to_string(++connections_made_));
+    } catch (const zmq::error_t& error) {  // Its sockets need descriptors.
+      return Error{ErrorCode::peer_unreachable,
+                   "no connection to " + to_string(address) + ": " + error.what() + limit_of_files(),
+                   "raise the limit of open files (ulimit -n) of this process; `dag doctor` measures it"};
+    }
     if (zmq_connect(connection->dealer.handle(), tcp_endpoint(address).c_str()) != 0) {
       return Error{ErrorCode::address_invalid,
                    "cannot connect to " + to_string(address) + ": " + zmq_strerror(zmq_errno()),
