@@ -10,6 +10,7 @@
 
 #include "libdag/client/checked_output.hpp"
 #include "libdag/client/exit_status.hpp"
+#include "libdag/warden/started_with.hpp"
 #include "nodes/keeper.hpp"
 #include "nodes/kept_ports.hpp"
 #include "nodes/settings.hpp"
@@ -96,6 +97,8 @@ int serve(const dag::Settings& settings) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  dag::close_files_of_starter();
+  dag::put_right_what_we_were_started_with();
   dag::heed_closed_pipes();
   try {
     const auto settings = dag::settings_of(argc, argv).value_or_throw();
@@ -104,5 +107,8 @@ int main(int argc, char** argv) {
   } catch (const dag::Failure& failure) {
     std::cerr << "dagd: " << failure.what() << '\n';
     return dag::exit_status_of(failure.error().code);
+  } catch (const std::exception& error) {  // Of the system: files, memory.
+    std::cerr << "dagd: " << error.what() << '\n';
+    return dag::exit_work_failed;
   }
 }

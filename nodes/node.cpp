@@ -14,6 +14,7 @@
 #include "libdag/graph/partition.hpp"
 #include "libdag/keeper/admission.hpp"
 #include "libdag/outputs/arena.hpp"
+#include "libdag/warden/started_with.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/build_id.hpp"
 #include "nodes/cores.hpp"
@@ -354,6 +355,7 @@ int Node::serve() {
 }
 
 std::unique_ptr<detail::Client> start_node(const NodeOptions& options) {
+  put_right_for_kernels();
   if (auto seat = seat_from_environment().value_or_throw()) {
     WorkerNode worker(options, *std::move(seat));
     end_now(worker.serve());

@@ -28,6 +28,12 @@ constexpr Duration look_every = std::chrono::seconds(2);
 constexpr int tries_max = 20;
 
 /// Whole argv: worker processes take the same flags off it as this one did.
+/// Where its kernels are to run; empty when the directory has been removed, so that they run in "/".
+std::string directory_of_this_process() {
+  std::error_code removed;
+  return std::filesystem::current_path(removed).string();
+}
+
 std::vector<std::string> arguments_of_this_process() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> arguments;
@@ -37,7 +43,7 @@ std::vector<std::string> arguments_of_this_process() {
 
 Launch launch_of_this_process(const Blob& program) {
   return {identify(program.bytes()), build_of_this_process(), arguments_of_this_process(),
-          std::filesystem::current_path().string()};
+          directory_of_this_process()};
 }
 
 /// Whoever started this process only wants the job's number: `dag submit`.

@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t said_bytes_max = std::size_t{16} << 10;
 
 RunningPage* map_page(int descriptor) {
+  fcntl(descriptor, F_SETFD, FD_CLOEXEC);  // It is not for what kernels start.
   void* page = mmap(nullptr, sizeof(RunningPage), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (page == MAP_FAILED) {
     throw Failure({ErrorCode::internal, "the page that the node shares with this process cannot be mapped"});

@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,7 +16,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 
+#include "libdag/warden/warden.hpp"
 #include "nodes/clock.hpp"
 
 extern char** environ;
@@ -32,9 +33,9 @@ std::string library_directory() {
   if (dladdr(reinterpret_cast<const void*>(&library_directory), &info) == 0 || info.dli_fname == nullptr)
     return {};
   const std::filesystem::path file(info.dli_fname);
-  return file.filename().string().find(".so") == std::string::npos
-             ? std::string{}
-             : std::filesystem::absolute(file.parent_path()).string();
+  if (file.filename().string().find(".so") == std::string::npos) return {};
+  std::error_code gone;  // The library's name is relative, and the directory has been removed.
+  return std::filesystem::absolute(file.parent_path(), gone).string();
 }
 
 /// Our own environment, without what is only for us, with what a worker process needs.
@@ -64,13 +65,6 @@ std::vector<std::string> environment_of(const std::string& seat) {
   return variables;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
 struct End {
   ProcessEnd end;
   std::string text;
@@ -90,7 +84,10 @@ End end_of(int status) {
   const char* description = sigdescr_np(signal);
   std::string text =
       "signal " + std::to_string(signal) + " (" + (description == nullptr ? "?" : description) + ")";
-  return {signal == SIGKILL ? ProcessEnd::killed : ProcessEnd::faulted, std::move(text)};
+  // Nobody raises these in a kernel: somebody outside ended the process, and what ran there is not to blame.
+  const bool from_outside =
+      signal == SIGKILL || signal == SIGTERM || signal == SIGHUP || signal == SIGINT || signal == SIGQUIT;
+  return {from_outside ? ProcessEnd::killed : ProcessEnd::faulted, std::move(text)};
 }
 
 /// The end of what a process wrote, as a part of the sentence on how it ended; empty when it wrote nothing.
@@ -119,7 +116,7 @@ std::string last_words(const std::string& log) {
 // ---- The pages
 
 RunningPage* WorkerProcesses::Pages::make(Life life, int& file) {
-  file = memfd_create("dag-running", 0);  // Passed on, so not closed by exec.
+  file = memfd_create("dag-running", MFD_CLOEXEC);
   void* memory = MAP_FAILED;
   if (file >= 0 && ftruncate(file, sizeof(RunningPage)) == 0)
     memory = mmap(nullptr, sizeof(RunningPage), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -173,8 +170,8 @@ RunTotals WorkerProcesses::Pages::ran() const {
 // ---- The processes
 
 struct WorkerProcesses::Child {
-  pid_t pid = 0;
-  int pidfd = -1;
+  pid_t warden = 0;  ///< ends when the process has, and all that it started
+  int pidfd = -1;    ///< of the warden
   const RunningPage* page = nullptr;
   std::string log;
   std::optional<Instant> kill_at;  ///< it was told to end
@@ -232,13 +229,13 @@ void WorkerProcesses::run() {
       const auto here = child++;
       siginfo_t info{};
       const bool ended =
-          waitid(P_PID, static_cast<id_t>(here->second.pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+          waitid(P_PID, static_cast<id_t>(here->second.warden), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
           info.si_pid != 0;
       if (ended) {
         reap(here);
       } else if (here->second.kill_at && *here->second.kill_at <= steady_now()) {
         here->second.kill_at.reset();
-        kill(here->second.pid, SIGKILL);
+        warden::end_now(here->second.warden);
       }
     }
     std::vector<std::function<void()>> waiting;
@@ -248,9 +245,9 @@ void WorkerProcesses::run() {
     }
     for (const auto& what : waiting) what();
   }
-  for (const auto& [life, child] : children_) kill(child.pid, SIGKILL);
+  for (const auto& [life, child] : children_) warden::end_now(child.warden);
   for (auto& [life, child] : children_) {
-    waitpid(child.pid, nullptr, 0);
+    waitpid(child.warden, nullptr, 0);
     close(child.pidfd);
     pages_.take_back(life);
     if (defaults_.journal != nullptr) defaults_.journal->close_rings(life);
@@ -297,53 +294,54 @@ void WorkerProcesses::start_now(const StartProcess& order, ClusterId cluster) {
     seat.records = defaults_.journal->open_rings(
         order.life, defaults_.lanes_each,
         child.log.empty() ? std::nullopt : std::optional(OutputOf{order.job, child.log}));
-  // All that allocates happens before the fork: afterwards other threads' locks may be held for ever.
-  std::vector<std::string> arguments = order.launch.arguments, environment = environment_of(to_text(seat));
-  const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
-  const char* directory = order.launch.directory.c_str();
-  const pid_t parent = getpid();
-  child.pid = fork();
-  if (child.pid == 0) {
-    setpgid(0, 0);  // A Ctrl-C at the terminal of the node is not for it.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
-    if (seat.records >= 0) fcntl(seat.records, F_SETFD, 0);  // It stays open.
-    for (const int ignored : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) signal(ignored, SIG_DFL);
-    if (chdir(directory) != 0 && chdir("/") != 0) _exit(1);
-    dup2(nothing, 0);
-    dup2(log, 1);
-    dup2(log, 2);
-    fexecve(*program, argv.data(), envp.data());
-    _exit(127);
+  warden::Call call{order.launch.arguments, environment_of(to_text(seat)), *program};
+  call.directory = order.launch.directory.empty() ? "/" : order.launch.directory;
+  call.directory_may_be_gone = true;
+  call.input = nothing;
+  call.output = call.errors = log;
+  call.inherits.push_back(page_file);
+  if (seat.records >= 0) call.inherits.push_back(seat.records);
+  call.only_these_files = true;  // A node may be part of a user's program, which has files of its own.
+  warden::Started started;
+  std::string why;
+  try {
+    started = warden::start(call);
+    if (started.failed != 0) {
+      waitpid(started.warden, nullptr, 0);
+      why = std::string("the job's binary does not start: ") + std::strerror(started.failed);
+    }
+  } catch (const std::system_error& error) {
+    why = error.what();
   }
   close(log);
   close(nothing);
-  if (child.pid < 0) {
-    const std::string why = std::strerror(errno);
+  if (!why.empty()) {
     pages_.take_back(order.life);
     if (seat.records >= 0) defaults_.journal->close_rings(order.life);
-    return events_.not_started(order.life, {ErrorCode::internal, "no new process: " + why});
+    return events_.not_started(order.life,
+                               {ErrorCode::internal, std::move(why),
+                                "does the node reach a limit of processes or open files? `dag doctor`"});
   }
-  child.pidfd = static_cast<int>(syscall(SYS_pidfd_open, child.pid, 0));
-  events_.started(order.life, static_cast<std::uint32_t>(child.pid));
+  child.warden = started.warden;
+  child.pidfd = static_cast<int>(syscall(SYS_pidfd_open, child.warden, 0));
+  events_.started(order.life, static_cast<std::uint32_t>(started.process));
   children_.emplace(order.life, std::move(child));
 }
 
 void WorkerProcesses::stop_now(Life life) {
   const auto child = children_.find(life);
   if (child == children_.end() || std::exchange(child->second.stopped, true)) return;
-  kill(child->second.pid, SIGTERM);
+  kill(child->second.warden, SIGTERM);
   child->second.kill_at = steady_now() + stop_grace;
 }
 
 void WorkerProcesses::reap(std::map<Life, Child>::iterator one) {
   Child& child = one->second;
   int status = 0;
-  waitpid(child.pid, &status, 0);
-  End end = end_of(status);
+  // Its status was there: run() has looked. If it is not, nobody is to blame for an end that nobody saw.
+  End end = waitpid(child.warden, &status, 0) == child.warden
+                ? end_of(status)
+                : End{ProcessEnd::killed, "ended, and how is not known: " + std::string(strerror(errno))};
   if (child.stopped) end.end = ProcessEnd::stopped_by_us;
   std::vector<RunningAttempt> running;
   for (const RunningPage::Attempt& attempt : child.page->running()) {

@@ -1,7 +1,8 @@
 #pragma once
 // Starts the worker processes of a node from sealed memory, watches them, and says how each ended. Decides
-// nothing about which are wanted (libdag/keeper/host.hpp). One thread forks and waits: the kernel kills a
-// child whose parent thread ends, so none outlives the node, however that ends.
+// nothing about which are wanted (libdag/keeper/host.hpp). One thread starts them, each under a warden
+// (libdag/warden), and waits: the kernel tells a warden when the thread that started it ends, so neither a
+// process nor what it started outlives the node, however that ends.
 
 #include <functional>
 #include <map>

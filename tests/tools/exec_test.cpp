@@ -175,3 +175,62 @@ TEST_CASE("Ctrl-C ends running commands and what they started") {
   run.kill(SIGTERM);
   CHECK(run.ends() == 130);  // Its pipes are closed, so all who had them are gone.
 }
+
+namespace {
+
+/// What the command wrote into a file, as soon as there is a line.
+pid_t number_in(const std::string& file) {
+  const auto until = cluster::Clock::now() + cluster::patience;
+  for (;;) {
+    std::ifstream in(file);
+    pid_t number = 0;
+    if (std::string end; in >> number && std::getline(in, end) && !in.eof()) return number;
+    if (cluster::Clock::now() > until) FAIL("nothing is in " << file);
+  }
+}
+
+bool is_gone_soon(pid_t process) {
+  const auto until = cluster::Clock::now() + cluster::patience;
+  while (cluster::parent_of(process) != 0) {
+    if (cluster::Clock::now() > until) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("a command that does not end when it is told to is dead before dag is") {
+  const Directory directory("stubborn");
+  const std::string file = directory / "pid";
+  const std::string stubborn = "trap '' TERM; setsid sh -c \"trap '' TERM; sleep 1000\" & echo $! > " + file +
+                               "; while :; do sleep 1000; done";
+  SECTION("out of time") {
+    std::ofstream(directory / "s.toml")
+        << "[task.stubborn]\ncommand = \"\"\"" << stubborn << "\"\"\"\ntimeout_seconds = 1\n";
+    Process run({bin("dag"), "flow", directory / "s.toml"});
+    CHECK(run.ends() == 1);
+    CHECK(cluster::parent_of(number_in(file)) == 0);
+  }
+  SECTION("interrupted, told to end, and a terminal that is closed") {
+    const int number = GENERATE(SIGINT, SIGTERM, SIGHUP, SIGQUIT);
+    Process run(exec({}, shell(stubborn)));
+    const pid_t left = number_in(file);
+    run.kill(number);
+    CHECK(run.ends() == 130);
+    CHECK(cluster::parent_of(left) == 0);
+  }
+  SECTION("dag is killed") {
+    Process run(exec({}, shell(stubborn)));
+    const pid_t left = number_in(file);
+    run.kill(SIGKILL);
+    CHECK(run.ends() == 128 + SIGKILL);
+    CHECK(is_gone_soon(left));
+  }
+}
+
+TEST_CASE("what a command leaves behind ends with it") {
+  const Directory directory("left");
+  Process run(exec({}, shell("setsid sleep 1000 & echo $! > " + (directory / "pid"))));
+  CHECK(run.ends() == 0);
+  CHECK(cluster::parent_of(number_in(directory / "pid")) == 0);
+}

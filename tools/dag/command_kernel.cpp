@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -13,15 +12,20 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <sstream>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 
 #include "tools/dag/terminal.hpp"
+
+#include "libdag/warden/warden.hpp"
 
 namespace dag::tool {
 namespace {
@@ -30,6 +34,7 @@ namespace {
 constexpr int look_every_ms = 50;
 /// What a command may take to end by itself when it is told to.
 constexpr std::int64_t grace_nanoseconds = 2'000'000'000;
+constexpr std::chrono::milliseconds grace_of_orphans{grace_nanoseconds / 1'000'000};
 /// Of its stderr, in the message about a failure.
 constexpr std::size_t tail_lines = 10, tail_bytes = 2000;
 
@@ -75,81 +80,57 @@ class File {
   int descriptor_;
 };
 
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (const std::string& word : words) all.push_back(const_cast<char*>(word.c_str()));
-  all.push_back(nullptr);
-  return all;
-}
+/// Which commands run: `dag` must not end before them (wait_for_commands).
+class Running {
+ public:
+  Running() { change(1); }
+  ~Running() { change(-1); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
 
-std::string_view name_of(std::string_view assignment) { return assignment.substr(0, assignment.find('=')); }
-
-std::vector<std::string> environment_with(const std::vector<std::string>& changes) {
-  std::vector<std::string> all;
-  for (char** at = environ; *at != nullptr; ++at) {
-    const bool changed = std::any_of(changes.begin(), changes.end(), [&](const std::string& change) {
-      return name_of(change) == name_of(*at);
-    });
-    if (!changed) all.emplace_back(*at);
-  }
-  all.insert(all.end(), changes.begin(), changes.end());
-  return all;
-}
-
-/// A program that is about to start: everything that needs memory is ready, since other threads of this
-/// process may hold the allocator's locks when it forks.
-struct Start {
-  const CommandLine& command;
-  int out = -1, err = -1;
-  std::vector<std::string> environment = environment_with(command.environment);
-  std::vector<char*> words = pointers(command.words), variables = pointers(environment);
-  std::string complaint = "dag: cannot start '" + command.words.at(0) + "'";
-  std::string elsewhere = "dag: cannot go to '" + command.directory + "'";
-
-  [[noreturn]] void become() const {
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (dup2(input, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
-      _exit(126);
-    if (!command.directory.empty() && chdir(command.directory.c_str()) != 0) give_up(elsewhere);
-    execvpe(words[0], words.data(), variables.data());
-    give_up(complaint);
+  static bool none_within(std::chrono::milliseconds limit) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, limit, [] { return count_ == 0; });
   }
 
  private:
-  [[noreturn]] static void give_up(const std::string& why) {
-    const char* reason = strerrordesc_np(errno);
-    static_cast<void>(!write(STDERR_FILENO, why.data(), why.size()));
-    static_cast<void>(!write(STDERR_FILENO, ": ", 2));
-    static_cast<void>(!write(STDERR_FILENO, reason, strlen(reason)));
-    static_cast<void>(!write(STDERR_FILENO, "\n", 1));
-    _exit(127);
+  static void change(int by) {
+    const std::lock_guard lock(mutex_);
+    count_ += by;
+    changed_.notify_all();
   }
+
+  inline static std::mutex mutex_;
+  inline static std::condition_variable changed_;
+  inline static int count_ = 0;
 };
 
-/// Its status as waitpid has it.
-int wait_for(pid_t child, Context& context) {
-  const File handle(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+/// Until the command has ended, and all that it started. Its status as waitpid has it.
+int wait_for(pid_t warden, Context& context) {
+  const File handle(static_cast<int>(syscall(SYS_pidfd_open, warden, 0)));
   bool told = false;
   std::int64_t killed_at = 0;
   pollfd ended{handle.get(), POLLIN, 0};
   while (poll(&ended, 1, look_every_ms) == 0) {
     if (!context.cancelled() && !in_a_hurry.load()) continue;
     if (!told) {
-      kill(-child, SIGTERM);
+      kill(warden, SIGTERM);
       killed_at = steady_nanoseconds() + grace_nanoseconds;
       told = true;
     }
-    if (in_a_hurry.load() || steady_nanoseconds() >= killed_at) kill(-child, SIGKILL);
+    if (in_a_hurry.load() || steady_nanoseconds() >= killed_at) warden::end_now(warden);
   }
-  if (told) kill(-child, SIGKILL);  // What it started itself.
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return status;
+  return warden::wait(warden);
+}
+
+std::vector<std::string> environment_of(const CommandLine& command, std::uint32_t attempt) {
+  std::map<std::string, std::string> changes;
+  for (const std::string& assignment : command.environment) {
+    const std::size_t equals = assignment.find('=');
+    changes[assignment.substr(0, equals)] = assignment.substr(std::min(equals, assignment.size() - 1) + 1);
+  }
+  changes["DAG_ATTEMPT"] = std::to_string(attempt);
+  return warden::environment_with(changes);
 }
 
 /// All that the file holds, in one piece between those of other commands.
@@ -250,15 +231,17 @@ void run_command(Context& context, const CommandLine& command) {
   const Stopwatch stopwatch(context, command.number);
   const File out(memfd_create("dag-stdout", MFD_CLOEXEC)), err(memfd_create("dag-stderr", MFD_CLOEXEC));
   const Outputs outputs(context, command.outputs);
-  CommandLine with_attempt = command;
-  for (std::string& variable : outputs.environment()) with_attempt.environment.push_back(std::move(variable));
-  with_attempt.environment.push_back("DAG_ATTEMPT=" + std::to_string(context.attempt()));
-  const Start start{with_attempt, out.get(), err.get()};
-  const pid_t child = fork();
-  if (child == 0) start.become();
-  if (child < 0) throw std::runtime_error("no process for a command: " + std::string(strerror(errno)));
-  setpgid(child, child);  // Whoever comes first: the child does it too.
-  const int status = wait_for(child, context);
+  CommandLine with_outputs = command;
+  for (std::string& variable : outputs.environment()) with_outputs.environment.push_back(std::move(variable));
+  const Running running;
+  warden::Call call{command.words, environment_of(with_outputs, context.attempt())};
+  const File nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  call.input = nothing.get();
+  call.output = out.get();
+  call.errors = err.get();
+  call.directory = command.directory;
+  call.grace_of_orphans = grace_of_orphans;
+  const int status = wait_for(warden::start(call).warden, context);
   copy_to(command.output_to_stderr ? stderr : stdout, out.get());
   const std::string tail = end_of(err.get());
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
@@ -294,5 +277,7 @@ std::optional<Ran> ran_in(std::string_view line) {
 }
 
 void hurry() { in_a_hurry.store(true); }
+
+bool wait_for_commands(std::chrono::milliseconds limit) { return Running::none_within(limit); }
 
 }  // namespace dag::tool

@@ -3,6 +3,7 @@
 // as one did elsewhere. What they say about a run travels as lines of the job's log: an output would be kept
 // only as long as another task needs it, and must never make a command run again.
 
+#include <chrono>
 #include <cstdint>
 #include <dag/dag.hpp>
 #include <optional>
@@ -44,5 +45,8 @@ std::optional<Ran> ran_in(std::string_view line);
 
 /// Running commands get SIGKILL instead of time to end: the user asked twice.
 void hurry();
+
+/// Whether no command runs, now or within `limit`: with it, all that it started has ended.
+bool wait_for_commands(std::chrono::milliseconds limit);
 
 }  // namespace dag::tool

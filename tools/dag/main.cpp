@@ -7,6 +7,7 @@
 
 #include "libdag/client/checked_output.hpp"
 #include "libdag/client/exit_status.hpp"
+#include "libdag/warden/started_with.hpp"
 #include "tools/dag/commands.hpp"
 #include "tools/dag/words.hpp"
 
@@ -86,6 +87,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  dag::put_right_what_we_were_started_with();
   dag::heed_closed_pipes();
   return dag::checked_output("dag", run(argc, argv));
 }

@@ -1,8 +1,10 @@
 #include "tools/dag/process.hpp"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,16 +13,24 @@
 #include <cstring>
 
 #include "dag/error.hpp"
+#include "libdag/warden/warden.hpp"
 
 namespace dag::tool {
 namespace {
+
+/// What a program may take to end after SIGTERM when we were killed.
+constexpr std::chrono::milliseconds orphans_end_within{2000};
 
 sigset_t watched_signals() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGQUIT);
   sigaddset(&set, SIGCHLD);
+  struct sigaction hang_up {};
+  sigaction(SIGHUP, nullptr, &hang_up);
+  if (hang_up.sa_handler != SIG_IGN) sigaddset(&set, SIGHUP);  // Else nohup has started us.
   return set;
 }
 
@@ -37,22 +47,21 @@ void end_with(pid_t parent) {
 }
 
 /// In the child. Says over `report` why the program could not be started; on success the pipe closes by exec.
-[[noreturn]] void become(const ProgramCall& command, int report, pid_t parent) {
+[[noreturn]] void become(const ProgramCall& command, int report) {
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   // Its own group: a Ctrl-C at the terminal reaches the launcher alone, which then ends the children in
   // order.
   setpgid(0, 0);
-  if (command.log_file.empty()) {
-    end_with(parent);
-  } else {
-    const int log = open(command.log_file.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
-    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (log < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
-        dup2(log, STDERR_FILENO) < 0) {
-      report_and_end(report);
-    }
+  // It outlives whoever called us: a lock or a pipe of theirs is not for it.
+  syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
+  const int log = open(command.log_file.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (log < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
+      dup2(log, STDERR_FILENO) < 0) {
+    report_and_end(report);
   }
   for (const int file : command.inherits) fcntl(file, F_SETFD, 0);
   for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), 1);
@@ -87,22 +96,38 @@ std::vector<std::string> job_words(std::vector<std::string> words) {
   return words;
 }
 
+static Failure not_started(const ProgramCall& command, int reason) {
+  return Failure({ErrorCode::usage, "cannot start '" + command.words[0] + "': " + strerror(reason),
+                  reason == ENOEXEC ? "it is not a program; give the job's binary"
+                                    : "give the path of the job's binary, as in ./build/release/bin/hello"});
+}
+
+/// It ends with us, and all that it starts ends with it.
+static pid_t start_under_warden(const ProgramCall& command) {
+  warden::Call call{command.words, warden::environment_with(command.environment)};
+  call.inherits = command.inherits;
+  call.grace_of_orphans = orphans_end_within;
+  call.says_why_it_did_not_start = false;
+  const warden::Started started = warden::start(call);
+  if (started.failed == 0) return started.warden;
+  waitpid(started.warden, nullptr, 0);
+  throw not_started(command, started.failed);
+}
+
 pid_t start(const ProgramCall& command) {
+  if (command.log_file.empty()) return start_under_warden(command);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0)
     throw Failure({ErrorCode::internal, "no pipe: " + std::string(strerror(errno))});
-  const pid_t parent = getpid();
   const pid_t child = fork();
-  if (child == 0) become(command, report[1], parent);
+  if (child == 0) become(command, report[1]);
   close(report[1]);
   int reason = 0;
   const bool failed = child < 0 || read(report[0], &reason, sizeof reason) == sizeof reason;
   close(report[0]);
   if (!failed) return child;
   if (child > 0) waitpid(child, nullptr, 0);
-  throw Failure({ErrorCode::usage, "cannot start '" + command.words[0] + "': " + strerror(reason),
-                 reason == ENOEXEC ? "it is not a program; give the job's binary"
-                                   : "give the path of the job's binary, as in ./build/release/bin/hello"});
+  throw not_started(command, reason);
 }
 
 Waited wait_for_child() {
@@ -111,9 +136,20 @@ Waited wait_for_child() {
     int waited = 0;
     const pid_t child = waitpid(-1, &waited, WNOHANG);
     if (child > 0) return {end_of(child, waited), 0};
+    if (child < 0 && errno != EINTR) {
+      throw Failure({ErrorCode::internal,
+                     "how a process that was started ended is not known: " + std::string(strerror(errno))});
+    }
     const int signal = sigwaitinfo(&set, nullptr);
-    if (signal == SIGINT || signal == SIGTERM) return {{}, signal};
+    if (signal > 0 && signal != SIGCHLD) return {{}, signal};
   }
+}
+
+bool told_to_end() {
+  sigset_t set = watched_signals();
+  sigdelset(&set, SIGCHLD);
+  const timespec now{0, 0};
+  return sigtimedwait(&set, nullptr, &now) > 0;
 }
 
 // Where each node leads a session, the kernel divides each core between these (sched_autogroup, sched(7)): a
@@ -139,7 +175,7 @@ void pause_for(std::chrono::milliseconds limit) {
   const sigset_t set = watched_signals();
   const timespec wait{limit.count() / 1000, limit.count() % 1000 * 1'000'000};
   const int signal = sigtimedwait(&set, nullptr, &wait);
-  if (signal == SIGINT || signal == SIGTERM) throw Failure({ErrorCode::interrupted, "interrupted"});
+  if (signal > 0 && signal != SIGCHLD) throw Failure({ErrorCode::interrupted, "interrupted"});
 }
 
 Ending end_all(std::vector<pid_t> children, std::chrono::milliseconds grace) {
@@ -160,9 +196,13 @@ Ending end_all(std::vector<pid_t> children, std::chrono::milliseconds grace) {
     }
     const timespec wait{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
     const int signal = sigtimedwait(&set, nullptr, &wait);
-    if (signal == SIGINT || signal == SIGTERM) ending = Ending::hurried;
+    if (signal > 0 && signal != SIGCHLD) ending = Ending::hurried;
   }
-  for (const pid_t group : groups) kill(-group, SIGKILL);
+  // SIGUSR1 tells a warden to end all, and ends a node, which does nothing about it; a stopped one, too.
+  for (const pid_t group : groups) {
+    kill(-group, SIGUSR1);
+    kill(-group, SIGCONT);
+  }
   for (const pid_t child : children) waitpid(child, nullptr, 0);
   return ending;
 }

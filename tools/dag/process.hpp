@@ -32,12 +32,13 @@ std::string describe(const ChildEnd& end);
 /// `JOB -- ARGS` as the user wrote it, without the dashes.
 std::vector<std::string> job_words(std::vector<std::string> words);
 
-/// Starts the program (searched in PATH). Without a log file it gets SIGTERM from the kernel when we die.
+/// Starts the program (searched in PATH). Without a log file it runs under a warden, which is our child, and
+/// ends when we die: with all that it started.
 /// Throws Failure(usage) with the reason when it cannot be started: not found, not executable, not a program.
 pid_t start(const ProgramCall& command);
 
-/// Waits for a child to end or for SIGINT or SIGTERM to us; signal numbers come back in `signal`, `child` 0
-/// then. Signals are taken between calls too, from block_signals() on.
+/// Waits for a child to end or for SIGINT, SIGTERM, SIGQUIT or SIGHUP to us; signal numbers come back in
+/// `signal`, `child` 0 then. Signals are taken between calls too, from block_signals() on.
 struct Waited {
   ChildEnd end;
   int signal = 0;
@@ -45,12 +46,15 @@ struct Waited {
 Waited wait_for_child();
 void block_signals();
 
+/// Whether such a signal is here for us now.
+bool told_to_end();
+
 /// Goes on in a child that leads a session, in which all is that it starts. What called us waits for the
-/// child, hands SIGINT and SIGTERM on and ends with its status. To be called after block_signals() and before
+/// child, hands these signals on and ends with its status. To be called after block_signals() and before
 /// there are threads or anything to be written at the end.
 void lead_a_session();
 
-/// Sleeps, or less when a child ends. Throws Failure(interrupted) on SIGINT or SIGTERM to us.
+/// Sleeps, or less when a child ends. Throws Failure(interrupted) on such a signal to us.
 void pause_for(std::chrono::milliseconds limit);
 
 /// SIGTERM to all, and to what they started; SIGKILL to those that have not ended after `grace` or when we

@@ -1,6 +1,5 @@
 #include "tools/dag/work.hpp"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,21 +70,12 @@ class Progress {
   Clock::time_point began_ = Clock::now();
 };
 
-int signal_now() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  const timespec now{0, 0};
-  return sigtimedwait(&set, nullptr, &now);
-}
-
 /// True: the user asked for the end.
 bool wait_for(const Job& job, std::size_t tasks) {
   Progress progress(tasks);
   int asked = 0;
   while (!job.wait(turn)) {
-    if (signal_now() > 0) {
+    if (told_to_end()) {
       if (++asked == 1) {
         std::cerr << "dag: interrupted; running commands are told to end" << std::endl;
         job.cancel();
@@ -120,6 +110,10 @@ bool run_here(Graph& graph, const std::vector<WorkTask>& tasks, const WorkOption
   });
   const Job job = session.submit(graph);
   const bool interrupted = wait_for(job, tasks.size());
+  // The job has ended; a command that ran out of time may take a while to end, and must not outlive us.
+  while (!wait_for_commands(turn)) {
+    if (told_to_end()) hurry();
+  }
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     ended[i].outcome = job.outcome(tasks[i].output);
     if (ended[i].outcome != Outcome::failed) continue;

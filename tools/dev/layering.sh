@@ -67,8 +67,8 @@ rules() {
       }
       to = folder_of(header)
       if (place == "outer") {
-        if ((header ~ /^libdag\// && header !~ /^libdag\/client\//) || header ~ /^(actors|nodes)\//)
-          ban(where, header " is banned, use <dag/...> or libdag/client: examples and tools stop there")
+        if ((header ~ /^libdag\// && header !~ /^libdag\/(client|warden)\//) || header ~ /^(actors|nodes)\//)
+          ban(where, header " is banned, use <dag/...>, libdag/client or libdag/warden: examples and tools stop there")
         return
       }
       if (place == "deep" || to == "") return

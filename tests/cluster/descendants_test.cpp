@@ -1,0 +1,100 @@
+// What a kernel starts ends with it: whoever ends it, and however.
+
+#include <catch2/catch.hpp>
+
+#include "tests/cluster/nodes.hpp"
+
+using cluster::at;
+using cluster::bin;
+using cluster::Directory;
+using cluster::Nodes;
+using cluster::parent_of;
+using cluster::Process;
+using cluster::said;
+
+namespace {
+
+/// The numbers of the commands, in the order in which they began.
+std::vector<pid_t> commands_in(const std::string& file, std::size_t count) {
+  const auto until = cluster::Clock::now() + cluster::patience;
+  for (;;) {
+    std::vector<pid_t> numbers;
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line) && !in.eof();) numbers.push_back(std::stoi(line));
+    if (numbers.size() >= count) return numbers;
+    if (cluster::Clock::now() > until) FAIL("no " << count << " commands have begun");
+  }
+}
+
+bool is_gone_soon(pid_t process) {
+  const auto until = cluster::Clock::now() + cluster::patience;
+  while (parent_of(process) != 0) {
+    if (cluster::Clock::now() > until) return false;
+  }
+  return true;
+}
+
+/// A worker process of this node: what the node's wardens have started.
+pid_t ancestor_below(pid_t process, pid_t node) {
+  pid_t below = process, above = parent_of(process), two_above = parent_of(above);
+  for (; two_above != 0 && two_above != node;
+       below = above, above = two_above, two_above = parent_of(above)) {
+  }
+  return two_above == node ? below : 0;
+}
+
+}  // namespace
+
+TEST_CASE("commands of kernels end with the job, with their process, and with the node") {
+  const Directory directory("descendants");
+  Nodes nodes(1);
+  const std::string file = directory / "commands";
+  Process job({bin("cluster_child"), file, "--address", nodes.address()});
+  const pid_t first = commands_in(file, 1).front();
+  SECTION("the job is cancelled") {
+    said(nodes, {"cancel", "1"});
+    CHECK(job.ends() != 0);
+    CHECK(is_gone_soon(first));
+  }
+  SECTION("its process is killed: the next attempt begins when the command of the first one is gone") {
+    kill(ancestor_below(first, nodes.node(0).id()), SIGKILL);
+    const pid_t second = commands_in(file, 2).back();
+    CHECK(second != first);
+    CHECK(parent_of(first) == 0);
+    said(nodes, {"cancel", "1"});
+    CHECK(is_gone_soon(second));
+  }
+  SECTION("the node is told to end: it ends when the command is gone") {
+    nodes.node(0).kill(SIGTERM);
+    CHECK(nodes.node(0).ends() == 0);
+    CHECK(parent_of(first) == 0);
+  }
+  SECTION("the node is killed") {
+    nodes.node(0).kill(SIGKILL);
+    CHECK(is_gone_soon(first));
+  }
+}
+
+TEST_CASE("commands of kernels end with the isolated client that is killed") {
+  const Directory directory("descendants");
+  const std::string file = directory / "commands";
+  Process job({bin("cluster_child"), file, "--dag-isolate"});
+  const pid_t command = commands_in(file, 1).front();
+  job.kill(SIGKILL);
+  CHECK(is_gone_soon(command));
+}
+
+TEST_CASE("a worker process that is told to end from outside is a loss, and no fault of its task") {
+  const int number = GENERATE(SIGTERM, SIGHUP);
+  const Directory directory("descendants");
+  Nodes nodes(1);
+  const std::string file = directory / "commands";
+  Process job({bin("cluster_child"), file, "--address", nodes.address()});
+  std::vector<pid_t> commands = commands_in(file, 1);
+  for (std::size_t times = 2; times <= 3; ++times) {
+    kill(ancestor_below(commands.back(), nodes.node(0).id()), number);
+    commands = commands_in(file, times);
+  }
+  CHECK_THAT(said(nodes, {"history", "1"}), !Catch::Contains("took its process down"));
+  said(nodes, {"cancel", "1"});
+}
