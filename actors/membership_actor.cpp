@@ -57,8 +57,8 @@ void MembershipActor::act(MembershipEffects effects) {
       const bool known = ports_.end_of && died;
       send(node_, mail::LifeDown{down->life, std::nullopt, known ? ports_.end_of(down->life) : LifeEnd{}});
       ports_.down(*down);
-    } else if (std::holds_alternative<ComeBackAs>(effect)) {
-      ports_.over();
+    } else if (const auto* as = std::get_if<ComeBackAs>(&effect)) {
+      as->began_too_low&& ports_.come_back ? ports_.come_back(as->incarnation) : ports_.over();
     } else if (const auto* suspected = std::get_if<MemberSuspected>(&effect)) {
       if (ports_.doubted) ports_.doubted(suspected->life, true);
     } else if (const auto* trusted = std::get_if<MemberTrusted>(&effect)) {

@@ -32,6 +32,8 @@ struct MembershipPorts {
   std::function<void(std::vector<Claim> members, Hearings heard)> view;
   /// Others hold this life to be over.
   std::function<void()> over;
+  /// It began with too low an incarnation, and may begin again with this one. Null: then it is over.
+  std::function<void(Incarnation next)> come_back = nullptr;
 };
 
 struct MembershipSetup {

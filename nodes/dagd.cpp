@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "libdag/client/checked_output.hpp"
@@ -49,11 +52,39 @@ sigset_t take_signals() {
   return signals;
 }
 
-void end_on_signal(dag::Keeper& keeper, const sigset_t& signals) {
-  std::thread([&keeper, signals] {
+/// Whom a signal ends: the node, whichever of its lives is there.
+class Serving {
+ public:
+  void begin(dag::Keeper& keeper) {
+    const std::lock_guard lock(mutex_);
+    keeper_ = &keeper;
+    if (stops_) keeper.stop();
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    keeper_ = nullptr;
+  }
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stops_ = true;
+    if (keeper_ != nullptr) keeper_->stop();
+  }
+  bool stops() {
+    const std::lock_guard lock(mutex_);
+    return stops_;
+  }
+
+ private:
+  std::mutex mutex_;
+  dag::Keeper* keeper_ = nullptr;
+  bool stops_ = false;
+};
+
+void end_on_signal(const std::shared_ptr<Serving>& serving, const sigset_t& signals) {
+  std::thread([serving, signals] {
     int number = 0;
     sigwait(&signals, &number);
-    keeper.stop();
+    serving->stop();
     sigwait(&signals, &number);
     _exit(dag::exit_interrupted);
   }).detach();
@@ -78,17 +109,38 @@ void keep_ports_of(const dag::Endpoint& endpoint, const std::string& data_direct
   dag::keep_ports(data_directory, {*listens, serves ? *serves : dag::net::Address{}});
 }
 
+/// One life of the node. The incarnation with which it is to come back, if it has to.
+std::optional<dag::Incarnation> live(dag::KeeperOptions& options, Serving& serving,
+                                     std::optional<dag::Error>& failed) {
+  dag::Keeper keeper(options);
+  serving.begin(keeper);
+  const dag::Endpoint& endpoint = keeper.endpoint();
+  const bool first = options.incarnation_at_least == dag::Incarnation{};
+  if (first) keep_ports_of(endpoint, options.data_directory);
+  if (first && !endpoint.web.empty())
+    std::cout << "dagd n" << options.id.value << " serves http://" << endpoint.web << "/\n";
+  if (first) std::cout << "dagd n" << options.id.value << " listens on " << endpoint.control << std::endl;
+  failed = keeper.wait();
+  serving.end();
+  // Where it was is where the others, and people, look for it.
+  options.listen = dag::net::parse_address(endpoint.control).value_or_throw();
+  if (options.http) options.http = dag::net::parse_address(endpoint.web).value_or_throw();
+  return keeper.come_back_as();
+}
+
 int serve(const dag::Settings& settings) {
   give_memory_back();
   const sigset_t signals = take_signals();
-  dag::Keeper keeper(with_kept_ports(options_of(settings)));
-  end_on_signal(keeper, signals);
-  const dag::Endpoint& endpoint = keeper.endpoint();
-  keep_ports_of(endpoint, settings.data.value);
-  if (!endpoint.web.empty())
-    std::cout << "dagd n" << settings.id.value << " serves http://" << endpoint.web << "/\n";
-  std::cout << "dagd n" << settings.id.value << " listens on " << endpoint.control << std::endl;
-  const auto failed = keeper.wait();
+  const auto serving = std::make_shared<Serving>();
+  end_on_signal(serving, signals);
+  dag::KeeperOptions options = with_kept_ports(options_of(settings));
+  std::optional<dag::Error> failed;
+  for (auto next = live(options, *serving, failed); next; next = live(options, *serving, failed)) {
+    if (serving->stops()) return EXIT_SUCCESS;
+    std::cerr << "dagd: the other nodes remember a later start of n" << options.id.value
+              << ": it comes back as incarnation " << next->value << std::endl;
+    options.incarnation_at_least = *next;
+  }
   if (!failed) return EXIT_SUCCESS;
   std::cerr << "dagd: " << failed->message() << '\n';
   return dag::exit_status_of(failed->code);

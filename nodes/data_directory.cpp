@@ -11,7 +11,9 @@
 #include <fstream>
 #include <thread>
 
+#include "libdag/base/owned_file.hpp"
 #include "nodes/durable_file.hpp"
+#include "nodes/incarnation.hpp"
 
 namespace dag {
 namespace {
@@ -30,18 +32,26 @@ bool lock_in_time(int file) {
   return true;
 }
 
+/// A file of the same length is written where it lies: that needs no room on most disks.
+bool write_in_place(const std::string& name, const std::string& line) {
+  std::error_code none;
+  if (fs::file_size(name, none) != line.size()) return false;
+  const OwnedFile file(::open(name.c_str(), O_WRONLY | O_CLOEXEC));
+  return file && pwrite(file.number(), line.data(), line.size(), 0) == static_cast<ssize_t>(line.size()) &&
+         fsync(file.number()) == 0;
+}
+
 }  // namespace
 
-Life fresh_life(ProcessId id) { return {id, {static_cast<std::uint32_t>(std::time(nullptr))}}; }
-
-Result<DataDirectory> DataDirectory::open(const std::string& path, ProcessId id, Files& files) {
+Result<DataDirectory> DataDirectory::open(const std::string& path, ProcessId id, Files& files,
+                                          Incarnation at_least) {
   if (!files.make_directories(path + "/programs")) return cannot("make", path);
   // A process that was killed may have made names and not come to this.
   for (const fs::path& made : {fs::absolute(path).parent_path(), fs::path(path) / "programs"})
     files.sync_directory(made.string());
   const int lock = ::open((path + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) return cannot("open", path + "/lock");
-  DataDirectory directory(files, path, lock, fresh_life(id));  // From here on the lock is closed with it.
+  DataDirectory directory(files, path, lock, {id, {}});  // From here on the lock is closed with it.
   if (!lock_in_time(lock)) {
     return Error{ErrorCode::configuration_invalid, "another node uses " + path,
                  "every node needs a directory of its own"};
@@ -49,6 +59,7 @@ Result<DataDirectory> DataDirectory::open(const std::string& path, ProcessId id,
   const std::string name = path + "/node";
   std::ifstream file(name);
   std::uint32_t known_id = 0, incarnation = 0;
+  const bool is_new = !file;
   if (file) {
     if (!(file >> known_id >> incarnation)) {
       return Error{
@@ -61,13 +72,17 @@ Result<DataDirectory> DataDirectory::open(const std::string& path, ProcessId id,
                    path + " belongs to " + to_string(ProcessId{known_id}) + ", this is " + to_string(id),
                    "give the node its own id and directory"};
     }
-    // Whatever the clock says now.
-    directory.life_.incarnation.value = std::max(directory.life_.incarnation.value, incarnation + 1);
   }
+  const auto next =
+      next_incarnation(is_new ? std::nullopt : std::optional(Incarnation{incarnation}), at_least);
+  if (!next) return next.error();
+  directory.life_.incarnation = *next;
   const std::string line =
       std::to_string(id.value) + " " + std::to_string(directory.life_.incarnation.value) + "\n";
-  if (Status written = write_whole(files, name, std::as_bytes(std::span(line))); !written)
-    return written.error();
+  if (Status written = write_whole(files, name, std::as_bytes(std::span(line))); !written) {
+    if (is_new || written.error().code != ErrorCode::disk_full) return written.error();
+    directory.was_full_ = !write_in_place(name, line);
+  }
   return directory;
 }
 
@@ -75,7 +90,8 @@ DataDirectory::DataDirectory(DataDirectory&& other) noexcept
     : files_(other.files_),
       path_(std::move(other.path_)),
       lock_(std::exchange(other.lock_, -1)),
-      life_(other.life_) {}
+      life_(other.life_),
+      was_full_(other.was_full_) {}
 
 DataDirectory::~DataDirectory() {
   if (lock_ >= 0) close(lock_);

@@ -12,21 +12,21 @@
 
 namespace dag {
 
-/// The life that a node without a directory has: its incarnation is the second of its start, so a node that
-/// starts again has a higher one.
-Life fresh_life(ProcessId id);
-
 class DataDirectory {
  public:
   /// Makes it where it is missing. One process at a time: configuration_invalid when another one has it open,
-  /// when it is another node's (`id`), or when it cannot be read; disk_full when it cannot be written.
-  static Result<DataDirectory> open(const std::string& path, ProcessId id, Files& files = files_of_host());
+  /// when it is another node's (`id`), or when it cannot be read; disk_full when it is new and cannot be
+  /// made. `at_least`: as of next_incarnation.
+  static Result<DataDirectory> open(const std::string& path, ProcessId id, Files& files = files_of_host(),
+                                    Incarnation at_least = {});
   DataDirectory(DataDirectory&& other) noexcept;
   DataDirectory& operator=(DataDirectory&&) = delete;
   ~DataDirectory();
 
   /// Of this start: the incarnation is higher than that of any start before, also on the disk.
   Life life() const { return life_; }
+  /// The disk has no room to say that this start was; the next one may know it from other nodes.
+  bool was_full() const { return was_full_; }
   /// Puts what is kept into the store. A file that is not what its name says is left out and said in `log`.
   void load(ProgramStore& store, const std::function<void(std::string_view line)>& log) const;
   /// Kept from now on.
@@ -50,6 +50,7 @@ class DataDirectory {
   std::string path_;
   int lock_;
   Life life_;
+  bool was_full_ = false;
 };
 
 }  // namespace dag

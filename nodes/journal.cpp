@@ -31,7 +31,7 @@ JournalHead head_of(Life process) {
 
 std::vector<RecordRingReader> readers_of(const RecordRings& rings) {
   std::vector<RecordRingReader> readers;
-  for (std::size_t i = 0; i < rings.count(); ++i) readers.emplace_back(rings.ring(i));
+  for (std::size_t i = 0; i < rings.count(); ++i) readers.push_back(rings.reader(i));
   return readers;
 }
 
@@ -184,7 +184,8 @@ void Journal::write_of(Source& source, bool to_the_end) {
     lost_ += dropped;
     any = any || dropped > 0;
     if (reader.broken() && !std::exchange(source.said_broken, true))
-      log_("the rings of records " + source.name + " were overwritten; what happens there is not kept");
+      log_("the rings of records " + source.name +
+           " were overwritten or cut; what happens there is not kept");
   }
   if (source.printed) any = write_printed(source, to_the_end || source.ends) || any;
   if (any) write_block();

@@ -10,6 +10,7 @@
 #include "libdag/keeper/silences.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/durable_file.hpp"
+#include "nodes/incarnation.hpp"
 #include "nodes/unsynced_files.hpp"
 
 namespace dag {
@@ -48,9 +49,10 @@ Keeper::Keeper(const KeeperOptions& options)
       files_(files_for(options.data_directory)),
       data_(options.data_directory.empty()
                 ? std::nullopt
-                : std::optional(
-                      DataDirectory::open(options.data_directory, options.id, *files_).value_or_throw())),
-      self_(data_ ? data_->life() : fresh_life(options.id)),
+                : std::optional(DataDirectory::open(options.data_directory, options.id, *files_,
+                                                    options.incarnation_at_least)
+                                    .value_or_throw())),
+      self_(first_life()),
       logger_(make_logger(options.log_level)),
       store_(open_store()),
       disk_(store_                 ? store_->disk()
@@ -63,7 +65,16 @@ Keeper::Keeper(const KeeperOptions& options)
       memory_([this](JobId job, Error why) {
         caf::anon_send(node_, mail::StopJob{job, std::move(why)});
       }) {
-  if (!options_.state_directory.empty()) make_state_directory();
+  if (!options_.state_directory.empty()) {
+    make_state_directory();
+    if (!data_ && !keep_incarnation(*files_, options_.state_directory, self_.incarnation))
+      logger_->warn("{} cannot be written", options_.state_directory);
+  }
+  if (data_ && data_->was_full()) {
+    logger_->error(
+        "the disk of {} is full: this node serves what it has, and settles nothing until there is room",
+        options_.data_directory);
+  }
   if (data_) data_->load(programs_, [this](std::string_view line) { logger_->warn("{}", line); });
   cluster_ = options_.cluster;
   if (cluster_ == ClusterId{} && options_.peers.empty()) cluster_ = {draw_number()};
@@ -112,6 +123,12 @@ Keeper::~Keeper() {
   journal_reader_.reset();  // It answers by the transport.
   transport_.reset();
   store_.reset();
+}
+
+Life Keeper::first_life() const {
+  if (data_) return data_->life();
+  const auto kept = kept_incarnation(options_.state_directory);
+  return {options_.id, next_incarnation(kept, options_.incarnation_at_least).value_or_throw()};
 }
 
 /// Where records go.
@@ -249,9 +266,16 @@ TransportEvents Keeper::transport_events() {
   events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
     caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
   };
-  events.note = [this](Life, wire::JobNote note) {
+  // What kernels say may come faster than it goes on to the clients. All of it is in the journal.
+  events.note = [this, waiting = std::make_shared<std::atomic<std::size_t>>(0)](Life, wire::JobNote note) {
     const JobId job = note.job;
-    caf::anon_send(keeper_, mail::Noted{job, [this, note = std::move(note)](Life client) {
+    const std::size_t bytes = sizeof note + note.text.size();
+    if (waiting->fetch_add(bytes) > notes_bytes_max) {
+      waiting->fetch_sub(bytes);
+      return transport_->note_dropped();
+    }
+    const std::shared_ptr<void> held(nullptr, [waiting, bytes](void*) { waiting->fetch_sub(bytes); });
+    caf::anon_send(keeper_, mail::Noted{job, [this, held, note = std::move(note)](Life client) {
                                           transport_->note(client, note);
                                         }});
   };
@@ -420,6 +444,14 @@ void Keeper::start_membership() {
     end(Error{ErrorCode::cluster_lost, "the other nodes took this one for dead, and go on without it",
               "it did not answer for seconds: was it stopped, or the machine asleep? Start it again"});
   };
+  ports.come_back = [this](Incarnation next) {
+    {
+      const std::lock_guard lock(mutex_);
+      come_back_as_ = next;
+    }
+    end(Error{ErrorCode::cluster_lost, "the other nodes remember a later start of this one",
+              "was the clock set back? Start it again"});
+  };
   MembershipSetup setup{self_, endpoint_, {}, draw_number()};
   if (net::is_loopback(options_.listen)) setup.options = patience_on_one_host();
   setup.options.seeds = options_.peers;
@@ -446,6 +478,11 @@ bool Keeper::wait_for_nodes(std::size_t count, Duration limit) {
 }
 
 void Keeper::stop() { end(std::nullopt); }
+
+std::optional<Incarnation> Keeper::come_back_as() {
+  const std::lock_guard lock(mutex_);
+  return failed_ ? come_back_as_ : std::nullopt;
+}
 
 std::optional<Error> Keeper::wait() {
   std::unique_lock lock(mutex_);

@@ -31,6 +31,8 @@ struct KeeperOptions {
   /// Its number: every node of a cluster has another one.
   ProcessId id;
   net::Address listen{"127.0.0.1", 0};
+  /// What other nodes remember of it (Keeper::come_back_as).
+  Incarnation incarnation_at_least;
   /// Where other nodes of the cluster listen; empty: it is the first.
   std::vector<std::string> peers;
   /// Zero: that of the peers; without peers a new one.
@@ -69,6 +71,9 @@ class Keeper {
   /// Returns when the node is to end: a client asked for it (no error), stop() was called, or the other nodes
   /// go on without it.
   std::optional<Error> wait();
+  /// When it has ended: the others remember a later life of this node, which is over. With this incarnation,
+  /// at the same addresses, they take it.
+  std::optional<Incarnation> come_back_as();
   /// Until so many nodes, this one included, are up; false when they are not in time.
   bool wait_for_nodes(std::size_t count, Duration limit);
   /// It ends with that node: without an error when it said goodbye, with cluster_lost when it did not.
@@ -99,6 +104,7 @@ class Keeper {
   LoadSummary load() const;
   std::size_t lanes_of_workers() const;
   void end(std::optional<Error> why);
+  Life first_life() const;
 
   const KeeperOptions options_;
   const Topology topology_ = topology_of_host();
@@ -121,6 +127,7 @@ class Keeper {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<std::int64_t> ends_with_{-1};
+  std::optional<Incarnation> come_back_as_;  // Under mutex_.
   std::atomic<bool> draining_{false};
   bool over_ = false;
   std::size_t nodes_up_ = 1;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -24,7 +25,52 @@ void* map(int file, std::size_t size_bytes) {
   return mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 }
 
+/// A ring in the file, for who does not map it. The process that writes there has it mapped, and both see the
+/// same pages.
+class RingInFile final : public RecordRingBytes {
+ public:
+  RingInFile(int file, std::size_t begin, std::size_t size) : file_(file), begin_(begin), size_(size) {}
+  std::size_t size() const override { return size_; }
+  bool copy(std::size_t at, std::span<std::byte> into) const override {
+    if (at + into.size() > size_) return false;
+    while (!into.empty()) {
+      const ssize_t got = pread(file_, into.data(), into.size(), static_cast<off_t>(begin_ + at));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return false;
+      into = into.subspan(static_cast<std::size_t>(got));
+      at += static_cast<std::size_t>(got);
+    }
+    return true;
+  }
+  /// Read until it is the same twice, as a read may be in two halves.
+  std::optional<std::uint64_t> count(std::size_t at) const override {
+    constexpr int tries_max = 1000;
+    std::uint64_t last = 0;
+    for (int i = 0; i < tries_max; ++i) {
+      std::uint64_t now = 0;
+      if (!copy(at, std::as_writable_bytes(std::span(&now, 1)))) return std::nullopt;
+      if (i > 0 && now == last) break;
+      last = now;
+    }
+    return last;
+  }
+  /// One that has been cut is not made longer by that: its reader is broken.
+  bool set_count(std::size_t at, std::uint64_t count) override {
+    return this->count(at) &&
+           pwrite(file_, &count, sizeof count, static_cast<off_t>(begin_ + at)) == sizeof count;
+  }
+
+ private:
+  const int file_;
+  const std::size_t begin_, size_;
+};
+
 }  // namespace
+
+RecordRingReader RecordRings::reader(std::size_t which) const {
+  const std::size_t bytes = ring_bytes(count_);
+  return RecordRingReader(std::make_unique<RingInFile>(file_.number(), page_bytes + which * bytes, bytes));
+}
 
 Result<RecordRings> RecordRings::make(Files& files, const std::string& name, const JournalHead& head,
                                       std::size_t count) {

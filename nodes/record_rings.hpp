@@ -47,6 +47,9 @@ class RecordRings {
   std::span<std::byte> ring(std::size_t which) const {
     return memory_.subspan(which * ring_bytes(count_), ring_bytes(count_));
   }
+  /// For the node: by reading and writing the file, never through the mapping, since the process can cut the
+  /// file at any moment. No longer than this.
+  RecordRingReader reader(std::size_t which) const;
   /// Open as long as this.
   int descriptor() const { return file_.number(); }
 

@@ -1,5 +1,6 @@
 #include "nodes/run_pages.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,7 +19,11 @@ namespace {
 bool make_long(int file, std::size_t bytes) {
   rlimit limit{};
   const bool allowed = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= bytes;
-  return allowed && ftruncate(file, static_cast<off_t>(bytes)) == 0;
+  if (!allowed || ftruncate(file, static_cast<off_t>(bytes)) != 0) return false;
+  // A kernel that cuts it off would end all of the run. Of a launcher that did not allow it, it stays as it
+  // is.
+  static_cast<void>(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW));
+  return true;
 }
 
 /// A page is all zero until somebody notes something, so pages of others need no beginning.

@@ -1,11 +1,13 @@
 #pragma once
-// What lanes have run since they began, as numbers that only grow: what monitoring wants of them.
+// What lanes have run since they began, as numbers that only grow: what monitoring wants of them. They may
+// come out of a page that a kernel has written over, so no sum of times runs over.
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "libdag/base/saturating.hpp"
 #include "libdag/base/time.hpp"
 
 namespace dag {
@@ -34,7 +36,7 @@ struct RunTotals {
     Duration total{0};
     Waits& operator+=(const Waits& more) {
       count += more.count;
-      total += more.total;
+      total = sum(total, more.total);
       return *this;
     }
   };
@@ -54,7 +56,7 @@ struct RunTotals {
     retry += more.retry;
     placement += more.placement;
     if (busy.size() < more.busy.size()) busy.resize(more.busy.size());
-    for (std::size_t i = 0; i < more.busy.size(); ++i) busy[i] += more.busy[i];
+    for (std::size_t i = 0; i < more.busy.size(); ++i) busy[i] = sum(busy[i], more.busy[i]);
     return *this;
   }
 };

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <memory>
@@ -33,6 +34,12 @@ class HandlerStack {
   std::unique_ptr<char[]> bytes_ = std::make_unique<char[]>(size_bytes);
   stack_t before_{};
 };
+
+/// Whatever a kernel may have written there.
+Duration nanoseconds_in(const std::atomic<std::uint64_t>& count) {
+  constexpr auto most = static_cast<std::uint64_t>(Duration::max().count());
+  return Duration(static_cast<Duration::rep>(std::min(count.load(std::memory_order_relaxed), most)));
+}
 
 std::atomic<RunningPage*> page_of_faults{nullptr};
 thread_local std::size_t lane_of_thread = RunningPage::lanes_max;
@@ -103,17 +110,17 @@ RunTotals RunningPage::totals() const {
       totals.by_duration[i] += read(counts.by_duration[i]);
     totals.failed += read(counts.failed);
     totals.stolen += read(counts.stolen);
-    const Duration busy(static_cast<std::int64_t>(read(counts.busy_ns)));
+    const Duration busy = nanoseconds_in(counts.busy_ns);
     if (busy == Duration{0}) continue;
     totals.busy.resize(lane + 1);
     totals.busy[lane] = busy;
   }
   for (const std::uint64_t ran : totals.by_duration) totals.queue.count += ran;
-  totals.queue.total = Duration(static_cast<std::int64_t>(read(waited_ns_)));
-  totals.transfer = transfer_.now();
+  totals.queue.total = nanoseconds_in(waited_ns_);
+  totals.transfer = {read(transfer_.count), nanoseconds_in(transfer_.total_ns)};
   totals.transfer_bytes = read(transfer_bytes_);
-  totals.retry = retry_.now();
-  totals.placement = placement_.now();
+  totals.retry = {read(retry_.count), nanoseconds_in(retry_.total_ns)};
+  totals.placement = {read(placement_.count), nanoseconds_in(placement_.total_ns)};
   return totals;
 }
 

@@ -59,6 +59,19 @@ class RunningPage {
   }
   void paused(Duration pause) { retry_.add(pause); }
   void placed(Duration took) { placement_.add(took); }
+  /// By the thread that carries the process's messages, every `beat_every` or sooner: it is there, and gets
+  /// turns. A node ends a process that stops saying so.
+  void beat(std::uint32_t thread) {
+    beating_thread_.store(thread, std::memory_order_relaxed);
+    beats_.fetch_add(1, std::memory_order_relaxed);
+  }
+  static constexpr Duration beat_every = std::chrono::milliseconds(400);
+  /// The process is about to end, and says nothing more.
+  void last_beat() { beats_.store(0, std::memory_order_relaxed); }
+  /// 0: not yet, or not any more.
+  std::uint64_t beats() const { return beats_.load(std::memory_order_relaxed); }
+  /// By the number that the kernel gave it.
+  std::uint32_t beating_thread() const { return beating_thread_.load(std::memory_order_relaxed); }
   /// By a signal handler: async-signal-safe. `signal` 0: its thread called exit().
   void fault(std::size_t lane, int signal) {
     faulted_.store(static_cast<std::uint32_t>(signal) << 16 | static_cast<std::uint32_t>(lane + 1));
@@ -106,16 +119,14 @@ class RunningPage {
   }
 
   std::atomic<std::uint32_t> faulted_{0};  // The signal, and the lane plus one.
+  std::atomic<std::uint64_t> beats_{0};
+  std::atomic<std::uint32_t> beating_thread_{0};
   std::atomic<std::uint64_t> queued_{0}, waited_ns_{0};
   std::atomic<std::int64_t> queued_since_{0};
   struct Waits {
     void add(Duration waited) {
       count.fetch_add(1, std::memory_order_relaxed);
       total_ns.fetch_add(static_cast<std::uint64_t>(waited.count()), std::memory_order_relaxed);
-    }
-    RunTotals::Waits now() const {
-      return {count.load(std::memory_order_relaxed),
-              Duration(static_cast<std::int64_t>(total_ns.load(std::memory_order_relaxed)))};
     }
     std::atomic<std::uint64_t> count{0}, total_ns{0};
   };

@@ -70,8 +70,8 @@ void HostMachine::on_message(Life from, const KeeperMessage& any, Instant now) {
 }
 
 /// The count of a process has 16 bits. When it comes round the incarnation goes up: whoever remembers the
-/// process that had the number before takes this one for a later life of it. A round takes a node a minute at
-/// least, so its next start is later still.
+/// process that had the number before takes this one for a later life of it. Starts of a node lie further
+/// apart than that (nodes/incarnation.hpp).
 Life HostMachine::next_life() {
   const auto count = static_cast<std::uint16_t>(given_ % counts_max + 1);
   const auto round = static_cast<std::uint32_t>(given_ / counts_max);

@@ -94,7 +94,7 @@ class HostMachine {
   static constexpr Duration start_within = std::chrono::seconds(30);
   /// How long processes wait for another node to lead the record of their job.
   static constexpr Duration orphaned_for = std::chrono::seconds(60);
-  /// Counts of one incarnation, and incarnations that one start of a node may use for its worker processes.
+  /// Of one incarnation of a worker process's number, and how many incarnations one start of a node may use.
   static constexpr std::uint64_t counts_max = 65'535, rounds_max = 1024;
   /// Worker processes of one start of a node.
   static constexpr std::uint64_t processes_max = counts_max * rounds_max;

@@ -61,6 +61,9 @@ struct ViewFresh {
 /// this incarnation. The machine does nothing more.
 struct ComeBackAs {
   Incarnation incarnation;
+  /// We are not the newest life that they know of this process, and that one is over, or was where we are:
+  /// we began with too low an incarnation.
+  bool began_too_low = false;
   bool operator==(const ComeBackAs&) const = default;
 };
 

@@ -78,7 +78,9 @@ void MembershipMachine::take_about_self(const Claim& claim) {
   if (claim.life.incarnation < self_.life.incarnation) return;
   if (claim.life.incarnation > self_.life.incarnation || !is_up(claim.state)) {
     over_ = true;
-    effects_.emplace_back(ComeBackAs{Incarnation{claim.life.incarnation.value + 1}});
+    const bool gone = !is_up(claim.state) || claim.endpoint.control == self_.endpoint.control;
+    effects_.emplace_back(ComeBackAs{Incarnation{claim.life.incarnation.value + 1},
+                                     gone && claim.life.incarnation > self_.life.incarnation});
     return;
   }
   if (claim.state == MemberState::suspect && claim.beat >= self_.beat) {

@@ -1,6 +1,8 @@
 #include "libdag/record/record_ring.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "libdag/base/check.hpp"
 #include "libdag/record/record_bytes.hpp"
@@ -20,13 +22,40 @@ void put_size(std::span<std::byte> records, std::uint64_t at, std::uint32_t size
   std::memcpy(records.data() + at, &size, sizeof size);
 }
 
+Error no_ring() { return {ErrorCode::value_invalid, "there is no ring of records"}; }
+
 RecordRingHead* head_in(std::span<std::byte> memory) {
   auto* head = reinterpret_cast<RecordRingHead*>(memory.data());
   const bool is_ring = memory.size() > sizeof(RecordRingHead) && head->magic == ring_magic &&
                        head->capacity_bytes == memory.size() - sizeof(RecordRingHead);
-  if (!is_ring) throw Failure({ErrorCode::value_invalid, "there is no ring of records"});
+  if (!is_ring) throw Failure(no_ring());
   return head;
 }
+
+/// The counters are those of the head, at the beginning of a ring of memory that stays there.
+class MappedBytes final : public RecordRingBytes {
+ public:
+  explicit MappedBytes(std::span<std::byte> memory) : memory_(memory) { head_in(memory); }
+  std::size_t size() const override { return memory_.size(); }
+  bool copy(std::size_t at, std::span<std::byte> into) const override {
+    if (at + into.size() > memory_.size()) return false;
+    std::memcpy(into.data(), memory_.data() + at, into.size());
+    return true;
+  }
+  std::optional<std::uint64_t> count(std::size_t at) const override {
+    return at_of(at).load(std::memory_order_acquire);
+  }
+  bool set_count(std::size_t at, std::uint64_t count) override {
+    at_of(at).store(count, std::memory_order_release);
+    return true;
+  }
+
+ private:
+  std::atomic_ref<std::uint64_t> at_of(std::size_t at) const {
+    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(memory_.data() + at));
+  }
+  std::span<std::byte> memory_;
+};
 
 }  // namespace
 
@@ -68,27 +97,67 @@ void RecordRingWriter::put(std::span<const std::byte> bytes) {
   head_->written.store(written_, std::memory_order_release);
 }
 
-RecordRingReader::RecordRingReader(std::span<std::byte> memory)
-    : head_(head_in(memory)), records_(memory.subspan(sizeof(RecordRingHead))), read_(head_->read.load()) {}
-
-std::uint64_t RecordRingReader::take(const std::function<void(std::span<const std::byte>)>& visit) {
-  const std::uint64_t written = head_->written.load(std::memory_order_acquire);
-  broken_ = broken_ || written - read_ > records_.size() || read_ % 8 != 0;
-  while (!broken_ && read_ != written) {
-    const std::uint64_t at = read_ % records_.size(), rest = records_.size() - at;
-    std::uint32_t size = 0;
-    std::memcpy(&size, records_.data() + at, sizeof size);
-    const std::uint64_t taken = size == rest_is_empty ? rest : entry_bytes(size);
-    broken_ = taken > rest || taken > written - read_;
-    if (broken_) break;
-    if (size != rest_is_empty) visit(records_.subspan(at + sizeof size, size));
-    read_ += taken;
+RecordRingReader::RecordRingReader(std::unique_ptr<RecordRingBytes> bytes) : bytes_(std::move(bytes)) {
+  const auto magic = bytes_->count(offsetof(RecordRingHead, magic));
+  const auto capacity = bytes_->count(offsetof(RecordRingHead, capacity_bytes));
+  const auto read = bytes_->count(offsetof(RecordRingHead, read));
+  if (magic != ring_magic || !capacity || !read || bytes_->size() <= sizeof(RecordRingHead) ||
+      *capacity != bytes_->size() - sizeof(RecordRingHead)) {
+    throw Failure(no_ring());
   }
-  if (broken_) read_ = written;
-  const std::uint64_t dropped = head_->dropped.load(std::memory_order_relaxed);
-  return dropped - std::exchange(dropped_, dropped);
+  capacity_ = *capacity;
+  read_ = *read;
 }
 
-void RecordRingReader::done() { head_->read.store(read_, std::memory_order_release); }
+RecordRingReader::RecordRingReader(std::span<std::byte> memory)
+    : RecordRingReader(std::make_unique<MappedBytes>(memory)) {}
+
+std::uint64_t RecordRingReader::take(const std::function<void(std::span<const std::byte>)>& visit) {
+  const auto written = bytes_->count(offsetof(RecordRingHead, written));
+  const auto dropped = bytes_->count(offsetof(RecordRingHead, dropped));
+  broken_ =
+      broken_ || !written || !dropped || *written - read_ > capacity_ || read_ % 8 != 0 || *written % 8 != 0;
+  if (!broken_) take(*written, visit);
+  if (broken_) return 0;
+  return *dropped - std::exchange(dropped_, *dropped);
+}
+
+void RecordRingReader::take(std::uint64_t written,
+                            const std::function<void(std::span<const std::byte>)>& visit) {
+  std::vector<std::byte> copied;
+  std::uint64_t needed = 0;  ///< by the record that comes next, where that is known
+  while (read_ != written) {
+    const std::uint64_t at = read_ % capacity_;
+    const std::uint64_t there = std::min(capacity_ - at, written - read_);
+    broken_ = needed > there;
+    if (broken_) return;
+    copied.resize(std::min<std::uint64_t>(there, std::max<std::uint64_t>(copied_bytes, needed)));
+    broken_ = !bytes_->copy(sizeof(RecordRingHead) + at, copied);
+    needed = 0;
+    std::size_t taken = 0;
+    while (!broken_ && taken < copied.size()) {
+      std::uint32_t size = 0;  // Each entry begins at a multiple of 8, so its size is there.
+      std::memcpy(&size, copied.data() + taken, sizeof size);
+      if (size == rest_is_empty) {
+        const std::uint64_t rest = capacity_ - at - taken;
+        broken_ = rest > written - read_ - taken;
+        taken = broken_ ? taken : taken + rest;
+        break;
+      }
+      if (entry_bytes(size) > copied.size() - taken) {
+        needed = entry_bytes(size);
+        break;
+      }
+      visit(std::span(copied).subspan(taken + sizeof size, size));
+      taken += entry_bytes(size);
+    }
+    read_ += taken;
+    if (broken_) return;
+  }
+}
+
+void RecordRingReader::done() {
+  broken_ = broken_ || !bytes_->set_count(offsetof(RecordRingHead, read), read_);
+}
 
 }  // namespace dag

@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 
 #include "dag/codec.hpp"
@@ -51,23 +53,43 @@ class RecordRingWriter {
   Writer bytes_;
 };
 
+/// How a reader gets at the bytes of a ring. The writer may change them at any moment, or cut the file that
+/// they lie in, so a reader works on copies.
+class RecordRingBytes {
+ public:
+  virtual ~RecordRingBytes() = default;
+  virtual std::size_t size() const = 0;
+  /// False: there are not so many bytes any more.
+  virtual bool copy(std::size_t at, std::span<std::byte> into) const = 0;
+  /// A counter of the head, whole.
+  virtual std::optional<std::uint64_t> count(std::size_t at) const = 0;
+  virtual bool set_count(std::size_t at, std::uint64_t count) = 0;
+};
+
 class RecordRingReader {
  public:
   /// Throws Failure(value_invalid): this is no ring.
+  explicit RecordRingReader(std::unique_ptr<RecordRingBytes> bytes);
+  /// Of memory that nobody can take away meanwhile.
   explicit RecordRingReader(std::span<std::byte> memory);
 
-  /// Visits the bytes of all records that have come since the last call, each a Record in dag/codec.hpp's
+  /// Visits copies of all records that have come since the last call, each a Record in dag/codec.hpp's
   /// form if the writer kept to it; they are valid only during the call. How many were dropped meanwhile.
   std::uint64_t take(const std::function<void(std::span<const std::byte>)>& visit);
   /// What was taken lies somewhere else: its room is the writer's again. Until then another reader finds it,
   /// if this one is killed.
   void done();
-  /// The writer wrote what cannot be. Nothing more is read.
+  /// The writer wrote what cannot be, or cut the ring. Nothing more is read.
   bool broken() const { return broken_; }
 
+  /// So much is copied at once; a record that is longer is copied alone.
+  static constexpr std::size_t copied_bytes = std::size_t{64} << 10;
+
  private:
-  RecordRingHead* head_;
-  std::span<std::byte> records_;
+  void take(std::uint64_t written, const std::function<void(std::span<const std::byte>)>& visit);
+
+  std::unique_ptr<RecordRingBytes> bytes_;
+  std::uint64_t capacity_ = 0;
   std::uint64_t read_ = 0, dropped_ = 0;
   bool broken_ = false;
 };

@@ -54,11 +54,20 @@ void tell_user(const char* what, const char* name, int reason) {
   dprintf(STDERR_FILENO, "dag: cannot %s '%s': %s\n", what, name, strerror(reason));
 }
 
+/// Whoever ignores these means it: nohup, and a limit on the size of files that is to be an error of write().
+bool ignored_on_purpose(int number) {
+  struct sigaction action {};
+  return (number == SIGHUP || number == SIGXFSZ) && sigaction(number, nullptr, &action) == 0 &&
+         action.sa_handler == SIG_IGN;
+}
+
 [[noreturn]] void become(const Order& order, pid_t warden) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != warden) _exit(1);
-  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  for (int number = 1; number < NSIG; ++number) {
+    if (!ignored_on_purpose(number)) signal(number, SIG_DFL);
+  }
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -46,7 +46,7 @@ void put_right_what_we_were_started_with() {
   fill_standard_files();
   raise_limit_of_files();
   for (int number = 1; number < NSIG; ++number) {
-    if (number != SIGHUP) stop_ignoring(number);
+    if (number != SIGHUP && number != SIGXFSZ) stop_ignoring(number);
   }
   sigset_t none;
   sigemptyset(&none);

@@ -5,8 +5,8 @@
 
 namespace dag {
 
-/// For `dag` and `dagd`, before anything else: all signals have their usual effect, but for a SIGHUP that is
-/// ignored, since nohup means it.
+/// For `dag` and `dagd`, before anything else: all signals have their usual effect, but for a SIGHUP or
+/// SIGXFSZ that is ignored: nohup, and whoever wants writes beyond a limit to fail, mean it.
 void put_right_what_we_were_started_with();
 
 /// For whoever makes a Session, which has its own wishes: only what kernels and their processes cannot do

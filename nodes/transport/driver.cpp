@@ -16,11 +16,14 @@ constexpr Duration hello_every = std::chrono::milliseconds(200);
 /// Membership messages that wait for a Welcome; the oldest go, since the next heartbeat says everything
 /// again.
 constexpr std::size_t loose_waiting_max = 8;
-constexpr std::size_t lives_max = 4096;
+/// Of those who have only said Hello, in all and from one address.
+constexpr std::size_t strangers_max = 2048, strangers_of_host_max = 1024;
 /// Whoever is told of a caller that was turned away may end this process: the refusal is to leave first, or
 /// the caller waits for an answer that nobody gives any more.
 constexpr Duration refusal_leaves_within = std::chrono::milliseconds(500);
 constexpr std::size_t turned_away_max = 64;
+/// Operations that wait for a peer while notes are sent to it.
+constexpr std::size_t waiting_with_notes_max = 256;
 
 std::size_t frame_bytes_max(Channel channel) {
   return channel == Channel::control ? limits::control_frame_bytes_max : wire::bulk_frame_bytes_max;
@@ -168,8 +171,8 @@ void Driver::on_hello(const net::FrameArrived& frame, const link::Hello& hello) 
   if (setup_.cluster == ClusterId{}) return;  // We do not know yet where we belong; it will ask again.
   const Result<link::Welcome> answer = link::answer(self_as_hello(), hello);
   wire::Operation operation;
-  if (answer && known_.size() < lives_max) {
-    know(hello.from, hello.control_address, hello.bulk_address);
+  if (answer) {
+    know(hello.from, hello.control_address, hello.bulk_address, false);
     if (!dead_.contains(hello.from)) callers_[hello.from][Channel::control] = *caller;
     came(hello.from, hello.control_address);
     if (events_.greeted) {
@@ -177,9 +180,7 @@ void Driver::on_hello(const net::FrameArrived& frame, const link::Hello& hello) 
     }
     operation = wire::Handshake{*answer};
   } else {
-    const Error why =
-        answer ? Error{ErrorCode::configuration_invalid, "too many processes have come and gone", {}}
-               : answer.error();
+    const Error& why = answer.error();
     operation = wire::Handshake{link::refused(setup_.self, why)};
     complain("a caller was turned away", why.what);
     if (turned_away_.size() < turned_away_max) {
@@ -210,7 +211,7 @@ void Driver::on_welcome(const std::string& address, Peer& peer, const link::Welc
   peer.version = welcome.version;
   peer.welcomed = true;
   peer.hello_at.reset();
-  know(welcome.from, welcome.control_address, welcome.bulk_address);
+  know(welcome.from, welcome.control_address, welcome.bulk_address, true);
   if (const auto bulk = net::parse_address(welcome.bulk_address)) {
     if (const Status set = sockets_->set_bulk_address(peer.handle, *bulk); !set)
       complain("an address", set.error().what);
@@ -318,10 +319,41 @@ void Driver::refuse(Life life, const Error& why) {
                                      loose_frame(life, wire::Handshake{link::refused(setup_.self, why)})));
 }
 
-void Driver::know(Life life, const std::string& control, const std::string& bulk) {
-  if (known_.size() >= lives_max) return;
-  known_.insert(life);
+void Driver::know(Life life, const std::string& control, const std::string& bulk, bool kept) {
+  const auto [at, fresh] = known_.try_emplace(life);
+  Known& known = at->second;
+  known.greeted = steady_now();
+  known.host = control.substr(0, control.rfind(':'));
+  known.kept = known.kept || (kept && !dead_.contains(life));
   if (!dead_.contains(life)) endpoints_[life] = {control, bulk};
+  if (fresh && !known.kept) forget_strangers(known.host);
+}
+
+bool Driver::is_stranger(Life life, const Known& known) const {
+  return !known.kept && !partners_.contains(life);
+}
+
+/// The one that was greeted longest ago, if there are too many.
+void Driver::forget_strangers(const std::string& host) {
+  std::size_t all = 0, of_host = 0;
+  auto oldest = known_.end(), oldest_of_host = known_.end();
+  const auto older = [&](auto one, auto than) {
+    return than == known_.end() || one->second.greeted < than->second.greeted;
+  };
+  for (auto one = known_.begin(); one != known_.end(); ++one) {
+    if (!is_stranger(one->first, one->second)) continue;
+    ++all;
+    if (older(one, oldest)) oldest = one;
+    if (one->second.host != host) continue;
+    ++of_host;
+    if (older(one, oldest_of_host)) oldest_of_host = one;
+  }
+  const auto goes = of_host > strangers_of_host_max ? oldest_of_host : oldest;
+  if (of_host <= strangers_of_host_max && all <= strangers_max) return;
+  const Life life = goes->first;
+  known_.erase(goes);
+  endpoints_.erase(life);
+  callers_.erase(life);
 }
 
 /// Where another life was, the socket's tries are up to a second apart by now: for so long we could not speak
@@ -490,6 +522,23 @@ void Driver::send(Life to, JobMessage message) {
   send(to, wire::Operation(std::move(message)));
 }
 
+void Driver::note(Life to, wire::JobNote note, std::uint64_t dropped) {
+  if (dead_.contains(to)) return;
+  std::uint64_t& count = notes_dropped_[to];
+  count += dropped;
+  if (begin_partner(to).waiting() > waiting_with_notes_max) {
+    ++count;
+    return;
+  }
+  if (count > 0 && !note.is_progress) {
+    wire::JobNote gap{note.job, false, 0, note.task, note.device, {}};
+    gap.text = "(" + std::to_string(std::exchange(count, 0)) +
+               " lines of this job are left out here, since they came too fast; see `dag logs`)";
+    send(to, wire::Operation(std::move(gap)));
+  }
+  send(to, wire::Operation(std::move(note)));
+}
+
 void Driver::connect(const std::string& address) { peer_at(address).seed = true; }
 
 void Driver::send(SendMembership message) {
@@ -510,6 +559,7 @@ void Driver::send_loose(Peer& peer, const SendMembership& message) {
 void Driver::member_up(Life life, const Endpoint& endpoint) {
   if (dead_.contains(life)) return;
   endpoints_[life] = endpoint;
+  if (const auto known = known_.find(life); known != known_.end()) known->second.kept = true;
   begin_partner(life);
   peer_at(endpoint.control);
   came(life, endpoint.control);
@@ -526,6 +576,8 @@ bool Driver::may_be_on_this_host(const Endpoint& endpoint) const {
 
 void Driver::member_down(Life life) {
   dead_.insert(life);
+  // It is listened to, so that it hears of it, until there is no room for it.
+  if (const auto known = known_.find(life); known != known_.end()) known->second.kept = false;
   end(life);
   const auto endpoint = endpoints_.find(life);
   if (endpoint == endpoints_.end()) return;
@@ -542,6 +594,7 @@ void Driver::end(Life life) {
   rings_.end(life);
   hand_overs_.end(life);
   partners_.erase(life);
+  notes_dropped_.erase(life);
   callers_.erase(life);
   if (events_.life_over) events_.life_over(life);
 }

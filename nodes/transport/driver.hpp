@@ -7,6 +7,9 @@
 // welcomed before, by its cluster and life; anything else is dropped and counted. (Whoever reaches the port
 // can still pretend to be somebody else. That ends with keys; until then ports are on loopback.)
 //
+// Whoever has only said Hello is forgotten when others come, of its own address first: greetings cost little,
+// and whoever is in the cluster, or has said more, is never crowded out by them.
+//
 // A frame that cannot be read is that of whoever spoke on its connection before (partner.hpp says what
 // becomes of it); a stranger's is dropped.
 //
@@ -36,6 +39,8 @@ class Driver {
   void send(Life to, wire::Operation operation);
   void send(Life to, JobMessage message);
   void send(SendMembership message);
+  /// Dropped and counted while the peer takes no more; `dropped` were before they came here.
+  void note(Life to, wire::JobNote note, std::uint64_t dropped);
   void connect(const std::string& address);
   void member_up(Life life, const Endpoint& endpoint);
   void member_down(Life life);
@@ -70,6 +75,13 @@ class Driver {
     std::deque<SendMembership> waiting;
   };
 
+  /// Somebody who was welcomed, or has welcomed us.
+  struct Known {
+    Instant greeted;
+    std::string host;   ///< by its own word
+    bool kept = false;  ///< a member, or one that we asked for
+  };
+
   struct TurnedAway {
     Caller who;
     Error why;
@@ -88,7 +100,10 @@ class Driver {
   std::pair<const std::string, Peer>* find(net::PeerHandle handle);
   Partner* partner_of(Life life);
   Partner& begin_partner(Life life);
-  void know(Life life, const std::string& control, const std::string& bulk);
+  void know(Life life, const std::string& control, const std::string& bulk, bool kept);
+  /// Nothing but its greeting says that it is there.
+  bool is_stranger(Life life, const Known& known) const;
+  void forget_strangers(const std::string& host);
   /// Somebody new listens at an address where nobody did: we do not wait for the next try to connect.
   void came(Life life, const std::string& address);
   link::Hello self_as_hello() const;
@@ -109,8 +124,7 @@ class Driver {
   std::unique_ptr<net::ZmqTransport> sockets_;
   const std::string control_address_, bulk_address_;
   std::map<std::string, Peer> peers_;
-  /// Callers that were welcomed, and those who welcomed us, in all their lives: bounded by lives_max.
-  std::set<Life> known_;
+  std::map<Life, Known> known_;
   /// Where they listen, by their own word or membership's.
   std::map<Life, Endpoint> endpoints_;
   std::map<Life, Partner> partners_;
@@ -119,6 +133,7 @@ class Driver {
   Rings rings_;
   HandOvers hand_overs_;
   std::set<Life> dead_;
+  std::map<Life, std::uint64_t> notes_dropped_;  ///< and nobody has been told
   std::deque<TurnedAway> turned_away_;
   /// What happened how often, so that a flood of bad frames does not fill the log.
   std::map<std::string, std::uint64_t, std::less<>> complaints_;

@@ -16,8 +16,6 @@ using transport::Driver;
 
 /// How long what waits for others may delay the end of the process.
 constexpr auto close_grace = std::chrono::milliseconds(200);
-/// Notes that wait for the thread; what kernels say beyond is dropped.
-constexpr std::size_t notes_waiting_max = 10'000;
 
 }  // namespace
 
@@ -45,12 +43,15 @@ class Transport::Thread {
 
   /// To be done on the thread, in order.
   void post(std::function<void(Driver&)> what) { inbox_->post(std::move(what)); }
-  bool take_note_slot() {
-    if (notes_.fetch_add(1) < notes_waiting_max) return true;
-    notes_.fetch_sub(1);
+  bool take_room(std::size_t note_bytes) {
+    if (notes_bytes_.fetch_add(note_bytes) <= notes_bytes_max) return true;
+    give_room(note_bytes);
+    note_dropped();
     return false;
   }
-  void give_note_slot() { notes_.fetch_sub(1); }
+  void give_room(std::size_t note_bytes) { notes_bytes_.fetch_sub(note_bytes); }
+  void note_dropped() { notes_dropped_.fetch_add(1); }
+  std::uint64_t take_dropped() { return notes_dropped_.exchange(0); }
   const Endpoint& endpoint() const { return endpoint_; }
   std::function<void()> hands_back(Life owner, std::uint64_t number) const {
     return [inbox = inbox_, owner, number] {
@@ -105,7 +106,8 @@ class Transport::Thread {
     begin_.get_future().wait();
     while (!closing_) {
       for (const auto& what : inbox_->take()) what(driver);
-      if (!closing_) driver.turn();
+      if (setup_.beat) setup_.beat();
+      if (!closing_) driver.turn(setup_.beat_every);
     }
     const auto until = std::chrono::steady_clock::now() + close_grace;
     while (!driver.quiet() && std::chrono::steady_clock::now() < until) {
@@ -126,7 +128,8 @@ class Transport::Thread {
   Endpoint endpoint_;
   std::promise<void> begin_;
   bool begun_ = false;  // The owner's own.
-  std::atomic<std::size_t> notes_{0};
+  std::atomic<std::size_t> notes_bytes_{0};
+  std::atomic<std::uint64_t> notes_dropped_{0};
   bool closing_ = false;  // The thread's own.
   std::thread thread_;
 };
@@ -156,12 +159,14 @@ void Transport::send(Life to, std::vector<EdgeNews>&& news) {
   });
 }
 void Transport::note(Life to, wire::JobNote note) {
-  if (!thread_->take_note_slot()) return;
-  thread_->post([this, to, note = std::move(note)](Driver& driver) {
-    thread_->give_note_slot();
-    driver.send(to, note);
+  const std::size_t bytes = sizeof note + note.text.size();
+  if (!thread_->take_room(bytes)) return;
+  thread_->post([this, to, bytes, note = std::move(note)](Driver& driver) {
+    thread_->give_room(bytes);
+    driver.note(to, note, thread_->take_dropped());
   });
 }
+void Transport::note_dropped() { thread_->note_dropped(); }
 void Transport::send(Life to, ClientMessage message) {
   auto shared = std::make_shared<ClientMessage>(std::move(message));
   thread_->post([to, shared](Driver& driver) { driver.send(to, std::move(*shared)); });

@@ -30,6 +30,9 @@ struct TransportSetup {
   const wire::CodeMap* codes = &wire::CodeMap::of_this_process();
   /// Of a process with lanes: it shares rings with members of its host. Null: it shares none.
   std::shared_ptr<ring::Doorbell> doorbell = nullptr;
+  /// Called on the thread with each of its turns, which are this far apart at most.
+  std::function<void()> beat = nullptr;
+  Duration beat_every = std::chrono::hours(1);
 };
 
 /// Who said Hello, by its own word.
@@ -37,6 +40,10 @@ struct Caller {
   Life life;
   bool same_cluster = false;  ///< or it did not know yet which one it belongs to
 };
+
+/// Notes that wait to be sent, or to be looked at, by each of those who carry them. Those beyond are dropped
+/// and counted: the next that is sent is preceded by one that says how many.
+inline constexpr std::size_t notes_bytes_max = std::size_t{8} << 20;
 
 /// Called on the transport's thread; must not block.
 struct TransportEvents {
@@ -107,6 +114,8 @@ class Transport {
   void send(Life to, std::vector<EdgeNews>&& news);
   /// What a kernel said. Dropped when many of them wait: it is for people.
   void note(Life to, wire::JobNote note);
+  /// One that the caller had no room for is counted with those that there is none for here.
+  void note_dropped();
   void send(Life to, ClientMessage message);
   void send(Life to, KeeperMessage message);
   void send(Life to, consensus::Addressed message);

@@ -101,6 +101,7 @@ WorkerNode::~WorkerNode() {
   system_.await_all_actors_done();
   lanes_.stop();  // They tell others by the transport, which tells them.
   transport_.reset();
+  running_->last_beat();
   arena::end();
 }
 
@@ -154,6 +155,8 @@ void WorkerNode::open_transport() {
   setup.sockets.listen = {node.host, 0};
   setup.sockets.beyond_loopback = may_leave_loopback();
   setup.doorbell = doorbell_;
+  setup.beat = [this] { running_->beat(static_cast<std::uint32_t>(gettid())); };
+  setup.beat_every = RunningPage::beat_every;
   transport_ = open_or_end({node_}, std::move(setup), transport_events());
 }
 

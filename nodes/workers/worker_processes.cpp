@@ -18,6 +18,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "libdag/base/saturating.hpp"
 #include "libdag/warden/warden.hpp"
 #include "nodes/clock.hpp"
 
@@ -116,9 +117,11 @@ std::string last_words(const std::string& log) {
 // ---- The pages
 
 RunningPage* WorkerProcesses::Pages::make(Life life, int& file) {
-  file = memfd_create("dag-running", MFD_CLOEXEC);
+  file = memfd_create("dag-running", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   void* memory = MAP_FAILED;
-  if (file >= 0 && ftruncate(file, sizeof(RunningPage)) == 0)
+  // The process runs kernels of users: who cuts the page off would take the node along.
+  if (file >= 0 && ftruncate(file, sizeof(RunningPage)) == 0 &&
+      fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
     memory = mmap(nullptr, sizeof(RunningPage), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) {
     const int problem = errno;
@@ -142,6 +145,12 @@ void WorkerProcesses::Pages::take_back(Life life) {
   pages_.erase(found);
 }
 
+/// What a page says of when something began is the word of a process that runs kernels.
+Duration WorkerProcesses::Pages::ran_since(std::int64_t began) const {
+  const std::int64_t now = clock_.now();
+  return began <= 0 || began > now ? Duration{0} : clock_.span(now - began);
+}
+
 WorkersNow WorkerProcesses::Pages::now(std::size_t lanes_each) const {
   const std::lock_guard lock(mutex_);
   const Instant at = steady_now();
@@ -152,11 +161,11 @@ WorkersNow WorkerProcesses::Pages::now(std::size_t lanes_each) const {
     now.lanes_running += static_cast<std::uint32_t>(running.size());
     now.queued += page.page->queued();
     now.lane_time += (at - page.since) * static_cast<Duration::rep>(lanes_each);
-    for (const Duration busy : page.page->totals().busy) now.busy += busy;
-    for (const RunningPage::Attempt& attempt : running) now.busy += clock_.span(clock_.now() - attempt.began);
+    for (const Duration busy : page.page->totals().busy) now.busy = sum(now.busy, busy);
+    for (const RunningPage::Attempt& attempt : running) now.busy = sum(now.busy, ran_since(attempt.began));
   }
   now.busy_ever = now.busy;
-  for (const Duration busy : of_ended_.busy) now.busy_ever += busy;
+  for (const Duration busy : of_ended_.busy) now.busy_ever = sum(now.busy_ever, busy);
   return now;
 }
 
@@ -170,12 +179,15 @@ RunTotals WorkerProcesses::Pages::ran() const {
 // ---- The processes
 
 struct WorkerProcesses::Child {
-  pid_t warden = 0;  ///< ends when the process has, and all that it started
-  int pidfd = -1;    ///< of the warden
+  pid_t warden = 0;   ///< ends when the process has, and all that it started
+  int pidfd = -1;     ///< of the warden
+  pid_t process = 0;  ///< to look at only: once it has ended its number may be another's
   const RunningPage* page = nullptr;
   std::string log;
   std::optional<Instant> kill_at;  ///< it was told to end
   bool stopped = false;
+  FrozenWatch watch = {};
+  std::string frozen;  ///< why it was ended
 };
 
 WorkerProcesses::WorkerProcesses(WorkerDefaults defaults, const ProgramStore& programs, WorkerEvents events)
@@ -238,6 +250,7 @@ void WorkerProcesses::run() {
         warden::end_now(here->second.warden);
       }
     }
+    look_who_is_frozen();
     std::vector<std::function<void()>> waiting;
     {
       const std::lock_guard lock(mutex_);
@@ -254,8 +267,24 @@ void WorkerProcesses::run() {
   }
 }
 
+/// One that was told to end is killed anyway.
+void WorkerProcesses::look_who_is_frozen() {
+  const Instant now = steady_now();
+  if (children_.empty() || now < look_at_) return;
+  look_at_ = now + FrozenWatch::look_every;
+  for (auto& [life, child] : children_) {
+    if (child.stopped || !child.frozen.empty()) continue;
+    const auto state = [&child = child] {
+      return state_of_thread(static_cast<std::uint32_t>(child.process), child.page->beating_thread());
+    };
+    child.frozen = child.watch.look(child.page->beats(), state, now);
+    if (!child.frozen.empty()) warden::end_now(child.warden);
+  }
+}
+
 int WorkerProcesses::wait_milliseconds() const {
   std::optional<Instant> due;
+  if (!children_.empty()) due = look_at_;
   for (const auto& [life, child] : children_) {
     if (child.kill_at && (!due || *child.kill_at < *due)) due = child.kill_at;
   }
@@ -323,6 +352,7 @@ void WorkerProcesses::start_now(const StartProcess& order, ClusterId cluster) {
                                 "does the node reach a limit of processes or open files? `dag doctor`"});
   }
   child.warden = started.warden;
+  child.process = started.process;
   child.pidfd = static_cast<int>(syscall(SYS_pidfd_open, child.warden, 0));
   events_.started(order.life, static_cast<std::uint32_t>(started.process));
   children_.emplace(order.life, std::move(child));
@@ -343,6 +373,7 @@ void WorkerProcesses::reap(std::map<Life, Child>::iterator one) {
                 ? end_of(status)
                 : End{ProcessEnd::killed, "ended, and how is not known: " + std::string(strerror(errno))};
   if (child.stopped) end.end = ProcessEnd::stopped_by_us;
+  if (!child.frozen.empty()) end.text = "ended by its node: " + child.frozen;
   std::vector<RunningAttempt> running;
   for (const RunningPage::Attempt& attempt : child.page->running()) {
     running.push_back({attempt.task, attempt.attempt, attempt.lane, 0});

@@ -1,8 +1,8 @@
 #pragma once
-// Starts the worker processes of a node from sealed memory, watches them, and says how each ended. Decides
-// nothing about which are wanted (libdag/keeper/host.hpp). One thread starts them, each under a warden
-// (libdag/warden), and waits: the kernel tells a warden when the thread that started it ends, so neither a
-// process nor what it started outlives the node, however that ends.
+// Starts the worker processes of a node from sealed memory, watches them, ends one that is frozen
+// (frozen.hpp), and says how each ended. Decides nothing about which are wanted (libdag/keeper/host.hpp). One
+// thread starts them, each under a warden (libdag/warden), and waits: the kernel tells a warden when the
+// thread that started it ends, so neither a process nor what it started outlives the node, however that ends.
 
 #include <functional>
 #include <map>
@@ -17,6 +17,7 @@
 #include "libdag/base/time.hpp"
 #include "libdag/keeper/host.hpp"
 #include "nodes/journal.hpp"
+#include "nodes/workers/frozen.hpp"
 #include "nodes/workers/program_store.hpp"
 #include "nodes/workers/worker_seat.hpp"
 
@@ -91,6 +92,8 @@ class WorkerProcesses {
     RunTotals ran() const;
 
    private:
+    Duration ran_since(std::int64_t began) const;
+
     struct Page {
       int file = -1;
       RunningPage* page = nullptr;
@@ -104,6 +107,7 @@ class WorkerProcesses {
 
   void post(std::function<void()> what);
   void run();
+  void look_who_is_frozen();
   void start_now(const StartProcess& order, ClusterId cluster);
   void stop_now(Life life);
   void reap(std::map<Life, Child>::iterator child);
@@ -115,6 +119,7 @@ class WorkerProcesses {
   Pages pages_;
   std::map<Life, Child> children_;  // The thread's own.
   bool over_ = false;               // Likewise.
+  Instant look_at_;                 // Likewise: when it looks next whether one is frozen.
   std::mutex mutex_;
   std::vector<std::function<void()>> waiting_;
   int wake_ = -1;  // An eventfd.

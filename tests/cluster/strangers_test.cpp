@@ -5,7 +5,7 @@
 #include "libdag/base/random.hpp"
 #include "libdag/net/zmq_transport.hpp"
 #include "libdag/wire/envelope.hpp"
-#include "tests/cluster/processes.hpp"
+#include "tests/cluster/nodes.hpp"
 #include "tests/support/samples.hpp"
 
 using cluster::bin;
@@ -147,6 +147,23 @@ TEST_CASE("a process of another run is told whose port it found") {
   REQUIRE(refused != nullptr);
   CHECK_THAT(refused->what, Catch::Contains("0000000000000bad") && Catch::Contains("0000000000c0ffee"));
   run.check_undisturbed();
+}
+
+TEST_CASE("greetings of ever more strangers crowd nobody out: the node welcomes whoever comes behind them") {
+  cluster::Nodes nodes(2);
+  nodes.gather();
+  {
+    Stranger stranger(nodes.address());
+    for (std::uint32_t number = 1; number <= 5000; ++number) {
+      const Life from{{(number << 16) | 0xFFFF}, {number}};
+      REQUIRE(stranger.says(hello(link::versions_spoken, {0x7e57}, from)));
+    }
+    REQUIRE(stranger.hears());
+  }
+  Process job(cluster::at(nodes, {bin("hello")}));
+  const auto ended = job.ends();
+  INFO(job.err());
+  CHECK(ended == 0);
 }
 
 TEST_CASE("frames that are corrupt, cut off or of nobody do not disturb the job") {

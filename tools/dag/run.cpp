@@ -46,7 +46,7 @@ std::map<std::string, std::string> one_thread_each() {
 /// died was at.
 class Running {
  public:
-  Running() : file_(memfd_create("dag-running", MFD_CLOEXEC)) {
+  Running() : file_(memfd_create("dag-running", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
     if (file_ < 0) throw Failure({ErrorCode::internal, "no shared memory: " + std::string(strerror(errno))});
   }
   ~Running() { close(file_); }

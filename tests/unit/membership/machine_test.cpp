@@ -308,13 +308,18 @@ TEST_CASE("who learns of its own death comes back as the next incarnation, and s
   struct Row {
     Claim about_us;
     std::uint32_t incarnation;
+    bool began_too_low;
   };
-  const auto row = GENERATE(Row{claim_of(life(1, 1), 1, MemberState::dead), 2},
-                            Row{claim_of(life(1, 7), 1, MemberState::dead), 8},
-                            Row{claim_of(life(1, 7), 1, MemberState::alive), 8});
+  Claim elsewhere = claim_of(life(1, 7), 1, MemberState::alive);
+  elsewhere.endpoint.control = "another:1";
+  const auto row =
+      GENERATE_COPY(Row{claim_of(life(1, 1), 1, MemberState::dead), 2, false},
+                    Row{claim_of(life(1, 7), 1, MemberState::dead), 8, true},
+                    // Nobody else can listen where we do.
+                    Row{claim_of(life(1, 7), 1, MemberState::alive), 8, true}, Row{elsewhere, 8, false});
   Bench bench;
   const auto effects = bench.hear(life(2), Gossip{{claim_of(life(2), 1), row.about_us}});
-  CHECK(only<ComeBackAs>(effects) == std::vector{ComeBackAs{{row.incarnation}}});
+  CHECK(only<ComeBackAs>(effects) == std::vector{ComeBackAs{{row.incarnation}, row.began_too_low}});
   CHECK(bench.machine.is_over());
   CHECK(bench.machine.on_tick(bench.now + 1s).empty());
   CHECK(bench.hear(life(2), 2).empty());

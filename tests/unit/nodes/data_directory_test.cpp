@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "nodes/incarnation.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace dag;
@@ -32,7 +33,7 @@ TEST_CASE("each start of a node has a higher incarnation than all before, whatev
   }
   { std::ofstream(place.path().string() + "/n3/node") << "3 4000000000\n"; }
   CHECK(DataDirectory::open(place.path().string() + "/n3", {3})->life().incarnation ==
-        Incarnation{4'000'000'001});
+        Incarnation{4'000'000'000 + incarnations_apart});
 }
 
 TEST_CASE("one directory, one node") {

@@ -85,6 +85,33 @@ TEST_CASE(
         std::map<std::uint32_t, std::uint32_t>{{0, 0}, {1, 1}, {2, 9}, {3, 8}, {4, 1}});
 }
 
+TEST_CASE(
+    "a kernel that cuts or overwrites the rings of its process costs what is said there, and the node "
+    "lives") {
+  const TemporaryDirectory directory;
+  std::vector<std::string> said;
+  {
+    Journal journal(directory.path().string(), self, [&](const std::string& line) { said.push_back(line); });
+    const int descriptor = journal.open_rings(worker, 2);
+    REQUIRE(descriptor >= 0);
+    const RecordRings rings = opened(descriptor);
+    RecordRingWriter(rings.ring(0)).put(ran(0, 0));
+    journal.flush();
+    SECTION("cut") { REQUIRE(ftruncate(descriptor, GENERATE(0, 100, 5000)) == 0); }
+    SECTION("overwritten") {
+      const std::vector<char> noise(RecordRings::ring_bytes(rings.count()) * rings.count(), 'x');
+      REQUIRE(pwrite(descriptor, noise.data(), noise.size(), 4096) > 0);
+    }
+    journal.record(ran(1, 0));
+    journal.flush();
+    journal.close_rings(worker);
+    journal.flush();
+  }
+  CHECK(lanes_in(directory.path()).size() == 2);
+  REQUIRE(said.size() == 1);
+  CHECK(said.front().find("were overwritten or cut") != std::string::npos);
+}
+
 TEST_CASE("what was left when node and process were killed together is there after the next start") {
   const TemporaryDirectory directory;
   const std::string name = (directory.path() / "rings-65539-1").string();

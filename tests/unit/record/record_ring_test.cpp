@@ -167,8 +167,10 @@ TEST_CASE("a writer that writes what cannot be ends the reading, and nothing els
       reinterpret_cast<RecordRingHead*>(memory.bytes().data())->written += random.next();
     for (int times = 0; times < 2; ++times) {
       (void)reader.take([&](std::span<const std::byte> bytes) {
-        REQUIRE(bytes.data() >= memory.bytes().data());
-        REQUIRE(bytes.data() + bytes.size() <= memory.bytes().data() + memory.bytes().size());
+        REQUIRE(bytes.size() <= memory.bytes().size());
+        // A copy: nobody changes it while it is looked at.
+        REQUIRE((bytes.data() < memory.bytes().data() ||
+                 bytes.data() >= memory.bytes().data() + memory.bytes().size()));
         (void)read_record(bytes);
       });
       reader.done();

@@ -1,0 +1,118 @@
+// Jobs and strangers that mean harm, and processes that stand still: what they reach is their own.
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/cluster/gate.hpp"
+
+using cluster::at;
+using cluster::bin;
+using cluster::Gate;
+using cluster::Nodes;
+using cluster::Process;
+
+namespace {
+
+/// By task, the process of each of its starts, as cluster_starts writes them down.
+std::map<int, std::vector<pid_t>> starts_in(const std::string& file) {
+  std::map<int, std::vector<pid_t>> starts;
+  std::ifstream lines(file);
+  pid_t process = 0;
+  for (int task = 0; lines >> task >> process;) starts[task].push_back(process);
+  return starts;
+}
+
+}  // namespace
+
+TEST_CASE("a worker process that is frozen for good goes, and nobody healthy") {
+  dag::test::TemporaryDirectory directory;
+  const std::string file = (directory.path() / "starts").string();
+  Gate gate;
+  Nodes nodes(3, false, {}, {}, {"--lanes", "1"});
+  nodes.gather();
+  Process job(at(nodes, {bin("cluster_starts"), file, gate.path(), "3"}));
+  const auto until = cluster::Clock::now() + cluster::patience;
+  while (starts_in(file).size() < 3) REQUIRE(cluster::Clock::now() < until);
+  const int victim = GENERATE(0, 1, 2);
+  const std::map<int, std::vector<pid_t>> before = starts_in(file);
+  kill(before.at(victim).back(), SIGSTOP);
+  while (starts_in(file).at(victim).size() == before.at(victim).size())
+    REQUIRE(cluster::Clock::now() < until);
+  const auto after = starts_in(file);
+  for (int task = 0; task < 3; ++task) {
+    INFO("task " << task);
+    if (task != victim) CHECK(after.at(task) == before.at(task));
+    if (task != victim) CHECK(kill(before.at(task).back(), 0) == 0);
+  }
+  gate.open();
+  CHECK(job.ends() == 0);
+  CHECK_THAT(job.out(), Catch::Contains("sum 3\n"));
+  nodes.end_all();
+}
+
+TEST_CASE("a worker process that is stopped for a moment goes on") {
+  dag::test::TemporaryDirectory directory;
+  const std::string file = (directory.path() / "starts").string();
+  Gate gate;
+  Nodes nodes(1, false, {}, {}, {"--lanes", "1"});
+  Process job(at(nodes, {bin("cluster_starts"), file, gate.path(), "1"}));
+  const auto until = cluster::Clock::now() + cluster::patience;
+  while (starts_in(file).empty()) REQUIRE(cluster::Clock::now() < until);
+  const pid_t process = starts_in(file).at(0).back();
+  for (int i = 0; i < 20; ++i) {
+    kill(process, SIGSTOP);
+    cluster::said(nodes, {"ls"});
+    kill(process, SIGCONT);
+  }
+  gate.open();
+  CHECK(job.ends() == 0);
+  CHECK(starts_in(file).at(0).size() == 1);
+}
+
+TEST_CASE("a kernel that cuts off or overwrites what its process shares with its node ends itself alone") {
+  Nodes nodes(1);
+  Process job(at(nodes, {bin("cluster_cutting"), GENERATE("cut", "scribble")}));
+  const auto ended = job.ends();
+  INFO(job.err());
+  CHECK(ended == 0);
+  CHECK_THAT(job.out(), Catch::Contains("after 7\n"));
+  Process hello(at(nodes, {bin("hello")}));
+  CHECK(hello.ends() == 0);
+  cluster::said(nodes, {"ls"});
+  nodes.node(0).kill(SIGTERM);
+  CHECK(nodes.node(0).ends() == 0);
+}
+
+TEST_CASE("a node that comes with a lower incarnation than it had is told so, and takes part") {
+  Nodes nodes(3);
+  const std::string kept = nodes.folder_of(2) + "/n2/incarnation";
+  nodes.gather();
+  nodes.node(2).kill(SIGKILL);
+  nodes.node(2).ends();
+  // As if its last start had been when the clock was a year ahead.
+  std::uint32_t before = 0;
+  REQUIRE(std::ifstream(kept) >> before);
+  std::ofstream(kept) << before + 30'000'000;
+  nodes.start(2);
+  REQUIRE(nodes.node(0).says("n2 is here"));
+  cluster::said(nodes, {"ls"});
+  nodes.node(2).kill(SIGKILL);
+  nodes.node(2).ends();
+  REQUIRE(unlink(kept.c_str()) == 0);
+  nodes.start(2);
+  REQUIRE(nodes.node(2).says("it comes back as incarnation"));
+  const auto until = cluster::Clock::now() + cluster::patience;
+  for (bool there = false; !there;) {
+    REQUIRE(cluster::Clock::now() < until);
+    const auto shown = nlohmann::json::parse(cluster::said(nodes, {"node", "list", "--json"}));
+    there = shown.dump().find("\"n2\"") != std::string::npos;
+  }
+  Process hello(at(nodes, {bin("hello")}, 2));
+  const auto ended = hello.ends();
+  if (ended != 0) nodes.end_all();
+  INFO(nodes.logs());
+  INFO(hello.err());
+  CHECK(ended == 0);
+}
