@@ -51,23 +51,6 @@ void GatewayMachine::on_client_message(Life from, ClientMessage any, Instant now
       any);
 }
 
-void GatewayMachine::want(Life from, const client::Want& want) {
-  const auto found = jobs_.find(want.job);
-  const auto lost = [&](Error why) {
-    effects_.emplace_back(SendToClient{from, client::JobLost{want.job, std::move(why)}});
-  };
-  if (found == jobs_.end()) return lost({ErrorCode::job_unknown, "no such job: " + to_string(want.job)});
-  KeptJob& job = found->second;
-  if (job.closed) {
-    lost(job.error.value_or(
-        Error{ErrorCode::output_lost, "the processes of " + to_string(want.job) + " have ended"}));
-  } else if (job.client == from && job.leads && (job.begun || job.recorded)) {
-    effects_.emplace_back(WantOutput{want.job, want.task});
-  } else if (job.client == from && want.task < job.graph->size()) {
-    job.wanted.insert(want.task);
-  }
-}
-
 void GatewayMachine::on_client_gone(Life client, Instant) {
   for (auto& [id, job] : jobs_) {
     std::erase_if(job.waiting, [&](const auto& question) { return question.first == client; });
@@ -424,12 +407,6 @@ void GatewayMachine::ask(Life from, const client::AskShutdown& ask, Instant) {
 
 // ---- The end of a job
 
-void GatewayMachine::on_settled(JobId job, client::TaskSettled settled) {
-  const auto found = jobs_.find(job);
-  if (found == jobs_.end() || !found->second.client) return;
-  effects_.emplace_back(SendToClient{*found->second.client, std::move(settled)});
-}
-
 void GatewayMachine::on_counts(JobId job, const JobCounts& counts) {
   const auto found = jobs_.find(job);
   if (found != jobs_.end() && !found->second.over()) found->second.counts = counts;
@@ -491,7 +468,11 @@ void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
     answer(client, reply);
   }
   answer_cancelling(id, job);
-  if ((!job.client && !job.client_until) || !job.begun) close(id, job);
+  if ((!job.client && !job.client_until) || !job.begun) {
+    close(id, job);
+  } else {
+    gather_results(id, job);
+  }
   ended_.push_back(id);
   forget_old();
 }
@@ -499,11 +480,9 @@ void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
 void GatewayMachine::close(JobId id, KeptJob& job) {
   if (std::exchange(job.closed, true)) return;
   if (job.begun || job.recorded) effects_.emplace_back(CloseJob{id});
-  std::set<Life> hosts = std::exchange(job.had_started_at, {});
-  for (const Worker& worker : job.workers) {
-    if (worker.phase <= Worker::Phase::up && nodes_.contains(worker.node)) hosts.insert(worker.node);
-  }
-  for (const Life host : hosts) effects_.emplace_back(SendToKeeper{host, keeper::StopWorkers{id}});
+  if (!job.at_rest) stop_workers(id, job);
+  job.results.clear();
+  job.asked.clear();
   job.graph.reset();
 }
 

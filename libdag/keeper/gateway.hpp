@@ -17,9 +17,12 @@
 // them end, so that the others go on; their nodes get new ones after a while, when the network may be well
 // again.
 //
-// A job whose client is gone goes on. Its outputs lie with its processes, so these stay, and lost ones are
-// replaced, until nobody may ask for outputs any more: the client forgot the job or is gone, and the job has
-// ended. Who asks for outputs of a job that has ended asks whoever leads it.
+// A job whose client is gone goes on. When a job has ended, the outputs that no task reads come here, and
+// with them all that the client has asked for. Until they are here the processes stay, and lost ones are
+// replaced; then the job is at rest: its processes end, and the client is answered from here. If it asks for
+// another output, processes start once more and make that output again. Who asks for outputs of a job that
+// has ended asks whoever leads it. When nobody may ask for outputs any more (the client forgot the job or is
+// gone), the job is closed.
 //
 // Who cancels a job whose record has copies is told so when a majority of them has it: then every later
 // leader knows. Until then nothing comes of it here, and the question is answered in one of four ways: the
@@ -201,6 +204,8 @@ class GatewayMachine {
   static constexpr Duration apart_pause = std::chrono::seconds(30);
   /// An election takes less, so nothing is said of it.
   static constexpr Duration quorum_missed = std::chrono::seconds(2);
+  /// Of a job with more outputs that no task reads, these stay with its processes when it has ended.
+  static constexpr std::size_t results_max = 65'536;
   /// Why a node is not ready: no more reasons are given.
   static constexpr std::size_t reasons_max = 20;
 
@@ -214,6 +219,8 @@ class GatewayMachine {
     std::uint32_t pid = 0;
     std::string end;
     bool retired = false;  ///< its host was told that it is to end
+    bool replaced =
+        true;  ///< when it ends and the job needs processes: not one of before the job was at rest
   };
   struct Cancelling {
     Life client;
@@ -254,6 +261,11 @@ class GatewayMachine {
     std::vector<Life> earlier;
     std::map<ProcessId, std::uint32_t> numbers;
     std::set<std::uint32_t> wanted;  ///< outputs, before it began
+    std::set<std::uint32_t> asked;   ///< outputs that the cell was asked for and has not told
+    /// What the cell told, for a client that asks (again) when the job is at rest.
+    std::map<std::uint32_t, client::TaskSettled> results;
+    bool gathers = false;  ///< it has ended, and rests when nothing is asked for any more
+    bool at_rest = false;  ///< and needs no processes
     RestartBudget budget{crashes};
     std::map<Life, std::map<Life, Instant>> unheard;  ///< by who says so: whom, and since when
     std::map<Life, Instant> again_at;                 ///< nodes that get another process then
@@ -333,6 +345,11 @@ class GatewayMachine {
   void give_up(JobId id, KeptJob& job, Error why, Instant now);
   void end(JobId id, KeptJob& job, JobPhase phase, Instant now);
   void close(JobId id, KeptJob& job);
+  void ask_for(JobId id, KeptJob& job, std::uint32_t task);
+  void gather_results(JobId id, KeptJob& job);
+  void rest_if_gathered(JobId id, KeptJob& job);
+  void wake(JobId id, KeptJob& job);
+  void stop_workers(JobId id, KeptJob& job);
   void forget_old();
   JobInfo info(JobId id, const KeptJob& job, Instant now, bool in_full) const;
   Worker* find(KeptJob& job, Life node, std::uint32_t number);

@@ -67,9 +67,11 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   job.earlier = std::move(news.lives);
   bury_earlier(id, job);
   for (const auto& [life, claim] : nodes_) {
-    if (runs_jobs(life)) start_worker(id, job, life);
+    if (!job.at_rest && runs_jobs(life)) start_worker(id, job, life);
   }
-  for (const std::uint32_t task : std::exchange(job.wanted, {})) effects_.emplace_back(WantOutput{id, task});
+  // The cell has forgotten what it was asked for when this node led before.
+  job.wanted.merge(std::exchange(job.asked, {}));
+  for (const std::uint32_t task : std::exchange(job.wanted, {})) ask_for(id, job, task);
 }
 
 /// What it said when it closed the job may have been lost with its lead: whoever led since went on with it.

@@ -46,7 +46,7 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now, Hearings he
       const auto was = before.find(life);
       const bool is_new = was == before.end();
       if (is_new) tell_of_workers(id, job, life);
-      if (!runs_jobs(life) || !(is_new || was->second.load.draining)) continue;
+      if (job.at_rest || !runs_jobs(life) || !(is_new || was->second.load.draining)) continue;
       if (is_new || comes_back(job, life)) start_worker(id, job, life);
     }
     const std::size_t workers = job.workers.size();  // More are added on the way.
@@ -96,7 +96,7 @@ void GatewayMachine::retire_workers(JobId id, KeptJob& job) {
   const bool others = std::any_of(job.workers.begin(), job.workers.end(), [&](const Worker& worker) {
     return worker.phase == Worker::Phase::up && runs_jobs(worker.node);
   });
-  if (!others || job.closed) return;
+  if (!others || job.closed || job.at_rest) return;
   for (Worker& worker : job.workers) {
     const bool goes =
         worker.phase <= Worker::Phase::up && nodes_.contains(worker.node) && !runs_jobs(worker.node);
@@ -179,7 +179,7 @@ void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant
     found->second.had_started_at.insert(from);
     return hand_over(up.job, found->second);
   }
-  if (worker == nullptr || found->second.closed) {
+  if (worker == nullptr || found->second.closed || found->second.at_rest) {
     // It was asked for by somebody who has ended it since.
     effects_.emplace_back(SendToKeeper{from, keeper::StopWorkers{up.job}});
     return;
@@ -280,7 +280,7 @@ void GatewayMachine::tell_of_workers(JobId id, const KeptJob& job, Life node) {
 }
 
 void GatewayMachine::begin_if_ready(JobId id, KeptJob& job, Instant now) {
-  if (job.closed) return;
+  if (job.closed || job.at_rest) return;
   if (job.begun) return stop_if_deserted(id, job, now);
   BeginJob begin;
   begin.submitted = job.accepted;
@@ -301,7 +301,7 @@ void GatewayMachine::begin_if_ready(JobId id, KeptJob& job, Instant now) {
     begin.plan = plan_of(id, job, begin.lives.size());
     effects_.emplace_back(std::move(begin));
   }
-  for (const std::uint32_t task : std::exchange(job.wanted, {})) effects_.emplace_back(WantOutput{id, task});
+  for (const std::uint32_t task : std::exchange(job.wanted, {})) ask_for(id, job, task);
 }
 
 std::shared_ptr<const JobPlan> GatewayMachine::plan_of(JobId id, const KeptJob& job,
@@ -329,6 +329,8 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
                                  bool replace, Instant now) {
   worker.phase = Worker::Phase::down;
   if (down.end != ProcessEnd::stopped_by_us) worker.end = down.text;
+  if (job.at_rest && down.end == ProcessEnd::stopped_by_us) down.text = "its job has ended";
+  replace = replace && worker.replaced;
   const Life node = worker.node, life = worker.life;
   std::erase(job.earlier, life);
   // What ran there has its tries, or is under suspicion: that ends without a limit here, and an operator who
@@ -340,7 +342,7 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
   // Of a job that has ended, too, as long as outputs may be asked for: what lay there is made again.
   if (!job.closed && job.begun) effects_.emplace_back(JobLifeDown{id, std::move(down)});
   effects_.emplace_back(ForgetLife{life});
-  if (job.closed) return;
+  if (job.closed || job.at_rest) return;
   if (charged && !job.budget.spend(now)) {
     return give_up(id, job,
                    {ErrorCode::process_crashed,
@@ -420,7 +422,7 @@ void GatewayMachine::on_time(Instant now) {
       }
       const Life node = at->first;
       at = job.again_at.erase(at);
-      if (job.leads && !job.closed && runs_jobs(node)) start_worker(id, job, node);
+      if (job.leads && !job.closed && !job.at_rest && runs_jobs(node)) start_worker(id, job, node);
     }
   }
   look_at_spreading(now);

@@ -151,7 +151,57 @@ TEST_CASE("a node that goes takes its process along; one that comes gets one") {
   CHECK(desk.ordered<keeper::StartWorker>().back().first == third);
 }
 
-TEST_CASE("processes stay for the outputs until the client forgets the job") {
+TEST_CASE("a job that has ended keeps its results and lets its processes go") {
+  Desk desk;
+  const JobId job = desk.submit();
+  const Life one = desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  desk.gateway.on_ended(job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
+  desk.take();
+  // Of the two tasks the second reads what the first leaves.
+  REQUIRE(desk.done<WantOutput>().size() == 1);
+  CHECK(desk.done<WantOutput>().front().task == 1);
+  CHECK(desk.ordered<keeper::StopWorkers>().empty());
+  desk.gateway.on_settled(job, {job, 1, Outcome::finished, detail::to_blob(2), {}});
+  desk.take();
+  CHECK(desk.ordered<keeper::StopWorkers>().size() == 2);
+  CHECK(desk.done<CloseJob>().empty());
+
+  SECTION("a process that ends then is not replaced, nor does a new node get one") {
+    desk.hear(first, keeper::WorkerDown{job, 1, one, ProcessEnd::stopped_by_us, "", {}, {}});
+    desk.gateway.on_nodes({node(first), node(second), node({{2}, {7}})}, desk.now);
+    desk.take();
+    CHECK(desk.ordered<keeper::StartWorker>().size() == 2);
+    CHECK(desk.done<StopJob>().empty());
+    CHECK(desk.done<JobLifeDown>().size() == 1);
+  }
+  SECTION("the client gets the result without a process") {
+    const std::size_t told = desk.told<client::TaskSettled>().size();
+    desk.say(client::Want{job, 1});
+    REQUIRE(desk.told<client::TaskSettled>().size() == told + 1);
+    CHECK(desk.told<client::TaskSettled>().back().outcome == Outcome::finished);
+    CHECK(desk.ordered<keeper::StartWorker>().size() == 2);
+  }
+  SECTION("another output is made again, by processes that go when it is here") {
+    desk.say(client::Want{job, 0});
+    CHECK(desk.ordered<keeper::StartWorker>().size() == 4);
+    // The earlier one is replaced by nobody but the one that was just ordered.
+    desk.hear(first, keeper::WorkerDown{job, 1, one, ProcessEnd::stopped_by_us, "", {}, {}});
+    CHECK(desk.ordered<keeper::StartWorker>().size() == 4);
+    desk.up(job, first, 2);
+    CHECK(desk.done<JobLivesUp>().size() == 1);
+    desk.gateway.on_settled(job, {job, 0, Outcome::finished, detail::to_blob(1), {}});
+    desk.take();
+    CHECK(desk.ordered<keeper::StopWorkers>().size() == 4);
+  }
+  SECTION("nothing is left to stop when the client forgets it") {
+    desk.say(client::ForgetJob{job});
+    CHECK(desk.done<CloseJob>().size() == 1);
+    CHECK(desk.ordered<keeper::StopWorkers>().size() == 2);
+  }
+}
+
+TEST_CASE("processes stay until the results are here, or the client forgets the job") {
   Desk desk;
   const JobId job = desk.submit();
   desk.up(job, first, 1);
