@@ -23,7 +23,8 @@ void ClientVoice::on_brought(dag::Brought&& brought) {
   const OutcomeRecord record = std::move(found->second);
   awaited_.erase(found);
   if (brought.lost) {
-    follower_.settled(record.task.index, Outcome::failed, {}, brought.lost);
+    // The task has finished: only its output cannot be had.
+    follower_.settled(record.task.index, record.outcome, {}, brought.lost);
   } else {
     settled(record, std::move(brought.bytes));
   }

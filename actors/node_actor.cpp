@@ -379,6 +379,7 @@ void NodeActor::open_home(JobHere& job, std::uint32_t shard, Epoch epoch,
   setup.options.seed = job.plan->seed + shard;
   setup.options.lanes = std::max(1u, static_cast<std::uint32_t>(lanes_.count()));
   setup.options.several_processes = job.state.lives.size() > 1;
+  setup.options.released_bytes_max = setup_.released_bytes_max;
   setup.plan = job.plan;
   setup.state = job.state;
   setup.assign = std::move(assign);

@@ -31,6 +31,8 @@ struct NodeSetup {
   /// are over.
   std::map<JobId, consensus::Stored> logs = {};
   IdSet forgotten = {};
+  /// HomeOptions::released_bytes_max of homes here.
+  std::optional<std::uint64_t> released_bytes_max = {};
 };
 
 class NodeActor : public caf::event_based_actor {

@@ -71,6 +71,7 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
         caf::anon_send(node_, mail::StopJob{job, std::move(why)});
       }) {
   NodeSetup setup{self_, {self_}, {}};
+  setup.released_bytes_max = room_for_released();
   Ports ports;
   ports.now = steady_now;
   ports.log = [this](std::string_view line) { logger_->error("{}", line); };

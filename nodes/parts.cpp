@@ -59,11 +59,18 @@ std::shared_ptr<ring::Doorbell> make_doorbell(spdlog::logger& log) {
   return std::make_shared<ring::Doorbell>(std::move(doorbell).value());
 }
 
+static std::size_t memory_of_machine() {
+  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
 void begin_arena() {
-  const auto memory_bytes =
-      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   arena::begin(draw_number(),
-               {.waiting_bytes_max = std::min(ArenaLimits{}.waiting_bytes_max, memory_bytes / 16)});
+               {.waiting_bytes_max = std::min(ArenaLimits{}.waiting_bytes_max, memory_of_machine() / 16)});
+}
+
+std::uint64_t room_for_released() {
+  constexpr std::size_t at_most = std::size_t{1} << 30;
+  return std::min(at_most, memory_of_machine() / 32);
 }
 
 void hand_rings_to(Lanes& lanes, TransportEvents& events, const std::shared_ptr<spdlog::logger>& log) {

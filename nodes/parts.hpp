@@ -49,6 +49,8 @@ std::shared_ptr<ring::Doorbell> make_doorbell(spdlog::logger& log);
 /// Of a process that has others beside it: large outputs, its own and those it fetches, lie in memory that is
 /// used again, and that a peer with a ring can read. Until arena::end().
 void begin_arena();
+/// How much of outputs that no task will read any more stays for clients that ask late (HomeOptions).
+std::uint64_t room_for_released();
 /// Rings come to these lanes and go.
 void hand_rings_to(Lanes& lanes, TransportEvents& events, const std::shared_ptr<spdlog::logger>& log);
 

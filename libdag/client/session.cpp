@@ -166,8 +166,8 @@ static std::optional<detail::Settlement> settled(detail::JobState& state, const 
 }
 
 static Blob output_of(detail::Settlement settlement, const detail::JobState& state, std::uint32_t task) {
-  if (settlement.outcome == Outcome::finished) return std::move(settlement.output);
   if (settlement.error) throw Failure(*settlement.error);
+  if (settlement.outcome == Outcome::finished) return std::move(settlement.output);
   throw Failure({settlement.outcome == Outcome::skipped ? ErrorCode::task_skipped : ErrorCode::task_cancelled,
                  "task '" + state.graph->name(task) + "' was " + std::string(name(settlement.outcome))});
 }

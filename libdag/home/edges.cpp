@@ -55,9 +55,30 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
       note.consumers += static_cast<std::uint32_t>(shards.size());
     }
     // What nobody in the graph reads, a client may ask for.
-    if (submitted && note.consumers == 0) note.flags |= flag::kept;
+    if (submitted && (note.consumers == 0 || fragment.policy(table[row].task).keep)) note.flags |= flag::kept;
   }
+  if (submitted) keep_unread_calls(part);
   if (submitted) consumed_there.resize(part.other_shards.size());
+}
+
+/// A call that only the next call of its actor waits for is read by nobody in the graph, either.
+void Home::Impl::keep_unread_calls(const Part& part) {
+  if (!options.released_bytes_max || part.fragment->actors.empty()) return;
+  std::set<std::uint32_t> read;
+  const detail::Fragment& fragment = *part.fragment;
+  for (std::uint32_t task = 0; task < fragment.size(); ++task) {
+    const auto edges = fragment.in_edges(task);
+    for (const detail::Argument& argument : fragment.arguments_of(task)) {
+      if (!is_input(argument.kind)) continue;
+      for (std::uint32_t k = 0; k < argument.count; ++k) read.insert(edges[argument.first + k].task());
+    }
+  }
+  for (RowIndex row = part.rows_begin; row < part.rows_end; ++row) {
+    if (!table[row].ghost && table.kind_of(table[row]).call == detail::CallKind::call &&
+        !read.contains(table[row].task)) {
+      set(row, flag::kept);
+    }
+  }
 }
 
 /// Takes away the extra edge.

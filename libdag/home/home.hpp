@@ -115,6 +115,10 @@ struct HomeOptions {
   /// Of processes that run exclusive tasks.
   Duration lease = exclusive_lease;
   Duration cut_interval = dag::cut_interval;
+  /// Outputs that no task will read any more stay while all of them together are no larger, for a client that
+  /// asks late; who asks later is refused (output_released). Nothing: none stays, and what such a client asks
+  /// for is made again.
+  std::optional<std::uint64_t> released_bytes_max = {};
 };
 
 /// An attempt that is to be given a place.

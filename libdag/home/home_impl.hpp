@@ -76,6 +76,7 @@ class Home::Impl {
 
   // ---- edges.cpp
   void add_rows(std::uint32_t part, RowIndex parent);
+  void keep_unread_calls(const Part& part);
   void open(RowIndex row);
   void satisfy(RowIndex row);
   void decide(RowIndex row);
@@ -164,7 +165,14 @@ class Home::Impl {
   void copy_lost(RowIndex row);
   /// With nothing in it yet but what it is about.
   message::Located answer_about(const OutputName& asked) const;
-  void answer(Life asker, const OutputName& asked, RowIndex row);
+  /// For a client alone nothing that was released is made again.
+  struct Asker {
+    Life life;
+    OutputName asked;
+    bool for_client = false;
+    auto operator<=>(const Asker&) const = default;
+  };
+  void answer(const Asker& asker, RowIndex row);
   void answer_askers(RowIndex row);
   void remake(RowIndex row);
   void run_again(RowIndex row);
@@ -172,6 +180,9 @@ class Home::Impl {
   void output_is_there_again(RowIndex row, OutcomeRecord& record, Life from);
   void consumer_done(RowIndex row);
   void maybe_let_go(RowIndex row);
+  bool lingers(RowIndex row);
+  void let_go(RowIndex row);
+  Error released(RowIndex row) const;
   void drop_bytes(RowIndex row);
   void release_inputs(RowIndex row);
   void drop_revived();
@@ -506,7 +517,9 @@ class Home::Impl {
   /// Which of the other shards where rows of ours have successors have said that they need them no more: by
   /// their place in Part::other_shards.
   std::vector<bool> consumed_there;
-  std::map<RowIndex, std::set<std::pair<Life, OutputName>>> askers;
+  std::map<RowIndex, std::set<Asker>> askers;
+  std::deque<std::pair<RowIndex, std::uint64_t>> lingering;  ///< with their sizes, oldest first
+  std::uint64_t lingering_bytes = 0;
 
   // Job actors.
   std::vector<ActorChain> chains;

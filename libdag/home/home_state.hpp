@@ -23,6 +23,8 @@ inline constexpr std::uint32_t uncounted_attempts = Word::attempt_max + 1;
 inline constexpr std::size_t retained_calls_max = 4096;
 /// What was made again for others stays this long after it was last asked for.
 inline constexpr Duration revived_for = std::chrono::seconds(10);
+/// So many outputs stay for a while though no task will read them, whatever their size.
+inline constexpr std::size_t lingering_max = 4096;
 /// Entries and bytes of one cut.
 inline constexpr std::size_t cut_entries_max = 4096;
 inline constexpr std::size_t cut_bytes_max = 256 * 1024;
@@ -62,6 +64,7 @@ enum : std::uint32_t {
   no_calls_behind = 4194304,  ///< no call of a job actor can end only after it has
   /// What it comes to is recorded at once: a row of another shard starts only from that, or it is a save.
   presses = 8388608,
+  lingers = 16777216,  ///< nobody will read it, and it stays while there is room
 };
 }
 

@@ -226,7 +226,7 @@ void Home::Impl::on(Life from, const message::Need& need) {
   if (row == no_row || table[row].ghost) return;
   const RowIndex owner = owner_of(row);
   // Who lacks an older attempt's output may have this one's.
-  if (need.name.attempt != attempt_of(row)) return answer(from, need.name, row);
+  if (need.name.attempt != attempt_of(row)) return answer({from, need.name, need.for_client}, row);
   bool struck = false;
   if (const auto known = facts.find(owner); known != facts.end()) {
     for (const Life gone : need.gone) {
@@ -241,7 +241,7 @@ void Home::Impl::on(Life from, const message::Need& need) {
     if (varies(owner)) copy_lost(owner);
     if (is_save(owner) && is_made(owner) && !is(owner, flag::let_go)) replicate_save(owner);
   }
-  answer(from, need.name, row);
+  answer({from, need.name, need.for_client}, row);
 }
 
 message::Located Home::Impl::answer_about(const OutputName& asked_name) const {
@@ -251,17 +251,18 @@ message::Located Home::Impl::answer_about(const OutputName& asked_name) const {
   return located;
 }
 
-void Home::Impl::answer(Life asker, const OutputName& asked_name, RowIndex row) {
+void Home::Impl::answer(const Asker& asker, RowIndex row) {
+  const OutputName& asked_name = asker.asked;
   const bool vanished = is(row, flag::vanished);
   if (!vanished && (!has_ended(row) || !is(row, flag::noted))) {
-    askers[row].emplace(asker, asked_name);
+    askers[row].insert(asker);
     return;
   }
   const RowIndex owner = owner_of(row);
   message::Located located = answer_about(asked_name);
   if (vanished) {
     located.lost = Error{ErrorCode::output_lost, "another attempt of what spawned the task counts"};
-    return send(asker, std::move(located));
+    return send(asker.life, std::move(located));
   }
   if (word(row).outcome == Outcome::finished) {
     if (available(owner)) {
@@ -271,8 +272,10 @@ void Home::Impl::answer(Life asker, const OutputName& asked_name, RowIndex row) 
       // Nobody needs it for its own sake: who was to get a copy goes without, and an object comes back from
       // another one.
       located.lost = Error{ErrorCode::output_lost, "what the job actor had saved is not there any more"};
+    } else if (asker.for_client && options.released_bytes_max && is(owner, flag::let_go)) {
+      located.lost = released(row);
     } else {
-      askers[owner].emplace(asker, asked_name);
+      askers[owner].insert(asker);
       return remake(owner);
     }
   }
@@ -280,7 +283,7 @@ void Home::Impl::answer(Life asker, const OutputName& asked_name, RowIndex row) 
   // Another attempt than the one asked for: the asker must not mix them up.
   if (attempt_of(row) != asked_name.attempt) located.record.task = {}, located.holders.clear();
   located.record.spawned = nullptr;
-  send(asker, std::move(located));
+  send(asker.life, std::move(located));
 }
 
 void Home::Impl::answer_askers(RowIndex row) {
@@ -288,8 +291,8 @@ void Home::Impl::answer_askers(RowIndex row) {
   if (found == askers.end()) return;
   const auto waiting = std::move(found->second);
   askers.erase(found);
-  for (const auto& [asker, asked_name] : waiting) {
-    if (alive(asker)) answer(asker, asked_name, table.find(asked_name.task));
+  for (const Asker& asker : waiting) {
+    if (alive(asker.life)) answer(asker, table.find(asker.asked.task));
   }
 }
 
@@ -403,6 +406,39 @@ void Home::Impl::maybe_let_go(RowIndex row) {
   if (!is(row, flag::settled) || is(row, flag::kept)) return;
   // It cannot be made again, and what was made from it may have to be.
   if (options.several_processes && varies(row)) return;
+  if (!lingers(row)) let_go(row);
+}
+
+/// Stays for a client that may ask late. Those that have stayed for longest go to make room.
+bool Home::Impl::lingers(RowIndex row) {
+  if (is(row, flag::lingers)) return true;
+  const std::uint64_t room = options.released_bytes_max.value_or(0);
+  if (room == 0) return false;
+  const Blob blob = table[row].output.load();
+  const Fact* known = fact(row);
+  const std::uint64_t size_bytes = blob ? blob.size_bytes() : known != nullptr ? known->size_bytes : 0;
+  if (size_bytes <= Blob::inline_bytes_max || size_bytes > room) return false;
+  set(row, flag::lingers);
+  lingering.emplace_back(row, size_bytes);
+  lingering_bytes += size_bytes;
+  while (lingering_bytes > room || lingering.size() > lingering_max) {
+    const auto [oldest, bytes] = lingering.front();
+    lingering.pop_front();
+    lingering_bytes -= bytes;
+    if (!is(oldest, flag::lingers)) continue;
+    unset(oldest, flag::lingers);
+    if (notes[oldest].consumers == 0 && !is(oldest, flag::let_go | flag::kept)) let_go(oldest);
+  }
+  return true;
+}
+
+Error Home::Impl::released(RowIndex row) const {
+  return {ErrorCode::output_released,
+          "the output of " + describe(row) + " was released: all tasks that read it have ended",
+          "say .keep() where the task is added to the graph, or ask for its output before they end"};
+}
+
+void Home::Impl::let_go(RowIndex row) {
   set(row, flag::let_go);
   if (options.several_processes && !is(row, flag::known)) {
     // Should it have to be made again, it must be the same. (Of large ones there is a Fact.)
@@ -420,7 +456,8 @@ void Home::Impl::maybe_let_go(RowIndex row) {
 }
 
 void Home::Impl::drop_bytes(RowIndex row) {
-  table[row].output.clear();
+  // What lies in the slot itself costs nothing.
+  if (!options.released_bytes_max || table[row].output.load().on_heap()) table[row].output.clear();
   if (!is(row, flag::published | flag::known)) return;
   const OutputName name{table.id(row), attempt_of(row)};
   if (is(row, flag::published)) release(options.self, name);

@@ -470,6 +470,8 @@ struct Need {
   Epoch epoch;
   OutputName name;
   std::vector<Life> gone;
+  /// Nobody but a client asks: what was released is not made again for it.
+  bool for_client = false;
 };
 /// It lies here; or (`lost`) it cannot be made any more.
 struct Located {

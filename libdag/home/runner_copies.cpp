@@ -112,7 +112,8 @@ void Runner::pursue(const OutputName& name, Sought& sought, Instant now) {
   if (sought.home_asked) return;
   sought.home_asked = true;
   const message::ShardHome& home = state_.homes[sought.shard];
-  send(home.home, message::Need{plan_->job, sought.shard, home.epoch, name, sought.gone});
+  send(home.home, message::Need{plan_->job, sought.shard, home.epoch, name, sought.gone,
+                                sought.attempts.empty() && sought.replicas.empty()});
 }
 
 void Runner::arrived(const OutputName& name, const OutcomeRecord& record, Blob bytes, Instant now) {
@@ -168,7 +169,14 @@ void Runner::found(KeepSave save) {
 }
 
 /// The output does not exist any more under this name.
-void Runner::give_up(const OutputName& name, const Error& why, Instant) {
+void Runner::give_up(const OutputName& name, const Error& why, Instant now) {
+  if (Sought& waited_for = sought_.at(name); why.code == ErrorCode::output_released) {
+    // That is the answer for clients. For attempts that came to wait meanwhile it is made again.
+    for (const std::uint64_t ticket : std::exchange(waited_for.tickets, {}))
+      effects_.emplace_back(Brought{ticket, name, {}, why});
+    waited_for.home_asked = false;
+    return pursue(name, waited_for, now);
+  }
   const Sought sought = std::move(sought_.at(name));
   sought_.erase(name);
   for (const std::uint64_t ticket : sought.tickets) effects_.emplace_back(Brought{ticket, name, {}, why});

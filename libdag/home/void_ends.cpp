@@ -129,7 +129,8 @@ void Home::Impl::undo(RowIndex row, bool keep_attempt) {
   drop_bytes(row);
   if (keeper) known->second.keeper = keeper;
   unpark(row);
-  unset(row, flag::noted | flag::awaits_settled | flag::let_go);
+  table[row].output.clear();
+  unset(row, flag::noted | flag::awaits_settled | flag::let_go | flag::lingers);
   if (known == facts.end()) return;
   Fact& what = known->second;
   if (keep_attempt) {

@@ -129,4 +129,5 @@ struct Policy {
   varying @16 :Bool;             # its kernel gives another value each time
   group @17 :UInt32;             # plus one
   publishes @18 :Bool;           # what the task before it staged
+  keep @19 :Bool;                # its output stays for a client that may ask for it
 }

@@ -7,7 +7,7 @@
 #   holder -> reader  Data, with the record it vouches by; or Missing: this holder does not have it (any more).
 #
 # It ends: a Fetch is answered by one of two, or its holder dies; a home asked by a Need finds a live holder, or makes the
-# output again, or says that it is lost.
+# output again, or says that it is lost, or that it was released.
 
 using Cxx = import "/capnp/c++.capnp";
 using Ids = import "ids.capnp";
@@ -34,4 +34,5 @@ struct Outputs {
     }
     missing @11 :Void;
   }
+  forClient @13 :Bool;           # of a Need: nobody but a client asks, for whom nothing is made again that was released
 }

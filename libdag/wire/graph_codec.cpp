@@ -79,6 +79,7 @@ void write_policy(schema::Policy::Builder to, const Policy& policy) {
   to.setHasTakes(policy.takes.has_value());
   to.setHasCheckpoint(policy.checkpoint.has_value());
   to.setVarying(policy.varying);
+  to.setKeep(policy.keep);
   to.setTimeout(policy.timeout.value_or(Duration{}).count());
   to.setDeadline(policy.deadline.value_or(Duration{}).count());
   to.setTakes(policy.takes.value_or(Duration{}).count());
@@ -98,6 +99,7 @@ Policy read_policy(schema::Policy::Reader from) {
   if (from.getHasDeadline()) policy.deadline = Duration(from.getDeadline());
   if (from.getHasTakes()) policy.takes = Duration(from.getTakes());
   policy.varying = from.getVarying();
+  policy.keep = from.getKeep();
   if (from.getHasCheckpoint()) policy.checkpoint = Duration(from.getCheckpoint());
   if (from.getGroup() != 0) policy.group = minus_one(from.getGroup());
   return policy;

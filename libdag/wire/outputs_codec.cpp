@@ -18,6 +18,7 @@ std::size_t words(const message::Missing&) { return 0; }
 
 void write(schema::Outputs::Builder to, const message::Need& message, const CodeMap&) {
   write(to.initName(), message.name);
+  to.setForClient(message.for_client);
   auto list = to.initNeed(static_cast<unsigned>(message.gone.size()));
   for (unsigned i = 0; i < list.size(); ++i) list.set(i, word_of(message.gone[i]));
 }
@@ -57,7 +58,8 @@ bool read(schema::Outputs::Reader from, Reading& reading, JobMessage& into) {
   const OutputName name = read(from.getName());
   switch (from.which()) {
     case schema::Outputs::NEED:
-      into = message::Need{job, shard, epoch, name, read_lives(from.getNeed(), reading, "Outputs.need")};
+      into = message::Need{
+          job, shard, epoch, name, read_lives(from.getNeed(), reading, "Outputs.need"), from.getForClient()};
       return true;
     case schema::Outputs::LOCATED: {
       const auto reader = from.getLocated();

@@ -85,6 +85,7 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
   ports.placed = [this](Duration took) { running_->placed(took); };
   NodeSetup setup{seat_.self, {seat_.self}, {}};
+  setup.released_bytes_max = room_for_released();
   begin_arena();
   setup.escalate = [this](Error why) { fail(std::move(why)); };
   // Nobody sends before a message has come, and none comes before the transport begins.

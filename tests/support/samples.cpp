@@ -73,6 +73,7 @@ std::shared_ptr<const detail::Fragment> graph() {
   policy.takes = std::chrono::milliseconds(250);
   policy.checkpoint = std::chrono::seconds(30);
   policy.varying = true;
+  policy.keep = true;
   policy.publishes = true;
   policy.group = 0;
   graph->policies = {Policy{}, policy};

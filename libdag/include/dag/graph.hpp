@@ -88,6 +88,12 @@ class Sayings {
   const Self& varying() const {
     return changed([&](Policy& p) { p.varying = true; });
   }
+  /// Its output stays until nobody can ask for it any more. What no task reads stays anyway; other outputs
+  /// are released some time after all tasks that read them have ended, and a later Job::get of one throws
+  /// Failure with output_released.
+  const Self& keep() const {
+    return changed([&](Policy& p) { p.keep = true; });
+  }
   const Self& effects(Effects effects) const {
     return changed([&](Policy& p) { p.effects = effects; });
   }

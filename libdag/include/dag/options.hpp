@@ -106,6 +106,7 @@ struct Policy {
   /// Its kernel saves its state now and then (Context::checkpoint), so often; 0: as often as pays.
   std::optional<std::chrono::nanoseconds> checkpoint = {};
   bool varying = false;                     ///< its kernel gives another value each time
+  bool keep = false;                        ///< a client may ask for its output after its readers have ended
   std::optional<std::uint32_t> group = {};  ///< which of the graph's groups it is a member of
   /// For the library: it publishes what the task before it staged, and fails when that one did.
   bool publishes = false;

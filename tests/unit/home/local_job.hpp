@@ -61,6 +61,8 @@ struct LocalJobOptions {
   bool rings = false;
   /// Every message comes twice.
   bool twice = false;
+  /// HomeOptions'.
+  std::optional<std::uint64_t> released_bytes_max = {};
   /// All digests are taken behind, as those of large outputs are.
   bool digests_behind = false;
   /// How long tasks usually take, by name, as placement says when somebody asks.
