@@ -172,10 +172,10 @@ TEST_CASE("a long task goes on from what it saved, when its process is killed an
   const pid_t second = quarters.next();
   REQUIRE(second > 0);
   CHECK(second != first);
-  const pid_t parent = cluster::parent_of(second);
+  const pid_t its_node = cluster::node_of(second);
   std::size_t killed = 0, left = 0;
   for (std::size_t node = 0; node < nodes.count(); ++node) {
-    if (nodes.node(node).id() == parent) {
+    if (nodes.node(node).id() == its_node) {
       nodes.node(node).kill(SIGKILL);
       ++killed;
     } else {

@@ -46,6 +46,9 @@ inline pid_t parent_of(pid_t process) {
   return state == 'Z' ? 0 : parent;
 }
 
+/// The node of a worker process: whoever started its warden (libdag/warden).
+inline pid_t node_of(pid_t worker) { return parent_of(parent_of(worker)); }
+
 class Process {
  public:
   Process(const std::vector<std::string>& words, const std::map<std::string, std::string>& environment = {}) {

@@ -57,7 +57,7 @@ TEST_CASE("when the node that leads a job dies, what runs at the others goes on 
   REQUIRE(node_leads(0));
   std::set<int> healthy, lost;
   for (const auto& [task, processes] : starts_in(file)) {
-    const bool there = cluster::parent_of(processes.back()) == nodes.node(0).id();
+    const bool there = cluster::node_of(processes.back()) == nodes.node(0).id();
     (there ? lost : healthy).insert(task);
   }
   REQUIRE(healthy.size() >= tasks - 1);

@@ -30,7 +30,7 @@ std::vector<pid_t> workers_of(Nodes& nodes) {
   for (std::size_t node = 0; node < nodes.count(); ++node) {
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       const pid_t process = std::atoi(entry.path().filename().c_str());  // 0: it is none.
-      if (process != 0 && cluster::parent_of(process) == nodes.node(node).id()) found.push_back(process);
+      if (process != 0 && cluster::node_of(process) == nodes.node(node).id()) found.push_back(process);
     }
   }
   return found;

@@ -121,7 +121,7 @@ TEST_CASE("a process is started from the store, and its end is told") {
         Case{"exit " + std::to_string(status_of_cut_off), ProcessEnd::stopped_by_us, "took it for dead"},
         Case{"kill -SEGV $$", ProcessEnd::faulted, "signal 11"},
         Case{"kill -KILL $$", ProcessEnd::killed, "signal 9"},
-        Case{"test -n \"$DAG_WORKER\" && test -z \"$DAG_ADDRESS\" && kill -TERM $$", ProcessEnd::faulted,
+        Case{"test -n \"$DAG_WORKER\" && test -z \"$DAG_ADDRESS\" && kill -TERM $$", ProcessEnd::killed,
              "signal 15"}}) {
     Heard heard;
     WorkerProcesses processes({"127.0.0.1:1", {}, 0, logs.path().string()}, store, heard.events());

@@ -103,13 +103,14 @@ TEST_CASE("when whoever started it is killed, all end") {
     } catch (...) {
       _exit(1);
     }
-    raise(SIGKILL);
+    for (;;) pause();
   }
+  held.let_go();
+  CHECK(held.line() == "up");
+  kill(starter, SIGKILL);
   int status = 0;
   REQUIRE(waitpid(starter, &status, 0) == starter);
   REQUIRE(WIFSIGNALED(status));
-  held.let_go();
-  CHECK(held.line() == "up");
   CHECK(held.line().empty());  // Returns when the last of them is gone.
 }
 
