@@ -1,5 +1,5 @@
 #pragma once
-// The program of main.cpp, as bytes: it lies in libdag, so it is there wherever libdag is.
+// The program of main.cpp and run.cpp, as bytes: it lies in libdag, so it is there wherever libdag is.
 
 #include <cstddef>
 #include <span>

@@ -14,6 +14,7 @@
 
 #include "libdag/warden/image.hpp"
 #include "libdag/warden/report.hpp"
+#include "libdag/warden/run.hpp"
 
 extern char** environ;
 
@@ -41,7 +42,8 @@ class File {
   int descriptor_;
 };
 
-/// The warden as a file, for the life of this process. Close-on-exec; nobody can change it.
+/// The warden as a file, for the life of this process. Close-on-exec; nobody can change it. -1: a limit on
+/// the size of files forbids it.
 int image_file() {
   static const int file = [] {
     const int made = memfd_create("dag-warden", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -52,6 +54,7 @@ int image_file() {
       if (written <= 0) {
         const int problem = errno;
         close(made);
+        if (problem == EFBIG) return -1;
         errno = problem;
         fail("no memory for a warden");
       }
@@ -102,6 +105,7 @@ class Ready {
     if (!call_.directory.empty() && chdir(call_.directory.c_str()) != 0 &&
         (!call_.directory_may_be_gone || chdir("/") != 0))
       no_directory();
+    if (image_ < 0) run_here();
     fexecve(image_, word_pointers_.data(), variable_pointers_.data());
     say(Stage::no_process, errno);
     _exit(126);
@@ -110,6 +114,17 @@ class Ready {
  private:
   static void place(int file, int as) {
     if (file >= 0 && dup2(file, as) < 0) _exit(126);
+  }
+  /// As if by exec.
+  [[noreturn]] void run_here() const {
+    const long files = sysconf(_SC_OPEN_MAX);
+    for (int file = 3; file < files; ++file) {
+      const int flags = fcntl(file, F_GETFD);
+      if (flags >= 0 && (flags & FD_CLOEXEC) != 0) close(file);
+    }
+    environ = const_cast<char**>(variable_pointers_.data());
+    _exit(warden_detail::run(static_cast<int>(word_pointers_.size()) - 1,
+                             const_cast<char**>(word_pointers_.data())));
   }
   void say(Stage stage, int value) const {
     const Report report{stage, value};

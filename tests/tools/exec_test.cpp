@@ -35,6 +35,12 @@ std::vector<std::string> sorted_lines(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("words in brackets are words of the command") {
+  Process run(exec({}, {"echo", "[a,b]", "[ c ]", "[[d]]"}));
+  CHECK(run.ends() == 0);
+  CHECK(run.out() == "[a,b] [ c ] [[d]]\n");
+}
+
 TEST_CASE("a command's output and status are those of the command") {
   Process run(exec({}, {"echo", "two words", "--flag"}));
   CHECK(run.ends() == 0);

@@ -9,6 +9,7 @@
 #include "tools/dag/commands.hpp"
 #include "tools/dag/durations.hpp"
 #include "tools/dag/process.hpp"
+#include "tools/dag/words.hpp"
 #include "tools/dag/work.hpp"
 
 namespace dag::tool {
@@ -98,7 +99,8 @@ void add_exec(CLI::App& app, Chosen& chosen) {
       ->check(CLI::Range(1, 1024));
   command->add_flag("--json", wanted->work.json,
                     "what came of each task as JSON; commands' output goes to stderr");
-  command->add_option("command", wanted->words, "the command and its arguments, after --")->required();
+  takes_words_as_they_are(
+      command->add_option("command", wanted->words, "the command and its arguments, after --")->required());
   command->positionals_at_end();
   command->footer("Exit status: 0 when all finished, 1 when one failed, 130 when interrupted.");
   command->callback([=, &chosen] { chosen = [=] { return exec(*wanted); }; });

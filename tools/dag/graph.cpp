@@ -15,6 +15,7 @@
 #include "tools/dag/job_selector.hpp"
 #include "tools/dag/process.hpp"
 #include "tools/dag/said.hpp"
+#include "tools/dag/words.hpp"
 #include "tools/dag/work_line.hpp"
 
 namespace dag::tool {
@@ -102,8 +103,9 @@ void add_graph(CLI::App& app, Chosen& chosen) {
   options->from = add_from(*command);
   command->add_option("-o,--output", options->file,
                       "a file ending in .svg, .dot, .mmd or .json (default: dot on stdout)");
-  command->add_option("job", options->words, "the job's binary, and its arguments after --; or job7")
-      ->required();
+  takes_words_as_they_are(
+      command->add_option("job", options->words, "the job's binary, and its arguments after --; or job7")
+          ->required());
   command->positionals_at_end();
   command->footer(
       "Of job7 the journals of nodes are asked, or those that --from names: its longest chain of tasks, by "

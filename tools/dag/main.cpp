@@ -68,7 +68,9 @@ int run(int argc, char** argv) {
     return dag::exit_ok;
   }
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = dag::tool::with_brackets_kept({argv + 1, argv + argc});
+    std::reverse(words.begin(), words.end());  // As CLI11 has them.
+    app.parse(std::move(words));
     return chosen();
   } catch (const CLI::ParseError& error) {
     // Help and version, which were asked for, come this way, too.

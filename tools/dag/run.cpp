@@ -17,6 +17,7 @@
 #include "tools/dag/free_port.hpp"
 #include "tools/dag/process.hpp"
 #include "tools/dag/said.hpp"
+#include "tools/dag/words.hpp"
 
 namespace dag::tool {
 namespace {
@@ -135,7 +136,8 @@ void add_run(CLI::App& app, Chosen& chosen) {
       "kernels run in worker processes: one that crashes takes its own along, and nothing else");
   command->add_flag("--no-rings", *no_rings,
                     "processes of this machine share no memory: all they say goes through sockets");
-  command->add_option("job", *words, "the job's binary, and its arguments after --")->required();
+  takes_words_as_they_are(
+      command->add_option("job", *words, "the job's binary, and its arguments after --")->required());
   command->positionals_at_end();
   command->footer(
       "The processes find each other by DAG_RANK, DAG_SIZE, DAG_PEERS, DAG_CLUSTER and DAG_RUNNING, which "

@@ -8,6 +8,7 @@
 #include "tools/dag/options.hpp"
 #include "tools/dag/process.hpp"
 #include "tools/dag/said.hpp"
+#include "tools/dag/words.hpp"
 
 namespace dag::tool {
 namespace {
@@ -60,7 +61,8 @@ void add_submit(CLI::App& app, Chosen& chosen) {
           "--dry-run", how->dry_run,
           "check its graph, ask the cluster if there is one, and say what the graph comes to; start nothing")
       ->excludes(watch);
-  command->add_option("job", *words, "the job's binary, and its arguments after --")->required();
+  takes_words_as_they_are(
+      command->add_option("job", *words, "the job's binary, and its arguments after --")->required());
   command->positionals_at_end();
   command->footer(
       "Exit status: 0 the cluster has the job; with --watch that of the job's program. 2: the program "

@@ -67,6 +67,22 @@ bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'
 
 }  // namespace
 
+static constexpr char kept = '\x1e';
+
+std::vector<std::string> with_brackets_kept(std::vector<std::string> words) {
+  for (auto word = std::find(words.begin(), words.end(), "--"); word != words.end(); ++word) {
+    if (word->size() > 1 && word->front() == '[' && word->back() == ']') word->insert(word->begin(), kept);
+  }
+  return words;
+}
+
+CLI::Option* takes_words_as_they_are(CLI::Option* option) {
+  return option->transform([](std::string word) {
+    if (!word.empty() && word.front() == kept) word.erase(0, 1);
+    return word;
+  });
+}
+
 const CLI::App* command_named(const CLI::App& app, const Words& words) {
   const CLI::App* at = &app;
   for (const std::string& word : words) {

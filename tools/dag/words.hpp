@@ -9,6 +9,11 @@
 
 namespace dag::tool {
 
+/// CLI11 takes a word such as `[a,b]` for a list and drops the brackets. Words behind `--` are somebody else's:
+/// they are marked for it, and the option that takes them takes the mark off again.
+std::vector<std::string> with_brackets_kept(std::vector<std::string> words);
+CLI::Option* takes_words_as_they_are(CLI::Option* option);
+
 /// The command that these words name: {"node", "list"}. Null: there is none.
 const CLI::App* command_named(const CLI::App& app, const std::vector<std::string>& words);
 

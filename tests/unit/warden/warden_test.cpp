@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <catch2/catch.hpp>
@@ -154,4 +155,28 @@ TEST_CASE("signals that were ignored or blocked are as ever") {
   signal(SIGUSR2, SIG_DFL);
   const int status = warden::wait(started.warden);
   CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR2));
+}
+
+TEST_CASE("where no file may be so large as a warden, it is there all the same") {
+  Held held;
+  const pid_t starter = fork();
+  if (starter == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{1024, 1024};
+    setrlimit(RLIMIT_FSIZE, &small);
+    try {
+      const warden::Started started = warden::start(
+          shell("setsid sh -c 'trap \"\" TERM HUP; echo up; sleep 1000' & read x < /dev/zero", held));
+      kill(started.warden, SIGTERM);
+      const int status = warden::wait(started.warden);
+      _exit(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM ? 0 : 1);
+    } catch (...) {
+      _exit(2);
+    }
+  }
+  held.let_go();
+  int status = 0;
+  REQUIRE(waitpid(starter, &status, 0) == starter);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+  CHECK(held.nobody_has_it());
 }
