@@ -2,11 +2,10 @@
 
 #include "nodes/keeper.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
 
+#include "libdag/client/state_dir.hpp"
 #include "libdag/keeper/silences.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/durable_file.hpp"
@@ -193,14 +192,7 @@ std::unique_ptr<Store> Keeper::open_store() {
 }
 
 void Keeper::make_state_directory() const {
-  std::error_code failed;
-  std::filesystem::create_directories(options_.state_directory, failed);
-  if (failed) {
-    throw Failure({ErrorCode::disk_full,
-                   "cannot make the directory " + options_.state_directory + ": " + failed.message(),
-                   "set state_dir to a directory that can be written"});
-  }
-  chmod(options_.state_directory.c_str(), 0700);
+  detail::make_state_dir(options_.state_directory).value_or_throw();
 }
 
 // ---- The parts

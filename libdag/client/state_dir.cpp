@@ -19,6 +19,18 @@ std::string state_dir_default() {
   return "/tmp/dag-" + std::to_string(getuid());
 }
 
+/// Who may write above a directory could put a link in its place that leads elsewhere.
+static std::string why_not_below(const std::filesystem::path& above) {
+  struct stat status {};
+  if (lstat(above.c_str(), &status) != 0) return {};  // What follows says why.
+  const bool ours = status.st_uid == geteuid() || status.st_uid == 0;
+  if (!ours) return "lies below " + above.string() + ", which belongs to another user";
+  const bool others_write = (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0;
+  if (S_ISDIR(status.st_mode) && others_write)
+    return "lies below " + above.string() + ", which may be written by others";
+  return {};
+}
+
 Status make_state_dir(const std::string& path) {
   const auto refuse = [&path](std::string why) {
     return Error{ErrorCode::configuration_invalid, "the state directory " + path + " " + std::move(why),
@@ -27,6 +39,7 @@ Status make_state_dir(const std::string& path) {
   std::error_code problem;
   const std::filesystem::path above = std::filesystem::path(path).parent_path();
   if (!above.empty()) std::filesystem::create_directories(above, problem);
+  if (std::string why = why_not_below(above); !why.empty()) return refuse(std::move(why));
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return refuse(std::string("cannot be made: ") + strerror(errno));
   }

@@ -12,7 +12,8 @@ namespace dag::detail {
 std::string state_dir_default();
 
 /// Makes the directory (and those above it) when it is missing, for this user alone. configuration_invalid
-/// when it is somebody else's, or others may write there: what it says is believed.
+/// when it, or the one above, is somebody else's or a link of theirs, or others may write there: what it says
+/// is believed, and what is written there is not to land elsewhere.
 Status make_state_dir(const std::string& path);
 
 }  // namespace dag::detail

@@ -90,4 +90,15 @@ TEST_CASE("the state directory is this user's alone") {
   // Whoever else may write above could have made the link.
   REQUIRE(symlink(inner.c_str(), (base + "/link").c_str()) == 0);
   CHECK_THAT(detail::make_state_dir(base + "/link").error().what, Catch::Contains("is not a directory"));
+  // And whoever may write above that one, a link in its place.
+  const std::string shared = base + "/shared", below = shared + "/dag";
+  REQUIRE(mkdir(shared.c_str(), 0700) == 0);
+  REQUIRE(chmod(shared.c_str(), 0777) == 0);
+  CHECK_THAT(detail::make_state_dir(below).error().what, Catch::Contains("lies below " + shared));
+  REQUIRE(chmod(shared.c_str(), 01777) == 0);  // As /tmp.
+  CHECK(detail::make_state_dir(below));
+  if (geteuid() != 0) return;
+  REQUIRE(chmod(shared.c_str(), 0755) == 0);
+  REQUIRE(chown(shared.c_str(), 65534, 65534) == 0);
+  CHECK_THAT(detail::make_state_dir(shared + "/other").error().what, Catch::Contains("another user"));
 }
