@@ -24,7 +24,8 @@ caf::behavior CellActor::make_behavior() {
         act();
       },
       [this](const mail::Want& want) {
-        cell_.keep({TaskId{0, want.task}}, ports_.now());
+        voice_.rest(want.at_rest);
+        if (!want.at_rest) cell_.keep({TaskId{0, want.task}}, ports_.now());
         cell_.follow(ClientVoice::submitter, {TaskId{0, want.task}}, ports_.now());
         act();
       },

@@ -12,6 +12,12 @@ std::optional<mail::Bring> ClientVoice::tell(TellClient&& what) {
     settled(what.record, std::move(value));
     return std::nullopt;
   }
+  if (at_rest_) {
+    follower_.settled(what.record.task.index, what.record.outcome, {},
+                      Error{ErrorCode::output_released, "the output was released when the job had ended",
+                            "say .keep() where the task is added to the graph, or ask before the job ends"});
+    return std::nullopt;
+  }
   const std::uint64_t ticket = ++tickets_;
   awaited_.emplace(ticket, what.record);
   return mail::Bring{ticket, std::move(what.record), std::move(what.holders)};

@@ -16,6 +16,8 @@ class ClientVoice {
   /// Where it is said.
   void follow(Follower follower) { follower_ = std::move(follower); }
   const Follower& follower() const { return follower_; }
+  /// Whether no process has outputs of the job any more: there is what its record holds, and nothing else.
+  void rest(bool at_rest) { at_rest_ = at_rest; }
   /// What is to be asked of the runner; nothing when all was there.
   std::optional<mail::Bring> tell(TellClient&& what);
   void on_brought(dag::Brought&& brought);
@@ -34,6 +36,7 @@ class ClientVoice {
   std::uint64_t tickets_ = 0;
   std::uint64_t told_ = 0;  ///< rows settled
   bool progress_due_ = false;
+  bool at_rest_ = false;
 };
 
 }  // namespace dag

@@ -261,7 +261,7 @@ void KeeperActor::carry_out(GatewayEffect any) {
           LifeEnd how{down.end, std::move(down.text), std::move(down.running), down.guilty_lane};
           send(node_, mail::LifeDown{down.life, effect.job, std::move(how)});
         } else if constexpr (std::is_same_v<Effect, WantOutput>) {
-          send(node_, mail::Want{effect.job, effect.task});
+          send(node_, mail::Want{effect.job, effect.task, effect.at_rest});
         } else if constexpr (std::is_same_v<Effect, CancelJob>) {
           send(node_, mail::CancelJob{effect.job});
         } else if constexpr (std::is_same_v<Effect, StopJob>) {

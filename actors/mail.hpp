@@ -162,6 +162,8 @@ struct LivesUp {
 struct Want {
   JobId job;
   std::uint32_t task = 0;
+  /// Its job rests (WantOutput::at_rest).
+  bool at_rest = false;
 };
 struct CancelJob {
   JobId job;

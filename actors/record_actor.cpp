@@ -61,7 +61,8 @@ caf::behavior RecordActor::make_behavior() {
         act();
       },
       [this](const mail::Want& want) {
-        replica_.keep({TaskId{0, want.task}}, ports_.now());
+        voice_.rest(want.at_rest);
+        if (!want.at_rest) replica_.keep({TaskId{0, want.task}}, ports_.now());
         replica_.follow(ClientVoice::submitter, {TaskId{0, want.task}}, ports_.now());
         act();
       },

@@ -26,6 +26,12 @@ class IsolatedClient : public detail::Client {
     return client_->possible(graph);
   }
   void want(JobId job, std::uint32_t task) override { client_->want(job, task); }
+  void attach(JobId job, std::shared_ptr<detail::JobState> state) override {
+    client_->attach(job, std::move(state));
+  }
+  std::map<std::uint32_t, std::string> outputs(JobId job, const std::string& name) override {
+    return client_->outputs(job, name);
+  }
   void cancel(JobId job) override { client_->cancel(job); }
   void forget(JobId job) override { client_->forget(job); }
   std::optional<std::map<Outcome, std::uint64_t>> counts(JobId job) override { return client_->counts(job); }

@@ -26,6 +26,8 @@ constexpr Duration home_within = std::chrono::seconds(2);
 constexpr Duration look_every = std::chrono::seconds(2);
 /// Nodes that may be lost during one submission or cancelling.
 constexpr int tries_max = 20;
+/// Nodes that have just begun read their records first, and say so.
+constexpr Duration attach_within = std::chrono::milliseconds(500);
 
 /// Whole argv: worker processes take the same flags off it as this one did.
 /// Where its kernels are to run; empty when the directory has been removed, so that they run in "/".
@@ -205,12 +207,39 @@ void RemoteClient::want(JobId job, std::uint32_t task) {
   if (known->at) links_.send(known->at, client::Want{job, task});  // Else the next leader is told.
 }
 
+void RemoteClient::attach(JobId job, std::shared_ptr<detail::JobState> state) {
+  home();
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(jobs_, [](const auto& one) { return one.second.state.expired(); });
+    KnownJob& known = jobs_[job];
+    known.state = state;
+    known.attached = true;
+    look_for(known, {ErrorCode::job_unknown, "no node of the cluster knows " + to_string(job),
+                     "`dag ls` shows the jobs that are known"});
+    begin_thread();
+  }
+  wait_for_leader(job);
+}
+
+std::map<std::uint32_t, std::string> RemoteClient::outputs(JobId job, const std::string& name) {
+  std::map<std::uint32_t, std::string> outputs;
+  const client::Answer answer = ask_leader(job, [&](std::uint64_t number) {
+    return client::AskOutputs{number, job, name};
+  });
+  for (const OutputInfo& output : answer.outputs) outputs.emplace(output.task, output.name);
+  return outputs;
+}
+
 void RemoteClient::cancel(JobId job) {
+  ask_leader(job, [job](std::uint64_t number) { return client::AskCancel{number, job}; });
+}
+
+client::Answer RemoteClient::ask_leader(JobId job, const GatewayLink::Question& question) {
   for (int tries = 1;; ++tries) {
     const LinkId at = wait_for_leader(job);
     try {
-      links_.ask(at, [job](std::uint64_t number) { return client::AskCancel{number, job}; });
-      return;
+      return links_.ask(at, question);
     } catch (const Failure& failure) {
       if (!goes_elsewhere(failure.error()) || tries == tries_max) throw;
       const std::lock_guard lock(mutex_);
@@ -342,7 +371,10 @@ void RemoteClient::on_lost(LinkId link, const Error& why) {
 void RemoteClient::look_for(KnownJob& job, Error why) {
   job.at = {};
   job.search_at = steady_now();
-  job.search.emplace(limits_, std::move(why), job.search_at);
+  // Whoever submitted a job knows that it is there: a node that knows nothing of it may have to hear first.
+  detail::SearchLimits limits = limits_;
+  if (job.attached && !job.found) limits.unknown = std::min(limits.unknown, attach_within);
+  job.search.emplace(limits, std::move(why), job.search_at);
   job.search->know(links_.nodes());
   changed_.notify_all();
 }
@@ -409,6 +441,7 @@ void RemoteClient::ask(std::unique_lock<std::mutex>& lock, JobId id, const std::
   client::AskFollow question;
   question.job = id;
   question.key = jobs_.at(id).key;
+  question.attaches = jobs_.at(id).attached;
   question.tasks.assign(jobs_.at(id).wanted.begin(), jobs_.at(id).wanted.end());
   lock.unlock();
   LinkId link;
@@ -448,6 +481,7 @@ void RemoteClient::ask(std::unique_lock<std::mutex>& lock, JobId id, const std::
     job->search->on_elsewhere(*answer->error, answer->elsewhere, now);
   } else if (!job->moved && links_.is_up(link)) {
     job->at = link;
+    job->found = true;
     job->search.reset();
     for (const std::uint32_t task : job->wanted) {  // What became wanted while it was asked.
       if (!std::binary_search(question.tasks.begin(), question.tasks.end(), task))

@@ -8,6 +8,8 @@
 // (libdag/client/leader_search.hpp) and the job is lost. In a cluster of one node there is nobody to ask, and
 // it is lost at once.
 //
+// A job that somebody else submitted is looked for in the same way.
+//
 //   at a node --node lost, JobMoved--> looked for --a node follows--> at that node
 //                                          |------given up--------> lost
 //
@@ -35,6 +37,8 @@ class RemoteClient : public detail::Client {
                 std::shared_ptr<detail::JobState> state) override;
   Status possible(const std::shared_ptr<const detail::Fragment>& graph) override;
   void want(JobId job, std::uint32_t task) override;
+  void attach(JobId job, std::shared_ptr<detail::JobState> state) override;
+  std::map<std::uint32_t, std::string> outputs(JobId job, const std::string& name) override;
   void cancel(JobId job) override;
   void forget(JobId job) override;
   std::optional<std::map<Outcome, std::uint64_t>> counts(JobId job) override;
@@ -44,6 +48,8 @@ class RemoteClient : public detail::Client {
   struct KnownJob {
     std::weak_ptr<detail::JobState> state;
     std::uint64_t key = 0;  ///< client::AskSubmit::key
+    bool attached = false;  ///< another client submitted it
+    bool found = false;     ///< some node has led it for us
     LinkId at;              ///< none while it is looked for
     std::optional<detail::LeaderSearch> search;
     Instant search_at;   ///< its next step
@@ -52,6 +58,9 @@ class RemoteClient : public detail::Client {
     std::set<std::uint32_t> wanted, settled;
     std::optional<Error> lost;
   };
+
+  /// Of the node that leads the job, whichever that is by then. Throws Failure.
+  client::Answer ask_leader(JobId job, const GatewayLink::Question& question);
 
   // Threads of transports.
   void told(LinkId from, ClientMessage message);

@@ -11,6 +11,10 @@ JobState::~JobState() {
   if (client != nullptr && id != JobId{}) client->forget(id);
 }
 
+std::string JobState::label_of(std::uint32_t task) const {
+  return "task " + (graph ? "'" + graph->name(task) + "'" : std::to_string(task));
+}
+
 void JobState::settle(std::uint32_t task, Settlement settlement) {
   const std::lock_guard lock(mutex_);
   if (!settled_.try_emplace(task, std::move(settlement)).second) return;

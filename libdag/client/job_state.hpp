@@ -50,7 +50,8 @@ struct JobState {
   JobId id;
   std::string name;
   std::uint64_t graph_serial = 0;         ///< of the builder whose handles mean this job
-  std::shared_ptr<const Fragment> graph;  ///< its names are for messages
+  std::shared_ptr<const Fragment> graph;  ///< its names are for messages; null: it was submitted elsewhere
+  std::string label_of(std::uint32_t task) const;
 
   /// The runtime tells. Repeated news change nothing.
   void settle(std::uint32_t task, Settlement settlement);

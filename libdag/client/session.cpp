@@ -142,6 +142,21 @@ Job Session::submit(const Graph& graph) {
   return Job(std::move(state));
 }
 
+Job Session::attach(std::string_view job) {
+  const std::optional<JobId> id = parse_job_id(job);
+  if (!id) throw Failure({ErrorCode::usage, "'" + std::string(job) + "' is no job", "say job7, or 7"});
+  for (const auto& one : jobs_) {
+    if (auto state = one.lock(); state && state->id == *id) return Job(std::move(state));
+  }
+  auto state = std::make_shared<detail::JobState>();
+  state->id = *id;
+  state->client = client_.get();
+  client_->attach(*id, state);
+  std::erase_if(jobs_, [](const auto& one) { return one.expired(); });
+  jobs_.push_back(state);
+  return Job(std::move(state));
+}
+
 void Session::on_event(std::function<void(const JobEvent&)> handler) {
   client_->on_event(std::move(handler));
 }
@@ -169,14 +184,25 @@ static Blob output_of(detail::Settlement settlement, const detail::JobState& sta
   if (settlement.error) throw Failure(*settlement.error);
   if (settlement.outcome == Outcome::finished) return std::move(settlement.output);
   throw Failure({settlement.outcome == Outcome::skipped ? ErrorCode::task_skipped : ErrorCode::task_cancelled,
-                 "task '" + state.graph->name(task) + "' was " + std::string(name(settlement.outcome))});
+                 state.label_of(task) + " was " + std::string(name(settlement.outcome))});
 }
+
+std::uint32_t Job::number_of(std::string_view task) const {
+  const auto found = state_->client->outputs(state_->id, std::string(task));
+  if (found.size() == 1) return found.begin()->first;
+  throw Failure({ErrorCode::usage,
+                 id() + " has " + (found.empty() ? "no task" : std::to_string(found.size()) + " tasks") +
+                     " named '" + std::string(task) + "'",
+                 "`dag result " + id() + "` lists its results"});
+}
+
+Blob Job::result(std::uint32_t task) const { return output_of(*state_->wait_for(task), *state_, task); }
 
 Blob Job::result(const detail::Builder& builder, std::uint32_t task, std::chrono::nanoseconds limit) const {
   std::optional<detail::Settlement> settlement = settled(*state_, builder, task, limit);
   if (settlement) return output_of(*std::move(settlement), *state_, task);
   throw Failure({ErrorCode::timed_out,
-                 "the output of task '" + state_->graph->name(task) + "' of " + id() +
+                 "the output of " + state_->label_of(task) + " of " + id() +
                      " did not arrive within the limit of " + text_of(Duration(limit)),
                  "the job runs on: ask again, or see `dag explain " + id() + "`"});
 }

@@ -40,10 +40,8 @@ void GatewayMachine::on_client_message(Life from, ClientMessage any, Instant now
         if constexpr (std::is_same_v<Message, client::Want>) {
           want(from, message);
         } else if constexpr (std::is_same_v<Message, client::ForgetJob>) {
-          const auto job = jobs_.find(message.job);
-          if (job == jobs_.end() || job->second.client != from) return;
-          job->second.client.reset();
-          if (job->second.over()) close(message.job, job->second);
+          if (const auto job = jobs_.find(message.job); job != jobs_.end())
+            let_go(from, message.job, job->second);
         } else if constexpr (requires { ask(from, message, now); }) {
           ask(from, message, now);
         }
@@ -51,13 +49,19 @@ void GatewayMachine::on_client_message(Life from, ClientMessage any, Instant now
       any);
 }
 
+/// The client will ask for nothing of the job any more.
+void GatewayMachine::let_go(Life client, JobId id, KeptJob& job) {
+  if (job.attached.erase(client) == 0 && job.client != client) return;
+  if (job.client == client) job.client.reset();
+  for (auto& [task, who] : job.asked) who.erase(client);
+  close_if_unwanted(id, job);
+}
+
 void GatewayMachine::on_client_gone(Life client, Instant) {
   for (auto& [id, job] : jobs_) {
     std::erase_if(job.waiting, [&](const auto& question) { return question.first == client; });
     std::erase_if(job.cancelling, [&](const Cancelling& one) { return one.client == client; });
-    if (job.client != client) continue;
-    job.client.reset();
-    if (job.over()) close(id, job);
+    let_go(client, id, job);
   }
   std::erase_if(waiting_for_program_, [&](const auto& one) { return one.first == client; });
   std::erase_if(asked_early_, [&](const auto& one) { return one.first == client; });
@@ -241,6 +245,7 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   if (ask.supervise_all) job.representation = Representation::supervised;
   job.accepted = now;
   job.counts.open = job.graph->size();
+  job.detached = ask.detached;
   if (!ask.detached) job.client = from;
   if (recorded_) {
     job.recorded = true;
@@ -286,8 +291,12 @@ void GatewayMachine::ask(Life from, const client::AskFollow& ask, Instant now) {
   if (job == nullptr) return;
   // It has ended, and outputs of it may still be on their way: from whoever leads it.
   if (!job->leads && !job->closed) return send_elsewhere(from, ask.number, ask.job, *job, now);
-  job->client = from;
-  job->client_until.reset();
+  if (ask.attaches) {
+    job->attached.insert(from);
+  } else {
+    job->client = from;
+    job->client_until.reset();
+  }
   client::Answer reply;
   reply.number = ask.number;
   reply.job = ask.job;
@@ -452,14 +461,11 @@ void GatewayMachine::end_before_it_began(JobId id, KeptJob& job, Instant now) {
 void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
   job.phase = phase;
   job.ended = now;
-  if (job.client) {
-    if (job.begun) {
-      effects_.emplace_back(SendToClient{*job.client, client::JobEnded{id, job.error, job.counts}});
-    } else {
-      effects_.emplace_back(SendToClient{
-          *job.client,
-          client::JobLost{id, job.error.value_or(Error{ErrorCode::task_cancelled, "it was cancelled"})}});
-    }
+  if (job.begun) {
+    send_to_followers(job, client::JobEnded{id, job.error, job.counts});
+  } else {
+    send_to_followers(
+        job, client::JobLost{id, job.error.value_or(Error{ErrorCode::task_cancelled, "it was cancelled"})});
   }
   client::Answer reply;
   reply.jobs.push_back(info(id, job, now, true));
@@ -468,10 +474,11 @@ void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
     answer(client, reply);
   }
   answer_cancelling(id, job);
-  if ((!job.client && !job.client_until) || !job.begun) {
-    close(id, job);
-  } else {
+  if (job.detached) job.kept_until = now + results_kept_for;
+  if (job.begun && may_be_asked(job)) {
     gather_results(id, job);
+  } else {
+    close(id, job);
   }
   ended_.push_back(id);
   forget_old();
@@ -491,7 +498,10 @@ void GatewayMachine::forget_old() {
   for (std::size_t tries = ended_.size(); ended_.size() > ended_jobs_max && tries > 0; --tries) {
     const JobId oldest = ended_.front();
     ended_.pop_front();
-    if (jobs_.at(oldest).closed) {
+    KeptJob& job = jobs_.at(oldest);
+    job.kept_until.reset();  // Newer ones need the room.
+    close_if_unwanted(oldest, job);
+    if (job.closed) {
       jobs_.erase(oldest);
     } else {
       ended_.push_back(oldest);

@@ -19,10 +19,10 @@
 //
 // A job whose client is gone goes on. When a job has ended, the outputs that no task reads come here, and
 // with them all that the client has asked for. Until they are here the processes stay, and lost ones are
-// replaced; then the job is at rest: its processes end, and the client is answered from here. If it asks for
-// another output, processes start once more and make that output again. Who asks for outputs of a job that
-// has ended asks whoever leads it. When nobody may ask for outputs any more (the client forgot the job or is
-// gone), the job is closed.
+// replaced; then the job is at rest: its processes end, and clients are answered from here and from the
+// record. Other outputs were released with the processes. Who asks for outputs of a job that has ended asks
+// whoever leads it. When nobody may ask for outputs any more (the client forgot the job or is gone, nobody is
+// attached, and a job that was submitted for no client has been kept for its time), the job is closed.
 //
 // Who cancels a job whose record has copies is told so when a majority of them has it: then every later
 // leader knows. Until then nothing comes of it here, and the question is answered in one of four ways: the
@@ -80,6 +80,8 @@ struct JobLifeDown {
 struct WantOutput {
   JobId job;
   std::uint32_t task = 0;
+  /// No process has outputs any more: what the record does not hold is not made again.
+  bool at_rest = false;
 };
 struct CancelJob {
   JobId job;
@@ -206,6 +208,8 @@ class GatewayMachine {
   static constexpr Duration quorum_missed = std::chrono::seconds(2);
   /// Of a job with more outputs that no task reads, these stay with its processes when it has ended.
   static constexpr std::size_t results_max = 65'536;
+  /// What a job leaves that was submitted for no client stays so long.
+  static constexpr Duration results_kept_for = std::chrono::hours(1);
   /// Why a node is not ready: no more reasons are given.
   static constexpr std::size_t reasons_max = 20;
 
@@ -234,6 +238,9 @@ class GatewayMachine {
     std::uint64_t key = 0;
     Representation representation = Representation::as_needed;
     std::optional<Life> client;
+    std::set<Life> attached;  ///< others that follow it
+    bool detached = false;    ///< nobody is its client, so what it leaves stays for a while
+    std::optional<Instant> kept_until;
     /// To be told that it is accepted.
     std::optional<std::pair<Life, std::uint64_t>> submitter;
     bool refused = false;  ///< nothing is to come of it
@@ -261,8 +268,9 @@ class GatewayMachine {
     std::vector<Life> earlier;
     std::map<ProcessId, std::uint32_t> numbers;
     std::set<std::uint32_t> wanted;  ///< outputs, before it began
-    std::set<std::uint32_t> asked;   ///< outputs that the cell was asked for and has not told
-    /// What the cell told, for a client that asks (again) when the job is at rest.
+    /// Outputs that the cell was asked for and has not told, and who is to be told.
+    std::map<std::uint32_t, std::set<Life>> asked;
+    /// What the cell told, for whoever asks (again) when the job is at rest.
     std::map<std::uint32_t, client::TaskSettled> results;
     bool gathers = false;  ///< it has ended, and rests when nothing is asked for any more
     bool at_rest = false;  ///< and needs no processes
@@ -285,6 +293,7 @@ class GatewayMachine {
   void ask(Life from, const client::AskEnd& ask, Instant now);
   void ask(Life from, const client::AskCancel& ask, Instant now);
   void ask(Life from, const client::AskFollow& ask, Instant now);
+  void ask(Life from, const client::AskOutputs& ask, Instant now);
   void ask(Life from, const client::AskDrain& ask, Instant now);
   void ask(Life from, const client::AskShutdown& ask, Instant now);
   void ask(Life from, const client::AskExplain& ask, Instant now);
@@ -345,10 +354,13 @@ class GatewayMachine {
   void give_up(JobId id, KeptJob& job, Error why, Instant now);
   void end(JobId id, KeptJob& job, JobPhase phase, Instant now);
   void close(JobId id, KeptJob& job);
-  void ask_for(JobId id, KeptJob& job, std::uint32_t task);
+  void ask_for(JobId id, KeptJob& job, std::uint32_t task, std::optional<Life> who);
   void gather_results(JobId id, KeptJob& job);
   void rest_if_gathered(JobId id, KeptJob& job);
-  void wake(JobId id, KeptJob& job);
+  void let_go(Life client, JobId id, KeptJob& job);
+  static bool may_be_asked(const KeptJob& job);
+  void close_if_unwanted(JobId id, KeptJob& job);
+  void send_to_followers(const KeptJob& job, const ClientMessage& message);
   void stop_workers(JobId id, KeptJob& job);
   void forget_old();
   JobInfo info(JobId id, const KeptJob& job, Instant now, bool in_full) const;

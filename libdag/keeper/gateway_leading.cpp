@@ -19,6 +19,7 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
     job.graph = news.plan->graph;
     job.launch = news.submission.launch;
     job.key = news.submission.key;
+    job.detached = news.submission.detached;
     job.representation = news.plan->representation;
     job.recorded = true;
     job.leads = false;
@@ -67,11 +68,10 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   job.earlier = std::move(news.lives);
   bury_earlier(id, job);
   for (const auto& [life, claim] : nodes_) {
-    if (!job.at_rest && runs_jobs(life)) start_worker(id, job, life);
+    if (runs_jobs(life)) start_worker(id, job, life);
   }
-  // The cell has forgotten what it was asked for when this node led before.
-  job.wanted.merge(std::exchange(job.asked, {}));
-  for (const std::uint32_t task : std::exchange(job.wanted, {})) ask_for(id, job, task);
+  for (const std::uint32_t task : std::exchange(job.wanted, {})) ask_for(id, job, task, job.client);
+  if (job.over()) gather_results(id, job);
 }
 
 /// What it said when it closed the job may have been lost with its lead: whoever led since went on with it.
@@ -106,8 +106,13 @@ void GatewayMachine::step_down(JobId id, KeptJob& job, Instant now) {
     send_elsewhere(client, number, id, job, now);
   for (const Cancelling& one : std::exchange(job.cancelling, {}))
     send_elsewhere(one.client, one.number, id, job, now);
-  if (const auto client = std::exchange(job.client, std::nullopt))
-    effects_.emplace_back(SendToClient{*client, client::JobMoved{id}});
+  send_to_followers(job, client::JobMoved{id});
+  job.client.reset();
+  job.attached.clear();
+  // Whoever leads it next tells its followers, and keeps what it has left.
+  job.asked.clear();
+  job.results.clear();
+  job.gathers = job.at_rest = false;
 }
 
 /// While nobody else is known to lead, the processes go on: this node may come to lead again.

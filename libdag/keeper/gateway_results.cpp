@@ -6,7 +6,7 @@
 namespace dag {
 namespace {
 
-/// Tasks of which no other task reads the output: a client asks for these most of all.
+/// Tasks of which no other task reads the output, and those that are to be kept: a client asks for these.
 std::vector<std::uint32_t> results_of(const detail::Fragment& graph) {
   std::vector<bool> read(graph.size(), false), data;
   for (std::uint32_t task = 0; task < graph.size(); ++task) {
@@ -18,7 +18,7 @@ std::vector<std::uint32_t> results_of(const detail::Fragment& graph) {
   }
   std::vector<std::uint32_t> results;
   for (std::uint32_t task = 0; task < graph.size(); ++task) {
-    if (!read[task]) results.push_back(task);
+    if (!read[task] || graph.policy(task).keep) results.push_back(task);
   }
   return results;
 }
@@ -33,30 +33,64 @@ void GatewayMachine::want(Life from, const client::Want& want) {
   if (found == jobs_.end()) return lost({ErrorCode::job_unknown, "no such job: " + to_string(want.job)});
   KeptJob& job = found->second;
   if (job.closed) {
-    lost(job.error.value_or(
-        Error{ErrorCode::output_lost, "the processes of " + to_string(want.job) + " have ended"}));
-  } else if (const auto known = job.results.find(want.task); known != job.results.end()) {
-    if (job.client == from) effects_.emplace_back(SendToClient{from, known->second});
-  } else if (job.client == from && job.leads && (job.begun || job.recorded)) {
-    if (job.at_rest) wake(want.job, job);
-    ask_for(want.job, job, want.task);
+    return lost(job.error.value_or(
+        Error{ErrorCode::output_released, "what " + to_string(want.job) + " has left is not kept any more"}));
+  }
+  if (job.client != from && !job.attached.contains(from)) return;
+  if (const auto known = job.results.find(want.task); known != job.results.end()) {
+    effects_.emplace_back(SendToClient{from, known->second});
+  } else if (want.task < job.graph->size() && job.leads && (job.begun || job.recorded)) {
+    ask_for(want.job, job, want.task, from);
   } else if (job.client == from && want.task < job.graph->size()) {
     job.wanted.insert(want.task);
   }
 }
 
-void GatewayMachine::ask_for(JobId id, KeptJob& job, std::uint32_t task) {
-  if (job.asked.insert(task).second) effects_.emplace_back(WantOutput{id, task});
+void GatewayMachine::ask_for(JobId id, KeptJob& job, std::uint32_t task, std::optional<Life> who) {
+  const auto [asked, is_new] = job.asked.try_emplace(task);
+  if (who) asked->second.insert(*who);
+  if (is_new) effects_.emplace_back(WantOutput{id, task, job.at_rest});
 }
 
 void GatewayMachine::on_settled(JobId id, client::TaskSettled settled) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end() || found->second.closed) return;
   KeptJob& job = found->second;
+  for (const Life who : std::exchange(job.asked[settled.task], {}))
+    effects_.emplace_back(SendToClient{who, settled});
   job.asked.erase(settled.task);
-  job.results.insert_or_assign(settled.task, settled);
-  if (job.client) effects_.emplace_back(SendToClient{*job.client, std::move(settled)});
+  job.results.insert_or_assign(settled.task, std::move(settled));
   rest_if_gathered(id, job);
+}
+
+void GatewayMachine::send_to_followers(const KeptJob& job, const ClientMessage& message) {
+  if (job.client) effects_.emplace_back(SendToClient{*job.client, message});
+  for (const Life one : job.attached) effects_.emplace_back(SendToClient{one, message});
+}
+
+void GatewayMachine::ask(Life from, const client::AskOutputs& ask, Instant now) {
+  KeptJob* job = known(from, ask.number, ask.job, now);
+  if (job == nullptr) return;
+  if (!job->leads && !job->closed) return send_elsewhere(from, ask.number, ask.job, *job, now);
+  if (job->closed) {
+    return refuse(
+        from, ask.number,
+        {ErrorCode::output_released, "what " + to_string(ask.job) + " has left is not kept any more",
+         "of a job of `dag submit` it is for an hour; of others until their program lets go"});
+  }
+  client::Answer reply;
+  reply.number = ask.number;
+  const auto tell = [&](std::uint32_t task) {
+    if (reply.outputs.size() < outputs_told_max) reply.outputs.push_back({task, job->graph->name(task)});
+  };
+  if (ask.task.empty()) {
+    for (const std::uint32_t task : results_of(*job->graph)) tell(task);
+  } else {
+    for (std::uint32_t task = 0; task < job->graph->size(); ++task) {
+      if (job->graph->name(task) == ask.task) tell(task);
+    }
+  }
+  answer(from, std::move(reply));
 }
 
 void GatewayMachine::gather_results(JobId id, KeptJob& job) {
@@ -64,7 +98,7 @@ void GatewayMachine::gather_results(JobId id, KeptJob& job) {
   const std::vector<std::uint32_t> results = results_of(*job.graph);
   if (results.size() > results_max) return;
   for (const std::uint32_t task : results) {
-    if (!job.results.contains(task)) ask_for(id, job, task);
+    if (!job.results.contains(task)) ask_for(id, job, task, std::nullopt);
   }
   job.gathers = true;
   rest_if_gathered(id, job);
@@ -78,12 +112,12 @@ void GatewayMachine::rest_if_gathered(JobId id, KeptJob& job) {
   stop_workers(id, job);
 }
 
-/// An output is to be made again.
-void GatewayMachine::wake(JobId id, KeptJob& job) {
-  job.at_rest = false;
-  for (const auto& [life, claim] : nodes_) {
-    if (runs_jobs(life)) start_worker(id, job, life);
-  }
+bool GatewayMachine::may_be_asked(const KeptJob& job) {
+  return job.client || job.client_until || job.kept_until || !job.attached.empty();
+}
+
+void GatewayMachine::close_if_unwanted(JobId id, KeptJob& job) {
+  if (job.over() && job.leads && !may_be_asked(job)) close(id, job);
 }
 
 void GatewayMachine::stop_workers(JobId id, KeptJob& job) {

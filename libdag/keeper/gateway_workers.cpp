@@ -301,7 +301,7 @@ void GatewayMachine::begin_if_ready(JobId id, KeptJob& job, Instant now) {
     begin.plan = plan_of(id, job, begin.lives.size());
     effects_.emplace_back(std::move(begin));
   }
-  for (const std::uint32_t task : std::exchange(job.wanted, {})) ask_for(id, job, task);
+  for (const std::uint32_t task : std::exchange(job.wanted, {})) ask_for(id, job, task, job.client);
 }
 
 std::shared_ptr<const JobPlan> GatewayMachine::plan_of(JobId id, const KeptJob& job,
@@ -409,9 +409,11 @@ void GatewayMachine::on_time(Instant now) {
               "`dag node list` shows who is there; look with `dag ls` before you submit it again"});
     }
     refuse_cancelling(id, job, now);
-    if (!job.client_until || now < *job.client_until) continue;
-    job.client_until.reset();
-    if (job.over() && job.leads) close(id, job);
+    for (std::optional<Instant>* until : {&job.client_until, &job.kept_until}) {
+      if (!*until || now < **until) continue;
+      until->reset();
+      close_if_unwanted(id, job);
+    }
   }
   for (auto& [id, job] : jobs_) {
     look_who_is_apart(id, job, now);
@@ -432,7 +434,9 @@ void GatewayMachine::on_time(Instant now) {
 std::optional<Instant> GatewayMachine::wake_at() const {
   std::optional<Instant> wake = explaining_.wake_at();
   for (const auto& [id, job] : jobs_) {
-    if (job.client_until && (!wake || *job.client_until < *wake)) wake = job.client_until;
+    for (const std::optional<Instant>& until : {job.client_until, job.kept_until}) {
+      if (until && (!wake || *until < *wake)) wake = until;
+    }
     const Instant accept = job.accepted + accept_within;
     if (job.submitter && (!wake || accept < *wake)) wake = accept;
     for (const Cancelling& one : job.cancelling) {

@@ -6,7 +6,7 @@
 //   client -> keeper    Ask* with a number; answered once each, by Answer with that number
 //                       Want, ForgetJob: owe nothing
 //   keeper -> client    Answer; of jobs that this client submitted TaskSettled, JobEnded, JobLost, JobMoved
-//                       (then AskFollow follows)
+//                       (then AskFollow follows); likewise of those that it attaches to
 //   keeper -> keeper    StartWorker, StopWorkers, StopWorker, WorkerUp, WorkerDown, WorkerRefused
 //   keeper -> keeper    AnotherLeads, from who led the job's record; owes nothing
 //   keeper <-> keeper   KeepProgram, HaveProgram; WantProgram, ProgramBytes (a client sends the bytes, too,
@@ -189,6 +189,15 @@ struct JournalPage {
   std::vector<std::string> notices = {};  ///< what could not be read, for people
 };
 
+/// So many outputs are named at once.
+inline constexpr std::size_t outputs_told_max = 4096;
+/// A task of a submitted graph of which an output can be asked for.
+struct OutputInfo {
+  std::uint32_t task = 0;
+  std::string name;
+  bool operator==(const OutputInfo&) const = default;
+};
+
 namespace client {
 
 /// A handle for a job: creates nothing. Answered with an Answer whose `job` is new, or that says `elsewhere`.
@@ -240,6 +249,15 @@ struct AskFollow {
   JobId job;
   std::vector<std::uint32_t> tasks;
   std::uint64_t key = 0;  ///< as it was submitted with
+  /// It did not submit it, but attaches to it: whoever submitted it stays its client.
+  bool attaches = false;
+};
+/// Tasks of the submitted graph with this name; without one, those of which no other task reads the output:
+/// the results. Answered by who leads the job, as long as somebody may ask for outputs.
+struct AskOutputs {
+  std::uint64_t number = 0;
+  JobId job;
+  std::string task;
 };
 /// This node ends, with all its processes; answered before it begins to.
 struct AskShutdown {
@@ -286,6 +304,7 @@ struct Answer {
   std::vector<Life> silent;  ///< processes of the job that did not explain anything in time
   std::optional<JournalPage> journal;
   std::uint64_t jobs_beyond = 0;  ///< that JobFilter::first has left out
+  std::vector<OutputInfo> outputs = {};  ///< not more than outputs_told_max
 };
 
 /// Keep the output of this task of the graph, and tell me when it is settled.
@@ -326,7 +345,7 @@ using ClientMessage =
     std::variant<client::AskHandle, client::AskSubmit, client::AskNodes, client::AskJobs, client::AskEnd,
                  client::AskCancel, client::AskShutdown, client::Answer, client::Want, client::ForgetJob,
                  client::TaskSettled, client::JobEnded, client::JobLost, client::AskFollow, client::JobMoved,
-                 client::AskDrain, client::AskExplain, client::AskJournal>;
+                 client::AskDrain, client::AskExplain, client::AskJournal, client::AskOutputs>;
 
 namespace keeper {
 

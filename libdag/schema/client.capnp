@@ -1,7 +1,7 @@
 @0xbcd6e3bee8644a0a;
 # What a client says to the keeper of a node, and what it is told of the jobs that it submitted or follows.
 #
-#   client -> keeper   askHandle ... askShutdown, askFollow, askDrain, askExplain, askJournal, askJobList: a question with a number; owes
+#   client -> keeper   askHandle ... askShutdown, askFollow, askDrain, askExplain, askJournal, askJobList, askOutputs: a question with a number; owes
 #                      an Answer with that number.
 #                      want, forgetJob: owe nothing
 #   keeper -> client   Answer; taskSettled, jobEnded, jobLost
@@ -44,6 +44,7 @@ struct Client {
     askExplain @19 :Explain.TaskSelector;  # why tasks of `job` are where they are
     askJournal @20 :AskJournal;
     askJobList @21 :JobFilter;   # those of all whose record is at this node that it takes
+    askOutputs @22 :Text;        # tasks of `job` with this name; without one, those of which no other task reads the output
   }
 }
 
@@ -60,6 +61,7 @@ struct AskSubmit {
 struct AskFollow {
   tasks @0 :List(UInt32);        # are wanted, and the end
   key @1 :UInt64;                # as it was submitted with
+  attaches @2 :Bool;             # another client submitted it, and stays its client
 }
 
 struct AskJournal {
@@ -92,6 +94,12 @@ struct Answer {
   silent @7 :List(Ids.Life);     # processes of the job that have not explained anything in time
   journal @8 :JournalPage;       # null: none was asked for
   jobsBeyond @9 :UInt64;         # that JobFilter.first has left out
+  outputs @10 :List(OutputInfo);
+}
+
+struct OutputInfo {
+  task @0 :UInt32;
+  name @1 :Text;
 }
 
 struct JournalPage {

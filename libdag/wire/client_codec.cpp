@@ -270,6 +270,8 @@ std::size_t body_words(const client::Answer& message) {
   words += list_words<schema::ProcessExplained>(message.explained.size()) + message.silent.size();
   for (const ProcessExplained& process : message.explained) words += words_below(process);
   if (message.journal) words += page_words(*message.journal);
+  words += list_words<schema::OutputInfo>(message.outputs.size());
+  for (const OutputInfo& output : message.outputs) words += text_words(output.name);
   return words;
 }
 std::size_t body_words(const client::TaskSettled& message) {
@@ -287,6 +289,7 @@ std::size_t body_words(const client::AskJournal& message) {
   return words_of<schema::AskJournal> + words_of<schema::JournalPlace> +
          (message.which == TaskSelector{} ? 0 : words(message.which));
 }
+std::size_t body_words(const client::AskOutputs& message) { return text_words(message.task); }
 std::size_t body_words(const client::AskJobs& message) {
   if (message.job || message.which == JobFilter{}) return 0;
   return words_of<schema::JobFilter> + (message.which.name.empty() ? 0 : text_words(message.which.name));
@@ -324,6 +327,12 @@ void write_answer(schema::Answer::Builder to, const client::Answer& message) {
   write_lives(message.silent, [&](unsigned count) { return to.initSilent(count); });
   to.setJobsBeyond(message.jobs_beyond);
   if (message.journal) write_page(to.initJournal(), *message.journal);
+  write_list(
+      message.outputs, [&](unsigned count) { return to.initOutputs(count); },
+      [](auto& list, unsigned i, const OutputInfo& output) {
+        list[i].setTask(output.task);
+        list[i].setName(as_text(output.name));
+      });
 }
 
 void write_settled(schema::TaskSettled::Builder to, const client::TaskSettled& message) {
@@ -357,9 +366,9 @@ client::AskSubmit read_submit(schema::Client::Reader from, Reading& reading) {
 }
 
 client::AskFollow read_follow(std::uint64_t number, JobId job, capnp::List<std::uint32_t>::Reader tasks,
-                              std::uint64_t key, Reading& reading) {
+                              std::uint64_t key, bool attaches, Reading& reading) {
   reading.count((tasks.size() + 1) / 2, limits::tasks_max, "AskFollow.tasks");  // Two to a word.
-  client::AskFollow ask{number, job, {}, key};
+  client::AskFollow ask{number, job, {}, key, attaches};
   for (const std::uint32_t task : tasks) ask.tasks.push_back(task);
   return ask;
 }
@@ -387,6 +396,11 @@ client::Answer read_answer(schema::Client::Reader from, Reading& reading) {
   answer.silent = read_lives(body.getSilent(), reading, "Answer.silent");
   answer.jobs_beyond = body.getJobsBeyond();
   if (body.hasJournal()) answer.journal = read_page(body.getJournal(), reading);
+  const auto outputs = body.getOutputs();
+  reading.count(outputs.size(), outputs_told_max, "Answer.outputs");
+  for (const auto output : outputs)
+    answer.outputs.push_back(
+        {output.getTask(), text_from(output.getName(), label_bytes_max, "OutputInfo.name")});
   return answer;
 }
 
@@ -440,12 +454,14 @@ void write(schema::Client::Builder to, const ClientMessage& message, const CodeM
                  [&](const client::AskFollow& ask) {
                    auto body = to.initAskFollow();
                    body.setKey(ask.key);
+                   body.setAttaches(ask.attaches);
                    auto tasks = body.initTasks(static_cast<unsigned>(ask.tasks.size()));
                    for (unsigned i = 0; i < tasks.size(); ++i) tasks.set(i, ask.tasks[i]);
                  },
                  [&](const client::JobMoved&) { to.setJobMoved(); },
                  [&](const client::AskDrain& ask) { to.setAskDrain(ask.draining); },
                  [&](const client::AskExplain& ask) { write(to.initAskExplain(), ask.what); },
+                 [&](const client::AskOutputs& ask) { to.setAskOutputs(as_text(ask.task)); },
                  [&](const client::AskJournal& ask) {
                    auto body = to.initAskJournal();
                    body.setAll(!ask.job.has_value());
@@ -489,9 +505,10 @@ std::optional<ClientMessage> read(schema::Client::Reader from, Reading& reading)
     case schema::Client::JOB_LOST:
       return client::JobLost{job, read(from.getJobLost())};
     case schema::Client::OBSOLETE_ASK_FOLLOW:
-      return read_follow(number, job, from.getObsoleteAskFollow(), 0, reading);
+      return read_follow(number, job, from.getObsoleteAskFollow(), 0, false, reading);
     case schema::Client::ASK_FOLLOW:
-      return read_follow(number, job, from.getAskFollow().getTasks(), from.getAskFollow().getKey(), reading);
+      return read_follow(number, job, from.getAskFollow().getTasks(), from.getAskFollow().getKey(),
+                         from.getAskFollow().getAttaches(), reading);
     case schema::Client::JOB_MOVED:
       return client::JobMoved{job};
     case schema::Client::ASK_DRAIN:
@@ -500,6 +517,9 @@ std::optional<ClientMessage> read(schema::Client::Reader from, Reading& reading)
       return client::AskExplain{number, job, read(from.getAskExplain(), reading)};
     case schema::Client::ASK_JOURNAL:
       return read_ask_journal(number, job, from.getAskJournal(), reading);
+    case schema::Client::ASK_OUTPUTS:
+      return client::AskOutputs{number, job,
+                                text_from(from.getAskOutputs(), label_bytes_max, "Client.askOutputs")};
   }
   return std::nullopt;
 }

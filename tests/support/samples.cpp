@@ -374,13 +374,16 @@ static void add_client(std::vector<Sample>& all) {
           {process_explained(), {}},
           {life(2), life(3)},
           JournalPage{{12, 4096, 7}, blob("a file"), {"journal-12: 7 bytes cannot be read", ""}},
-          17});
+          17,
+          {{41, "train"}, {7, ""}}});
   add("want", Want{job, 41});
   add("forget_job", ForgetJob{job});
   add("task_settled", TaskSettled{job, 41, Outcome::failed, blob("what it left"), error()});
   add("job_ended", JobEnded{job, error(), {0, 20, 3, 4, 5, 2}});
   add("job_lost", JobLost{job, error()});
   add("ask_follow", AskFollow{10, job, {41, 7, 1'000}, 0xABCDEF});
+  add("ask_attach", AskFollow{10, job, {}, 0, true});
+  add("ask_outputs", AskOutputs{11, job, "train"});
   add("ask_drain", AskDrain{11, true});
   add("ask_explain", AskExplain{12, job, {"train", {{0, 5}, spawned_task(40)}}});
   add("ask_explain_range", AskExplain{13, job, {"", {}, true, TaskRange{"train", {0, 3}, 9}, true, true}});

@@ -17,6 +17,7 @@ void add_up(CLI::App& app, Chosen& chosen);  // up, join, down
 void add_submit(CLI::App& app, Chosen& chosen);
 void add_jobs(CLI::App& app, Chosen& chosen);  // ls, show, cancel, wait
 void add_watch(CLI::App& app, Chosen& chosen);
+void add_result(CLI::App& app, Chosen& chosen);
 void add_logs(CLI::App& app, Chosen& chosen);
 void add_mem(CLI::App& app, Chosen& chosen);
 void add_top(CLI::App& app, Chosen& chosen);

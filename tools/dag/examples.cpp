@@ -20,6 +20,7 @@ const std::map<std::string, std::vector<std::string>>& examples() {
       {"dag-cancel", {R"(dag cancel job7)"}},
       {"dag-wait", {R"(dag wait job7 --timeout 5m)"}},
       {"dag-watch", {R"(dag watch last)", R"(dag watch job7 --every 2s)"}},
+      {"dag-result", {R"(dag result last)", R"(dag result job7/total -o total.bin)"}},
       {"dag-logs", {R"(dag logs -f last)", R"(dag logs job7/train --tail 100)"}},
       {"dag-top", {R"(dag top --every 2s)", R"(dag top --once --json)"}},
       {"dag-mem", {R"(dag mem job7)"}},

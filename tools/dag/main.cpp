@@ -14,10 +14,10 @@
 namespace {
 
 /// What `dag-inspect` has: what changes nothing, neither jobs nor nodes.
-constexpr std::string_view inspecting[] = {"ls",     "show",    "wait",  "watch",  "logs",    "top",
-                                           "mem",    "node",    "graph", "check",  "explain", "history",
-                                           "report", "trace",   "view",  "config", "doctor",  "completion",
-                                           "man",    "version", "help"};
+constexpr std::string_view inspecting[] = {"ls",         "show",   "wait",    "watch", "logs",   "top",
+                                           "result",     "mem",    "node",    "graph", "check",  "explain",
+                                           "history",    "report", "trace",   "view",  "config", "doctor",
+                                           "completion", "man",    "version", "help"};
 constexpr std::string_view inspecting_nodes[] = {"list", "show", "probe"};
 
 template <class Names>
@@ -39,6 +39,7 @@ int run(int argc, char** argv) {
   dag::tool::add_submit(app, chosen);
   dag::tool::add_jobs(app, chosen);
   dag::tool::add_watch(app, chosen);
+  dag::tool::add_result(app, chosen);
   dag::tool::add_logs(app, chosen);
   dag::tool::add_top(app, chosen);
   dag::tool::add_mem(app, chosen);

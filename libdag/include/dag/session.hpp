@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,6 +68,17 @@ class Job {
       return blob ? std::optional<T>(detail::from_blob<T>(*std::move(blob))) : std::nullopt;
     }
   }
+  /// Likewise by the name that the task has in the job: of a job that was submitted elsewhere
+  /// (Session::attach) there are no handles. Throws Failure with usage when none or several have it. `T` is
+  /// the type of the output; that it is, is not checked beyond its bytes.
+  template <class T>
+  T get(std::string_view task) const {
+    if constexpr (std::is_void_v<T>) {
+      result(number_of(task));
+    } else {
+      return detail::from_blob<T>(result(number_of(task)));
+    }
+  }
   /// Waits until the task has ended and says how.
   template <class T>
   Outcome outcome(const Output<T>& output) const {
@@ -89,6 +101,8 @@ class Job {
 
  private:
   friend class Session;
+  std::uint32_t number_of(std::string_view task) const;
+  Blob result(std::uint32_t task) const;
   Blob result(const detail::Builder& builder, std::uint32_t task,
               std::chrono::nanoseconds limit = std::chrono::nanoseconds::max()) const;
   std::optional<Blob> result_now(const detail::Builder& builder, std::uint32_t task) const;
@@ -140,6 +154,13 @@ class Session {
   /// run; nothing has started then. The graph may go away afterwards, handles then too. Or it may be
   /// submitted again, as it is or with more tasks: one that is as it was is neither made nor checked anew.
   Job submit(const Graph& graph);
+
+  /// A job of the cluster, by its id ("job7" or "7"), whoever submitted it and wherever: its outputs by their
+  /// names, its end, its counts; it may be cancelled, too. Outputs that tasks of the job read are there for a
+  /// while after these have ended, or as long as the job is kept if they say `.keep()`. A job of `dag submit`
+  /// is kept for an hour after its end, others until whoever submitted them lets go. Throws Failure:
+  /// job_unknown, or usage where there is no cluster.
+  Job attach(std::string_view job);
 
   /// The outputs in the order in which they end; those that did not finish are included.
   /// `for (auto& output : session.as_completed(outputs)) ...` waits for the next one at every step.

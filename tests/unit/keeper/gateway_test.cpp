@@ -182,23 +182,88 @@ TEST_CASE("a job that has ended keeps its results and lets its processes go") {
     CHECK(desk.told<client::TaskSettled>().back().outcome == Outcome::finished);
     CHECK(desk.ordered<keeper::StartWorker>().size() == 2);
   }
-  SECTION("another output is made again, by processes that go when it is here") {
+  SECTION("for another output no process starts: there is what the record has") {
     desk.say(client::Want{job, 0});
-    CHECK(desk.ordered<keeper::StartWorker>().size() == 4);
-    // The earlier one is replaced by nobody but the one that was just ordered.
-    desk.hear(first, keeper::WorkerDown{job, 1, one, ProcessEnd::stopped_by_us, "", {}, {}});
-    CHECK(desk.ordered<keeper::StartWorker>().size() == 4);
-    desk.up(job, first, 2);
-    CHECK(desk.done<JobLivesUp>().size() == 1);
-    desk.gateway.on_settled(job, {job, 0, Outcome::finished, detail::to_blob(1), {}});
+    CHECK(desk.ordered<keeper::StartWorker>().size() == 2);
+    REQUIRE(desk.done<WantOutput>().size() == 2);
+    CHECK(desk.done<WantOutput>().back().at_rest);
+    desk.gateway.on_settled(
+        job, {job, 0, Outcome::finished, {}, Error{ErrorCode::output_released, "it was released"}});
     desk.take();
-    CHECK(desk.ordered<keeper::StopWorkers>().size() == 4);
+    REQUIRE(desk.told<client::TaskSettled>().size() == 1);
+    CHECK(desk.told<client::TaskSettled>().back().error->code == ErrorCode::output_released);
   }
   SECTION("nothing is left to stop when the client forgets it") {
     desk.say(client::ForgetJob{job});
     CHECK(desk.done<CloseJob>().size() == 1);
     CHECK(desk.ordered<keeper::StopWorkers>().size() == 2);
   }
+}
+
+TEST_CASE("who attaches to a job is told what it asks for, and who submitted it stays its client") {
+  Desk desk;
+  const JobId job = desk.submit();
+  desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  const Life visitor{client_process(4), {9}};
+  const auto ask = [&](ClientMessage message) {
+    desk.gateway.on_client_message(visitor, std::move(message), desk.now);
+    desk.take();
+  };
+  const auto sent_to = [&](Life who, auto kind) {
+    std::size_t count = 0;
+    for (const SendToClient& sent : desk.done<SendToClient>())
+      count += sent.to == who && std::holds_alternative<decltype(kind)>(sent.message);
+    return count;
+  };
+  ask(client::AskFollow{1, job, {}, 0, true});
+  ask(client::AskOutputs{2, job, "two"});
+  REQUIRE(desk.told<client::Answer>().back().outputs == std::vector<OutputInfo>{{1, "two"}});
+  ask(client::AskOutputs{3, job, ""});
+  CHECK(desk.told<client::Answer>().back().outputs == std::vector<OutputInfo>{{1, "two"}});
+  ask(client::Want{job, 1});
+  REQUIRE(desk.done<WantOutput>().size() == 1);
+  desk.gateway.on_settled(job, {job, 1, Outcome::finished, detail::to_blob(2), {}});
+  desk.take();
+  CHECK(sent_to(visitor, client::TaskSettled{}) == 1);
+  CHECK(sent_to(someone, client::TaskSettled{}) == 0);  // It has not asked.
+  desk.gateway.on_ended(job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
+  desk.take();
+  CHECK(sent_to(visitor, client::JobEnded{}) == 1);
+  CHECK(sent_to(someone, client::JobEnded{}) == 1);
+  desk.say(client::ForgetJob{job});
+  CHECK(desk.done<CloseJob>().empty());  // Somebody is left who may ask.
+  ask(client::ForgetJob{job});
+  CHECK(desk.done<CloseJob>().size() == 1);
+}
+
+TEST_CASE("what a job has left that nobody waited for is kept for an hour") {
+  Desk desk;
+  desk.say(client::AskHandle{1});
+  const JobId job = *desk.told<client::Answer>().back().job;
+  desk.gateway.on_program(program, std::nullopt, desk.now);
+  desk.say(client::AskSubmit{2, job, "chain", chain(), {program, "build", {"job"}, "/"}, true});
+  desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  desk.gateway.on_ended(job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
+  desk.take();
+  REQUIRE(desk.done<WantOutput>().size() == 1);
+  desk.gateway.on_settled(job, {job, 1, Outcome::finished, detail::to_blob(2), {}});
+  desk.take();
+  CHECK(desk.ordered<keeper::StopWorkers>().size() == 2);
+  CHECK(desk.done<CloseJob>().empty());
+  desk.say(client::AskFollow{3, job, {1}, 0, true});
+  REQUIRE(desk.told<client::TaskSettled>().size() == 1);
+  desk.say(client::ForgetJob{job});
+  CHECK(desk.done<CloseJob>().empty());
+  CHECK(desk.gateway.wake_at() == desk.now + GatewayMachine::results_kept_for);
+  desk.now = desk.now + GatewayMachine::results_kept_for;
+  desk.gateway.on_time(desk.now);
+  desk.take();
+  CHECK(desk.done<CloseJob>().size() == 1);
+  desk.say(client::AskOutputs{4, job, ""});
+  REQUIRE(desk.told<client::Answer>().back().error);
+  CHECK(desk.told<client::Answer>().back().error->code == ErrorCode::output_released);
 }
 
 TEST_CASE("processes stay until the results are here, or the client forgets the job") {

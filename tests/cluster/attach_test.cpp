@@ -1,0 +1,72 @@
+// What a job has left, for those who did not submit it.
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/cluster/nodes.hpp"
+
+using cluster::at;
+using cluster::bin;
+using cluster::Directory;
+using cluster::Nodes;
+using cluster::Process;
+using cluster::said;
+
+namespace {
+
+std::string submitted(Nodes& nodes, const std::string& program) {
+  const std::string id = said(nodes, {"submit", bin(program)});
+  return id.substr(0, id.find('\n'));
+}
+
+}  // namespace
+
+TEST_CASE("what a submitted job has left is had by another program and by dag result, from any node") {
+  Nodes nodes(3);
+  nodes.gather();
+  const std::string job = submitted(nodes, "cluster_leaving");
+  // One that does not lead it.
+  Process attached({bin("cluster_leaving"), "--address", nodes.address(2), "attach", job});
+  const auto ended = attached.ends();
+  INFO(attached.err());
+  CHECK(ended == 0);
+  CHECK_THAT(attached.out(), Catch::StartsWith("42 20\n") && Catch::EndsWith("well\n"));
+  const auto json = nlohmann::json::parse(said(nodes, {"result", job, "--json"}));
+  REQUIRE(json.at("results").size() == 2);
+  CHECK(json.at("results").at(1).at("name") == "sum");
+  CHECK(json.at("results").at(1).at("hex") == "2a000000");
+
+  const Directory directory("results");
+  CHECK(said(nodes, {"result", job + "/kept", "-o", directory / "kept"}) == "");
+  std::ifstream file(directory / "kept", std::ios::binary);
+  int kept = 0;
+  file.read(reinterpret_cast<char*>(&kept), sizeof kept);
+  CHECK(kept == 20);
+
+  // Its processes have ended, and it costs none.
+  const auto until = cluster::Clock::now() + cluster::patience;
+  while (said(nodes, {"show", job, "--json"}).find("\"up\"") != std::string::npos)
+    REQUIRE(cluster::Clock::now() < until);
+}
+
+TEST_CASE("what is asked for in vain is said") {
+  Nodes nodes(1);
+  Process none(at(nodes, {bin("dag"), "result", "job0.99"}));
+  CHECK(none.ends() != 0);
+  CHECK_THAT(none.err(), Catch::Contains("job0.99"));
+  const std::string job = submitted(nodes, "cluster_leaving");
+  Process unknown(at(nodes, {bin("dag"), "result", job + "/nothing"}));
+  CHECK(unknown.ends() == 2);
+  CHECK_THAT(unknown.err(), Catch::Contains("nothing"));
+  Process alone({bin("cluster_leaving"), "attach", "job7"});
+  CHECK(alone.ends() == 2);
+  CHECK_THAT(alone.err(), Catch::Contains("--address"));
+}
+
+TEST_CASE("a job whose handle is kept holds no process when it has ended") {
+  Nodes nodes(2);
+  nodes.gather();
+  Process job(at(nodes, {bin("cluster_leaving")}));
+  CHECK(job.ends() == 0);
+  CHECK(job.out() == "42\n");
+}
