@@ -216,6 +216,23 @@ TEST_CASE("an argument may be empty, and a command may not") {
   CHECK_THAT(refused.err(), Catch::Contains("task.a.command is empty"));
 }
 
+TEST_CASE("a command is looked for in the PATH of its task, beside its directory when that is relative") {
+  const Directory directory("path");
+  for (const char* folder : {"bin", "work/tools"}) {
+    std::filesystem::create_directories(directory.path / folder);
+    std::ofstream(directory.path / folder / "mytool") << "#!/bin/sh\necho mytool of " << folder << "\n";
+    std::filesystem::permissions(directory.path / folder / "mytool", std::filesystem::perms::owner_all);
+  }
+  std::ofstream(directory / "w.toml") << "[task.a]\ncommand = [\"mytool\"]\nenvironment = { PATH = \""
+                                      << (directory / "bin") << ":/usr/bin:/bin\" }\n"
+                                      << "[task.b]\nafter = \"a\"\ncommand = [\"mytool\"]\n"
+                                      << "directory = \"work\"\nenvironment = { PATH = \"tools:/bin\" }\n";
+  Process run(flow_in(directory, "w.toml", {}));
+  CHECK(run.ends() == 0);
+  INFO(run.err());
+  CHECK(run.out() == "mytool of bin\nmytool of work/tools\n");
+}
+
 TEST_CASE("inputs and outputs order commands, and an output appears when its command has succeeded") {
   const Directory directory("files");
   std::ofstream(directory / "w.toml") << R"(
