@@ -17,6 +17,7 @@
 #include "libdag/warden/started_with.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/build_id.hpp"
+#include "nodes/client_world.hpp"
 #include "nodes/cores.hpp"
 #include "nodes/isolated_client.hpp"
 #include "nodes/remote_client.hpp"
@@ -358,6 +359,7 @@ int Node::serve() {
 std::unique_ptr<detail::Client> start_node(const NodeOptions& options) {
   put_right_for_kernels();
   if (auto seat = seat_from_environment().value_or_throw()) {
+    forget_how_it_was_started();
     WorkerNode worker(options, *std::move(seat));
     end_now(worker.serve());
   }

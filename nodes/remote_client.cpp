@@ -10,6 +10,7 @@
 
 #include "libdag/client/printed_log.hpp"
 #include "nodes/build_id.hpp"
+#include "nodes/client_world.hpp"
 #include "nodes/draw_number.hpp"
 #include "nodes/parts.hpp"
 #include "nodes/workers/program_store.hpp"
@@ -44,8 +45,13 @@ std::vector<std::string> arguments_of_this_process() {
 }
 
 Launch launch_of_this_process(const Blob& program) {
-  return {identify(program.bytes()), build_of_this_process(), arguments_of_this_process(),
-          directory_of_this_process()};
+  return {identify(program.bytes()),
+          build_of_this_process(),
+          arguments_of_this_process(),
+          directory_of_this_process(),
+          travelling_environment(),
+          soft_limits(),
+          library_path()};
 }
 
 /// Whoever started this process only wants the job's number: `dag submit`.

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libdag/base/result.hpp"
@@ -68,6 +69,9 @@ Result<Flags> parse_flags(const std::vector<std::string>& arguments);
 /// configuration_invalid begins with FILE:LINE:COLUMN or the name of the variable, and says what was wanted;
 /// for a key that there is not, which one was meant. usage: a flag has a bad value.
 Result<Settings> parse_settings(const SettingsSources& sources);
+
+/// Whether this is the name of a variable that says a setting, such as DAG_LANES.
+bool is_setting(std::string_view variable);
 
 /// What `dagd --help` prints.
 std::string settings_help();

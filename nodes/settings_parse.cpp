@@ -390,6 +390,11 @@ Result<Settings> parse_settings(const SettingsSources& sources) {
   return settings;
 }
 
+bool is_setting(std::string_view variable) {
+  return std::any_of(std::begin(keys), std::end(keys),
+                     [variable](const Key& key) { return variable_of(key) == variable; });
+}
+
 std::string settings_help() {
   std::string help =
       "Usage: dagd [FLAGS]\n"

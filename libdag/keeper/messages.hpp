@@ -52,6 +52,13 @@ struct Launch {
   std::vector<std::string> arguments;
   /// Of the client. Where it does not exist, the worker process starts in `/`.
   std::string directory;
+  /// NAME=VALUE of the client's environment: what travels (nodes/client_world.hpp).
+  std::vector<std::string> environment = {};
+  /// The client's soft limits, by Linux's numbers of them (RLIMIT_CPU is 0); all bits set: no limit.
+  std::vector<std::uint64_t> limits = {};
+  /// Where the client's libraries were looked for, as in LD_LIBRARY_PATH: what is said there, and what the
+  /// program says of its own directory (`$ORIGIN`), which a copy in memory cannot know.
+  std::string library_path = {};
   bool operator==(const Launch&) const = default;
 };
 

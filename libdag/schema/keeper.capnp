@@ -59,6 +59,9 @@ struct Launch {
   build @1 :Text;                # of the client, as in a Hello
   arguments @2 :List(Text);      # its own name first; one may be empty
   directory @3 :Text;            # where it does not exist, the worker process starts in /
+  environment @4 :List(Text);    # NAME=VALUE, what travels of the client's
+  limits @5 :List(UInt64);       # soft ones of the client, by Linux's numbers: the first is that of CPU time; all ones: none
+  libraryPath @6 :Text;          # as in LD_LIBRARY_PATH, with what the program's $ORIGIN stood for
 }
 
 struct Endpoint {

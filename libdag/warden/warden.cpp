@@ -4,10 +4,12 @@
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -105,6 +107,7 @@ class Ready {
     if (!call_.directory.empty() && chdir(call_.directory.c_str()) != 0 &&
         (!call_.directory_may_be_gone || chdir("/") != 0))
       no_directory();
+    take_limits();
     if (image_ < 0) run_here();
     fexecve(image_, word_pointers_.data(), variable_pointers_.data());
     say(Stage::no_process, errno);
@@ -114,6 +117,15 @@ class Ready {
  private:
   static void place(int file, int as) {
     if (file >= 0 && dup2(file, as) < 0) _exit(126);
+  }
+  void take_limits() const {
+    for (std::size_t which = 0; which < call_.soft_limits.size(); ++which) {
+      const auto resource = static_cast<__rlimit_resource>(which);
+      rlimit limit{};
+      if (getrlimit(resource, &limit) != 0) continue;  // Another kernel may know fewer.
+      limit.rlim_cur = std::min<rlim_t>(call_.soft_limits[which], limit.rlim_max);
+      setrlimit(resource, &limit);
+    }
   }
   /// As if by exec.
   [[noreturn]] void run_here() const {

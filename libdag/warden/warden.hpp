@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct Call {
   std::vector<std::string> environment;
   int program = -1;  ///< an open file: what runs, instead of words[0]
   std::string directory = {};
+  /// By Linux's numbers of them (RLIMIT_CPU is 0); all bits set: none. No higher than our hard ones.
+  std::vector<std::uint64_t> soft_limits = {};
   /// Where it cannot go to `directory`, it starts in "/".
   bool directory_may_be_gone = false;
   int input = -1, output = -1, errors = -1;  ///< -1: ours

@@ -22,13 +22,40 @@ ProgramId read_program(schema::ProgramId::Reader from) {
   return {from.getHashHigh(), from.getHashLow(), from.getSizeBytes()};
 }
 
+/// Of texts that a program is started with.
+struct TextsLimit {
+  const char* field;
+  std::size_t count_max, bytes_max;  // Bytes of all together.
+};
+constexpr TextsLimit arguments_limit{"Launch.arguments", arguments_max, arguments_bytes_max};
+constexpr TextsLimit environment_limit{"Launch.environment", variables_max, environment_bytes_max};
+
 /// The same on both sides: who starts a program with too much learns of it before it is sent.
-void check_arguments(std::size_t count, std::size_t bytes) {
-  check_count(count, arguments_max, "Launch.arguments");
-  if (bytes > arguments_bytes_max) {
-    throw Invalid{"Launch.arguments have " + std::to_string(bytes) + " bytes together, at most " +
-                  std::to_string(arguments_bytes_max) + " are taken"};
+void check_texts(const TextsLimit& limit, std::size_t count, std::size_t bytes) {
+  check_count(count, limit.count_max, limit.field);
+  if (bytes > limit.bytes_max) {
+    throw Invalid{std::string(limit.field) + " have " + std::to_string(bytes) + " bytes together, at most " +
+                  std::to_string(limit.bytes_max) + " are taken"};
   }
+}
+
+std::size_t bytes_of(const std::vector<std::string>& texts) {
+  std::size_t bytes = 0;
+  for (const std::string& text : texts) bytes += text.size();
+  return bytes;
+}
+
+std::vector<std::string> texts_from(capnp::List<capnp::Text>::Reader from, const TextsLimit& limit,
+                                    Reading& reading) {
+  reading.count(from.size(), limit.count_max, limit.field);
+  std::vector<std::string> texts;
+  std::size_t bytes = 0;
+  for (const auto text : from) {
+    bytes += text.size();
+    check_texts(limit, from.size(), bytes);
+    texts.push_back(text_from(text, limit.bytes_max, limit.field));
+  }
+  return texts;
 }
 
 void check_size(std::size_t bytes, std::size_t bytes_max, const char* field) {
@@ -247,38 +274,44 @@ keeper::Begin read_begin(JobId job, std::uint32_t term, schema::Begin::Reader fr
 
 std::size_t words(const Launch& launch) {
   std::size_t words = words_of<schema::Launch> + words_of<schema::ProgramId> + text_words(launch.build) +
-                      launch.arguments.size() + text_words(launch.directory);
-  for (const std::string& argument : launch.arguments) words += written_text_words(argument);
+                      launch.arguments.size() + text_words(launch.directory) + launch.environment.size() +
+                      launch.limits.size() + text_words(launch.library_path);
+  for (const auto* texts : {&launch.arguments, &launch.environment}) {
+    for (const std::string& text : *texts) words += written_text_words(text);
+  }
   return words;
 }
 
 void write(schema::Launch::Builder to, const Launch& launch) {
-  std::size_t bytes = 0;
-  for (const std::string& argument : launch.arguments) bytes += argument.size();
-  check_arguments(launch.arguments.size(), bytes);
+  check_texts(arguments_limit, launch.arguments.size(), bytes_of(launch.arguments));
+  check_texts(environment_limit, launch.environment.size(), bytes_of(launch.environment));
   check_size(launch.directory.size(), directory_bytes_max, "Launch.directory");
+  check_size(launch.library_path.size(), environment_bytes_max, "Launch.libraryPath");
+  check_count(launch.limits.size(), limits_max, "Launch.limits");
   write_program(to.initProgram(), launch.program);
   if (!launch.build.empty()) to.setBuild(as_text(launch.build));
+  const auto set_text = [](auto& list, unsigned i, const std::string& text) { list.set(i, as_text(text)); };
+  const auto set = [](auto& list, unsigned i, std::uint64_t value) { list.set(i, value); };
   write_list(
-      launch.arguments, [&](unsigned count) { return to.initArguments(count); },
-      [](auto& list, unsigned i, const std::string& argument) { list.set(i, as_text(argument)); });
+      launch.arguments, [&](unsigned count) { return to.initArguments(count); }, set_text);
   if (!launch.directory.empty()) to.setDirectory(as_text(launch.directory));
+  write_list(
+      launch.environment, [&](unsigned count) { return to.initEnvironment(count); }, set_text);
+  write_list(
+      launch.limits, [&](unsigned count) { return to.initLimits(count); }, set);
+  if (!launch.library_path.empty()) to.setLibraryPath(as_text(launch.library_path));
 }
 
 Launch read(schema::Launch::Reader from, Reading& reading) {
-  Launch launch{read_program(from.getProgram()),
-                text_from(from.getBuild(), build_bytes_max, "Launch.build"),
-                {},
-                text_from(from.getDirectory(), directory_bytes_max, "Launch.directory")};
-  const auto arguments = from.getArguments();
-  reading.count(arguments.size(), arguments_max, "Launch.arguments");
-  std::size_t bytes = 0;
-  for (const auto argument : arguments) {
-    bytes += argument.size();
-    check_arguments(arguments.size(), bytes);
-    launch.arguments.push_back(text_from(argument, arguments_bytes_max, "Launch.arguments"));
-  }
-  return launch;
+  const auto limits = from.getLimits();
+  reading.count(limits.size(), limits_max, "Launch.limits");
+  return {read_program(from.getProgram()),
+          text_from(from.getBuild(), build_bytes_max, "Launch.build"),
+          texts_from(from.getArguments(), arguments_limit, reading),
+          text_from(from.getDirectory(), directory_bytes_max, "Launch.directory"),
+          texts_from(from.getEnvironment(), environment_limit, reading),
+          values_from<std::uint64_t>(limits),
+          text_from(from.getLibraryPath(), environment_bytes_max, "Launch.libraryPath")};
 }
 
 std::size_t words(const KeeperMessage& message) {

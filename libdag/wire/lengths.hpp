@@ -24,6 +24,9 @@ inline constexpr std::size_t conditions_max = 1u << 20;
 inline constexpr std::size_t arguments_max = 4096;
 inline constexpr std::size_t arguments_bytes_max = 1u << 20;  ///< of all together
 inline constexpr std::size_t directory_bytes_max = 4096;
+inline constexpr std::size_t variables_max = 4096;
+inline constexpr std::size_t environment_bytes_max = 1u << 20;  ///< of all together
+inline constexpr std::size_t limits_max = 64;
 /// Of a job's program. Cap'n Proto counts the bytes of a blob in 29 bits.
 inline constexpr std::size_t program_bytes_max = (512u << 20) - 1024;
 /// Of a saved state, from the disk of one node to that of another.

@@ -1,6 +1,5 @@
 #include "nodes/workers/worker_processes.hpp"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -14,57 +13,16 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <system_error>
 
 #include "libdag/base/saturating.hpp"
 #include "libdag/warden/warden.hpp"
+#include "nodes/client_world.hpp"
 #include "nodes/clock.hpp"
-
-extern char** environ;
 
 namespace dag {
 namespace {
-
-/// The directory of the libdag.so that this process uses, so that worker processes use it too; empty when
-/// libdag is part of the program.
-std::string library_directory() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&library_directory), &info) == 0 || info.dli_fname == nullptr)
-    return {};
-  const std::filesystem::path file(info.dli_fname);
-  if (file.filename().string().find(".so") == std::string::npos) return {};
-  std::error_code gone;  // The library's name is relative, and the directory has been removed.
-  return std::filesystem::absolute(file.parent_path(), gone).string();
-}
-
-/// Our own environment, without what is only for us, with what a worker process needs.
-std::vector<std::string> environment_of(const std::string& seat) {
-  std::vector<std::string> variables;
-  std::string library_path = library_directory();
-  bool blas = false, omp = false;
-  for (char** one = environ; *one != nullptr; ++one) {
-    const std::string variable = *one;
-    const std::string name = variable.substr(0, variable.find('='));
-    if (name == "LD_LIBRARY_PATH") {
-      const std::string value = variable.substr(name.size() + 1);
-      if (!value.empty()) library_path += (library_path.empty() ? "" : ":") + value;
-      continue;
-    }
-    // It listens where its node does, so it may leave loopback if that may.
-    if (name.starts_with("DAG_") && name != "DAG_BEYOND_LOOPBACK") continue;
-    blas = blas || name == "OPENBLAS_NUM_THREADS";
-    omp = omp || name == "OMP_NUM_THREADS";
-    variables.push_back(variable);
-  }
-  // One thread per lane is what lanes are; a library that starts its own would share their cores.
-  if (!blas) variables.emplace_back("OPENBLAS_NUM_THREADS=1");
-  if (!omp) variables.emplace_back("OMP_NUM_THREADS=1");
-  if (!library_path.empty()) variables.push_back("LD_LIBRARY_PATH=" + library_path);
-  variables.push_back(std::string(worker_seat_variable) + "=" + seat);
-  return variables;
-}
 
 struct End {
   ProcessEnd end;
@@ -323,8 +281,9 @@ void WorkerProcesses::start_now(const StartProcess& order, ClusterId cluster) {
     seat.records = defaults_.journal->open_rings(
         order.life, defaults_.lanes_each,
         child.log.empty() ? std::nullopt : std::optional(OutputOf{order.job, child.log}));
-  warden::Call call{order.launch.arguments, environment_of(to_text(seat)), *program};
+  warden::Call call{order.launch.arguments, environment_of_worker(order.launch, to_text(seat)), *program};
   call.directory = order.launch.directory.empty() ? "/" : order.launch.directory;
+  call.soft_limits = order.launch.limits;
   call.directory_may_be_gone = true;
   call.input = nothing;
   call.output = call.errors = log;

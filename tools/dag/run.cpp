@@ -13,6 +13,7 @@
 #include <random>
 
 #include "libdag/client/exit_status.hpp"
+#include "libdag/client/kernel_threads.hpp"
 #include "tools/dag/commands.hpp"
 #include "tools/dag/free_port.hpp"
 #include "tools/dag/process.hpp"
@@ -33,12 +34,13 @@ std::string random_name() {
   return digits;
 }
 
-/// Kernels run in lanes, one per core: a library that starts threads of its own in each of them would only be
-/// in the way. Whoever sets these means it.
-std::map<std::string, std::string> one_thread_each() {
+/// On top of the environment of the user.
+std::map<std::string, std::string> threads_of_libraries() {
   std::map<std::string, std::string> environment;
-  for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) {
-    if (std::getenv(name) == nullptr) environment[name] = "1";
+  const auto is_set = [](const char* name) { return std::getenv(name) != nullptr; };
+  for (const std::string& variable : detail::one_thread_each(is_set)) {
+    const auto equals = variable.find('=');
+    environment[variable.substr(0, equals)] = variable.substr(equals + 1);
   }
   return environment;
 }
@@ -66,7 +68,7 @@ int run(std::uint32_t count, const std::vector<std::string>& words) {
   // since nobody is started again; later the others do its work.
   Said gathering, submitted;
   const Running running;
-  std::map<std::string, std::string> shared = one_thread_each();
+  std::map<std::string, std::string> shared = threads_of_libraries();
   const std::string seed = "127.0.0.1:" + std::to_string(free_port());
   shared.insert({{"DAG_SIZE", std::to_string(count)},
                  {"DAG_PEERS", seed},
@@ -142,9 +144,9 @@ void add_run(CLI::App& app, Chosen& chosen) {
   command->footer(
       "The processes find each other by DAG_RANK, DAG_SIZE, DAG_PEERS, DAG_CLUSTER and DAG_RUNNING, which "
       "this "
-      "command sets, and use one thread in OpenBLAS and OpenMP where OPENBLAS_NUM_THREADS and "
-      "OMP_NUM_THREADS are "
-      "not set.\n"
+      "command sets. Libraries use one thread in each kernel (OMP_NUM_THREADS, OPENBLAS_NUM_THREADS and "
+      "MKL_NUM_THREADS\nare 1) where these variables are not set; where OMP_NUM_THREADS is, none is "
+      "changed.\n"
       "Exit status: that of process 0; of the process that ended before all had found each other; 130 when "
       "interrupted.");
   command->callback([=, &chosen] {

@@ -220,6 +220,17 @@ TEST_CASE("a program is started with so much and no more, and its sender learns 
                launch.arguments = {std::string(1 << 20, 'x'), "y"};
              }),
              Catch::Contains("Launch.arguments have 1048577 bytes"));
+  CHECK(why_launch([](Launch& launch) { launch.environment.assign(4096, "X=1"); }) == "nothing is wrong");
+  CHECK_THAT(why_launch([](Launch& launch) { launch.environment.assign(4097, "X=1"); }),
+             Catch::Contains("Launch.environment has 4097 elements"));
+  CHECK_THAT(why_launch([](Launch& launch) {
+               launch.environment = {std::string(1 << 20, 'x'), "y"};
+             }),
+             Catch::Contains("Launch.environment have 1048577 bytes"));
+  CHECK_THAT(why_launch([](Launch& launch) { launch.limits.assign(65, 0); }),
+             Catch::Contains("Launch.limits has 65 elements"));
+  CHECK_THAT(why_launch([](Launch& launch) { launch.library_path.assign((1 << 20) + 1, 'd'); }),
+             Catch::Contains("Launch.libraryPath has 1048577 bytes"));
   CHECK(why_launch([](Launch& launch) { launch.directory.assign(4096, 'd'); }) == "nothing is wrong");
   CHECK_THAT(why_launch([](Launch& launch) { launch.directory.assign(4097, 'd'); }),
              Catch::Contains("Launch.directory has 4097 bytes"));

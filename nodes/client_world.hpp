@@ -1,0 +1,43 @@
+#pragma once
+// What of a client's world reaches the kernels that others run for it: environment, limits, where its
+// libraries lie. The client says it with its job (Launch), a node gives it to the worker processes it starts.
+//
+// Not everything travels. Names of libdag's own, by which its processes tell each other what they are, and
+// settings of nodes; and what means something on one host or in one session only: LD_PRELOAD, LD_AUDIT, the
+// display, sockets of agents, the session bus. Of these a worker process has what its node has, but for
+// libdag's own. nodes/README.md has the list.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libdag/keeper/messages.hpp"
+
+namespace dag {
+
+/// Whether a variable of the client reaches the kernels of its job.
+bool travels(std::string_view name);
+
+// ---- In the client
+
+/// NAME=VALUE of this process's environment, but for what does not travel. Throws Failure(usage) when it is
+/// more than a job may have.
+std::vector<std::string> travelling_environment();
+/// As Launch::limits.
+std::vector<std::uint64_t> soft_limits();
+/// As Launch::library_path.
+std::string library_path();
+
+// ---- In a node that starts a worker process
+
+/// What the worker process is started with.
+std::vector<std::string> environment_of_worker(const Launch& launch, const std::string& seat);
+
+// ---- In the worker process
+
+/// Takes away again what only its start needed: kernels, and what they start, find the environment that the
+/// client had. Before there are threads.
+void forget_how_it_was_started();
+
+}  // namespace dag
