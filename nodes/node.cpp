@@ -11,6 +11,7 @@
 
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/printed_log.hpp"
+#include "libdag/client/user_cluster.hpp"
 #include "libdag/graph/partition.hpp"
 #include "libdag/keeper/admission.hpp"
 #include "libdag/outputs/arena.hpp"
@@ -356,14 +357,41 @@ int Node::serve() {
   return exit_status_of(failed_->code);
 }
 
-std::unique_ptr<detail::Client> start_node(const NodeOptions& options) {
+namespace {
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+/// Of the cluster where jobs of this process run. Empty: here. Says once what it found, unless the user, or a
+/// command of `dag`, has named it.
+std::string cluster_address(const NodeOptions& options) {
+  static bool said = false;
+  if (!options.address.empty()) return options.address;
+  const bool launched = is_set("DAG_SUBMITTED") || is_set("DAG_SIZE");  // `dag submit` and others; `dag run`.
+  if (launched) return is_set("DAG_ADDRESS") ? std::getenv("DAG_ADDRESS") : "";
+  const auto found = options.here ? std::nullopt : detail::find_cluster({}, detail::state_dir_of_user());
+  if (!found) return "";
+  if (!std::exchange(said, true)) {
+    std::cerr << program_invocation_short_name << ": " << detail::found_text(*found)
+              << "; --dag-local runs jobs here" << std::endl;
+  }
+  return found->address;
+}
+
+}  // namespace
+
+std::unique_ptr<detail::Client> start_node(const NodeOptions& asked) {
   put_right_for_kernels();
+  NodeOptions options = asked;
   if (auto seat = seat_from_environment().value_or_throw()) {
     forget_how_it_was_started();
     WorkerNode worker(options, *std::move(seat));
     end_now(worker.serve());
   }
   auto place = place_from_environment().value_or_throw();
+  if (!place) options.address = cluster_address(options);
   if (!place && !options.address.empty()) return std::make_unique<RemoteClient>(options);
   if (options.isolate) {
     if (!place || place->rank == 0) return std::make_unique<IsolatedClient>(options, place);

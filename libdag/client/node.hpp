@@ -11,9 +11,11 @@
 namespace dag {
 
 struct NodeOptions {
-  /// HOST[:PORT] of a node of a shared cluster, where the job is to run; empty: in this process, or in those
-  /// of `dag run`.
+  /// HOST[:PORT] of a node of a shared cluster, where the job is to run; empty: where the user's cluster is
+  /// (user_cluster.hpp), else in this process, or in those of `dag run`.
   std::string address = {};
+  /// No cluster is looked for.
+  bool here = false;
   /// Kernels run in worker processes, in whatever form.
   bool isolate = false;
   /// Threads that run kernels; 0: as many as this node's share of the cores.

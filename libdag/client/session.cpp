@@ -50,7 +50,6 @@ NodeOptions take_options(int& argc, char** argv) {
   refuse_in_kernel();
   end_well_on_failure();
   NodeOptions options;
-  if (const char* address = std::getenv("DAG_ADDRESS"); address != nullptr) options.address = address;
   int kept = argc > 0 ? 1 : 0;
   for (int i = kept; i < argc; ++i) {
     std::string_view flag = argv[i];
@@ -59,7 +58,11 @@ NodeOptions take_options(int& argc, char** argv) {
       continue;
     }
     if (flag == "--dag-isolate") {
-      options.isolate = true;
+      options.isolate = options.here = true;
+      continue;
+    }
+    if (flag == "--dag-local") {
+      options.here = true;
       continue;
     }
     if (flag == "--dag-no-rings") {
@@ -85,6 +88,7 @@ NodeOptions take_options(int& argc, char** argv) {
         throw Failure({ErrorCode::usage,
                        "--dag-lanes needs a number from 1 to 1024, not '" + std::string(value) + "'"});
       }
+      options.here = true;
     } else if (flag == "--dag-log") {
       if (value != "off" && value != "error" && value != "warn" && value != "info" && value != "debug") {
         throw Failure({ErrorCode::usage, "--dag-log does not know the level '" + std::string(value) + "'",
@@ -94,10 +98,9 @@ NodeOptions take_options(int& argc, char** argv) {
     } else if (flag == "--dag-supervise-all") {
       options.supervise_all = value == "1";
     } else {
-      throw Failure(
-          {ErrorCode::usage, "unknown flag " + std::string(flag),
-           "libdag's own flags are --address HOST:PORT, --dag-isolate, --dag-lanes N, --dag-log LEVEL and "
-           "--dag-no-rings"});
+      throw Failure({ErrorCode::usage, "unknown flag " + std::string(flag),
+                     "libdag's own flags are --address HOST:PORT, --dag-isolate, --dag-lanes N, --dag-local, "
+                     "--dag-log LEVEL and --dag-no-rings"});
     }
   }
   argc = kept;

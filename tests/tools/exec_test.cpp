@@ -144,6 +144,20 @@ TEST_CASE("a command that runs too long is ended, and tried again only when it i
   CHECK(unknown.ends() == 2);
 }
 
+TEST_CASE("what commands print lies in files where that is asked for, and is printed, too") {
+  const Directory directory("files");
+  Process run(exec(
+      {"--array", "1-2", "--attempts", "2", "--lanes", "1", "--output", directory / "of/{job}", "--directory",
+       directory / "."},
+      shell("echo try $DAG_ATTEMPT of $DAG_TASK_ID; echo aside >&2; pwd >> where; [ $DAG_ATTEMPT = 2 ]")));
+  CHECK(run.ends() == 0);
+  CHECK(sorted_lines(run.out()) ==
+        std::vector<std::string>{"try 1 of 1", "try 1 of 2", "try 2 of 1", "try 2 of 2"});
+  CHECK(dag::test::text_of(directory / "of/job1/1.out") == "try 1 of 1\ntry 2 of 1\n");
+  CHECK(dag::test::text_of(directory / "of/job1/2.err") == "aside\naside\n");
+  CHECK(sorted_lines(dag::test::text_of(directory / "where")).size() == 4);
+}
+
 TEST_CASE("the largest number there is ends a range") {
   Process run(exec({"--array", "18446744073709551614-18446744073709551615"}, shell("echo $DAG_TASK_ID")));
   CHECK(run.ends() == 0);

@@ -5,14 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
-#include <sstream>
 
 #include "dag/error.hpp"
 #include "libdag/client/state_dir.hpp"
@@ -20,27 +18,12 @@
 namespace dag::tool {
 namespace {
 
-constexpr std::uint32_t node_max = 65534;
-
 Failure cannot(const std::string& what, const std::string& file) {
   return Failure({ErrorCode::configuration_invalid, "cannot " + what + " " + file + ": " + strerror(errno),
                   "--state-dir or DAG_STATE_DIR names another directory"});
 }
 
-std::optional<StartedNode> node_of(const nlohmann::json& json) {
-  if (!json.is_object()) return std::nullopt;
-  const auto id = json.find("id"), address = json.find("address"), pid = json.find("pid");
-  if (id == json.end() || address == json.end() || pid == json.end()) return std::nullopt;
-  if (!id->is_number_unsigned() || !address->is_string() || !pid->is_number_unsigned()) return std::nullopt;
-  const auto id_value = id->get<std::uint64_t>(), pid_value = pid->get<std::uint64_t>();
-  if (id_value > node_max || pid_value < 2 || pid_value > 0x7FFFFFFF) return std::nullopt;
-  return StartedNode{static_cast<std::uint32_t>(id_value), address->get<std::string>(),
-                     static_cast<pid_t>(pid_value)};
-}
-
 }  // namespace
-
-std::string cluster_file_of(const std::string& state_dir) { return state_dir + "/cluster.json"; }
 
 std::string cluster_text(const StartedNodes& nodes) {
   auto list = nlohmann::json::array();
@@ -48,44 +31,6 @@ std::string cluster_text(const StartedNodes& nodes) {
     list.push_back({{"id", node.id}, {"address", node.address}, {"pid", node.pid}});
   }
   return nlohmann::json{{"nodes", std::move(list)}}.dump() + "\n";
-}
-
-StartedNodes parse_cluster(const std::string& text, const std::string& file) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  StartedNodes nodes;
-  bool good = json.is_object() && json.contains("nodes") && json["nodes"].is_array();
-  if (good) {
-    for (const auto& one : json["nodes"]) {
-      const auto node = node_of(one);
-      good = good && node;
-      if (node) nodes.push_back(*node);
-    }
-  }
-  if (good) return nodes;
-  throw Failure({ErrorCode::configuration_invalid, file + " does not list the nodes of a cluster",
-                 "remove it when no cluster of yours is up on this host"});
-}
-
-bool is_dagd(pid_t pid) {
-  std::error_code none;
-  std::string program =
-      std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", none).filename().string();
-  if (const auto deleted = program.find(" (deleted)"); deleted != std::string::npos) program.resize(deleted);
-  return program == "dagd";
-}
-
-StartedNodes running_nodes(const std::string& state_dir) {
-  const std::string name = cluster_file_of(state_dir);
-  std::ifstream file(name);
-  if (!file) {
-    if (errno == ENOENT || errno == ENOTDIR) return {};
-    throw cannot("read", name);
-  }
-  std::ostringstream text;
-  text << file.rdbuf();
-  StartedNodes nodes = parse_cluster(text.str(), name);
-  std::erase_if(nodes, [](const StartedNode& node) { return !is_dagd(node.pid); });
-  return nodes;
 }
 
 void write_cluster(const std::string& state_dir, const StartedNodes& nodes) {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -23,9 +22,8 @@
 #include <tuple>
 #include <utility>
 
-#include "tools/dag/terminal.hpp"
-
 #include "libdag/warden/warden.hpp"
+#include "tools/dag/command_output.hpp"
 
 namespace dag::tool {
 namespace {
@@ -35,8 +33,6 @@ constexpr int look_every_ms = 50;
 /// What a command may take to end by itself when it is told to.
 constexpr std::int64_t grace_nanoseconds = 2'000'000'000;
 constexpr std::chrono::milliseconds grace_of_orphans{grace_nanoseconds / 1'000'000};
-/// Of its stderr, in the message about a failure.
-constexpr std::size_t tail_lines = 10, tail_bytes = 2000;
 
 std::atomic<bool> in_a_hurry{false};  // Set once, from the thread that gets signals.
 
@@ -46,30 +42,31 @@ std::int64_t steady_nanoseconds() {
       .count();
 }
 
-/// Says when a run ended, however it ended.
+/// Says when a run ended, however it ended: to who watches, and not in the log, which is the command's.
 class Stopwatch {
  public:
   Stopwatch(Context& context, std::uint32_t number) : context_(context), number_(number) {}
   ~Stopwatch() {
     std::ostringstream line;
-    line << "ran " << number_ << ' ' << context_.attempt() << ' ' << began_ << ' ' << steady_nanoseconds();
-    context_.log(line.str());
+    line << "ran " << number_ << ' ' << context_.attempt() << ' ' << began_ << ' ' << steady_nanoseconds()
+         << ' ' << is_good_;
+    context_.progress(1, line.str());
   }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
-  std::int64_t began() const { return began_; }
+  void is_good() { is_good_ = true; }
 
  private:
   Context& context_;
   std::uint32_t number_;
   std::int64_t began_ = steady_nanoseconds();
+  bool is_good_ = false;
 };
 
 class File {
  public:
   explicit File(int descriptor) : descriptor_(descriptor) {
-    if (descriptor < 0)
-      throw std::runtime_error("no file for a command's output: " + std::string(strerror(errno)));
+    if (descriptor < 0) throw std::runtime_error("no handle of a command: " + std::string(strerror(errno)));
   }
   ~File() { close(descriptor_); }
   File(const File&) = delete;
@@ -105,13 +102,16 @@ class Running {
   inline static int count_ = 0;
 };
 
-/// Until the command has ended, and all that it started. Its status as waitpid has it.
-int wait_for(pid_t warden, Context& context) {
+/// Until the command has ended, and all that it started. Its status as waitpid has it. Calls `look` again and
+/// again meanwhile.
+template <class Look>
+int wait_for(pid_t warden, Context& context, Look look) {
   const File handle(static_cast<int>(syscall(SYS_pidfd_open, warden, 0)));
   bool told = false;
   std::int64_t killed_at = 0;
   pollfd ended{handle.get(), POLLIN, 0};
   while (poll(&ended, 1, look_every_ms) == 0) {
+    look();
     if (!context.cancelled() && !in_a_hurry.load()) continue;
     if (!told) {
       kill(warden, SIGTERM);
@@ -133,41 +133,15 @@ std::vector<std::string> environment_of(const CommandLine& command, std::uint32_
   return warden::environment_with(changes);
 }
 
-/// All that the file holds, in one piece between those of other commands.
-/// Where a progress line is on the same terminal, the output takes the line's place, and ends its own line.
-void copy_to(std::FILE* to, int from) {
-  const bool over_a_bar = bars_on_stderr() && isatty(fileno(to)) == 1;
-  flockfile(to);
-  lseek(from, 0, SEEK_SET);
-  char buffer[65536];
-  char last = '\n';
-  bool begun = false;
-  for (ssize_t got = 0; (got = read(from, buffer, sizeof buffer)) > 0;) {
-    if (over_a_bar && !std::exchange(begun, true)) fputs_unlocked("\r\x1b[K", to);
-    if (fwrite_unlocked(buffer, 1, static_cast<std::size_t>(got), to) < static_cast<std::size_t>(got)) break;
-    last = buffer[got - 1];
+/// Where the files of its output begin; empty: there are none.
+std::string files_of(const CommandLine& command, const Context& context) {
+  if (command.files.empty()) return {};
+  if (!command.directory.empty() && !std::filesystem::is_directory(command.directory)) {
+    throw std::runtime_error("there is no directory '" + command.directory + "' at " +
+                             std::string(context.device()));
   }
-  if (over_a_bar && last != '\n') putc_unlocked('\n', to);
-  fflush_unlocked(to);
-  funlockfile(to);
-}
-
-/// The last lines, each indented.
-std::string end_of(int file) {
-  const off_t size = lseek(file, 0, SEEK_END);
-  std::string text(std::min<std::size_t>(static_cast<std::size_t>(std::max<off_t>(size, 0)), tail_bytes),
-                   '\0');
-  const ssize_t got = pread(file, text.data(), text.size(), size - static_cast<off_t>(text.size()));
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  std::size_t from = text.size();
-  for (std::size_t lines = 0; lines < tail_lines && from != std::string::npos && from > 0; ++lines) {
-    from = text.rfind('\n', from - 1);
-  }
-  if (from != std::string::npos && from > 0) text.erase(0, from + 1);
-  std::string indented;
-  for (const char c : "\n" + text) indented += c == '\n' ? std::string("\n    ") : std::string(1, c);
-  return text.empty() ? "" : indented;
+  const std::string key = context.task_key();
+  return files_of_job(command.files, key.substr(0, key.find('/')));
 }
 
 }  // namespace
@@ -227,9 +201,18 @@ class Outputs {
   std::vector<File> files_;
 };
 
+std::string files_of_job(std::string files, const std::string& job) {
+  constexpr std::string_view placeholder = "{job}";
+  if (const auto at = files.find(placeholder); at != files.npos) files.replace(at, placeholder.size(), job);
+  return files;
+}
+
 void run_command(Context& context, const CommandLine& command) {
-  const Stopwatch stopwatch(context, command.number);
-  const File out(memfd_create("dag-stdout", MFD_CLOEXEC)), err(memfd_create("dag-stderr", MFD_CLOEXEC));
+  Stopwatch stopwatch(context, command.number);
+  const std::string files = files_of(command, context);
+  const auto path = [&](const char* ending) { return files.empty() ? "" : files + ending; };
+  CommandOutput out(path(ending_of_stdout), context.attempt()),
+      err(path(ending_of_stderr), context.attempt());
   const Outputs outputs(context, command.outputs);
   CommandLine with_outputs = command;
   for (std::string& variable : outputs.environment()) with_outputs.environment.push_back(std::move(variable));
@@ -237,17 +220,24 @@ void run_command(Context& context, const CommandLine& command) {
   warden::Call call{command.words, environment_of(with_outputs, context.attempt())};
   const File nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
   call.input = nothing.get();
-  call.output = out.get();
-  call.errors = err.get();
+  call.output = out.file();
+  call.errors = err.file();
   call.directory = command.directory;
   call.grace_of_orphans = grace_of_orphans;
-  const int status = wait_for(warden::start(call).warden, context);
-  copy_to(command.output_to_stderr ? stderr : stdout, out.get());
-  const std::string tail = end_of(err.get());
+  const auto log = [&](bool all) {
+    if (command.prints) return;
+    out.log_news(context, all);
+    err.log_news(context, all);
+  };
+  const int status = wait_for(warden::start(call).warden, context, [&] { log(false); });
+  log(true);
+  if (command.prints) out.copy_to(command.output_to_stderr ? stderr : stdout);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-    copy_to(stderr, err.get());
-    return outputs.take();
+    if (command.prints) err.copy_to(stderr);
+    outputs.take();
+    return stopwatch.is_good();
   }
+  const std::string tail = err.tail();
   std::string why = WIFEXITED(status) ? "exit status " + std::to_string(WEXITSTATUS(status))
                                       : "ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
                                             strsignal(WTERMSIG(status)) + ")";
@@ -256,8 +246,8 @@ void run_command(Context& context, const CommandLine& command) {
 }
 
 void replay(Context& context, const Replayed& task) {
-  const Stopwatch stopwatch(context, task.number);
-  const std::int64_t until = stopwatch.began() + task.takes_nanoseconds;
+  Stopwatch stopwatch(context, task.number);
+  const std::int64_t until = steady_nanoseconds() + task.takes_nanoseconds;
   for (std::int64_t left = task.takes_nanoseconds; left > 0 && !context.cancelled() && !in_a_hurry.load();
        left = until - steady_nanoseconds()) {
     if (task.burn) continue;
@@ -265,13 +255,14 @@ void replay(Context& context, const Replayed& task) {
     const timespec pause{0, slice};
     nanosleep(&pause, nullptr);
   }
+  stopwatch.is_good();
 }
 
 std::optional<Ran> ran_in(std::string_view line) {
   if (!line.starts_with("ran ")) return std::nullopt;
   std::istringstream words{std::string(line.substr(4))};
   Ran ran;
-  if (!(words >> ran.number >> ran.attempt >> ran.began_nanoseconds >> ran.ended_nanoseconds))
+  if (!(words >> ran.number >> ran.attempt >> ran.began_nanoseconds >> ran.ended_nanoseconds >> ran.is_good))
     return std::nullopt;
   return ran;
 }

@@ -1,7 +1,7 @@
 #pragma once
 // The kernels of `dag exec` and `dag flow`: a command of the user's as a task, and a task that takes as long
-// as one did elsewhere. What they say about a run travels as lines of the job's log: an output would be kept
-// only as long as another task needs it, and must never make a command run again.
+// as one did elsewhere. What they say about a run travels as its progress: an output would be kept only as
+// long as another task needs it, and must never make a command run again.
 
 #include <chrono>
 #include <cstdint>
@@ -20,10 +20,18 @@ struct CommandLine {
   std::string directory;                 ///< empty: ours
   bool output_to_stderr = false;
   std::vector<std::string> outputs = {};  ///< files that it writes; the task is dag::staged when there is one
+  /// What it prints goes to files whose names begin so; `{job}` stands for the job. Empty: to none.
+  std::string files = {};
+  /// What it prints comes out here, whole, when it has ended; else it is in the task's log, line by line.
+  bool prints = true;
 };
-/// Runs it, with its input empty, in a process group of its own, which ends when the task is cancelled. What
-/// it wrote comes out whole when it has ended. Throws with its exit status or signal and the end of its
-/// stderr. Its outputs are staged where the command has not written to their staged places itself.
+inline constexpr const char *ending_of_stdout = ".out", *ending_of_stderr = ".err";
+/// CommandLine::files of a job, as `job7`.
+std::string files_of_job(std::string files, const std::string& job);
+
+/// Runs it, with its input empty, in a process group of its own, which ends when the task is cancelled; its
+/// program is looked for in its own PATH. Throws with its exit status or signal and the end of its stderr.
+/// Its outputs are staged where the command has not written to their staged places itself.
 void run_command(Context& context, const CommandLine& command);
 
 struct Replayed {
@@ -33,14 +41,15 @@ struct Replayed {
 };
 void replay(Context& context, const Replayed& task);
 
-/// When a run of a task began and ended, by the steady clock.
+/// When a run of a task began and ended, by the steady clock of its machine.
 struct Ran {
   std::uint32_t number = 0;
   std::uint32_t attempt = 0;
   std::int64_t began_nanoseconds = 0;
   std::int64_t ended_nanoseconds = 0;
+  bool is_good = false;  ///< it finished
 };
-/// Empty: the line is not one of these.
+/// Empty: the progress is not one of these.
 std::optional<Ran> ran_in(std::string_view line);
 
 /// Running commands get SIGKILL instead of time to end: the user asked twice.

@@ -1,11 +1,13 @@
 // `dag exec [--array 1-100] -- CMD...`: a command as a task, once or once per number.
 
 #include <charconv>
+#include <filesystem>
 #include <memory>
 
 #include "libdag/client/exit_status.hpp"
 #include "tools/dag/command_effects.hpp"
 #include "tools/dag/command_kernel.hpp"
+#include "tools/dag/command_output.hpp"
 #include "tools/dag/commands.hpp"
 #include "tools/dag/durations.hpp"
 #include "tools/dag/process.hpp"
@@ -45,42 +47,49 @@ std::vector<std::uint64_t> numbers_of(const std::string& text) {
   return numbers;
 }
 
-struct Wanted {
+struct ExecWanted {
   std::string array;
   std::uint32_t attempts = 1;
   std::string effects = "idempotent";
   std::optional<double> timeout_seconds;
+  double cpus = 1;
+  std::string directory;
   WorkOptions work;
   std::vector<std::string> words;
 };
 
-int exec(const Wanted& wanted) {
+int exec(const ExecWanted& wanted) {
   Graph graph("exec");
   std::vector<WorkTask> tasks;
-  const auto add = [&](const std::string& id, std::vector<std::string> environment) {
-    const CommandLine command{static_cast<std::uint32_t>(tasks.size()), wanted.words, std::move(environment),
-                              "", wanted.work.json};
+  const WorkPlace place = place_of_work(wanted.work);
+  const auto add = [&](const std::string& id, const std::string& label,
+                       std::vector<std::string> environment) {
+    const auto number = static_cast<std::uint32_t>(tasks.size());
+    const CommandLine command =
+        placed({number, wanted.words, std::move(environment), wanted.directory, wanted.work.cluster->json},
+               file_label(label, number), place, wanted.work);
     const auto task = graph.task(id, run_command, command).effects(effects_of_commands().at(wanted.effects));
-    task.retry({.attempts = wanted.attempts});
+    task.retry({.attempts = wanted.attempts}).needs({.cpus = wanted.cpus});
     if (wanted.timeout_seconds)
       task.timeout(std::chrono::nanoseconds(static_cast<std::int64_t>(*wanted.timeout_seconds * 1e9)));
-    tasks.push_back({id, task});
+    tasks.push_back({id, task, command.files});
   };
   if (wanted.array.empty()) {
-    add(wanted.words.front(), {});
+    const std::string& program = wanted.words.front();
+    add(program, std::filesystem::path(program).filename().string(), {});
   } else {
     for (const std::uint64_t number : numbers_of(wanted.array)) {
-      add(std::to_string(number), {"DAG_TASK_ID=" + std::to_string(number)});
+      add(std::to_string(number), std::to_string(number), {"DAG_TASK_ID=" + std::to_string(number)});
     }
   }
-  return run_work(graph, tasks, wanted.work);
+  return run_work(graph, tasks, place, wanted.work);
 }
 
 }  // namespace
 
 void add_exec(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand("exec", "run a command as a task, once or once per number");
-  const auto wanted = std::make_shared<Wanted>();
+  const auto wanted = std::make_shared<ExecWanted>();
   command->add_option("--array", wanted->array,
                       "numbers and ranges, as 1-100: a task for each, which finds it in DAG_TASK_ID");
   command->add_option("--attempts", wanted->attempts, "how often a failing command is tried")
@@ -94,15 +103,21 @@ void add_exec(CLI::App& app, Chosen& chosen) {
                    "beside another one of the same command unless pure")
       ->capture_default_str()
       ->check(CLI::IsMember(effects_of_commands()));
-  command
-      ->add_option("--lanes", wanted->work.lanes, "commands at a time (default: as many as there are cores)")
-      ->check(CLI::Range(1, 1024));
-  command->add_flag("--json", wanted->work.json,
-                    "what came of each task as JSON; commands' output goes to stderr");
+  command->add_option("--cpus", wanted->cpus, "cores that one needs")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 1024.0));
+  command->add_option("--directory", wanted->directory, "where it runs (default: here)");
+  add_work_options(*command, wanted->work);
   takes_words_as_they_are(
       command->add_option("command", wanted->words, "the command and its arguments, after --")->required());
   command->positionals_at_end();
-  command->footer("Exit status: 0 when all finished, 1 when one failed, 130 when interrupted.");
+  command->footer(
+      "It runs in the cluster that --address, DAG_ADDRESS or the address file of this user names, if there "
+      "is "
+      "one, with\nthe environment, limits and directory of this command; else, or with --local, here. What "
+      "each one prints is printed\nhere when it has ended; with --json it goes to stderr, and what came of "
+      "each task to stdout.\n"
+      "Exit status: 0 when all finished, 1 when one failed, 130 when interrupted.");
   command->callback([=, &chosen] { chosen = [=] { return exec(*wanted); }; });
 }
 

@@ -10,6 +10,7 @@
 #include "libdag/warden/started_with.hpp"
 #include "tools/dag/commands.hpp"
 #include "tools/dag/words.hpp"
+#include "tools/dag/work.hpp"
 
 namespace {
 
@@ -91,6 +92,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   dag::put_right_what_we_were_started_with();
+  dag::tool::serve_if_started_by_node();
   dag::heed_closed_pipes();
   return dag::checked_output("dag", run(argc, argv));
 }

@@ -1,26 +1,13 @@
 #include "tools/dag/options.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 
-#include "libdag/client/state_dir.hpp"
 #include "tools/dag/durations.hpp"
 
 namespace dag::tool {
-namespace {
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-}  // namespace
-
 std::string Options::state_directory() const {
-  if (!state_dir.empty()) return state_dir;
-  const std::string set = variable("DAG_STATE_DIR");
-  return set.empty() ? detail::state_dir_default() : set;
+  return state_dir.empty() ? detail::state_dir_of_user() : state_dir;
 }
 
 SharedOptions add_options(CLI::App& command, bool with_address) {
@@ -36,20 +23,12 @@ SharedOptions add_options(CLI::App& command, bool with_address) {
   return options;
 }
 
-std::optional<FoundAddress> choose_address(const std::string& flag, const std::string& environment,
-                                           const StartedNodes& running, const std::string& file) {
-  if (!flag.empty()) return FoundAddress{flag, "--address"};
-  if (!environment.empty()) return FoundAddress{environment, "DAG_ADDRESS"};
-  if (!running.empty()) return FoundAddress{running.front().address, file};
-  return std::nullopt;
+std::optional<FoundAddress> cluster_of(const Options& options) {
+  return detail::find_cluster(options.address, options.state_directory());
 }
 
 std::string address_of(const Options& options) {
-  const std::string environment = variable("DAG_ADDRESS"), directory = options.state_directory();
-  const bool said = !options.address.empty() || !environment.empty();
-  const auto found =
-      choose_address(options.address, environment, said ? StartedNodes{} : running_nodes(directory),
-                     cluster_file_of(directory));
+  const auto found = cluster_of(options);
   if (!found) {
     throw Failure({ErrorCode::peer_unreachable, "no cluster is known",
                    "`dag up` starts one on this machine; --address HOST:PORT or DAG_ADDRESS names another"});

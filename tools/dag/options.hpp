@@ -26,17 +26,14 @@ using SharedOptions = std::shared_ptr<Options>;
 /// --json, --verbose, --state-dir; and --address, unless the command starts or ends nodes.
 SharedOptions add_options(CLI::App& command, bool with_address = true);
 
-/// Where a cluster is, and who said so.
-struct FoundAddress {
-  std::string address;
-  std::string origin;
-};
-/// --address, then DAG_ADDRESS, then the first node of the address file that runs. Empty: nobody says.
-std::optional<FoundAddress> choose_address(const std::string& flag, const std::string& environment,
-                                           const StartedNodes& running, const std::string& file);
+using detail::choose_address;
+using detail::found_text;
+using detail::FoundAddress;
 
 /// Of this process; throws Failure(peer_unreachable) with a hint when nobody says. Told with --verbose.
 std::string address_of(const Options& options);
+/// The same, but empty when nobody says.
+std::optional<FoundAddress> cluster_of(const Options& options);
 std::unique_ptr<detail::Cluster> connect(const Options& options);
 
 /// --patience of a command that goes on asking.

@@ -70,7 +70,8 @@ int run(std::uint32_t count, const std::vector<std::string>& words) {
   const Running running;
   std::map<std::string, std::string> shared = threads_of_libraries();
   const std::string seed = "127.0.0.1:" + std::to_string(free_port());
-  shared.insert({{"DAG_SIZE", std::to_string(count)},
+  shared.insert({{"DAG_ADDRESS", ""},
+                 {"DAG_SIZE", std::to_string(count)},
                  {"DAG_PEERS", seed},
                  {"DAG_CLUSTER", random_name()},
                  {"DAG_RUNNING", std::to_string(running.file())}});
