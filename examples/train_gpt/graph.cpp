@@ -91,7 +91,9 @@ void write_stages(Context& context, const Plan& plan, const Curve& curve,
     const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
     checkpoint.chunks.emplace_back(first, first + bytes.size());
   };
-  as_chunk(dag::detail::to_blob(curve).bytes());
+  dag::Writer writer;
+  dag::encode(writer, curve);
+  as_chunk(writer.bytes());
   for (std::uint32_t stage = 0; stage < plan.options.stages; ++stage) as_chunk(stages[stage]);
   try {
     context.log("checkpoint " + write_checkpoint(plan.checkpoint_directory, checkpoint).string());
@@ -294,7 +296,8 @@ Resumed read_resumed(const std::string& directory, const Plan& plan, std::vector
     return std::as_bytes(std::span<const std::uint8_t>(checkpoint.chunks[chunk]));
   };
   Resumed resumed;
-  resumed.curve = dag::detail::from_blob<Curve>(dag::Blob(bytes_of(0)));
+  dag::Reader reader(bytes_of(0));
+  resumed.curve = dag::decode<Curve>(reader);
   for (std::size_t chunk = 1; chunk < checkpoint.chunks.size(); ++chunk) {
     const auto bytes = bytes_of(chunk);
     resumed.stages.emplace_back(bytes.begin(), bytes.end());

@@ -56,18 +56,18 @@ void StageActor::apply(const Tensor& summed, const Update& update) {
 }
 
 void StageActor::save(dag::Writer& writer) const {
-  dag::detail::encode(writer, stage_.config());
-  dag::detail::encode(writer, StageRole{report_.replica, stage_.place()});
-  dag::detail::encode(writer, seed_);
-  dag::detail::encode(writer, stage_.save());
+  dag::encode(writer, stage_.config());
+  dag::encode(writer, StageRole{report_.replica, stage_.place()});
+  dag::encode(writer, seed_);
+  dag::encode(writer, stage_.save());
 }
 
 StageActor StageActor::restore(dag::Reader& reader) {
-  const auto config = dag::detail::decode<Config>(reader);
-  const auto role = dag::detail::decode<StageRole>(reader);
-  const auto seed = dag::detail::decode<std::uint64_t>(reader);
+  const auto config = dag::decode<Config>(reader);
+  const auto role = dag::decode<StageRole>(reader);
+  const auto seed = dag::decode<std::uint64_t>(reader);
   StageActor actor(config, role, seed, {});
-  actor.stage_.restore(dag::detail::decode<std::vector<std::uint8_t>>(reader));
+  actor.stage_.restore(dag::decode<std::vector<std::uint8_t>>(reader));
   return actor;
 }
 

@@ -36,7 +36,7 @@ struct PiecePayload {
 template <class T>
 void append_value(const std::function<void(const log::Record&)>& append, log::Record record, const T& value) {
   Writer bytes;
-  detail::encode(bytes, value);
+  dag::encode(bytes, value);
   record.payload = bytes.bytes();
   append(record);
 }
@@ -46,7 +46,7 @@ template <class T>
 std::optional<T> value_of(std::span<const std::byte> payload) {
   try {
     Reader bytes(payload);
-    T value = detail::decode<T>(bytes);
+    T value = dag::decode<T>(bytes);
     return bytes.at_end() ? std::optional<T>(std::move(value)) : std::nullopt;
   } catch (const Failure&) {
     return std::nullopt;
@@ -75,16 +75,16 @@ class WholeBytes {
  public:
   explicit WholeBytes(const Stored& stored) {
     const Snapshot& snapshot = *stored.snapshot;
-    detail::encode(before_, stored.vote.term);
-    detail::encode(before_, stored.vote.candidate);
-    detail::encode(before_, snapshot.configuration);
-    detail::encode(before_, static_cast<bool>(snapshot.state));
+    dag::encode(before_, stored.vote.term);
+    dag::encode(before_, stored.vote.candidate);
+    dag::encode(before_, snapshot.configuration);
+    dag::encode(before_, static_cast<bool>(snapshot.state));
     before_.align(8);
     before_.count(snapshot.state.size_bytes());
     // What follows is aligned as if all lay in one place.
     const std::size_t begins = before_.bytes().size() + snapshot.state.size_bytes();
-    for (std::size_t i = 0; i < begins % 8; ++i) detail::encode(behind_, std::byte{0});
-    detail::encode(behind_, stored.entries);
+    for (std::size_t i = 0; i < begins % 8; ++i) dag::encode(behind_, std::byte{0});
+    dag::encode(behind_, stored.entries);
     parts_ = {before_.bytes(), snapshot.state.bytes(), behind_.bytes().subspan(begins % 8)};
   }
 
@@ -110,7 +110,7 @@ void append_snapshot(JobId job, const Stored& stored, const std::function<void(c
   for (std::size_t offset = 0; offset < all.size(); offset += snapshot_piece_bytes) {
     const std::size_t size = std::min(all.size() - offset, snapshot_piece_bytes);
     Writer head;  // As of a PiecePayload.
-    for (const std::uint64_t number : {offset, all.size(), size}) detail::encode(head, number);
+    for (const std::uint64_t number : {offset, all.size(), size}) dag::encode(head, number);
     payload.assign(head.bytes().begin(), head.bytes().end());
     payload.reserve(payload.size() + size);
     all.copy(offset, size, payload);

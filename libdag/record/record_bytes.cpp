@@ -6,8 +6,8 @@ namespace dag {
 
 template <>
 struct Codec<Duration> {
-  static void encode(Writer& writer, const Duration& duration) { detail::encode(writer, duration.count()); }
-  static Duration decode(Reader& reader) { return Duration(detail::decode<Duration::rep>(reader)); }
+  static void encode(Writer& writer, const Duration& duration) { dag::encode(writer, duration.count()); }
+  static Duration decode(Reader& reader) { return Duration(dag::decode<Duration::rep>(reader)); }
 };
 
 namespace {
@@ -58,7 +58,7 @@ void write_record(Writer& to, const Record& record) {
   if (const auto finished = finished_bytes(record)) return to.append(finished->data(), finished->size());
   const Common common = common_of(record);
   to.append(&common, sizeof common);
-  detail::encode(to, record.what);
+  dag::encode(to, record.what);
 }
 
 std::optional<Record> read_record(std::span<const std::byte> bytes) {
@@ -73,8 +73,8 @@ std::optional<Record> read_record(std::span<const std::byte> bytes) {
                   TaskId{common.task_origin, common.task_index},
                   AttemptId{{common.attempt_term, common.attempt_count}, common.attempt_number},
                   common.form == finished_form
-                      ? RecordWhat(recorded::Ran{Outcome::finished, detail::decode<Duration>(reader)})
-                      : detail::decode<RecordWhat>(reader)};
+                      ? RecordWhat(recorded::Ran{Outcome::finished, dag::decode<Duration>(reader)})
+                      : dag::decode<RecordWhat>(reader)};
     if (common.lane != no_lane) record.place.lane = common.lane;
     if (reader.at_end()) return record;
   } catch (const Failure&) {

@@ -23,8 +23,8 @@ struct Ledger {
   int sum = 0;
   int add(int x) { return sum += x; }
   int total() const { return sum; }
-  void save(dag::Writer& w) const { dag::detail::encode(w, sum); }
-  static Ledger restore(dag::Reader& r) { return {dag::detail::decode<int>(r)}; }
+  void save(dag::Writer& w) const { dag::encode(w, sum); }
+  static Ledger restore(dag::Reader& r) { return {dag::decode<int>(r)}; }
 };
 
 }  // namespace
@@ -388,8 +388,8 @@ TEST_CASE("a call that throws midway rolls the actor back to its last save, and 
       if (x == 7 && failures++ == 0) throw std::runtime_error("midway");
       return sum;
     }
-    void save(dag::Writer& w) const { dag::detail::encode(w, sum); }
-    static Careless restore(dag::Reader& r) { return {dag::detail::decode<int>(r)}; }
+    void save(dag::Writer& w) const { dag::encode(w, sum); }
+    static Careless restore(dag::Reader& r) { return {dag::decode<int>(r)}; }
   };
   dag::Graph g("careless");
   using namespace std::chrono_literals;
@@ -416,9 +416,9 @@ TEST_CASE("an actor is saved where it may be when that is time, and its calls do
     int add(int x) { return sum += x; }
     void save(dag::Writer& w) const {
       ++saves;
-      dag::detail::encode(w, sum);
+      dag::encode(w, sum);
     }
-    static Summing restore(dag::Reader& r) { return {dag::detail::decode<int>(r)}; }
+    static Summing restore(dag::Reader& r) { return {dag::decode<int>(r)}; }
   };
   dag::Graph g("summing");
   auto actor = g.actor<Summing>("summing");

@@ -250,7 +250,7 @@ class RandomGraphMaker {
       policy.retry = {.attempts = attempts, .backoff = std::chrono::milliseconds(1 + below(20))};
     });
     Writer salt;
-    detail::encode(salt, task.salt);
+    dag::encode(salt, task.salt);
     draft.builder.add_literal(salt);
     draft.graph.tasks.push_back(task);
     draft.returns.push_back(returns);

@@ -37,7 +37,7 @@ test::RandomGraph graph_of(const ScaleOptions& options) {
                        Effects::pure);
       graph.tasks.push_back({random.next()});
       Writer salt;
-      detail::encode(salt, graph.tasks.back().salt);
+      dag::encode(salt, graph.tasks.back().salt);
       builder.add_literal(salt);
       if (step == 0) continue;
       for (const std::uint32_t before : columns_before(options, columns, column, random)) {

@@ -61,7 +61,7 @@ class Stages {
       policy.retry = {.attempts = attempts, .backoff = std::chrono::milliseconds(1)};
     });
     Writer salt;
-    detail::encode(salt, task.salt);
+    dag::encode(salt, task.salt);
     for (std::uint32_t actor = 0; actor < handles; ++actor) salt.mention_actor(actor);
     draft.builder.add_literal(salt);
     draft.graph.tasks.push_back(task);

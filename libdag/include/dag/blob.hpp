@@ -15,6 +15,13 @@ namespace dag {
 
 class Blob;
 namespace detail {
+/// The same number or address, of which the optimiser knows nothing. Where it follows both branches of a
+/// size, GCC warns of what could be written only if the other branch were taken.
+template <class T>
+T hidden(T value) {
+  asm volatile("" : "+r"(value) : : "memory");
+  return value;
+}
 /// Room for so many bytes, not filled yet; where other processes of the host can read it, if there are any.
 Blob room_for(std::size_t size_bytes);
 }  // namespace detail
@@ -60,10 +67,15 @@ class Blob {
 
   Blob() = default;
   /// A copy of `bytes`.
-  explicit Blob(std::span<const std::byte> bytes)
-      : Blob(make_on_heap(bytes.size(), [bytes](std::byte* data) {
-          if (!bytes.empty()) std::memcpy(data, bytes.data(), bytes.size());
-        })) {}
+  explicit Blob(std::span<const std::byte> bytes) {
+    if (bytes.size() <= inline_bytes_max) {
+      parts_.kind = static_cast<std::uint8_t>(bytes.size() + 1);
+      if (!bytes.empty()) std::memcpy(&parts_.word, bytes.data(), bytes.size());
+    } else {
+      *this = heap(bytes.size());
+      std::memcpy(block()->data, bytes.data(), bytes.size());
+    }
+  }
   /// Room for `size_bytes`, filled by `fill(std::byte*)` before anybody else sees it.
   template <class Fill>
   static Blob make(std::size_t size_bytes, Fill&& fill) {
@@ -78,7 +90,7 @@ class Blob {
     Blob blob;
     if (size_bytes <= inline_bytes_max) {
       blob.parts_.kind = static_cast<std::uint8_t>(size_bytes + 1);
-      fill(reinterpret_cast<std::byte*>(&blob.parts_.word));
+      fill(detail::hidden(reinterpret_cast<std::byte*>(&blob.parts_.word)));
     } else {
       blob = heap(size_bytes);
       fill(blob.block()->data);

@@ -62,7 +62,7 @@ class Context {
   /// follow those that were added before, by whom ever.
   template <auto method, class T, class... Args>
   auto call(const Actor<T>& actor, Args&&... args) {
-    return detail::add_call<method>(builder(), actor.index(), std::forward<Args>(args)...);
+    return detail::add_call<T, method>(builder(), actor.index(), std::forward<Args>(args)...);
   }
 
   /// Adds a call that writes the actor's state, as Actor::save.

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "dag/detail/builder.hpp"
-#include "dag/detail/kernel.hpp"
+#include "dag/group.hpp"
 #include "dag/options.hpp"
+#include "dag/sayings.hpp"
 
 namespace dag {
 
@@ -20,7 +21,7 @@ auto add_task(Builder& builder, std::string_view name, F kernel, Args&&... args)
 template <class F, class... Args>
 auto add_family(Builder& builder, std::string_view name, Range range, F kernel, std::vector<Offset> before,
                 Args&&... args);
-template <auto method, class... Args>
+template <class T, auto method, class... Args>
 auto add_call(Builder& builder, std::uint32_t actor, Args&&... args);
 template <class T, class... Args>
 Actor<T> add_actor(Builder& builder, std::string_view name, Args&&... args);
@@ -29,140 +30,21 @@ Output<std::vector<std::byte>> add_save(Builder& builder, std::uint32_t actor,
                                         std::optional<std::chrono::nanoseconds> when_due = std::nullopt);
 }  // namespace detail
 
-/// A handle of a group of tasks that are supervised together (Graph::group). Lifetime as Output's.
-class Group {
- public:
-  Group(detail::Builder& builder, std::uint32_t index) : builder_(&builder), index_(index) {}
-  std::uint32_t index() const { return index_; }
-  const detail::Builder& builder() const { return *builder_; }
-
- private:
-  detail::Builder* builder_;
-  std::uint32_t index_;
-};
-
-namespace detail {
-/// Throws Failure(usage) when it is a member of another one.
-void join_group(Policy& policy, std::uint32_t group);
-
-/// What may be said of a task, or of all tasks of a family. `Self` has `change(void (Policy&))`.
-template <class Self>
-class Sayings {
- public:
-  /// What it occupies while it runs.
-  const Self& needs(Needs needs) const {
-    return changed([&](Policy& p) { p.needs = needs; });
-  }
-  /// How often it is tried.
-  const Self& retry(Retry retry) const {
-    return changed([&](Policy& p) { p.retry = retry; });
-  }
-  /// An attempt that takes longer counts as failed.
-  const Self& timeout(std::chrono::nanoseconds limit) const {
-    return changed([&](Policy& p) { p.timeout = limit; });
-  }
-  const Self& priority(Priority priority) const {
-    return changed([&](Policy& p) { p.priority = priority; });
-  }
-  /// When it must have ended, counted from submission. Refused there when the durations that are stated by
-  /// `takes` cannot meet it; while the job runs a missed one is reported.
-  const Self& deadline(std::chrono::nanoseconds from_submission) const {
-    return changed([&](Policy& p) { p.deadline = from_submission; });
-  }
-  /// How long one attempt is expected to run.
-  const Self& takes(std::chrono::nanoseconds expected) const {
-    return changed([&](Policy& p) { p.takes = expected; });
-  }
-  /// Its kernel saves its state while it runs (Context::checkpoint), and an attempt that comes after one that
-  /// was lost goes on from there (Context::restore). `every`: how long is waited between two saves; 0: as
-  /// long as pays, by what a save costs and how often processes are lost.
-  const Self& checkpoint(std::chrono::nanoseconds every = std::chrono::nanoseconds(0)) const {
-    return changed([&](Policy& p) { p.checkpoint = every; });
-  }
-  /// Its kernel gives another value each time: it reads a clock, draws numbers, asks a service. So its output
-  /// must not have to be made again. What is larger than 4 KiB (smaller ones are in the job's record) has a
-  /// second copy, on another node if there is one, before anybody is told that the task is settled; and every
-  /// output stays until the job has ended, since whatever was computed from it may have to be made again from
-  /// it. If both copies are lost before one could be copied anew, and somebody needs it, the job stops with
-  /// not_reproducible, as a job does where a kernel varies and does not say so. Not for calls of job actors.
-  const Self& varying() const {
-    return changed([&](Policy& p) { p.varying = true; });
-  }
-  /// Its output stays until nobody can ask for it any more. What no task reads stays anyway; other outputs
-  /// are released some time after all tasks that read them have ended, and a later Job::get of one throws
-  /// Failure with output_released.
-  const Self& keep() const {
-    return changed([&](Policy& p) { p.keep = true; });
-  }
-  const Self& effects(Effects effects) const {
-    return changed([&](Policy& p) { p.effects = effects; });
-  }
-  const Self& join(Join rule) const {
-    return changed([&](Policy& p) { p.join = rule; });
-  }
-  /// It is a member of the group: Graph::group says what follows. Throws Failure: usage when it is a member
-  /// of another one, handle_foreign when the group is another graph's. What a kernel spawns is in no group.
-  const Self& in(const Group& group) const {
-    if (&static_cast<const Self&>(*this).builder() != &group.builder()) throw_foreign_handle();
-    return changed([&](Policy& p) { join_group(p, group.index()); });
-  }
-
- private:
-  template <class Change>
-  const Self& changed(Change&& change) const {
-    const Self& self = static_cast<const Self&>(*this);
-    self.change(change);
-    return self;
-  }
-};
-}  // namespace detail
-
 /// A handle of a task and of the value it will leave: pass it to another task as an argument, or to
 /// Job::get after submission. Copies name the same task. It must not outlive its Graph (or, for spawned
 /// tasks, the kernel that spawned it).
 template <class T>
-class Output : public detail::Sayings<Output<T>> {
+class Output : public detail::TaskSayings<Output<T>> {
  public:
   using value_type = T;
-  Output(detail::Builder& builder, std::uint32_t task) : builder_(&builder), task_(task) {}
-
-  /// Runs after `other` finished (a strong edge without data).
-  template <class U>
-  const Output& after(const Output<U>& other) const {
-    builder_->add_edge(other.index_in(*builder_), task_, detail::EdgeKind::strong);
-    return *this;
-  }
-  /// Runs after `other` ended in any way (a weak edge).
-  template <class U>
-  const Output& after_any_outcome(const Output<U>& other) const {
-    builder_->add_edge(other.index_in(*builder_), task_, detail::EdgeKind::weak);
-    return *this;
-  }
-  /// Runs only if `other` finished and `predicate` of its output holds; otherwise it is skipped.
-  template <class U, class P>
-  const Output& only_if(const Output<U>& other, P predicate) const {
-    builder_->add_edge(other.index_in(*builder_), task_, detail::EdgeKind::conditional,
-                       detail::predicate_code<U>(predicate));
-    return *this;
-  }
+  using detail::TaskSayings<Output<T>>::TaskSayings;
 
   /// For the library: its number in `builder`; throws Failure(handle_foreign) when it belongs to another.
   std::uint32_t index_in(const detail::Builder& builder) const {
-    if (&builder != builder_) detail::throw_foreign_handle();
-    return task_;
+    if (&builder != this->builder_) detail::throw_foreign_handle();
+    return this->task_;
   }
-  std::uint32_t index() const { return task_; }
-  const detail::Builder& builder() const { return *builder_; }
-
- private:
-  friend detail::Sayings<Output>;
-  template <class Change>
-  void change(Change&& change) const {
-    builder_->change_policy(task_, change);
-  }
-
-  detail::Builder* builder_;
-  std::uint32_t task_;
+  std::uint32_t index() const { return this->task_; }
 };
 
 /// A handle of a family of tasks (Graph::family), one for each point of its range. What is said of it is said
@@ -209,17 +91,31 @@ class Family : public detail::Sayings<Family<T>> {
 };
 
 /// A task that returns nothing is there for what it does to the world, and must say what doing it twice means
-/// before it can be used: `.effects(dag::idempotent)`.
+/// before it can be used: `.effects(dag::idempotent)`, before or behind what else is said of it.
 class [[nodiscard(
     "dag: a task that returns nothing must declare its effects: "
-    ".effects(dag::idempotent)")]] UndeclaredEffects {
+    ".effects(dag::idempotent)")]] UndeclaredEffects : public detail::TaskSayings<UndeclaredEffects> {
  public:
-  explicit UndeclaredEffects(Output<void> task) : task_(task) {}
-  Output<void> effects(Effects effects) const { return task_.effects(effects); }
-
- private:
-  Output<void> task_;
+  using detail::TaskSayings<UndeclaredEffects>::TaskSayings;
+  Output<void> effects(Effects effects) const { return Output<void>(*builder_, task_).effects(effects); }
 };
+
+namespace detail {
+/// Calls `visit` with the numbers of the tasks that a handle names, in order.
+template <class T, class Visit>
+void each_task(const Output<T>& output, const Builder& builder, Visit&& visit) {
+  visit(output.index_in(builder));
+}
+template <class T, class Visit>
+void each_task(const Family<T>& family, const Builder& builder, Visit&& visit) {
+  const std::uint32_t first = family.first_in(builder);
+  for (std::uint32_t i = 0; i < family.range().rows * family.range().columns; ++i) visit(first + i);
+}
+template <class T, class Visit>
+void each_task(const std::vector<Output<T>>& outputs, const Builder& builder, Visit&& visit) {
+  for (const Output<T>& output : outputs) visit(output.index_in(builder));
+}
+}  // namespace detail
 
 /// As an argument: the value if the task finished, else absent; the parameter is a std::optional<T>. Ordering
 /// as `.after_any_outcome`.
@@ -248,7 +144,7 @@ class Actor {
   template <auto method, class... Args>
   auto call(Args&&... args) const {
     if (builder_ == nullptr) detail::throw_foreign_handle();
-    return detail::add_call<method>(*builder_, index_, std::forward<Args>(args)...);
+    return detail::add_call<T, method>(*builder_, index_, std::forward<Args>(args)...);
   }
   /// Adds a call that writes the actor's state by its `save`; the output is those bytes. Once it is settled,
   /// and so are the saves at the same border of all actors it is saved together with, they are what a loss
@@ -279,9 +175,9 @@ template <class T>
 struct Codec<Actor<T>> {
   static void encode(Writer& w, const Actor<T>& actor) {
     w.mention_actor(actor.index());
-    detail::encode(w, actor.index());
+    dag::encode(w, actor.index());
   }
-  static Actor<T> decode(Reader& r) { return Actor<T>(nullptr, detail::decode<std::uint32_t>(r)); }
+  static Actor<T> decode(Reader& r) { return Actor<T>(nullptr, dag::decode<std::uint32_t>(r)); }
 };
 
 /// A task graph with a name. Not copyable; handles point into it.
@@ -294,8 +190,9 @@ class Graph {
 
   /// Adds a task. `kernel` is a function or a lambda without captures; each of `args` is a value that is
   /// copied into the graph, a handle (runs after it finished; its output is the argument), a std::vector of
-  /// handles, `maybe(...)` or `quorum(...)`. A first parameter `dag::Context&` is supplied by the runtime.
-  /// `name` is the task's class: tasks may share it, and what is learnt of one is used for the others.
+  /// handles or a Family (what they left, as a std::vector, row by row), `maybe(...)` or `quorum(...)`. A
+  /// first parameter `dag::Context&` is supplied by the runtime. `name` is the task's class: tasks may share
+  /// it, and what is learnt of one is used for the others.
   template <class F, class... Args>
   auto task(std::string_view name, F kernel, Args&&... args) {
     return detail::add_task(*builder_, name, kernel, std::forward<Args>(args)...);
@@ -386,4 +283,6 @@ std::string dot(const Graph& graph);
 
 }  // namespace dag
 
+#include "dag/detail/add_actor.hpp"
+#include "dag/detail/add_family.hpp"
 #include "dag/detail/add_task.hpp"

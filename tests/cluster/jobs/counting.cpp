@@ -32,15 +32,15 @@ struct Counter {
     return sum;
   }
   void save(dag::Writer& to) const {
-    dag::detail::encode(to, ledger);
-    dag::detail::encode(to, quarters);
-    dag::detail::encode(to, added);
+    dag::encode(to, ledger);
+    dag::encode(to, quarters);
+    dag::encode(to, added);
   }
   static Counter restore(dag::Reader& from) {
     Counter counter;
-    counter.ledger = dag::detail::decode<std::string>(from);
-    counter.quarters = dag::detail::decode<std::string>(from);
-    counter.added = dag::detail::decode<std::vector<long>>(from);
+    counter.ledger = dag::decode<std::string>(from);
+    counter.quarters = dag::decode<std::string>(from);
+    counter.added = dag::decode<std::vector<long>>(from);
     return counter;
   }
 };

@@ -164,7 +164,7 @@ TEST_CASE("check: a damaged fragment is refused, whatever is damaged", "[check]"
   const auto a = add(builder, "a");
   add(builder, "b");
   Writer writer;
-  detail::encode(writer, 1);
+  dag::encode(writer, 1);
   builder.add_literal(writer);
   builder.add_input(a);
   builder.add_maybe(a);

@@ -127,7 +127,7 @@ TEMPLATE_TEST_CASE("a vector is encoded by one copy to the bytes that any writer
     std::vector<TestType> values;
     for (std::size_t i = 0; i < count; ++i) values.push_back(static_cast<TestType>(i));
     Writer writer;
-    detail::encode(writer, values);
+    dag::encode(writer, values);
     CHECK(detail::to_blob(values).size_bytes() == writer.bytes().size());
     CHECK(detail::from_blob<std::vector<TestType>>(detail::to_blob(values)) == values);
     CHECK(detail::from_blob<std::vector<TestType>>(Blob(writer.bytes())) == values);

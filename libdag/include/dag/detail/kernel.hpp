@@ -1,7 +1,8 @@
 #pragma once
 // From a typed kernel to code that works on blobs: the thunks. A thunk knows, as types, what each parameter
-// is made from; it decodes, calls, encodes. All readable compile errors of the API are here.
+// is made from; it decodes, calls, encodes. sound.hpp has checked before that kernel and arguments fit.
 
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -61,7 +62,7 @@ struct source_of<Output<T>> {
 };
 template <class T>
 struct source_of<Family<T>> {
-  using type = FromInput<T>;
+  using type = FromGather<T>;
 };
 template <class T>
 struct source_of<Maybe<T>> {
@@ -75,6 +76,19 @@ template <class T>
 struct source_of<Quorum<T>> {
   using type = FromQuorum<T>;
 };
+
+template <class A>
+using source_t = typename source_of<std::remove_cvref_t<A>>::type;
+
+/// Names tasks that all must have finished (or ended).
+template <class A>
+inline constexpr bool is_handle = false;
+template <class T>
+inline constexpr bool is_handle<Output<T>> = true;
+template <class T>
+inline constexpr bool is_handle<Family<T>> = true;
+template <class T>
+inline constexpr bool is_handle<std::vector<Output<T>>> = true;
 
 // ---- Signatures
 template <class... Ps>
@@ -146,8 +160,6 @@ constexpr bool reads_as() {
 
 template <class Wanted, class Given>
 Wanted read_as(const Blob& blob) {
-  static_assert(reads_as<Wanted, Given>(),
-                "dag: type mismatch: the task's parameter has another type than the output passed for it");
   if constexpr (is_ref<Wanted>::value) {
     return Wanted(blob);
   } else if constexpr (std::is_arithmetic_v<Wanted> && !std::same_as<Wanted, Given>) {
@@ -173,15 +185,12 @@ struct Parameter<P, FromLiteral> {
 };
 template <class P, class T>
 struct Parameter<P, FromInput<T>> {
-  static_assert(!std::is_void_v<T>,
-                "dag: this task returns nothing that could be an argument; use .after(it)");
   using type = std::remove_cvref_t<P>;
   static type get(const ArgumentView& view) { return read_as<type, T>(view.values[0]); }
 };
 template <class P, class T>
 struct Parameter<P, FromMaybe<T>> {
   using type = std::remove_cvref_t<P>;
-  static_assert(is_optional<type>::value, "dag: the parameter for dag::maybe(x) must be a std::optional");
   static type get(const ArgumentView& view) {
     if (!view.values[0]) return std::nullopt;
     return read_as<typename type::value_type, T>(view.values[0]);
@@ -190,7 +199,6 @@ struct Parameter<P, FromMaybe<T>> {
 template <class P, class T>
 struct Parameter<P, FromGather<T>> {
   using type = std::remove_cvref_t<P>;
-  static_assert(is_vector<type>::value, "dag: the parameter for a vector of handles must be a std::vector");
   static type get(const ArgumentView& view) {
     type values;
     values.reserve(view.count);
@@ -203,10 +211,6 @@ struct Parameter<P, FromGather<T>> {
 template <class P, class T>
 struct Parameter<P, FromQuorum<T>> {
   using type = std::remove_cvref_t<P>;
-  static_assert(is_vector<type>::value,
-                "dag: the parameter for dag::quorum must be a std::vector<std::optional<T>>");
-  static_assert(is_optional<typename type::value_type>::value,
-                "dag: the parameter for dag::quorum must be a std::vector<std::optional<T>>");
   static type get(const ArgumentView& view) {
     type values;
     values.reserve(view.count);
@@ -221,17 +225,10 @@ struct Parameter<P, FromQuorum<T>> {
   }
 };
 
-/// A parameter the runtime can supply: a value, or a reference that cannot write to what others read too.
-template <class P>
-constexpr bool parameter_allowed =
-    !std::is_lvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>;
-
 // ---- The call itself
 template <class R, class Invoke, class... Ps, class... Sources, std::size_t... i>
 void invoke(Call& call, Invoke&& target, Parameters<Ps...>, Parameters<Sources...>,
             std::index_sequence<i...>) {
-  static_assert((parameter_allowed<Ps> && ...),
-                "dag: a kernel takes its inputs by value or by const reference: they are immutable");
   std::tuple<typename Parameter<Ps, Sources>::type...> values{
       Parameter<Ps, Sources>::get(call.arguments[i])...};
   if constexpr (std::is_void_v<R>) {
@@ -271,8 +268,17 @@ struct KernelThunk {
   }
 };
 
-/// Runs a method of a job actor.
-template <auto method, class... Sources>
+/// A job actor's object, and arguments that it was made from: views of them that it keeps stay good.
+template <class T>
+struct ActorObject {
+  std::shared_ptr<const void> made_from;  ///< outlives the object
+  T object;
+
+  static ActorObject& at(void* self) { return *static_cast<ActorObject*>(self); }
+};
+
+/// Runs a method of a job actor of class T.
+template <class T, auto method, class... Sources>
 struct MethodThunk {
   using Sig = signature<decltype(method)>;
   using Stripped = without_context<typename Sig::parameters>;
@@ -280,7 +286,7 @@ struct MethodThunk {
   template <class... Ps>
   static void go(Call& call, Parameters<Ps...> parameters) {
     const auto target = [&call](auto&&... values) -> typename Sig::result {
-      auto& self = *static_cast<typename Sig::self*>(call.self);
+      typename Sig::self& self = ActorObject<T>::at(call.self).object;
       if constexpr (Stripped::had) {
         return (self.*method)(*call.context, std::forward<decltype(values)>(values)...);
       } else {
@@ -300,46 +306,6 @@ const void* function_address(F kernel) {
     static_cast<void>(kernel);
     return nullptr;
   }
-}
-
-template <class F>
-constexpr void check_kernel() {
-  static_assert(
-      HasOneSignature<F>,
-      "dag: a kernel is a function or a lambda whose parameters have types (no `auto`, no overloads)");
-  static_assert(
-      std::is_pointer_v<F> || std::is_empty_v<F>,
-      "dag: a task's lambda may not capture: what it uses must be passed as arguments, so that the task can "
-      "run in another process");
-  static_assert(std::is_pointer_v<F> || std::is_default_constructible_v<F>,
-                "dag: a kernel object must be a function or a lambda without captures");
-}
-
-// ---- Predicates of conditional edges
-template <class T, class F>
-struct PredicateThunk {
-  static bool run(const void* function, const Blob& output) {
-    if constexpr (std::is_void_v<T>) {
-      return call(function, [](auto kernel) { return kernel(); });
-    } else {
-      return call(function, [&output](auto kernel) { return kernel(from_blob<T>(output)); });
-    }
-  }
-  template <class With>
-  static bool call(const void* function, With with) {
-    if constexpr (std::is_pointer_v<F>) {
-      return static_cast<bool>(with(reinterpret_cast<F>(const_cast<void*>(function))));
-    } else {
-      return static_cast<bool>(with(F{}));
-    }
-  }
-};
-
-template <class T, class F>
-Code predicate_code(F predicate) {
-  check_kernel<F>();
-  const Predicate run = &PredicateThunk<T, F>::run;
-  return {reinterpret_cast<const void*>(run), function_address(predicate)};
 }
 
 }  // namespace detail

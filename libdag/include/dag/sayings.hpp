@@ -1,0 +1,140 @@
+#pragma once
+// What may be said of tasks behind Graph::task and its kin, in any order.
+
+#include <chrono>
+#include <cstdint>
+
+#include "dag/detail/builder.hpp"
+#include "dag/detail/predicate.hpp"
+#include "dag/group.hpp"
+#include "dag/options.hpp"
+
+namespace dag {
+
+namespace detail {
+
+/// Throws Failure(usage) when it is a member of another one.
+void join_group(Policy& policy, std::uint32_t group);
+
+/// What may be said of a task, or of all tasks of a family. `Self` has `change(void (Policy&))`.
+template <class Self>
+class Sayings {
+ public:
+  /// What it occupies while it runs.
+  Self needs(Needs needs) const {
+    return changed([&](Policy& p) { p.needs = needs; });
+  }
+  /// How often it is tried.
+  Self retry(Retry retry) const {
+    return changed([&](Policy& p) { p.retry = retry; });
+  }
+  /// An attempt that takes longer counts as failed.
+  Self timeout(std::chrono::nanoseconds limit) const {
+    return changed([&](Policy& p) { p.timeout = limit; });
+  }
+  Self priority(Priority priority) const {
+    return changed([&](Policy& p) { p.priority = priority; });
+  }
+  /// When it must have ended, counted from submission. Refused there when the durations that are stated by
+  /// `takes` cannot meet it; while the job runs a missed one is reported.
+  Self deadline(std::chrono::nanoseconds from_submission) const {
+    return changed([&](Policy& p) { p.deadline = from_submission; });
+  }
+  /// How long one attempt is expected to run.
+  Self takes(std::chrono::nanoseconds expected) const {
+    return changed([&](Policy& p) { p.takes = expected; });
+  }
+  /// Its kernel saves its state while it runs (Context::checkpoint), and an attempt that comes after one that
+  /// was lost goes on from there (Context::restore). `every`: how long is waited between two saves; 0: as
+  /// long as pays, by what a save costs and how often processes are lost.
+  Self checkpoint(std::chrono::nanoseconds every = std::chrono::nanoseconds(0)) const {
+    return changed([&](Policy& p) { p.checkpoint = every; });
+  }
+  /// Its kernel gives another value each time: it reads a clock, draws numbers, asks a service. So its output
+  /// must not have to be made again. What is larger than 4 KiB (smaller ones are in the job's record) has a
+  /// second copy, on another node if there is one, before anybody is told that the task is settled; and every
+  /// output stays until the job has ended, since whatever was computed from it may have to be made again from
+  /// it. If both copies are lost before one could be copied anew, and somebody needs it, the job stops with
+  /// not_reproducible, as a job does where a kernel varies and does not say so. Not for calls of job actors.
+  Self varying() const {
+    return changed([&](Policy& p) { p.varying = true; });
+  }
+  /// Its output stays until nobody can ask for it any more. What no task reads stays anyway; other outputs
+  /// are released some time after all tasks that read them have ended, and a later Job::get of one throws
+  /// Failure with output_released.
+  Self keep() const {
+    return changed([&](Policy& p) { p.keep = true; });
+  }
+  Self effects(Effects effects) const {
+    return changed([&](Policy& p) { p.effects = effects; });
+  }
+  Self join(Join rule) const {
+    return changed([&](Policy& p) { p.join = rule; });
+  }
+  /// It is a member of the group: Graph::group says what follows. Throws Failure: usage when it is a member
+  /// of another one, handle_foreign when the group is another graph's. What a kernel spawns is in no group.
+  Self in(const Group& group) const {
+    if (&static_cast<const Self&>(*this).builder() != &group.builder()) throw_foreign_handle();
+    return changed([&](Policy& p) { join_group(p, group.index()); });
+  }
+
+ private:
+  template <class Change>
+  Self changed(Change&& change) const {
+    const Self& self = static_cast<const Self&>(*this);
+    self.change(change);
+    return self;
+  }
+};
+
+/// What may be said of one task.
+template <class Self>
+class TaskSayings : public Sayings<Self> {
+ public:
+  TaskSayings(Builder& builder, std::uint32_t task) : builder_(&builder), task_(task) {}
+
+  /// Runs after `others` finished (strong edges without data): an Output, a Family, or a std::vector of
+  /// outputs.
+  template <class Others>
+  Self after(const Others& others) const {
+    return joined(others, EdgeKind::strong);
+  }
+  /// Runs after `others` ended in any way (weak edges).
+  template <class Others>
+  Self after_any_outcome(const Others& others) const {
+    return joined(others, EdgeKind::weak);
+  }
+  /// Runs only if `other` finished and `predicate` of its output holds; otherwise it is skipped.
+  template <class U, class P>
+  Self only_if(const Output<U>& other, P predicate) const {
+    builder_->add_edge(other.index_in(*builder_), task_, EdgeKind::conditional, predicate_code<U>(predicate));
+    return static_cast<const Self&>(*this);
+  }
+
+  const Builder& builder() const { return *builder_; }
+
+ protected:
+  Builder* builder_;
+  std::uint32_t task_;
+
+ private:
+  friend Sayings<Self>;
+  template <class Change>
+  void change(Change&& change) const {
+    builder_->change_policy(task_, change);
+  }
+  template <class Others>
+  Self joined(const Others& others, EdgeKind kind) const {
+    static_assert(!std::same_as<Others, UndeclaredEffects>,
+                  "dag: a task that returns nothing must declare its effects: .effects(dag::idempotent)");
+    static_assert(is_handle<Others> || std::same_as<Others, UndeclaredEffects>,
+                  "dag: a task runs after an Output, a Family, or a std::vector of outputs");
+    if constexpr (is_handle<Others>) {
+      each_task(others, *builder_, [&](std::uint32_t other) { builder_->add_edge(other, task_, kind); });
+    }
+    return static_cast<const Self&>(*this);
+  }
+};
+
+}  // namespace detail
+}  // namespace dag
