@@ -53,6 +53,8 @@ rules() {
       if (place == "tests") return
       bans = 0
       check_outside_library(where, path, header)
+      if (path ~ /^examples\// && header ~ /^(dag|libdag\/client)\// && header != "dag/dag.hpp")
+        ban(where, header " is banned, use <dag/dag.hpp>: an example includes what any job does")
       if (bans || header ~ /^dag\//) return  # Public headers are for all.
       if (place == "public") {
         if ((quoted || header ~ /[\/.]/) && !(path ~ /\/dag\/capnp\.hpp$/ && header ~ /^capnp\//))
@@ -98,6 +100,8 @@ rules() {
         if (text ~ /std::(recursive_|shared_|timed_)*mutex|std::condition_variable/ && path != "libdag/outputs/arena.cpp")
           ban(where, "a mutex is banned here, use one owner per object: state belongs to one actor or lane")
       }
+      if (path ~ /^examples\// && text ~ /(^|[^A-Za-z0-9_])detail::/)
+        ban(where, "dag::detail is banned in examples, use what <dag/dag.hpp> offers to everybody")
       if (place == "tests" && text ~ /(sleep_for|sleep_until|[^A-Za-z0-9_](u|nano)?sleep *\()/)
         ban(where, "a sleep is banned in tests, use a wait for the condition")
     }
@@ -280,6 +284,9 @@ END
   expect 'USES list of libdag/graph .*: base$'          libdag/graph/a.hpp '#include "libdag/client/client.hpp"'
   expect 'examples and tools stop there'                examples/a.cpp '#include "libdag/graph/graph.hpp"'
   expect 'examples and tools stop there'                examples/a/main.cpp '#include "nodes/node.hpp"'
+  expect 'dag/graph.hpp is banned, use <dag/dag.hpp>'   examples/a.cpp '#include <dag/graph.hpp>'
+  expect 'client.hpp is banned, use <dag/dag.hpp>'      examples/a.cpp '#include "libdag/client/client.hpp"'
+  expect 'dag::detail is banned in examples'            examples/a/a.cpp 'auto blob = dag::detail::to_blob(1);'
   expect 'examples and tools stop there'                tools/dag/a.cpp '#include "libdag/net/socket.hpp"'
   expect 'public headers are installed alone'           libdag/include/dag/a.hpp '#include "libdag/base/ids.hpp"'
   expect 'public headers are installed alone'           libdag/include/dag/a.hpp '#include <spdlog/spdlog.h>'
