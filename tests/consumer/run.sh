@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs the build into an empty prefix, moves that prefix, and builds a project outside the tree against it:
-# by CMake, and by pkg-config with the plain compiler. Usage: run.sh BUILD-DIRECTORY COMPILER
+# by CMake, and by pkg-config with the plain compiler. Its jobs are compiled by each compiler that is here, at each level
+# of optimisation: no header of ours may warn. Usage: run.sh BUILD-DIRECTORY COMPILER
 set -euo pipefail
 build=$1
 compiler=$2
@@ -34,17 +35,38 @@ find "$prefix/include/dag" -name '*.hpp' | while read -r header; do
     fail "$(basename "$header") does not"
 done
 
-expect_hello() {
+echo "-- jobs compile without a warning"
+compilers=("$compiler")
+for other in g++ clang++ clang++-14; do
+  command -v "$other" >/dev/null || continue
+  for known in "${compilers[@]}"; do [ "$("$known" --version)" != "$("$other" --version)" ] || continue 2; done
+  compilers+=("$other")
+done
+echo "   by ${compilers[*]}"
+export warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror" prefix
+# shellcheck disable=SC2016
+for each in "${compilers[@]}"; do
+  for level in 0 1 2 3; do printf '%s\n' "$home"/project/jobs/*.cpp | sed "s|^|$each -O$level |"; done
+done | xargs -P "$(nproc)" -L 1 sh -c '"$0" -std=c++20 "$1" $warnings -I"$prefix/include" -c "$2" -o /dev/null' ||
+  fail "those warnings come to whoever includes our headers"
+
+# expect SAID COMMAND...
+expect() {
   local said
-  said=$("$@") || fail "$* ended with status $?"
-  [ "$said" = 5 ] || fail "$* printed '$said', not 5"
+  said=$("${@:2}") || fail "${*:2} ended with status $?"
+  [ "$said" = "$1" ] || fail "${*:2} printed '$said', not '$1'"
 }
 
 echo "-- find_package(dag)"
 cmake -S "$home/project" -B "$home/build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" \
       >"$home/cmake.log" || { cat "$home/cmake.log"; fail "CMake does not find it"; }
 cmake --build "$home/build"
-expect_hello "$home/build/hello"
+expect 5 "$home/build/hello"
+for job in "$home"/project/jobs/*.cpp; do
+  name=$(basename "$job" .cpp)
+  expect "$(sed -n 's|^// prints: ||p' "$job")" "$home/build/$name"
+  echo "   $name"
+done
 
 echo "-- pkg-config"
 export PKG_CONFIG_PATH=
@@ -52,4 +74,4 @@ PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name dag.pc)")
 read -ra flags < <(pkg-config --cflags --libs dag)
 echo "   ${flags[*]}"
 "$compiler" "$home/project/hello.cpp" -o "$home/hello" "${flags[@]}" -Wl,-rpath,"$(pkg-config --variable=libdir dag)"
-expect_hello "$home/hello"
+expect 5 "$home/hello"
