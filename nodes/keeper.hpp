@@ -21,6 +21,7 @@
 #include "nodes/node_web.hpp"
 #include "nodes/parts.hpp"
 #include "nodes/progress_watch.hpp"
+#include "nodes/refreshed.hpp"
 #include "nodes/store/store.hpp"
 #include "nodes/transport/transport.hpp"
 #include "nodes/workers/worker_processes.hpp"
@@ -140,6 +141,8 @@ class Keeper {
   Duration heartbeat_{0};
   std::optional<Instant> loaded_at_;
   LoadSummary load_;  ///< as it was then
+  /// Files of the kernel: an idle node, which tells its load many times a second, is to cost nothing.
+  Refreshed<MemoryOfNode> memory_here_{std::chrono::seconds(1), [this] { return memory_now(); }};
   bool said_stuck_ = false;
 
   SystemConfig config_;

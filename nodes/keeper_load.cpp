@@ -22,7 +22,7 @@ const LoadSummary& Keeper::load_now() {
   if (loaded_at_ && now - *loaded_at_ < heartbeat_ / 2) return load_;
   loaded_at_ = now;
   const WorkersNow use = processes_->now();
-  const MemoryOfNode memory = memory_now();
+  const MemoryOfNode memory = memory_here_.at(now);
   for (DeviceLoad& device : load_.devices) {
     device.lanes_free = device.lanes - std::min(device.lanes, use.lanes_running);
     device.memory_free_bytes = memory.free_bytes;
