@@ -136,12 +136,16 @@ RunTotals WorkerProcesses::Pages::ran() const {
 
 // ---- The processes
 
+/// While a process is to end and a kernel of it runs.
+static constexpr int kernels_looked_at_every_ms = 5;
+
 struct WorkerProcesses::Child {
   pid_t warden = 0;   ///< ends when the process has, and all that it started
   int pidfd = -1;     ///< of the warden
   pid_t process = 0;  ///< to look at only: once it has ended its number may be another's
   const RunningPage* page = nullptr;
   std::string log;
+  std::optional<Instant> ask_at;   ///< it is told to end then, or when none of its kernels runs
   std::optional<Instant> kill_at;  ///< it was told to end
   bool stopped = false;
   FrozenWatch watch = {};
@@ -203,6 +207,8 @@ void WorkerProcesses::run() {
           info.si_pid != 0;
       if (ended) {
         reap(here);
+      } else if (here->second.ask_at) {
+        ask_to_end(here->second);
       } else if (here->second.kill_at && *here->second.kill_at <= steady_now()) {
         here->second.kill_at.reset();
         warden::end_now(here->second.warden);
@@ -244,6 +250,7 @@ int WorkerProcesses::wait_milliseconds() const {
   std::optional<Instant> due;
   if (!children_.empty()) due = look_at_;
   for (const auto& [life, child] : children_) {
+    if (child.ask_at) return kernels_looked_at_every_ms;
     if (child.kill_at && (!due || *child.kill_at < *due)) due = child.kill_at;
   }
   if (!due) return -1;
@@ -320,8 +327,17 @@ void WorkerProcesses::start_now(const StartProcess& order, ClusterId cluster) {
 void WorkerProcesses::stop_now(Life life) {
   const auto child = children_.find(life);
   if (child == children_.end() || std::exchange(child->second.stopped, true)) return;
-  kill(child->second.warden, SIGTERM);
-  child->second.kill_at = steady_now() + stop_grace;
+  child->second.ask_at = steady_now() + kernels_grace;
+  ask_to_end(child->second);
+}
+
+/// Kernels that were cancelled get some time to return: what they say then is heard.
+void WorkerProcesses::ask_to_end(Child& child) {
+  const Instant now = steady_now();
+  if (now < *child.ask_at && !child.page->running().empty()) return;
+  child.ask_at.reset();
+  kill(child.warden, SIGTERM);
+  child.kill_at = now + stop_grace;
 }
 
 void WorkerProcesses::reap(std::map<Life, Child>::iterator one) {

@@ -62,6 +62,8 @@ class WorkerProcesses {
  public:
   /// A process that was told to end (SIGTERM) is killed after this time.
   static constexpr Duration stop_grace = std::chrono::seconds(2);
+  /// And for so long before that its kernels may go on.
+  static constexpr Duration kernels_grace = std::chrono::milliseconds(500);
 
   WorkerProcesses(WorkerDefaults defaults, const ProgramStore& programs, WorkerEvents events);
   /// Kills what still runs, and waits for it; no event is told any more.
@@ -110,6 +112,7 @@ class WorkerProcesses {
   void look_who_is_frozen();
   void start_now(const StartProcess& order, ClusterId cluster);
   void stop_now(Life life);
+  void ask_to_end(Child& child);
   void reap(std::map<Life, Child>::iterator child);
   int wait_milliseconds() const;
 
