@@ -179,6 +179,7 @@ void HomeActor::answer_thieves() {
         for (const OutputName& attempt : attempts) attempts_.stop({attempt.task, attempt.attempt});
         went += home_->lend_attempts(attempts, thief, ports_.now());
         kept_all_ = went == 0;
+        if (went > 0 && ports_.stolen) ports_.stolen(thief, went);
         carry_out();
         return true;
       });
@@ -198,6 +199,8 @@ void HomeActor::carry_out() {
             attempts_.stop(what);
           } else if constexpr (std::is_same_v<What, SendMessage>) {
             outgoing.messages.push_back(std::move(what));
+          } else if constexpr (std::is_same_v<What, Troubled>) {
+            if (ports_.troubled) ports_.troubled(setup_.plan->job, std::move(what));
           } else {
             send(runner_, mail::Publish{std::move(what.record), std::move(what.bytes)});
           }

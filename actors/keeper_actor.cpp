@@ -87,7 +87,14 @@ caf::behavior KeeperActor::make_behavior() {
         host_.on_ended(ended.life, ended.end, ended.text, std::move(ended.running), ended.guilty_lane);
         act();
       },
-      [this](const mail::Noted& noted) {
+      [this](mail::Noted& noted) {
+        if (auto* progress = std::get_if<mail::Noted::Progress>(&noted.what)) {
+          const bool over = !progress->now;
+          gateway_.on_progress(noted.job, noted.from, progress->device, std::move(progress->now));
+          if (over) return;
+        } else if (const auto* crash = std::get_if<mail::Noted::Crash>(&noted.what)) {
+          if (!gateway_.is_new_crash(noted.job, crash->task, crash->number)) return;
+        }
         if (const auto client = gateway_.client_of(noted.job)) noted.pass_on(*client);
       },
       [this](const mail::LifeUp& up) { send(node_, up); },

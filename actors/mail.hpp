@@ -90,8 +90,9 @@ struct Explain {
   JobId job;
   TaskSelector what;
   ProcessExplained process;
-  std::vector<caf::actor> homes;  ///< that have not seen it yet
-  HeldSum held;                   ///< outputs, if those are asked for
+  std::vector<caf::actor> homes;           ///< that have not seen it yet
+  HeldSum held;                            ///< outputs, if those are asked for
+  std::map<TaskId, std::uint64_t> places;  ///< in the queue for lanes
   caf::actor runner;
   std::function<void(ProcessExplained&&)> done;
 };
@@ -271,10 +272,22 @@ struct ProcessEnded {
   std::vector<RunningAttempt> running;
   std::optional<std::uint32_t> guilty_lane;
 };
-/// transport -> KeeperActor: a kernel said something; to be passed on to the client of its job, if it has
-/// one.
+/// transport -> KeeperActor: a kernel said something, or something happened to an attempt; to be passed on to
+/// the client of its job, if it has one.
 struct Noted {
+  /// Says how far it is; none: it said so before, and does not run any more.
+  struct Progress {
+    std::string device;
+    std::optional<TaskProgress> now;
+  };
+  /// An attempt at the task took its process down.
+  struct Crash {
+    TaskId task;
+    std::uint32_t number = 0;
+  };
   JobId job;
+  Life from;
+  std::variant<std::monostate, Progress, Crash> what;
   std::function<void(Life client)> pass_on;
 };
 /// CellActor, RecordActor -> KeeperActor. Gone: the record here is not needed any more.

@@ -319,6 +319,7 @@ void NodeActor::explain(mail::Explain& question) {
   question.process.lanes = static_cast<std::uint32_t>(lanes_.count());
   question.process.queued = lanes_.queued();
   question.process.running = lanes_.running_now();
+  question.places = lanes_.places(question.job);
   const auto job = jobs_.find(question.job);
   if (job == jobs_.end() || !job->second.runner) return question.done(std::move(question.process));
   for (const auto& [shard, home] : job->second.homes) question.homes.push_back(home.second);

@@ -33,6 +33,10 @@ struct Ports {
   std::function<void(std::string_view why)> end_now = {};
   /// It took so long to choose the process of an attempt. Empty: nobody counts.
   std::function<void(Duration took)> placed = {};
+  /// So many tasks went to this process, which had nothing to do. Empty: nobody counts.
+  std::function<void(Life thief, std::size_t tasks)> stolen = {};
+  /// What happened to an attempt, for whoever follows the job. Empty: nobody does.
+  std::function<void(JobId job, Troubled what)> troubled = {};
 };
 
 struct RecordLed;

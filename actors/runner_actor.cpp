@@ -95,6 +95,12 @@ caf::behavior RunnerActor::working() {
         runner_.explain(question.what, ports_.now(), question.process.taken);
         if (question.what.outputs) runner_.count_held(question.held);
         question.process.held = question.held.take();
+        for (auto* tasks : {&question.process.tasks, &question.process.taken}) {
+          for (TaskExplained& task : *tasks) {
+            if (const auto place = question.places.find(task.task); place != question.places.end())
+              task.place = place->second;
+          }
+        }
         question.done(std::move(question.process));
       },
       [this](const mail::Steal& steal) {
@@ -139,6 +145,7 @@ void RunnerActor::answer_thieves() {
           attempts_.stop({attempt.task, attempt.attempt});
           runner_.give(attempt, thief);
         }
+        if (!attempts.empty() && ports_.stolen) ports_.stolen(thief, attempts.size());
         return !attempts.empty();
       });
 }

@@ -40,6 +40,10 @@ class TimedPlacement final : public HomePlacement {
   std::optional<Duration> usual(const std::string& name, const Policy& policy) const override {
     return of_->usual(name, policy);
   }
+  std::optional<RunEstimate> estimate(const std::string& name, const Policy& policy) const override {
+    return of_->estimate(name, policy);
+  }
+  std::optional<RunEstimate> estimate_of_all() const override { return of_->estimate_of_all(); }
   Status possible(const std::string& name, const Policy& policy, const std::vector<Life>& lives) override {
     return of_->possible(name, policy, lives);
   }

@@ -4,7 +4,6 @@
 
 #include <unistd.h>
 
-
 #include "libdag/client/state_dir.hpp"
 #include "libdag/keeper/silences.hpp"
 #include "libdag/wire/lengths.hpp"
@@ -28,6 +27,18 @@ Duration election_timeout(const KeeperOptions& options) {
 
 /// Who serves HTTP asks the node as a client without an address: processes number theirs from 1.
 Life web_client() { return {client_process(0), {}}; }
+
+/// What the gateway is to know of it.
+decltype(mail::Noted::what) told_by(const wire::JobNote& note) {
+  using Kind = wire::JobNote::Kind;
+  if (note.kind == Kind::over) return mail::Noted::Progress{note.device, std::nullopt};
+  if (note.kind == Kind::crash) return mail::Noted::Crash{note.task, note.number};
+  if (note.kind != Kind::progress) return std::monostate();
+  // A NaN is no share of anything.
+  const double fraction = note.fraction > 0 ? std::min(note.fraction, 1.0) : 0;
+  return mail::Noted::Progress{
+      note.device, TaskProgress{note.task, note.name, note.number, note.device, fraction, note.text}};
+}
 
 /// How far the numbers of each node's jobs had come.
 std::map<ProcessId, std::uint32_t> handles_in(const NodeSetup& node) {
@@ -259,17 +270,17 @@ TransportEvents Keeper::transport_events() {
     caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
   };
   // What kernels say may come faster than it goes on to the clients. All of it is in the journal.
-  events.note = [this, waiting = std::make_shared<std::atomic<std::size_t>>(0)](Life, wire::JobNote note) {
-    const JobId job = note.job;
+  events.note = [this, waiting = std::make_shared<std::atomic<std::size_t>>(0)](Life from,
+                                                                                wire::JobNote note) {
     const std::size_t bytes = sizeof note + note.text.size();
     if (waiting->fetch_add(bytes) > notes_bytes_max) {
       waiting->fetch_sub(bytes);
       return transport_->note_dropped();
     }
     const std::shared_ptr<void> held(nullptr, [waiting, bytes](void*) { waiting->fetch_sub(bytes); });
-    caf::anon_send(keeper_, mail::Noted{job, [this, held, note = std::move(note)](Life client) {
-                                          transport_->note(client, note);
-                                        }});
+    mail::Noted noted{note.job, from, told_by(note), {}};
+    noted.pass_on = [this, held, note = std::move(note)](Life client) { transport_->note(client, note); };
+    caf::anon_send(keeper_, std::move(noted));
   };
   events.client = [this](Life from, ClientMessage message) {
     if (is_client(from.process) && from != web_client())

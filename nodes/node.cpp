@@ -21,6 +21,7 @@
 #include "nodes/client_world.hpp"
 #include "nodes/cores.hpp"
 #include "nodes/isolated_client.hpp"
+#include "nodes/job_notes.hpp"
 #include "nodes/remote_client.hpp"
 #include "nodes/workers/worker_node.hpp"
 
@@ -77,6 +78,7 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
   Ports ports;
   ports.now = steady_now;
   ports.log = [this](std::string_view line) { logger_->error("{}", line); };
+  ports.troubled = [this](JobId job, Troubled what) { note(note_of(job, std::move(what))); };
   ports.give_way = give_way;
   if (place_) {
     begin_arena();
@@ -129,11 +131,10 @@ LaneEvents Node::lane_events() {
     caf::anon_send(node_, mail::Arrived{from.value_or(self_), {std::move(news)}, [] {}});
   };
   events.log = [this](const Speaker& by, std::string_view line) {
-    note(by.job, {JobEvent::Kind::log, std::string(by.name), std::string(by.device), std::string(line), 0});
+    note(note_by(by, wire::JobNote::Kind::log, line));
   };
   events.progress = [this](const Speaker& by, double fraction, std::string_view text) {
-    note(by.job, {JobEvent::Kind::progress, std::string(by.name), std::string(by.device), std::string(text),
-                  fraction});
+    note(note_by(by, wire::JobNote::Kind::progress, text, fraction));
   };
   return events;
 }
@@ -156,10 +157,7 @@ TransportEvents Node::transport_events() {
   events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
     caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
   };
-  events.note = [this](Life, wire::JobNote note) {
-    tell({note.is_progress ? JobEvent::Kind::progress : JobEvent::Kind::log, std::move(note.task),
-          std::move(note.device), std::move(note.text), note.fraction});
-  };
+  events.note = [this](Life, wire::JobNote note) { tell(event_of(std::move(note))); };
   hand_rings_to(lanes_, events, logger_);
   membership_.listen(events);
   events.unwelcome = [this](const std::string& address, const Error& why) {
@@ -281,11 +279,10 @@ void Node::tell(const JobEvent& event) {
   handler_ ? handler_(event) : detail::print_log(event);
 }
 
-void Node::note(JobId job, JobEvent event) {
-  if (self_ == first_life) return tell(event);
-  if (event.text.size() > wire::text_bytes_max) event.text.resize(wire::text_bytes_max);
-  transport_->note(first_life, {job, event.kind == JobEvent::Kind::progress, event.fraction,
-                                std::move(event.task), std::move(event.device), std::move(event.text)});
+void Node::note(wire::JobNote note) {
+  if (self_ == first_life) return tell(event_of(std::move(note)));
+  if (note.text.size() > wire::text_bytes_max) note.text.resize(wire::text_bytes_max);
+  transport_->note(first_life, std::move(note));
 }
 
 // ---- Who is there

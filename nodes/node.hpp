@@ -51,7 +51,7 @@ class Node : public detail::Client {
 
   // ---- What its parts tell it
   void tell(const JobEvent& event);
-  void note(JobId job, JobEvent event);
+  void note(wire::JobNote note);
   void on_view(const std::vector<Claim>& members);
   void on_member_down(const MemberDown& down);
   void on_turned_away(const Caller& caller, const Error& why);

@@ -151,8 +151,12 @@ void add_runs(MetricsText& to, const NodeMeasures& measures) {
   to.add(measures.workers.lanes_running, {{"kind", "cpu"}});
   to.gauge("dag_queue_depth", "Tasks that wait for a lane of this node, as its processes said last.");
   to.add(number(measures.workers.queued), {{"device_kind", "cpu"}});
-  to.counter("dag_steals_total", "Tasks that an idle lane took from another one of its process.");
-  to.add(number(run.stolen), {{"distance", "process"}, {"result", "taken"}});
+  to.counter("dag_steals_total",
+             "Tasks that an idle lane took from another one of its process, and tasks of this node's "
+             "processes that went to idle ones of its host and of other hosts.");
+  for (const auto& [distance, tasks] : {std::pair("process", run.stolen), std::pair("host", run.stolen_host),
+                                        std::pair("cluster", run.stolen_cluster)})
+    to.add(number(tasks), {{"distance", distance}, {"result", "taken"}});
   to.counter(
       "dag_transfer_bytes_total",
       "Of inputs that came from other processes to those of this node, for attempts that waited for them. "

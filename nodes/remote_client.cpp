@@ -12,6 +12,7 @@
 #include "nodes/build_id.hpp"
 #include "nodes/client_world.hpp"
 #include "nodes/draw_number.hpp"
+#include "nodes/job_notes.hpp"
 #include "nodes/parts.hpp"
 #include "nodes/workers/program_store.hpp"
 
@@ -308,8 +309,7 @@ RemoteClient::KnownJob* RemoteClient::find(JobId job) {
 
 void RemoteClient::note(wire::JobNote note) {
   const std::lock_guard lock(handler_mutex_);
-  const JobEvent event{note.is_progress ? JobEvent::Kind::progress : JobEvent::Kind::log,
-                       std::move(note.task), std::move(note.device), std::move(note.text), note.fraction};
+  const JobEvent event = event_of(std::move(note));
   handler_ ? handler_(event) : detail::print_log(event);
 }
 

@@ -80,6 +80,17 @@ class BasicDeque {
     const std::uint64_t bottom = bottom_.load(std::memory_order_acquire);
     return bottom > top ? bottom - top : 0;
   }
+  /// About what is there, without taking it. The owner may be at work: then a row may be missing, or be
+  /// there that has just been taken.
+  void newest_first(std::size_t count_max, std::vector<ReadyRow>& to) const {
+    const std::uint64_t top = top_.load(std::memory_order_seq_cst);
+    const auto* slots = reinterpret_cast<const Slots*>(slots_.load(std::memory_order_acquire));
+    for (std::uint64_t at = bottom_.load(std::memory_order_seq_cst); at > top && to.size() < count_max;
+         --at) {
+      const ReadyRow row = slots->at(at - 1).get();
+      if (row.shard != nullptr) to.push_back(row);
+    }
+  }
   /// How many were ever taken off the top.
   std::uint64_t taken() const { return top_.load(std::memory_order_acquire); }
 

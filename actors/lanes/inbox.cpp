@@ -83,6 +83,29 @@ std::unique_ptr<HandedOut> Inbox::take(JobId job, const OutputName& attempt) {
   return nullptr;
 }
 
+void Inbox::each(bool first_ones, const std::function<void(JobId, TaskId)>& attempt,
+                 const std::function<void(const ReadyRow&)>& row) const {
+  const std::lock_guard lock(mutex_);
+  std::size_t first_count = 0, seen = 0;
+  for (auto band = bands_.rbegin(); band != bands_.rend(); ++band) {
+    for (const Work& work : *band) {
+      ++seen;
+      if (pressing(work)) first_count = seen;
+    }
+  }
+  seen = 0;
+  for (auto band = bands_.rbegin(); band != bands_.rend(); ++band) {
+    for (const Work& work : *band) {
+      if ((++seen <= first_count) != first_ones) continue;
+      if (work.handed_out) {
+        attempt(work.handed_out->attempt.job, work.handed_out->attempt.task);
+      } else {
+        row(work.ready);
+      }
+    }
+  }
+}
+
 void Inbox::drop(const LaneShard* shard) {
   const std::lock_guard lock(mutex_);
   for (auto& band : bands_) {

@@ -61,6 +61,10 @@ class Inbox {
                                         const std::function<bool(const OutputName&)>& may_go);
   /// One attempt that no lane has begun; null when there is none.
   std::unique_ptr<HandedOut> take(JobId job, const OutputName& attempt);
+  /// Visits what waits, in the order of bands and then of arrival: up to the last one that is pressing, or
+  /// what comes behind it.
+  void each(bool first_ones, const std::function<void(JobId, TaskId)>& attempt,
+            const std::function<void(const ReadyRow&)>& row) const;
   /// Drops the rows of a shard that will not be run any more.
   void drop(const LaneShard* shard);
 

@@ -48,7 +48,9 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
     if (speaks() && lanes.events_.log) lanes.events_.log(speaker(), line);
   }
   void progress(double fraction, std::string_view note) override {
-    if (speaks() && lanes.events_.progress) lanes.events_.progress(speaker(), fraction, note);
+    if (!speaks() || !lanes.events_.progress) return;
+    said_progress.store(true, std::memory_order_relaxed);
+    lanes.events_.progress(speaker(), fraction, note);
   }
   std::string_view device() const override { return name; }
   std::string task_key() const override { return to_string(job) + "/" + to_string(task); }
@@ -58,7 +60,9 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
 
   /// Nor has a child that the kernel forked a voice.
   bool speaks() const { return !abandoned.load() && !in_forked_child(); }
-  Speaker speaker() const { return {job, task, attempt, task_name, name, static_cast<std::uint32_t>(index)}; }
+  Speaker speaker() const {
+    return {job, task, attempt, task_name, name, static_cast<std::uint32_t>(index), number};
+  }
 
   /// It will touch this shard, or none. Announced with a full barrier, but only when it changes: rows of one
   /// job follow each other.
@@ -81,6 +85,7 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   std::condition_variable ended;
   bool done = false;
   std::optional<AttemptKey> running;
+  Instant running_since;
   bool cut_off = false;  ///< whoever could hear of the end of an abandoned kernel may be gone
 
   /// Whether it is inside of a row's kernel: then what follows may be seen to by watch_stragglers.
@@ -90,6 +95,9 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   JobId job;
   TaskId task;
   AttemptId attempt;
+  std::uint32_t number = 0;  ///< of the attempt, as Context::attempt says
+  /// The kernel that runs has called Context::progress, on any thread.
+  std::atomic<bool> said_progress{false};
   std::optional<Staging> staging;  ///< of an attempt that may stage files
   std::string_view task_name;
   /// What it has not reported yet: rows of one shard follow each other, mostly, but news of other shards'

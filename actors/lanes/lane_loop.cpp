@@ -138,7 +138,9 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   lane.task = table.id(about);
   lane.attempt = {shard.epoch, row.attempt};
   lane.task_name = fragment.names[kind.name];
-  Context context(lane, row.attempt, &shard.cancelled);
+  // A home hands out what failed or was lost: a lane's own rows are at their first try.
+  lane.number = 1;
+  Context context(lane, lane.number, &shard.cancelled);
   detail::Call call;
   call.arguments = lane.views.data();
   call.argument_count = static_cast<std::uint32_t>(lane.views.size());
@@ -149,6 +151,7 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
     options_.running->begin(lane.index, lane.task, lane.attempt, began);
   }
   std::optional<Error> error = call_kernel(code, call);
+  if (lane.said_progress.load(std::memory_order_relaxed)) end_progress(lane);
   lane.turn.end();
   const std::int64_t ended = lane.last_end = clock_.now();
   if (lane.abandoned.load()) return;
@@ -274,6 +277,11 @@ void Lanes::end_slowly(Lane& lane, LaneShard& shard, ClaimedRow row, KernelResul
   lane.pressing = true;
 }
 
+/// By the lane's thread, or when the lane is given up.
+void Lanes::end_progress(Lane& lane) {
+  if (lane.said_progress.exchange(false) && events_.progress_over) events_.progress_over(lane.speaker());
+}
+
 std::string Lanes::Lane::stage(std::string_view path) {
   if (staging) return staging->stage(path);
   throw Failure({ErrorCode::usage, "a task stages " + std::string(path) + ", and is not declared staged",
@@ -353,9 +361,11 @@ void Lanes::run_handed_out(Lane& lane, std::unique_ptr<HandedOut> mine, Priority
     lane.task = attempt.task;
     lane.attempt = attempt.id;
     lane.task_name = attempt.name;
+    lane.number = attempt.try_number;
     {
       const std::lock_guard lock(lane.mutex);
       lane.running = key;
+      lane.running_since = lane_now();
     }
     const auto began = LaneClock::now();
     if (options_.running != nullptr)
@@ -383,6 +393,7 @@ void Lanes::run_handed_out(Lane& lane, std::unique_ptr<HandedOut> mine, Priority
     }
     if (options_.running != nullptr)
       options_.running->end(lane.index, ended.outcome == Outcome::failed, ended.ran);
+    if (lane.said_progress.load(std::memory_order_relaxed)) end_progress(lane);
     leave_kernel(lane, attempt);
     if (lane.records) record_run(lane, lane_now(), ended.outcome, ended.ran, ended.error);
   }

@@ -26,6 +26,12 @@ class LaneRows {
     if (auto ready = deques_[0].steal(notice)) return ready;
     return deques_[1].steal(notice);
   }
+  /// About what is there, in the order in which the owner takes it; their shards must stay.
+  std::vector<ReadyRow> newest_first(std::size_t count_max) const {
+    std::vector<ReadyRow> rows;
+    for (const Deque& deque : deques_) deque.newest_first(count_max, rows);
+    return rows;
+  }
   std::uint64_t size() const { return deques_[0].size() + deques_[1].size(); }
   std::array<Deque, 2>& deques() { return deques_; }
 

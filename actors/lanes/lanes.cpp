@@ -159,6 +159,7 @@ bool Lanes::abandon(JobId job, TaskId task, AttemptId attempt) {
       const std::lock_guard running(old.mutex);
       if (old.running != AttemptKey{job, task, attempt}) continue;
       old.abandoned.store(true);  // Under the lock that its thread takes when the kernel has returned.
+      end_progress(old);
     }
     auto fresh = std::make_shared<Lane>(*this, i, old.core);
     // Its owner will not touch its deque again. Thieves may still be there, and find what is left.
@@ -166,6 +167,8 @@ bool Lanes::abandon(JobId job, TaskId task, AttemptId attempt) {
       if (auto ready = old.rows.steal([](LaneShard*) {})) inbox_.push({*ready, nullptr, Priority::normal});
     }
     old.thread.detach();
+    // The lane does not run it any more, whatever the thread does.
+    if (options_.running != nullptr) options_.running->end(i, true, lane_now() - old.running_since);
     lanes_[i].store(fresh.get(), std::memory_order_release);
     alone_.leave(&old);  // Others do not wait for it.
     all_lanes_.push_back(fresh);
@@ -270,7 +273,48 @@ std::vector<RunningNow> Lanes::running_now() const {
   const std::int64_t at = clock_.now();
   for (const RunningPage::Attempt& attempt : options_.running->running())
     now.push_back({attempt.task, attempt.attempt, attempt.lane, clock_.span(at - attempt.began)});
+  const std::lock_guard lock(lanes_mutex_);
+  for (const auto& old : all_lanes_) {
+    if (!old->abandoned.load() || now.size() == running_max) continue;
+    const std::lock_guard running(old->mutex);
+    if (!old->running) continue;  // Its kernel has returned.
+    now.push_back({.task = old->running->task,
+                   .attempt = old->running->attempt,
+                   .lane = static_cast<std::uint32_t>(old->index),
+                   .ran = lane_now() - old->running_since,
+                   .given_up = true,
+                   .number = old->number});
+  }
   return now;
+}
+
+/// What comes before something pressing, then what lanes made ready themselves, each its newest first, then
+/// the rest: so they look for it (find_work). What lanes steal from each other is not foreseen.
+std::map<TaskId, std::uint64_t> Lanes::places(JobId job) const {
+  std::map<TaskId, std::uint64_t> places;
+  std::uint64_t turn = 0;
+  const auto add = [&](JobId of, TaskId task) {
+    if (++turn <= places_max && of == job) places.emplace(task, turn);
+  };
+  // No shard goes while this is locked, so rows that lie in a queue can be looked at.
+  const std::lock_guard lock(lanes_mutex_);
+  const auto add_row = [&](const ReadyRow& ready) {
+    add(ready.shard->job, ready.shard->table.id(ready.row));
+  };
+  inbox_.each(true, add, add_row);
+  std::vector<std::vector<ReadyRow>> queued(lanes_.size());
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    queued[i] = lane(i).rows.newest_first(places_max);
+    longest = std::max(longest, queued[i].size());
+  }
+  for (std::size_t k = 0; k < longest; ++k) {
+    for (const auto& rows : queued) {
+      if (k < rows.size()) add_row(rows[k]);
+    }
+  }
+  inbox_.each(false, add, add_row);
+  return places;
 }
 
 }  // namespace dag

@@ -46,12 +46,15 @@ struct Speaker {
   std::string_view name;  ///< of the task
   std::string_view device;
   std::uint32_t lane = 0;
+  std::uint32_t number = 0;  ///< of the attempt, as Context::attempt says
 };
 /// What lanes tell the rest of the process. Called on lanes, `log` and `progress` on any thread of a kernel;
 /// must not block.
 struct LaneEvents {
   std::function<void(const Speaker&, std::string_view line)> log = {};
   std::function<void(const Speaker&, double fraction, std::string_view note)> progress = {};
+  /// The kernel that said how far it is does not run any more.
+  std::function<void(const Speaker&)> progress_over = {};
   /// News of an end that is not for a lane: to be treated as a message from that life (none: from this one).
   std::function<void(std::optional<Life> from, message::PredecessorEnded&& news)> edge_news = {};
   /// News of ends for a process that no ring leads to; at least once while both live. Empty: homes tell it.
@@ -137,6 +140,7 @@ class Lanes final : public LanesPort {
   bool poll_rings();
 
   std::vector<RunningNow> running_now() const override;
+  std::map<TaskId, std::uint64_t> places(JobId job) const override;
   bool stand_aside() const override { return alone_.wanted(); }
   JobActors& actors() override { return actors_; }
   std::size_t count() const override { return options_.cores.size(); }
@@ -211,6 +215,7 @@ class Lanes final : public LanesPort {
   void help_out(Lane& lane, std::uint64_t kernel);
   void kernel_begins(Lane& lane);
 
+  void end_progress(Lane& lane);
   void let_go_of_retired();
   bool nobody_inside(const LaneShard* shard) const;
   void sweep(const LaneShard* shard);

@@ -3,6 +3,7 @@
 // (tools/sim/actors) plays lanes in virtual time.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -54,6 +55,9 @@ class LanesPort {
 
   /// What lanes run now. Nothing where nobody notes it.
   virtual std::vector<RunningNow> running_now() const { return {}; }
+  /// Tasks of the job that wait for a lane, and about which turn each has among all that wait, from 1: those
+  /// with the first places_max turns.
+  virtual std::map<TaskId, std::uint64_t> places(JobId) const { return {}; }
   /// One of them runs, or will, what has to have nothing beside it (alone_turn.hpp).
   virtual bool stand_aside() const { return false; }
   virtual JobActors& actors() = 0;

@@ -27,8 +27,10 @@ struct RunTotals {
   }
 
   std::array<std::uint64_t, bounds.size() + 1> by_duration{};
-  std::uint64_t failed = 0;    ///< of them
-  std::uint64_t stolen = 0;    ///< rows that a lane took from another one of its process
+  std::uint64_t failed = 0;  ///< of them
+  std::uint64_t stolen = 0;  ///< rows that a lane took from another one of its process
+  /// Tasks that went from its processes to others, which had nothing to do: of the host, and elsewhere.
+  std::uint64_t stolen_host = 0, stolen_cluster = 0;
   std::vector<Duration> busy;  ///< of each lane: inside of kernels
   /// For what attempts waited that could have run otherwise.
   struct Waits {
@@ -50,6 +52,8 @@ struct RunTotals {
     for (std::size_t i = 0; i < by_duration.size(); ++i) by_duration[i] += more.by_duration[i];
     failed += more.failed;
     stolen += more.stolen;
+    stolen_host += more.stolen_host;
+    stolen_cluster += more.stolen_cluster;
     queue += more.queue;
     transfer += more.transfer;
     transfer_bytes += more.transfer_bytes;

@@ -117,6 +117,8 @@ RunTotals RunningPage::totals() const {
   }
   for (const std::uint64_t ran : totals.by_duration) totals.queue.count += ran;
   totals.queue.total = nanoseconds_in(waited_ns_);
+  totals.stolen_host = read(stolen_host_);
+  totals.stolen_cluster = read(stolen_cluster_);
   totals.transfer = {read(transfer_.count), nanoseconds_in(transfer_.total_ns)};
   totals.transfer_bytes = read(transfer_bytes_);
   totals.retry = {read(retry_.count), nanoseconds_in(retry_.total_ns)};

@@ -51,6 +51,10 @@ class RunningPage {
   void stole(std::size_t lane) {
     if (lane < lanes_max) grow(counts_[lane].stolen, 1);
   }
+  /// So many tasks went to another process, which had nothing to do: one of this host, or not.
+  void stolen(std::size_t tasks, bool same_host) {
+    (same_host ? stolen_host_ : stolen_cluster_).fetch_add(tasks, std::memory_order_relaxed);
+  }
   /// Rows that wait for lanes since `now`. By anybody of the process.
   void queue(std::size_t rows, Instant now);
   void inputs_came(std::uint64_t bytes, Duration took) {
@@ -134,6 +138,7 @@ class RunningPage {
   std::atomic<std::uint64_t> transfer_bytes_{0};
   Slot slots_[lanes_max];
   Counts counts_[lanes_max];
+  std::atomic<std::uint64_t> stolen_host_{0}, stolen_cluster_{0};
 };
 
 /// From now on a fault (SEGV, BUS, FPE, ILL, ABRT) of a lane's thread is noted in `page`, then takes the

@@ -38,8 +38,9 @@ class Watcher {
       return;
     }
     if (quiet_) return;
-    if (event.kind == dag::JobEvent::Kind::log) {
-      std::fprintf(stderr, "  %s  (%s)\n", event.text.c_str(), event.device.c_str());
+    if (event.kind != dag::JobEvent::Kind::progress) {
+      const std::string& by = event.device.empty() ? event.task : event.device;
+      std::fprintf(stderr, "  %s  (%s)\n", event.text.c_str(), by.c_str());
       return;
     }
     if (event.task != "curve") return;

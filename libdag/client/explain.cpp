@@ -24,13 +24,26 @@ int rank_of(const TaskExplained& task) {
   return task.state == RowState::held ? 0 : task.state == RowState::waiting ? 2 : 1;
 }
 
+/// It waits for a lane of that process.
+void queue(TaskReason& reason, std::uint64_t place, const ProcessExplained& at, const TaskExplained& task) {
+  reason.place = place;
+  reason.starts = starts_in(at, place, task.usual);
+}
+
 /// One answer, task by task.
 std::vector<TaskReason> reasons_in(client::Answer& answer) {
   std::map<TaskId, std::pair<Life, RunningNow>> running;
-  std::map<TaskId, std::pair<Life, std::string>> taken;
+  std::multimap<TaskId, std::pair<Life, RunningNow>> given_up;
+  std::map<TaskId, std::pair<const ProcessExplained*, const TaskExplained*>> taken;
   for (const ProcessExplained& process : answer.explained) {
-    for (const RunningNow& now : process.running) running[now.task] = {process.life, now};
-    for (const TaskExplained& one : process.taken) taken[one.task] = {process.life, one.why};
+    for (const RunningNow& now : process.running) {
+      if (now.given_up) {
+        given_up.emplace(now.task, std::pair(process.life, now));
+      } else {
+        running[now.task] = {process.life, now};
+      }
+    }
+    for (const TaskExplained& one : process.taken) taken[one.task] = {&process, &one};
   }
   std::vector<TaskReason> reasons;
   for (ProcessExplained& process : answer.explained) {
@@ -42,15 +55,23 @@ std::vector<TaskReason> reasons_in(client::Answer& answer) {
           reason.at = lane->second.first;
           reason.running = lane->second.second;
         } else if (const auto there = taken.find(task.task); there != taken.end()) {
-          reason.at = there->second.first;
-          reason.taken = there->second.second;
+          const auto [its, attempt] = there->second;
+          reason.at = its->life;
+          reason.taken = attempt->why;
+          queue(reason, attempt->place, *its, task);
+        } else if (task.place > 0) {
+          queue(reason, task.place, process, task);
         }
+      } else if (task.state == RowState::ready) {
+        queue(reason, task.place, process, task);
       }
+      const auto [first, last] = given_up.equal_range(task.task);
+      for (auto one = first; one != last; ++one) reason.given_up.push_back(one->second);
       reason.task = std::move(task);
     }
     process.tasks.clear();
-    process.taken.clear();
   }
+  for (ProcessExplained& process : answer.explained) process.taken.clear();
   std::stable_sort(reasons.begin(), reasons.end(), [](const TaskReason& a, const TaskReason& b) {
     return std::pair(rank_of(a.task), a.task.task) < std::pair(rank_of(b.task), b.task.task);
   });
@@ -85,6 +106,11 @@ std::uint64_t Explanation::count() const {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
+std::size_t given_up_in(const ProcessExplained& process) {
+  return static_cast<std::size_t>(std::count_if(process.running.begin(), process.running.end(),
+                                                [](const RunningNow& running) { return running.given_up; }));
+}
+
 std::optional<WouldBegin> would_begin(const TaskReason& reason) {
   if (reason.task.state != RowState::ready) return std::nullopt;
   std::optional<WouldBegin> first;
@@ -103,7 +129,7 @@ bool places_left_out(const TaskReason& reason) {
 
 std::optional<Duration> left_of(const TaskReason& reason) {
   if (!reason.running || !reason.task.usual) return std::nullopt;
-  return std::max(Duration{0}, *reason.task.usual - reason.running->ran);
+  return std::max(Duration{0}, reason.task.usual->mean - reason.running->ran);
 }
 
 std::optional<Duration> not_before(const Explanation& found) {

@@ -6,8 +6,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "libdag/client/start_estimate.hpp"
 #include "libdag/keeper/messages.hpp"
 
 namespace dag::detail {
@@ -19,6 +21,10 @@ struct TaskReason {
   std::optional<RunningNow> running;  ///< a lane has it
   std::optional<Life> at;             ///< whose lane, or who has the attempt
   std::string taken;                  ///< what that one says of an attempt that no lane has
+  /// Attempts that did not end when they were told to: their kernels still run there.
+  std::vector<std::pair<Life, RunningNow>> given_up;
+  std::uint64_t place = 0;              ///< in the queue for the lanes where it is; 0: not queued
+  std::optional<StartEstimate> starts;  ///< if it is queued, and it is known how long tasks take
 };
 
 struct Explanation {
@@ -34,6 +40,9 @@ struct Explanation {
 
   std::uint64_t count() const;
 };
+
+/// How many kernels run there whose lanes were given up.
+std::size_t given_up_in(const ProcessExplained& process);
 
 /// Where it would begin first, and when, as placement predicts it.
 struct WouldBegin {

@@ -20,6 +20,18 @@ void add_heard(json& to, const std::optional<HeardOf>& heard) {
   to["round_trip_seconds"] = measured ? json(seconds(heard->round_trip)) : json();
 }
 
+json progress_json(const std::vector<TaskProgress>& progress) {
+  auto all = json::array();
+  for (const TaskProgress& one : progress)
+    all.push_back({{"task", to_string(one.task)},
+                   {"name", one.name},
+                   {"attempt", one.number},
+                   {"device", one.device},
+                   {"fraction", one.fraction},
+                   {"note", one.note}});
+  return all;
+}
+
 json details_json(const JobDetails& details) {
   auto tasks = json::array(), classes = json::array();
   for (const TaskInfo& task : details.tasks)
@@ -35,7 +47,8 @@ json details_json(const JobDetails& details) {
           {"tasks_beyond", details.tasks_beyond},
           {"late", details.late},
           {"classes", std::move(classes)},
-          {"others", to_json(details.others)}};
+          {"others", to_json(details.others)},
+          {"progress", progress_json(details.progress)}};
 }
 
 void add(JobCounts& counts, Outcome outcome) {
@@ -93,7 +106,22 @@ json reason_json(const TaskReason& reason) {
     fields["would_begin_at"] = to_string(first->process);
   }
   if (const auto left = left_of(reason)) fields["left_seconds"] = seconds(*left);
-  if (task.usual) fields["usual_seconds"] = seconds(*task.usual);
+  if (task.usual) {
+    fields["usual_seconds"] = seconds(task.usual->mean);
+    fields["usual_runs"] = task.usual->runs;
+  }
+  if (task.state != RowState::waiting && task.state != RowState::ended) fields["attempt"] = task.failures + 1;
+  if (reason.place > 0) fields["place_in_queue"] = reason.place;
+  if (reason.starts)
+    fields["starts"] = {{"in_seconds", seconds(reason.starts->about)},
+                        {"least_seconds", seconds(reason.starts->least)},
+                        {"most_seconds", seconds(reason.starts->most)},
+                        {"runs", reason.starts->runs}};
+  for (const auto& [life, given_up] : reason.given_up)
+    fields["given_up"].push_back({{"at", to_string(life.process)},
+                                  {"lane", given_up.lane},
+                                  {"attempt", given_up.number},
+                                  {"ran_seconds", seconds(given_up.ran)}});
   if (task.state != RowState::ended) {
     fields["needs"] = needs_json(task.needs);
     fields["priority"] = name(task.priority);
@@ -182,6 +210,7 @@ json to_json(const JobInfo& job) {
           {"name", job.name},
           {"phase", name(job.phase)},
           {"counts", to_json(job.counts)},
+          {"total_tasks", job.total > 0 ? json(job.total) : json()},
           {"age_seconds", seconds(job.age)},
           {"workers", std::move(workers)},
           {"copies", std::move(copies)},
@@ -203,11 +232,14 @@ json to_json(const Explanation& found) {
   auto tasks = json::array(), roots = tasks, processes = tasks, silent = tasks;
   for (const TaskReason& reason : found.tasks) tasks.push_back(reason_json(reason));
   for (const TaskReason& reason : found.roots) roots.push_back(reason_json(reason));
-  for (const ProcessExplained& process : found.processes)
+  for (const ProcessExplained& process : found.processes) {
+    const std::size_t given_up = given_up_in(process);
     processes.push_back({{"process", to_string(process.life.process)},
                          {"lanes", process.lanes},
-                         {"running", process.running.size()},
+                         {"running", process.running.size() - given_up},
+                         {"given_up", given_up},
                          {"queued", process.queued}});
+  }
   for (const Life life : found.silent) silent.push_back(to_string(life.process));
   const auto earliest = not_before(found);
   return {{"counts", std::move(counts)},
@@ -228,7 +260,8 @@ json to_json(const PastTask& task, JobId job) {
       continue;
     }
     const PastAttempt& attempt = *step.attempt;
-    fields["attempt"] = to_string(attempt.id);
+    fields["attempt"] = attempt.number;
+    fields["attempt_id"] = to_string(attempt.id);
     fields["at"] = to_string(attempt.at);
     fields["why_there"] = attempt.why_there;
     fields["candidates"] = candidates_json(attempt.candidates);
@@ -270,7 +303,7 @@ json to_json(const LogLine& line, JobId job) {
   if (line.task) {
     fields["task"] = to_string(*line.task);
     fields["name"] = line.name;
-    fields["attempt"] = line.attempt.number;
+    fields["attempt"] = line.number;
   }
   return fields;
 }

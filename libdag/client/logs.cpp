@@ -22,8 +22,9 @@ bool LogFilter::takes(const LogLine& line) const {
 std::string prefix_of(const LogLine& line) {
   if (!line.task) return line.place;
   const std::string node = line.place.substr(0, line.place.find('/'));
-  return (line.name.empty() ? to_string(*line.task) : line.name) + "@" + node + "#" +
-         std::to_string(line.attempt.number);
+  const std::string number = to_string(*line.task);
+  return (line.name.empty() ? number : line.name + " (" + number + ")") + "@" + node + "#" +
+         std::to_string(line.number);
 }
 
 std::vector<LogLine> lines_in(const JournalEntry& entry) {
@@ -36,7 +37,7 @@ std::vector<LogLine> lines_in(const JournalEntry& entry) {
   if (const auto* said = std::get_if<recorded::Said>(&record.what)) {
     line.task = record.task;
     line.name = said->name;
-    line.attempt = record.attempt;
+    line.number = said->number > 0 ? said->number : record.attempt.number;
     text = said->line;
   } else if (const auto* printed = std::get_if<recorded::Printed>(&record.what)) {
     text = printed->text;

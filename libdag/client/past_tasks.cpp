@@ -10,7 +10,9 @@ PastAttempt& attempt_of(PastTask& task, const JournalEntry& entry) {
   for (PastStep& step : task.steps) {
     if (step.attempt && step.attempt->id == entry.record.attempt) return *step.attempt;
   }
-  task.steps.push_back({entry.unix_ns, PastAttempt{entry.record.attempt, entry.record.place.process}, {}});
+  PastAttempt attempt{entry.record.attempt, entry.record.place.process};
+  attempt.number = task.charged + 1;
+  task.steps.push_back({entry.unix_ns, std::move(attempt), {}});
   return *task.steps.back().attempt;
 }
 
@@ -78,10 +80,15 @@ struct Told {
   }
   /// It names no attempt: of those that have not ended it was the last.
   void operator()(const recorded::Crashed& crashed) const {
+    ++task.charged;
     const auto last = std::find_if(task.steps.rbegin(), task.steps.rend(),
                                    [](const PastStep& step) { return step.attempt.has_value(); });
     if (last == task.steps.rend() || !last->attempt->end.empty()) return note(task, entry, line);
     last->attempt->end = "took its process down: " + crashed.what;
+  }
+  void operator()(const recorded::Retried& retried) const {
+    if (retried.charged) ++task.charged;
+    note(task, entry, line);
   }
   /// All else is told in its own words.
   template <class What>
@@ -111,7 +118,7 @@ void PastTasks::add(const JournalEntry& entry, const JournalLine& line) {
       beyond_.insert(*line.task);
       return;
     }
-    found = tasks_.emplace(*line.task, PastTask{*line.task, {}, {}, {}, {}, {}}).first;
+    found = tasks_.emplace(*line.task, PastTask{*line.task, {}, {}, {}, {}, {}, 0}).first;
   }
   PastTask& task = found->second;
   if (task.name.empty()) task.name = line.name;

@@ -23,7 +23,8 @@ struct PastAttempt {
   std::string why_there = {};
   /// What the decision was made from, if anybody was asked.
   std::vector<recorded::Candidate> candidates = {};
-  std::string end = {};  ///< "finished", "failed: 403", "lost: n1 died"; empty: the journals do not know
+  std::uint32_t number = 0;  ///< as Context::attempt said
+  std::string end = {};      ///< "finished", "failed: 403", "lost: n1 died"; empty: the journals do not know
 };
 
 /// An attempt, or what happened to the task beside its attempts.
@@ -39,6 +40,7 @@ struct PastTask {
   std::optional<std::int64_t> ready_unix_ns, settled_unix_ns;
   std::optional<recorded::Settled> settled;  ///< none: it was not, or the journals do not know
   std::vector<PastStep> steps;               ///< in the order of time, as well as clocks agree
+  std::uint32_t charged = 0;                 ///< attempts that failed or took their process down
 };
 
 /// Takes what journals say, entry by entry.

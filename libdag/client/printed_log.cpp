@@ -5,9 +5,9 @@
 namespace dag::detail {
 
 void print_log(const JobEvent& event) {
-  if (event.kind != JobEvent::Kind::log) return;
+  if (event.kind == JobEvent::Kind::progress) return;
   // In one piece: the program's own threads may write, too.
-  std::string line = event.task + ": " + event.text;
+  std::string line = event.task + " (" + event.number + "): " + event.text;
   if (line.back() != '\n') line += '\n';
   std::cerr << line << std::flush;
 }

@@ -1,11 +1,12 @@
 #pragma once
-// Lines of a kernel's Context::log are printed when the program has not taken events by Session::on_event.
+// Lines of a kernel's Context::log, and what happened to attempts, are printed when the program has not taken
+// events by Session::on_event.
 
 #include "dag/session.hpp"
 
 namespace dag::detail {
 
-/// "train: loss 0.5", on stderr, as a line of its own. Progress is not printed.
+/// "train (2): loss 0.5", on stderr, as a line of its own. Progress is not printed.
 void print_log(const JobEvent& event);
 
 }  // namespace dag::detail

@@ -74,7 +74,7 @@ class TraceWriter {
     slice_of_[record.task] = {track, begin, end};
     next("X", track.first, track.second + 1, begin, name_of(record.task));
     out_ << ",\"dur\":" << microseconds(end - begin) << ",\"args\":{\"task\":\"" << to_string(record.task)
-         << "\",\"attempt\":\"" << to_string(record.attempt) << "\",\"outcome\":\"" << name(ran.outcome)
+         << "\",\"attempt_id\":\"" << to_string(record.attempt) << "\",\"outcome\":\"" << name(ran.outcome)
          << "\"";
     if (end - begin < ran.ran.count()) out_ << ",\"ran_us\":" << microseconds(ran.ran.count());
     if (!ran.error.empty()) out_ << ",\"error\":" << json_string(printable(ran.error));

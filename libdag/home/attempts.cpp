@@ -134,6 +134,10 @@ void Home::Impl::on_crashes(const message::JobState* before) {
     table.apply(row, Watched{});
     const message::Crashed* known = before == nullptr ? nullptr : message::crashes_of(*before, crashed.task);
     if (known != nullptr && known->times >= crashed.times) continue;
+    const auto tried = tries.find(row);
+    const std::uint32_t number = crashed.times + (tried == tries.end() ? 0 : tried->second.failed);
+    tell_trouble(row, Troubled::Kind::crash, number, crashed.what,
+                 crashed_too_often(row) ? std::nullopt : std::optional(Duration{0}));
     if (is(row, flag::member)) {
       for (std::uint32_t n = known == nullptr ? 0 : known->times; n < crashed.times; ++n)
         member_down(row, Exit::failed, Error{ErrorCode::process_crashed, crashed.what});
@@ -397,6 +401,21 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
   note(row, false);
 }
 
+/// Without a next attempt the task fails, which whoever follows the job hears anyway.
+void Home::Impl::tell_trouble(RowIndex row, Troubled::Kind kind, std::uint32_t number,
+                              const std::string& what, std::optional<Duration> again_after) {
+  std::string text = "attempt " + std::to_string(number);
+  text += kind == Troubled::Kind::crash     ? " took its process down: "
+          : kind == Troubled::Kind::timeout ? " is late: "
+                                            : " failed: ";
+  text += what;
+  if (again_after) {
+    text += "; attempt " + std::to_string(number + 1) + " follows";
+    if (*again_after > Duration{0}) text += " in " + text_of(*again_after);
+  }
+  effects.emplace_back(Troubled{kind, table.id(row), table.name_of(table[row]), number, std::move(text)});
+}
+
 void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why) {
   if (is_call(row)) {
     ActorChain& chain = *chain_of(row);
@@ -408,7 +427,12 @@ void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, Attemp
   tried.failed += crashes(row);
   const NextTry next = next_retry(retry_of(row), tried, Exit::failed, random);
   ++tries[row].failed;
-  if (const auto* again_after = std::get_if<RetryAfter>(&next)) {
+  const auto* again_after = std::get_if<RetryAfter>(&next);
+  const bool late = why.code == ErrorCode::timed_out;
+  if (again_after != nullptr || late)
+    tell_trouble(row, late ? Troubled::Kind::timeout : Troubled::Kind::retry, tried.failed, why.what,
+                 again_after == nullptr ? std::nullopt : std::optional(again_after->pause));
+  if (again_after != nullptr) {
     say(table.id(row), id, [&] { return recorded::Retried{again_after->pause, true}; });
     failed_with[row] = why;
     const Next taken = table.apply(row, TakenBack{word_attempt});

@@ -168,7 +168,7 @@ TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant 
   if (one.why.size() > why_bytes_max) one.why.resize(why_bytes_max);
   const auto tried = tries.find(row);
   one.failures = (tried == tries.end() ? 0 : tried->second.failed) + crashes(row);
-  one.usual = placement->usual(one.name, policy);
+  one.usual = placement->estimate(one.name, policy);
   one.needs = needs_of(policy.needs);
   one.priority = policy.priority;
   if (word.state == RowState::ended) {
@@ -236,6 +236,18 @@ void Home::explain(const TaskSelector& wanted, Instant at, ProcessExplained& to)
   for (const auto& [rank, row] : found) {
     if (to.tasks.size() == explained_max) break;
     to.tasks.push_back(home.explained(row, to.tasks.size() < with_candidates_max, at));
+  }
+  home.explain_lanes(to);
+}
+
+/// What lanes of this process run of this home's rows, and how long tasks that ended here took.
+void Home::Impl::explain_lanes(ProcessExplained& to) const {
+  if (!to.runs) to.runs = placement->estimate_of_all();
+  for (RunningNow& running : to.running) {
+    const RowIndex row = table.find(running.task);
+    if (row == no_row || table[row].ghost) continue;
+    running.name = table.name_of(table[row]);
+    running.usual = placement->estimate(running.name, table.policy_of(table[row]));
   }
 }
 

@@ -46,8 +46,18 @@ inline constexpr std::size_t explained_max = 64;
 /// Of the predecessors that one task waits for.
 inline constexpr std::size_t waits_for_max = 16;
 inline constexpr std::size_t why_bytes_max = 4096;
-/// Lanes of one process that are told of.
+/// Lanes of one process that are told of, those that were given up included.
 inline constexpr std::size_t running_max = 1024;
+/// Places in a queue that are told.
+inline constexpr std::size_t places_max = 10'000;
+
+/// How long some tasks ran: the mean, and between which times most of them lie.
+struct RunEstimate {
+  Duration mean{0};
+  Duration least{0}, most{0};
+  std::uint64_t runs = 0;  ///< that it was learnt from; 0: it was stated
+  bool operator==(const RunEstimate&) const = default;
+};
 
 /// One task, as its home has it; or an attempt, as the process has it that is to run it.
 struct TaskExplained {
@@ -68,8 +78,10 @@ struct TaskExplained {
   TaskNeeds needs;  ///< what it occupies while it runs
   Priority priority = Priority::normal;
   /// How long tasks of its name take, where some have ended at its home.
-  std::optional<Duration> usual;
+  std::optional<RunEstimate> usual;
   std::optional<Error> error;  ///< of its newest try that failed, or of its end
+  /// Its place in the queue for the lanes of the process, from 1. 0: it is not queued there, or far behind.
+  std::uint64_t place = 0;
   bool operator==(const TaskExplained&) const = default;
 };
 
@@ -79,6 +91,11 @@ struct RunningNow {
   AttemptId attempt;
   std::uint32_t lane = 0;
   Duration ran{0};
+  std::string name = {};                  ///< of the task; empty: its home is elsewhere
+  std::optional<RunEstimate> usual = {};  ///< of tasks of that name
+  /// The attempt did not end when it was told to: another thread has its lane, and its kernel still runs.
+  bool given_up = false;
+  std::uint32_t number = 0;  ///< of the attempt, as Context::attempt says; 0: not known
   bool operator==(const RunningNow&) const = default;
 };
 
@@ -118,6 +135,7 @@ struct ProcessExplained {
   std::uint64_t queued = 0;                    ///< that wait for one of them
   std::vector<HeldOutputs> held;               ///< if it was asked for; those with most bytes first
   std::optional<PathLeft> critical_path = {};  ///< of its rows, if it was asked for and one has not ended
+  std::optional<RunEstimate> runs = {};        ///< of tasks of all names that ended at homes there
   bool operator==(const ProcessExplained&) const = default;
 };
 

@@ -25,6 +25,11 @@ std::vector<recorded::Candidate> candidates_of(const PlacementQuestion& question
   return candidates;
 }
 
+RunEstimate told(const DurationEstimate& known) {
+  const Duration spread = 2 * known.deviation();
+  return {known.mean(), std::max(known.mean() - spread, Duration{0}), known.at_most(), known.observations()};
+}
+
 recorded::Placed why(const PlacementQuestion& question, const PlacementChoice& choice) {
   recorded::Placed placed{choice.process, std::string(name(choice.rule)), {}};
   if (choice.rule == PlacementRule::earliest_finish) placed.candidates = candidates_of(question);
@@ -170,6 +175,19 @@ void FinishPlacer::ran(const std::string& name, Duration ran, bool bound) {
   const auto found = full ? classes_.find(name) : classes_.try_emplace(name, next).first;
   if (found != classes_.end()) predictor_.observe(found->second, one_kind, ran);
   if (!bound) any_.observe(ran);
+}
+
+std::optional<RunEstimate> FinishPlacer::estimate(const std::string& name, const Policy& policy) const {
+  const auto found = classes_.find(name);
+  if (found != classes_.end()) {
+    if (const auto known = predictor_.estimate(found->second, one_kind)) return told(*known);
+  }
+  if (!policy.takes) return std::nullopt;
+  return RunEstimate{*policy.takes, *policy.takes, *policy.takes};
+}
+
+std::optional<RunEstimate> FinishPlacer::estimate_of_all() const {
+  return any_.observations() == 0 ? std::nullopt : std::optional(told(any_));
 }
 
 std::optional<Duration> FinishPlacer::mean_run() const {

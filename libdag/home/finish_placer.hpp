@@ -58,6 +58,8 @@ class FinishPlacer final : public HomePlacement {
   std::optional<Duration> usual(const std::string& name, const Policy& policy) const override {
     return predicted(name, policy);
   }
+  std::optional<RunEstimate> estimate(const std::string& name, const Policy& policy) const override;
+  std::optional<RunEstimate> estimate_of_all() const override;
   Status possible(const std::string& name, const Policy& policy, const std::vector<Life>& lives) override;
   std::vector<recorded::Candidate> consider(const AttemptToPlace& attempt, const std::vector<Life>& lives,
                                             Life self) override;

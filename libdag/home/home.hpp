@@ -160,6 +160,13 @@ class HomePlacement {
   virtual void ran(const std::string&, Duration, bool /*bound*/) {}
   /// So long do tasks of that name run, if anything is known of it.
   virtual std::optional<Duration> usual(const std::string&, const Policy&) const { return std::nullopt; }
+  /// The same for people, with its range.
+  virtual std::optional<RunEstimate> estimate(const std::string& name, const Policy& policy) const {
+    const auto known = usual(name, policy);
+    return known ? std::optional(RunEstimate{*known, *known, *known}) : std::nullopt;
+  }
+  /// Of tasks of all names.
+  virtual std::optional<RunEstimate> estimate_of_all() const { return std::nullopt; }
   /// needs_impossible when none of `lives` could ever run a task of that name. Of a life that has not said
   /// what it has, it is taken that it could.
   virtual Status possible(const std::string&, const Policy&, const std::vector<Life>& /*lives*/) {
@@ -206,7 +213,15 @@ struct PublishOutput {
   OutcomeRecord record;
   Blob bytes;
 };
-using HomeEffect = std::variant<MakeReady, StartAttempt, StopAttempt, SendMessage, PublishOutput>;
+/// For people who follow the job: an attempt at this task did not end well, and whether it is tried again.
+struct Troubled {
+  enum class Kind : std::uint8_t { retry, crash, timeout } kind = Kind::retry;
+  TaskId task;
+  std::string name;
+  std::uint32_t number = 0;  ///< of the attempt, as Context::attempt says
+  std::string text;
+};
+using HomeEffect = std::variant<MakeReady, StartAttempt, StopAttempt, SendMessage, PublishOutput, Troubled>;
 
 /// For `dag show` and tests.
 struct HomeCounts {

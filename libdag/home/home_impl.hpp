@@ -384,6 +384,9 @@ class Home::Impl {
 
   // ---- critical_path.cpp
   std::vector<Duration> usual_durations() const;
+  void explain_lanes(ProcessExplained& to) const;
+  void tell_trouble(RowIndex row, Troubled::Kind kind, std::uint32_t number, const std::string& what,
+                    std::optional<Duration> again_after);
   void measure_ways(Instant at);
 
   template <class Visit>  // (edge, predecessor row, place among the in-edges)

@@ -5,6 +5,7 @@
 
 #include "libdag/graph/check.hpp"
 #include "libdag/keeper/admission.hpp"
+#include "libdag/keeper/job_story.hpp"
 
 namespace dag {
 
@@ -240,6 +241,7 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   KeptJob& job = jobs_[ask.job];
   job.name = std::move(ask.name);
   job.graph = std::move(ask.graph);
+  job.total = job.graph->total;
   job.launch = std::move(ask.launch);
   job.key = ask.key;
   if (ask.supervise_all) job.representation = Representation::supervised;
@@ -426,6 +428,30 @@ void GatewayMachine::on_details(JobId job, JobDetails details) {
   if (found != jobs_.end()) found->second.details = std::move(details);
 }
 
+void GatewayMachine::on_progress(JobId job, Life process, const std::string& device,
+                                 std::optional<TaskProgress> progress) {
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end() || found->second.over()) return;
+  auto& known = found->second.progress;
+  const std::pair lane(process, device);
+  if (!progress) {
+    known.erase(lane);
+  } else if (known.contains(lane) || known.size() < progress_lanes_max) {
+    if (progress->note.size() > JobStory::text_bytes_max) progress->note.resize(JobStory::text_bytes_max);
+    known[lane] = *std::move(progress);
+  }
+}
+
+bool GatewayMachine::is_new_crash(JobId job, TaskId task, std::uint32_t number) {
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end()) return false;
+  auto& known = found->second.crashes_told;
+  const auto told = known.find(task);
+  if (told != known.end() && number <= told->second) return false;
+  if (told != known.end() || known.size() < crashes_told_max) known[task] = number;
+  return true;
+}
+
 void GatewayMachine::on_ended(JobId id, const std::optional<Error>& stopped, const JobCounts& counts,
                               Instant now) {
   const auto found = jobs_.find(id);
@@ -461,6 +487,8 @@ void GatewayMachine::end_before_it_began(JobId id, KeptJob& job, Instant now) {
 void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
   job.phase = phase;
   job.ended = now;
+  job.progress.clear();
+  job.crashes_told.clear();
   if (job.begun) {
     send_to_followers(job, client::JobEnded{id, job.error, job.counts});
   } else {
@@ -516,11 +544,29 @@ std::optional<Life> GatewayMachine::client_of(JobId job) const {
   return found == jobs_.end() ? std::nullopt : found->second.client;
 }
 
+/// Of processes that are up, by task.
+std::vector<TaskProgress> GatewayMachine::progress_of(const KeptJob& job) {
+  std::vector<TaskProgress> progress;
+  for (const Worker& worker : job.workers) {
+    if (job.closed || worker.phase != Worker::Phase::up) continue;
+    for (auto at = job.progress.lower_bound({worker.life, ""});
+         at != job.progress.end() && at->first.first == worker.life; ++at)
+      progress.push_back(at->second);
+  }
+  std::sort(progress.begin(), progress.end(),
+            [](const TaskProgress& a, const TaskProgress& b) { return a.task < b.task; });
+  if (progress.size() > JobStory::tasks_max) progress.resize(JobStory::tasks_max);
+  return progress;
+}
+
 JobInfo GatewayMachine::info(JobId id, const KeptJob& job, Instant now, bool in_full) const {
   JobInfo info{id, job.name,  job.phase,    job.counts, (job.over() ? job.ended : now) - job.accepted,
-               {}, job.error, std::nullopt, {}};
+               {}, job.error, std::nullopt, {},         job.total};
   if (job.leads && !job.closed) info.copies = job.recorded ? job.copies : std::vector{self_.process};
-  if (in_full) info.details = job.details;
+  if (in_full && job.details) {
+    info.details = job.details;
+    info.details->progress = progress_of(job);
+  }
   if (auto alone = no_quorum(id, job, now)) {
     info.phase = JobPhase::no_quorum;
     info.error = std::move(alone);

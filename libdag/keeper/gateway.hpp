@@ -173,6 +173,11 @@ class GatewayMachine {
   void on_settled(JobId job, client::TaskSettled settled);
   void on_counts(JobId job, const JobCounts& counts);
   void on_details(JobId job, JobDetails details);
+  /// A kernel in that process of the job says how far it is; none: it does not run any more.
+  void on_progress(JobId job, Life process, const std::string& device, std::optional<TaskProgress> progress);
+  /// A process of the job says that this attempt took its process down; homes that come after others say it
+  /// again. Whether it is news.
+  bool is_new_crash(JobId job, TaskId task, std::uint32_t number);
   void on_ended(JobId job, const std::optional<Error>& stopped, const JobCounts& counts, Instant now);
   void on_lost(JobId job, const Error& why, Instant now);
 
@@ -210,6 +215,8 @@ class GatewayMachine {
   static constexpr std::size_t results_max = 65'536;
   /// What a job leaves that was submitted for no client stays so long.
   static constexpr Duration results_kept_for = std::chrono::hours(1);
+  /// Lanes of a job whose progress is known, and tasks of which it is known that their crash was told.
+  static constexpr std::size_t progress_lanes_max = 1024, crashes_told_max = 1024;
   /// Why a node is not ready: no more reasons are given.
   static constexpr std::size_t reasons_max = 20;
 
@@ -278,7 +285,10 @@ class GatewayMachine {
     std::map<Life, std::map<Life, Instant>> unheard;  ///< by who says so: whom, and since when
     std::map<Life, Instant> again_at;                 ///< nodes that get another process then
     JobCounts counts;
-    std::optional<JobDetails> details;  ///< the newest that was heard of
+    std::optional<JobDetails> details;                              ///< the newest that was heard of
+    std::map<std::pair<Life, std::string>, TaskProgress> progress;  ///< by process and lane
+    std::map<TaskId, std::uint32_t> crashes_told;                   ///< the newest that was told of each task
+    std::uint64_t total = 0;                                        ///< JobInfo::total
     std::optional<Error> error;
     std::vector<std::pair<Life, std::uint64_t>> waiting;  ///< questions for its end
     bool over() const { return phase > JobPhase::running; }
@@ -363,6 +373,7 @@ class GatewayMachine {
   void send_to_followers(const KeptJob& job, const ClientMessage& message);
   void stop_workers(JobId id, KeptJob& job);
   void forget_old();
+  static std::vector<TaskProgress> progress_of(const KeptJob& job);
   JobInfo info(JobId id, const KeptJob& job, Instant now, bool in_full) const;
   Worker* find(KeptJob& job, Life node, std::uint32_t number);
 

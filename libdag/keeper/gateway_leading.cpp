@@ -17,6 +17,7 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   if (is_new) {
     job.name = news.plan->name;
     job.graph = news.plan->graph;
+    job.total = job.graph->total;
     job.launch = news.submission.launch;
     job.key = news.submission.key;
     job.detached = news.submission.detached;

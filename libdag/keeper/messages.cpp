@@ -31,6 +31,20 @@ bool has_ended(JobPhase phase) {
   return phase == JobPhase::finished || phase == JobPhase::failed || phase == JobPhase::cancelled;
 }
 
+static std::uint64_t known_tasks(const JobCounts& counts) {
+  return counts.open + counts.finished + counts.failed + counts.skipped + counts.cancelled;
+}
+
+JobCounts counts_of_whole(const JobInfo& job) {
+  JobCounts counts = job.counts;
+  if (states_its_total(job)) counts.open += job.total - known_tasks(counts);
+  return counts;
+}
+
+bool states_its_total(const JobInfo& job) {
+  return !has_ended(job.phase) && job.total > 0 && job.total >= known_tasks(job.counts);
+}
+
 bool JobFilter::takes(const JobInfo& job) const {
   if (failed && job.phase != JobPhase::failed && job.counts.failed == 0) return false;
   if (phase && job.phase != *phase) return false;

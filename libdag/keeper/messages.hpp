@@ -123,13 +123,24 @@ struct ClassInfo {
   JobCounts counts;
   bool operator==(const ClassInfo&) const = default;
 };
+/// How far a kernel is that runs, as it said last by Context::progress.
+struct TaskProgress {
+  TaskId task;
+  std::string name;
+  std::uint32_t number = 0;  ///< of the attempt, as Context::attempt says
+  std::string device;        ///< the lane: n1/w1/cpu0
+  double fraction = 0;       ///< from 0 to 1
+  std::string note;
+  bool operator==(const TaskProgress&) const = default;
+};
 /// What became of a job's tasks. Bounded, whatever the job: see job_story.hpp.
 struct JobDetails {
-  std::vector<TaskInfo> tasks;     ///< in the order in which they were settled
-  std::uint64_t tasks_beyond = 0;  ///< of the same kind as those in `tasks`, and not there
-  std::uint64_t late = 0;          ///< tasks that ended after their deadline
-  std::vector<ClassInfo> classes;  ///< by name
-  JobCounts others;                ///< tasks of further names, all together
+  std::vector<TaskInfo> tasks;              ///< in the order in which they were settled
+  std::uint64_t tasks_beyond = 0;           ///< of the same kind as those in `tasks`, and not there
+  std::uint64_t late = 0;                   ///< tasks that ended after their deadline
+  std::vector<ClassInfo> classes;           ///< by name
+  JobCounts others;                         ///< tasks of further names, all together
+  std::vector<TaskProgress> progress = {};  ///< by task; of a job that runs
   bool operator==(const JobDetails&) const = default;
 };
 
@@ -146,8 +157,14 @@ struct JobInfo {
   std::optional<JobDetails> details;
   /// Nodes that hold its record, as the one that leads it says.
   std::vector<ProcessId> copies;
+  /// Tasks that it will have in all, as its graph states it (Graph::total). 0: it does not.
+  std::uint64_t total = 0;
   bool operator==(const JobInfo&) const = default;
 };
+/// With the tasks that the job states and does not have yet among those that are open.
+JobCounts counts_of_whole(const JobInfo& job);
+/// It runs, and has no more tasks than it states.
+bool states_its_total(const JobInfo& job);
 
 /// Those that go on before those that have ended; of each the newest first.
 bool is_listed_before(const JobInfo& a, const JobInfo& b);
@@ -310,7 +327,7 @@ struct Answer {
   std::vector<ProcessExplained> explained;
   std::vector<Life> silent;  ///< processes of the job that did not explain anything in time
   std::optional<JournalPage> journal;
-  std::uint64_t jobs_beyond = 0;  ///< that JobFilter::first has left out
+  std::uint64_t jobs_beyond = 0;         ///< that JobFilter::first has left out
   std::vector<OutputInfo> outputs = {};  ///< not more than outputs_told_max
 };
 

@@ -227,6 +227,8 @@ struct GraphPart {
 struct Said {
   std::string name = {};  ///< the task's
   std::string line = {};
+  std::uint32_t number =
+      0;  ///< of the attempt, as Context::attempt says; 0: of a record that does not say it
   bool operator==(const Said&) const = default;
 };
 /// What a process of the job wrote to stdout and stderr: whole lines, but where one was too long. Task and

@@ -10,6 +10,23 @@ struct Codec<Duration> {
   static Duration decode(Reader& reader) { return Duration(dag::decode<Duration::rep>(reader)); }
 };
 
+/// It is the last part of its record, and older ones end before the number.
+template <>
+struct Codec<recorded::Said> {
+  static void encode(Writer& writer, const recorded::Said& said) {
+    detail::encode(writer, said.name);
+    detail::encode(writer, said.line);
+    detail::encode(writer, said.number);
+  }
+  static recorded::Said decode(Reader& reader) {
+    recorded::Said said;
+    said.name = detail::decode<std::string>(reader);
+    said.line = detail::decode<std::string>(reader);
+    if (!reader.at_end()) said.number = detail::decode<std::uint32_t>(reader);
+    return said;
+  }
+};
+
 namespace {
 
 constexpr std::uint32_t no_lane = ~std::uint32_t{0};

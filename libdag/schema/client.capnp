@@ -159,6 +159,7 @@ struct JobInfo {
   error @6 :Records.Error;       # why it failed, where it is not a task that did; null: it did not
   details @7 :JobDetails;        # null: all jobs were asked for, or it has not begun
   copies @8 :List(Ids.ProcessId);  # nodes that hold its record, as the one that leads it says; of others empty
+  total @9 :UInt64;              # tasks that it will have in all, as it states; 0: it does not
 
   enum Phase {
     starting @0;
@@ -176,6 +177,16 @@ struct JobDetails {
   late @2 :UInt64;               # tasks that ended after their deadline
   classes @3 :List(ClassInfo);   # some of the names
   others @4 :JobCounts;          # tasks of all other names together
+  progress @5 :List(TaskProgress);  # what kernels that run said last, by task
+}
+
+struct TaskProgress {
+  task @0 :Ids.TaskId;
+  name @1 :Text;
+  number @2 :UInt32;             # of the attempt, as Context::attempt says
+  device @3 :Text;               # the lane
+  fraction @4 :Float64;          # from 0 to 1
+  note @5 :Text;
 }
 
 struct TaskInfo {

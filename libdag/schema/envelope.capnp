@@ -72,11 +72,24 @@ struct Piece {
 }
 
 struct JobNote {
-  # What a kernel said, for whoever watches the job. Only for people: nothing depends on it, and some may be missing.
+  # What a kernel said, or what happened to an attempt, for whoever watches the job. Only for people: nothing depends on it,
+  # and some may be missing.
   job @0 :Ids.JobId;
-  isProgress @1 :Bool;
+  obsoleteIsProgress @1 :Bool;   # there was only that and a log
   fraction @2 :Float64;          # of the task, where it is progress
-  task @3 :Text;                 # its name
+  name @3 :Text;                 # of the task
   device @4 :Text;               # where the kernel runs
   text @5 :Text;
+  kind @6 :Kind;
+  task @7 :Ids.TaskId;
+  number @8 :UInt32;             # of the attempt, as Context::attempt says
+
+  enum Kind {
+    log @0;
+    progress @1;
+    over @2;                     # the kernel had said how far it is, and does not run any more
+    retry @3;
+    crash @4;
+    timeout @5;
+  }
 }

@@ -33,6 +33,15 @@ struct ProcessExplained {
   queued @6 :UInt64;             # that wait for one of them
   held @7 :List(HeldOutputs);    # if it was asked for
   criticalPath @8 :CriticalPath; # null: it was not asked for, or all has ended
+  runs @9 :RunEstimate;          # of tasks of all names that ended at homes there; null: none has
+}
+
+struct RunEstimate {
+  # How long some tasks ran.
+  mean @0 :Ids.Nanoseconds;
+  least @1 :Ids.Nanoseconds;     # most ran between these two
+  most @2 :Ids.Nanoseconds;
+  runs @3 :UInt64;               # that it was learnt from; 0: it was stated
 }
 
 struct CriticalPath {
@@ -59,11 +68,13 @@ struct TaskExplained {
   waitsFor @8 :List(Ids.TaskId); # the first ones of
   waitsForAll @9 :UInt64;
   candidates @10 :List(Candidate);
-  hasUsual @11 :Bool;
-  usual @12 :Ids.Nanoseconds;    # how long tasks of its name run
+  obsoleteHasUsual @11 :Bool;
+  obsoleteUsual @12 :Ids.Nanoseconds;  # without its range
   error @13 :Records.Error;      # null: none
   needs @14 :Needs;
   priority @15 :UInt8;
+  usual @16 :RunEstimate;        # of tasks of its name; null: not known
+  place @17 :UInt64;             # in the queue for the lanes of the process, from 1; 0: not there, or far behind
 
   enum State {
     waiting @0;
@@ -93,4 +104,8 @@ struct RunningNow {
   attempt @2 :Ids.AttemptNumber;
   lane @3 :UInt32;
   ran @4 :Ids.Nanoseconds;
+  name @5 :Text;                 # of the task; null: its home is elsewhere
+  usual @6 :RunEstimate;         # of tasks of that name; null: not known
+  givenUp @7 :Bool;              # it did not end when it was told to: its kernel still runs, and another thread has its lane
+  number @8 :UInt32;             # of the attempt, as Context::attempt says; 0: not known
 }

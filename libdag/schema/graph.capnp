@@ -28,6 +28,7 @@ struct Graph {
   literalCounts @16 :List(UInt32);  # per task: its literals; empty when no task has any
   families @17 :List(Family);    # in their order; the lists that are "per task" and "task by task" do not have their tasks
   groups @18 :List(Group);
+  total @19 :UInt64;             # tasks that the job will have in all; 0: not stated
 }
 
 struct Group {

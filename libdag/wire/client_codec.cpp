@@ -78,6 +78,9 @@ std::size_t details_words(const JobDetails& details) {
                       list_words<schema::ClassInfo>(details.classes.size()) + words_of<schema::JobCounts>;
   for (const TaskInfo& task : details.tasks) words += text_words(task.name) + error_words(task.error);
   for (const ClassInfo& one : details.classes) words += text_words(one.name) + words_of<schema::JobCounts>;
+  words += list_words<schema::TaskProgress>(details.progress.size());
+  for (const TaskProgress& one : details.progress)
+    words += text_words(one.name) + text_words(one.device) + text_words(one.note);
   return words;
 }
 
@@ -102,6 +105,17 @@ void write_details(schema::JobDetails::Builder to, const JobDetails& details) {
         write_counts(list[i].initCounts(), one.counts);
       });
   write_counts(to.initOthers(), details.others);
+  write_list(
+      details.progress, [&](unsigned count) { return to.initProgress(count); },
+      [](auto& list, unsigned i, const TaskProgress& progress) {
+        auto one = list[i];
+        one.setTask(word_of(progress.task));
+        if (!progress.name.empty()) one.setName(as_text(progress.name));
+        one.setNumber(progress.number);
+        if (!progress.device.empty()) one.setDevice(as_text(progress.device));
+        one.setFraction(progress.fraction);
+        if (!progress.note.empty()) one.setNote(as_text(progress.note));
+      });
 }
 
 JobDetails read_details(schema::JobDetails::Reader from, Reading& reading) {
@@ -128,6 +142,15 @@ JobDetails read_details(schema::JobDetails::Reader from, Reading& reading) {
         {text_from(one.getName(), label_bytes_max, "ClassInfo.name"), read_counts(one.getCounts())});
   }
   details.others = read_counts(from.getOthers());
+  const auto progress = from.getProgress();
+  reading.count(progress.size(), job_details_max, "JobDetails.progress");
+  details.progress.reserve(progress.size());
+  for (const auto one : progress) {
+    details.progress.push_back(
+        {task_from(one.getTask()), text_from(one.getName(), label_bytes_max, "TaskProgress.name"),
+         one.getNumber(), text_from(one.getDevice(), name_bytes_max, "TaskProgress.device"),
+         one.getFraction(), text_from(one.getNote(), text_bytes_max, "TaskProgress.note")});
+  }
   return details;
 }
 
@@ -162,6 +185,7 @@ void write_job(schema::JobInfo::Builder to, const JobInfo& job) {
   write_list(
       job.copies, [&](unsigned count) { return to.initCopies(count); },
       [](auto& list, unsigned i, ProcessId node) { list.set(i, node.value); });
+  to.setTotal(job.total);
 }
 
 JobInfo read_job(schema::JobInfo::Reader from, Reading& reading) {
@@ -184,6 +208,7 @@ JobInfo read_job(schema::JobInfo::Reader from, Reading& reading) {
   const auto copies = from.getCopies();
   reading.count((copies.size() + 1) / 2, members_max, "JobInfo.copies");  // Two to a word.
   for (const std::uint32_t node : copies) job.copies.push_back({node});
+  job.total = from.getTotal();
   return job;
 }
 

@@ -32,7 +32,7 @@ std::size_t words_below(const Operation& operation) {
           [](const Unimplemented&) -> std::size_t { return words_of<schema::Unimplemented>; },
           [](const Piece& piece) -> std::size_t { return words_of<schema::Piece> + data_words(piece.bytes); },
           [](const JobNote& note) -> std::size_t {
-            return words_of<schema::JobNote> + text_words(note.task) + text_words(note.device) +
+            return words_of<schema::JobNote> + text_words(note.name) + text_words(note.device) +
                    text_words(note.text);
           },
           [](const auto& conversation) -> std::size_t { return words(conversation); }},
@@ -86,11 +86,13 @@ void write_operation(schema::Operation::Builder to, const Operation& operation, 
                         [&](const JobNote& note) {
                           auto builder = to.initJobNote();
                           builder.setJob(note.job.value);
-                          builder.setIsProgress(note.is_progress);
+                          builder.setKind(static_cast<schema::JobNote::Kind>(note.kind));
                           builder.setFraction(note.fraction);
-                          if (!note.task.empty()) builder.setTask(as_text(note.task));
+                          if (!note.name.empty()) builder.setName(as_text(note.name));
                           if (!note.device.empty()) builder.setDevice(as_text(note.device));
                           if (!note.text.empty()) builder.setText(as_text(note.text));
+                          builder.setTask(word_of(note.task));
+                          builder.setNumber(note.number);
                         }},
              operation);
 }
@@ -145,12 +147,17 @@ Piece read_piece(schema::Piece::Reader from) {
 }
 
 JobNote read_note(schema::JobNote::Reader from) {
+  // Nothing depends on it, so one that a newer build says is a line of text.
+  const auto kind =
+      from.getKind() > schema::JobNote::Kind::TIMEOUT ? schema::JobNote::Kind::LOG : from.getKind();
   return {JobId{from.getJob()},
-          from.getIsProgress(),
+          static_cast<JobNote::Kind>(kind),
           from.getFraction(),
-          text_from(from.getTask(), label_bytes_max, "JobNote.task"),
+          text_from(from.getName(), label_bytes_max, "JobNote.name"),
           text_from(from.getDevice(), name_bytes_max, "JobNote.device"),
-          text_from(from.getText(), text_bytes_max, "JobNote.text")};
+          text_from(from.getText(), text_bytes_max, "JobNote.text"),
+          task_from(from.getTask()),
+          from.getNumber()};
 }
 
 void read_operation(schema::Operation::Reader from, Reading& reading, Operation& into) {

@@ -25,6 +25,16 @@ TaskNeeds read_needs(TaskExplained::Needs::Reader from) {
   return {from.getCpus(), from.getGpus(), from.getMemory(), {}};
 }
 
+void write_runs(schema::RunEstimate::Builder to, const RunEstimate& runs) {
+  to.setMean(runs.mean.count());
+  to.setLeast(runs.least.count());
+  to.setMost(runs.most.count());
+  to.setRuns(runs.runs);
+}
+RunEstimate read_runs(schema::RunEstimate::Reader from) {
+  return {Duration(from.getMean()), Duration(from.getLeast()), Duration(from.getMost()), from.getRuns()};
+}
+
 std::size_t list_of_tasks_words(const std::vector<dag::TaskExplained>& tasks) {
   std::size_t words = list_words<TaskExplained>(tasks.size());
   for (const dag::TaskExplained& task : tasks) {
@@ -32,6 +42,7 @@ std::size_t list_of_tasks_words(const std::vector<dag::TaskExplained>& tasks) {
              list_words<TaskExplained::Candidate>(task.candidates.size()) + words_of<TaskExplained::Needs>;
     for (const recorded::Candidate& candidate : task.candidates) words += text_words(candidate.misfit);
     if (task.error) words += dag::wire::words(*task.error);
+    if (task.usual) words += words_of<schema::RunEstimate>;
   }
   return words;
 }
@@ -57,8 +68,8 @@ void write_task(TaskExplained::Builder to, const dag::TaskExplained& task) {
         one.setRun(candidate.run.count());
         if (!candidate.misfit.empty()) one.setMisfit(as_text(candidate.misfit));
       });
-  to.setHasUsual(task.usual.has_value());
-  to.setUsual(task.usual.value_or(Duration{0}).count());
+  if (task.usual) write_runs(to.initUsual(), *task.usual);
+  to.setPlace(task.place);
   if (task.error) write(to.initError(), *task.error);
   write_needs(to.initNeeds(), task.needs);
   to.setPriority(static_cast<std::uint8_t>(task.priority));
@@ -84,7 +95,8 @@ dag::TaskExplained read_task(TaskExplained::Reader from, Reading& reading) {
                                Duration(one.getTransfer()), Duration(one.getRun()),
                                text_from(one.getMisfit(), text_bytes_max, "Candidate.misfit")});
   }
-  if (from.getHasUsual()) task.usual = Duration(from.getUsual());
+  if (from.hasUsual()) task.usual = read_runs(from.getUsual());
+  task.place = from.getPlace();
   if (from.hasError()) task.error = read(from.getError());
   task.needs = read_needs(from.getNeeds());
   if (from.getPriority() > static_cast<std::uint8_t>(Priority::urgent))
@@ -144,7 +156,12 @@ std::size_t words_below(const ProcessExplained& process) {
                       list_words<schema::RunningNow>(process.running.size()) +
                       list_words<schema::HeldOutputs>(process.held.size());
   for (const dag::HeldOutputs& held : process.held) words += text_words(held.name);
+  for (const RunningNow& running : process.running) {
+    words += text_words(running.name);
+    if (running.usual) words += words_of<schema::RunEstimate>;
+  }
   if (process.critical_path) words += words_of<schema::CriticalPath>;
+  if (process.runs) words += words_of<schema::RunEstimate>;
   return words;
 }
 
@@ -169,6 +186,10 @@ void write(schema::ProcessExplained::Builder to, const ProcessExplained& process
         one.setAttempt(running.attempt.number);
         one.setLane(running.lane);
         one.setRan(running.ran.count());
+        if (!running.name.empty()) one.setName(as_text(running.name));
+        if (running.usual) write_runs(one.initUsual(), *running.usual);
+        one.setGivenUp(running.given_up);
+        one.setNumber(running.number);
       });
   to.setLanes(process.lanes);
   to.setQueued(process.queued);
@@ -186,6 +207,7 @@ void write(schema::ProcessExplained::Builder to, const ProcessExplained& process
     path.setTasks(process.critical_path->tasks);
     path.setFirst(word_of(process.critical_path->first));
   }
+  if (process.runs) write_runs(to.initRuns(), *process.runs);
 }
 
 ProcessExplained read(schema::ProcessExplained::Reader from, Reading& reading) {
@@ -200,10 +222,15 @@ ProcessExplained read(schema::ProcessExplained::Reader from, Reading& reading) {
   reading.count(running.size(), running_max, "ProcessExplained.running");
   process.running.reserve(running.size());
   for (const auto one : running) {
-    process.running.push_back({task_from(one.getTask()),
-                               {epoch_from(one.getEpoch()), one.getAttempt()},
-                               one.getLane(),
-                               Duration(one.getRan())});
+    RunningNow& lane = process.running.emplace_back();
+    lane.task = task_from(one.getTask());
+    lane.attempt = {epoch_from(one.getEpoch()), one.getAttempt()};
+    lane.lane = one.getLane();
+    lane.ran = Duration(one.getRan());
+    lane.name = text_from(one.getName(), label_bytes_max, "RunningNow.name");
+    if (one.hasUsual()) lane.usual = read_runs(one.getUsual());
+    lane.given_up = one.getGivenUp();
+    lane.number = one.getNumber();
   }
   process.lanes = from.getLanes();
   process.queued = from.getQueued();
@@ -217,6 +244,7 @@ ProcessExplained read(schema::ProcessExplained::Reader from, Reading& reading) {
     const auto path = from.getCriticalPath();
     process.critical_path = {Duration(path.getLeft()), path.getTasks(), task_from(path.getFirst())};
   }
+  if (from.hasRuns()) process.runs = read_runs(from.getRuns());
   return process;
 }
 

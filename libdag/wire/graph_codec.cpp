@@ -442,6 +442,7 @@ void write(schema::Graph::Builder to, const Fragment& graph, const CodeMap& code
   write_list(
       graph.groups, [&](unsigned count) { return to.initGroups(count); },
       [](auto& list, unsigned i, const auto& group) { write_group(list[i], group); });
+  to.setTotal(graph.total);
 }
 
 std::shared_ptr<const Fragment> read(schema::Graph::Reader from, Reading& reading,
@@ -481,6 +482,7 @@ std::shared_ptr<const Fragment> read(schema::Graph::Reader from, Reading& readin
   }
   graph->groups =
       read_list<detail::GroupDraft>(from.getGroups(), reading, limits::tasks_max, "Graph.groups", read_group);
+  graph->total = from.getTotal();
   if (const Status sound = check_indices(*graph, outer_actors); !sound) throw Invalid{sound.error().what};
   return graph;
 }

@@ -59,15 +59,19 @@ struct Piece {
   std::uint64_t output_bytes = 0;
 };
 
-/// What a kernel said by Context::log or Context::progress, on its way to who watches the job. Longer texts
-/// than text_bytes_max are cut by who sends.
+/// What a kernel said by Context::log or Context::progress, or what happened to an attempt, on its way to who
+/// watches the job. Longer texts than text_bytes_max are cut by who sends.
 struct JobNote {
+  /// `over`: a kernel that had said how far it is does not run any more.
+  enum class Kind : std::uint8_t { log, progress, over, retry, crash, timeout };
   JobId job;
-  bool is_progress = false;
+  Kind kind = Kind::log;
   double fraction = 0;
-  std::string task;
-  std::string device;
+  std::string name;    ///< of the task
+  std::string device;  ///< where the kernel runs; empty where none does
   std::string text;
+  TaskId task = {};
+  std::uint32_t number = 0;  ///< of the attempt, as Context::attempt says
 };
 
 /// A JobMessage lies in one of three conversations of the schema: cell, tasks, outputs.

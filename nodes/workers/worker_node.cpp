@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "libdag/client/exit_status.hpp"
@@ -11,6 +12,7 @@
 #include "libdag/outputs/arena.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/build_id.hpp"
+#include "nodes/job_notes.hpp"
 #include "nodes/workers/counting_records.hpp"
 
 namespace dag {
@@ -50,7 +52,7 @@ std::unique_ptr<RecordSink> sink_of_logs(const std::optional<RecordRings>& rings
 }
 
 recorded::Said said_by(const Speaker& by, std::string_view line) {
-  recorded::Said said{std::string(by.name), std::string(line.substr(0, said_bytes_max))};
+  recorded::Said said{std::string(by.name), std::string(line.substr(0, said_bytes_max)), by.number};
   if (line.size() > said_bytes_max)
     said.line += " ... and " + std::to_string(line.size() - said_bytes_max) + " bytes more";
   return said;
@@ -84,6 +86,11 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
   };
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
   ports.placed = [this](Duration took) { running_->placed(took); };
+  ports.stolen = [this](Life thief, std::size_t tasks) {
+    const std::vector<Life> of_host = lanes_.reach();
+    running_->stolen(tasks, std::find(of_host.begin(), of_host.end(), thief) != of_host.end());
+  };
+  ports.troubled = [this](JobId job, Troubled what) { note(note_of(job, std::move(what))); };
   NodeSetup setup{seat_.self, {seat_.self}, {}};
   setup.released_bytes_max = room_for_released();
   begin_arena();
@@ -117,11 +124,12 @@ LanesOptions WorkerNode::lanes_options() const {
   return lanes;
 }
 
+void WorkerNode::note(wire::JobNote what) {
+  if (what.text.size() > wire::text_bytes_max) what.text.resize(wire::text_bytes_max);
+  transport_->note(cell(), std::move(what));
+}
+
 LaneEvents WorkerNode::lane_events() {
-  const auto note = [this](wire::JobNote what) {
-    if (what.text.size() > wire::text_bytes_max) what.text.resize(wire::text_bytes_max);
-    transport_->note(cell(), std::move(what));
-  };
   LaneEvents events;
   events.send_edges = [this](Life to, std::vector<EdgeNews>&& news) {
     transport_->send(to, std::move(news));
@@ -133,16 +141,17 @@ LaneEvents WorkerNode::lane_events() {
   events.edge_news = [this](std::optional<Life> from, message::PredecessorEnded&& news) {
     caf::anon_send(node_, mail::Arrived{from.value_or(seat_.self), {std::move(news)}, [] {}});
   };
-  events.log = [this, note](const Speaker& by, std::string_view line) {
+  events.log = [this](const Speaker& by, std::string_view line) {
     if (logs_->enabled()) {
       logs_->record(
           {steady_now(), {seat_.self.process, by.lane}, by.job, by.task, by.attempt, said_by(by, line)});
     }
-    note({by.job, false, 0, std::string(by.name), std::string(by.device), std::string(line)});
+    note(note_by(by, wire::JobNote::Kind::log, line));
   };
-  events.progress = [note](const Speaker& by, double fraction, std::string_view text) {
-    note({by.job, true, fraction, std::string(by.name), std::string(by.device), std::string(text)});
+  events.progress = [this](const Speaker& by, double fraction, std::string_view text) {
+    note(note_by(by, wire::JobNote::Kind::progress, text, fraction));
   };
+  events.progress_over = [this](const Speaker& by) { note(note_by(by, wire::JobNote::Kind::over, "")); };
   return events;
 }
 
@@ -212,7 +221,7 @@ void WorkerNode::explain(Life from, keeper::Explain question) {
   const auto answer = [this, from, number = question.question](ProcessExplained&& process) {
     transport_->send(from, KeeperMessage(keeper::Explained{seat_.job, number, std::move(process)}));
   };
-  caf::anon_send(node_, mail::Explain{seat_.job, std::move(question.what), {}, {}, {}, {}, answer});
+  caf::anon_send(node_, mail::Explain{seat_.job, std::move(question.what), {}, {}, {}, {}, {}, answer});
 }
 
 void WorkerNode::on_heard(Life life, bool heard) {

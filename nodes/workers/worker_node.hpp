@@ -32,6 +32,7 @@ class WorkerNode {
  private:
   LanesOptions lanes_options() const;
   LaneEvents lane_events();
+  void note(wire::JobNote what);
   void open_transport();
   TransportEvents transport_events();
   void on_begin(Life from, const keeper::Begin& order);

@@ -306,7 +306,9 @@ JobInfo job_info() {
                            17,
                            1,
                            {{"load", {1, 2, 3, 4, 5}}, {"train", {}}},
-                           {5, 4, 3, 2, 1}};
+                           {5, 4, 3, 2, 1},
+                           {{{0, 42}, "train", 2, "n1/w1/cpu0", 0.25, "loss 2.5"}}};
+  job.total = 1000;
   job.copies = {ProcessId{0}, ProcessId{2}, ProcessId{3}};
   return job;
 }
@@ -323,7 +325,8 @@ static TaskExplained task_explained() {
   task.waits_for_all = 20;
   task.candidates = {{ProcessId{1}, Duration{5}, Duration{6}, Duration{7}, ""},
                      {ProcessId{2}, Duration{0}, Duration{0}, Duration{7}, "never: has no gpu"}};
-  task.usual = Duration{1'500'000};
+  task.usual = RunEstimate{Duration{1'500'000}, Duration{1'000'000}, Duration{2'000'000}, 27};
+  task.place = 5;
   task.needs = {2, 1, 20 << 20, {}};
   task.priority = Priority::high;
   task.error = error();
@@ -482,7 +485,9 @@ std::vector<Sample> all() {
   add_consensus(all);
   add_ring(all);
   all.push_back({"piece", Piece{3, 5'000'000, 1'000'000, blob("a part of something large"), 4'000'000}});
-  all.push_back({"job_note", JobNote{JobId{7}, true, 0.25, "train", "n1/cpu0", "loss 2.5"}});
+  all.push_back(
+      {"job_note",
+       JobNote{JobId{7}, JobNote::Kind::progress, 0.25, "train", "n1/cpu0", "loss 2.5", {0, 41}, 2}});
   return all;
 }
 

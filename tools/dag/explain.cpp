@@ -25,22 +25,77 @@ std::string label_of(const TaskExplained& task) { return tool::label(task.task, 
 
 // ---- For people
 
+bool is_current(const detail::TaskReason& reason, const RunningNow& given_up) {
+  return !reason.running && reason.task.state != RowState::ended && given_up.attempt == reason.task.attempt;
+}
+
+std::string runs_text(const detail::TaskReason& reason) {
+  const TaskExplained& task = reason.task;
+  std::string text = "runs on lane " + std::to_string(reason.running->lane) + " of " +
+                     to_string(reason.at->process) + " for " + duration_text(reason.running->ran);
+  if (task.failures > 0) text += ", attempt " + std::to_string(task.failures + 1);
+  if (task.usual) {
+    text += ", tasks of this name usually take " + text_of(task.usual->mean);
+    if (task.usual->runs > 0) text += " (from " + counted(task.usual->runs, "run") + ")";
+  }
+  if (const auto left = left_of(reason); left && *left > Duration{0})
+    text += ": about " + duration_text(*left) + " more";
+  return text;
+}
+
 /// Where it is, and why, without what the line before it says.
 std::string reason_text(const detail::TaskReason& reason) {
   const TaskExplained& task = reason.task;
   std::string text = task.why;
   if (reason.running) {
-    text = "runs on lane " + std::to_string(reason.running->lane) + " of " + to_string(reason.at->process) +
-           " for " + duration_text(reason.running->ran);
-    if (task.usual) text += ", tasks of this name usually take " + text_of(*task.usual);
-    if (const auto left = left_of(reason); left && *left > Duration{0})
-      text += ": about " + duration_text(*left) + " more";
+    text = runs_text(reason);
+  } else if (std::any_of(reason.given_up.begin(), reason.given_up.end(),
+                         [&](const auto& one) { return is_current(reason, one.second); })) {
+    text = "was told to stop, and its kernel has not returned";
+  } else if (reason.place > 0) {
+    const Life at = reason.at.value_or(reason.home);
+    text = "queued on " + to_string(at.process) + ": " + ordinal(reason.place) + " in line for a lane";
   } else if (!reason.taken.empty()) {
     text = "is at " + to_string(reason.at->process) + " and " + reason.taken;
   } else if (task.state == RowState::ready) {
     text += " of " + to_string(reason.home.process);
   }
   return shown(text);
+}
+
+/// Kernels of it whose lanes were given up.
+std::string given_up_text(const detail::TaskReason& reason, const std::string& indent) {
+  std::string text;
+  for (const auto& [life, lane] : reason.given_up)
+    text += indent + "attempt " + std::to_string(lane.number) + " was given up on lane " +
+            std::to_string(lane.lane) + " of " + to_string(life.process) + ": its kernel still runs, for " +
+            duration_text(lane.ran) + "\n";
+  return text;
+}
+
+/// When a task that is queued starts, and what would let it start at once.
+std::string start_text(const detail::TaskReason& reason, const std::string& indent) {
+  if (reason.place == 0) return "";
+  std::string text;
+  if (const auto& starts = reason.starts) {
+    text = indent + "starts in about " + duration_text(starts->about) + " (" + duration_text(starts->least) +
+           " to " + duration_text(starts->most);
+    text += starts->runs > 0 ? ", from " + counted(starts->runs, "run") + ")\n" : ", as stated)\n";
+  }
+  text += indent + "starts now with " + counted(reason.place, "more free lane") + ": `dag join` adds a node";
+  if (reason.place > 1 && reason.task.priority < Priority::urgent)
+    text += "; with a higher .priority() it is before tasks of lower ones";
+  return text + "\n";
+}
+
+/// What its kernel said last by Context::progress.
+std::string progress_text(TaskId task, const JobInfo& job, const std::string& indent) {
+  if (!job.details) return "";
+  std::string text;
+  for (const TaskProgress& one : job.details->progress) {
+    if (one.task == task) text += indent + "says: " + tool::progress_text(one) + "\n";
+  }
+  return text;
 }
 
 /// "2 cpus, 1 gpu, 8.0 GiB of memory": what it asks for beyond one lane.
@@ -67,7 +122,7 @@ std::string asks_text(const TaskExplained& task, const std::string& indent) {
 /// More of one task, indented below it.
 std::string more_text(const detail::TaskReason& reason, const std::string& indent) {
   const TaskExplained& task = reason.task;
-  std::string text = asks_text(task, indent);
+  std::string text = asks_text(task, indent) + given_up_text(reason, indent) + start_text(reason, indent);
   if (task.failures > 0)
     text += indent + "failed " + (task.failures == 1 ? "once" : std::to_string(task.failures) + " times") +
             (task.state == RowState::ended ? "" : " so far") + "\n";
@@ -75,11 +130,11 @@ std::string more_text(const detail::TaskReason& reason, const std::string& inden
   if (task.error && !task.error->cause.empty())
     text += indent + "because: " + shown(task.error->cause) + "\n";
   if (task.error && !task.error->hint.empty()) text += indent + "hint: " + shown(task.error->hint) + "\n";
-  if (const auto first = would_begin(reason)) {
+  if (const auto first = would_begin(reason); first && reason.place == 0) {
     text += indent + "would begin " +
             (first->in < std::chrono::milliseconds(1) ? "at once" : "in about " + duration_text(first->in)) +
             " at " + to_string(first->process) + "\n";
-  } else if (!task.candidates.empty() && task.state == RowState::ready) {
+  } else if (!first && !task.candidates.empty() && task.state == RowState::ready) {
     text += indent + "begins when one of these has what it needs:\n";
   }
   return text + candidates_text(task.candidates, indent);
@@ -98,7 +153,7 @@ std::string counts_text(const std::array<std::uint64_t, row_states>& counts) {
 }
 
 /// With what journals tell of some of them.
-std::string list_text(const std::vector<detail::TaskReason>& reasons, std::uint64_t all,
+std::string list_text(const JobInfo& job, const std::vector<detail::TaskReason>& reasons, std::uint64_t all,
                       const Stories& stories = {}) {
   std::string text;
   const std::size_t shown_now = std::min(reasons.size(), tasks_shown);
@@ -106,7 +161,7 @@ std::string list_text(const std::vector<detail::TaskReason>& reasons, std::uint6
   for (std::size_t i = 0; i < shown_now; ++i) {
     without_places += detail::places_left_out(reasons[i]) ? 1 : 0;
     text += "  " + label_of(reasons[i].task) + ": " + reason_text(reasons[i]) + "\n" +
-            more_text(reasons[i], "    ");
+            progress_text(reasons[i].task.task, job, "    ") + more_text(reasons[i], "    ");
     for (const detail::PastTask& past : stories.tasks) {
       if (past.task == reasons[i].task.task) text += story_text(past, "    ", "has not ended");
     }
@@ -122,8 +177,11 @@ std::string list_text(const std::vector<detail::TaskReason>& reasons, std::uint6
 std::string processes_text(const detail::Explanation& found) {
   std::string text;
   for (const ProcessExplained& process : found.processes) {
-    text += "  " + to_string(process.life.process) + ": " + std::to_string(process.running.size()) + " of " +
-            std::to_string(process.lanes) + " lanes run something";
+    const std::size_t given_up = detail::given_up_in(process);
+    text += "  " + to_string(process.life.process) + ": " +
+            std::to_string(process.running.size() - given_up) + " of " + std::to_string(process.lanes) +
+            " lanes run something";
+    if (given_up > 0) text += ", " + counted(given_up, "given-up kernel") + " not returned";
     if (process.queued > 0) text += ", " + std::to_string(process.queued) + " tasks wait for one";
     text += "\n";
   }
@@ -165,24 +223,26 @@ std::string job_text(const JobInfo& job, const detail::Explanation& found,
     };
     return ran(a) > ran(b);
   });
-  text += list_text(worth, std::max<std::uint64_t>(all, worth.size()));
+  text += list_text(job, worth, std::max<std::uint64_t>(all, worth.size()));
   return text + processes_text(found) + without_text(without) + silent_text(found);
 }
 
-std::string tasks_text(const detail::Explanation& found, const Stories& stories,
+std::string tasks_text(const JobInfo& job, const detail::Explanation& found, const Stories& stories,
                        const std::vector<NodeWithout>& without) {
   std::string text;
   const std::uint64_t all = found.count();
   if (all > 1) text += std::to_string(all) + " tasks: " + counts_text(found.counts) + "\n";
-  text += list_text(found.tasks, all, stories);
+  text += list_text(job, found.tasks, all, stories);
   if (!found.roots.empty()) {
     text += "In the end " + std::string(all == 1 ? "it waits" : "they wait") + " for:\n" +
-            list_text(found.roots, found.roots.size());
+            list_text(job, found.roots, found.roots.size());
     if (found.roots_beyond) text += "  and perhaps for more\n";
     if (const auto earliest = not_before(found); earliest && *earliest > Duration{0})
       text += "So it begins in about " + duration_text(*earliest) + " at the earliest\n";
   }
-  const auto ready = [](const detail::TaskReason& one) { return one.task.state == RowState::ready; };
+  const auto ready = [](const detail::TaskReason& one) {
+    return one.task.state == RowState::ready || one.place > 0 || !one.given_up.empty();
+  };
   if (std::any_of(found.tasks.begin(), found.tasks.end(), ready) ||
       std::any_of(found.roots.begin(), found.roots.end(), ready))
     text += "Processes:\n" + processes_text(found) + without_text(without);
@@ -268,7 +328,8 @@ int explain(const Options& options, const std::string& text, bool failed,
     std::cout << to_string(what.job)
               << " begins, or is counted again after a loss: no process knows its tasks yet\n";
   } else {
-    std::cout << (whole ? job_text(job, found, without) : tasks_text(found, stories, without)) << std::flush;
+    std::cout << (whole ? job_text(job, found, without) : tasks_text(job, found, stories, without))
+              << std::flush;
   }
   for (const std::string& notice : stories.notices) std::cerr << "dag: " << notice << '\n';
   return exit_ok;

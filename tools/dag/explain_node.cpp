@@ -47,7 +47,8 @@ void add(BusyWith& to, ProcessId node, JobId job, const client::Answer& said) {
   for (const ProcessExplained& process : said.explained) {
     if (node_of(process.life.process) != node) continue;
     const std::string name = to_string(process.life.process);
-    for (const RunningNow& now : process.running) to.running.push_back({job, name, now, names[now.task]});
+    for (const RunningNow& now : process.running)
+      to.running.push_back({job, name, now, now.name.empty() ? names[now.task] : now.name});
     if (process.queued > 0)
       to.notes.push_back(to_string(job) + ": " + std::to_string(process.queued) + " tasks wait for one of " +
                          std::to_string(process.lanes) + " lanes of " + name);
@@ -66,7 +67,8 @@ std::string busy_text(const BusyWith& busy) {
     const RunsThere& one = busy.running[i];
     const std::string id = to_string(one.now.task);
     rows.push_back({one.process + "/l" + std::to_string(one.now.lane), to_string(one.job),
-                    one.name.empty() ? id : shown(one.name) + " (" + id + ")", duration_text(one.now.ran)});
+                    one.name.empty() ? id : shown(one.name) + " (" + id + ")",
+                    duration_text(one.now.ran) + (one.now.given_up ? ", given up" : "")});
   }
   text += rows.empty() ? "No lane runs anything\n" : "\n" + table({"LANE", "JOB", "TASK", "FOR"}, rows);
   if (busy.running.size() > rows.size())
@@ -93,6 +95,7 @@ nlohmann::json to_json(const BusyWith& busy) {
                        {"lane", one.now.lane},
                        {"task", to_string(one.now.task)},
                        {"name", one.name},
+                       {"given_up", one.now.given_up},
                        {"ran_seconds", std::chrono::duration<double>(one.now.ran).count()}});
   for (const Kept& one : busy.kept)
     kept.push_back(

@@ -27,7 +27,8 @@ std::string candidate_text(const recorded::Candidate& candidate) {
 std::string attempt_text(const detail::PastAttempt& attempt, const std::string& indent, const char* open) {
   std::string where = to_string(attempt.at);
   if (attempt.lane) where += "/l" + std::to_string(*attempt.lane);
-  std::string text = indent + to_string(attempt.id) + " at " + where;
+  std::string text =
+      indent + "attempt " + std::to_string(attempt.number) + " (" + to_string(attempt.id) + ") at " + where;
   if (attempt.began_unix_ns) text += " from " + detail::utc_text(*attempt.began_unix_ns);
   if (attempt.ran) text += " for " + text_of(*attempt.ran);
   text += ": " + (attempt.end.empty() ? open : shown(attempt.end)) + "\n";

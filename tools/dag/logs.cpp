@@ -241,9 +241,10 @@ void add_logs(CLI::App& app, Chosen& chosen) {
   command->get_option("--from")->excludes(follow);
   add_patience(*command, options->patience);
   command->footer(
-      "What a kernel says by Context::log has its task before it, as in train@n1#2: of the task 'train', on "
-      "node n1,\n"
-      "attempt 2. What a process prints has the process: n1/w1. A line of --- says that something is missing "
+      "What a kernel says by Context::log has its task before it, as in train (7)@n1#2: attempt 2 of task "
+      "7,\n"
+      "'train', on node n1. What a process prints has the process: n1/w1. A line of --- says that something "
+      "is missing "
       "there.\n"
       "Nodes keep it in their journals, so it is there when the job, or the cluster, is gone (--from DIR).");
   command->callback([=, &chosen] { chosen = [=] { return logs(*options); }; });

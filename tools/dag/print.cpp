@@ -49,6 +49,8 @@ std::string details_text(const JobDetails& details) {
   if (details.late > 0) {
     text += "  late      " + std::to_string(details.late) + " ended after their deadline\n";
   }
+  for (const TaskProgress& one : details.progress)
+    text += "  says      " + shown(one.name) + " (" + to_string(one.task) + "): " + progress_text(one) + "\n";
   for (const TaskInfo& task : details.tasks) {
     text += "  task      " + shown(task.name) + " (" + to_string(task.task) +
             "): " + std::string(name(task.outcome));
@@ -209,7 +211,7 @@ std::string jobs_text(const std::vector<JobInfo>& jobs) {
   for (const JobInfo& job : jobs) {
     const std::uint64_t done = ended(job.counts);
     rows.push_back({to_string(job.job), shown(job.name), phase_text(job.phase, job.counts),
-                    std::to_string(done) + "/" + std::to_string(done + job.counts.open),
+                    std::to_string(done) + "/" + std::to_string(done + counts_of_whole(job).open),
                     std::to_string(job.counts.failed), std::to_string(processes_up(job)),
                     duration_text(job.age)});
   }
@@ -252,9 +254,22 @@ static std::string names_of(const std::vector<ProcessId>& nodes) {
   return names;
 }
 
+std::string ordinal(std::uint64_t number) {
+  const std::uint64_t last = number % 100 / 10 == 1 ? 0 : number % 10;
+  return std::to_string(number) + (last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
+}
+
+std::string progress_text(const TaskProgress& progress) {
+  std::string text = formatted("%.0f %%", progress.fraction * 100);
+  if (progress.number > 1) text += ", attempt " + std::to_string(progress.number);
+  return progress.note.empty() ? text : text + ", " + shown(progress.note);
+}
+
 std::string job_text(const JobInfo& job) {
   std::string text = to_string(job.job) + " " + shown(job.name) + ": " + phase_text(job.phase, job.counts) +
-                     " after " + duration_text(job.age) + "\n  tasks     " + counts_text(job.counts) + "\n";
+                     " after " + duration_text(job.age) + "\n  tasks     " + counts_text(job.counts) +
+                     (states_its_total(job) ? ", " + std::to_string(job.total) + " in all, as stated" : "") +
+                     "\n";
   for (const WorkerInfo& worker : job.workers) {
     text += "  process   " + process_text(worker) + ": " + state_text(worker);
     if (worker.pid != 0) text += ", pid " + std::to_string(worker.pid);

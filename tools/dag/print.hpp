@@ -53,6 +53,10 @@ std::string link_text(const detail::NodeLink& link);
 std::string summary_text(const detail::PastJob& job);
 std::string history_text(const std::vector<detail::PastJob>& jobs);
 std::string jobs_text(const std::vector<JobInfo>& jobs);
+/// 1st, 2nd, 11th.
+std::string ordinal(std::uint64_t number);
+/// "45 %, attempt 2, loss 0.5"
+std::string progress_text(const TaskProgress& progress);
 std::string job_text(const JobInfo& job);
 
 }  // namespace dag::tool

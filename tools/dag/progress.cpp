@@ -43,12 +43,12 @@ std::uint64_t percent(const JobCounts& counts) {
 }
 
 bool is_open_ended(const JobInfo& job, const Pace& pace) {
-  return !has_ended(job.phase) && pace.open_ended();
+  return !has_ended(job.phase) && !states_its_total(job) && pace.open_ended();
 }
 
-/// A share of the whole, where the whole is known.
+/// A share of the whole, where the whole is known or stated.
 std::string share_text(const JobInfo& job, const Pace& pace) {
-  const std::string number = std::to_string(percent(job.counts));
+  const std::string number = std::to_string(percent(counts_of_whole(job)));
   return is_open_ended(job, pace) ? "open-ended, " + number + " % of what is known" : number + "%";
 }
 
@@ -75,7 +75,7 @@ std::string path_text(const PathLeft& path) {
 /// At the pace of the last seconds, but not before the longest chain of usual durations that is left: a few
 /// long tasks behind many short ones would seem to be over soon. In that chain, what runs counts as a whole.
 std::optional<Duration> time_left(const JobInfo& job, const Pace& pace, const std::optional<PathLeft>& path) {
-  const auto left = pace.left(job.counts.open);
+  const auto left = pace.left(counts_of_whole(job).open);
   return left && path ? std::max(*left, path->left) : left;
 }
 
@@ -86,7 +86,7 @@ std::vector<std::string> outlook(const JobInfo& job, const Pace& pace, const std
     const double per_second = pace.tasks_per_second().value_or(0);
     items.push_back(rate_text(per_second) + " tasks/s");
     const auto left = time_left(job, pace, path);
-    items.push_back((left && pace.open_ended() ? "left at least " : "left ") +
+    items.push_back((left && is_open_ended(job, pace) ? "left at least " : "left ") +
                     (left ? duration_text(*left) : "-"));
     if (path) items.push_back(path_text(*path));
   }
@@ -130,6 +130,8 @@ struct Layout {
 };
 
 constexpr std::size_t bar_max = 60;
+/// Of what kernels say, so much is shown.
+constexpr std::size_t kernels_shown = 10, kernels_in_line = 3;
 constexpr std::size_t around_bar = 4;  ///< " [" and "] "
 
 /// The longest form that leaves enough for a bar.
@@ -225,6 +227,21 @@ std::string text_of_hidden(const std::vector<Row>& hidden) {
          (counts.failed > 0 ? ", " + std::to_string(counts.failed) + " failed" : "");
 }
 
+/// What kernels say of themselves: so many of them, and how many more there are.
+std::vector<std::string> said_by_kernels(const JobInfo& job, std::size_t count_max) {
+  std::vector<std::string> said;
+  if (!job.details || count_max == 0) return said;
+  const std::vector<TaskProgress>& progress = job.details->progress;
+  for (const TaskProgress& one : progress) {
+    if (said.size() + 1 >= count_max && progress.size() > count_max) {
+      said.push_back("and " + std::to_string(progress.size() - said.size()) + " more say how far they are");
+      break;
+    }
+    said.push_back(shown(one.name) + " (" + to_string(one.task) + ") " + progress_text(one));
+  }
+  return said;
+}
+
 std::string title_of(const JobInfo& job) { return to_string(job.job) + " " + shown(job.name) + ":"; }
 
 }  // namespace
@@ -267,8 +284,11 @@ std::optional<Duration> Pace::left(std::uint64_t open) const {
 // ---- Lines
 
 bool is_news(const JobInfo& before, const JobInfo& now) {
+  const auto said = [](const JobInfo& job) {
+    return job.details ? job.details->progress : std::vector<TaskProgress>();
+  };
   return before.phase != now.phase || before.counts != now.counts ||
-         processes_up(before) != processes_up(now);
+         processes_up(before) != processes_up(now) || said(before) != said(now);
 }
 
 std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, const Screen& screen,
@@ -288,10 +308,15 @@ std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, co
   const std::size_t others = lines.size() + 1 + foot.size();
   const std::size_t room = rows_max - std::min(rows_max, others);
   if (names.size() > room) hidden = take_hidden(names, room - std::min<std::size_t>(room, 1));
-  const Layout layout = layout_of(job.counts, names, columns, screen);
-  lines.push_back(row_of_all(job.counts, layout));
+  const JobCounts whole = counts_of_whole(job);
+  const Layout layout = layout_of(whole, names, columns, screen);
+  lines.push_back(row_of_all(whole, layout));
   for (const Row& row : names) lines.push_back(row_text(row, layout));
   if (!hidden.empty()) lines.push_back(cut(text_of_hidden(hidden), columns));
+  const std::size_t taken = lines.size() + foot.size();
+  for (const std::string& said :
+       said_by_kernels(job, std::min(kernels_shown, rows_max - std::min(rows_max, taken))))
+    lines.push_back(cut(said, columns));
   lines.insert(lines.end(), foot.begin(), foot.end());
   if (lines.size() > rows_max) {
     lines.resize(rows_max);
@@ -302,9 +327,10 @@ std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, co
 
 std::string progress_line(const JobInfo& job, const Pace& pace, const std::optional<PathLeft>& path) {
   std::vector<std::string> items{phase_text(job.phase, job.counts), duration_text(job.age),
-                                 fraction(job.counts) + " tasks (" + share_text(job, pace) + ")"};
+                                 fraction(counts_of_whole(job)) + " tasks (" + share_text(job, pace) + ")"};
   for (std::string& item : bad_ends(job.counts)) items.push_back(std::move(item));
   for (std::string& item : outlook(job, pace, path)) items.push_back(std::move(item));
+  for (std::string& item : said_by_kernels(job, kernels_in_line)) items.push_back(std::move(item));
   std::string line = title_of(job);
   for (const std::string& item : listed(std::move(items))) line += " " + item;
   return line + "\n";

@@ -40,7 +40,8 @@ class Pace {
   std::deque<Heard> heard_;  ///< the first one is as old as the window, or older
 };
 
-/// Whether a line is worth it: the counts, the phase or the number of processes are others.
+/// Whether a line is worth it: the counts, the phase, the number of processes or what kernels say of
+/// themselves are others.
 bool is_news(const JobInfo& before, const JobInfo& now);
 
 /// A line for each of at most screen.rows - 1: below them stands the cursor. Names that find no room are

@@ -45,11 +45,11 @@ Cells row_of(const JobInfo& job, const Pace& pace) {
   if (!has_ended(job.phase)) {
     const auto tasks = pace.tasks_per_second();
     per_second = tasks ? rate_text(*tasks) + "/s" : "-";
-    const auto until_end = pace.left(job.counts.open);
+    const auto until_end = pace.left(counts_of_whole(job).open);
     left = until_end ? duration_text(*until_end) : "-";
   }
   return {to_string(job.job),
-          fraction(job.counts),
+          fraction(counts_of_whole(job)),
           std::to_string(job.counts.failed),
           per_second,
           left,
@@ -58,6 +58,11 @@ Cells row_of(const JobInfo& job, const Pace& pace) {
 
 Cells row_of(const ClassInfo& stage) {
   return {"", fraction(stage.counts), std::to_string(stage.counts.failed), "", "", "  " + shown(stage.name)};
+}
+
+Cells row_of(const TaskProgress& said) {
+  return {"", "", "",
+          "", "", "  " + shown(said.name) + " (" + to_string(said.task) + "): " + progress_text(said)};
 }
 
 /// What may have a line, and how much it is worth it: 0 the most.
@@ -75,6 +80,7 @@ std::vector<Row> rows_of(std::vector<JobInfo> jobs, const Paces& paces) {
     if (over || !job.details) continue;
     for (const ClassInfo& stage : job.details->classes)
       rows.push_back({row_of(stage), stage.counts.open > 0 ? 1 : 3});
+    for (const TaskProgress& said : job.details->progress) rows.push_back({row_of(said), 2});
   }
   return rows;
 }

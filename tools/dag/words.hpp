@@ -9,8 +9,8 @@
 
 namespace dag::tool {
 
-/// CLI11 takes a word such as `[a,b]` for a list and drops the brackets. Words behind `--` are somebody else's:
-/// they are marked for it, and the option that takes them takes the mark off again.
+/// CLI11 takes a word such as `[a,b]` for a list and drops the brackets. Words behind `--` are somebody
+/// else's: they are marked for it, and the option that takes them takes the mark off again.
 std::vector<std::string> with_brackets_kept(std::vector<std::string> words);
 CLI::Option* takes_words_as_they_are(CLI::Option* option);
 

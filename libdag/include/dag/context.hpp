@@ -85,7 +85,9 @@ class Context {
   void log(std::string_view line) { host_.log(line); }
   /// Where it runs, as `n1/cpu0`: process and lane.
   std::string_view device() const { return host_.device(); }
-  /// Which try this is, counted from 1; tries that were lost with their process count too.
+  /// Which attempt this is, counted from 1, as logs and all commands number it: those before it failed, ran
+  /// longer than their timeout, or took their process down. One that was lost or stopped for another reason
+  /// is not counted: nobody is charged with it.
   std::uint32_t attempt() const { return attempt_; }
 
   /// Names the task among all of all jobs of the cluster, as `job7/41`: the same in each of its attempts.

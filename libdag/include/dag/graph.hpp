@@ -235,6 +235,10 @@ class Graph {
     builder_->add_save_group(std::move(indices));
   }
 
+  /// States how many tasks the job will have in all, with those that its tasks spawn. Nothing depends on it
+  /// but what people see: how far the job is, and about when it ends.
+  void total(std::uint64_t tasks) { builder_->set_total(tasks); }
+
   /// Makes a group of tasks that are supervised together; tasks and families join it by `.in(group)`:
   ///
   ///     auto gang = g.group("workers", dag::one_for_all, {.restarts = 3, .period = 60s});

@@ -22,13 +22,16 @@ class Client;
 struct JobState;
 }  // namespace detail
 
-/// What a kernel said by Context::progress or Context::log, and how the job stands.
+/// What a kernel said by Context::progress or Context::log, or what happened to an attempt: it failed and the
+/// task is tried again, it took its process down, or it ran longer than its timeout.
 struct JobEvent {
-  enum class Kind : std::uint8_t { log, progress } kind = Kind::log;
+  enum class Kind : std::uint8_t { log, progress, retry, crash, timeout } kind = Kind::log;
   std::string task;    ///< name of the task
-  std::string device;  ///< where its kernel runs
+  std::string device;  ///< where its kernel runs; empty where none does
   std::string text;
   double fraction = 0;
+  std::string number = {};    ///< of the task, as all commands print it: 2, or s1/3 for a spawned one
+  std::uint32_t attempt = 0;  ///< as Context::attempt says
 };
 
 /// A submitted job. Copies name the same one. Must not outlive its Session.

@@ -125,8 +125,8 @@ TEST_CASE("what was handed out and no lane runs is where it is, with what is sai
 
 TEST_CASE("how soon a task begins is said where all that keep it waiting run, and their like have ended") {
   Job job;
-  job.add(0, RowState::lent).usual = 60s;
-  job.add(1, RowState::running).usual = 20s;
+  job.add(0, RowState::lent).usual = RunEstimate{60s};
+  job.add(1, RowState::running).usual = RunEstimate{20s};
   job.add(2, RowState::waiting, {0, 1});
   job.running = {{{0, 0}, {{1, 1}, 1}, 0, 38s}, {{0, 1}, {{1, 1}, 1}, 1, 5s}};
   const TaskSelector one{"t2", {}};
@@ -230,4 +230,37 @@ TEST_CASE("of nodes that run nothing of a job it is said why") {
                                                     {ProcessId{7}, "has not started a process of it"}});
   job.workers.clear();
   CHECK(detail::nodes_without(job, nodes).empty());
+}
+
+TEST_CASE("a lane that was given up is told with its task, and takes no place of a lane that runs") {
+  Job job;
+  job.add(1, RowState::lent).attempt = {{1, 1}, 2};
+  RunningNow deaf{{0, 1}, {{1, 1}, 1}, 0, 12s};
+  deaf.given_up = true;
+  deaf.number = 1;
+  job.running = {{{0, 1}, {{1, 1}, 2}, 0, 3s}, deaf};
+  const Explanation found = job.explain({});
+  const TaskReason& reason = found.tasks.front();
+  REQUIRE(reason.running);
+  CHECK(reason.running->ran == 3s);
+  REQUIRE(reason.given_up.size() == 1);
+  CHECK(reason.given_up[0].first == there);
+  CHECK(reason.given_up[0].second.ran == 12s);
+  const nlohmann::json said = to_json(found);
+  CHECK(said["tasks"][0]["given_up"][0]["attempt"] == 1);
+  CHECK(said["processes"][1]["running"] == 1);
+  CHECK(said["processes"][1]["given_up"] == 1);
+}
+
+TEST_CASE("a task that is queued has its place, at its home or where it was handed to") {
+  Job job;
+  job.add(1, RowState::ready).place = 2;
+  job.add(3, RowState::lent);
+  TaskExplained& taken = job.taken.emplace_back();
+  taken.task = {0, 3};
+  taken.place = 5;
+  const nlohmann::json said = to_json(job.explain({}));
+  CHECK(said["tasks"][0]["place_in_queue"] == 2);
+  CHECK(said["tasks"][1]["place_in_queue"] == 5);
+  CHECK_FALSE(said["tasks"][1].contains("starts"));
 }

@@ -19,17 +19,18 @@ std::vector<LogLine> lines_of(RecordWhat what, RecordPlace place = {{0x10002}, 3
 }  // namespace
 
 TEST_CASE("what a task said has its name, its node and its attempt before it") {
-  const auto lines = lines_of(recorded::Said{"train", "loss 0.5\nand more"});
+  const auto lines = lines_of(recorded::Said{"train", "loss 0.5\nand more", 3});
   REQUIRE(lines.size() == 2);
   CHECK(lines[0].text == "loss 0.5");
   CHECK(lines[1].text == "and more");
-  CHECK(prefix_of(lines[0]) == "train@n2#2");
+  CHECK(prefix_of(lines[0]) == "train (4)@n2#3");
   CHECK(lines[0].place == "n2/w1/l3");
   CHECK(lines[0].unix_ns == 5);
   CHECK(LogFilter{selector_of("train")}.takes(lines[0]));
   CHECK(LogFilter{selector_of("4")}.takes(lines[0]));
   CHECK(LogFilter{}.takes(lines[0]));
   CHECK_FALSE(LogFilter{selector_of("tra")}.takes(lines[0]));
+  // An older record does not say which attempt, as Context::attempt says.
   CHECK(prefix_of(lines_of(recorded::Said{"", "x"}).front()) == "4@n2#2");
 }
 

@@ -58,6 +58,7 @@ TEST_CASE("a task that was placed, failed and was tried again") {
   CHECK(failed.why_there == "it was to end there first");
   CHECK(failed.candidates.size() == 2);
   CHECK(failed.end == "failed: it threw");
+  CHECK(failed.number == 1);
   CHECK_FALSE(task.steps[1].attempt);
   const PastAttempt& finished = *task.steps[2].attempt;
   CHECK(finished.at == ProcessId{1});
@@ -89,4 +90,21 @@ TEST_CASE("of more tasks than are kept it is said how many there are") {
   }
   CHECK(story.past.tasks().size() == 2);
   CHECK(story.past.beyond() == 3);
+}
+
+TEST_CASE("attempts are numbered as their kernels were told: what is charged to nobody does not count") {
+  Story story;
+  const AttemptId third{{1, 2}, 1}, fourth{{1, 2}, 2};
+  story.tell(1000, 0, first, recorded::Lent{{1}});
+  story.tell(1100, 0, first, recorded::Lost{"n1 died"});
+  story.tell(1200, 0, second, recorded::Lent{{2}});
+  story.tell(1300, 0, second, recorded::Retried{1ms, true});
+  story.tell(1400, 0, third, recorded::Lent{{2}});
+  story.tell(1500, 0, {}, recorded::Crashed{1, "signal 11"});
+  story.tell(1600, 0, fourth, recorded::Lent{{2}});
+  std::vector<std::uint32_t> numbers;
+  for (const PastStep& step : story.task().steps) {
+    if (step.attempt) numbers.push_back(step.attempt->number);
+  }
+  CHECK(numbers == std::vector<std::uint32_t>{1, 1, 2, 3});
 }

@@ -87,6 +87,12 @@ TEST_CASE("a crash and a failure are tries alike, and the kernel is told which o
   }
   CHECK(tries == std::vector<std::uint32_t>{2, 3});
   CHECK(job.outcome(made.after) == Outcome::finished);
+  REQUIRE(job.troubles.size() == 2);
+  CHECK(job.troubles[0].kind == Troubled::Kind::crash);
+  CHECK(job.troubles[0].number == 1);
+  CHECK_THAT(job.troubles[0].text, Catch::StartsWith("attempt 1 took its process down: "));
+  CHECK(job.troubles[1].kind == Troubled::Kind::retry);
+  CHECK(job.troubles[1].number == 2);
 }
 
 TEST_CASE("the last try may be one that throws") {

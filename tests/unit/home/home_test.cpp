@@ -73,6 +73,16 @@ TEST_CASE("a task fails some times and then returns: it is told which try it is,
     CHECK(job.ran[i].try_number == i + 1);
     CHECK(job.ran[i].id.number == i + 1);
   }
+  REQUIRE(job.troubles.size() == 2);
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const Troubled& told = job.troubles[i];
+    CHECK(told.kind == Troubled::Kind::retry);
+    CHECK(told.task == a);
+    CHECK(told.name == "a");
+    CHECK(told.number == i + 1);
+    CHECK_THAT(told.text, Catch::StartsWith("attempt " + std::to_string(i + 1) + " failed: try ") &&
+                              Catch::Contains("; attempt " + std::to_string(i + 2) + " follows in "));
+  }
   CHECK(job.value(b) == value_of("b", {value_of("a")}));
 }
 

@@ -167,6 +167,7 @@ class LocalJob {
   };
   std::uint64_t told_by_lanes = 0;                             ///< ghosts that lanes ended
   std::vector<Ran> ran;                                        ///< kernels that were run, in order
+  std::vector<Troubled> troubles;                              ///< that homes told, in order
   std::map<std::string, std::vector<std::uint64_t>> restored;  ///< from what kernels of a name started
   std::map<TaskId, TellClient> settled;
   std::map<TaskId, Brought> brought;

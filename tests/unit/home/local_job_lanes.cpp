@@ -70,6 +70,8 @@ void LocalJob::drain_home(Process& process, Box& box) {
       process.stopped.insert({stop->task, stop->id});
     } else if (auto* message = std::get_if<SendMessage>(&effect)) {
       post(process.life, message->to, std::move(message->message));
+    } else if (auto* trouble = std::get_if<Troubled>(&effect)) {
+      troubles.push_back(std::move(*trouble));
     } else if (auto* publish = std::get_if<PublishOutput>(&effect)) {
       process.runner->publish(publish->record, publish->bytes);
       drain_runner(process);

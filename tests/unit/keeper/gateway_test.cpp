@@ -423,6 +423,52 @@ TEST_CASE("what the records say of a job is told where that job is asked for, an
   CHECK(desk.told<client::Answer>().back().jobs.at(0).details == details);
 }
 
+TEST_CASE("how far kernels are is told with their job while they run, in processes that are up") {
+  Desk desk;
+  const JobId job = desk.submit();
+  const Life one = desk.up(job, first, 1), other = desk.up(job, second, 1);
+  desk.gateway.on_details(job, {});
+  const auto told = [&] {
+    desk.say(client::AskJobs{5, job});
+    std::vector<double> fractions;
+    for (const TaskProgress& said : desk.told<client::Answer>().back().jobs.at(0).details->progress)
+      fractions.push_back(said.fraction);
+    return fractions;
+  };
+  desk.gateway.on_progress(job, other, "n1/w1/cpu0", TaskProgress{{0, 2}, "b", 1, "n1/w1/cpu0", 0.2, ""});
+  desk.gateway.on_progress(job, one, "n0/w1/cpu0", TaskProgress{{0, 1}, "a", 1, "n0/w1/cpu0", 0.1, ""});
+  desk.gateway.on_progress(job, one, "n0/w1/cpu1", TaskProgress{{0, 3}, "c", 1, "n0/w1/cpu1", 0.3, ""});
+  CHECK(told() == std::vector{0.1, 0.2, 0.3});
+  desk.gateway.on_progress(job, one, "n0/w1/cpu0", TaskProgress{{0, 1}, "a", 1, "n0/w1/cpu0", 0.9, ""});
+  desk.gateway.on_progress(job, one, "n0/w1/cpu1", std::nullopt);
+  CHECK(told() == std::vector{0.9, 0.2});
+  desk.hear(second, keeper::WorkerDown{job, 1, other, ProcessEnd::killed, "signal 9", {}, {}});
+  CHECK(told() == std::vector{0.9});
+  desk.gateway.on_ended(job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
+  CHECK(told().empty());
+}
+
+TEST_CASE("a crash that a home tells again is no news") {
+  Desk desk;
+  const JobId job = desk.submit();
+  CHECK(desk.gateway.is_new_crash(job, {0, 1}, 1));
+  CHECK_FALSE(desk.gateway.is_new_crash(job, {0, 1}, 1));
+  CHECK(desk.gateway.is_new_crash(job, {0, 2}, 1));
+  CHECK(desk.gateway.is_new_crash(job, {0, 1}, 2));
+}
+
+TEST_CASE("a job that states its total is told with it") {
+  Graph graph("stated");
+  graph.task("one", [] { return 1; });
+  graph.total(1000);
+  Desk desk;
+  const JobId job = desk.submit(std::make_shared<const detail::Fragment>(graph.builder().sealed()));
+  desk.say(client::AskJobs{5, job});
+  const JobInfo told = desk.told<client::Answer>().back().jobs.at(0);
+  CHECK(told.total == 1000);
+  CHECK(counts_of_whole(told).open == 1000);
+}
+
 TEST_CASE("who asks a node that has just started for its nodes hears of that one at least") {
   GatewayMachine gateway(first, 100, false, {}, 1);
   gateway.on_client_message(someone, client::AskNodes{5}, Instant{1s});

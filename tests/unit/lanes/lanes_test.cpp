@@ -261,9 +261,15 @@ TEST_CASE("a kernel that does not return costs its lane, not the others' work") 
     ended.push_back(end.task);
     changed.notify_all();
   };
-  dag::Lanes lanes({.cores = {-1}, .spin = dag::Duration{0}}, {});
+  const auto page = std::make_unique<dag::RunningPage>();
+  std::atomic<int> progress_over = 0;
+  dag::LaneEvents events;
+  events.progress = [](const dag::Speaker&, double, std::string_view) {};
+  events.progress_over = [&](const dag::Speaker& by) { progress_over += by.name == "stuck" ? 1 : 100; };
+  dag::Lanes lanes({.cores = {-1}, .spin = dag::Duration{0}, .running = page.get()}, std::move(events));
   dag::Graph graph("stuck");
   graph.task("stuck", [](dag::Context& context) {
+    context.progress(0.5);
     started = true;
     started.notify_all();
     release.wait(false);
@@ -275,19 +281,30 @@ TEST_CASE("a kernel that does not return costs its lane, not the others' work") 
     dag::Attempt made;
     made.task = {0, task};
     made.id = {{1, 1}, 1};
+    made.name = fragment.name(task);
     made.code = fragment.codes[fragment.kind(task).code];
     return made;
   };
   lanes.start(attempt(0), dag::normal, done);
   started.wait(false);
   lanes.start(attempt(1), dag::normal, done);
+  CHECK(lanes.places({}) == std::map<dag::TaskId, std::uint64_t>{{{0, 1}, 1}});
   lanes.cancel({}, {0, 0}, {{1, 1}, 1});
+  CHECK(progress_over == 0);
   REQUIRE(lanes.abandon({}, {0, 0}, {{1, 1}, 1}));
+  CHECK(progress_over == 1);
   {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return !ended.empty(); });
     REQUIRE(ended.front() == dag::TaskId{0, 1});
   }
+  // The kernel still runs, and its lane does not run it.
+  const std::vector<dag::RunningNow> still = lanes.running_now();
+  REQUIRE(still.size() == 1);
+  CHECK(still[0].given_up);
+  CHECK(still[0].task == dag::TaskId{0, 0});
+  CHECK(still[0].number == 1);
+  CHECK(page->running().empty());
   release = true;
   release.notify_all();
   // Whoever waits for the kernel hears of its end all the same.

@@ -146,6 +146,8 @@ TEST_CASE("what lanes have run is counted, lane by lane, and outlives who ran it
     page.begin(1, {0, 4}, {}, 0);
     page.end(1, false, 2000s);
     page.stole(3);
+    page.stolen(5, true);
+    page.stolen(2, false);
     page.queue(2, Instant{10s});
     page.queue(5, Instant{11s});
     page.queue(17, Instant{13s});
@@ -161,6 +163,8 @@ TEST_CASE("what lanes have run is counted, lane by lane, and outlives who ran it
   CHECK(totals.by_duration == expected.by_duration);
   CHECK(totals.failed == 1);
   CHECK(totals.stolen == 1);
+  CHECK(totals.stolen_host == 5);
+  CHECK(totals.stolen_cluster == 2);
   CHECK(totals.busy == std::vector<Duration>{0s, 2000s, 0s, 5ms + 1us});
   CHECK(shared.page->queued() == 17);
   CHECK(totals.queue.count == 3);

@@ -65,6 +65,8 @@ TEST_CASE("a node shows what it measures") {
   measures.run.by_duration[3] = 4;
   measures.run.busy = {Duration{0}, std::chrono::milliseconds(1500)};
   measures.run.stolen = 9;
+  measures.run.stolen_host = 4;
+  measures.run.stolen_cluster = 2;
   measures.run.queue = {4, std::chrono::seconds(2)};
   measures.run.transfer = {2, std::chrono::milliseconds(30)};
   measures.run.transfer_bytes = 4096;
@@ -94,6 +96,8 @@ TEST_CASE("a node shows what it measures") {
                            "dag_task_duration_seconds_sum 1.5\n",
                            "dag_device_busy_seconds_total{device=\"cpu1\",kind=\"cpu\"} 1.5\n",
                            "dag_steals_total{distance=\"process\",result=\"taken\"} 9\n",
+                           "dag_steals_total{distance=\"host\",result=\"taken\"} 4\n",
+                           "dag_steals_total{distance=\"cluster\",result=\"taken\"} 2\n",
                            "dag_worker_processes 1\n",
                            "dag_transfer_bytes_total 4096\n",
                            "dag_task_wait_seconds_sum{cause=\"queue\"} 2\n",

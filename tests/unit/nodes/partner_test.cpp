@@ -55,7 +55,7 @@ struct Side {
     partner.send(std::move(operation), now, news);
     take(std::move(news));
   }
-  void says(std::string text) { says(wire::JobNote{{}, false, 0, "task", "device", std::move(text)}); }
+  void says(std::string text) { says(wire::JobNote{{}, {}, 0, "task", "device", std::move(text)}); }
   void hears(Channel channel, const Blob& frame) {
     PartnerNews news;
     if (auto envelope = wire::decode(frame.bytes(), frame_bytes_max, codes)) {

@@ -138,7 +138,7 @@ class Speaker {
     return wire::encode(link::versions_spoken.max, header, {&operation, 1}).value_or_throw();
   }
   Blob note(std::uint64_t seq, std::string text) const {
-    return frame(seq, wire::JobNote{{}, false, 0, "", "", std::move(text)});
+    return frame(seq, wire::JobNote{{}, {}, 0, "", "", std::move(text)});
   }
   void says(net::Channel channel, const Blob& frame) {
     while (sockets_->send(peer_, channel, frame) != net::Sent::sent)
@@ -278,7 +278,7 @@ TEST_CASE("what cannot be written is told by who was to say it, and what comes b
   report.had.resize(600);
   for (auto& had : report.had) had.record.value = part;
   one.transport->send(other_life, JobMessage(std::move(report)));
-  one.transport->note(other_life, wire::JobNote{{}, false, 0, "", "", "after"});
+  one.transport->note(other_life, wire::JobNote{{}, {}, 0, "", "", "after"});
   REQUIRE(other.notes("after"));
   REQUIRE(one.breaks(2));
   const auto broken = one.broken();
@@ -297,7 +297,7 @@ TEST_CASE("who is refused hears it, and why") {
   Process one(one_life), other(other_life);
   other.transport->connect(one.address());
   other.transport->member_up(one_life, one.transport->endpoint());
-  other.transport->note(one_life, wire::JobNote{{}, false, 0, "", "", too_long});
+  other.transport->note(one_life, wire::JobNote{{}, {}, 0, "", "", too_long});
   REQUIRE(one.breaks());
   one.transport->refuse(other_life, one.broken().front().second);
   const auto why = other.unwelcome();

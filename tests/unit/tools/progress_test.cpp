@@ -106,6 +106,36 @@ TEST_CASE("a job that still spawns has no share of a whole") {
   CHECK_THAT(progress_line(job(), pace), Catch::Contains("(41%)"));
 }
 
+TEST_CASE("a job that states its total has a share of it while it spawns") {
+  Pace pace;
+  pace.on_counts({10, 0, 0, 0, 0}, {0s});
+  pace.on_counts({592, 404, 3, 1, 0}, {1s});
+  JobInfo one = job();
+  one.total = 2060;
+  CHECK_THAT(progress_line(one, pace), Catch::Contains("412/2060 tasks (20%)") &&
+                                           Catch::Contains("left 4.0 s") && !Catch::Contains("open-ended"));
+  CHECK_THAT(progress_lines(one, pace, {})[1], Catch::Contains("20% 412/2060"));
+  CHECK(progress_json(one, pace).at("open_ended") == false);
+  CHECK(progress_json(one, pace).at("total_tasks") == 2060);
+  one.total = 999;  // There are more already: nobody knows how many it will be.
+  CHECK_THAT(progress_line(one, pace), Catch::Contains("412/1000 tasks (open-ended, 41 %"));
+}
+
+TEST_CASE("what kernels say of themselves stands below the names, as far as there is room") {
+  JobInfo one = job();
+  one.details->progress = {{{0, 41}, "step", 1, "n0/w1/cpu0", 0.456, "loss 0.5"},
+                           {{1, 3}, "step", 2, "n0/w1/cpu1", 0, ""}};
+  CHECK_THAT(text_of(progress_lines(one, pace_of(12), {})),
+             Catch::Contains("1/89\nstep (41) 46 %, loss 0.5\nstep (s0/3) 0 %, attempt 2\n12 tasks/s"));
+  CHECK_THAT(progress_line(one, pace_of(12)), Catch::Contains("step (41) 46 %, loss 0.5"));
+  CHECK(progress_json(one, {})["details"]["progress"][0]["fraction"] == 0.456);
+  CHECK(is_news(job(), one));
+  CHECK_THAT(job_text(one), Catch::Contains("  says      step (41): 46 %, loss 0.5\n"));
+  for (std::uint32_t i = 0; i < 20; ++i) one.details->progress.push_back({{0, i}, "more", 1, "", 0.5, ""});
+  CHECK_THAT(text_of(progress_lines(one, pace_of(12), {80, 24, false})),
+             Catch::Contains("and 13 more say how far they are\n"));
+}
+
 TEST_CASE("failures that the job finishes with are told with its phase") {
   JobInfo one = job();
   one.phase = JobPhase::finished;

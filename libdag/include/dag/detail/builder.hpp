@@ -67,6 +67,11 @@ class Builder {
     draft_.save_groups.push_back(std::move(actors));
   }
 
+  void set_total(std::uint64_t tasks) {
+    open();
+    draft_.total = tasks;
+  }
+
   /// Returns its index.
   std::uint32_t add_group(std::string_view name, Strategy strategy, Intensity intensity);
 

@@ -213,6 +213,7 @@ struct Fragment {
   std::vector<std::vector<std::uint32_t>> save_groups;
   std::vector<FamilyDraft> families;  ///< sorted by first_task
   std::vector<GroupDraft> groups;
+  std::uint64_t total = 0;  ///< Graph::total; 0: not stated
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(task_kinds.size()); }
   const TaskKind& kind(std::uint32_t task) const { return kinds[task_kinds[task]]; }

@@ -132,9 +132,20 @@ export interface JobDetails {
   late: number;
   classes: StageCounts[];
   others?: Counts;
+  progress: KernelProgress[];
+}
+
+/// As a kernel that runs said last.
+export interface KernelProgress {
+  task: string;
+  name: string;
+  fraction: number;
+  note: string;
 }
 
 export interface Job extends JobRow {
+  /// As the job states it.
+  total_tasks: number | null;
   workers: Worker[];
   /// Of an event; an answer has all.
   workers_beyond?: number;

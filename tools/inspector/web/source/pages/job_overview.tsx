@@ -3,7 +3,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { type Counts, type Job, type PastJobs, type TroubledTask, type Worker, isOver } from '../api';
 import { useAnswer } from '../answer';
-import { duration, moment, plural, short, whole } from '../format';
+import { duration, moment, percent, plural, short, whole } from '../format';
 import { type Pace, PaceMeter } from '../pace';
 import { Facts, Notices, Problem, Progress, Sign, TaskLink, total } from '../parts/signs';
 import { Table, rowsMax, textual } from '../parts/table';
@@ -80,6 +80,19 @@ function Stages({ state }: { state: Job }) {
             cell: (row: { counts: Counts }) => whole(row.counts[kind]), by: count((counts) => counts[kind]),
           })),
         ]} />
+    </section>
+  );
+}
+
+function Said({ id, state }: { id: string; state: Job }) {
+  const said = state.details?.progress ?? [];
+  return said.length > 0 && (
+    <section>
+      <h2>Progress of tasks</h2>
+      <ul>{said.map((one) => (
+        <li key={one.task}>
+          <TaskLink job={id} task={one.task} name={one.name} />: {percent(one.fraction)} {one.note}</li>
+      ))}</ul>
     </section>
   );
 }
@@ -163,6 +176,7 @@ export function JobOverview(known: Known) {
     return <p class="quiet">Waits for the node’s first word of it.</p>;
   }
   const { counts } = state;
+  const coming = over ? 0 : Math.max(0, (state.total_tasks ?? 0) - total(counts));
   const facts: [string, string][] = [
     ['Tasks', whole(total(counts))], ['Open', whole(counts.open)], ['Finished', whole(counts.finished)],
     ['Failed', whole(counts.failed)], ['Skipped', whole(counts.skipped)],
@@ -176,7 +190,7 @@ export function JobOverview(known: Known) {
   }
   return (
     <>
-      <div class="big-progress"><Progress counts={counts} /></div>
+      <div class="big-progress"><Progress counts={{ ...counts, open: counts.open + coming }} /></div>
       <Facts of={facts} />
       {state.phase === 'no_quorum' && (
         <div class="warning">
@@ -187,6 +201,7 @@ export function JobOverview(known: Known) {
       {state.error !== null && <Problem failure={state.error} title="The job’s error" />}
       {!over && <p><a href={jobLink(id, 'explain')}>Why is it not over?</a></p>}
       <Troubles id={id} state={state} />
+      <Said id={id} state={state} />
       <Stages state={state} />
       <Processes state={state} />
       <section>
