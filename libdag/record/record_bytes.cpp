@@ -14,15 +14,15 @@ struct Codec<Duration> {
 template <>
 struct Codec<recorded::Said> {
   static void encode(Writer& writer, const recorded::Said& said) {
-    detail::encode(writer, said.name);
-    detail::encode(writer, said.line);
-    detail::encode(writer, said.number);
+    dag::encode(writer, said.name);
+    dag::encode(writer, said.line);
+    dag::encode(writer, said.number);
   }
   static recorded::Said decode(Reader& reader) {
     recorded::Said said;
-    said.name = detail::decode<std::string>(reader);
-    said.line = detail::decode<std::string>(reader);
-    if (!reader.at_end()) said.number = detail::decode<std::uint32_t>(reader);
+    said.name = dag::decode<std::string>(reader);
+    said.line = dag::decode<std::string>(reader);
+    if (!reader.at_end()) said.number = dag::decode<std::uint32_t>(reader);
     return said;
   }
 };
