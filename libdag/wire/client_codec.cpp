@@ -296,7 +296,7 @@ std::size_t body_words(const client::Answer& message) {
   for (const ProcessExplained& process : message.explained) words += words_below(process);
   if (message.journal) words += page_words(*message.journal);
   words += list_words<schema::OutputInfo>(message.outputs.size());
-  for (const OutputInfo& output : message.outputs) words += text_words(output.name);
+  for (const OutputInfo& output : message.outputs) words += written_text_words(output.name);
   return words;
 }
 std::size_t body_words(const client::TaskSettled& message) {
@@ -314,7 +314,7 @@ std::size_t body_words(const client::AskJournal& message) {
   return words_of<schema::AskJournal> + words_of<schema::JournalPlace> +
          (message.which == TaskSelector{} ? 0 : words(message.which));
 }
-std::size_t body_words(const client::AskOutputs& message) { return text_words(message.task); }
+std::size_t body_words(const client::AskOutputs& message) { return written_text_words(message.task); }
 std::size_t body_words(const client::AskJobs& message) {
   if (message.job || message.which == JobFilter{}) return 0;
   return words_of<schema::JobFilter> + (message.which.name.empty() ? 0 : text_words(message.which.name));

@@ -526,12 +526,15 @@ void Driver::note(Life to, wire::JobNote note, std::uint64_t dropped) {
   if (dead_.contains(to)) return;
   std::uint64_t& count = notes_dropped_[to];
   count += dropped;
-  if (begin_partner(to).waiting() > waiting_with_notes_max) {
+  using Kind = wire::JobNote::Kind;
+  // What the job itself says of its tasks is little, and nobody says it again.
+  const bool of_kernel = note.kind == Kind::log || note.kind == Kind::progress;
+  if (of_kernel && begin_partner(to).waiting() > waiting_with_notes_max) {
     ++count;
     return;
   }
-  if (count > 0 && !note.is_progress) {
-    wire::JobNote gap{note.job, false, 0, note.task, note.device, {}};
+  if (count > 0 && note.kind == Kind::log) {
+    wire::JobNote gap = note;
     gap.text = "(" + std::to_string(std::exchange(count, 0)) +
                " lines of this job are left out here, since they came too fast; see `dag logs`)";
     send(to, wire::Operation(std::move(gap)));
