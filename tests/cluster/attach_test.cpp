@@ -15,8 +15,9 @@ using cluster::said;
 namespace {
 
 std::string submitted(Nodes& nodes, const std::string& program) {
-  const std::string id = said(nodes, {"submit", bin(program)});
-  return id.substr(0, id.find('\n'));
+  Process submits({bin("dag"), "submit", "--address", nodes.address(), bin(program)});
+  REQUIRE(submits.ends() == 0);
+  return submits.out().substr(0, submits.out().find('\n'));
 }
 
 }  // namespace
@@ -45,15 +46,15 @@ TEST_CASE("what a submitted job has left is had by another program and by dag re
 
   // Its processes have ended, and it costs none.
   const auto until = cluster::Clock::now() + cluster::patience;
-  while (said(nodes, {"show", job, "--json"}).find("\"up\"") != std::string::npos)
+  while (said(nodes, {"show", job, "--json"}).find("\"up\":true") != std::string::npos)
     REQUIRE(cluster::Clock::now() < until);
 }
 
 TEST_CASE("what is asked for in vain is said") {
   Nodes nodes(1);
-  Process none(at(nodes, {bin("dag"), "result", "job0.99"}));
+  Process none(at(nodes, {bin("dag"), "result", "job99"}));
   CHECK(none.ends() != 0);
-  CHECK_THAT(none.err(), Catch::Contains("job0.99"));
+  CHECK_THAT(none.err(), Catch::Contains("job99"));
   const std::string job = submitted(nodes, "cluster_leaving");
   Process unknown(at(nodes, {bin("dag"), "result", job + "/nothing"}));
   CHECK(unknown.ends() == 2);

@@ -63,7 +63,8 @@ int check_file(const std::string& given, bool json) {
   }
   Said submitted;
   ProgramCall call{{file}, {{"DAG_DRY_RUN", json ? "json" : "text"}, {"DAG_ADDRESS", ""}}};
-  if (kind == FileKind::workflow) call.words = {"/proc/self/exe", "flow", "--local", file};
+  if (kind == FileKind::workflow)
+    call.words = {std::filesystem::read_symlink("/proc/self/exe"), "flow", "--local", file};
   submitted.hand_to(call, "DAG_SUBMITTED");
   return status_of(start(call), &submitted, given);
 }

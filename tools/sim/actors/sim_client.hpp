@@ -67,6 +67,7 @@ class SimClient {
   void inquire();
   void after(Duration pause, std::function<void()> what);
   std::vector<std::uint32_t> still_wanted() const;
+  bool is_read(std::uint32_t task) const;
 
   SimWorld world_;
   const SimClientOptions options_;
