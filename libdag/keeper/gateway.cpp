@@ -518,6 +518,7 @@ void GatewayMachine::close(JobId id, KeptJob& job) {
   if (!job.at_rest) stop_workers(id, job);
   job.results.clear();
   job.asked.clear();
+  job.rest_at.reset();
   job.graph.reset();
 }
 

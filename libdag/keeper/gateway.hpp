@@ -213,6 +213,8 @@ class GatewayMachine {
   static constexpr Duration quorum_missed = std::chrono::seconds(2);
   /// Of a job with more outputs that no task reads, these stay with its processes when it has ended.
   static constexpr std::size_t results_max = 65'536;
+  /// A client that waited for the end of a job and then asks for what its tasks have read is not late yet.
+  static constexpr Duration asks_within = std::chrono::seconds(2);
   /// What a job leaves that was submitted for no client stays so long.
   static constexpr Duration results_kept_for = std::chrono::hours(1);
   /// Lanes of a job whose progress is known, and tasks of which it is known that their crash was told.
@@ -279,8 +281,9 @@ class GatewayMachine {
     std::map<std::uint32_t, std::set<Life>> asked;
     /// What the cell told, for whoever asks (again) when the job is at rest.
     std::map<std::uint32_t, client::TaskSettled> results;
-    bool gathers = false;  ///< it has ended, and rests when nothing is asked for any more
-    bool at_rest = false;  ///< and needs no processes
+    std::optional<Instant> rest_at;  ///< until then its client may ask for outputs that tasks have read
+    bool gathers = false;            ///< it has ended, and rests when nothing is asked for any more
+    bool at_rest = false;            ///< and needs no processes
     RestartBudget budget{crashes};
     std::map<Life, std::map<Life, Instant>> unheard;  ///< by who says so: whom, and since when
     std::map<Life, Instant> again_at;                 ///< nodes that get another process then

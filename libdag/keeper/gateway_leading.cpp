@@ -113,6 +113,7 @@ void GatewayMachine::step_down(JobId id, KeptJob& job, Instant now) {
   // Whoever leads it next tells its followers, and keeps what it has left.
   job.asked.clear();
   job.results.clear();
+  job.rest_at.reset();
   job.gathers = job.at_rest = false;
 }
 

@@ -101,12 +101,14 @@ void GatewayMachine::gather_results(JobId id, KeptJob& job) {
     if (!job.results.contains(task)) ask_for(id, job, task, std::nullopt);
   }
   job.gathers = true;
+  const bool has_others = results.size() < job.graph->size();
+  if (job.client && has_others) job.rest_at = job.ended + asks_within;
   rest_if_gathered(id, job);
 }
 
 /// The record of the job stays, so that small results outlive this node.
 void GatewayMachine::rest_if_gathered(JobId id, KeptJob& job) {
-  if (!job.gathers || !job.leads || job.closed || job.at_rest || !job.asked.empty()) return;
+  if (!job.gathers || !job.leads || job.closed || job.at_rest || !job.asked.empty() || job.rest_at) return;
   job.at_rest = true;
   job.again_at.clear();
   stop_workers(id, job);

@@ -409,6 +409,10 @@ void GatewayMachine::on_time(Instant now) {
               "`dag node list` shows who is there; look with `dag ls` before you submit it again"});
     }
     refuse_cancelling(id, job, now);
+    if (job.rest_at && now >= *job.rest_at) {
+      job.rest_at.reset();
+      rest_if_gathered(id, job);
+    }
     for (std::optional<Instant>* until : {&job.client_until, &job.kept_until}) {
       if (!*until || now < **until) continue;
       until->reset();
@@ -434,7 +438,7 @@ void GatewayMachine::on_time(Instant now) {
 std::optional<Instant> GatewayMachine::wake_at() const {
   std::optional<Instant> wake = explaining_.wake_at();
   for (const auto& [id, job] : jobs_) {
-    for (const std::optional<Instant>& until : {job.client_until, job.kept_until}) {
+    for (const std::optional<Instant>& until : {job.client_until, job.kept_until, job.rest_at}) {
       if (until && (!wake || *until < *wake)) wake = until;
     }
     const Instant accept = job.accepted + accept_within;
