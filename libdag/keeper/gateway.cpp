@@ -516,9 +516,7 @@ void GatewayMachine::close(JobId id, KeptJob& job) {
   if (std::exchange(job.closed, true)) return;
   if (job.begun || job.recorded) effects_.emplace_back(CloseJob{id});
   if (!job.at_rest) stop_workers(id, job);
-  job.results.clear();
-  job.asked.clear();
-  job.rest_at.reset();
+  forget_results(job);
   job.graph.reset();
 }
 

@@ -211,8 +211,11 @@ class GatewayMachine {
   static constexpr Duration apart_pause = std::chrono::seconds(30);
   /// An election takes less, so nothing is said of it.
   static constexpr Duration quorum_missed = std::chrono::seconds(2);
-  /// Of a job with more outputs that no task reads, these stay with its processes when it has ended.
-  static constexpr std::size_t results_max = 65'536;
+  /// Results of one job, and bytes of all, that are kept here. What is more stays with the processes of its
+  /// job; of a job that has no client it is released.
+  static constexpr std::size_t results_max = 65'536, results_bytes_max = std::size_t{512} << 20;
+  /// Of a job that has ended, so many results are on their way here.
+  static constexpr std::size_t results_coming_max = 4;
   /// A client that waited for the end of a job and then asks for what its tasks have read is not late yet.
   static constexpr Duration asks_within = std::chrono::seconds(2);
   /// What a job leaves that was submitted for no client stays so long.
@@ -281,9 +284,10 @@ class GatewayMachine {
     std::map<std::uint32_t, std::set<Life>> asked;
     /// What the cell told, for whoever asks (again) when the job is at rest.
     std::map<std::uint32_t, client::TaskSettled> results;
-    std::optional<Instant> rest_at;  ///< until then its client may ask for outputs that tasks have read
-    bool gathers = false;            ///< it has ended, and rests when nothing is asked for any more
-    bool at_rest = false;            ///< and needs no processes
+    std::vector<std::uint32_t> to_gather;  ///< results that were not asked for yet
+    std::optional<Instant> rest_at;        ///< until then its client may ask for outputs that tasks have read
+    bool gathers = false;                  ///< it has ended, and rests when nothing is asked for any more
+    bool at_rest = false;                  ///< and needs no processes
     RestartBudget budget{crashes};
     std::map<Life, std::map<Life, Instant>> unheard;  ///< by who says so: whom, and since when
     std::map<Life, Instant> again_at;                 ///< nodes that get another process then
@@ -369,6 +373,9 @@ class GatewayMachine {
   void close(JobId id, KeptJob& job);
   void ask_for(JobId id, KeptJob& job, std::uint32_t task, std::optional<Life> who);
   void gather_results(JobId id, KeptJob& job);
+  void gather_more(JobId id, KeptJob& job);
+  void keep_result(KeptJob& job, client::TaskSettled settled);
+  void forget_results(KeptJob& job);
   void rest_if_gathered(JobId id, KeptJob& job);
   void let_go(Life client, JobId id, KeptJob& job);
   static bool may_be_asked(const KeptJob& job);
@@ -406,6 +413,7 @@ class GatewayMachine {
   std::map<ProcessId, std::uint32_t> handles_seen_;
   const bool expects_peers_;
   std::map<JobId, KeptJob> jobs_;
+  std::size_t results_bytes_ = 0;  ///< of all jobs
   std::set<JobId> unread_;
   std::deque<JobId> ended_;
   std::vector<GatewayEffect> effects_;

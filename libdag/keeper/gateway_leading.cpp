@@ -111,9 +111,7 @@ void GatewayMachine::step_down(JobId id, KeptJob& job, Instant now) {
   job.client.reset();
   job.attached.clear();
   // Whoever leads it next tells its followers, and keeps what it has left.
-  job.asked.clear();
-  job.results.clear();
-  job.rest_at.reset();
+  forget_results(job);
   job.gathers = job.at_rest = false;
 }
 
@@ -138,6 +136,7 @@ void GatewayMachine::on_record_over(JobId id, Instant now) {
     refuse(job.submitter->first, job.submitter->second,
            {ErrorCode::job_unknown, "other nodes remember another " + to_string(id), "submit again"});
   }
+  forget_results(job);
   jobs_.erase(found);
 }
 

@@ -1,5 +1,7 @@
 // What a gateway keeps of a job that has ended, so that its processes can end.
 
+#include <algorithm>
+
 #include "libdag/graph/data_edges.hpp"
 #include "libdag/keeper/gateway.hpp"
 
@@ -59,8 +61,31 @@ void GatewayMachine::on_settled(JobId id, client::TaskSettled settled) {
   for (const Life who : std::exchange(job.asked[settled.task], {}))
     effects_.emplace_back(SendToClient{who, settled});
   job.asked.erase(settled.task);
-  job.results.insert_or_assign(settled.task, std::move(settled));
-  rest_if_gathered(id, job);
+  keep_result(job, std::move(settled));
+  gather_more(id, job);
+}
+
+void GatewayMachine::keep_result(KeptJob& job, client::TaskSettled settled) {
+  if (job.results.contains(settled.task)) return;
+  if (results_bytes_ + settled.output.size_bytes() > results_bytes_max || job.results.size() >= results_max) {
+    // Its processes have it, and stay for its client.
+    if (!job.detached) return void(job.gathers = false);
+    settled.output = {};
+    settled.error = Error{ErrorCode::output_released,
+                          "it was released when its job had ended: its node keeps results of " +
+                              std::to_string(results_bytes_max >> 20) + " MiB, and has as many",
+                          "attach to the job before it ends, or let the task write a file"};
+  }
+  results_bytes_ += settled.output.size_bytes();
+  job.results.emplace(settled.task, std::move(settled));
+}
+
+void GatewayMachine::forget_results(KeptJob& job) {
+  for (const auto& [task, settled] : job.results) results_bytes_ -= settled.output.size_bytes();
+  job.results.clear();
+  job.to_gather.clear();
+  job.asked.clear();
+  job.rest_at.reset();
 }
 
 void GatewayMachine::send_to_followers(const KeptJob& job, const ClientMessage& message) {
@@ -95,20 +120,27 @@ void GatewayMachine::ask(Life from, const client::AskOutputs& ask, Instant now) 
 
 void GatewayMachine::gather_results(JobId id, KeptJob& job) {
   if (!job.begun || !job.graph) return;
-  const std::vector<std::uint32_t> results = results_of(*job.graph);
-  if (results.size() > results_max) return;
-  for (const std::uint32_t task : results) {
+  job.to_gather = results_of(*job.graph);
+  const bool has_others = job.to_gather.size() < job.graph->size();
+  if (job.client && has_others) job.rest_at = job.ended + asks_within;
+  std::reverse(job.to_gather.begin(), job.to_gather.end());  // The first are asked for first.
+  job.gathers = true;
+  gather_more(id, job);
+}
+
+void GatewayMachine::gather_more(JobId id, KeptJob& job) {
+  while (job.gathers && !job.to_gather.empty() && job.asked.size() < results_coming_max) {
+    const std::uint32_t task = job.to_gather.back();
+    job.to_gather.pop_back();
     if (!job.results.contains(task)) ask_for(id, job, task, std::nullopt);
   }
-  job.gathers = true;
-  const bool has_others = results.size() < job.graph->size();
-  if (job.client && has_others) job.rest_at = job.ended + asks_within;
   rest_if_gathered(id, job);
 }
 
 /// The record of the job stays, so that small results outlive this node.
 void GatewayMachine::rest_if_gathered(JobId id, KeptJob& job) {
-  if (!job.gathers || !job.leads || job.closed || job.at_rest || !job.asked.empty() || job.rest_at) return;
+  const bool gathered = job.gathers && job.to_gather.empty() && job.asked.empty();
+  if (!gathered || !job.leads || job.closed || job.at_rest || job.rest_at) return;
   job.at_rest = true;
   job.again_at.clear();
   stop_workers(id, job);

@@ -272,6 +272,45 @@ TEST_CASE("what a job has left that nobody waited for is kept for an hour") {
   CHECK(desk.told<client::Answer>().back().error->code == ErrorCode::output_released);
 }
 
+TEST_CASE(
+    "results that are larger than a node keeps stay with processes for a client, and are released else") {
+  constexpr std::size_t most = GatewayMachine::results_bytes_max / 2 + 1;
+  const auto large = [] { return Blob::make_on_heap(most, [](std::byte*) {}); };
+  const bool detached = GENERATE(false, true);
+  Desk desk;
+  Graph graph("wide");
+  for (int i = 0; i < 6; ++i) graph.task("t", [] { return 1; });
+  desk.say(client::AskHandle{1});
+  const JobId job = *desk.told<client::Answer>().back().job;
+  desk.gateway.on_program(program, std::nullopt, desk.now);
+  desk.say(client::AskSubmit{2,
+                             job,
+                             "wide",
+                             std::make_shared<const detail::Fragment>(graph.builder().sealed()),
+                             {program, "build", {"job"}, "/"},
+                             detached});
+  desk.up(job, first, 1);
+  desk.up(job, second, 1);
+  desk.gateway.on_ended(job, std::nullopt, {0, 6, 0, 0, 0}, desk.now);
+  desk.take();
+  CHECK(desk.done<WantOutput>().size() == GatewayMachine::results_coming_max);
+  desk.gateway.on_settled(job, {job, 0, Outcome::finished, large(), {}});
+  desk.gateway.on_settled(job, {job, 1, Outcome::finished, large(), {}});
+  for (std::uint32_t task = 2; task < 6; ++task)
+    desk.gateway.on_settled(job, {job, task, Outcome::finished, detail::to_blob(1), {}});
+  desk.take();
+  CHECK(desk.done<WantOutput>().size() == (detached ? 6 : 5));
+  CHECK(desk.ordered<keeper::StopWorkers>().size() == (detached ? 2 : 0));
+  if (!detached) return;
+  desk.say(client::AskFollow{3, job, {0, 1, 5}, 0, true});
+  const auto told = desk.told<client::TaskSettled>();
+  REQUIRE(told.size() == 3);
+  CHECK(told[0].output.size_bytes() == most);
+  REQUIRE(told[1].error);
+  CHECK(told[1].error->code == ErrorCode::output_released);
+  CHECK(told[2].output);
+}
+
 TEST_CASE("processes stay until the results are here, or the client forgets the job") {
   Desk desk;
   const JobId job = desk.submit();
