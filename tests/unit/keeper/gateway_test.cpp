@@ -476,8 +476,8 @@ TEST_CASE("how far kernels are is told with their job while they run, in process
   const auto told = [&] {
     desk.say(client::AskJobs{5, job});
     std::vector<double> fractions;
-    for (const TaskProgress& said : desk.told<client::Answer>().back().jobs.at(0).details->progress)
-      fractions.push_back(said.fraction);
+    const client::Answer answer = desk.told<client::Answer>().back();
+    for (const TaskProgress& said : answer.jobs.at(0).details->progress) fractions.push_back(said.fraction);
     return fractions;
   };
   desk.gateway.on_progress(job, other, "n1/w1/cpu0", TaskProgress{{0, 2}, "b", 1, "n1/w1/cpu0", 0.2, ""});
