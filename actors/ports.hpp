@@ -35,7 +35,7 @@ struct Ports {
   std::function<void(Duration took)> placed = {};
   /// So many tasks went to this process, which had nothing to do. Empty: nobody counts.
   std::function<void(Life thief, std::size_t tasks)> stolen = {};
-  /// What happened to an attempt, for whoever follows the job. Empty: nobody does.
+  /// Tells whoever follows the job what happened to an attempt. Empty: nobody does.
   std::function<void(JobId job, Troubled what)> troubled = {};
 };
 

@@ -288,8 +288,8 @@ std::vector<RunningNow> Lanes::running_now() const {
   return now;
 }
 
-/// What comes before something pressing, then what lanes made ready themselves, each its newest first, then
-/// the rest: so they look for it (find_work). What lanes steal from each other is not foreseen.
+/// Orders as lanes look for work (find_work): what comes before something pressing, then what lanes made
+/// ready themselves, each its newest first, then the rest. What lanes steal from each other is not foreseen.
 std::map<TaskId, std::uint64_t> Lanes::places(JobId job) const {
   std::map<TaskId, std::uint64_t> places;
   std::uint64_t turn = 0;

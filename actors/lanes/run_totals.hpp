@@ -1,5 +1,5 @@
 #pragma once
-// What lanes have run since they began, as numbers that only grow: what monitoring wants of them. They may
+// Totals of what lanes have run since they began, for monitoring: numbers that only grow. They may
 // come out of a page that a kernel has written over, so no sum of times runs over.
 
 #include <array>

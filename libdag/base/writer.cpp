@@ -1,5 +1,5 @@
-// What fills the bytes of a value. It is not inlined into the code of users: GCC would warn of what it does
-// to a std::vector there.
+// Filling the bytes of a value. Not inlined into the code of users: GCC would warn of what is done to a
+// std::vector there.
 
 #include "dag/codec.hpp"
 

@@ -7,7 +7,7 @@
 namespace dag::detail {
 namespace {
 
-/// What is left of a run. One that has taken longer than most may take as long again.
+/// Time that is left of a run. One that has taken longer than most may take as long again.
 Duration left_of(Duration ran, Duration takes, const RunEstimate& known) {
   if (takes > ran) return takes - ran;
   return ran >= known.most && takes == known.most ? ran : Duration{0};

@@ -16,9 +16,9 @@ struct StartEstimate {
   bool operator==(const StartEstimate&) const = default;
 };
 
-/// Of the task with that place in the queue for the lanes of `at`. A lane that runs something is free when
-/// that has run as long as its like; tasks before it in the queue take as long as tasks of all names.
-/// `its_own` stands in where nothing is known of others. None: it is not queued, or nothing is known.
+/// Estimates it for the task with that place in the queue for the lanes of `at`. A lane that runs something
+/// is free when that has run as long as its like; tasks before it in the queue take as long as tasks of all
+/// names. `its_own` stands in where nothing is known of others. None: it is not queued, or nothing is known.
 std::optional<StartEstimate> starts_in(const ProcessExplained& at, std::uint64_t place,
                                        const std::optional<RunEstimate>& its_own);
 

@@ -6,25 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cluster/gate.hpp"
+#include "tests/cluster/starts.hpp"
 
 using cluster::at;
 using cluster::bin;
 using cluster::Gate;
 using cluster::Nodes;
 using cluster::Process;
-
-namespace {
-
-/// By task, the process of each of its starts, as cluster_starts writes them down.
-std::map<int, std::vector<pid_t>> starts_in(const std::string& file) {
-  std::map<int, std::vector<pid_t>> starts;
-  std::ifstream lines(file);
-  pid_t process = 0;
-  for (int task = 0; lines >> task >> process;) starts[task].push_back(process);
-  return starts;
-}
-
-}  // namespace
+using cluster::starts_in;
 
 TEST_CASE("a worker process that is frozen for good goes, and nobody healthy") {
   dag::test::TemporaryDirectory directory;

@@ -4,6 +4,7 @@
 
 #include "tests/cluster/gate.hpp"
 #include "tests/cluster/running.hpp"
+#include "tests/cluster/starts.hpp"
 
 using cluster::at;
 using cluster::bin;
@@ -12,6 +13,7 @@ using cluster::Gate;
 using cluster::Nodes;
 using cluster::Process;
 using cluster::Running;
+using cluster::starts_in;
 
 TEST_CASE("a job goes on when the node dies to which its client was connected, and which led its record") {
   Running running(3, false, 100);
@@ -20,15 +22,6 @@ TEST_CASE("a job goes on when the node dies to which its client was connected, a
 }
 
 namespace {
-
-/// By task, the process of each of its starts, as cluster_starts writes them down.
-std::map<int, std::vector<pid_t>> starts_in(const std::string& file) {
-  std::map<int, std::vector<pid_t>> starts;
-  std::ifstream lines(file);
-  pid_t process = 0;
-  for (int task = 0; lines >> task >> process;) starts[task].push_back(process);
-  return starts;
-}
 
 bool leads_a_job(const Nodes& nodes, std::uint32_t node) {
   Process show(at(nodes, {bin("dag"), "node", "show", std::to_string(node), "--json"}, node));
