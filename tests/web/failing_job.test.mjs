@@ -54,6 +54,18 @@ export const cases = {
     });
   },
 
+  async 'when a task that is queued starts, and what was given up on the lane it waits for'({ browser, nodes }) {
+    const cluster = await nodes();
+    const fifo = join(cluster.directory, 'gate');
+    execFileSync('mkfifo', [fifo]);
+    const { job } = await cluster.submit('telling', ['cluster_telling', fifo, 'deaf']);
+    await withPage(browser, {}, async (page) => {
+      await page.goto(`${cluster.url()}#/jobs/${job}/explain`);
+      await shows(page, '.cards', /starts in [^]* \(.* to .*, from \d+ runs?\), now with \d+ more free lane/, 60_000);
+      await shows(page, '.cards', /attempt 1 given up at n\d\/w1, lane \d, for /, 60_000);
+    });
+  },
+
   async 'which jobs ran at a moment of the past'({ browser, nodes }) {
     const cluster = await nodes();
     const first = await cluster.submit('failing', ['cluster_failing']);

@@ -21,7 +21,7 @@ await build({
   bundle: true,
   minify: true,
   format: 'iife',
-  target: 'es2020',
+  target: 'es2022',
   charset: 'utf8',
   jsx: 'automatic',
   jsxImportSource: 'preact',

@@ -181,12 +181,19 @@ export interface Reason {
   taken?: string;
   lane?: number;
   ran_seconds?: number;
+  /// In the line for a lane there, from 1.
+  place_in_queue?: number;
+  /// `runs`: of how many that is told; 0: as stated.
+  starts?: { in_seconds: number; least_seconds: number; most_seconds: number; runs: number };
+  /// Kernels of it that have not returned, on lanes that nobody counts on any more.
+  given_up?: { at: string; lane: number; attempt: number; ran_seconds: number }[];
 }
 
 export interface BusyProcess {
   process: string;
   lanes: number;
   running: number;
+  given_up: number;
   queued: number;
 }
 

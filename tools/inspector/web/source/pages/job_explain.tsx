@@ -45,13 +45,24 @@ function Candidates({ of, task }: { of: Candidate[] | null; task: string }) {
   );
 }
 
-function placeOf(reason: Reason): string {
+function placeOf(reason: Partial<Reason>): string {
   const parts: string[] = [];
   if (reason.at !== undefined) parts.push(`at ${reason.at}`);
   if (reason.lane !== undefined) parts.push(`lane ${reason.lane}`);
   if (reason.ran_seconds !== undefined) parts.push(`for ${duration(reason.ran_seconds)}`);
   if (reason.usual_seconds !== undefined) {
-    parts.push(`tasks of this name usually take ${duration(reason.usual_seconds)}`);
+    parts.push(`usually ${duration(reason.usual_seconds)}`);
+  }
+  const { starts } = reason;
+  if (starts !== undefined) {
+    parts.push(`starts in ${duration(starts.in_seconds)} (${duration(starts.least_seconds)} to ${
+      duration(starts.most_seconds)}, from ${plural(starts.runs, 'run')})`);
+  }
+  if (reason.place_in_queue !== undefined) {
+    parts.push(`now with ${plural(reason.place_in_queue, 'more free lane')}`);
+  }
+  for (const one of reason.given_up ?? []) {
+    parts.push(`attempt ${one.attempt} given up ${placeOf(one)}`);
   }
   return parts.join(', ');
 }
@@ -128,15 +139,14 @@ function Living({ job, data, task }: { job: string; data: Explained; task: strin
       {data.counts !== undefined && <Counted counts={data.counts} />}
       {silent.length > 0 && (
         <div class="warning" role="alert"><p><span aria-hidden="true">⚠ </span>
-          {plural(silent.length, 'process', 'processes')} did not answer, so what waits there is not shown:
-          {' '}
+          {plural(silent.length, 'process', 'processes')} did not answer, so what waits there is not shown:{' '}
           {silent.join(', ')}</p></div>
       )}
       <Reasons title="In the end it waits for" job={job} reasons={ends} open={openAtFirst}
         {...(data.waits_beyond ? { note: 'There are more than these: the search ended here.' } : {})} />
       <Reasons title={task === '' ? 'Tasks' : `Task ${task}`} job={job} reasons={tasks}
         open={task === '' ? (ends.length === 0 ? openAtFirst : 0) : openAtFirst} />
-      {tasks.length + ends.length === 0 && <p class="quiet">No task waits for anything that can be named.</p>}
+      {tasks.length + ends.length === 0 && <p class="quiet">No task waits for anything with a name.</p>}
       {processes.length > 0 && (
         <section>
           <h2>Its processes</h2>

@@ -116,7 +116,7 @@ export function JobReport({ id, over }: Known) {
     <>
       <div class="filters">
         <button type="button" disabled={answer.waits} onClick={answer.reload}>Refresh</button>
-        {!over && <span class="quiet">The job is not over: this is how it was when it was asked for.</span>}
+        {!over && <span class="quiet">The job is not over: so it was when asked for.</span>}
       </div>
       {answer.failure !== null && <Problem failure={answer.failure} title="No report" />}
       {answer.data === null && answer.failure === null && (

@@ -52,7 +52,7 @@ function Tables({ id, data }: { id: string; data: Timeline }) {
           counted<TimelineLane>('Runs', (lane) => lane.runs),
         ]} />
       {data.slices === null ? (
-        <p class="quiet">Single runs are listed when at most 2,000 lie in the window: zoom in.</p>
+        <p class="quiet">Zoom in to list single runs: at most 2,000.</p>
       ) : (
         <Table title="Runs in this window" rows={slices} identity={(slice) => `${slice.index}`}
           empty="Nothing ran."

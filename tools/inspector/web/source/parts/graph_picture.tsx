@@ -271,7 +271,7 @@ export function GraphPicture({ id, graph, reload }: { id: string; graph: Graph; 
             <rect class="cursor" x={at.x - 4} y={at.y - 4} width={at.width + 8} height={at.height + 8} rx={9} />
           )}
         </svg>
-        <p class="unseen" id="graph-keys">Plus and minus zoom, arrows move the picture, with Shift they go from
+        <p class="unseen" id="graph-keys">Plus and minus zoom, arrows move the picture, with Shift go from
           box to box, 0 shows the whole graph, Enter explains what the box stands for. The same stands in a
           table below.</p>
         <p class="unseen" role="status">{at === undefined ? '' : words(at)}</p>

@@ -33,12 +33,12 @@ const keys: [string[], string][] = [
   [['g', 'j'], 'Jobs'],
   [['g', 'h'], 'History'],
   [['↑', '↓'], 'in a table: the link a row up or down'],
-  [['←', '→'], 'on a job’s tabs: the tab before or after'],
-  [['+', '−'], 'in the timeline and the graph: closer, further away'],
-  [['←', '→'], 'in the timeline: earlier, later; with Shift: what ran before or after'],
+  [['←', '→'], 'on a job’s tabs: another tab'],
+  [['+', '−'], 'in the timeline and the graph: zoom'],
+  [['←', '→'], 'in the timeline: earlier, later; with Shift: the run before or after'],
   [['↑', '↓'], 'in the timeline: the lane above or below'],
   [['0'], 'in the timeline and the graph: all of it'],
-  [['←', '→', '↑', '↓'], 'in the graph: move the picture; with Shift: from box to box'],
+  [['←', '→', '↑', '↓'], 'in the graph: move the picture; with Shift: to another box'],
   [['Enter'], 'in the timeline and the graph: explain what is under the cursor'],
 ];
 
