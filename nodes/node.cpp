@@ -18,6 +18,7 @@
 #include "libdag/warden/started_with.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/build_id.hpp"
+#include "nodes/checking_client.hpp"
 #include "nodes/client_world.hpp"
 #include "nodes/cores.hpp"
 #include "nodes/isolated_client.hpp"
@@ -388,6 +389,11 @@ std::unique_ptr<detail::Client> start_node(const NodeOptions& asked) {
     end_now(worker.serve());
   }
   auto place = place_from_environment().value_or_throw();
+  if (options.check) {
+    if (place)
+      throw Failure({ErrorCode::usage, "--dag-check is for a job alone", "start it without `dag run`"});
+    return std::make_unique<CheckingClient>(options);
+  }
   if (!place) options.address = cluster_address(options);
   if (!place && !options.address.empty()) return std::make_unique<RemoteClient>(options);
   if (options.isolate) {

@@ -18,6 +18,8 @@ struct NodeOptions {
   bool here = false;
   /// Kernels run in worker processes, in whatever form.
   bool isolate = false;
+  /// Jobs run in worker processes as well, and what they give is compared.
+  bool check = false;
   /// Threads that run kernels; 0: as many as this node's share of the cores.
   std::uint32_t lanes = 0;
   /// Processes of one host share rings in memory; without, all they say goes through sockets.

@@ -57,6 +57,10 @@ NodeOptions take_options(int& argc, char** argv) {
       argv[kept++] = argv[i];
       continue;
     }
+    if (flag == "--dag-check") {
+      options.check = options.here = true;
+      continue;
+    }
     if (flag == "--dag-isolate") {
       options.isolate = options.here = true;
       continue;
@@ -99,7 +103,8 @@ NodeOptions take_options(int& argc, char** argv) {
       options.supervise_all = value == "1";
     } else {
       throw Failure({ErrorCode::usage, "unknown flag " + std::string(flag),
-                     "libdag's own flags are --address HOST:PORT, --dag-isolate, --dag-lanes N, --dag-local, "
+                     "libdag's own flags are --address HOST:PORT, --dag-check, --dag-isolate, --dag-lanes N, "
+                     "--dag-local, "
                      "--dag-log LEVEL and --dag-no-rings"});
     }
   }

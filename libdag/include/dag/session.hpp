@@ -145,15 +145,15 @@ struct SessionOptions {
 /// kernels it serves until the end and then exits. Code before it runs in every process.
 class Session {
  public:
-  /// Takes libdag's own flags out of argv: `--address HOST[:PORT]`, `--dag-isolate`, `--dag-lanes N`,
-  /// `--dag-local`, `--dag-log LEVEL`, `--dag-no-rings`. Throws Failure(usage) on a bad one, and others when
+  /// Takes libdag's own flags out of argv: `--address HOST[:PORT]`, `--dag-check`, `--dag-isolate`,
+  /// `--dag-lanes N`, `--dag-local`, `--dag-log LEVEL`, `--dag-no-rings`. Throws Failure(usage) on a bad one, and others when
   /// no node answers or none can be started. From here on a Failure that nobody catches ends the program with
   /// its message and an exit status of its own.
   ///
   /// Jobs run in the cluster that `--address`, else DAG_ADDRESS, else the address file of this user names
   /// (the cluster that `dag up` started); unless the user said it, a line on stderr says once which was
   /// found. They run in this process when there is none, or when a flag asks for that: `--dag-local`,
-  /// `--dag-isolate`, `--dag-lanes`.
+  /// `--dag-check`, `--dag-isolate`, `--dag-lanes`.
   Session(int& argc, char** argv, SessionOptions options = {});
   ~Session();
   Session(const Session&) = delete;
