@@ -8,6 +8,7 @@
 #include <string>
 
 #include "libdag/base/limits.hpp"
+#include "libdag/base/saturating.hpp"
 #include "libdag/graph/order.hpp"
 #include "libdag/graph/rank.hpp"
 #include "libdag/graph/text.hpp"
@@ -223,7 +224,8 @@ Status check_deadlines(const Fragment& fragment) {
   const Ranking ranking = rank(fragment, stated);
   for (std::uint32_t task = 0; task < fragment.size(); ++task) {
     const auto deadline = fragment.policy(task).deadline;
-    if (!deadline || stated[task] <= *deadline - ranking.starts_at[task]) continue;
+    if (!deadline || is_for_ever(*deadline)) continue;
+    if (stated[task] <= *deadline - ranking.starts_at[task]) continue;
     const Duration ends_at = sum(ranking.starts_at[task], stated[task]);
     return Error{ErrorCode::deadline_impossible,
                  "task " + label(fragment, task) + " must end within " + duration_text(*deadline) +

@@ -156,6 +156,8 @@ TEST_CASE("check: durations beyond all limits do not overflow", "[check]") {
   strong(builder, a, b);
   builder.change_policy(b, [](Policy& p) { p.deadline = 1s; });
   CHECK(error_of(builder.sealed()).code == ErrorCode::deadline_impossible);
+  builder.change_policy(b, [](Policy& p) { p.deadline = Duration::max(); });  // For ever.
+  CHECK(check(builder.sealed()));
 }
 
 TEST_CASE("check: a damaged fragment is refused, whatever is damaged", "[check]") {
