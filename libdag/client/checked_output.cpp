@@ -44,4 +44,11 @@ int checked_output(std::string_view program, int status) {
   return status == exit_ok ? exit_work_failed : status;
 }
 
+Error not_written(const std::string& file, int problem) {
+  const std::string what = "cannot write " + file + ": " + std::strerror(problem);
+  if (problem == ENOSPC || problem == EDQUOT || problem == EFBIG || problem == EIO)
+    return {ErrorCode::disk_full, what};
+  return {ErrorCode::usage, what, "name a file in a directory that is there and that you may write in"};
+}
+
 }  // namespace dag

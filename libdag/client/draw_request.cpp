@@ -1,10 +1,12 @@
 #include "libdag/client/draw_request.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 
 #include "libdag/client/checked_output.hpp"
+#include "libdag/client/exit_status.hpp"
 #include "libdag/graph/drawing.hpp"
 
 namespace dag::detail {
@@ -32,8 +34,10 @@ void draw_if_asked(const Fragment& fragment, const std::string& title) {
   }
   out.flush();
   if (name == "-") std::_Exit(checked_output("dag", EXIT_SUCCESS));
-  if (!out) std::cerr << "dag: cannot write the graph to " << file << '\n';
-  std::_Exit(out ? EXIT_SUCCESS : EXIT_FAILURE);
+  if (out) std::_Exit(EXIT_SUCCESS);
+  const Error why = not_written(name, errno);
+  std::cerr << "dag: " << why.message() << '\n';
+  std::_Exit(exit_status_of(why.code));
 }
 
 }  // namespace dag::detail

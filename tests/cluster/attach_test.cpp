@@ -57,8 +57,8 @@ TEST_CASE("what is asked for in vain is said") {
   CHECK_THAT(none.err(), Catch::Contains("job99"));
   const std::string job = submitted(nodes, "cluster_leaving");
   Process unknown(at(nodes, {bin("dag"), "result", job + "/nothing"}));
-  CHECK(unknown.ends() == 2);
-  CHECK_THAT(unknown.err(), Catch::Contains("nothing"));
+  CHECK(unknown.ends() == 5);
+  CHECK_THAT(unknown.err(), Catch::Contains("has no task 'nothing'"));
   Process alone({bin("cluster_leaving"), "attach", "job7"});
   CHECK(alone.ends() == 2);
   CHECK_THAT(alone.err(), Catch::Contains("--address"));

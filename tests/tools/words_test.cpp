@@ -96,6 +96,21 @@ TEST_CASE("what is no duration is refused, with how one is written") {
   if (!text.empty()) CHECK_THAT(said.err, Catch::Contains("--timeout") && Catch::Contains("write 30s, 5m"));
 }
 
+TEST_CASE("what is no number, or one beyond all bounds, is named with the option that does not take it") {
+  const std::string text = GENERATE("-1", "x", "1.5", "99999999999999999999");
+  const Said said = said_by({"ls", "--limit=" + text});
+  CHECK(said.status == 2);
+  CHECK_THAT(said.err, Catch::StartsWith("dag ls: --limit does not take '" + text + "': it is no number"));
+}
+
+TEST_CASE("a file that cannot be written is told by its reason, and only a full disk as one") {
+  const Said said = said_by({"graph", "-o", "/no/such/directory/graph.dot", bin("hello")});
+  CHECK(said.status == 2);
+  CHECK_THAT(said.err,
+             Catch::StartsWith("dag: usage (502): cannot write /no/such/directory/graph.dot: No such") &&
+                 Catch::Contains("hint: name a file in a directory"));
+}
+
 TEST_CASE("dag-inspect has what changes nothing") {
   const auto said = [](std::vector<std::string> words) {
     words.insert(words.begin(), bin("dag-inspect"));

@@ -2,12 +2,14 @@
 // DAG_DRAW set; its first Session::submit checks the graph, writes it there and ends the process. Of a job
 // that was submitted (job7) the journals of nodes have the graph, with what was spawned.
 
+#include <errno.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <iostream>
 #include <memory>
 
+#include "libdag/client/checked_output.hpp"
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/past_graph.hpp"
 #include "tools/dag/chosen_journals.hpp"
@@ -74,7 +76,7 @@ int draw_past(const GraphOptions& options, JobId job) {
   std::ofstream file(options.file);
   file << text;
   file.close();
-  if (!file) throw Failure({ErrorCode::disk_full, "cannot write " + options.file});
+  if (!file) throw Failure(not_written(options.file, errno));
   return exit_ok;
 }
 

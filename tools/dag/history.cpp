@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "libdag/client/checked_output.hpp"
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/explain.hpp"
 #include "libdag/client/history.hpp"
@@ -74,10 +75,7 @@ int save(const HistoryOptions& options) {
   line.clear();
   fs::create_directories(to, problem);
   if (!problem) fs::copy(journals.paths().front(), to, fs::copy_options::recursive, problem);
-  if (problem) {
-    throw Failure({ErrorCode::disk_full,
-                   "cannot write the record to " + shown(options.directory) + ": " + problem.message()});
-  }
+  if (problem) throw Failure(not_written(shown(options.directory), problem.value()));
   std::cerr << "dag: the record of " << to_string(job) << " is in " << shown(options.directory)
             << "; `dag view` reads it there, and so do explain, graph, history, logs, report and trace with "
                "--from\n";

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 
+#include "libdag/client/checked_output.hpp"
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/report.hpp"
 #include "libdag/client/report_page.hpp"
@@ -143,8 +143,7 @@ void write_page(const std::string& file, const detail::JobReport& report,
   std::ofstream out(file, std::ios::binary);
   out << detail::report_page(report, timeline, job, notices);
   out.close();
-  if (!out)
-    throw Failure({ErrorCode::disk_full, "cannot write " + shown(file) + ": " + std::strerror(errno)});
+  if (!out) throw Failure(not_written(shown(file), errno));
 }
 
 int report(const Options& options, JobId job, const std::string& file, const std::vector<std::string>& from) {

@@ -1,11 +1,12 @@
 // `dag result`: what a job has left, whoever submitted it.
 
 #include <algorithm>
-#include <cstring>
+#include <cerrno>
 #include <fstream>
 #include <iostream>
 #include <map>
 
+#include "libdag/client/checked_output.hpp"
 #include "libdag/client/client.hpp"
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/job_state.hpp"
@@ -73,7 +74,7 @@ void write_to(const std::string& file, const Result& result) {
   if (file == "-") return put(std::cout);
   std::ofstream to(file, std::ios::binary | std::ios::trunc);
   put(to);
-  if (!to) throw Failure({ErrorCode::disk_full, "cannot write " + file + ": " + std::strerror(errno)});
+  if (!to) throw Failure(not_written(shown(file), errno));
 }
 
 void print(const std::vector<Result>& results) {
@@ -97,7 +98,7 @@ std::map<std::uint32_t, std::string> outputs_named(detail::Client& client, JobId
   if (!outputs.empty() || task.empty()) return outputs;
   const bool number = task.find_first_not_of("0123456789") == std::string::npos && task.size() < 10;
   if (!number)
-    throw Failure({ErrorCode::usage, to_string(job) + " has no task named '" + task + "'",
+    throw Failure({ErrorCode::job_unknown, to_string(job) + " has no task '" + shown(task) + "'",
                    "`dag result " + to_string(job) + "` lists its results"});
   return {{static_cast<std::uint32_t>(std::stoul(task)), task}};
 }

@@ -1,10 +1,10 @@
 // `dag trace JOB`: what the lanes of a job did, out of the journals of nodes, for a viewer of traces.
 
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 
+#include "libdag/client/checked_output.hpp"
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/trace.hpp"
 #include "tools/dag/chosen_journals.hpp"
@@ -39,9 +39,7 @@ int trace(const TraceOptions& options) {
     std::ofstream file(options.output);
     if (file) counts = detail::write_trace(journals, job, file, notices, options.arrows_max);
     file.close();
-    if (!file) {
-      throw Failure({ErrorCode::disk_full, "cannot write " + options.output + ": " + std::strerror(errno)});
-    }
+    if (!file) throw Failure(not_written(shown(options.output), errno));
   }
   line.clear();
   for (const std::string& notice : notices) std::cerr << "dag: " << notice << '\n';

@@ -142,7 +142,12 @@ std::string wrong_use(const CLI::App& app, const Words& words, const std::string
   }
   const std::string where = path_of(*at);
   std::string what;
-  if (const auto unknown = unknown_word(app, words)) {
+  // "Could not convert: --limit = -1"
+  constexpr std::string_view not_converted = "Could not convert: ";
+  if (const auto equals = reason.find(" = "); reason.starts_with(not_converted) && equals != reason.npos) {
+    what = where + ": " + reason.substr(not_converted.size(), equals - not_converted.size()) +
+           " does not take '" + reason.substr(equals + 3) + "': it is no number, or too large or small";
+  } else if (const auto unknown = unknown_word(app, words)) {
     what = *unknown;
   } else if (const Words commands = commands_below(*at); !commands.empty()) {
     what = where + " needs a command: " + listed(commands);
