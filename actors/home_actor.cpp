@@ -33,6 +33,7 @@ HomeActor::HomeActor(caf::actor_config& config, HomeSetup setup, LanesPort& lane
       shard_(std::make_shared<LaneShard>(setup_.plan->representation, lanes.count())) {
   shard_->job = setup_.plan->job;
   shard_->epoch = setup_.options.epoch;
+  setup_.options.spawn_credit = lanes.spawn_credits()->each();
   auto placer = std::make_unique<FinishPlacer>(setup_.options.seed, [this] {
     return all_busy_for(static_cast<std::uint32_t>(lanes_.count()), running_for(lanes_));
   });
@@ -146,7 +147,13 @@ void HomeActor::look_at_reach() {
   act();
 }
 
+/// What lanes may spawn depends on it.
+void HomeActor::say_ahead(SpawnLoad ahead) {
+  lanes_.spawn_credits()->change(setup_.plan->job, std::exchange(ahead_, ahead), ahead);
+}
+
 void HomeActor::on_exit() {
+  say_ahead({});
   // Lanes report to nobody from here on; the shard goes when the last of them is out of it.
   if (shard_) lanes_.retire(std::move(shard_));
   node_ = nullptr;
@@ -155,6 +162,7 @@ void HomeActor::on_exit() {
 
 void HomeActor::act() {
   carry_out();
+  say_ahead(home_->spawned_ahead());
   if (!questions_.empty()) answer_thieves();
   std::optional<Instant> wake = home_->wake_at();
   if (const auto again = questions_.look_again_at(); again && (!wake || *again < *wake)) wake = again;

@@ -44,6 +44,7 @@ class HomeActor : public caf::event_based_actor {
   void act();
   void carry_out();
   void answer_thieves();
+  void say_ahead(SpawnLoad ahead);
 
   HomeSetup setup_;
   LanesPort& lanes_;
@@ -56,6 +57,7 @@ class HomeActor : public caf::event_based_actor {
   std::unique_ptr<Home> home_;
   OpenQuestions questions_;
   bool kept_all_ = false;  ///< of the last question that was answered
+  SpawnLoad ahead_;        ///< as lanes know
   std::optional<Instant> wake_at_;
 };
 

@@ -28,6 +28,8 @@ struct ReachChanged {};
 /// lane, TaskActor -> HomeActor, RunnerActor: an attempt that was started here ended.
 struct AttemptEnded {
   dag::Ended ended;
+  /// Of what was spawned: given back when this is destroyed. May be null.
+  std::shared_ptr<const void> credit = {};
 };
 /// Lane -> RunnerActor: the kernel of an attempt saved its state.
 struct Checkpointed {

@@ -31,8 +31,11 @@ caf::behavior TaskActor::make_behavior() {
   if (timeout_ && !is_for_ever(*timeout_)) began = [self] { caf::anon_send(self, mail::AttemptBegan{}); };
   lanes_.start(
       std::move(task_.attempt), task_.priority,
-      [self](Ended&& ended) { caf::anon_send(self, mail::AttemptEnded{std::move(ended)}); }, std::move(saved),
-      std::move(began));
+      [self, job = job_, credits = lanes_.spawn_credits()](Ended&& ended) {
+        auto credit = credits->hold(job, ended);
+        caf::anon_send(self, mail::AttemptEnded{std::move(ended), std::move(credit)});
+      },
+      std::move(saved), std::move(began));
   return {
       [this](const mail::AttemptBegan&) { delayed_send(this, *timeout_, mail::TimedOut{}); },
       [this](mail::AttemptEnded& end) {
@@ -40,7 +43,7 @@ caf::behavior TaskActor::make_behavior() {
           stopped_->ran = end.ended.ran;
           end.ended = std::move(*stopped_);
         }
-        say_end(std::move(end.ended));
+        say_end(std::move(end.ended), std::move(end.credit));
       },
       [this](const mail::StopTask&) {
         if (!stopped_) stop_kernel(end_of({id_, attempt_}, Outcome::cancelled));
@@ -73,8 +76,8 @@ void TaskActor::on_deaf() {
   if (!waits_for_deaf_) say_end(std::move(*stopped_));
 }
 
-void TaskActor::say_end(Ended end) {
-  send(owner_, mail::AttemptEnded{std::move(end)});
+void TaskActor::say_end(Ended end, std::shared_ptr<const void> credit) {
+  send(owner_, mail::AttemptEnded{std::move(end), std::move(credit)});
   unlink_from(owner_);
   quit();
 }

@@ -41,7 +41,7 @@ class TaskActor : public caf::event_based_actor {
   void stop_kernel(Ended end);
   void on_late();
   void on_deaf();
-  void say_end(Ended end);
+  void say_end(Ended end, std::shared_ptr<const void> credit = {});
 
   TaskSupervision task_;
   JobId job_;

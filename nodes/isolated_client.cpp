@@ -12,9 +12,17 @@ NodeOptions at(NodeOptions options, const std::string& address) {
 
 }  // namespace
 
+SpawnCredit spawn_credit_of(const NodeOptions& options) {
+  SpawnCredit credit;
+  if (options.spawn_tasks > 0) credit.tasks = options.spawn_tasks;
+  if (options.spawn_bytes > 0) credit.bytes = options.spawn_bytes;
+  return credit;
+}
+
 KeeperOptions isolated_node(const NodeOptions& options, const std::optional<Place>& place) {
   KeeperOptions node;
   node.lanes = options.lanes;
+  node.spawn_credit = spawn_credit_of(options);
   node.log_level = options.log_level;
   node.replicas = 1;  // The client dies with this node.
   if (!place) return node;

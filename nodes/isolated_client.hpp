@@ -10,6 +10,9 @@
 
 namespace dag {
 
+/// How far the options let a job spawn ahead of its record.
+SpawnCredit spawn_credit_of(const NodeOptions& options);
+
 /// A node for this process; of a run, that of its rank.
 KeeperOptions isolated_node(const NodeOptions& options, const std::optional<Place>& place);
 

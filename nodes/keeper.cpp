@@ -116,7 +116,8 @@ Keeper::Keeper(const KeeperOptions& options)
   open_transport();
   processes_ = std::make_unique<WorkerProcesses>(
       WorkerDefaults{transport_->endpoint().control, options_.share, options_.lanes, options_.state_directory,
-                     options_.journal_runs ? journal_.get() : nullptr, lanes_of_workers(), options_.niceness},
+                     options_.journal_runs ? journal_.get() : nullptr, lanes_of_workers(), options_.niceness,
+                     options_.spawn_credit},
       programs_, worker_events());
   open_web();
   caf::anon_send(node_, mail::Recover{});

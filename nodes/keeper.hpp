@@ -45,6 +45,7 @@ struct KeeperOptions {
   std::uint32_t lanes = 0;
   /// How far these give way to other threads of the host, as of nice(1).
   std::uint32_t niceness = 0;
+  SpawnCredit spawn_credit = {};
   /// Which part of the host's cores is this node's.
   CoreShare share;
   std::string log_level = "warn";

@@ -115,6 +115,7 @@ CoreShare Node::share() const { return place_ ? CoreShare{place_->rank, place_->
 LanesOptions Node::lanes_options(const NodeOptions& options) const {
   LanesOptions lanes = lanes_on(topology_of_host(), options.lanes, share(), self_.process);
   if (running_) lanes.running = &running_->own();
+  lanes.spawn_credit = spawn_credit_of(options);
   lanes.doorbell = doorbell_;
   return lanes;
 }

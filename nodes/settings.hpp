@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "libdag/base/result.hpp"
+#include "libdag/home/spawn_credit.hpp"
 #include "libdag/link/frame_header.hpp"
 #include "libdag/net/address.hpp"
 #include "nodes/cores.hpp"
@@ -34,8 +35,10 @@ struct Settings {
   Setting<std::vector<std::string>> peers;
   Setting<std::optional<net::Address>> http{net::Address{"127.0.0.1", 0}};  ///< nothing: nowhere
   Setting<std::string> http_token;                                          ///< who asks there has to know it
-  Setting<std::uint32_t> lanes;        ///< 0: as many as the share has cores
-  Setting<std::uint32_t> niceness;     ///< of lanes, as of nice(1)
+  Setting<std::uint32_t> lanes;     ///< 0: as many as the share has cores
+  Setting<std::uint32_t> niceness;  ///< of lanes, as of nice(1)
+  Setting<std::uint32_t> spawn_tasks{static_cast<std::uint32_t>(SpawnCredit{}.tasks)};
+  Setting<std::uint32_t> spawn_bytes{static_cast<std::uint32_t>(SpawnCredit{}.bytes)};
   Setting<std::uint32_t> replicas{3};  ///< nodes that hold the record of a job
   Setting<bool> witness;               ///< it holds copies of records, and runs nothing
   Setting<CoreShare> share;

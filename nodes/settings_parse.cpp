@@ -39,10 +39,10 @@ std::optional<Number> number(std::string_view text, Number max, int base = 10) {
   return value;
 }
 
-template <auto Member, std::uint32_t max>
+template <auto Member, std::uint32_t max, std::uint32_t min = 0>
 Status take_number(Settings& settings, const std::string& text, std::string origin) {
   const auto value = number<std::uint32_t>(text, max);
-  if (!value) return not_valid;
+  if (!value || *value < min) return not_valid;
   settings.*Member = {*value, std::move(origin)};
   return Done{};
 }
@@ -157,6 +157,12 @@ const Key keys[] = {
     {"niceness", Form::number, "N", "a whole number from 0 to 19",
      "how far kernels give way to other threads of the host, as of nice(1)",
      take_number<&Settings::niceness, 19>},
+    {"spawn_tasks", Form::number, "N", "a whole number from 1 to 10000000",
+     "tasks that a job may have spawned in each process, and not recorded, before its kernels wait",
+     take_number<&Settings::spawn_tasks, limits::tasks_max, 1>},
+    {"spawn_bytes", Form::number, "N", "a whole number from 1 to 4294967295",
+     "the same in bytes of tasks and literals",
+     take_number<&Settings::spawn_bytes, std::numeric_limits<std::uint32_t>::max(), 1>},
     {"replicas", Form::number, "N", "1, 3, 5 or 7",
      "nodes that hold the record of a job submitted here, if there are so many; 1: it ends with this node",
      take_replicas},

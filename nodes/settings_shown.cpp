@@ -70,6 +70,8 @@ std::vector<Line> lines_of(const Settings& s) {
           line_of_secret("http_token", s.http_token),
           line("lanes", s.lanes),
           line("niceness", s.niceness),
+          line("spawn_tasks", s.spawn_tasks),
+          line("spawn_bytes", s.spawn_bytes),
           line("replicas", s.replicas),
           line("witness", s.witness),
           line("share", s.share),

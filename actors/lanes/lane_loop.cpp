@@ -172,13 +172,33 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
     const auto waiting = static_cast<std::int64_t>(lane.rows.size());
     if (waiting > 0 && waiting * (expected.ticks + 1) > wake_ticks_) work_was_added();
   } else {
-    end_slowly(lane, shard, row, collect(call, std::move(error)), ran);
+    KernelResult result = collect(call, std::move(error));
+    std::shared_ptr<const void> credit;
+    if (result.spawned) {
+      credit = take_credit(lane, shard.job, *result.spawned,
+                           [&] { return shard.cancelled.load() || shard.retired.load(); });
+      lane.last_end = 0;
+    }
+    end_slowly(lane, shard, row, std::move(result), ran);
+    report_to(lane, shard).slow.back().credit = std::move(credit);
     edges_at_border(lane, ended);
   }
   if (ended - lane.reports_since > report_ticks(lane) ||
       report_to(lane, shard).size() >= limits::flush_operations) {
     send_reports(lane);
   }
+}
+
+/// Before it tells what its kernel has spawned. What others wait for goes before it waits.
+template <class GiveUp>
+std::shared_ptr<const void> Lanes::take_credit(Lane& lane, JobId job, const detail::Fragment& spawned,
+                                               GiveUp&& give_up) {
+  const auto waits = [&] {
+    write_edges(lane);
+    if (!lane.reports.empty()) send_reports(lane);
+    if (lane.rows.size() > 0) work_was_added();
+  };
+  return spawn_credits_->take(job, load_of(spawned), waits, [&] { return stopping_.load() || give_up(); });
 }
 
 /// A lane begins a kernel, as soon as no other lane has to be alone. False: the process ends.
@@ -397,6 +417,7 @@ void Lanes::run_handed_out(Lane& lane, std::unique_ptr<HandedOut> mine, Priority
     leave_kernel(lane, attempt);
     if (lane.records) record_run(lane, lane_now(), ended.outcome, ended.ran, ended.error);
   }
+  if (ended.spawned) take_credit(lane, attempt.job, *ended.spawned, [&] { return work.cancelled->load(); });
   {
     const std::lock_guard lock(handed_out_mutex_);
     handed_out_.erase(key);

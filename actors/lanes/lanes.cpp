@@ -35,6 +35,7 @@ void give_way(std::uint32_t niceness) {
 Lanes::Lanes(LanesOptions options, LaneEvents events)
     : options_(std::move(options)),
       events_(std::move(events)),
+      spawn_credits_(std::make_shared<SpawnCredits>(options_.spawn_credit)),
       wake_ticks_(clock_.ticks(wake_cost)),
       pressing_ticks_(clock_.ticks(pressing_age_max)),
       age_ticks_(clock_.ticks(report_age_max)),

@@ -86,6 +86,8 @@ struct LanesOptions {
   /// How far lanes give way to the other threads of the host, this process's included, as of nice(1): 0 to
   /// 19. What a kernel starts, threads or processes, has it from its lane.
   std::uint32_t niceness = 0;
+  /// Of each job.
+  SpawnCredit spawn_credit = {};
   /// As in `n0`: the process, for Context::device.
   std::string process_name = "n0";
   /// Where each lane notes what it runs, if anybody wants to know; outlives the lanes.
@@ -143,6 +145,7 @@ class Lanes final : public LanesPort {
   std::map<TaskId, std::uint64_t> places(JobId job) const override;
   bool stand_aside() const override { return alone_.wanted(); }
   JobActors& actors() override { return actors_; }
+  const std::shared_ptr<SpawnCredits>& spawn_credits() override { return spawn_credits_; }
   std::size_t count() const override { return options_.cores.size(); }
   std::size_t queued() const override;
   /// Says in the page that others read how much work is queued.
@@ -170,6 +173,9 @@ class Lanes final : public LanesPort {
   void end_row(Lane& lane, LaneShard& shard, ClaimedRow row, Blob&& output, Duration ran);
   void end_slowly(Lane& lane, LaneShard& shard, ClaimedRow row, KernelResult&& result, Duration ran);
   void run_handed_out(Lane& lane, std::unique_ptr<HandedOut> mine, Priority band);
+  template <class GiveUp>
+  std::shared_ptr<const void> take_credit(Lane& lane, JobId job, const detail::Fragment& spawned,
+                                          GiveUp&& give_up);
   bool enter_kernel(Lane& lane);
   void step_aside(Lane& lane);
   bool enter_alone(Lane& lane, const HandedOut& work);
@@ -223,6 +229,7 @@ class Lanes final : public LanesPort {
   LanesOptions options_;
   LaneEvents events_;
   JobActors actors_;
+  const std::shared_ptr<SpawnCredits> spawn_credits_;
   const TickClock clock_;
   // Limits of lane.hpp, in ticks.
   std::atomic<bool> dry_wanted_{false};

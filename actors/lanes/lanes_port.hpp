@@ -9,6 +9,7 @@
 
 #include "actors/lanes/job_actors.hpp"
 #include "actors/lanes/lane_shard.hpp"
+#include "actors/lanes/spawn_credits.hpp"
 #include "libdag/home/attempt.hpp"
 #include "libdag/home/explained.hpp"
 #include "libdag/home/runner.hpp"
@@ -61,6 +62,8 @@ class LanesPort {
   /// One of them runs, or will, what has to have nothing beside it (alone_turn.hpp).
   virtual bool stand_aside() const { return false; }
   virtual JobActors& actors() = 0;
+  /// What lanes have told may outlive them.
+  virtual const std::shared_ptr<SpawnCredits>& spawn_credits() = 0;
   virtual std::size_t count() const = 0;
   /// Work that is queued and not running, over all lanes.
   virtual std::size_t queued() const = 0;

@@ -5,9 +5,11 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <limits>
 #include <string_view>
 
 #include "libdag/base/in_kernel.hpp"
+#include "libdag/base/limits.hpp"
 #include "libdag/client/draw_request.hpp"
 #include "libdag/client/exit_status.hpp"
 #include "libdag/client/node.hpp"
@@ -43,6 +45,16 @@ void refuse_in_kernel() {
   if (!runs_kernel) return;
   throw Failure({ErrorCode::usage, "a kernel makes a dag::Session",
                  "a kernel adds tasks by its dag::Context; make the Session in main and pass values on"});
+}
+
+/// What libdag's flag `flag` says.
+std::uint32_t number_of(std::string_view flag, std::string_view value, std::uint32_t max) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error == std::errc{} && end == value.data() + value.size() && number > 0 && number <= max)
+    return number;
+  throw Failure({ErrorCode::usage, std::string(flag) + " needs a number from 1 to " + std::to_string(max) +
+                                       ", not '" + std::string(value) + "'"});
 }
 
 /// Takes `--dag-NAME VALUE` and `--dag-NAME=VALUE` out of argv.
@@ -86,12 +98,13 @@ NodeOptions take_options(int& argc, char** argv) {
       }
       options.address = value;
     } else if (flag == "--dag-lanes") {
-      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), options.lanes);
-      if (error != std::errc{} || end != value.data() + value.size() || options.lanes == 0 ||
-          options.lanes > 1024) {
-        throw Failure({ErrorCode::usage,
-                       "--dag-lanes needs a number from 1 to 1024, not '" + std::string(value) + "'"});
-      }
+      options.lanes = number_of(flag, value, 1024);
+      options.here = true;
+    } else if (flag == "--dag-spawn-tasks") {
+      options.spawn_tasks = number_of(flag, value, limits::tasks_max);
+      options.here = true;
+    } else if (flag == "--dag-spawn-bytes") {
+      options.spawn_bytes = number_of(flag, value, std::numeric_limits<std::uint32_t>::max());
       options.here = true;
     } else if (flag == "--dag-log") {
       if (value != "off" && value != "error" && value != "warn" && value != "info" && value != "debug") {
@@ -104,8 +117,8 @@ NodeOptions take_options(int& argc, char** argv) {
     } else {
       throw Failure({ErrorCode::usage, "unknown flag " + std::string(flag),
                      "libdag's own flags are --address HOST:PORT, --dag-check, --dag-isolate, --dag-lanes N, "
-                     "--dag-local, "
-                     "--dag-log LEVEL and --dag-no-rings"});
+                     "--dag-local, --dag-log LEVEL, --dag-no-rings, --dag-spawn-bytes N and "
+                     "--dag-spawn-tasks N"});
     }
   }
   argc = kept;

@@ -230,7 +230,7 @@ void Home::Impl::decide(RowIndex row) {
     }
     unset(row, flag::awaits_settled);
   }
-  if (adopt(row) || waits_for_stopped(row)) return;
+  if (adopt(row) || waits_for_stopped(row) || waits_for_credit(row)) return;
   if (crashed_too_often(row)) return close(row, Outcome::failed, crash_error(row));
   if (would_take_the_last_one(row)) return close(row, Outcome::failed, danger_error(row));
   if (chain != nullptr && waits_for_save(*chain)) {

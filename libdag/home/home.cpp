@@ -238,6 +238,10 @@ void Home::Impl::finish_event() {
       place_ready(row);
     } else if (!starts_waiting.empty() && starts_open <= options.lanes && !recounting) {
       decide(starts_waiting.extract(starts_waiting.begin()).value());
+    } else if (!credit_waiting.empty() && has_credit() && !recounting) {
+      const RowIndex row = credit_waiting.extract(credit_waiting.begin()).value();
+      if (word(row).state == RowState::ready) ready(row);
+      decide(row);
     } else if (const RowIndex row = recounting ? no_row : take_past_its_save(); row != no_row) {
       decide(row);
     } else {
@@ -396,6 +400,7 @@ void Home::vouch(message::Report& report) const {
   }
 }
 std::vector<HomeEffect> Home::take_effects() { return std::exchange(impl_->effects, {}); }
+SpawnLoad Home::spawned_ahead() const { return impl_->spawned_ahead; }
 const HomeOptions& Home::options() const { return impl_->options; }
 bool Home::recounting() const { return impl_->recounting; }
 HomeCounts Home::counts() const {

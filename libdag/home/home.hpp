@@ -41,6 +41,7 @@
 #include "libdag/home/lane_report.hpp"
 #include "libdag/home/messages.hpp"
 #include "libdag/home/row_table.hpp"
+#include "libdag/home/spawn_credit.hpp"
 #include "libdag/placement/choose_process.hpp"
 #include "libdag/record/sink.hpp"
 #include "libdag/supervision/lease.hpp"
@@ -119,6 +120,8 @@ struct HomeOptions {
   /// asks late; who asks later is refused (output_released). Nothing: none stays, and what such a client asks
   /// for is made again.
   std::optional<std::uint64_t> released_bytes_max = {};
+  /// How far it may be ahead of the record with what attempts have spawned.
+  SpawnCredit spawn_credit = {};
 };
 
 /// An attempt that is to be given a place.
@@ -278,6 +281,8 @@ class Home {
 
   const HomeOptions& options() const;
   HomeCounts counts() const;
+  /// What was spawned, and the record does not have.
+  SpawnLoad spawned_ahead() const;
   bool recounting() const;
   /// The epoch that a message must name.
   Epoch epoch() const { return options().epoch; }

@@ -232,6 +232,10 @@ class Home::Impl {
   std::optional<Error> spawns_the_impossible(const detail::Fragment& spawned) const;
   std::optional<Error> spawns_too_much(RowIndex row, const detail::Fragment& spawned) const;
   void bring_literals(RowIndex row, OutcomeRecord& record) const;
+  bool waits_for_credit(RowIndex row);
+  bool has_credit() const { return options.spawn_credit.left(spawned_ahead); }
+  void part_told(std::uint32_t part);
+  void parts_recorded();
   void end_head(RowIndex head, RowIndex tail);
   void vanish(std::uint32_t part, std::set<RowIndex>& touched);
 
@@ -483,7 +487,12 @@ class Home::Impl {
   std::vector<RowIndex> parents;        ///< per part: the row whose attempt spawned it
   std::vector<std::uint32_t> vanished_parts;
   std::uint32_t uncounted_given = 0;
-  std::uint32_t spawned_count = 0;  ///< in this epoch
+  std::uint32_t spawned_count = 0;                 ///< in this epoch
+  std::map<std::uint32_t, SpawnLoad> parts_ahead;  ///< that were spawned, and the record does not have
+  SpawnLoad spawned_ahead;                         ///< all of them
+  /// Parts that the cell was told of, by the number of the Outcomes; ascending.
+  std::deque<std::pair<std::uint64_t, std::uint32_t>> parts_told;
+  std::set<RowIndex> credit_waiting;  ///< rows that start when there is credit
 
   // What is to be looked at before the event is over, in this order of arrival.
   std::deque<RowIndex> to_decide;

@@ -2,6 +2,7 @@
 // What a lane tells the home of a shard, in batches: bare rows it ended by itself, and what it could not
 // decide.
 
+#include <memory>
 #include <vector>
 
 #include "libdag/home/attempt.hpp"
@@ -23,6 +24,8 @@ struct SlowEnd {
   RowIndex row = no_row;
   std::uint32_t attempt = 0;
   Ended ended;
+  /// Of what was spawned: given back when this is destroyed (actors/lanes/spawn_credits.hpp). May be null.
+  std::shared_ptr<const void> credit = {};
 };
 
 struct LaneReport {

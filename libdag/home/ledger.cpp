@@ -165,6 +165,7 @@ void Home::Impl::write(message::Outcomes& outcomes, Entry entry) {
   if (known != nullptr && known->part != detail::none && (growth || !is(row, flag::grown))) {
     record.spawned = table.part(known->part).fragment;
     record.first_spawned = table.part(known->part).first_id;
+    parts_told.emplace_back(outcomes.number, known->part);
     leave_out_literals(row, record);
     if (growth) {
       record.outcome = Outcome::none;
@@ -280,7 +281,7 @@ void Home::Impl::wake_parked_by(RowIndex row) {
 std::optional<Instant> Home::Impl::leaves_at() const {
   if (recounting || over || cuts.empty() || outcomes_sent != outcomes_recorded) return std::nullopt;
   const bool last_rows = rows_said + cuts.front().entries.size() >= rows_own;
-  if (pressing || last_rows || cuts.size() > 1 || !behind_saves.empty()) return now;
+  if (pressing || last_rows || cuts.size() > 1 || !behind_saves.empty() || !has_credit()) return now;
   return std::max(now, cut_left + options.cut_interval);
 }
 
@@ -404,6 +405,7 @@ void Home::Impl::on(Life, const message::Settled& message) {
     position = next.to;
     DAG_CHECK(next.outcomes <= outcomes_sent);
     outcomes_recorded = next.outcomes;
+    parts_recorded();
     steps_recorded(next.steps);
     for (auto at = unrecorded.begin(); at != unrecorded.end();) {
       if (at->second > outcomes_recorded) {

@@ -22,7 +22,8 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
   DAG_CHECK(fragment != nullptr);
   DAG_CHECK(record.becomes == detail::none || record.becomes < fragment->size());
   const auto count = fragment->size();
-  if (first_id == TaskId{}) {
+  const bool recorded = first_id != TaskId{};
+  if (!recorded) {
     first_id = first_spawned_of(options.shard, options.epoch);
     first_id.index += spawned_count;
     if (count > (1u << spawned_block_bits) - spawned_count) {
@@ -32,6 +33,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
   }
   const std::uint32_t part = table.add(fragment, first_id);
   add_rows(part, row);
+  if (!recorded) spawned_ahead += parts_ahead[part] = load_of(*fragment);
   const RowIndex first = table.part(part).rows_begin, end = table.part(part).rows_end;
   Fact& known = fact_of(row);
   known.attempt = record.attempt;
@@ -147,6 +149,28 @@ std::optional<Error> Home::Impl::spawns_the_impossible(const Fragment& spawned) 
   return std::nullopt;
 }
 
+/// Of a row that would start now, or that is ready, and no lane was told. True: what was spawned is too far
+/// ahead of the record.
+bool Home::Impl::waits_for_credit(RowIndex row) {
+  if (has_credit()) return false;
+  credit_waiting.insert(row);
+  return true;
+}
+
+/// The part is in flight no more: the record has it, or it has vanished.
+void Home::Impl::part_told(std::uint32_t part) {
+  const auto found = parts_ahead.find(part);
+  if (found == parts_ahead.end()) return;
+  spawned_ahead -= found->second;
+  parts_ahead.erase(found);
+}
+
+/// The record has more of what the cell was told.
+void Home::Impl::parts_recorded() {
+  for (; !parts_told.empty() && parts_told.front().first <= outcomes_recorded; parts_told.pop_front())
+    part_told(parts_told.front().second);
+}
+
 /// What it was told as: it is known by now what the row's own fragment has.
 void Home::Impl::bring_literals(RowIndex row, OutcomeRecord& record) const {
   if (record.literals_above.empty()) return;
@@ -209,6 +233,7 @@ void Home::Impl::vanish(std::uint32_t part, std::set<RowIndex>& touched) {
     const std::uint32_t number = stack.back();
     stack.pop_back();
     vanished_parts.push_back(number);
+    part_told(number);
     for (RowIndex row = table.part(number).rows_begin; row < table.part(number).rows_end; ++row) {
       if (is(row, flag::vanished)) continue;
       DAG_CHECK(!is(row, flag::sent));

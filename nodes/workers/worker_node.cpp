@@ -116,6 +116,7 @@ WorkerNode::~WorkerNode() {
 LanesOptions WorkerNode::lanes_options() const {
   LanesOptions lanes = lanes_on(topology_of_host(), seat_.lanes, seat_.share, seat_.self.process);
   lanes.niceness = seat_.niceness;
+  lanes.spawn_credit = seat_.spawn_credit;
   lanes.running = running_;
   lanes.records.process = seat_.self.process;
   for (std::size_t i = 0; rings_ && i + RecordRings::beside_lanes < rings_->count(); ++i)

@@ -284,6 +284,7 @@ void WorkerProcesses::start_now(const StartProcess& order, ClusterId cluster) {
   WorkerSeat seat{order.life, order.job,       order.cell,      defaults_.node_address,
                   cluster,    defaults_.share, defaults_.lanes, page_file};
   seat.niceness = defaults_.niceness;
+  seat.spawn_credit = defaults_.spawn_credit;
   if (defaults_.journal != nullptr)
     seat.records = defaults_.journal->open_rings(
         order.life, defaults_.lanes_each,

@@ -46,6 +46,7 @@ struct WorkerDefaults {
   std::size_t lanes_each = 0;
   /// Of their lanes, as of nice(1).
   std::uint32_t niceness = 0;
+  SpawnCredit spawn_credit = {};
 };
 
 /// What the worker processes of a node do.

@@ -10,7 +10,8 @@ std::string to_text(const WorkerSeat& seat) {
   out << seat.self.process.value << ' ' << seat.self.incarnation.value << ' ' << seat.job.value << ' '
       << seat.cell.process.value << ' ' << seat.cell.incarnation.value << ' ' << seat.node_address << ' '
       << seat.cluster.value << ' ' << seat.share.rank << ' ' << seat.share.size << ' ' << seat.lanes << ' '
-      << seat.page << ' ' << seat.records << ' ' << seat.niceness;
+      << seat.page << ' ' << seat.records << ' ' << seat.niceness << ' ' << seat.spawn_credit.tasks << ' '
+      << seat.spawn_credit.bytes;
   return out.str();
 }
 
@@ -21,7 +22,8 @@ Result<std::optional<WorkerSeat>> seat_from_environment() {
   std::istringstream in(text);
   in >> seat.self.process.value >> seat.self.incarnation.value >> seat.job.value >> seat.cell.process.value >>
       seat.cell.incarnation.value >> seat.node_address >> seat.cluster.value >> seat.share.rank >>
-      seat.share.size >> seat.lanes >> seat.page >> seat.records >> seat.niceness;
+      seat.share.size >> seat.lanes >> seat.page >> seat.records >> seat.niceness >>
+      seat.spawn_credit.tasks >> seat.spawn_credit.bytes;
   if (!in || seat.share.size == 0 || seat.share.rank >= seat.share.size) {
     return Error{ErrorCode::configuration_invalid,
                  std::string(worker_seat_variable) + " is set, but not as a node sets it",

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "libdag/base/result.hpp"
+#include "libdag/home/spawn_credit.hpp"
 #include "libdag/link/frame_header.hpp"
 #include "nodes/cores.hpp"
 
@@ -32,6 +33,7 @@ struct WorkerSeat {
   int records = -1;
   /// Of its lanes, as of nice(1).
   std::uint32_t niceness = 0;
+  SpawnCredit spawn_credit = {};
 };
 
 /// The variable that holds it.

@@ -1,6 +1,7 @@
 // Jobs and strangers that mean harm, and processes that stand still: what they reach is their own.
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -104,4 +105,32 @@ TEST_CASE("a node that comes with a lower incarnation than it had is told so, an
   INFO(nodes.logs());
   INFO(hello.err());
   CHECK(ended == 0);
+}
+
+// They ran ahead of their homes and of the record: half a minute after the cancel more of them started than
+// ever, and each process had 2 GB.
+TEST_CASE("tasks that spawn without end stand still within a second of their cancel") {
+  dag::test::TemporaryDirectory directory;
+  const std::string file = (directory.path() / "runs").string();
+  Nodes nodes(3);
+  nodes.gather();
+  Process submit({bin("dag"), "submit", "--address", nodes.address(), bin("cluster_endless"), file});
+  REQUIRE(submit.ends() == 0);
+  const auto runs = [&] {
+    std::error_code missing;
+    const auto size = std::filesystem::file_size(file, missing);
+    return missing ? 0 : size;
+  };
+  const auto until = cluster::Clock::now() + cluster::patience;
+  while (runs() < 50'000) REQUIRE(cluster::Clock::now() < until);
+  const auto asks_for_a_second = [&] {
+    const auto since = cluster::Clock::now();
+    while (cluster::Clock::now() < since + std::chrono::seconds(1)) cluster::said(nodes, {"ls"});
+  };
+  cluster::said(nodes, {"cancel", "1"});
+  asks_for_a_second();
+  const auto after = runs();
+  asks_for_a_second();
+  CHECK(runs() == after);
+  nodes.kill_all();
 }

@@ -55,6 +55,13 @@ inline bool chaos_has_groups(std::uint64_t seed) {
   return which == 0 || which == 5 || which == 9 || which == 10;
 }
 
+/// In a quarter of the seeds tasks spawn on little credit; in none of those in tests/sim.
+inline bool chaos_has_little_credit(std::uint64_t seed) {
+  const std::uint64_t which = seed % 31;
+  return which == 0 || which == 4 || which == 7 || which == 8 || which == 12 || which == 19 || which == 20 ||
+         which == 23;
+}
+
 /// A tenth of the seeds have tasks that may run only once; none of those in tests/sim/seeds.txt.
 inline bool chaos_runs_once(std::uint64_t seed) { return seed % 10 == 9; }
 
@@ -147,6 +154,7 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
   }
   world.digests_behind = chaos_digests_behind(seed);
   world.listened = seed % 8 < 3;
+  if (chaos_has_little_credit(seed)) world.spawn_credit.tasks = 1 + Random(seed * 103 + 41).below(6);
   world.once = chaos_runs_once(seed);
   world.steal_attempts = chaos_steals_attempts(seed);
   Random leases(seed * 31 + 5);

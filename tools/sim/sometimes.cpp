@@ -53,6 +53,7 @@ const Names& of_jobs() {
                            "told by a lane through a link",
                            "told by a lane through a ring",
                            "waited at the door",
+                           "waited for credit",
                            "went on from what was saved"};
   return names;
 }
@@ -134,6 +135,7 @@ const Names& of_actors() {
                            "rows taken for a thief",
                            "run again",
                            "told by a lane through a link",
+                           "waited for credit",
                            "went on from what was saved",
                            "worker process killed"};
   return names;

@@ -109,6 +109,7 @@ struct WorldOptions {
   bool once = false;
   Duration lease = exclusive_lease;
   Duration cut_interval = dag::cut_interval;
+  SpawnCredit spawn_credit = {};
   /// As in CellOptions.
   std::size_t small_plan_bytes_max = CellOptions{}.small_plan_bytes_max;
   bool trace = false;
@@ -419,13 +420,16 @@ class World {
   void check_exclusive(TaskId task);
   void check_effects(std::uint64_t salt, TaskId task, const std::vector<OutputName>& rests_on) const;
   void begin_row(Process& process, const Work& work);
+  void leave_row(Life life, std::uint32_t shard, RowIndex row, std::uint32_t attempt,
+                 const std::shared_ptr<KernelRun>& run, std::uint32_t lane);
+  bool waits_for_credit(Life life, const Ended& ended);
   void end_row(Process& process, HomeBox& box, RowIndex row, std::uint32_t attempt, KernelRun& run);
 
   /// Reports of several lanes have no order among each other: parts of one are sent in any.
   void report_later(Process& process, HomeBox& box);
   void report_at_pace(Process& process, HomeBox& box);
   void begin_attempt(Process& process, const Work& work);
-  void end_attempt(Life life, KernelRun& run, std::uint32_t lane);
+  void end_attempt(Life life, const std::shared_ptr<KernelRun>& run, std::uint32_t lane);
   void tell_end(Life life, const Ended& ended);
   void save_meanwhile(Life life, const Attempt& attempt, Duration takes);
 

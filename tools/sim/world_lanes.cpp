@@ -7,6 +7,9 @@
 
 namespace dag::sim {
 
+/// A lane without credit looks as often whether there is some.
+static constexpr Duration wait_for_credit = std::chrono::microseconds(200);
+
 // ---- Rings
 
 void World::make_rings(Life life) {
@@ -254,13 +257,32 @@ void World::begin_row(Process& process, const Work& work) {
   const Duration takes = kernel_time();
   if (options_.stragglers > 0) run->ended.ran = takes;
   events_.after(takes, [this, life = process.life, shard = work.shard, row = work.row, attempt, run, lane] {
-    last_ended = now();
-    Process* mine = find(life);
-    if (!leave_lane(mine, lane, *run)) return;
-    const auto found = mine->homes.find(shard);
-    if (found != mine->homes.end()) end_row(*mine, *found->second, row, attempt, *run);
-    run_lanes(*mine);
+    leave_row(life, shard, row, attempt, run, lane);
   });
+}
+
+void World::leave_row(Life life, std::uint32_t shard, RowIndex row, std::uint32_t attempt,
+                      const std::shared_ptr<KernelRun>& run, std::uint32_t lane) {
+  if (waits_for_credit(life, run->ended))
+    return events_.after(wait_for_credit, [=, this] { leave_row(life, shard, row, attempt, run, lane); });
+  last_ended = now();
+  Process* mine = find(life);
+  if (!leave_lane(mine, lane, *run)) return;
+  const auto found = mine->homes.find(shard);
+  if (found != mine->homes.end()) end_row(*mine, *found->second, row, attempt, *run);
+  run_lanes(*mine);
+}
+
+/// Whether a lane of that process has to wait before it tells what its kernel has spawned. It keeps the lane.
+bool World::waits_for_credit(Life life, const Ended& ended) {
+  const Process* mine = find(life);
+  if (mine == nullptr || !ended.spawned || mine->state.cancelled || mine->state.ended) return false;
+  if (mine->stopped.contains({ended.task, ended.id})) return false;
+  SpawnLoad ahead;
+  for (const auto& [shard, box] : mine->homes) ahead += box->home.spawned_ahead();
+  if (options_.spawn_credit.left(ahead)) return false;
+  ++seen["waited for credit"];
+  return true;
 }
 
 void World::end_row(Process& process, HomeBox& box, RowIndex row, std::uint32_t attempt, KernelRun& run) {
@@ -408,7 +430,7 @@ void World::begin_attempt(Process& process, const Work& work) {
       run->ended.outcome = Outcome::failed;
       run->ended.error = Error{ErrorCode::output_lost, "the object is not here"};
       const std::uint32_t lane = take_lane(process, attempt.task, attempt.id, attempt.alone);
-      events_.after(kernel_time(), [this, life = process.life, run, lane] { end_attempt(life, *run, lane); });
+      events_.after(kernel_time(), [this, life = process.life, run, lane] { end_attempt(life, run, lane); });
       return;
     }
     self = found->second.second.get();
@@ -438,13 +460,15 @@ void World::begin_attempt(Process& process, const Work& work) {
   const Duration takes = attempt.exclusive && random_.chance(0.5) ? millis(1, 300) : kernel_time();
   if (options_.stragglers > 0) run->ended.ran = takes;
   if (attempt.checkpoints) save_meanwhile(process.life, attempt, takes);
-  events_.after(takes, [this, life = process.life, run, lane] { end_attempt(life, *run, lane); });
+  events_.after(takes, [this, life = process.life, run, lane] { end_attempt(life, run, lane); });
 }
 
-void World::end_attempt(Life life, KernelRun& run, std::uint32_t lane) {
+void World::end_attempt(Life life, const std::shared_ptr<KernelRun>& run, std::uint32_t lane) {
+  if (waits_for_credit(life, run->ended))
+    return events_.after(wait_for_credit, [=, this] { end_attempt(life, run, lane); });
   Process* mine = find(life);
-  if (!leave_lane(mine, lane, run)) return;
-  tell_end(life, run.ended);
+  if (!leave_lane(mine, lane, *run)) return;
+  tell_end(life, run->ended);
 }
 
 void World::tell_end(Life life, const Ended& ended) {

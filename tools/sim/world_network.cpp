@@ -257,6 +257,7 @@ World::HomeBox& World::make_home(Process& process, std::uint32_t shard, Epoch ep
   options.planted = options_.planted;
   options.lease = options_.lease;
   options.cut_interval = options_.cut_interval;
+  options.spawn_credit = options_.spawn_credit;
   if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
   auto& box = process.homes[shard];
   std::unique_ptr<HomePlacement> placement;

@@ -249,6 +249,7 @@ LocalJob::Box& LocalJob::make_home(Process& process, std::uint32_t shard, Epoch 
   options.seed = options_.seed;
   options.several_processes = options_.processes > 1;
   options.released_bytes_max = options_.released_bytes_max;
+  options.spawn_credit = options_.spawn_credit;
   if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
   auto& box = process.homes[shard];
   std::unique_ptr<HomePlacement> placement;

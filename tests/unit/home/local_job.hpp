@@ -63,6 +63,7 @@ struct LocalJobOptions {
   bool twice = false;
   /// HomeOptions'.
   std::optional<std::uint64_t> released_bytes_max = {};
+  SpawnCredit spawn_credit = {};
   /// All digests are taken behind, as those of large outputs are.
   bool digests_behind = false;
   /// How long tasks usually take, by name, as placement says when somebody asks.
@@ -110,6 +111,10 @@ class LocalJob {
   void come_up(std::uint32_t process) {
     begin_life({ProcessId{process}, Incarnation{life_of_[process].incarnation.value + 1}});
     cell_->on_life_up(life(process), now);
+    drain_cell();
+  }
+  void cancel_job() {
+    cell_->cancel({}, now);
     drain_cell();
   }
   /// The bytes of a settled output, for the client: in `brought` when they have come.

@@ -170,3 +170,61 @@ TEST_CASE("what the three hundredth home spawned has numbers that no home before
   CHECK(std::is_sorted(children.begin(), children.end(), std::less_equal<>()));
   CHECK(children.back().origin > children.front().origin);
 }
+
+namespace {
+
+/// Each task spawns two, until so many have run.
+struct Spreading {
+  explicit Spreading(std::size_t most_runs) : most(most_runs) {
+    graph.task("spread");
+    script.special["spread"] = [this](const KernelCall&) {
+      if (++runs > most) return with_value("spread");
+      Names below;
+      below.task("spread");
+      below.task("spread");
+      Ended ended = spawning(below);
+      ended.output = detail::to_blob(value_of("spread"));
+      return ended;
+    };
+  }
+  const std::size_t most;
+  std::size_t runs = 0;
+  Names graph;
+  Script script;
+};
+
+}  // namespace
+
+TEST_CASE("tasks spawn no further ahead of the record than there is credit") {
+  Spreading spreading(1000);
+  LocalJobOptions options = recorded_by(3);
+  options.spawn_credit = GENERATE(SpawnCredit{.tasks = 20}, SpawnCredit{.bytes = 10'000});
+  LocalJob job(spreading.graph.builder.sealed(), spreading.script.kernel(), options);
+  job.hold = is_a<message::Outcomes>;
+  job.settle_down();
+  const std::size_t ahead = spreading.runs;
+  CHECK(ahead > 1);
+  CHECK(ahead < 100);
+  CHECK(job.home(0).spawned_ahead().tasks <= 2 * ahead);
+  SECTION("goes on when the record has it") {
+    job.hold = nullptr;
+    job.release_held();
+    job.run();
+    CHECK(spreading.runs == 2 * spreading.most + 1);
+  }
+  SECTION("a cancel stops it there") {
+    job.cancel_job();
+    job.hold = nullptr;
+    job.release_held();
+    job.run();
+    CHECK(spreading.runs == ahead);
+  }
+  SECTION("a home that comes after this one has all of the credit") {
+    const std::uint32_t home = job.home_process(0);
+    job.die(home);
+    job.come_up(home);
+    job.hold = nullptr;
+    job.run();
+    CHECK(spreading.runs > spreading.most);
+  }
+}

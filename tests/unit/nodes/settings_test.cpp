@@ -49,6 +49,8 @@ TEST_CASE("where nobody says anything, defaults count") {
   CHECK(got.peers.value.empty());
   CHECK(got.lanes.value == 0);
   CHECK(got.niceness.value == 0);
+  CHECK(got.spawn_tasks.value == 65536);
+  CHECK(got.spawn_bytes.value == 67108864);
   CHECK(got.replicas.value == 3);
   CHECK(got.share.value.rank == 0);
   CHECK(got.share.value.size == 1);
@@ -77,9 +79,10 @@ TEST_CASE("a file says everything") {
 
 TEST_CASE("so do variables, and so do flags") {
   const std::map<std::string, std::string> values{
-      {"id", "3"},       {"listen", "h:1"},    {"peers", "a:1,b"},        {"lanes", "4"},
-      {"share", "1/2"},  {"log", "off"},       {"witness", "true"},       {"state-dir", "x"},
-      {"cluster", "ff"}, {"journal", "false"}, {"journal-runs", "false"}, {"niceness", "19"}};
+      {"id", "3"},          {"listen", "h:1"},    {"peers", "a:1,b"},        {"lanes", "4"},
+      {"share", "1/2"},     {"log", "off"},       {"witness", "true"},       {"state-dir", "x"},
+      {"cluster", "ff"},    {"journal", "false"}, {"journal-runs", "false"}, {"niceness", "19"},
+      {"spawn-tasks", "5"}, {"spawn-bytes", "6"}};
   SettingsSources by_flag{{values.begin(), values.end()}, {}, {}, "/run/dag"}, by_variable;
   for (const auto& [name, value] : values) {
     std::string variable = "DAG_";
@@ -97,6 +100,8 @@ TEST_CASE("so do variables, and so do flags") {
     CHECK(got.log.value == "off");
     CHECK(got.witness.value);
     CHECK(got.niceness.value == 19);
+    CHECK(got.spawn_tasks.value == 5);
+    CHECK(got.spawn_bytes.value == 6);
     CHECK_FALSE(got.journal.value);
     CHECK_FALSE(got.journal_runs.value);
     CHECK(got.state_dir.value == "x");
@@ -230,7 +235,7 @@ TEST_CASE("the example is valid, and so is each of its comments") {
     }
     uncommented += line + "\n";
   }
-  CHECK(found == 16);
+  CHECK(found == 18);
   const Settings got = settings({{}, {}, {{"dagd.toml", uncommented}}, "/run/dag"});
   CHECK(got.cluster.origin.starts_with("dagd.toml:"));
   CHECK(got.peers.value.size() == 2);

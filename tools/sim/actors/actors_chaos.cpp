@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tools/sim/actors/cluster.hpp"
+#include "tools/sim/chaos.hpp"
 
 namespace dag::sim {
 namespace {
@@ -86,6 +87,7 @@ ClusterOptions options_of(std::uint64_t seed) {
   // None of those in tests/sim/actors_seeds.txt. A job that is not cancelled takes much longer than it takes
   // all to hear that it is.
   options.cancels = seed % 8 == 5;
+  if (chaos_has_little_credit(seed)) options.lanes.spawn_credit.tasks = 1 + Random(seed * 103 + 41).below(6);
   if (options.cancels) {
     options.lanes.takes_more = std::chrono::seconds(10);
     faults.calm_at = std::min<Duration>(faults.calm_at, std::chrono::seconds(3));

@@ -198,11 +198,34 @@ void SimLanes::run(JobId job, TaskId task, AttemptId id, bool alone, Duration ta
       ledger_.saw("kernel crashed");
       return ports_.crashed(lane);
     }
-    running_.erase(found);
-    changed_ = ports_.now();
-    then(*kernel);
-    look_soon();
+    leave(lane, number, kernel, then);
   });
+}
+
+void SimLanes::leave(std::uint32_t lane, std::uint64_t number, const std::shared_ptr<KernelRun>& kernel,
+                     const std::function<void(KernelRun&)>& then) {
+  const auto found = running_.find(lane);
+  if (found == running_.end() || found->second.number != number) return;  // It was given up.
+  const Running& run = found->second;
+  std::shared_ptr<const void> credit;  // Until who is told holds it.
+  if (kernel->ended.spawned) {
+    const bool stopped = std::any_of(handed_out_.begin(), handed_out_.end(), [&](const auto& work) {
+      const Attempt& about = work->attempt;
+      return work->cancelled && about.job == run.job && about.task == run.task && about.id == run.id;
+    });
+    const bool over = std::none_of(shards_.begin(), shards_.end(), [&](const auto& one) {
+      return one.first.first == run.job && !one.second->cancelled;
+    });
+    if (!stopped && !over && !spawn_credits_->has_credit(run.job)) {
+      ledger_.saw("waited for credit");
+      return ports_.after(std::chrono::microseconds(100), [=, this] { leave(lane, number, kernel, then); });
+    }
+    credit = spawn_credits_->hold(run.job, kernel->ended);
+  }
+  running_.erase(found);
+  changed_ = ports_.now();
+  then(*kernel);
+  look_soon();
 }
 
 void SimLanes::begin_row(const Work& work) {
@@ -241,6 +264,7 @@ void SimLanes::end_row(const std::shared_ptr<LaneShard>& shard, RowIndex row, st
   if (!quick || !shard->gate.enter(0)) {
     SlowEnd slow{row, attempt, std::move(run.ended)};
     slow.ended.task = table.id(row);
+    slow.credit = spawn_credits_->hold(shard->job, slow.ended);
     report_to(shard).slow.push_back(std::move(slow));
     return report_later(shard);
   }

@@ -22,6 +22,7 @@ struct SimLanesOptions {
   bool crashes = false;       ///< some kernels take the process down
   std::uint32_t slow = 1;     ///< kernels take so many times longer
   Duration takes_more{0};     ///< and each so much more
+  SpawnCredit spawn_credit = {};
 };
 
 /// What lanes need of their process, and tell it.
@@ -57,6 +58,7 @@ class SimLanes final : public LanesPort {
   std::vector<RunningNow> running_now() const override;
   bool stand_aside() const override;
   JobActors& actors() override { return actors_; }
+  const std::shared_ptr<SpawnCredits>& spawn_credits() override { return spawn_credits_; }
   std::size_t count() const override { return options_.lanes; }
   std::size_t queued() const override { return queue_.size(); }
   std::uint32_t idle() const override { return dry(); }
@@ -111,6 +113,9 @@ class SimLanes final : public LanesPort {
   /// Calls `then` when the kernel has ended; not if its lane is given up before, or it takes all down.
   void run(JobId job, TaskId task, AttemptId id, bool alone, Duration takes,
            std::shared_ptr<KernelRun> kernel, std::function<void(KernelRun&)> then);
+  /// The kernel has returned; a lane without credit for what that has spawned waits.
+  void leave(std::uint32_t lane, std::uint64_t number, const std::shared_ptr<KernelRun>& kernel,
+             const std::function<void(KernelRun&)>& then);
   void save_meanwhile(const std::shared_ptr<HandedOut>& work, Duration takes);
   Duration kernel_time();
   LaneReport& report_to(const std::shared_ptr<LaneShard>& shard);
@@ -121,6 +126,7 @@ class SimLanes final : public LanesPort {
   const SimLanesPorts ports_;
   Random random_;
   JobActors actors_;
+  const std::shared_ptr<SpawnCredits> spawn_credits_ = std::make_shared<SpawnCredits>(options_.spawn_credit);
   std::deque<Work> queue_;
   std::map<std::uint32_t, Running> running_;  ///< by lane
   std::uint64_t number_ = 0;

@@ -1,0 +1,47 @@
+#pragma once
+// How far the tasks of a job may spawn ahead of its record. What an attempt has spawned is in flight until
+// the record has the attempt: until then it costs memory in the process of its home, and nobody can say how
+// much of it there will be. A job has credit for so many tasks and bytes in flight in each process; without
+// credit a lane waits before it hands over what its kernel has spawned (actors/lanes/spawn_credits.hpp), and
+// a home starts and lends nothing.
+//
+// Why credit comes back: a home tells the record of an attempt as soon as the ends that the attempt rests on
+// are told (ledger.cpp), all of which have happened. So the record needs no task to run. If one of those ends
+// turns out not to count, the attempt does not count either, and what it has spawned vanishes.
+
+#include <cstdint>
+
+#include "libdag/base/limits.hpp"
+#include "libdag/graph/written_bytes.hpp"
+
+namespace dag {
+
+/// What was spawned.
+struct SpawnLoad {
+  std::uint64_t tasks = 0;
+  std::uint64_t bytes = 0;  ///< about, as written
+
+  SpawnLoad& operator+=(SpawnLoad other) {
+    tasks += other.tasks;
+    bytes += other.bytes;
+    return *this;
+  }
+  SpawnLoad& operator-=(SpawnLoad other) {
+    tasks -= other.tasks;
+    bytes -= other.bytes;
+    return *this;
+  }
+  bool operator==(const SpawnLoad&) const = default;
+};
+
+inline SpawnLoad load_of(const detail::Fragment& spawned) { return {spawned.size(), written_bytes(spawned)}; }
+
+/// Of one job, in each process. What one attempt has spawned may be more: it goes when there is any credit.
+struct SpawnCredit {
+  std::uint64_t tasks = 1u << 16;
+  std::uint64_t bytes = limits::credit_bytes;
+
+  bool left(SpawnLoad in_flight) const { return in_flight.tasks < tasks && in_flight.bytes < bytes; }
+};
+
+}  // namespace dag
