@@ -134,3 +134,21 @@ TEST_CASE("tasks that spawn without end stand still within a second of their can
   CHECK(runs() == after);
   nodes.kill_all();
 }
+
+// It had spawned until memory ran out, and did not hear that it was cancelled.
+TEST_CASE("a kernel that spawns without end ends with its cancel") {
+  dag::test::TemporaryDirectory directory;
+  const std::string file = (directory.path() / "runs").string();
+  Nodes nodes(1);
+  Process submit({bin("dag"), "submit", "--address", nodes.address(), bin("cluster_endless"), file, "one"});
+  REQUIRE(submit.ends() == 0);
+  const auto until = cluster::Clock::now() + cluster::patience;
+  while (!std::filesystem::exists(file) || std::filesystem::file_size(file) == 0)
+    REQUIRE(cluster::Clock::now() < until);
+  cluster::said(nodes, {"cancel", "1"});
+  const auto cancelled = cluster::Clock::now();
+  Process wait(at(nodes, {bin("dag"), "wait", "1"}));
+  CHECK(wait.ends() != 0);
+  CHECK(cluster::Clock::now() < cancelled + std::chrono::seconds(2));
+  CHECK_THAT(cluster::said(nodes, {"ls"}), Catch::Contains("cancelled"));
+}

@@ -52,7 +52,8 @@ class Context {
 
   /// Adds a task to the job, as Graph::task does. It starts when this kernel has returned, and vanishes when
   /// this attempt is not the one that counts. A kernel whose result is `dag::Output<T>` of something it
-  /// spawned *becomes* it: its output is that task's.
+  /// spawned *becomes* it: its output is that task's. Throws Failure(task_cancelled) when cancelled() is
+  /// true, and Failure(usage) when this kernel has spawned as many tasks as a job may have.
   template <class F, class... Args>
   auto spawn(std::string_view name, F kernel, Args&&... args) {
     return detail::add_task(builder(), name, kernel, std::forward<Args>(args)...);
@@ -131,10 +132,7 @@ class Context {
   const detail::Builder* spawned() const { return builder_.get(); }
 
  private:
-  detail::Builder& builder() {
-    if (!builder_) builder_ = std::make_unique<detail::Builder>();
-    return *builder_;
-  }
+  detail::Builder& builder();
 
   detail::KernelHost& host_;
   std::uint32_t attempt_;

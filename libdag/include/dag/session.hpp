@@ -146,14 +146,15 @@ struct SessionOptions {
 class Session {
  public:
   /// Takes libdag's own flags out of argv: `--address HOST[:PORT]`, `--dag-check`, `--dag-isolate`,
-  /// `--dag-lanes N`, `--dag-local`, `--dag-log LEVEL`, `--dag-no-rings`. Throws Failure(usage) on a bad one,
-  /// and others when no node answers or none can be started. From here on a Failure that nobody catches ends
-  /// the program with its message and an exit status of its own.
+  /// `--dag-lanes N`, `--dag-local`, `--dag-log LEVEL`, `--dag-no-rings`, `--dag-spawn-bytes N`,
+  /// `--dag-spawn-tasks N` (how far kernels spawn ahead of the job's record before they wait). Throws
+  /// Failure(usage) on a bad one, and others when no node answers or none can be started. From here on a
+  /// Failure that nobody catches ends the program with its message and an exit status of its own.
   ///
   /// Jobs run in the cluster that `--address`, else DAG_ADDRESS, else the address file of this user names
   /// (the cluster that `dag up` started); unless the user said it, a line on stderr says once which was
   /// found. They run in this process when there is none, or when a flag asks for that: `--dag-local`,
-  /// `--dag-check`, `--dag-isolate`, `--dag-lanes`.
+  /// `--dag-check`, `--dag-isolate`, `--dag-lanes`, `--dag-spawn-bytes`, `--dag-spawn-tasks`.
   Session(int& argc, char** argv, SessionOptions options = {});
   ~Session();
   Session(const Session&) = delete;
