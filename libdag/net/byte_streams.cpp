@@ -8,9 +8,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <list>
@@ -61,11 +63,16 @@ Moved send(int file, std::span<const std::byte>& from, std::size_t& allowance) {
   });
 }
 
+using Clock = std::chrono::steady_clock;
+
 /// A connection that somebody made to us.
 struct Caller {
-  explicit Caller(OwnedFile connected) : file(std::move(connected)) {}
+  Caller(OwnedFile connected, std::string address) : file(std::move(connected)), host(std::move(address)) {}
 
   OwnedFile file;
+  std::string host;
+  Clock::time_point since = Clock::now();
+  bool known = false;  ///< it has named a token under which something was lent
   TokenBytes token{};
   std::span<std::byte> token_left = token;
   /// What it gets; of the first one some may have gone.
@@ -132,6 +139,13 @@ struct AddressList {
   addrinfo* first = nullptr;
   std::string why;
 };
+
+std::string host_of(const sockaddr_storage& peer, socklen_t size) {
+  std::array<char, NI_MAXHOST> text{};
+  const auto* address = reinterpret_cast<const sockaddr*>(&peer);
+  getnameinfo(address, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+  return text.data();
+}
 
 std::uint16_t port_of(int file) {
   sockaddr_storage bound{};
@@ -200,6 +214,7 @@ class ByteStreams::Sockets {
   }
 
   void poll(Duration timeout) {
+    timeout = std::min(timeout, forget_old_strangers());
     items_.clear();
     items_.push_back({waker_.file(), POLLIN, 0});
     items_.push_back({listening_.number(), static_cast<short>(accepts_ ? POLLIN : 0), 0});
@@ -236,16 +251,48 @@ class ByteStreams::Sockets {
  private:
   void accept_callers() {
     for (;;) {
-      OwnedFile file(accept4(listening_.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      sockaddr_storage peer{};
+      socklen_t size = sizeof peer;
+      OwnedFile file(accept4(listening_.number(), reinterpret_cast<sockaddr*>(&peer), &size,
+                             SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!file) {
         // Whoever waits would wake the next poll at once, and no descriptor would be free.
         accepts_ = errno != EMFILE && errno != ENFILE;
         return;
       }
-      if (callers_.size() >= callers_max) continue;
       send_at_once(file.number());
-      callers_.emplace_back(std::move(file));
+      callers_.emplace_back(std::move(file), host_of(peer, size));
+      bound_strangers(callers_.back().host);
     }
+  }
+
+  /// One has come from there: if there are too many now, the oldest goes. Callers lie in the order in which
+  /// they came, so it is the new one itself when all others are known.
+  void bound_strangers(const std::string& host) {
+    std::size_t all = 0, of_host = 0;
+    for (const Caller& caller : callers_) {
+      if (caller.known) continue;
+      ++all;
+      of_host += caller.host == host ? 1 : 0;
+    }
+    const bool too_many_of_host = of_host > strangers_of_host_max;
+    if (!too_many_of_host && all <= strangers_max && callers_.size() <= callers_max) return;
+    callers_.erase(std::find_if(callers_.begin(), callers_.end(), [&](const Caller& caller) {
+      return !caller.known && (!too_many_of_host || caller.host == host);
+    }));
+  }
+
+  /// How long until the next one has been a stranger for too long.
+  Duration forget_old_strangers() {
+    Duration next = Duration::max();
+    const auto now = Clock::now();
+    std::erase_if(callers_, [&](const Caller& caller) {
+      if (caller.known) return false;
+      const Duration left = caller.since + stranger_for - now;
+      if (left > Duration{0}) next = std::min(next, left);
+      return left <= Duration{0};
+    });
+    return next;
   }
 
   /// Nothing: nobody lends it.
@@ -267,6 +314,7 @@ class ByteStreams::Sockets {
       caller.token_left = caller.token;
       Caller::Answer& answer = caller.answers.emplace_back();
       answer.bytes = lent(token);
+      caller.known = caller.known || answer.bytes;
       const std::uint64_t size = answer.bytes ? answer.bytes.size_bytes() : unknown;
       std::memcpy(answer.size.data(), &size, sizeof size);
       if (caller.answers.size() == 1) caller.begin_answer();

@@ -12,6 +12,10 @@
 //
 // Numbers are little-endian. Tokens are answered in their order. A token is a secret of 64 bits and a number:
 // a stranger who reaches the port gets nothing but `unknown`.
+//
+// A caller is a stranger until it has named a token under which something is lent. Strangers are closed after
+// a while, and the oldest ones make room when there are too many, of their own address first: so nobody who
+// is known is kept out by connections that are made and left.
 
 #include <cstdint>
 #include <functional>
@@ -34,8 +38,12 @@ struct StreamToken {
 
 class ByteStreams {
  public:
-  /// Connections that others made; more are closed at once.
+  /// Connections that others made. Who comes when all are of known callers is closed at once.
   static constexpr std::size_t callers_max = 1024;
+  /// Those of strangers, in all and of one address.
+  static constexpr std::size_t strangers_max = 512, strangers_of_host_max = 128;
+  /// So long a caller may stay a stranger.
+  static constexpr Duration stranger_for = std::chrono::seconds(2);
   /// Tokens of one caller that wait for their turn; further ones stay in its socket.
   static constexpr std::size_t waiting_max = 64;
   static constexpr std::uint64_t unknown = ~std::uint64_t{0};

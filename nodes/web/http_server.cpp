@@ -4,7 +4,10 @@
 #include <kj/compat/http.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <future>
+#include <iterator>
+#include <list>
 #include <mutex>
 #include <thread>
 
@@ -97,12 +100,15 @@ struct Lasting {
 
 class Service final : public kj::HttpService {
  public:
-  Service(kj::Timer& timer, const Headers& headers, const HttpOptions& options, const HttpHandler& handler)
+  /// `known`: somebody who asks was let in.
+  Service(kj::Timer& timer, const Headers& headers, const HttpOptions& options, const HttpHandler& handler,
+          bool& known)
       : timer_(timer),
         headers_(headers),
         options_(options),
         handler_(handler),
-        door_{options.listen.host, options.token} {}
+        door_{options.listen.host, options.token},
+        known_(known) {}
 
   kj::Promise<void> request(kj::HttpMethod method, kj::StringPtr url, const kj::HttpHeaders& headers,
                             kj::AsyncInputStream&, Response& response) override {
@@ -118,6 +124,7 @@ class Service final : public kj::HttpService {
                         text(headers.get(headers_.authorization)),
                         text(headers.get(headers_.cookie))};
     if (const auto refused = door_.turns_away(head)) return sent(*refused);
+    known_ = true;
     const Result<HttpRequest> asked = parse_target(head.target);
     if (!asked) return sent({400, HttpAnswer{}.type, asked.error().what + "\n"});
     return answer_to([&](HttpReply reply) { handler_(*asked, std::move(reply)); },
@@ -174,6 +181,7 @@ class Service final : public kj::HttpService {
   const HttpOptions& options_;
   const HttpHandler& handler_;
   const HttpDoor door_;
+  bool& known_;
 };
 
 /// What people see when it was not their request that went wrong says nothing of what lies inside.
@@ -199,26 +207,34 @@ class Mistakes final : public kj::HttpServerErrorHandler {
   const Headers& headers_;
 };
 
+/// Somebody who is connected.
+struct Guest {
+  std::string host;
+  bool known = false, leaves = false;
+  kj::Own<kj::PromiseFulfiller<void>> leave = {};
+};
+
+/// Without the port that the other end happens to have.
+std::string host_of(kj::PeerIdentity& peer) {
+  auto* network = dynamic_cast<kj::NetworkPeerIdentity*>(&peer);
+  if (network == nullptr) return {};
+  const std::string address(network->getAddress().toString().cStr());
+  return address.substr(0, address.rfind(':'));
+}
+
 /// All that lives on the server's thread.
 class Listener final : private kj::TaskSet::ErrorHandler {
  public:
   Listener(kj::Timer& timer, kj::ConnectionReceiver& port, const HttpOptions& options,
            const HttpHandler& handler)
-      : timer_(timer),
-        port_(port),
-        options_(options),
-        service_(timer, headers_, options, handler),
-        server_(timer, *headers_.table, service_, settings()),
-        connections_(*this) {}
+      : timer_(timer), port_(port), options_(options), handler_(handler), connections_(*this) {}
 
   /// Never done. A connection that cannot be had, for want of files say, is not the end.
   kj::Promise<void> accept() {
-    return port_.accept()
+    return port_.acceptAuthenticated()
         .then(
-            [this](kj::Own<kj::AsyncIoStream> connection) {
-              if (open_ >= options_.connections_max) return kj::Promise<void>(kj::READY_NOW);
-              ++open_;
-              connections_.add(server_.listenHttp(kj::mv(connection)).attach(kj::defer([this] { --open_; })));
+            [this](kj::AuthenticatedStream connection) {
+              welcome(host_of(*connection.peerIdentity), kj::mv(connection.stream));
               return kj::Promise<void>(kj::READY_NOW);
             },
             [this](kj::Exception&&) { return timer_.afterDelay(out_of_files_pause); })
@@ -226,8 +242,53 @@ class Listener final : private kj::TaskSet::ErrorHandler {
   }
 
  private:
+  struct Served {
+    Served(Listener& by, bool& known)
+        : service(by.timer_, by.headers_, by.options_, by.handler_, known),
+          server(by.timer_, *by.headers_.table, service, by.settings()) {}
+    Service service;
+    kj::HttpServer server;
+  };
+
+  void welcome(std::string host, kj::Own<kj::AsyncIoStream> connection) {
+    guests_.emplace_back();
+    const auto guest = std::prev(guests_.end());
+    guest->host = std::move(host);
+    if (const auto goes = too_many(guest->host); goes == guest) {
+      guests_.erase(guest);
+      return;
+    } else if (goes != guests_.end()) {
+      goes->leave->fulfill();
+      goes->leaves = true;
+    }
+    auto leave = kj::newPromiseAndFulfiller<void>();
+    guest->leave = kj::mv(leave.fulfiller);
+    auto served = kj::heap<Served>(*this, guest->known);
+    auto done = served->server.listenHttp(kj::mv(connection));
+    connections_.add(
+        done.exclusiveJoin(kj::mv(leave.promise)).attach(kj::mv(served), kj::defer([this, guest] {
+                                                           guests_.erase(guest);
+                                                         })));
+  }
+
+  /// The guest that has to go now that one more has come from there; the end: nobody. Strangers go, the
+  /// oldest first; guests are in the order in which they came, so if all are known it is the new one.
+  std::list<Guest>::iterator too_many(const std::string& host) {
+    std::size_t all = 0, of_host = 0;
+    for (const Guest& guest : guests_) {
+      all += guest.leaves ? 0 : 1;
+      of_host += !guest.leaves && !guest.known && guest.host == host ? 1 : 0;
+    }
+    const bool from_there = of_host > options_.strangers_of_host_max;
+    if (!from_there && all <= options_.connections_max) return guests_.end();
+    return std::find_if(guests_.begin(), guests_.end(), [&](const Guest& guest) {
+      return !guest.leaves && !guest.known && (!from_there || guest.host == host);
+    });
+  }
+
   kj::HttpServerSettings settings() {
     kj::HttpServerSettings settings;
+    settings.headerTimeout = options_.stranger_for.count() * kj::NANOSECONDS;
     settings.errorHandler = mistakes_;
     return settings;
   }
@@ -236,11 +297,10 @@ class Listener final : private kj::TaskSet::ErrorHandler {
   kj::Timer& timer_;
   kj::ConnectionReceiver& port_;
   const HttpOptions& options_;
-  std::size_t open_ = 0;
+  const HttpHandler& handler_;
   Headers headers_;
   Mistakes mistakes_{headers_};
-  Service service_;
-  kj::HttpServer server_;
+  std::list<Guest> guests_;
   kj::TaskSet connections_;
 };
 

@@ -21,8 +21,12 @@ struct HttpOptions {
   net::Address listen{};
   /// Who listens beyond loopback has one.
   std::string token = {};
-  /// More than so many connections at a time are closed.
+  /// More than so many connections at a time are closed: the oldest of those that have not asked for anything
+  /// and been let in, or the new one if there are none.
   std::size_t connections_max = 256;
+  /// So many of these may come from one address, and so long may each take until it has asked.
+  std::size_t strangers_of_host_max = 64;
+  Duration stranger_for = std::chrono::seconds(5);
   /// A request that is not answered by then gets 503.
   std::function<Duration(const HttpRequest&)> answer_within = [](const HttpRequest&) {
     return std::chrono::seconds(5);

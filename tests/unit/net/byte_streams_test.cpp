@@ -5,9 +5,12 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstring>
 
@@ -212,4 +215,51 @@ TEST_CASE("a port that is taken, or an address that is not ours, is an error tha
   REQUIRE_FALSE(again);
   CHECK(again.error().what.find(net::to_string(one->address())) != std::string::npos);
   CHECK_FALSE(ByteStreams::open({"192.0.2.1", 0}));
+}
+
+// A thousand connections that were made and left took all places, for ever, and every large output went by
+// the link.
+TEST_CASE("connections that are made and left keep nobody out") {
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = std::min<rlim_t>(files.rlim_max, 4096);
+  setrlimit(RLIMIT_NOFILE, &files);
+  Two two;
+  two.lender->lend(token, bytes_of(1000, 'a'));
+  const Stranger known(two.lender->address().port);
+  const auto asks = [&] {
+    known.say(&token, sizeof token);
+    std::array<std::byte, 8 + 1000> answer{};
+    std::size_t got = 0;
+    const auto limit = std::chrono::steady_clock::now() + 20s;
+    while (got < answer.size() && std::chrono::steady_clock::now() < limit) {
+      two.lender->poll(1ms);
+      const ssize_t more = recv(known.file, answer.data() + got, answer.size() - got, MSG_DONTWAIT);
+      if (more == 0) return false;
+      if (more > 0) got += static_cast<std::size_t>(more);
+    }
+    return got == answer.size();
+  };
+  REQUIRE(asks());
+
+  std::vector<std::unique_ptr<Stranger>> left;
+  for (std::size_t i = 0; i < ByteStreams::callers_max + 10; ++i) {
+    left.push_back(std::make_unique<Stranger>(two.lender->address().port));
+    two.lender->poll(0ms);
+  }
+  const auto open_now = [&] {
+    return std::count_if(left.begin(), left.end(), [](const auto& stranger) {
+      std::byte some{};
+      return recv(stranger->file, &some, 1, MSG_DONTWAIT) < 0;
+    });
+  };
+  CHECK(open_now() <= static_cast<std::ptrdiff_t>(ByteStreams::strangers_of_host_max));
+  two.fetch(token, 1000);
+  two.until(1);
+  CHECK(two.got.back());
+  CHECK(asks());
+  const auto limit = std::chrono::steady_clock::now() + 20s;
+  while (open_now() > 0 && std::chrono::steady_clock::now() < limit) two.lender->poll(10ms);
+  CHECK(open_now() == 0);
+  CHECK(asks());
 }

@@ -234,6 +234,31 @@ TEST_CASE("there are no more connections than it has room for") {
   }
 }
 
+// Connections that are made and left took all places, for a quarter of a minute each.
+TEST_CASE("connections that are made and left keep nobody out") {
+  const Served served(echo, {.connections_max = 10, .strangers_of_host_max = 4});
+  const HttpConnection known(served.port());
+  known.send(request("GET /"));
+  REQUIRE(known.hear().status == 200);
+  std::vector<std::unique_ptr<HttpConnection>> left;
+  for (int i = 0; i < 30; ++i) {
+    left.push_back(std::make_unique<HttpConnection>(served.port()));
+    if (i % 2 == 0) left.back()->send("GET / HT");
+  }
+  CHECK(get(served.port(), "/x").status == 200);
+  known.send(request("GET /"));
+  CHECK(known.hear().status == 200);
+  for (std::size_t i = 0; i + 4 < left.size(); ++i) CHECK(left[i]->is_closed());
+}
+
+TEST_CASE("who does not ask in time is not waited for") {
+  const Served served(echo, {.stranger_for = std::chrono::milliseconds(50)});
+  const HttpConnection silent(served.port()), slow(served.port());
+  slow.send("GET / HT");
+  CHECK(silent.is_closed());
+  CHECK(slow.is_closed());
+}
+
 TEST_CASE("it ends while connections are open") {
   std::unique_ptr<HttpConnection> idle, asking;
   HttpReply kept;  // Neither answered nor dropped as long as it lives.
