@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -23,6 +25,50 @@ namespace {
 constexpr auto log_looked_at_every = std::chrono::milliseconds(1);
 
 std::string name_of(std::uint32_t node) { return "n" + std::to_string(node); }
+
+/// A file of a process or a thread, whole; empty: it is gone.
+std::string read_proc(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Of all its threads.
+std::vector<pid_t> children_of(pid_t process) {
+  std::vector<pid_t> children;
+  std::error_code gone;
+  for (const auto& thread :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task", gone)) {
+    std::istringstream words(read_proc(thread.path() / "children"));
+    children.insert(children.end(), std::istream_iterator<pid_t>(words), {});
+  }
+  return children;
+}
+
+/// Whether it began more than two seconds ago.
+bool is_settled_in(pid_t process) {
+  const std::string text = read_proc("/proc/" + std::to_string(process) + "/stat");
+  std::istringstream behind_name(text.substr(std::min(text.rfind(") "), text.size())));
+  std::string word;
+  for (int field = 2; field < 22; ++field) behind_name >> word;  // The name is the second, this is the 22nd.
+  double began_ticks = 0, up_s = 0;
+  behind_name >> began_ticks;
+  std::istringstream(read_proc("/proc/uptime")) >> up_s;
+  return up_s - began_ticks / static_cast<double>(sysconf(_SC_CLK_TCK)) > 2;
+}
+
+/// The job that a node started this process for (WorkerSeat); empty: for none.
+std::string job_of(pid_t process) {
+  std::istringstream variables(read_proc("/proc/" + std::to_string(process) + "/environ"));
+  for (std::string one; std::getline(variables, one, '\0');) {
+    if (!one.starts_with("DAG_WORKER=")) continue;
+    std::istringstream seat(one.substr(one.find('=') + 1));
+    std::uint64_t number = 0, incarnation = 0;
+    JobId job;
+    seat >> number >> incarnation >> job.value;
+    return to_string(job);
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -160,6 +206,20 @@ std::size_t Cluster::seen_by(std::uint32_t node) {
   const auto nodes = detail::connect(nodes_[node].address)->nodes();
   return static_cast<std::size_t>(std::count_if(
       nodes.begin(), nodes.end(), [](const NodeInfo& one) { return one.state == MemberState::alive; }));
+}
+
+/// A node's warden starts them, and has the same environment: they are those without children.
+std::vector<pid_t> Cluster::workers(std::uint32_t node, const std::string& job) {
+  std::vector<pid_t> found, open;
+  if (runs(node)) open.push_back(nodes_[node].program->pid());
+  while (!open.empty()) {
+    const pid_t process = open.back();
+    open.pop_back();
+    const std::vector<pid_t> children = children_of(process);
+    open.insert(open.end(), children.begin(), children.end());
+    if (children.empty() && job_of(process) == job && is_settled_in(process)) found.push_back(process);
+  }
+  return found;
 }
 
 std::optional<std::uint32_t> Cluster::leader() {

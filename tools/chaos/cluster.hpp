@@ -82,6 +82,9 @@ class Cluster {
   /// All at once, and they may finish.
   void stop_all();
   std::vector<std::string> data_directories() const;
+  /// The processes that a node runs for this job, as the system numbers them; without those that may still be
+  /// starting, of which nobody expects a word yet.
+  std::vector<pid_t> workers(std::uint32_t node, const std::string& job);
   /// A running node that leads a job; nothing: none says so.
   std::optional<std::uint32_t> leader();
   /// What a node says of the job with this number; nothing: that it neither leads it nor misses a majority.

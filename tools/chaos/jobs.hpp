@@ -24,6 +24,7 @@ struct Options {
   std::string directory;
   /// How long a node is stopped: as likely in each decade between.
   double shortest_ms = 1, longest_ms = 30'000;
+  std::string of = "nodes";  ///< who is stopped: `nodes` or `processes` of jobs
   bool json = false;
 };
 

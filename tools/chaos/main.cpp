@@ -1,7 +1,8 @@
 // dag-chaos: real node processes that are killed and paused while jobs run, and an oracle outside.
 //
 //   dag-chaos kill      [--cycles N] [--seed N] [--json]   kill -9 of one node, two, or all; started again
-//   dag-chaos pause     [--cycles N] [--seed N] [--json]   SIGSTOP of a node for 1 ms to 30 s
+//   dag-chaos pause     [--cycles N] [--seed N] [--json]   SIGSTOP of a node for 1 ms to 30 s; with
+//                       [--of processes]                   of a job's process, half of them for good
 //   dag-chaos powerfail [--cycles N] [--seed N] [--json]   all nodes at once lose what they have not synced
 //   dag-chaos busy      [--cycles N] [--seed N] [--json]   four busy loops beside them, and nothing else
 //   dag-chaos partition [--cycles N] [--seed N] [--json]   the network between nodes is cut, in 61 ways
@@ -143,6 +144,12 @@ void describe(CLI::App& app, Options& options, TrainingOptions& training, Scenar
           "stops a node for 1 ms to 30 s, then lets it go on; as root each has a network of its own, "
           "so that they do not wait for each other as nodes of one machine do",
           30, 400, of_nodes(Fault::pause));
+  pause
+      ->add_option("--of", options.of,
+                   "who is stopped: nodes, or processes of the job; of these half for good: each has to go "
+                   "within 5 s, and all others stay")
+      ->check(CLI::IsMember({"nodes", "processes"}))
+      ->capture_default_str();
   pause->add_option("--shortest", options.shortest_ms, "milliseconds")->capture_default_str();
   pause->add_option("--longest", options.longest_ms, "milliseconds")->capture_default_str();
   add("powerfail", "all five lose their power at once: what they have not synced, or a part of it, is lost",

@@ -16,6 +16,8 @@ using std::chrono::seconds;
 
 constexpr auto outcome_within = seconds(20);
 constexpr int submissions_max = 5;
+/// Until a process that is stopped for good has gone.
+constexpr auto frozen_ends_within = seconds(5);
 /// On whatever processors there are; a cycle of theirs is as long.
 constexpr int busy_loops = 4;
 constexpr auto busy_for = seconds(10);
@@ -79,7 +81,7 @@ void NodeFaults::cycle() {
       kill();
       break;
     case Fault::pause:
-      pause();
+      options_.of == "processes" ? pause_process() : pause();
       break;
     case Fault::powerfail:
       fail_power();
@@ -125,10 +127,7 @@ void NodeFaults::kill() {
 
 void NodeFaults::pause() {
   const std::uint32_t victim = choose(false).front();
-  const double length_ms = std::exp(std::uniform_real_distribution<double>(
-      std::log(options_.shortest_ms), std::log(options_.longest_ms))(random_));
-  const auto length =
-      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(length_ms));
+  const Clock::duration length = pause_length();
   std::vector<std::uint32_t> observers = cluster_.who_know(victim);
   const auto at = Clock::now();
   cluster_.signal(victim, SIGSTOP);
@@ -137,6 +136,56 @@ void NodeFaults::pause() {
   jobs_.look_for(at + length - Clock::now());
   cluster_.signal(victim, SIGCONT);
   ++disturbed_[1];
+}
+
+Clock::duration NodeFaults::pause_length() {
+  const double length_ms = std::exp(std::uniform_real_distribution<double>(
+      std::log(options_.shortest_ms), std::log(options_.longest_ms))(random_));
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(length_ms));
+}
+
+/// Half of them for good: these have to go, and their work goes on elsewhere. In both halves all others stay.
+void NodeFaults::pause_process() {
+  if (!jobs_.running()) return;
+  const std::string job = jobs_.number();
+  std::vector<pid_t> others;
+  for (std::uint32_t node = 0; node < node_count; ++node) {
+    for (const pid_t one : cluster_.workers(node, job)) others.push_back(one);
+  }
+  if (others.empty()) return;  // The job has ended, or has not begun.
+  const auto at = others.begin() + static_cast<std::ptrdiff_t>(below(others.size()));
+  const pid_t victim = *at;
+  others.erase(at);
+  const bool for_good = below(2) == 0, getting_on = jobs_.getting_on();
+  const auto since = Clock::now();
+  ::kill(victim, SIGSTOP);
+  if (for_good) {
+    if (getting_on) jobs_.time_next_outcome("next_outcome_without_process_ms", since);
+    look_for_end_of(victim, since);
+    ++stopped_for_good_;
+  } else {
+    jobs_.look_for(pause_length());
+    ::kill(victim, SIGCONT);  // If its node has not ended it.
+    ++stopped_for_a_while_;
+  }
+  look_for_healthy(others, job);
+}
+
+void NodeFaults::look_for_end_of(pid_t frozen, Clock::time_point since) {
+  while (::kill(frozen, 0) == 0 && Clock::now() < since + frozen_ends_within) jobs_.look_for(milliseconds(5));
+  if (::kill(frozen, 0) != 0) return detected_.push_back(in_milliseconds(Clock::now() - since));
+  ++unnoticed_;
+  jobs_.wrong("a process that was stopped for good is still there: " + std::to_string(frozen));
+  ::kill(frozen, SIGKILL);
+}
+
+/// A job that has ended lets its processes go, and its client may hear of its end a little later.
+void NodeFaults::look_for_healthy(const std::vector<pid_t>& others, const std::string& job) {
+  const auto gone = std::find_if(others.begin(), others.end(), [](pid_t one) { return ::kill(one, 0) != 0; });
+  if (gone == others.end()) return;
+  jobs_.look_for(seconds(1));
+  if (jobs_.running() && jobs_.number() == job && jobs_.left() > 0)
+    jobs_.wrong("a healthy process of " + job + " was ended: " + std::to_string(*gone));
 }
 
 void NodeFaults::time_notice(std::uint32_t victim, std::vector<std::uint32_t> observers,
@@ -224,6 +273,10 @@ nlohmann::json NodeFaults::report() const {
       {"nodes_ended_themselves", ended_themselves_},
       {"failure_rate_below", cycles_ == 0 ? 1.0 : 1 - std::pow(0.05, 1 / static_cast<double>(cycles_))}};
   if (fault_ == Fault::pause) report["on_loopback"] = network_ == nullptr;
+  if (fault_ == Fault::pause && options_.of == "processes") {
+    report["stopped_for_good"] = stopped_for_good_;
+    report["stopped_for_a_while"] = stopped_for_a_while_;
+  }
   if (fault_ == Fault::pause || fault_ == Fault::kill) report["not_detected_in_time"] = unnoticed_;
   if (fault_ == Fault::busy) {
     report["leaders_changed"] = led_ - std::min(led_, jobs_.begun());

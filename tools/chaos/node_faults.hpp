@@ -25,6 +25,10 @@ class NodeFaults {
   void begin_job();
   void kill();
   void pause();
+  void pause_process();
+  void look_for_end_of(pid_t frozen, Clock::time_point since);
+  void look_for_healthy(const std::vector<pid_t>& others, const std::string& job);
+  Clock::duration pause_length();
   void fail_power();
   void look_on();
   void look_for_false_alarms();
@@ -44,6 +48,7 @@ class NodeFaults {
   std::map<std::size_t, std::uint64_t> disturbed_;  ///< cycles by victims
   bool leader_hit_ = false;
   std::vector<double> detected_;
+  std::uint64_t stopped_for_good_ = 0, stopped_for_a_while_ = 0;
   std::vector<std::unique_ptr<Program>> busy_loops_;
   std::uint64_t led_ = 0;   ///< how often a node said that it came to lead a job
   std::uint64_t sick_ = 0;  ///< ... that it is late in what it does
