@@ -12,7 +12,7 @@ namespace dag {
 
 /// One connection. A node that is connected to again has another.
 struct LinkId {
-  std::uint32_t value = 0;  ///< 0: none
+  std::uint64_t value = 0;  ///< 0: none
   auto operator<=>(const LinkId&) const = default;
   explicit operator bool() const { return value != 0; }
 };
@@ -86,7 +86,7 @@ class NodeLinks {
   const NodeLinkEvents events_;
   std::mutex opening_;  // Held while one connects; before mutex_.
   std::mutex mutex_;
-  std::uint32_t last_ = 0;
+  std::uint64_t last_ = 0;
   std::vector<std::string> nodes_;
   std::vector<std::string> ever_;
   std::map<std::string, Unreachable> unreachable_;

@@ -1,5 +1,7 @@
 // Who leads: asking for votes, giving them, handing leadership on.
 
+#include <limits>
+
 #include "libdag/consensus/replica.hpp"
 
 namespace dag::consensus {
@@ -80,6 +82,7 @@ void Replica::ask_for_votes(bool pre, bool transfer, Instant now) {
   votes_.clear();
   if (!alone_since_) alone_since_ = now;
   if (disk_full_) return;
+  if (vote_.term == std::numeric_limits<Term>::max()) return;  // There is none left to be elected in.
   role_ = pre ? Role::precandidate : Role::candidate;
   AskVote ask{self(), vote_.term + 1, last_index(), term_at(last_index()), pre, transfer};
   if (!pre) {

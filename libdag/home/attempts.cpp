@@ -71,6 +71,13 @@ Error Home::Impl::crash_error(RowIndex row) const {
           crashed.what};
 }
 
+/// Of a row that had all attempts that its word can count in one epoch.
+Error Home::Impl::no_more_attempts(RowIndex row) const {
+  return {ErrorCode::task_failed,
+          describe(row) + " began " + std::to_string(Word::attempt_max) + " times, and may not again",
+          "look at `dag history` for what takes its attempts back"};
+}
+
 bool Home::Impl::crashed_too_often(RowIndex row) const {
   const std::uint32_t times = crashes(row);
   if (times == 0) return false;

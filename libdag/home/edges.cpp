@@ -231,6 +231,7 @@ void Home::Impl::decide(RowIndex row) {
     unset(row, flag::awaits_settled);
   }
   if (adopt(row) || waits_for_stopped(row) || waits_for_credit(row)) return;
+  if (word(row).attempt == Word::attempt_max) return close(row, Outcome::failed, no_more_attempts(row));
   if (crashed_too_often(row)) return close(row, Outcome::failed, crash_error(row));
   if (would_take_the_last_one(row)) return close(row, Outcome::failed, danger_error(row));
   if (chain != nullptr && waits_for_save(*chain)) {

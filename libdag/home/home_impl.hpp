@@ -137,6 +137,7 @@ class Home::Impl {
   bool runs_alone(RowIndex row) const;
   std::string why_alone(RowIndex row) const;
   Error crash_error(RowIndex row) const;
+  Error no_more_attempts(RowIndex row) const;
 
   // ---- placing.cpp
   std::vector<RowIndex> input_rows(RowIndex row) const;
@@ -351,7 +352,10 @@ class Home::Impl {
   bool is_call(RowIndex row) const { return table.kind_of(table[row]).call != detail::CallKind::ordinary; }
   bool is_save(RowIndex row) const { return table.kind_of(table[row]).call == detail::CallKind::save; }
   AttemptId attempt_of(RowIndex row) const;
-  AttemptId uncounted() { return {options.epoch, uncounted_attempts + uncounted_given++}; }
+  AttemptId uncounted() {
+    DAG_CHECK(uncounted_given < uncounted_max);  // The job ends.
+    return {options.epoch, uncounted_attempts + uncounted_given++};
+  }
   const Fact* fact(RowIndex row) const { return is(row, flag::known) ? &facts.at(row) : nullptr; }
   /// Made when there is none.
   Fact& fact_of(RowIndex row) {

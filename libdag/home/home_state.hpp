@@ -18,6 +18,8 @@ namespace dag {
 /// Attempts that no word counts (closings, runs that make a lost output again) are numbered above those that
 /// one does, so no number is given twice.
 inline constexpr std::uint32_t uncounted_attempts = Word::attempt_max + 1;
+/// So many in one epoch: above are the numbers of what attempts save.
+inline constexpr std::uint32_t uncounted_max = checkpoint_numbers - uncounted_attempts;
 /// Inputs of this many calls of an actor are kept for the case that it must be restored; older ones would
 /// have to be made again.
 inline constexpr std::size_t retained_calls_max = 4096;

@@ -167,7 +167,9 @@ void Home::Impl::begin_anew(RowIndex row, const Undone& undone) {
   // A lane alone would not tell its kernel which try it is. Tries on inputs that do not count do not count
   // either, also for later homes.
   const auto tried = tries.find(row);
-  if (tried != tries.end() || crashes(row) > 0 || suspicions(row) > 0) table.apply(row, Watched{});
+  const bool numbered_out = word(row).attempt == Word::attempt_max;
+  if (tried != tries.end() || crashes(row) > 0 || suspicions(row) > 0 || numbered_out)
+    table.apply(row, Watched{});
   if (tried != tries.end() && std::exchange(tried->second.failed, 0) > 0) put_tried(row);
   say(row, [] { return recorded::StartedOver{"what it rests on changed"}; });
 }

@@ -14,7 +14,7 @@ enum class Channel : std::uint8_t { control, bulk };
 
 /// A peer we connected to. Given by connect(), not used again after disconnect().
 struct PeerHandle {
-  std::uint32_t value = 0;
+  std::uint64_t value = 0;
   auto operator<=>(const PeerHandle&) const = default;
 };
 

@@ -288,7 +288,7 @@ class ZmqTransport::Sockets {
   std::array<zmq::socket_t, channels.size()> routers_;
   std::array<Address, channels.size()> addresses_;
   std::map<PeerHandle, Peer> peers_;
-  std::uint32_t last_handle_ = 0;
+  std::uint64_t last_handle_ = 0;
   std::uint64_t connections_made_ = 0;
   std::array<bool, channels.size()> look_at_router_{true, true};
   std::vector<pollfd> files_;

@@ -1,6 +1,7 @@
 // One copy of a log, step by step: what leaves it, and when. What several of them come to under faults is the
 // simulator's to find (tools/sim/log_world).
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "tests/unit/consensus/box.hpp"
 
@@ -22,6 +23,26 @@ TEST_CASE("a copy that is alone leads as soon as its vote is on the disk") {
   box.write();
   REQUIRE(box.applied.size() == 2);
   CHECK(text_of(box.applied[1].entry.command) == "one");
+}
+
+TEST_CASE("terms end: nobody is elected behind the last one, and none comes again") {
+  constexpr Term last = std::numeric_limits<Term>::max();
+  Box before(a);
+  before.begin({a});
+  Stored stored = before.disk;
+  stored.vote = {last - 1, std::nullopt};
+  Box box(a, stored);
+  box.wait_until_due();
+  box.write();
+  CHECK(box.replica.role() == Replica::Role::leader);
+  CHECK(box.replica.term() == last);
+  Box behind(a, box.disk);
+  for (int i = 0; i < 3; ++i) {
+    behind.wait_until_due();
+    behind.write();
+  }
+  CHECK(behind.replica.role() == Replica::Role::follower);
+  CHECK(behind.replica.term() == last);
 }
 
 // A training whose record had large entries changed leaders once a second, because each message that overtook

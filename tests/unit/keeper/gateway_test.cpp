@@ -1,6 +1,7 @@
 // Which job is accepted, who runs it, and what its client is told.
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "tests/unit/keeper/desk.hpp"
 
@@ -74,6 +75,19 @@ TEST_CASE("a program that is not here is asked for once, and a refused one refus
   REQUIRE(desk.told<client::Answer>().back().error);
   CHECK(desk.told<client::Answer>().back().number == 2);
   CHECK(desk.told<client::Answer>().back().error->what == "another hash");
+}
+
+TEST_CASE("numbers of jobs end, and none is given twice") {
+  constexpr std::uint32_t last = std::numeric_limits<std::uint32_t>::max();
+  Desk desk;
+  desk.hear(first, keeper::JobsGiven{last - 1});
+  desk.say(client::AskHandle{1});
+  CHECK(desk.told<client::Answer>().back().job == JobId{last});
+  desk.say(client::AskHandle{2});
+  const client::Answer refused = desk.told<client::Answer>().back();
+  CHECK_FALSE(refused.job);
+  REQUIRE(refused.error);
+  CHECK_THAT(refused.error->hint, Catch::Contains("ask another node"));
 }
 
 TEST_CASE("needs that no node has are refused at submission, naming the nodes") {
