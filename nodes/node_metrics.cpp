@@ -61,7 +61,7 @@ constexpr std::size_t classes_max = 200;
 void add_jobs(MetricsText& to, const NodeMeasures& measures, const std::vector<JobInfo>& jobs) {
   std::map<JobPhase, std::uint64_t> phases;
   for (const JobPhase phase : {JobPhase::starting, JobPhase::running, JobPhase::finished, JobPhase::failed,
-                               JobPhase::cancelled, JobPhase::no_quorum}) {
+                               JobPhase::cancelled, JobPhase::no_quorum, JobPhase::recovering}) {
     phases[phase] = 0;
   }
   for (const JobInfo& job : jobs) ++phases[job.phase];

@@ -16,6 +16,8 @@ std::string_view name(JobPhase phase) {
       return "cancelled";
     case JobPhase::no_quorum:
       return "no quorum";
+    case JobPhase::recovering:
+      return "recovering";
   }
   return "?";
 }

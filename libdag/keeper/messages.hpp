@@ -90,6 +90,8 @@ enum class JobPhase : std::uint8_t {
   /// As a node says that has a copy of the record, and cannot hear a majority of the nodes with one: nothing
   /// is settled there.
   no_quorum,
+  /// As a node says that has just started, and has not read the job's record yet.
+  recovering,
 };
 std::string_view name(JobPhase phase);
 /// "finished, 3 tolerated failures"
@@ -246,6 +248,14 @@ struct AskSubmit {
   std::uint64_t key = 0;
   /// Only whether it would be accepted; nothing starts.
   bool dry_run = false;
+  /// When the client has gone, the job's outputs are kept as those of a detached job, and AskRetry takes it.
+  bool kept = false;
+};
+/// Submits a job that has ended once more, as it was; the copy is detached. Answered by who leads the job, as
+/// soon as the copy is accepted; `job` of the answer is the copy.
+struct AskRetry {
+  std::uint64_t number = 0;
+  JobId job;
 };
 struct AskNodes {
   std::uint64_t number = 0;
@@ -369,7 +379,8 @@ using ClientMessage =
     std::variant<client::AskHandle, client::AskSubmit, client::AskNodes, client::AskJobs, client::AskEnd,
                  client::AskCancel, client::AskShutdown, client::Answer, client::Want, client::ForgetJob,
                  client::TaskSettled, client::JobEnded, client::JobLost, client::AskFollow, client::JobMoved,
-                 client::AskDrain, client::AskExplain, client::AskJournal, client::AskOutputs>;
+                 client::AskDrain, client::AskExplain, client::AskJournal, client::AskOutputs,
+                 client::AskRetry>;
 
 namespace keeper {
 

@@ -1,7 +1,7 @@
 @0xbcd6e3bee8644a0a;
 # What a client says to the keeper of a node, and what it is told of the jobs that it submitted or follows.
 #
-#   client -> keeper   askHandle ... askShutdown, askFollow, askDrain, askExplain, askJournal, askJobList, askOutputs: a question with a number; owes
+#   client -> keeper   askHandle ... askShutdown, askFollow, askDrain, askExplain, askJournal, askJobList, askOutputs, askRetry: a question with a number; owes
 #                      an Answer with that number.
 #                      want, forgetJob: owe nothing
 #   keeper -> client   Answer; taskSettled, jobEnded, jobLost
@@ -45,6 +45,7 @@ struct Client {
     askJournal @20 :AskJournal;
     askJobList @21 :JobFilter;   # those of all whose record is at this node that it takes
     askOutputs @22 :Text;        # tasks of `job` with this name; without one, those of which no other task reads the output
+    askRetry @23 :Void;          # submit `job`, which has ended, once more as it was; the answer names the copy
   }
 }
 
@@ -56,6 +57,7 @@ struct AskSubmit {
   supervised @4 :Bool;           # a switch of the tests: no task is a bare row
   key @5 :UInt64;                # drawn by the client: another submission with this handle is another job. 0: none
   dryRun @6 :Bool;               # only whether it would be accepted; nothing starts
+  kept @7 :Bool;                 # its outputs are kept after the client has gone, and askRetry takes it
 }
 
 struct AskFollow {
@@ -168,6 +170,7 @@ struct JobInfo {
     failed @3;
     cancelled @4;
     noQuorum @5;  # at the node that was asked
+    recovering @6;  # the node that was asked has just started, and has not read the record yet
   }
 }
 

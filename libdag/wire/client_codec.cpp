@@ -12,7 +12,7 @@ static_assert(static_cast<int>(JobPhase::running) == static_cast<int>(schema::Jo
 static_assert(static_cast<int>(JobPhase::finished) == static_cast<int>(schema::JobInfo::Phase::FINISHED));
 static_assert(static_cast<int>(JobPhase::failed) == static_cast<int>(schema::JobInfo::Phase::FAILED));
 static_assert(static_cast<int>(JobPhase::cancelled) == static_cast<int>(schema::JobInfo::Phase::CANCELLED));
-static_assert(static_cast<int>(JobPhase::no_quorum) == static_cast<int>(schema::JobInfo::Phase::NO_QUORUM));
+static_assert(static_cast<int>(JobPhase::recovering) == static_cast<int>(schema::JobInfo::Phase::RECOVERING));
 
 std::size_t error_words(const std::optional<Error>& error) { return error ? words(*error) : 0; }
 
@@ -55,7 +55,7 @@ NodeInfo read_node(schema::NodeInfo::Reader from, Reading& reading) {
 }
 
 JobPhase read_phase(schema::JobInfo::Phase from) {
-  if (from > schema::JobInfo::Phase::NO_QUORUM) throw Invalid{"JobInfo.phase is none we know"};
+  if (from > schema::JobInfo::Phase::RECOVERING) throw Invalid{"JobInfo.phase is none we know"};
   return static_cast<JobPhase>(from);
 }
 
@@ -333,6 +333,7 @@ void write_submit(schema::AskSubmit::Builder to, const client::AskSubmit& messag
   to.setSupervised(message.supervise_all);
   to.setKey(message.key);
   to.setDryRun(message.dry_run);
+  to.setKept(message.kept);
 }
 
 void write_answer(schema::Answer::Builder to, const client::Answer& message) {
@@ -387,7 +388,8 @@ client::AskSubmit read_submit(schema::Client::Reader from, Reading& reading) {
           body.getDetached(),
           body.getSupervised(),
           body.getKey(),
-          body.getDryRun()};
+          body.getDryRun(),
+          body.getKept()};
 }
 
 client::AskFollow read_follow(std::uint64_t number, JobId job, capnp::List<std::uint32_t>::Reader tasks,
@@ -487,6 +489,7 @@ void write(schema::Client::Builder to, const ClientMessage& message, const CodeM
                  [&](const client::AskDrain& ask) { to.setAskDrain(ask.draining); },
                  [&](const client::AskExplain& ask) { write(to.initAskExplain(), ask.what); },
                  [&](const client::AskOutputs& ask) { to.setAskOutputs(as_text(ask.task)); },
+                 [&](const client::AskRetry&) { to.setAskRetry(); },
                  [&](const client::AskJournal& ask) {
                    auto body = to.initAskJournal();
                    body.setAll(!ask.job.has_value());
@@ -545,6 +548,8 @@ std::optional<ClientMessage> read(schema::Client::Reader from, Reading& reading)
     case schema::Client::ASK_OUTPUTS:
       return client::AskOutputs{number, job,
                                 text_from(from.getAskOutputs(), label_bytes_max, "Client.askOutputs")};
+    case schema::Client::ASK_RETRY:
+      return client::AskRetry{number, job};
   }
   return std::nullopt;
 }

@@ -26,9 +26,9 @@ bool is_unreadable(const wire::Operation& operation) {
 }
 
 constexpr std::string_view client_names[] = {
-    "AskHandle", "AskSubmit", "AskNodes",   "AskJobs",     "AskEnd",    "AskCancel", "AskShutdown",
-    "Answer",    "Want",      "ForgetJob",  "TaskSettled", "JobEnded",  "JobLost",   "AskFollow",
-    "JobMoved",  "AskDrain",  "AskExplain", "AskJournal",  "AskOutputs"};
+    "AskHandle", "AskSubmit", "AskNodes",   "AskJobs",     "AskEnd",     "AskCancel", "AskShutdown",
+    "Answer",    "Want",      "ForgetJob",  "TaskSettled", "JobEnded",   "JobLost",   "AskFollow",
+    "JobMoved",  "AskDrain",  "AskExplain", "AskJournal",  "AskOutputs", "AskRetry"};
 static_assert(std::size(client_names) == std::variant_size_v<ClientMessage>);
 constexpr std::string_view keeper_names[] = {
     "StartWorker",  "StopWorkers", "WorkerUp",  "WorkerDown", "WorkerRefused", "WantProgram",

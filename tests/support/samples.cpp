@@ -359,7 +359,7 @@ static void add_client(std::vector<Sample>& all) {
   JobInfo starting;
   starting.job = JobId{8};
   add("ask_handle", AskHandle{1});
-  add("ask_submit", AskSubmit{2, job, "train-eval", graph(), launch(), true, true, 0xABCDEF, true});
+  add("ask_submit", AskSubmit{2, job, "train-eval", graph(), launch(), true, true, 0xABCDEF, true, true});
   add("ask_nodes", AskNodes{3});
   add("ask_jobs", AskJobs{4, std::nullopt});
   add("ask_job", AskJobs{5, job});
@@ -390,6 +390,7 @@ static void add_client(std::vector<Sample>& all) {
   add("ask_follow", AskFollow{10, job, {41, 7, 1'000}, 0xABCDEF});
   add("ask_attach", AskFollow{10, job, {}, 0, true});
   add("ask_outputs", AskOutputs{11, job, "train"});
+  add("ask_retry", AskRetry{11, job});
   add("ask_drain", AskDrain{11, true});
   add("ask_explain", AskExplain{12, job, {"train", {{0, 5}, spawned_task(40)}}});
   add("ask_explain_range", AskExplain{13, job, {"", {}, true, TaskRange{"train", {0, 3}, 9}, true, true}});

@@ -208,7 +208,7 @@ constexpr unsigned words_within_seconds = 2;
 int print_words(const std::string& kind) {
   if (kind == "phases") {
     for (const JobPhase phase : {JobPhase::starting, JobPhase::running, JobPhase::finished, JobPhase::failed,
-                                 JobPhase::cancelled, JobPhase::no_quorum})
+                                 JobPhase::cancelled, JobPhase::no_quorum, JobPhase::recovering})
       std::cout << name(phase) << '\n';
     return exit_ok;
   }

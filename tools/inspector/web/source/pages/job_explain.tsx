@@ -169,7 +169,7 @@ function Over({ job, data, task }: { job: string; data: Explained; task: string 
   return (
     <>
       <p class="lead">The job is over{phase === undefined ? '' : `: ${phase.replace('_', ' ')}`}.
-        {task === '' && ' Name a task to see where it ran, why it failed, which attempts it had.'}</p>
+        {task === '' && ' Name a task to see its attempts and why it failed.'}</p>
       {data.job?.error && <Problem failure={data.job.error} title="The job’s error" />}
       {task !== '' && (
         <LineTable job={job} lines={data.lines ?? []} title={`What happened to ${task}`}

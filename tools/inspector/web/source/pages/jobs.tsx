@@ -10,7 +10,7 @@ import { replaceQuery, route } from '../route';
 import { cluster } from '../stream';
 
 const limit = 100;
-const phases = ['starting', 'running', 'finished', 'failed', 'cancelled', 'no_quorum'];
+const phases = ['starting', 'running', 'finished', 'failed', 'cancelled', 'no_quorum', 'recovering'];
 
 export function JobsPage() {
   const { query } = route.value;

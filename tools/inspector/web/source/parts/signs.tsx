@@ -25,6 +25,7 @@ const signs: Record<string, [string, string]> = {
   stopped: ['⊘', 'quiet'],
   suspect: ['◐', 'worse'],
   no_quorum: ['⚠', 'worse'],
+  recovering: ['◌', 'worse'],
   'not over': ['▶', 'busy'],
 };
 
