@@ -17,8 +17,8 @@ KeeperActor::KeeperActor(caf::actor_config& config, KeeperSetup setup, KeeperPor
       ports_(std::move(ports)),
       node_(std::move(node)),
       gateway_(setup_.self, setup_.pid, setup_.recorded, setup_.handles_seen, setup_.replicas,
-               setup_.expects_peers),
-      host_(setup_.self),
+               setup_.expects_peers, setup_.results),
+      host_(setup_.self, setup_.limits),
       shelf_(setup_.programs_bytes_max) {
   gateway_.on_found(setup_.unread);
   for (const ProgramId program : setup_.programs) {
@@ -120,6 +120,10 @@ caf::behavior KeeperActor::make_behavior() {
           ports_.job_ended(said.job, false);
           gateway_.on_lost(said.job, std::get<client::JobLost>(said.what).why, ports_.now());
         }
+        act();
+      },
+      [this](mail::Spilled& spilled) {
+        gateway_.on_spilled(std::move(spilled.settled), spilled.written);
         act();
       },
       [this](const mail::Tick& tick) {
@@ -277,6 +281,8 @@ void KeeperActor::carry_out(GatewayEffect any) {
           send(node_, mail::ForgetJob{effect.job});
           led_.erase(effect.job);
           ports_.job_closed(effect.job);
+        } else if constexpr (std::is_same_v<Effect, SpillResult>) {
+          ports_.spill(std::move(effect.settled));
         } else if constexpr (std::is_same_v<Effect, ReadJournal>) {
           read_journal(effect);
         } else if constexpr (std::is_same_v<Effect, Drain>) {

@@ -3,8 +3,8 @@
 // worker processes of this node). Decides nothing itself.
 //
 // Messages: in ClientSaid, KeeperSaid, Greeted, Gone (from the transport), Nodes (from membership),
-// ProcessStarted, ProcessNotStarted, ProcessEnded (from nodes/workers), JobSaid (from cells), Noted, Probe,
-// Tick; out Submit, JobLives, Want, CancelJob, StopJob, ForgetJob (to the node).
+// ProcessStarted, ProcessNotStarted, ProcessEnded (from nodes/workers), JobSaid (from cells), Spilled, Noted,
+// Probe, Tick; out Submit, JobLives, Want, CancelJob, StopJob, ForgetJob (to the node).
 
 #include <functional>
 #include <optional>
@@ -40,6 +40,8 @@ struct KeeperPorts {
   std::function<void(JobId job)> job_closed;
   /// A job whose cell is here is over; well: every task finished or was skipped.
   std::function<void(JobId job, bool well)> job_ended;
+  /// Puts a result on the disk, and sends Spilled. Empty: ResultLimits::spills is false.
+  std::function<void(client::TaskSettled settled)> spill = {};
   /// For the disk, where there is one.
   std::function<void(keeper::SaveCopy copy)> keep_save;
   /// Whoever has the journal sends this client an Answer. Empty: there is none.
@@ -63,6 +65,8 @@ struct KeeperSetup {
   std::uint64_t programs_bytes_max = ~std::uint64_t{0};  ///< in all
   /// Whose records are on its disk: which programs they need is known when those have been read.
   std::set<JobId> unread = {};
+  NodeLimits limits = {};
+  ResultLimits results = {};
 };
 
 /// What a cell says of a job, to the keeper with this address.

@@ -294,6 +294,11 @@ struct Noted {
 };
 /// CellActor, RecordActor -> KeeperActor. Gone: the record here is not needed any more.
 struct RecordGone {};
+/// To the KeeperActor: a result of a job that has ended lies on the disk, or could not be written.
+struct Spilled {
+  client::TaskSettled settled;
+  bool written = false;
+};
 struct JobSaid {
   JobId job;
   std::variant<client::TaskSettled, JobCounts, client::JobEnded, client::JobLost, RecordLed, RecordGone> what;
@@ -335,6 +340,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ProcessNotStarted)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ProcessEnded)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Noted)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::JobSaid)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Spilled)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LifeUp)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LifeDown)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Submit)

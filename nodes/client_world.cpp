@@ -28,10 +28,10 @@ constexpr std::string_view node_variable = "DAG_BEYOND_LOOPBACK";
 
 /// Beside settings of nodes. A user's own variables may begin with DAG_, too.
 constexpr std::string_view libdag_variables[] = {
-    "DAG_ADDRESS",     "DAG_CLUSTER",     "DAG_CONFIG",         "DAG_DETACH",    "DAG_DRAW",
-    "DAG_DRAW_FORMAT", "DAG_DRY_RUN",     "DAG_GATHERED",       "DAG_PEERS",     "DAG_RANK",
-    "DAG_RUNNING",     "DAG_SIZE",        "DAG_STATE_DIR",      "DAG_SUBMITTED", worker_seat_variable,
-    node_variable,     library_of_client, "DAG_LOSES_UNSYNCED",
+    "DAG_ADDRESS",        "DAG_CLUSTER", "DAG_CONFIG",      "DAG_DETACH",         "DAG_DRAW",
+    "DAG_DRAW_FORMAT",    "DAG_DRY_RUN", "DAG_GATHERED",    "DAG_KEPT",           "DAG_PEERS",
+    "DAG_RANK",           "DAG_RUNNING", "DAG_SIZE",        "DAG_STATE_DIR",      "DAG_SUBMITTED",
+    worker_seat_variable, node_variable, library_of_client, "DAG_LOSES_UNSYNCED",
 };
 constexpr std::string_view host_variables[] = {
     "LD_PRELOAD",    "LD_AUDIT",      "DISPLAY",        "WAYLAND_DISPLAY",          "XAUTHORITY",

@@ -38,6 +38,8 @@ dag::KeeperOptions options_of(const dag::Settings& settings) {
   options.data_directory = settings.data.value;
   options.journal = settings.journal.value;
   options.journal_runs = settings.journal_runs.value;
+  options.results = {std::chrono::seconds(settings.results_kept_for.value),
+                     std::size_t{settings.results_mib.value} << 20};
   options.state_directory = settings.state_dir.value + "/n" + std::to_string(settings.id.value);
   return options;
 }

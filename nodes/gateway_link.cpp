@@ -73,7 +73,11 @@ GatewayLink::GatewayLink(const std::string& address, GatewayEvents events, Durat
     lose({ErrorCode::cluster_lost, "the node at " + address_ + " is gone",
           "`dag node list` at another node shows who is left"});
   };
-  transport.unwelcome = [this](const std::string&, const Error& why) { lose(why); };
+  transport.unwelcome = [this](const std::string&, const Error& why) {
+    if (why.code != ErrorCode::limit_reached) return lose(why);
+    const std::lock_guard lock(mutex_);
+    full_ = why;
+  };
   transport.broken = [this](Life, const Error& why) { lose(why); };
   transport.turned_away = [](const Caller&, const Error&) {};
   transport.welcomed = [this](const std::string&, Life life, const Endpoint& endpoint) {
@@ -88,8 +92,11 @@ GatewayLink::GatewayLink(const std::string& address, GatewayEvents events, Durat
   transport_->connect(address_);
   transport_->begin();
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, connect_within, [this] { return node_ || lost_; });
+  const auto is_decided = [this] { return node_ || lost_; };
+  if (!changed_.wait_for(lock, connect_within, is_decided) && full_)
+    changed_.wait_for(lock, connect_within * (patience_with_full_node - 1), is_decided);
   if (lost_) throw Failure(*lost_);
+  if (!node_ && full_) throw Failure(*full_);
   if (!node_) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(connect_within).count();
     throw Failure(

@@ -32,8 +32,10 @@ class GatewayLink {
   using Answered = std::function<void(const client::Answer&)>;
   /// How long a node may take to answer the first Hello, where nobody says otherwise.
   static constexpr Duration connect_within_default = std::chrono::seconds(5);
+  /// A node that answers, and has no room for another client now, is waited for so many times longer.
+  static constexpr int patience_with_full_node = 12;
 
-  /// HOST[:PORT]. Throws Failure: address_invalid, peer_unreachable, peer_version.
+  /// HOST[:PORT]. Throws Failure: address_invalid, peer_unreachable, peer_version, limit_reached.
   GatewayLink(const std::string& address, GatewayEvents events,
               Duration connect_within = connect_within_default);
   /// Not on the thread of its events.
@@ -65,6 +67,7 @@ class GatewayLink {
   std::condition_variable changed_;
   std::optional<Life> node_;
   bool losing_ = false;
+  std::optional<Error> full_;  ///< why the node does not welcome us yet
   std::optional<Error> lost_;
   std::uint64_t last_number_ = 0;
   std::map<std::uint64_t, std::vector<client::Answer>> answers_;  // To questions that are waited for.

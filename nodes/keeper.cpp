@@ -6,6 +6,7 @@
 
 #include "libdag/client/state_dir.hpp"
 #include "libdag/keeper/silences.hpp"
+#include "libdag/warden/limits.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/durable_file.hpp"
 #include "nodes/incarnation.hpp"
@@ -98,6 +99,9 @@ Keeper::Keeper(const KeeperOptions& options)
   NodeSetup node{self_, {self_}, {}};
   KeeperSetup keeper{self_, static_cast<std::uint32_t>(getpid()), disk_ != 0, options.replicas,
                      !options.peers.empty()};
+  keeper.limits = limits_now();
+  keeper.results = options_.results;
+  keeper.results.spills = data_.has_value();
   keeper.programs = programs_.ids();
   keeper.programs_bytes_max = ProgramStore::programs_bytes_max;
   if (disk_ != 0) node.records = record_ports();
@@ -113,6 +117,7 @@ Keeper::Keeper(const KeeperOptions& options)
   keeper_ = system_.spawn<KeeperActor>(std::move(keeper), keeper_ports(), node_);
   for (const caf::actor& actor : {node_, keeper_})
     when_it_fails(actor, [this](Error why) { end(std::move(why)); });
+  open_spill();
   open_transport();
   processes_ = std::make_unique<WorkerProcesses>(
       WorkerDefaults{transport_->endpoint().control, options_.share, options_.lanes, options_.state_directory,
@@ -130,6 +135,7 @@ Keeper::~Keeper() {
   if (web_) web_->close();
   processes_->end_all();  // The actors still ask for this and that until they have ended.
   end_actors({keeper_, node_});
+  spill_.reset();
   web_.reset();
   journal_reader_.reset();  // It answers by the transport.
   transport_.reset();
@@ -209,6 +215,16 @@ void Keeper::make_state_directory() const {
 
 // ---- The parts
 
+/// Without a client to ask for them no results come, so it is opened before the transport.
+void Keeper::open_spill() {
+  if (!data_) return;
+  spill_ = std::make_unique<ResultSpill>(
+      options_.data_directory, [this](client::TaskSettled settled, const Status& written) {
+        if (!written) logger_->warn("{}", written.error().what);
+        caf::anon_send(keeper_, mail::Spilled{std::move(settled), static_cast<bool>(written)});
+      });
+}
+
 void Keeper::open_transport() {
   TransportSetup setup;
   setup.self = self_;
@@ -216,6 +232,7 @@ void Keeper::open_transport() {
   setup.sockets.listen = options_.listen;
   setup.sockets.beyond_loopback = may_leave_loopback();
   setup.codes = &codes_;
+  setup.room = room_of(limits_now(), options_.peers.size() + 1);
   transport_ = open_or_end({keeper_, node_}, std::move(setup), transport_events());
   endpoint_ = transport_->endpoint();
 }
@@ -231,6 +248,9 @@ void Keeper::open_web() {
   web::HttpOptions http;
   http.listen = *options_.http;
   http.token = options_.http_token;
+  if (const std::uint64_t files = files_limit(); files > 0)  // Jobs and clients need them more.
+    http.connections_max =
+        std::min<std::size_t>(http.connections_max, std::max<std::uint64_t>(files / 32, 4));
   http.on_thread = give_way;
   const inspector::InspectorOptions inspected{endpoint_.control, to_string(self_.process), give_way};
   if (const Status opened = web_->open(std::move(http), inspected); !opened) {
@@ -379,6 +399,7 @@ KeeperPorts Keeper::keeper_ports() {
   ports.keep_save = [this](keeper::SaveCopy copy) {
     if (checkpoints_) checkpoints_->keep(std::move(copy));
   };
+  if (data_) ports.spill = [this](client::TaskSettled settled) { spill_->write(std::move(settled)); };
   if (journal_reader_) {
     ports.read_journal = [this](Life client, client::AskJournal what) {
       journal_reader_->read(what, [this, client](client::Answer answer) {

@@ -22,6 +22,7 @@
 #include "nodes/parts.hpp"
 #include "nodes/progress_watch.hpp"
 #include "nodes/refreshed.hpp"
+#include "nodes/result_spill.hpp"
 #include "nodes/store/store.hpp"
 #include "nodes/transport/transport.hpp"
 #include "nodes/workers/worker_processes.hpp"
@@ -61,6 +62,8 @@ struct KeeperOptions {
   /// Nodes that hold the record of a job, if there are so many; an odd number. 1: it dies with its node.
   std::uint32_t replicas = 3;
   bool witness = false;
+  /// What is kept of jobs that have ended.
+  ResultLimits results;
 };
 
 class Keeper {
@@ -88,6 +91,7 @@ class Keeper {
   RecordSink& open_records();
   std::unique_ptr<Store> open_store();
   void open_checkpoints(const std::map<JobId, consensus::Stored>& jobs, Ports& ports);
+  void open_spill();
   void open_transport();
   void open_web();
   RecordPorts record_ports();
@@ -105,6 +109,7 @@ class Keeper {
   MemoryOfNode memory_now() const;
   LoadSummary load() const;
   std::size_t lanes_of_workers() const;
+  NodeLimits limits_now() const;
   void end(std::optional<Error> why);
   Life first_life() const;
 
@@ -125,6 +130,7 @@ class Keeper {
   const wire::CodeMap codes_;  ///< names code of programs that are not this one
   ProgramStore programs_;
   std::unique_ptr<CheckpointStore> checkpoints_;  ///< with a data directory
+  std::unique_ptr<ResultSpill> spill_;            ///< likewise
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,5 +1,6 @@
 // What a node says of itself: to the others, in its metrics, and to who watches whether it gets anywhere.
 
+#include "libdag/warden/limits.hpp"
 #include "nodes/keeper.hpp"
 
 namespace dag {
@@ -53,6 +54,15 @@ ProgressPorts Keeper::progress_ports() {
          : logger_->warn("this node is as fast as it should be again");
   };
   return ports;
+}
+
+NodeLimits Keeper::limits_now() const {
+  NodeLimits limits;
+  limits.files = files_limit();
+  for (ProcessLimit& one : process_limits()) limits.processes.push_back({one.what, one.limit, one.used});
+  limits.nodes_of_host = options_.share.size;
+  limits.lanes = static_cast<std::uint32_t>(lanes_of_workers());
+  return limits;
 }
 
 std::size_t Keeper::lanes_of_workers() const {

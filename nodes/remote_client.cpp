@@ -61,6 +61,9 @@ bool is_detached() {
   return value != nullptr && *value != '\0';
 }
 
+/// What this process submits is a command's that waits for it: `dag exec`, `dag flow`.
+bool is_kept() { return std::getenv("DAG_KEPT") != nullptr; }
+
 /// Said when no other node leads it.
 Error led_by_none(JobId job) {
   return {ErrorCode::cluster_lost, "the node that led " + to_string(job) + " does not lead it any more",
@@ -102,6 +105,7 @@ Status RemoteClient::submit(std::shared_ptr<const detail::Fragment> graph,
     submission.graph = std::move(graph);
     submission.launch = launch_of_this_process(program);
     submission.detached = is_detached();
+    submission.kept = is_kept();
     submission.supervise_all = supervise_all_;
     // The handle first: news of the job may be here before the answer to its submission.
     const LinkId at = hand_out(submission.job, state);

@@ -68,6 +68,15 @@ class RemoteCluster : public Cluster {
   void cancel(JobId job) override {
     ask_leader([job](std::uint64_t number) { return client::AskCancel{number, job}; }, Answered::soon);
   }
+  JobId retry(JobId job) override {
+    const client::Answer answer = ask_leader(
+        [job](std::uint64_t number) {
+          return client::AskRetry{number, job};
+        },
+        Answered::soon);
+    if (!answer.job) throw Failure({ErrorCode::job_unknown, "nothing is known of " + to_string(job)});
+    return *answer.job;
+  }
   client::Answer explain(JobId job, const TaskSelector& what) override {
     return ask_leader(
         [&](std::uint64_t number) {

@@ -44,10 +44,12 @@ struct Settings {
   Setting<CoreShare> share;
   Setting<std::string> log{"warn"};
   Setting<std::string> state_dir;
-  Setting<std::string> data;         ///< empty: nothing is kept between starts
-  Setting<bool> journal{true};       ///< what happens is kept, too
-  Setting<bool> journal_runs{true};  ///< and what happens in processes of jobs
-  Setting<ClusterId> cluster;        ///< zero: that of the peers, or a new one
+  Setting<std::string> data;                      ///< empty: nothing is kept between starts
+  Setting<bool> journal{true};                    ///< what happens is kept, too
+  Setting<bool> journal_runs{true};               ///< and what happens in processes of jobs
+  Setting<std::uint32_t> results_kept_for{3600};  ///< seconds: what a detached job has left
+  Setting<std::uint32_t> results_mib{512};        ///< of all jobs that have ended
+  Setting<ClusterId> cluster;                     ///< zero: that of the peers, or a new one
 };
 
 /// Flag without its dashes to value.

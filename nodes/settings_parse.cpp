@@ -182,6 +182,13 @@ const Key keys[] = {
     {"journal_runs", Form::truth, "false", "true or false",
      "false: what happens in processes of jobs is not kept with it (default: true)",
      take_truth<&Settings::journal_runs>},
+    {"results_kept_for", Form::number, "SECONDS", "a whole number of seconds from 0 to 31536000",
+     "how long results of a job that has ended are kept for `dag result` and `dag retry`",
+     take_number<&Settings::results_kept_for, 31'536'000>},
+    {"results_mib", Form::number, "MIB", "a whole number of MiB from 0 to 1048576",
+     "memory for the results of jobs that have ended; results beyond that go to the disk of data, or are "
+     "released",
+     take_number<&Settings::results_mib, 1'048'576>},
     {"cluster", Form::text, "HEX", "up to 16 hexadecimal digits, as a string",
      "which cluster it belongs to; 0: that of its peers, or a new one", take_cluster},
 };

@@ -80,6 +80,8 @@ std::vector<Line> lines_of(const Settings& s) {
           line("data", s.data),
           line("journal_runs", s.journal_runs),
           line("journal", s.journal),
+          line("results_kept_for", s.results_kept_for),
+          line("results_mib", s.results_mib),
           line("cluster", s.cluster)};
 }
 

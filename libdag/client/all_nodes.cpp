@@ -16,6 +16,23 @@ JobInfo in_full(Cluster& leader, JobInfo job) {
   }
 }
 
+/// Whose word counts, when several nodes speak of one job: of who leads it, then of who knows its end.
+int weight(const JobInfo& job) {
+  if (!job.copies.empty()) return 3;
+  if (has_ended(job.phase)) return 2;
+  return job.phase == JobPhase::recovering ? 0 : 1;
+}
+
+void add(Seen& seen, JobInfo job, ProcessId said_by) {
+  const auto [leader, is_new] = seen.leaders.try_emplace(job.job, said_by);
+  if (is_new) return seen.jobs.push_back(std::move(job));
+  JobInfo& known = *std::find_if(seen.jobs.begin(), seen.jobs.end(),
+                                 [&](const JobInfo& one) { return one.job == job.job; });
+  if (weight(job) <= weight(known)) return;
+  leader->second = said_by;
+  known = std::move(job);
+}
+
 }  // namespace
 
 AllNodes::AllNodes(const std::string& address, Duration answers_within) : answers_within_(answers_within) {
@@ -55,7 +72,7 @@ JobInfo AllNodes::job(JobId job, const Seen& seen) {
   const auto known =
       std::find_if(seen.jobs.begin(), seen.jobs.end(), [&](const JobInfo& one) { return one.job == job; });
   // Where nobody leads it there is nobody to ask, and whoever looks is not to wait for an election.
-  if (known->phase == JobPhase::no_quorum) return *known;
+  if (known->phase == JobPhase::no_quorum || known->phase == JobPhase::recovering) return *known;
   return at(node->endpoint.control).jobs(job).front();
 }
 
@@ -80,8 +97,7 @@ Seen AllNodes::look(std::size_t stages, const JobFilter& which) {
           --stages;
           job = in_full(at(address), std::move(job));
         }
-        seen.leaders[job.job] = node.life.process;
-        seen.jobs.push_back(std::move(job));
+        add(seen, std::move(job), node.life.process);
       }
       seen.jobs_beyond += beyond;
     } catch (const Failure& failure) {

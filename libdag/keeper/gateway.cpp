@@ -203,12 +203,15 @@ void GatewayMachine::ask(Life from, const client::AskHandle& ask, Instant) {
   }
   handle.elsewhere.clear();
   if (jobs_given_ == std::numeric_limits<std::uint32_t>::max()) {
-    return refuse(from, ask.number,
-                  {ErrorCode::internal, to_string(self_.process) + " has no more numbers for jobs",
-                   "ask another node for one, or start this one with an empty data directory"});
+    return refuse(from, ask.number, out_of_handles());
   }
   handle.job = job_of_node(self_.process, ++jobs_given_);
   answer(from, std::move(handle));
+}
+
+Error GatewayMachine::out_of_handles() const {
+  return {ErrorCode::internal, to_string(self_.process) + " has no more numbers for jobs",
+          "ask another node for one, or start this one with an empty data directory"};
 }
 
 void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
@@ -249,17 +252,16 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   job.counts.open = job.graph->size();
   job.detached = ask.detached;
   if (!ask.detached) job.client = from;
+  job.detached = job.detached || ask.kept;
   if (recorded_) {
     job.recorded = true;
     job.leads = false;
     job.submitter = {from, ask.number};
     effects_.emplace_back(
-        RecordJob{plan_of(ask.job, job, nodes_.size()), Submission{job.launch, ask.detached, 0, job.key}});
+        RecordJob{plan_of(ask.job, job, nodes_.size()), Submission{job.launch, job.detached, 0, job.key}});
     return;
   }
-  for (const auto& [life, claim] : nodes_) {
-    if (runs_jobs(life)) start_worker(ask.job, job, life);
-  }
+  start_workers(ask.job, job, now);
   answer(from, std::move(reply));
 }
 
@@ -337,6 +339,12 @@ void GatewayMachine::ask(Life from, const client::AskJobs& ask, Instant now) {
   } else {
     for (const auto& [id, job] : jobs_) {
       if (job.leads || job.over() || no_quorum(id, job, now)) reply.jobs.push_back(info(id, job, now, false));
+    }
+    for (const JobId id : unread_) {
+      if (jobs_.contains(id)) continue;
+      JobInfo& unread = reply.jobs.emplace_back();
+      unread.job = id;
+      unread.phase = JobPhase::recovering;
     }
     reply.jobs_beyond = ask.which.choose(reply.jobs);
   }
@@ -502,9 +510,12 @@ void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
     answer(client, reply);
   }
   answer_cancelling(id, job);
-  if (job.detached) job.kept_until = now + results_kept_for;
+  if (job.detached) job.kept_until = now + results_limits_.kept_for;
   if (job.begun && may_be_asked(job)) {
     gather_results(id, job);
+  } else if (!job.begun && job.kept_until) {
+    job.at_rest = true;  // There are no results, but others ask how it ended, and it can be retried.
+    stop_workers(id, job);
   } else {
     close(id, job);
   }

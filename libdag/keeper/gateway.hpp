@@ -29,6 +29,10 @@
 // record has it; the job has ended; this node does not lead it any more, so another one is to be asked; or
 // `cancel_within` is over. Asked again, it changes nothing.
 //
+// A node without room for a process of a job refuses it, with limit_reached. The job runs on the other nodes;
+// without any it waits, `starting`. It asks again every `room_pause`, older jobs first, and one that is new
+// waits behind those. It ends: processes end with their jobs, and a job that runs waits for no other job.
+//
 // A node that is draining gets no new processes. Those that it has go, as soon as another node has one of the
 // job; what lay there is made again, as when they are lost. It gives out no handles either, nor does one
 // whose disk is full, and says where a client gets one.
@@ -48,6 +52,17 @@
 #include "libdag/supervision/restart.hpp"
 
 namespace dag {
+
+/// What is kept of jobs that have ended and have no client.
+struct ResultLimits {
+  /// What a job leaves that was submitted for no client stays so long.
+  Duration kept_for = std::chrono::hours(1);
+  /// Bytes of all results in memory here.
+  std::size_t bytes_max = std::size_t{512} << 20;
+  /// What is more goes to the disk. Without one, or when that is full, it stays with the processes of its
+  /// job; of a job that has no client it is released.
+  bool spills = false;
+};
 
 struct SendToClient {
   Life to;
@@ -95,6 +110,10 @@ struct StopJob {
 struct CloseJob {
   JobId job;
 };
+/// To the disk, in place of memory; on_spilled says when it is there.
+struct SpillResult {
+  client::TaskSettled settled;
+};
 /// Whoever has the journal answers this client.
 struct ReadJournal {
   Life client;
@@ -108,7 +127,7 @@ struct Drain {
 struct ShutDown {};
 using GatewayEffect =
     std::variant<SendToClient, SendToKeeper, LifeAt, ForgetLife, RecordJob, BeginJob, JobLivesUp, JobLifeDown,
-                 WantOutput, CancelJob, StopJob, CloseJob, ReadJournal, Drain, ShutDown>;
+                 WantOutput, CancelJob, StopJob, CloseJob, SpillResult, ReadJournal, Drain, ShutDown>;
 
 /// What a copy of a record says of itself.
 struct RecordLed {
@@ -134,11 +153,12 @@ class GatewayMachine {
   /// `expects_peers`: it was told of other nodes. It expects some, too, that it knew in an earlier life.
   GatewayMachine(Life self, std::uint32_t pid, bool recorded,
                  std::map<ProcessId, std::uint32_t> handles_seen = {}, std::uint32_t replicas = 1,
-                 bool expects_peers = false)
+                 bool expects_peers = false, ResultLimits results = {})
       : self_(self),
         pid_(pid),
         recorded_(recorded),
         replicas_(replicas),
+        results_limits_(results),
         handles_seen_(std::move(handles_seen)),
         expects_peers_(expects_peers ||
                        std::any_of(handles_seen_.begin(), handles_seen_.end(),
@@ -171,6 +191,8 @@ class GatewayMachine {
   /// This node's copy of the record is not needed any more.
   void on_record_over(JobId job, Instant now);
   void on_settled(JobId job, client::TaskSettled settled);
+  /// With the output as it lies on the disk, or not written: then without one.
+  void on_spilled(client::TaskSettled settled, bool written);
   void on_counts(JobId job, const JobCounts& counts);
   void on_details(JobId job, JobDetails details);
   /// A kernel in that process of the job says how far it is; none: it does not run any more.
@@ -211,15 +233,15 @@ class GatewayMachine {
   static constexpr Duration apart_pause = std::chrono::seconds(30);
   /// An election takes less, so nothing is said of it.
   static constexpr Duration quorum_missed = std::chrono::seconds(2);
-  /// Results of one job, and bytes of all, that are kept here. What is more stays with the processes of its
-  /// job; of a job that has no client it is released.
-  static constexpr std::size_t results_max = 65'536, results_bytes_max = std::size_t{512} << 20;
+  /// Results of one job that are kept here; as ResultLimits::bytes_max.
+  static constexpr std::size_t results_max = 65'536;
   /// Of a job that has ended, so many results are on their way here.
   static constexpr std::size_t results_coming_max = 4;
   /// A client that waited for the end of a job and then asks for what its tasks have read is not late yet.
   static constexpr Duration asks_within = std::chrono::seconds(2);
-  /// What a job leaves that was submitted for no client stays so long.
-  static constexpr Duration results_kept_for = std::chrono::hours(1);
+  /// Jobs that wait for room on a node ask again at these times, so many of them: the oldest.
+  static constexpr Duration room_pause = std::chrono::milliseconds(250);
+  static constexpr std::size_t room_asked_max = 16;
   /// Lanes of a job whose progress is known, and tasks of which it is known that their crash was told.
   static constexpr std::size_t progress_lanes_max = 1024, crashes_told_max = 1024;
   /// Why a node is not ready: no more reasons are given.
@@ -251,7 +273,7 @@ class GatewayMachine {
     Representation representation = Representation::as_needed;
     std::optional<Life> client;
     std::set<Life> attached;  ///< others that follow it
-    bool detached = false;    ///< nobody is its client, so what it leaves stays for a while
+    bool detached = false;    ///< what it leaves stays for a while, whether it has a client or not
     std::optional<Instant> kept_until;
     /// To be told that it is accepted.
     std::optional<std::pair<Life, std::uint64_t>> submitter;
@@ -284,6 +306,8 @@ class GatewayMachine {
     std::map<std::uint32_t, std::set<Life>> asked;
     /// What the cell told, for whoever asks (again) when the job is at rest.
     std::map<std::uint32_t, client::TaskSettled> results;
+    std::set<std::uint32_t> spilling;      ///< results on their way to the disk
+    std::set<std::uint32_t> spilled;       ///< of `results`: their output is on the disk
     std::vector<std::uint32_t> to_gather;  ///< results that were not asked for yet
     std::optional<Instant> rest_at;        ///< until then its client may ask for outputs that tasks have read
     bool gathers = false;                  ///< it has ended, and rests when nothing is asked for any more
@@ -311,6 +335,7 @@ class GatewayMachine {
   void ask(Life from, const client::AskCancel& ask, Instant now);
   void ask(Life from, const client::AskFollow& ask, Instant now);
   void ask(Life from, const client::AskOutputs& ask, Instant now);
+  void ask(Life from, const client::AskRetry& ask, Instant now);
   void ask(Life from, const client::AskDrain& ask, Instant now);
   void ask(Life from, const client::AskShutdown& ask, Instant now);
   void ask(Life from, const client::AskExplain& ask, Instant now);
@@ -327,6 +352,7 @@ class GatewayMachine {
   /// The client with this key means another job, that was never accepted.
   static bool is_another(const KeptJob& job, std::uint64_t key);
   Error why_no_jobs() const;
+  Error out_of_handles() const;
   std::vector<std::string> not_ready(Instant now) const;
   void refuse_handle(Life to, std::uint64_t number, JobId job);
   KeptJob* known(Life from, std::uint64_t number, JobId job, Instant now);
@@ -354,6 +380,11 @@ class GatewayMachine {
   bool takes_jobs(Life node) const;
   bool comes_back(KeptJob& job, Life node) const;
   void start_worker(JobId id, KeptJob& job, Life node);
+  /// On all nodes that run jobs; behind the jobs that wait for room.
+  void start_workers(JobId id, KeptJob& job, Instant now);
+  void wait_for_room(KeptJob& job, Life node, Instant now);
+  bool others_wait_for_room(JobId id, Life node) const;
+  void look_for_room(JobId id, KeptJob& job, std::size_t& asked, Instant now);
   void retire_workers(JobId id, KeptJob& job);
   void on_worker_up(Life from, const keeper::WorkerUp& up, Instant now);
   void worker_down(JobId id, KeptJob& job, Worker& worker, keeper::WorkerDown down, bool replace,
@@ -375,6 +406,7 @@ class GatewayMachine {
   void gather_results(JobId id, KeptJob& job);
   void gather_more(JobId id, KeptJob& job);
   void keep_result(KeptJob& job, client::TaskSettled settled);
+  void release_result(KeptJob& job, client::TaskSettled settled);
   void forget_results(KeptJob& job);
   void rest_if_gathered(JobId id, KeptJob& job);
   void let_go(Life client, JobId id, KeptJob& job);
@@ -391,6 +423,7 @@ class GatewayMachine {
   const std::uint32_t pid_;
   const bool recorded_;
   const std::uint32_t replicas_;
+  const ResultLimits results_limits_;
   std::map<Life, Claim> nodes_;
   Hearings heard_;
   std::map<ProcessId, Incarnation> gone_;  ///< of each node, the newest life that left

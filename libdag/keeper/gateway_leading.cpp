@@ -68,9 +68,7 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   if (job.begun && !job.over()) job.phase = JobPhase::running;
   job.earlier = std::move(news.lives);
   bury_earlier(id, job);
-  for (const auto& [life, claim] : nodes_) {
-    if (runs_jobs(life)) start_worker(id, job, life);
-  }
+  start_workers(id, job, now);
   for (const std::uint32_t task : std::exchange(job.wanted, {})) ask_for(id, job, task, job.client);
   if (job.over()) gather_results(id, job);
 }

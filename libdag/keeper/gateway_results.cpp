@@ -1,6 +1,7 @@
 // What a gateway keeps of a job that has ended, so that its processes can end.
 
 #include <algorithm>
+#include <limits>
 
 #include "libdag/graph/data_edges.hpp"
 #include "libdag/keeper/gateway.hpp"
@@ -67,22 +68,48 @@ void GatewayMachine::on_settled(JobId id, client::TaskSettled settled) {
 
 void GatewayMachine::keep_result(KeptJob& job, client::TaskSettled settled) {
   if (job.results.contains(settled.task)) return;
-  if (results_bytes_ + settled.output.size_bytes() > results_bytes_max || job.results.size() >= results_max) {
-    // Its processes have it, and stay for its client.
-    if (!job.detached) return void(job.gathers = false);
-    settled.output = {};
-    settled.error = Error{ErrorCode::output_released,
-                          "it was released when its job had ended: its node keeps results of " +
-                              std::to_string(results_bytes_max >> 20) + " MiB, and has as many",
-                          "attach to the job before it ends, or let the task write a file"};
+  const bool has_room = job.results.size() + job.spilling.size() < results_max;
+  if (has_room && results_bytes_ + settled.output.size_bytes() <= results_limits_.bytes_max) {
+    results_bytes_ += settled.output.size_bytes();
+    job.results.emplace(settled.task, std::move(settled));
+  } else if (has_room && results_limits_.spills) {
+    if (job.spilling.insert(settled.task).second) effects_.emplace_back(SpillResult{std::move(settled)});
+  } else {
+    release_result(job, std::move(settled));
   }
-  results_bytes_ += settled.output.size_bytes();
+}
+
+/// If the job has a client: its processes have the output, and stay.
+void GatewayMachine::release_result(KeptJob& job, client::TaskSettled settled) {
+  if (!job.detached) return void(job.gathers = false);
+  settled.output = {};
+  settled.error = Error{ErrorCode::output_released,
+                        "it was released when its job had ended: its node keeps results of " +
+                            std::to_string(results_limits_.bytes_max >> 20) + " MiB, and has as many",
+                        "attach to the job before it ends, or let the task write a file"};
   job.results.emplace(settled.task, std::move(settled));
 }
 
+void GatewayMachine::on_spilled(client::TaskSettled settled, bool written) {
+  const auto found = jobs_.find(settled.job);
+  if (found == jobs_.end() || found->second.spilling.erase(settled.task) == 0) return;
+  KeptJob& job = found->second;
+  if (written) {
+    job.spilled.insert(settled.task);
+    job.results.emplace(settled.task, std::move(settled));
+  } else {
+    release_result(job, std::move(settled));
+  }
+  gather_more(found->first, job);
+}
+
 void GatewayMachine::forget_results(KeptJob& job) {
-  for (const auto& [task, settled] : job.results) results_bytes_ -= settled.output.size_bytes();
+  for (const auto& [task, settled] : job.results) {
+    if (!job.spilled.contains(task)) results_bytes_ -= settled.output.size_bytes();
+  }
   job.results.clear();
+  job.spilled.clear();
+  job.spilling.clear();
   job.to_gather.clear();
   job.asked.clear();
   job.rest_at.reset();
@@ -101,7 +128,8 @@ void GatewayMachine::ask(Life from, const client::AskOutputs& ask, Instant now) 
     return refuse(
         from, ask.number,
         {ErrorCode::output_released, "what " + to_string(ask.job) + " has left is not kept any more",
-         "of a job of `dag submit` it is for an hour; of others until their program lets go"});
+         "of a job of `dag submit` it is for a time, results_kept_for of dagd; of others until their program "
+         "lets go"});
   }
   client::Answer reply;
   reply.number = ask.number;
@@ -118,6 +146,42 @@ void GatewayMachine::ask(Life from, const client::AskOutputs& ask, Instant now) 
   answer(from, std::move(reply));
 }
 
+/// The graph and the launch of the job lie here, or in its record, as long as its results do.
+void GatewayMachine::ask(Life from, const client::AskRetry& ask, Instant now) {
+  const KeptJob* job = known(from, ask.number, ask.job, now);
+  if (job == nullptr) return;
+  if (!job->leads && !job->closed) return send_elsewhere(from, ask.number, ask.job, *job, now);
+  const std::string name = to_string(ask.job);
+  if (!job->detached) {
+    return refuse(
+        from, ask.number,
+        {ErrorCode::usage, name + " cannot be retried: its program submitted it and waited for its outputs",
+         "start the program again; `dag retry` takes jobs of dag submit, dag exec and dag flow"});
+  }
+  if (!job->over()) {
+    return refuse(
+        from, ask.number,
+        {ErrorCode::usage, name + " has not ended", "wait for it, or cancel it: dag cancel " + name});
+  }
+  if (job->closed || !programs_.contains(job->launch.program)) {
+    return refuse(from, ask.number,
+                  {ErrorCode::output_released, name + " is not kept any more, so it cannot be retried",
+                   "submit it again; results_kept_for of dagd says how long jobs are kept"});
+  }
+  client::AskSubmit again;
+  again.number = ask.number;
+  again.name = job->name;
+  again.graph = job->graph;
+  again.launch = job->launch;
+  again.supervise_all = job->representation == Representation::supervised;
+  again.detached = true;
+  if (!takes_jobs(self_)) return refuse(from, ask.number, why_no_jobs());
+  if (jobs_given_ == std::numeric_limits<std::uint32_t>::max())
+    return refuse(from, ask.number, out_of_handles());
+  again.job = job_of_node(self_.process, ++jobs_given_);
+  this->ask(from, again, now);
+}
+
 void GatewayMachine::gather_results(JobId id, KeptJob& job) {
   if (!job.begun || !job.graph) return;
   job.to_gather = results_of(*job.graph);
@@ -129,7 +193,8 @@ void GatewayMachine::gather_results(JobId id, KeptJob& job) {
 }
 
 void GatewayMachine::gather_more(JobId id, KeptJob& job) {
-  while (job.gathers && !job.to_gather.empty() && job.asked.size() < results_coming_max) {
+  while (job.gathers && !job.to_gather.empty() &&
+         job.asked.size() + job.spilling.size() < results_coming_max) {
     const std::uint32_t task = job.to_gather.back();
     job.to_gather.pop_back();
     if (!job.results.contains(task)) ask_for(id, job, task, std::nullopt);
@@ -139,7 +204,7 @@ void GatewayMachine::gather_more(JobId id, KeptJob& job) {
 
 /// The record of the job stays, so that small results outlive this node.
 void GatewayMachine::rest_if_gathered(JobId id, KeptJob& job) {
-  const bool gathered = job.gathers && job.to_gather.empty() && job.asked.empty();
+  const bool gathered = job.gathers && job.to_gather.empty() && job.asked.empty() && job.spilling.empty();
   if (!gathered || !job.leads || job.closed || job.at_rest || job.rest_at) return;
   job.at_rest = true;
   job.again_at.clear();

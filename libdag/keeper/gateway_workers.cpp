@@ -164,6 +164,13 @@ void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Inst
     const auto job = jobs_.find(refused->job);
     Worker* worker = job == jobs_.end() ? nullptr : find(job->second, from, refused->number);
     if (worker == nullptr || worker->phase != Worker::Phase::starting) return;
+    if (refused->why.code == ErrorCode::limit_reached) {
+      KeptJob& waits = job->second;
+      waits.workers.erase(waits.workers.begin() + (worker - waits.workers.data()));
+      if (!waits.begun && !waits.over()) waits.error = refused->why;
+      wait_for_room(waits, from, now);
+      return begin_if_ready(refused->job, waits, now);
+    }
     worker->phase = Worker::Phase::refused;
     worker->end = refused->why.what;
     const bool draining = refused->why.code == ErrorCode::job_elsewhere;  // Nothing is wrong with the job.
@@ -419,17 +426,10 @@ void GatewayMachine::on_time(Instant now) {
       close_if_unwanted(id, job);
     }
   }
+  std::size_t asked = 0;
   for (auto& [id, job] : jobs_) {
     look_who_is_apart(id, job, now);
-    for (auto at = job.again_at.begin(); at != job.again_at.end();) {
-      if (at->second > now) {
-        ++at;
-        continue;
-      }
-      const Life node = at->first;
-      at = job.again_at.erase(at);
-      if (job.leads && !job.closed && !job.at_rest && runs_jobs(node)) start_worker(id, job, node);
-    }
+    look_for_room(id, job, asked, now);
   }
   look_at_spreading(now);
   answer_explained(now);

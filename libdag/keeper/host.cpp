@@ -31,13 +31,9 @@ void HostMachine::on_message(Life from, const KeeperMessage& any, Instant now) {
     led_by(from, order->term, order->job, job);
     if (order->number <= job.newest) return;
     job.newest = order->number;
-    if (draining_) {
+    if (auto why = why_none_now()) {
       effects_.emplace_back(
-          SendToKeeper{from, keeper::WorkerRefused{order->job, order->number, is_draining()}});
-      return;
-    }
-    if (given_ == processes_max) {
-      effects_.emplace_back(SendToKeeper{from, keeper::WorkerRefused{order->job, order->number, used_up()}});
+          SendToKeeper{from, keeper::WorkerRefused{order->job, order->number, *std::move(why)}});
       return;
     }
     const Life life = next_life();
@@ -86,6 +82,13 @@ Error HostMachine::used_up() const {
           "start this node again"};
 }
 
+std::optional<Error> HostMachine::why_none_now() const {
+  if (draining_) return is_draining();
+  if (given_ == processes_max) return used_up();
+  if (workers_.size() >= room_.jobs) return no_room_for_job(to_string(self_.process), room_);
+  return std::nullopt;
+}
+
 void HostMachine::led_by(Life keeper, std::uint32_t term, JobId id, JobHere& job) {
   job.orphan_until.reset();
   if (job.cell == keeper && job.term == term) return;
@@ -112,6 +115,7 @@ void HostMachine::tell_end(const Worker& worker, KeeperMessage end) {
 void HostMachine::on_nodes(const std::vector<Claim>& nodes) {
   nodes_.clear();
   for (const Claim& node : nodes) nodes_.push_back(node.life);
+  room_ = room_of(limits_, nodes_.size());
 }
 
 void HostMachine::on_program_missing(Life at, ProgramId program, Instant now) {
@@ -161,6 +165,11 @@ void HostMachine::start(Life life, Worker& worker, Instant now) {
 
 void HostMachine::refuse(Life, Worker& worker, Error why) {
   if (std::exchange(worker.told_refused, true)) return;
+  if (why.code == ErrorCode::limit_reached) {  // Who leads the job asks again: not the end of the process.
+    effects_.emplace_back(
+        SendToKeeper{worker.cell, keeper::WorkerRefused{worker.job, worker.number, std::move(why)}});
+    return;
+  }
   tell_end(worker, keeper::WorkerRefused{worker.job, worker.number, std::move(why)});
 }
 

@@ -7,6 +7,9 @@
 //      |  not started, wrong build, ended before its Session, too slow
 //      +----------------------------------------------> gone       WorkerRefused
 //
+// A host that has as many processes as the limits of its node leave room for refuses more with limit_reached:
+// who leads the job asks again.
+//
 // A host that is draining starts none, and refuses those that are not up when it is told to stop them; who
 // leads the job says when, since others have to go on.
 //
@@ -24,6 +27,7 @@
 
 #include "libdag/base/time.hpp"
 #include "libdag/keeper/messages.hpp"
+#include "libdag/keeper/node_room.hpp"
 
 namespace dag {
 
@@ -54,7 +58,7 @@ using HostEffect = std::variant<SendToKeeper, SendProgram, StartProcess, StopPro
 
 class HostMachine {
  public:
-  explicit HostMachine(Life self) : self_(self) {}
+  explicit HostMachine(Life self, NodeLimits limits = {}) : self_(self), limits_(std::move(limits)) {}
 
   /// StartWorker, StopWorkers, StopWorker, AnotherLeads, KeepProgram, WantProgram and ProgramBytes; the bytes
   /// of the latter are in the store already, or were refused (on_program).
@@ -134,9 +138,13 @@ class HostMachine {
   void retire(JobId job);
   Error is_draining() const;
   Error used_up() const;
+  /// Why no process can be started now.
+  std::optional<Error> why_none_now() const;
   Life next_life();
 
   const Life self_;
+  const NodeLimits limits_;
+  NodeRoom room_ = room_of(limits_, 1);
   bool draining_ = false;
   std::uint64_t given_ = 0;  ///< lives of processes
   std::map<Life, Worker> workers_;

@@ -13,6 +13,8 @@ namespace {
 using net::Channel;
 
 constexpr Duration hello_every = std::chrono::milliseconds(200);
+/// Until it speaks, a client that was welcomed has a place for so long.
+constexpr Duration client_speaks_within = std::chrono::seconds(2);
 /// Membership messages that wait for a Welcome; the oldest go, since the next heartbeat says everything
 /// again.
 constexpr std::size_t loose_waiting_max = 8;
@@ -169,7 +171,15 @@ void Driver::on_hello(const net::FrameArrived& frame, const link::Hello& hello) 
   const auto* caller = std::get_if<net::CallerHandle>(&frame.from);
   if (caller == nullptr || frame.channel != Channel::control) return;
   if (setup_.cluster == ClusterId{}) return;  // We do not know yet where we belong; it will ask again.
-  const Result<link::Welcome> answer = link::answer(self_as_hello(), hello);
+  Result<link::Welcome> answer = link::answer(self_as_hello(), hello);
+  if (answer && is_one_too_many(hello.from)) {
+    const Error full = no_room_for_client(to_string(setup_.self.process), setup_.room);
+    complain("a client waits to be served", full.what);
+    static_cast<void>(
+        sockets_->answer(*caller, Channel::control,
+                         loose_frame(hello.from, wire::Handshake{link::refused(setup_.self, full)})));
+    return;
+  }
   wire::Operation operation;
   if (answer) {
     know(hello.from, hello.control_address, hello.bulk_address, false);
@@ -191,6 +201,16 @@ void Driver::on_hello(const net::FrameArrived& frame, const link::Hello& hello) 
   // May be lost: Hello is repeated.
   static_cast<void>(
       sockets_->answer(*caller, Channel::control, loose_frame(hello.from, std::move(operation))));
+}
+
+bool Driver::is_one_too_many(Life caller) const {
+  if (!is_client(caller.process) || known_.contains(caller)) return false;
+  const Instant now = steady_now();
+  const auto clients = std::count_if(known_.begin(), known_.end(), [&](const auto& one) {
+    return is_client(one.first.process) &&
+           (partners_.contains(one.first) || now - one.second.greeted < client_speaks_within);
+  });
+  return static_cast<std::uint64_t>(clients) >= setup_.room.clients;
 }
 
 void Driver::on_welcome(const std::string& address, Peer& peer, const link::Welcome& welcome) {
@@ -247,8 +267,9 @@ void Driver::on_handshake(const net::FrameArrived& frame, const wire::Envelope& 
     if (const auto* welcome = std::get_if<link::Welcome>(handshake)) {
       on_welcome(found->first, found->second, *welcome);
     } else {
-      found->second.unwelcome = true;
-      events_.unwelcome(found->first, link::error_of(std::get<link::HelloRefused>(*handshake)));
+      const Error why = link::error_of(std::get<link::HelloRefused>(*handshake));
+      found->second.unwelcome = why.code != ErrorCode::limit_reached;
+      events_.unwelcome(found->first, why);
     }
   }
 }

@@ -7,6 +7,9 @@
 // welcomed before, by its cluster and life; anything else is dropped and counted. (Whoever reaches the port
 // can still pretend to be somebody else. That ends with keys; until then ports are on loopback.)
 //
+// A client that there is no room for is told so at each Hello, and keeps one socket here until it is
+// welcomed.
+//
 // Whoever has only said Hello is forgotten when others come, of its own address first: greetings cost little,
 // and whoever is in the cluster, or has said more, is never crowded out by them.
 //
@@ -95,6 +98,8 @@ class Driver {
   std::optional<Life> speaker_of(const net::FrameArrived& frame) const;
   void on_handshake(const net::FrameArrived& frame, const wire::Envelope& envelope);
   void on_hello(const net::FrameArrived& frame, const link::Hello& hello);
+  /// A client is to wait, since there are as many as there is room for.
+  bool is_one_too_many(Life caller) const;
   void on_welcome(const std::string& address, Peer& peer, const link::Welcome& welcome);
   void on_change(net::PeerHandle handle, net::Channel channel, bool connected, bool refused);
   std::pair<const std::string, Peer>* find(net::PeerHandle handle);

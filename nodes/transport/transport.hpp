@@ -11,6 +11,7 @@
 
 #include "libdag/home/edge_news.hpp"
 #include "libdag/keeper/messages.hpp"
+#include "libdag/keeper/node_room.hpp"
 #include "libdag/membership/effects.hpp"
 #include "libdag/net/zmq_transport.hpp"
 #include "libdag/ring/ring_carrier.hpp"
@@ -33,6 +34,8 @@ struct TransportSetup {
   /// Called on the thread with each of its turns, which are this far apart at most.
   std::function<void()> beat = nullptr;
   Duration beat_every = std::chrono::hours(1);
+  /// So many clients are welcomed at once; to those beyond it is said why not, each time they say Hello.
+  NodeRoom room = {};
 };
 
 /// Who said Hello, by its own word.
@@ -65,7 +68,8 @@ struct TransportEvents {
   /// The connection to a life broke; nobody listens where it did.
   std::function<void(Life life)> disconnected;
   std::function<void(Life life)> refused;
-  /// The process at this address does not take us for one of its own.
+  /// The process at this address does not take us for one of its own; or, with limit_reached, not now: we
+  /// go on saying Hello, and this is called each time.
   std::function<void(const std::string& address, const Error& why)> unwelcome;
   /// Which cluster it is, where TransportSetup left that open. May be empty.
   std::function<void(ClusterId cluster)> joined;

@@ -49,6 +49,16 @@ End end_of(int status) {
   return {from_outside ? ProcessEnd::killed : ProcessEnd::faulted, std::move(text)};
 }
 
+/// Why a process could not be started: a limit that other processes may leave room below, or what `otherwise`
+/// says.
+Error not_started(int problem, const std::string& what, Error otherwise) {
+  if (problem != EMFILE && problem != ENFILE && problem != EAGAIN) return otherwise;
+  return {ErrorCode::limit_reached, what + ": " + std::strerror(problem),
+          std::string("a limit of ") +
+              (problem == EAGAIN ? "processes (ulimit -u)" : "open files (ulimit -n)") +
+              " is reached: `dag doctor`"};
+}
+
 /// The end of what a process wrote, as a part of the sentence on how it ended; empty when it wrote nothing.
 std::string last_words(const std::string& log) {
   constexpr std::streamoff bytes_max = 600;
@@ -273,13 +283,16 @@ void WorkerProcesses::start_now(const StartProcess& order, ClusterId cluster) {
                                     : open(child.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (child.page == nullptr || log < 0 || nothing < 0) {
-    const std::string why = std::strerror(errno);
+    const int problem = errno;
     pages_.take_back(order.life);
     for (const int file : {log, nothing}) {
       if (file >= 0) close(file);
     }
-    return events_.not_started(order.life, {ErrorCode::disk_full, "cannot write " + child.log + ": " + why,
-                                            "the node needs a directory for the output of worker processes"});
+    return events_.not_started(
+        order.life,
+        not_started(problem, "cannot open " + child.log,
+                    {ErrorCode::disk_full, "cannot write " + child.log + ": " + std::strerror(problem),
+                     "the node needs a directory for the output of worker processes"}));
   }
   WorkerSeat seat{order.life, order.job,       order.cell,      defaults_.node_address,
                   cluster,    defaults_.share, defaults_.lanes, page_file};
@@ -300,23 +313,27 @@ void WorkerProcesses::start_now(const StartProcess& order, ClusterId cluster) {
   call.only_these_files = true;  // A node may be part of a user's program, which has files of its own.
   warden::Started started;
   std::string why;
+  int problem = 0;
   try {
     started = warden::start(call);
-    if (started.failed != 0) {
+    problem = started.failed;
+    if (problem != 0) {
       waitpid(started.warden, nullptr, 0);
-      why = std::string("the job's binary does not start: ") + std::strerror(started.failed);
+      why = std::string("the job's binary does not start: ") + std::strerror(problem);
     }
   } catch (const std::system_error& error) {
     why = error.what();
+    problem = error.code().value();
   }
   close(log);
   close(nothing);
   if (!why.empty()) {
     pages_.take_back(order.life);
     if (seat.records >= 0) defaults_.journal->close_rings(order.life);
-    return events_.not_started(order.life,
-                               {ErrorCode::internal, std::move(why),
-                                "does the node reach a limit of processes or open files? `dag doctor`"});
+    return events_.not_started(
+        order.life, not_started(problem, "the job's binary does not start",
+                                {ErrorCode::internal, why,
+                                 "does the node reach a limit of processes or open files? `dag doctor`"}));
   }
   child.warden = started.warden;
   child.process = started.process;

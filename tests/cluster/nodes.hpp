@@ -12,13 +12,16 @@ namespace cluster {
 class Nodes {
  public:
   /// `keep`: each keeps jobs on the disk, and can be started again; the first one at another place, if one is
-  /// given. `flags_of_last`, `flags`: more of what the last one, or each, is told.
+  /// given. `flags_of_last`, `flags`: more of what the last one, or each, is told. `starter`: a command that
+  /// starts dagd, such as prlimit.
   explicit Nodes(std::uint32_t count, bool keep = false, std::string data_of_first = {},
-                 std::vector<std::string> flags_of_last = {}, std::vector<std::string> flags = {})
+                 std::vector<std::string> flags_of_last = {}, std::vector<std::string> flags = {},
+                 std::vector<std::string> starter = {})
       : keep_(keep),
         data_of_first_(std::move(data_of_first)),
         flags_of_last_(std::move(flags_of_last)),
-        flags_(std::move(flags)) {
+        flags_(std::move(flags)),
+        starter_(std::move(starter)) {
     for (std::uint32_t id = 0; id < count; ++id) addresses_.push_back(free_address());
     nodes_.resize(count);
     for (std::uint32_t id = 0; id < count; ++id) start(id);
@@ -43,6 +46,7 @@ class Nodes {
                                    "info",
                                    "--state-dir",
                                    folder};
+    words.insert(words.begin(), starter_.begin(), starter_.end());
     if (!peers.empty()) words.insert(words.end(), {"--peers", peers});
     const bool apart = id == 0 && !data_of_first_.empty();
     if (keep_) words.insert(words.end(), {"--data", apart ? data_of_first_ : folder + "/data"});
@@ -89,7 +93,7 @@ class Nodes {
  private:
   const bool keep_;
   const std::string data_of_first_;
-  const std::vector<std::string> flags_of_last_, flags_;
+  const std::vector<std::string> flags_of_last_, flags_, starter_;
   dag::test::TemporaryDirectory directory_;
   std::vector<std::string> addresses_;
   std::vector<std::unique_ptr<Process>> nodes_;
@@ -119,6 +123,18 @@ inline std::string said(const Nodes& nodes, std::vector<std::string> words, int 
   INFO(process.err());
   REQUIRE(ended == status);
   return status == 0 ? process.out() : process.err();
+}
+
+/// Submits this program as a job that nobody waits for; gives the job's name.
+inline std::string submitted(const Nodes& nodes, const std::string& program,
+                             const std::vector<std::string>& arguments = {}) {
+  std::vector<std::string> words{bin("dag"), "submit", "--address", nodes.address(), bin(program), "--"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  Process submits(words);
+  const auto ended = submits.ends();
+  INFO(submits.err());
+  REQUIRE(ended == 0);
+  return submits.out().substr(0, submits.out().find('\n'));
 }
 
 }  // namespace cluster

@@ -18,6 +18,7 @@
 #include <iostream>
 
 #include "libdag/client/exit_status.hpp"
+#include "libdag/warden/limits.hpp"
 #include "tools/dag/commands.hpp"
 #include "tools/dag/health.hpp"
 #include "tools/dag/options.hpp"
@@ -100,6 +101,7 @@ MachineFacts look_at_machine(const std::string& data) {
   getrlimit(RLIMIT_NOFILE, &files);
   machine.files_max = files.rlim_cur;
   machine.files_hard_max = files.rlim_max;
+  for (ProcessLimit& one : process_limits()) machine.processes.push_back({one.what, one.limit, one.used});
   const int shared = memfd_create("dag-doctor", MFD_CLOEXEC);
   machine.shared_memory = shared >= 0;
   if (shared >= 0) close(shared);

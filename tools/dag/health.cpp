@@ -9,6 +9,9 @@ namespace {
 
 /// A node has four sockets and a few files for each process that it speaks to.
 constexpr std::uint64_t files_wanted = 4096;
+/// A few dozen jobs with their threads.
+constexpr std::uint64_t processes_wanted = 2048;
+constexpr std::uint64_t jobs_wanted = 64;
 /// A segment of the log, one in reserve, and what checkpoints want at least.
 constexpr std::uint64_t free_bytes_wanted = std::uint64_t{1} << 30;
 /// What is acknowledged waits for this; an ordinary SSD takes a tenth.
@@ -48,6 +51,39 @@ Finding files(const MachineFacts& machine) {
               std::to_string(files_wanted) + ", or LimitNOFILE of its service"};
 }
 
+Finding processes(const MachineFacts& machine) {
+  if (machine.processes.empty()) return {Health::good, "processes", "no limit", ""};
+  const auto left = [](const NodeLimits::Processes& one) {
+    return one.limit - std::min(one.limit, one.used);
+  };
+  const auto tightest = std::min_element(machine.processes.begin(), machine.processes.end(),
+                                         [&](const auto& a, const auto& b) { return left(a) < left(b); });
+  const std::string what = std::to_string(tightest->used) + " of " + std::to_string(tightest->limit) + " " +
+                           tightest->what + " are in use";
+  if (left(*tightest) >= processes_wanted) return {Health::good, "processes", what, ""};
+  return {
+      Health::doubtful, "processes", what,
+      "each job has a process with its threads on each node: raise the limit, or TasksMax of the service"};
+}
+
+/// As the nodes reckon themselves, which raise their limit of open files as far as they may.
+Finding room(const MachineFacts& machine) {
+  NodeLimits limits;
+  limits.files = machine.files_hard_max;
+  limits.processes = machine.processes;
+  limits.lanes = machine.cores;
+  const NodeRoom room = room_of(limits, 1);
+  const auto many = [](std::uint64_t count, const char* things, const std::string& by) {
+    return by.empty() ? std::string("any number of ") + things
+                      : std::to_string(count) + " " + things + " (" + by + ")";
+  };
+  const std::string what = "a node that is alone runs " + many(room.jobs, "jobs", room.jobs_by) +
+                           " and serves " + many(room.clients, "clients", room.clients_by) + " at once";
+  if (room.jobs >= jobs_wanted && room.clients >= jobs_wanted) return {Health::good, "room", what, ""};
+  return {Health::doubtful, "room", what,
+          "others wait until these have ended; with more nodes each has room for fewer: raise the limit"};
+}
+
 Finding disk(const MachineFacts::Disk& disk) {
   if (!disk.problem.empty()) {
     return {Health::bad, "disk", disk.directory + ": " + disk.problem,
@@ -74,7 +110,7 @@ Finding disk(const MachineFacts::Disk& disk) {
 }  // namespace
 
 std::vector<Finding> findings(const MachineFacts& machine) {
-  std::vector<Finding> all{cpus(machine), memory(machine), files(machine)};
+  std::vector<Finding> all{cpus(machine), memory(machine), files(machine), processes(machine), room(machine)};
   if (machine.shared_memory) {
     all.push_back({Health::good, "shared memory", "can be had", ""});
   } else {

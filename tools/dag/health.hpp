@@ -15,10 +15,11 @@ struct MachineFacts {
   std::uint32_t cores = 0;  ///< that this process may use
   double cpu_limit = 0;     ///< of its cgroups, in cores; 0: none
   std::uint64_t memory_bytes = 0;
-  std::uint64_t memory_limit_bytes = 0;  ///< of its cgroups; 0: none
-  std::uint64_t files_max = 0;           ///< open files, as a process begins
-  std::uint64_t files_hard_max = 0;      ///< up to which it may raise that by itself
-  bool shared_memory = true;             ///< memory that processes share can be had
+  std::uint64_t memory_limit_bytes = 0;               ///< of its cgroups; 0: none
+  std::uint64_t files_max = 0;                        ///< open files, as a process begins
+  std::uint64_t files_hard_max = 0;                   ///< up to which it may raise that by itself
+  std::vector<NodeLimits::Processes> processes = {};  ///< limits of processes and threads
+  bool shared_memory = true;                          ///< memory that processes share can be had
   /// Of the directory that a node would keep its data in; nothing: none was named.
   struct Disk {
     std::string directory;

@@ -276,8 +276,8 @@ TEST_CASE("what a job has left that nobody waited for is kept for an hour") {
   REQUIRE(desk.told<client::TaskSettled>().size() == 1);
   desk.say(client::ForgetJob{job});
   CHECK(desk.done<CloseJob>().empty());
-  CHECK(desk.gateway.wake_at() == desk.now + GatewayMachine::results_kept_for);
-  desk.now = desk.now + GatewayMachine::results_kept_for;
+  CHECK(desk.gateway.wake_at() == desk.now + ResultLimits{}.kept_for);
+  desk.now = desk.now + ResultLimits{}.kept_for;
   desk.gateway.on_time(desk.now);
   desk.take();
   CHECK(desk.done<CloseJob>().size() == 1);
@@ -288,7 +288,7 @@ TEST_CASE("what a job has left that nobody waited for is kept for an hour") {
 
 TEST_CASE(
     "results that are larger than a node keeps stay with processes for a client, and are released else") {
-  constexpr std::size_t most = GatewayMachine::results_bytes_max / 2 + 1;
+  constexpr std::size_t most = ResultLimits{}.bytes_max / 2 + 1;
   const auto large = [] { return Blob::make_on_heap(most, [](std::byte*) {}); };
   const bool detached = GENERATE(false, true);
   Desk desk;

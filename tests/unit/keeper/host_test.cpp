@@ -300,3 +300,38 @@ TEST_CASE("process numbers say what they are") {
   CHECK(is_client(client_process(0)));
   CHECK(!is_client(worker_process({3}, 5)));
 }
+
+TEST_CASE("a host without room refuses a process for now, and has room again when another one has ended") {
+  NodeLimits limits;
+  limits.files = 100;  // For one job.
+  HostMachine host(self, limits);
+  host.on_program(launch.program, std::nullopt, {});
+  host.on_message(cell, keeper::StartWorker{job, 1, 0, launch}, {});
+  const auto starts = only<StartProcess>(host.take_effects());
+  REQUIRE(starts.size() == 1);
+  const JobId other{43};
+  host.on_message(cell, keeper::StartWorker{other, 1, 0, launch}, {});
+  auto effects = host.take_effects();
+  CHECK(only<StartProcess>(effects).empty());
+  const auto refused = said<keeper::WorkerRefused>(effects);
+  REQUIRE(refused.size() == 1);
+  CHECK(refused.front().why.code == ErrorCode::limit_reached);
+  host.on_message(cell, keeper::StopWorkers{job}, {});
+  host.on_message(cell, keeper::StartWorker{other, 2, 0, launch}, {});
+  CHECK(said<keeper::WorkerRefused>(host.take_effects()).size() == 1);  // The process still runs.
+  host.on_ended(starts.front().life, ProcessEnd::stopped_by_us, "", {}, std::nullopt);
+  host.take_effects();
+  host.on_message(cell, keeper::StartWorker{other, 3, 0, launch}, {});
+  CHECK(only<StartProcess>(host.take_effects()).size() == 1);
+}
+
+TEST_CASE("a process that was not started because of a limit is asked for again, by whoever leads the job") {
+  Started one;
+  one.host.on_message(cell, keeper::StartWorker{JobId{43}, 1, 5, launch}, one.now);
+  const Life life = only<StartProcess>(one.host.take_effects()).front().life;
+  one.host.on_not_started(life, {ErrorCode::limit_reached, "no room", {}});
+  CHECK(said<keeper::WorkerRefused>(one.host.take_effects()).size() == 1);
+  // A later leader is told of ends, and this is none.
+  one.host.on_message(cell, keeper::StartWorker{JobId{43}, 1, 6, launch}, one.now);
+  CHECK(said<keeper::WorkerRefused>(one.host.take_effects()).empty());
+}

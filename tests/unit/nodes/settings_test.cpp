@@ -42,6 +42,17 @@ TEST_CASE("the record of a job has an odd number of copies") {
   }
 }
 
+TEST_CASE("how long results are kept, and how many, is said by flag, variable or file") {
+  const Settings no_word = settings({{}, {}, {}, "/run/dag"});
+  CHECK(no_word.results_kept_for.value == 3600);
+  CHECK(no_word.results_mib.value == 512);
+  CHECK(settings(file("[node]\nresults_kept_for = 60\n")).results_kept_for.value == 60);
+  CHECK(settings({{{"results-mib", "0"}}, {}, {}, "/run/dag"}).results_mib.value == 0);
+  CHECK(settings({{}, {{"DAG_RESULTS_KEPT_FOR", "5"}}, {}, "/run/dag"}).results_kept_for.value == 5);
+  CHECK_THAT(refused(file("[node]\nresults_kept_for = -1\n")).what, Catch::Contains("number of seconds"));
+  CHECK_THAT(refused({{{"results-mib", "many"}}, {}, {}, "/run/dag"}).what, Catch::Contains("number of MiB"));
+}
+
 TEST_CASE("where nobody says anything, defaults count") {
   const Settings got = settings({{}, {}, {}, "/run/dag"});
   CHECK(got.id.value == 0);

@@ -61,6 +61,20 @@ TEST_CASE("what is wrong with a machine is named, with what to do about it") {
     machine.files_max = machine.files_hard_max = 1024;
     about = "files";
   }
+  SECTION("few processes") {
+    machine.processes = {{"processes (ulimit -u)", 1000, 400}};
+    about = "processes";
+    health = Health::doubtful;
+    CHECK(of(findings(machine), about).what == "400 of 1000 processes (ulimit -u) are in use");
+  }
+  SECTION("room for few jobs and clients") {
+    machine.files_max = machine.files_hard_max = 1024;
+    about = "room";
+    health = Health::doubtful;
+    CHECK(of(findings(machine), about).what ==
+          "a node that is alone runs 48 jobs (1024 open files (ulimit -n)) and serves 64 clients (1024 open "
+          "files (ulimit -n)) at once");
+  }
   SECTION("no shared memory") {
     machine.shared_memory = false;
     about = "shared memory";

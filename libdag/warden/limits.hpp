@@ -1,0 +1,22 @@
+#pragma once
+// The limits of open files and of processes that this process is under, as they stand.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dag {
+
+struct ProcessLimit {
+  std::string what;  ///< as in "512 processes (ulimit -u)"
+  std::uint64_t limit = 0;
+  std::uint64_t used = 0;  ///< processes and threads, by whoever shares the limit
+};
+
+/// The soft limit of open files; 0: none.
+std::uint64_t files_limit();
+
+/// RLIMIT_NPROC, unless this user is above it, and pids.max of the control groups (version 2).
+std::vector<ProcessLimit> process_limits();
+
+}  // namespace dag
