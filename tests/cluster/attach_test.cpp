@@ -11,16 +11,7 @@ using cluster::Directory;
 using cluster::Nodes;
 using cluster::Process;
 using cluster::said;
-
-namespace {
-
-std::string submitted(Nodes& nodes, const std::string& program) {
-  Process submits({bin("dag"), "submit", "--address", nodes.address(), bin(program)});
-  REQUIRE(submits.ends() == 0);
-  return submits.out().substr(0, submits.out().find('\n'));
-}
-
-}  // namespace
+using cluster::submitted;
 
 TEST_CASE("what a submitted job has left is had by another program and by dag result, from any node") {
   Nodes nodes(3);
@@ -70,4 +61,33 @@ TEST_CASE("a job whose handle is kept holds no process when it has ended") {
   Process job(at(nodes, {bin("cluster_leaving")}));
   CHECK(job.ends() == 0);
   CHECK(job.out() == "42\n");
+}
+
+TEST_CASE("results beyond the memory for them are had from the disk, and are released where there is none") {
+  const bool has_disk = GENERATE(true, false);
+  Nodes nodes(1, has_disk, {}, {}, {"--results-mib", "0"});
+  const std::string job = submitted(nodes, "cluster_leaving");
+  said(nodes, {"wait", job});
+  Process result(at(nodes, {bin("dag"), "result", job, "--json"}));
+  CHECK(result.ends() == (has_disk ? 0 : 1));
+  const auto json = nlohmann::json::parse(result.out());
+  CHECK(json.at("results").at(1).at("name") == "sum");
+  CHECK(json.at("results").at(1).contains("hex") == has_disk);
+  CHECK(json.at("results").at(1).contains("error") != has_disk);
+}
+
+TEST_CASE("what a submitted job has left goes when its time is over") {
+  Nodes nodes(1, false, {}, {}, {"--results-kept-for", "1"});
+  const std::string job = submitted(nodes, "cluster_leaving");
+  const auto until = cluster::Clock::now() + cluster::patience;
+  for (;;) {
+    REQUIRE(cluster::Clock::now() < until);
+    Process result(at(nodes, {bin("dag"), "result", job}));
+    if (result.ends() == 0) continue;
+    CHECK_THAT(result.err(), Catch::Contains("not kept any more"));
+    break;
+  }
+  Process again(at(nodes, {bin("dag"), "retry", job}));
+  CHECK(again.ends() == 1);
+  CHECK_THAT(again.err(), Catch::Contains("output_released"));
 }

@@ -15,7 +15,7 @@ void add_exec(CLI::App& app, Chosen& chosen);
 void add_flow(CLI::App& app, Chosen& chosen);
 void add_up(CLI::App& app, Chosen& chosen);  // up, join, down
 void add_submit(CLI::App& app, Chosen& chosen);
-void add_jobs(CLI::App& app, Chosen& chosen);  // ls, show, cancel, wait
+void add_jobs(CLI::App& app, Chosen& chosen);  // ls, show, cancel, retry, wait
 void add_watch(CLI::App& app, Chosen& chosen);
 void add_result(CLI::App& app, Chosen& chosen);
 void add_logs(CLI::App& app, Chosen& chosen);

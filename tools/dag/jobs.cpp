@@ -1,5 +1,5 @@
-// `dag ls`, `show`, `cancel`, `wait`: the jobs of a cluster. A job's id says to which node it was submitted;
-// that one knows who leads its record now, and so do others when it is gone.
+// `dag ls`, `show`, `cancel`, `retry`, `wait`: the jobs of a cluster. A job's id says to which node it was
+// submitted; that one knows who leads its record now, and so do others when it is gone.
 
 #include <iostream>
 #include <map>
@@ -40,7 +40,7 @@ int list(const Options& options, const JobFilter& which) {
 std::map<std::string, JobPhase> phases() {
   std::map<std::string, JobPhase> all;
   for (const JobPhase phase : {JobPhase::starting, JobPhase::running, JobPhase::finished, JobPhase::failed,
-                               JobPhase::cancelled, JobPhase::no_quorum})
+                               JobPhase::cancelled, JobPhase::no_quorum, JobPhase::recovering})
     all.emplace(name(phase), phase);
   return all;
 }
@@ -60,6 +60,23 @@ int cancel(const Options& options, JobId job) {
   cluster->cancel(job);
   std::cerr << to_string(job) << " is cancelled: what runs is told, what waits does not start\n";
   if (options.json) std::cout << json_line({{"job", to_string(job)}});
+  return exit_ok;
+}
+
+int retry(const Options& options, JobId job, bool failed) {
+  const std::string name = to_string(job);
+  if (failed) {
+    throw Failure(
+        {ErrorCode::usage, "--failed cannot be used: a job is retried whole",
+         "`dag retry " + name + "` runs all tasks again; `dag show " + name +
+             "` names those that failed, and `dag exec` or a flow file with these alone runs them"});
+  }
+  const JobId again = connect_for(options, job)->retry(job);
+  if (options.json) {
+    std::cout << json_line({{"job", to_string(again)}, {"retries", name}});
+  } else {
+    std::cout << to_string(again) << '\n';
+  }
   return exit_ok;
 }
 
@@ -101,6 +118,22 @@ void add_jobs(CLI::App& app, Chosen& chosen) {
 
   add_about_job(app, chosen, "show", "show a job: its tasks, its processes, why it failed", show);
   add_about_job(app, chosen, "cancel", "cancel a job", cancel);
+
+  auto* retries = app.add_subcommand("retry", "submit a job that has ended once more");
+  const auto options_of_retry = add_options(*retries);
+  const auto retried = add_job(*retries);
+  const auto failed = std::make_shared<bool>(false);
+  retries->add_flag("--failed", *failed, "not supported yet: a job is retried whole");
+  retries->footer(
+      "The job is submitted as it was: the same tasks, binary, arguments, directory, environment and limits. "
+      "It gets a new\nnumber, which is printed. Jobs of `dag submit`, `dag exec` and `dag flow` can be "
+      "retried "
+      "as long as their results\nare kept: an hour, or what results_kept_for of dagd says.\n"
+      "Exit status: 0 the cluster has the new job, 1 the old one is not kept any more, 2 the old one has not "
+      "ended, or its program\nsubmitted it itself.");
+  retries->callback([=, &chosen] {
+    chosen = [=] { return retry(*options_of_retry, job_of(*retried, *options_of_retry), *failed); };
+  });
 
   auto* waits = app.add_subcommand("wait", "wait until a job has ended");
   const auto options = add_options(*waits);

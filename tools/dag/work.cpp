@@ -294,6 +294,7 @@ int run_work(Graph& graph, const std::vector<WorkTask>& tasks, const WorkPlace& 
              const WorkOptions& options) {
   block_signals();  // For the threads of the session too: Work::wait() takes them.
   for (const char* name : {"DAG_RANK", "DAG_SIZE"}) unsetenv(name);  // It is a client, whoever started us.
+  if (!place.address.empty()) setenv("DAG_KEPT", "1", 1);            // For `dag retry` and `dag result`.
   CallWords words(session_words(place, options));
   const auto began = Clock::now();
   Runs runs(!place.address.empty());
