@@ -98,3 +98,25 @@ TEST_CASE("a worker process that is told to end from outside is a loss, and no f
   CHECK_THAT(said(nodes, {"history", "1"}), !Catch::Contains("took its process down"));
   said(nodes, {"cancel", "1"});
 }
+
+TEST_CASE(
+    "an exclusive task whose process is killed never overlaps with what an earlier attempt has started") {
+  const Directory directory("exclusive");
+  Nodes nodes(3);
+  nodes.gather();
+  const std::string file = directory / "processes";
+  Process job(at(nodes, {bin("cluster_exclusive"), file}));
+  const auto ended = job.ends();
+  INFO(job.err());
+  CHECK(ended == 0);
+  CHECK_THAT(job.out(), Catch::StartsWith("attempt "));
+  std::ifstream in(file);
+  std::vector<pid_t> started;
+  std::string word;
+  for (pid_t number = 0; in >> word >> number;) {
+    CHECK(word == "started");
+    started.push_back(number);
+  }
+  CHECK(started.size() >= 3);
+  for (const pid_t process : started) CHECK(is_gone_soon(process));
+}
