@@ -15,11 +15,11 @@
 namespace dag {
 namespace {
 
-struct Mapped : Blob::Owner {
+struct MappedResult : Blob::Owner {
   void* memory;
   std::size_t size_bytes;
-  Mapped(void* at, std::size_t size) : memory(at), size_bytes(size) {}
-  ~Mapped() override { munmap(memory, size_bytes); }
+  MappedResult(void* at, std::size_t size) : memory(at), size_bytes(size) {}
+  ~MappedResult() override { munmap(memory, size_bytes); }
 };
 
 /// Some file systems know no file without a name.
@@ -64,7 +64,7 @@ Result<Blob> on_disk(const std::string& directory, const Blob& bytes, std::uint6
   if (!file || !write_whole(file.number(), bytes.bytes())) return full(std::strerror(errno));
   void* const memory = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number(), 0);
   if (memory == MAP_FAILED) return full(std::strerror(errno));
-  return Blob::adopt(static_cast<std::byte*>(memory), size, std::make_unique<Mapped>(memory, size));
+  return Blob::adopt(static_cast<std::byte*>(memory), size, std::make_unique<MappedResult>(memory, size));
 }
 
 ResultSpill::ResultSpill(std::string directory, Done done)
