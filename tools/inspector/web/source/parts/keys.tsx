@@ -28,7 +28,7 @@ export function startKeys(): void {
 }
 
 const keys: [string[], string][] = [
-  [['?'], 'this list; Escape closes it'],
+  [['?'], 'this list'],
   [['g', 'c'], 'Cluster'],
   [['g', 'j'], 'Jobs'],
   [['g', 'h'], 'History'],
