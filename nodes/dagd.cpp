@@ -31,6 +31,7 @@ dag::KeeperOptions options_of(const dag::Settings& settings) {
   options.lanes = settings.lanes.value;
   options.niceness = settings.niceness.value;
   options.spawn_credit = {settings.spawn_tasks.value, settings.spawn_bytes.value};
+  options.keep_warm = std::chrono::seconds(settings.keep_warm.value);
   options.replicas = settings.replicas.value;
   options.witness = settings.witness.value;
   options.share = settings.share.value;

@@ -122,7 +122,7 @@ Keeper::Keeper(const KeeperOptions& options)
   processes_ = std::make_unique<WorkerProcesses>(
       WorkerDefaults{transport_->endpoint().control, options_.share, options_.lanes, options_.state_directory,
                      options_.journal_runs ? journal_.get() : nullptr, lanes_of_workers(), options_.niceness,
-                     options_.spawn_credit},
+                     options_.spawn_credit, options_.keep_warm},
       programs_, worker_events());
   open_web();
   caf::anon_send(node_, mail::Recover{});

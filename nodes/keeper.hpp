@@ -47,6 +47,8 @@ struct KeeperOptions {
   /// How far these give way to other threads of the host, as of nice(1).
   std::uint32_t niceness = 0;
   SpawnCredit spawn_credit = {};
+  /// How long a worker process that has served a job waits for the next one of its Session.
+  Duration keep_warm = WorkerDefaults{}.keep_warm;
   /// Which part of the host's cores is this node's.
   CoreShare share;
   std::string log_level = "warn";

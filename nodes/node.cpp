@@ -24,7 +24,7 @@
 #include "nodes/isolated_client.hpp"
 #include "nodes/job_notes.hpp"
 #include "nodes/remote_client.hpp"
-#include "nodes/workers/worker_node.hpp"
+#include "nodes/workers/worker_process.hpp"
 
 namespace dag {
 namespace {
@@ -386,8 +386,7 @@ std::unique_ptr<detail::Client> start_node(const NodeOptions& asked) {
   NodeOptions options = asked;
   if (auto seat = seat_from_environment().value_or_throw()) {
     forget_how_it_was_started();
-    WorkerNode worker(options, *std::move(seat));
-    end_now(worker.serve());
+    end_now(be_worker_process(options, *std::move(seat)));
   }
   auto place = place_from_environment().value_or_throw();
   if (options.check) {

@@ -45,14 +45,15 @@ std::vector<std::string> arguments_of_this_process() {
   return arguments;
 }
 
-Launch launch_of_this_process(const Blob& program) {
+Launch launch_of_this_process(const Blob& program, std::uint64_t session) {
   return {identify(program.bytes()),
           build_of_this_process(),
           arguments_of_this_process(),
           directory_of_this_process(),
           travelling_environment(),
           soft_limits(),
-          library_path()};
+          library_path(),
+          session};
 }
 
 /// Whoever started this process only wants the job's number: `dag submit`.
@@ -78,6 +79,7 @@ bool goes_elsewhere(const Error& error) {
 
 RemoteClient::RemoteClient(const NodeOptions& options, const detail::SearchLimits& limits)
     : supervise_all_(options.supervise_all),
+      session_(is_detached() ? 0 : draw_number()),
       limits_(limits),
       links_({[this](LinkId from, ClientMessage message) { told(from, std::move(message)); },
               [this](wire::JobNote one) { note(std::move(one)); },
@@ -103,7 +105,7 @@ Status RemoteClient::submit(std::shared_ptr<const detail::Fragment> graph,
     const Blob program = program_of_this_process();
     submission.name = state->name;
     submission.graph = std::move(graph);
-    submission.launch = launch_of_this_process(program);
+    submission.launch = launch_of_this_process(program, session_);
     submission.detached = is_detached();
     submission.kept = is_kept();
     submission.supervise_all = supervise_all_;
@@ -143,7 +145,7 @@ Status RemoteClient::possible(const std::shared_ptr<const detail::Fragment>& gra
   submission.graph = graph;
   submission.dry_run = true;
   try {
-    submission.launch = launch_of_this_process(program_of_this_process());
+    submission.launch = launch_of_this_process(program_of_this_process(), session_);
     const LinkId at = home();
     submission.job = links_.exchange(at, [](std::uint64_t number) { return client::AskHandle{number}; })
                          .job.value_or(JobId{});

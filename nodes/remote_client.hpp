@@ -86,6 +86,7 @@ class RemoteClient : public detail::Client {
   std::set<LinkId> links_used() const;
 
   const bool supervise_all_;
+  const std::uint64_t session_;  ///< Launch::session; 0: of `dag submit`, which submits one job
   const detail::SearchLimits limits_;
   std::mutex mutex_;
   std::condition_variable changed_;

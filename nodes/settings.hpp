@@ -39,8 +39,9 @@ struct Settings {
   Setting<std::uint32_t> niceness;  ///< of lanes, as of nice(1)
   Setting<std::uint32_t> spawn_tasks{static_cast<std::uint32_t>(SpawnCredit{}.tasks)};
   Setting<std::uint32_t> spawn_bytes{static_cast<std::uint32_t>(SpawnCredit{}.bytes)};
-  Setting<std::uint32_t> replicas{3};  ///< nodes that hold the record of a job
-  Setting<bool> witness;               ///< it holds copies of records, and runs nothing
+  Setting<std::uint32_t> keep_warm{3};  ///< seconds that a worker process waits for the next job
+  Setting<std::uint32_t> replicas{3};   ///< nodes that hold the record of a job
+  Setting<bool> witness;                ///< it holds copies of records, and runs nothing
   Setting<CoreShare> share;
   Setting<std::string> log{"warn"};
   Setting<std::string> state_dir;

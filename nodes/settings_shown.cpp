@@ -72,6 +72,7 @@ std::vector<Line> lines_of(const Settings& s) {
           line("niceness", s.niceness),
           line("spawn_tasks", s.spawn_tasks),
           line("spawn_bytes", s.spawn_bytes),
+          line("keep_warm", s.keep_warm),
           line("replicas", s.replicas),
           line("witness", s.witness),
           line("share", s.share),

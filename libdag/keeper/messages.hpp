@@ -59,6 +59,9 @@ struct Launch {
   /// Where the client's libraries were looked for, as in LD_LIBRARY_PATH: what is said there, and what the
   /// program says of its own directory (`$ORIGIN`), which a copy in memory cannot know.
   std::string library_path = {};
+  /// Drawn by the client's Session: a process may serve one job of it after the other, and none of another
+  /// Session, since a job finds what the one before has left in the process. 0: it serves one job.
+  std::uint64_t session = 0;
   bool operator==(const Launch&) const = default;
 };
 

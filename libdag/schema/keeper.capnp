@@ -62,6 +62,7 @@ struct Launch {
   environment @4 :List(Text);    # NAME=VALUE, what travels of the client's
   limits @5 :List(UInt64);       # soft ones of the client, by Linux's numbers: the first is that of CPU time; all ones: none
   libraryPath @6 :Text;          # as in LD_LIBRARY_PATH, with what the program's $ORIGIN stood for
+  session @7 :UInt64;            # drawn by the client: its jobs may share processes, one after the other. 0: none do
 }
 
 struct Endpoint {

@@ -153,7 +153,7 @@ static_assert(fields<CellSnapshot>() == 15);
 static_assert(fields<Submission>() == 4);
 
 static_assert(fields<ProgramId>() == 3);
-static_assert(fields<Launch>() == 7);
+static_assert(fields<Launch>() == 8);
 static_assert(fields<JobCounts>() == 6);
 static_assert(fields<WorkerInfo>() == 5);
 static_assert(fields<JobInfo>() == 10);

@@ -300,6 +300,7 @@ void write(schema::Launch::Builder to, const Launch& launch) {
   write_list(
       launch.limits, [&](unsigned count) { return to.initLimits(count); }, set);
   if (!launch.library_path.empty()) to.setLibraryPath(as_text(launch.library_path));
+  to.setSession(launch.session);
 }
 
 Launch read(schema::Launch::Reader from, Reading& reading) {
@@ -311,7 +312,8 @@ Launch read(schema::Launch::Reader from, Reading& reading) {
           text_from(from.getDirectory(), directory_bytes_max, "Launch.directory"),
           texts_from(from.getEnvironment(), environment_limit, reading),
           values_from<std::uint64_t>(limits),
-          text_from(from.getLibraryPath(), environment_bytes_max, "Launch.libraryPath")};
+          text_from(from.getLibraryPath(), environment_bytes_max, "Launch.libraryPath"),
+          from.getSession()};
 }
 
 std::size_t words(const KeeperMessage& message) {

@@ -1,7 +1,8 @@
 #include "nodes/workers/worker_node.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,22 +15,13 @@
 #include "nodes/build_id.hpp"
 #include "nodes/job_notes.hpp"
 #include "nodes/workers/counting_records.hpp"
+#include "nodes/workers/seat_door.hpp"
 
 namespace dag {
 namespace {
 
 /// Of a line that a kernel says, so much is kept.
 constexpr std::size_t said_bytes_max = std::size_t{16} << 10;
-
-RunningPage* map_page(int descriptor) {
-  fcntl(descriptor, F_SETFD, FD_CLOEXEC);  // It is not for what kernels start.
-  void* page = mmap(nullptr, sizeof(RunningPage), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (page == MAP_FAILED) {
-    throw Failure({ErrorCode::internal, "the page that the node shares with this process cannot be mapped"});
-  }
-  note_faults(*static_cast<RunningPage*>(page));
-  return static_cast<RunningPage*>(page);
-}
 
 std::optional<RecordRings> rings_of(const WorkerSeat& seat, spdlog::logger& log) {
   if (seat.records < 0) return std::nullopt;
@@ -66,14 +58,15 @@ std::vector<std::string> addresses_of(const keeper::Begin& begin) {
 
 }  // namespace
 
-WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat)
+WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat, RunningPage& page)
     : seat_(std::move(seat)),
-      running_(map_page(seat_.page)),
+      running_(&page),
       logger_(make_logger(options.log_level)),
       doorbell_(options.rings ? make_doorbell(*logger_) : nullptr),
       rings_(rings_of(seat_, *logger_)),
       records_(sink_for(rings_, *running_)),
       logs_(sink_of_logs(rings_)),
+      has_failed_(eventfd(0, EFD_CLOEXEC)),
       system_(config_),
       lanes_(lanes_options(), lane_events()) {
   Ports ports;
@@ -114,7 +107,8 @@ WorkerNode::~WorkerNode() {
 }
 
 LanesOptions WorkerNode::lanes_options() const {
-  LanesOptions lanes = lanes_on(topology_of_host(), seat_.lanes, seat_.share, seat_.self.process);
+  static const Topology topology = topology_of_host();  // Takes milliseconds to ask.
+  LanesOptions lanes = lanes_on(topology, seat_.lanes, seat_.share, seat_.self.process);
   lanes.niceness = seat_.niceness;
   lanes.spawn_credit = seat_.spawn_credit;
   lanes.running = running_;
@@ -268,12 +262,17 @@ void WorkerNode::begin(const keeper::Begin& begin) {
 void WorkerNode::fail(Error why) {
   const std::lock_guard lock(mutex_);
   if (!failed_) failed_ = std::move(why);
-  changed_.notify_all();
+  eventfd_write(has_failed_.number(), 1);
 }
 
-int WorkerNode::serve() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return failed_.has_value(); });
+std::optional<int> WorkerNode::serve() {
+  pollfd polled[] = {{has_failed_.number(), POLLIN, 0}, {seat_.door, POLLIN, 0}};
+  while (poll(polled, 2, -1) < 0 && errno == EINTR) {
+  }
+  const bool leaves = polled[0].revents == 0 && hear_leave(seat_.door);
+  const std::lock_guard lock(mutex_);
+  if (!failed_ && leaves) return std::nullopt;
+  if (!failed_) failed_ = {ErrorCode::cluster_lost, "its node is gone", {}};
   std::cerr << "dag: " << to_string(seat_.self.process) << " ends: " << failed_->message() << std::endl;
   return failed_->code == ErrorCode::cluster_lost ? status_of_cut_off : exit_status_of(failed_->code);
 }

@@ -1,14 +1,15 @@
 #pragma once
-// A worker process of a job: transport and runner, no cell and no client. Its node starts it
-// (worker_processes.hpp) and ends it; the node with the job's record tells it when to begin, and who the
-// other processes of the job are. Among these there is a membership of their own: it tells where they are and
-// how much they have to do. Who is dead for the job, only the cell says.
+// What a worker process is while it serves a job: transport and runner, no cell and no client. Its node
+// starts it (worker_processes.hpp) and ends it, or gives it another job (worker_process.hpp); the node with
+// the job's record tells it when to begin, and who the other processes of the job are. Among these there is a
+// membership of their own: it tells where they are and how much they have to do. Who is dead for the job,
+// only the cell says.
 
-#include <condition_variable>
 #include <mutex>
 
 #include "actors/membership_actor.hpp"
 #include "actors/node_actor.hpp"
+#include "libdag/base/owned_file.hpp"
 #include "libdag/client/node.hpp"
 #include "libdag/keeper/silences.hpp"
 #include "libdag/record/sink.hpp"
@@ -22,12 +23,13 @@ namespace dag {
 
 class WorkerNode {
  public:
-  WorkerNode(const NodeOptions& options, WorkerSeat seat);
+  /// The page outlives this.
+  WorkerNode(const NodeOptions& options, WorkerSeat seat, RunningPage& page);
   ~WorkerNode();
 
   /// Returns when the process has to end by itself, with its exit status: its node or the other processes of
-  /// its job are lost. Mostly the node ends it before.
-  int serve();
+  /// its job are lost. Mostly the node ends it before. Nothing: the node wants the process to leave the job.
+  std::optional<int> serve();
 
  private:
   LanesOptions lanes_options() const;
@@ -57,8 +59,8 @@ class WorkerNode {
   std::uint32_t term_ = 0;  ///< in which it does
   bool begun_ = false;
   Silences silences_;  ///< of others of the job
-  std::condition_variable changed_;
   std::optional<Error> failed_;
+  const OwnedFile has_failed_;  ///< an eventfd
 
   SystemConfig config_;
   caf::actor_system system_;

@@ -3,8 +3,13 @@
 // (frozen.hpp), and says how each ended. Decides nothing about which are wanted (libdag/keeper/host.hpp). One
 // thread starts them, each under a warden (libdag/warden), and waits: the kernel tells a warden when the
 // thread that started it ends, so neither a process nor what it started outlives the node, however that ends.
+//
+// A process whose job is over stays for a while, and serves the next job that is launched in exactly the same
+// way, by the same Session (seat_door.hpp): for everybody else it has ended, and another one begins. That is
+// not for a process with anything left to run: a kernel, or a process that a kernel has started.
 
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,13 +17,12 @@
 #include <thread>
 #include <vector>
 
-#include "actors/lanes/running_page.hpp"
-#include "actors/lanes/tick_clock.hpp"
-#include "libdag/base/time.hpp"
+#include "libdag/base/owned_file.hpp"
 #include "libdag/keeper/host.hpp"
 #include "nodes/journal.hpp"
 #include "nodes/workers/frozen.hpp"
 #include "nodes/workers/program_store.hpp"
+#include "nodes/workers/worker_pages.hpp"
 #include "nodes/workers/worker_seat.hpp"
 
 namespace dag {
@@ -37,8 +41,8 @@ struct WorkerDefaults {
   std::string node_address;
   CoreShare share;
   std::uint32_t lanes = 0;
-  /// What a worker process writes to stdout and stderr goes to a file there, one each; that of a process
-  /// which said nothing is removed. Empty: it goes to our stderr.
+  /// What a worker process writes to stdout and stderr goes to a file there, one for each job that it serves;
+  /// that of a process which said nothing is removed. Empty: it goes to our stderr.
   std::string log_directory;
   /// Keeps what happens in them; null: nobody does. Outlives this.
   Journal* journal = nullptr;
@@ -47,24 +51,18 @@ struct WorkerDefaults {
   /// Of their lanes, as of nice(1).
   std::uint32_t niceness = 0;
   SpawnCredit spawn_credit = {};
-};
-
-/// What the worker processes of a node do.
-struct WorkersNow {
-  std::uint32_t processes = 0, lanes_running = 0;
-  std::uint64_t queued = 0;  ///< tasks that wait for a lane, as they said last
-  /// Since they were started: of all their lanes together, and of it what these were inside of kernels.
-  Duration lane_time{0}, busy{0};
-  /// Of those that have ended, too: never less than it was, while the node lives.
-  Duration busy_ever{0};
+  /// How long one waits for its next job. 0: it ends with its first.
+  Duration keep_warm = std::chrono::seconds(3);
 };
 
 class WorkerProcesses {
  public:
-  /// A process that was told to end (SIGTERM) is killed after this time.
+  /// A process that was told to end (SIGTERM), or to leave its job, is killed after this time.
   static constexpr Duration stop_grace = std::chrono::seconds(2);
   /// And for so long before that its kernels may go on.
   static constexpr Duration kernels_grace = std::chrono::milliseconds(500);
+  /// Processes that wait for their next job; when there are more the oldest ends.
+  static constexpr std::size_t warm_max = 4;
 
   WorkerProcesses(WorkerDefaults defaults, const ProgramStore& programs, WorkerEvents events);
   /// Kills what still runs, and waits for it; no event is told any more.
@@ -78,52 +76,55 @@ class WorkerProcesses {
   /// Ends all of them, and returns when they have ended. What is asked for later is not done. Not from
   /// several threads at once.
   void end_all();
+  /// Those that wait for their next job are not among them.
   WorkersNow now() const { return pages_.now(defaults_.lanes_each); }
   /// How much they have run, those that have ended included.
   RunTotals ran() const { return pages_.ran(); }
 
  private:
+  struct Process;
   struct Child;
-  /// A page that it shares with a child.
-  class Pages {
-   public:
-    /// Null: there is no memory for it. The child gets `file`.
-    RunningPage* make(Life life, int& file);
-    /// The child has ended, or never began.
-    void take_back(Life life);
-    WorkersNow now(std::size_t lanes_each) const;
-    RunTotals ran() const;
-
-   private:
-    Duration ran_since(std::int64_t began) const;
-
-    struct Page {
-      int file = -1;
-      RunningPage* page = nullptr;
-      Instant since;
-    };
-    mutable std::mutex mutex_;
-    std::map<Life, Page> pages_;
-    RunTotals of_ended_;
-    const TickClock clock_;  ///< the one of lanes, which processes of one host share
+  struct Order {
+    StartProcess start;
+    ClusterId cluster;
   };
+  struct Prepared;
+  using Children = std::map<Life, Child>;
 
   void post(std::function<void()> what);
   void run();
+  void look_at_children();
+  void look_at_warm();
   void look_who_is_frozen();
-  void start_now(const StartProcess& order, ClusterId cluster);
   void stop_now(Life life);
   void ask_to_end(Child& child);
-  void reap(std::map<Life, Child>::iterator child);
+  bool can_serve_again(const Child& child) const;
+  void hear(Children::iterator child);
+  void has_left(Children::iterator child);
+  void keep_warm(Process process);
+  void end_warm(Process& process);
+  void reap(Children::iterator child);
+  void close_job(Life life, const Child& child);
   int wait_milliseconds() const;
+
+  // ---- worker_starts.cpp
+  void start_now(const Order& order);
+  bool serve_next(const Order& order);
+  bool hand_over(Process process, const Order& order);
+  void start_process(const Order& order);
+  bool prepare(const Order& order, Prepared& prepared);
+  void undo(const Order& order, const Prepared& prepared);
+  Child& add(const Order& order, const Prepared& prepared, Process process);
 
   const WorkerDefaults defaults_;
   const ProgramStore& programs_;
   const WorkerEvents events_;
-  Pages pages_;
-  std::map<Life, Child> children_;  // The thread's own.
-  bool over_ = false;               // Likewise.
-  Instant look_at_;                 // Likewise: when it looks next whether one is frozen.
+  WorkerPages pages_;
+  // The thread's own, to `look_at_`.
+  Children children_;
+  std::list<Process> warm_;  ///< the oldest first
+  bool over_ = false;
+  Instant look_at_;  ///< when it looks next whether one is frozen
   std::mutex mutex_;
   std::vector<std::function<void()>> waiting_;
   int wake_ = -1;  // An eventfd.

@@ -1,5 +1,6 @@
 #pragma once
-// What a node says to a worker process it starts, by the environment: who it is, and where its node is.
+// What a node says to a worker process about the job that it is to serve: who it is, and where its node is.
+// By the environment when the process starts, by its door (seat_door.hpp) when it serves another job.
 
 #include <optional>
 #include <string>
@@ -34,11 +35,15 @@ struct WorkerSeat {
   /// Of its lanes, as of nice(1).
   std::uint32_t niceness = 0;
   SpawnCredit spawn_credit = {};
+  /// The process's end of its seat_door.hpp; -1: it serves one job.
+  int door = -1;
 };
 
 /// The variable that holds it.
 inline constexpr const char* worker_seat_variable = "DAG_WORKER";
 std::string to_text(const WorkerSeat& seat);
+/// Nothing: that is not what to_text() writes.
+std::optional<WorkerSeat> seat_of(const std::string& text);
 /// Nothing when the process was not started by a node; configuration_invalid when the variable is not what a
 /// node writes.
 Result<std::optional<WorkerSeat>> seat_from_environment();

@@ -289,7 +289,7 @@ Launch launch() {
   return {{0xD16E57, 0xB17E5, 5'000'000},  "4f1de2",
           {"bin/train", "", "--steps=10"}, "/home/ada/jobs",
           {"HOME=/home/ada", "EMPTY="},    {~std::uint64_t{0}, 1024},
-          "/opt/lib:/home/ada/lib"};
+          "/opt/lib:/home/ada/lib",        0x5E5510};
 }
 JobInfo job_info() {
   JobInfo job;

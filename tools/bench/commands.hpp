@@ -71,6 +71,7 @@ Section growth(Settings& settings);
 Section memory(Settings& settings);
 Section latency(Settings& settings);
 Section submit(Settings& settings);
+Section submits(Settings& settings);
 Section coarse(Settings& settings);
 Section steal(Settings& settings);
 Section blob(Settings& settings);

@@ -31,6 +31,7 @@ constexpr Command commands[] = {
     {"latency", "from ready to running: same lane, another lane, asleep, another process (G9, G10)",
      &dag::bench::latency},
     {"submit", "from a client process into a cluster (G7)", &dag::bench::submit},
+    {"submits", "small jobs from a client process, one after the other", &dag::bench::submits},
     {"coarse", "tasks of 300 µs in two processes (G5)", &dag::bench::coarse},
     {"steal", "work that is born in one of two processes (G14)", &dag::bench::steal},
     {"blob", "a large output for a task in another process, as on another host (G12, G13)",

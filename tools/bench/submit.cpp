@@ -1,4 +1,4 @@
-// G7: submitting from a client process.
+// Submitting from a client process: one large job (G7), and many small ones.
 
 #include "tools/bench/cluster.hpp"
 #include "tools/bench/commands.hpp"
@@ -31,6 +31,23 @@ Section submit(Settings& settings) {
     section.verdicts.push_back(
         {"G7", row.workload, "≥ 2 million tasks/s", 2, row.find(libdag)->median(), false});
   }
+  return section;
+}
+
+Section submits(Settings& settings) {
+  const std::uint32_t jobs = settings.quick ? 30 : 300;
+  const Cluster cluster(3);
+  Section section{
+      "submits",
+      std::to_string(jobs) +
+          " jobs of one task that returns a number, from a client process to three nodes, each "
+          "submitted when the one before has given its result. Worker processes serve one job after the "
+          "other.",
+      {}};
+  const Options options = {{"jobs", std::to_string(jobs)}, {"address", cluster.address()}};
+  const Row& row = section.rows.emplace_back(
+      settings.measure("small jobs", "ms/job", {libdag}, {"submits", options}, {"seconds", 1e3 / jobs}));
+  section.verdicts.push_back({"", row.workload, "≤ 10 ms/job", 10, row.find(libdag)->median(), true});
   return section;
 }
 

@@ -162,7 +162,7 @@ TEST_CASE("a program that is not in the store starts nothing") {
 }
 
 TEST_CASE("a worker process reads the seat that its node wrote") {
-  const WorkerSeat seat{life, {7}, {{2}, {5}}, "127.0.0.1:4711", {99}, {1, 3}, 2, 12, 13, 19, {7, 8}};
+  const WorkerSeat seat{life, {7}, {{2}, {5}}, "127.0.0.1:4711", {99}, {1, 3}, 2, 12, 13, 19, {7, 8}, 14};
   setenv(worker_seat_variable, to_text(seat).c_str(), 1);
   const auto read = seat_from_environment();
   REQUIRE(read);
@@ -175,6 +175,7 @@ TEST_CASE("a worker process reads the seat that its node wrote") {
   CHECK((*read)->niceness == 19);
   CHECK((*read)->spawn_credit.tasks == 7);
   CHECK((*read)->spawn_credit.bytes == 8);
+  CHECK((*read)->door == 14);
   setenv(worker_seat_variable, "1 2 x", 1);
   REQUIRE(!seat_from_environment());
   CHECK_THAT(seat_from_environment().error().what, Catch::Contains("DAG_WORKER"));

@@ -62,6 +62,7 @@ TEST_CASE("where nobody says anything, defaults count") {
   CHECK(got.niceness.value == 0);
   CHECK(got.spawn_tasks.value == 65536);
   CHECK(got.spawn_bytes.value == 67108864);
+  CHECK(got.keep_warm.value == 3);
   CHECK(got.replicas.value == 3);
   CHECK(got.share.value.rank == 0);
   CHECK(got.share.value.size == 1);
@@ -93,7 +94,7 @@ TEST_CASE("so do variables, and so do flags") {
       {"id", "3"},          {"listen", "h:1"},    {"peers", "a:1,b"},        {"lanes", "4"},
       {"share", "1/2"},     {"log", "off"},       {"witness", "true"},       {"state-dir", "x"},
       {"cluster", "ff"},    {"journal", "false"}, {"journal-runs", "false"}, {"niceness", "19"},
-      {"spawn-tasks", "5"}, {"spawn-bytes", "6"}};
+      {"spawn-tasks", "5"}, {"spawn-bytes", "6"}, {"keep-warm", "9"}};
   SettingsSources by_flag{{values.begin(), values.end()}, {}, {}, "/run/dag"}, by_variable;
   for (const auto& [name, value] : values) {
     std::string variable = "DAG_";
@@ -113,6 +114,7 @@ TEST_CASE("so do variables, and so do flags") {
     CHECK(got.niceness.value == 19);
     CHECK(got.spawn_tasks.value == 5);
     CHECK(got.spawn_bytes.value == 6);
+    CHECK(got.keep_warm.value == 9);
     CHECK_FALSE(got.journal.value);
     CHECK_FALSE(got.journal_runs.value);
     CHECK(got.state_dir.value == "x");

@@ -142,6 +142,7 @@ Figures measure(const Request& request) {
   if (request.workload == "memory") return libdag_memory(request);
   if (request.workload == "latency") return libdag_latency(request);
   if (request.workload == "submit") return libdag_submit(request);
+  if (request.workload == "submits") return libdag_submits(request);
   if (request.workload == "settle") return libdag_settle(request);
   if (request.workload == "steal") return libdag_steal(request);
   if (request.workload == "blob") return libdag_blob(request);

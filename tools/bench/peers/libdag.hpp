@@ -18,6 +18,7 @@ Figures libdag_patterns(const Request& request);
 Figures libdag_memory(const Request& request);
 Figures libdag_latency(const Request& request);
 Figures libdag_submit(const Request& request);
+Figures libdag_submits(const Request& request);
 Figures libdag_settle(const Request& request);
 Figures libdag_steal(const Request& request);
 Figures libdag_blob(const Request& request);

@@ -38,13 +38,32 @@ Submitted family(std::uint32_t tasks) {
   return made;
 }
 
-}  // namespace
-
-Figures libdag_submit(const Request& request) {
+Session session_at(const Request& request) {
   std::string program = request.program, flag = "--address", address = request.text("address");
   std::vector<char*> words = {program.data(), flag.data(), address.data(), nullptr};
   int count = 3;
-  Session session(count, words.data());
+  return Session(count, words.data());
+}
+
+}  // namespace
+
+/// Small jobs, each when the one before has ended.
+Figures libdag_submits(const Request& request) {
+  Session session = session_at(request);
+  const auto jobs = static_cast<int>(request.number("jobs", 300));
+  const std::int64_t start_ns = now_ns();
+  for (int i = 0; i < jobs; ++i) {
+    Graph graph("small");
+    const auto one = graph.task("one", [] { return 1; });
+    session.submit(graph).get(one);
+  }
+  Figures figures;
+  figures.numbers["seconds"] = static_cast<double>(now_ns() - start_ns) * 1e-9;
+  return figures;
+}
+
+Figures libdag_submit(const Request& request) {
+  Session session = session_at(request);
   const Submitted made =
       request.number("family", 0) != 0 ? family(request.shape().size()) : explicit_graph(request.shape());
   const std::int64_t start_ns = now_ns();
