@@ -22,7 +22,10 @@ struct FirstPage {
 };
 
 void* map(int file, std::size_t size_bytes) {
-  return mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void* const memory = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  // A short job touches a few pages: reading ahead would fill all of them with zeroes, which takes 6 ms.
+  if (memory != MAP_FAILED) madvise(memory, size_bytes, MADV_RANDOM);
+  return memory;
 }
 
 /// A ring in the file, for who does not map it. The process that writes there has it mapped, and both see the
