@@ -231,6 +231,8 @@ class GatewayMachine {
   /// and for so long a node has none of the job then.
   static constexpr Duration apart_after = std::chrono::seconds(1);
   static constexpr Duration apart_pause = std::chrono::seconds(30);
+  /// A job of one task begins in one process, and has others when it has not ended after so long.
+  static constexpr Duration others_after = std::chrono::milliseconds(200);
   /// An election takes less, so nothing is said of it.
   static constexpr Duration quorum_missed = std::chrono::seconds(2);
   /// Results of one job that are kept here; as ResultLimits::bytes_max.
@@ -379,6 +381,7 @@ class GatewayMachine {
   /// And should: it is not sick.
   bool takes_jobs(Life node) const;
   bool comes_back(KeptJob& job, Life node) const;
+  void start_workers(JobId id, KeptJob& job, Instant now);
   void start_worker(JobId id, KeptJob& job, Life node);
   /// On all nodes that run jobs; behind the jobs that wait for room.
   void start_workers(JobId id, KeptJob& job, Instant now);

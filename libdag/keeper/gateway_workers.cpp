@@ -12,6 +12,9 @@ keeper::WorkerDown gone_with_node(JobId job, std::uint32_t number, Life life) {
   return {job, number, life, ProcessEnd::went_with_node, "its node is gone", {}, std::nullopt};
 }
 
+/// What it spawns is counted where the task is that spawns it.
+bool is_small(const detail::Fragment& graph) { return graph.size() == 1; }
+
 /// Where a process is, for nodes that have not asked for it.
 keeper::WorkerUp whereabouts(JobId job, const auto& worker) {
   return {job, keeper::for_your_knowledge, worker.life, worker.endpoint, worker.pid};
@@ -102,6 +105,23 @@ void GatewayMachine::retire_workers(JobId id, KeptJob& job) {
         worker.phase <= Worker::Phase::up && nodes_.contains(worker.node) && !runs_jobs(worker.node);
     if (!goes || std::exchange(worker.retired, true)) continue;
     effects_.emplace_back(SendToKeeper{worker.node, keeper::StopWorkers{id}});
+  }
+}
+
+/// What has one task has no work for two processes, until that spawns others. They are asked for when the job
+/// has not ended by then.
+void GatewayMachine::start_workers(JobId id, KeptJob& job, Instant now) {
+  const bool one_first = is_small(*job.graph) && !job.begun && job.earlier.empty();
+  std::optional<Life> first;
+  if (runs_jobs(self_)) first = self_;
+  for (const auto& [life, claim] : nodes_) {
+    if (!runs_jobs(life)) continue;
+    if (!first) first = life;
+    if (one_first && life != *first) {
+      job.again_at[life] = now + others_after;
+    } else {
+      start_worker(id, job, life);
+    }
   }
 }
 
@@ -316,7 +336,7 @@ std::shared_ptr<const JobPlan> GatewayMachine::plan_of(JobId id, const KeptJob& 
   auto plan = std::make_shared<JobPlan>();
   plan->job = id;
   plan->name = job.name;
-  plan->shards = static_cast<std::uint32_t>(shards);
+  plan->shards = is_small(*job.graph) ? 1 : static_cast<std::uint32_t>(shards);
   plan->shard_of = partition(*job.graph, plan->shards);
   plan->graph = job.graph;
   plan->representation = job.representation;
