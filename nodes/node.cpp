@@ -219,6 +219,7 @@ Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_p
     submitted_.push_back(state);
   }
   if (!place_) {
+    ended_.begin(plan->job, plan->graph);
     // Alone there is no gossip. The home checks by this load what tasks need that are spawned.
     using Loads = std::vector<std::pair<Life, LoadSummary>>;
     caf::anon_send(node_, mail::Loads{std::make_shared<const Loads>(Loads{{self_, load}})});
@@ -227,7 +228,46 @@ Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_p
   return Done{};
 }
 
+void Node::want(JobId job, std::uint32_t task) {
+  if (place_) {
+    caf::anon_send(node_, mail::Want{job, task});
+  } else if (!ended_.want(job, task)) {
+    refuse(job, task);
+  }
+}
+
+EndedJobs::Ports Node::ports_of_ended() {
+  EndedJobs::Ports ports;
+  ports.want = [this](JobId job, std::uint32_t task) { caf::anon_send(node_, mail::Want{job, task}); };
+  ports.let_go = [this](JobId job) {
+    caf::anon_send(node_, mail::ForgetJob{job});
+    memory_.leave(job);
+  };
+  ports.later = [this](Duration after, std::function<void()> call) {
+    caf::delayed_anon_send(node_, after, mail::Probe{std::move(call)});
+  };
+  return ports;
+}
+
+void Node::refuse(JobId id, std::uint32_t task) {
+  std::shared_ptr<detail::JobState> job;
+  {
+    const std::lock_guard lock(state_mutex_);
+    for (const auto& one : submitted_) {
+      if (auto state = one.lock(); state && state->id == id) job = std::move(state);
+    }
+  }
+  if (!job) return;
+  job->settle(task, {Outcome::finished,
+                     {},
+                     Error{ErrorCode::output_released,
+                           "the output of " + job->label_of(task) + " was released when " + to_string(id) +
+                               " had ended: other tasks read it",
+                           "say .keep() where the task is added to the graph, or ask before the job ends"}});
+}
+
 void Node::forget(JobId job) {
+  ended_.forget(job);
   caf::anon_send(node_, mail::ForgetJob{job});
   memory_.leave(job);
 }
@@ -252,8 +292,12 @@ Status Node::wait_for_all() {
 Follower Node::follower_of(const std::shared_ptr<detail::JobState>& of) {
   const std::weak_ptr<detail::JobState> state = of;
   Follower follower;
-  follower.settled = [state](std::uint32_t task, Outcome outcome, Blob output, std::optional<Error> error) {
-    if (const auto job = state.lock()) job->settle(task, {outcome, std::move(output), std::move(error)});
+  follower.settled = [this, state](std::uint32_t task, Outcome outcome, Blob output,
+                                   std::optional<Error> error) {
+    const auto job = state.lock();
+    if (!job) return;
+    job->settle(task, {outcome, std::move(output), std::move(error)});
+    ended_.settled(job->id, task);
   };
   follower.ended = [this, state](const std::optional<Error>& stopped, const CellCounts& counts) {
     const auto job = state.lock();
@@ -261,6 +305,7 @@ Follower Node::follower_of(const std::shared_ptr<detail::JobState>& of) {
     memory_.ended(job->id);
     if (stopped) job->lose(*stopped);
     job->end(!stopped && counts.well(), detail::by_outcome(counts));
+    if (!stopped) ended_.ended(job->id, counts.failed + counts.skipped + counts.cancelled == 0);
   };
   follower.progress = [state](const CellCounts& counts) {
     if (const auto job = state.lock()) job->count(detail::by_outcome(counts));

@@ -15,6 +15,7 @@
 #include "actors/node_actor.hpp"
 #include "libdag/client/node.hpp"
 #include "libdag/record/sink.hpp"
+#include "nodes/ended_jobs.hpp"
 #include "nodes/membership_door.hpp"
 #include "nodes/memory_watch.hpp"
 #include "nodes/parts.hpp"
@@ -35,7 +36,7 @@ class Node : public detail::Client {
 
   Status submit(std::shared_ptr<const detail::Fragment> graph,
                 std::shared_ptr<detail::JobState> state) override;
-  void want(JobId job, std::uint32_t task) override { caf::anon_send(node_, mail::Want{job, task}); }
+  void want(JobId job, std::uint32_t task) override;
   void cancel(JobId job) override { caf::anon_send(node_, mail::CancelJob{job}); }
   void forget(JobId job) override;
   void on_event(std::function<void(const JobEvent&)> handler) override;
@@ -59,6 +60,9 @@ class Node : public detail::Client {
   void fail(Error why);
   Status wait_for_all();
   Follower follower_of(const std::shared_ptr<detail::JobState>& state);
+  EndedJobs::Ports ports_of_ended();
+  /// Its actors are gone.
+  void refuse(JobId job, std::uint32_t task);
 
   const std::optional<Place> place_;
   const Life self_;
@@ -78,6 +82,7 @@ class Node : public detail::Client {
   std::optional<Error> failed_;
   bool first_left_ = false;
   std::vector<std::weak_ptr<detail::JobState>> submitted_;
+  EndedJobs ended_{ports_of_ended()};  ///< of a process alone
 
   std::atomic<std::uint64_t> next_job_{1};
   SystemConfig config_;

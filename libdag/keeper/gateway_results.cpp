@@ -7,27 +7,6 @@
 #include "libdag/keeper/gateway.hpp"
 
 namespace dag {
-namespace {
-
-/// Tasks of which no other task reads the output, and those that are to be kept: a client asks for these.
-std::vector<std::uint32_t> results_of(const detail::Fragment& graph) {
-  std::vector<bool> read(graph.size(), false), data;
-  for (std::uint32_t task = 0; task < graph.size(); ++task) {
-    mark_data_edges(graph, task, data);
-    const std::span<const detail::EdgeEnd> edges = graph.in_edges(task);
-    for (std::size_t edge = 0; edge < edges.size(); ++edge) {
-      if (data[edge]) read[edges[edge].task()] = true;
-    }
-  }
-  std::vector<std::uint32_t> results;
-  for (std::uint32_t task = 0; task < graph.size(); ++task) {
-    if (!read[task] || graph.policy(task).keep) results.push_back(task);
-  }
-  return results;
-}
-
-}  // namespace
-
 void GatewayMachine::want(Life from, const client::Want& want) {
   const auto found = jobs_.find(want.job);
   const auto lost = [&](Error why) {
