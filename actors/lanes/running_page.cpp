@@ -1,6 +1,7 @@
 #include "actors/lanes/running_page.hpp"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,6 +14,7 @@ namespace dag {
 namespace {
 
 constexpr int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr int ends[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
 
 /// The stack of a thread's handlers. When the thread ends its former one is back in place before this one is
 /// freed: a late signal must not meet freed memory, and a sanitizer frees whatever it finds there.
@@ -44,8 +46,8 @@ Duration nanoseconds_in(const std::atomic<std::uint64_t>& count) {
 std::atomic<RunningPage*> page_of_faults{nullptr};
 thread_local std::size_t lane_of_thread = RunningPage::lanes_max;
 
-/// What was done about each of `faults` before.
-struct sigaction before[std::size(faults)];
+/// What was done about each signal before.
+struct sigaction before[NSIG];
 
 void note(int signal_number) {
   if (in_forked_child()) return;  // It shares the page, and its end is not that of the process.
@@ -55,12 +57,21 @@ void note(int signal_number) {
 
 /// When this returns, the faulting instruction runs again, and whoever was asked before has it. A signal that
 /// somebody raised is raised again.
-void on_fault(int signal_number, siginfo_t* info, void*) {
-  note(signal_number);
-  for (std::size_t i = 0; i < std::size(faults); ++i) {
-    if (faults[i] == signal_number) sigaction(signal_number, &before[i], nullptr);
-  }
-  if (info->si_code <= 0 || signal_number == SIGABRT) raise(signal_number);
+void on_signal(int signal_number, siginfo_t* info, void*) {
+  const bool was_sent = info->si_code <= 0, from_outside = was_sent && info->si_pid != getpid();
+  RunningPage* page = page_of_faults.load();
+  if (page != nullptr && !in_forked_child()) page->signalled(signal_number, from_outside);
+  if (!from_outside) note(signal_number);
+  sigaction(signal_number, &before[signal_number], nullptr);
+  if (was_sent || signal_number == SIGABRT) raise(signal_number);
+}
+
+void take(int signal_number) {
+  struct sigaction action {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal_number, &action, &before[signal_number]);
 }
 
 }  // namespace
@@ -138,15 +149,25 @@ std::optional<std::uint32_t> RunningPage::faulted_lane() const {
   return noted ? std::optional(noted->lane) : std::nullopt;
 }
 
+std::optional<bool> RunningPage::was_sent_from_outside(int signal) const {
+  const std::uint32_t noted = signalled_.load();
+  if (noted >> 1 != static_cast<std::uint32_t>(signal)) return std::nullopt;
+  return (noted & 1) != 0;
+}
+
 void note_faults(RunningPage& page) {
   begin_running_kernels();
   if (page_of_faults.exchange(&page) != nullptr) return;
-  struct sigaction action {};
-  action.sa_sigaction = on_fault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigemptyset(&action.sa_mask);
-  for (std::size_t i = 0; i < std::size(faults); ++i) sigaction(faults[i], &action, &before[i]);
+  for (const int fault : faults) take(fault);
   std::atexit([] { note(0); });
+}
+
+void note_ends() {
+  for (const int end : ends) {
+    struct sigaction now {};
+    if (sigaction(end, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL)
+      take(end);
+  }
 }
 
 void watch_this_lane(std::size_t lane) {

@@ -81,6 +81,11 @@ class RunningPage {
     faulted_.store(static_cast<std::uint32_t>(signal) << 16 | static_cast<std::uint32_t>(lane + 1));
   }
 
+  /// Likewise: this signal is about to end the process, or may be. `from_outside`: another process sent it.
+  void signalled(int signal, bool from_outside) {
+    signalled_.store(static_cast<std::uint32_t>(signal) << 1 | (from_outside ? 1U : 0U));
+  }
+
   /// Also while lanes run: a lane that goes from one to the next just then may be missing.
   std::vector<Attempt> running() const;
   RunTotals totals() const;
@@ -94,6 +99,8 @@ class RunningPage {
   };
   std::optional<Fault> fault() const;
   std::optional<std::uint32_t> faulted_lane() const;
+  /// Whether another process sent the signal that ended the process. Nothing: it was not noted.
+  std::optional<bool> was_sent_from_outside(int signal) const;
 
  private:
   struct Slot {
@@ -122,7 +129,8 @@ class RunningPage {
     count.store(count.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
 
-  std::atomic<std::uint32_t> faulted_{0};  // The signal, and the lane plus one.
+  std::atomic<std::uint32_t> faulted_{0};    // The signal, and the lane plus one.
+  std::atomic<std::uint32_t> signalled_{0};  // The last signal, and whether it came from outside.
   std::atomic<std::uint64_t> beats_{0};
   std::atomic<std::uint32_t> beating_thread_{0};
   std::atomic<std::uint64_t> queued_{0}, waited_ns_{0};
@@ -145,6 +153,9 @@ class RunningPage {
 /// course that it had before; and so is a call of exit(). For the last page that was named; it outlives the
 /// lanes.
 void note_faults(RunningPage& page);
+/// Likewise of signals that end a process which does nothing about them (TERM, HUP, INT, QUIT): a kernel may
+/// send them to its own process. After note_faults().
+void note_ends();
 /// By a lane's thread, of itself: which lane it is, and a stack of its own for the handler, since the fault
 /// may be that the stack is used up.
 void watch_this_lane(std::size_t lane);

@@ -12,7 +12,7 @@
 
 namespace dag {
 
-HowEnded end_of(int status) {
+HowEnded end_of(int status, const RunningPage& page) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == status_of_lease_lost) {
     return {ProcessEnd::stopped_by_us, "ended because it could not renew its lease"};
   }
@@ -26,9 +26,10 @@ HowEnded end_of(int status) {
   const char* description = sigdescr_np(signal);
   std::string text =
       "signal " + std::to_string(signal) + " (" + (description == nullptr ? "?" : description) + ")";
-  // Nobody raises these in a kernel: somebody outside ended the process, and what ran there is not to blame.
-  const bool from_outside =
+  // Who sent it is not always known. A kernel does not raise these, so what ran there is not to blame.
+  const bool ends =
       signal == SIGKILL || signal == SIGTERM || signal == SIGHUP || signal == SIGINT || signal == SIGQUIT;
+  const bool from_outside = page.was_sent_from_outside(signal).value_or(ends);
   return {from_outside ? ProcessEnd::killed : ProcessEnd::faulted, std::move(text)};
 }
 

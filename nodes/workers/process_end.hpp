@@ -1,9 +1,10 @@
 #pragma once
-// How a worker process ended, out of the status that its node waited for. Decides whether what ran there may
-// be to blame; which of it is, others decide (supervision/blame.hpp).
+// How a worker process ended, out of the status that its node waited for and the page that its lanes wrote.
+// Decides whether what ran there may be to blame; which of it is, others decide (supervision/blame.hpp).
 
 #include <string>
 
+#include "actors/lanes/running_page.hpp"
 #include "libdag/supervision/blame.hpp"
 
 namespace dag {
@@ -14,7 +15,7 @@ struct HowEnded {
 };
 
 /// `status` as waitpid gives it.
-HowEnded end_of(int status);
+HowEnded end_of(int status, const RunningPage& page);
 
 /// The end of what a process wrote to this file, as a part of the sentence on how it ended; empty when it
 /// wrote nothing.

@@ -28,6 +28,7 @@ class MappedPage {
     }
     page_ = static_cast<RunningPage*>(memory);
     note_faults(*page_);
+    note_ends();
   }
   ~MappedPage() { munmap(page_, sizeof(RunningPage)); }
   MappedPage(const MappedPage&) = delete;

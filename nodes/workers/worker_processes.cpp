@@ -276,7 +276,7 @@ void WorkerProcesses::reap(Children::iterator one) {
   // nobody saw.
   HowEnded end =
       waitpid(child.of.warden, &status, 0) == child.of.warden
-          ? end_of(status)
+          ? end_of(status, *child.page)
           : HowEnded{ProcessEnd::killed, "ended, and how is not known: " + std::string(strerror(errno))};
   if (child.stopped) end.end = ProcessEnd::stopped_by_us;
   if (!child.frozen.empty()) end.text = "ended by its node: " + child.frozen;

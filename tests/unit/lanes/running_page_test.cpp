@@ -177,3 +177,31 @@ TEST_CASE("what lanes have run is counted, lane by lane, and outlives who ran it
   CHECK(both.by_duration[4] == 2);
   CHECK(both.busy == std::vector<Duration>{0s, 4000s, 0s, 10ms + 2us});
 }
+
+TEST_CASE("a signal that a process sent itself is told from one that another process sent") {
+  SharedPage shared;
+  const int signal = GENERATE(SIGTERM, SIGHUP, SIGSEGV, SIGABRT);
+  const bool from_outside = GENERATE(true, false);
+  const pid_t child = fork();
+  if (child == 0) {
+    for (const int one : {SIGSEGV, SIGABRT, SIGTERM, SIGHUP, SIGINT, SIGQUIT}) std::signal(one, SIG_DFL);
+    note_faults(*shared.page);
+    note_ends();
+    shared.page->begin(0, {0, 1}, {}, 1);  // The signal finds the child ready.
+    std::thread([&] {
+      watch_this_lane(3);
+      if (!from_outside) std::raise(signal);
+      for (;;) pause();
+    }).join();
+  }
+  REQUIRE(child > 0);
+  while (shared.page->running().empty()) usleep(1000);
+  if (from_outside) kill(child, signal);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == signal);
+  CHECK(shared.page->was_sent_from_outside(signal) == from_outside);
+  CHECK_FALSE(shared.page->was_sent_from_outside(SIGUSR1));
+  CHECK(shared.page->faulted_lane() == (from_outside ? std::nullopt : std::optional(3U)));
+}
