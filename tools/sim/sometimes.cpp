@@ -135,7 +135,6 @@ const Names& of_actors() {
                            "rows taken for a thief",
                            "run again",
                            "told by a lane through a link",
-                           "waited for credit",
                            "went on from what was saved",
                            "worker process killed"};
   return names;
