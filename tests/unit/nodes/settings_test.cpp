@@ -248,7 +248,7 @@ TEST_CASE("the example is valid, and so is each of its comments") {
     }
     uncommented += line + "\n";
   }
-  CHECK(found == 18);
+  CHECK(found == 21);
   const Settings got = settings({{}, {}, {{"dagd.toml", uncommented}}, "/run/dag"});
   CHECK(got.cluster.origin.starts_with("dagd.toml:"));
   CHECK(got.peers.value.size() == 2);
