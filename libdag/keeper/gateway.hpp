@@ -381,11 +381,11 @@ class GatewayMachine {
   /// And should: it is not sick.
   bool takes_jobs(Life node) const;
   bool comes_back(KeptJob& job, Life node) const;
-  void start_workers(JobId id, KeptJob& job, Instant now);
   void start_worker(JobId id, KeptJob& job, Life node);
   /// On all nodes that run jobs; behind the jobs that wait for room.
   void start_workers(JobId id, KeptJob& job, Instant now);
   void wait_for_room(KeptJob& job, Life node, Instant now);
+  static bool has_process(const KeptJob& job);
   bool others_wait_for_room(JobId id, Life node) const;
   void look_for_room(JobId id, KeptJob& job, std::size_t& asked, Instant now);
   void retire_workers(JobId id, KeptJob& job);

@@ -6,17 +6,17 @@
 
 namespace dag {
 
-void GatewayMachine::start_workers(JobId id, KeptJob& job, Instant now) {
-  for (const auto& [life, claim] : nodes_) {
-    if (!runs_jobs(life)) continue;
-    others_wait_for_room(id, life) ? wait_for_room(job, life, now) : start_worker(id, job, life);
-  }
+/// One that is not up yet, too: it has room.
+bool GatewayMachine::has_process(const KeptJob& job) {
+  return std::any_of(job.workers.begin(), job.workers.end(),
+                     [](const Worker& worker) { return worker.phase <= Worker::Phase::up; });
 }
 
 bool GatewayMachine::others_wait_for_room(JobId id, Life node) const {
   return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& one) {
     const KeptJob& job = one.second;
-    return one.first != id && job.leads && !job.begun && !job.over() && job.again_at.contains(node);
+    return one.first != id && job.leads && !job.begun && !job.over() && job.again_at.contains(node) &&
+           !has_process(job);
   });
 }
 

@@ -120,7 +120,7 @@ void GatewayMachine::start_workers(JobId id, KeptJob& job, Instant now) {
     if (one_first && life != *first) {
       job.again_at[life] = now + others_after;
     } else {
-      start_worker(id, job, life);
+      others_wait_for_room(id, life) ? wait_for_room(job, life, now) : start_worker(id, job, life);
     }
   }
 }

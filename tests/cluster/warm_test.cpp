@@ -1,6 +1,7 @@
 // Worker processes stay for the next job of the same Session, and only for one that they fit.
 
 #include <set>
+#include <thread>
 
 #include "tests/cluster/nodes.hpp"
 
@@ -95,6 +96,6 @@ TEST_CASE("a warm process ends when no job comes") {
   Nodes nodes(1, false, {}, {}, {"--keep-warm", "1"});
   const pid_t process = served(nodes, {"plain"})[0].process;
   const auto until = cluster::Clock::now() + cluster::patience;
-  while (cluster::parent_of(process) != 0 && cluster::Clock::now() < until) usleep(10'000);
+  while (cluster::parent_of(process) != 0 && cluster::Clock::now() < until) std::this_thread::yield();
   CHECK(cluster::parent_of(process) == 0);
 }

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
     const std::string word = argv[i];
     if (word == "changed") setenv("MY_SETTING", "another", 1);
     dag::Graph graph("warm");
-    auto said = graph.task("serve", serve, word);
+    auto said = graph.task("serve", serve, word).retry({.attempts = 2});
     dag::Job job = session.submit(graph);
     std::cout << word << " " << job.get(said) << std::endl;
   }

@@ -195,7 +195,7 @@ TEST_CASE("a signal that a process sent itself is told from one that another pro
     }).join();
   }
   REQUIRE(child > 0);
-  while (shared.page->running().empty()) usleep(1000);
+  while (shared.page->running().empty()) std::this_thread::yield();
   if (from_outside) kill(child, signal);
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
