@@ -11,7 +11,7 @@ using cluster::said;
 
 namespace {
 
-Process submitted(const Nodes& nodes, const std::string& cause) {
+Process watched(const Nodes& nodes, const std::string& cause) {
   std::vector<std::string> words = at(nodes, {bin("dag"), "submit", "--watch"});
   words.insert(words.end(), {bin("cluster_causes"), cause});
   return Process(words);
@@ -32,7 +32,7 @@ std::string drawn(const Nodes& nodes, const std::string& variables, const std::s
 TEST_CASE("that a task failed in its tenth try, why, and what it took along, is told by one command") {
   Nodes nodes(2);
   nodes.gather();
-  CHECK(submitted(nodes, "retry").ends() == 1);
+  CHECK(watched(nodes, "retry").ends() == 1);
   CHECK_THAT(said(nodes, {"explain", "job1"}),
              Catch::StartsWith("job1 retry: failed after ") &&
                  Catch::Contains("upload (0): failed, tried 10 times\n") &&
@@ -48,7 +48,7 @@ TEST_CASE("that a task failed in its tenth try, why, and what it took along, is 
 TEST_CASE("a job that waits for a GPU nobody has is refused with each node's reason") {
   Nodes nodes(2);
   nodes.gather();
-  Process job = submitted(nodes, "gpu");
+  Process job = watched(nodes, "gpu");
   CHECK(job.ends() == 4);
   CHECK_THAT(job.err(), Catch::Contains("needs_impossible (301): no node could ever run task 'train'\n") &&
                             Catch::Contains("n0 never: has no gpu, needs 1\n") &&
@@ -58,7 +58,7 @@ TEST_CASE("a job that waits for a GPU nobody has is refused with each node's rea
 TEST_CASE("that one straggler makes a job slow is told by its report, and its graph marks the way there") {
   Nodes nodes(3, true);
   nodes.gather();
-  CHECK(submitted(nodes, "straggler").ends() == 0);
+  CHECK(watched(nodes, "straggler").ends() == 0);
 
   const std::string report = said(nodes, {"report", "job1"});
   CHECK_THAT(report, Catch::StartsWith("job1: 32 tasks ran 32 times on ") &&
