@@ -37,6 +37,7 @@ class Cluster {
   JobId submit() {
     Graph graph("answer");
     graph.task("answer", [] { return 42; });
+    graph.task("question", [] { return 6 * 7; });  // A job of one task begins in one process.
     gateway_.on_client_message(client_life, client::AskHandle{1}, now_);
     gateway_.take_effects();
     const JobId job = job_of_node({0}, 1);

@@ -198,7 +198,7 @@ TEST_CASE("what no build means is refused, not guessed") {
   client::TaskSettled settled{job, 1, static_cast<Outcome>(5), {}, {}};
   CHECK_THAT(why(said(ClientMessage{settled})), Catch::Contains("TaskSettled.outcome"));
   client::Answer answer{1, {}, {}, false, "", {}, {JobInfo{}}, {}, {}, {}};
-  answer.jobs[0].phase = static_cast<JobPhase>(6);
+  answer.jobs[0].phase = static_cast<JobPhase>(7);
   CHECK_THAT(why(said(ClientMessage{answer})), Catch::Contains("JobInfo.phase"));
   answer.jobs.clear();
   answer.nodes.resize(1);
