@@ -56,7 +56,7 @@ export const cases = {
 
   async 'when a task that is queued starts, and what was given up on the lane it waits for'({ browser, nodes }) {
     const cluster = await nodes();
-    const fifo = join(cluster.directory, 'gate');
+    const fifo = join(cluster.directory, 'gate_of_deaf');
     execFileSync('mkfifo', [fifo]);
     const { job } = await cluster.submit('telling', ['cluster_telling', fifo, 'deaf']);
     await withPage(browser, {}, async (page) => {
