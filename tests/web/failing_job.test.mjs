@@ -60,12 +60,16 @@ export const cases = {
     execFileSync('mkfifo', [fifo]);
     const { job } = await cluster.submit('telling', ['cluster_telling', fifo, 'deaf']);
     await withPage(browser, {}, async (page) => {
-      // The last of those that wait for a lane.
-      await page.goto(`${cluster.url()}#/jobs/${job}/explain?task=13`);
-      await shows(page, '.cards', /starts in [^]* \(.* to .*, from \d+ runs?\), now with \d+ more free lane/, 60_000);
+      await page.goto(`${cluster.url()}#/jobs/${job}/explain?task=wait`);
+      await until('a task in line says when it starts', async () => {
+        await page.locator('.cards details').evaluateAll((all) => all.forEach((one) => { one.open = true; }));
+        const cards = await page.locator('.cards').allInnerTexts();
+        return /starts in .* \(.* to .*, from \d+ runs?\), now with \d+ more free lane/.test(cards.join('\n'));
+      }, 60_000);
       await page.goto(`${cluster.url()}#/jobs/${job}/explain?task=deaf`);
       await shows(page, '.cards', /attempt 1 given up at n\d\/w\d+, lane \d, for /, 60_000);
     });
+    await cluster.cancel(job);
   },
 
   async 'which jobs ran at a moment of the past'({ browser, nodes }) {

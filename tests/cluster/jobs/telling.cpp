@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
         .priority(dag::high)
         .effects(dag::idempotent);
     graph.task("polite", polite);
-    for (int i = 0; i < 12; ++i)
+    for (int i = 0; i < 30; ++i)
       graph.task("wait", [] {
         const auto until = std::chrono::steady_clock::now() + 3s;
         while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
