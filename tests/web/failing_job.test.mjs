@@ -58,7 +58,7 @@ export const cases = {
     const cluster = await nodes();
     const fifo = join(cluster.directory, 'gate_of_deaf');
     execFileSync('mkfifo', [fifo]);
-    const { job } = await cluster.submit('telling', ['cluster_telling', fifo, 'deaf']);
+    const { job } = await cluster.submit('telling', ['cluster_telling', fifo, 'deaf', '30']);
     await withPage(browser, {}, async (page) => {
       await page.goto(`${cluster.url()}#/jobs/${job}/explain?task=wait`);
       await until('a task in line says when it starts', async () => {

@@ -1,7 +1,8 @@
 // A job that tells how it goes: `telling FIFO` has a task that says how far it is and waits until somebody
 // has opened the FIFO for writing, one that fails once, one that is late once, one that takes its process
-// down once, and one that spawns, of a total that is stated. `telling FIFO deaf` has a task that does not
-// hear that it is late, others that wait for its lane, and one that says its last words when it is cancelled.
+// down once, and one that spawns, of a total that is stated. `telling FIFO deaf [WAITING]` has a task that
+// does not hear that it is late, others that wait for its lane, and one that says its last words when it is
+// cancelled.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -76,7 +77,8 @@ int main(int argc, char** argv) {
         .priority(dag::high)
         .effects(dag::idempotent);
     graph.task("polite", polite);
-    for (int i = 0; i < 30; ++i)
+    const int waiting = argc > 3 ? std::stoi(argv[3]) : 12;
+    for (int i = 0; i < waiting; ++i)
       graph.task("wait", [] {
         const auto until = std::chrono::steady_clock::now() + 3s;
         while (std::chrono::steady_clock::now() < until) std::this_thread::yield();

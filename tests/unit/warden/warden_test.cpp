@@ -42,8 +42,9 @@ class Held {
   bool nobody_has_it() {
     let_go();
     fcntl(ends_[0], F_SETFL, O_NONBLOCK);
-    char c = 0;
-    return read(ends_[0], &c, 1) == 0;
+    ssize_t got = 1;
+    for (char c = 0; got > 0;) got = read(ends_[0], &c, 1);  // What was said before the end.
+    return got == 0;
   }
 
  private:
