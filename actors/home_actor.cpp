@@ -147,7 +147,7 @@ void HomeActor::look_at_reach() {
   act();
 }
 
-/// What lanes may spawn depends on it.
+/// Lanes wait by it before they tell what was spawned.
 void HomeActor::say_ahead(SpawnLoad ahead) {
   lanes_.spawn_credits()->change(setup_.plan->job, std::exchange(ahead_, ahead), ahead);
 }

@@ -46,7 +46,7 @@ Duration nanoseconds_in(const std::atomic<std::uint64_t>& count) {
 std::atomic<RunningPage*> page_of_faults{nullptr};
 thread_local std::size_t lane_of_thread = RunningPage::lanes_max;
 
-/// What was done about each signal before.
+/// Actions for each signal, as they were before.
 struct sigaction before[NSIG];
 
 void note(int signal_number) {

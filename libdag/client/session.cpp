@@ -47,7 +47,7 @@ void refuse_in_kernel() {
                  "a kernel adds tasks by its dag::Context; make the Session in main and pass values on"});
 }
 
-/// What libdag's flag `flag` says.
+/// The value of libdag's flag `flag`, as a number.
 std::uint32_t number_of(std::string_view flag, std::string_view value, std::uint32_t max) {
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);

@@ -71,7 +71,7 @@ Error Home::Impl::crash_error(RowIndex row) const {
           crashed.what};
 }
 
-/// Of a row that had all attempts that its word can count in one epoch.
+/// Error of a row that had all attempts that its word can count in one epoch.
 Error Home::Impl::no_more_attempts(RowIndex row) const {
   return {ErrorCode::task_failed,
           describe(row) + " began " + std::to_string(Word::attempt_max) + " times, and may not again",

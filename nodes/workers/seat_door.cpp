@@ -31,25 +31,31 @@ bool say(int door, char word) {
   }
 }
 
-struct alignas(cmsghdr) Control {
-  std::array<char, CMSG_SPACE(files_max * sizeof(int))> bytes{};
+/// Text and room for files, as sendmsg and recvmsg take them; its parts point to each other.
+struct Message {
+  iovec part;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(files_max * sizeof(int))> control{};
+  msghdr header{};
+
+  Message(std::string& text, std::size_t files) : part{text.data(), text.size()} {
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = control.data();
+    header.msg_controllen = CMSG_SPACE(files * sizeof(int));
+  }
+  Message(const Message&) = delete;
+  Message& operator=(const Message&) = delete;
 };
 
 bool send_with_files(int door, std::string text, const std::vector<int>& files) {
-  iovec part{text.data(), text.size()};
-  Control control;
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.bytes.data();
-  message.msg_controllen = CMSG_SPACE(files.size() * sizeof(int));
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  Message message(text, files.size());
+  cmsghdr* const header = CMSG_FIRSTHDR(&message.header);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(files.size() * sizeof(int));
   std::memcpy(CMSG_DATA(header), files.data(), files.size() * sizeof(int));
   for (;;) {
-    const ssize_t sent = sendmsg(door, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = sendmsg(door, &message.header, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0 || errno != EINTR) return sent == static_cast<ssize_t>(text.size());
   }
 }
@@ -57,19 +63,13 @@ bool send_with_files(int door, std::string text, const std::vector<int>& files) 
 /// Empty text: the other end is closed.
 std::string receive_with_files(int door, std::vector<OwnedFile>& files) {
   std::string text(seat_bytes_max, '\0');
-  iovec part{text.data(), text.size()};
-  Control control;
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.bytes.data();
-  message.msg_controllen = control.bytes.size();
+  Message message(text, files_max);
   ssize_t got = 0;
   do {
-    got = recvmsg(door, &message, MSG_CMSG_CLOEXEC);
+    got = recvmsg(door, &message.header, MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
   text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
-  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message.header);
   if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return text;
   const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
   for (std::size_t i = 0; i < count; ++i) {
