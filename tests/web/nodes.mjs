@@ -10,12 +10,20 @@ import { until } from './conditions.mjs';
 
 const program = (name) => join(process.env.DAG_BIN, name);
 
+let portsAsked = 0;
+
+/// Of loopback, where nobody listens now, as tools/dag/free_port.hpp: not one of those that systems give to
+/// whoever connects, since a node that is killed and comes back must find it free.
 async function freePort() {
-  const server = createServer();
-  await new Promise((done, failed) => server.once('error', failed).listen(0, '127.0.0.1', done));
-  const { port } = server.address();
-  await new Promise((done) => server.close(done));
-  return port;
+  for (;;) {
+    const port = 10_000 + ((process.pid * 16 + portsAsked++) % 20_000);
+    const server = createServer();
+    const free = await new Promise((done) =>
+      server.once('error', () => done(false)).listen(port, '127.0.0.1', () => done(true)));
+    if (!free) continue;
+    await new Promise((done) => server.close(done));
+    return port;
+  }
 }
 
 /// Ended with this process, however that ends, unless it is killed itself.
