@@ -412,9 +412,10 @@ void Home::Impl::maybe_let_go(RowIndex row) {
 /// Stays for a client that may ask late. Those that have stayed for longest go to make room.
 bool Home::Impl::lingers(RowIndex row) {
   if (is(row, flag::lingers)) return true;
+  const OutputSlot& output = table[row].output;
+  if (!output.on_heap() && !is(row, flag::known)) return false;  // Most: it lies in the slot itself.
   const std::uint64_t room = options.released_bytes_max.value_or(0);
-  if (room == 0) return false;
-  const Blob blob = table[row].output.load();
+  const Blob blob = output.load();
   const Fact* known = fact(row);
   const std::uint64_t size_bytes = blob ? blob.size_bytes() : known != nullptr ? known->size_bytes : 0;
   if (size_bytes <= Blob::inline_bytes_max || size_bytes > room) return false;
@@ -457,7 +458,7 @@ void Home::Impl::let_go(RowIndex row) {
 
 void Home::Impl::drop_bytes(RowIndex row) {
   // What lies in the slot itself costs nothing.
-  if (!options.released_bytes_max || table[row].output.load().on_heap()) table[row].output.clear();
+  if (!options.released_bytes_max || table[row].output.on_heap()) table[row].output.clear();
   if (!is(row, flag::published | flag::known)) return;
   const OutputName name{table.id(row), attempt_of(row)};
   if (is(row, flag::published)) release(options.self, name);

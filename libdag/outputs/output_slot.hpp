@@ -42,6 +42,8 @@ class OutputSlot {
       if (state_.load(std::memory_order_relaxed) == seen) return Blob::attach({word, kind});
     }
   }
+  /// What is there is more than fits in here; a look that costs no reference.
+  bool on_heap() const { return kind_in(state_.load(std::memory_order_acquire)) == Blob::Parts::block; }
   void clear() { store({}); }
 
  private:

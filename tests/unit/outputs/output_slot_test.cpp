@@ -20,6 +20,7 @@ TEST_CASE("a slot holds what was stored last, or nothing") {
   CHECK(detail::from_blob<std::uint64_t>(slot.load()) == 6);
   slot.clear();
   CHECK_FALSE(slot.load());
+  CHECK_FALSE(slot.on_heap());
   slot.clear();
   CHECK_FALSE(slot.load());
 }
@@ -60,6 +61,7 @@ TEST_CASE("a Blob of any size holds its bytes, and one without bytes is not noth
     CHECK_FALSE(copy);
     OutputSlot slot;
     slot.store(moved);
+    CHECK(slot.on_heap() == blob.on_heap());
     CHECK(slot.load().same_bytes(blob));
     CHECK(std::memcmp(slot.load().bytes().data(), bytes.data(), size) == 0);
   }
