@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdlib>
@@ -187,12 +188,18 @@ TEST_CASE("a signal that a process sent itself is told from one that another pro
     for (const int one : {SIGSEGV, SIGABRT, SIGTERM, SIGHUP, SIGINT, SIGQUIT}) std::signal(one, SIG_DFL);
     note_faults(*shared.page);
     note_ends();
-    shared.page->begin(0, {0, 1}, {}, 1);  // The signal finds the child ready.
-    std::thread([&] {
+    std::atomic<bool> begun = false;
+    std::thread lane([&] {
       watch_this_lane(3);
+      begun.wait(false);
       if (!from_outside) std::raise(signal);
       for (;;) pause();
-    }).join();
+    });
+    // The signal finds the child ready: TSan does not outlive one that comes while it makes a thread.
+    shared.page->begin(0, {0, 1}, {}, 1);
+    begun = true;
+    begun.notify_one();
+    lane.join();
   }
   REQUIRE(child > 0);
   while (shared.page->running().empty()) std::this_thread::yield();
