@@ -18,7 +18,7 @@ bool Replica::counts(const Seat& seat) const {
 
 /// Nobody is to be disturbed by one who just cannot hear the leader (thesis 4.2.3).
 bool Replica::follows_a_leader(Instant now) const {
-  return role_ == Role::leader || (leader_ && now - heard_leader_ < options_.election_timeout);
+  return role_ == Role::leader || (leader_ && now - heard_leader_ < patience());
 }
 
 bool Replica::has_all(Index last_index_there, Term last_term_there) const {
@@ -39,9 +39,9 @@ bool Replica::may_lead() const {
 
 /// Who has a vote tries first, of those who stay.
 void Replica::wait_for_election(Instant now) {
-  const auto spread = static_cast<std::uint64_t>(options_.election_timeout.count());
-  const int patience = !configuration_.votes(self()) ? 3 : leaving_ ? 2 : 1;
-  due_ = now + patience * options_.election_timeout + Duration(random_.below(spread));
+  const auto spread = static_cast<std::uint64_t>(patience().count());
+  const int times = !configuration_.votes(self()) ? 3 : leaving_ ? 2 : 1;
+  due_ = now + times * patience() + Duration(random_.below(spread));
 }
 
 /// Votes may be split, and given by nobody who has not missed the leader yet. As long as that may be why, who
@@ -57,6 +57,10 @@ void Replica::wait_for_votes(Instant now) {
 void Replica::on_process_down(ProcessId process, Instant now) {
   if (leader_ != process || role_ == Role::leader) return;
   leader_.reset();
+  if (std::exchange(rests_, false)) {
+    heard_leader_ = now;  // Nobody has missed it yet.
+    wait_for_election(now);
+  }
   if (!is_fit()) return;
   const auto spread = static_cast<std::uint64_t>(options_.heartbeat.count());
   due_ = std::min(due_, now + Duration(random_.below(spread)));  // Not all at once.
@@ -64,7 +68,8 @@ void Replica::on_process_down(ProcessId process, Instant now) {
 
 void Replica::follow(Term term, std::optional<ProcessId> leader, Instant now) {
   if (role_ == Role::leader) effects_.emplace_back(Follow{term});
-  if (role_ != Role::follower) wait_for_election(now);
+  const bool rested = std::exchange(rests_, false);
+  if (role_ != Role::follower || rested) wait_for_election(now);
   role_ = Role::follower;
   leader_ = leader;
   successor_.reset();
@@ -76,6 +81,7 @@ void Replica::follow(Term term, std::optional<ProcessId> leader, Instant now) {
 }
 
 void Replica::ask_for_votes(bool pre, bool transfer, Instant now) {
+  rests_ = false;
   wait_for_votes(now);
   if (!may_lead()) return;
   leader_.reset();
@@ -107,6 +113,7 @@ void Replica::count_votes(Instant now) {
 /// A seat without a log votes, too: it has promised nothing, and may be needed to settle that it is a voter.
 void Replica::heard(const AskVote& ask, Instant now) {
   if (!snapshot_ && planted(Planted::empty_does_not_vote)) return;
+  stir(now);  // Who asks has missed this leader.
   VoteAnswer answer{self(), vote_.term, false, ask.pre};
   if (ask.pre) {
     answer.granted =
@@ -158,6 +165,7 @@ void Replica::heard(const Outdated& word, Instant now) {
 
 void Replica::lead(Instant now) {
   role_ = Role::leader;
+  rests_ = false;
   leader_ = self().node;
   alone_since_.reset();
   successor_.reset();
@@ -173,6 +181,7 @@ void Replica::lead(Instant now) {
 
 void Replica::transfer(ProcessId to, Instant now) {
   if (role_ != Role::leader || successor_ || to == self().node) return;
+  stir(now);
   for (const Seat& voter : configuration_.voters) {
     if (voter.node != to) continue;
     successor_ = voter;
@@ -184,11 +193,13 @@ void Replica::transfer(ProcessId to, Instant now) {
 
 void Replica::on_disk_full(bool full, Instant now) {
   disk_full_ = full;
+  if (!is_fit()) stir(now);
   hand_over(now);
 }
 
 void Replica::on_leaving(bool leaving, Instant now) {
   leaving_ = leaving;
+  if (!is_fit()) stir(now);
   hand_over(now);
 }
 

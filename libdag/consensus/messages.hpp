@@ -33,6 +33,7 @@ struct Append {
   std::vector<Entry> entries;
   Index settled = 0;
   std::uint64_t beat = 0;  ///< comes back in the answer
+  bool rests = false;      ///< the leader's next sign of life may take ReplicaOptions::rest_heartbeat
 };
 struct AppendAnswer {
   Seat from;

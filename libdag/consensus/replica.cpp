@@ -40,9 +40,27 @@ void Replica::on_time(Instant now) {
   if (role_ != Role::leader) return ask_for_votes(true, false, now);
   if (now >= successor_until_ && !planted(Planted::hands_over_for_ever)) successor_.reset();
   hand_over(now);
+  const bool rests = may_rest(now);
+  if (!rests) stir(now);
+  rests_ = rests;
   ++beat_;
-  due_ = now + options_.heartbeat;
+  due_ = now + (rests_ ? options_.rest_heartbeat : options_.heartbeat);
   replicate(now, true);
+}
+
+/// Every voter has all of it, but for those that say nothing for so long that they are none any more.
+bool Replica::may_rest(Instant now) const {
+  if (!quiet_ || !is_fit() || successor_ || !reads_.empty()) return false;
+  if (settled_ < last_index() || !configuration_.learners.empty()) return false;
+  return std::all_of(configuration_.voters.begin(), configuration_.voters.end(),
+                     [&](const Seat& voter) { return match(voter) == last_index() || gives_up(voter, now); });
+}
+
+/// The others have as long to say something as if they had just done so.
+void Replica::stir(Instant now) {
+  if (role_ != Role::leader || !std::exchange(rests_, false)) return;
+  for (auto& [seat, progress] : progress_) progress.heard = now;
+  due_ = std::min(due_, now + options_.heartbeat);
 }
 
 void Replica::on_written(std::uint64_t number, Instant now) {

@@ -13,6 +13,10 @@
 // to go does. One disk is one seat (entry.hpp): a replica that has lost what it promised
 // does not vote until it has been made a learner, and then a voter, under its new seat.
 //
+// A log at rest: when its owner expects no more commands and every voter has all of it, signs of life become
+// rare, so that a thousand such logs cost a node nothing. Any other word ends the rest. A leader that is lost
+// meanwhile is missed by whoever watches processes (on_process_down); its silence is borne for longer.
+//
 // Where it differs from the thesis: who has no log at all is told by a snapshot, also by the one at index 0,
 // because that is where the genesis lies.
 
@@ -66,6 +70,9 @@ struct ReplicaOptions {
   /// three heartbeats, until three of these have passed.
   Duration election_timeout = std::chrono::milliseconds(500);
   Duration heartbeat = std::chrono::milliseconds(100);
+  /// The same of a log at rest.
+  Duration rest_timeout = std::chrono::seconds(90);
+  Duration rest_heartbeat = std::chrono::seconds(30);
   std::size_t entries_per_append_max = 1024;
   std::size_t bytes_per_append_max = std::size_t{128} << 10;
   std::size_t snapshot_piece_bytes = std::size_t{256} << 10;
@@ -143,6 +150,10 @@ class Replica {
   /// Its node is to go, or should not lead for another reason. It still votes, and asks for votes when nobody
   /// else does, since it may be the only one that has all; but leads no longer than it must.
   void on_leaving(bool leaving, Instant now);
+  /// Whether no more commands are expected: then the log may rest.
+  void on_quiet(bool quiet) { quiet_ = quiet; }
+  /// The leader: others may have come or gone, so the log does not rest for now.
+  void stir(Instant now);
   /// All writes up to this number are on the disk.
   void on_written(std::uint64_t number, Instant now);
 
@@ -181,6 +192,7 @@ class Replica {
   const Entry& entry(Index index) const;
   /// Since when a majority has been silent, as its leader or a candidate knows.
   std::optional<Instant> without_majority() const { return alone_since_; }
+  bool rests() const { return rests_; }
   Instant due() const { return due_; }
   std::vector<Effect> take_effects();
 
@@ -245,6 +257,9 @@ class Replica {
   void lead(Instant now);
   void hand_over(Instant now);
   bool is_fit() const { return !disk_full_ && !leaving_; }
+  bool may_rest(Instant now) const;
+  /// How long who should be heard of may be silent.
+  Duration patience() const { return rests_ ? options_.rest_timeout : options_.election_timeout; }
   void follow(Term term, std::optional<ProcessId> leader, Instant now);
   void wait_for_election(Instant now);
   void wait_for_votes(Instant now);
@@ -257,7 +272,7 @@ class Replica {
   void heard(const SnapshotAnswer& answer, Instant now);
   bool is_on_its_way(const Progress& progress, Index has, Instant now) const;
   Progress* progress_of(const Seat& seat, Term term, std::uint64_t beat, Instant now);
-  bool is_followed(const Seat& from, Term term, Instant now);
+  bool is_followed(const Seat& from, Term term, bool rests, Instant now);
   void take_entries(const Append& append, Index skipped);
   void install(Snapshot snapshot);
   void append(Entry entry, Instant now);
@@ -299,6 +314,8 @@ class Replica {
   Instant due_, heard_leader_;
   std::optional<Instant> alone_since_;
   bool disk_full_ = false, leaving_ = false;
+  bool quiet_ = false;
+  bool rests_ = false;  ///< as the leader has decided with its last sign of life
 
   // A candidate's, a leader's
   std::set<Seat> votes_;

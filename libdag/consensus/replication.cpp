@@ -30,6 +30,7 @@ bool Replica::change(Configuration to, Instant now) {
 
 bool Replica::read(std::uint64_t number, Instant now) {
   if (role_ != Role::leader) return false;
+  stir(now);
   reads_.push_back({number, ++beat_, std::max(settled_, noop_)});
   replicate(now, true);
   answer_reads();
@@ -45,15 +46,17 @@ Index Replica::match(const Seat& seat) const {
 bool Replica::hears(const Seat& seat, Instant now) const {
   if (seat == self()) return true;
   const auto found = progress_.find(seat);
-  return found != progress_.end() && now - found->second.heard < options_.election_timeout;
+  return found != progress_.end() && now - found->second.heard < patience();
 }
 
 bool Replica::gives_up(const Seat& seat, Instant now) const {
   const auto found = progress_.find(seat);
-  return found != progress_.end() && now - found->second.heard >= options_.given_up_after;
+  return found != progress_.end() &&
+         now - found->second.heard >= std::max(options_.given_up_after, patience());
 }
 
 void Replica::append(Entry entry, Instant now) {
+  stir(now);
   entries_.push_back(std::move(entry));
   if (entries_.back().type == EntryType::configuration) adopt_configuration();
   write_entries(last_index());
@@ -93,7 +96,8 @@ void Replica::replicate_to(const Seat& seat, Progress& progress, bool beat, Inst
     progress.snapshot_moved = now;
     return send_pieces(seat, progress);
   }
-  Append append{self(), vote_.term, progress.next - 1, term_at(progress.next - 1), {}, settled_, beat_};
+  Append append{self(), vote_.term, progress.next - 1, term_at(progress.next - 1), {}, settled_,
+                beat_,  rests_};
   std::size_t bytes = 0;
   while (progress.next <= last_index() && append.entries.size() < options_.entries_per_append_max &&
          bytes < options_.bytes_per_append_max &&
@@ -165,6 +169,7 @@ void Replica::heard(const AppendAnswer& answer, Instant now) {
     progress->again_at = now;
   }
   const Seat seat = answer.from;
+  if (progress->match < last_index()) stir(now);
   settle(now);
   if (role_ != Role::leader) return;
   answer_reads();
@@ -258,10 +263,11 @@ void Replica::look_for_majority(Instant now) {
 // ---- The others
 
 /// Whether the message is of a leader that counts; if so it is the one that is followed.
-bool Replica::is_followed(const Seat& from, Term term, Instant now) {
+bool Replica::is_followed(const Seat& from, Term term, bool rests, Instant now) {
   if (term < vote_.term && !planted(Planted::old_leaders_heard)) return false;
   if (term > vote_.term || role_ != Role::follower) follow(std::max(term, vote_.term), from.node, now);
   leader_ = from.node;
+  rests_ = rests;
   heard_leader_ = now;
   alone_since_.reset();
   wait_for_election(now);
@@ -269,7 +275,7 @@ bool Replica::is_followed(const Seat& from, Term term, Instant now) {
 }
 
 void Replica::heard(const Append& append, Instant now) {
-  if (!is_followed(append.from, append.term, now)) {
+  if (!is_followed(append.from, append.term, append.rests, now)) {
     if (planted(Planted::older_terms_answered))
       return send(append.from.node, AppendAnswer{self(), vote_.term, false, 0, false, append.beat});
     return send(append.from.node, Outdated{self(), vote_.term});
@@ -324,7 +330,8 @@ void Replica::take_entries(const Append& append, Index skipped) {
 }
 
 void Replica::heard(const SnapshotPiece& piece, Instant now) {
-  if (!is_followed(piece.from, piece.term, now)) return send(piece.from.node, Outdated{self(), vote_.term});
+  if (!is_followed(piece.from, piece.term, false, now))
+    return send(piece.from.node, Outdated{self(), vote_.term});
   AppendAnswer whole{self(), vote_.term, true, 0, false, piece.beat};
   if (snapshot_ && piece.index <= settled_ && !planted(Planted::snapshot_cuts_settled)) {
     whole.index = std::min(settled_, on_disk_);

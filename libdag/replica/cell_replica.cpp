@@ -82,6 +82,7 @@ void CellReplica::install(const consensus::Snapshot& snapshot) {
   cell_ = std::make_unique<Cell>(options, state, records_);
   applied_ = snapshot.index;
   applied_bytes_ = 0;
+  log_.on_quiet(is_quiet());
 }
 
 void CellReplica::apply(consensus::Index index, const consensus::Entry& entry, Instant now) {
@@ -99,6 +100,7 @@ void CellReplica::apply(consensus::Index index, const consensus::Entry& entry, I
     if (cell_->state().version > 0) cell_->say_so_far(now);
   }
   cell_->apply(std::move(command), entry.term, now);
+  log_.on_quiet(is_quiet());
   std::erase_if(ends_, [&](const auto& end) { return !is_member(end.first); });
   take_cell_effects();
   // The leader before this one may have died before it could say so.
@@ -112,6 +114,9 @@ void CellReplica::take_cell_effects() {
     std::visit([&](auto& effect) { effects_.emplace_back(std::move(effect)); }, any);
   }
 }
+
+/// It has ended, and is not closed yet: then it is about to go, and all are to hear that soon.
+bool CellReplica::is_quiet() const { return cell_->ended() && !cell_->is_closed(); }
 
 bool CellReplica::is_long() const {
   const consensus::Snapshot& last = *log_.snapshot();
@@ -176,6 +181,8 @@ void CellReplica::on_seats(std::vector<consensus::Candidate> alive, std::vector<
                            Instant now) {
   seats_ = std::move(alive);
   leaving_ = std::move(leaving);
+  log_.stir(now);
+  if (leads_) reconfigure_at_ = std::min(reconfigure_at_, now + options_.reconfigure_every);
   judge_itself(now);
 }
 
@@ -202,7 +209,6 @@ void CellReplica::on_disk_behind(bool behind, Instant now) {
 }
 
 void CellReplica::reconfigure(Instant now) {
-  reconfigure_at_ = now + options_.reconfigure_every;
   bury_unknown(now);
   // Copies that there are stay, dead ones included, when there is no seat for another: they may come back.
   const std::vector<consensus::Seat>& voters = log_.configuration().voters;
@@ -216,6 +222,7 @@ void CellReplica::reconfigure(Instant now) {
   const auto to = consensus::next_change(log_, consensus::ranked(cell_->state().job.value, seats_), leaving_,
                                          wanted, now);
   if (to) log_.change(*to, now);
+  reconfigure_at_ = now + (log_.rests() ? options_.log.rest_heartbeat : options_.reconfigure_every);
   drain(now);
 }
 

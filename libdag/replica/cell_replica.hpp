@@ -162,6 +162,7 @@ class CellReplica {
   void reconfigure(Instant now);
   void bury_unknown(Instant now);
   bool is_member(Life life) const;
+  bool is_quiet() const;
   bool is_long() const;
   void compact();
   void renew_lease(std::uint64_t number);

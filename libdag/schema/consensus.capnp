@@ -52,6 +52,7 @@ struct Append {
   settled @2 :UInt64;
   beat @3 :UInt64;               # comes back in the answer
   entries @4 :List(Entry);       # none: a sign of life
+  rests @5 :Bool;                # the log is at rest: the next sign of life comes much later
 
   struct Entry {
     term @0 :Ids.Term;

@@ -78,6 +78,7 @@ void write_body(schema::Consensus::Builder to, const Append& append) {
   builder.setPreviousTerm(append.previous_term);
   builder.setSettled(append.settled);
   builder.setBeat(append.beat);
+  builder.setRests(append.rests);
   write_list(
       append.entries, [&](unsigned count) { return builder.initEntries(count); },
       [](auto& list, unsigned i, const Entry& entry) {
@@ -134,8 +135,9 @@ Configuration read_configuration(schema::Configuration::Reader from, Reading& re
 }
 
 Append read_append(const Seat& seat, consensus::Term term, schema::Append::Reader from, Reading& reading) {
-  Append append{seat,          term, from.getPreviousIndex(), from.getPreviousTerm(), {}, from.getSettled(),
-                from.getBeat()};
+  Append append{
+      seat,           term,           from.getPreviousIndex(), from.getPreviousTerm(), {}, from.getSettled(),
+      from.getBeat(), from.getRests()};
   reading.count(from.getEntries().size(), entries_max, "Append.entries");
   append.entries.reserve(from.getEntries().size());
   for (const auto one : from.getEntries()) {

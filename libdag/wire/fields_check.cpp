@@ -63,7 +63,7 @@ static_assert(fields<consensus::Configuration>() == 2);
 static_assert(fields<consensus::Entry>() == 4);
 static_assert(fields<consensus::AskVote>() == 6);
 static_assert(fields<consensus::VoteAnswer>() == 4);
-static_assert(fields<consensus::Append>() == 7);
+static_assert(fields<consensus::Append>() == 8);
 static_assert(fields<consensus::AppendAnswer>() == 6);
 static_assert(fields<consensus::SnapshotPiece>() == 9);
 static_assert(fields<consensus::SnapshotAnswer>() == 5);

@@ -455,6 +455,7 @@ static void add_consensus(std::vector<Sample>& all) {
                        16,
                        99});
   add("append_nothing", Append{seat, 5, 17, 4, {}, 16, 100});
+  add("append_at_rest", Append{seat, 5, 17, 4, {}, 16, 100, true});
   add("append_answer", AppendAnswer{seat, 5, true, 20, true, 99});
   add("snapshot_piece", SnapshotPiece{seat, 5, 12, 3, who, 1000, 500, blob("half of a state"), 99});
   add("snapshot_answer", SnapshotAnswer{seat, 5, 12, 515, 99});

@@ -200,6 +200,8 @@ inline WorldOptions cells_world(std::uint64_t seed) {
   replica.compact_every = random.chance(0.5) ? 1 + random.below(20) : 4096;
   replica.log.election_timeout = std::chrono::milliseconds(60 + random.below(300));
   replica.log.heartbeat = replica.log.election_timeout / 5;
+  replica.log.rest_timeout = 12 * replica.log.election_timeout;
+  replica.log.rest_heartbeat = replica.log.rest_timeout / 3;
   if (random.chance(0.5)) replica.log.entries_per_append_max = 1 + random.below(3);
   if (random.chance(0.5)) replica.log.snapshot_piece_bytes = 64 + random.below(4000);
   if (chaos_bounds_bytes(seed)) {
