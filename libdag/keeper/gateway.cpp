@@ -1,10 +1,7 @@
 #include "libdag/keeper/gateway.hpp"
 
 #include <algorithm>
-#include <limits>
 
-#include "libdag/graph/check.hpp"
-#include "libdag/keeper/admission.hpp"
 #include "libdag/keeper/job_story.hpp"
 
 namespace dag {
@@ -71,77 +68,6 @@ void GatewayMachine::on_client_gone(Life client, Instant) {
   effects_.emplace_back(ForgetLife{client});
 }
 
-void GatewayMachine::on_program(ProgramId program, const std::optional<Error>& refused, Instant now) {
-  if (!refused) programs_.insert(program);
-  for (auto& [client, submission] : std::exchange(waiting_for_program_, {})) {
-    if (submission.launch.program != program) {
-      waiting_for_program_.emplace_back(client, std::move(submission));
-    } else if (refused) {
-      refuse(client, submission.number, *refused);
-    } else {
-      ask(client, submission, now);
-    }
-  }
-}
-
-std::set<ProgramId> GatewayMachine::needed_programs() const {
-  std::set<ProgramId> needed;
-  for (const auto& [id, job] : jobs_) {
-    if (!job.closed && !job.record_gone) needed.insert(job.launch.program);
-  }
-  for (const auto& [client, submission] : waiting_for_program_) needed.insert(submission.launch.program);
-  for (const Spreading& one : spreading_) needed.insert(one.submission.launch.program);
-  return needed;
-}
-
-void GatewayMachine::on_program_gone(ProgramId program) {
-  programs_.erase(program);
-  program_at_.erase(program);
-}
-
-bool GatewayMachine::has_program(Life node, ProgramId program, Instant now) const {
-  const auto at = program_at_.find(program);
-  if (at == program_at_.end()) return false;
-  const auto said = at->second.find(node);
-  return said != at->second.end() && now - said->second < believed_for;
-}
-
-/// As many losses of nodes as the records of jobs outlive leave one that has it.
-bool GatewayMachine::outlives_losses(ProgramId program, Instant now) const {
-  std::size_t copies = 1;
-  for (const auto& [life, claim] : nodes_) copies += has_program(life, program, now) ? 1 : 0;
-  const std::size_t odd_number = nodes_.size() - (nodes_.size() % 2 == 0 ? 1 : 0);
-  return copies > std::min<std::size_t>(replicas_, odd_number) / 2;
-}
-
-/// Every node gets the program in the end, for its worker process; so all are asked, and some are waited for.
-void GatewayMachine::spread(Life from, client::AskSubmit ask, Instant until, Instant now) {
-  for (const auto& [life, claim] : nodes_) {
-    if (life == self_ || has_program(life, ask.launch.program, now)) continue;
-    effects_.emplace_back(SendToKeeper{life, keeper::KeepProgram{ask.launch.program}});
-  }
-  std::erase_if(spreading_,
-                [&](const Spreading& one) { return one.client == from && one.submission.job == ask.job; });
-  spreading_.push_back({from, std::move(ask), until});
-}
-
-/// Nodes or copies of programs have come or gone, or time has passed.
-void GatewayMachine::look_at_spreading(Instant now) {
-  for (Spreading& one : std::exchange(spreading_, {})) {
-    if (outlives_losses(one.submission.launch.program, now)) {
-      ask(one.client, one.submission, now);
-    } else if (one.until > now) {
-      spread(one.client, std::move(one.submission), one.until, now);
-    } else {
-      refuse(one.client, one.submission.number,
-             {ErrorCode::no_quorum,
-              "the binary of " + to_string(one.submission.job) +
-                  " could not be brought to another node, so a loss of this one would end the job",
-              "`dag node list` shows who is there; submit it again when they are"});
-    }
-  }
-}
-
 void GatewayMachine::answer(Life to, client::Answer answer) {
   effects_.emplace_back(SendToClient{to, std::move(answer)});
 }
@@ -153,7 +79,7 @@ void GatewayMachine::refuse(Life to, std::uint64_t number, Error why) {
   answer(to, std::move(no));
 }
 
-GatewayMachine::KeptJob* GatewayMachine::known(Life from, std::uint64_t number, JobId job, Instant now) {
+KeptJob* GatewayMachine::known(Life from, std::uint64_t number, JobId job, Instant now) {
   const auto found = jobs_.find(job);
   if (found != jobs_.end() && (found->second.leads || found->second.over())) return &found->second;
   if (found != jobs_.end()) {
@@ -187,104 +113,6 @@ void GatewayMachine::send_elsewhere(Life to, std::uint64_t number, JobId id, con
     if (job.leader == life.process && life != self_) no.elsewhere = claim.endpoint.control;
   }
   answer(to, std::move(no));
-}
-
-void GatewayMachine::ask(Life from, const client::AskHandle& ask, Instant) {
-  client::Answer handle;
-  handle.number = ask.number;
-  for (const auto& [life, claim] : nodes_) {
-    if (takes_jobs(life)) handle.elsewhere = claim.endpoint.control;
-  }
-  const bool takes_it = !nodes_.contains(self_) || takes_jobs(self_) ||
-                        (handle.elsewhere.empty() && can_take_jobs(self_));  // Late is better than nowhere.
-  if (!takes_it) {
-    handle.error = why_no_jobs();
-    return answer(from, std::move(handle));
-  }
-  handle.elsewhere.clear();
-  if (jobs_given_ == std::numeric_limits<std::uint32_t>::max()) {
-    return refuse(from, ask.number, out_of_handles());
-  }
-  handle.job = job_of_node(self_.process, ++jobs_given_);
-  answer(from, std::move(handle));
-}
-
-Error GatewayMachine::out_of_handles() const {
-  return {ErrorCode::internal, to_string(self_.process) + " has no more numbers for jobs",
-          "ask another node for one, or start this one with an empty data directory"};
-}
-
-void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
-  client::Answer reply;
-  reply.number = ask.number;
-  reply.job = ask.job;
-  if (const auto before = jobs_.find(ask.job); before != jobs_.end()) {
-    if (is_another(before->second, ask.key)) return refuse_handle(from, ask.number, ask.job);
-    if (!before->second.submitter) answer(from, std::move(reply));
-    return;
-  }
-  if (node_of(ask.job) != self_.process || (ask.job.value & 0xFFFF'FFFF) > jobs_given_) {
-    return refuse_handle(from, ask.number, ask.job);
-  }
-  if (ask.dry_run) {
-    if (Status possible = admissible(*ask.graph); !possible)
-      return refuse(from, ask.number, possible.error());
-    return answer(from, std::move(reply));
-  }
-  if (!programs_.contains(ask.launch.program)) {
-    reply.wants_program = true;
-    answer(from, std::move(reply));
-    waiting_for_program_.emplace_back(from, std::move(ask));
-    return;
-  }
-  if (Status possible = admissible(*ask.graph); !possible) return refuse(from, ask.number, possible.error());
-  if (recorded_ && !outlives_losses(ask.launch.program, now))
-    return spread(from, std::move(ask), now + accept_within, now);
-
-  KeptJob& job = jobs_[ask.job];
-  job.name = std::move(ask.name);
-  job.graph = std::move(ask.graph);
-  job.total = job.graph->total;
-  job.launch = std::move(ask.launch);
-  job.key = ask.key;
-  if (ask.supervise_all) job.representation = Representation::supervised;
-  job.accepted = now;
-  job.counts.open = job.graph->size();
-  job.detached = ask.detached;
-  if (!ask.detached) job.client = from;
-  job.detached = job.detached || ask.kept;
-  if (recorded_) {
-    job.recorded = true;
-    job.leads = false;
-    job.submitter = {from, ask.number};
-    effects_.emplace_back(
-        RecordJob{plan_of(ask.job, job, nodes_.size()), Submission{job.launch, job.detached, 0, job.key}});
-    return;
-  }
-  start_workers(ask.job, job, now);
-  answer(from, std::move(reply));
-}
-
-/// Sound, and possible on the nodes that run jobs.
-Status GatewayMachine::admissible(const detail::Fragment& graph) const {
-  if (Status sound = check(graph); !sound) return sound;
-  std::vector<NodeDevices> devices;
-  for (const auto& [life, claim] : nodes_) {
-    if (runs_jobs(life)) devices.push_back(devices_of(life.process, claim.load));
-  }
-  return admit(graph, devices);
-}
-
-bool GatewayMachine::is_another(const KeptJob& job, std::uint64_t key) {
-  return key != 0 && job.key != 0 && key != job.key;
-}
-
-void GatewayMachine::refuse_handle(Life to, std::uint64_t number, JobId job) {
-  refuse(
-      to, number,
-      {ErrorCode::job_unknown,
-       to_string(job) + " is another job, or no handle that " + to_string(self_.process) + " has given out",
-       "submit with a new handle"});
 }
 
 /// Goes on with what the client wanted of another node.
@@ -422,129 +250,6 @@ void GatewayMachine::ask(Life from, const client::AskShutdown& ask, Instant) {
   reply.number = ask.number;
   answer(from, std::move(reply));
   effects_.emplace_back(ShutDown{});
-}
-
-// ---- The end of a job
-
-void GatewayMachine::on_counts(JobId job, const JobCounts& counts) {
-  const auto found = jobs_.find(job);
-  if (found != jobs_.end() && !found->second.over()) found->second.counts = counts;
-}
-
-void GatewayMachine::on_details(JobId job, JobDetails details) {
-  const auto found = jobs_.find(job);
-  if (found != jobs_.end()) found->second.details = std::move(details);
-}
-
-void GatewayMachine::on_progress(JobId job, Life process, const std::string& device,
-                                 std::optional<TaskProgress> progress) {
-  const auto found = jobs_.find(job);
-  if (found == jobs_.end() || found->second.over()) return;
-  auto& known = found->second.progress;
-  const std::pair lane(process, device);
-  if (!progress) {
-    known.erase(lane);
-  } else if (known.contains(lane) || known.size() < progress_lanes_max) {
-    if (progress->note.size() > JobStory::text_bytes_max) progress->note.resize(JobStory::text_bytes_max);
-    known[lane] = *std::move(progress);
-  }
-}
-
-bool GatewayMachine::is_new_crash(JobId job, TaskId task, std::uint32_t number) {
-  const auto found = jobs_.find(job);
-  if (found == jobs_.end()) return false;
-  auto& known = found->second.crashes_told;
-  const auto told = known.find(task);
-  if (told != known.end() && number <= told->second) return false;
-  if (told != known.end() || known.size() < crashes_told_max) known[task] = number;
-  return true;
-}
-
-void GatewayMachine::on_ended(JobId id, const std::optional<Error>& stopped, const JobCounts& counts,
-                              Instant now) {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end() || found->second.over() || !found->second.leads) return;
-  KeptJob& job = found->second;
-  job.counts = counts;
-  if (stopped) job.error = stopped;
-  const bool by_order = job.cancelled && counts.cancelled > 0;
-  const JobPhase phase = stopped                            ? JobPhase::failed
-                         : by_order                         ? JobPhase::cancelled
-                         : counts.failed > counts.tolerated ? JobPhase::failed
-                         : counts.cancelled > 0             ? JobPhase::cancelled
-                                                            : JobPhase::finished;
-  end(id, job, phase, now);
-}
-
-void GatewayMachine::on_lost(JobId id, const Error& why, Instant now) {
-  unread_.erase(id);
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end() || found->second.over() || !found->second.leads) return;
-  // Where there can be no other copy, nothing will come of it.
-  if (found->second.recorded && nodes_.size() > 2) return step_down(id, found->second, now);
-  found->second.error = why;
-  end(id, found->second, JobPhase::failed, now);
-}
-
-void GatewayMachine::end_before_it_began(JobId id, KeptJob& job, Instant now) {
-  job.error = Error{ErrorCode::task_cancelled, "it was cancelled before it began"};
-  job.counts = {0, 0, 0, 0, job.graph->size()};
-  end(id, job, JobPhase::cancelled, now);
-}
-
-void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
-  job.phase = phase;
-  job.ended = now;
-  job.progress.clear();
-  job.crashes_told.clear();
-  if (job.begun) {
-    send_to_followers(job, client::JobEnded{id, job.error, job.counts});
-  } else {
-    send_to_followers(
-        job, client::JobLost{id, job.error.value_or(Error{ErrorCode::task_cancelled, "it was cancelled"})});
-  }
-  client::Answer reply;
-  reply.jobs.push_back(info(id, job, now, true));
-  for (const auto& [client, number] : std::exchange(job.waiting, {})) {
-    reply.number = number;
-    answer(client, reply);
-  }
-  answer_cancelling(id, job);
-  if (job.detached) job.kept_until = now + results_limits_.kept_for;
-  if (job.begun && may_be_asked(job)) {
-    gather_results(id, job);
-  } else if (!job.begun && job.kept_until) {
-    job.at_rest = true;  // There are no results, but others ask how it ended, and it can be retried.
-    stop_workers(id, job);
-  } else {
-    close(id, job);
-  }
-  ended_.push_back(id);
-  forget_old();
-}
-
-void GatewayMachine::close(JobId id, KeptJob& job) {
-  if (std::exchange(job.closed, true)) return;
-  if (job.begun || job.recorded) effects_.emplace_back(CloseJob{id});
-  if (!job.at_rest) stop_workers(id, job);
-  forget_results(job);
-  job.graph.reset();
-}
-
-void GatewayMachine::forget_old() {
-  // One that still has a client is not forgotten; it comes to the end of the line.
-  for (std::size_t tries = ended_.size(); ended_.size() > ended_jobs_max && tries > 0; --tries) {
-    const JobId oldest = ended_.front();
-    ended_.pop_front();
-    KeptJob& job = jobs_.at(oldest);
-    job.kept_until.reset();  // Newer ones need the room.
-    close_if_unwanted(oldest, job);
-    if (job.closed) {
-      jobs_.erase(oldest);
-    } else {
-      ended_.push_back(oldest);
-    }
-  }
 }
 
 // ---- What is known
