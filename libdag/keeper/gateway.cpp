@@ -35,16 +35,29 @@ void GatewayMachine::on_client_message(Life from, ClientMessage any, Instant now
   std::visit(
       [&](auto& message) {
         using Message = std::remove_cvref_t<decltype(message)>;
+        if constexpr (requires { JobId{message.job}; }) {
+          if (jobs_.peek(message.job) != nullptr) asked_about_[from].insert(message.job);
+        }
         if constexpr (std::is_same_v<Message, client::Want>) {
           want(from, message);
         } else if constexpr (std::is_same_v<Message, client::ForgetJob>) {
-          if (const auto job = jobs_.find(message.job); job != jobs_.end())
-            let_go(from, message.job, job->second);
+          forget(from, message.job);
         } else if constexpr (requires { ask(from, message, now); }) {
           ask(from, message, now);
         }
       },
       any);
+}
+
+void GatewayMachine::forget(Life client, JobId id) {
+  KeptJob* const job = jobs_.find(id);
+  if (job == nullptr) return;
+  let_go(client, id, *job);
+  const bool waits = std::any_of(job->waiting.begin(), job->waiting.end(),
+                                 [&](const auto& one) { return one.first == client; }) ||
+                     std::any_of(job->cancelling.begin(), job->cancelling.end(),
+                                 [&](const Cancelling& one) { return one.client == client; });
+  if (!waits) asked_about_[client].erase(id);
 }
 
 /// The client will ask for nothing of the job any more.
@@ -56,10 +69,14 @@ void GatewayMachine::let_go(Life client, JobId id, KeptJob& job) {
 }
 
 void GatewayMachine::on_client_gone(Life client, Instant) {
-  for (auto& [id, job] : jobs_) {
-    std::erase_if(job.waiting, [&](const auto& question) { return question.first == client; });
-    std::erase_if(job.cancelling, [&](const Cancelling& one) { return one.client == client; });
-    let_go(client, id, job);
+  if (const auto about = asked_about_.extract(client)) {
+    for (const JobId id : about.mapped()) {
+      KeptJob* const job = jobs_.find(id);
+      if (job == nullptr) continue;
+      std::erase_if(job->waiting, [&](const auto& question) { return question.first == client; });
+      std::erase_if(job->cancelling, [&](const Cancelling& one) { return one.client == client; });
+      let_go(client, id, *job);
+    }
   }
   std::erase_if(waiting_for_program_, [&](const auto& one) { return one.first == client; });
   std::erase_if(asked_early_, [&](const auto& one) { return one.first == client; });
@@ -80,10 +97,10 @@ void GatewayMachine::refuse(Life to, std::uint64_t number, Error why) {
 }
 
 KeptJob* GatewayMachine::known(Life from, std::uint64_t number, JobId job, Instant now) {
-  const auto found = jobs_.find(job);
-  if (found != jobs_.end() && (found->second.leads || found->second.over())) return &found->second;
-  if (found != jobs_.end()) {
-    send_elsewhere(from, number, job, found->second, now);
+  KeptJob* const found = jobs_.find(job);
+  if (found != nullptr && (found->leads || found->over())) return found;
+  if (found != nullptr) {
+    send_elsewhere(from, number, job, *found, now);
     return nullptr;
   }
   if (unread_.contains(job)) {
@@ -117,7 +134,7 @@ void GatewayMachine::send_elsewhere(Life to, std::uint64_t number, JobId id, con
 
 /// Goes on with what the client wanted of another node.
 void GatewayMachine::ask(Life from, const client::AskFollow& ask, Instant now) {
-  if (const auto found = jobs_.find(ask.job); found != jobs_.end() && is_another(found->second, ask.key))
+  if (const KeptJob* found = jobs_.peek(ask.job); found != nullptr && is_another(*found, ask.key))
     return refuse_handle(from, ask.number, ask.job);
   KeptJob* job = known(from, ask.number, ask.job, now);
   if (job == nullptr) return;
@@ -148,9 +165,11 @@ void GatewayMachine::ask(Life from, const client::AskNodes& ask, Instant now) {
     if (life == self_) {
       node.pid = pid_;
       node.not_ready = not_ready(now);
-      node.jobs = static_cast<std::uint32_t>(std::count_if(jobs_.begin(), jobs_.end(), [](const auto& job) {
-        return job.second.leads && !job.second.over();
-      }));
+      node.jobs =
+          static_cast<std::uint32_t>(std::count_if(jobs_.awake().begin(), jobs_.awake().end(), [&](JobId id) {
+            const KeptJob& job = jobs_.at(id);
+            return job.leads && !job.over();
+          }));
     }
     reply.nodes.insert(life == self_ ? reply.nodes.begin() : reply.nodes.end(), std::move(node));
   }
@@ -165,11 +184,11 @@ void GatewayMachine::ask(Life from, const client::AskJobs& ask, Instant now) {
     if (job == nullptr) return;
     reply.jobs.push_back(info(*ask.job, *job, now, true));
   } else {
-    for (const auto& [id, job] : jobs_) {
+    for (const auto& [id, job] : jobs_.all()) {
       if (job.leads || job.over() || no_quorum(id, job, now)) reply.jobs.push_back(info(id, job, now, false));
     }
     for (const JobId id : unread_) {
-      if (jobs_.contains(id)) continue;
+      if (jobs_.peek(id) != nullptr) continue;
       JobInfo& unread = reply.jobs.emplace_back();
       unread.job = id;
       unread.phase = JobPhase::recovering;
@@ -255,8 +274,8 @@ void GatewayMachine::ask(Life from, const client::AskShutdown& ask, Instant) {
 // ---- What is known
 
 std::optional<Life> GatewayMachine::client_of(JobId job) const {
-  const auto found = jobs_.find(job);
-  return found == jobs_.end() ? std::nullopt : found->second.client;
+  const KeptJob* const found = jobs_.peek(job);
+  return found == nullptr ? std::nullopt : found->client;
 }
 
 /// Of processes that are up, by task.

@@ -47,7 +47,7 @@
 #include "libdag/base/time.hpp"
 #include "libdag/keeper/explaining.hpp"
 #include "libdag/keeper/gateway_effects.hpp"
-#include "libdag/keeper/kept_job.hpp"
+#include "libdag/keeper/kept_jobs.hpp"
 #include "libdag/supervision/apart.hpp"
 
 namespace dag {
@@ -142,9 +142,12 @@ class GatewayMachine {
 
   /// Whom notes of a job's kernels are for.
   std::optional<Life> client_of(JobId job) const;
-  std::vector<GatewayEffect> take_effects() { return std::exchange(effects_, {}); }
+  /// After each event.
+  std::vector<GatewayEffect> take_effects();
+  /// For tests: all that are kept, and which of them are walked over.
+  const KeptJobs& jobs() const { return jobs_; }
 
-  /// Ended jobs that are remembered; older ones are unknown.
+  /// Ended jobs without a client that are remembered; older ones are unknown.
   static constexpr std::size_t ended_jobs_max = 1000;
   static constexpr Intensity crashes = KeptJob::crashes;
   /// For so long outputs of a job are kept for a client that may be on its way from a node that died.
@@ -243,7 +246,6 @@ class GatewayMachine {
   /// On all nodes that run jobs; behind the jobs that wait for room.
   void start_workers(JobId id, KeptJob& job, Instant now);
   void wait_for_room(KeptJob& job, Life node, Instant now);
-  static bool has_process(const KeptJob& job);
   bool others_wait_for_room(JobId id, Life node) const;
   void look_for_room(JobId id, KeptJob& job, std::size_t& asked, Instant now);
   void retire_workers(JobId id, KeptJob& job);
@@ -270,12 +272,13 @@ class GatewayMachine {
   void release_result(KeptJob& job, client::TaskSettled settled);
   void forget_results(KeptJob& job);
   void rest_if_gathered(JobId id, KeptJob& job);
+  void forget(Life client, JobId id);
   void let_go(Life client, JobId id, KeptJob& job);
   static bool may_be_asked(const KeptJob& job);
   void close_if_unwanted(JobId id, KeptJob& job);
   void send_to_followers(const KeptJob& job, const ClientMessage& message);
   void stop_workers(JobId id, KeptJob& job);
-  void forget_old();
+  void forget_oldest();
   static std::vector<TaskProgress> progress_of(const KeptJob& job);
   JobInfo info(JobId id, const KeptJob& job, Instant now, bool in_full) const;
   Worker* find(KeptJob& job, Life node, std::uint32_t number);
@@ -306,10 +309,11 @@ class GatewayMachine {
   /// The highest count of a handle of each node that was seen here.
   std::map<ProcessId, std::uint32_t> handles_seen_;
   const bool expects_peers_;
-  std::map<JobId, KeptJob> jobs_;
-  std::size_t results_bytes_ = 0;  ///< of all jobs
+  KeptJobs jobs_;
+  std::map<Life, std::set<JobId>> asked_about_;  ///< by each client that is here
+  std::size_t results_bytes_ = 0;                ///< of all jobs
   std::set<JobId> unread_;
-  std::deque<JobId> ended_;
+  std::deque<JobId> ended_;  ///< KeptJob::to_be_forgotten, the oldest first
   std::vector<GatewayEffect> effects_;
 };
 

@@ -8,20 +8,19 @@
 namespace dag {
 
 void GatewayMachine::on_counts(JobId job, const JobCounts& counts) {
-  const auto found = jobs_.find(job);
-  if (found != jobs_.end() && !found->second.over()) found->second.counts = counts;
+  KeptJob* const found = jobs_.find(job);
+  if (found != nullptr && !found->over()) found->counts = counts;
 }
 
 void GatewayMachine::on_details(JobId job, JobDetails details) {
-  const auto found = jobs_.find(job);
-  if (found != jobs_.end()) found->second.details = std::move(details);
+  if (KeptJob* const found = jobs_.find(job)) found->details = std::move(details);
 }
 
 void GatewayMachine::on_progress(JobId job, Life process, const std::string& device,
                                  std::optional<TaskProgress> progress) {
-  const auto found = jobs_.find(job);
-  if (found == jobs_.end() || found->second.over()) return;
-  auto& known = found->second.progress;
+  KeptJob* const found = jobs_.find(job);
+  if (found == nullptr || found->over()) return;
+  auto& known = found->progress;
   const std::pair lane(process, device);
   if (!progress) {
     known.erase(lane);
@@ -32,9 +31,9 @@ void GatewayMachine::on_progress(JobId job, Life process, const std::string& dev
 }
 
 bool GatewayMachine::is_new_crash(JobId job, TaskId task, std::uint32_t number) {
-  const auto found = jobs_.find(job);
-  if (found == jobs_.end()) return false;
-  auto& known = found->second.crashes_told;
+  KeptJob* const found = jobs_.find(job);
+  if (found == nullptr) return false;
+  auto& known = found->crashes_told;
   const auto told = known.find(task);
   if (told != known.end() && number <= told->second) return false;
   if (told != known.end() || known.size() < crashes_told_max) known[task] = number;
@@ -43,9 +42,9 @@ bool GatewayMachine::is_new_crash(JobId job, TaskId task, std::uint32_t number) 
 
 void GatewayMachine::on_ended(JobId id, const std::optional<Error>& stopped, const JobCounts& counts,
                               Instant now) {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end() || found->second.over() || !found->second.leads) return;
-  KeptJob& job = found->second;
+  KeptJob* const found = jobs_.find(id);
+  if (found == nullptr || found->over() || !found->leads) return;
+  KeptJob& job = *found;
   job.counts = counts;
   if (stopped) job.error = stopped;
   const bool by_order = job.cancelled && counts.cancelled > 0;
@@ -59,12 +58,12 @@ void GatewayMachine::on_ended(JobId id, const std::optional<Error>& stopped, con
 
 void GatewayMachine::on_lost(JobId id, const Error& why, Instant now) {
   unread_.erase(id);
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end() || found->second.over() || !found->second.leads) return;
+  KeptJob* const found = jobs_.find(id);
+  if (found == nullptr || found->over() || !found->leads) return;
   // Where there can be no other copy, nothing will come of it.
-  if (found->second.recorded && nodes_.size() > 2) return step_down(id, found->second, now);
-  found->second.error = why;
-  end(id, found->second, JobPhase::failed, now);
+  if (found->recorded && nodes_.size() > 2) return step_down(id, *found, now);
+  found->error = why;
+  end(id, *found, JobPhase::failed, now);
 }
 
 void GatewayMachine::end_before_it_began(JobId id, KeptJob& job, Instant now) {
@@ -100,8 +99,6 @@ void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
   } else {
     close(id, job);
   }
-  ended_.push_back(id);
-  forget_old();
 }
 
 void GatewayMachine::close(JobId id, KeptJob& job) {
@@ -109,23 +106,33 @@ void GatewayMachine::close(JobId id, KeptJob& job) {
   if (job.begun || job.recorded) effects_.emplace_back(CloseJob{id});
   if (!job.at_rest) stop_workers(id, job);
   forget_results(job);
+  job.again_at.clear();
   job.graph.reset();
 }
 
-void GatewayMachine::forget_old() {
-  // One that still has a client is not forgotten; it comes to the end of the line.
-  for (std::size_t tries = ended_.size(); ended_.size() > ended_jobs_max && tries > 0; --tries) {
-    const JobId oldest = ended_.front();
-    ended_.pop_front();
-    KeptJob& job = jobs_.at(oldest);
-    job.kept_until.reset();  // Newer ones need the room.
-    close_if_unwanted(oldest, job);
-    if (job.closed) {
-      jobs_.erase(oldest);
-    } else {
-      ended_.push_back(oldest);
-    }
+std::vector<GatewayEffect> GatewayMachine::take_effects() {
+  for (const JobId id : jobs_.let_sleep()) {
+    const KeptJob& job = *jobs_.peek(id);
+    if (!job.over() || job.is_followed() || job.to_be_forgotten) continue;
+    jobs_.find(id)->to_be_forgotten = true;
+    ended_.push_back(id);
   }
+  while (ended_.size() > ended_jobs_max) forget_oldest();
+  jobs_.let_sleep();
+  return std::exchange(effects_, {});
+}
+
+/// One that somebody follows by now is not forgotten, and comes to the end of the line when nobody does.
+void GatewayMachine::forget_oldest() {
+  const JobId oldest = ended_.front();
+  ended_.pop_front();
+  KeptJob* const job = jobs_.find(oldest);
+  if (job == nullptr) return;
+  job->to_be_forgotten = false;
+  if (job->is_followed()) return;
+  job->kept_until.reset();  // Newer ones need the room.
+  close_if_unwanted(oldest, *job);
+  if (job->closed) jobs_.erase(oldest);
 }
 
 }  // namespace dag

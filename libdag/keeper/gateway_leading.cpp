@@ -12,8 +12,8 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   unread_.erase(id);
   std::uint32_t& seen = handles_seen_[node_of(id)];
   seen = std::max(seen, static_cast<std::uint32_t>(id.value));
-  const auto [at, is_new] = jobs_.try_emplace(id);
-  KeptJob& job = at->second;
+  const bool is_new = jobs_.peek(id) == nullptr;
+  KeptJob& job = is_new ? jobs_.add(id) : *jobs_.find(id);
   if (is_new) {
     job.name = news.plan->name;
     job.graph = news.plan->graph;
@@ -122,9 +122,9 @@ void GatewayMachine::hand_over(JobId id, KeptJob& job) {
 
 void GatewayMachine::on_record_over(JobId id, Instant now) {
   unread_.erase(id);
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end()) return;
-  KeptJob& job = found->second;
+  KeptJob* const found = jobs_.find(id);
+  if (found == nullptr) return;
+  KeptJob& job = *found;
   job.record_gone = true;
   hand_over(id, job);
   if (job.over()) return;
@@ -135,7 +135,7 @@ void GatewayMachine::on_record_over(JobId id, Instant now) {
            {ErrorCode::job_unknown, "other nodes remember another " + to_string(id), "submit again"});
   }
   forget_results(job);
-  jobs_.erase(found);
+  jobs_.erase(id);
 }
 
 }  // namespace dag

@@ -45,9 +45,9 @@ std::vector<std::string> GatewayMachine::not_ready(Instant now) const {
   if (!takes_jobs(self_) && !nodes_.at(self_).load.witness) reasons.push_back(why_no_jobs().what);
   if (expects_peers_ && nodes_.size() == 1)
     reasons.push_back(to_string(self_.process) + " hears none of the nodes that it knows of");
-  for (const auto& [id, job] : jobs_) {
+  for (const JobId id : jobs_.awake()) {
     if (reasons.size() == reasons_max) break;
-    if (const auto alone = no_quorum(id, job, now)) reasons.push_back(alone->what);
+    if (const auto alone = no_quorum(id, jobs_.at(id), now)) reasons.push_back(alone->what);
   }
   return reasons;
 }

@@ -8,12 +8,12 @@
 
 namespace dag {
 void GatewayMachine::want(Life from, const client::Want& want) {
-  const auto found = jobs_.find(want.job);
+  KeptJob* const found = jobs_.find(want.job);
   const auto lost = [&](Error why) {
     effects_.emplace_back(SendToClient{from, client::JobLost{want.job, std::move(why)}});
   };
-  if (found == jobs_.end()) return lost({ErrorCode::job_unknown, "no such job: " + to_string(want.job)});
-  KeptJob& job = found->second;
+  if (found == nullptr) return lost({ErrorCode::job_unknown, "no such job: " + to_string(want.job)});
+  KeptJob& job = *found;
   if (job.closed) {
     return lost(job.error.value_or(
         Error{ErrorCode::output_released, "what " + to_string(want.job) + " has left is not kept any more"}));
@@ -35,9 +35,9 @@ void GatewayMachine::ask_for(JobId id, KeptJob& job, std::uint32_t task, std::op
 }
 
 void GatewayMachine::on_settled(JobId id, client::TaskSettled settled) {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end() || found->second.closed) return;
-  KeptJob& job = found->second;
+  KeptJob* const found = jobs_.find(id);
+  if (found == nullptr || found->closed) return;
+  KeptJob& job = *found;
   for (const Life who : std::exchange(job.asked[settled.task], {}))
     effects_.emplace_back(SendToClient{who, settled});
   job.asked.erase(settled.task);
@@ -70,16 +70,17 @@ void GatewayMachine::release_result(KeptJob& job, client::TaskSettled settled) {
 }
 
 void GatewayMachine::on_spilled(client::TaskSettled settled, bool written) {
-  const auto found = jobs_.find(settled.job);
-  if (found == jobs_.end() || found->second.spilling.erase(settled.task) == 0) return;
-  KeptJob& job = found->second;
+  const JobId id = settled.job;
+  KeptJob* const found = jobs_.find(id);
+  if (found == nullptr || found->spilling.erase(settled.task) == 0) return;
+  KeptJob& job = *found;
   if (written) {
     job.spilled.insert(settled.task);
     job.results.emplace(settled.task, std::move(settled));
   } else {
     release_result(job, std::move(settled));
   }
-  gather_more(found->first, job);
+  gather_more(id, job);
 }
 
 void GatewayMachine::forget_results(KeptJob& job) {
@@ -190,9 +191,7 @@ void GatewayMachine::rest_if_gathered(JobId id, KeptJob& job) {
   stop_workers(id, job);
 }
 
-bool GatewayMachine::may_be_asked(const KeptJob& job) {
-  return job.client || job.client_until || job.kept_until || !job.attached.empty();
-}
+bool GatewayMachine::may_be_asked(const KeptJob& job) { return job.is_followed() || job.kept_until; }
 
 void GatewayMachine::close_if_unwanted(JobId id, KeptJob& job) {
   if (job.over() && job.leads && !may_be_asked(job)) close(id, job);

@@ -6,17 +6,11 @@
 
 namespace dag {
 
-/// One that is not up yet, too: it has room.
-bool GatewayMachine::has_process(const KeptJob& job) {
-  return std::any_of(job.workers.begin(), job.workers.end(),
-                     [](const Worker& worker) { return worker.phase <= Worker::Phase::up; });
-}
-
 bool GatewayMachine::others_wait_for_room(JobId id, Life node) const {
-  return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& one) {
-    const KeptJob& job = one.second;
-    return one.first != id && job.leads && !job.begun && !job.over() && job.again_at.contains(node) &&
-           !has_process(job);
+  return std::any_of(jobs_.awake().begin(), jobs_.awake().end(), [&](JobId other) {
+    const KeptJob& job = jobs_.at(other);
+    return other != id && job.leads && !job.begun && !job.over() && job.again_at.contains(node) &&
+           !job.has_process();
   });
 }
 

@@ -39,9 +39,9 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   client::Answer reply;
   reply.number = ask.number;
   reply.job = ask.job;
-  if (const auto before = jobs_.find(ask.job); before != jobs_.end()) {
-    if (is_another(before->second, ask.key)) return refuse_handle(from, ask.number, ask.job);
-    if (!before->second.submitter) answer(from, std::move(reply));
+  if (const KeptJob* const before = jobs_.peek(ask.job)) {
+    if (is_another(*before, ask.key)) return refuse_handle(from, ask.number, ask.job);
+    if (!before->submitter) answer(from, std::move(reply));
     return;
   }
   if (node_of(ask.job) != self_.process || (ask.job.value & 0xFFFF'FFFF) > jobs_given_) {
@@ -62,7 +62,8 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   if (recorded_ && !outlives_losses(ask.launch.program, now))
     return spread(from, std::move(ask), now + accept_within, now);
 
-  KeptJob& job = jobs_[ask.job];
+  KeptJob& job = jobs_.add(ask.job);
+  asked_about_[from].insert(ask.job);
   job.name = std::move(ask.name);
   job.graph = std::move(ask.graph);
   job.total = job.graph->total;
@@ -123,7 +124,7 @@ void GatewayMachine::on_program(ProgramId program, const std::optional<Error>& r
 
 std::set<ProgramId> GatewayMachine::needed_programs() const {
   std::set<ProgramId> needed;
-  for (const auto& [id, job] : jobs_) {
+  for (const auto& [id, job] : jobs_.all()) {
     if (!job.closed && !job.record_gone) needed.insert(job.launch.program);
   }
   for (const auto& [client, submission] : waiting_for_program_) needed.insert(submission.launch.program);

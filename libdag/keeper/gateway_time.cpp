@@ -6,7 +6,9 @@ namespace dag {
 
 void GatewayMachine::on_time(Instant now) {
   answer_early(now);
-  for (auto& [id, job] : jobs_) {
+  jobs_.wake_due(now);
+  for (const JobId id : jobs_.awake()) {
+    KeptJob& job = jobs_.at(id);
     if (job.submitter && now >= job.accepted + accept_within) {
       job.refused = true;
       const auto [client, number] = *std::exchange(job.submitter, std::nullopt);
@@ -28,9 +30,9 @@ void GatewayMachine::on_time(Instant now) {
     }
   }
   std::size_t asked = 0;
-  for (auto& [id, job] : jobs_) {
-    look_who_is_apart(id, job, now);
-    look_for_room(id, job, asked, now);
+  for (const JobId id : jobs_.awake()) {
+    look_who_is_apart(id, jobs_.at(id), now);
+    look_for_room(id, jobs_.at(id), asked, now);
   }
   look_at_spreading(now);
   answer_explained(now);
@@ -38,8 +40,10 @@ void GatewayMachine::on_time(Instant now) {
 
 std::optional<Instant> GatewayMachine::wake_at() const {
   std::optional<Instant> wake = explaining_.wake_at();
-  for (const auto& [id, job] : jobs_) {
-    for (const std::optional<Instant>& until : {job.client_until, job.kept_until, job.rest_at}) {
+  if (const auto due = jobs_.due(); due && (!wake || *due < *wake)) wake = due;
+  for (const JobId id : jobs_.awake()) {
+    const KeptJob& job = jobs_.at(id);
+    for (const std::optional<Instant>& until : {job.until(), job.rest_at}) {
       if (until && (!wake || *until < *wake)) wake = until;
     }
     const Instant accept = job.accepted + accept_within;

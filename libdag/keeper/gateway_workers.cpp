@@ -43,7 +43,8 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now, Hearings he
     if (seen == handles_seen_.end() || before.contains(life)) continue;
     effects_.emplace_back(SendToKeeper{life, keeper::JobsGiven{seen->second}});
   }
-  for (auto& [id, job] : jobs_) {
+  for (const JobId id : jobs_.awake()) {
+    KeptJob& job = jobs_.at(id);
     if (job.closed || !job.leads) continue;
     for (const auto& [life, claim] : nodes_) {
       const auto was = before.find(life);
@@ -172,20 +173,19 @@ void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Inst
       effects_.emplace_back(ForgetLife{down->life});
       return;
     }
-    const auto job = jobs_.find(down->job);
-    Worker* worker = job == jobs_.end() ? nullptr : find(job->second, from, down->number);
-    const bool told_of =
-        worker != nullptr && (worker->phase == Worker::Phase::up ||
-                              (worker->phase == Worker::Phase::starting && job->second.recorded));
+    KeptJob* const job = jobs_.find(down->job);
+    Worker* worker = job == nullptr ? nullptr : find(*job, from, down->number);
+    const bool told_of = worker != nullptr && (worker->phase == Worker::Phase::up ||
+                                               (worker->phase == Worker::Phase::starting && job->recorded));
     if (!told_of) return;
     worker->life = down->life;
-    worker_down(down->job, job->second, *worker, *down, true, now);
+    worker_down(down->job, *job, *worker, *down, true, now);
   } else if (const auto* refused = std::get_if<keeper::WorkerRefused>(&any)) {
-    const auto job = jobs_.find(refused->job);
-    Worker* worker = job == jobs_.end() ? nullptr : find(job->second, from, refused->number);
+    KeptJob* const job = jobs_.find(refused->job);
+    Worker* worker = job == nullptr ? nullptr : find(*job, from, refused->number);
     if (worker == nullptr || worker->phase != Worker::Phase::starting) return;
     if (refused->why.code == ErrorCode::limit_reached) {
-      KeptJob& waits = job->second;
+      KeptJob& waits = *job;
       waits.workers.erase(waits.workers.begin() + (worker - waits.workers.data()));
       if (!waits.begun && !waits.over()) waits.error = refused->why;
       wait_for_room(waits, from, now);
@@ -194,25 +194,25 @@ void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Inst
     worker->phase = Worker::Phase::refused;
     worker->end = refused->why.what;
     const bool draining = refused->why.code == ErrorCode::job_elsewhere;  // Nothing is wrong with the job.
-    if (!job->second.error && !job->second.over() && !draining) job->second.error = refused->why;
-    begin_if_ready(refused->job, job->second, now);
+    if (!job->error && !job->over() && !draining) job->error = refused->why;
+    begin_if_ready(refused->job, *job, now);
   }
 }
 
 void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant now) {
-  const auto found = jobs_.find(up.job);
-  Worker* worker = found == jobs_.end() ? nullptr : find(found->second, from, up.number);
-  if (found != jobs_.end() && !found->second.leads) {
-    found->second.had_started_at.insert(from);
-    return hand_over(up.job, found->second);
+  KeptJob* const found = jobs_.find(up.job);
+  Worker* worker = found == nullptr ? nullptr : find(*found, from, up.number);
+  if (found != nullptr && !found->leads) {
+    found->had_started_at.insert(from);
+    return hand_over(up.job, *found);
   }
-  if (worker == nullptr || found->second.closed || found->second.at_rest) {
+  if (worker == nullptr || found->closed || found->at_rest) {
     // It was asked for by somebody who has ended it since.
     effects_.emplace_back(SendToKeeper{from, keeper::StopWorkers{up.job}});
     return;
   }
   if (worker->phase != Worker::Phase::starting) return;
-  KeptJob& job = found->second;
+  KeptJob& job = *found;
   worker->phase = Worker::Phase::up;
   worker->life = up.life;
   worker->endpoint = up.endpoint;
@@ -229,9 +229,9 @@ void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant
 }
 
 void GatewayMachine::on_unheard(Life from, const keeper::Unheard& news, Instant now) {
-  const auto found = jobs_.find(news.job);
-  if (from != self_ && (found == jobs_.end() || !found->second.leads)) return;
-  std::map<Life, Instant>& known = from == self_ ? unheard_ : found->second.unheard[from];
+  KeptJob* const found = jobs_.find(news.job);
+  if (from != self_ && (found == nullptr || !found->leads)) return;
+  std::map<Life, Instant>& known = from == self_ ? unheard_ : found->unheard[from];
   const std::map<Life, Instant> before = std::exchange(known, {});
   for (const Life life : news.lives) {
     const auto at = before.find(life);
@@ -384,9 +384,7 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
 }
 
 void GatewayMachine::stop_if_deserted(JobId id, KeptJob& job, Instant now) {
-  const bool deserted = std::all_of(job.workers.begin(), job.workers.end(),
-                                    [](const Worker& worker) { return worker.phase > Worker::Phase::up; });
-  if (!deserted || !job.again_at.empty()) return;
+  if (job.has_process() || !job.again_at.empty()) return;
   give_up(id, job,
           job.error.value_or(
               Error{ErrorCode::process_crashed, "no node can run a process of " + to_string(id), {}}),

@@ -80,6 +80,7 @@ struct KeptJob {
   std::set<std::uint32_t> spilled;       ///< of `results`: their output is on the disk
   std::vector<std::uint32_t> to_gather;  ///< results that were not asked for yet
   std::optional<Instant> rest_at;        ///< until then its client may ask for outputs that tasks have read
+  bool to_be_forgotten = false;          ///< in its turn: it has ended, and nobody follows it
   bool gathers = false;                  ///< it has ended, and rests when nothing is asked for any more
   bool at_rest = false;                  ///< and needs no processes
   RestartBudget budget{crashes};
@@ -93,6 +94,13 @@ struct KeptJob {
   std::optional<Error> error;
   std::vector<std::pair<Life, std::uint64_t>> waiting;  ///< questions for its end
   bool over() const { return phase > JobPhase::running; }
+  /// A client may ask for its outputs, or be on its way.
+  bool is_followed() const { return client || client_until || !attached.empty(); }
+  /// One that is not up yet counts: it has room.
+  bool has_process() const;
+  /// Neither nodes that come and go change it nor time, before `until()`.
+  bool may_sleep() const;
+  std::optional<Instant> until() const;
 };
 
 }  // namespace dag

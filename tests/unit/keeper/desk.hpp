@@ -1,6 +1,8 @@
 #pragma once
 // A gateway with a client, for tests of what it decides.
 
+#include <catch2/catch.hpp>
+
 #include "dag/detail/builder.hpp"
 #include "dag/graph.hpp"
 #include "libdag/keeper/gateway.hpp"
@@ -42,6 +44,7 @@ struct Desk {
   }
   void take() {
     for (GatewayEffect& effect : gateway.take_effects()) effects.push_back(std::move(effect));
+    CHECK(gateway.jobs().is_sound());
   }
   void say(ClientMessage message) {
     gateway.on_client_message(someone, std::move(message), now);
