@@ -115,14 +115,19 @@ caf::behavior NodeActor::make_behavior() {
       [this](const mail::LifeUp& up) {
         setup_.lives.insert(up.life);
         for (const auto& [id, job] : jobs_) {
-          if (job.cell && of_job(std::nullopt, id, job)) send(job.cell, up);
+          if (hears_of_all(job)) send(job.cell, up);
         }
       },
       [this](const mail::LifeDown& down) {
         setup_.lives.erase(down.life);
         thief_.on_member_down(down.life);
+        if (down.job) {
+          if (const auto job = jobs_.find(*down.job); job != jobs_.end() && job->second.cell)
+            send(job->second.cell, down);
+          return;
+        }
         for (const auto& [id, job] : jobs_) {
-          if (job.cell && of_job(down.job, id, job)) send(job.cell, down);
+          if (hears_of_all(job)) send(job.cell, down);
         }
       },
   };

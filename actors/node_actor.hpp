@@ -59,10 +59,8 @@ class NodeActor : public caf::event_based_actor {
     /// `cell` is a copy of a record, and hears of nodes.
     bool recorded = false;
   };
-  /// Whether news about a life, of one job or of all, are for this job.
-  static bool of_job(std::optional<JobId> named, JobId job, const JobHere& here) {
-    return named ? *named == job : !here.runs_elsewhere || here.recorded;
-  }
+  /// Whether news about a life that names no job are for this one.
+  static bool hears_of_all(const JobHere& job) { return job.cell && (!job.runs_elsewhere || job.recorded); }
 
   void submit(mail::Submit& submit);
   void open_record(JobId job, std::optional<mail::Record> begins, consensus::Stored stored = {});
