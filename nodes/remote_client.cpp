@@ -45,8 +45,14 @@ std::vector<std::string> arguments_of_this_process() {
   return arguments;
 }
 
-Launch launch_of_this_process(const Blob& program, std::uint64_t session) {
-  return {identify(program.bytes()),
+/// A file that runs does not change.
+ProgramId id_of_this_program() {
+  static const ProgramId id = identify(program_of_this_process().bytes());
+  return id;
+}
+
+Launch launch_of_this_process(std::uint64_t session) {
+  return {id_of_this_program(),
           build_of_this_process(),
           arguments_of_this_process(),
           directory_of_this_process(),
@@ -102,10 +108,9 @@ Status RemoteClient::submit(std::shared_ptr<const detail::Fragment> graph,
                             std::shared_ptr<detail::JobState> state) {
   client::AskSubmit submission;
   try {
-    const Blob program = program_of_this_process();
     submission.name = state->name;
     submission.graph = std::move(graph);
-    submission.launch = launch_of_this_process(program, session_);
+    submission.launch = launch_of_this_process(session_);
     submission.detached = is_detached();
     submission.kept = is_kept();
     submission.supervise_all = supervise_all_;
@@ -120,14 +125,15 @@ Status RemoteClient::submit(std::shared_ptr<const detail::Fragment> graph,
             return submission;
           },
           [&, id = submission.launch.program](const client::Answer&) {
-            links_.send(at, keeper::ProgramBytes{id, program});
+            links_.send(at, keeper::ProgramBytes{id, program_of_this_process()});
           });
     } catch (const Failure& failure) {
       // A node that knows it has accepted it. If none does, that is why it is lost.
       if (failure.error().code != ErrorCode::cluster_lost) throw;
       wait_for_leader(submission.job);
     }
-    // The node has found others that have the record: they are to be known when it is lost.
+    // The node has found others that have the record: one of them is to be known when it is lost.
+    if (links_.nodes().size() > 1) return Done{};
     const std::lock_guard lock(mutex_);
     look_at_ = steady_now();
     changed_.notify_all();
@@ -145,7 +151,7 @@ Status RemoteClient::possible(const std::shared_ptr<const detail::Fragment>& gra
   submission.graph = graph;
   submission.dry_run = true;
   try {
-    submission.launch = launch_of_this_process(program_of_this_process(), session_);
+    submission.launch = launch_of_this_process(session_);
     const LinkId at = home();
     submission.job = links_.exchange(at, [](std::uint64_t number) { return client::AskHandle{number}; })
                          .job.value_or(JobId{});
