@@ -270,10 +270,30 @@ TEST_CASE("a disk that came back empty does not count for the one that was lost"
   box.begin({a, b, c});
   const Seat other_b{b.node, 99};
   box.wait_until_due();
-  box.hear(VoteAnswer{other_b, 1, true, true});
-  CHECK(box.replica.role() == Replica::Role::precandidate);
-  box.hear(VoteAnswer{c, 1, true, true});
+  box.write();
+  box.hear(VoteAnswer{other_b, 1, true, false});
   CHECK(box.replica.role() == Replica::Role::candidate);
+  box.hear(VoteAnswer{c, 1, true, false});
+  CHECK(box.replica.role() == Replica::Role::leader);
+}
+
+TEST_CASE(
+    "who stands before there was a leader asks for votes at once, later it asks first whether it would get "
+    "them") {
+  Box box(a);
+  box.begin({a, b, c});
+  SECTION("nobody has led") {
+    box.wait_until_due();
+    CHECK(box.replica.role() == Replica::Role::candidate);
+    box.write();
+    for (const AskVote& ask : box.said<AskVote>()) CHECK_FALSE(ask.pre);
+  }
+  SECTION("somebody has") {
+    box.follow(b);
+    box.wait_until_due();
+    CHECK(box.replica.role() == Replica::Role::precandidate);
+    for (const AskVote& ask : box.said<AskVote>()) CHECK(ask.pre);
+  }
 }
 
 TEST_CASE("who has just lost its leader asks for votes again soon; later it takes its time") {
