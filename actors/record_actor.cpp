@@ -183,8 +183,10 @@ void RecordActor::act() {
   const Cell* cell = replica_.cell();
   if (cell != nullptr && !std::exchange(told_here_, true)) send(node_, mail::RecordHere{cell->plan()});
   look_who_leads();
-  if (cell != nullptr && cell->is_closed() && !std::exchange(told_over_, true))
+  if (cell != nullptr && cell->is_closed() && !std::exchange(told_over_, true)) {
+    if (replica_.leads()) tell_copies_over();
     send(node_, mail::RecordOver{setup_.job});
+  }
   if (cell != nullptr && replica_.leads() && voice_.owes_progress(cell->counts()))
     delayed_send(this, ClientVoice::progress_every, mail::ProgressDue{});
   wake();
@@ -229,6 +231,14 @@ void RecordActor::write(WriteToLog order) {
 void RecordActor::send_to(ProcessId node, consensus::Message message) {
   if (const auto life = nodes_.find(node); life != nodes_.end())
     record_ports_.send(life->second, {setup_.job, std::move(message)});
+}
+
+/// Who does not hear it asks for votes when this copy has been silent for long, and is told then.
+void RecordActor::tell_copies_over() {
+  for (const consensus::Seat& seat : replica_.log().configuration().voters) {
+    if (seat.node != setup_.self.process)
+      send_to(seat.node, consensus::Over{record_ports_.seat, replica_.log().term()});
+  }
 }
 
 void RecordActor::bring(mail::Bring order) {

@@ -51,6 +51,7 @@ class RecordActor : public caf::event_based_actor {
   void write(WriteToLog order);
   void send_to(ProcessId node, consensus::Message message);
   void look_who_leads();
+  void tell_copies_over();
   void bring(mail::Bring order);
   void wake();
 

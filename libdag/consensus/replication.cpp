@@ -300,7 +300,8 @@ void Replica::heard(const Append& append, Instant now) {
   settle_up_to(std::min(append.settled, end));
   answer.matches = true;
   answer.index = planted(Planted::ack_before_written) ? end : std::min(end, on_disk_);
-  send(append.from.node, answer);
+  // One answer to entries, when they are on the disk: signs of life are answered meanwhile.
+  if (append.entries.empty() || answer.index == end) send(append.from.node, answer);
   if (answer.index == end) return;
   answer.index = end;
   send_when_written(append.from.node, answer);

@@ -146,15 +146,18 @@ TEST_CASE("entries are acknowledged when they are on the disk, and applied when 
   Box box(a);
   box.begin({a, b, c});
   box.hear(Append{b, 1, 0, 0, {{1, EntryType::noop}, {1, EntryType::command, text("x")}}, 1, 7});
+  CHECK(box.said<AppendAnswer>().empty());
+  CHECK(box.applied.size() == 1);
+  box.hear(Append{b, 1, 0, 0, {}, 1, 8});
   auto answers = box.said<AppendAnswer>();
   REQUIRE(answers.size() == 1);
   CHECK(answers[0].index == 0);  // a sign of life
-  CHECK(answers[0].beat == 7);
-  CHECK(box.applied.size() == 1);
+  CHECK(answers[0].beat == 8);
   box.write();
   answers = box.said<AppendAnswer>();
   REQUIRE(answers.size() == 1);
   CHECK(answers[0].index == 2);
+  CHECK(answers[0].beat == 7);
 }
 
 TEST_CASE("what another leader wrote instead replaces what was not settled") {
