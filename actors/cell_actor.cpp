@@ -1,6 +1,7 @@
 #include "actors/cell_actor.hpp"
 
 #include "actors/exceptions.hpp"
+#include "actors/retrying.hpp"
 
 namespace dag {
 
@@ -11,11 +12,16 @@ CellActor::CellActor(caf::actor_config& config, CellSetup setup, Ports ports, Re
       ports_(std::move(ports)),
       node_(std::move(node)),
       runner_(std::move(runner)),
-      cell_(setup_.options, setup_.plan, records) {}
+      cell_(setup_.retry ? Cell(setup_.options, setup_.retry->begins->genesis, records)
+                         : Cell(setup_.options, setup_.plan, records)) {}
 
 caf::behavior CellActor::make_behavior() {
   set_exception_handler(keep_text);
   voice_.follow(std::move(setup_.follower));
+  if (const auto retry = std::exchange(setup_.retry, std::nullopt)) {
+    offer_outputs(*retry, runner_);
+    tell_results(*retry, voice_.follower());
+  }
   cell_.begin(setup_.lives, {}, ports_.now());
   act();
   return {
@@ -54,6 +60,10 @@ caf::behavior CellActor::make_behavior() {
         cell_.on_life_down(down.life, ports_.now(), down.how);
         act();
       },
+      [this](mail::Submit& order) {
+        say_what_is_done(*order.retry, cell_.snapshot(), order.plan->job);
+        send(node_, std::move(order));
+      },
       [this](mail::Brought& arrived) { voice_.on_brought(std::move(arrived.brought)); },
   };
 }
@@ -75,6 +85,7 @@ void CellActor::act() {
           } else if constexpr (std::is_same_v<What, TellClient>) {
             if (auto order = voice_.tell(std::move(what))) send(runner_, *std::move(order));
           } else {
+            voice_.tell_unread(cell_);
             voice_.follower().ended(std::move(what.stopped), cell_.counts());
           }
         },

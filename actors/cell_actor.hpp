@@ -2,7 +2,8 @@
 // Hosts the cell of a job: its record, its map of homes, and whoever follows it. Decides nothing itself.
 //
 // Messages: in Incoming, Want, CancelJob, StopJob, ForgetJob, LifeUp, LifeDown, LivesUp, Brought,
-// ProgressDue; out Outgoing (to the node), Bring (to the runner).
+// ProgressDue, Submit (of a job that retries this one; back to the node); out Outgoing (to the node), Bring
+// (to the runner).
 
 #include <memory>
 
@@ -15,6 +16,7 @@ struct CellSetup {
   std::shared_ptr<const JobPlan> plan;
   std::vector<Life> lives;
   Follower follower;
+  std::optional<mail::Retry> retry = std::nullopt;
 };
 
 class CellActor : public caf::event_based_actor {

@@ -36,6 +36,10 @@ void ClientVoice::on_brought(dag::Brought&& brought) {
   }
 }
 
+void ClientVoice::tell_unread(const Cell& cell) const {
+  if (follower_.unread) follower_.unread(cell.unread());
+}
+
 bool ClientVoice::owes_progress(const CellCounts& counts) {
   if (!follower_.progress || counts.settled == told_) return false;
   return !std::exchange(progress_due_, true);

@@ -21,6 +21,8 @@ class ClientVoice {
   /// What is to be asked of the runner; nothing when all was there.
   std::optional<mail::Bring> tell(TellClient&& what);
   void on_brought(dag::Brought&& brought);
+  /// Before the job's end.
+  void tell_unread(const Cell& cell) const;
   /// Between two words on how far the job is.
   static constexpr Duration progress_every = std::chrono::milliseconds(200);
   /// True: tell_progress is to be called after that time; once until then.

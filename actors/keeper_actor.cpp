@@ -9,6 +9,11 @@ namespace {
 /// How often is looked for programs that nobody needs any more.
 constexpr Duration shelf_every = std::chrono::minutes(1);
 
+std::optional<mail::Retry> retry_mail(std::optional<RetryOf>& of) {
+  if (!of) return std::nullopt;
+  return mail::Retry{*std::move(of)};
+}
+
 }  // namespace
 
 KeeperActor::KeeperActor(caf::actor_config& config, KeeperSetup setup, KeeperPorts ports, caf::actor node)
@@ -111,6 +116,8 @@ caf::behavior KeeperActor::make_behavior() {
           gateway_.on_ended(said.job, ended->stopped, ended->counts, ports_.now());
         } else if (auto* led = std::get_if<RecordLed>(&said.what)) {
           on_led(std::move(*led));
+        } else if (auto* unread = std::get_if<mail::Unread>(&said.what)) {
+          gateway_.on_unread(said.job, std::move(unread->tasks));
         } else if (std::holds_alternative<mail::RecordGone>(said.what)) {
           ports_.forget_details(said.job);
           gateway_.on_record_over(said.job, ports_.now());
@@ -261,10 +268,11 @@ void KeeperActor::carry_out(GatewayEffect any) {
           ports_.job_begins(*effect.plan);
           send(node_,
                mail::Submit{std::move(effect.plan), follower_of(caf::actor_cast<caf::actor_addr>(this), job),
-                            std::move(effect.lives), effect.submitted});
+                            std::move(effect.lives), effect.submitted, retry_mail(effect.retry)});
         } else if constexpr (std::is_same_v<Effect, RecordJob>) {
           effect.submission.accepted_unix_ns = ports_.since_1970().count();
-          send(node_, mail::Record{std::move(effect.plan), bytes_of(effect.submission)});
+          send(node_,
+               mail::Record{std::move(effect.plan), bytes_of(effect.submission), retry_mail(effect.retry)});
         } else if constexpr (std::is_same_v<Effect, JobLivesUp>) {
           send(node_, mail::LivesUp{effect.job, std::move(effect.lives)});
         } else if constexpr (std::is_same_v<Effect, JobLifeDown>) {
@@ -325,6 +333,7 @@ Follower follower_of(const caf::actor_addr& keeper, JobId job) {
   follower.ended = [tell, job](std::optional<Error> stopped, const CellCounts& counts) {
     tell(client::JobEnded{job, std::move(stopped), job_counts(counts)});
   };
+  follower.unread = [tell](std::vector<std::uint32_t> tasks) { tell(mail::Unread{std::move(tasks)}); };
   follower.lost = [tell, job](Error why) { tell(client::JobLost{job, std::move(why)}); };
   follower.led = [tell](RecordLed news) { tell(std::move(news)); };
   follower.record_over = [tell] { tell(mail::RecordGone{}); };

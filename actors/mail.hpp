@@ -9,6 +9,7 @@
 
 #include "actors/ports.hpp"
 #include "libdag/cell/cell.hpp"
+#include "libdag/cell/retried.hpp"
 #include "libdag/consensus/reconfiguration.hpp"
 #include "libdag/home/home.hpp"
 #include "libdag/home/lane_report.hpp"
@@ -98,6 +99,12 @@ struct Explain {
   caf::actor runner;
   std::function<void(ProcessExplained&&)> done;
 };
+/// Part of Submit and Record, when the job retries another: sent to the cell of that one, and back to the
+/// NodeActor with what the job begins with.
+struct Retry {
+  RetryOf of;
+  std::optional<Retried> begins = {};
+};
 /// gateway -> NodeActor: a new job, whose cell lives here.
 struct Submit {
   std::shared_ptr<const JobPlan> plan;
@@ -106,6 +113,7 @@ struct Submit {
   std::vector<Life> lives = {};
   /// When the client was told that it is accepted: deadlines count from there. Left out: from now.
   std::optional<Instant> submitted = std::nullopt;
+  std::optional<Retry> retry = std::nullopt;
 };
 /// RunnerActor -> NodeActor -> RecordActor: for the disks of all nodes that have a copy of the job's record.
 struct SaveHere {
@@ -120,6 +128,7 @@ struct SavesFound {
 struct Record {
   std::shared_ptr<const JobPlan> plan;
   Blob submission;
+  std::optional<Retry> retry = std::nullopt;
 };
 /// node -> NodeActor: whoever the copies on its disk speak to is there now.
 struct Recover {};
@@ -299,9 +308,15 @@ struct Spilled {
   client::TaskSettled settled;
   bool written = false;
 };
+/// Follower::unread.
+struct Unread {
+  std::vector<std::uint32_t> tasks;
+};
 struct JobSaid {
   JobId job;
-  std::variant<client::TaskSettled, JobCounts, client::JobEnded, client::JobLost, RecordLed, RecordGone> what;
+  std::variant<client::TaskSettled, JobCounts, client::JobEnded, client::JobLost, RecordLed, RecordGone,
+               Unread>
+      what;
 };
 
 }  // namespace dag::mail

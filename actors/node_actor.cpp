@@ -26,6 +26,7 @@ caf::behavior NodeActor::make_behavior() {
   return {
       [this](mail::Submit& order) { submit(order); },
       [this](mail::Record& order) {
+        if (ask_what_is_done(order)) return;
         const JobId id = order.plan->job;
         open_record(id, std::move(order));
       },
@@ -138,7 +139,23 @@ void NodeActor::on_exit() {
   setup_.records.reset();
 }
 
+template <class Order>
+bool NodeActor::ask_what_is_done(Order& order) {
+  if (!order.retry || order.retry->begins) return false;
+  const JobId retried = order.retry->of.job;
+  const auto ended = jobs_.find(retried);
+  if (ended != jobs_.end() && ended->second.cell) {
+    send(ended->second.cell, std::move(order));
+    return true;
+  }
+  // Its time was over in this moment.
+  ports_.log(to_string(order.plan->job) + " does not begin: " + to_string(retried) + " is not kept any more");
+  return true;
+}
+
 void NodeActor::submit(mail::Submit& order) {
+  if (ask_what_is_done(order)) return;
+  if (order.retry) order.plan = order.retry->begins->genesis.plan;
   open_job(order.plan);
   JobHere& job = jobs_.at(order.plan->job);
   job.follower = order.follower;
@@ -146,6 +163,7 @@ void NodeActor::submit(mail::Submit& order) {
   setup.options = {setup_.self, order.plan->seed};
   setup.options.submitted = order.submitted;
   setup.plan = order.plan;
+  setup.retry = std::move(order.retry);
   if (order.lives.empty()) {
     setup.lives.assign(setup_.lives.begin(), setup_.lives.end());
   } else {

@@ -62,6 +62,9 @@ class NodeActor : public caf::event_based_actor {
   /// Whether news about a life that names no job are for this one.
   static bool hears_of_all(const JobHere& job) { return job.cell && (!job.runs_elsewhere || job.recorded); }
 
+  /// Sends the order to begin a job to the cell of the one that it retries; true then. It comes back.
+  template <class Order>
+  bool ask_what_is_done(Order& order);
   void submit(mail::Submit& submit);
   void open_record(JobId job, std::optional<mail::Record> begins, consensus::Stored stored = {});
   void on_copy_said(mail::CopySaid& copy);

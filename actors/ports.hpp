@@ -51,6 +51,8 @@ struct Follower {
   std::function<void(std::uint32_t task, Outcome outcome, Blob output, std::optional<Error> error)> settled;
   /// Every row is final and settled, or the job was stopped.
   std::function<void(std::optional<Error> stopped, CellCounts counts)> ended;
+  /// Said before `ended`: Cell::unread. May be empty.
+  std::function<void(std::vector<std::uint32_t> tasks)> unread = {};
   /// How far the job is, a few times a second while that changes. May be empty.
   std::function<void(CellCounts counts)> progress;
   /// Nothing more will come: libdag itself failed.

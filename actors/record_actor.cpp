@@ -1,6 +1,7 @@
 #include "actors/record_actor.hpp"
 
 #include "actors/exceptions.hpp"
+#include "actors/retrying.hpp"
 #include "libdag/base/overloaded.hpp"
 #include "libdag/replica/submission.hpp"
 
@@ -100,9 +101,15 @@ caf::behavior RecordActor::make_behavior() {
       },
       [this](const mail::RunnerHere& here) {
         runner_ = here.runner;
+        if (const auto retry = std::exchange(unoffered_, std::nullopt)) offer_outputs(*retry, runner_);
         for (mail::Bring& order : std::exchange(unbrought_, {})) bring(std::move(order));
       },
       [this](const mail::SaveHere& save) { send_save(save.copy); },
+      [this](mail::Record& order) {
+        if (replica_.cell() == nullptr) return;
+        say_what_is_done(*order.retry, replica_.cell()->snapshot(), order.plan->job);
+        send(node_, std::move(order));
+      },
       [this](const mail::Written& written) {
         replica_.on_written(written.number, ports_.now());
         act();
@@ -165,9 +172,15 @@ void RecordActor::begin() {
   std::sort(genesis.voters.begin(), genesis.voters.end());
   // However many copies there are now, more may come.
   const auto replicas = static_cast<std::uint32_t>(std::max<std::size_t>(2, record_ports_.copies_wanted));
-  CellSnapshot state = genesis_of(setup_.begins->plan, false, replicas);
+  auto& retry = setup_.begins->retry;
+  CellSnapshot state =
+      retry ? std::move(retry->begins->genesis) : genesis_of(setup_.begins->plan, false, replicas);
+  state.replicas = replicas;
   state.attached = setup_.begins->submission;
   replica_.begin(std::move(genesis), state, true, ports_.now());
+  if (!retry) return;
+  tell_results(*retry, voice_.follower());
+  unoffered_ = std::move(retry);
 }
 
 void RecordActor::act() {
@@ -213,6 +226,7 @@ void RecordActor::carry_out(CellReplicaEffect& any, mail::Outgoing& outgoing) {
                  },
                  [&](JobEnded& one) {
                    look_who_leads();
+                   voice_.tell_unread(*replica_.cell());
                    voice_.follower().ended(std::move(one.stopped), replica_.cell()->counts());
                  }},
       any);

@@ -4,7 +4,8 @@
 //
 // Messages: in CopySaid (from other copies), Incoming, Want, CancelJob, StopJob,
 // ForgetJob, LivesUp (from the gateway), LifeUp, LifeDown, Seats, RunnerHere, SaveHere (from the runner),
-// Brought, Written (from the store), ProgressDue, Tick; out Outgoing, RecordHere, RecordOver (to the node),
+// Brought, Written (from the store), ProgressDue, Tick, Record (of a job that retries this one; back to the
+// node); out Outgoing, RecordHere, RecordOver (to the node),
 // Bring (to the runner).
 
 #include "actors/client_voice.hpp"
@@ -64,6 +65,7 @@ class RecordActor : public caf::event_based_actor {
   CellReplica replica_;
   std::map<ProcessId, Life> nodes_;  ///< that are up
   std::vector<mail::Bring> unbrought_;
+  std::optional<mail::Retry> unoffered_;  ///< outputs that the job begins with, until there is a runner
   std::optional<Told> told_;
   bool told_here_ = false, told_over_ = false, told_too_large_ = false;
   std::optional<Instant> wake_at_;

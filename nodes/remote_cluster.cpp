@@ -68,10 +68,10 @@ class RemoteCluster : public Cluster {
   void cancel(JobId job) override {
     ask_leader([job](std::uint64_t number) { return client::AskCancel{number, job}; }, Answered::soon);
   }
-  JobId retry(JobId job) override {
+  JobId retry(JobId job, bool only_unfinished) override {
     const client::Answer answer = ask_leader(
-        [job](std::uint64_t number) {
-          return client::AskRetry{number, job};
+        [job, only_unfinished](std::uint64_t number) {
+          return client::AskRetry{number, job, only_unfinished};
         },
         Answered::soon);
     if (!answer.job) throw Failure({ErrorCode::job_unknown, "nothing is known of " + to_string(job)});

@@ -27,6 +27,7 @@ Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink&
   log_.resize(plan_->shards);
   streams_.resize(plan_->shards);
   followed_.resize(plan_->graph->size() / 64 + 1);
+  read_by_unfinished_.resize(followed_.size());
   const detail::Fragment& graph = *plan_->graph;
   const auto waits = [](const Policy& policy) { return policy.starts_from_recorded(); };
   if (plan_->shards == 1 || std::none_of(graph.policies.begin(), graph.policies.end(), waits)) return;
@@ -55,6 +56,7 @@ void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes,
   if (!options_.self_runs) state_.recorders = {state_.cell};
   std::sort(state_.lives.begin(), state_.lives.end());
   DAG_CHECK(alive(state_.cell));
+  if (!state_.homes.empty()) return begin_done(now);
   std::vector<Life> places = lives;
   if (!options_.self_runs) std::erase(places, state_.cell);
   recountable_ = options_.replicas > 1;
@@ -72,6 +74,14 @@ void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes,
   }
   for (const Life life : state_.lives) tell_plan(life);
   tell_state();
+}
+
+/// Of a job that retries another: what is done there is settled here from the start, so each home counts its
+/// shard again, as after a loss.
+void Cell::begin_done(Instant now) {
+  for (const Life life : state_.lives) tell_plan(life);
+  say_done(now);
+  give_orphans(now);
 }
 
 /// A large one is told to who asks for it. Told to all, and again by each new leader, it could keep leaders
@@ -125,7 +135,8 @@ void Cell::on_message(Life from, const JobMessage& any, Instant now) {
   }
   for (const TaskId task : outcomes->freed) {
     const auto ended = settled_.find(task);
-    if (ended != settled_.end() && recountable_) ended->second.record.value = {};
+    if (ended != settled_.end() && recountable_ && !is_read_by_unfinished(task))
+      ended->second.record.value = {};
   }
   for (auto& [to, settled] : news) {
     Stream& told = streams_[to];
@@ -261,10 +272,23 @@ void Cell::settle(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_
       ++counts_.cancelled;
       break;
   }
+  note_unfinished(said);
   tell_listeners(said, news);
   const Entry entry{std::move(said), state_.homes[shard].home};
   tell_followers(entry);
   if (recountable_ || task.origin == 0) settled_.emplace(task, entry);
+}
+
+void Cell::note_unfinished(const OutcomeRecord& record) {
+  const bool by_condition =
+      record.outcome == Outcome::skipped && (!record.error || record.error->cause.empty());
+  if (!recountable_ || record.task.origin != 0 || record.outcome == Outcome::finished || by_condition) return;
+  for (const detail::EdgeEnd& edge : plan_->graph->in_edges(record.task.index))
+    read_by_unfinished_[edge.task() / 64] |= std::uint64_t{1} << edge.task() % 64;
+}
+
+bool Cell::is_read_by_unfinished(TaskId task) const {
+  return task.origin == 0 && (read_by_unfinished_[task.index / 64] >> task.index % 64 & 1) != 0;
 }
 
 void Cell::tell_followers(const Entry& entry) {
@@ -401,6 +425,16 @@ std::optional<OutcomeRecord> Cell::settled(TaskId task) const {
     if ((known[task.index / 64] >> task.index % 64 & 1) != 0) return plain_record({task, {epoch, 1}});
   }
   return std::nullopt;
+}
+
+std::vector<std::uint32_t> Cell::unread() const {
+  std::vector<std::uint32_t> tasks;
+  for (std::uint32_t task = 0; task < plan_->graph->size() && tasks.size() < unread_max; ++task) {
+    if (!is_read_by_unfinished({0, task}) || !plan_->graph->kind(task).returns) continue;
+    const auto record = settled({0, task});
+    if (record && record->outcome == Outcome::finished && !record->value) tasks.push_back(task);
+  }
+  return tasks;
 }
 
 std::vector<CellEffect> Cell::take_effects() { return std::exchange(effects_, {}); }

@@ -129,6 +129,10 @@ class Cell : private RecordedOutcomes {
   const CellCounts& counts() const { return counts_; }
   /// The settled record of a task, if it is settled (and remembered).
   std::optional<OutcomeRecord> settled(TaskId task) const;
+  /// Tasks of the graph whose outputs somebody who retries the job would read again, and the record has not:
+  /// who keeps what the job leaves should have them. Not more than unread_max.
+  std::vector<std::uint32_t> unread() const;
+  static constexpr std::size_t unread_max = 4096;
   std::vector<CellEffect> take_effects();
 
  private:
@@ -144,6 +148,9 @@ class Cell : private RecordedOutcomes {
   bool by(const OutputName& name) const override;
   void settle_step(const RipeStep& step, std::map<std::uint32_t, message::Settled>& news, Instant now);
   void forget_tries(TaskId task);
+  void begin_done(Instant now);
+  void note_unfinished(const OutcomeRecord& record);
+  bool is_read_by_unfinished(TaskId task) const;
   OutcomeRecord plain_record(const OutputName& name) const;
   void settle_first_try(const message::TaskBits& some, std::uint32_t shard,
                         std::map<std::uint32_t, message::Settled>& news, Instant now);
@@ -191,6 +198,7 @@ class Cell : private RecordedOutcomes {
   void tell_listeners(const OutcomeRecord& said, std::map<std::uint32_t, message::Settled>& news) const;
   void tell_client(ClientId client, const Entry& entry);
   void say_begun(Instant now);
+  void say_done(Instant now);
   void say_over(Instant now);
   void end_if_done(Instant now);
   void send(Life to, JobMessage message);
@@ -200,6 +208,7 @@ class Cell : private RecordedOutcomes {
   std::shared_ptr<const JobPlan> plan_;
   bool plan_is_small_;
   Blob attached_;
+  JobId retries_;
   RecordSink& records_;
   message::JobState state_;
   bool done_ = false;
@@ -210,6 +219,9 @@ class Cell : private RecordedOutcomes {
   /// them; and those whose end a client wants to hear.
   std::map<Epoch, std::vector<std::uint64_t>> first_try_;
   std::vector<std::uint64_t> followed_;
+  /// The same for those that a task reads which failed, or did not run: its job may be retried, so what is
+  /// inline of them stays. Not in a snapshot: outcomes say it.
+  std::vector<std::uint64_t> read_by_unfinished_;
   /// Per shard, in the order of settling; a task whose attempt was fixed before it ended is there twice.
   std::vector<std::vector<TaskId>> log_;
   /// Tasks that were fixed as what they spawned: the record with outcome `none`.

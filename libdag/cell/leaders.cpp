@@ -80,13 +80,16 @@ std::optional<JobEnded> Cell::ended() const {
 }
 
 CellSnapshot Cell::snapshot() const {
-  DAG_CHECK(options_.replicas > 1);
+  DAG_CHECK(state_.version == 0 || recountable_);
   CellSnapshot whole;
   whole.plan = plan_;
   whole.leaders_run = options_.self_runs;
   whole.replicas = options_.replicas;
   whole.state = state_;
-  if (state_.version == 0) whole.state = {};
+  if (state_.version == 0) {
+    whole.state = {};
+    whole.state.homes = state_.homes;
+  }
   for (std::uint32_t shard = 0; shard < plan_->shards; ++shard) {
     const Stream& stream = streams_[shard];
     ShardSnapshot one{stream.position,
@@ -120,6 +123,7 @@ CellSnapshot Cell::snapshot() const {
   whole.counts = counts_;
   whole.done = done_;
   whole.attached = attached_;
+  whole.retries = retries_;
   return whole;
 }
 
@@ -132,8 +136,13 @@ Cell::Cell(CellOptions options, const CellSnapshot& from, RecordSink& records)
           }(),
           from.plan, records) {
   attached_ = from.attached;
-  if (from.state.version == 0) return;
-  state_ = from.state;
+  retries_ = from.retries;
+  if (from.state.version > 0) {
+    state_ = from.state;
+  } else {
+    state_.homes = from.state.homes;
+  }
+  if (state_.homes.empty()) return;
   recountable_ = true;
   for (std::uint32_t shard = 0; shard < plan_->shards; ++shard) {
     const ShardSnapshot& one = from.shards[shard];
@@ -145,6 +154,7 @@ Cell::Cell(CellOptions options, const CellSnapshot& from, RecordSink& records)
       if (recorded.record.outcome == Outcome::none) {
         grown_.emplace(task, recorded.record);
       } else {
+        note_unfinished(recorded.record);
         settled_.emplace(task, recorded);
       }
     }

@@ -24,7 +24,9 @@ std::vector<recorded::TaskClass> classes_of(const detail::Fragment& fragment) {
 }  // namespace
 
 void Cell::say_begun(Instant now) {
-  say({}, {}, now, [&] { return recorded::JobBegan{plan_->name, plan_->graph->size()}; });
+  say({}, {}, now, [&] {
+    return recorded::JobBegan{plan_->name, plan_->graph->size(), retries_, counts_.settled};
+  });
   say({}, {}, now, [&] { return recorded::TasksKnown{true, classes_of(*plan_->graph)}; });
   say_graph(*plan_->graph, {}, nullptr, now);
 }
@@ -46,6 +48,23 @@ void Cell::say_graph(const detail::Fragment& graph, TaskId first, const OutcomeR
       writer.waits_for(in_edges[edge].task(), static_cast<std::uint8_t>(in_edges[edge].kind()), data[edge]);
   }
   writer.finish();
+}
+
+/// What another job had done: none of it is said by a home.
+void Cell::say_done(Instant now) {
+  if (!records_.enabled()) return;
+  for (const auto& [task, growth] : grown_) say_known(growth, now);
+  for (const auto& [task, entry] : settled_) {
+    if (entry.record.spawned && !grown_.contains(task)) say_known(entry.record, now);
+  }
+  for (const auto& [task, entry] : settled_) {
+    say(task, entry.record.attempt, now, [&] { return recorded_of(entry.record, std::nullopt); });
+  }
+  for (const auto& [epoch, known] : first_try_) {
+    for (std::uint32_t word = 0; word < known.size(); ++word) {
+      if (known[word] != 0) say_finished({{0, word * 64}, known[word]}, {epoch, 1}, now);
+    }
+  }
 }
 
 /// What an attempt spawned: before any task of it is settled, perhaps in the same cut.

@@ -52,6 +52,9 @@ struct CellSnapshot {
   CellCounts counts;
   bool done = false;
   Blob attached = {};  ///< of whoever began it; the cell does not look
+  /// The job of which it runs again what did not finish (cell/retried.hpp). Not begun, it has homes that are
+  /// nobody then, with the epochs of the last ones of that job.
+  JobId retries = {};
 };
 
 /// Of a job that has not begun.

@@ -33,7 +33,8 @@ class Cluster {
   virtual JobInfo wait(JobId job, std::optional<Duration> limit) = 0;
   virtual void cancel(JobId job) = 0;
   /// Submits a job that has ended once more, as it was; gives the new job.
-  virtual JobId retry(JobId job) = 0;
+  /// `only_unfinished`: what is done there does not run again.
+  virtual JobId retry(JobId job, bool only_unfinished) = 0;
   /// Why these tasks are where they are, from the processes of a job that is not over.
   virtual client::Answer explain(JobId job, const TaskSelector& what) = 0;
   /// What this node's journal has of a job behind what was read; of all: when they began and ended. The

@@ -211,6 +211,7 @@ json to_json(const JobInfo& job) {
           {"phase", name(job.phase)},
           {"counts", to_json(job.counts)},
           {"total_tasks", job.total > 0 ? json(job.total) : json()},
+          {"retries", job.retries == JobId{} ? json() : json(to_string(job.retries))},
           {"age_seconds", seconds(job.age)},
           {"workers", std::move(workers)},
           {"copies", std::move(copies)},

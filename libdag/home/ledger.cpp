@@ -109,8 +109,9 @@ void Home::Impl::need(Cut& cut, RowIndex row) {
 /// Before the cut leaves: whether nobody needs more of the row than its name. An output all of whose readers
 /// here have left is not needed by who counts again after this home. So there are values at the border of
 /// what was said, and who must go back behind it goes back one cut: values stay recorded until the next
-/// border is. (Readers elsewhere have their own copy, and are told of no value that the cell would have to
-/// keep for them. When they are lost in the same moment as this home, it is made again.)
+/// border is. What a row has read that did not finish is needed by who retries the job. (Readers elsewhere
+/// have their own copy, and are told of no value that the cell would have to keep for them. When they are
+/// lost in the same moment as this home, it is made again.)
 bool Home::Impl::named_only(RowIndex row) const {
   if (!simple(row)) return false;
   if (!options.several_processes || !table.kind_of(table[row]).returns) return true;
@@ -120,7 +121,9 @@ bool Home::Impl::named_only(RowIndex row) const {
   if (is(row, flag::known) || is(row, flag::kept)) return false;
   bool needed = false;
   each_out(row, [&](detail::EdgeKind, RowIndex successor) {
-    needed = needed || (successor != no_row && !is(successor, flag::left));
+    if (successor == no_row || needed) return;
+    const bool did_not_finish = has_ended(successor) && word(successor).outcome != Outcome::finished;
+    needed = did_not_finish || !is(successor, flag::left);
   });
   return !needed;
 }

@@ -55,7 +55,8 @@ void Runner::on_state(const message::JobState& state, Instant now) {
   for (std::uint32_t shard = 0; shard < state_.homes.size(); ++shard) {
     // The first homes know that nobody has anything yet; later ones wait for a word of everybody.
     const Epoch known = before.homes.empty() ? Epoch{1, 1} : before.homes[shard].epoch;
-    if (state_.homes[shard].epoch != known) report(shard);
+    const bool has_home = state_.homes[shard].home != Life{};
+    if (has_home && state_.homes[shard].epoch != known) report(shard);
   }
   std::vector<OutputName> names;
   for (auto& [name, sought] : sought_) {

@@ -81,6 +81,7 @@ void GatewayMachine::on_client_gone(Life client, Instant) {
   std::erase_if(waiting_for_program_, [&](const auto& one) { return one.first == client; });
   std::erase_if(asked_early_, [&](const auto& one) { return one.first == client; });
   std::erase_if(spreading_, [&](const Spreading& one) { return one.client == client; });
+  std::erase_if(retries_waiting_, [&](const WaitingRetry& one) { return one.client == client; });
   explaining_.on_client_gone(client);
   effects_.emplace_back(ForgetLife{client});
 }
@@ -294,8 +295,9 @@ std::vector<TaskProgress> GatewayMachine::progress_of(const KeptJob& job) {
 }
 
 JobInfo GatewayMachine::info(JobId id, const KeptJob& job, Instant now, bool in_full) const {
-  JobInfo info{id, job.name,  job.phase,    job.counts, (job.over() ? job.ended : now) - job.accepted,
-               {}, job.error, std::nullopt, {},         job.total};
+  JobInfo info{id,         job.name,  job.phase,    job.counts, (job.over() ? job.ended : now) - job.accepted,
+               {},         job.error, std::nullopt, {},         job.total,
+               job.retries};
   if (job.leads && !job.closed) info.copies = job.recorded ? job.copies : std::vector{self_.process};
   if (in_full && job.details) {
     info.details = job.details;

@@ -134,6 +134,8 @@ class GatewayMachine {
   /// A process of the job says that this attempt took its process down; homes that come after others say it
   /// again. Whether it is news.
   bool is_new_crash(JobId job, TaskId task, std::uint32_t number);
+  /// Before on_ended: outputs that are kept like results, since who retries the job reads them.
+  void on_unread(JobId job, std::vector<std::uint32_t> tasks);
   void on_ended(JobId job, const std::optional<Error>& stopped, const JobCounts& counts, Instant now);
   void on_lost(JobId job, const Error& why, Instant now);
 
@@ -176,6 +178,10 @@ class GatewayMachine {
   static constexpr std::size_t results_coming_max = 4;
   /// A client that waited for the end of a job and then asks for what its tasks have read is not late yet.
   static constexpr Duration asks_within = std::chrono::seconds(2);
+  /// Who retries what did not finish in a job that has just ended waits until its outputs are here: they are
+  /// looked for so often, and not for longer. Commands wait 10 s for an answer.
+  static constexpr Duration gathered_pause = std::chrono::milliseconds(20);
+  static constexpr Duration gathered_within = std::chrono::seconds(5);
   /// Jobs that wait for room on a node ask again at these times, so many of them: the oldest.
   static constexpr Duration room_pause = std::chrono::milliseconds(250);
   static constexpr std::size_t room_asked_max = 16;
@@ -266,8 +272,12 @@ class GatewayMachine {
   void end(JobId id, KeptJob& job, JobPhase phase, Instant now);
   void close(JobId id, KeptJob& job);
   void ask_for(JobId id, KeptJob& job, std::uint32_t task, std::optional<Life> who);
+  std::optional<RetryOf> retry_of(const KeptJob& job) const;
   void gather_results(JobId id, KeptJob& job);
   void gather_more(JobId id, KeptJob& job);
+  static bool is_gathered(const KeptJob& job);
+  void submit_again(Life from, const client::AskRetry& ask, const KeptJob& job, Instant now);
+  void look_at_retries(Instant now);
   void keep_result(KeptJob& job, client::TaskSettled settled);
   void release_result(KeptJob& job, client::TaskSettled settled);
   void forget_results(KeptJob& job);
@@ -302,6 +312,13 @@ class GatewayMachine {
     Instant until;
   };
   std::vector<Spreading> spreading_;
+  struct WaitingRetry {
+    Life client;
+    client::AskRetry ask;
+    Instant until;
+  };
+  std::vector<WaitingRetry> retries_waiting_;
+  Instant look_at_retries_at_;
   std::map<ProgramId, std::map<Life, Instant>> program_at_;  ///< other nodes, and when they said so
   Explaining explaining_;
   std::map<Life, Instant> unheard_;  ///< by this node

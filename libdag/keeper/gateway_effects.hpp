@@ -21,16 +21,24 @@ struct LifeAt {
   Life life;
   Endpoint endpoint;
 };
+/// A job begins with what is done in that one, which has ended: the cell of that one says what it is. Outputs
+/// of it that are held here.
+struct RetryOf {
+  JobId job;
+  std::vector<client::TaskSettled> outputs;
+};
 /// The first copy of a record is to be made here, and more on other nodes. on_led says when that is done. Who
 /// carries this out says in the submission what the time is.
 struct RecordJob {
   std::shared_ptr<const JobPlan> plan;
   Submission submission;
+  std::optional<RetryOf> retry = {};
 };
 struct BeginJob {
   std::shared_ptr<const JobPlan> plan;
   std::vector<Life> lives;
   Instant submitted;  ///< deadlines count from here
+  std::optional<RetryOf> retry = {};
 };
 struct JobLivesUp {
   JobId job;

@@ -20,6 +20,7 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
     job.total = job.graph->total;
     job.launch = news.submission.launch;
     job.key = news.submission.key;
+    job.retries = news.submission.retries;
     job.detached = news.submission.detached;
     job.representation = news.plan->representation;
     job.recorded = true;

@@ -1,7 +1,6 @@
 // What a gateway keeps of a job that has ended, so that its processes can end.
 
 #include <algorithm>
-#include <limits>
 
 #include "libdag/graph/data_edges.hpp"
 #include "libdag/keeper/gateway.hpp"
@@ -43,6 +42,10 @@ void GatewayMachine::on_settled(JobId id, client::TaskSettled settled) {
   job.asked.erase(settled.task);
   keep_result(job, std::move(settled));
   gather_more(id, job);
+}
+
+void GatewayMachine::on_unread(JobId job, std::vector<std::uint32_t> tasks) {
+  if (KeptJob* found = jobs_.find(job)) found->unread = std::move(tasks);
 }
 
 void GatewayMachine::keep_result(KeptJob& job, client::TaskSettled settled) {
@@ -126,47 +129,12 @@ void GatewayMachine::ask(Life from, const client::AskOutputs& ask, Instant now) 
   answer(from, std::move(reply));
 }
 
-/// The graph and the launch of the job lie here, or in its record, as long as its results do.
-void GatewayMachine::ask(Life from, const client::AskRetry& ask, Instant now) {
-  const KeptJob* job = known(from, ask.number, ask.job, now);
-  if (job == nullptr) return;
-  if (!job->leads && !job->closed) return send_elsewhere(from, ask.number, ask.job, *job, now);
-  const std::string name = to_string(ask.job);
-  if (!job->detached) {
-    return refuse(
-        from, ask.number,
-        {ErrorCode::usage, name + " cannot be retried: its program submitted it and waited for its outputs",
-         "start the program again; `dag retry` takes jobs of dag submit, dag exec and dag flow"});
-  }
-  if (!job->over()) {
-    return refuse(
-        from, ask.number,
-        {ErrorCode::usage, name + " has not ended", "wait for it, or cancel it: dag cancel " + name});
-  }
-  if (job->closed || !programs_.contains(job->launch.program)) {
-    return refuse(from, ask.number,
-                  {ErrorCode::output_released, name + " is not kept any more, so it cannot be retried",
-                   "submit it again; results_kept_for of dagd says how long jobs are kept"});
-  }
-  client::AskSubmit again;
-  again.number = ask.number;
-  again.name = job->name;
-  again.graph = job->graph;
-  again.launch = job->launch;
-  again.supervise_all = job->representation == Representation::supervised;
-  again.detached = true;
-  if (!takes_jobs(self_)) return refuse(from, ask.number, why_no_jobs());
-  if (jobs_given_ == std::numeric_limits<std::uint32_t>::max())
-    return refuse(from, ask.number, out_of_handles());
-  again.job = job_of_node(self_.process, ++jobs_given_);
-  this->ask(from, again, now);
-}
-
 void GatewayMachine::gather_results(JobId id, KeptJob& job) {
   if (!job.begun || !job.graph) return;
   job.to_gather = results_of(*job.graph);
   const bool has_others = job.to_gather.size() < job.graph->size();
   if (job.client && has_others) job.rest_at = job.ended + asks_within;
+  if (job.detached) job.to_gather.insert(job.to_gather.end(), job.unread.begin(), job.unread.end());
   std::reverse(job.to_gather.begin(), job.to_gather.end());  // The first are asked for first.
   job.gathers = true;
   gather_more(id, job);
@@ -182,10 +150,14 @@ void GatewayMachine::gather_more(JobId id, KeptJob& job) {
   rest_if_gathered(id, job);
 }
 
+/// Or nothing is to come.
+bool GatewayMachine::is_gathered(const KeptJob& job) {
+  return !job.gathers || (job.to_gather.empty() && job.asked.empty() && job.spilling.empty());
+}
+
 /// The record of the job stays, so that small results outlive this node.
 void GatewayMachine::rest_if_gathered(JobId id, KeptJob& job) {
-  const bool gathered = job.gathers && job.to_gather.empty() && job.asked.empty() && job.spilling.empty();
-  if (!gathered || !job.leads || job.closed || job.at_rest || job.rest_at) return;
+  if (!job.gathers || !is_gathered(job) || !job.leads || job.closed || job.at_rest || job.rest_at) return;
   job.at_rest = true;
   job.again_at.clear();
   stop_workers(id, job);

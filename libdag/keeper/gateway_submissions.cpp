@@ -69,6 +69,8 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   job.total = job.graph->total;
   job.launch = std::move(ask.launch);
   job.key = ask.key;
+  job.retries = ask.retries;
+  job.only_unfinished = ask.only_unfinished;
   if (ask.supervise_all) job.representation = Representation::supervised;
   job.accepted = now;
   job.counts.open = job.graph->size();
@@ -79,8 +81,9 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
     job.recorded = true;
     job.leads = false;
     job.submitter = {from, ask.number};
-    effects_.emplace_back(
-        RecordJob{plan_of(ask.job, job, nodes_.size()), Submission{job.launch, job.detached, 0, job.key}});
+    effects_.emplace_back(RecordJob{plan_of(ask.job, job, nodes_.size()),
+                                    Submission{job.launch, job.detached, 0, job.key, job.retries},
+                                    retry_of(job)});
     return;
   }
   start_workers(ask.job, job, now);

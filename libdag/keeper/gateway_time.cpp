@@ -6,6 +6,7 @@ namespace dag {
 
 void GatewayMachine::on_time(Instant now) {
   answer_early(now);
+  look_at_retries(now);
   jobs_.wake_due(now);
   for (const JobId id : jobs_.awake()) {
     KeptJob& job = jobs_.at(id);
@@ -40,6 +41,7 @@ void GatewayMachine::on_time(Instant now) {
 
 std::optional<Instant> GatewayMachine::wake_at() const {
   std::optional<Instant> wake = explaining_.wake_at();
+  if (!retries_waiting_.empty() && (!wake || look_at_retries_at_ < *wake)) wake = look_at_retries_at_;
   if (const auto due = jobs_.due(); due && (!wake || *due < *wake)) wake = due;
   for (const JobId id : jobs_.awake()) {
     const KeptJob& job = jobs_.at(id);

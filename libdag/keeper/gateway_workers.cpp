@@ -326,6 +326,7 @@ void GatewayMachine::begin_if_ready(JobId id, KeptJob& job, Instant now) {
     effects_.emplace_back(JobLivesUp{id, std::move(begin.lives)});
   } else {
     begin.plan = plan_of(id, job, begin.lives.size());
+    begin.retry = retry_of(job);
     effects_.emplace_back(std::move(begin));
   }
   for (const std::uint32_t task : std::exchange(job.wanted, {})) ask_for(id, job, task, job.client);

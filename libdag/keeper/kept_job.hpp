@@ -40,6 +40,8 @@ struct KeptJob {
   std::shared_ptr<const detail::Fragment> graph;
   Launch launch;
   std::uint64_t key = 0;
+  JobId retries;                 ///< 0: no other job
+  bool only_unfinished = false;  ///< of it
   Representation representation = Representation::as_needed;
   std::optional<Life> client;
   std::set<Life> attached;  ///< others that follow it
@@ -78,6 +80,7 @@ struct KeptJob {
   std::map<std::uint32_t, client::TaskSettled> results;
   std::set<std::uint32_t> spilling;      ///< results on their way to the disk
   std::set<std::uint32_t> spilled;       ///< of `results`: their output is on the disk
+  std::vector<std::uint32_t> unread;     ///< GatewayMachine::on_unread
   std::vector<std::uint32_t> to_gather;  ///< results that were not asked for yet
   std::optional<Instant> rest_at;        ///< until then its client may ask for outputs that tasks have read
   bool to_be_forgotten = false;          ///< in its turn: it has ended, and nobody follows it

@@ -72,6 +72,7 @@ struct Submission {
   /// When it was accepted, by the clock of the node that did: since 1970.
   std::int64_t accepted_unix_ns = 0;
   std::uint64_t key = 0;  ///< client::AskSubmit::key
+  JobId retries = {};     ///< the job that it retries; 0: none
   bool operator==(const Submission&) const = default;
 };
 
@@ -164,6 +165,7 @@ struct JobInfo {
   std::vector<ProcessId> copies;
   /// Tasks that it will have in all, as its graph states it (Graph::total). 0: it does not.
   std::uint64_t total = 0;
+  JobId retries = {};  ///< the job that it retries; 0: none
   bool operator==(const JobInfo&) const = default;
 };
 /// With the tasks that the job states and does not have yet among those that are open.
@@ -253,12 +255,17 @@ struct AskSubmit {
   bool dry_run = false;
   /// When the client has gone, the job's outputs are kept as those of a detached job, and AskRetry takes it.
   bool kept = false;
+  /// Of a gateway that retries that job, to itself: these do not travel.
+  JobId retries = {};
+  bool only_unfinished = false;
 };
-/// Submits a job that has ended once more, as it was; the copy is detached. Answered by who leads the job, as
+/// Submits a job that has ended once more, as it was; the copy is detached. Or of the copy only those tasks
+/// run that are not done in the job (cell/retried.hpp). Answered by who leads the job, as
 /// soon as the copy is accepted; `job` of the answer is the copy.
 struct AskRetry {
   std::uint64_t number = 0;
   JobId job;
+  bool only_unfinished = false;
 };
 struct AskNodes {
   std::uint64_t number = 0;

@@ -152,7 +152,10 @@ struct TextOf {
     return text;
   }
   std::string operator()(const recorded::JobBegan& began) const {
-    return "began: " + one_line(began.name) + ", " + std::to_string(began.tasks) + " tasks";
+    return "began: " + one_line(began.name) + ", " + std::to_string(began.tasks) + " tasks" +
+           (began.retries == JobId{}
+                ? ""
+                : ", " + std::to_string(began.done) + " done in " + to_string(began.retries));
   }
   std::string operator()(const recorded::JobOver& over) const {
     const auto count = [](std::uint64_t tasks, const char* what) {

@@ -195,6 +195,8 @@ struct TasksKnown {
 struct JobBegan {
   std::string name;
   std::uint64_t tasks = 0;  ///< of the submitted graph
+  JobId retries = {};       ///< the job of which it runs again what did not finish; 0: none
+  std::uint64_t done = 0;   ///< tasks that were done there, spawned ones included
   bool operator==(const JobBegan&) const = default;
 };
 /// All of its tasks are settled, or it was stopped.

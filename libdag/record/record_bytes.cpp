@@ -10,6 +10,27 @@ struct Codec<Duration> {
   static Duration decode(Reader& reader) { return Duration(dag::decode<Duration::rep>(reader)); }
 };
 
+/// It is the last part of its record: of a job that retries no other, as in older ones, it ends before that.
+template <>
+struct Codec<recorded::JobBegan> {
+  static void encode(Writer& writer, const recorded::JobBegan& began) {
+    dag::encode(writer, began.name);
+    dag::encode(writer, began.tasks);
+    if (began.retries == JobId{}) return;
+    dag::encode(writer, began.retries.value);
+    dag::encode(writer, began.done);
+  }
+  static recorded::JobBegan decode(Reader& reader) {
+    recorded::JobBegan began;
+    began.name = dag::decode<std::string>(reader);
+    began.tasks = dag::decode<std::uint64_t>(reader);
+    if (reader.at_end()) return began;
+    began.retries = JobId{dag::decode<std::uint64_t>(reader)};
+    began.done = dag::decode<std::uint64_t>(reader);
+    return began;
+  }
+};
+
 /// It is the last part of its record, and older ones end before the number.
 template <>
 struct Codec<recorded::Said> {

@@ -59,6 +59,7 @@ struct CellSnapshot {
   attached @20 :Data;            # what whoever began the job wants to find again: a Submission
   toleratedRows @21 :UInt64;     # of those that failed
   missedRows @22 :UInt64;        # of those that were skipped
+  retries @23 :Ids.JobId;        # runs again what did not finish in that job; 0: none. Not begun, the state has homes that are nobody
 }
 
 struct Submission {              # what the nodes need to know of a job, beside its plan
@@ -66,6 +67,7 @@ struct Submission {              # what the nodes need to know of a job, beside 
   detached @1 :Bool;             # nobody fetches its outputs
   accepted @2 :Int64;            # ns since 1970, by the clock of the node that took it
   key @3 :UInt64;                # of its client
+  retries @4 :Ids.JobId;         # the job that it retries; 0: none
 }
 
 struct Shard {

@@ -1,7 +1,7 @@
 @0xbcd6e3bee8644a0a;
 # What a client says to the keeper of a node, and what it is told of the jobs that it submitted or follows.
 #
-#   client -> keeper   askHandle ... askShutdown, askFollow, askDrain, askExplain, askJournal, askJobList, askOutputs, askRetry: a question with a number; owes
+#   client -> keeper   askHandle ... askShutdown, askFollow, askDrain, askExplain, askJournal, askJobList, askOutputs, askRetry, askRetryUnfinished: a question with a number; owes
 #                      an Answer with that number.
 #                      want, forgetJob: owe nothing
 #   keeper -> client   Answer; taskSettled, jobEnded, jobLost
@@ -46,6 +46,7 @@ struct Client {
     askJobList @21 :JobFilter;   # those of all whose record is at this node that it takes
     askOutputs @22 :Text;        # tasks of `job` with this name; without one, those of which no other task reads the output
     askRetry @23 :Void;          # submit `job`, which has ended, once more as it was; the answer names the copy
+    askRetryUnfinished @24 :Void;  # the same, but of the copy only those tasks run that are not done in `job`
   }
 }
 
@@ -162,6 +163,7 @@ struct JobInfo {
   details @7 :JobDetails;        # null: all jobs were asked for, or it has not begun
   copies @8 :List(Ids.ProcessId);  # nodes that hold its record, as the one that leads it says; of others empty
   total @9 :UInt64;              # tasks that it will have in all, as it states; 0: it does not
+  retries @10 :Ids.JobId;        # the job that it retries; 0: none
 
   enum Phase {
     starting @0;

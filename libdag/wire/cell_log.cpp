@@ -199,6 +199,7 @@ void write_snapshot(schema::CellSnapshot::Builder to, const CellSnapshot& whole,
   to.setCancelledRows(whole.counts.cancelled);
   to.setToleratedRows(whole.counts.tolerated);
   to.setMissedRows(whole.counts.missed);
+  to.setRetries(whole.retries.value);
   if (whole.attached) to.setAttached(as_data(whole.attached));
 }
 
@@ -211,7 +212,8 @@ CellSnapshot read_snapshot(schema::CellSnapshot::Reader from, Reading& reading) 
   for (const auto shard : from.getShards()) whole.shards.push_back(read_shard(shard, reading));
   if (whole.shards.size() != whole.plan->shards)
     throw Invalid{"CellSnapshot.shards are not those of the plan"};
-  if (whole.state.version > 0 && whole.state.homes.size() != whole.plan->shards)
+  const bool has_homes = whole.state.version > 0 || !whole.state.homes.empty();
+  if (has_homes && whole.state.homes.size() != whole.plan->shards)
     throw Invalid{"CellSnapshot.state has not a home for each shard"};
   whole.first_try = read_first_try(from.getFirstTry(), reading, "CellSnapshot.firstTry");
   for (const message::FirstTry& tried : whole.first_try) {
@@ -235,6 +237,7 @@ CellSnapshot read_snapshot(schema::CellSnapshot::Reader from, Reading& reading) 
   whole.counts = {from.getSettledRows(),   from.getOpenRows(),    from.getFinishedRows(),
                   from.getFailedRows(),    from.getSkippedRows(), from.getCancelledRows(),
                   from.getToleratedRows(), from.getMissedRows()};
+  whole.retries = JobId{from.getRetries()};
   if (from.hasAttached()) whole.attached = read_blob(from.getAttached());
   return whole;
 }
@@ -246,10 +249,12 @@ void write_submission(schema::Submission::Builder to, const Submission& submissi
   to.setDetached(submission.detached);
   to.setAccepted(submission.accepted_unix_ns);
   to.setKey(submission.key);
+  to.setRetries(submission.retries.value);
 }
 
 Submission read_submission(schema::Submission::Reader from, Reading& reading) {
-  return {read(from.getLaunch(), reading), from.getDetached(), from.getAccepted(), from.getKey()};
+  return {read(from.getLaunch(), reading), from.getDetached(), from.getAccepted(), from.getKey(),
+          JobId{from.getRetries()}};
 }
 
 }  // namespace

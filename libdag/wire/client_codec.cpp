@@ -186,6 +186,7 @@ void write_job(schema::JobInfo::Builder to, const JobInfo& job) {
       job.copies, [&](unsigned count) { return to.initCopies(count); },
       [](auto& list, unsigned i, ProcessId node) { list.set(i, node.value); });
   to.setTotal(job.total);
+  to.setRetries(job.retries.value);
 }
 
 JobInfo read_job(schema::JobInfo::Reader from, Reading& reading) {
@@ -209,6 +210,7 @@ JobInfo read_job(schema::JobInfo::Reader from, Reading& reading) {
   reading.count((copies.size() + 1) / 2, members_max, "JobInfo.copies");  // Two to a word.
   for (const std::uint32_t node : copies) job.copies.push_back({node});
   job.total = from.getTotal();
+  job.retries = JobId{from.getRetries()};
   return job;
 }
 
@@ -489,7 +491,9 @@ void write(schema::Client::Builder to, const ClientMessage& message, const CodeM
                  [&](const client::AskDrain& ask) { to.setAskDrain(ask.draining); },
                  [&](const client::AskExplain& ask) { write(to.initAskExplain(), ask.what); },
                  [&](const client::AskOutputs& ask) { to.setAskOutputs(as_text(ask.task)); },
-                 [&](const client::AskRetry&) { to.setAskRetry(); },
+                 [&](const client::AskRetry& ask) {
+                   ask.only_unfinished ? to.setAskRetryUnfinished() : to.setAskRetry();
+                 },
                  [&](const client::AskJournal& ask) {
                    auto body = to.initAskJournal();
                    body.setAll(!ask.job.has_value());
@@ -550,6 +554,8 @@ std::optional<ClientMessage> read(schema::Client::Reader from, Reading& reading)
                                 text_from(from.getAskOutputs(), label_bytes_max, "Client.askOutputs")};
     case schema::Client::ASK_RETRY:
       return client::AskRetry{number, job};
+    case schema::Client::ASK_RETRY_UNFINISHED:
+      return client::AskRetry{number, job, true};
   }
   return std::nullopt;
 }

@@ -1,5 +1,6 @@
 // `dag retry`: a job that has ended is submitted once more, as it was.
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/cluster/nodes.hpp"
@@ -21,6 +22,25 @@ std::string text_of(const std::string& file) {
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
   return text.str();
+}
+
+/// How often the task of that name ran.
+std::ptrdiff_t runs_of(const Directory& directory, const std::string& task) {
+  const std::string text = text_of(directory / task);
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+/// Runs the job until its end, in which a task fails; then once more what did not finish. The new job.
+std::string retried_unfinished(Nodes& nodes, const Directory& directory, const std::string& what) {
+  const std::string job = submitted(nodes, "cluster_retried", {directory / "", what});
+  said(nodes, {"wait", job}, 1);
+  std::ofstream(directory / "good") << "";
+  const std::string again = first_line(said(nodes, {"retry", "--failed", job}));
+  said(nodes, {"wait", again});
+  CHECK_THAT(said(nodes, {"show", again}), Catch::Contains("retries   " + job));
+  CHECK_THAT(said(nodes, {"history", again}), Catch::Contains(" done in " + job));
+  CHECK_THAT(said(nodes, {"retry", "--failed", again}, 2), Catch::Contains("no task that failed"));
+  return again;
 }
 
 /// A command that fails until there is `file`, where it writes $WORD and where it runs.
@@ -76,6 +96,67 @@ TEST_CASE("what cannot be retried is said") {
   Process job(at(nodes, {bin("cluster_leaving")}));
   CHECK(job.ends() == 0);
   CHECK_THAT(said(nodes, {"retry", "job1"}, 2), Catch::Contains("its program submitted it"));
-  CHECK_THAT(said(nodes, {"retry", "--failed", "job1"}, 2), Catch::Contains("a job is retried whole"));
+  CHECK_THAT(said(nodes, {"retry", "--failed", "job1"}, 2), Catch::Contains("its program submitted it"));
   CHECK_THAT(said(nodes, {"retry", "job99"}, 5), Catch::Contains("job99"));
+}
+
+TEST_CASE("of a retried job only what did not finish runs, on what finished tasks had left") {
+  const bool recorded = GENERATE(true, false);
+  Nodes nodes(recorded ? 3 : 1, recorded);
+  nodes.gather();
+  const Directory directory("retried");
+  const std::string again = retried_unfinished(nodes, directory, "chain");
+  const json job = json::parse(said(nodes, {"show", again, "--json"}));
+  CHECK(job.at("phase") == "finished");
+  CHECK(job.at("counts").at("finished") == 6);
+  CHECK(job.at("counts").at("open") == 0);
+  for (const char* task : {"alone", "kept", "after"}) {
+    CAPTURE(task);
+    CHECK_FALSE(said(nodes, {"result", again + "/" + task}).empty());
+  }
+  for (const char* once : {"small", "kept", "large", "after", "alone"}) {
+    CAPTURE(once);
+    CHECK(runs_of(directory, once) == 1);
+  }
+  CHECK(runs_of(directory, "broken") == 2);
+}
+
+TEST_CASE("a finished task of a retried job runs again when its output went with the job's leader") {
+  Nodes nodes(3, true);
+  nodes.gather();
+  const Directory directory("retried");
+  const std::string job = submitted(nodes, "cluster_retried", {directory / "", "chain"});
+  said(nodes, {"wait", job}, 1);
+  std::ofstream(directory / "good") << "";
+  nodes.node(0).kill(SIGKILL);
+  nodes.node(0).ends();
+  Process retry(at(nodes, {bin("dag"), "retry", "--failed", job}, 1));
+  const auto ended = retry.ends();
+  INFO(retry.err());
+  REQUIRE(ended == 0);
+  Process wait(at(nodes, {bin("dag"), "wait", first_line(retry.out())}, 1));
+  CHECK(wait.ends() == 0);
+  CHECK(runs_of(directory, "large") == 2);
+  CHECK(runs_of(directory, "broken") == 2);
+  CHECK(runs_of(directory, "after") == 1);
+  CHECK(runs_of(directory, "alone") == 1);
+}
+
+TEST_CASE("calls of a job actor run again together, from its creation") {
+  Nodes nodes(1);
+  const Directory directory("retried");
+  retried_unfinished(nodes, directory, "actor");
+  CHECK(runs_of(directory, "create") == 2);
+  CHECK(runs_of(directory, "first") == 2);
+  CHECK(runs_of(directory, "second") == 2);
+}
+
+TEST_CASE("a task runs again with what it spawned, unless all of that finished") {
+  Nodes nodes(1);
+  const Directory directory("retried");
+  retried_unfinished(nodes, directory, "spawned");
+  CHECK(runs_of(directory, "well") == 1);
+  CHECK(runs_of(directory, "child_of_well") == 1);
+  CHECK(runs_of(directory, "ill") == 2);
+  CHECK(runs_of(directory, "child_of_ill") == 2);
 }

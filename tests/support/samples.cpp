@@ -309,6 +309,7 @@ JobInfo job_info() {
                            {5, 4, 3, 2, 1},
                            {{{0, 42}, "train", 2, "n1/w1/cpu0", 0.25, "loss 2.5"}}};
   job.total = 1000;
+  job.retries = JobId{5};
   job.copies = {ProcessId{0}, ProcessId{2}, ProcessId{3}};
   return job;
 }
@@ -391,6 +392,7 @@ static void add_client(std::vector<Sample>& all) {
   add("ask_attach", AskFollow{10, job, {}, 0, true});
   add("ask_outputs", AskOutputs{11, job, "train"});
   add("ask_retry", AskRetry{11, job});
+  add("ask_retry_unfinished", AskRetry{11, job, true});
   add("ask_drain", AskDrain{11, true});
   add("ask_explain", AskExplain{12, job, {"train", {{0, 5}, spawned_task(40)}}});
   add("ask_explain_range", AskExplain{13, job, {"", {}, true, TaskRange{"train", {0, 3}, 9}, true, true}});

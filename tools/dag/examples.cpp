@@ -18,7 +18,7 @@ const std::map<std::string, std::vector<std::string>>& examples() {
       {"dag-ls", {R"(dag ls --failed)", R"(dag ls --phase running --json)"}},
       {"dag-show", {R"(dag show job7)", R"(dag show last --json)"}},
       {"dag-cancel", {R"(dag cancel job7)"}},
-      {"dag-retry", {R"(dag retry job7)"}},
+      {"dag-retry", {R"(dag retry --failed job7)", R"(dag retry job7)"}},
       {"dag-wait", {R"(dag wait job7 --timeout 5m)"}},
       {"dag-watch", {R"(dag watch last)", R"(dag watch job7 --every 2s)"}},
       {"dag-result", {R"(dag result last)", R"(dag result job7/total -o total.bin)"}},

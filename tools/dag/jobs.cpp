@@ -65,13 +65,7 @@ int cancel(const Options& options, JobId job) {
 
 int retry(const Options& options, JobId job, bool failed) {
   const std::string name = to_string(job);
-  if (failed) {
-    throw Failure(
-        {ErrorCode::usage, "--failed cannot be used: a job is retried whole",
-         "`dag retry " + name + "` runs all tasks again; `dag show " + name +
-             "` names those that failed, and `dag exec` or a flow file with these alone runs them"});
-  }
-  const JobId again = connect_for(options, job)->retry(job);
+  const JobId again = connect_for(options, job)->retry(job, failed);
   if (options.json) {
     std::cout << json_line({{"job", to_string(again)}, {"retries", name}});
   } else {
@@ -123,14 +117,26 @@ void add_jobs(CLI::App& app, Chosen& chosen) {
   const auto options_of_retry = add_options(*retries);
   const auto retried = add_job(*retries);
   const auto failed = std::make_shared<bool>(false);
-  retries->add_flag("--failed", *failed, "not supported yet: a job is retried whole");
+  retries->add_flag("--failed", *failed, "run only what failed, was cancelled or skipped, or never ran");
   retries->footer(
       "The job is submitted as it was: the same tasks, binary, arguments, directory, environment and limits. "
       "It gets a new\nnumber, which is printed. Jobs of `dag submit`, `dag exec` and `dag flow` can be "
       "retried "
       "as long as their results\nare kept: an hour, or what results_kept_for of dagd says.\n"
+      "\n"
+      "--failed: tasks that finished do not run again. They count as finished in the new job, and their "
+      "results are its results.\nThese run:\n"
+      "  - tasks that failed, were cancelled, or never ran; tolerated failures, too\n"
+      "  - all that rests on them, also what finished: a summary of any outcome is made anew\n"
+      "  - a finished task whose output is gone, when a task that runs reads it. What tasks read that did "
+      "not "
+      "finish is kept like\n    results; part of it is lost with the node that leads the job\n"
+      "  - a task that spawned others: with all of them, unless they all finished\n"
+      "  - all calls of a job actor from its creation, and tasks that have its handle, unless they all "
+      "finished\n"
+      "  - all members of a group that start again together, unless they all finished\n"
       "Exit status: 0 the cluster has the new job, 1 the old one is not kept any more, 2 the old one has not "
-      "ended, or its program\nsubmitted it itself.");
+      "ended, or its program\nsubmitted it itself, or it finished and --failed has nothing to run.");
   retries->callback([=, &chosen] {
     chosen = [=] { return retry(*options_of_retry, job_of(*retried, *options_of_retry), *failed); };
   });

@@ -270,6 +270,7 @@ std::string job_text(const JobInfo& job) {
                      " after " + duration_text(job.age) + "\n  tasks     " + counts_text(job.counts) +
                      (states_its_total(job) ? ", " + std::to_string(job.total) + " in all, as stated" : "") +
                      "\n";
+  if (job.retries != JobId{}) text += "  retries   " + to_string(job.retries) + "\n";
   for (const WorkerInfo& worker : job.workers) {
     text += "  process   " + process_text(worker) + ": " + state_text(worker);
     if (worker.pid != 0) text += ", pid " + std::to_string(worker.pid);

@@ -28,8 +28,8 @@ struct RetryDesk : Desk {
     gateway.on_ended(job, std::nullopt, {0, 1, 1, 0, 0}, now);
     take();
   }
-  client::Answer retry(JobId job) {
-    say(client::AskRetry{7, job});
+  client::Answer retry(JobId job, bool only_unfinished = false) {
+    say(client::AskRetry{7, job, only_unfinished});
     return told<client::Answer>().back();
   }
 };
@@ -80,6 +80,50 @@ TEST_CASE("a job whose own program submitted it is not retried, nor one that is 
     CHECK(answer.error->code == ErrorCode::output_released);
   }
   SECTION("it is unknown") { CHECK(desk.retry(JobId{99}).error->code == ErrorCode::job_unknown); }
+}
+
+TEST_CASE("what did not finish is retried on the outputs that are held, those that it had read among them") {
+  RetryDesk desk;
+  const JobId job = desk.submit_kept(true, false);
+  const std::size_t begun = desk.done<BeginJob>().size();
+  desk.gateway.on_unread(job, {0});
+  desk.end(job);
+  const auto wanted = desk.done<WantOutput>();
+  REQUIRE(wanted.size() == 2);
+  CHECK(wanted.back().task == 0);
+  desk.gateway.on_settled(job, {job, 0, Outcome::finished, detail::to_blob(1), {}});
+  desk.say(client::AskRetry{7, job, true});
+  CHECK(desk.told<client::Answer>().back().number != 7);  // The other output is still to come.
+  desk.gateway.on_settled(job, {job, 1, Outcome::failed, {}, {}});
+  desk.now = *desk.gateway.wake_at();
+  desk.gateway.on_time(desk.now);
+  desk.take();
+  const client::Answer answer = desk.told<client::Answer>().back();
+  CHECK(answer.number == 7);
+  REQUIRE(answer.job);
+  desk.up(*answer.job, first, 1);
+  desk.up(*answer.job, second, 1);
+  const auto begins = desk.done<BeginJob>();
+  REQUIRE(begins.size() == begun + 1);
+  REQUIRE(begins.back().retry);
+  CHECK(begins.back().retry->job == job);
+  REQUIRE(begins.back().retry->outputs.size() == 2);
+  CHECK(begins.back().retry->outputs[0].task == 0);
+  desk.say(client::AskJobs{8, *answer.job, {}});
+  CHECK(desk.told<client::Answer>().back().jobs.front().retries == job);
+}
+
+TEST_CASE("a job of which all is done has nothing to retry but the whole") {
+  RetryDesk desk;
+  const JobId job = desk.submit_kept(true, false);
+  desk.gateway.on_ended(job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
+  desk.take();
+  const client::Answer answer = desk.retry(job, true);
+  REQUIRE(answer.error);
+  CHECK(answer.error->code == ErrorCode::usage);
+  CHECK_THAT(answer.error->what, Catch::Contains("no task that failed"));
+  CHECK_FALSE(desk.retry(job).error);
+  CHECK(desk.done<BeginJob>().size() == 1);
 }
 
 TEST_CASE("how long results are kept, and how many bytes, are settings") {

@@ -119,6 +119,13 @@ TEST_CASE("a journal is read that was once written") {
   CHECK(seen_in(std::as_bytes(std::span(text))).records == one_of_each());
 }
 
+TEST_CASE("the beginning of a job that retries another says which, and what was done there") {
+  Record record;
+  record.what = recorded::JobBegan{"train", 102, {6}, 40};
+  CHECK(seen_in(journal_of({{record}})).records == std::vector{record});
+  CHECK(to_string(record.what) == "began: train, 102 tasks, 40 done in job6");
+}
+
 TEST_CASE("a block says what was dropped, and what is too large for one is dropped") {
   JournalWriter writer;
   CHECK(writer.take_block().empty());

@@ -54,7 +54,11 @@ std::vector<CellCommand> commands() {
 }
 
 Submission submission() {
-  return {{{1, 2, 3}, "4f1de2", {"train", "--epochs", "3"}, "/home"}, true, 1'795'000'000'000'000'000};
+  return {{{1, 2, 3}, "4f1de2", {"train", "--epochs", "3"}, "/home"},
+          true,
+          1'795'000'000'000'000'000,
+          0,
+          JobId{4}};
 }
 
 CellSnapshot snapshot() {
@@ -89,6 +93,7 @@ CellSnapshot snapshot() {
   whole.gone = {life(4)};
   whole.counts = {2, 6, 2, 0, 0, 0};
   whole.attached = encode(submission());
+  whole.retries = JobId{4};
   return whole;
 }
 
