@@ -3,6 +3,10 @@
 // session or group it makes. The warden ends when nothing of them is left, with the status of the process it
 // started: whoever waits for the warden has waited for all.
 //
+// Where the starter's control group may have others in it (group.hpp), the process gets one of its own. What
+// forks faster than a look through /proc finds it is killed by that group, and so is what a warden that was
+// killed leaves: by whoever waited for the warden.
+//
 // Signals: SIGUSR1 ends all at once. SIGUSR2 says that the thread which started the warden is gone, and ends
 // all after a grace. SIGTERM, SIGINT, SIGHUP and SIGQUIT go to the process and its group.
 //
@@ -24,6 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libdag/warden/group.hpp"
 #include "libdag/warden/report.hpp"
 
 extern char** environ;
@@ -31,17 +36,12 @@ extern char** environ;
 namespace dag::warden_detail {
 namespace {
 
-/// Between two looks at what is left: a child that was killed is waited for by SIGCHLD, so this is only for
-/// those that appear in between.
-constexpr long look_every_ns = 5'000'000;
-/// What may not be signalled (a program of another user, as by sudo) is left after this many looks.
-constexpr int looks_in_vain_max = 400;
-
 struct Order {
   int report, program;
   pid_t parent;
   long grace_ms;
   bool says;
+  const char* groups;
   char** words;
 };
 
@@ -116,7 +116,7 @@ bool kill_children() {
 
 class Watch {
  public:
-  Watch(const Order& order, pid_t process) : order_(order), process_(process) {}
+  Watch(const Order& order, pid_t process, Group& group) : order_(order), process_(process), group_(group) {}
 
   int until_all_have_ended() {
     while (!ended_) {
@@ -158,6 +158,7 @@ class Watch {
     }
   }
 
+  /// A child that was killed is heard of by SIGCHLD; the time is for those that appear in between.
   void pause() const {
     sigset_t child;
     sigemptyset(&child);
@@ -174,14 +175,19 @@ class Watch {
 
   void end_all() {
     forward(SIGKILL);
-    for (int in_vain = 0; reap() && in_vain < looks_in_vain_max;) {
-      if (!kill_children()) ++in_vain;
+    for (int in_vain = 0; in_vain < looks_in_vain_max;) {
+      const bool any = reap();
+      if (!any && group_.remove()) return;
+      group_.kill();
+      // Children may have gone to another group; in ours may be what is no child.
+      if (!any || !kill_children()) ++in_vain;
       pause();
     }
   }
 
   const Order& order_;
   const pid_t process_;
+  Group& group_;
   bool ended_ = false;
   int status_ = 1 << 8;  // Until it is known: never that of a success.
 };
@@ -206,9 +212,9 @@ class Watch {
 }  // namespace
 
 int run(int argc, char** argv) {
-  if (argc < 7) return 2;
+  if (argc < 8) return 2;
   const Order order{atoi(argv[1]), atoi(argv[2]), atoi(argv[3]), atol(argv[4]), strcmp(argv[5], "says") == 0,
-                    argv + 6};
+                    argv[6],       argv + 7};
   // Before anybody can signal it: a warden that dies leaves others behind.
   sigset_t all;
   sigfillset(&all);
@@ -218,17 +224,19 @@ int run(int argc, char** argv) {
   prctl(PR_SET_PDEATHSIG, SIGUSR2);
   if (getppid() != order.parent) return 1;
   const pid_t self = getpid();
-  const pid_t process = fork();
+  Group group(order.groups, self, Group::As::made);
+  const pid_t process = group.fork_into();
   if (process == 0) become(order, self);
   if (process < 0) {
     say(order.report, Stage::no_process, errno);
+    group.remove();
     return 126;
   }
   setpgid(process, process);  // Whoever comes first: the child does it, too.
   say(order.report, Stage::process, process);
   close(order.report);
   if (order.program >= 0) close(order.program);
-  end_like(Watch(order, process).until_all_have_ended());
+  end_like(Watch(order, process, group).until_all_have_ended());
 }
 
 }  // namespace dag::warden_detail

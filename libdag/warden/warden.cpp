@@ -4,6 +4,7 @@
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -11,9 +12,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <system_error>
 
+#include "libdag/warden/control_group.hpp"
+#include "libdag/warden/group.hpp"
 #include "libdag/warden/image.hpp"
 #include "libdag/warden/report.hpp"
 #include "libdag/warden/run.hpp"
@@ -23,6 +27,7 @@ extern char** environ;
 namespace dag::warden {
 namespace {
 
+using warden_detail::Group;
 using warden_detail::Report;
 using warden_detail::Stage;
 
@@ -68,6 +73,20 @@ int image_file() {
   return file;
 }
 
+/// How the directories of the wardens' control groups begin: the number of the warden follows. Looked up
+/// once, and drawn: nobody else's group has such a name. Empty: there are none.
+const std::string& groups() {
+  static const std::string prefix = [] {
+    const std::string above = writable_control_group();
+    std::uint64_t drawn = 0;
+    if (above.empty() || getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) return std::string();
+    char digits[17] = {};
+    std::to_chars(digits, digits + 16, drawn, 16);
+    return above + "/dag-" + digits + "-";
+  }();
+  return prefix;
+}
+
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> all;
   for (std::string& text : texts) all.push_back(text.data());
@@ -86,7 +105,8 @@ class Ready {
               std::to_string(call.program),
               std::to_string(getpid()),
               std::to_string(call.grace_of_orphans.count()),
-              call.says_why_it_did_not_start ? "says" : "silent"};
+              call.says_why_it_did_not_start ? "says" : "silent",
+              groups()};
     words_.insert(words_.end(), call.words.begin(), call.words.end());
     word_pointers_ = pointers(words_);
     variable_pointers_ = pointers(environment_);
@@ -205,7 +225,26 @@ Started start(const Call& call) {
 
 void end_now(pid_t warden) { kill(warden, SIGUSR1); }
 
+void end_what_is_left(pid_t warden) {
+  Group group(groups().c_str(), warden, Group::As::found);
+  for (int in_vain = 0; in_vain < warden_detail::looks_in_vain_max && !group.remove(); ++in_vain) {
+    group.kill();
+    const timespec wait{0, warden_detail::look_every_ns};
+    nanosleep(&wait, nullptr);
+  }
+}
+
+bool has_control_groups() {
+  Group group(groups().c_str(), getpid(), Group::As::made);
+  return group.exists() && group.remove();
+}
+
 int wait(pid_t warden) {
+  siginfo_t ended{};
+  // Its number is nobody else's before waitpid().
+  while (waitid(P_PID, static_cast<id_t>(warden), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  end_what_is_left(warden);
   int status = 0;
   while (waitpid(warden, &status, 0) < 0) {
     if (errno != EINTR) fail("how a process ended is not known");

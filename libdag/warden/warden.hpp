@@ -48,6 +48,12 @@ Started start(const Call& call);
 // Signals to a warden: SIGTERM goes to the process and its group.
 /// Kills all of them.
 void end_now(pid_t warden);
+/// For whoever waits for wardens in another way than by wait(): a warden that was killed leaves what it
+/// watched. Kills that, where it has a control group of its own. When the warden has ended, and best before
+/// waitpid().
+void end_what_is_left(pid_t warden);
+/// Whether what is started here has a control group of its own.
+bool has_control_groups();
 /// Status as waitpid gives it, when all have ended. Throws std::system_error when there is no such child: a
 /// status that is not known is not taken for a success.
 int wait(pid_t warden);

@@ -34,6 +34,13 @@ bool has_ended(pid_t child) {
   return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
 }
 
+/// After it has ended, or until it has. False: there was no such child.
+bool wait_for(pid_t warden, int* status = nullptr) {
+  const pid_t waited = waitpid(warden, status, 0);
+  warden::end_what_is_left(warden);
+  return waited == warden;
+}
+
 std::vector<pid_t> children_of(const std::string& task) {
   std::ifstream file("/proc/" + task + "/children");
   if (!file) return {0};  // A kernel that does not say: there may be any.
@@ -122,11 +129,11 @@ void WorkerProcesses::run() {
   for (const auto& [life, child] : children_) warden::end_now(child.of.warden);
   for (const Process& process : warm_) warden::end_now(process.warden);
   for (auto& [life, child] : children_) {
-    waitpid(child.of.warden, nullptr, 0);
+    wait_for(child.of.warden);
     pages_.take_back(life);
     if (defaults_.journal != nullptr) defaults_.journal->close_rings(life);
   }
-  for (const Process& process : warm_) waitpid(process.warden, nullptr, 0);
+  for (const Process& process : warm_) wait_for(process.warden);
 }
 
 void WorkerProcesses::look_at_children() {
@@ -151,7 +158,7 @@ void WorkerProcesses::look_at_warm() {
   for (auto process = warm_.begin(); process != warm_.end();) {
     const auto here = process++;
     if (has_ended(here->warden)) {
-      waitpid(here->warden, nullptr, 0);
+      wait_for(here->warden);
       warm_.erase(here);
     } else if (here->kill_at && *here->kill_at <= now) {
       here->kill_at = now + stop_grace;
@@ -275,7 +282,7 @@ void WorkerProcesses::reap(Children::iterator one) {
   // Its status was there: look_at_children() has looked. If it is not, nobody is to blame for an end that
   // nobody saw.
   HowEnded end =
-      waitpid(child.of.warden, &status, 0) == child.of.warden
+      wait_for(child.of.warden, &status)
           ? end_of(status, *child.page)
           : HowEnded{ProcessEnd::killed, "ended, and how is not known: " + std::string(strerror(errno))};
   if (child.stopped) end.end = ProcessEnd::stopped_by_us;

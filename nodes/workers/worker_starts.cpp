@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -153,7 +152,7 @@ void WorkerProcesses::start_process(const Order& order) {
     started = warden::start(call);
     problem = started.failed;
     if (problem != 0) {
-      waitpid(started.warden, nullptr, 0);
+      warden::wait(started.warden);
       why = std::string("the job's binary does not start: ") + std::strerror(problem);
     }
   } catch (const std::system_error& error) {

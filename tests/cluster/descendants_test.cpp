@@ -2,8 +2,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "libdag/warden/warden.hpp"
 #include "tests/cluster/nodes.hpp"
 
+namespace warden = dag::warden;
 using cluster::at;
 using cluster::bin;
 using cluster::Directory;
@@ -63,6 +65,15 @@ TEST_CASE("commands of kernels end with the job, with their process, and with th
     CHECK(parent_of(first) == 0);
     said(nodes, {"cancel", "1"});
     CHECK(is_gone_soon(second));
+  }
+  SECTION("its warden is killed: likewise, where there are control groups") {
+    if (warden::has_control_groups()) {
+      kill(parent_of(ancestor_below(first, nodes.node(0).id())), SIGKILL);
+      CHECK(commands_in(file, 2).back() != first);
+      CHECK(parent_of(first) == 0);
+    } else {
+      WARN("no control group (version 2) can be made here");
+    }
   }
   SECTION("the node is told to end: it ends when the command is gone") {
     nodes.node(0).kill(SIGTERM);

@@ -19,6 +19,7 @@
 
 #include "libdag/client/exit_status.hpp"
 #include "libdag/warden/limits.hpp"
+#include "libdag/warden/warden.hpp"
 #include "tools/dag/commands.hpp"
 #include "tools/dag/health.hpp"
 #include "tools/dag/options.hpp"
@@ -105,6 +106,7 @@ MachineFacts look_at_machine(const std::string& data) {
   const int shared = memfd_create("dag-doctor", MFD_CLOEXEC);
   machine.shared_memory = shared >= 0;
   if (shared >= 0) close(shared);
+  machine.control_groups = warden::has_control_groups();
   if (!data.empty()) machine.disk = look_at_disk(data);
   return machine;
 }

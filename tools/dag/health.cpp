@@ -118,6 +118,11 @@ std::vector<Finding> findings(const MachineFacts& machine) {
         {Health::bad, "shared memory", "cannot be had: memfd_create is refused",
          "large outputs lie in it, and lanes of one host talk through it: a sandbox may forbid it"});
   }
+  all.push_back({Health::good, "descendants",
+                 machine.control_groups ? "end with each process by a control group of its own (cgroup.kill)"
+                                        : "end with each process by a look through /proc: no control group "
+                                          "(version 2) can be made here",
+                 ""});
   if (machine.disk) {
     all.push_back(disk(*machine.disk));
   } else {

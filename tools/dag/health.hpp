@@ -20,6 +20,7 @@ struct MachineFacts {
   std::uint64_t files_hard_max = 0;                   ///< up to which it may raise that by itself
   std::vector<NodeLimits::Processes> processes = {};  ///< limits of processes and threads
   bool shared_memory = true;                          ///< memory that processes share can be had
+  bool control_groups = true;                         ///< each process that is started has one of its own
   /// Of the directory that a node would keep its data in; nothing: none was named.
   struct Disk {
     std::string directory;

@@ -72,6 +72,13 @@ void end_with(pid_t parent) {
   report_and_end(report);
 }
 
+/// waitpid() of what start() may have started.
+pid_t wait_for(pid_t child, int* waited, int how) {
+  const pid_t ended = waitpid(child, waited, how);
+  if (ended > 0) warden::end_what_is_left(ended);
+  return ended;
+}
+
 ChildEnd end_of(pid_t child, int waited) {
   if (WIFEXITED(waited)) return {child, WEXITSTATUS(waited), 0};
   return {child, 128 + WTERMSIG(waited), WTERMSIG(waited)};
@@ -110,7 +117,7 @@ static pid_t start_under_warden(const ProgramCall& command) {
   call.says_why_it_did_not_start = false;
   const warden::Started started = warden::start(call);
   if (started.failed == 0) return started.warden;
-  waitpid(started.warden, nullptr, 0);
+  wait_for(started.warden, nullptr, 0);
   throw not_started(command, started.failed);
 }
 
@@ -134,7 +141,7 @@ Waited wait_for_child() {
   const sigset_t set = watched_signals();
   for (;;) {
     int waited = 0;
-    const pid_t child = waitpid(-1, &waited, WNOHANG);
+    const pid_t child = wait_for(-1, &waited, WNOHANG);
     if (child > 0) return {end_of(child, waited), 0};
     if (child < 0 && errno != EINTR) {
       throw Failure({ErrorCode::internal,
@@ -186,7 +193,7 @@ Ending end_all(std::vector<pid_t> children, std::chrono::milliseconds grace) {
   const sigset_t set = watched_signals();
   Ending ending = Ending::in_time;
   while (ending == Ending::in_time) {
-    std::erase_if(children, [](pid_t child) { return waitpid(child, nullptr, WNOHANG) != 0; });
+    std::erase_if(children, [](pid_t child) { return wait_for(child, nullptr, WNOHANG) != 0; });
     if (children.empty()) break;
     const auto left =
         std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - std::chrono::steady_clock::now());
@@ -203,7 +210,7 @@ Ending end_all(std::vector<pid_t> children, std::chrono::milliseconds grace) {
     kill(-group, SIGUSR1);
     kill(-group, SIGCONT);
   }
-  for (const pid_t child : children) waitpid(child, nullptr, 0);
+  for (const pid_t child : children) wait_for(child, nullptr, 0);
   return ending;
 }
 

@@ -42,6 +42,14 @@ TEST_CASE("a machine that is fit has nothing but good findings, and no hints") {
   }
 }
 
+TEST_CASE("how descendants end is said, and is good either way") {
+  MachineFacts machine = fit();
+  CHECK_THAT(of(findings(machine), "descendants").what, Catch::Contains("cgroup.kill"));
+  machine.control_groups = false;
+  CHECK(of(findings(machine), "descendants").health == Health::good);
+  CHECK_THAT(of(findings(machine), "descendants").what, Catch::Contains("/proc"));
+}
+
 TEST_CASE("what is wrong with a machine is named, with what to do about it") {
   MachineFacts machine = fit();
   std::string about;

@@ -5,14 +5,20 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <system_error>
+#include <vector>
+
+#include "libdag/warden/control_group.hpp"
+#include "libdag/warden/group.hpp"
 
 using namespace dag;
 
@@ -55,6 +61,18 @@ warden::Call shell(const std::string& script, const Held& held) {
   warden::Call call{{"sh", "-c", script}, warden::environment_with({})};
   call.output = held.file();
   return call;
+}
+
+/// The directories of the control groups of this warden.
+std::vector<std::string> groups_of(pid_t warden) {
+  std::vector<std::string> found;
+  const std::string above = writable_control_group(), ending = "-" + std::to_string(warden);
+  if (above.empty()) return found;
+  for (const auto& entry : std::filesystem::directory_iterator(above)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("dag-") && name.ends_with(ending)) found.push_back(name);
+  }
+  return found;
 }
 
 }  // namespace
@@ -156,6 +174,89 @@ TEST_CASE("signals that were ignored or blocked are as ever") {
   signal(SIGUSR2, SIG_DFL);
   const int status = warden::wait(started.warden);
   CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR2));
+}
+
+TEST_CASE("what forks again and again is gone when its warden has ended, and so is its control group") {
+  Held held;
+  // Each runner has lived for a moment when the next one takes its place, in a session of its own.
+  const warden::Started started = warden::start(
+      shell("r() { r & }; for i in 1 2 3 4 5 6 7 8; do r & done; setsid sh -c 'trap \"\" TERM; sleep "
+            "1000' & echo up; read x < /dev/zero",
+            held));
+  REQUIRE(started.failed == 0);
+  REQUIRE(held.line() == "up");
+  SECTION("told to end") { kill(started.warden, SIGTERM); }
+  SECTION("all of them") { warden::end_now(started.warden); }
+  warden::wait(started.warden);
+  CHECK(held.nobody_has_it());
+  CHECK(groups_of(started.warden).empty());
+}
+
+TEST_CASE("a warden that is killed leaves nothing behind where there are control groups") {
+  if (!warden::has_control_groups()) {
+    WARN("no control group (version 2) can be made here");
+    return;
+  }
+  Held held;
+  const warden::Started started = warden::start(
+      shell("setsid sh -c 'trap \"\" TERM HUP; echo up; sleep 1000' & read x < /dev/zero", held));
+  REQUIRE(held.line() == "up");
+  CHECK(groups_of(started.warden).size() == 1);
+  kill(started.warden, SIGKILL);
+  const int status = warden::wait(started.warden);
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+  CHECK(held.nobody_has_it());
+  CHECK(groups_of(started.warden).empty());
+}
+
+TEST_CASE("groups below that of a warden go with it") {
+  if (!warden::has_control_groups()) {
+    WARN("no control group (version 2) can be made here");
+    return;
+  }
+  Held held;
+  const warden::Started started =
+      warden::start(shell("g=$(echo " + writable_control_group() +
+                              "/dag-*-$PPID); mkdir $g/below && mkdir $g/below/further && "
+                              "sh -c 'echo $$ > '$g'/below/further/cgroup.procs; echo up; sleep 1000'",
+                          held));
+  REQUIRE(held.line() == "up");
+  warden::end_now(started.warden);
+  warden::wait(started.warden);
+  CHECK(held.nobody_has_it());
+  CHECK(groups_of(started.warden).empty());
+}
+
+TEST_CASE("a group that cannot be made or takes no process is done without, and leaves nothing") {
+  using warden_detail::Group;
+  const std::string above = writable_control_group() + "/dag-test-" + std::to_string(getpid());
+  const bool may = warden::has_control_groups() && mkdir(above.c_str(), 0755) == 0;
+  if (!may) WARN("no control group (version 2) can be made here");
+  const auto set = [&](const char* file, const char* value) { std::ofstream(above + file) << value; };
+  std::string prefix;
+  bool is_made = false;
+  SECTION("nobody may") {}
+  SECTION("there is no such directory") { prefix = "/no/such/directory/dag-"; }
+  if (may) {
+    SECTION("as many as there may be") {
+      set("/cgroup.max.descendants", "0");
+      prefix = above + "/dag-";
+    }
+    SECTION("it takes no processes") {
+      set("/cgroup.type", "threaded");
+      prefix = above + "/dag-";
+      is_made = true;
+    }
+  }
+  Group group(prefix.c_str(), getpid(), Group::As::made);
+  CHECK(group.exists() == is_made);
+  const pid_t child = group.fork_into();
+  if (child == 0) _exit(7);
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 7));
+  CHECK(!group.exists());
+  if (may) CHECK(rmdir(above.c_str()) == 0);
 }
 
 TEST_CASE("where no file may be so large as a warden, it is there all the same") {
