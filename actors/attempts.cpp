@@ -4,7 +4,7 @@ namespace dag {
 
 void Attempts::start(StartAttempt start) {
   job_ = start.attempt.job;
-  if (start.attempt.timeout || representation_ == Representation::supervised) {
+  if (start.attempt.timeout || start.attempt.exclusive || representation_ == Representation::supervised) {
     const auto key = std::pair(start.attempt.task, start.attempt.id);
     supervised_[key] = owner_.spawn<TaskActor, caf::linked>(
         TaskSupervision{std::move(start.attempt), start.priority}, lanes_, caf::actor(&owner_));

@@ -19,7 +19,8 @@ TaskActor::TaskActor(caf::actor_config& config, TaskSupervision task, LanesPort&
       id_(task_.attempt.task),
       attempt_(task_.attempt.id),
       timeout_(task_.attempt.timeout),
-      waits_for_deaf_(task_.attempt.exclusive || !(task_.attempt.may_overlap || task_.attempt.last_try)),
+      exclusive_(task_.attempt.exclusive),
+      waits_for_deaf_(exclusive_ || !(task_.attempt.may_overlap || task_.attempt.last_try)),
       lanes_(lanes),
       owner_(std::move(owner)) {}
 
@@ -72,8 +73,18 @@ void TaskActor::stop_kernel(Ended end) {
 }
 
 void TaskActor::on_deaf() {
+  if (std::exchange(given_up_, true)) return on_stuck();
   lanes_.abandon(job_, id_, attempt_);
-  if (!waits_for_deaf_) say_end(std::move(*stopped_));
+  if (!waits_for_deaf_) return say_end(std::move(*stopped_));
+  delayed_send(this, task_.stuck_after, mail::Tick{});
+}
+
+void TaskActor::on_stuck() {
+  const bool late = stopped_->outcome == Outcome::failed;
+  if (!exclusive_ && !late) return;  // No attempt waits for it.
+  lanes_.stuck({id_, attempt_}, late,
+               "the kernel of " + to_string(id_) + " of " + to_string(job_) +
+                   " does not return: " + (late ? stopped_->error->what : "it was told to stop"));
 }
 
 void TaskActor::say_end(Ended end, std::shared_ptr<const void> credit) {

@@ -7,7 +7,9 @@
 //
 // The owner hears that the attempt has ended when its kernel has returned: then the next one is never beside
 // it. A kernel that does not return within the grace is not waited for if that does no harm (Attempt::
-// may_overlap), or if no attempt comes after it and it is not exclusive.
+// may_overlap), or if no attempt comes after it and it is not exclusive. One that is waited for is stuck
+// after some time more (LanesPort::stuck): a worker process ends then, and the next attempt begins when
+// nothing is left of it. Commands have returned by then: what ignores SIGTERM is killed after the same grace.
 //
 // Linked to its owner: when the home or runner goes, so does it, and tells the kernel.
 //
@@ -24,6 +26,8 @@ struct TaskSupervision {
   Priority priority = Priority::normal;
   /// How long a kernel that was told to stop may take to return.
   Duration grace = std::chrono::seconds(2);
+  /// And so long after that it is stuck, if somebody waits for it.
+  Duration stuck_after = std::chrono::seconds(5);
 };
 
 /// Hands the states that an attempt saves to whoever had it run; empty when it saves none.
@@ -41,6 +45,7 @@ class TaskActor : public caf::event_based_actor {
   void stop_kernel(Ended end);
   void on_late();
   void on_deaf();
+  void on_stuck();
   void say_end(Ended end, std::shared_ptr<const void> credit = {});
 
   TaskSupervision task_;
@@ -48,7 +53,9 @@ class TaskActor : public caf::event_based_actor {
   TaskId id_;
   AttemptId attempt_;
   std::optional<Duration> timeout_;
+  bool exclusive_;
   bool waits_for_deaf_;
+  bool given_up_ = false;
   LanesPort& lanes_;
   caf::actor owner_;
   /// The end that is said when a kernel that was told to stop has returned.

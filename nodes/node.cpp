@@ -135,6 +135,12 @@ LaneEvents Node::lane_events() {
   events.log = [this](const Speaker& by, std::string_view line) {
     note(note_by(by, wire::JobNote::Kind::log, line));
   };
+  events.stuck = [this](const OutputName&, bool, std::string_view why) {
+    logger_->error(
+        "{}; it cannot be ended here, so its task waits: only a worker process ends for that (a cluster, or "
+        "--dag-isolate)",
+        why);
+  };
   events.progress = [this](const Speaker& by, double fraction, std::string_view text) {
     note(note_by(by, wire::JobNote::Kind::progress, text, fraction));
   };

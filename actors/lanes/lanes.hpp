@@ -63,6 +63,9 @@ struct LaneEvents {
   /// process is not read here any more: that process is to be told (Lanes::take_back there). Empty: none is
   /// read where it lies.
   std::function<std::function<void()>(Life owner, std::uint64_t number)> returned = {};
+  /// What this attempt has left here must be gone before the next one of its task begins. A process that can
+  /// end for that ends. `charged`: the attempt is to blame.
+  std::function<void(const OutputName& attempt, bool charged, std::string_view why)> stuck = {};
   /// Lanes::tell_when_dry was called since the last time, and now a lane has nothing to do.
   std::function<void()> dry = {};
 };
@@ -112,6 +115,9 @@ class Lanes final : public LanesPort {
              std::function<void(Saved&&)> saved = {}, std::function<void()> began = {}) override;
   void cancel(JobId job, TaskId task, AttemptId attempt) override;
   bool abandon(JobId job, TaskId task, AttemptId attempt) override;
+  void stuck(const OutputName& attempt, bool charged, const std::string& why) override {
+    if (events_.stuck) events_.stuck(attempt, charged, why);
+  }
   std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) override;
   std::vector<OutputName> take_attempts(JobId job, std::size_t count,
                                         const std::function<bool(const OutputName&)>& may_go) override;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "actors/lanes/job_actors.hpp"
@@ -37,6 +38,9 @@ class LanesPort {
   /// run. True when such a lane was found. The thread itself ends when the kernel returns, if ever, and says
   /// so by `done`.
   virtual bool abandon(JobId job, TaskId task, AttemptId attempt) = 0;
+  /// The next attempt of this task would run beside what this one has left here, a kernel that does not
+  /// return: as LaneEvents::stuck. Returns where the process cannot end for that.
+  virtual void stuck(const OutputName&, bool /*charged*/, const std::string& /*why*/) {}
   /// Ready rows that no lane has claimed, oldest first, for another process.
   virtual std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) = 0;
   /// Attempts that were handed out, that no lane has begun and that may go, oldest first, for another

@@ -76,25 +76,29 @@ void take(int signal_number) {
 
 }  // namespace
 
+std::optional<RunningPage::Attempt> RunningPage::read(const Slot& slot, std::uint32_t lane) {
+  const std::uint32_t turn = slot.turn.load(std::memory_order_acquire);
+  if (turn % 2 == 0) return std::nullopt;
+  const std::uint64_t task = slot.task.load(std::memory_order_acquire);
+  const std::uint64_t epoch = slot.epoch.load(std::memory_order_acquire);
+  const std::uint32_t number = slot.number.load(std::memory_order_acquire);
+  const std::int64_t began = slot.began.load(std::memory_order_acquire);
+  if (slot.turn.load(std::memory_order_relaxed) != turn) return std::nullopt;
+  return Attempt{{static_cast<std::uint32_t>(task >> 32), static_cast<std::uint32_t>(task)},
+                 {{static_cast<std::uint32_t>(epoch >> 32), static_cast<std::uint32_t>(epoch)}, number},
+                 lane,
+                 began};
+}
+
 std::vector<RunningPage::Attempt> RunningPage::running() const {
   std::vector<Attempt> attempts;
   for (std::uint32_t lane = 0; lane < lanes_max; ++lane) {
-    const Slot& slot = slots_[lane];
-    const std::uint32_t turn = slot.turn.load(std::memory_order_acquire);
-    if (turn % 2 == 0) continue;
-    const std::uint64_t task = slot.task.load(std::memory_order_acquire);
-    const std::uint64_t epoch = slot.epoch.load(std::memory_order_acquire);
-    const std::uint32_t number = slot.number.load(std::memory_order_acquire);
-    const std::int64_t began = slot.began.load(std::memory_order_acquire);
-    if (slot.turn.load(std::memory_order_relaxed) != turn) continue;
-    attempts.push_back(
-        {{static_cast<std::uint32_t>(task >> 32), static_cast<std::uint32_t>(task)},
-         {{static_cast<std::uint32_t>(epoch >> 32), static_cast<std::uint32_t>(epoch)}, number},
-         lane,
-         began});
+    if (const auto attempt = read(slots_[lane], lane)) attempts.push_back(*attempt);
   }
   return attempts;
 }
+
+std::optional<RunningPage::Attempt> RunningPage::ended_for() const { return read(ended_for_, lanes_max); }
 
 /// How long all rows together wait is the length of their queue over time, whichever of them it was (Little,
 /// "A Proof for the Queuing Formula L = lambda W", 1961): so no row is looked at. What came and went between

@@ -30,14 +30,7 @@ class RunningPage {
 
   // By a lane, of itself.
   void begin(std::size_t lane, TaskId task, AttemptId attempt, std::int64_t began) {
-    if (lane >= lanes_max) return;
-    Slot& slot = slots_[lane];
-    // Whoever sees one of these sees that the turn before is over.
-    slot.task.store(joined(task.origin, task.index), std::memory_order_release);
-    slot.epoch.store(joined(attempt.epoch.term, attempt.epoch.count), std::memory_order_release);
-    slot.number.store(attempt.number, std::memory_order_release);
-    slot.began.store(began, std::memory_order_release);
-    next_turn(slot);
+    if (lane < lanes_max) fill(slots_[lane], task, attempt, began);
   }
   void end(std::size_t lane, bool failed, Duration ran) {
     if (lane >= lanes_max) return;
@@ -76,6 +69,8 @@ class RunningPage {
   std::uint64_t beats() const { return beats_.load(std::memory_order_relaxed); }
   /// By the number that the kernel gave it.
   std::uint32_t beating_thread() const { return beating_thread_.load(std::memory_order_relaxed); }
+  /// The process is about to end for this attempt, which is to blame. Once, by whoever ends the process.
+  void end_for(TaskId task, AttemptId attempt) { fill(ended_for_, task, attempt, 0); }
   /// By a signal handler: async-signal-safe. `signal` 0: its thread called exit().
   void fault(std::size_t lane, int signal) {
     faulted_.store(static_cast<std::uint32_t>(signal) << 16 | static_cast<std::uint32_t>(lane + 1));
@@ -99,6 +94,8 @@ class RunningPage {
   };
   std::optional<Fault> fault() const;
   std::optional<std::uint32_t> faulted_lane() const;
+  /// On a lane of its own, `lanes_max`: that where it ran may run another one.
+  std::optional<Attempt> ended_for() const;
   /// Whether another process sent the signal that ended the process. Nothing: it was not noted.
   std::optional<bool> was_sent_from_outside(int signal) const;
 
@@ -119,6 +116,16 @@ class RunningPage {
   static constexpr std::uint64_t joined(std::uint32_t high, std::uint32_t low) {
     return std::uint64_t{high} << 32 | low;
   }
+  static void fill(Slot& slot, TaskId task, AttemptId attempt, std::int64_t began) {
+    // Whoever sees one of these sees that the turn before is over.
+    slot.task.store(joined(task.origin, task.index), std::memory_order_release);
+    slot.epoch.store(joined(attempt.epoch.term, attempt.epoch.count), std::memory_order_release);
+    slot.number.store(attempt.number, std::memory_order_release);
+    slot.began.store(began, std::memory_order_release);
+    next_turn(slot);
+  }
+  /// Nothing: it runs none, or goes from one to the next just now.
+  static std::optional<Attempt> read(const Slot& slot, std::uint32_t lane);
   /// Of the lane's own thread, so no other changes it meanwhile.
   static void next_turn(Slot& slot) {
     slot.turn.store(slot.turn.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -145,6 +152,7 @@ class RunningPage {
   Waits transfer_, retry_, placement_;
   std::atomic<std::uint64_t> transfer_bytes_{0};
   Slot slots_[lanes_max];
+  Slot ended_for_;
   Counts counts_[lanes_max];
   std::atomic<std::uint64_t> stolen_host_{0}, stolen_cluster_{0};
 };

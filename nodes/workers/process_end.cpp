@@ -18,6 +18,9 @@ HowEnded end_of(int status, const RunningPage& page) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == status_of_cut_off)
     return {ProcessEnd::stopped_by_us, "ended because the others of its job took it for dead"};
+  if (WIFEXITED(status) && WEXITSTATUS(status) == status_of_stuck)
+    return {ProcessEnd::stopped_by_us,
+            "ended, since the next attempt of a task must not run beside the one before"};
   if (WIFEXITED(status)) {
     return {ProcessEnd::faulted,
             "ended with status " + std::to_string(WEXITSTATUS(status)) + " in the middle of its job"};

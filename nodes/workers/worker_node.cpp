@@ -73,10 +73,7 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat, RunningPage&
   ports.now = steady_now;
   ports.log = [this](std::string_view line) { logger_->error("{}", line); };
   ports.give_way = give_way;
-  ports.end_now = [this](std::string_view why) {
-    std::cerr << "dag: " << to_string(seat_.self.process) << " ends: " << why << std::endl;
-    _exit(status_of_lease_lost);
-  };
+  ports.end_now = [this](std::string_view why) { end_now(why, status_of_lease_lost); };
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
   ports.placed = [this](Duration took) { running_->placed(took); };
   ports.stolen = [this](Life thief, std::size_t tasks) {
@@ -119,6 +116,11 @@ LanesOptions WorkerNode::lanes_options() const {
   return lanes;
 }
 
+void WorkerNode::end_now(std::string_view why, int status) const {
+  std::cerr << "dag: " << to_string(seat_.self.process) << " ends: " << why << std::endl;
+  _exit(status);
+}
+
 void WorkerNode::note(wire::JobNote what) {
   if (what.text.size() > wire::text_bytes_max) what.text.resize(wire::text_bytes_max);
   transport_->note(cell(), std::move(what));
@@ -145,6 +147,11 @@ LaneEvents WorkerNode::lane_events() {
   };
   events.progress = [this](const Speaker& by, double fraction, std::string_view text) {
     note(note_by(by, wire::JobNote::Kind::progress, text, fraction));
+  };
+  events.stuck = [this](const OutputName& attempt, bool charged, std::string_view why) {
+    const std::lock_guard once(mutex_);
+    if (charged) running_->end_for(attempt.task, attempt.attempt);
+    end_now(why, status_of_stuck);
   };
   events.progress_over = [this](const Speaker& by) { note(note_by(by, wire::JobNote::Kind::over, "")); };
   return events;

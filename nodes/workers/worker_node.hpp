@@ -35,6 +35,7 @@ class WorkerNode {
   LanesOptions lanes_options() const;
   LaneEvents lane_events();
   void note(wire::JobNote what);
+  [[noreturn]] void end_now(std::string_view why, int status) const;
   void open_transport();
   TransportEvents transport_events();
   void on_begin(Life from, const keeper::Begin& order);

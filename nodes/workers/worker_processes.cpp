@@ -292,8 +292,13 @@ void WorkerProcesses::reap(Children::iterator one) {
   for (const RunningPage::Attempt& attempt : child.page->running()) {
     running.push_back({attempt.task, attempt.attempt, attempt.lane, 0});
   }
-  const auto guilty = child.page->faulted_lane();
-  if (end.end != ProcessEnd::stopped_by_us) end.text += last_words(child.log);
+  auto guilty = child.page->faulted_lane();
+  if (const auto charged = child.page->ended_for()) {
+    std::erase_if(running, [&](const RunningAttempt& other) { return other.task == charged->task; });
+    running.push_back({charged->task, charged->attempt, charged->lane, 0});
+    guilty = charged->lane;
+  }
+  if (end.end != ProcessEnd::stopped_by_us || guilty) end.text += last_words(child.log);
   close_job(life, child);
   if (never_began) {
     start_process(*child.handed);

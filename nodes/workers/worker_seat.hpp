@@ -17,6 +17,8 @@ namespace dag {
 inline constexpr int status_of_lease_lost = 75;
 /// Nor is it when the others of its job took it for dead, or its node is gone.
 inline constexpr int status_of_cut_off = 76;
+/// It had to end for one attempt (LaneEvents::stuck): the page names it, if it is to blame.
+inline constexpr int status_of_stuck = 77;
 
 struct WorkerSeat {
   Life self;

@@ -131,3 +131,15 @@ TEST_CASE(
   CHECK(started.size() >= 3);
   for (const pid_t process : started) CHECK(is_gone_soon(process));
 }
+
+TEST_CASE("an exclusive kernel that does not return ends its process: it is charged, and nobody else") {
+  const Directory directory("exclusive");
+  Nodes nodes(1, true, {}, {}, {"--lanes", "2"});
+  Process job(at(nodes, {bin("cluster_exclusive"), directory / "attempts", "deaf"}));
+  const auto ended = job.ends();
+  INFO(job.err());
+  CHECK(ended == 0);
+  CHECK(job.out() == "attempt 2, beside 1\n");
+  CHECK_THAT(said(nodes, {"history", "1"}),
+             Catch::Contains("does not return: the attempt ran longer than its timeout"));
+}

@@ -57,6 +57,19 @@ int deeper(volatile int* above) {
 
 }  // namespace
 
+TEST_CASE("a page names the attempt for which its process ended, on no lane that runs another one") {
+  const SharedPage shared;
+  shared.page->begin(0, {0, 1}, {{1, 1}, 1}, 0);
+  CHECK(!shared.page->ended_for());
+  shared.page->end_for({0, 2}, {{1, 1}, 3});
+  const auto attempt = shared.page->ended_for();
+  REQUIRE(attempt);
+  CHECK(attempt->task == TaskId{0, 2});
+  CHECK(attempt->attempt == AttemptId{{1, 1}, 3});
+  CHECK(attempt->lane == RunningPage::lanes_max);
+  CHECK(shared.page->running().size() == 1);
+}
+
 TEST_CASE("a lane's thread ends in peace though it had a stack for signals") {
   SharedPage shared;
   int status = -1;
