@@ -20,7 +20,8 @@ TaskActor::TaskActor(caf::actor_config& config, TaskSupervision task, LanesPort&
       attempt_(task_.attempt.id),
       timeout_(task_.attempt.timeout),
       exclusive_(task_.attempt.exclusive),
-      waits_for_deaf_(exclusive_ || !(task_.attempt.may_overlap || task_.attempt.last_try)),
+      last_try_(task_.attempt.last_try),
+      waits_for_deaf_(exclusive_ || !(task_.attempt.may_overlap || last_try_)),
       lanes_(lanes),
       owner_(std::move(owner)) {}
 
@@ -30,22 +31,10 @@ caf::behavior TaskActor::make_behavior() {
   const auto self = caf::actor_cast<caf::actor>(this);
   std::function<void()> began;
   if (timeout_ && !is_for_ever(*timeout_)) began = [self] { caf::anon_send(self, mail::AttemptBegan{}); };
-  lanes_.start(
-      std::move(task_.attempt), task_.priority,
-      [self, job = job_, credits = lanes_.spawn_credits()](Ended&& ended) {
-        auto credit = credits->hold(job, ended);
-        caf::anon_send(self, mail::AttemptEnded{std::move(ended), std::move(credit)});
-      },
-      std::move(saved), std::move(began));
+  lanes_.start(std::move(task_.attempt), task_.priority, done(), std::move(saved), std::move(began));
   return {
       [this](const mail::AttemptBegan&) { delayed_send(this, *timeout_, mail::TimedOut{}); },
-      [this](mail::AttemptEnded& end) {
-        if (stopped_) {
-          stopped_->ran = end.ended.ran;
-          end.ended = std::move(*stopped_);
-        }
-        say_end(std::move(end.ended), std::move(end.credit));
-      },
+      [this](mail::AttemptEnded& end) { on_returned(end); },
       [this](const mail::StopTask&) {
         if (!stopped_) stop_kernel(end_of({id_, attempt_}, Outcome::cancelled));
       },
@@ -53,6 +42,20 @@ caf::behavior TaskActor::make_behavior() {
         if (!stopped_) on_late();
       },
       [this](const mail::Tick&) { on_deaf(); },
+  };
+}
+
+/// Called by the lane, on its thread: only there it can be told whose child a process is.
+std::function<void(Ended&&)> TaskActor::done() {
+  auto look = [&lanes = lanes_, left = left_processes_](const Ended& ended) {
+    const bool has_run = ended.ran > Duration{0};
+    if (has_run && lanes.left_processes()) left->store(true);
+  };
+  return [self = caf::actor_cast<caf::actor>(this), job = job_, credits = lanes_.spawn_credits(),
+          look = exclusive_ ? std::function<void(const Ended&)>(look) : nullptr](Ended&& ended) {
+    if (look) look(ended);
+    auto credit = credits->hold(job, ended);
+    caf::anon_send(self, mail::AttemptEnded{std::move(ended), std::move(credit)});
   };
 }
 
@@ -70,6 +73,23 @@ void TaskActor::stop_kernel(Ended end) {
   stopped_ = std::move(end);
   lanes_.cancel(job_, id_, attempt_);
   delayed_send(this, task_.grace, mail::Tick{});
+}
+
+void TaskActor::on_returned(mail::AttemptEnded& end) {
+  if (stopped_) {
+    stopped_->ran = end.ended.ran;
+    end.ended = std::move(*stopped_);
+  }
+  const bool failed = end.ended.outcome == Outcome::failed;
+  const bool did_well = end.ended.outcome == Outcome::finished;
+  if (left_processes_->load() && !did_well && !(failed && last_try_)) {
+    lanes_.stuck(
+        {id_, attempt_}, failed,
+        to_string(id_) + " of " + to_string(job_) + " is exclusive, " +
+            (failed ? "has failed (" + end.ended.error.value_or(Error{}).what + ")" : "was told to stop") +
+            ", and left processes behind");
+  }
+  say_end(std::move(end.ended), std::move(end.credit));
 }
 
 void TaskActor::on_deaf() {

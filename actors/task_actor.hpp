@@ -8,13 +8,18 @@
 // The owner hears that the attempt has ended when its kernel has returned: then the next one is never beside
 // it. A kernel that does not return within the grace is not waited for if that does no harm (Attempt::
 // may_overlap), or if no attempt comes after it and it is not exclusive. One that is waited for is stuck
-// after some time more (LanesPort::stuck): a worker process ends then, and the next attempt begins when
-// nothing is left of it. Commands have returned by then: what ignores SIGTERM is killed after the same grace.
+// after some time more (LanesPort::stuck), and so is an exclusive one that has left processes: a worker
+// process ends then, and the next attempt begins when nothing is left of it. Commands have returned by then:
+// what ignores SIGTERM is killed after the same grace.
 //
 // Linked to its owner: when the home or runner goes, so does it, and tells the kernel.
 //
 // Messages: in AttemptBegan, AttemptEnded (from the lane), StopTask (from its owner); out AttemptEnded (to
 // its owner), once, with which it ends.
+
+#include <atomic>
+#include <functional>
+#include <memory>
 
 #include "actors/lanes/lanes_port.hpp"
 #include "actors/mail.hpp"
@@ -46,6 +51,8 @@ class TaskActor : public caf::event_based_actor {
   void on_late();
   void on_deaf();
   void on_stuck();
+  void on_returned(mail::AttemptEnded& end);
+  std::function<void(Ended&&)> done();
   void say_end(Ended end, std::shared_ptr<const void> credit = {});
 
   TaskSupervision task_;
@@ -54,8 +61,11 @@ class TaskActor : public caf::event_based_actor {
   AttemptId attempt_;
   std::optional<Duration> timeout_;
   bool exclusive_;
+  bool last_try_;
   bool waits_for_deaf_;
   bool given_up_ = false;
+  /// Of an exclusive one that has not done well: written by its lane before the end is told.
+  std::shared_ptr<std::atomic<bool>> left_processes_ = std::make_shared<std::atomic<bool>>(false);
   LanesPort& lanes_;
   caf::actor owner_;
   /// The end that is said when a kernel that was told to stop has returned.

@@ -107,7 +107,8 @@ void Lanes::start_thread(const std::shared_ptr<Lane>& lane) {
     pin_to(lane->core);
     give_way(options_.niceness);
     if (options_.running != nullptr) watch_this_lane(lane->index);
-    pthread_setname_np(pthread_self(), ("dag-lane" + std::to_string(lane->index)).substr(0, 15).c_str());
+    pthread_setname_np(pthread_self(),
+                       (std::string(thread_name) + std::to_string(lane->index)).substr(0, 15).c_str());
     run(*lane);
     const std::lock_guard lock(lane->mutex);
     lane->done = true;

@@ -63,6 +63,9 @@ struct LaneEvents {
   /// process is not read here any more: that process is to be told (Lanes::take_back there). Empty: none is
   /// read where it lies.
   std::function<std::function<void()>(Life owner, std::uint64_t number)> returned = {};
+  /// On a lane's thread, when a kernel has returned: whether there may be processes that it has started.
+  /// Empty: nobody looks.
+  std::function<bool()> left_processes = {};
   /// What this attempt has left here must be gone before the next one of its task begins. A process that can
   /// end for that ends. `charged`: the attempt is to blame.
   std::function<void(const OutputName& attempt, bool charged, std::string_view why)> stuck = {};
@@ -102,6 +105,9 @@ struct LanesOptions {
 
 class Lanes final : public LanesPort {
  public:
+  /// Of its threads, before their numbers.
+  static constexpr const char* thread_name = "dag-lane";
+
   Lanes(LanesOptions options, LaneEvents events);
   ~Lanes() override;
 
@@ -115,6 +121,7 @@ class Lanes final : public LanesPort {
              std::function<void(Saved&&)> saved = {}, std::function<void()> began = {}) override;
   void cancel(JobId job, TaskId task, AttemptId attempt) override;
   bool abandon(JobId job, TaskId task, AttemptId attempt) override;
+  bool left_processes() const override { return events_.left_processes && events_.left_processes(); }
   void stuck(const OutputName& attempt, bool charged, const std::string& why) override {
     if (events_.stuck) events_.stuck(attempt, charged, why);
   }

@@ -38,8 +38,11 @@ class LanesPort {
   /// run. True when such a lane was found. The thread itself ends when the kernel returns, if ever, and says
   /// so by `done`.
   virtual bool abandon(JobId job, TaskId task, AttemptId attempt) = 0;
+  /// By a lane's thread whose kernel has just returned (`done`): whether there may be processes that it has
+  /// started.
+  virtual bool left_processes() const { return false; }
   /// The next attempt of this task would run beside what this one has left here, a kernel that does not
-  /// return: as LaneEvents::stuck. Returns where the process cannot end for that.
+  /// return or processes: as LaneEvents::stuck. Returns where the process cannot end for that.
   virtual void stuck(const OutputName&, bool /*charged*/, const std::string& /*why*/) {}
   /// Ready rows that no lane has claimed, oldest first, for another process.
   virtual std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) = 0;

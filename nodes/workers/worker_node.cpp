@@ -15,6 +15,7 @@
 #include "nodes/build_id.hpp"
 #include "nodes/job_notes.hpp"
 #include "nodes/workers/counting_records.hpp"
+#include "nodes/workers/descendants.hpp"
 #include "nodes/workers/seat_door.hpp"
 
 namespace dag {
@@ -148,6 +149,7 @@ LaneEvents WorkerNode::lane_events() {
   events.progress = [this](const Speaker& by, double fraction, std::string_view text) {
     note(note_by(by, wire::JobNote::Kind::progress, text, fraction));
   };
+  events.left_processes = [] { return may_have_left_processes(Lanes::thread_name); };
   events.stuck = [this](const OutputName& attempt, bool charged, std::string_view why) {
     const std::lock_guard once(mutex_);
     if (charged) running_->end_for(attempt.task, attempt.attempt);

@@ -1,6 +1,5 @@
 #include "nodes/workers/worker_processes.hpp"
 
-#include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,12 +11,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "libdag/base/saturating.hpp"
 #include "libdag/warden/warden.hpp"
 #include "nodes/clock.hpp"
+#include "nodes/workers/descendants.hpp"
 #include "nodes/workers/process_end.hpp"
 #include "nodes/workers/seat_door.hpp"
 #include "nodes/workers/worker_child.hpp"
@@ -39,28 +37,6 @@ bool wait_for(pid_t warden, int* status = nullptr) {
   const pid_t waited = waitpid(warden, status, 0);
   warden::end_what_is_left(warden);
   return waited == warden;
-}
-
-std::vector<pid_t> children_of(const std::string& task) {
-  std::ifstream file("/proc/" + task + "/children");
-  if (!file) return {0};  // A kernel that does not say: there may be any.
-  return {std::istream_iterator<pid_t>(file), {}};
-}
-
-/// Whether a kernel has started processes that are still there: those of the process, and those of them that
-/// lost their parent, which are its warden's.
-bool has_descendants(pid_t warden, pid_t process) {
-  const std::string of_warden = std::to_string(warden), of_process = std::to_string(process);
-  if (children_of(of_warden + "/task/" + of_warden) != std::vector{process}) return true;
-  DIR* const threads = opendir(("/proc/" + of_process + "/task").c_str());
-  if (threads == nullptr) return true;
-  bool any = false;
-  while (const dirent* entry = readdir(threads)) {
-    if (entry->d_name[0] == '.') continue;
-    any = any || !children_of(of_process + "/task/" + entry->d_name).empty();
-  }
-  closedir(threads);
-  return any;
 }
 
 }  // namespace

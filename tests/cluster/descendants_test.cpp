@@ -132,6 +132,22 @@ TEST_CASE(
   for (const pid_t process : started) CHECK(is_gone_soon(process));
 }
 
+TEST_CASE("an exclusive task that is late never overlaps with what an earlier attempt has started") {
+  const std::string left = GENERATE("child", "orphan");
+  const Directory directory("exclusive");
+  Nodes nodes(1);
+  const std::string file = directory / "processes";
+  Process job(at(nodes, {bin("cluster_exclusive"), file, left}));
+  const auto ended = job.ends();
+  INFO(job.err());
+  CHECK(ended == 0);
+  CHECK(job.out() == "attempt 2\n");
+  std::ifstream in(file);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  CHECK_THAT(text, Catch::StartsWith("started ") && !Catch::Contains("overlaps"));
+  CHECK_THAT(said(nodes, {"history", "1"}), Catch::Contains("left processes behind"));
+}
+
 TEST_CASE("an exclusive kernel that does not return ends its process: it is charged, and nobody else") {
   const Directory directory("exclusive");
   Nodes nodes(1, true, {}, {}, {"--lanes", "2"});
