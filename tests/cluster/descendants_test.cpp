@@ -159,3 +159,28 @@ TEST_CASE("an exclusive kernel that does not return ends its process: it is char
   CHECK_THAT(said(nodes, {"history", "1"}),
              Catch::Contains("does not return: the attempt ran longer than its timeout"));
 }
+
+TEST_CASE("a process that is ended from outside is charged to nobody, one that its kernel ends to its task") {
+  const Directory directory("ended");
+  Nodes nodes(1);
+  const std::string file = directory / "processes";
+  SECTION("from outside") {
+    const int number = GENERATE(SIGTERM, SIGHUP, SIGKILL, SIGSEGV);
+    INFO("signal " << number);
+    Process job(at(nodes, {bin("cluster_ended"), file}));
+    kill(commands_in(file, 1).front(), number);
+    CHECK(job.ends() == 0);
+    CHECK(job.out() == "attempt 1\n");
+  }
+  SECTION("by its kernel") {
+    const std::string how = GENERATE("segv", "abort");
+    Process job(at(nodes, {bin("cluster_ended"), file, how, "2"}));
+    CHECK(job.ends() == 0);
+    CHECK(job.out() == "attempt 2\n");
+  }
+  SECTION("by its kernel, which has no other try") {
+    Process job(at(nodes, {bin("cluster_ended"), file, "segv"}));
+    CHECK(job.ends() != 0);
+    CHECK(commands_in(file, 1).size() == 1);
+  }
+}
