@@ -152,7 +152,7 @@ void GatewayMachine::ask(Life from, const client::AskFollow& ask, Instant now) {
   reply.job = ask.job;
   answer(from, std::move(reply));
   for (const std::uint32_t task : ask.tasks) want(from, {ask.job, task});
-  if (job->over())
+  if (job->over() && job->speaking.empty())
     effects_.emplace_back(SendToClient{from, client::JobEnded{ask.job, job->error, job->counts}});
 }
 

@@ -182,6 +182,9 @@ class GatewayMachine {
   /// looked for so often, and not for longer. Commands wait 10 s for an answer.
   static constexpr Duration gathered_pause = std::chrono::milliseconds(20);
   static constexpr Duration gathered_within = std::chrono::seconds(5);
+  /// Kernels of a cancelled job have so long for last words, and are looked at again and again meanwhile.
+  static constexpr Duration last_words_within = std::chrono::milliseconds(500);
+  static constexpr Duration last_words_pause = std::chrono::milliseconds(20);
   /// Jobs that wait for room on a node ask again at these times, so many of them: the oldest.
   static constexpr Duration room_pause = std::chrono::milliseconds(250);
   static constexpr std::size_t room_asked_max = 16;
@@ -210,6 +213,9 @@ class GatewayMachine {
   void ask(Life from, const client::AskExplain& ask, Instant now);
   void ask(Life from, const client::AskJournal& ask, Instant now);
   void answer_explained(Instant now);
+  void tell_end(JobId id, KeptJob& job, Instant now);
+  void ask_speaking(JobId id, KeptJob& job, Instant now);
+  void on_silent(JobId id, KeptJob& job, Life process);
   void spread(Life from, client::AskSubmit ask, Instant until, Instant now);
   void look_at_spreading(Instant now);
   bool has_program(Life node, ProgramId program, Instant now) const;

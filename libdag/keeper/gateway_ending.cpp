@@ -78,7 +78,7 @@ void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
   job.progress.clear();
   job.crashes_told.clear();
   if (job.begun) {
-    send_to_followers(job, client::JobEnded{id, job.error, job.counts});
+    tell_end(id, job, now);
   } else {
     send_to_followers(
         job, client::JobLost{id, job.error.value_or(Error{ErrorCode::task_cancelled, "it was cancelled"})});

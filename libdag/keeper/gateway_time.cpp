@@ -20,6 +20,7 @@ void GatewayMachine::on_time(Instant now) {
               "`dag node list` shows who is there; look with `dag ls` before you submit it again"});
     }
     refuse_cancelling(id, job, now);
+    if (!job.speaking.empty() && now >= job.ask_speaking_at) ask_speaking(id, job, now);
     if (job.rest_at && now >= *job.rest_at) {
       job.rest_at.reset();
       rest_if_gathered(id, job);
@@ -48,6 +49,7 @@ std::optional<Instant> GatewayMachine::wake_at() const {
     for (const std::optional<Instant>& until : {job.until(), job.rest_at}) {
       if (until && (!wake || *until < *wake)) wake = until;
     }
+    if (!job.speaking.empty() && (!wake || job.ask_speaking_at < *wake)) wake = job.ask_speaking_at;
     const Instant accept = job.accepted + accept_within;
     if (job.submitter && (!wake || accept < *wake)) wake = accept;
     for (const Cancelling& one : job.cancelling) {

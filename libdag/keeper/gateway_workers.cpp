@@ -150,6 +150,12 @@ KeptJob::Worker* GatewayMachine::find(KeptJob& job, Life node, std::uint32_t num
   return nullptr;
 }
 
+/// Of a kernel whose lane was given up nobody hears.
+static bool any_speaks(const ProcessExplained& process) {
+  return std::any_of(process.running.begin(), process.running.end(),
+                     [](const RunningNow& running) { return !running.given_up; });
+}
+
 void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Instant now) {
   if (const auto* given = std::get_if<keeper::JobsGiven>(&any)) {
     jobs_given_ = std::max(jobs_given_, given->count);
@@ -162,6 +168,8 @@ void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Inst
   } else if (const auto* explained = std::get_if<keeper::Explained>(&any)) {
     explaining_.on_explained(from, *explained);
     answer_explained(now);
+    if (explained->question != 0 || any_speaks(explained->process)) return;
+    if (KeptJob* const job = jobs_.find(explained->job)) on_silent(explained->job, *job, from);
   } else if (const auto* up = std::get_if<keeper::WorkerUp>(&any)) {
     if (up->number == keeper::for_your_knowledge) {
       effects_.emplace_back(LifeAt{up->life, up->endpoint});
@@ -361,6 +369,7 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
   replace = replace && worker.replaced;
   const Life node = worker.node, life = worker.life;
   std::erase(job.earlier, life);
+  on_silent(id, job, life);
   // What ran there has its tries, or is under suspicion: that ends without a limit here, and an operator who
   // kills the processes of many nodes, or a kernel with many tries, takes no bystanders along.
   const bool charged = counts_for_no_task(down.end, down.running);

@@ -89,6 +89,10 @@ struct KeptJob {
   RestartBudget budget{crashes};
   std::map<Life, std::map<Life, Instant>> unheard;  ///< by who says so: whom, and since when
   std::map<Life, Instant> again_at;                 ///< nodes that get another process then
+  /// It was cancelled: processes whose kernels may have last words. Its followers hear of the end when none
+  /// has, or then.
+  std::set<Life> speaking;
+  Instant told_at, ask_speaking_at;
   JobCounts counts;
   std::optional<JobDetails> details;                              ///< the newest that was heard of
   std::map<std::pair<Life, std::string>, TaskProgress> progress;  ///< by process and lane

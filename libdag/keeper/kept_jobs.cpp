@@ -12,7 +12,7 @@ bool KeptJob::has_process() const {
 }
 
 bool KeptJob::may_sleep() const {
-  if (submitter || !cancelling.empty() || rest_at || !again_at.empty()) return false;
+  if (submitter || !cancelling.empty() || rest_at || !again_at.empty() || !speaking.empty()) return false;
   if (closed) return true;
   if (!leads) return over() || leader.has_value();
   return over() && at_rest && earlier.empty() && !has_process();

@@ -78,6 +78,7 @@ TEST_CASE("a lane that was given up, the queue for a lane, and last words are to
                  Catch::Contains(", from ") && Catch::Contains("starts now with 1 more free lane: "));
   CHECK(job.says("first words"));
   said(nodes, {"cancel", "1"});
+  CHECK(job.says("last words"));  // Before it hears of the end.
   gate.open();
   CHECK(job.ends() == 1);
   CHECK_THAT(until_said(nodes, {"logs", "1"}, "last words"), Catch::Contains("polite (1)@n0#1: last words"));

@@ -414,6 +414,46 @@ TEST_CASE("a job finishes with failures that are tolerated, and one that was can
         std::string(name(one.phase)) + (one.counts.tolerated == 3 ? ", 3 tolerated failures" : ""));
 }
 
+TEST_CASE(
+    "followers hear that a job was cancelled when its kernels have had their last words, or their time is "
+    "over") {
+  Desk desk;
+  const JobId job = desk.submit();
+  const Life one = desk.up(job, first, 1), two = desk.up(job, second, 1);
+  desk.say(client::AskCancel{4, job});
+  desk.gateway.on_ended(job, std::nullopt, {0, 1, 0, 0, 1}, desk.now);
+  desk.take();
+  CHECK(desk.ordered<keeper::Explain>().size() == 2);
+  CHECK(desk.told<client::JobEnded>().empty());
+  keeper::Explained idle{job, 0, {}}, busy = idle;
+  busy.process.running.push_back({});
+  desk.hear(one, idle);
+  desk.hear(two, busy);
+  CHECK(desk.told<client::JobEnded>().empty());
+  SECTION("the last kernel has returned") {
+    desk.now = *desk.gateway.wake_at();
+    desk.gateway.on_time(desk.now);
+    desk.take();
+    REQUIRE(desk.ordered<keeper::Explain>().size() == 3);
+    CHECK(desk.ordered<keeper::Explain>().back().first == two);
+    desk.hear(two, idle);
+  }
+  SECTION("its lane was given up") {
+    busy.process.running.back().given_up = true;
+    desk.hear(two, busy);
+  }
+  SECTION("its process has ended") {
+    desk.hear(second, keeper::WorkerDown{job, 1, two, ProcessEnd::stopped_by_us, "", {}, std::nullopt});
+  }
+  SECTION("it does not return") {
+    desk.now = desk.now + GatewayMachine::last_words_within;
+    desk.gateway.on_time(desk.now);
+    desk.take();
+    desk.hear(two, idle);
+  }
+  CHECK(desk.told<client::JobEnded>().size() == 1);
+}
+
 TEST_CASE("who waits for a job's end is answered at its end, or at once when it has ended") {
   Desk desk;
   const JobId job = desk.submit();
