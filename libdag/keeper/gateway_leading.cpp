@@ -31,8 +31,9 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   job.leader = news.leader;
   job.copies = std::move(news.copies);
   job.without_majority = news.without_majority;
-  if (job.submitter && news.settled && !news.leads && news.leader) {
-    // Another one was faster, and leads it from the start.
+  const bool another_leads = !news.leads && news.leader && *news.leader != self_.process;
+  if (job.submitter && news.settled && another_leads) {
+    // It was faster, and leads it from the start.
     accept(id, job);
     return step_down(id, job, now);
   }

@@ -427,6 +427,22 @@ TEST_CASE("a submission is accepted, too, when another node leads its record fro
   CHECK(desk.ordered<keeper::StartWorker>().empty());
 }
 
+// It was told that the job had moved, and what kernels said before it was back was lost.
+TEST_CASE("a submission whose record this node is about to lead keeps its client") {
+  Desk desk(true);
+  const JobId job = desk.submit();
+  RecordLed news = led(job, false, first.process, 0);
+  news.settled = true;
+  desk.gateway.on_led(news, desk.now);
+  CHECK(desk.gateway.client_of(job) == someone);
+  desk.gateway.on_led(led(job, true, first.process, 1), desk.now);
+  desk.take();
+  REQUIRE(desk.told<client::Answer>().size() == 2);
+  CHECK(desk.told<client::Answer>().back().job == job);
+  CHECK(desk.told<client::JobMoved>().empty());
+  CHECK(desk.gateway.client_of(job) == someone);
+}
+
 TEST_CASE("a node that hears no majority says so, and since when, and takes it back") {
   Heir desk;
   desk.now = desk.now + std::chrono::seconds(1);
