@@ -69,9 +69,8 @@ TEST_CASE("a lane that was given up, the queue for a lane, and last words are to
   Gate gate;
   Process job(at(nodes, {bin("cluster_telling"), gate.path(), "deaf"}));
   const std::string deaf = until_said(nodes, {"explain", "1/deaf"}, "was given up on lane ");
-  CHECK_THAT(deaf, Catch::Contains("was told to stop, and its kernel has not returned") &&
-                       Catch::Contains(" of n0/w1: its kernel still runs, for ") &&
-                       Catch::Contains("given-up kernel"));
+  CHECK_THAT(deaf, Catch::Contains(" of n0/w1: its kernel still runs, for ") &&
+                       Catch::Contains("1 given-up kernel not returned"));
   // `polite` has a lane until it is cancelled, so the others wait for the other one.
   CHECK_THAT(until_said(nodes, {"explain", "1/wait"}, "starts in about "),
              Catch::Contains("queued on n0/w1: ") && Catch::Contains(" in line for a lane") &&
