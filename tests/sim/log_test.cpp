@@ -36,6 +36,6 @@ TEST_CASE("each bug that is planted into a log is found") {
   for (const sim::Mutant& mutant : sim::mutants()) {
     if (mutant.world != "log") continue;
     CAPTURE(mutant.name);
-    CHECK(sim::find(mutant, 20'000));
+    CHECK(sim::find(mutant, 40'000));
   }
 }
