@@ -247,7 +247,7 @@ void RecordActor::send_to(ProcessId node, consensus::Message message) {
     record_ports_.send(life->second, {setup_.job, std::move(message)});
 }
 
-/// Who does not hear it asks for votes when this copy has been silent for long, and is told then.
+/// Copies that do not hear it ask for votes when this one has been silent for long, and are told then.
 void RecordActor::tell_copies_over() {
   for (const consensus::Seat& seat : replica_.log().configuration().voters) {
     if (seat.node != setup_.self.process)

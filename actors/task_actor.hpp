@@ -64,7 +64,7 @@ class TaskActor : public caf::event_based_actor {
   bool last_try_;
   bool waits_for_deaf_;
   bool given_up_ = false;
-  /// Of an exclusive one that has not done well: written by its lane before the end is told.
+  /// Written by the lane of an exclusive one that has not done well, before the end is told.
   std::shared_ptr<std::atomic<bool>> left_processes_ = std::make_shared<std::atomic<bool>>(false);
   LanesPort& lanes_;
   caf::actor owner_;

@@ -66,8 +66,8 @@ struct LaneEvents {
   /// On a lane's thread, when a kernel has returned: whether there may be processes that it has started.
   /// Empty: nobody looks.
   std::function<bool()> left_processes = {};
-  /// What this attempt has left here must be gone before the next one of its task begins. A process that can
-  /// end for that ends. `charged`: the attempt is to blame.
+  /// Leftovers of this attempt must be gone before the next one of its task begins. A process that can end
+  /// for that ends. `charged`: the attempt is to blame.
   std::function<void(const OutputName& attempt, bool charged, std::string_view why)> stuck = {};
   /// Lanes::tell_when_dry was called since the last time, and now a lane has nothing to do.
   std::function<void()> dry = {};
@@ -105,7 +105,7 @@ struct LanesOptions {
 
 class Lanes final : public LanesPort {
  public:
-  /// Of its threads, before their numbers.
+  /// Its threads are named so, and by their numbers.
   static constexpr const char* thread_name = "dag-lane";
 
   Lanes(LanesOptions options, LaneEvents events);

@@ -76,8 +76,8 @@ void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes,
   tell_state();
 }
 
-/// Of a job that retries another: what is done there is settled here from the start, so each home counts its
-/// shard again, as after a loss.
+/// A job that retries another has settled from the start what is done there, so each home counts its shard
+/// again, as after a loss.
 void Cell::begin_done(Instant now) {
   for (const Life life : state_.lives) tell_plan(life);
   say_done(now);

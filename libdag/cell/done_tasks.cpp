@@ -152,7 +152,7 @@ void DoneTasks::run_again(std::uint32_t task) {
   again_.push_back(task);
 }
 
-/// What runs again because this task does.
+/// Others run again because this task does.
 void DoneTasks::follow(std::uint32_t task) {
   for (std::uint32_t at = first_successor_[task]; at < first_successor_[task + 1]; ++at)
     run_again(successors_[at]);
@@ -160,7 +160,7 @@ void DoneTasks::follow(std::uint32_t task) {
   for (auto set = begin; set != end; ++set) {
     for (const std::uint32_t other : std::exchange(together_[set->second], {})) run_again(other);
   }
-  // What was staged is not there any more.
+  // The staged output is not there any more.
   if (graph_.policy(task).publishes) {
     for (const detail::EdgeEnd& edge : graph_.in_edges(task)) run_again(edge.task());
   }

@@ -21,7 +21,7 @@ class DoneTasks {
   TaskId owner_of(std::uint32_t task) const;
 
  private:
-  /// What a task spawned.
+  /// Tasks that one spawned.
   struct Part {
     TaskId parent;
     std::uint32_t size = 0;

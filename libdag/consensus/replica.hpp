@@ -150,9 +150,9 @@ class Replica {
   /// Its node is to go, or should not lead for another reason. It still votes, and asks for votes when nobody
   /// else does, since it may be the only one that has all; but leads no longer than it must.
   void on_leaving(bool leaving, Instant now);
-  /// Whether no more commands are expected: then the log may rest.
+  /// `quiet`: no more commands are expected, so the log may rest.
   void on_quiet(bool quiet) { quiet_ = quiet; }
-  /// The leader: others may have come or gone, so the log does not rest for now.
+  /// Ends the rest of a log that this copy leads, as when others may have come or gone.
   void stir(Instant now);
   /// All writes up to this number are on the disk.
   void on_written(std::uint64_t number, Instant now);
