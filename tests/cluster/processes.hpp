@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/dag/free_port.hpp"
+#include "libdag/client/free_port.hpp"
 
 namespace cluster {
 
@@ -33,7 +33,7 @@ inline std::string bin(const std::string& name) {
   return std::string(folder == nullptr ? "." : folder) + "/" + name;
 }
 
-using dag::tool::free_address;
+using dag::free_address;
 
 /// Who started this process; 0: it is not there, or has ended.
 inline pid_t parent_of(pid_t process) {

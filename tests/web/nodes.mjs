@@ -12,7 +12,7 @@ const program = (name) => join(process.env.DAG_BIN, name);
 
 let portsAsked = 0;
 
-/// Of loopback, where nobody listens now, as tools/dag/free_port.hpp: not one of those that systems give to
+/// Of loopback, where nobody listens now, as libdag/client/free_port.hpp: not one of those that systems give to
 /// whoever connects, since a node that is killed and comes back must find it free.
 async function freePort() {
   for (;;) {

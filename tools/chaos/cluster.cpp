@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "libdag/client/cluster.hpp"
-#include "tools/dag/free_port.hpp"
+#include "libdag/client/free_port.hpp"
 
 namespace dag::chaos {
 namespace {
@@ -138,7 +138,7 @@ Cluster::Cluster(std::filesystem::path directory, std::filesystem::path programs
       network_(options.network),
       nodes_(options.nodes) {
   for (std::uint32_t id = 0; id < size(); ++id)
-    nodes_[id].address = network_ != nullptr ? network_->address(id) + ":7117" : tool::free_address();
+    nodes_[id].address = network_ != nullptr ? network_->address(id) + ":7117" : free_address();
   for (std::uint32_t id = 0; id < size(); ++id) start(id);
 }
 

@@ -13,9 +13,9 @@
 #include <random>
 
 #include "libdag/client/exit_status.hpp"
+#include "libdag/client/free_port.hpp"
 #include "libdag/client/kernel_threads.hpp"
 #include "tools/dag/commands.hpp"
-#include "tools/dag/free_port.hpp"
 #include "tools/dag/process.hpp"
 #include "tools/dag/said.hpp"
 #include "tools/dag/words.hpp"

@@ -12,7 +12,7 @@
 
 #include "dag/error.hpp"
 
-namespace dag::tool {
+namespace dag {
 
 /// Of loopback, where nobody listens now. Not one of those that systems give to whoever asks for any or
 /// connects (from 32768 on): those are somebody else's soon. Processes that ask at the same time get
@@ -37,4 +37,4 @@ inline std::uint16_t free_port() {
 /// With it, as HOST:PORT.
 inline std::string free_address() { return "127.0.0.1:" + std::to_string(free_port()); }
 
-}  // namespace dag::tool
+}  // namespace dag
