@@ -36,9 +36,9 @@ TEST_CASE("what a submitted job has left is had by another program and by dag re
   CHECK(kept == 20);
 
   // Its processes have ended, and it costs none.
-  const auto until = cluster::Clock::now() + cluster::patience;
-  while (said(nodes, {"show", job, "--json"}).find("\"up\":true") != std::string::npos)
-    REQUIRE(cluster::Clock::now() < until);
+  CHECK(cluster::comes_true([&] {
+    return said(nodes, {"show", job, "--json"}).find("\"up\":true") == std::string::npos;
+  }));
 }
 
 TEST_CASE("what is asked for in vain is said") {
@@ -79,14 +79,12 @@ TEST_CASE("results beyond the memory for them are had from the disk, and are rel
 TEST_CASE("what a submitted job has left goes when its time is over") {
   Nodes nodes(1, false, {}, {}, {"--results-kept-for", "1"});
   const std::string job = submitted(nodes, "cluster_leaving");
-  const auto until = cluster::Clock::now() + cluster::patience;
-  for (;;) {
-    REQUIRE(cluster::Clock::now() < until);
+  REQUIRE(cluster::comes_true([&] {
     Process result(at(nodes, {bin("dag"), "result", job}));
-    if (result.ends() == 0) continue;
+    if (result.ends() == 0) return false;
     CHECK_THAT(result.err(), Catch::Contains("not kept any more"));
-    break;
-  }
+    return true;
+  }));
   Process again(at(nodes, {bin("dag"), "retry", job}));
   CHECK(again.ends() == 1);
   CHECK_THAT(again.err(), Catch::Contains("output_released"));

@@ -11,6 +11,7 @@
 
 using cluster::at;
 using cluster::bin;
+using cluster::comes_true;
 using cluster::Gate;
 using cluster::Nodes;
 using cluster::Process;
@@ -23,13 +24,11 @@ TEST_CASE("a worker process that is frozen for good goes, and nobody healthy") {
   Nodes nodes(3, false, {}, {}, {"--lanes", "1"});
   nodes.gather();
   Process job(at(nodes, {bin("cluster_starts"), file, gate.path(), "3"}));
-  const auto until = cluster::Clock::now() + cluster::patience;
-  while (starts_in(file).size() < 3) REQUIRE(cluster::Clock::now() < until);
+  REQUIRE(comes_true([&] { return starts_in(file).size() == 3; }));
   const int victim = GENERATE(0, 1, 2);
   const std::map<int, std::vector<pid_t>> before = starts_in(file);
   kill(before.at(victim).back(), SIGSTOP);
-  while (starts_in(file).at(victim).size() == before.at(victim).size())
-    REQUIRE(cluster::Clock::now() < until);
+  REQUIRE(comes_true([&] { return starts_in(file).at(victim).size() > before.at(victim).size(); }));
   const auto after = starts_in(file);
   for (int task = 0; task < 3; ++task) {
     INFO("task " << task);
@@ -48,8 +47,7 @@ TEST_CASE("a worker process that is stopped for a moment goes on") {
   Gate gate;
   Nodes nodes(1, false, {}, {}, {"--lanes", "1"});
   Process job(at(nodes, {bin("cluster_starts"), file, gate.path(), "1"}));
-  const auto until = cluster::Clock::now() + cluster::patience;
-  while (starts_in(file).empty()) REQUIRE(cluster::Clock::now() < until);
+  REQUIRE(comes_true([&] { return !starts_in(file).empty(); }));
   const pid_t process = starts_in(file).at(0).back();
   for (int i = 0; i < 20; ++i) {
     kill(process, SIGSTOP);
@@ -93,12 +91,10 @@ TEST_CASE("a node that comes with a lower incarnation than it had is told so, an
   REQUIRE(unlink(kept.c_str()) == 0);
   nodes.start(2);
   REQUIRE(nodes.node(2).says("it comes back as incarnation"));
-  const auto until = cluster::Clock::now() + cluster::patience;
-  for (bool there = false; !there;) {
-    REQUIRE(cluster::Clock::now() < until);
+  REQUIRE(comes_true([&] {
     const auto shown = nlohmann::json::parse(cluster::said(nodes, {"node", "list", "--json"}));
-    there = shown.dump().find("\"n2\"") != std::string::npos;
-  }
+    return shown.dump().find("\"n2\"") != std::string::npos;
+  }));
   Process hello(at(nodes, {bin("hello")}, 2));
   const auto ended = hello.ends();
   if (ended != 0) nodes.end_all();
@@ -121,8 +117,7 @@ TEST_CASE("tasks that spawn without end stand still within a second of their can
     const auto size = std::filesystem::file_size(file, missing);
     return missing ? 0 : size;
   };
-  const auto until = cluster::Clock::now() + cluster::patience;
-  while (runs() < 50'000) REQUIRE(cluster::Clock::now() < until);
+  REQUIRE(comes_true([&] { return runs() >= 50'000; }));
   const auto asks_for_a_second = [&] {
     const auto since = cluster::Clock::now();
     while (cluster::Clock::now() < since + std::chrono::seconds(1)) cluster::said(nodes, {"ls"});
@@ -142,9 +137,7 @@ TEST_CASE("a kernel that spawns without end ends with its cancel") {
   Nodes nodes(1);
   Process submit({bin("dag"), "submit", "--address", nodes.address(), bin("cluster_endless"), file, "one"});
   REQUIRE(submit.ends() == 0);
-  const auto until = cluster::Clock::now() + cluster::patience;
-  while (!std::filesystem::exists(file) || std::filesystem::file_size(file) == 0)
-    REQUIRE(cluster::Clock::now() < until);
+  REQUIRE(comes_true([&] { return std::filesystem::exists(file) && std::filesystem::file_size(file) > 0; }));
   cluster::said(nodes, {"cancel", "1"});
   const auto cancelled = cluster::Clock::now();
   Process wait(at(nodes, {bin("dag"), "wait", "1"}));

@@ -147,7 +147,9 @@ class Quarters {
   pid_t next() const {
     pollfd waits{pipe_, POLLIN, 0};
     char line[32] = {};
-    if (poll(&waits, 1, 60'000) != 1 || read(pipe_, line, sizeof line - 1) <= 0) return 0;
+    if (poll(&waits, 1, dag::test::patient_ms(std::chrono::minutes(1))) != 1 ||
+        read(pipe_, line, sizeof line - 1) <= 0)
+      return 0;
     return std::stoi(line);
   }
 
@@ -216,7 +218,7 @@ TEST_CASE("all nodes are killed at once: a long task and a job actor go on from 
     return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));
   };
   for (std::uint32_t id = 0; id < count; ++id) {
-    while (!has_save(nodes, id) && lines() < steps) continue;
+    CHECK(cluster::comes_true([&] { return has_save(nodes, id) || lines() == steps; }));
   }
   const std::size_t before = lines();
   nodes.kill_all();

@@ -311,8 +311,8 @@ TEST_CASE(
   REQUIRE(state.run(up).status == 0);
   for (int job = 1; job <= jobs; ++job) {
     // The last one is killed as soon as its number is there; of the first, tasks have ended.
-    while (job == jobs && cluster::entered_in(ledger(1)).size() < tasks / 4)
-      REQUIRE(state.run({"ls"}).status == 0);
+    if (job == jobs)
+      REQUIRE(cluster::comes_true([&] { return cluster::entered_in(ledger(1)).size() >= tasks / 4; }));
     const auto submitted =
         state.run({"submit", bin("cluster_ledger"), "--", ledger(job), std::to_string(tasks), gate.path()});
     INFO(submitted.err);
@@ -321,20 +321,16 @@ TEST_CASE(
   const std::vector<pid_t> pids = state.pids();
   REQUIRE(pids.size() == 3);
   for (const pid_t pid : pids) kill(pid, SIGKILL);
-  const auto died = cluster::Clock::now();
-  while (!std::all_of(pids.begin(), pids.end(), has_ended))
-    REQUIRE(cluster::Clock::now() < died + cluster::patience);
+  REQUIRE(cluster::comes_true([&] { return std::all_of(pids.begin(), pids.end(), has_ended); }));
 
   const auto again = state.run(up);
   INFO(again.err);
   REQUIRE(again.status == 0);
   gate.open();
-  const auto since = cluster::Clock::now();
   for (int job = 1; job <= jobs; ++job) {
     CAPTURE(job);
     // For a moment after a start nobody leads it.
-    while (state.run({"show", std::to_string(job)}).status == 5)
-      REQUIRE(cluster::Clock::now() < since + cluster::patience);
+    REQUIRE(cluster::comes_true([&] { return state.run({"show", std::to_string(job)}).status != 5; }));
     const auto waited = state.run({"wait", std::to_string(job)});
     INFO(waited.err);
     CHECK(waited.status == 0);

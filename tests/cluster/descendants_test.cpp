@@ -9,6 +9,7 @@ namespace warden = dag::warden;
 using cluster::at;
 using cluster::bin;
 using cluster::Directory;
+using cluster::is_gone_soon;
 using cluster::Nodes;
 using cluster::parent_of;
 using cluster::Process;
@@ -18,22 +19,16 @@ namespace {
 
 /// The numbers of the commands, in the order in which they began.
 std::vector<pid_t> commands_in(const std::string& file, std::size_t count) {
-  const auto until = cluster::Clock::now() + cluster::patience;
-  for (;;) {
-    std::vector<pid_t> numbers;
+  std::vector<pid_t> numbers;
+  const bool have_begun = cluster::comes_true([&] {
+    numbers.clear();
     std::ifstream in(file);
     for (std::string line; std::getline(in, line) && !in.eof();) numbers.push_back(std::stoi(line));
-    if (numbers.size() >= count) return numbers;
-    if (cluster::Clock::now() > until) FAIL("no " << count << " commands have begun");
-  }
-}
-
-bool is_gone_soon(pid_t process) {
-  const auto until = cluster::Clock::now() + cluster::patience;
-  while (parent_of(process) != 0) {
-    if (cluster::Clock::now() > until) return false;
-  }
-  return true;
+    return numbers.size() >= count;
+  });
+  INFO(count << " commands");
+  REQUIRE(have_begun);
+  return numbers;
 }
 
 /// A worker process of this node: what the node's wardens have started.

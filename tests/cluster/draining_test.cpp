@@ -6,6 +6,7 @@
 
 using cluster::at;
 using cluster::bin;
+using cluster::comes_true;
 using cluster::Nodes;
 using cluster::Process;
 using cluster::Running;
@@ -21,14 +22,15 @@ nlohmann::json last_json(const std::string& text) {
 
 /// As the node says it that leads the job: others do not know its copies.
 nlohmann::json shown(const Nodes& nodes, const std::string& job, const std::vector<std::size_t>& by) {
-  for (std::size_t i = 0;; ++i) {
-    Process show(at(nodes, {bin("dag"), "show", job, "--json"}, by[i % by.size()]));
-    INFO(show.err());
-    REQUIRE(show.ends() == 0);
-    nlohmann::json said = last_json(show.out());
-    if (!said["copies"].empty()) return said;
-    REQUIRE(said["phase"] == "running");
-  }
+  nlohmann::json said;
+  REQUIRE(comes_true([&] {
+    return std::any_of(by.begin(), by.end(), [&](std::size_t node) {
+      said = last_json(cluster::said(nodes, {"show", job, "--json"}, 0, node));
+      REQUIRE(said["phase"] == "running");
+      return !said["copies"].empty();
+    });
+  }));
+  return said;
 }
 
 void drain(const Nodes& nodes, const std::string& node, std::size_t by) {
@@ -48,7 +50,7 @@ void stop(Nodes& nodes, std::size_t node) {
 }  // namespace
 
 TEST_CASE("a node that leads a job is drained and stopped: the job goes on, and its client with it") {
-  Running running(4, true, 4000);
+  Running running(4, true, 1500);
   Nodes& nodes = running.nodes;
   drain(nodes, "n0", 1);
   const nlohmann::json job = shown(nodes, "job1", {1, 2, 3});
@@ -60,7 +62,7 @@ TEST_CASE("a node that leads a job is drained and stopped: the job goes on, and 
 }
 
 TEST_CASE("a cluster of two keeps a job while one node goes, and the other one when it is back") {
-  Running running(2, false, 2500);
+  Running running(2, false, 1000);
   Nodes& nodes = running.nodes;
   drain(nodes, "n0", 0);
   stop(nodes, 0);
@@ -92,11 +94,9 @@ TEST_CASE("a node that is to go takes no jobs, until it stays after all") {
   Process undrained(at(nodes, {bin("dag"), "node", "undrain", "n0"}));
   CHECK(undrained.ends() == 0);
   REQUIRE(nodes.node(0).says("takes jobs again"));
-  for (;;) {  // With its next heartbeat.
-    Process again(at(nodes, {bin("dag"), "node", "list"}));
-    REQUIRE(again.ends() == 0);
-    if (again.out().find("draining") == std::string::npos) break;
-  }
+  REQUIRE(comes_true([&] {  // With its next heartbeat.
+    return cluster::said(nodes, {"node", "list"}).find("draining") == std::string::npos;
+  }));
   Process here(at(nodes, {bin("hello")}));
   CHECK(here.ends() == 0);
 }

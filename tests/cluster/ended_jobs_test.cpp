@@ -78,19 +78,17 @@ std::map<std::string, View> views(Nodes& nodes, std::size_t node, const View& ex
 /// Waits while records are read or a leader is elected.
 void check_all_agree(Nodes& nodes, const std::vector<std::size_t>& up, const View& expected) {
   for (const std::size_t node : up) {
-    const auto until = cluster::Clock::now() + std::chrono::seconds(60);
     std::map<std::string, View> all;
     const auto agree = [&] {
       all = views(nodes, node, expected);
-      return std::all_of(all.begin(), all.end(), [&](const auto& one) { return one.second == expected; });
-    };
-    while (!agree() && cluster::Clock::now() < until) {
       for (const auto& [job, one] : all.at("ls")) {
         const bool known = one.phase == "recovering" || (expected.contains(job) && one == expected.at(job));
         INFO("n" << node << " " << job << ": " << one);
         CHECK(known);
       }
-    }
+      return std::all_of(all.begin(), all.end(), [&](const auto& one) { return one.second == expected; });
+    };
+    cluster::comes_true(agree, std::chrono::minutes(1));
     for (const auto& [name, view] : all) {
       for (const auto& [job, what] : expected) {
         INFO("n" << node << " " << name << " " << job);
@@ -121,9 +119,9 @@ TEST_CASE(
   Process sleeps({bin("dag"), "exec", "--output", nodes.folder_of(0), "--address", nodes.address(), "--",
                   "sleep", "1000"});
   REQUIRE(sleeps.says("job3"));
-  const auto until = cluster::Clock::now() + cluster::patience;
-  while (said(nodes, {"show", "job3"}).find("running") == std::string::npos)
-    REQUIRE(cluster::Clock::now() < until);
+  REQUIRE(cluster::comes_true([&] {
+    return said(nodes, {"show", "job3"}).find("running") != std::string::npos;
+  }));
   said(nodes, {"cancel", "job3"});
   CHECK(sleeps.ends() == 1);
   expected["job3"] = {"cancelled", 0, 0, 0, 1};

@@ -31,13 +31,11 @@ json explained(const Nodes& nodes, const std::string& what) {
 
 /// Asks until it is so: what is asked for takes some moments.
 json wait_for(const Nodes& nodes, const std::string& what, const std::function<bool(const json&)>& so) {
-  const auto end = cluster::Clock::now() + cluster::patience;
-  for (;;) {
-    json now = explained(nodes, what);
-    if (so(now)) return now;
-    INFO(now.dump(2));
-    REQUIRE(cluster::Clock::now() < end);
-  }
+  json now;
+  const bool is_so = cluster::comes_true([&] { return so(now = explained(nodes, what)); });
+  INFO(now.dump(2));
+  REQUIRE(is_so);
+  return now;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// What a job waits for until the test opens it.
+// A gate at which kernels of a job wait until the test opens it.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -19,10 +19,12 @@ class Gate {
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
   std::string path() const { return directory_.path().string() + "/gate"; }
-  /// For readers too: so it waits for none, and whoever comes later passes.
+  /// For readers too: so it waits for none, and whoever comes later passes. The byte is for those that poll.
   void open() {
+    if (file_ >= 0) return;
     file_ = ::open(path().c_str(), O_RDWR | O_CLOEXEC);
     REQUIRE(file_ >= 0);
+    REQUIRE(write(file_, "", 1) == 1);
   }
 
  private:

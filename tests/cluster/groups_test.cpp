@@ -35,7 +35,8 @@ class Entries {
     std::string line;
     for (char c = 0; c != '\n'; line += c) {
       pollfd waits{pipe_, POLLIN, 0};
-      if (poll(&waits, 1, 60'000) != 1 || read(pipe_, &c, 1) != 1) return 0;
+      if (poll(&waits, 1, dag::test::patient_ms(std::chrono::minutes(1))) != 1 || read(pipe_, &c, 1) != 1)
+        return 0;
     }
     return std::stoi(line);
   }

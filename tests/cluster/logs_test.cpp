@@ -40,11 +40,7 @@ std::set<int> said_in(const std::string& text) {
 
 /// Until it is submitted.
 void wait_for_job(const Nodes& nodes) {
-  for (const auto until = cluster::Clock::now() + cluster::patience; cluster::Clock::now() < until;) {
-    Process show(at(nodes, {bin("dag"), "show", "1"}));
-    if (show.ends() == 0) return;
-  }
-  FAIL("there is no job1");
+  REQUIRE(cluster::comes_true([&] { return Process(at(nodes, {bin("dag"), "show", "1"})).ends() == 0; }));
 }
 
 }  // namespace
@@ -115,12 +111,11 @@ TEST_CASE("a node is killed while somebody follows: it is a gap, and what it had
   nodes.start(1);
   // All that was said before, also by processes that were killed with their node before it was written. One
   // lane is blocked by the second gate: the others take what waits behind it.
-  const auto until = cluster::Clock::now() + cluster::patience;
   const auto first_half = [&] {
     const std::set<int> lines = said_in(said(nodes, {"logs", "1"}));
     return std::distance(lines.begin(), lines.lower_bound(150)) == 150;
   };
-  while (!first_half()) REQUIRE(cluster::Clock::now() < until);
+  REQUIRE(cluster::comes_true(first_half));
   second.open();
   CHECK(job.ends() == 0);
   const auto ended = follows.ends();
@@ -136,17 +131,17 @@ TEST_CASE("what the processes of a job hold is told by the names of tasks") {
   Gate gate;
   Process job(at(nodes, {bin("cluster_talking"), gate.path(), "3"}));
   wait_for_job(nodes);
-  const auto until = cluster::Clock::now() + cluster::patience;
-  for (json held;;) {
+  json held;
+  const bool holds = cluster::comes_true([&] {
     held = json::parse(said(nodes, {"mem", "last", "--json"})).at("jobs").at(0);
-    INFO(held.dump(2));
     std::uint64_t greeted = 0;
     for (const json& process : held.at("processes")) {
       for (const json& one : process.at("held")) greeted += one.at("name") == "greet" ? 1 : 0;
     }
-    if (greeted > 0 && held.at("bytes") >= 4) break;
-    REQUIRE(cluster::Clock::now() < until);
-  }
+    return greeted > 0 && held.at("bytes") >= 4;
+  });
+  INFO(held.dump(2));
+  REQUIRE(holds);
   CHECK_THAT(said(nodes, {"mem"}), Catch::Contains("job1 (talking) holds") && Catch::Contains("greet"));
   // And what a node is busy with.
   std::string there;

@@ -10,6 +10,7 @@
 
 using cluster::at;
 using cluster::bin;
+using cluster::comes_true;
 using cluster::Nodes;
 using cluster::Process;
 using cluster::Running;
@@ -25,15 +26,6 @@ double sum_of(Nodes& nodes, const std::string& begin) {
   for (std::size_t node = 0; node < nodes.count(); ++node)
     sum += cluster::sum_of(get(web_port(nodes, node), "/metrics").body, begin);
   return sum;
-}
-
-/// Asks until it is so, or the patience ends.
-template <class Holds>
-bool comes_true(Holds holds) {
-  for (const auto until = cluster::Clock::now() + cluster::patience; cluster::Clock::now() < until;) {
-    if (holds()) return true;
-  }
-  return false;
 }
 
 /// Where tools/dev/unpack_packages puts it, or in the path; empty: nowhere.
@@ -90,7 +82,7 @@ std::string encoded(const std::string& query) {
 }  // namespace
 
 TEST_CASE("nodes show what they ran, and whether they are ready") {
-  Running running(3, true, 800);
+  Running running(3, true, 400);
   Nodes& nodes = running.nodes;
   CHECK(comes_true([&] {
     return sum_of(nodes, "dag_critical_path_seconds") > 0 &&
@@ -109,13 +101,13 @@ TEST_CASE("nodes show what they ran, and whether they are ready") {
   CHECK(sum_of(nodes, "dag_jobs{phase=\"running\"}") == 1);
   CHECK(sum_of(nodes, "dag_worker_processes ") == 3);
   running.check_end();
-  CHECK(sum_of(nodes, "dag_tasks_finished_total{outcome=\"finished\"}") >= 800);
+  CHECK(sum_of(nodes, "dag_tasks_finished_total{outcome=\"finished\"}") >= 400);
   CHECK(sum_of(nodes, "dag_tasks_finished_total{outcome=\"failed\"}") == 0);
   CHECK(sum_of(nodes, "dag_jobs{phase=\"finished\"}") == 1);
   // What its processes ran is still counted when they have gone.
   CHECK(comes_true([&] { return sum_of(nodes, "dag_worker_processes ") == 0; }));
   const double ran = sum_of(nodes, "dag_task_duration_seconds_count");
-  CHECK(ran >= 800);
+  CHECK(ran >= 400);
   CHECK(ran == sum_of(nodes, "dag_task_duration_seconds_bucket{le=\"+Inf\"}"));
   CHECK(sum_of(nodes, "dag_device_busy_seconds_total") > 0);
   CHECK(sum_of(nodes, "dag_device_lanes_running") == 0);
@@ -124,7 +116,7 @@ TEST_CASE("nodes show what they ran, and whether they are ready") {
 }
 
 TEST_CASE("dag top shows what all nodes do, and how far a job is") {
-  Running running(3, false, 900);
+  Running running(3, false, 400);
   Nodes& nodes = running.nodes;
   const auto look = [&] {
     Process top(at(nodes, {bin("dag"), "top", "--once", "--json"}, 2));
@@ -148,7 +140,7 @@ TEST_CASE("dag top shows what all nodes do, and how far a job is") {
   CHECK(comes_true([&] { return lanes_busy(look()) == 0; }));
   Process text(at(nodes, {bin("dag"), "top", "--once"}));
   CHECK(text.ends() == 0);
-  CHECK_THAT(text.out(), Catch::StartsWith("3 nodes, ") && Catch::Contains("901/901") &&
+  CHECK_THAT(text.out(), Catch::StartsWith("3 nodes, ") && Catch::Contains("401/401") &&
                              Catch::Contains("finished ledger"));
   nodes.kill_all();
   Process gone(at(nodes, {bin("dag"), "top", "--once"}));
@@ -176,7 +168,7 @@ TEST_CASE("a node that is to go is not ready, and says so") {
 }
 
 TEST_CASE("a node that hears no majority is not ready, and says of which job") {
-  Running running(3, true, 4000);
+  Running running(3, true, 400);
   Nodes& nodes = running.nodes;
   const std::uint16_t port = web_port(nodes, 2);
   for (const std::size_t node : {0u, 1u}) nodes.node(node).kill(SIGKILL);
@@ -220,7 +212,7 @@ TEST_CASE("promtool finds nothing wrong with the metrics of a node") {
 TEST_CASE("Prometheus scrapes nodes, and every query of the board has an answer") {
   const std::string prometheus = prometheus_program("prometheus");
   if (prometheus.empty()) return;
-  Running running(2, true, 6000);
+  Running running(2, true, 2000);
   Nodes& nodes = running.nodes;
   const std::string folder = running.directory.path().string();
   const auto target = [&](std::size_t node) {

@@ -114,10 +114,11 @@ inline std::vector<std::string> at(const Nodes& nodes, std::vector<std::string> 
   return words;
 }
 
-/// What `dag ...` says at these nodes; it must end with `status`.
-inline std::string said(const Nodes& nodes, std::vector<std::string> words, int status = 0) {
+/// What `dag ...` says at that node; it must end with `status`.
+inline std::string said(const Nodes& nodes, std::vector<std::string> words, int status = 0,
+                        std::size_t node = 0) {
   words.insert(words.begin(), bin("dag"));
-  Process process(at(nodes, words));
+  Process process(at(nodes, std::move(words), node));
   const auto ended = process.ends();
   INFO(process.out());
   INFO(process.err());

@@ -21,12 +21,13 @@
 #include <vector>
 
 #include "libdag/client/free_port.hpp"
+#include "tests/support/patience.hpp"
 
 namespace cluster {
 
 using Clock = std::chrono::steady_clock;
-/// Generous: two cores may be shared with a compiler.
-constexpr auto patience = std::chrono::seconds(300);
+using dag::test::comes_true;
+using dag::test::patient;
 
 inline std::string bin(const std::string& name) {
   const char* folder = std::getenv("DAG_BIN");
@@ -44,6 +45,10 @@ inline pid_t parent_of(pid_t process) {
   pid_t parent = 0;
   std::istringstream(line.substr(std::min(line.size(), line.rfind(')') + 1))) >> state >> parent;
   return state == 'Z' ? 0 : parent;
+}
+
+inline bool is_gone_soon(pid_t process) {
+  return comes_true([&] { return parent_of(process) == 0; });
 }
 
 /// The node of a worker process: whoever started its warden (libdag/warden).
@@ -114,7 +119,7 @@ class Process {
   /// Until `done`, which is asked whenever something was said; false when it is not in time.
   template <class Done>
   bool read_until(Done done) {
-    const auto until = Clock::now() + patience;
+    const auto until = Clock::now() + patient(dag::test::for_processes);
     while (!done()) {
       pollfd files[2] = {{pipes_[0], POLLIN, 0}, {pipes_[1], POLLIN, 0}};
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();

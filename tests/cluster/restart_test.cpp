@@ -8,6 +8,7 @@
 
 using cluster::at;
 using cluster::bin;
+using cluster::comes_true;
 using cluster::entered_in;
 using cluster::Gate;
 using cluster::Nodes;
@@ -41,13 +42,8 @@ TEST_CASE("when the node that leads a job dies, what runs at the others goes on 
   Nodes nodes(count, true, {}, {}, {"--lanes", "1"});
   nodes.gather();
   Process job(at(nodes, {bin("cluster_starts"), file, gate.path(), std::to_string(tasks)}));
-  const auto until = cluster::Clock::now() + cluster::patience;
-  const auto node_leads = [&](std::uint32_t node) {
-    REQUIRE(cluster::Clock::now() < until);
-    return leads_a_job(nodes, node);
-  };
-  while (starts_in(file).size() < tasks) node_leads(0);
-  REQUIRE(node_leads(0));
+  REQUIRE(comes_true([&] { return starts_in(file).size() == tasks; }));
+  REQUIRE(leads_a_job(nodes, 0));
   std::set<int> healthy, lost;
   for (const auto& [task, processes] : starts_in(file)) {
     const bool there = cluster::node_of(processes.back()) == nodes.node(0).id();
@@ -55,10 +51,9 @@ TEST_CASE("when the node that leads a job dies, what runs at the others goes on 
   }
   REQUIRE(healthy.size() >= tasks - 1);
   nodes.node(0).kill(SIGKILL);
-  while (!node_leads(1) && !node_leads(2) && !node_leads(3)) continue;
-  for (const int task : lost) {
-    while (starts_in(file).at(task).size() < 2) node_leads(1);
-  }
+  REQUIRE(
+      comes_true([&] { return leads_a_job(nodes, 1) || leads_a_job(nodes, 2) || leads_a_job(nodes, 3); }));
+  for (const int task : lost) REQUIRE(comes_true([&] { return starts_in(file).at(task).size() == 2; }));
   gate.open();
   const auto ended = job.ends();
   nodes.end_all();
@@ -81,12 +76,7 @@ TEST_CASE("a node that is left alone with a job says that it has no quorum, unti
   Running running(3, true, 200);
   Nodes& nodes = running.nodes;
   for (const std::size_t id : {1u, 2u}) nodes.node(id).kill(SIGKILL);
-  for (;;) {
-    Process list({bin("dag"), "ls", "--address", nodes.address()});
-    REQUIRE(list.ends() == 0);
-    if (list.out().find("no quorum") != std::string::npos) break;
-    REQUIRE_FALSE(running.job->out().find("sum") != std::string::npos);
-  }
+  REQUIRE(comes_true([&] { return cluster::said(nodes, {"ls"}).find("no quorum") != std::string::npos; }));
   Process show({bin("dag"), "show", "job1", "--address", nodes.address()});
   CHECK(show.ends() != 0);
   CHECK_THAT(show.err(), Catch::Contains("no_quorum") && Catch::Contains("job1"));
@@ -131,15 +121,14 @@ TEST_CASE("a node whose log is damaged puts it aside, and gets its copies from t
 }
 
 TEST_CASE("a node that keeps jobs on its disk goes on with them alone, and with new numbers") {
-  Gate gate;  // Else the job may have ended, and be forgotten, before the node is killed.
-  Running running(1, true, 200, {}, gate.path());
+  Running running(1, true, 200);
   Nodes& nodes = running.nodes;
-  Process told(at(nodes, {bin("cluster_ledger"), running.ledger + "2", "20"}));
+  Process told(at(nodes, {bin("cluster_ledger"), running.ledger + "2", "20", running.gate.path()}));
   REQUIRE(told.says("quarter"));
   running.job->kill(SIGKILL);  // The job is the cluster's from when it was submitted.
   nodes.kill_all();
   nodes.start_all();
-  gate.open();
+  running.gate.open();
   Process end({bin("dag"), "wait", "job1", "--address", nodes.address()});
   const std::optional<int> status = end.ends();
   INFO(end.out() + end.err());
@@ -149,7 +138,7 @@ TEST_CASE("a node that keeps jobs on its disk goes on with them alone, and with 
   CHECK(entered_in(running.ledger).size() == 200);
   nodes.kill_all();  // Of job1 it may be left that it has ended: its client might ask for outputs.
   nodes.start_all();
-  Process next(at(nodes, {bin("cluster_ledger"), running.ledger, "4"}));
+  Process next(at(nodes, {bin("cluster_ledger"), running.ledger, "4", running.gate.path()}));
   CHECK(next.ends() == 0);
   Process list({bin("dag"), "ls", "--address", nodes.address()});
   CHECK(list.ends() == 0);

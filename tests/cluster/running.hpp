@@ -5,6 +5,7 @@
 #include <fstream>
 #include <set>
 
+#include "tests/cluster/gate.hpp"
 #include "tests/cluster/nodes.hpp"
 
 namespace cluster {
@@ -17,25 +18,26 @@ inline std::set<int> entered_in(const std::string& ledger) {
   return entered;
 }
 
-/// A cluster with a job that a quarter of has ended.
+/// A cluster with a job of which a quarter has ended. The job goes on, slowly, and ends when the test lets
+/// it.
 struct Running {
   dag::test::TemporaryDirectory directory;
   const std::string ledger = directory.path().string() + "/ledger";
   const std::size_t tasks;
+  Gate gate;
   Nodes nodes;
   std::unique_ptr<Process> job;
 
-  /// `fifo`: the job ends when somebody has opened it.
-  Running(std::uint32_t count, bool keep, std::size_t tasks_in_job, std::string data_of_first = {},
-          std::string fifo = {})
-      : tasks(tasks_in_job), nodes(count, keep, std::move(data_of_first)) {
+  /// Two lanes each: how long a job of so many tasks goes on does not depend on the machine.
+  Running(std::uint32_t count, bool keep, std::size_t tasks_in_job, std::string data_of_first = {})
+      : tasks(tasks_in_job), nodes(count, keep, std::move(data_of_first), {}, {"--lanes", "2"}) {
     nodes.gather();
-    std::vector<std::string> words{bin("cluster_ledger"), ledger, std::to_string(tasks)};
-    if (!fifo.empty()) words.push_back(std::move(fifo));
-    job = std::make_unique<Process>(at(nodes, std::move(words)));
+    job = std::make_unique<Process>(
+        at(nodes, {bin("cluster_ledger"), ledger, std::to_string(tasks), gate.path()}));
     REQUIRE(job->says("quarter"));
   }
   void check_end() {
+    gate.open();
     const auto ended = job->ends();
     if (ended != 0) nodes.end_all();
     INFO(nodes.logs());

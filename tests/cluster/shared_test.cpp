@@ -12,6 +12,7 @@
 #include <regex>
 #include <set>
 
+#include "tests/cluster/gate.hpp"
 #include "tests/cluster/nodes.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -84,12 +85,14 @@ TEST_CASE(
     "what may run only once does, though a node and a worker process are killed: an outside ledger says so") {
   dag::test::TemporaryDirectory directory;
   const std::string ledger = directory.path().string() + "/ledger";
-  Nodes nodes(3);
+  cluster::Gate gate;
+  Nodes nodes(3, false, {}, {}, {"--lanes", "2"});
   nodes.gather();
-  Process job(at(nodes, {bin("cluster_once"), ledger, "60"}));
+  Process job(at(nodes, {bin("cluster_once"), ledger, "60", gate.path()}));
   REQUIRE(job.says("quarter"));
   kill(workers_of(nodes).at(1), SIGKILL);
   nodes.node(2).kill(SIGKILL);
+  gate.open();
   CHECK(job.ends() == 0);
   INFO(job.err());
   INFO(job.out());

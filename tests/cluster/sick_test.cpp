@@ -12,6 +12,7 @@
 
 using cluster::at;
 using cluster::bin;
+using cluster::comes_true;
 using cluster::Nodes;
 using cluster::Process;
 using cluster::Running;
@@ -82,7 +83,7 @@ bool is_sick(Nodes& nodes) {
 TEST_CASE(
     "a node whose disk is slow hands the jobs that it leads to others, and takes part again when it is "
     "well") {
-  Running running(3, true, 5000);
+  Running running(3, true, 3000);
   Nodes& nodes = running.nodes;
   REQUIRE(first_of(nodes)["jobs"] == 1);
   std::optional<Thread> disk(std::in_place, thread_named(nodes.node(0).id(), "dag-store"));
@@ -91,13 +92,14 @@ TEST_CASE(
     return;
   }
   const auto began = cluster::Clock::now();
-  while (!is_sick(nodes)) {
-    REQUIRE(cluster::Clock::now() < began + cluster::patience);
+  REQUIRE(comes_true([&] {
     disk->hold();
-    while (disk_lag(nodes) < 1.2 && !is_sick(nodes)) continue;
+    REQUIRE(comes_true([&] { return disk_lag(nodes) >= 1.2 || is_sick(nodes); }));
     disk->let_go();
-    while (disk_lag(nodes) > 0.3) continue;  // A batch is written: that disk is slow, and not stuck.
-  }
+    // A batch is written: that disk is slow, and not stuck.
+    REQUIRE(comes_true([&] { return disk_lag(nodes) <= 0.3; }));
+    return is_sick(nodes);
+  }));
   const nlohmann::json first = first_of(nodes);
   disk.reset();  // A process does not end before whoever traces a thread of it.
   WARN("sick after "
@@ -105,10 +107,10 @@ TEST_CASE(
        << " ms");
   CHECK(first["disk_stuck"] == false);
   CHECK(first["state"] == "alive");
-  while (first_of(nodes)["jobs"] != 0) continue;
+  CHECK(comes_true([&] { return first_of(nodes)["jobs"] == 0; }));
   CHECK(running.job->out().find("sum") == std::string::npos);  // It was handed over while it ran.
   running.check_end();
-  while (first_of(nodes)["sick"] == true) continue;
+  CHECK(comes_true([&] { return first_of(nodes)["sick"] == false; }));
   Process hello(at(nodes, {bin("hello")}));
   CHECK(hello.ends() == 0);
   nodes.end_all();

@@ -62,7 +62,7 @@ class Stranger {
 
   /// False: it could not be sent within the patience.
   bool says(const Blob& frame) {
-    const auto until = cluster::Clock::now() + cluster::patience;
+    const auto until = cluster::Clock::now() + cluster::patient(dag::test::for_processes);
     while (sockets_->send(peer_, net::Channel::control, frame) != net::Sent::sent) {
       if (cluster::Clock::now() > until) return false;
       take();
@@ -71,7 +71,7 @@ class Stranger {
   }
   /// The next handshake that is said to it; empty when none comes.
   std::optional<wire::Handshake> hears() {
-    const auto until = cluster::Clock::now() + cluster::patience;
+    const auto until = cluster::Clock::now() + cluster::patient(dag::test::for_processes);
     while (heard_.empty() && cluster::Clock::now() < until) take();
     if (heard_.empty()) return std::nullopt;
     wire::Handshake first = std::move(heard_.front());
@@ -209,7 +209,7 @@ TEST_CASE("a frame of a terabyte is not waited for: the connection is closed") {
   pollfd waits{stranger, POLLIN, 0};
   ssize_t got = 1;
   while (got > 0) {
-    REQUIRE(poll(&waits, 1, 60'000) == 1);
+    REQUIRE(poll(&waits, 1, dag::test::patient_ms(std::chrono::minutes(1))) == 1);
     char buffer[256];
     got = recv(stranger, buffer, sizeof buffer, 0);
   }

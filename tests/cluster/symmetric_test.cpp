@@ -238,10 +238,10 @@ TEST_CASE("what reads a large value runs where it was made, although its home is
 }
 
 TEST_CASE("large values are read where they lie, or come by a stream, also after the job has ended") {
-  Process alone({bin("cluster_bulky"), "256"});
+  Process alone({bin("cluster_bulky"), "64"});
   CHECK(alone.ends() == 0);
   const std::string flag = GENERATE("", "--dag-no-rings");
-  std::vector<std::string> arguments{"256"};
+  std::vector<std::string> arguments{"64"};
   if (!flag.empty()) arguments.push_back(flag);
   Process run(dag_run(3, "cluster_bulky", arguments));
   CHECK(run.ends() == 0);

@@ -18,18 +18,19 @@ namespace {
 
 /// Asks until it says so.
 std::string until_said(const Nodes& nodes, const std::vector<std::string>& words, const std::string& text) {
-  const auto end = cluster::Clock::now() + cluster::patience;
-  for (;;) {
-    Process process(at(nodes, [&] {
-      std::vector<std::string> all = words;
-      all.insert(all.begin(), bin("dag"));
-      return all;
-    }()));
+  std::vector<std::string> command = at(nodes, words);
+  command.insert(command.begin(), bin("dag"));
+  std::string out, err;
+  const bool is_said = cluster::comes_true([&] {
+    Process process(command);
     process.ends();
-    if (process.out().find(text) != std::string::npos) return process.out();
-    INFO(process.out() << process.err());
-    REQUIRE(cluster::Clock::now() < end);
-  }
+    out = process.out();
+    err = process.err();
+    return out.find(text) != std::string::npos;
+  });
+  INFO(out << err);
+  REQUIRE(is_said);
+  return out;
 }
 
 }  // namespace

@@ -13,13 +13,14 @@ using cluster::Process;
 TEST_CASE("a witness lets a job of two nodes outlive one of them, and runs nothing itself") {
   dag::test::TemporaryDirectory directory;
   const std::string ledger = directory.path().string() + "/ledger";
+  cluster::Gate gate;
   Nodes nodes(3, true, {}, {"--witness", "true"});
   nodes.gather();
   Process list(at(nodes, {bin("dag"), "node", "list"}));
   CHECK(list.ends() == 0);
   CHECK_THAT(list.out(), Catch::Contains("alive, witness"));
 
-  Process job(at(nodes, {bin("cluster_ledger"), ledger, "200"}));
+  Process job(at(nodes, {bin("cluster_ledger"), ledger, "200", gate.path()}));
   REQUIRE(job.says("quarter"));
   Process show(at(nodes, {bin("dag"), "show", "job1", "--json"}));
   REQUIRE(show.ends() == 0);
@@ -33,6 +34,7 @@ TEST_CASE("a witness lets a job of two nodes outlive one of them, and runs nothi
   CHECK_THAT(explain.out(), Catch::Contains("  n2: runs nothing of it: is a witness: it runs no jobs\n"));
 
   nodes.node(0).kill(SIGKILL);
+  gate.open();
   const auto ended = job.ends();
   INFO(nodes.logs());
   INFO(job.err());

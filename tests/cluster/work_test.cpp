@@ -105,10 +105,8 @@ TEST_CASE("Ctrl-C ends the commands that a cluster runs") {
                      {"exec", "--address", nodes.address(), "--", "sh", "-c",
                       "trap 'echo told > told; exit 1' TERM; echo up > up; while :; do sleep 0.01; done"}));
   const auto wait_for = [&](const char* file) {
-    const auto until = cluster::Clock::now() + cluster::patience;
-    while (!std::filesystem::exists(directory / file)) {
-      if (cluster::Clock::now() > until) FAIL(file << " is not there");
-    }
+    INFO(file);
+    REQUIRE(cluster::comes_true([&] { return std::filesystem::exists(directory / file); }));
   };
   wait_for("up");
   run.kill(SIGINT);

@@ -12,12 +12,16 @@
 #include <string>
 #include <string_view>
 
+#include "tests/support/patience.hpp"
+
 namespace dag::test {
 
 struct HttpHeard {
   int status = 0;  ///< 0: the connection was closed without a word
   std::string head, body;
 };
+
+constexpr std::chrono::milliseconds for_server = std::chrono::minutes(1);
 
 /// A connection to 127.0.0.1.
 class HttpConnection {
@@ -49,7 +53,8 @@ class HttpConnection {
       if (end != std::string::npos && all.size() - end - 4 >= length_in(all.substr(0, end))) break;
       char bytes[16384];
       pollfd one{socket_, POLLIN, 0};
-      if (poll(&one, 1, 60'000) != 1) throw std::runtime_error("the server says nothing: " + all);
+      if (poll(&one, 1, patient_ms(for_server)) != 1)
+        throw std::runtime_error("the server says nothing: " + all);
       const ssize_t got = recv(socket_, bytes, sizeof bytes, 0);
       if (got <= 0) break;
       all.append(bytes, static_cast<std::size_t>(got));
@@ -62,7 +67,7 @@ class HttpConnection {
   std::string hear_some() const {
     char bytes[16384];
     pollfd one{socket_, POLLIN, 0};
-    if (poll(&one, 1, 60'000) != 1) throw std::runtime_error("the server says nothing");
+    if (poll(&one, 1, patient_ms(for_server)) != 1) throw std::runtime_error("the server says nothing");
     const ssize_t got = recv(socket_, bytes, sizeof bytes, 0);
     return {bytes, static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
   }
@@ -70,7 +75,7 @@ class HttpConnection {
   bool is_closed() const {
     pollfd one{socket_, POLLIN, 0};
     char byte = 0;
-    return poll(&one, 1, 60'000) == 1 && recv(socket_, &byte, 1, 0) <= 0;
+    return poll(&one, 1, patient_ms(for_server)) == 1 && recv(socket_, &byte, 1, 0) <= 0;
   }
 
  private:

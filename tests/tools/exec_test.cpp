@@ -11,6 +11,7 @@
 
 using cluster::bin;
 using cluster::Directory;
+using cluster::is_gone_soon;
 using cluster::Process;
 
 namespace {
@@ -180,14 +181,11 @@ TEST_CASE("Ctrl-C ends running commands and what they started") {
   Process touching(
       exec({"--array", "1-20", "--lanes", "2"},
            shell("mkfifo " + (directory / "$DAG_TASK_ID") + "; read x < " + (directory / "$DAG_TASK_ID"))));
-  const auto until = cluster::Clock::now() + cluster::patience;
   const auto begun = [&] {
     return std::distance(std::filesystem::directory_iterator(directory.path),
                          std::filesystem::directory_iterator{});
   };
-  while (begun() < 2) {
-    if (cluster::Clock::now() > until) FAIL("no two commands have begun");
-  }
+  REQUIRE(cluster::comes_true([&] { return begun() == 2; }));
   touching.kill(SIGINT);
   CHECK(touching.ends() == 130);
   CHECK_THAT(touching.err(), Catch::Contains("interrupted; running commands are told to end"));
@@ -200,21 +198,13 @@ namespace {
 
 /// What the command wrote into a file, as soon as there is a line.
 pid_t number_in(const std::string& file) {
-  const auto until = cluster::Clock::now() + cluster::patience;
-  for (;;) {
+  pid_t number = 0;
+  REQUIRE(cluster::comes_true([&] {
     std::ifstream in(file);
-    pid_t number = 0;
-    if (std::string end; in >> number && std::getline(in, end) && !in.eof()) return number;
-    if (cluster::Clock::now() > until) FAIL("nothing is in " << file);
-  }
-}
-
-bool is_gone_soon(pid_t process) {
-  const auto until = cluster::Clock::now() + cluster::patience;
-  while (cluster::parent_of(process) != 0) {
-    if (cluster::Clock::now() > until) return false;
-  }
-  return true;
+    std::string end;
+    return in >> number && std::getline(in, end) && !in.eof();
+  }));
+  return number;
 }
 
 }  // namespace

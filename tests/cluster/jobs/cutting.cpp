@@ -9,8 +9,9 @@
 #include <dag/dag.hpp>
 #include <iostream>
 #include <string>
-#include <thread>
 #include <vector>
+
+#include "tests/cluster/jobs/ledger.hpp"
 
 namespace {
 
@@ -27,7 +28,7 @@ void harm(int file, bool cut) {
 
 int attack(dag::Context& context, std::string how) {
   for (int file = 3; file < 1024; ++file) harm(file, how == "cut");
-  while (!context.cancelled()) std::this_thread::yield();
+  while (!context.cancelled()) ledger::work();
   return 0;
 }
 

@@ -16,7 +16,8 @@
 #include <iostream>
 #include <iterator>
 #include <string>
-#include <thread>
+
+#include "tests/cluster/jobs/ledger.hpp"
 
 namespace {
 
@@ -60,7 +61,7 @@ void start_child(const std::string& file, bool orphan) {
     for (;;) pause();
   }
   if (orphan) waitpid(child, nullptr, 0);
-  while (lines() == before) std::this_thread::yield();
+  while (lines() == before) ledger::work();
 }
 
 int attempt(dag::Context& context, std::string file, std::string how) {
@@ -73,12 +74,12 @@ int attempt(dag::Context& context, std::string file, std::string how) {
   }
   if (how.empty() || number == 1) start_child(file, how == "orphan");
   if (how.empty() && number < 3) kill(getpid(), SIGKILL);
-  while (!how.empty() && number == 1 && !context.cancelled()) std::this_thread::yield();
+  while (!how.empty() && number == 1 && !context.cancelled()) ledger::work();
   return number;
 }
 
 int beside(dag::Context& context, std::string file) {
-  while (text_of(file).find("attempt 2") == std::string::npos) std::this_thread::yield();
+  while (text_of(file).find("attempt 2") == std::string::npos) ledger::work();
   return static_cast<int>(context.attempt());
 }
 

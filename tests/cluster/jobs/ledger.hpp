@@ -1,10 +1,11 @@
 #pragma once
-// What runs how often, said where no process of the cluster can lose it: a file of lines.
+// What runs how often, said where no process of the cluster can lose it: a file of lines. And work that takes
+// a lane and no core, so that a test can have much of it.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -18,10 +19,17 @@ inline void enter(const std::string& file_name, int number) {
   close(file);
 }
 
-/// For a while, so that something runs when somebody is killed.
-inline void work() {
-  volatile std::uint64_t busy = 0;
-  for (std::uint64_t i = 0; i < 20'000'000; ++i) busy = busy + i;
+/// Takes a while, so that something runs when a process is killed.
+inline void work(int milliseconds = 20) { poll(nullptr, 0, milliseconds); }
+
+/// Until the test has opened that gate (tests/cluster/gate.hpp), or the time is over; whether it is open.
+inline bool wait_at(const std::string& gate, int milliseconds) {
+  const int file = open(gate.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) throw std::runtime_error("no gate");
+  pollfd opened{file, POLLIN, 0};
+  const bool is_open = poll(&opened, 1, milliseconds) == 1;
+  close(file);
+  return is_open;
 }
 
 }  // namespace ledger

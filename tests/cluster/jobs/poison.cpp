@@ -2,24 +2,19 @@
 // segv, exit, or kill; 0 to N - 1 one each, and some that are harmless. Says how each ended.
 #include <signal.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <dag/dag.hpp>
 #include <iostream>
 #include <string>
-#include <thread>
 #include <vector>
+
+#include "tests/cluster/jobs/ledger.hpp"
 
 namespace {
 
-void work(std::chrono::milliseconds time) {
-  const auto until = std::chrono::steady_clock::now() + time;
-  while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
-}
-
 int deadly(std::string how) {
   const char* const rank = std::getenv("DAG_RANK");
-  work(std::chrono::milliseconds(20));  // Others run beside it.
+  ledger::work();  // Others run beside it.
   if (rank == nullptr || std::string(rank) == "0") return 0;
   if (how == "exit") std::exit(3);
   if (how == "kill") raise(SIGKILL);
@@ -28,7 +23,7 @@ int deadly(std::string how) {
 }
 
 int harmless(int number) {
-  work(std::chrono::milliseconds(5));
+  ledger::work(5);
   return number;
 }
 

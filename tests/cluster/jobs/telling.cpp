@@ -13,7 +13,8 @@
 #include <iostream>
 #include <stdexcept>
 #include <string>
-#include <thread>
+
+#include "tests/cluster/jobs/ledger.hpp"
 
 namespace {
 
@@ -37,7 +38,7 @@ int flaky(dag::Context& context) {
 }
 
 int late(dag::Context& context) {
-  while (context.attempt() == 1 && !context.cancelled()) std::this_thread::yield();
+  while (context.attempt() == 1 && !context.cancelled()) ledger::work();
   return 1;
 }
 
@@ -58,7 +59,7 @@ int deaf(std::string fifo) {
 
 int polite(dag::Context& context) {
   context.log("first words");
-  while (!context.cancelled()) std::this_thread::yield();
+  while (!context.cancelled()) ledger::work();
   context.log("last words");
   return 1;
 }
@@ -78,7 +79,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < waiting; ++i)
       graph.task("wait", [] {
         const auto until = std::chrono::steady_clock::now() + 3s;
-        while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+        while (std::chrono::steady_clock::now() < until) ledger::work();
         return 1;
       });
     return session.submit(graph).wait() ? 0 : 1;
