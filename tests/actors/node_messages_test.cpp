@@ -8,6 +8,7 @@
 
 #include "actors/node_actor.hpp"
 #include "nodes/parts.hpp"
+#include "tests/support/patience.hpp"
 
 namespace {
 
@@ -87,7 +88,7 @@ TEST_CASE("what comes of a job before it is known is not lost, whatever has come
   state.cell = peer;
   node.hears({state});
   node.hears({dag::message::JobCreate{plan_of_one_task()}});
-  CHECK(settles.get_future().wait_for(20s) == std::future_status::ready);
+  CHECK(settles.get_future().wait_for(dag::test::patient(20s)) == std::future_status::ready);
 }
 
 TEST_CASE("a process that hears of a job asks its leader what it is, and the next one when that one fell") {
@@ -114,10 +115,10 @@ TEST_CASE("a process that hears of a job asks its leader what it is, and the nex
   node.hears({state, state});
   node.tell(dag::mail::Probe{[&] { asked_all.set_value(asked); }});
   auto first_two = asked_all.get_future();
-  REQUIRE(first_two.wait_for(20s) == std::future_status::ready);
+  REQUIRE(first_two.wait_for(dag::test::patient(20s)) == std::future_status::ready);
   CHECK(first_two.get() == std::vector<std::pair<dag::Life, dag::JobId>>{{peer, id}, {next, id}});
   node.hears({dag::message::JobCreate{plan_of_one_task()}});
-  CHECK(settles.get_future().wait_for(20s) == std::future_status::ready);
+  CHECK(settles.get_future().wait_for(dag::test::patient(20s)) == std::future_status::ready);
 }
 
 TEST_CASE("the record of a job that is over is news to nobody") {
@@ -127,7 +128,7 @@ TEST_CASE("the record of a job that is over is news to nobody") {
   std::promise<void> goes_on;
   node.tell(dag::mail::RecordHere{plan_of_one_task()});
   node.tell(dag::mail::Probe{[&] { goes_on.set_value(); }});
-  CHECK(goes_on.get_future().wait_for(20s) == std::future_status::ready);
+  CHECK(goes_on.get_future().wait_for(dag::test::patient(20s)) == std::future_status::ready);
 }
 
 TEST_CASE("a save that is too large for the way to other disks is said, once for its job") {
@@ -157,7 +158,7 @@ TEST_CASE("a save that is too large for the way to other disks is said, once for
   for (int n = 0; n < 3; ++n) node.tell(save("nine byte"));
   node.tell(save("eight by"));
   auto size = sent.get_future();
-  REQUIRE(size.wait_for(20s) == std::future_status::ready);
+  REQUIRE(size.wait_for(dag::test::patient(20s)) == std::future_status::ready);
   CHECK(size.get() == 8);
   REQUIRE(said.size() == 1);
   CHECK_THAT(said[0], Catch::Contains("a save of job7 train, stage 0, has 9 bytes"));

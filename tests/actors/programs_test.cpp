@@ -9,6 +9,7 @@
 #include "actors/keeper_actor.hpp"
 #include "actors/node_actor.hpp"
 #include "nodes/parts.hpp"
+#include "tests/support/patience.hpp"
 
 namespace {
 
@@ -47,7 +48,7 @@ std::vector<dag::ProgramId> dropped(dag::KeeperSetup setup) {
   now = dag::Duration(24h).count();
   caf::anon_send(keeper, dag::mail::KeeperSaid{
                              peer, dag::keeper::ProgramBytes{next, dag::detail::to_blob(std::uint64_t{5})}});
-  const bool in_time = kept.get_future().wait_for(20s) == std::future_status::ready;
+  const bool in_time = kept.get_future().wait_for(dag::test::patient(20s)) == std::future_status::ready;
   for (const caf::actor& actor : {keeper, node}) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
   system.await_all_actors_done();
   REQUIRE(in_time);

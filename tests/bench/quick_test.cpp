@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/support/patience.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/bench/child.hpp"
 
@@ -30,7 +31,8 @@ class Bench {
   }
   Ended run(std::vector<std::string> words) const {
     words.insert(words.begin(), (home_.path() / "dag-bench").string());
-    return run_child(words, std::chrono::seconds(300));
+    return run_child(words,
+                     std::chrono::ceil<std::chrono::seconds>(dag::test::patient(std::chrono::minutes(5))));
   }
 
  private:

@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { patient } from './conditions.mjs';
 
 export const sources = fileURLToPath(new URL('../../tools/inspector/web/', import.meta.url));
 const modules = join(sources, 'node_modules');
@@ -46,7 +47,7 @@ export async function startBrowser() {
 export async function withPage(browser, options, work) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(patient(20_000));
   const wrong = [];
   page.on('pageerror', (error) => wrong.push(error.message));
   page.on('console', (message) => {

@@ -3,9 +3,20 @@
 
 const lookEveryMilliseconds = 50;
 
+/// DAG_PATIENCE scales all limits of waits, as in tests/support/patience.hpp.
+export function patienceFactor(text) {
+  if (!text) return 1;
+  const factor = Number(text);
+  if (Number.isFinite(factor) && factor > 0) return factor;
+  throw new Error(`DAG_PATIENCE is '${text}', but must be a number above 0, such as 0.2`);
+}
+const factor = patienceFactor(process.env.DAG_PATIENCE);
+export const patient = (milliseconds) => milliseconds * factor;
+
 /// Asks until it holds. `look` gives what holds, or something falsy; what it throws meanwhile is "not yet".
 export async function until(what, look, limitMilliseconds = 20_000) {
-  const end = performance.now() + limitMilliseconds;
+  const limit = patient(limitMilliseconds);
+  const end = performance.now() + limit;
   let last;
   for (;;) {
     try {
@@ -17,7 +28,7 @@ export async function until(what, look, limitMilliseconds = 20_000) {
     }
     if (performance.now() > end) {
       const why = last === undefined ? '' : `; the last look failed: ${last.message}`;
-      throw new Error(`after ${limitMilliseconds / 1000} s it is still not so that ${what}${why}`);
+      throw new Error(`after ${limit / 1000} s it is still not so that ${what}${why}`);
     }
     await new Promise((done) => setTimeout(done, lookEveryMilliseconds));
   }

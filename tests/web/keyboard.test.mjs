@@ -1,7 +1,7 @@
 // All of it by keys, and where they are is always seen.
 
 import { withPage } from './chromium.mjs';
-import { check, shows, until } from './conditions.mjs';
+import { check, patient, shows, until } from './conditions.mjs';
 
 const stopsMax = 60;
 
@@ -110,7 +110,7 @@ export const cases = {
     await cluster.isOver(job);
     await withPage(browser, {}, async (page) => {
       await page.goto(`${cluster.url()}#/jobs/${job}/graph`);
-      await page.locator('.graph .box').first().waitFor({ timeout: 60_000 });
+      await page.locator('.graph .box').first().waitFor({ timeout: patient(60_000) });
       await tabTo(page, '.graph');
       const read = () => page.locator('.graph [role="status"]').textContent();
       await until('the first box is read out', async () => /: \d+ of \d+ tasks? finished/.test(await read()));

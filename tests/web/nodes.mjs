@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from './conditions.mjs';
+import { patient, until } from './conditions.mjs';
 
 const program = (name) => join(process.env.DAG_BIN, name);
 
@@ -70,9 +70,9 @@ class Child {
   async end(signal = 'SIGTERM') {
     if (this.hasEnded) return;
     this.process.kill(signal);
-    const patience = setTimeout(() => this.process.kill('SIGKILL'), 10_000);
+    const late = setTimeout(() => this.process.kill('SIGKILL'), patient(10_000));
     await this.over;
-    clearTimeout(patience);
+    clearTimeout(late);
   }
 }
 

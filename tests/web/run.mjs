@@ -7,10 +7,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromiumProgram, modulesAreHere, startBrowser } from './chromium.mjs';
+import { patient } from './conditions.mjs';
 import { Nodes } from './nodes.mjs';
 
 const files = ['bundle', 'live', 'failing_job', 'keyboard', 'looks', 'stream', 'answers', 'large_job', 'node_killed'];
-const limitMilliseconds = 240_000;
+const limitMilliseconds = patient(240_000);
 
 function skip(why) {
   console.log(`skipped: ${why}`);

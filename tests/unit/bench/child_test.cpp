@@ -5,12 +5,17 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
+#include "tests/support/patience.hpp"
+
 using dag::bench::Ended;
 using dag::bench::run_child;
 
+namespace {
+const auto patience = std::chrono::ceil<std::chrono::seconds>(dag::test::patient(std::chrono::minutes(1)));
+}
+
 TEST_CASE("a child's output, messages and status come back") {
-  const Ended ended =
-      run_child({"sh", "-c", "echo data; echo message >&2; exit 3"}, std::chrono::seconds(60));
+  const Ended ended = run_child({"sh", "-c", "echo data; echo message >&2; exit 3"}, patience);
   CHECK(ended.output == "data\n");
   CHECK(ended.messages == "message\n");
   CHECK(ended.status == 3);
@@ -27,7 +32,7 @@ TEST_CASE("a child that takes too long is told to end") {
 
 TEST_CASE("variables that would change a measured program do not reach it") {
   setenv("DAG_ADDRESS", "127.0.0.1:1", 1);
-  CHECK(run_child({"sh", "-c", "echo \"$DAG_ADDRESS\""}, std::chrono::seconds(60)).output == "\n");
+  CHECK(run_child({"sh", "-c", "echo \"$DAG_ADDRESS\""}, patience).output == "\n");
   unsetenv("DAG_ADDRESS");
 }
 

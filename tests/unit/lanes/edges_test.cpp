@@ -9,6 +9,7 @@
 #include "libdag/base/limits.hpp"
 #include "libdag/base/random.hpp"
 #include "libdag/outputs/arena.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/unit/lanes/two_processes.hpp"
 
 using namespace dag;
@@ -224,7 +225,7 @@ TEST_CASE("who cannot read an output where it lies is told who has it") {
   const HandedOn job(Blob::large_bytes_min);
   test::TwoProcesses processes(job.graph, job.shard_of, {.reads_in_place = false});
   REQUIRE(processes.wait_for(0, HandedOn::many));
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto until = std::chrono::steady_clock::now() + dag::test::patient(std::chrono::seconds(30));
   while (processes.by_messages() < HandedOn::many && std::chrono::steady_clock::now() < until) {
     std::this_thread::yield();
   }
@@ -239,7 +240,7 @@ TEST_CASE("a record that no lane wrote breaks its ring and nothing else") {
   job.check(processes);
   const auto broken_by = [&](EdgeRecord head, std::uint16_t kind) {
     processes.carrier(0).begin().write(kind, std::as_bytes(std::span(&head, 1)));
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    const auto until = std::chrono::steady_clock::now() + dag::test::patient(std::chrono::seconds(30));
     while (!processes.carrier(1).broken() && std::chrono::steady_clock::now() < until) {
       std::this_thread::yield();
     }

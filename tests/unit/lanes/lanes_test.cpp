@@ -16,6 +16,7 @@
 #include "libdag/base/random.hpp"
 #include "libdag/record/record_bytes.hpp"
 #include "libdag/record/record_ring.hpp"
+#include "tests/support/patience.hpp"
 
 namespace {
 
@@ -169,7 +170,7 @@ std::uint64_t mostly_short(std::uint64_t number, std::uint64_t) {
   return number;
 }
 
-constexpr auto long_enough = std::chrono::seconds(20);
+const auto long_enough = dag::test::patient(std::chrono::seconds(20));
 
 int niceness_here() { return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())); }
 

@@ -8,11 +8,12 @@
 #include "actors/lanes/edge_record.hpp"
 #include "actors/lanes/lanes.hpp"
 #include "dag/context.hpp"
+#include "tests/support/patience.hpp"
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto patience = std::chrono::seconds(60);
+const auto patience = dag::test::patient(std::chrono::seconds(60));
 
 std::shared_ptr<dag::ring::Doorbell> make_doorbell(std::uint64_t nonce) {
   return std::make_shared<dag::ring::Doorbell>(dag::ring::Doorbell::create(nonce).value_or_throw());

@@ -15,6 +15,7 @@
 #include "actors/lanes/lanes.hpp"
 #include "dag/graph.hpp"
 #include "libdag/home/home.hpp"
+#include "tests/support/patience.hpp"
 
 namespace dag::test {
 
@@ -256,7 +257,8 @@ class TwoProcesses {
     }
     bool wait(const std::function<bool()>& reached) {
       std::unique_lock lock(mutex);
-      return changed.wait_for(lock, std::chrono::seconds(30), [&] { return rows > 0 && reached(); });
+      return changed.wait_for(lock, dag::test::patient(std::chrono::seconds(30)),
+                              [&] { return rows > 0 && reached(); });
     }
 
     TwoProcesses& of;

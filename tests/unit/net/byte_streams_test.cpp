@@ -14,6 +14,8 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "tests/support/patience.hpp"
+
 using namespace dag;
 using namespace std::chrono_literals;
 using net::ByteStreams;
@@ -38,7 +40,7 @@ struct Two {
                   [this](std::optional<Blob> bytes) { got.push_back(std::move(bytes)); });
   }
   void until(std::size_t count) {
-    const auto limit = std::chrono::steady_clock::now() + 20s;
+    const auto limit = std::chrono::steady_clock::now() + dag::test::patient(20s);
     while (got.size() < count && std::chrono::steady_clock::now() < limit) {
       if (lender) lender->poll(1ms);
       reader->poll(1ms);
@@ -196,7 +198,7 @@ TEST_CASE("a lender that says what nobody asked for is left") {
     char bytes[12] = "abcdefghijk";
   } said;
   REQUIRE(send(connection, &said, sizeof said, MSG_NOSIGNAL) == sizeof said);
-  const auto limit = std::chrono::steady_clock::now() + 20s;
+  const auto limit = std::chrono::steady_clock::now() + dag::test::patient(20s);
   while (got.empty() && std::chrono::steady_clock::now() < limit) reader->poll(1ms);
   REQUIRE(got.size() == 1);
   REQUIRE(got[0]);
@@ -231,7 +233,7 @@ TEST_CASE("connections that are made and left keep nobody out") {
     known.say(&token, sizeof token);
     std::array<std::byte, 8 + 1000> answer{};
     std::size_t got = 0;
-    const auto limit = std::chrono::steady_clock::now() + 20s;
+    const auto limit = std::chrono::steady_clock::now() + dag::test::patient(20s);
     while (got < answer.size() && std::chrono::steady_clock::now() < limit) {
       two.lender->poll(1ms);
       const ssize_t more = recv(known.file, answer.data() + got, answer.size() - got, MSG_DONTWAIT);
@@ -258,7 +260,7 @@ TEST_CASE("connections that are made and left keep nobody out") {
   two.until(1);
   CHECK(two.got.back());
   CHECK(asks());
-  const auto limit = std::chrono::steady_clock::now() + 20s;
+  const auto limit = std::chrono::steady_clock::now() + dag::test::patient(20s);
   while (open_now() > 0 && std::chrono::steady_clock::now() < limit) two.lender->poll(10ms);
   CHECK(open_now() == 0);
   CHECK(asks());

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "libdag/wire/lengths.hpp"
+#include "tests/support/patience.hpp"
 
 using namespace dag;
 using namespace dag::net;
@@ -18,7 +19,8 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr auto patience = std::chrono::seconds(20);  // For machines that are busy, not for us.
+const auto patience =
+    dag::test::patient(std::chrono::seconds(20));  // For machines that are busy, not for us.
 constexpr auto moment = std::chrono::milliseconds(5);
 
 std::unique_ptr<ZmqTransport> open(TransportOptions options = {}) {

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <optional>
 
+#include "tests/support/patience.hpp"
+
 using namespace dag;
 using transport::HandOvers;
 
@@ -58,7 +60,8 @@ struct Two {
   /// Waits for the end of a stream; what it brings, if a Data waited for it.
   std::optional<message::Data> streamed() {
     std::unique_lock lock(mutex);
-    REQUIRE(ended_one.wait_for(lock, std::chrono::seconds(20), [this] { return !ended.empty(); }));
+    REQUIRE(ended_one.wait_for(lock, dag::test::patient(std::chrono::seconds(20)),
+                               [this] { return !ended.empty(); }));
     auto [number, bytes] = std::move(ended.front());
     ended.pop_front();
     auto data = there.on_streamed(owner, number, std::move(bytes));

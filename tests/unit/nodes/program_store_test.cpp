@@ -9,6 +9,7 @@
 
 #include "nodes/workers/worker_processes.hpp"
 #include "nodes/workers/worker_seat.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace dag;
@@ -51,7 +52,8 @@ struct Heard {
   }
   void wait() {
     std::unique_lock lock(mutex);
-    REQUIRE(changed.wait_for(lock, std::chrono::seconds(60), [this] { return end || refused; }));
+    REQUIRE(changed.wait_for(lock, dag::test::patient(std::chrono::seconds(60)),
+                             [this] { return end || refused; }));
   }
 };
 

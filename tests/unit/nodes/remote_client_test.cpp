@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <future>
 
+#include "tests/support/patience.hpp"
+
 using namespace dag;
 using namespace std::chrono_literals;
 
@@ -11,7 +13,7 @@ namespace {
 
 constexpr ClusterId cluster{77};
 /// Generous: two cores may be shared with a compiler.
-constexpr auto patience = 60s;
+const auto patience = dag::test::patient(60s);
 
 /// What is common to the nodes of a test: who is there.
 struct Others {

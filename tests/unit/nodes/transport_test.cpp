@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "libdag/wire/envelope.hpp"
+#include "tests/support/patience.hpp"
 
 using namespace dag;
 
@@ -71,7 +72,7 @@ class Process {
   /// Whether the connection to it breaks, or nobody listens where it did: so often.
   bool loses(Life life, std::ptrdiff_t times = 1) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10),
+    return changed_.wait_for(lock, dag::test::patient(std::chrono::seconds(10)),
                              [&] { return std::count(lost_.begin(), lost_.end(), life) >= times; });
   }
   bool notes(const std::string& text) {
@@ -95,7 +96,7 @@ class Process {
   template <class Condition>
   bool waits(Condition condition) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), condition);
+    return changed_.wait_for(lock, dag::test::patient(std::chrono::seconds(10)), condition);
   }
 
   const Life self_;
@@ -147,7 +148,7 @@ class Speaker {
   /// False: nothing that is `wanted` in time.
   template <class Wanted>
   bool hears(Wanted wanted) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    const auto until = std::chrono::steady_clock::now() + dag::test::patient(std::chrono::seconds(10));
     while (std::chrono::steady_clock::now() < until) {
       for (net::TransportEvent& event : sockets_->poll(std::chrono::milliseconds(5))) {
         const auto* frame = std::get_if<net::FrameArrived>(&event);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "libdag/ring/ring_carrier.hpp"
+#include "tests/support/patience.hpp"
 
 using namespace dag;
 using namespace dag::ring;
@@ -27,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Clock = std::chrono::steady_clock;
-constexpr Duration patience = std::chrono::seconds(60);
+const Duration patience = dag::test::patient(std::chrono::seconds(60));
 /// A wait may end for nothing, and a wake may be swallowed by a peer: whoever waits looks again.
 constexpr Duration nap = std::chrono::milliseconds(100);
 
