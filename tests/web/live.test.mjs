@@ -119,6 +119,7 @@ export const cases = {
       await page.getByRole('button', { name: 'Whole job' }).click();
       await shows(page, '.filters .quiet', /^0 s to /);
     });
+    await cluster.cancel(jobs[0].job);  // It would take cores from all tests that follow.
   },
 
   async 'the graph of a job that runs gets on by itself'({ browser, nodes }) {

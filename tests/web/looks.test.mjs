@@ -13,14 +13,18 @@ const pictures = fileURLToPath(new URL('../../tools/inspector/docs/', import.met
 /// Another state of a view that has one, or none to show.
 const hasNoPicture = ['graph_failed', 'history', 'unknown'];
 
+/// Pictures are of a training; browsers that only look get the cores to themselves.
+const pictured = Boolean(process.env.DAG_SCREENSHOTS);
+const runs = pictured ? 'train_gpt' : 'ledger';
+
 /// To the second.
 const shownAs = (moment) => new Date(moment).toISOString().replace('T', ' ').slice(0, 19);
 
 /// The address and what must stand there before it is looked at. Each view is in one of them.
 async function places(cluster) {
   const rows = async (name) => (await cluster.ask(`api/jobs?limit=1000&name=${name}`)).jobs;
-  const running = (await rows('train_gpt')).find((one) => one.phase === 'running') ??
-    await cluster.submit('train_gpt', trainWords(100_000));
+  const running = (await rows(runs)).find((one) => one.phase === 'running') ??
+    await (pictured ? cluster.submit(runs, trainWords(100_000)) : cluster.submitEndless());
   const failed = (await rows('failing'))[0] ?? await cluster.submit('failing', ['cluster_failing']);
   await cluster.isOver(failed.job);
   const talked = (await rows('talking'))[0] ??
@@ -30,7 +34,7 @@ async function places(cluster) {
   const [job, bad] = [`#/jobs/${running.job}`, `#/jobs/${failed.job}`];
   return {
     cluster: ['#/', 'tbody', /alive/],
-    jobs: ['#/jobs', 'tbody', /train_gpt/],
+    jobs: ['#/jobs', 'tbody', new RegExp(runs)],
     job: [job, '.facts', /tasks\/s/],
     job_failed: [bad, '.problem', /the disk said no/],
     graph: [`${job}/graph`, '.filters', /tasks/],

@@ -2,13 +2,13 @@
 
 import { withPage } from './chromium.mjs';
 import { shows, until } from './conditions.mjs';
-import { Nodes, trainWords } from './nodes.mjs';
+import { Nodes } from './nodes.mjs';
 
 export const cases = {
   async 'another node'({ browser }) {
     const nodes = await Nodes.start(3);
     try {
-      await nodes.submit('train_gpt', trainWords(100_000));
+      await nodes.submitEndless();
       await withPage(browser, {}, async (page) => {
         await page.goto(nodes.url());
         await shows(page, 'main', /3 of 3 nodes alive/);

@@ -1,8 +1,8 @@
 // Real nodes for the tests: dagd processes on loopback with folders of their own, and jobs in them. All that
 // is started here is ended here, and nothing else.
 
-import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -157,6 +157,13 @@ export class Nodes {
     } catch (thrown) {
       throw new Error(`${thrown.message}; its program said: ${child.said.slice(-2000)}`);
     }
+  }
+
+  /// A job that gets on and does not end: its tasks take lanes, and no core.
+  async submitEndless() {
+    const gate = join(this.directory, 'gate-of-ledger');
+    if (!existsSync(gate)) execFileSync('mkfifo', [gate]);
+    return this.submit('ledger', ['cluster_ledger', join(this.directory, 'ledger'), '6000', gate]);
   }
 
   /// Until it is over; gives what is known of it then.
