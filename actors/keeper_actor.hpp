@@ -11,9 +11,9 @@
 
 #include "actors/mail.hpp"
 #include "libdag/base/result.hpp"
-#include "libdag/keeper/gateway.hpp"
-#include "libdag/keeper/host.hpp"
-#include "libdag/keeper/program_shelf.hpp"
+#include "libdag/gateway/gateway.hpp"
+#include "libdag/host/host.hpp"
+#include "libdag/host/program_shelf.hpp"
 
 namespace dag {
 

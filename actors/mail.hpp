@@ -1,6 +1,6 @@
 #pragma once
 // What the actors of a process say to each other: plain values, by CAF. Nothing here leaves the process (that
-// is libdag/home/messages.hpp), so none of it needs a form as bytes.
+// is libdag/job/messages.hpp), so none of it needs a form as bytes.
 
 #include <caf/all.hpp>
 #include <functional>
@@ -11,12 +11,12 @@
 #include "libdag/cell/cell.hpp"
 #include "libdag/cell/retried.hpp"
 #include "libdag/consensus/reconfiguration.hpp"
+#include "libdag/gateway/gateway.hpp"
 #include "libdag/home/home.hpp"
-#include "libdag/home/lane_report.hpp"
-#include "libdag/home/runner.hpp"
-#include "libdag/keeper/gateway.hpp"
+#include "libdag/job/lane_report.hpp"
 #include "libdag/keeper/messages.hpp"
 #include "libdag/membership/messages.hpp"
+#include "libdag/runner/runner.hpp"
 
 namespace dag::mail {
 

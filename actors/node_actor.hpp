@@ -12,8 +12,8 @@
 #include "actors/lanes/lanes_port.hpp"
 #include "actors/mail.hpp"
 #include "libdag/base/id_set.hpp"
-#include "libdag/home/door.hpp"
-#include "libdag/home/early.hpp"
+#include "libdag/job/door.hpp"
+#include "libdag/job/early.hpp"
 #include "libdag/stealing/thief.hpp"
 
 namespace dag {

@@ -8,9 +8,9 @@
 #include "libdag/base/time.hpp"
 #include "libdag/cell/cell.hpp"
 #include "libdag/consensus/replica.hpp"
-#include "libdag/home/messages.hpp"
-#include "libdag/home/runner.hpp"
+#include "libdag/job/messages.hpp"
 #include "libdag/keeper/messages.hpp"
+#include "libdag/runner/runner.hpp"
 
 namespace dag {
 

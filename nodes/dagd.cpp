@@ -14,9 +14,9 @@
 #include "libdag/client/checked_output.hpp"
 #include "libdag/client/exit_status.hpp"
 #include "libdag/warden/started_with.hpp"
-#include "nodes/keeper.hpp"
-#include "nodes/kept_ports.hpp"
-#include "nodes/settings.hpp"
+#include "nodes/disk/kept_ports.hpp"
+#include "nodes/keeper/keeper.hpp"
+#include "nodes/process/settings.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 namespace dag {
 namespace {
 
-constexpr auto gather_within = std::chrono::seconds(30);
+constexpr auto nodes_gather_within = std::chrono::seconds(30);
 
 NodeOptions at(NodeOptions options, const std::string& address) {
   options.address = address;
@@ -39,7 +39,7 @@ KeeperOptions isolated_node(const NodeOptions& options, const std::optional<Plac
 
 IsolatedClient::IsolatedClient(const NodeOptions& options, const std::optional<Place>& place)
     : keeper_(isolated_node(options, place)) {
-  if (place && !keeper_.wait_for_nodes(place->size, gather_within)) {
+  if (place && !keeper_.wait_for_nodes(place->size, nodes_gather_within)) {
     throw Failure({ErrorCode::peer_unreachable,
                    "not all " + std::to_string(place->size) + " processes are here after 30 s",
                    "look at what the missing ones said on stderr; does each make a dag::Session?"});

@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "nodes/keeper.hpp"
-#include "nodes/place.hpp"
-#include "nodes/remote_client.hpp"
+#include "nodes/client/remote_client.hpp"
+#include "nodes/keeper/keeper.hpp"
+#include "nodes/process/place.hpp"
 
 namespace dag {
 

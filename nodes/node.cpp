@@ -17,13 +17,13 @@
 #include "libdag/outputs/arena.hpp"
 #include "libdag/warden/started_with.hpp"
 #include "libdag/wire/lengths.hpp"
-#include "nodes/build_id.hpp"
 #include "nodes/checking_client.hpp"
-#include "nodes/client_world.hpp"
-#include "nodes/cores.hpp"
+#include "nodes/client/remote_client.hpp"
 #include "nodes/isolated_client.hpp"
-#include "nodes/job_notes.hpp"
-#include "nodes/remote_client.hpp"
+#include "nodes/machine/cores.hpp"
+#include "nodes/process/build_id.hpp"
+#include "nodes/process/job_notes.hpp"
+#include "nodes/workers/client_world.hpp"
 #include "nodes/workers/worker_process.hpp"
 
 namespace dag {

@@ -5,8 +5,7 @@
 #include <optional>
 
 #include "dag/context.hpp"
-#include "libdag/home/attempt.hpp"
-#include "libdag/home/runner.hpp"
+#include "libdag/job/attempt.hpp"
 
 namespace dag {
 

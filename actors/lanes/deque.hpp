@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "libdag/home/row_table.hpp"
+#include "libdag/rows/row_table.hpp"
 
 namespace dag {
 

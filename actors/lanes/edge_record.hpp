@@ -1,11 +1,11 @@
 #pragma once
-// EdgeNews (libdag/home/edge_news.hpp) as a record of a ring: a head of fixed size, then the output's bytes,
+// EdgeNews (libdag/job/edge_news.hpp) as a record of a ring: a head of fixed size, then the output's bytes,
 // or where they lie. Both ends are the same binary on one host, so numbers are as they lie in memory.
 
 #include <cstring>
 #include <optional>
 
-#include "libdag/home/edge_news.hpp"
+#include "libdag/job/edge_news.hpp"
 #include "libdag/ring/messages.hpp"
 #include "libdag/ring/ring.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // What all lanes of a process share for telling lanes of others, and of other shards here, that a row ended:
 // which rings there are, which shards are here, and what did not fit into a ring. What one lane does with
-// them is in lane_edges.cpp; what the news means, in libdag/home/edge_news.hpp.
+// them is in lane_edges.cpp; what the news means, in libdag/job/edge_news.hpp.
 //
 // Lanes look at a snapshot (Known) and compare a number to see that it is old: no lock on their way. A shard
 // is a bare pointer in it. Why it does not go away under a lane: who takes a shard off the list changes the
@@ -16,7 +16,7 @@
 #include "actors/lanes/lane_shard.hpp"
 #include "actors/lanes/peer_ring.hpp"
 #include "actors/lanes/shared_outputs.hpp"
-#include "libdag/home/edge_news.hpp"
+#include "libdag/job/edge_news.hpp"
 
 namespace dag {
 

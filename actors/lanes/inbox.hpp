@@ -13,8 +13,7 @@
 
 #include "actors/lanes/lane_rows.hpp"
 #include "actors/lanes/lane_shard.hpp"
-#include "libdag/home/attempt.hpp"
-#include "libdag/home/runner.hpp"
+#include "libdag/job/attempt.hpp"
 
 namespace dag {
 

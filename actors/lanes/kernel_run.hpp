@@ -6,7 +6,7 @@
 
 #include "actors/lanes/job_actors.hpp"
 #include "dag/context.hpp"
-#include "libdag/home/attempt.hpp"
+#include "libdag/job/attempt.hpp"
 
 namespace dag {
 

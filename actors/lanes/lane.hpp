@@ -13,7 +13,7 @@
 #include "actors/lanes/staging.hpp"
 #include "libdag/base/forked_child.hpp"
 #include "libdag/base/limits.hpp"
-#include "libdag/record/record_ring.hpp"
+#include "libdag/journal/record_ring.hpp"
 
 namespace dag {
 

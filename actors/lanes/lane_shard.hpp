@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "libdag/home/gate.hpp"
-#include "libdag/home/lane_report.hpp"
-#include "libdag/home/row_table.hpp"
+#include "libdag/job/lane_report.hpp"
+#include "libdag/rows/gate.hpp"
+#include "libdag/rows/row_table.hpp"
 
 namespace dag {
 

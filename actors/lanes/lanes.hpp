@@ -76,7 +76,7 @@ struct LaneEvents {
 /// Where lanes say what ran, and for how long, if anybody wants to know.
 struct LaneRecords {
   ProcessId process;
-  /// A ring for each lane (libdag/record/record_ring.hpp): one without says nothing. The memory outlives the
+  /// A ring for each lane (libdag/journal/record_ring.hpp): one without says nothing. The memory outlives the
   /// lanes.
   std::vector<std::span<std::byte>> rings;
 };

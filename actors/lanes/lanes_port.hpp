@@ -11,9 +11,8 @@
 #include "actors/lanes/job_actors.hpp"
 #include "actors/lanes/lane_shard.hpp"
 #include "actors/lanes/spawn_credits.hpp"
-#include "libdag/home/attempt.hpp"
-#include "libdag/home/explained.hpp"
-#include "libdag/home/runner.hpp"
+#include "libdag/job/attempt.hpp"
+#include "libdag/job/explained.hpp"
 
 namespace dag {
 

@@ -1,5 +1,5 @@
 #pragma once
-// The credit of each job that runs in this process (libdag/home/spawn_credit.hpp), as lanes and actors share
+// The credit of each job that runs in this process (libdag/job/spawn_credit.hpp), as lanes and actors share
 // it. A lane whose kernel has spawned takes credit before it tells anybody, and waits for it if need be; it
 // is given back when the actor that was told has taken that in. Homes say how far they are ahead of the
 // record, so what they have taken in counts until the record has it.
@@ -16,8 +16,8 @@
 
 #include "libdag/base/ids.hpp"
 #include "libdag/base/time.hpp"
-#include "libdag/home/attempt.hpp"
-#include "libdag/home/spawn_credit.hpp"
+#include "libdag/job/attempt.hpp"
+#include "libdag/job/spawn_credit.hpp"
 
 namespace dag {
 

@@ -31,10 +31,13 @@
 #include <variant>
 #include <vector>
 
+#include "libdag/base/planted.hpp"
 #include "libdag/cell/said_steps.hpp"
 #include "libdag/cell/snapshot.hpp"
-#include "libdag/home/home.hpp"
-#include "libdag/home/messages.hpp"
+#include "libdag/job/effects.hpp"
+#include "libdag/job/messages.hpp"
+#include "libdag/job/planted.hpp"
+#include "libdag/journal/sink.hpp"
 
 namespace dag {
 

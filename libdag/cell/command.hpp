@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "libdag/home/messages.hpp"
+#include "libdag/job/messages.hpp"
 #include "libdag/supervision/blame.hpp"
 
 namespace dag {

@@ -6,7 +6,7 @@
 #include "libdag/base/saturating.hpp"
 #include "libdag/cell/cell.hpp"
 #include "libdag/graph/data_edges.hpp"
-#include "libdag/record/graph_part.hpp"
+#include "libdag/journal/graph_part.hpp"
 
 namespace dag {
 namespace {

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "libdag/home/messages.hpp"
+#include "libdag/job/messages.hpp"
 
 namespace dag {
 

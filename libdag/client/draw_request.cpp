@@ -7,7 +7,7 @@
 
 #include "libdag/client/checked_output.hpp"
 #include "libdag/client/exit_status.hpp"
-#include "libdag/graph/drawing.hpp"
+#include "libdag/drawing/drawing.hpp"
 
 namespace dag::detail {
 

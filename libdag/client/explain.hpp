@@ -1,7 +1,7 @@
 #pragma once
 // Why tasks of a job do not run, or have not ended: asks about them, and then about those that they wait for,
 // until it comes to tasks that wait for something else than a task. Decides whom to ask about; what a process
-// says of a task is its home's (libdag/home/explained.hpp).
+// says of a task is its home's (libdag/job/explained.hpp).
 
 #include <functional>
 #include <optional>

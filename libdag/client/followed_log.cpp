@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "libdag/record/journal.hpp"
+#include "libdag/journal/journal.hpp"
 
 namespace dag::detail {
 namespace {

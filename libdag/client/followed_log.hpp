@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "libdag/client/cluster.hpp"
-#include "libdag/client/logs.hpp"
+#include "libdag/story/logs.hpp"
 
 namespace dag::detail {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "libdag/client/cluster.hpp"
-#include "libdag/client/journal_view.hpp"
+#include "libdag/story/journal_view.hpp"
 
 namespace dag::detail {
 

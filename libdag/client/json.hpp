@@ -11,13 +11,13 @@
 #include "libdag/client/all_nodes.hpp"
 #include "libdag/client/explain.hpp"
 #include "libdag/client/held.hpp"
-#include "libdag/client/history.hpp"
-#include "libdag/client/journal_view.hpp"
-#include "libdag/client/logs.hpp"
-#include "libdag/client/past_graph.hpp"
-#include "libdag/client/past_tasks.hpp"
-#include "libdag/client/report.hpp"
-#include "libdag/client/timeline.hpp"
+#include "libdag/story/history.hpp"
+#include "libdag/story/journal_view.hpp"
+#include "libdag/story/logs.hpp"
+#include "libdag/story/past_graph.hpp"
+#include "libdag/story/past_tasks.hpp"
+#include "libdag/story/report.hpp"
+#include "libdag/story/timeline.hpp"
 
 namespace dag::detail {
 

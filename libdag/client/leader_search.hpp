@@ -1,7 +1,7 @@
 #pragma once
 // Which node is asked next for a job that another one led until now, and when the search for its leader is
-// given up. Decides only; who asks (nodes/remote_client, nodes/remote_cluster) says what came of it, and
-// when.
+// given up. Decides only; who asks (nodes/client/remote_client, nodes/client/remote_cluster) says what came
+// of it, and when.
 //
 // A round asks each node once, those first that others named. Nodes may name each other in a circle, or each
 // wait for an election, so a pause parts the rounds. It ends: someone leads, or one of the limits is reached.

@@ -22,7 +22,7 @@ struct NodeOptions {
   bool check = false;
   /// Threads that run kernels; 0: as many as this node's share of the cores.
   std::uint32_t lanes = 0;
-  /// How far a job may spawn ahead of its record (libdag/home/spawn_credit.hpp); 0: as far as it says there.
+  /// How far a job may spawn ahead of its record (libdag/job/spawn_credit.hpp); 0: as far as it says there.
   std::uint64_t spawn_tasks = 0, spawn_bytes = 0;
   /// Processes of one host share rings in memory; without, all they say goes through sockets.
   bool rings = true;

@@ -1,7 +1,7 @@
 #pragma once
 // A replica's changes as records of the node's log (libdag/log), and back: all logs of a node share one file.
 //
-// The beginning of that file goes when nobody needs it (nodes/store). A snapshot is what lets it go: its
+// The beginning of that file goes when nobody needs it (nodes/disk). A snapshot is what lets it go: its
 // records hold all that is stored of the job then, also its vote and the entries behind the snapshot. Not
 // written again one by one: whoever dies in between would have cut off entries that it had acknowledged.
 //

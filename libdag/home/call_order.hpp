@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "libdag/home/row_table.hpp"
+#include "libdag/rows/row_table.hpp"
 
 namespace dag {
 

@@ -33,13 +33,6 @@ int rank_of(RowState state) {
 
 }  // namespace
 
-bool TaskSelector::takes(TaskId task, const std::string& its_name) const {
-  if (takes_all()) return true;
-  if (!name.empty() && its_name == name) return true;
-  if (range && range->holds(task) && (range->name.empty() || its_name == range->name)) return true;
-  return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
-}
-
 /// The task that a row waits for though no edge says so: what it became when its kernel returned, or, of a
 /// call, the one of the same job actor whose turn it is.
 RowIndex Home::Impl::waits_behind(RowIndex row) const {

@@ -4,59 +4,13 @@
 
 #include <algorithm>
 
-#include "libdag/home/edge_news.hpp"
 #include "libdag/home/home_impl.hpp"
+#include "libdag/job/edge_news.hpp"
 
 namespace dag {
 
 using detail::Edge;
 using detail::EdgeKind;
-
-namespace {
-
-/// 0: there is nothing, or so much that nobody waits for it.
-std::uint64_t digest_if_quick(const Blob& blob, std::size_t bytes_max) {
-  return blob && blob.size_bytes() <= bytes_max ? digest_of(blob) : 0;
-}
-
-}  // namespace
-
-message::PredecessorEnded as_message(EdgeNews news, std::size_t digest_bytes_max) {
-  message::PredecessorEnded message;
-  message.job = news.job;
-  message.shard = news.shard;
-  message.epoch = news.epoch;
-  message.from = news.from;
-  message.from_epoch = news.from_epoch;
-  message.change = 0;
-  OutcomeRecord& record = message.record;
-  record.task = {0, news.task};
-  record.attempt = {news.from_epoch, news.attempt};
-  record.outcome = Outcome::finished;
-  record.has_output = static_cast<bool>(news.value);
-  record.size_bytes = news.value.size_bytes();
-  record.digest = digest_if_quick(news.value, digest_bytes_max);
-  record.value = std::move(news.value);
-  return message;
-}
-
-std::optional<EdgeNews> told_by_lane(message::PredecessorEnded& message) {
-  OutcomeRecord& record = message.record;
-  if (message.change != 0 || record.outcome != Outcome::finished || record.task.origin != 0 ||
-      record.attempt.epoch != message.from_epoch || record.has_output != static_cast<bool>(record.value)) {
-    return std::nullopt;
-  }
-  return EdgeNews{message.job,        message.shard,     message.epoch,         message.from,
-                  message.from_epoch, record.task.index, record.attempt.number, std::move(record.value)};
-}
-
-message::PredecessorEnded as_message_without(EdgeNews news, std::uint64_t size_bytes, Life owner) {
-  message::PredecessorEnded message = as_message(std::move(news));
-  message.record.has_output = true;
-  message.record.size_bytes = size_bytes;
-  message.holders = {owner};
-  return message;
-}
 
 /// The rows of the job's graph that are ours, and what lanes have to know of the other shards.
 void Home::Impl::add_graph() {

@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
+#include "libdag/journal/record.hpp"
 #include "libdag/keeper/messages.hpp"
-#include "libdag/record/record.hpp"
 
 namespace dag {
 

@@ -1,6 +1,6 @@
 #pragma once
 // Whether there is memory for a job: asked before it begins, and again while it runs. Pure; who reads the
-// limits of this process and of its machine is nodes/memory_watch.
+// limits of this process and of its machine is nodes/machine/memory_watch.
 
 #include <cstdint>
 #include <optional>

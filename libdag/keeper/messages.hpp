@@ -1,7 +1,7 @@
 #pragma once
 // What clients say to a cluster, and what the keepers of its nodes and the worker processes of a job say to
 // each other about a job's processes. Plain values; libdag/wire gives them bytes. What is said about rows and
-// outputs is libdag/home/messages.hpp.
+// outputs is libdag/job/messages.hpp.
 //
 //   client -> keeper    Ask* with a number; answered once each, by Answer with that number
 //                       Want, ForgetJob: owe nothing
@@ -27,8 +27,8 @@
 #include <vector>
 
 #include "dag/blob.hpp"
-#include "libdag/home/explained.hpp"
-#include "libdag/home/messages.hpp"
+#include "libdag/job/explained.hpp"
+#include "libdag/job/messages.hpp"
 #include "libdag/membership/claim.hpp"
 #include "libdag/supervision/blame.hpp"
 
@@ -52,7 +52,7 @@ struct Launch {
   std::vector<std::string> arguments;
   /// Of the client. Where it does not exist, the worker process starts in `/`.
   std::string directory;
-  /// NAME=VALUE of the client's environment: what travels (nodes/client_world.hpp).
+  /// NAME=VALUE of the client's environment: what travels (nodes/workers/client_world.hpp).
   std::vector<std::string> environment = {};
   /// The client's soft limits, by Linux's numbers of them (RLIMIT_CPU is 0); all bits set: no limit.
   std::vector<std::uint64_t> limits = {};
@@ -216,7 +216,7 @@ struct JournalPlace {
 /// A part of what a node's journal says.
 struct JournalPage {
   JournalPlace read;  ///< up to there; file 0: there is no more, for now
-  Blob bytes;         ///< a file as libdag/record/journal.hpp says; null: nothing of it was asked for
+  Blob bytes;         ///< a file as libdag/journal/journal.hpp says; null: nothing of it was asked for
   std::vector<std::string> notices = {};  ///< what could not be read, for people
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 // The end of a node's log that grows: collects records while a batch is being written, forms the next batch,
-// begins a new segment when one is full. Bytes out; who writes and syncs them is nodes/store.
+// begins a new segment when one is full. Bytes out; who writes and syncs them is nodes/disk.
 //
 // One batch is under way at a time (group commit): whoever drives this writes it, syncs the file, and says
 // on_written. So when a record is on the disk, all before it are; that is what format.hpp's argument about

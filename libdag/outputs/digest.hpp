@@ -33,4 +33,9 @@ class DigestInPieces {
   std::unique_ptr<void, Free> state_;  ///< XXH3's
 };
 
+/// 0: there is nothing, or so much that nobody waits for it.
+inline std::uint64_t digest_if_quick(const Blob& blob, std::size_t bytes_max) {
+  return blob && blob.size_bytes() <= bytes_max ? digest_of(blob) : 0;
+}
+
 }  // namespace dag

@@ -107,7 +107,7 @@ struct OutputInfo {
 
 struct JournalPage {
   obsoleteFile @0 :UInt64;       # the last file of the journal that was read for it; 0: there is no more
-  bytes @1 :Data;                # a journal of its own with what was asked for (libdag/record/journal.hpp); null: nothing
+  bytes @1 :Data;                # a journal of its own with what was asked for (libdag/journal/journal.hpp); null: nothing
   notices @2 :List(Text);        # what could not be read, for people
   read @3 :JournalPlace;         # up to there; file 0: there is no more, for now
 }

@@ -3,7 +3,7 @@
 // cut on one way, or on both while a third one hears both. Nobody is dead, so membership helps nobody, and
 // each would wait for the other until the cut is healed. So some of them have to go: decided here, by who
 // leads the job, from what each says. When a silence is long enough to count is for others
-// (keeper/gateway.hpp).
+// (gateway/gateway.hpp).
 
 #include <vector>
 

@@ -8,7 +8,7 @@
 
 #include "dag/blob.hpp"
 #include "libdag/consensus/messages.hpp"
-#include "libdag/home/messages.hpp"
+#include "libdag/job/messages.hpp"
 #include "libdag/keeper/messages.hpp"
 #include "libdag/link/handshake.hpp"
 #include "libdag/membership/messages.hpp"

@@ -5,7 +5,7 @@
 
 #include "libdag/client/json.hpp"
 #include "nodes/inspector/pages.hpp"
-#include "nodes/parts.hpp"
+#include "nodes/process/parts.hpp"
 
 namespace dag::inspector {
 namespace {

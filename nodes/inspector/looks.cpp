@@ -9,7 +9,7 @@
 #include "libdag/client/json.hpp"
 #include "libdag/client/node_lanes.hpp"
 #include "libdag/keeper/job_story.hpp"
-#include "nodes/parts.hpp"
+#include "nodes/process/parts.hpp"
 
 namespace dag::inspector {
 namespace {

@@ -1,11 +1,11 @@
 #pragma once
 // The files of the web UI, which lie in this program. They are made of tools/inspector/web, and committed in
-// nodes/web/ui, so that nobody needs Node to build a node.
+// nodes/http/ui, so that nobody needs Node to build a node.
 
 #include <optional>
 #include <string>
 
-#include "nodes/web/http_door.hpp"
+#include "nodes/http/http_door.hpp"
 
 namespace dag::inspector {
 

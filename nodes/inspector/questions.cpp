@@ -8,7 +8,7 @@
 
 #include "libdag/client/json.hpp"
 #include "libdag/graph/text.hpp"
-#include "nodes/parts.hpp"
+#include "nodes/process/parts.hpp"
 
 namespace dag::inspector {
 namespace {

@@ -16,7 +16,7 @@
 #include "libdag/client/cluster.hpp"
 #include "libdag/client/followed_log.hpp"
 #include "libdag/client/gathered_journals.hpp"
-#include "nodes/web/http_server.hpp"
+#include "nodes/http/http_server.hpp"
 
 namespace dag::inspector {
 

@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "actors/lanes/shared_outputs.hpp"
-#include "libdag/keeper/host.hpp"
-#include "nodes/clock.hpp"
+#include "libdag/host/host.hpp"
+#include "nodes/machine/clock.hpp"
 
 namespace dag::transport {
 namespace {

@@ -1,6 +1,6 @@
 #include "nodes/transport/hand_overs.hpp"
 
-#include "nodes/draw_number.hpp"
+#include "nodes/machine/draw_number.hpp"
 
 namespace dag::transport {
 

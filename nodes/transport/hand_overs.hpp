@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "libdag/home/messages.hpp"
+#include "libdag/job/messages.hpp"
 #include "libdag/outputs/borrowed.hpp"
 #include "nodes/transport/streams.hpp"
 

@@ -6,7 +6,7 @@
 // A message that would hold up others goes by the bulk link, in pieces of limits::bulk_chunk_bytes, one
 // message after another; it is encoded when its turn comes, so what waits is only the values, which share
 // their bytes with the rest of the process. Messages of one partner may overtake each other by the other
-// link; who sends must not rely on order (libdag/home/messages.hpp).
+// link; who sends must not rely on order (libdag/job/messages.hpp).
 //
 // Memory: an outbox and a window per link, one encoded message going out and one coming in
 // (message_bytes_max, and an output that is too large to be encoded), and what waits. That is bounded by what

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "libdag/base/overloaded.hpp"
-#include "nodes/draw_number.hpp"
+#include "nodes/machine/draw_number.hpp"
 
 namespace dag::transport {
 

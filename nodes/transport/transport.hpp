@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libdag/home/edge_news.hpp"
+#include "libdag/job/edge_news.hpp"
 #include "libdag/keeper/messages.hpp"
 #include "libdag/keeper/node_room.hpp"
 #include "libdag/membership/effects.hpp"

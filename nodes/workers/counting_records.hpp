@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "actors/lanes/running_page.hpp"
-#include "libdag/record/sink.hpp"
+#include "libdag/journal/sink.hpp"
 
 namespace dag {
 

@@ -9,11 +9,11 @@
 #include <iostream>
 
 #include "libdag/client/exit_status.hpp"
-#include "libdag/keeper/host.hpp"
+#include "libdag/host/host.hpp"
 #include "libdag/outputs/arena.hpp"
 #include "libdag/wire/lengths.hpp"
-#include "nodes/build_id.hpp"
-#include "nodes/job_notes.hpp"
+#include "nodes/process/build_id.hpp"
+#include "nodes/process/job_notes.hpp"
 #include "nodes/workers/counting_records.hpp"
 #include "nodes/workers/descendants.hpp"
 #include "nodes/workers/seat_door.hpp"

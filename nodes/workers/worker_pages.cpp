@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "libdag/base/saturating.hpp"
-#include "nodes/clock.hpp"
+#include "nodes/machine/clock.hpp"
 
 namespace dag {
 

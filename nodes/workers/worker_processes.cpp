@@ -14,7 +14,7 @@
 
 #include "libdag/base/saturating.hpp"
 #include "libdag/warden/warden.hpp"
-#include "nodes/clock.hpp"
+#include "nodes/machine/clock.hpp"
 #include "nodes/workers/descendants.hpp"
 #include "nodes/workers/process_end.hpp"
 #include "nodes/workers/seat_door.hpp"

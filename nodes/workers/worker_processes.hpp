@@ -1,6 +1,6 @@
 #pragma once
 // Starts the worker processes of a node from sealed memory, watches them, ends one that is frozen
-// (frozen.hpp), and says how each ended. Decides nothing about which are wanted (libdag/keeper/host.hpp). One
+// (frozen.hpp), and says how each ended. Decides nothing about which are wanted (libdag/host/host.hpp). One
 // thread starts them, each under a warden (libdag/warden), and waits: the kernel tells a warden when the
 // thread that started it ends, so neither a process nor what it started outlives the node, however that ends.
 //
@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "libdag/base/owned_file.hpp"
-#include "libdag/keeper/host.hpp"
-#include "nodes/journal.hpp"
+#include "libdag/host/host.hpp"
+#include "nodes/disk/program_store.hpp"
+#include "nodes/journal/journal.hpp"
 #include "nodes/workers/frozen.hpp"
-#include "nodes/workers/program_store.hpp"
 #include "nodes/workers/worker_pages.hpp"
 #include "nodes/workers/worker_seat.hpp"
 

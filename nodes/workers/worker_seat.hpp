@@ -6,9 +6,9 @@
 #include <string>
 
 #include "libdag/base/result.hpp"
-#include "libdag/home/spawn_credit.hpp"
+#include "libdag/job/spawn_credit.hpp"
 #include "libdag/link/frame_header.hpp"
-#include "nodes/cores.hpp"
+#include "nodes/machine/cores.hpp"
 
 namespace dag {
 

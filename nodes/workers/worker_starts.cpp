@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "libdag/warden/warden.hpp"
-#include "nodes/client_world.hpp"
+#include "nodes/workers/client_world.hpp"
 #include "nodes/workers/seat_door.hpp"
 #include "nodes/workers/worker_child.hpp"
 

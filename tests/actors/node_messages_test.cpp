@@ -7,7 +7,7 @@
 #include <future>
 
 #include "actors/node_actor.hpp"
-#include "nodes/parts.hpp"
+#include "nodes/process/parts.hpp"
 #include "tests/support/patience.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 
 #include "actors/keeper_actor.hpp"
 #include "actors/node_actor.hpp"
-#include "nodes/parts.hpp"
+#include "nodes/process/parts.hpp"
 #include "tests/support/patience.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // The records of a real node, real actors and lanes: of each task the same ones in both representations, as
-// far as records can be compared (libdag/record/outcome.hpp says what is and why). Random graphs, without
+// far as records can be compared (libdag/journal/outcome.hpp says what is and why). Random graphs, without
 // actors and threads, are in tests/unit/home/random_graphs_test.cpp.
 
 #include <catch2/catch.hpp>
@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "actors/node_actor.hpp"
-#include "nodes/parts.hpp"
+#include "nodes/process/parts.hpp"
 #include "tests/support/histories.hpp"
 
 namespace {

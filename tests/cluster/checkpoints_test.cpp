@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "nodes/checkpoint_files.hpp"
+#include "nodes/disk/checkpoint_files.hpp"
 #include "tests/cluster/nodes.hpp"
 #include "tests/support/temporary_directory.hpp"
 

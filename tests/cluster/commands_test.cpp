@@ -113,7 +113,7 @@ TEST_CASE("a cluster is brought up, grows, is asked and taken down") {
 
   const std::vector<pid_t> pids = state.pids();
   REQUIRE(pids.size() == 3);
-  // Among sessions the kernel would divide the cores (tools/dag/process.cpp).
+  // Among sessions the kernel would divide the cores (tools/dag/cluster/process.cpp).
   CHECK(getsid(pids[0]) == getsid(pids[1]));
   CHECK(getsid(pids[0]) != getsid(0));
   const auto down = state.run({"down"});

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "dag/graph.hpp"
-#include "libdag/keeper/gateway.hpp"
+#include "libdag/gateway/gateway.hpp"
 
 using namespace dag;
 using namespace std::chrono_literals;

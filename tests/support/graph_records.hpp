@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "libdag/record/graph_part.hpp"
+#include "libdag/journal/graph_part.hpp"
 
 namespace dag::test {
 

@@ -1,12 +1,12 @@
 #pragma once
-// The records of a run, per task, as far as two runs can be compared by them (libdag/record/outcome.hpp).
+// The records of a run, per task, as far as two runs can be compared by them (libdag/journal/outcome.hpp).
 
 #include <deque>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "libdag/record/outcome.hpp"
+#include "libdag/journal/outcome.hpp"
 
 namespace dag::test {
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <vector>
 
-#include "libdag/record/journal.hpp"
+#include "libdag/journal/journal.hpp"
 
 namespace dag::test {
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { sources } from './chromium.mjs';
 import { check } from './conditions.mjs';
 
-const committed = fileURLToPath(new URL('../../nodes/web/ui/', import.meta.url));
+const committed = fileURLToPath(new URL('../../nodes/http/ui/', import.meta.url));
 const names = ['index.html', 'app.js', 'app.css'];
 
 export const cases = {

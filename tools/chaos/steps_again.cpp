@@ -4,8 +4,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "libdag/client/journal_view.hpp"
-#include "libdag/client/task_names.hpp"
+#include "libdag/story/journal_view.hpp"
+#include "libdag/story/task_names.hpp"
 
 namespace dag::chaos {
 

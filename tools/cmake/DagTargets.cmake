@@ -101,7 +101,7 @@ function(dag_folder folder)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
   if(folder STREQUAL "nodes")
     file(GLOB below CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/nodes/*/*.cpp)
-    list(FILTER below EXCLUDE REGEX "/nodes/web/")  # A folder of its own.
+    list(FILTER below EXCLUDE REGEX "/nodes/http/")  # A folder of its own.
     list(APPEND sources ${below})
   endif()
   list(FILTER sources EXCLUDE REGEX "/(main|dagd)\\.cpp$")

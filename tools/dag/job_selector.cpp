@@ -5,9 +5,9 @@
 
 #include "libdag/client/all_nodes.hpp"
 #include "libdag/client/gathered_journals.hpp"
-#include "libdag/client/history.hpp"
 #include "libdag/client/nearest.hpp"
-#include "tools/dag/progress.hpp"
+#include "libdag/story/history.hpp"
+#include "tools/dag/views/progress.hpp"
 
 namespace dag::tool {
 namespace {

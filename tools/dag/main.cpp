@@ -9,8 +9,8 @@
 #include "libdag/client/exit_status.hpp"
 #include "libdag/warden/started_with.hpp"
 #include "tools/dag/commands.hpp"
+#include "tools/dag/commands/work.hpp"
 #include "tools/dag/words.hpp"
-#include "tools/dag/work.hpp"
 
 namespace {
 

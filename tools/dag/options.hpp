@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "libdag/client/cluster.hpp"
-#include "tools/dag/cluster_file.hpp"
+#include "tools/dag/cluster/cluster_file.hpp"
 
 namespace dag::tool {
 

@@ -23,7 +23,7 @@ const CLI::App* below(const CLI::App& app, const std::string& word) {
   return nullptr;
 }
 
-Words flags_of(const CLI::App& app) {
+Words names_of_flags(const CLI::App& app) {
   Words flags;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_snames()) flags.push_back("-" + name);
@@ -52,7 +52,7 @@ std::string path_of(const CLI::App& app) {
   return (above == nullptr ? "" : path_of(*above) + " ") + app.get_name();
 }
 
-std::string listed(const Words& words) {
+std::string listed_words(const Words& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
@@ -109,7 +109,7 @@ std::optional<std::string> unknown_word(const CLI::App& app, const Words& words)
       const std::string flag = flag_in(word);
       const CLI::Option* option = at->get_option_no_throw(flag);
       if (option == nullptr)
-        return where + ": there is no option '" + shown(flag) + "'" + meant_by(flag, flags_of(*at), "");
+        return where + ": there is no option '" + shown(flag) + "'" + meant_by(flag, names_of_flags(*at), "");
       if (option->get_items_expected_max() > 0 && flag == word) ++i;  // What follows is its value.
       continue;
     }
@@ -120,7 +120,7 @@ std::optional<std::string> unknown_word(const CLI::App& app, const Words& words)
     if (const Words commands = commands_below(*at); !commands.empty()) {
       const std::string meant = meant_by(word, commands, where + " ");
       return where + ": there is no command '" + shown(word) + "'" +
-             (meant.empty() && at != &app ? "; it has " + listed(commands) : meant);
+             (meant.empty() && at != &app ? "; it has " + listed_words(commands) : meant);
     }
     const std::size_t places = places_of(*at);
     if (++taken > places) {
@@ -150,7 +150,7 @@ std::string wrong_use(const CLI::App& app, const Words& words, const std::string
   } else if (const auto unknown = unknown_word(app, words)) {
     what = *unknown;
   } else if (const Words commands = commands_below(*at); !commands.empty()) {
-    what = where + " needs a command: " + listed(commands);
+    what = where + " needs a command: " + listed_words(commands);
   } else {
     what = where + ": " + reason;
   }

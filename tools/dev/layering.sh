@@ -43,8 +43,8 @@ rules() {
       if (header ~ /^zmq[a-z_]*\.h(pp)?$/ && path !~ /^libdag\/net\//)
         ban(where, header " is banned, use libdag/net: it alone knows sockets")
       if ((header ~ /^(capnp|kj)\// || header ~ /\.capnp\.h$/ || header ~ /^libdag\/schema\//) && path !~ /^libdag\/(wire\/|include\/dag\/capnp\.hpp$)/ &&
-          !(header ~ /^kj\// && path ~ /^nodes\/web\//))
-        ban(where, header " is banned, use the values of libdag/wire: it alone includes Cap\047n Proto and generated code; nodes/web has kj for HTTP")
+          !(header ~ /^kj\// && path ~ /^nodes\/http\//))
+        ban(where, header " is banned, use the values of libdag/wire: it alone includes Cap\047n Proto and generated code; nodes/http has kj for HTTP")
       if (header ~ /^hwloc/ && path !~ /^nodes\//)
         ban(where, header " is banned, use libdag/placement/Topology: nodes/ alone asks hwloc")
     }
@@ -53,7 +53,7 @@ rules() {
       if (place == "tests") return
       bans = 0
       check_outside_library(where, path, header)
-      if (path ~ /^examples\// && header ~ /^(dag|libdag\/client)\// && header != "dag/dag.hpp")
+      if (path ~ /^examples\// && header ~ /^(dag|libdag\/(client|story|workflows))\// && header != "dag/dag.hpp")
         ban(where, header " is banned, use <dag/dag.hpp>: an example includes what any job does")
       if (bans || header ~ /^dag\//) return  # Public headers are for all.
       if (place == "public") {
@@ -64,13 +64,13 @@ rules() {
       if (!quoted || header ~ /\.capnp\.h$/) return
       if (path ~ /^examples\/.*\// && header !~ /\//) return  # Its own folder: an example is a small project.
       if (header !~ /^(libdag|actors|nodes|examples|tools|tests)\//) {
-        ban(where, "\"" header "\" is banned, use a path from the root, such as \"libdag/task/row.hpp\"")
+        ban(where, "\"" header "\" is banned, use a path from the root, such as \"libdag/rows/row_table.hpp\"")
         return
       }
       to = folder_of(header)
       if (place == "outer") {
-        if ((header ~ /^libdag\// && header !~ /^libdag\/(client|warden)\//) || header ~ /^(actors|nodes)\//)
-          ban(where, header " is banned, use <dag/...>, libdag/client or libdag/warden: examples and tools stop there")
+        if ((header ~ /^libdag\// && header !~ /^libdag\/(client|story|workflows|warden)\//) || header ~ /^(actors|nodes)\//)
+          ban(where, header " is banned, use <dag/...>, libdag/client, story, workflows or warden: examples and tools stop there")
         return
       }
       if (place == "deep" || to == "") return
@@ -216,9 +216,9 @@ dag_folder(libdag/client USES base graph)
 dag_folder(actors/lanes  USES base graph)
   dag_folder(actors      USES base graph
                               actors_lanes LINKS CAF::core PCH <caf/all.hpp>)
-  dag_folder(nodes/web   USES base)
+  dag_folder(nodes/http  USES base)
   dag_folder(nodes       USES base graph wire
-                              net actors nodes_web)
+                              net actors nodes_http)
 END
   plant() { mkdir -p "$home/$(dirname "$1")"; printf '%s\n' "${@:2}" >"$home/$1"; }
 
@@ -236,8 +236,8 @@ END
   plant libdag/net/clean.cpp '#include <zmq.hpp>' '#include "libdag/wire/frame.hpp"' 'auto now = steady_clock::now();'
   plant actors/clean.cpp '#include <caf/all.hpp>' '#include "actors/lanes/lane.hpp"'
   plant actors/lanes/clean.cpp '#include <thread>' 'std::thread thread;' 'std::mutex mutex;'
-  plant nodes/http/clean.cpp '#include <hwloc.h>' '#include <caf/all.hpp>' '#include "nodes/node.hpp"' 'std::thread t;'
-  plant nodes/web/clean.cpp '#include <kj/compat/http.h>'
+  plant nodes/process/clean.cpp '#include <hwloc.h>' '#include <caf/all.hpp>' '#include "nodes/node.hpp"' 'std::thread t;'
+  plant nodes/http/clean.cpp '#include <kj/compat/http.h>'
   plant nodes/log/clean.cpp 'auto now = std::chrono::system_clock::now();'
   plant examples/clean/main.cpp '#include <dag/dag.hpp>' '#include "examples/clean/model.hpp"' '#include <cblas.h>'
   plant examples/clean/model.cpp '#include "model.hpp"'
@@ -271,7 +271,7 @@ END
   expect 'capnp/message.h is banned, use the values'    libdag/net/a.cpp '#include <capnp/message.h>'
   expect 'kj/io.h is banned'                            tools/bench/a.cpp '#include <kj/io.h>'
   expect 'kj/io.h is banned'                            nodes/a.cpp '#include <kj/io.h>'
-  expect 'capnp/message.h is banned'                    nodes/web/a.cpp '#include <capnp/message.h>'
+  expect 'capnp/message.h is banned'                    nodes/http/a.cpp '#include <capnp/message.h>'
   expect 'job.capnp.h is banned'                        actors/a.cpp '#include "libdag/schema/job.capnp.h"'
   expect 'hwloc.h is banned, use libdag/placement'      actors/a.cpp '#include <hwloc.h>'
   expect 'libdag knows neither actors nor nodes'        libdag/client/a.cpp '#include "nodes/node.hpp"'

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "dag/detail/fragment.hpp"
-#include "libdag/record/record.hpp"
+#include "libdag/journal/record.hpp"
 #include "tools/sim/result.hpp"
 
 namespace dag::sim {

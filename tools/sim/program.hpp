@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
-#include "libdag/home/attempt.hpp"
-#include "libdag/home/messages.hpp"
+#include "libdag/job/attempt.hpp"
+#include "libdag/job/messages.hpp"
 #include "libdag/outputs/digest.hpp"
 #include "tests/support/oracle.hpp"
 

@@ -2,7 +2,7 @@
 // Rings between simulated processes: who shares one with whom, as each side sees it, and what is on its way
 // in them. In order within a ring; what was not written yet is lost with its writer, what was not read with
 // its reader, and all of it when either side gives the ring up. (libdag/ring; what lanes do with the news is
-// libdag/home/edge_news.hpp.)
+// libdag/job/edge_news.hpp.)
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "libdag/base/random.hpp"
-#include "libdag/home/edge_news.hpp"
+#include "libdag/job/edge_news.hpp"
 #include "tools/sim/events.hpp"
 
 namespace dag::sim {

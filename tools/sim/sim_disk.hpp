@@ -1,5 +1,5 @@
 #pragma once
-// A node's disk under virtual time: the segments of its log as nodes/store would write them, in memory. What
+// A node's disk under virtual time: the segments of its log as nodes/disk would write them, in memory. What
 // is written is whole only when a batch has ended; a crash leaves any of the sectors of the batch under way.
 
 #include <deque>

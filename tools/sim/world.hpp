@@ -9,11 +9,11 @@
 #include <string>
 
 #include "libdag/cell/cell.hpp"
-#include "libdag/home/door.hpp"
-#include "libdag/home/edge_news.hpp"
 #include "libdag/home/home.hpp"
-#include "libdag/home/runner.hpp"
+#include "libdag/job/door.hpp"
+#include "libdag/job/edge_news.hpp"
 #include "libdag/replica/cell_replica.hpp"
+#include "libdag/runner/runner.hpp"
 #include "libdag/stealing/thief.hpp"
 #include "tools/sim/cuts.hpp"
 #include "tools/sim/events.hpp"

@@ -17,7 +17,7 @@ void World::check(HomeBox& box) const {
     const Word word = table.word(row);
     if (about.ghost || word.state == RowState::ended) continue;
     std::uint32_t open = 0;
-    const Part& part = table.part(about.part);
+    const dag::Part& part = table.part(about.part);
     for (const detail::EdgeEnd end : part.fragment->in_edges(about.task)) {
       if (table.word(part.row_of(end.task())).state != RowState::ended) ++open;
     }

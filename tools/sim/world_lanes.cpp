@@ -239,7 +239,7 @@ void World::begin_row(Process& process, const Work& work) {
   check_tries(task, id, 1);
   const detail::Fragment& fragment = box.table.fragment_of(about);
   const detail::TaskKind& kind = fragment.kind(about.task);
-  const Part& part = box.table.part(about.part);
+  const dag::Part& part = box.table.part(about.part);
   const auto salt = detail::from_blob<std::uint64_t>(views.at(0).values[0]);
   check_once(salt, task);
   check_suspect(process, salt, task);

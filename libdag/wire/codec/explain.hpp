@@ -2,7 +2,7 @@
 // Why tasks are where they are (schema/explain.capnp): weighed, written and read for the client's
 // conversation and the keepers'. Includes generated code, so it is for the .cpp files of libdag/wire alone.
 
-#include "libdag/home/explained.hpp"
+#include "libdag/job/explained.hpp"
 #include "libdag/schema/explain.capnp.h"
 #include "libdag/wire/codec/records.hpp"
 

@@ -2,7 +2,7 @@
 // The words of which the conversations of a job are made (schema/records.capnp, schema/graph.capnp): weighed,
 // written and read. Includes generated code, so it is for the .cpp files of libdag/wire alone.
 
-#include "libdag/home/messages.hpp"
+#include "libdag/job/messages.hpp"
 #include "libdag/schema/graph.capnp.h"
 #include "libdag/schema/records.capnp.h"
 #include "libdag/wire/code_map.hpp"

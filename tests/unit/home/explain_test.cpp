@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "libdag/home/explained.hpp"
+#include "libdag/job/explained.hpp"
 #include "tests/unit/home/scripted.hpp"
 
 using namespace dag;

@@ -13,10 +13,10 @@
 #include <string>
 
 #include "libdag/cell/cell.hpp"
-#include "libdag/home/door.hpp"
-#include "libdag/home/edge_news.hpp"
 #include "libdag/home/home.hpp"
-#include "libdag/home/runner.hpp"
+#include "libdag/job/door.hpp"
+#include "libdag/job/edge_news.hpp"
+#include "libdag/runner/runner.hpp"
 #include "tests/support/random_graph.hpp"
 
 namespace dag::test {

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "libdag/home/edge_news.hpp"
+#include "libdag/job/edge_news.hpp"
 #include "tests/unit/home/local_job.hpp"
 
 namespace dag::test {

@@ -1,7 +1,7 @@
 // Random graphs, run by real homes, against the oracle: whatever the number of processes and shards, the
 // order of things and the representation of rows, each task ends as the oracle says, with the oracle's value.
 // And the records of a run with bare rows are those of a run in which every task is supervised, per task, in
-// their order, as far as records can be compared (libdag/record/outcome.hpp says what is and why).
+// their order, as far as records can be compared (libdag/journal/outcome.hpp says what is and why).
 #include <catch2/catch.hpp>
 
 #include "tests/support/histories.hpp"

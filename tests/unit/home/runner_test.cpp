@@ -1,5 +1,5 @@
 // When a runner tells the ends of what it was lent: together, as long as there is more to do meanwhile.
-#include "libdag/home/runner.hpp"
+#include "libdag/runner/runner.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

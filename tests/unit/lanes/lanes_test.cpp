@@ -14,8 +14,8 @@
 #include "actors/lanes/lanes.hpp"
 #include "dag/context.hpp"
 #include "libdag/base/random.hpp"
-#include "libdag/record/record_bytes.hpp"
-#include "libdag/record/record_ring.hpp"
+#include "libdag/journal/record_bytes.hpp"
+#include "libdag/journal/record_ring.hpp"
 #include "tests/support/patience.hpp"
 
 namespace {

@@ -66,7 +66,7 @@ inline Read read(const Segments& segments) {
   for (const auto& [number, bytes] : segments) {
     const auto head = read_head(bytes);
     if (!head) {
-      // As nodes/store does: the last one may not have begun.
+      // As nodes/disk does: the last one may not have begun.
       result.damaged = !has_no_head(bytes) || number != segments.rbegin()->first;
       break;
     }

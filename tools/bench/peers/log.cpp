@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "nodes/store/segment_files.hpp"
+#include "nodes/disk/segment_files.hpp"
 #include "tools/bench/peers/clock.hpp"
 #include "tools/bench/peers/peer.hpp"
 

@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const directory = resolve(process.argv[2] ?? join(here, '../../../nodes/web/ui'));
+const directory = resolve(process.argv[2] ?? join(here, '../../../nodes/http/ui'));
 const compressedBytesMax = 60_000;
 
 mkdirSync(directory, { recursive: true });

@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
-#include "libdag/record/sink.hpp"
-#include "nodes/job_records.hpp"
+#include "libdag/journal/sink.hpp"
+#include "nodes/keeper/job_records.hpp"
 #include "tools/sim/program.hpp"
 #include "tools/sim/result.hpp"
 

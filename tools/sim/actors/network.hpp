@@ -12,7 +12,7 @@
 #include "dag/blob.hpp"
 #include "libdag/base/ids.hpp"
 #include "libdag/base/random.hpp"
-#include "libdag/keeper/host.hpp"
+#include "libdag/host/host.hpp"
 #include "tools/sim/events.hpp"
 
 namespace dag::sim {

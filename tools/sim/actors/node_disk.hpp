@@ -1,5 +1,5 @@
 #pragma once
-// A node's disk under virtual time, as nodes/store writes its log: the records of all jobs one after the
+// A node's disk under virtual time, as nodes/disk writes its log: the records of all jobs one after the
 // other. What waits is written in batches; a crash leaves as many records of the batch under way as chance
 // has it. (What a crash does to sectors and bytes: sim_disk.hpp.)
 

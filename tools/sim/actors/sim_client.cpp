@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "libdag/keeper/host.hpp"
+#include "libdag/host/host.hpp"
 
 namespace dag::sim {
 namespace {

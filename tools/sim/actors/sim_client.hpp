@@ -1,6 +1,7 @@
 #pragma once
-// A client with one job, as nodes/remote_client and nodes/node_links speak to nodes, without their threads:
-// it submits, wants all that comes of the job, and follows it from one node that leads it to the next.
+// A client with one job, as nodes/client/remote_client and nodes/client/node_links speak to nodes, without
+// their threads: it submits, wants all that comes of the job, and follows it from one node that leads it to
+// the next.
 //
 //   asks for a handle --> submits --> follows --told all--> done
 //        |                   |           |--JobMoved, node lost--> searches --a node follows--> follows

@@ -9,7 +9,7 @@
 
 #include "actors/lanes/lanes_port.hpp"
 #include "libdag/base/random.hpp"
-#include "libdag/home/edge_news.hpp"
+#include "libdag/job/edge_news.hpp"
 #include "libdag/supervision/blame.hpp"
 #include "tools/sim/actors/ledger.hpp"
 #include "tools/sim/work_conservation.hpp"

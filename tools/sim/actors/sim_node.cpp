@@ -1,7 +1,7 @@
 #include "tools/sim/actors/sim_node.hpp"
 
-#include "libdag/keeper/silences.hpp"
-#include "nodes/parts.hpp"
+#include "libdag/host/silences.hpp"
+#include "nodes/process/parts.hpp"
 
 namespace dag::sim {
 namespace {

@@ -1,6 +1,6 @@
 #include "tools/sim/actors/sim_transport.hpp"
 
-#include "libdag/keeper/host.hpp"
+#include "libdag/host/host.hpp"
 #include "libdag/wire/envelope.hpp"
 #include "tools/sim/result.hpp"
 

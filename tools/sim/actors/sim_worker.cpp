@@ -1,6 +1,6 @@
 #include "tools/sim/actors/sim_worker.hpp"
 
-#include "nodes/parts.hpp"
+#include "nodes/process/parts.hpp"
 
 namespace dag::sim {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "actors/membership_actor.hpp"
 #include "actors/node_actor.hpp"
-#include "libdag/keeper/silences.hpp"
+#include "libdag/host/silences.hpp"
 #include "tools/sim/actors/sim_lanes.hpp"
 #include "tools/sim/actors/sim_process.hpp"
 

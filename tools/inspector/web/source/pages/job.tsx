@@ -1,7 +1,7 @@
 // One job: its heading and its tabs. What is known of it comes with the stream; of a job that the cluster no
 // longer holds a record of, with the journals, and then the stream's refusal is nothing to worry about.
 
-import { type Failure, type Job, isOver } from '../api';
+import { isOver } from '../api';
 import { whole } from '../format';
 import { Sign } from '../parts/signs';
 import { Tabs } from '../parts/tabs';
@@ -14,14 +14,7 @@ import { JobLogs } from './job_logs';
 import { JobOverview } from './job_overview';
 import { JobReport } from './job_report';
 import { JobTimeline } from './job_timeline';
-
-export interface Known {
-  id: string;
-  state: Job | null;
-  /// Why `state` is null, when the cluster has answered.
-  failure: Failure | null;
-  over: boolean;
-}
+import type { Known } from './known';
 
 export function JobPage({ id, tab }: { id: string; tab: JobTab }) {
   const latest = streamed.value;

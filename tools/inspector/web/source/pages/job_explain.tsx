@@ -8,7 +8,7 @@ import { LineTable } from '../parts/line_table';
 import { Problem, Sign } from '../parts/signs';
 import { type Column, Table, counted, rowsMax, textual } from '../parts/table';
 import { jobLink, replaceQuery, route } from '../route';
-import type { Known } from './job';
+import type { Known } from './known';
 
 const everyMilliseconds = 2000;
 const openAtFirst = 5;

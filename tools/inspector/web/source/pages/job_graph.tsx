@@ -6,7 +6,7 @@ import { useAnswer } from '../answer';
 import { GraphLegend, GraphPicture, explainLink } from '../parts/graph_picture';
 import { Failures, Notices, Problem } from '../parts/signs';
 import { Table, counted, timed } from '../parts/table';
-import type { Known } from './job';
+import type { Known } from './known';
 
 const everyMilliseconds = 2000;
 

@@ -8,7 +8,7 @@ import { whole } from '../format';
 import { LineTable } from '../parts/line_table';
 import { Notices, Problem } from '../parts/signs';
 import { replaceQuery, route } from '../route';
-import type { Known } from './job';
+import type { Known } from './known';
 
 const limit = 200;
 

@@ -6,7 +6,7 @@ import { plural } from '../format';
 import { LineTable } from '../parts/line_table';
 import { Notices, Problem } from '../parts/signs';
 import { replaceQuery, route } from '../route';
-import type { Known } from './job';
+import type { Known } from './known';
 
 const everyMilliseconds = 1500;
 

@@ -9,7 +9,7 @@ import { Facts, Notices, Problem, Progress, Sign, TaskLink, total } from '../par
 import { Table, rowsMax, textual } from '../parts/table';
 import { jobLink } from '../route';
 import { received } from '../stream';
-import type { Known } from './job';
+import type { Known } from './known';
 
 function usePace(state: Job | null) {
   const meter = useRef(new PaceMeter());

@@ -5,7 +5,7 @@ import { useAnswer } from '../answer';
 import { duration, percent, plural, short, whole } from '../format';
 import { Facts, Failures, Notices, Problem, Share, TaskLink } from '../parts/signs';
 import { Table, counted, textual, timed } from '../parts/table';
-import type { Known } from './job';
+import type { Known } from './known';
 
 function Waits({ report: { waiting, schedule, lanes } }: { report: Report }) {
   if (waiting === null) return null;

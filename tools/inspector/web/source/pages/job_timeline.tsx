@@ -11,7 +11,7 @@ import { Notices, Problem, TaskLink } from '../parts/signs';
 import { Table, counted, textual, timed } from '../parts/table';
 import { Classes } from '../timeline/classes';
 import { type Window, fitted, isWhole, panned, zoomed } from '../timeline/window';
-import type { Known } from './job';
+import type { Known } from './known';
 
 const everyMilliseconds = 2000;
 const columnsMax = 1200;

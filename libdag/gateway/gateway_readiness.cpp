@@ -1,0 +1,55 @@
+// Why this node takes no jobs, or should not be sent to just now.
+
+#include "libdag/gateway/gateway.hpp"
+
+namespace dag {
+
+std::optional<Error> GatewayMachine::no_quorum(JobId id, const KeptJob& job, Instant now) const {
+  if (job.over() || job.leader || !job.without_majority || now - *job.without_majority < quorum_missed)
+    return std::nullopt;
+  const auto since = std::chrono::duration_cast<std::chrono::seconds>(now - *job.without_majority);
+  return Error{ErrorCode::no_quorum,
+               to_string(self_.process) + " has heard no majority of the nodes with the record of " +
+                   to_string(id) + " for " + std::to_string(since.count()) +
+                   " s, so nothing of it is settled here",
+               "it goes on when they are there again; `dag node list` shows who is"};
+}
+
+/// This node is there, and takes none.
+Error GatewayMachine::why_no_jobs() const {
+  const std::string name = to_string(self_.process);
+  const LoadSummary& load = nodes_.at(self_).load;
+  if (load.witness) {
+    return {ErrorCode::job_elsewhere, name + " is a witness: it takes no jobs",
+            "submit to another node; `dag node list` shows them"};
+  }
+  if (load.draining) {
+    return {ErrorCode::job_elsewhere, name + " is draining: it takes no new jobs",
+            "submit to another node; `dag node undrain` lets this one take jobs again"};
+  }
+  if (load.disk_stuck) {
+    return {ErrorCode::disk_full, "the disk of " + name + " takes nothing: no new jobs are taken",
+            "submit to another node, and look at that disk"};
+  }
+  if (load.sick && !load.disk_full) {
+    return {ErrorCode::job_elsewhere, name + " is late in all that it does: it takes no new jobs",
+            "submit to another node; the log of this one says what is late"};
+  }
+  return {ErrorCode::disk_full, "the disk of " + name + " is full: it takes no new jobs",
+          "submit to another node, or make room: it goes on by itself"};
+}
+
+/// For who asks whether to send clients here. A witness is as ready as it can be.
+std::vector<std::string> GatewayMachine::not_ready(Instant now) const {
+  std::vector<std::string> reasons;
+  if (!takes_jobs(self_) && !nodes_.at(self_).load.witness) reasons.push_back(why_no_jobs().what);
+  if (expects_peers_ && nodes_.size() == 1)
+    reasons.push_back(to_string(self_.process) + " hears none of the nodes that it knows of");
+  for (const JobId id : jobs_.awake()) {
+    if (reasons.size() == reasons_max) break;
+    if (const auto alone = no_quorum(id, jobs_.at(id), now)) reasons.push_back(alone->what);
+  }
+  return reasons;
+}
+
+}  // namespace dag

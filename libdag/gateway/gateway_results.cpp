@@ -1,0 +1,184 @@
+// What a gateway keeps of a job that has ended, so that its processes can end.
+
+#include <algorithm>
+
+#include "libdag/gateway/gateway.hpp"
+#include "libdag/graph/data_edges.hpp"
+
+namespace dag {
+void GatewayMachine::want(Life from, const client::Want& want) {
+  KeptJob* const found = jobs_.find(want.job);
+  const auto lost = [&](Error why) {
+    effects_.emplace_back(SendToClient{from, client::JobLost{want.job, std::move(why)}});
+  };
+  if (found == nullptr) return lost({ErrorCode::job_unknown, "no such job: " + to_string(want.job)});
+  KeptJob& job = *found;
+  if (job.closed) {
+    return lost(job.error.value_or(
+        Error{ErrorCode::output_released, "what " + to_string(want.job) + " has left is not kept any more"}));
+  }
+  if (job.client != from && !job.attached.contains(from)) return;
+  if (const auto known = job.results.find(want.task); known != job.results.end()) {
+    effects_.emplace_back(SendToClient{from, known->second});
+  } else if (want.task < job.graph->size() && job.leads && (job.begun || job.recorded)) {
+    ask_for(want.job, job, want.task, from);
+  } else if (job.client == from && want.task < job.graph->size()) {
+    job.wanted.insert(want.task);
+  }
+}
+
+void GatewayMachine::ask_for(JobId id, KeptJob& job, std::uint32_t task, std::optional<Life> who) {
+  const auto [asked, is_new] = job.asked.try_emplace(task);
+  if (who) asked->second.insert(*who);
+  if (is_new) effects_.emplace_back(WantOutput{id, task, job.at_rest});
+}
+
+void GatewayMachine::on_settled(JobId id, client::TaskSettled settled) {
+  KeptJob* const found = jobs_.find(id);
+  if (found == nullptr || found->closed) return;
+  KeptJob& job = *found;
+  for (const Life who : std::exchange(job.asked[settled.task], {}))
+    effects_.emplace_back(SendToClient{who, settled});
+  job.asked.erase(settled.task);
+  keep_result(job, std::move(settled));
+  gather_more(id, job);
+}
+
+void GatewayMachine::on_unread(JobId job, std::vector<std::uint32_t> tasks) {
+  if (KeptJob* found = jobs_.find(job)) found->unread = std::move(tasks);
+}
+
+void GatewayMachine::keep_result(KeptJob& job, client::TaskSettled settled) {
+  if (job.results.contains(settled.task)) return;
+  const bool has_room = job.results.size() + job.spilling.size() < results_max;
+  if (has_room && results_bytes_ + settled.output.size_bytes() <= results_limits_.bytes_max) {
+    results_bytes_ += settled.output.size_bytes();
+    job.results.emplace(settled.task, std::move(settled));
+  } else if (has_room && results_limits_.spills) {
+    if (job.spilling.insert(settled.task).second) effects_.emplace_back(SpillResult{std::move(settled)});
+  } else {
+    release_result(job, std::move(settled));
+  }
+}
+
+/// If the job has a client: its processes have the output, and stay.
+void GatewayMachine::release_result(KeptJob& job, client::TaskSettled settled) {
+  if (!job.detached) return void(job.gathers = false);
+  settled.output = {};
+  settled.error = Error{ErrorCode::output_released,
+                        "it was released when its job had ended: its node keeps results of " +
+                            std::to_string(results_limits_.bytes_max >> 20) + " MiB, and has as many",
+                        "attach to the job before it ends, or let the task write a file"};
+  job.results.emplace(settled.task, std::move(settled));
+}
+
+void GatewayMachine::on_spilled(client::TaskSettled settled, bool written) {
+  const JobId id = settled.job;
+  KeptJob* const found = jobs_.find(id);
+  if (found == nullptr || found->spilling.erase(settled.task) == 0) return;
+  KeptJob& job = *found;
+  if (written) {
+    job.spilled.insert(settled.task);
+    job.results.emplace(settled.task, std::move(settled));
+  } else {
+    release_result(job, std::move(settled));
+  }
+  gather_more(id, job);
+}
+
+void GatewayMachine::forget_results(KeptJob& job) {
+  for (const auto& [task, settled] : job.results) {
+    if (!job.spilled.contains(task)) results_bytes_ -= settled.output.size_bytes();
+  }
+  job.results.clear();
+  job.spilled.clear();
+  job.spilling.clear();
+  job.to_gather.clear();
+  job.asked.clear();
+  job.rest_at.reset();
+}
+
+void GatewayMachine::send_to_followers(const KeptJob& job, const ClientMessage& message) {
+  if (job.client) effects_.emplace_back(SendToClient{*job.client, message});
+  for (const Life one : job.attached) effects_.emplace_back(SendToClient{one, message});
+}
+
+void GatewayMachine::ask(Life from, const client::AskOutputs& ask, Instant now) {
+  KeptJob* job = known(from, ask.number, ask.job, now);
+  if (job == nullptr) return;
+  if (!job->leads && !job->closed) return send_elsewhere(from, ask.number, ask.job, *job, now);
+  if (job->closed) {
+    return refuse(
+        from, ask.number,
+        {ErrorCode::output_released, "what " + to_string(ask.job) + " has left is not kept any more",
+         "of a job of `dag submit` it is for a time, results_kept_for of dagd; of others until their program "
+         "lets go"});
+  }
+  client::Answer reply;
+  reply.number = ask.number;
+  const auto tell = [&](std::uint32_t task) {
+    if (reply.outputs.size() < outputs_told_max) reply.outputs.push_back({task, job->graph->name(task)});
+  };
+  if (ask.task.empty()) {
+    for (const std::uint32_t task : results_of(*job->graph)) tell(task);
+  } else {
+    for (std::uint32_t task = 0; task < job->graph->size(); ++task) {
+      if (job->graph->name(task) == ask.task) tell(task);
+    }
+  }
+  answer(from, std::move(reply));
+}
+
+void GatewayMachine::gather_results(JobId id, KeptJob& job) {
+  if (!job.begun || !job.graph) return;
+  job.to_gather = results_of(*job.graph);
+  const bool has_others = job.to_gather.size() < job.graph->size();
+  if (job.client && has_others) job.rest_at = job.ended + asks_within;
+  if (job.detached) job.to_gather.insert(job.to_gather.end(), job.unread.begin(), job.unread.end());
+  std::reverse(job.to_gather.begin(), job.to_gather.end());  // The first are asked for first.
+  job.gathers = true;
+  gather_more(id, job);
+}
+
+void GatewayMachine::gather_more(JobId id, KeptJob& job) {
+  while (job.gathers && !job.to_gather.empty() &&
+         job.asked.size() + job.spilling.size() < results_coming_max) {
+    const std::uint32_t task = job.to_gather.back();
+    job.to_gather.pop_back();
+    if (!job.results.contains(task)) ask_for(id, job, task, std::nullopt);
+  }
+  rest_if_gathered(id, job);
+}
+
+/// Or nothing is to come.
+bool GatewayMachine::is_gathered(const KeptJob& job) {
+  return !job.gathers || (job.to_gather.empty() && job.asked.empty() && job.spilling.empty());
+}
+
+/// The record of the job stays, so that small results outlive this node.
+void GatewayMachine::rest_if_gathered(JobId id, KeptJob& job) {
+  if (!job.gathers || !is_gathered(job) || !job.leads || job.closed || job.at_rest || job.rest_at) return;
+  job.at_rest = true;
+  job.again_at.clear();
+  stop_workers(id, job);
+}
+
+bool GatewayMachine::may_be_asked(const KeptJob& job) { return job.is_followed() || job.kept_until; }
+
+void GatewayMachine::close_if_unwanted(JobId id, KeptJob& job) {
+  if (job.over() && job.leads && !may_be_asked(job)) close(id, job);
+}
+
+void GatewayMachine::stop_workers(JobId id, KeptJob& job) {
+  std::set<Life> hosts = std::exchange(job.had_started_at, {});
+  for (Worker& worker : job.workers) {
+    if (worker.phase > Worker::Phase::up || !nodes_.contains(worker.node)) continue;
+    hosts.insert(worker.node);
+    worker.replaced = false;
+    // Its host owes no word of one that is not up.
+    if (worker.phase == Worker::Phase::starting) worker.phase = Worker::Phase::refused;
+  }
+  for (const Life host : hosts) effects_.emplace_back(SendToKeeper{host, keeper::StopWorkers{id}});
+}
+
+}  // namespace dag

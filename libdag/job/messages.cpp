@@ -1,0 +1,101 @@
+#include "libdag/job/messages.hpp"
+
+#include <algorithm>
+
+#include "libdag/base/spawned.hpp"
+
+namespace dag {
+namespace {
+
+using namespace message;
+
+template <class M>
+constexpr Recipient recipient() {
+  if constexpr (std::same_as<M, JobCreate> || std::same_as<M, JobState> || std::same_as<M, Assign> ||
+                std::same_as<M, StealRequest>) {
+    return Recipient::process;
+  } else if constexpr (std::same_as<M, Outcomes> || std::same_as<M, JobFailed> ||
+                       std::same_as<M, RenewLease> || std::same_as<M, AskPlan>) {
+    return Recipient::cell;
+  } else if constexpr (std::same_as<M, Lend> || std::same_as<M, Stop> || std::same_as<M, Release> ||
+                       std::same_as<M, Replicate> || std::same_as<M, Located> || std::same_as<M, Fetch> ||
+                       std::same_as<M, Data> || std::same_as<M, Missing> || std::same_as<M, LeaseRenewed>) {
+    return Recipient::runner;
+  } else {
+    return Recipient::home;
+  }
+}
+
+}  // namespace
+
+Recipient recipient_of(const JobMessage& any) {
+  return std::visit([]<class M>(const M&) { return recipient<M>(); }, any);
+}
+
+JobId job_of(const JobMessage& any) {
+  return std::visit(
+      []<class M>(const M& message) {
+        if constexpr (std::same_as<M, JobCreate>) {
+          return message.plan->job;
+        } else {
+          return message.job;
+        }
+      },
+      any);
+}
+
+std::optional<ShardEpoch> shard_epoch_of(const JobMessage& any) {
+  return std::visit(
+      []<class M>(const M& message) -> std::optional<ShardEpoch> {
+        if constexpr (requires {
+                        message.shard;
+                        message.epoch;
+                      }) {
+          return ShardEpoch{message.shard, message.epoch};
+        } else {
+          return std::nullopt;
+        }
+      },
+      any);
+}
+
+std::string_view name(const JobMessage& any) {
+  static constexpr std::string_view names[] = {
+      "JobCreate", "JobState",     "Assign",   "Settled",    "Keep",         "Cancel",
+      "Outcomes",  "JobFailed",    "Lend",     "Stop",       "Ended",        "Return",
+      "Release",   "Replicate",    "Holding",  "Report",     "StealRequest", "PredecessorEnded",
+      "Consumed",  "Need",         "Located",  "Fetch",      "Data",         "Missing",
+      "Digested",  "Checkpointed", "NotEnded", "RenewLease", "LeaseRenewed", "AskPlan"};
+  static_assert(std::size(names) == std::variant_size_v<JobMessage>);
+  return names[any.index()];
+}
+
+std::vector<Life> message::lives_that_run(const JobState& state) {
+  std::vector<Life> lives = state.lives;
+  std::erase_if(lives, [&](Life life) {
+    return std::binary_search(state.recorders.begin(), state.recorders.end(), life);
+  });
+  return lives;
+}
+
+static const message::Crashed* find(const std::vector<message::Crashed>& among, TaskId task) {
+  const auto found =
+      std::lower_bound(among.begin(), among.end(), task,
+                       [](const message::Crashed& crashed, TaskId wanted) { return crashed.task < wanted; });
+  return found != among.end() && found->task == task ? &*found : nullptr;
+}
+
+const message::Crashed* message::crashes_of(const JobState& state, TaskId task) {
+  return find(state.crashed, task);
+}
+
+const message::Crashed* message::suspicions_of(const JobState& state, TaskId task) {
+  return find(state.suspects, task);
+}
+
+std::uint32_t shard_of(const JobPlan& plan, TaskId task) {
+  if (task.origin > 0) return shard_of_origin(task.origin);
+  return task.index < plan.shard_of.size() ? plan.shard_of[task.index] : detail::none;
+}
+
+}  // namespace dag

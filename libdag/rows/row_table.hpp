@@ -1,0 +1,273 @@
+#pragma once
+// The rows of one shard as lanes and the home see them: words, outputs, and the graph around them in flat
+// arrays. It knows which rows an ended row touches; what that means for a row that is not plain is the home's
+// (home.hpp).
+//
+// Who may do what. The home adds parts. Lanes and the home change words, through next() only. While the home
+// counts rows again after a loss, no lane may be between "row ended" and "its successors are told": the home
+// closes the gate and waits for the few instructions that lanes are inside it (gate.hpp). That is instead of
+// an epoch in every word: decrements of an older count cannot exist, and a lane pays one store for it.
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dag/detail/fragment.hpp"
+#include "libdag/base/ids.hpp"
+#include "libdag/base/stable_vector.hpp"
+#include "libdag/graph/partition.hpp"
+#include "libdag/outputs/output_slot.hpp"
+#include "libdag/rows/word.hpp"
+
+namespace dag {
+
+using RowIndex = std::uint32_t;
+inline constexpr RowIndex no_row = detail::none;
+
+struct Row {
+  std::atomic<std::uint64_t> word{0};
+  [[no_unique_address]] OutputSlot output;  // `part` lies in what it leaves over.
+  std::uint32_t part = 0;                   ///< which added fragment it comes from
+  std::uint32_t task = 0;                   ///< its index there
+  // These three are set with the row and stay; the others have their own bytes, because threads change them.
+  /// Stands for a task of another shard, so that an edge from it looks like any other. Never run here.
+  bool ghost : 1 = false;
+  /// Somebody waits for what the home makes of its end: rows behind weak edges, or, when there are none
+  /// behind it, a client.
+  bool home_waits : 1 = false;
+  /// It has successors in other shards.
+  bool awaited : 1 = false;
+  /// A lane that ran it may end it and satisfy its local strong edges by itself. Otherwise the home ends it.
+  bool ends_by_itself = false;
+  /// Lanes have told all shards with successors of its end (edge_news.hpp); nobody else needs to. Of the lane
+  /// that ended it, before it satisfies the successors here; of the home, while the gate is closed.
+  bool told = false;
+  /// It started anew in this epoch: what shards were told of it has to be put right, which is the home's. Of
+  /// a ghost: its home did so, and what lanes say is older.
+  bool told_by_home = false;
+};
+static_assert(sizeof(Row) == 32, "two rows share a cache line");
+
+/// The other end of an out-edge as a row: the most there is of anything here, so four bytes.
+class Successor {
+ public:
+  static constexpr RowIndex rows_max = (RowIndex{1} << 30) - 1;
+
+  Successor() = default;
+  /// no_row: it is not ours.
+  Successor(RowIndex row, detail::EdgeKind kind)
+      : bits_(std::min(row, rows_max) | static_cast<std::uint32_t>(kind) << 30) {}
+  RowIndex row() const {
+    const RowIndex row = bits_ & rows_max;
+    return row == rows_max ? no_row : row;
+  }
+  detail::EdgeKind kind() const { return static_cast<detail::EdgeKind>(bits_ >> 30); }
+
+ private:
+  std::uint32_t bits_ = rows_max;
+};
+
+/// A fragment some of whose tasks have rows here.
+struct Part {
+  std::shared_ptr<const detail::Fragment> fragment;
+  TaskId first_id;  ///< of its task 0; the others follow
+  /// Its rows, ghosts among them, in the order of their tasks: from `rows_begin` up to `rows_end`.
+  RowIndex rows_begin = 0, rows_end = 0;
+  /// Per task; no_row where neither it nor a successor is ours. Empty when every task has a row.
+  std::vector<RowIndex> rows;
+  std::vector<std::uint32_t> first_out;  ///< per task (and one more): where its out-edges begin in `out`
+  /// Successors, grouped by predecessor, in the order of their edges; but rows that other shards wait for
+  /// come before those of which nobody else hears, since the first that becomes ready runs at once.
+  std::vector<Successor> out;
+  struct Conditional {
+    std::uint32_t task = 0;  ///< the predecessor
+    std::uint32_t edge = 0;  ///< its place in the fragment
+    std::uint32_t code = 0;
+  };
+  std::vector<Conditional> conditionals;  ///< sorted by task, then by edge
+  /// Per row of the part, in their order, and one more: where its shards begin in `other_shards`. Of a row of
+  /// ours those, sorted, where it has successors; of a ghost its own. Empty when there are no other shards.
+  std::vector<std::uint32_t> first_other;
+  std::vector<ShardIndex> other_shards;
+
+  RowIndex row_of(std::uint32_t task) const { return rows.empty() ? rows_begin + task : rows[task]; }
+  std::span<const Successor> out_edges(std::uint32_t task) const {
+    return {out.data() + first_out[task], first_out[task + 1] - first_out[task]};
+  }
+  std::span<const Conditional> conditionals_of(std::uint32_t task) const;
+};
+
+/// A row that the caller runs, and as which attempt.
+struct ClaimedRow {
+  RowIndex row = no_row;
+  std::uint32_t attempt = 0;
+};
+
+/// How a lane can tell the lanes of another process.
+enum class Way : std::uint8_t {
+  closed,  ///< not at all: homes tell each other
+  memory,  ///< at once: a ring, or it is this process
+  link,    ///< as messages go between homes, and as certainly, but from lane to lane
+};
+/// The way of a lane to another shard.
+struct Route {
+  Life home;
+  /// Of that shard, as the home here knows it: news of another epoch are not for lanes.
+  Epoch epoch;
+  Way way = Way::closed;
+  bool operator==(const Route&) const = default;
+};
+/// Whose rows a table has, and where the others are. Set before lanes see the table, then changed by the home
+/// while the gate is closed.
+struct Routes {
+  JobId job;
+  std::uint32_t shard = 0;
+  Epoch epoch;
+  Life self;
+  std::vector<Route> to;  ///< per shard
+};
+/// Which tasks of a job's graph are whose.
+struct Sharding {
+  std::span<const ShardIndex> shard_of;
+  std::uint32_t shard = 0;
+};
+
+/// What a switch of the tests forces: every task as a bare row where that is possible, or none.
+enum class Representation : std::uint8_t { as_needed, supervised };
+
+class RowTable {
+ public:
+  explicit RowTable(Representation representation = Representation::as_needed)
+      : representation_(representation) {}
+
+  /// Adds rows for the tasks of `fragment` that are of our shard (null: all), and ghosts for foreign
+  /// predecessors of those.
+  /// All are `waiting` with one open edge more than they have in-edges: the home takes that one away when it
+  /// has set up whatever the row needs. Returns the part's number.
+  std::uint32_t add(std::shared_ptr<const detail::Fragment> fragment, TaskId first_id,
+                    const Sharding* sharding = nullptr);
+
+  Row& operator[](RowIndex row) { return rows_[row]; }
+  const Row& operator[](RowIndex row) const { return rows_[row]; }
+  RowIndex size() const { return rows_.size(); }
+  Part& part(std::uint32_t number) { return *parts_[number]; }
+  const Part& part(std::uint32_t number) const { return *parts_[number]; }
+  std::uint32_t part_count() const { return parts_.size(); }
+
+  /// The row or ghost of a task; no_row when there is none. For the home's thread.
+  RowIndex find(TaskId id) const;
+
+  const detail::Fragment& fragment_of(const Row& row) const { return *parts_[row.part]->fragment; }
+  const detail::TaskKind& kind_of(const Row& row) const { return fragment_of(row).kind(row.task); }
+  const Policy& policy_of(const Row& row) const { return fragment_of(row).policy(row.task); }
+  const std::string& name_of(const Row& row) const { return fragment_of(row).name(row.task); }
+  TaskId id(const Row& row) const {
+    const TaskId first = parts_[row.part]->first_id;
+    return {first.origin, first.index + row.task};
+  }
+  TaskId id(RowIndex row) const { return id(rows_[row]); }
+  /// Of a row's conditional out-edges, in their order.
+  std::vector<detail::Code> predicates_of(const Row& row) const;
+
+  /// Of a row of ours: where it has successors. Of a ghost: its own.
+  std::span<const ShardIndex> other_shards(RowIndex row) const {
+    const Part& in = *parts_[rows_[row].part];
+    if (in.first_other.empty()) return {};
+    const std::uint32_t* first = in.first_other.data() + (row - in.rows_begin);
+    return {in.other_shards.data() + first[0], first[1] - first[0]};
+  }
+  Routes& routes() { return routes_; }
+  const Routes& routes() const { return routes_; }
+
+  Word word(RowIndex row) const { return Word::unpacked(rows_[row].word.load(std::memory_order_acquire)); }
+
+  /// Applies an event to a row's word, against whoever else does at the same time.
+  template <class Event>
+  Next apply(RowIndex row, Event event) {
+    std::atomic<std::uint64_t>& cell = rows_[row].word;
+    std::uint64_t seen = cell.load(std::memory_order_acquire);
+    for (;;) {
+      const Next after = next(Word::unpacked(seen), event);
+      const std::uint64_t wanted = after.word.packed();
+      if (wanted == seen ||
+          cell.compare_exchange_weak(seen, wanted, std::memory_order_acq_rel, std::memory_order_acquire)) {
+        return after;
+      }
+    }
+  }
+
+  /// Satisfies the strong edges from an ended-and-finished row to rows of this table: `ready(row)` and
+  /// `decide(row)` are called for rows that owe something. The other out-edges are the home's.
+  template <class Ready, class Decide>
+  void satisfy_local_strong(RowIndex row, Ready&& ready, Decide&& decide) {
+    each_lane_successor(row,
+                        [&](RowIndex successor) { satisfy(successor, PredecessorEnded{}, ready, decide); });
+  }
+  /// The same, but the first row that becomes plain ready is claimed by the caller: it is not told to
+  /// `ready`, it is the answer.
+  template <class Ready, class Decide>
+  std::optional<ClaimedRow> satisfy_and_claim(RowIndex row, Ready&& ready, Decide&& decide) {
+    std::optional<ClaimedRow> claimed;
+    each_lane_successor(row, [&](RowIndex successor) {
+      if (claimed) {
+        satisfy(successor, PredecessorEnded{}, ready, decide);
+      } else if (const Next after = satisfy(successor, PredecessorEndedClaiming{}, ready, decide);
+                 after.what == Do::run) {
+        claimed = ClaimedRow{successor, after.word.attempt};
+      }
+    });
+    return claimed;
+  }
+  /// Lets the rows that an end of this one will touch come into the cache meanwhile.
+  void prefetch_successors(RowIndex row) const {
+    const Row& about = rows_[row];
+    const std::span<const Successor> out = parts_[about.part]->out_edges(about.task);
+    for (const Successor successor : out.first(std::min<std::size_t>(out.size(), 4))) {
+      if (successor.row() != no_row) __builtin_prefetch(&rows_[successor.row()], 1);
+    }
+  }
+
+  /// The blobs of a row's parameters, `views` pointing into `blobs`. False when one that must be there is not
+  /// in this process (its index in the task's in-edges is left in `missing_edge`).
+  bool gather_inputs(RowIndex row, std::vector<Blob>& blobs, std::vector<detail::ArgumentView>& views,
+                     std::uint32_t& missing_edge) const;
+
+ private:
+  /// The rows that a lane which ended this one satisfies.
+  template <class Visit>
+  void each_lane_successor(RowIndex row, Visit&& visit) const {
+    const Row& ended = rows_[row];
+    const Part& in = *parts_[ended.part];
+    for (const Successor successor : in.out_edges(ended.task)) {
+      const RowIndex other = successor.row();
+      if (successor.kind() == detail::EdgeKind::strong && other != no_row) visit(other);
+    }
+  }
+  template <class Event, class Ready, class Decide>
+  Next satisfy(RowIndex successor, Event event, Ready& ready, Decide& decide) {
+    const Next after = apply(successor, event);
+    if (after.what == Do::make_ready) ready(successor);
+    if (after.what == Do::decide) decide(successor);
+    return after;
+  }
+  void add_other_shards(Part& part, const detail::Fragment& fragment, const Sharding& sharding);
+  /// Can become ready without anybody looking at it again.
+  bool plain(const detail::Fragment& fragment, std::uint32_t task) const;
+
+  struct Block {
+    TaskId first;
+    std::uint32_t count;
+    std::uint32_t part;
+  };
+
+  Representation representation_;
+  Routes routes_;
+  StableVector<Row> rows_;
+  StableVector<std::unique_ptr<Part>> parts_;
+  std::vector<Block> blocks_;  // sorted by id
+};
+
+}  // namespace dag

@@ -1,0 +1,203 @@
+#pragma once
+// The runner of a job in one process: takes attempts that homes elsewhere lend, gets their inputs, has them
+// run, and holds what they left until it is released; serves copies of outputs to other processes, and gets
+// copies for this one. A machine; actors/ drives it.
+//
+// An attempt is accepted once: after it was run, refused or returned it is not taken again, so a repeated
+// Lend changes nothing. Why a taken attempt ends: its inputs come, or every holder is dead or says Missing,
+// then the home of the input is asked (Need) and asked again when that home changes; it answers Located, with
+// new holders or with the loss. The home of the attempt may say Stop at any time.
+//
+// Digests of large outputs are taken behind: whoever waits for the output does not wait for its digest
+// (TakeDigest), only the record does. The home hears of it by Digested; a home that comes after it, by the
+// report or, when that came first, by Digested too.
+//
+// What must not run twice at the same time runs under the lease of this process (supervision/lease.hpp): it
+// is not begun before there is one, and when that cannot be renewed in time the process has to end
+// (LeaseLost). Where the record lies in this process alone there is nobody else who could have it run.
+//
+// Why it lets go: everything it holds is named in reports to homes, and a home releases what it does not
+// need. When the job ends, all of it goes.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "libdag/base/planted.hpp"
+#include "libdag/job/effects.hpp"
+#include "libdag/job/explained.hpp"
+#include "libdag/job/held_outputs.hpp"
+#include "libdag/job/messages.hpp"
+#include "libdag/job/planted.hpp"
+#include "libdag/journal/sink.hpp"
+#include "libdag/placement/duration_predictor.hpp"
+#include "libdag/supervision/lease.hpp"
+
+namespace dag {
+
+struct RunnerOptions {
+  Life self;
+  Planted planted = Planted::nothing;
+  /// Fetches of one process under way at a time; the others wait their turn.
+  std::uint32_t fetches_max = 64;
+  /// A question that is not answered is asked again after this time.
+  Duration ask_again = std::chrono::milliseconds(500);
+  std::size_t digest_at_once_bytes_max = dag::digest_at_once_bytes_max;
+  /// Ends of attempts that leave as many behind as there are lanes go together with those that follow them:
+  /// each message to another process wakes six threads, and here is work to do meanwhile. Calls of job actors
+  /// do not wait, since the next call does.
+  std::uint32_t lanes = 1;
+  Duration ends_wait_max = std::chrono::microseconds(500);
+  Duration lease = exclusive_lease;
+};
+
+/// The bytes of an output that bring() asked for, or why they cannot be had.
+struct Brought {
+  std::uint64_t ticket = 0;
+  OutputName name;
+  Blob bytes;
+  std::optional<Error> lost;
+};
+/// Digest these bytes beside the mailbox of whoever drives this, then call on_digest.
+struct TakeDigest {
+  OutputName name;
+  Blob bytes;
+};
+/// This process has to end, now: others may soon run again what runs here.
+struct LeaseLost {
+  TaskId task;  ///< one of them
+};
+using RunnerEffect =
+    std::variant<StartAttempt, StopAttempt, SendMessage, Brought, KeepSave, TakeDigest, LeaseLost>;
+
+class Runner {
+ public:
+  Runner(RunnerOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records);
+
+  void on_state(const message::JobState& state, Instant now);
+  /// Any message whose Recipient is `runner`.
+  void on_message(Life from, const JobMessage& message, Instant now);
+  /// The end of an attempt. False: the runner did not start it (then a home did).
+  bool on_ended(dag::Ended ended, Instant now);
+  /// This attempt waits for a lane, and may be taken from it for a process that asked for work.
+  bool may_give(const OutputName& attempt) const;
+  /// An attempt that may, and was taken: its home hands it to the thief. `on_ended` does not come for it.
+  void give(const OutputName& attempt, Life thief);
+  /// Of the attempts that ended here; nothing before one has.
+  std::optional<Duration> mean_run() const;
+  /// An attempt of this runner saved its state. Nothing comes of it when the attempt is not wanted any more.
+  void on_checkpoint(TaskId task, AttemptId id, Saved saved);
+  /// Before the first state: what a disk of this process has kept of the job.
+  void found(KeepSave save);
+  /// What TakeDigest asked for.
+  void on_digest(const OutputName& name, std::uint64_t digest);
+  void on_time(Instant now);
+  std::optional<Instant> wake_at() const;
+
+  /// A home of this process lets others fetch this output here. When the record says so, it is told the
+  /// digest.
+  void publish(OutcomeRecord record, Blob bytes);
+  /// Gets the bytes of a settled output, for a client of this process: ends in one Brought, at the latest
+  /// when the job is stopped or closed.
+  void bring(std::uint64_t ticket, const OutcomeRecord& record, std::vector<Life> holders, Instant now);
+  /// What is here of a shard, for its new home. Sent by on_state by itself, with what homes here vouch for:
+  /// the shell calls `vouch` of each home on it before sending when `SendMessage` holds a Report.
+  std::uint64_t bytes_held() const { return bytes_held_; }
+  std::size_t attempts_now() const { return attempts_.size(); }
+  /// The attempts that it has of those that are wanted.
+  void explain(const TaskSelector& wanted, Instant now, std::vector<TaskExplained>& to) const;
+  void count_held(HeldSum& sum) const;
+
+  std::vector<RunnerEffect> take_effects();
+
+ private:
+  struct Held {
+    OutcomeRecord record;
+    Blob bytes;
+    bool ran_here = false;  ///< the record is ours to keep until it is released
+  };
+  struct Taken {
+    message::Lend lend;
+    std::set<std::uint32_t> open;  ///< of lend.wanted: not here yet
+    Instant since;
+    std::uint64_t came_bytes = 0;  ///< of those of lend.wanted that were not here
+    bool started = false;
+    std::uint32_t checkpoints = 0;  ///< that it made
+  };
+  /// An attempt that nobody wants any more.
+  struct Stopping {
+    std::uint32_t shard = 0;
+    bool needs_lease = false;
+  };
+  /// An output that somebody here waits for.
+  struct Sought {
+    std::uint32_t shard = 0;
+    OutputName under;  ///< the name that holders know it by: of what the task became
+    std::vector<Life> holders;
+    std::vector<Life> gone;
+    std::optional<Life> asked;  ///< a Fetch is under way to it
+    bool home_asked = false;
+    Instant ask_again_at;
+    std::set<OutputName> attempts;  ///< taken attempts that wait
+    std::vector<std::uint64_t> tickets;
+    std::vector<message::Replicate> replicas;
+  };
+
+  static Error why_over(const message::JobState& state);
+  static OutcomeRecord saved_record(const OutputName& name, std::vector<OutputName> inputs,
+                                    const Saved& saved);
+  void take(const message::Lend& lend, Instant now);
+  void start_if_complete(Taken& taken, Instant now);
+  bool needs_lease(const Taken& taken) const;
+  void ask_for_lease(Instant now);
+  void look_at_lease(Instant now);
+  void supersede(std::uint32_t actor, AttemptId newest);
+  void seek(const OutputName& name, std::uint32_t shard, const std::vector<Life>& holders, Instant now);
+  void pursue(const OutputName& name, Sought& sought, Instant now);
+  void arrived(const OutputName& name, const OutcomeRecord& record, Blob bytes, Instant now);
+  void give_up(const OutputName& name, const Error& why, Instant now);
+  void give_back(const OutputName& name, std::vector<OutputName> missing, std::string why,
+                 std::optional<Life> thief = std::nullopt);
+  void hold(OutcomeRecord record, Blob bytes, bool ran_here);
+  void let_go(const OutputName& name);
+  void take_missing_digests(std::uint32_t shard);
+  void report(std::uint32_t shard);
+  void keep(const message::Replicate& replicate, Blob bytes);
+  void send(Life to, JobMessage message);
+  void send_ends();
+  void stop(const message::Stop& order);
+  void say_stopped(const OutputName& name, std::uint32_t shard);
+  bool alive(Life life) const;
+  /// `what` makes what is recorded; it is not called when nobody listens.
+  template <class What>
+  void say(TaskId task, AttemptId attempt, Instant now, What&& what) {
+    if (!records_.enabled()) return;
+    records_.record({now, {options_.self.process, std::nullopt}, plan_->job, task, attempt, what()});
+  }
+
+  RunnerOptions options_;
+  std::shared_ptr<const JobPlan> plan_;
+  RecordSink& records_;
+  message::JobState state_;
+  std::map<OutputName, Held> held_;
+  std::map<OutputName, Taken> attempts_;
+  /// That were told to stop, and whose kernels may run on: their homes are told when they have returned.
+  std::map<OutputName, Stopping> stopping_;
+  std::map<OutputName, Sought> sought_;
+  /// Attempts ever taken, by the shard and epoch that issued them: forgotten with the epoch.
+  std::map<std::uint32_t, std::map<Epoch, std::set<OutputName>>> accepted_;
+  std::map<std::uint32_t, AttemptId> generations_;  ///< of the actors whose objects are here
+  std::uint64_t bytes_held_ = 0;
+  DurationEstimate runs_;  ///< of the attempts that ended here
+  Lease lease_;
+  bool under_lease_ = false;          ///< something may run that has to end with it
+  std::vector<message::Ended> ends_;  ///< that have not left, oldest first
+  Instant ends_leave_at_;
+  std::vector<RunnerEffect> effects_;
+};
+
+}  // namespace dag

@@ -1,0 +1,33 @@
+#pragma once
+// The jobs that journals know of: when each began, and how it ended.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dag/error.hpp"
+#include "libdag/base/time.hpp"
+#include "libdag/journal/record.hpp"
+#include "libdag/story/journal_view.hpp"
+
+namespace dag::detail {
+
+struct PastJob {
+  JobId job;
+  std::string name;  ///< empty: the journals do not go back to its beginning
+  std::uint64_t tasks = 0;
+  std::optional<std::int64_t> began_unix_ns, over_unix_ns;
+  std::optional<recorded::JobOver> over;  ///< none: it runs, or nobody lived to see its end
+  recorded::JobVerdict verdict;
+};
+
+/// not over, finished, failed, cancelled, stopped.
+std::string end_text(const PastJob& job);
+/// None: its beginning or its end is not known.
+std::optional<Duration> took(const PastJob& job);
+
+/// In the order of their beginnings.
+std::vector<PastJob> read_history(JournalView& view);
+
+}  // namespace dag::detail

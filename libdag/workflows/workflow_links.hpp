@@ -1,0 +1,53 @@
+#pragma once
+// How a reader puts the edges of a workflow together: tasks and files are named by strings, named several
+// times (as parent and as child), and before they are known. A task that reads a file follows each task that
+// writes the file, whether or not the workflow says so in words.
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libdag/workflows/workflow.hpp"
+
+namespace dag {
+
+class WorkflowLinks {
+ public:
+  /// Says no when another task has this id already.
+  bool add_task(const std::string& id, std::uint32_t index) { return tasks_.emplace(id, index).second; }
+  /// A second way to name a task. Several tasks may have one name, and a name may be another task's id: the
+  /// id wins.
+  void add_name(const std::string& name, std::uint32_t index) { names_[name].push_back(index); }
+  void add_dependency(std::string parent, std::string child) {
+    dependencies_.push_back({std::move(parent), std::move(child)});
+  }
+  void add_output(std::uint32_t task, std::string file, std::uint64_t size_bytes) {
+    writers_[std::move(file)].push_back({task, size_bytes});
+  }
+  void add_input(std::uint32_t task, std::string file) { readers_[task].insert(std::move(file)); }
+
+  /// Every dependency once, with the bytes of the files between the two; an Error names a task that nobody
+  /// has, or that several have. Files order only what the dependencies leave open.
+  Result<std::vector<WorkflowEdge>> edges() const;
+
+ private:
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;
+  Result<std::uint32_t> find(const std::string& id, const std::string& other, const char* role) const;
+  struct Dependency {
+    std::string parent;
+    std::string child;
+  };
+  struct Written {
+    std::uint32_t task;
+    std::uint64_t size_bytes;
+  };
+  std::map<std::string, std::uint32_t> tasks_;
+  std::map<std::string, std::vector<std::uint32_t>> names_;
+  std::vector<Dependency> dependencies_;
+  std::map<std::string, std::vector<Written>> writers_;
+  std::map<std::uint32_t, std::set<std::string>> readers_;
+};
+
+}  // namespace dag

@@ -1,0 +1,76 @@
+#pragma once
+// The files of a node's log: DIRECTORY/segment-N, each of one size, made of zeros before its first record is
+// written and used again when nobody needs its records. What lies in them is libdag/log's; this is how it
+// gets onto the disk.
+//
+// A sync that fails ends the process: the kernel may have dropped what it could not write, and a second sync
+// would say that all is well (Rebello et al., "Can applications recover from fsync failures?", ATC 2020). A
+// full disk does not.
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libdag/base/owned_file.hpp"
+#include "libdag/base/result.hpp"
+#include "libdag/log/log_machine.hpp"
+#include "nodes/disk/files.hpp"
+
+namespace dag {
+
+/// By one thread at a time.
+class SegmentFiles {
+ public:
+  /// A record, and the segment that it lies in.
+  using Visit = std::function<void(const log::Record& record, std::uint64_t segment)>;
+
+  /// What is there already is read and visited, in its order. log_damaged: something is lost (the records
+  /// visited before are good); configuration_invalid: the directory cannot be used.
+  static Result<std::unique_ptr<SegmentFiles>> open(const std::filesystem::path& directory,
+                                                    const log::LogOptions& options, const Visit& visit,
+                                                    Files& files = files_of_host());
+
+  /// What the LogMachine of this log is made of.
+  const log::SegmentHead& identity() const { return identity_; }
+  const log::Position& end() const { return end_; }
+
+  /// On the disk when it returns. disk_full: there is no room for the next segment, and nothing has changed.
+  Status write(const log::Batch& batch);
+  /// Makes the file that the next segment will need, so that write() need not. As write().
+  Status prepare();
+  /// Nobody needs the records of segments below this one.
+  void release_before(std::uint64_t segment);
+
+  std::size_t segments() const { return segments_.size(); }
+
+ private:
+  SegmentFiles(Files& files, std::filesystem::path directory, const log::LogOptions& options);
+  Status read(const Visit& visit);
+  Status begin(std::uint64_t segment);
+  Status wipe_behind(const log::Position& end);
+  Status sync_what_was_read();
+  std::filesystem::path path_of(std::uint64_t segment) const;
+  Status write_all(const OwnedFile& file, std::span<const std::byte> bytes, std::size_t offset,
+                   const std::string& name);
+  void sync_or_die(const OwnedFile& file, const std::string& name);
+  Status rename(const std::filesystem::path& from, const std::filesystem::path& to);
+
+  Files& files_;
+  const std::filesystem::path directory_;
+  const log::LogOptions options_;
+  log::SegmentHead identity_;
+  log::Position end_;
+  std::map<std::uint64_t, std::filesystem::path> segments_;
+  /// Of the right size, and of records that nobody needs.
+  std::vector<std::filesystem::path> spares_;
+  std::uint64_t spares_made_ = 0;
+  /// The one that is written to.
+  std::uint64_t open_segment_ = 0;
+  OwnedFile file_;
+};
+
+}  // namespace dag

@@ -1,0 +1,49 @@
+#include "nodes/keeper/job_records.hpp"
+
+namespace dag {
+
+void JobRecords::record(const Record& record) {
+  const auto* known = std::get_if<recorded::TasksKnown>(&record.what);
+  const auto* settled = std::get_if<recorded::Settled>(&record.what);
+  if (known == nullptr && settled == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  if (settled != nullptr) ++settled_[static_cast<std::size_t>(settled->outcome)];
+  if (known != nullptr && known->submitted) {
+    JobStory& story = stories_[record.job] = {};
+    story.add(record);
+  } else if (const auto story = stories_.find(record.job); story != stories_.end()) {
+    story->second.add(record);
+  }
+}
+
+void JobRecords::goes_on(const JobSoFar& job) {
+  const std::lock_guard lock(mutex_);
+  JobStory& story = stories_[job.job] = {};
+  for (const Record& record : job.records) story.add(record);
+  for (const auto& [name, tasks] : job.finished) story.add_finished(name, tasks);
+}
+
+std::optional<JobDetails> JobRecords::details(JobId job) const {
+  const std::lock_guard lock(mutex_);
+  const auto story = stories_.find(job);
+  return story == stories_.end() ? std::nullopt : std::optional(story->second.details());
+}
+
+void JobRecords::forget(JobId job) {
+  const std::lock_guard lock(mutex_);
+  stories_.erase(job);
+}
+
+std::map<JobId, TaskCounts> JobRecords::all_counts() const {
+  const std::lock_guard lock(mutex_);
+  std::map<JobId, TaskCounts> found;
+  for (const auto& [job, story] : stories_) found.emplace(job, story.counts());
+  return found;
+}
+
+std::array<std::uint64_t, JobRecords::outcomes> JobRecords::settled() const {
+  const std::lock_guard lock(mutex_);
+  return settled_;
+}
+
+}  // namespace dag

@@ -1,0 +1,518 @@
+// Builds a node of a shared cluster: reads like a parts list.
+
+#include "nodes/keeper/keeper.hpp"
+
+#include <unistd.h>
+
+#include "libdag/client/state_dir.hpp"
+#include "libdag/host/silences.hpp"
+#include "libdag/warden/limits.hpp"
+#include "libdag/wire/lengths.hpp"
+#include "nodes/disk/durable_file.hpp"
+#include "nodes/disk/incarnation.hpp"
+#include "nodes/disk/unsynced_files.hpp"
+
+namespace dag {
+namespace {
+
+/// Code of a job's program, by module and offset, as a number that is never called: each module gets its own
+/// range.
+wire::CodeMap codes_of_others() {
+  constexpr std::size_t range = std::size_t{1} << 44;
+  return wire::CodeMap({{range, range}, {2 * range, range}});
+}
+
+Duration election_timeout(const KeeperOptions& options) {
+  return net::is_loopback(options.listen) ? election_timeout_on_one_host() : RecordPorts{}.election_timeout;
+}
+
+/// Who serves HTTP asks the node as a client without an address: processes number theirs from 1.
+Life web_client() { return {client_process(0), {}}; }
+
+/// What the gateway is to know of it.
+decltype(mail::Noted::what) told_by(const wire::JobNote& note) {
+  using Kind = wire::JobNote::Kind;
+  if (note.kind == Kind::over) return mail::Noted::Progress{note.device, std::nullopt};
+  if (note.kind == Kind::crash) return mail::Noted::Crash{note.task, note.number};
+  if (note.kind != Kind::progress) return std::monostate();
+  // A NaN is no share of anything.
+  const double fraction = note.fraction > 0 ? std::min(note.fraction, 1.0) : 0;
+  return mail::Noted::Progress{
+      note.device, TaskProgress{note.task, note.name, note.number, note.device, fraction, note.text}};
+}
+
+/// How far the numbers of each node's jobs had come.
+std::map<ProcessId, std::uint32_t> handles_in(const NodeSetup& node) {
+  std::map<ProcessId, std::uint32_t> seen;
+  const auto see = [&](JobId job) {
+    std::uint32_t& highest = seen[node_of(job)];
+    highest = std::max(highest, static_cast<std::uint32_t>(job.value));
+  };
+  for (const auto& [job, log] : node.logs) see(job);
+  for (const auto& [first, last] : node.forgotten.ranges()) see(JobId{last});
+  return seen;
+}
+
+}  // namespace
+
+Keeper::Keeper(const KeeperOptions& options)
+    : options_(options),
+      files_(files_for(options.data_directory)),
+      data_(options.data_directory.empty()
+                ? std::nullopt
+                : std::optional(DataDirectory::open(options.data_directory, options.id, *files_,
+                                                    options.incarnation_at_least)
+                                    .value_or_throw())),
+      self_(first_life()),
+      logger_(make_logger(options.log_level)),
+      store_(open_store()),
+      disk_(store_                 ? store_->disk()
+            : options.replicas > 1 ? draw_number() | 1
+                                   : 0),
+      codes_(codes_of_others()),
+      progress_(election_timeout(options) / 2, progress_ports()),
+      system_(config_),
+      lanes_({}, {}),
+      memory_([this](JobId job, Error why) {
+        caf::anon_send(node_, mail::StopJob{job, std::move(why)});
+      }) {
+  if (!options_.state_directory.empty()) {
+    make_state_directory();
+    if (!data_ && !keep_incarnation(*files_, options_.state_directory, self_.incarnation))
+      logger_->warn("{} cannot be written", options_.state_directory);
+  }
+  if (data_ && data_->was_full()) {
+    logger_->error(
+        "the disk of {} is full: this node serves what it has, and settles nothing until there is room",
+        options_.data_directory);
+  }
+  if (data_) data_->load(programs_, [this](std::string_view line) { logger_->warn("{}", line); });
+  cluster_ = options_.cluster;
+  if (cluster_ == ClusterId{} && options_.peers.empty()) cluster_ = {draw_number()};
+
+  Ports ports;
+  ports.now = steady_now;
+  ports.log = [this](std::string_view line) { logger_->error("{}", line); };
+  ports.give_way = give_way;
+  ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
+  // Nobody sends before a message has come, and none comes before the transport begins.
+  NodeSetup node{self_, {self_}, {}};
+  KeeperSetup keeper{self_, static_cast<std::uint32_t>(getpid()), disk_ != 0, options.replicas,
+                     !options.peers.empty()};
+  keeper.limits = limits_now();
+  keeper.results = options_.results;
+  keeper.results.spills = data_.has_value();
+  keeper.programs = programs_.ids();
+  keeper.programs_bytes_max = ProgramStore::programs_bytes_max;
+  if (disk_ != 0) node.records = record_ports();
+  if (store_) {
+    node.logs = store_->take_logs();
+    node.forgotten = store_->forgotten();
+    keeper.handles_seen = handles_in(node);
+    for (const auto& [job, log] : node.logs) keeper.unread.insert(job);
+    if (!node.logs.empty()) logger_->info("{} jobs are in the log", node.logs.size());
+  }
+  if (data_) open_checkpoints(node.logs, ports);
+  node_ = system_.spawn<NodeActor>(std::move(node), lanes_, std::move(ports), open_records());
+  keeper_ = system_.spawn<KeeperActor>(std::move(keeper), keeper_ports(), node_);
+  for (const caf::actor& actor : {node_, keeper_})
+    when_it_fails(actor, [this](Error why) { end(std::move(why)); });
+  open_spill();
+  open_transport();
+  processes_ = std::make_unique<WorkerProcesses>(
+      WorkerDefaults{transport_->endpoint().control, options_.share, options_.lanes, options_.state_directory,
+                     options_.journal_runs ? journal_.get() : nullptr, lanes_of_workers(), options_.niceness,
+                     options_.spawn_credit, options_.keep_warm},
+      programs_, worker_events());
+  open_web();
+  caf::anon_send(node_, mail::Recover{});
+  start_membership();
+  transport_->begin();
+}
+
+Keeper::~Keeper() {
+  membership_.leave(system_);
+  if (web_) web_->close();
+  processes_->end_all();  // The actors still ask for this and that until they have ended.
+  end_actors({keeper_, node_});
+  spill_.reset();
+  web_.reset();
+  journal_reader_.reset();  // It answers by the transport.
+  transport_.reset();
+  store_.reset();
+}
+
+Life Keeper::first_life() const {
+  if (data_) return data_->life();
+  const auto kept = kept_incarnation(options_.state_directory);
+  return {options_.id, next_incarnation(kept, options_.incarnation_at_least).value_or_throw()};
+}
+
+/// Where records go.
+RecordSink& Keeper::open_records() {
+  if (!options_.journal) return details_;
+  JournalLimits limits;
+  std::string directory;
+  if (data_) {
+    directory = data_->journal();
+  } else if (!options_.state_directory.empty()) {
+    auto home = JournalHome::open(options_.state_directory, *files_);
+    if (!home) logger_->warn("{}", home.error().what);
+    if (!home) return details_;
+    directory = journal_home_.emplace(std::move(*home)).directory();
+    limits.all_bytes = JournalHome::all_bytes;
+  } else {
+    return details_;
+  }
+  const auto log = [log = logger_](const std::string& line) { log->warn("{}", line); };
+  journal_ = std::make_unique<Journal>(directory, self_, log, *files_, limits);
+  journal_reader_ = std::make_unique<JournalReader>(*journal_, directory);
+  return records_.emplace(details_, *journal_);
+}
+
+void Keeper::open_checkpoints(const std::map<JobId, consensus::Stored>& jobs, Ports& ports) {
+  std::set<JobId> open;
+  for (const auto& [job, log] : jobs) open.insert(job);
+  checkpoints_ = std::make_unique<CheckpointStore>(
+      data_->checkpoints(), self_, std::move(open),
+      [this](LogLevel level, const std::string& line) {
+        logger_->log(level == LogLevel::info ? spdlog::level::info : spdlog::level::warn, "{}", line);
+      },
+      *files_);
+  ports.keep_save = [this](keeper::SaveCopy copy) { checkpoints_->keep(std::move(copy)); };
+  ports.saves_of = [this](const JobPlan& plan, std::function<void(std::vector<KeepSave>)> found) {
+    return checkpoints_->read(plan.job, plan.name, std::move(found));
+  };
+}
+
+/// A damaged log is put aside when other nodes have copies of what was in it: this one begins with an empty
+/// disk then, which is another seat.
+std::unique_ptr<Store> Keeper::open_store() {
+  if (!data_) return nullptr;
+  const auto say_full = [log = logger_](bool full) {
+    if (full) {
+      log->error(
+          "the disk is full: until there is room, this node acknowledges nothing of any job's record, and "
+          "leads none that another node can");
+    } else {
+      log->warn("the disk has room again");
+    }
+  };
+  auto store = Store::open(data_->log(), {}, say_full, *files_);
+  if (!store && store.error().code == ErrorCode::log_damaged && options_.replicas > 1) {
+    const std::string aside = data_->log() + "-damaged-" + std::to_string(self_.incarnation.value);
+    logger_->error("{}; it is kept as {}, and this node gets its copies from others", store.error().what,
+                   aside);
+    if (!files_->rename(data_->log(), aside)) throw Failure(cannot("rename", data_->log()));
+    store = Store::open(data_->log(), {}, say_full, *files_);
+  }
+  return std::move(store).value_or_throw();
+}
+
+void Keeper::make_state_directory() const {
+  detail::make_state_dir(options_.state_directory).value_or_throw();
+}
+
+// ---- The parts
+
+/// Without a client to ask for them no results come, so it is opened before the transport.
+void Keeper::open_spill() {
+  if (!data_) return;
+  spill_ = std::make_unique<ResultSpill>(
+      options_.data_directory, [this](client::TaskSettled settled, const Status& written) {
+        if (!written) logger_->warn("{}", written.error().what);
+        caf::anon_send(keeper_, mail::Spilled{std::move(settled), static_cast<bool>(written)});
+      });
+}
+
+void Keeper::open_transport() {
+  TransportSetup setup;
+  setup.self = self_;
+  setup.cluster = cluster_;
+  setup.sockets.listen = options_.listen;
+  setup.sockets.beyond_loopback = may_leave_loopback();
+  setup.codes = &codes_;
+  setup.room = room_of(limits_now(), options_.peers.size() + 1);
+  transport_ = open_or_end({keeper_, node_}, std::move(setup), transport_events());
+  endpoint_ = transport_->endpoint();
+}
+
+void Keeper::open_web() {
+  if (!options_.http) return;
+  WebPorts ports;
+  ports.ask = [this](ClientMessage question) {
+    caf::anon_send(keeper_, mail::ClientSaid{web_client(), std::move(question)});
+  };
+  ports.measures = [this] { return measures(); };
+  web_ = std::make_unique<NodeWeb>(std::move(ports));
+  web::HttpOptions http;
+  http.listen = *options_.http;
+  http.token = options_.http_token;
+  if (const std::uint64_t files = files_limit(); files > 0)  // Jobs and clients need them more.
+    http.connections_max =
+        std::min<std::size_t>(http.connections_max, std::max<std::uint64_t>(files / 32, 4));
+  http.on_thread = give_way;
+  const inspector::InspectorOptions inspected{endpoint_.control, to_string(self_.process), give_way};
+  if (const Status opened = web_->open(std::move(http), inspected); !opened) {
+    processes_->end_all();
+    end_actors({keeper_, node_});
+    throw Failure(opened.error());
+  }
+  endpoint_.web = net::to_string(web_->address());
+}
+
+RecordPorts Keeper::record_ports() {
+  RecordPorts ports;
+  ports.send = [this](Life to, consensus::Addressed message) { transport_->send(to, std::move(message)); };
+  ports.follower = [this](JobId job) { return follower_of(caf::actor_cast<caf::actor_addr>(keeper_), job); };
+  if (store_) {
+    ports.write = [this](JobId job, consensus::StoredChange change, std::function<void()> written) {
+      store_->write(job, std::move(change), std::move(written));
+    };
+    ports.is_log_behind = [this] { return store_->is_behind(); };
+    ports.forget = [this](JobId job) {
+      store_->forget(job);
+      checkpoints_->job_ended(job, true);
+    };
+    ports.send_save = [this](Life to, keeper::SaveCopy copy) { transport_->send(to, std::move(copy)); };
+    ports.save_bytes_max = wire::save_bytes_max;
+  }
+  ports.codes = &codes_;
+  ports.seat = {self_.process, disk_};
+  ports.copies_wanted = options_.replicas;
+  ports.witness = options_.witness;
+  ports.election_timeout = election_timeout(options_);
+  return ports;
+}
+
+TransportEvents Keeper::transport_events() {
+  TransportEvents events;
+  events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
+    caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
+  };
+  // What kernels say may come faster than it goes on to the clients. All of it is in the journal.
+  events.note = [this, waiting = std::make_shared<std::atomic<std::size_t>>(0)](Life from,
+                                                                                wire::JobNote note) {
+    const std::size_t bytes = sizeof note + note.text.size();
+    if (waiting->fetch_add(bytes) > notes_bytes_max) {
+      waiting->fetch_sub(bytes);
+      return transport_->note_dropped();
+    }
+    const std::shared_ptr<void> held(nullptr, [waiting, bytes](void*) { waiting->fetch_sub(bytes); });
+    mail::Noted noted{note.job, from, told_by(note), {}};
+    noted.pass_on = [this, held, note = std::move(note)](Life client) { transport_->note(client, note); };
+    caf::anon_send(keeper_, std::move(noted));
+  };
+  events.client = [this](Life from, ClientMessage message) {
+    if (is_client(from.process) && from != web_client())
+      caf::anon_send(keeper_, mail::ClientSaid{from, std::move(message)});
+  };
+  events.keeper = [this](Life from, KeeperMessage message) {
+    caf::anon_send(keeper_, mail::KeeperSaid{from, std::move(message)});
+  };
+  if (disk_ != 0) {
+    events.copy = [this](Life from, consensus::Addressed said) {
+      if (is_node(from.process)) caf::anon_send(node_, mail::CopySaid{from, std::move(said)});
+    };
+  }
+  events.greeted = [this](Life life, const Endpoint& endpoint, const std::string& build) {
+    if (!is_client(life.process) && !is_node(life.process)) {
+      caf::anon_send(keeper_, mail::Greeted{life, endpoint, build});
+    }
+  };
+  events.heard = [this, silences = Silences()](Life life, bool heard) mutable {
+    if (silences.note(life, heard))
+      caf::anon_send(keeper_, mail::KeeperSaid{self_, keeper::Unheard{{}, silences.lives()}});
+  };
+  membership_.listen(events, [](Life life) { return is_node(life.process); });
+  events.refused = [this, of_nodes = std::move(events.refused)](Life life) {
+    of_nodes(life);
+    if (is_client(life.process)) caf::anon_send(keeper_, mail::Gone{life});
+  };
+  events.unwelcome = [this](const std::string& address, const Error& why) {
+    const bool peer =
+        std::find(options_.peers.begin(), options_.peers.end(), address) != options_.peers.end();
+    logger_->warn("{} does not want us: {}", address, why.what);
+    if (peer) end(why);
+  };
+  events.turned_away = [this](const Caller& caller, const Error& why) {
+    logger_->warn("{} was turned away: {}", to_string(caller.life), why.what);
+  };
+  // A node is not ended for one message, since nodes say most things again. A client or a process of a job
+  // would wait for ever: told so, it ends with that error, and of a process its node sees the end.
+  events.broken = [this](Life life, const Error& why) {
+    logger_->error("{}", why.message());
+    if (!is_node(life.process)) transport_->refuse(life, why);
+  };
+  events.joined = [this](ClusterId cluster) {
+    const std::lock_guard lock(mutex_);
+    cluster_ = cluster;
+  };
+  events.log = [this](std::string_view line) { logger_->warn("{}", line); };
+  return events;
+}
+
+KeeperPorts Keeper::keeper_ports() {
+  KeeperPorts ports;
+  ports.now = steady_now;
+  ports.since_1970 = [] { return Duration(std::chrono::seconds(time(nullptr))); };
+  ports.send_client = [this](Life to, ClientMessage message) {
+    if (to != web_client()) return transport_->send(to, std::move(message));
+    if (auto* answer = std::get_if<client::Answer>(&message); answer != nullptr && web_)
+      web_->answered(std::move(*answer));
+  };
+  ports.send_keeper = [this](Life to, KeeperMessage message) { transport_->send(to, std::move(message)); };
+  ports.life_at = [this](const LifeAt& at) { transport_->member_up(at.life, at.endpoint); };
+  ports.forget = [this](Life life) { transport_->forget(life); };
+  ports.start_process = [this](StartProcess order) {
+    ClusterId cluster;
+    {
+      const std::lock_guard lock(mutex_);
+      cluster = cluster_;
+    }
+    processes_->start(std::move(order), cluster);
+  };
+  ports.stop_process = [this](Life life) { processes_->stop(life); };
+  ports.keep_program = [this](ProgramId program, const Blob& bytes) {
+    Status put = programs_.put(program, bytes);
+    if (!put || !data_) return put;
+    // It runs from memory; that it is not kept for the next start stops nobody now.
+    if (const Status kept = data_->keep(program, bytes); !kept) logger_->warn("{}", kept.error().what);
+    return put;
+  };
+  ports.program = [this](ProgramId program) { return programs_.bytes(program); };
+  ports.drop_program = [this](ProgramId program) {
+    logger_->info("a binary of {} bytes is dropped: the jobs that needed it are over", program.size_bytes);
+    programs_.drop(program);
+    if (data_) data_->drop(program);
+  };
+  ports.details = [this](JobId job) { return details_.details(job); };
+  ports.forget_details = [this](JobId job) { details_.forget(job); };
+  ports.job_ended = [this](JobId job, bool well) {
+    if (checkpoints_) checkpoints_->job_ended(job, well);
+  };
+  ports.job_begins = [this](const JobPlan& plan) {
+    logger_->info("{} ({}) is led here", to_string(plan.job), plan.name);
+    memory_.add(plan.job, *plan.graph);
+  };
+  ports.job_closed = [this](JobId job) { memory_.leave(job); };
+  ports.keep_save = [this](keeper::SaveCopy copy) {
+    if (checkpoints_) checkpoints_->keep(std::move(copy));
+  };
+  if (data_) ports.spill = [this](client::TaskSettled settled) { spill_->write(std::move(settled)); };
+  if (journal_reader_) {
+    ports.read_journal = [this](Life client, client::AskJournal what) {
+      journal_reader_->read(what, [this, client](client::Answer answer) {
+        transport_->send(client, ClientMessage(std::move(answer)));
+      });
+    };
+  }
+  ports.drain = [this](bool draining) {
+    if (draining_.exchange(draining) == draining) return;
+    logger_->info(draining ? "this node is draining: it takes no jobs, and what it has goes to others"
+                           : "this node takes jobs again");
+  };
+  ports.shut_down = [this] { end(std::nullopt); };
+  return ports;
+}
+
+WorkerEvents Keeper::worker_events() {
+  WorkerEvents events;
+  events.started = [this](Life life, std::uint32_t pid) {
+    logger_->info("{} is process {}", to_string(life.process), pid);
+    caf::anon_send(keeper_, mail::ProcessStarted{life, pid});
+  };
+  events.not_started = [this](Life life, Error why) {
+    logger_->warn("{} was not started: {}", to_string(life.process), why.what);
+    caf::anon_send(keeper_, mail::ProcessNotStarted{life, std::move(why)});
+  };
+  events.ended = [this](Life life, ProcessEnd how, std::string text, std::vector<RunningAttempt> running,
+                        std::optional<std::uint32_t> guilty_lane) {
+    if (how != ProcessEnd::stopped_by_us) logger_->warn("{}: {}", to_string(life.process), text);
+    caf::anon_send(keeper_, mail::ProcessEnded{life, how, std::move(text), std::move(running), guilty_lane});
+  };
+  return events;
+}
+
+void Keeper::start_membership() {
+  members_.emplace(self_.process, journal_.get(), *logger_);
+  MembershipPorts ports;
+  ports.now = steady_now;
+  ports.send = [this](SendMembership message) { transport_->send(std::move(message)); };
+  ports.up = [this](const MemberUp& up) {
+    members_->up(up);
+    transport_->member_up(up.life, up.endpoint);
+  };
+  ports.doubted = [this](Life life, bool suspected) { members_->doubted(life, suspected); };
+  ports.down = [this](const MemberDown& down) {
+    members_->down(down);
+    transport_->member_down(down.life);
+    if (ends_with_.load() != static_cast<std::int64_t>(down.life.process.value)) return;
+    end(down.why == DownWhy::left
+            ? std::nullopt
+            : std::optional(Error{ErrorCode::cluster_lost,
+                                  to_string(down.life.process) + ", which held the jobs, is gone (" +
+                                      std::string(name(down.why)) + ")",
+                                  "start the run again; what was saved in checkpoints is not lost"}));
+  };
+  ports.view = [this](std::vector<Claim> members, Hearings heard) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::exchange(nodes_up_, members.size()) != members.size()) changed_.notify_all();
+    }
+    members_->seen(members);
+    caf::anon_send(keeper_, mail::Nodes{std::move(members), std::move(heard)});
+  };
+  load_ = load();
+  ports.load = [this] { return load_now(); };
+  ports.over = [this] {
+    end(Error{ErrorCode::cluster_lost, "the other nodes took this one for dead, and go on without it",
+              "it did not answer for seconds: was it stopped, or the machine asleep? Start it again"});
+  };
+  ports.come_back = [this](Incarnation next) {
+    {
+      const std::lock_guard lock(mutex_);
+      come_back_as_ = next;
+    }
+    end(Error{ErrorCode::cluster_lost, "the other nodes remember a later start of this one",
+              "was the clock set back? Start it again"});
+  };
+  MembershipSetup setup{self_, endpoint_, {}, draw_number()};
+  if (net::is_loopback(options_.listen)) setup.options = patience_on_one_host();
+  setup.options.seeds = options_.peers;
+  setup.tells_loads = false;  // Nobody steals from nodes.
+  heartbeat_ = setup.options.heartbeat;
+  members_->started(self_, endpoint_);
+  membership_.open(
+      [&] { return system_.spawn<MembershipActor>(std::move(setup), std::move(ports), keeper_); });
+}
+
+// ---- Its end
+
+void Keeper::end(std::optional<Error> why) {
+  const std::lock_guard lock(mutex_);
+  if (over_) return;
+  over_ = true;
+  failed_ = std::move(why);
+  changed_.notify_all();
+}
+
+bool Keeper::wait_for_nodes(std::size_t count, Duration limit) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, limit, [&] { return nodes_up_ >= count || over_; }) && !over_;
+}
+
+void Keeper::stop() { end(std::nullopt); }
+
+std::optional<Incarnation> Keeper::come_back_as() {
+  const std::lock_guard lock(mutex_);
+  return failed_ ? come_back_as_ : std::nullopt;
+}
+
+std::optional<Error> Keeper::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return over_; });
+  return failed_;
+}
+
+}  // namespace dag

@@ -1,0 +1,51 @@
+#pragma once
+// Which numbers a node of a shared cluster shows to monitoring, and under which names. Pure: what they are is
+// asked for elsewhere (node_web.hpp). No task is a label: there may be ten million.
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nodes/keeper/job_records.hpp"
+#include "nodes/workers/worker_processes.hpp"
+
+namespace dag {
+
+/// What a process uses, as the kernel says.
+struct ProcessUse {
+  Duration cpu{0};
+  std::uint64_t resident_bytes = 0;
+  std::uint64_t open_files = 0;
+  double started_unix_s = 0;
+};
+ProcessUse use_of_this_process();
+
+/// What a node measures of itself.
+struct NodeMeasures {
+  WorkersNow workers;
+  RunTotals run;
+  std::uint32_t lanes_each = 0;  ///< of its worker processes
+  /// Of the jobs whose record it leads or has led.
+  std::map<JobId, TaskCounts> tasks;
+  std::array<std::uint64_t, JobRecords::outcomes> settled{};
+  struct Log {
+    std::uint64_t waiting_bytes = 0;
+    Duration lag{0};  ///< for how long the disk has done nothing of it
+  };
+  std::optional<Log> log;  ///< if it has a disk
+  ProcessUse process;
+  /// Of jobs that run and whose record it leads; the first ones, of many.
+  struct Job {
+    std::uint64_t output_bytes = 0;
+    std::optional<PathLeft> critical_path;  ///< none: not all of its processes have answered
+  };
+  std::map<JobId, Job> jobs = {};
+};
+
+/// All of it, for Prometheus. `nodes`: this one first; `jobs`: those whose record it leads.
+std::string metrics_of(const NodeMeasures& measures, const std::vector<NodeInfo>& nodes,
+                       const std::vector<JobInfo>& jobs);
+
+}  // namespace dag

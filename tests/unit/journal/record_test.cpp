@@ -1,0 +1,140 @@
+// One record, one line a person can read and grep.
+#include "libdag/journal/record.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "libdag/journal/outcome.hpp"
+#include "libdag/journal/sink.hpp"
+
+using namespace dag;
+using namespace std::chrono_literals;
+
+namespace {
+
+Record record_of(RecordWhat what) {
+  return {.at = Instant{12'345'678ns},
+          .place = {ProcessId{1}, 0},
+          .job = JobId{7},
+          .task = TaskId{0, 41},
+          .attempt = AttemptId{{1, 0}, 2},
+          .what = std::move(what)};
+}
+
+}  // namespace
+
+TEST_CASE("each kind of record has its line") {
+  struct Row {
+    RecordWhat what;
+    std::string text;
+  };
+  const auto row = GENERATE(
+      Row{recorded::Ready{}, "ready"}, Row{recorded::Placed{ProcessId{1}, "short"}, "placed on n1 by short"},
+      Row{recorded::Placed{ProcessId{2},
+                           "earliest finish",
+                           {{ProcessId{1}, 20ms, 0s, 1500us},
+                            {ProcessId{2}, 0s, 3ms, 1500us},
+                            {ProcessId{3}, {}, {}, {}, "has no gpu"}}},
+          "placed on n2 by earliest finish; n1 wait 20ms move 0 run 1.5ms; n2 wait 0 move 3ms run 1.5ms; "
+          "n3 no (has no gpu)"},
+      Row{recorded::Lent{ProcessId{3}}, "lent to n3"},
+      Row{recorded::Returned{"input missing"}, "returned: input missing"},
+      Row{recorded::Stolen{{ProcessId{2}, 5}}, "stolen from n2/l5"}, Row{recorded::Started{}, "started"},
+      Row{recorded::Ended{Outcome::finished, 2s}, "ended finished after 2s"},
+      Row{recorded::Ended{Outcome::failed, 15ns, "threw:\nbad"}, "ended failed after 15ns: threw:\\nbad"},
+      Row{recorded::Lost{"n2.1 died"}, "lost: n2.1 died"},
+      Row{recorded::Retried{100ms, true}, "tried again after 100ms"},
+      Row{recorded::Retried{0s, false}, "tried again after 0, not charged"},
+      Row{recorded::Cancelled{}, "cancelled"}, Row{recorded::Settled{}, "settled finished"},
+      Row{recorded::Settled{Outcome::failed, "B", 3, Error{ErrorCode::task_failed, "threw"}, 2s},
+          "settled failed, tried 3 times, 2s after its deadline: threw"},
+      Row{recorded::Ran{Outcome::failed, 1ms, "threw"}, "came back failed after 1ms: threw"},
+      Row{recorded::Became{TaskId{1, 5}, 1ms}, "became " + to_string(TaskId{1, 5}) + " after 1ms"},
+      Row{recorded::StartedOver{"another value"}, "waits anew: another value"},
+      Row{recorded::RolledBack{0, "a call failed"}, "rolled back to its creation: a call failed"},
+      Row{recorded::RolledBack{2, ""}, "rolled back to save 2"}, Row{recorded::Restored{}, "restored"},
+      Row{recorded::Crashed{2, "signal 11"}, "took its process down, 2 times by now: signal 11"},
+      Row{recorded::TasksKnown{false, {{"part", 4}, {"sum", 1}}}, "spawned: 4 part 1 sum"},
+      Row{recorded::Saved{2048, 0}, "saved 2048 bytes"}, Row{recorded::Saved{0, 3}, "its group has save 3"},
+      Row{recorded::OutputLost{1}, "output 1 lost"},
+      Row{recorded::Spawned{TaskId{0, 3}, AttemptId{{1, 0}, 1}}, "spawned by 3#1.0.1"});
+  CHECK(to_string(record_of(row.what)) == "0.012345678 job7/41#1.0.2 n1/l0 " + row.text);
+}
+
+TEST_CASE("a task with a name is called by it, on one line whatever the name holds") {
+  const auto record = record_of(recorded::Started{});
+  CHECK(to_string(record, [](TaskId) { return "B"; }) == "0.012345678 job7/B#1.0.2 n1/l0 started");
+  CHECK(to_string(record, [](TaskId) { return ""; }) == "0.012345678 job7/41#1.0.2 n1/l0 started");
+  CHECK(to_string(record, [](TaskId) { return "a\nb\x1b[2J"; }) ==
+        "0.012345678 job7/a\\nb?[2J#1.0.2 n1/l0 started");
+}
+
+TEST_CASE("before an attempt, and off the lanes, less is said") {
+  auto record = record_of(recorded::Ready{});
+  record.attempt = {};
+  record.place.lane.reset();
+  CHECK(to_string(record) == "0.012345678 job7/41 n1 ready");
+}
+
+TEST_CASE("membership belongs to no job") {
+  Record record;
+  record.at = Instant{61s};
+  record.place.process = ProcessId{1};
+  record.what = recorded::Member{Life{{2}, {3}}, recorded::MemberChange::down, "silent"};
+  CHECK(to_string(record) == "61.000000000 n1 member n2.3 down: silent");
+  record.what = recorded::Member{Life{{2}, {3}}, recorded::MemberChange::trusted};
+  CHECK(to_string(record) == "61.000000000 n1 member n2.3 heard again");
+  record.what = recorded::Member{Life{{2}, {3}}, recorded::MemberChange::has, "1 cpu lane"};
+  CHECK(to_string(record) == "61.000000000 n1 member n2.3 has: 1 cpu lane");
+  record.what = recorded::Member{Life{{2}, {3}}, recorded::MemberChange{9}};  // A later version's.
+  CHECK(to_string(record) == "61.000000000 n1 member n2.3 changed");
+}
+
+TEST_CASE("what is about a shard, or the whole job, names no task") {
+  Record record;
+  record.place.process = ProcessId{1};
+  record.job = JobId{7};
+  record.what = recorded::HomeGiven{2, Life{{3}, {1}}, {1, 4}};
+  CHECK(to_string(record) == "0.000000000 job7 n1 shard 2 given to n3.1, epoch 1.4");
+  record.what = recorded::Leads{4};
+  CHECK(to_string(record) == "0.000000000 job7 n1 leads the job's record, term 4");
+  record.what = recorded::Recounted{2, {1, 4}};
+  CHECK(to_string(record) == "0.000000000 job7 n1 shard 2 counted again, epoch 1.4");
+  record.what = recorded::TasksKnown{true, {{"a", 1}, {"b", 2}}};
+  CHECK(to_string(record) == "0.000000000 job7 n1 submitted: 1 a 2 b");
+}
+
+TEST_CASE("of two runs the ends of tries and tasks are compared, without what is measured or drawn") {
+  const auto text = [](RecordWhat what) {
+    const Record record = record_of(std::move(what));
+    return is_outcome(record) ? outcome_text(record) : "-";
+  };
+  CHECK(text(recorded::Ended{Outcome::failed, 3ms, "threw"}) == "ended failed after 0: threw");
+  CHECK(text(recorded::Retried{100ms, true}) == "tried again after 0");
+  CHECK(text(recorded::Cancelled{"by hand"}) == "cancelled: by hand");
+  CHECK(text(recorded::Settled{Outcome::failed, "B", 2, Error{ErrorCode::timed_out, "B (7) was slow"}, 1s}) ==
+        "settled failed, tried 2 times: timed_out");
+  CHECK(text(recorded::Started{}) == "-");
+  CHECK(text(recorded::Lost{"its process died"}) == "-");
+}
+
+TEST_CASE("the collecting sink keeps the newest") {
+  CollectingRecordSink sink(3);
+  RecordSink& port = sink;
+  for (std::uint32_t index = 0; index < 5; ++index) {
+    Record record;
+    record.task.index = index;
+    port.record(record);
+  }
+  REQUIRE(sink.records().size() == 3);
+  CHECK(sink.records().front().task.index == 2);
+  CHECK(sink.records().back().task.index == 4);
+  CHECK(sink.dropped() == 2);
+  CollectingRecordSink none(0);
+  none.record(Record{});
+  CHECK(none.records().empty());
+  CHECK(none.dropped() == 1);
+  CHECK(none.enabled());
+  NullRecordSink null;
+  null.record(Record{});
+  CHECK_FALSE(null.enabled());
+}

@@ -1,0 +1,39 @@
+// `dag config show`: the settings of a node that would be started here, and who said so. Only `dagd` knows
+// how they come about, so it is asked.
+
+#include <memory>
+
+#include "libdag/client/exit_status.hpp"
+#include "tools/dag/cluster/dagd.hpp"
+#include "tools/dag/cluster/process.hpp"
+#include "tools/dag/commands.hpp"
+
+namespace dag::tool {
+namespace {
+
+int show(const std::string& form) {
+  block_signals();
+  const pid_t child = start({{dagd_program(), "--settings", form}, {}});
+  const Waited waited = wait_for_child();
+  if (waited.signal == 0) return waited.end.status;
+  end_all({child}, std::chrono::milliseconds(1000));
+  return exit_interrupted;
+}
+
+}  // namespace
+
+void add_config(CLI::App& app, Chosen& chosen) {
+  auto* config = app.add_subcommand("config", "the settings of nodes");
+  config->require_subcommand(1);
+  auto* command = config->add_subcommand(
+      "show", "what a dagd that is started here is told by files and variables, as a file of settings");
+  const auto origin = std::make_shared<bool>(false), json = std::make_shared<bool>(false);
+  auto* with_origin =
+      command->add_flag("--origin", *origin, "say of each who said so: FILE:LINE or a variable");
+  command->add_flag("--json", *json, "as JSON, with who said so")->excludes(with_origin);
+  command->callback([=, &chosen] {
+    chosen = [=] { return show(*json ? "json" : *origin ? "origin" : "toml"); };
+  });
+}
+
+}  // namespace dag::tool

@@ -1,0 +1,219 @@
+// `dag watch`: one job, followed to its end. It is asked about again and again; what is shown of it,
+// progress.hpp says.
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <iostream>
+#include <thread>
+
+#include "libdag/client/exit_status.hpp"
+#include "libdag/client/explain.hpp"
+#include "tools/dag/commands.hpp"
+#include "tools/dag/durations.hpp"
+#include "tools/dag/job_selector.hpp"
+#include "tools/dag/options.hpp"
+#include "tools/dag/views/print.hpp"
+#include "tools/dag/views/progress.hpp"
+
+namespace dag::tool {
+namespace {
+
+struct HowWatched {
+  std::optional<double> every;  ///< seconds
+  double patience = 30;         ///< seconds
+};
+
+constexpr double every_on_terminal = 0.25, every_elsewhere = 1;
+/// Between two nodes that are asked whether they are there.
+constexpr auto pause_between_nodes = std::chrono::milliseconds(100);
+constexpr auto connect_within = std::chrono::seconds(1);
+constexpr Duration path_every = std::chrono::seconds(1);
+/// Where processes take long to answer, so many times as long goes by before they are asked again.
+constexpr int path_asking_part = 10;
+/// After this time it says nothing of now.
+constexpr Duration path_kept = std::chrono::seconds(5);
+
+Duration duration_of(double seconds) {
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+}
+
+// ---- The job, as the cluster says
+
+/// Asks whichever node answers. When none does, they are asked again until the patience ends.
+class Followed {
+ public:
+  using Say = std::function<void(const std::string&)>;
+  Followed(const Options& options, JobId job, Duration patience, Say say)
+      : options_(options),
+        job_(job),
+        patience_(patience),
+        say_(std::move(say)),
+        cluster_(connect_for(options, job)) {}
+
+  /// Of the last answer. Its processes are asked more seldom than the job: each of them has to look.
+  const std::optional<PathLeft>& critical_path() const { return path_; }
+
+  /// Throws Failure: the first time as it comes, later cluster_lost.
+  JobInfo ask() {
+    std::optional<Instant> lost_at;
+    for (;; std::this_thread::sleep_for(pause_between_nodes)) {
+      try {
+        JobInfo job = ask_once();
+        if (lost_at) say_("dag: the cluster answers again");
+        return job;
+      } catch (const Failure& failure) {
+        if (nodes_.empty()) throw;
+        on_lost(failure.error(), lost_at);
+      }
+    }
+  }
+
+ private:
+  /// One that was started again by `dag up` is at another place, which the address file has.
+  std::string next_address() {
+    const std::size_t turn = next_++ % (nodes_.size() + 1);
+    return turn < nodes_.size() ? nodes_[turn] : address_of(options_);
+  }
+
+  JobInfo ask_once() {
+    if (!cluster_) cluster_ = detail::connect(next_address(), connect_within);
+    const std::vector<NodeInfo> nodes = cluster_->nodes();
+    JobInfo job = info_of(*cluster_, job_);
+    nodes_.clear();
+    for (const NodeInfo& node : nodes) {
+      if (is_up(node.state)) nodes_.push_back(node.endpoint.control);
+    }
+    next_ = 1;  // The first one is the one that answered.
+    ask_for_path(job);
+    return job;
+  }
+
+  void ask_for_path(const JobInfo& job) {
+    const Instant began = steady_now();
+    if (job.phase != JobPhase::running || began - path_at_ > path_kept) path_.reset();
+    if (job.phase != JobPhase::running || began < path_again_at_) return;
+    TaskSelector what = detail::selector_of_none();
+    what.critical_path = true;
+    try {
+      path_ = detail::critical_path_in(cluster_->explain(job_, what));
+    } catch (const Failure& failure) {
+      const ErrorCode code = failure.error().code;
+      if (code != ErrorCode::job_unknown && code != ErrorCode::job_elsewhere && code != ErrorCode::no_quorum)
+        throw;
+      path_.reset();  // It moves, or ends: the next look says so.
+    }
+    const Instant ended = path_at_ = steady_now();
+    path_again_at_ = ended + std::max(path_every, path_asking_part * (ended - began));
+  }
+
+  /// Also where the node that answers does not know the job: it may have come back without it, and another
+  /// one with it.
+  void on_lost(const Error& why, std::optional<Instant>& lost_at) {
+    cluster_.reset();
+    const Instant now = steady_now();
+    if (!lost_at) {
+      lost_at = now;
+      say_("dag: " + std::string(name(why.code)) + ": " + shown(why.what) +
+           "; the cluster is asked again for " + duration_text(patience_));
+    }
+    if (now - *lost_at < patience_) return;
+    throw Failure(
+        {ErrorCode::cluster_lost,
+         "nothing was heard of " + to_string(job_) + " for " + duration_text(patience_),
+         "if nodes are left, `dag watch " + to_string(job_) + " --address HOST:PORT` asks another one",
+         why.what});
+  }
+
+  const Options& options_;
+  const JobId job_;
+  const Duration patience_;
+  const Say say_;
+  std::unique_ptr<detail::Cluster> cluster_;
+  std::vector<std::string> nodes_;  ///< addresses; empty: none has answered yet
+  std::size_t next_ = 1;            ///< of them, when the connection is lost
+  std::optional<PathLeft> path_;
+  Instant path_at_, path_again_at_;
+};
+
+// ---- The watcher's side
+
+class Display {
+ public:
+  enum class Form { drawing, lines, json };
+  explicit Display(Form form) : form_(form) {}
+
+  void show(const JobInfo& job, const std::optional<PathLeft>& path, Instant now) {
+    pace_.on_counts(job.counts, now);
+    if (form_ == Form::drawing) {
+      const Screen screen = screen_now();
+      drawing_.show(progress_lines(job, pace_, screen, path), screen);
+    } else if (!told_ || is_news(*told_, job)) {
+      std::cout << (form_ == Form::json ? json_line(progress_json(job, pace_, path))
+                                        : progress_line(job, pace_, path))
+                << std::flush;
+      told_ = job;
+    }
+  }
+  /// To stderr, below what is drawn.
+  void say(const std::string& message) {
+    std::cerr << message << std::endl;
+    drawing_.leave();
+  }
+
+ private:
+  const Form form_;
+  Pace pace_;
+  std::optional<JobInfo> told_;
+  Drawing drawing_;
+};
+
+int watch(const Options& options, JobId job, const HowWatched& how) {
+  const bool drawing = !options.json && draws_on_terminal();
+  end_when_interrupted(drawing);
+  Display display(options.json ? Display::Form::json
+                  : drawing    ? Display::Form::drawing
+                               : Display::Form::lines);
+  const Duration every = duration_of(how.every.value_or(drawing ? every_on_terminal : every_elsewhere));
+  Followed followed(options, job, duration_of(how.patience),
+                    [&display](const std::string& message) { display.say(message); });
+  for (;; std::this_thread::sleep_for(every)) {
+    const JobInfo now = followed.ask();
+    display.show(now, followed.critical_path(), steady_now());
+    if (!std::cout) return exit_work_failed;  // Nobody sees it any more.
+    if (now.phase == JobPhase::finished) return exit_ok;
+    if (!has_ended(now.phase)) continue;
+    if (now.error) display.say("dag: " + now.error->message());
+    display.say("dag: `dag show " + to_string(job) + "` says what became of its tasks");
+    return exit_work_failed;
+  }
+}
+
+}  // namespace
+
+void add_watch(CLI::App& app, Chosen& chosen) {
+  auto* command =
+      app.add_subcommand("watch", "follow a job until its end: how far it is, its pace, what is left");
+  const auto options = add_options(*command);
+  const auto job = add_job(*command);
+  const auto how = std::make_shared<HowWatched>();
+  takes_duration(command->add_option("--every", how->every,
+                                     "the time between two looks (default: 250ms on a terminal, else 1s)"),
+                 looks_every_min_seconds, looks_every_max_seconds);
+  add_patience(*command, how->patience);
+  command->footer(
+      "On a terminal it draws over what it has drawn; elsewhere, and with --json, it writes a line whenever "
+      "something\n"
+      "has changed, at most one a look. In bars, # has finished, ! failed, x was skipped or cancelled; with "
+      "NO_COLOR\n"
+      "set there are neither bars nor colours. The critical path is the longest way through what is left of "
+      "the\n"
+      "graph, by how long tasks of its names usually take: about what is left however many lanes there "
+      "are.\n"
+      "Exit status: 0 the job finished, 1 it failed or was cancelled, 5 there is no such job, 8 the cluster "
+      "went away\n"
+      "and did not come back, 130 interrupted; the job goes on then.");
+  command->callback([=, &chosen] { chosen = [=] { return watch(*options, job_of(*job, *options), *how); }; });
+}
+
+}  // namespace dag::tool
