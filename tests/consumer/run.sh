@@ -1,10 +1,12 @@
 #!/bin/bash
 # Installs the build into an empty prefix, moves that prefix, and builds a project outside the tree against it:
-# by CMake, and by pkg-config with the plain compiler. Its jobs are compiled by each compiler that is here, at each level
-# of optimisation: no header of ours may warn. Usage: run.sh BUILD-DIRECTORY COMPILER
+# by CMake, and by pkg-config with the plain compiler. No header of ours may warn: each compiler that is here compiles one
+# of the jobs at each level of optimisation, in turn, or with --all-levels all of them.
+# Usage: run.sh BUILD-DIRECTORY COMPILER [--all-levels]
 set -euo pipefail
 build=$1
 compiler=$2
+all_levels=${3:-}
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
@@ -36,18 +38,31 @@ find "$prefix/include/dag" -name '*.hpp' | while read -r header; do
 done
 
 echo "-- jobs compile without a warning"
+# Links do not make a compiler another one: c++ is g++.
+program_of() { readlink -f "$(command -v "$1")"; }
 compilers=("$compiler")
 for other in g++ clang++ clang++-14; do
   command -v "$other" >/dev/null || continue
-  for known in "${compilers[@]}"; do [ "$("$known" --version)" != "$("$other" --version)" ] || continue 2; done
+  for known in "${compilers[@]}"; do [ "$(program_of "$known")" != "$(program_of "$other")" ] || continue 2; done
   compilers+=("$other")
 done
 echo "   by ${compilers[*]}"
 export warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror" prefix
+# A line for each compilation: COMPILER LEVEL JOB.
+compilations() {
+  local turn=0 jobs=("$home"/project/jobs/*.cpp) each level
+  for level in 0 1 2 3; do
+    for each in "${compilers[@]}"; do
+      if [ "$all_levels" = --all-levels ]; then
+        printf "$each -O$level %s\n" "${jobs[@]}"
+      else
+        printf '%s\n' "$each -O$level ${jobs[turn++ % ${#jobs[@]}]}"
+      fi
+    done
+  done
+}
 # shellcheck disable=SC2016
-for each in "${compilers[@]}"; do
-  for level in 0 1 2 3; do printf '%s\n' "$home"/project/jobs/*.cpp | sed "s|^|$each -O$level |"; done
-done | xargs -P "$(nproc)" -L 1 sh -c '"$0" -std=c++20 "$1" $warnings -I"$prefix/include" -c "$2" -o /dev/null' ||
+compilations | xargs -P "$(nproc)" -L 1 sh -c '"$0" -std=c++20 "$1" $warnings -I"$prefix/include" -c "$2" -o /dev/null' ||
   fail "those warnings come to whoever includes our headers"
 
 # expect SAID COMMAND...
