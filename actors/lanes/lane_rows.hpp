@@ -1,7 +1,6 @@
 #pragma once
 // A lane's ready rows. Those that other shards wait for come before all others: the news of their ends is
-// under way while the rest runs (DESIGN.md section 7). Among equals the lane takes the newest and thieves the
-// oldest (deque.hpp).
+// under way while the rest runs. Among equals the lane takes the newest and thieves the oldest (deque.hpp).
 
 #include <array>
 

@@ -1,6 +1,6 @@
 // A checkpoint on disk: DIR/step-<n>/ with chunk files c0 .. cn and a MANIFEST that makes them valid. This
-// file is the format and the order of writes (RELIABILITY.md 2.3); what is in the chunks, when to save and
-// where the copies go is the job's business.
+// file is the format and the order of writes; what is in the chunks, when to save and where the copies go is
+// the job's business.
 //
 // Why a crash at any moment costs at most the checkpoint being written: the chunks are on disk (fsync) before
 // MANIFEST gets its name, the rename is atomic, and nothing older is deleted before the directory entries are

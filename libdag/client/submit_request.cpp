@@ -18,7 +18,7 @@
 namespace dag::detail {
 namespace {
 
-constexpr int exit_infeasible = 4;  // As INTERFACE.md has it.
+constexpr int exit_infeasible = 4;  // tools/dag/COMMANDS.md lists exit statuses.
 /// Longer paths are cut in what people read.
 constexpr std::size_t path_shown_max = 8;
 

@@ -7,7 +7,7 @@
 namespace dag {
 namespace {
 
-/// Bulk bytes through ZeroMQ ran at 1.2 to 1.6 GB/s (DESIGN.md section 7).
+/// Bulk bytes through ZeroMQ ran at 1.2 to 1.6 GB/s on one host, by a prototype.
 constexpr double bandwidth_bytes_per_second = 1.2e9;
 /// What a task that waits somewhere is taken to need as long as none has ended here.
 constexpr Duration run_unknown = std::chrono::milliseconds(1);

@@ -16,7 +16,7 @@
 //
 // What it tells the cell. A row's outcome is sent when the outcomes of its predecessors here were sent,
 // together with the attempts of those elsewhere that it used. The cell records it with these, in steps
-// (PROTOCOL 24 parks each row by itself). When a row elsewhere comes to another attempt after all, what rests
+// (cell/said_steps.hpp). When a row elsewhere comes to another attempt after all, what rests
 // on it is not recorded; the home withdraws it, and says it anew.
 //
 // Why it ends. Every row leaves `waiting` when its predecessors ended, which is well-founded (no cycles);

@@ -1,6 +1,6 @@
 #pragma once
-// How records lie in the segments of a node's log, and what can be told of damage (RELIABILITY.md 2.3). Bytes
-// in, bytes out; which bytes are written when is log_machine.hpp's.
+// How records lie in the segments of a node's log, and what can be told of damage. Bytes in, bytes
+// out; which bytes are written when is log_machine.hpp's.
 //
 // A segment is a file of a fixed size that is written with zeros once and used again and again: a head in its
 // first block, then records, one behind the other, each on a border of 8 bytes:

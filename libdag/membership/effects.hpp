@@ -57,7 +57,7 @@ struct ViewStale {
 struct ViewFresh {
   bool operator==(const ViewFresh&) const = default;
 };
-/// Others hold this life to be over (hard rule R6): end its attempts, then begin again with a new machine and
+/// Others hold this life to be over: end its attempts, then begin again with a new machine and
 /// this incarnation. The machine does nothing more.
 struct ComeBackAs {
   Incarnation incarnation;

@@ -1,6 +1,6 @@
 #pragma once
-// The patience of membership, in one place. The defaults are the detection ladder of RELIABILITY.md 1.4: D2
-// (the process died, its host is alive) within 50 ms, D3 (host, network, SIGSTOP) in about 1 s.
+// The patience of membership, in one place. By the defaults a process that died on a living host is missed
+// within 50 ms, a silent one (host, network, SIGSTOP) after about 1 s.
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 // The memory that large outputs of this process lie in: segments of shared memory, so that other processes of
-// the host read an output where it is (DESIGN.md section 8). One segment holds one output. Who took it back
-// uses it again for the next one of about its size: its pages are there, and others have mapped it.
+// the host read an output where it is. One segment holds one output. Its owner uses it again for the next one
+// of about its size: its pages are there, and others have mapped it.
 //
 // One per process, because Blobs are made by whoever has a value, without being told where they will go.
 // Until begin() is called, and where there is no shared memory, large outputs lie on the heap like all

@@ -74,8 +74,8 @@ struct Next {
   Do what = Do::nothing;
 };
 
-/// An in-edge is satisfied, for the first time. (That it is the first is the edge's own bit, see home.hpp; a
-/// row's first change to ended satisfies its local edges, and that happens once.)
+/// An in-edge is satisfied, for the first time. (Edges have no state of their own: whoever changes the
+/// predecessor's word to ended satisfies its edges, and a word changes to ended once; see home.hpp.)
 struct PredecessorEnded {};
 /// The same by a lane that will run the row at once if this edge was its last: nobody sees it ready. One
 /// change of the word instead of two.

@@ -82,8 +82,8 @@ struct Escalate {
 };
 using Verdict = std::variant<Forget, RestartChildren, Escalate>;
 
-/// Decides only; the supervisor actor stops and starts the children. A restart after a loss is free: the
-/// place went away, not the child, and where it runs next is the placement's affair.
+/// Decides only; whoever asks stops and starts the children (a group's home). A restart after a loss is free:
+/// the place went away, not the child, and where it runs next is the placement's affair.
 Verdict on_child_down(const GroupSpec& group, ChildId child, Exit why, RestartBudget& budget, Instant now);
 
 }  // namespace dag

@@ -11,8 +11,9 @@
 // all after a grace. SIGTERM, SIGINT, SIGHUP and SIGQUIT go to the process and its group.
 //
 // A program of its own, static and without exceptions: it starts in a fraction of a millisecond, takes some
-// 100 KiB, and shares no memory with a node that has much. nodes/README.md says why it is not a thread. Where
-// that program may not be written (a limit on the size of files), a fork of whoever starts it does the same.
+// 100 KiB, and shares no memory with a node that has much. nodes/workers/README.md says why it is not a
+// thread. Where that program may not be written (a limit on the size of files), a fork of whoever starts it
+// does the same.
 
 #include "libdag/warden/run.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // A save of a save group on the disk: a directory save-N with a chunk file for the state of each of its job
 // actors, and a MANIFEST that makes them valid. What a task saves while it runs is a save with one chunk.
-// This file is the format and the order of writes (RELIABILITY.md 2.3); when to write, and for how long, is
+// This file is the format and the order of writes; when to write, and for how long, is
 // checkpoint_store.hpp's.
 //
 // Why a crash at any moment costs at most the save being written: the chunks are on the disk before MANIFEST

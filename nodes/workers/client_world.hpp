@@ -5,7 +5,7 @@
 // Not everything travels. Names of libdag's own, by which its processes tell each other what they are, and
 // settings of nodes; and what means something on one host or in one session only: LD_PRELOAD, LD_AUDIT, the
 // display, sockets of agents, the session bus. Of these a worker process has what its node has, but for
-// libdag's own. nodes/README.md has the list.
+// libdag's own. nodes/workers/CLIENT_WORLD.md has the list.
 
 #include <cstdint>
 #include <string>

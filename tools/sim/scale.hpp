@@ -1,7 +1,7 @@
 #pragma once
-// How busy a large cluster's lanes are kept, in virtual time (tier V of DESIGN.md section 10): the machines
-// of real processes at a measured pace, one home per node, nothing lost. That the graph has to be sent to all
-// of them is left out of the time, and counted.
+// How busy a large cluster's lanes are kept, in virtual time: the machines of real processes at a measured
+// pace, one home per node, nothing lost. That the graph has to be sent to all of them is left out of the
+// time, and counted.
 
 #include <cstdint>
 #include <string>

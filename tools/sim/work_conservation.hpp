@@ -14,7 +14,7 @@
 
 namespace dag::sim {
 
-/// That of RELIABILITY.md. A thief asks each of six others in turn, each question is open for 5 ms and the
+/// The bound of I13. A thief asks each of six others in turn, each question is open for 5 ms and the
 /// pauses between them grow to 100 ms: it has met everybody three times by then.
 constexpr Duration work_waits_max = std::chrono::seconds(2);
 

@@ -27,7 +27,7 @@
 namespace dag::sim {
 
 /// How long things take, where it is measured how busy lanes are kept, and nothing goes wrong. The figures
-/// are those of DESIGN.md section 7, between two hosts.
+/// were measured by prototypes between two hosts.
 struct Pace {
   Duration kernel = std::chrono::microseconds(100);
   Duration latency = std::chrono::microseconds(50);  ///< one way
