@@ -1,5 +1,5 @@
 #!/bin/bash
-# The quick loop before a commit: format, layering, release build, the tests that take no more than seconds. With a
+# The quick loop before a commit: format, layering, links, release build, the tests that take no more than seconds. With a
 # folder: what shows within a minute that an edit there is right.
 set -euo pipefail
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/steps.sh"
@@ -7,10 +7,10 @@ set -euo pipefail
 usage() {
   cat <<'END'
 Usage: tools/dev/check.sh [--fix] [--static] [FOLDER]
-  FOLDER     such as libdag/home: format of changed files, layering, that folder's unit test and, where the simulator
+  FOLDER     such as libdag/home: format of changed files, layering, links, that folder's unit test and, where the simulator
              runs its code, 2,000 seeds
   --fix      formats the sources instead of complaining
-  --static   format and layering only, no build
+  --static   format, layering and links only, no build
   --help     this text
 END
 }
@@ -56,8 +56,9 @@ else
     { say "tools/dev/check.sh --fix formats them"; failed+=(format); }
 fi
 
-say "layering ..."
+say "layering, links ..."
 tools/dev/layering.sh || failed+=(layering)
+tools/dev/links.sh || failed+=(links)
 
 # unit_test_of FOLDER: the CTest entry that tests it; tests/CMakeLists.txt makes them from the folders of tests/unit.
 unit_test_of() {
