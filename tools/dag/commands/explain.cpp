@@ -89,11 +89,11 @@ std::string start_text(const detail::TaskReason& reason, const std::string& inde
 }
 
 /// What its kernel said last by Context::progress.
-std::string progress_text(TaskId task, const JobInfo& job, const std::string& indent) {
+std::string kernel_progress_text(TaskId task, const JobInfo& job, const std::string& indent) {
   if (!job.details) return "";
   std::string text;
   for (const TaskProgress& one : job.details->progress) {
-    if (one.task == task) text += indent + "says: " + tool::progress_text(one) + "\n";
+    if (one.task == task) text += indent + "says: " + tool::kernel_progress_text(one) + "\n";
   }
   return text;
 }
@@ -161,7 +161,7 @@ std::string list_text(const JobInfo& job, const std::vector<detail::TaskReason>&
   for (std::size_t i = 0; i < shown_now; ++i) {
     without_places += detail::places_left_out(reasons[i]) ? 1 : 0;
     text += "  " + label_of(reasons[i].task) + ": " + reason_text(reasons[i]) + "\n" +
-            progress_text(reasons[i].task.task, job, "    ") + more_text(reasons[i], "    ");
+            kernel_progress_text(reasons[i].task.task, job, "    ") + more_text(reasons[i], "    ");
     for (const detail::PastTask& past : stories.tasks) {
       if (past.task == reasons[i].task.task) text += story_text(past, "    ", "has not ended");
     }
