@@ -296,18 +296,7 @@ void World::drain_home(Process& process, HomeBox& box) {
   }
   if (published) drain_runner(process);
   touched_ = &box;
-  if (const auto at = when(process, box.home.wake_at());
-      at && (!box.timer || *at < *box.timer || *box.timer < now())) {
-    box.timer = at;
-    events_.at(*at, [this, life = process.life, shard, at = *at] {
-      Process* mine = find(life);
-      if (mine == nullptr || !mine->homes.contains(shard)) return;
-      HomeBox& again = *mine->homes.at(shard);
-      if (again.timer == at) again.timer.reset();
-      again.home.on_time(clock_of(*mine));
-      drain_home(*mine, again);
-    });
-  }
+  wake_later(process);
   run_lanes(process);
 }
 
@@ -334,18 +323,41 @@ void World::drain_runner(Process& process) {
       digest_later(process.life, digest->name, digest_of(digest->bytes));
     }
   }
-  if (const auto at = when(process, process.runner->wake_at());
-      at && (!process.runner_timer || *at < *process.runner_timer || *process.runner_timer < now())) {
-    process.runner_timer = at;
-    events_.at(*at, [this, life = process.life, at = *at] {
-      Process* mine = find(life);
-      if (mine == nullptr) return;
-      if (mine->runner_timer == at) mine->runner_timer.reset();
-      mine->runner->on_time(clock_of(*mine));
-      drain_runner(*mine);
-    });
-  }
+  wake_later(process);
   run_lanes(process);
+}
+
+void World::wake_later(Process& process) {
+  std::optional<Instant> wake = process.runner->wake_at();
+  for (const auto& [shard, box] : process.homes) {
+    if (const auto at = box->home.wake_at(); at && (!wake || *at < *wake)) wake = at;
+  }
+  const auto at = when(process, wake);
+  if (!at || (process.timer && *process.timer <= *at)) return;
+  process.timer = at;
+  events_.at(*at, [this, life = process.life, at] {
+    Process* mine = find(life);
+    if (mine == nullptr || mine->timer != at) return;  // An earlier one was set since.
+    mine->timer.reset();
+    wake_up(*mine);
+  });
+}
+
+void World::wake_up(Process& process) {
+  const Life life = process.life;
+  const Instant here = clock_of(process);
+  const auto is_due = [&](std::optional<Instant> at) { return at && *at <= here; };
+  if (is_due(process.runner->wake_at())) {
+    process.runner->on_time(here);
+    drain_runner(process);
+    if (find(life) == nullptr) return;
+  }
+  for (auto& [shard, box] : process.homes) {
+    if (!is_due(box->home.wake_at())) continue;
+    box->home.on_time(here);
+    drain_home(process, *box);
+  }
+  wake_later(process);
 }
 
 void World::digest_later(Life life, OutputName name, std::uint64_t digest) {

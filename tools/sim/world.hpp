@@ -217,7 +217,6 @@ class World {
     TrueLoads* placer = nullptr;  ///< of `home`, where it is one
     LaneReport report;
     bool report_under_way = false;
-    std::optional<Instant> timer;
   };
   struct Process {
     Life life;
@@ -239,7 +238,7 @@ class World {
     std::uint32_t next_home_asked = 0;
     std::map<std::uint32_t, std::pair<AttemptId, std::shared_ptr<void>>> actors;
     std::set<OutputName> stopped;
-    std::optional<Instant> runner_timer;
+    std::optional<Instant> timer;          ///< of the runner and the homes
     std::unique_ptr<CellReplica> replica;  ///< where there are several
     std::optional<Instant> replica_timer;
     consensus::Index compared_at = 0;  ///< what it had applied when its cell was compared with the reference
@@ -393,6 +392,9 @@ class World {
   void drain_cell();
   void drain_home(Process& process, HomeBox& box);
   void drain_runner(Process& process);
+  /// One timer for the runner and the homes of a process.
+  void wake_later(Process& process);
+  void wake_up(Process& process);
   void digest_later(Life life, OutputName name, std::uint64_t digest);
 
   // ---- Lanes
