@@ -61,6 +61,10 @@ class Door {
   std::vector<std::pair<Life, JobMessage>> take_waiting() { return std::exchange(waiting_, {}); }
   void on_state(const message::JobState& state) { seen_.insert(state.lives.begin(), state.lives.end()); }
   std::size_t waiting() const { return waiting_.size(); }
+  template <class Visit>
+  void each_waiting(Visit&& visit) const {
+    for (const auto& [from, message] : waiting_) visit(from, message);
+  }
 
  private:
   /// A life may lead a cell after that cell has found it dead. Its word as leader counts.

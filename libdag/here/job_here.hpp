@@ -1,0 +1,96 @@
+#pragma once
+// One job in one process: its runner and its homes, and what is said to them. A machine: events come in,
+// effects go out. The record of the job is its host's: a Cell, or a copy of one (TellCell).
+//
+// An event of one machine is handled at once. A message, or the time, may be for several machines: then each
+// of them handles it in a step of its own, and the host carries effects out between two steps, since lanes go
+// on meanwhile.
+//
+//   job.on_message(from, message);
+//   while (job.step(now)) carry_out(job.take_effects());
+//
+// or all steps at once, and what machines here say to each other with them (`run`). A host that brings such
+// messages back late itself takes them as any SendMessage.
+//
+// Why `run` ends: a machine says something to another one here because something else changed, and each
+// change is one of a row, an attempt or an output, whose changes are bounded (home.hpp, runner.hpp).
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "libdag/here/home_here.hpp"
+#include "libdag/here/job_effects.hpp"
+
+namespace dag {
+
+class JobHere {
+ public:
+  using Homes = std::map<std::uint32_t, std::unique_ptr<HomeHere>>;
+
+  /// All but the options is kept by reference.
+  JobHere(RunnerOptions options, std::shared_ptr<const JobPlan> plan, JobPorts& ports, RecordSink& records);
+
+  /// It is known here what the job is: messages wait until then.
+  void open();
+  Admission on_message(Life from, JobMessage message);
+  void on_time(Instant now);
+  /// One machine handles one event that waits for it. False: none waits.
+  bool step(Instant now);
+  /// All steps, and all messages of machines here to each other. What is left leaves the machine.
+  std::vector<JobEffect> run(Instant now);
+
+  // Events of one machine.
+  void on_lanes(std::uint32_t shard, LaneReport report, Instant now);
+  /// Home::on_reach of one home.
+  void on_reach(std::uint32_t shard, std::vector<Life> lives, Instant now, bool others_by_link);
+  /// Of whoever started it here. False: nobody wants to know any more.
+  bool on_ended(Ended ended, Instant now);
+  void on_checkpoint(TaskId task, AttemptId id, Saved saved);
+  void on_digest(const OutputName& name, std::uint64_t digest);
+  void bring(std::uint64_t ticket, const OutcomeRecord& record, std::vector<Life> holders, Instant now);
+
+  std::vector<JobEffect> take_effects();
+  std::optional<Instant> wake_at() const;
+
+  // To look at. Whoever calls a machine itself calls `look` then.
+  const message::JobState& state() const { return router_.state(); }
+  const JobRouter& router() const { return router_; }
+  Runner& runner() { return runner_; }
+  const Runner& runner() const { return runner_; }
+  const Homes& homes() const { return homes_; }
+  /// Takes what the machines want done.
+  void look();
+  /// Throws Bug when a rule is broken.
+  void check_invariants() const;
+
+ private:
+  /// The time has come for a machine: a home, or the runner.
+  struct Woken {
+    std::optional<std::uint32_t> shard;
+  };
+  using Event = std::variant<JobRoute, Woken>;
+
+  void take_routes();
+  void carry_out(JobRoute& route, Instant now);
+  void hand_on(HandOn& event, Instant now);
+  void begin_home(const BeginHome& which, Instant now);
+  void end_home(std::uint32_t shard);
+  void wake(const Woken& woken, Instant now);
+  void look_at_home(std::uint32_t shard, Home& home);
+  void look_at_runner();
+
+  const Life self_;
+  JobPorts& ports_;
+  JobRouter router_;
+  Runner runner_;
+  Homes homes_;
+  std::deque<Event> waiting_;
+  std::vector<JobEffect> effects_;
+};
+
+}  // namespace dag
