@@ -115,8 +115,8 @@ void World::start_process(std::uint32_t index, std::uint32_t incarnation) {
   options.lanes = options_.lanes;
   options.lease = options_.lease;
   if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
-  process.runner = std::make_unique<Runner>(options, plan_, sink());
-  process.door = std::make_unique<Door>(process.life);
+  process.around = std::make_unique<Around>(*this, index);
+  process.job = std::make_unique<JobHere>(options, plan_, *process.around, sink());
   last_up_ = now();
   conservation_.disturbed(now());
   if (options_.steal && options_.processes > 1 && runs(index)) {
@@ -273,91 +273,66 @@ void World::drain_cell() {
   }
 }
 
-void World::drain_home(Process& process, HomeBox& box) {
-  const std::uint32_t shard = box.home.options().shard;
-  note_given_up(box);
-  bool published = false;
-  for (HomeEffect& effect : box.home.take_effects()) {
-    if (auto* ready = std::get_if<MakeReady>(&effect)) {
-      process.queue.push_back({shard, ready->row, nullptr});
-    } else if (auto* start = std::get_if<StartAttempt>(&effect)) {
-      check_handed_out(process, start->attempt);
-      process.queue.push_back({shard, no_row, std::make_shared<Attempt>(std::move(start->attempt))});
-    } else if (auto* stop = std::get_if<StopAttempt>(&effect)) {
-      process.stopped.insert({stop->task, stop->id});
-    } else if (auto* message = std::get_if<SendMessage>(&effect)) {
-      if (const auto* lend = std::get_if<message::Lend>(&message->message))
-        check_handed_out(process, lend->attempt);
-      send(process.life, message->to, message->message);
-    } else if (auto* publish = std::get_if<PublishOutput>(&effect)) {
-      process.runner->publish(publish->record, publish->bytes);
-      published = true;
-    }
+void World::take_steps(Process& process) {
+  const Life life = process.life;
+  while (find(life) != nullptr && process.job->step(clock_of(process))) drain(process);
+}
+
+void World::drain(Process& process) {
+  note_given_up(process);
+  touched_ = &process;
+  for (JobEffect& effect : process.job->take_effects()) {
+    if (!carry_out(process, effect)) return;
   }
-  if (published) drain_runner(process);
-  touched_ = &box;
   wake_later(process);
   run_lanes(process);
 }
 
-void World::drain_runner(Process& process) {
-  for (RunnerEffect& effect : process.runner->take_effects()) {
-    if (std::holds_alternative<LeaseLost>(effect)) {
-      ++seen["lease lost"];
-      const Life life = process.life;
-      gone(life.process.value);
-      return heard_down(life, {ProcessEnd::stopped_by_us, "its lease was over", {}, {}}, 0, 20);
-    }
-    if (auto* start = std::get_if<StartAttempt>(&effect)) {
-      process.queue.push_back({0, no_row, std::make_shared<Attempt>(std::move(start->attempt))});
-    } else if (auto* stop = std::get_if<StopAttempt>(&effect)) {
-      process.stopped.insert({stop->task, stop->id});
-    } else if (auto* message = std::get_if<SendMessage>(&effect)) {
-      if (auto* report = std::get_if<message::Report>(&message->message)) {
-        for (auto& [shard, box] : process.homes) box->home.vouch(*report);
-      }
-      send(process.life, message->to, message->message);
-    } else if (auto* brought = std::get_if<Brought>(&effect)) {
-      on_brought(*brought);
-    } else if (auto* digest = std::get_if<TakeDigest>(&effect)) {
-      digest_later(process.life, digest->name, digest_of(digest->bytes));
-    }
+bool World::carry_out(Process& process, JobEffect& any) {
+  const Life life = process.life;
+  if (std::holds_alternative<LeaseLost>(any)) {
+    ++seen["lease lost"];
+    gone(life.process.value);
+    heard_down(life, {ProcessEnd::stopped_by_us, "its lease was over", {}, {}}, 0, 20);
+    return false;
   }
-  wake_later(process);
-  run_lanes(process);
+  if (const auto* ready = std::get_if<OfferRow>(&any)) {
+    process.queue.push_back({ready->shard, ready->row, nullptr});
+  } else if (auto* start = std::get_if<StartAttempt>(&any)) {
+    check_handed_out(process, start->attempt);
+    process.queue.push_back({0, no_row, std::make_shared<Attempt>(std::move(start->attempt))});
+  } else if (const auto* stop = std::get_if<StopAttempt>(&any)) {
+    process.stopped.insert({stop->task, stop->id});
+  } else if (const auto* message = std::get_if<SendMessage>(&any)) {
+    if (const auto* lend = std::get_if<message::Lend>(&message->message))
+      check_handed_out(process, lend->attempt);
+    send(life, message->to, message->message);
+  } else if (const auto* said = std::get_if<TellCell>(&any)) {
+    tell_cell(process, said->from, said->message);
+  } else if (const auto* brought = std::get_if<Brought>(&any)) {
+    on_brought(*brought);
+  } else if (const auto* digest = std::get_if<TakeDigest>(&any)) {
+    digest_later(life, digest->name, digest_of(digest->bytes));
+  } else if (const auto* came = std::get_if<WorkCame>(&any)) {
+    process.thief.on_work(came->from);
+  } else if (const auto* asked = std::get_if<AskedForWork>(&any)) {
+    steals_by_policy() ? give_as_victim(process, *asked) : on_steal(process, *asked);
+  }
+  return true;
 }
 
 void World::wake_later(Process& process) {
-  std::optional<Instant> wake = process.runner->wake_at();
-  for (const auto& [shard, box] : process.homes) {
-    if (const auto at = box->home.wake_at(); at && (!wake || *at < *wake)) wake = at;
-  }
-  const auto at = when(process, wake);
+  const auto at = when(process, process.job->wake_at());
   if (!at || (process.timer && *process.timer <= *at)) return;
   process.timer = at;
   events_.at(*at, [this, life = process.life, at] {
     Process* mine = find(life);
     if (mine == nullptr || mine->timer != at) return;  // An earlier one was set since.
     mine->timer.reset();
-    wake_up(*mine);
+    mine->job->on_time(clock_of(*mine));
+    take_steps(*mine);
+    if (find(life) != nullptr) wake_later(*mine);
   });
-}
-
-void World::wake_up(Process& process) {
-  const Life life = process.life;
-  const Instant here = clock_of(process);
-  const auto is_due = [&](std::optional<Instant> at) { return at && *at <= here; };
-  if (is_due(process.runner->wake_at())) {
-    process.runner->on_time(here);
-    drain_runner(process);
-    if (find(life) == nullptr) return;
-  }
-  for (auto& [shard, box] : process.homes) {
-    if (!is_due(box->home.wake_at())) continue;
-    box->home.on_time(here);
-    drain_home(process, *box);
-  }
-  wake_later(process);
 }
 
 void World::digest_later(Life life, OutputName name, std::uint64_t digest) {
@@ -366,8 +341,8 @@ void World::digest_later(Life life, OutputName name, std::uint64_t digest) {
   events_.after(pause, [this, life, name, digest] {
     Process* mine = find(life);
     if (mine == nullptr) return;
-    mine->runner->on_digest(name, digest);
-    drain_runner(*mine);
+    mine->job->on_digest(name, digest);
+    drain(*mine);
   });
 }
 

@@ -9,11 +9,9 @@
 #include <string>
 
 #include "libdag/cell/cell.hpp"
-#include "libdag/home/home.hpp"
-#include "libdag/job/door.hpp"
+#include "libdag/here/job_here.hpp"
 #include "libdag/job/edge_news.hpp"
 #include "libdag/replica/cell_replica.hpp"
-#include "libdag/runner/runner.hpp"
 #include "libdag/stealing/thief.hpp"
 #include "tools/sim/cuts.hpp"
 #include "tools/sim/events.hpp"
@@ -207,27 +205,34 @@ class World {
     RowIndex row = no_row;
     std::shared_ptr<Attempt> attempt;
   };
-  struct HomeBox {
-    HomeBox(HomeOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& sink,
-            std::unique_ptr<HomePlacement> placement)
-        : table(plan->representation), home(options, plan, table, gate, sink, std::move(placement)) {}
-    RowTable table;
-    Gate gate{0};  // No lanes but those played here.
-    Home home;
+  struct HomeBox final : HomeHere {
+    using HomeHere::HomeHere;
     TrueLoads* placer = nullptr;  ///< of `home`, where it is one
     LaneReport report;
     bool report_under_way = false;
   };
+  /// What a job asks of its process.
+  class Around final : public JobPorts {
+   public:
+    Around(World& world, std::uint32_t process) : world_(world), process_(process) {}
+    std::unique_ptr<HomeHere> make_home(const BeginHome& which) override {
+      return world_.make_home(*world_.processes_[process_], which);
+    }
+    void end_home(std::unique_ptr<HomeHere> home) override {
+      world_.end_home(*world_.processes_[process_], *home);
+    }
+
+   private:
+    World& world_;
+    const std::uint32_t process_;
+  };
   struct Process {
     Life life;
     bool up = false;
-    std::unique_ptr<Runner> runner;
-    std::unique_ptr<Door> door;
-    bool told = false;                      ///< what the job is
-    std::optional<std::uint32_t> asked_in;  ///< the leader of that term, what it is
-    message::JobState state;
-    std::map<std::uint32_t, std::unique_ptr<HomeBox>> homes;
-    std::map<std::uint32_t, message::Assign> assigned;
+    std::unique_ptr<Around> around;
+    std::unique_ptr<JobHere> job;
+    std::map<std::uint32_t, HomeBox*> homes;  ///< of `job`
+    std::optional<std::uint32_t> asked_in;    ///< the leader of that term, what the job is
     std::deque<Work> queue;
     std::uint32_t lanes_busy = 0;
     std::map<std::uint32_t, OutputName> running;  ///< by lane
@@ -235,12 +240,12 @@ class World {
     std::map<std::uint32_t, Instant> running_since;
     Instant lanes_changed;  ///< one took something, or was through with it
     ThiefMachine thief{ThiefOptions{}};
-    std::uint32_t next_home_asked = 0;
     std::map<std::uint32_t, std::pair<AttemptId, std::shared_ptr<void>>> actors;
     std::set<OutputName> stopped;
-    std::optional<Instant> timer;          ///< of the runner and the homes
+    std::optional<Instant> timer;          ///< of `job`
     std::unique_ptr<CellReplica> replica;  ///< where there are several
     std::optional<Instant> replica_timer;
+    const message::JobState& state() const { return job->state(); }
     consensus::Index compared_at = 0;  ///< what it had applied when its cell was compared with the reference
   };
   /// What of a process outlives it.
@@ -363,7 +368,7 @@ class World {
   // ---- What must hold of the record (world_record.cpp)
 
   void check_closed(const Cell& cell);
-  void note_given_up(const HomeBox& box);
+  void note_given_up(const Process& process);
   void check_leader(const Process& process);
   void check_configuration(const consensus::Configuration& next);
   bool is_copied();
@@ -382,19 +387,21 @@ class World {
   static JobMessage through_bytes(const JobMessage& message);
   void trace_message(const char* what, Life from, Life to, const JobMessage& message);
   void deliver(Life from, Life to, const JobMessage& message);
-  void on_state(Process& process, const message::JobState& state);
-  void on_assign(Process& process, const message::Assign& assign);
-  void wake_waiting(Process& process);
-  HomeBox& make_home(Process& process, std::uint32_t shard, Epoch epoch);
+  void count_refused(Process& process, Life from, Admission admission);
+  void tell_cell(Process& process, Life from, const JobMessage& message);
+  std::unique_ptr<HomeHere> make_home(Process& process, const BeginHome& which);
+  static void end_home(Process& process, const HomeHere& home);
+  std::unique_ptr<HomePlacement> placement_of(const HomeOptions& home, TrueLoads*& placer);
 
   // ---- Effects
 
   void drain_cell();
-  void drain_home(Process& process, HomeBox& box);
-  void drain_runner(Process& process);
-  /// One timer for the runner and the homes of a process.
+  /// One machine after the other handles what came; lanes go on in between.
+  void take_steps(Process& process);
+  void drain(Process& process);
+  /// False: the process is gone.
+  bool carry_out(Process& process, JobEffect& effect);
   void wake_later(Process& process);
-  void wake_up(Process& process);
   void digest_later(Life life, OutputName name, std::uint64_t digest);
 
   // ---- Lanes
@@ -438,14 +445,14 @@ class World {
   // ---- Stealing
 
   void look_for_work(Life life);
-  void on_steal(Process& process, Life thief, std::uint32_t slots);
+  void on_steal(Process& process, const AskedForWork& asked);
 
   // ---- Stragglers (world_stealing.cpp)
 
   bool steals_by_policy() const { return options_.stragglers > 0 && options_.steal; }
   void look_as_thief(Life life);
   std::vector<VictimView> victims_of(const Process& process);
-  void give_as_victim(Process& process, Life thief, std::uint32_t slots);
+  void give_as_victim(Process& process, const AskedForWork& asked);
   static bool one_waits_to_be_alone(const Process& process);
   std::vector<Duration> running_for(const Process& process) const;
   std::uint32_t free_lanes(const Process& process) const;
@@ -459,7 +466,8 @@ class World {
 
   // ---- Checks
 
-  void check(HomeBox& box) const;
+  void check(const Process& process) const;
+  void check(const HomeBox& box) const;
   void on_settled(const TellClient& tell);
 
   /// A client takes its time, now and then until all has ended.
@@ -496,7 +504,7 @@ class World {
   // ---- What must have an end (world_bounds.cpp)
 
   void check_log_length(const CellReplica& replica) const;
-  void hold_at_door(Process& process, Life from, const JobMessage& message);
+  void note_waiting(Process& process, Life from, const JobMessage& message);
   void settle();
   void close_job();
   void run_until_quiet(std::string (World::*left)() const, Duration least);
@@ -551,7 +559,7 @@ class World {
   std::set<TaskId> started_once_;                               ///< of those that may run only once
   std::map<OutputName, std::uint64_t> left_;                    ///< what kernels of bare rows returned
   std::map<TaskId, std::map<AttemptId, std::uint32_t>> tries_;  ///< of attempts for the first time
-  HomeBox* touched_ = nullptr;
+  Process* touched_ = nullptr;
   WorkConservation conservation_;
   bool ended_ = false;
   bool settling_ = false;

@@ -25,10 +25,9 @@ void World::check_log_length(const CellReplica& replica) const {
                     std::to_string(options_.replica.compact_every) + " were to be");
 }
 
-void World::hold_at_door(Process& process, Life from, const JobMessage& message) {
-  process.door->hold(from, message);
+void World::note_waiting(Process& process, Life from, const JobMessage& message) {
   trace_message("waits at the door", from, process.life, message);
-  if (process.door->waiting() > door_waiting_max)
+  if (process.job->router().waiting() > door_waiting_max)
     throw Violation("more than " + std::to_string(door_waiting_max) + " messages wait at the door of " +
                     to_string(process.life));
 }
@@ -82,12 +81,12 @@ std::string World::left_running() const {
   for (const auto& process : processes_) {
     if (!process->up) continue;
     const std::string here = " at " + to_string(process->life);
-    if (process->runner->attempts_now() > 0) return "an attempt is left" + here;
-    if (process->runner->wake_at()) return "a runner waits for something" + here;
+    if (process->job->runner().attempts_now() > 0) return "an attempt is left" + here;
+    if (process->job->runner().wake_at()) return "a runner waits for something" + here;
     if (!process->queue.empty()) return "something waits for a lane" + here;
     if (process->lanes_busy > 0) return "a lane is busy" + here;
     for (const auto& [shard, box] : process->homes) {
-      if (!process->state.ended && box->home.counts().lent > 0) return "a home waits for an attempt" + here;
+      if (!process->state().ended && box->home.counts().lent > 0) return "a home waits for an attempt" + here;
       if (box->home.wake_at()) return "a home waits for something" + here;
     }
   }
@@ -96,9 +95,10 @@ std::string World::left_running() const {
 
 std::string World::left_when_closed() const {
   for (const auto& process : processes_) {
-    if (!process->up || process->state.version == 0) continue;  // It came when there was nothing left to do.
-    if (!process->state.ended) return to_string(process->life) + " has not heard that it is closed";
-    if (process->runner->bytes_held() > 0) return "outputs are held at " + to_string(process->life);
+    if (!process->up || process->state().version == 0)
+      continue;  // It came when there was nothing left to do.
+    if (!process->state().ended) return to_string(process->life) + " has not heard that it is closed";
+    if (process->job->runner().bytes_held() > 0) return "outputs are held at " + to_string(process->life);
   }
   return left_running();
 }

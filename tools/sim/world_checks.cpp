@@ -10,7 +10,12 @@ namespace dag::sim {
 
 // ---- Checks
 
-void World::check(HomeBox& box) const {
+void World::check(const Process& process) const {
+  if (process.job != nullptr) process.job->check_invariants();
+  for (const auto& [shard, box] : process.homes) check(*box);
+}
+
+void World::check(const HomeBox& box) const {
   const RowTable& table = box.table;
   for (RowIndex row = 0; row < table.size(); ++row) {
     const Row& about = table[row];
@@ -66,8 +71,8 @@ void World::check_once(std::uint64_t salt, TaskId task) {
 /// back and ran on (seed 670540).
 void World::check_suspect(const Process& process, std::uint64_t salt, TaskId task) const {
   const Known* known = program_.find(salt);
-  const message::Crashed* crashed = message::crashes_of(process.state, task);
-  const bool quarantined = message::suspicions_of(process.state, task) != nullptr ||
+  const message::Crashed* crashed = message::crashes_of(process.state(), task);
+  const bool quarantined = message::suspicions_of(process.state(), task) != nullptr ||
                            (crashed != nullptr && crashed->times >= quarantined_after);
   if (known == nullptr || !quarantined) return;
   const Policy& policy = known->graph->fragment.policy(known->task);
@@ -146,8 +151,8 @@ void World::fetch_later(const TellClient& tell) {
     ++fetches_open_;
     ++seen[ended_ ? "fetched after the end" : "fetched"];
     if (replicated()) fetching_[tell.record.task.index] = {at->life, tell};
-    at->runner->bring(tell.record.task.index, tell.record, tell.holders, clock_of(*at));
-    drain_runner(*at);
+    at->job->bring(tell.record.task.index, tell.record, tell.holders, clock_of(*at));
+    drain(*at);
   });
 }
 
@@ -272,10 +277,10 @@ std::string World::stuck() {
   std::string text;
   for (const auto& process : processes_) {
     if (!process->up) continue;
-    text += "\n  " + to_string(process->life) + " state " + std::to_string(process->state.version) + ", " +
-            std::to_string(process->runner->attempts_now()) + " attempts taken, " +
+    text += "\n  " + to_string(process->life) + " state " + std::to_string(process->state().version) + ", " +
+            std::to_string(process->job->runner().attempts_now()) + " attempts taken, " +
             std::to_string(process->queue.size()) + " queued, " + std::to_string(process->lanes_busy) +
-            " lanes busy, " + std::to_string(process->door->waiting()) + " at the door";
+            " lanes busy, " + std::to_string(process->job->router().waiting()) + " at the door";
     for (const auto& [shard, box] : process->homes) {
       text += "\n    shard " + std::to_string(shard) + " epoch " + to_string(box->home.epoch()) +
               (box->home.recounting() ? " recounting" : "") + ", rows_open " +

@@ -46,17 +46,16 @@ void World::join_soon(Life life, std::uint32_t shard) {
   events_.after(Duration{0}, [this, life, shard] {
     Process* mine = find(life);
     if (mine == nullptr || !mine->homes.contains(shard)) return;
-    HomeBox& box = *mine->homes.at(shard);
-    box.home.on_reach(rings_.reach(life), clock_of(*mine), options_.by_link);
-    drain_home(*mine, box);
+    mine->job->on_reach(shard, rings_.reach(life), clock_of(*mine), options_.by_link);
+    drain(*mine);
   });
 }
 
 void World::tell_reach(Life life) {
   Process* mine = find(life);
   for (auto& [shard, box] : mine->homes) {
-    box->home.on_reach(rings_.reach(life), clock_of(*mine), options_.by_link);
-    drain_home(*mine, *box);
+    mine->job->on_reach(shard, rings_.reach(life), clock_of(*mine), options_.by_link);
+    drain(*mine);
   }
 }
 
@@ -121,7 +120,7 @@ bool World::hear_edge(Process& process, HomeBox& box, EdgeNews& news) {
   if (arrival == Arrival::for_home) return false;
   ++seen["ghost ended by a lane"];
   box.report.ghosts.push_back(ghost);
-  touched_ = &box;
+  touched_ = &process;
   report_later(process, box);
   run_lanes(process);
   return true;
@@ -276,7 +275,7 @@ void World::leave_row(Life life, std::uint32_t shard, RowIndex row, std::uint32_
 /// Whether a lane of that process has to wait before it tells what its kernel has spawned. It keeps the lane.
 bool World::waits_for_credit(Life life, const Ended& ended) {
   const Process* mine = find(life);
-  if (mine == nullptr || !ended.spawned || mine->state.cancelled || mine->state.ended) return false;
+  if (mine == nullptr || !ended.spawned || mine->state().cancelled || mine->state().ended) return false;
   if (mine->stopped.contains({ended.task, ended.id})) return false;
   SpawnLoad ahead;
   for (const auto& [shard, box] : mine->homes) ahead += box->home.spawned_ahead();
@@ -321,8 +320,8 @@ void World::report_at_pace(Process& process, HomeBox& box) {
     const Pace& pace = *options_.pace;
     take_control(life.process.value, pace.per_message + pace.per_row * rows, [this, life, shard, report] {
       Process& mine = *find(life);
-      mine.homes.at(shard)->home.on_lanes(std::move(*report), clock_of(mine));
-      drain_home(mine, *mine.homes.at(shard));
+      mine.job->on_lanes(shard, std::move(*report), clock_of(mine));
+      drain(mine);
     });
   });
 }
@@ -350,14 +349,14 @@ void World::report_later(Process& process, HomeBox& box) {
                   if (rings_.chance(0.3)) std::swap(second.ghosts, report.ghosts);
                   if (!second.empty()) std::shuffle(second.quick.begin(), second.quick.end(), random_);
                   std::shuffle(report.quick.begin(), report.quick.end(), random_);
-                  there.home.on_lanes(std::move(report), clock_of(*mine));
-                  drain_home(*mine, there);
+                  mine->job->on_lanes(shard, std::move(report), clock_of(*mine));
+                  drain(*mine);
                   if (!second.empty()) {
                     events_.after(std::chrono::microseconds(random_.below(300)), [this, life, shard, second] {
                       Process* later = find(life);
                       if (later == nullptr || !later->homes.contains(shard)) return;
-                      later->homes.at(shard)->home.on_lanes(second, clock_of(*later));
-                      drain_home(*later, *later->homes.at(shard));
+                      later->job->on_lanes(shard, second, clock_of(*later));
+                      drain(*later);
                     });
                   }
                 });
@@ -371,8 +370,8 @@ void World::save_meanwhile(Life life, const Attempt& attempt, Duration takes) {
                     Process* mine = find(life);
                     if (mine == nullptr || mine->stopped.contains({task, id})) return;
                     const Blob bytes = detail::to_blob(state);
-                    mine->runner->on_checkpoint(task, id, {bytes, digest_of(bytes)});
-                    drain_runner(*mine);
+                    mine->job->on_checkpoint(task, id, {bytes, digest_of(bytes)});
+                    drain(*mine);
                   });
   }
 }
@@ -474,16 +473,7 @@ void World::end_attempt(Life life, const std::shared_ptr<KernelRun>& run, std::u
 void World::tell_end(Life life, const Ended& ended) {
   Process* mine = find(life);
   if (mine == nullptr) return;
-  if (!mine->runner->on_ended(ended, clock_of(*mine))) {
-    for (auto& [shard, box] : mine->homes) {
-      if (box->home.on_ended(ended, clock_of(*mine))) {
-        drain_home(*mine, *box);
-        break;
-      }
-    }
-  } else {
-    drain_runner(*mine);
-  }
+  if (mine->job->on_ended(ended, clock_of(*mine))) drain(*mine);
   run_lanes(*mine);
 }
 
@@ -493,8 +483,8 @@ void World::look_for_work(Life life) {
   events_.after(millis(1, 8), [this, life] {
     Process* mine = find(life);
     if (mine == nullptr || over()) return;
-    if (mine->queue.empty() && mine->lanes_busy < options_.lanes && mine->state.lives.size() > 1) {
-      const Life victim = mine->state.lives[random_.below(mine->state.lives.size())];
+    if (mine->queue.empty() && mine->lanes_busy < options_.lanes && mine->state().lives.size() > 1) {
+      const Life victim = mine->state().lives[random_.below(mine->state().lives.size())];
       if (victim != life)
         send(life, victim, message::StealRequest{plan_->job, options_.lanes - mine->lanes_busy});
     }
@@ -502,7 +492,9 @@ void World::look_for_work(Life life) {
   });
 }
 
-void World::on_steal(Process& process, Life thief, std::uint32_t slots) {
+void World::on_steal(Process& process, const AskedForWork& asked) {
+  const Life thief = asked.thief;
+  const std::uint32_t slots = asked.slots;
   for (auto& [shard, box] : process.homes) {
     std::vector<RowIndex> rows;
     for (std::size_t i = 0; i < process.queue.size() && rows.size() < slots;) {
@@ -525,21 +517,23 @@ void World::on_steal(Process& process, Life thief, std::uint32_t slots) {
     ++seen[rows.empty() ? "attempts lent to a thief" : "lent to a thief"];
     box->home.lend(rows, thief, slots, clock_of(process));
     box->home.lend_attempts(attempts, thief, clock_of(process));
-    drain_home(process, *box);
+    process.job->look();
+    drain(process);
     return;
   }
   std::uint32_t given = 0;
   std::erase_if(process.queue, [&](const Work& work) {
     if (!options_.steal_attempts || !work.attempt || given == slots) return false;
     const OutputName name{work.attempt->task, work.attempt->id};
-    if (process.stopped.contains(name) || !process.runner->may_give(name)) return false;
-    process.runner->give(name, thief);
+    if (process.stopped.contains(name) || !process.job->runner().may_give(name)) return false;
+    process.job->runner().give(name, thief);
     ++given;
     return true;
   });
   if (given == 0) return;
   ++seen["attempts given back for a thief"];
-  drain_runner(process);
+  process.job->look();
+  drain(process);
 }
 
 }  // namespace dag::sim

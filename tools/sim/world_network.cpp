@@ -127,68 +127,40 @@ void World::deliver(Life from, Life to, const JobMessage& message) {
   if (stands_still())
     return events_.after(Duration{0}, [this, from, to, message] { deliver(from, to, message); });
   if (waits_in_pause(to.process.value, [this, from, to, message] { deliver(from, to, message); })) return;
-  if (!knows_the_job(*process, from, message)) return hold_at_door(*process, from, message);
-  if (hear_message(*process, message)) return;
-  const auto epoch_here = [&](std::uint32_t shard) -> std::optional<Epoch> {
-    const auto found = process->homes.find(shard);
-    if (found == process->homes.end()) return std::nullopt;
-    return found->second->home.epoch();
-  };
-  switch (process->door->judge(from, message, process->state, epoch_here)) {
-    case Admission::drop:
-      ++seen[find(from) == nullptr ? "refused: from the dead" : "refused: for an older home"];
-      return;
-    case Admission::wait:
-      ++seen["waited at the door"];
-      hold_at_door(*process, from, message);
-      return;
-    case Admission::deliver:
-      break;
-  }
-  if (const auto* state = std::get_if<message::JobState>(&message)) {
-    on_state(*process, *state);
-  } else if (const auto* assign = std::get_if<message::Assign>(&message)) {
-    on_assign(*process, *assign);
-  } else if (const auto* steal = std::get_if<message::StealRequest>(&message)) {
-    steals_by_policy() ? give_as_victim(*process, from, steal->slots)
-                       : on_steal(*process, from, steal->slots);
-  } else {
-    switch (recipient_of(message)) {
-      case Recipient::cell:
-        if (process->replica != nullptr) {
-          process->replica->on_message(from, message, clock_of(*process));
-          drain_replica(*process);
-        } else if (process->life.process.value == 0) {
-          cell_->on_message(from, message, clock_of(0));
-          drain_cell();
-        }
-        break;
-      case Recipient::runner:
-        if (std::holds_alternative<message::Lend>(message) && from != to) process->thief.on_work(from);
-        process->runner->on_message(from, message, clock_of(*process));
-        drain_runner(*process);
-        break;
-      case Recipient::home: {
-        const auto found = process->homes.find(shard_epoch_of(message)->shard);
-        if (found == process->homes.end()) break;
-        found->second->home.on_message(from, message, clock_of(*process));
-        drain_home(*process, *found->second);
-        break;
-      }
-      case Recipient::process:
-        break;
-    }
+  const bool known = knows_the_job(*process, from, message);
+  if (find(to) == nullptr) return;
+  if (known && hear_message(*process, message)) return;
+  const Admission admission = process->job->on_message(from, message);
+  if (admission != Admission::deliver && known) count_refused(*process, from, admission);
+  if (admission == Admission::wait) note_waiting(*process, from, message);
+  take_steps(*process);
+}
+
+void World::count_refused(Process& process, Life from, Admission admission) {
+  if (process.job->router().is_over()) return;
+  ++seen[admission == Admission::wait ? "waited at the door"
+         : find(from) == nullptr      ? "refused: from the dead"
+                                      : "refused: for an older home"];
+}
+
+void World::tell_cell(Process& process, Life from, const JobMessage& message) {
+  if (process.replica != nullptr) {
+    process.replica->on_message(from, message, clock_of(process));
+    drain_replica(process);
+  } else if (process.life.process.value == 0) {
+    cell_->on_message(from, message, clock_of(0));
+    drain_cell();
   }
 }
 
 /// Where a copy of the record is, that says it, too. Whoever does not know asks, as NodeActor does.
 bool World::knows_the_job(Process& process, Life from, const JobMessage& message) {
-  if (process.told) return true;
+  if (process.job->router().is_open()) return true;
   const bool has_it =
       process.replica != nullptr ? process.replica->cell() != nullptr : from.process == process.life.process;
   if (has_it || std::holds_alternative<message::JobCreate>(message)) {
-    process.told = true;
-    wake_waiting(process);
+    process.job->open();
+    take_steps(process);
     return true;
   }
   const auto* state = std::get_if<message::JobState>(&message);
@@ -199,59 +171,22 @@ bool World::knows_the_job(Process& process, Life from, const JobMessage& message
   return false;
 }
 
-void World::on_state(Process& process, const message::JobState& state) {
-  if (state.version <= process.state.version) return;
-  const bool first = process.state.version == 0;
-  process.state = state;
-  process.door->on_state(state);
-  const Life life = process.life;
-  process.runner->on_state(state, clock_of(process));
-  drain_runner(process);
-  for (auto& [shard, box] : process.homes) {
-    box->home.on_state(state, clock_of(process));
-    drain_home(process, *box);
-  }
-  for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
-    const message::ShardHome& home = state.homes[shard];
-    if (first && home.home == life && home.epoch == Epoch{1, 1}) {
-      HomeBox& box = make_home(process, shard, home.epoch);
-      box.home.begin(state, clock_of(process));
-      drain_home(process, box);
-    }
-  }
-  wake_waiting(process);
-}
-
-void World::on_assign(Process& process, const message::Assign& assign) {
-  for (const message::FirstTry& some : assign.first_try) {
-    for (const message::TaskBits& bits : some.tasks) {
-      bits.each([&](TaskId task) { named_only_.insert(task.index); });
-    }
-  }
-  if (!assign.first_try.empty()) ++seen["recorded by name only, and a home died"];
-  const message::ShardHome& home = process.state.homes[assign.shard];
-  if (home.home != process.life || home.epoch != assign.epoch || process.homes.contains(assign.shard)) return;
-  ++seen["recounted"];
-  HomeBox& box = make_home(process, assign.shard, assign.epoch);
-  box.home.recover(assign, process.state, clock_of(process));
-  drain_home(process, box);
-  wake_waiting(process);
-}
-
-void World::wake_waiting(Process& process) {
-  for (auto& [from, message] : process.door->take_waiting()) {
-    events_.after(Duration{0},
-                  [this, from = from, to = process.life, message = message] { deliver(from, to, message); });
-  }
-}
-
-World::HomeBox& World::make_home(Process& process, std::uint32_t shard, Epoch epoch) {
+std::unique_ptr<HomeHere> World::make_home(Process& process, const BeginHome& which) {
   if (!runs(process.life.process.value)) throw Violation("a home at a cell that only records");
+  if (which.assign) {
+    ++seen["recounted"];
+    if (!which.assign->first_try.empty()) ++seen["recorded by name only, and a home died"];
+    for (const message::FirstTry& some : which.assign->first_try) {
+      for (const message::TaskBits& bits : some.tasks) {
+        bits.each([&](TaskId task) { named_only_.insert(task.index); });
+      }
+    }
+  }
   HomeOptions options;
-  options.shard = shard;
-  options.epoch = epoch;
+  options.shard = which.shard;
+  options.epoch = which.epoch;
   options.self = process.life;
-  options.seed = options_.seed + shard;
+  options.seed = options_.seed + which.shard;
   options.several_processes = options_.processes > 1;
   options.lanes = options_.lanes;
   options.planted = options_.planted;
@@ -259,21 +194,29 @@ World::HomeBox& World::make_home(Process& process, std::uint32_t shard, Epoch ep
   options.cut_interval = options_.cut_interval;
   options.spawn_credit = options_.spawn_credit;
   if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
-  auto& box = process.homes[shard];
-  std::unique_ptr<HomePlacement> placement;
-  const std::uint64_t placement_seed = options_.seed + 17 * shard + epoch.count;
   TrueLoads* placer = nullptr;
-  if (options_.stragglers > 0) {
-    placement = true_loads(process.life, placement_seed, placer);
-  } else if (options_.by_finish) {
-    placement = std::make_unique<ChangingLoads>(placement_seed);
-  } else {
-    placement = std::make_unique<Spread>(placement_seed, options_.spread_actors && options_.processes > 1);
-  }
-  box = std::make_unique<HomeBox>(options, plan_, sink(), std::move(placement));
+  auto placement = placement_of(options, placer);
+  // No lanes pass its gate but those played here.
+  auto box = std::make_unique<HomeBox>(options, plan_, 0, sink(), std::move(placement));
   box->placer = placer;
-  if (options_.rings || options_.by_link) join_soon(process.life, shard);
-  return *box;
+  process.homes[which.shard] = box.get();
+  if (options_.rings || options_.by_link) join_soon(process.life, which.shard);
+  return box;
+}
+
+std::unique_ptr<HomePlacement> World::placement_of(const HomeOptions& home, TrueLoads*& placer) {
+  const std::uint64_t seed = options_.seed + 17 * home.shard + home.epoch.count;
+  if (options_.stragglers > 0) return true_loads(home.self, seed, placer);
+  if (options_.by_finish) return std::make_unique<ChangingLoads>(seed);
+  return std::make_unique<Spread>(seed, options_.spread_actors && options_.processes > 1);
+}
+
+/// Lanes leave its rows.
+void World::end_home(Process& process, const HomeHere& home) {
+  const std::uint32_t shard = home.home.options().shard;
+  process.homes.erase(shard);
+  std::erase_if(process.queue,
+                [&](const Work& work) { return work.attempt == nullptr && work.shard == shard; });
 }
 
 }  // namespace dag::sim

@@ -54,10 +54,12 @@ void World::check_closed(const Cell& cell) {
 
 /// I5: what a home has given up, as it was lost or came back unrun, does not count any more, unless that home
 /// was not the one any more either. I5 asks it of tasks with effects; it is so of all.
-void World::note_given_up(const HomeBox& box) {
-  const message::ShardHome& now_home = cell_->state().homes[box.home.options().shard];
+void World::note_given_up(const Process& process) {
   for (const OutputName& name : std::exchange(trace_.given_up, {})) {
-    if (now_home.epoch == box.home.epoch()) given_up_.insert(name);
+    const std::uint32_t shard = shard_of(*plan_, name.task);
+    const auto here = process.homes.find(shard);
+    if (here != process.homes.end() && cell_->state().homes[shard].epoch == here->second->home.epoch())
+      given_up_.insert(name);
   }
 }
 

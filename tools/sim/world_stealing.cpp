@@ -28,7 +28,7 @@ void World::look_as_thief(Life life) {
 /// What it knows of them is gossip: some of it is not true any more.
 std::vector<VictimView> World::victims_of(const Process& process) {
   std::vector<VictimView> views;
-  for (const Life life : lives_that_run(process.state)) {
+  for (const Life life : lives_that_run(process.state())) {
     if (life == process.life) continue;
     VictimView& view = views.emplace_back(VictimView{.life = life, .round_trip = lending_round_trip});
     const Process* there = find(life);
@@ -74,14 +74,11 @@ std::uint32_t World::rows_for_thief(const Process& process, std::uint32_t slots,
 
 /// As HomeActor and RunnerActor: the homes in turn, then the runner. A question that nobody has anything for
 /// is not kept open: it will be asked again.
-void World::give_as_victim(Process& process, Life thief, std::uint32_t slots) {
-  std::vector<HomeBox*> homes;
-  for (auto& [shard, box] : process.homes) homes.push_back(box.get());
-  if (!homes.empty())
-    std::rotate(homes.begin(),
-                homes.begin() + static_cast<std::ptrdiff_t>(process.next_home_asked++ % homes.size()),
-                homes.end());
-  for (HomeBox* box : homes) {
+void World::give_as_victim(Process& process, const AskedForWork& asked) {
+  const Life thief = asked.thief;
+  const std::uint32_t slots = asked.slots;
+  for (const std::uint32_t shard : asked.homes) {
+    HomeBox* box = process.homes.at(shard);
     const std::uint32_t count = rows_for_thief(process, slots, box->placer->mean_run());
     std::vector<RowIndex> rows;
     std::vector<OutputName> attempts;
@@ -101,22 +98,24 @@ void World::give_as_victim(Process& process, Life thief, std::uint32_t slots) {
     ++seen[rows.empty() ? "attempts lent from behind a straggler" : "lent from behind a straggler"];
     std::size_t went = box->home.lend(rows, thief, count, clock_of(process));
     went += box->home.lend_attempts(attempts, thief, clock_of(process));
-    drain_home(process, *box);
+    process.job->look();
+    drain(process);
     if (went > 0) return;
   }
-  const std::uint32_t count = rows_for_thief(process, slots, process.runner->mean_run());
+  const std::uint32_t count = rows_for_thief(process, slots, process.job->runner().mean_run());
   std::uint32_t given = 0;
   std::erase_if(process.queue, [&](const Work& work) {
     if (!work.attempt || given == count) return false;
     const OutputName name{work.attempt->task, work.attempt->id};
-    if (process.stopped.contains(name) || !process.runner->may_give(name)) return false;
-    process.runner->give(name, thief);
+    if (process.stopped.contains(name) || !process.job->runner().may_give(name)) return false;
+    process.job->runner().give(name, thief);
     ++given;
     return true;
   });
   if (given == 0) return;
   ++seen["attempts given back from behind a straggler"];
-  drain_runner(process);
+  process.job->look();
+  drain(process);
 }
 
 std::unique_ptr<HomePlacement> World::true_loads(Life life, std::uint64_t seed, TrueLoads*& placer) {
@@ -161,11 +160,11 @@ void World::look_at_waiting_work(Instant at) {
   std::vector<WaitingWork> waiting;
   std::vector<FreeLane> free;
   for (const auto& process : processes_) {
-    if (!process->up || process->state.lives.empty()) continue;
-    const std::vector<Life> known = lives_that_run(process->state);
+    if (!process->up || process->state().lives.empty()) continue;
+    const std::vector<Life> known = lives_that_run(process->state());
     const bool takes_part = std::binary_search(known.begin(), known.end(), process->life);
     const auto others = std::count_if(processes_.begin(), processes_.end(), [](const auto& other) {
-      return other->up && !other->state.lives.empty();
+      return other->up && !other->state().lives.empty();
     });
     // Who does not know yet who takes part, or is not known to, asks nobody, or has nobody to give to.
     if (!takes_part || static_cast<std::ptrdiff_t>(known.size()) != others) conservation_.disturbed(at);
@@ -190,7 +189,7 @@ void World::look_at_waiting_work(Instant at) {
       // A lane has what waits to be alone, and does not give it back.
       const bool bound = work.attempt->call != detail::CallKind::ordinary || work.attempt->exclusive ||
                          work.attempt->stands_for || work.attempt->alone;
-      const message::JobState& state = process->state;
+      const message::JobState& state = process->state();
       std::optional<Life> not_at;
       if (message::crashes_of(state, work.attempt->task) || message::suspicions_of(state, work.attempt->task))
         not_at = state.cell;
