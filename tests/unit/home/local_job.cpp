@@ -80,8 +80,7 @@ std::optional<Instant> LocalJob::wakes_at() const {
   };
   for (const Process& process : processes_) {
     if (!process.up) continue;
-    earliest(process.runner->wake_at());
-    for (const auto& [shard, box] : process.homes) earliest(box->home.wake_at());
+    earliest(process.job->wake_at());
   }
   return at;
 }
@@ -92,12 +91,8 @@ bool LocalJob::wait() {
   now = std::max(now, *at);
   for (Process& process : processes_) {
     if (!process.up) continue;
-    process.runner->on_time(now);
-    drain_runner(process);
-    for (auto& [shard, box] : process.homes) {
-      box->home.on_time(now);
-      drain_home(process, *box);
-    }
+    process.job->on_time(now);
+    take_steps(process);
   }
   return true;
 }
@@ -105,8 +100,8 @@ bool LocalJob::wait() {
 void LocalJob::fetch(TaskId task) {
   fetching_[task.index] = task;
   const TellClient& tell = settled.at(task);
-  processes_[0].runner->bring(task.index, tell.record, tell.holders, now);
-  drain_runner(processes_[0]);
+  processes_[0].job->bring(task.index, tell.record, tell.holders, now);
+  drain(processes_[0]);
 }
 
 std::optional<std::uint32_t> LocalJob::waits_at(const std::string& name) const {
@@ -139,13 +134,16 @@ void LocalJob::begin_life(Life life) {
   process.up = true;
   RunnerOptions options{life};
   if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
-  process.runner = std::make_unique<Runner>(options, plan_, records_);
-  process.door = std::make_unique<Door>(life);
+  process.around = std::make_unique<Around>(*this, index);
+  process.job = std::make_unique<JobHere>(options, plan_, *process.around, records_);
+  process.job->open();
 }
 
 Blob LocalJob::in_slot(TaskId task) const {
   const std::uint32_t shard = shard_of(*plan_, task);
-  const auto& homes = processes_[home_process(shard)].homes;
+  const Process& process = processes_[home_process(shard)];
+  if (!process.up) return {};
+  const JobHere::Homes& homes = process.job->homes();
   const auto found = homes.find(shard);
   if (found == homes.end()) return {};
   const RowIndex row = found->second->table.find(task);
@@ -174,96 +172,40 @@ void LocalJob::deliver_next() {
 void LocalJob::deliver(const Mail& mail) {
   Process* process = find(mail.to);
   if (process == nullptr) return;
-  const auto epoch_here = [&](std::uint32_t shard) -> std::optional<Epoch> {
-    const auto found = process->homes.find(shard);
-    return found == process->homes.end() ? std::nullopt : std::optional(found->second->home.epoch());
-  };
-  switch (process->door->judge(mail.from, mail.message, process->state, epoch_here)) {
-    case Admission::drop:
-      return;
-    case Admission::wait:
-      return process->door->hold(mail.from, mail.message);
-    case Admission::deliver:
-      break;
-  }
-  if (const auto* state = std::get_if<message::JobState>(&mail.message)) return on_state(*process, *state);
-  if (const auto* assign = std::get_if<message::Assign>(&mail.message)) return on_assign(*process, *assign);
-  if (const auto* steal = std::get_if<message::StealRequest>(&mail.message)) {
-    return on_steal(*process, mail.from, steal->slots);
-  }
-  switch (recipient_of(mail.message)) {
-    case Recipient::cell:
-      cell_->on_message(mail.from, mail.message, now);
-      return drain_cell();
-    case Recipient::runner:
-      process->runner->on_message(mail.from, mail.message, now);
-      return drain_runner(*process);
-    case Recipient::home: {
-      const auto found = process->homes.find(shard_epoch_of(mail.message)->shard);
-      if (found == process->homes.end()) return;
-      found->second->home.on_message(mail.from, mail.message, now);
-      return drain_home(*process, *found->second);
-    }
-    case Recipient::process:
-      return;
-  }
+  process->job->on_message(mail.from, mail.message);
+  take_steps(*process);
 }
 
-void LocalJob::on_state(Process& process, const message::JobState& state) {
-  if (state.version <= process.state.version) return;
-  const bool first = process.state.version == 0;
-  process.state = state;
-  process.door->on_state(state);
-  process.runner->on_state(state, now);
-  drain_runner(process);
-  for (auto& [shard, box] : process.homes) {
-    box->home.on_state(state, now);
-    drain_home(process, *box);
-  }
-  for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
-    if (!first || state.homes[shard].home != process.life || state.homes[shard].epoch != Epoch{1, 1})
-      continue;
-    Box& box = make_home(process, shard, {1, 1});
-    box.home.begin(state, now);
-    drain_home(process, box);
-    open_rings(process, box);
-  }
-  wake(process);
-}
-
-void LocalJob::on_assign(Process& process, const message::Assign& assign) {
-  const message::ShardHome& home = process.state.homes[assign.shard];
-  if (home.home != process.life || home.epoch != assign.epoch || process.homes.contains(assign.shard)) return;
-  Box& box = make_home(process, assign.shard, assign.epoch);
-  box.home.recover(assign, process.state, now);
-  drain_home(process, box);
-  open_rings(process, box);
-  wake(process);
-}
-
-LocalJob::Box& LocalJob::make_home(Process& process, std::uint32_t shard, Epoch epoch) {
+std::unique_ptr<HomeHere> LocalJob::make_home(Process& process, const BeginHome& which) {
   HomeOptions options;
-  options.shard = shard;
-  options.epoch = epoch;
+  options.shard = which.shard;
+  options.epoch = which.epoch;
   options.self = process.life;
   options.seed = options_.seed;
   options.several_processes = options_.processes > 1;
   options.released_bytes_max = options_.released_bytes_max;
   options.spawn_credit = options_.spawn_credit;
   if (options_.digests_behind) options.digest_at_once_bytes_max = 0;
-  auto& box = process.homes[shard];
   std::unique_ptr<HomePlacement> placement;
   if (options_.changing_loads) {
-    placement = std::make_unique<sim::ChangingLoads>(options_.seed + 17 * shard + epoch.count);
+    placement = std::make_unique<sim::ChangingLoads>(options_.seed + 17 * which.shard + which.epoch.count);
   } else {
     placement = std::make_unique<Placed>(options_);
   }
-  box = std::make_unique<Box>(options, plan_, records_, std::move(placement));
-  return *box;
+  // No lanes pass its gate but those played here.
+  return std::make_unique<HomeHere>(options, plan_, 0, records_, std::move(placement));
 }
 
-void LocalJob::on_steal(Process& process, Life thief, std::uint32_t slots) {
-  for (auto& [shard, box] : process.homes) {
+/// Lanes leave its rows.
+void LocalJob::end_home(Process& process, const HomeHere& home) {
+  const std::uint32_t shard = home.home.options().shard;
+  std::erase_if(process.queue,
+                [&](const Work& work) { return work.attempt == nullptr && work.shard == shard; });
+}
+
+void LocalJob::on_steal(Process& process, const AskedForWork& asked) {
+  std::uint32_t slots = asked.slots;
+  for (const auto& [shard, box] : process.job->homes()) {
     std::vector<RowIndex> rows;
     for (auto at = process.queue.begin(); at != process.queue.end() && rows.size() < slots;) {
       if (at->attempt == nullptr && at->shard == shard) {
@@ -281,26 +223,28 @@ void LocalJob::on_steal(Process& process, Life thief, std::uint32_t slots) {
       attempts.push_back(name);
       return true;
     });
-    box->home.lend(rows, thief, slots, now);
-    box->home.lend_attempts(attempts, thief, now);
-    drain_home(process, *box);
+    box->home.lend(rows, asked.thief, slots, now);
+    box->home.lend_attempts(attempts, asked.thief, now);
     slots -= std::min(slots, static_cast<std::uint32_t>(rows.size() + attempts.size()));
   }
+  Runner& runner = process.job->runner();
   std::erase_if(process.queue, [&](const Work& work) {
     if (!work.attempt || slots == 0) return false;
     const OutputName name{work.attempt->task, work.attempt->id};
-    if (process.stopped.contains(name) || !process.runner->may_give(name)) return false;
-    process.runner->give(name, thief);
+    if (process.stopped.contains(name) || !runner.may_give(name)) return false;
+    runner.give(name, asked.thief);
     --slots;
     return true;
   });
-  drain_runner(process);
+  process.job->look();
+  drain(process);
 }
 
 std::string LocalJob::stuck() {
   std::string text;
   for (Process& process : processes_) {
-    for (auto& [shard, box] : process.homes) {
+    if (!process.up) continue;
+    for (const auto& [shard, box] : process.job->homes()) {
       for (RowIndex row = 0; row < box->table.size(); ++row) {
         if (box->table[row].ghost) continue;
         const std::string why = box->home.explain(box->table.id(row));

@@ -13,10 +13,8 @@
 #include <string>
 
 #include "libdag/cell/cell.hpp"
-#include "libdag/home/home.hpp"
-#include "libdag/job/door.hpp"
+#include "libdag/here/job_here.hpp"
 #include "libdag/job/edge_news.hpp"
-#include "libdag/runner/runner.hpp"
 #include "tests/support/random_graph.hpp"
 
 namespace dag::test {
@@ -130,7 +128,7 @@ class LocalJob {
   /// By all runners.
   std::uint64_t bytes_held() const {
     std::uint64_t bytes = 0;
-    for (const Process& process : processes_) bytes += process.up ? process.runner->bytes_held() : 0;
+    for (const Process& process : processes_) bytes += process.up ? process.job->runner().bytes_held() : 0;
     return bytes;
   }
   Cell& cell() { return *cell_; }
@@ -140,7 +138,7 @@ class LocalJob {
     cell_->keep(tasks, now);
     drain_cell();
   }
-  Home& home(std::uint32_t shard) { return *box(shard).home_; }
+  Home& home(std::uint32_t shard) { return box(shard).home; }
   RowTable& table(std::uint32_t shard) { return box(shard).table; }
   Life life(std::uint32_t process) const { return life_of_[process]; }
   std::uint32_t home_process(std::uint32_t shard) const {
@@ -191,14 +189,21 @@ class LocalJob {
   }
 
  private:
-  struct Box {
-    Box(HomeOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& sink,
-        std::unique_ptr<HomePlacement> placement)
-        : table(plan->representation), home(options, plan, table, gate, sink, std::move(placement)) {}
-    RowTable table;
-    Gate gate{0};  // No lanes but those played here.
-    Home home;
-    Home* home_ = &home;
+  using Box = HomeHere;
+  /// What a job asks of its process.
+  class Around final : public JobPorts {
+   public:
+    Around(LocalJob& local, std::uint32_t process) : local_(local), process_(process) {}
+    std::unique_ptr<HomeHere> make_home(const BeginHome& which) override {
+      return local_.make_home(local_.processes_[process_], which);
+    }
+    void end_home(std::unique_ptr<HomeHere> home) override {
+      local_.end_home(local_.processes_[process_], *home);
+    }
+
+   private:
+    LocalJob& local_;
+    const std::uint32_t process_;
   };
   struct Work {
     std::uint32_t shard = 0;
@@ -208,10 +213,8 @@ class LocalJob {
   struct Process {
     Life life;
     bool up = false;
-    std::unique_ptr<Runner> runner;
-    std::unique_ptr<Door> door;
-    message::JobState state;
-    std::map<std::uint32_t, std::unique_ptr<Box>> homes;
+    std::unique_ptr<Around> around;
+    std::unique_ptr<JobHere> job;
     std::deque<Work> queue;
     std::set<OutputName> stopped;
     std::map<std::uint32_t, std::pair<AttemptId, std::shared_ptr<void>>> objects;  ///< ActorState all
@@ -258,7 +261,7 @@ class LocalJob {
     Process& process = processes_[life.process.value];
     return process.up && process.life == life ? &process : nullptr;
   }
-  Box& box(std::uint32_t shard) { return *processes_[home_process(shard)].homes.at(shard); }
+  Box& box(std::uint32_t shard) { return *processes_[home_process(shard)].job->homes().at(shard); }
   /// What lies in the slot of the task's row.
   Blob in_slot(TaskId task) const;
 
@@ -267,43 +270,34 @@ class LocalJob {
   void post(Life from, Life to, JobMessage message);
   void deliver_next();
   void deliver(const Mail& mail);
-  void on_state(Process& process, const message::JobState& state);
-  void on_assign(Process& process, const message::Assign& assign);
-  void wake(Process& process) {
-    for (auto& [from, message] : process.door->take_waiting())
-      messages_.push_back({from, process.life, message});
-  }
-  Box& make_home(Process& process, std::uint32_t shard, Epoch epoch);
-  void on_steal(Process& process, Life thief, std::uint32_t slots);
+  std::unique_ptr<HomeHere> make_home(Process& process, const BeginHome& which);
+  static void end_home(Process& process, const HomeHere& home);
+  void on_steal(Process& process, const AskedForWork& asked);
 
   // ---- Rings
 
-  /// Lanes know a home when it has begun.
-  void open_rings(Process& process, Box& box) {
-    if (!options_.rings) return;
-    box.home.on_reach(life_of_, now);
-    drain_home(process, box);
-  }
   void read_ring();
 
   // ---- Effects
 
   void drain_cell();
-  void drain_home(Process& process, Box& box);
-  void drain_runner(Process& process);
+  /// Each machine of the process handles what came for it.
+  void take_steps(Process& process);
+  void drain(Process& process);
+  void carry_out(Process& process, JobEffect& effect);
   bool take_digest();
 
   // ---- Lanes
 
   static const std::string& name_of(const Process& process, const Work& work) {
     if (work.attempt != nullptr) return work.attempt->name;
-    const RowTable& table = process.homes.at(work.shard)->table;
+    const RowTable& table = process.job->homes().at(work.shard)->table;
     return table.name_of(table[work.row]);
   }
   /// Nobody wants it run any more.
   static bool dropped(const Process& process, const Work& work) {
     if (work.attempt != nullptr) return process.stopped.contains({work.attempt->task, work.attempt->id});
-    return process.homes.at(work.shard)->table.word(work.row).state != RowState::ready;
+    return process.job->homes().at(work.shard)->table.word(work.row).state != RowState::ready;
   }
   bool can_run(const Process& process, const Work& work) const {
     return !paused.contains(name_of(process, work)) ||

@@ -20,9 +20,10 @@ void LocalJob::read_ring() {
   if (ring->second.empty()) rings_.erase(ring);
   Process* process = find(to);
   if (process == nullptr) return;
-  const auto found = process->homes.find(news.shard);
+  const JobHere::Homes& homes = process->job->homes();
+  const auto found = homes.find(news.shard);
   // In another order than that of its causes: as if the gate were closed, or no lane there.
-  if (found == process->homes.end() || (options_.shuffled && random_.chance(0.1))) {
+  if (found == homes.end() || (options_.shuffled && random_.chance(0.1))) {
     return deliver({from, to, as_message(std::move(news))});
   }
   Box& box = *found->second;
@@ -38,8 +39,8 @@ void LocalJob::read_ring() {
   if (arrival == Arrival::for_home) return deliver({from, to, as_message(std::move(news))});
   ++told_by_lanes;
   report.ghosts.push_back(ghost);
-  box.home.on_lanes(std::move(report), now);
-  drain_home(*process, box);
+  process->job->on_lanes(news.shard, std::move(report), now);
+  drain(*process);
 }
 
 // ---- Effects
@@ -59,48 +60,46 @@ void LocalJob::drain_cell() {
   }
 }
 
-void LocalJob::drain_home(Process& process, Box& box) {
-  const std::uint32_t shard = box.home.options().shard;
-  for (HomeEffect& effect : box.home.take_effects()) {
-    if (auto* ready = std::get_if<MakeReady>(&effect)) {
-      process.queue.push_back({shard, ready->row, nullptr});
-    } else if (auto* start = std::get_if<StartAttempt>(&effect)) {
-      process.queue.push_back({shard, no_row, std::make_shared<Attempt>(std::move(start->attempt))});
-    } else if (auto* stop = std::get_if<StopAttempt>(&effect)) {
-      process.stopped.insert({stop->task, stop->id});
-    } else if (auto* message = std::get_if<SendMessage>(&effect)) {
-      post(process.life, message->to, std::move(message->message));
-    } else if (auto* trouble = std::get_if<Troubled>(&effect)) {
-      troubles.push_back(std::move(*trouble));
-    } else if (auto* publish = std::get_if<PublishOutput>(&effect)) {
-      process.runner->publish(publish->record, publish->bytes);
-      drain_runner(process);
-    }
+void LocalJob::take_steps(Process& process) {
+  while (process.up && process.job->step(now)) drain(process);
+  if (process.up) process.job->check_invariants();
+}
+
+void LocalJob::drain(Process& process) {
+  for (JobEffect& effect : process.job->take_effects()) {
+    carry_out(process, effect);
+    if (!process.up) return;
   }
 }
 
-void LocalJob::drain_runner(Process& process) {
-  for (RunnerEffect& effect : process.runner->take_effects()) {
-    if (std::holds_alternative<LeaseLost>(effect)) {
-      leases_lost.push_back(process.life);
-      return kill(process.life.process.value);
-    }
-    if (auto* start = std::get_if<StartAttempt>(&effect)) {
-      process.queue.push_back({0, no_row, std::make_shared<Attempt>(std::move(start->attempt))});
-    } else if (auto* stop = std::get_if<StopAttempt>(&effect)) {
-      process.stopped.insert({stop->task, stop->id});
-    } else if (auto* message = std::get_if<SendMessage>(&effect)) {
-      if (auto* report = std::get_if<message::Report>(&message->message)) {
-        for (auto& [shard, box] : process.homes) box->home.vouch(*report);
-      }
-      post(process.life, message->to, std::move(message->message));
-    } else if (auto* came = std::get_if<Brought>(&effect)) {
-      brought[fetching_.at(came->ticket)] = std::move(*came);
-    } else if (auto* save = std::get_if<KeepSave>(&effect)) {
-      kept_saves.emplace_back(process.life, std::move(*save));
-    } else if (auto* digest = std::get_if<TakeDigest>(&effect)) {
-      digests_.emplace_back(process.life, std::move(*digest));
-    }
+void LocalJob::carry_out(Process& process, JobEffect& any) {
+  if (std::holds_alternative<LeaseLost>(any)) {
+    leases_lost.push_back(process.life);
+    kill(process.life.process.value);
+  } else if (const auto* ready = std::get_if<OfferRow>(&any)) {
+    process.queue.push_back({ready->shard, ready->row, nullptr});
+  } else if (auto* start = std::get_if<StartAttempt>(&any)) {
+    process.queue.push_back({0, no_row, std::make_shared<Attempt>(std::move(start->attempt))});
+  } else if (const auto* stop = std::get_if<StopAttempt>(&any)) {
+    process.stopped.insert({stop->task, stop->id});
+  } else if (auto* message = std::get_if<SendMessage>(&any)) {
+    post(process.life, message->to, std::move(message->message));
+  } else if (const auto* said = std::get_if<TellCell>(&any)) {
+    cell_->on_message(said->from, said->message, now);
+    drain_cell();
+  } else if (const auto* began = std::get_if<HomeBegan>(&any); began != nullptr && options_.rings) {
+    process.job->on_reach(began->shard, life_of_, now, false);
+    drain(process);
+  } else if (const auto* asked = std::get_if<AskedForWork>(&any)) {
+    on_steal(process, *asked);
+  } else if (auto* trouble = std::get_if<Troubled>(&any)) {
+    troubles.push_back(std::move(*trouble));
+  } else if (auto* came = std::get_if<Brought>(&any)) {
+    brought[fetching_.at(came->ticket)] = std::move(*came);
+  } else if (auto* save = std::get_if<KeepSave>(&any)) {
+    kept_saves.emplace_back(process.life, std::move(*save));
+  } else if (auto* digest = std::get_if<TakeDigest>(&any)) {
+    digests_.emplace_back(process.life, std::move(*digest));
   }
 }
 
@@ -109,8 +108,8 @@ bool LocalJob::take_digest() {
   const auto [life, output] = std::move(digests_.front());
   digests_.pop_front();
   if (Process* process = find(life)) {
-    process->runner->on_digest(output.name, digest_of(output.bytes));
-    drain_runner(*process);
+    process->job->on_digest(output.name, digest_of(output.bytes));
+    drain(*process);
   }
   return true;
 }
@@ -154,7 +153,7 @@ Ended LocalJob::run_kernel(const KernelCall& call) {
 }
 
 void LocalJob::run_row(Process& process, const Work& work) {
-  Box& box = *process.homes.at(work.shard);
+  Box& box = *process.job->homes().at(work.shard);
   const Next claim = box.table.apply(work.row, Claimed{});
   if (claim.what != Do::run) return;
   const std::uint32_t attempt = claim.word.attempt;
@@ -201,8 +200,8 @@ void LocalJob::run_row(Process& process, const Work& work) {
       report.slow.push_back({work.row, attempt, std::move(ended)});
     }
   }
-  box.home.on_lanes(std::move(report), now);
-  drain_home(process, box);
+  process.job->on_lanes(work.shard, std::move(report), now);
+  drain(process);
 }
 
 void LocalJob::save(const std::string& name, std::uint64_t state) {
@@ -211,8 +210,8 @@ void LocalJob::save(const std::string& name, std::uint64_t state) {
       if (!process.up || work.attempt == nullptr || work.attempt->name != name || dropped(process, work))
         continue;
       const Blob bytes = detail::to_blob(state);
-      process.runner->on_checkpoint(work.attempt->task, work.attempt->id, {bytes, digest_of(bytes)});
-      return drain_runner(process);
+      process.job->on_checkpoint(work.attempt->task, work.attempt->id, {bytes, digest_of(bytes)});
+      return drain(process);
     }
   }
   throw std::runtime_error(name + " does not run");
@@ -260,12 +259,8 @@ void LocalJob::run_attempt(Process& process, const Attempt& attempt) {
 }
 
 void LocalJob::end_attempt(Process& process, const Ended& ended) {
-  const bool by_runner = process.runner->on_ended(ended, now);
-  if (by_runner) return drain_runner(process);
-  for (auto& [shard, box] : process.homes) {
-    if (!box->home.on_ended(ended, now)) continue;
-    return drain_home(process, *box);
-  }
+  process.job->on_ended(ended, now);
+  drain(process);
 }
 
 }  // namespace dag::test
