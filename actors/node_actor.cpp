@@ -39,7 +39,7 @@ caf::behavior NodeActor::make_behavior() {
         const auto job = jobs_.find(here.plan->job);
         if (job == jobs_.end() || !job->second.cell) return;  // It was closed while this was on its way.
         send(job->second.cell, mail::RunnerHere{job->second.runner});
-        look_again(here.plan->job);
+        let_in(here.plan->job);
       },
       [this](mail::SaveHere& save) {
         if (const auto job = jobs_.find(save.copy.job); job != jobs_.end() && job->second.recorded)
@@ -86,7 +86,7 @@ caf::behavior NodeActor::make_behavior() {
       [this](mail::Vouch& vouch) {
         const auto job = jobs_.find(job_of(vouch.report.message));
         if (job == jobs_.end()) return;
-        for (const auto& [shard, home] : job->second.homes) vouch.homes.push_back(home.second);
+        for (const auto& [shard, home] : job->second.homes) vouch.homes.push_back(home);
         if (vouch.homes.empty()) {
           route(std::move(vouch.report));
         } else {
@@ -104,7 +104,7 @@ caf::behavior NodeActor::make_behavior() {
         loads_ = loads;
         steal();
         for (const auto& [id, job] : jobs_) {
-          for (const auto& [shard, home] : job.homes) send(home.second, loads);
+          for (const auto& [shard, home] : job.homes) send(home, loads);
         }
       },
       [this](const mail::Tick& tick) {
@@ -157,7 +157,7 @@ void NodeActor::submit(mail::Submit& order) {
   if (ask_what_is_done(order)) return;
   if (order.retry) order.plan = order.retry->begins->genesis.plan;
   open_job(order.plan);
-  JobHere& job = jobs_.at(order.plan->job);
+  HostedJob& job = jobs_.at(order.plan->job);
   job.follower = order.follower;
   CellSetup setup;
   setup.options = {setup_.self, order.plan->seed};
@@ -176,12 +176,12 @@ void NodeActor::submit(mail::Submit& order) {
   setup.follower = std::move(order.follower);
   job.cell = spawn<CellActor, caf::monitored>(std::move(setup), ports_, records_,
                                               caf::actor_cast<caf::actor>(this), job.runner);
-  look_again(order.plan->job);
+  let_in(order.plan->job);
 }
 
 void NodeActor::open_record(JobId id, std::optional<mail::Record> begins, consensus::Stored stored) {
   if (jobs_.contains(id) || is_forgotten(id)) return;
-  JobHere& job = job_here(id);
+  HostedJob& job = job_here(id);
   job.runs_elsewhere = job.recorded = true;
   RecordSetup setup{id, setup_.self, std::move(begins), std::move(stored), setup_.lives, seats_};
   job.follower = setup_.records->follower(id);
@@ -211,17 +211,17 @@ void NodeActor::on_copy_said(mail::CopySaid& copy) {
   if (job != jobs_.end() && job->second.recorded) send(job->second.cell, std::move(copy));
 }
 
-NodeActor::JobHere& NodeActor::job_here(JobId id) {
+NodeActor::HostedJob& NodeActor::job_here(JobId id) {
   const auto [at, is_new] = jobs_.try_emplace(id, setup_.self);
   if (is_new) {
-    for (auto& [from, message] : early_.take(id)) at->second.door.hold(from, std::move(message));
+    for (auto& [from, message] : early_.take(id)) at->second.router.on_message(from, std::move(message));
   }
   return at->second;
 }
 
 void NodeActor::open_job(const std::shared_ptr<const JobPlan>& plan) {
   if (is_forgotten(plan->job)) return;
-  JobHere& job = job_here(plan->job);
+  HostedJob& job = job_here(plan->job);
   if (job.plan) return;
   job.plan = plan;
   RunnerOptions options;
@@ -244,28 +244,15 @@ void NodeActor::deliver(Life from, JobMessage message) {
   if (is_forgotten(id)) return;
   if (const auto* create = std::get_if<message::JobCreate>(&message)) {
     open_job(create->plan);
-    return look_again(id);
+    return let_in(id);
   }
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) {
     if (failed_.contains(id)) return;
     return hold_early(from, std::move(message));
   }
-  JobHere& job = found->second;
-  if (!job.plan) return job.door.hold(from, std::move(message));
-  const auto epoch_here = [&](std::uint32_t shard) -> std::optional<Epoch> {
-    const auto home = job.homes.find(shard);
-    if (home == job.homes.end()) return std::nullopt;
-    return home->second.first;
-  };
-  switch (job.door.judge(from, message, job.state, epoch_here)) {
-    case Admission::deliver:
-      return hand_on(from, job, std::move(message));
-    case Admission::wait:
-      return job.door.hold(from, std::move(message));
-    case Admission::drop:
-      return;
-  }
+  found->second.router.on_message(from, std::move(message));
+  carry_out(id);
 }
 
 /// Of a job of which it is not known yet what it is: its cell is asked, if it has not said so by itself.
@@ -292,49 +279,62 @@ bool NodeActor::is_over_here(const message::JobState& state) const {
   return state.ended && !std::binary_search(state.lives.begin(), state.lives.end(), setup_.self);
 }
 
-void NodeActor::hand_on(Life from, JobHere& job, JobMessage message) {
-  if (const auto* state = std::get_if<message::JobState>(&message)) {
-    on_job_state(from, job, *state);
-    return;
+void NodeActor::let_in(JobId id) {
+  const auto job = jobs_.find(id);
+  if (job == jobs_.end()) return;
+  job->second.router.open();
+  carry_out(id);
+}
+
+void NodeActor::carry_out(JobId id) {
+  HostedJob& job = jobs_.at(id);
+  for (JobRoute& route : job.router.take_routes()) carry_out(job, route);
+  if (job.router.is_over()) return close_job(id);
+  if (job.router.state().version == 0 || std::exchange(job.begun, true)) return;
+  thief_.on_new_job();
+  steal();
+}
+
+void NodeActor::carry_out(HostedJob& job, JobRoute& any) {
+  if (auto* event = std::get_if<HandOn>(&any)) {
+    hand_on(job, *event);
+  } else if (auto* begins = std::get_if<BeginHome>(&any)) {
+    open_home(job, *begins);
+  } else if (const auto* ends = std::get_if<EndHome>(&any)) {
+    end_home(job, ends->shard);
+  } else if (const auto* asked = std::get_if<AskedForWork>(&any)) {
+    ask_for_rows(job, *asked);
+  } else if (const auto* came = std::get_if<WorkCame>(&any)) {
+    thief_.on_work(came->from);
+    lanes_.tell_when_dry();  // There may be more.
   }
-  if (auto* assign = std::get_if<message::Assign>(&message)) {
-    const JobId id = assign->job;
-    open_home(job, assign->shard, assign->epoch, std::move(*assign));
-    return look_again(id);
-  }
-  if (const auto* request = std::get_if<message::StealRequest>(&message)) {
-    // Who has nothing to give hands the question on, the last home to the runner: that may have what homes
-    // elsewhere lent. The homes begin in turn.
-    mail::Steal steal{from, request->slots, {job.runner}};
-    for (const auto& [shard, home] : job.homes) steal.others.push_back(home.second);
-    if (!job.homes.empty()) {
-      const auto first = static_cast<std::ptrdiff_t>(next_home_asked_++ % job.homes.size());
-      std::rotate(steal.others.begin() + 1, steal.others.begin() + 1 + first, steal.others.end());
-    }
-    const caf::actor asked = steal.others.back();
-    steal.others.pop_back();
-    return send(asked, std::move(steal));
-  }
-  switch (recipient_of(message)) {
+}
+
+void NodeActor::hand_on(HostedJob& job, HandOn& event) {
+  mail::Incoming incoming{event.from, std::move(event.message)};
+  switch (event.to) {
     case Recipient::process:
       break;
     case Recipient::cell:
-      if (job.cell) send(job.cell, mail::Incoming{from, std::move(message)});
+      if (job.cell) send(job.cell, std::move(incoming));
       break;
     case Recipient::runner:
-      if (std::holds_alternative<message::Lend>(message) && from != setup_.self) {
-        thief_.on_work(from);
-        lanes_.tell_when_dry();  // There may be more.
-      }
-      send(job.runner, mail::Incoming{from, std::move(message)});
+      send(job.runner, std::move(incoming));
       break;
-    case Recipient::home: {
-      const auto named = shard_epoch_of(message);
-      const auto home = named ? job.homes.find(named->shard) : job.homes.end();
-      if (home != job.homes.end()) send(home->second.second, mail::Incoming{from, std::move(message)});
+    case Recipient::home:
+      send(job.homes.at(event.shard), std::move(incoming));
       break;
-    }
   }
+}
+
+/// A home that has nothing to give hands the question on, the last one to the runner.
+void NodeActor::ask_for_rows(HostedJob& job, const AskedForWork& asked) {
+  mail::Steal steal{asked.thief, asked.slots, {job.runner}};
+  for (auto shard = asked.homes.rbegin(); shard != asked.homes.rend(); ++shard)
+    steal.others.push_back(job.homes.at(*shard));
+  const caf::actor first = steal.others.back();
+  steal.others.pop_back();
+  send(first, std::move(steal));
 }
 
 void NodeActor::explain(mail::Explain& question) {
@@ -345,71 +345,34 @@ void NodeActor::explain(mail::Explain& question) {
   question.places = lanes_.places(question.job);
   const auto job = jobs_.find(question.job);
   if (job == jobs_.end() || !job->second.runner) return question.done(std::move(question.process));
-  for (const auto& [shard, home] : job->second.homes) question.homes.push_back(home.second);
+  for (const auto& [shard, home] : job->second.homes) question.homes.push_back(home);
   question.runner = job->second.runner;
   const caf::actor first = question.homes.empty() ? question.runner : question.homes.back();
   if (!question.homes.empty()) question.homes.pop_back();
   send(first, std::move(question));
 }
 
-void NodeActor::look_again(JobId id) {
-  const auto job = jobs_.find(id);
-  if (job == jobs_.end()) return;
-  for (auto& [from, message] : job->second.door.take_waiting()) deliver(from, std::move(message));
-}
-
-void NodeActor::on_job_state(Life from, JobHere& job, const message::JobState& state) {
-  if (state.version <= job.state.version) return;
-  if (is_over_here(state)) {
-    job.state = state;
-    return close_job(state.job);
-  }
-  const bool is_new = job.state.version == 0;
-  job.state = state;
-  job.door.on_state(state);
-  for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
-    const message::ShardHome& place = state.homes[shard];
-    const auto here = job.homes.find(shard);
-    if (place.home != setup_.self) {
-      if (here != job.homes.end()) {
-        // Another process counts this shard now.
-        send_exit(here->second.second, caf::exit_reason::user_shutdown);
-        job.homes.erase(here);
-      }
-    } else if (here == job.homes.end() && place.epoch.count == 1) {
-      open_home(job, shard, place.epoch, std::nullopt);
-    }
-  }
-  send(job.runner, mail::Incoming{from, state});
-  for (const auto& [shard, home] : job.homes) send(home.second, mail::Incoming{from, state});
-  look_again(state.job);
-  if (is_new) {
-    thief_.on_new_job();
-    steal();
-  }
-}
-
-void NodeActor::open_home(JobHere& job, std::uint32_t shard, Epoch epoch,
-                          std::optional<message::Assign> assign) {
-  const auto here = job.homes.find(shard);
-  if (here != job.homes.end()) {
-    if (epoch <= here->second.first) return;  // Said before.
-    send_exit(here->second.second, caf::exit_reason::user_shutdown);
-  }
+void NodeActor::open_home(HostedJob& job, BeginHome& which) {
   HomeSetup setup;
-  setup.options.shard = shard;
-  setup.options.epoch = epoch;
+  setup.options.shard = which.shard;
+  setup.options.epoch = which.epoch;
   setup.options.self = setup_.self;
-  setup.options.seed = job.plan->seed + shard;
+  setup.options.seed = job.plan->seed + which.shard;
   setup.options.lanes = std::max(1u, static_cast<std::uint32_t>(lanes_.count()));
-  setup.options.several_processes = job.state.lives.size() > 1;
+  setup.options.several_processes = which.state.lives.size() > 1;
   setup.options.released_bytes_max = setup_.released_bytes_max;
   setup.plan = job.plan;
-  setup.state = job.state;
-  setup.assign = std::move(assign);
+  setup.state = std::move(which.state);
+  setup.assign = std::move(which.assign);
   setup.loads = loads_;
-  job.homes[shard] = {epoch, spawn<HomeActor, caf::monitored>(std::move(setup), lanes_, ports_, records_,
-                                                              caf::actor_cast<caf::actor>(this), job.runner)};
+  job.homes[which.shard] = spawn<HomeActor, caf::monitored>(std::move(setup), lanes_, ports_, records_,
+                                                            caf::actor_cast<caf::actor>(this), job.runner);
+}
+
+void NodeActor::end_home(HostedJob& job, std::uint32_t shard) {
+  const auto home = job.homes.find(shard);
+  send_exit(home->second, caf::exit_reason::user_shutdown);
+  job.homes.erase(home);
 }
 
 void NodeActor::close_job(JobId id, bool for_good) {
@@ -421,7 +384,7 @@ void NodeActor::close_job(JobId id, bool for_good) {
   } else if (job->second.cell) {
     // Outputs lie where they were made for as long as the client may ask for them: until now. A state in
     // which nobody takes part any more says so, if the cell has not said it.
-    message::JobState over = job->second.state;
+    message::JobState over = job->second.router.state();
     const std::vector<Life> lives = std::exchange(over.lives, {});
     ++over.version;
     over.ended = true;
@@ -430,7 +393,7 @@ void NodeActor::close_job(JobId id, bool for_good) {
     }
     send_exit(job->second.cell, caf::exit_reason::user_shutdown);
   }
-  for (const auto& [shard, home] : job->second.homes) send_exit(home.second, caf::exit_reason::user_shutdown);
+  for (const auto& [shard, home] : job->second.homes) send_exit(home, caf::exit_reason::user_shutdown);
   if (job->second.runner) send_exit(job->second.runner, caf::exit_reason::user_shutdown);
   const bool on_disk = job->second.recorded && setup_.records && setup_.records->forget;
   jobs_.erase(job);
@@ -441,7 +404,8 @@ void NodeActor::close_job(JobId id, bool for_good) {
 
 void NodeActor::steal() {
   const auto is_shared = [](const auto& job) {
-    return !job.second.state.ended && job.second.state.lives.size() > 1;
+    const message::JobState& state = job.second.router.state();
+    return !state.ended && state.lives.size() > 1;
   };
   // In turn: what waits may be of any of them.
   auto shared = std::find_if(jobs_.upper_bound(asked_of_), jobs_.end(), is_shared);
@@ -461,9 +425,9 @@ void NodeActor::steal() {
 }
 
 /// Those that the job runs in, from behind this process on, so that not all ask the same one first.
-std::vector<VictimView> NodeActor::victims_of(const JobHere& job) const {
+std::vector<VictimView> NodeActor::victims_of(const HostedJob& job) const {
   std::vector<VictimView> views;
-  for (const Life life : lives_that_run(job.state)) {
+  for (const Life life : lives_that_run(job.router.state())) {
     if (life == setup_.self) continue;
     VictimView& view = views.emplace_back(VictimView{.life = life, .round_trip = lending_round_trip});
     if (!loads_.of) continue;
@@ -485,7 +449,7 @@ void NodeActor::on_child_down(const caf::down_msg& down) {
   const auto is_it = [&](const caf::actor& actor) { return actor && actor.address() == down.source; };
   for (auto& [id, job] : jobs_) {
     bool its_own = is_it(job.cell) || is_it(job.runner);
-    for (const auto& [shard, home] : job.homes) its_own = its_own || is_it(home.second);
+    for (const auto& [shard, home] : job.homes) its_own = its_own || is_it(home);
     if (!its_own) continue;
     return fail_job(id, error_of(down.reason, to_string(id)));
   }
@@ -493,7 +457,7 @@ void NodeActor::on_child_down(const caf::down_msg& down) {
 
 /// What this process had of that job is gone.
 void NodeActor::fail_job(JobId id, Error why) {
-  JobHere& job = jobs_.at(id);
+  HostedJob& job = jobs_.at(id);
   ports_.log(why.what);
   if (job.follower.lost) {
     job.follower.lost(std::move(why));

@@ -12,7 +12,7 @@
 #include "actors/lanes/lanes_port.hpp"
 #include "actors/mail.hpp"
 #include "libdag/base/id_set.hpp"
-#include "libdag/job/door.hpp"
+#include "libdag/here/job_router.hpp"
 #include "libdag/job/early.hpp"
 #include "libdag/stealing/thief.hpp"
 
@@ -44,23 +44,24 @@ class NodeActor : public caf::event_based_actor {
 
  private:
   /// The actors of a job in this process.
-  struct JobHere {
-    explicit JobHere(Life self) : door(self) {}
+  struct HostedJob {
+    explicit HostedJob(Life self) : router(self) {}
     /// Every message comes through it, and waits there until the plan is known.
-    Door door;
+    JobRouter router;
     std::shared_ptr<const JobPlan> plan;
-    message::JobState state;
     caf::actor cell;  // where it was submitted, or where a copy of its record is
     caf::actor runner;
-    std::map<std::uint32_t, std::pair<Epoch, caf::actor>> homes;
+    std::map<std::uint32_t, caf::actor> homes;
     Follower follower;
+    /// It has a state.
+    bool begun = false;
     /// In processes of its own: those of the cluster that come and go are nothing to it.
     bool runs_elsewhere = false;
     /// `cell` is a copy of a record, and hears of nodes.
     bool recorded = false;
   };
   /// Whether news about a life that names no job are for this one.
-  static bool hears_of_all(const JobHere& job) { return job.cell && (!job.runs_elsewhere || job.recorded); }
+  static bool hears_of_all(const HostedJob& job) { return job.cell && (!job.runs_elsewhere || job.recorded); }
 
   /// Sends the order to begin a job to the cell of the one that it retries; true then. It comes back.
   template <class Order>
@@ -69,26 +70,29 @@ class NodeActor : public caf::event_based_actor {
   void open_record(JobId job, std::optional<mail::Record> begins, consensus::Stored stored = {});
   void on_copy_said(mail::CopySaid& copy);
   /// What has come of it before stands at its door then.
-  JobHere& job_here(JobId id);
+  HostedJob& job_here(JobId id);
   /// Nothing, when it is known to be over. Who calls this looks again.
   void open_job(const std::shared_ptr<const JobPlan>& plan);
   void route(SendMessage message);
   void deliver(Life from, JobMessage message);
   void hold_early(Life from, JobMessage message);
+  /// Brings what the router let in to whom it is for.
+  void carry_out(JobId id);
+  void carry_out(HostedJob& job, JobRoute& route);
+  void hand_on(HostedJob& job, HandOn& event);
+  void ask_for_rows(HostedJob& job, const AskedForWork& asked);
   bool is_over_here(const message::JobState& state) const;
-  /// Brings a message that may pass to whom it is for.
-  void hand_on(Life from, JobHere& job, JobMessage message);
   void explain(mail::Explain& question);
-  /// What the door held back may pass now.
-  void look_again(JobId id);
-  void on_job_state(Life from, JobHere& job, const message::JobState& state);
-  void open_home(JobHere& job, std::uint32_t shard, Epoch epoch, std::optional<message::Assign> assign);
+  /// All that messages are for is there now: those that waited may pass.
+  void let_in(JobId id);
+  void open_home(HostedJob& job, BeginHome& which);
+  void end_home(HostedJob& job, std::uint32_t shard);
   /// Ends its actors here. A failed copy of a record, and one whose node ends, may be needed again.
   void close_job(JobId job, bool for_good = true);
   bool is_forgotten(JobId job) const { return forgotten_.contains(job.value); }
   /// Asks another process for rows, when a lane here has nothing to do.
   void steal();
-  std::vector<VictimView> victims_of(const JobHere& job) const;
+  std::vector<VictimView> victims_of(const HostedJob& job) const;
   void on_child_down(const caf::down_msg& down);
   void fail_job(JobId id, Error why);
 
@@ -96,7 +100,7 @@ class NodeActor : public caf::event_based_actor {
   LanesPort& lanes_;
   Ports ports_;
   RecordSink& records_;
-  std::map<JobId, JobHere> jobs_;
+  std::map<JobId, HostedJob> jobs_;
   EarlyMessages early_;  ///< of jobs that are not in `jobs_`
   IdSet forgotten_;
   /// Records of which the copy here failed: its seat is silent, since it may not speak without its memory.
@@ -105,7 +109,6 @@ class NodeActor : public caf::event_based_actor {
   ThiefMachine thief_;
   mail::Loads loads_;  ///< the newest
   std::optional<Instant> wake_at_;
-  std::uint32_t next_home_asked_ = 0;
   JobId asked_of_;  ///< the job that others were asked for work of last
 };
 
