@@ -49,6 +49,7 @@ void JobRouter::on_state(Life from, const message::JobState& state) {
   }
   hand_out_state(from);
   if (state_.ended && !std::binary_search(state_.lives.begin(), state_.lives.end(), self_)) return end_job();
+  if (state_.ended) return look_again();
   for (std::uint32_t shard = 0; shard < state_.homes.size(); ++shard) {
     const message::ShardHome& place = state_.homes[shard];
     if (place.home == self_ && place.epoch.count == 1 && !homes_.contains(shard))

@@ -4,7 +4,7 @@
 // actors.
 //
 // A home begins
-//   - with the first state that names this process, when the shard had no home before (epoch count 1);
+//   - with the first state that names this process, if the job goes on and the shard is new (epoch count 1);
 //   - with an Assign, when the newest state says that this process has the shard in that epoch.
 // A home ends when a state gives its shard to another process, when an Assign of a newer epoch comes, and
 // when the job is over.

@@ -143,6 +143,16 @@ TEST_CASE("homes are asked for work in turn") {
   CHECK(router.routes() == Routes{"asked for work, homes 0 1", "asked for work, homes 1 0"});
 }
 
+// It would run the tasks of a job that was stopped.
+TEST_CASE("no home begins by a state that says that the job has ended") {
+  Router router;
+  message::JobState stopped = state_of(1, {{here, first}});
+  stopped.ended = true;
+  router.tell(stopped);
+  CHECK(router.routes() == Routes{"JobState to the runner"});
+  CHECK(router.tell(settled_of(0, first)) == Admission::drop);
+}
+
 TEST_CASE("when nobody takes part here any more all homes end, and nothing is let in") {
   Router router;
   router.tell(state_of(1, {{here, first}}));
