@@ -15,7 +15,7 @@ class Attempts {
 
   void start(StartAttempt start);
   void stop(const StopAttempt& stop);
-  /// To be told of every end, so that nothing is remembered of it.
+  /// Call for every end, so that the supervised attempt is forgotten.
   void ended(const Ended& ended) { supervised_.erase({ended.task, ended.id}); }
 
  private:

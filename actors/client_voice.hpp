@@ -1,6 +1,6 @@
 #pragma once
-// What a cell says to its one client, the submitter: outcomes with their bytes, which the runner brings where
-// the record does not hold them. A part of the actors that host cells.
+// A cell's messages to its one client, the submitter: outcomes with their bytes. The runner brings the bytes
+// that the record does not hold. A part of the actors that host cells.
 
 #include <map>
 
@@ -13,17 +13,17 @@ class ClientVoice {
   /// The submitter is the one client of a cell in this release.
   static constexpr ClientId submitter{1};
 
-  /// Where it is said.
+  /// The submitter's callbacks.
   void follow(Follower follower) { follower_ = std::move(follower); }
   const Follower& follower() const { return follower_; }
-  /// Whether no process has outputs of the job any more: there is what its record holds, and nothing else.
+  /// True: no process has outputs of the job any more, so only results in the record can be told.
   void rest(bool at_rest) { at_rest_ = at_rest; }
-  /// What is to be asked of the runner; nothing when all was there.
+  /// Returns the request for the runner; nothing when the record held all bytes.
   std::optional<mail::Bring> tell(TellClient&& what);
   void on_brought(dag::Brought&& brought);
-  /// Before the job's end.
+  /// Call before the job's end.
   void tell_unread(const Cell& cell) const;
-  /// Between two words on how far the job is.
+  /// The least time between two progress messages.
   static constexpr Duration progress_every = std::chrono::milliseconds(200);
   /// True: tell_progress is to be called after that time; once until then.
   bool owes_progress(const CellCounts& counts);

@@ -5,7 +5,7 @@
 namespace dag {
 namespace {
 
-/// What one turn reads: some tenths of a millisecond.
+/// Bytes read per turn: some tenths of a millisecond.
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
-// Takes digests of large outputs beside the mailbox of the runner that asks for them, a piece at a time. On a
-// thread of its own where there can be one, which gives way to all others: nobody waits for a digest but the
-// record, and a lane that wakes is not to wait until hundreds of megabytes are read. (On CAF's pool a
+// Takes digests of large outputs beside the mailbox of the runner that asks for them, a piece at a time. Runs
+// on a thread of its own where there can be one, with the lowest priority: only the record waits for a
+// digest, and a lane that wakes must not wait until hundreds of megabytes are read. (On CAF's pool a
 // hand-over of 64 MiB on two cores took some milliseconds in one of three cases.)
 //
 // Linked to its runner, and ends with it.

@@ -1,6 +1,6 @@
 #pragma once
-// CAF turns an exception that leaves a handler into a bare runtime_error; supervisors and people want its
-// text, and whether it was memory that was missing.
+// CAF turns an exception that leaves a handler into a bare runtime_error. Supervisors and people want its
+// text, and whether memory was exhausted.
 
 #include <caf/all.hpp>
 #include <exception>
@@ -10,7 +10,7 @@
 
 namespace dag {
 
-/// Beside the text of an actor's end, when that was why.
+/// Accompanies the text of an actor's end when memory was exhausted.
 inline constexpr std::uint16_t out_of_memory = 1;
 
 /// For set_exception_handler: the actor ends, and its down message says why.
@@ -26,7 +26,7 @@ inline caf::error keep_text(std::exception_ptr& thrown) {
   }
 }
 
-/// What the end of an actor means for its job.
+/// The job's error when one of its actors ends for `reason`.
 inline Error error_of(const caf::error& reason, const std::string& whose) {
   const std::string text = "an actor of " + whose + " failed: " + caf::to_string(reason);
   if (reason.context().match_elements<std::string, std::uint16_t>()) {

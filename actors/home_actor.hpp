@@ -14,14 +14,14 @@
 
 namespace dag {
 
-/// What a HomeActor is made of.
+/// Parameters of a HomeActor.
 struct HomeSetup {
   HomeOptions options;
   std::shared_ptr<const JobPlan> plan;
   message::JobState state;
   /// Set for a shard that had a home before.
   std::optional<message::Assign> assign;
-  /// The newest that are known; `of` is null where there are none.
+  /// The newest known loads; `of` is null where there are none.
   mail::Loads loads;
 };
 
@@ -38,9 +38,9 @@ class HomeActor : public caf::event_based_actor {
   void on_loads(const mail::Loads& loads);
   /// Lets the home know whom lanes can tell of ends.
   void look_at_reach();
-  /// Tells the placer how things are here now.
+  /// Tells the placer the state of the lanes.
   void look_at_lanes();
-  /// Carries out what the home decided, gives to thieves what is left, and sees that it is woken in time.
+  /// Carries out what the home decided, gives the remaining rows to thieves, and schedules the next wake-up.
   void act();
   void carry_out();
   void answer_thieves();
@@ -57,7 +57,7 @@ class HomeActor : public caf::event_based_actor {
   std::unique_ptr<Home> home_;
   OpenQuestions questions_;
   bool kept_all_ = false;  ///< of the last question that was answered
-  SpawnLoad ahead_;        ///< as lanes know
+  SpawnLoad ahead_;        ///< as the lanes know it
   std::optional<Instant> wake_at_;
 };
 

@@ -170,7 +170,7 @@ void KeeperActor::let_programs_go(std::uint64_t bytes) {
   }
 }
 
-/// What the gateway answers about one job must be of now.
+/// The gateway's answers about one job must be current.
 void KeeperActor::look_up(JobId job) {
   if (auto details = ports_.details(job)) gateway_.on_details(job, *std::move(details));
 }
@@ -193,7 +193,7 @@ void KeeperActor::heard(Life from, KeeperMessage any) {
   } else if (auto* copy = std::get_if<keeper::SaveCopy>(&any)) {
     ports_.keep_save(std::move(*copy));
   } else {
-    // Who hears that it is here counts on that for a while.
+    // The sender of KeepProgram may rely for a while on the program staying here.
     const auto* keep = std::get_if<keeper::KeepProgram>(&any);
     if (keep != nullptr && host_.has(keep->program)) shelf_.use(keep->program, now);
     host_.on_message(from, any, now);
@@ -202,8 +202,8 @@ void KeeperActor::heard(Life from, KeeperMessage any) {
 }
 
 void KeeperActor::act() {
-  // What one half says to the other makes it say something in turn; that ends, since each such message opens
-  // or closes one worker process.
+  // A message from one half makes the other half send messages in turn. The loop ends, since each such
+  // message opens or closes one worker process.
   for (bool again = true; again;) {
     again = false;
     for (GatewayEffect& effect : gateway_.take_effects()) {

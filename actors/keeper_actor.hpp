@@ -17,10 +17,10 @@
 
 namespace dag {
 
-/// What it needs from outside. Nothing here blocks.
+/// The actor's ports to the outside. Nothing here blocks.
 struct KeeperPorts {
   std::function<Instant()> now;
-  /// By the clock that people set: to tell another node how old something is.
+  /// Wall clock: tells another node how old something is.
   std::function<Duration()> since_1970;
   std::function<void(Life to, ClientMessage message)> send_client;
   std::function<void(Life to, KeeperMessage message)> send_keeper;
@@ -31,9 +31,9 @@ struct KeeperPorts {
   /// Checks and keeps a program; gives back its bytes, or null.
   std::function<Status(ProgramId program, const Blob& bytes)> keep_program;
   std::function<Blob(ProgramId program)> program;
-  /// No job needs it any more, nor any process.
+  /// No job and no process needs the program any more.
   std::function<void(ProgramId program)> drop_program;
-  /// What the records say of a job whose cell is here; nothing before it began.
+  /// The journal's view of a job whose cell is here; nothing before the job began.
   std::function<std::optional<JobDetails>(JobId job)> details;
   std::function<void(JobId job)> forget_details;
   std::function<void(const JobPlan& plan)> job_begins;
@@ -44,9 +44,9 @@ struct KeeperPorts {
   std::function<void(client::TaskSettled settled)> spill = {};
   /// For the disk, where there is one.
   std::function<void(keeper::SaveCopy copy)> keep_save;
-  /// Whoever has the journal sends this client an Answer. Empty: there is none.
+  /// The node with the journal sends this client an Answer. Empty: there is no journal.
   std::function<void(Life client, client::AskJournal what)> read_journal = {};
-  /// The other nodes are to know that this one is to go, or stays after all.
+  /// Tells the other nodes that this node is to leave, or stays after all.
   std::function<void(bool draining)> drain;
   std::function<void()> shut_down;
 };
@@ -57,19 +57,19 @@ struct KeeperSetup {
   /// The records of jobs have copies, or lie on a disk.
   bool recorded = false;
   std::uint32_t replicas = 1;  ///< so many copies, where there are as many nodes
-  bool expects_peers = false;  ///< it was told of other nodes
+  bool expects_peers = false;  ///< other nodes are configured
   /// How far the numbers of each node's jobs have come, as this node's disk knows.
   std::map<ProcessId, std::uint32_t> handles_seen = {};
-  /// That it has kept from earlier lives.
+  /// Programs kept from earlier lives.
   std::set<ProgramId> programs = {};
   std::uint64_t programs_bytes_max = ~std::uint64_t{0};  ///< in all
-  /// Whose records are on its disk: which programs they need is known when those have been read.
+  /// Jobs whose records are on this disk and not yet read: until then it is unknown which programs they need.
   std::set<JobId> unread = {};
   NodeLimits limits = {};
   ResultLimits results = {};
 };
 
-/// What a cell says of a job, to the keeper with this address.
+/// The Follower that sends a cell's news of a job to the keeper with this address.
 Follower follower_of(const caf::actor_addr& keeper, JobId job);
 
 class KeeperActor : public caf::event_based_actor {
@@ -88,7 +88,7 @@ class KeeperActor : public caf::event_based_actor {
   void heard(Life from, KeeperMessage message);
   void look_up(JobId job);
   void on_led(RecordLed news);
-  /// Programs that nobody needs go, more of them when one with so many bytes is to come.
+  /// Drops programs that no job needs, and enough of them to make room for `bytes`.
   void let_programs_go(std::uint64_t bytes);
 
   const KeeperSetup setup_;

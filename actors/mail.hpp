@@ -1,6 +1,6 @@
 #pragma once
-// What the actors of a process say to each other: plain values, by CAF. Nothing here leaves the process (that
-// is libdag/job/messages.hpp), so none of it needs a form as bytes.
+// The messages between the actors of a process: plain values, by CAF. Nothing here leaves the process (those
+// messages are in libdag/job/messages.hpp), so none of it needs a form as bytes.
 
 #include <caf/all.hpp>
 #include <functional>
@@ -20,16 +20,16 @@
 
 namespace dag::mail {
 
-/// lane -> HomeActor: a batch of what it did.
+/// lane -> HomeActor: a batch of ends.
 struct LaneNews {
   LaneReport report;
 };
-/// Lanes -> HomeActor: whom they can tell of ends has changed.
+/// Lanes -> HomeActor: the lives that lanes can tell of ends have changed.
 struct ReachChanged {};
 /// lane, TaskActor -> HomeActor, RunnerActor: an attempt that was started here ended.
 struct AttemptEnded {
   dag::Ended ended;
-  /// Of what was spawned: given back when this is destroyed. May be null.
+  /// The credit of spawned tasks: given back when this is destroyed. May be null.
   std::shared_ptr<const void> credit = {};
 };
 /// Lane -> RunnerActor: the kernel of an attempt saved its state.
@@ -53,7 +53,7 @@ struct Incoming {
   Life from;
   JobMessage message;
 };
-/// any -> itself: what was waited for may be due. `due` tells it from one that was overtaken by an earlier
+/// any -> itself: a deadline may have come. `due` tells it from a deadline that was overtaken by an earlier
 /// one.
 struct Tick {
   Instant due;
@@ -63,7 +63,7 @@ struct Publish {
   OutcomeRecord record;
   Blob bytes;
 };
-/// RunnerActor -> DigestActor -> RunnerActor: of a large output.
+/// RunnerActor -> DigestActor -> RunnerActor: the digest of a large output.
 struct TakeDigest {
   dag::TakeDigest output;
 };
@@ -71,12 +71,12 @@ struct Digested {
   OutputName name;
   std::uint64_t digest = 0;
 };
-/// DigestActor -> itself: there is more to read.
+/// DigestActor -> itself: read the next piece.
 struct NextPiece {};
 /// RunnerActor -> NodeActor -> HomeActors, one after another -> NodeActor: a report that each completes.
 struct Vouch {
   SendMessage report;
-  std::vector<caf::actor> homes;  ///< that have not seen it yet
+  std::vector<caf::actor> homes;  ///< that have not completed it yet
 };
 /// CellActor -> RunnerActor -> CellActor: the bytes of an output, for a client.
 struct Bring {
@@ -87,20 +87,20 @@ struct Bring {
 struct Brought {
   dag::Brought brought;
 };
-/// transport -> NodeActor -> HomeActors, one after another -> RunnerActor: each adds what it knows; the last
-/// one says that it is complete.
+/// transport -> NodeActor -> HomeActors, one after another -> RunnerActor: each adds its knowledge; the last
+/// one marks it complete.
 struct Explain {
   JobId job;
   TaskSelector what;
   ProcessExplained process;
-  std::vector<caf::actor> homes;           ///< that have not seen it yet
-  HeldSum held;                            ///< outputs, if those are asked for
+  std::vector<caf::actor> homes;           ///< that have not added theirs yet
+  HeldSum held;                            ///< outputs, if the question asks for them
   std::map<TaskId, std::uint64_t> places;  ///< in the queue for lanes
   caf::actor runner;
   std::function<void(ProcessExplained&&)> done;
 };
-/// Part of Submit and Record, when the job retries another: sent to the cell of that one, and back to the
-/// NodeActor with what the job begins with.
+/// Part of Submit and Record, when the job retries another: sent to that job's cell, and back to the
+/// NodeActor with the results that the job begins with.
 struct Retry {
   RetryOf of;
   std::optional<Retried> begins = {};
@@ -109,17 +109,17 @@ struct Retry {
 struct Submit {
   std::shared_ptr<const JobPlan> plan;
   Follower follower;
-  /// Who runs it; none: everybody, this process included.
+  /// The processes that run it; none: all, this process included.
   std::vector<Life> lives = {};
-  /// When the client was told that it is accepted: deadlines count from there. Left out: from now.
+  /// When the client was told that the job is accepted: deadlines count from there. Left out: from now.
   std::optional<Instant> submitted = std::nullopt;
   std::optional<Retry> retry = std::nullopt;
 };
-/// RunnerActor -> NodeActor -> RecordActor: for the disks of all nodes that have a copy of the job's record.
+/// RunnerActor -> NodeActor -> RecordActor: a save for the disks of all nodes with a copy of the record.
 struct SaveHere {
   keeper::SaveCopy copy;
 };
-/// The node's disk -> RunnerActor: what it has kept of the job.
+/// The node's disk -> RunnerActor: the saves that it has kept of the job.
 struct SavesFound {
   std::vector<KeepSave> saves;
 };
@@ -130,14 +130,14 @@ struct Record {
   Blob submission;
   std::optional<Retry> retry = std::nullopt;
 };
-/// node -> NodeActor: whoever the copies on its disk speak to is there now.
+/// node -> NodeActor: the peers of the record copies on its disk can be reached now.
 struct Recover {};
-/// node -> KeeperActor -> NodeActor: how long does it take until `heard` is called?
+/// node -> KeeperActor -> NodeActor: measures the time until `heard` is called.
 struct Probe {
   std::function<void()> heard;
 };
-/// gateway -> NodeActor -> RecordActor: who can hold copies; who is to go; whether this node's disk is full,
-/// or it should not lead for another reason.
+/// gateway -> NodeActor -> RecordActor: the nodes that can hold copies; those that leave; and whether this
+/// node's disk is full, or it should not lead for another reason.
 struct Seats {
   std::vector<consensus::Candidate> alive;
   std::vector<consensus::Seat> leaving = {};
@@ -149,11 +149,11 @@ struct CopySaid {
   Life from;
   consensus::Addressed said;
 };
-/// RecordActor -> NodeActor: the record is here, so it is known what the job is.
+/// RecordActor -> NodeActor: the record is here, so the plan of the job is known.
 struct RecordHere {
   std::shared_ptr<const JobPlan> plan;
 };
-/// NodeActor -> RecordActor: who brings outputs.
+/// NodeActor -> RecordActor: the runner that brings outputs.
 struct RunnerHere {
   caf::actor runner;
 };
@@ -161,11 +161,11 @@ struct RunnerHere {
 struct Written {
   std::uint64_t number = 0;
 };
-/// RecordActor -> NodeActor: nobody needs the copy here any more.
+/// RecordActor -> NodeActor: the copy here is not needed any more.
 struct RecordOver {
   JobId job;
 };
-/// gateway -> NodeActor -> CellActor, RecordActor: processes of its job came.
+/// gateway -> NodeActor -> CellActor, RecordActor: new processes of the job.
 struct LivesUp {
   JobId job;
   std::vector<Life> lives;
@@ -174,22 +174,22 @@ struct LivesUp {
 struct Want {
   JobId job;
   std::uint32_t task = 0;
-  /// Its job rests (WantOutput::at_rest).
+  /// The job's worker processes are gone (WantOutput::at_rest).
   bool at_rest = false;
 };
 struct CancelJob {
   JobId job;
 };
-/// It cannot go on.
+/// The job cannot go on.
 struct StopJob {
   JobId job;
   Error why;
 };
-/// gateway -> NodeActor: nobody asks for anything of this job any more.
+/// gateway -> NodeActor: nobody needs anything of this job any more.
 struct ForgetJob {
   JobId job;
 };
-/// transport -> NodeActor: messages from another life, in order. `handled` says that they were looked at:
+/// transport -> NodeActor: messages from another life, in order. `handled` says that they were dealt with:
 /// until then the sender may not send much more.
 struct Arrived {
   Life from;
@@ -207,19 +207,19 @@ struct LinkBroken {
 struct LinkRefused {
   Life life;
 };
-/// node -> MembershipActor: these are to be asked for the others.
+/// node -> MembershipActor: ask these addresses for the other members.
 struct Others {
   std::vector<std::string> addresses;
 };
 /// node -> MembershipActor: say goodbye, and end.
 struct Leave {};
-/// MembershipActor -> NodeActor -> HomeActor: what each life that is up said last of its load, our own
+/// MembershipActor -> NodeActor -> HomeActor: the last reported load of each life that is up, our own
 /// included.
 struct Loads {
   std::shared_ptr<const std::vector<std::pair<Life, LoadSummary>>> of;
 };
-/// MembershipActor, KeeperActor -> NodeActor -> CellActor, RecordActor: a process came, or is gone; one of
-/// all jobs, or of the one that is named.
+/// MembershipActor, KeeperActor -> NodeActor -> CellActor, RecordActor: a process came, or is gone; for all
+/// jobs, or for the named one.
 struct LifeUp {
   Life life;
 };
@@ -228,17 +228,17 @@ struct LifeDown {
   std::optional<JobId> job = std::nullopt;
   LifeEnd how = {};
 };
-/// CellActor, RecordActor -> itself: the client may be told how far the job is.
+/// CellActor, RecordActor -> itself: time to tell the client the job's progress.
 struct ProgressDue {};
-/// NodeActor -> HomeActors, one after another -> RunnerActor: another process asks for work. Who has nothing
-/// to give sends it on; the first home and the runner remember it for a while.
+/// NodeActor -> HomeActors, one after another -> RunnerActor: another process asks for work. An actor without
+/// work to give sends it on; the first home and the runner remember it for a while.
 struct Steal {
   Life thief;
   std::uint32_t slots = 0;
-  std::vector<caf::actor> others;  ///< that have not seen it yet; the last of them is next, the runner first
+  std::vector<caf::actor> others;  ///< that have not seen it yet; the last one is next, the runner is first
   bool passed_on = false;          ///< by a home
 };
-/// A lane, of which NodeActor wanted to know that, -> NodeActor: it has nothing to do.
+/// Lanes -> NodeActor, after tell_when_dry(): a lane is idle.
 struct Dry {};
 
 // ---- Of a keeper
@@ -258,7 +258,7 @@ struct Greeted {
   Endpoint endpoint;
   std::string build;
 };
-/// transport -> KeeperActor: nobody listens any more where a client did.
+/// transport -> KeeperActor: the client's address accepts no connection any more.
 struct Gone {
   Life life;
 };
@@ -283,10 +283,10 @@ struct ProcessEnded {
   std::vector<RunningAttempt> running;
   std::optional<std::uint32_t> guilty_lane;
 };
-/// transport -> KeeperActor: a kernel said something, or something happened to an attempt; to be passed on to
-/// the client of its job, if it has one.
+/// transport -> KeeperActor: a kernel's log line or progress, or an event of an attempt; passed on to the
+/// client of its job, if it has one.
 struct Noted {
-  /// Says how far it is; none: it said so before, and does not run any more.
+  /// The progress of a task; none: the kernel that reported progress does not run any more.
   struct Progress {
     std::string device;
     std::optional<TaskProgress> now;
@@ -301,9 +301,9 @@ struct Noted {
   std::variant<std::monostate, Progress, Crash> what;
   std::function<void(Life client)> pass_on;
 };
-/// CellActor, RecordActor -> KeeperActor. Gone: the record here is not needed any more.
+/// CellActor, RecordActor -> KeeperActor: the record here is not needed any more.
 struct RecordGone {};
-/// To the KeeperActor: a result of a job that has ended lies on the disk, or could not be written.
+/// To the KeeperActor: a result of an ended job lies on the disk, or could not be written.
 struct Spilled {
   client::TaskSettled settled;
   bool written = false;

@@ -1,6 +1,6 @@
 #pragma once
-// Hosts the membership machine: who is alive. Decides nothing itself; its word is a hint, incarnations and
-// epochs decide.
+// Hosts the membership machine: which processes are alive. Decides nothing itself; its word is a hint,
+// incarnations and epochs decide.
 //
 // Messages: in Heard, LinkBroken, LinkRefused (from the transport), Others, Leave, Tick; out LifeUp,
 // LifeDown, Loads (to the node).
@@ -14,25 +14,25 @@
 
 namespace dag {
 
-/// What it needs from outside besides the node.
+/// The actor's ports besides the node.
 struct MembershipPorts {
   std::function<Instant()> now;
   std::function<void(SendMembership message)> send;
-  /// Told before anybody here sends to that life, and when nobody will any more.
+  /// Called before any actor here sends to that life; and after the last one did.
   std::function<void(const MemberUp& up)> up;
   std::function<void(const MemberDown& down)> down;
-  /// Nothing was heard of that life for a while (true), or something is, again (false). May be empty.
+  /// That life has been silent for a while (true), or is heard again (false). May be empty.
   std::function<void(Life life, bool suspected)> doubted;
-  /// How a process that died came to its end, as far as anybody here can know. May be empty.
+  /// The end of a process that died, as far as any actor here can know it. May be empty.
   std::function<LifeEnd(Life life)> end_of;
-  /// What is gossiped of this process.
+  /// The load that this process gossips.
   std::function<LoadSummary()> load;
-  /// All that are up, this process included, with each heartbeat and whenever one comes or goes; and how the
-  /// others are heard. May be empty.
+  /// All members that are up, this process included, with each heartbeat and whenever one comes or goes; and
+  /// how the others are heard. May be empty.
   std::function<void(std::vector<Claim> members, Hearings heard)> view;
-  /// Others hold this life to be over.
+  /// Other members take this life for over.
   std::function<void()> over;
-  /// It began with too low an incarnation, and may begin again with this one. Null: then it is over.
+  /// It began with too low an incarnation, and may begin again with this one. Null: it is over instead.
   std::function<void(Incarnation next)> come_back = nullptr;
 };
 
@@ -41,7 +41,7 @@ struct MembershipSetup {
   Endpoint endpoint;
   MembershipOptions options;
   std::uint64_t seed = 0;
-  /// Whether the node is told how loaded the others are, whenever one of them is heard.
+  /// True: the node is told the others' loads, whenever one of them is heard.
   bool tells_loads = true;
 };
 

@@ -255,7 +255,7 @@ void NodeActor::deliver(Life from, JobMessage message) {
   carry_out(id);
 }
 
-/// Of a job of which it is not known yet what it is: its cell is asked, if it has not said so by itself.
+/// Holds a message for a job that is not known here yet: asks its cell, if the cell has not come forward.
 void NodeActor::hold_early(Life from, JobMessage message) {
   const JobId id = job_of(message);
   std::optional<SendMessage> question;
@@ -435,7 +435,7 @@ std::vector<VictimView> NodeActor::victims_of(const HostedJob& job) const {
                                    [&](const auto& known) { return known.first == life; });
     if (load == loads_.of->end()) continue;
     view.tasks_ready = load->second.tasks_ready;
-    // What waits when the news of it are here waits at least as long as a question takes.
+    // A row that still waits when the news of it arrives waits at least as long as a question takes.
     view.wait = std::chrono::milliseconds(view.tasks_ready);
   }
   const auto behind = std::find_if(views.begin(), views.end(),
@@ -455,7 +455,7 @@ void NodeActor::on_child_down(const caf::down_msg& down) {
   }
 }
 
-/// What this process had of that job is gone.
+/// The parts of the job in this process are gone.
 void NodeActor::fail_job(JobId id, Error why) {
   HostedJob& job = jobs_.at(id);
   ports_.log(why.what);

@@ -25,10 +25,10 @@ struct NodeSetup {
   /// Ends the process: part of a job whose client is elsewhere has failed here. Empty where there is only one
   /// process.
   std::function<void(Error why)> escalate = {};
-  /// Of a node that holds copies of records.
+  /// Set in a node that holds copies of records.
   std::optional<RecordPorts> records = std::nullopt;
-  /// What this node's disk has of jobs' records (mail::Recover opens them), and of which it knows that they
-  /// are over.
+  /// The records of jobs on this node's disk (mail::Recover opens them), and the jobs that it knows to be
+  /// over.
   std::map<JobId, consensus::Stored> logs = {};
   IdSet forgotten = {};
   /// HomeOptions::released_bytes_max of homes here.
@@ -63,7 +63,7 @@ class NodeActor : public caf::event_based_actor {
   /// Whether news about a life that names no job are for this one.
   static bool hears_of_all(const HostedJob& job) { return job.cell && (!job.runs_elsewhere || job.recorded); }
 
-  /// Sends the order to begin a job to the cell of the one that it retries; true then. It comes back.
+  /// Sends the order to begin a job to the cell of the job that it retries; then true. The order comes back.
   template <class Order>
   bool ask_what_is_done(Order& order);
   void submit(mail::Submit& submit);
@@ -90,7 +90,7 @@ class NodeActor : public caf::event_based_actor {
   /// Ends its actors here. A failed copy of a record, and one whose node ends, may be needed again.
   void close_job(JobId job, bool for_good = true);
   bool is_forgotten(JobId job) const { return forgotten_.contains(job.value); }
-  /// Asks another process for rows, when a lane here has nothing to do.
+  /// Asks another process for rows, when a lane here is idle.
   void steal();
   std::vector<VictimView> victims_of(const HostedJob& job) const;
   void on_child_down(const caf::down_msg& down);
@@ -103,7 +103,7 @@ class NodeActor : public caf::event_based_actor {
   std::map<JobId, HostedJob> jobs_;
   EarlyMessages early_;  ///< of jobs that are not in `jobs_`
   IdSet forgotten_;
-  /// Records of which the copy here failed: its seat is silent, since it may not speak without its memory.
+  /// Records whose copy here failed: its seat is silent, since it may not speak without its memory.
   std::set<JobId> failed_;
   mail::Seats seats_;
   ThiefMachine thief_;

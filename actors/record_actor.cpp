@@ -187,8 +187,8 @@ void RecordActor::act() {
   mail::Outgoing outgoing;
   // Looked at with each beat, so who leads goes on soon after the disk has caught up.
   if (record_ports_.is_log_behind) replica_.on_disk_behind(record_ports_.is_log_behind(), ports_.now());
-  // What is written to memory alone is there at once, which has effects in turn; each writes less than the
-  // one before.
+  // A write to memory alone is done at once and has effects in turn; each round writes less than the one
+  // before.
   for (auto effects = replica_.take_effects(); !effects.empty(); effects = replica_.take_effects()) {
     for (CellReplicaEffect& any : effects) carry_out(any, outgoing);
   }

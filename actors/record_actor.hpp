@@ -1,6 +1,6 @@
 #pragma once
 // Hosts one copy of a job's record (libdag/replica): its part in the log that the copies share, and, while it
-// leads, the cell that this log makes. Decides nothing itself.
+// leads, the cell made of this log. Decides nothing itself.
 //
 // Messages: in CopySaid (from other copies), Incoming, Want, CancelJob, StopJob,
 // ForgetJob, LivesUp (from the gateway), LifeUp, LifeDown, Seats, RunnerHere, SaveHere (from the runner),
@@ -16,9 +16,9 @@ namespace dag {
 struct RecordSetup {
   JobId job;
   Life self;
-  /// Begins the record, and leads it at first; none: it is told of it.
+  /// Begins the record, and leads it at first; none: another copy began it.
   std::optional<mail::Record> begins;
-  /// What the node's log has of it.
+  /// This record's log on the node's disk.
   consensus::Stored stored;
   std::set<Life> nodes;
   mail::Seats seats;
@@ -33,7 +33,7 @@ class RecordActor : public caf::event_based_actor {
   const char* name() const override { return "dag.record"; }
 
  private:
-  /// What the gateway knows.
+  /// The last state reported to the gateway.
   struct Told {
     bool leads = false;
     std::optional<ProcessId> leader;

@@ -1,12 +1,12 @@
 #pragma once
-// A job that retries another: what it takes from the cell of that one, and whom it tells. The order to begin
-// it (mail::Submit, mail::Record) goes from the NodeActor to that cell, and comes back with what is done.
+// A job that retries another: the results it takes from that job's cell, and the clients it tells. Its order
+// to begin (mail::Submit, mail::Record) goes from the NodeActor to that cell and back, with the results.
 
 #include "actors/mail.hpp"
 
 namespace dag {
 
-/// Completes the part of the order for `job`: the job that it retries came to `ended`.
+/// Completes the part of the order for `job`: the job that it retries ended as `ended`.
 void say_what_is_done(mail::Retry& retry, const CellSnapshot& ended, JobId job);
 /// Results that are there from the start.
 void tell_results(const mail::Retry& retry, const Follower& follower);

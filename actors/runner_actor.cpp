@@ -133,8 +133,8 @@ void RunnerActor::on_exit() {
   node_ = nullptr;
 }
 
-/// What homes elsewhere lent to this process, and no lane has begun, is no use to an idle one while it waits
-/// here behind what takes long.
+/// Attempts that homes elsewhere lent to this process, and that no lane has begun, are given to idle
+/// processes while they wait here behind long tasks.
 void RunnerActor::answer_thieves() {
   questions_.answer(
       ports_.now(), lending_round_trip, [this] { return waiting_for(lanes_, runner_.mean_run()); },

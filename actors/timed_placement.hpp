@@ -1,5 +1,5 @@
 #pragma once
-// A placement, and how long its choices take: a machine has no clock, the actor around it has.
+// A placement that measures how long its choices take: a machine has no clock, the actor around it has.
 
 #include <functional>
 #include <memory>
@@ -13,7 +13,7 @@ namespace dag {
 
 class TimedPlacement final : public HomePlacement {
  public:
-  /// `placed` gets the time of each choice between several processes.
+  /// `placed` gets the duration of each choice between several processes.
   TimedPlacement(std::unique_ptr<HomePlacement> of, std::function<Instant()> now,
                  std::function<void(Duration)> placed)
       : of_(std::move(of)), now_(std::move(now)), placed_(std::move(placed)) {}

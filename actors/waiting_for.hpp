@@ -1,5 +1,5 @@
 #pragma once
-// What waits for the lanes of this process, as those want to know it who give of it to idle ones.
+// The rows queued for this process's lanes. Answers to thieves are based on it.
 
 #include <algorithm>
 
@@ -11,15 +11,15 @@ namespace dag {
 inline std::vector<Duration> running_for(const LanesPort& lanes) {
   std::vector<Duration> running;
   for (const RunningNow& one : lanes.running_now()) running.push_back(one.ran);
-  // What has to be alone keeps them all, and so does what waits until it is.
+  // An attempt that runs alone, or waits until it can, occupies all lanes.
   if (lanes.stand_aside() && !running.empty() && running.size() < lanes.count())
     running.resize(lanes.count(), *std::min_element(running.begin(), running.end()));
   return running;
 }
 
-/// `mean_run` as in Waiting, of what has ended here.
+/// `mean_run` as in Waiting: the mean of the attempts that ended here.
 inline Waiting waiting_for(const LanesPort& lanes, std::optional<Duration> mean_run) {
-  // Those that stand aside have nothing to do, and take nothing.
+  // Lanes that stand aside are idle, and take no work.
   const std::uint32_t free = lanes.stand_aside() ? 0 : lanes.dry();
   Waiting waiting{static_cast<std::uint32_t>(lanes.queued()), static_cast<std::uint32_t>(lanes.count()), free,
                   mean_run};

@@ -1,17 +1,17 @@
 #pragma once
-// Lets one lane run a kernel with no other kernel in its process: of an attempt that may be what took a
-// process down (Attempt::alone). Who wants that says so; lanes that are about to begin a kernel then stand
-// aside, and those that run one finish it.
+// Lets one lane run a kernel with no other kernel in its process: an attempt that may have crashed a process
+// (Attempt::alone). The lane announces that it wants to be alone. Lanes that are about to begin a kernel then
+// stand aside, and lanes that run a kernel finish it.
 //
-// Why no two overlap: a lane says that it is inside (KernelTurn), then looks whether anybody wants to be
-// alone; who wants to says so, pays for the barrier of both, then looks whether a lane is inside. By Dekker's
-// argument one of them sees the other.
+// Why no two overlap: a lane says that it is inside (KernelTurn), then looks whether a lane wants to be
+// alone. The lane that wants to be alone says so, pays for the barrier of both, then looks whether another
+// lane is inside. By Dekker's argument one of them sees the other.
 //
-// Why it ends: kernels that run may wait for others that have not begun (members of a group), or run for
-// hours. So nobody wants to be alone for longer than a patience; then the others have their turn, what was
-// queued before the attempt first, and the patience is doubled for the next time. Hence whoever others wait
-// for does begin, and a kernel of any length is outlasted in the end. Two that want to be alone come one
-// after the other.
+// Why it ends: running kernels may wait for others that have not begun (members of a group), or run for
+// hours. So no lane wants to be alone for longer than a patience. Then the others have their turn, rows
+// queued before the attempt first, and the patience is doubled for the next time. Hence a kernel that others
+// wait for does begin, and a kernel of any length is outlasted in the end. Two lanes that want to be alone
+// come one after the other.
 
 #include <algorithm>
 #include <atomic>
@@ -28,9 +28,9 @@ namespace dag {
 class AloneTurn {
  public:
   static constexpr Duration patience_min = std::chrono::milliseconds(100);
-  /// Who waited in vain lets the others begin for so long.
+  /// After waiting in vain, a lane lets the others begin kernels for this long.
   static constexpr Duration turn_of_others = std::chrono::milliseconds(10);
-  /// Nobody says when a kernel has ended: that would cost each of them more than to look, which is rare.
+  /// The end of a kernel is polled: announcing it would cost every kernel more than these rare looks.
   static constexpr Duration look_again_after = std::chrono::milliseconds(2);
 
   /// By a lane that has said that it is inside.

@@ -25,7 +25,7 @@ void LaneCheckpoints::take(const std::function<Blob()>& encode) {
   saved.digest = digest_of(saved.bytes);
   keep_(std::move(saved));
   const Instant ended = lane_now();
-  // One that met a page fault or another thread is not what the next will cost.
+  // A save that met a page fault or another thread does not predict the cost of the next: average.
   cost_ = cost_ ? (*cost_ * 3 + (ended - began)) / 4 : ended - began;
   due_at_ = next(ended);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What a kernel that saves its state finds behind its Context: when it is time, and what becomes of a state.
+// The implementation behind Context::checkpoint: when a save is due, and where a saved state goes.
 
 #include <functional>
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace dag {
 
-/// One for each run of a kernel; on the lane's thread.
+/// Made for each run of a kernel; used on the lane's thread.
 class LaneCheckpoints final : public detail::KernelCheckpoints {
  public:
   /// `keep` gets each state; it must not block. `attempt` lives longer.

@@ -1,6 +1,6 @@
 #pragma once
 // A lane's own rows: the deque of Chase and Lev (2005). The owner pushes and pops at the bottom without a
-// lock, newest first, so that what was touched last is still in the cache; thieves take the oldest at the
+// lock, newest first, so that the rows touched last are still in the cache. Thieves take the oldest at the
 // top, which tends to be the root of the most work (Blumofe and Leiserson 1999).
 //
 // Orders follow Le et al. (2013) with sequentially consistent operations in the place of fences, which TSan
@@ -20,15 +20,15 @@ namespace dag {
 
 struct LaneShard;
 
-/// A ready row, and of which shard.
+/// A ready row and its shard.
 struct ReadyRow {
   LaneShard* shard = nullptr;
   RowIndex row = no_row;
   bool operator==(const ReadyRow&) const = default;
 };
 
-/// `notice(shard)` is called with the shard of a row before anybody can see that row gone from the deque:
-/// from then on the shard must not be destroyed (see Lanes::retire). When the row goes to somebody else after
+/// `notice(shard)` is called with the shard of a row before any thread can see that row gone from the deque:
+/// from then on the shard must not be destroyed (see Lanes::retire). When another thread gets the row after
 /// all, the notice was in vain and does no harm.
 template <template <class> class Atomic>
 class BasicDeque {
@@ -54,15 +54,15 @@ class BasicDeque {
     bottom_.store(bottom - 1, std::memory_order_seq_cst);  // Thieves who look later leave it alone.
     std::uint64_t top = top_.load(std::memory_order_seq_cst);
     if (top < bottom - 1) return newest;
-    // Perhaps the last one: whoever moves `top` has it.
+    // Perhaps the last row: the thread that moves `top` has it.
     const bool mine =
         top == bottom - 1 && top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst);
     bottom_.store(bottom, std::memory_order_relaxed);
     return mine ? std::optional(newest) : std::nullopt;
   }
 
-  // By anybody.
-  /// The oldest. Nothing also when somebody else was faster: look again while size() is not zero.
+  // By any thread.
+  /// The oldest. Nothing also when another thread was faster: look again while size() is not zero.
   template <class Notice>
   std::optional<ReadyRow> steal(Notice&& notice) {
     std::uint64_t top = top_.load(std::memory_order_seq_cst);
@@ -74,14 +74,14 @@ class BasicDeque {
     if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst)) return std::nullopt;
     return oldest;
   }
-  /// About how many there are; exact when nobody else is at work.
+  /// The approximate number of rows; exact when no other thread is at work.
   std::uint64_t size() const {
     const std::uint64_t top = top_.load(std::memory_order_acquire);
     const std::uint64_t bottom = bottom_.load(std::memory_order_acquire);
     return bottom > top ? bottom - top : 0;
   }
-  /// About what is there, without taking it. The owner may be at work: then a row may be missing, or be
-  /// there that has just been taken.
+  /// The approximate content, without taking it. The owner may be at work: a row may be missing, or may have
+  /// just been taken.
   void newest_first(std::size_t count_max, std::vector<ReadyRow>& to) const {
     const std::uint64_t top = top_.load(std::memory_order_seq_cst);
     const auto* slots = reinterpret_cast<const Slots*>(slots_.load(std::memory_order_acquire));
@@ -91,7 +91,7 @@ class BasicDeque {
       if (row.shard != nullptr) to.push_back(row);
     }
   }
-  /// How many were ever taken off the top.
+  /// Total number of rows taken off the top.
   std::uint64_t taken() const { return top_.load(std::memory_order_acquire); }
 
  private:

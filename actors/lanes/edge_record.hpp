@@ -11,7 +11,7 @@
 
 namespace dag {
 
-/// All bits of it are said.
+/// Every bit is initialized: the bytes are copied into a ring.
 struct EdgeRecord {
   static constexpr std::uint16_t kind = 1, kind_handed_over = 2;
 
@@ -35,7 +35,7 @@ inline EdgeRecord record_of(const EdgeNews& news) {
           news.value ? 1u : 0u,  0};
 }
 
-/// What follows the head where the output is not copied: all bits of it are said.
+/// Follows the head where the output is not copied. Every bit is initialized.
 struct HandOverRecord {
   std::uint64_t number = 0;
   std::uint64_t nonce = 0, capacity_bytes = 0, size_bytes = 0;
@@ -49,13 +49,13 @@ inline HandOverRecord record_of(const ring::HandOver& over) {
   return {over.number, where.nonce, where.capacity_bytes, where.size_bytes, where.process, where.file};
 }
 
-/// `over`: where the output lies that `news` lacks.
+/// `over`: the location of the output that `news` lacks.
 struct ReadNews {
   EdgeNews news;
   std::optional<ring::HandOver> over;
 };
 
-/// Nothing: no lane wrote this.
+/// Nothing: the record was not written by a lane.
 inline std::optional<ReadNews> news_in(const ring::Record& record) {
   EdgeRecord head;
   const bool over = record.kind == EdgeRecord::kind_handed_over;

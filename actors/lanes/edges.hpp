@@ -1,12 +1,12 @@
 #pragma once
-// What all lanes of a process share for telling lanes of others, and of other shards here, that a row ended:
-// which rings there are, which shards are here, and what did not fit into a ring. What one lane does with
-// them is in lane_edges.cpp; what the news means, in libdag/job/edge_news.hpp.
+// State shared by all lanes of a process for telling lanes of other processes, and of other shards here, that
+// a row ended: the rings, the shards here, and news that did not fit into a ring. lane_edges.cpp has a lane's
+// use of it; libdag/job/edge_news.hpp has the meaning of the news.
 //
-// Lanes look at a snapshot (Known) and compare a number to see that it is old: no lock on their way. A shard
-// is a bare pointer in it. Why it does not go away under a lane: who takes a shard off the list changes the
-// number before it looks whether a lane is inside of that shard; a lane says that it is inside and then
-// looks at the number. One of them sees the other.
+// Lanes look at a snapshot (Known) and compare a number to see that it is old, without a lock. A shard is a
+// bare pointer in the snapshot. Why it does not go away under a lane: the thread that takes a shard off the
+// list changes the number before it looks whether a lane is inside of that shard; a lane says that it is
+// inside and then looks at the number. One of them sees the other.
 
 #include <atomic>
 #include <memory>
@@ -24,8 +24,8 @@ class Edges {
  public:
   struct Peer {
     PeerRing ring;
-    /// What found the ring full, in order; of who has the turn to write. At most a batch per lane: until it
-    /// is written lanes tell this peer nothing more, and homes tell it everything.
+    /// News that found the ring full, in order; guarded by the turn to write. At most a batch per lane: until
+    /// it is written, lanes tell this peer nothing more, and homes tell it everything.
     std::vector<EdgeNews> left_over;
     std::atomic<bool> held_up{false};
   };
@@ -39,7 +39,7 @@ class Edges {
     std::vector<std::shared_ptr<Peer>> peers;
     std::vector<Shard> shards;
 
-    /// Null: it is not here. What is found may be gone by now, see above.
+    /// Null: the shard is not here. The returned shard may be gone by now, see above.
     LaneShard* find(JobId job, std::uint32_t shard) const;
   };
 
@@ -52,10 +52,10 @@ class Edges {
   std::uint64_t version() const { return version_.load(std::memory_order_seq_cst); }
   std::shared_ptr<const Known> known() const;
 
-  /// Whether news with this output can go through the peer's ring at all, and what they take in it.
+  /// True: news with this output fit the peer's ring. bytes_of: their size in it.
   static bool can_write(const Peer& peer, const Blob& value);
   static std::size_t bytes_of(const Blob& value);
-  /// Writes what was left over and then `batch`, which is empty afterwards: what does not fit is left over.
+  /// Writes left_over and then `batch`, which is empty afterwards: news that do not fit become left_over.
   void write(Peer& peer, std::vector<EdgeNews>& batch);
   void write_left_over(Peer& peer) {
     std::vector<EdgeNews> nothing_new;

@@ -1,7 +1,7 @@
 #pragma once
-// What comes to the lanes from outside: rows that a home made ready, and attempts that were handed out. Rows
-// that lanes make ready themselves do not pass here; they are always of normal priority (RowTable::plain) and
-// lie in the lanes' own deques.
+// Work for the lanes from outside: rows that a home made ready, and attempts that were handed out. Rows that
+// lanes make ready themselves do not pass here; they are always of normal priority (RowTable::plain) and lie
+// in the lanes' own deques.
 
 #include <array>
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace dag {
 
-/// An attempt that a home or a runner asked for, and whom to tell of its end.
+/// An attempt that a home or a runner handed out, with the callback for its end.
 struct HandedOut {
   HandedOut(Attempt what, std::function<void(Ended&&)> whom, std::function<void(Saved&&)> keep,
             std::function<void()> begin)
@@ -26,7 +26,7 @@ struct HandedOut {
   std::function<void(Ended&&)> done;
   std::function<void(Saved&&)> saved;
   std::function<void()> began;
-  /// What Context::cancelled says. Set before it starts: it does not start.
+  /// Read by Context::cancelled. If it is set before the kernel starts, the kernel does not start.
   std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
   /// How often it waited in vain to be alone (alone_turn.hpp).
   std::uint32_t in_vain = 0;
@@ -39,13 +39,13 @@ struct Work {
   Priority band = Priority::normal;
 };
 
-/// One queue for all lanes, with a lock; the oldest of the highest band first. What it holds is counted
-/// outside of the lock, so that looking into an empty one costs a lane one load.
+/// A queue for all lanes, with a lock; the oldest of the highest band first. Sizes are counted outside of the
+/// lock, so that looking into an empty queue costs a lane one load.
 class Inbox {
  public:
   void push(Work work);
   /// Attempts, and rows above normal: a lane looks for these before its own rows. Homes hand out one by one
-  /// what others wait for.
+  /// the rows that others wait for.
   bool has_pressing() const { return pressing_.load(std::memory_order_acquire) > 0; }
   bool has_any() const { return size() > 0; }
   std::size_t size() const { return size_.load(std::memory_order_acquire); }
@@ -55,16 +55,16 @@ class Inbox {
                           std::size_t more);
   /// Rows only, oldest first, for another process; at most `count`.
   std::vector<RowIndex> take_rows(const LaneShard* shard, std::size_t count);
-  /// The same with attempts of a job that are not cancelled and may go.
+  /// The same for attempts of a job that are not cancelled and that `may_go` allows.
   std::vector<OutputName> take_attempts(JobId job, std::size_t count,
                                         const std::function<bool(const OutputName&)>& may_go);
-  /// One attempt that no lane has begun; null when there is none.
+  /// Takes an attempt that no lane has begun; null when there is none.
   std::unique_ptr<HandedOut> take(JobId job, const OutputName& attempt);
-  /// Visits what waits, in the order of bands and then of arrival: up to the last one that is pressing, or
-  /// what comes behind it.
+  /// Visits the queued work in the order of bands and then of arrival: up to the last pressing one, or the
+  /// rest behind it.
   void each(bool first_ones, const std::function<void(JobId, TaskId)>& attempt,
             const std::function<void(const ReadyRow&)>& row) const;
-  /// Drops the rows of a shard that will not be run any more.
+  /// Drops the rows of a shard that will not run any more.
   void drop(const LaneShard* shard);
 
  private:

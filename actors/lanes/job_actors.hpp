@@ -1,6 +1,6 @@
 #pragma once
-// The objects behind the job actors that live in this process. Who may call one when is the home's; here is
-// only where it lies, and that it outlives a call that nobody waits for any more.
+// The objects behind the job actors that live in this process. The home decides when an object is called;
+// here are its location and its lifetime, which outlasts an abandoned call.
 
 #include <map>
 #include <memory>

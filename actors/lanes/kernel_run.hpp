@@ -1,6 +1,6 @@
 #pragma once
-// Runs one kernel and turns whatever comes out of it into a value: the one place where exceptions of user
-// code are caught.
+// Runs one kernel and turns its result or exception into a value: the one place where exceptions of user code
+// are caught.
 
 #include <optional>
 
@@ -10,7 +10,7 @@
 
 namespace dag {
 
-/// What a kernel left, before anybody knows whose attempt it was.
+/// The results of a kernel, without the task and attempt they belong to.
 struct KernelResult {
   Blob output;
   std::uint32_t becomes = detail::none;
@@ -18,9 +18,9 @@ struct KernelResult {
   std::optional<Error> error;
 };
 
-/// Runs `code`; what it leaves is in `call`. The error is what the kernel threw. Never throws.
+/// Runs `code` and leaves its results in `call`. The error is what the kernel threw. Never throws.
 std::optional<Error> call_kernel(const detail::Code& code, detail::Call& call);
-/// The same with everything collected, for whoever is not in a hurry.
+/// Collects all results of a call into one value, for callers that are not in a hurry.
 KernelResult collect(detail::Call& call, std::optional<Error> error);
 
 /// Runs `code` with the given arguments. Never throws.

@@ -1,6 +1,6 @@
 #pragma once
-// What a lane expects of a kernel before it runs it: short, or perhaps long. Before a kernel that may be long
-// a lane lets go of whatever waits for it: its report, and the rows in its queue.
+// A lane's estimate of a kernel's duration before it runs it: short, or perhaps long. Before a kernel that
+// may be long a lane sends its report and gives away the rows in its queue.
 
 #include <array>
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace dag {
 
-/// A small cache from kernels to how long they ran, in ticks: one lane's, for its own thread. Of two kernels
-/// in one place the newer is known. A kernel that is sometimes long is long: the estimate rises at once and
-/// falls slowly.
+/// A small cache from kernels to their durations in ticks, used by one lane's thread. Of two kernels in one
+/// slot the newer is known. A kernel that is sometimes long is long: the estimate rises at once and falls
+/// slowly.
 class KernelTimes {
  public:
   struct Entry {

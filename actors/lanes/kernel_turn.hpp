@@ -1,5 +1,5 @@
 #pragma once
-// Whether a lane is inside of a kernel, so that another thread may use in its place what it keeps meanwhile.
+// Tells whether a lane is inside of a kernel, so that another thread may then use the lane's data.
 
 #include <atomic>
 #include <cstdint>
@@ -9,24 +9,24 @@
 
 namespace dag {
 
-/// One per lane. The lane passes with two plain stores; whoever wants its things, rarely, pays for the
-/// barrier of both. Dekker's argument: the lane says that it is out and then looks whether somebody is at its
-/// things, the other says so and then looks whether the lane is still in, so at least one of them sees the
+/// Each lane has its own. The lane passes with two plain stores; a visiting thread, which is rare, pays for
+/// the barrier of both. Dekker's argument: the lane says that it is out and then looks for a visitor; the
+/// visitor says that it visits and then looks whether the lane is still in. So at least one of them sees the
 /// other.
 class KernelTurn {
  public:
   /// `asymmetric` is an argument for tests.
   explicit KernelTurn(bool asymmetric = process_barrier_allowed) : asymmetric_(asymmetric) {}
 
-  /// The lane's, around a kernel. What it wrote before is seen by whoever is let in.
+  /// By the lane, around a kernel. A visitor sees all that the lane wrote before.
   void begin() { announce(turn_, turn_.load(std::memory_order_relaxed) + 1, asymmetric_); }
-  /// Waits for whoever is at the lane's things; he runs no user code.
+  /// Waits for a visitor to leave; a visitor runs no user code.
   void end() {
     announce(turn_, turn_.load(std::memory_order_relaxed) + 1, asymmetric_);
     while (visited_.load(std::memory_order_seq_cst)) std::this_thread::yield();
   }
 
-  /// Another one for each kernel; odd: it is inside.
+  /// Differs for each kernel; odd: the lane is inside.
   std::uint64_t number() const { return turn_.load(std::memory_order_seq_cst); }
 
   /// Calls `visit` if the lane is still inside of that kernel; it does not come out meanwhile. One thread at

@@ -1,6 +1,6 @@
 #pragma once
-// One lane: its rows, what it runs, and what it has not reported yet. Used only by the files
-// that Lanes is implemented in.
+// A lane: its rows, its running kernel, and its unreported ends. Included only by the files that implement
+// Lanes.
 
 #include <chrono>
 #include <condition_variable>
@@ -22,13 +22,13 @@ using LaneClock = std::chrono::steady_clock;
 /// A report goes to the home at the first task border at which it is this old, and before a kernel that is
 /// expected to run for longer: the home wakes for each of them, on a core that a lane runs on.
 inline constexpr Duration report_age_max = std::chrono::milliseconds(2);
-/// The same when somebody waits for what the home makes of it.
+/// The same when somebody waits for the home's reaction.
 inline constexpr Duration pressing_age_max = std::chrono::microseconds(100);
 /// News of an end for another process does not wait longer than this while its lane runs short rows.
 inline constexpr Duration edge_age_max = std::chrono::nanoseconds(limits::flush_age_ns / 2);
-/// Records say when by the processor's counter, which is compared with the steady clock so often.
+/// Records carry times of the processor's counter, which is compared with the steady clock so often.
 inline constexpr Duration clock_age_max = std::chrono::microseconds(100);
-/// What waking a sleeping lane costs: it pays for more queued work than this.
+/// The cost of waking a sleeping lane: it pays off for more queued work than this.
 inline constexpr Duration wake_cost = std::chrono::microseconds(10);
 
 /// `rows` is shared with thieves; the rest belongs to the lane's thread but for what is atomic or guarded.
@@ -43,7 +43,7 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
     if (place < rings.size()) records.emplace(rings[place]);
   }
 
-  // What a kernel says. An abandoned one talks to nobody: the process may have forgotten it.
+  // Called by a kernel. An abandoned kernel's calls are dropped: the process may have forgotten it.
   void log(std::string_view line) override {
     if (speaks() && lanes.events_.log) lanes.events_.log(speaker(), line);
   }
@@ -58,14 +58,14 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   std::string stage(std::string_view path) override;
   void publish(const std::string& path, const Blob& bytes) override;
 
-  /// Nor has a child that the kernel forked a voice.
+  /// A child that the kernel forked does not speak either.
   bool speaks() const { return !abandoned.load() && !in_forked_child(); }
   Speaker speaker() const {
     return {job, task, attempt, task_name, name, static_cast<std::uint32_t>(index), number};
   }
 
-  /// It will touch this shard, or none. Announced with a full barrier, but only when it changes: rows of one
-  /// job follow each other.
+  /// The lane will touch this shard, or none. Announced with a full barrier, but only when it changes: rows
+  /// of one job follow each other.
   void enters(const LaneShard* shard) {
     if (inside.load(std::memory_order_relaxed) != shard) inside.store(shard, std::memory_order_seq_cst);
   }
@@ -77,10 +77,10 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   LaneRows rows;
   std::thread thread;
   std::atomic<bool> abandoned{false};
-  /// The shard whose row it runs or may have taken: it may not go away.
+  /// The shard whose row the lane runs or may have taken: it may not go away.
   std::atomic<const LaneShard*> inside{nullptr};
 
-  // Which handed-out attempt runs here, for abandon; and whether the thread has ended.
+  // The handed-out attempt that runs here, for abandon; and whether the thread has ended.
   std::mutex mutex;
   std::condition_variable ended;
   bool done = false;
@@ -88,10 +88,10 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   Instant running_since;
   bool cut_off = false;  ///< whoever could hear of the end of an abandoned kernel may be gone
 
-  /// Whether it is inside of a row's kernel: then what follows may be seen to by watch_stragglers.
+  /// Says that the lane is inside of a row's kernel: then watch_stragglers may act in its place.
   alignas(64) KernelTurn turn;
 
-  // The thread's own.
+  // Used by the lane's thread alone.
   JobId job;
   TaskId task;
   AttemptId attempt;
@@ -100,22 +100,22 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   std::atomic<bool> said_progress{false};
   std::optional<Staging> staging;  ///< of an attempt that may stage files
   std::string_view task_name;
-  /// What it has not reported yet: rows of one shard follow each other, mostly, but news of other shards'
-  /// rows come in between. Sent together when the first is old, when there is much, and before the lane
+  /// Ends not yet reported. Rows of one shard mostly follow each other, but news of other shards' rows
+  /// come in between. Sent together when the first is old, when there are many, and before the lane
   /// sleeps.
   struct OpenReport {
     std::shared_ptr<LaneShard> shard;
     LaneReport report;
   };
   std::vector<OpenReport> reports;
-  std::size_t current = 0;         ///< the one that was used last
+  std::size_t current = 0;         ///< the report that was used last
   std::int64_t reports_since = 0;  ///< ticks
-  bool pressing = false;           ///< somebody waits for what the home makes of them
-  /// What it tells other processes and has not written, per peer in `known`; and other shards of this one.
+  bool pressing = false;           ///< somebody waits for the home's reaction to the reports
+  /// Unwritten news for other processes, per peer in `known`; and news for other shards of this process.
   std::shared_ptr<const Edges::Known> known = std::make_shared<const Edges::Known>();
   std::vector<std::vector<EdgeNews>> batches;
   std::vector<EdgeNews> told_here;
-  /// And by links.
+  /// News for peers that are reached by links.
   struct LinkBatch {
     Life to;
     std::vector<EdgeNews> news;
@@ -126,16 +126,16 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   std::uint32_t borders = 0;
   std::int64_t looked_at = 0;       ///< into the rings, ticks
   LaneShard* next_shard = nullptr;  ///< of `next_row`
-  /// The first row its last one made ready: already claimed, runs at once.
+  /// The first row that the last row made ready: already claimed, runs at once.
   std::optional<ClaimedRow> next_row;
-  /// When the last row ended: the next one begins there, if it follows at once.
+  /// When the last row ended: the next row begins then, if it follows at once.
   std::int64_t last_end = 0;
   std::vector<Blob> blobs;
   std::vector<detail::ArgumentView> views;
   KernelTimes times;
   std::uint32_t searches = 0;
   std::optional<RecordRingWriter> records;
-  /// What the steady clock said when `clock_` showed those ticks.
+  /// The steady clock's time when `clock_` showed those ticks.
   Instant known_at;
   std::int64_t known_ticks = 0;
 };

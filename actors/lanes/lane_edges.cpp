@@ -1,9 +1,9 @@
-// What a lane does with ends that concern other shards: it collects what it tells, writes it in batches,
-// reads what others tell, and hands to homes what is not for lanes.
+// A lane's handling of ends that concern other shards: it collects its news, writes them in batches, reads
+// news of others, and hands to homes the news that are not for lanes.
 //
-// When it writes. A batch goes at the first border between two rows at which the last one is some
-// microseconds old: so the first news on a ring that was quiet goes at once, and many that follow each other
-// go together. Before a kernel that may be longer than that, and when there is nothing to run, it goes, too.
+// When a lane writes. A batch goes at the first border between two rows at which the last batch is some
+// microseconds old: so the first news on a quiet ring goes at once, and many that follow each other go
+// together. A batch also goes before a kernel that may be longer than that, and when there is nothing to run.
 
 #include <algorithm>
 
@@ -98,7 +98,7 @@ bool Lanes::tell_edge(Lane& lane, const LaneShard& from, const Route& route, Edg
   for (std::size_t i = 0; i < peers.size(); ++i) {
     if (peers[i]->ring.peer != route.home) continue;
     if (peers[i]->held_up.load(std::memory_order_acquire) || peers[i]->ring.carrier->broken()) return false;
-    if (lane.batches[i].size() >= limits::flush_operations) return false;  // One row, so many shards.
+    if (lane.batches[i].size() >= limits::flush_operations) return false;  // A row with very many shards.
     if (!Edges::can_write(*peers[i], news.value)) return false;
     lane.unwritten_bytes += Edges::bytes_of(news.value);
     ++lane.unwritten;
@@ -182,7 +182,7 @@ void Lanes::hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from) {
     if (shard->retired.load(std::memory_order_seq_cst) || !shard->gate.enter(lane.index)) break;
     LaneReport& report = report_to(lane, *shard);
     RowIndex ghost = no_row;
-    // Of the ear, which has no queue of its own: the inbox takes a lock, so outside the gate.
+    // The ear has no queue of its own, and the inbox takes a lock: so it gets the rows outside the gate.
     std::vector<RowIndex> ready_rows;
     const Arrival arrival = end_ghost(
         shard->table, news, ghost,

@@ -1,4 +1,4 @@
-// What a lane's thread does: find work, run it, follow the edges of bare rows, report in batches.
+// The loop of a lane's thread: find work, run it, follow the edges of bare rows, report in batches.
 
 #include <algorithm>
 #include <limits>
@@ -25,7 +25,7 @@ void Lanes::run(Lane& lane) {
       lane.enters(&shard);                  // News of another shard's row may have come in between.
       if (!shard.retired.load(std::memory_order_seq_cst)) run_row(lane, shard, row);
     } else if (alone_.wanted()) {
-      // What it claimed now would wait with it, and could go nowhere else.
+      // A row claimed now would wait until the other lane is done, and could go nowhere else.
       lane.enters(nullptr);
       step_aside(lane);
     } else {
@@ -101,7 +101,7 @@ std::int64_t Lanes::report_ticks(const Lane& lane) const {
   return lane.pressing ? pressing_ticks_ : age_ticks_;
 }
 
-/// Of everything that others wait for, and of the shards it was about.
+/// Sends everything that others wait for, and releases the shards.
 void Lanes::let_go(Lane& lane) {
   DAG_CHECK(!lane.next_row && lane.told_here.empty());
   write_edges(lane);
@@ -110,8 +110,8 @@ void Lanes::let_go(Lane& lane) {
   lane.reports.clear();
 }
 
-/// One reading of the clock per row: where rows follow each other, one begins when the last one ended. So a
-/// run seems longer by what the lane does between two kernels, some tens of nanoseconds.
+/// Reads the clock once per row: a row that follows another begins when that one ended. So a run seems longer
+/// by the lane's work between two kernels, some tens of nanoseconds.
 void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   LaneReport& report = report_to(lane, shard);
   RowTable& table = shard.table;
@@ -155,7 +155,7 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   lane.turn.end();
   const std::int64_t ended = lane.last_end = clock_.now();
   if (lane.abandoned.load()) return;
-  lane.blobs.clear();  // What it read may be large, and the next row may be far.
+  lane.blobs.clear();  // The inputs may be large, and the next row may be far.
   KernelTimes::ran(expected, ended - began);
   const Duration ran = clock_.span(ended - began);
   if (options_.running != nullptr) options_.running->end(lane.index, error.has_value(), ran);
@@ -314,7 +314,7 @@ void Lanes::Lane::publish(const std::string& path, const Blob& bytes) {
   publish_file(path, bytes, of, std::to_string(fencing_token()));
 }
 
-/// What it wrote is a part of what it leaves.
+/// Adds the staged files to the attempt's results.
 static void add_staged(Ended& ended, const Staging& staging) {
   if (ended.outcome != Outcome::finished) return;
   const auto failed = [&](const Error& why) {

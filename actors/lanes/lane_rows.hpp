@@ -1,6 +1,6 @@
 #pragma once
-// A lane's ready rows. Those that other shards wait for come before all others: the news of their ends is
-// under way while the rest runs. Among equals the lane takes the newest and thieves the oldest (deque.hpp).
+// A lane's ready rows. Rows that other shards wait for come first: the news of their ends is under way while
+// the rest runs. Among equals the lane takes the newest and thieves the oldest (deque.hpp).
 
 #include <array>
 
@@ -25,7 +25,7 @@ class LaneRows {
     if (auto ready = deques_[0].steal(notice)) return ready;
     return deques_[1].steal(notice);
   }
-  /// About what is there, in the order in which the owner takes it; their shards must stay.
+  /// The approximate content, in the order in which the owner takes it; the shards must stay.
   std::vector<ReadyRow> newest_first(std::size_t count_max) const {
     std::vector<ReadyRow> rows;
     for (const Deque& deque : deques_) deque.newest_first(count_max, rows);

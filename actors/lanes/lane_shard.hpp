@@ -13,7 +13,7 @@
 namespace dag {
 
 struct LaneShard : std::enable_shared_from_this<LaneShard> {
-  /// The last passage of the gate is for whoever hears what links bring (Lanes::hear).
+  /// The last passage of the gate is for the thread that calls Lanes::hear.
   LaneShard(Representation representation, std::size_t lanes) : table(representation), gate(lanes + 1) {}
 
   JobId job;
@@ -24,9 +24,9 @@ struct LaneShard : std::enable_shared_from_this<LaneShard> {
   std::function<void(LaneReport&&)> report;
   /// The home is to ask Lanes::reach again. Called by any thread, must not block. May be empty.
   std::function<void()> reach_changed;
-  /// No row is to be run any more; set once, see Lanes::retire.
+  /// No row of the shard may run any more; set once, see Lanes::retire.
   std::atomic<bool> retired{false};
-  /// What Context::cancelled says in bare rows.
+  /// Read by Context::cancelled in bare rows.
   std::atomic<bool> cancelled{false};
 };
 

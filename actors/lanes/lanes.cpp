@@ -23,7 +23,7 @@ void pin_to(int core) {
   pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // Refused in some containers: then unpinned.
 }
 
-/// Of this thread alone, which is what Linux makes of it; one that is nicer already stays so.
+/// Sets the niceness of this thread alone, as Linux does. A thread that is nicer already stays so.
 void give_way(std::uint32_t niceness) {
   const auto self = static_cast<id_t>(gettid());
   if (static_cast<int>(niceness) > getpriority(PRIO_PROCESS, self))
@@ -191,7 +191,7 @@ std::vector<OutputName> Lanes::take_attempts(JobId job, std::size_t count,
 }
 
 std::vector<RowIndex> Lanes::take_rows(const LaneShard& shard, std::size_t count) {
-  const std::lock_guard lock(lanes_mutex_);  // What is put back must not be missed by a sweep.
+  const std::lock_guard lock(lanes_mutex_);  // A sweep must not miss rows that are put back.
   std::vector<RowIndex> rows = inbox_.take_rows(&shard, count);
   std::vector<ReadyRow> others;
   for (std::size_t i = 0; i < lanes_.size() && rows.size() < count; ++i) {
@@ -235,7 +235,7 @@ void Lanes::sweep(const LaneShard* shard) {
   std::vector<ReadyRow> others;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     for (Deque& deque : lane(i).rows.deques()) {
-      const std::uint64_t until = deque.taken() + deque.size();  // What came later is not of this shard.
+      const std::uint64_t until = deque.taken() + deque.size();  // Rows pushed later are not of this shard.
       while (deque.taken() < until && deque.size() > 0) {
         const auto ready = deque.steal([](LaneShard*) {});
         if (ready && ready->shard != shard) others.push_back(*ready);

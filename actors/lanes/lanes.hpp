@@ -1,14 +1,14 @@
 #pragma once
 // The lanes of a process: threads that run kernels and nothing else. Each has a deque of rows that it made
-// ready; an inbox takes what comes from outside; a dry lane takes from its neighbours, nearest first, then
-// spins a little, then sleeps. What should run is decided by homes; a lane only follows the edges of bare
-// rows it ended (row_table.hpp).
+// ready; an inbox takes work from outside; a dry lane steals from its neighbours, nearest first, then spins a
+// little, then sleeps. Homes decide what runs; a lane only follows the edges of bare rows it ended
+// (row_table.hpp).
 //
 // Why no work is missed: all lanes sleep on one bell (libdag/ring/bell.hpp), which other processes of the
-// host ring too. Who adds work then looks whether a lane sleeps, and none searches or was called and will; a
+// host ring too. A thread that adds work then looks whether a lane sleeps and none searches or was called. A
 // lane that goes to sleep first says so (it is announced, and not searching), then looks through all queues
-// again. Dekker's argument says that one of them sees the other (process_barrier.hpp: the sleeper pays for
-// both). A lane that stops searching because it found something calls the next one, if there is more.
+// again. By Dekker's argument one of them sees the other (process_barrier.hpp: the sleeper pays for both). A
+// lane that stops searching because it found work calls the next one, if there is more.
 //
 // Why a shard is not destroyed under a lane: see Lanes::retire.
 
@@ -37,8 +37,8 @@ namespace dag {
 
 struct ReadNews;
 
-/// Who says something: a kernel that runs.
-/// The texts last as long as the call.
+/// The kernel that logs or reports progress. The texts last as long as the
+/// call.
 struct Speaker {
   JobId job;
   TaskId task;
@@ -48,22 +48,22 @@ struct Speaker {
   std::uint32_t lane = 0;
   std::uint32_t number = 0;  ///< of the attempt, as Context::attempt says
 };
-/// What lanes tell the rest of the process. Called on lanes, `log` and `progress` on any thread of a kernel;
-/// must not block.
+/// Events from lanes to the rest of the process. Called on lanes; `log` and `progress` on any thread of a
+/// kernel. Must not block.
 struct LaneEvents {
   std::function<void(const Speaker&, std::string_view line)> log = {};
   std::function<void(const Speaker&, double fraction, std::string_view note)> progress = {};
-  /// The kernel that said how far it is does not run any more.
+  /// The kernel that reported progress does not run any more.
   std::function<void(const Speaker&)> progress_over = {};
   /// News of an end that is not for a lane: to be treated as a message from that life (none: from this one).
   std::function<void(std::optional<Life> from, message::PredecessorEnded&& news)> edge_news = {};
   /// News of ends for a process that no ring leads to; at least once while both live. Empty: homes tell it.
   std::function<void(Life to, std::vector<EdgeNews>&& news)> send_edges = {};
-  /// Makes what is called, by whatever thread and perhaps after the lanes are gone, when an output of another
-  /// process is not read here any more: that process is to be told (Lanes::take_back there). Empty: none is
-  /// read where it lies.
+  /// Returns a callback for the moment when an output of another process is not read here any more: that
+  /// process must be told (Lanes::take_back there). The callback may run on any thread, perhaps after the
+  /// lanes are gone. Empty: outputs of other processes are copied.
   std::function<std::function<void()>(Life owner, std::uint64_t number)> returned = {};
-  /// On a lane's thread, when a kernel has returned: whether there may be processes that it has started.
+  /// Called on a lane's thread when a kernel has returned. True: processes that it started may be left.
   /// Empty: nobody looks.
   std::function<bool()> left_processes = {};
   /// Leftovers of this attempt must be gone before the next one of its task begins. A process that can end
@@ -73,16 +73,16 @@ struct LaneEvents {
   std::function<void()> dry = {};
 };
 
-/// Where lanes say what ran, and for how long, if anybody wants to know.
+/// The rings in which lanes note what ran, and for how long, for the journal.
 struct LaneRecords {
   ProcessId process;
-  /// A ring for each lane (libdag/journal/record_ring.hpp): one without says nothing. The memory outlives the
-  /// lanes.
+  /// A ring for each lane (libdag/journal/record_ring.hpp); a lane without a ring notes nothing. The memory
+  /// outlives the lanes.
   std::vector<std::span<std::byte>> rings;
 };
 
 struct LanesOptions {
-  /// One lane each; the core to pin it to, or -1 for none. No lanes: nothing may be given to them.
+  /// The core of each lane, or -1 for an unpinned one. Empty: no lanes, and no work may be given to them.
   std::vector<int> cores;
   /// For each lane, the others in the order in which it looks for work, nearest first. Empty: by their
   /// numbers.
@@ -92,28 +92,28 @@ struct LanesOptions {
   /// How far lanes give way to the other threads of the host, this process's included, as of nice(1): 0 to
   /// 19. What a kernel starts, threads or processes, has it from its lane.
   std::uint32_t niceness = 0;
-  /// Of each job.
+  /// The spawn credit of each job.
   SpawnCredit spawn_credit = {};
   /// As in `n0`: the process, for Context::device.
   std::string process_name = "n0";
-  /// Where each lane notes what it runs, if anybody wants to know; outlives the lanes.
+  /// Where each lane notes its running attempt; null: nowhere. Outlives the lanes.
   RunningPage* running = nullptr;
   LaneRecords records = {};
-  /// Where its lanes sleep, and what its peers ring. Null: in memory of its own, since it has none.
+  /// Where the lanes sleep, and what peers ring. Null: in memory of its own, since there are no peers.
   std::shared_ptr<ring::Doorbell> doorbell = nullptr;
 };
 
 class Lanes final : public LanesPort {
  public:
-  /// Its threads are named so, and by their numbers.
+  /// The threads have this name and a number.
   static constexpr const char* thread_name = "dag-lane";
 
   Lanes(LanesOptions options, LaneEvents events);
   ~Lanes() override;
 
-  /// Lets running kernels see `cancelled`, waits two seconds for them to return, abandons those that do not.
-  /// Afterwards no LaneEvent is called any more by lanes, and what they are given is not run. Done by the
-  /// destructor, and before by whoever has what the events use.
+  /// Lets running kernels see `cancelled`, waits two seconds for them to return, and abandons the others.
+  /// Afterwards lanes call no LaneEvent any more, and new work is not run. The destructor does it, and before
+  /// it the owner of what the events use.
   void stop();
   // LanesPort says what each of these is for.
   void make_ready(LaneShard& shard, RowIndex row, Priority band = Priority::normal) override;
@@ -130,28 +130,28 @@ class Lanes final : public LanesPort {
                                         const std::function<bool(const OutputName&)>& may_go) override;
   void tell_when_dry() override { dry_wanted_.store(true, std::memory_order_relaxed); }
 
-  /// No row of this shard is to be run any more. It is destroyed when no lane can come upon it: a lane says
+  /// No row of this shard may run any more. The shard is destroyed when no lane can reach it. A lane says
   /// which shard it is inside of before it takes a row (`notice` in deque.hpp) and looks at `retired` before
-  /// it runs one. So when `retired` was set and then nobody is inside, no row of the shard will be run or
-  /// pushed again; its rows are taken out of the queues; and if then nobody is inside who took one meanwhile,
-  /// nobody knows the shard.
+  /// it runs the row. So when `retired` was set and then no lane is inside, no row of the shard will be run
+  /// or pushed again; its rows are taken out of the queues. If then no lane is inside that took a row
+  /// meanwhile, no lane knows the shard.
   void retire(std::shared_ptr<LaneShard> shard) override;
 
   // Ends that concern other shards (edges.hpp). From any thread.
   /// A peer on this host with which we share rings.
   void add_ring(Life peer, std::shared_ptr<ring::RingCarrier> carrier);
-  /// It died, or its ring broke.
+  /// The peer died, or its ring broke.
   void remove_ring(Life peer);
   /// A peer does not read an output any more that lanes here have told of.
   void take_back(Life peer, std::uint64_t number) { edges_.outputs().take_back(peer, number); }
-  /// It died: it reads nothing any more, and nothing of it is opened again.
+  /// The peer died: it reads nothing any more, and no output of it is opened again.
   void life_over(Life peer) { edges_.outputs().forget(peer); }
   std::vector<Life> reach() const override;
   bool tells_by_link() const override { return static_cast<bool>(events_.send_edges); }
-  /// What lanes of another process have told by a link. On one thread at a time, which is none of ours.
+  /// News that lanes of another process sent by a link. On one thread at a time, which is not a lane.
   void hear(Life from, std::vector<EdgeNews>&& news);
   void add_shard(LaneShard& shard) override;
-  /// Reads the rings where no lane does, for homes. True: there was something.
+  /// Reads the rings where no lane does, for homes. True: there was news.
   bool poll_rings();
 
   std::vector<RunningNow> running_now() const override;
@@ -161,7 +161,7 @@ class Lanes final : public LanesPort {
   const std::shared_ptr<SpawnCredits>& spawn_credits() override { return spawn_credits_; }
   std::size_t count() const override { return options_.cores.size(); }
   std::size_t queued() const override;
-  /// Says in the page that others read how much work is queued.
+  /// Publishes the number of queued rows in the page that other processes read.
   void note_queue() const;
   std::uint32_t idle() const override;
   std::uint32_t dry() const override;
@@ -249,15 +249,15 @@ class Lanes final : public LanesPort {
   const std::int64_t wake_ticks_, pressing_ticks_, age_ticks_, edge_ticks_, clock_again_ticks_;
   Inbox inbox_;
   Edges edges_;
-  /// Where each lane is now. One is replaced when it is abandoned, but kept until the end with the others, in
-  /// `all_lanes_`: so thieves need no lock.
+  /// The current lane of each place. An abandoned lane is replaced, but kept until the end in `all_lanes_`:
+  /// so thieves need no lock.
   std::vector<std::atomic<Lane*>> lanes_;
-  /// For whoever replaces a lane, or takes rows out of queues to put others back.
+  /// For the thread that replaces a lane, or takes rows out of queues to put others back.
   mutable std::mutex lanes_mutex_;
   std::vector<std::shared_ptr<Lane>> all_lanes_;
-  /// Hears what links bring, like a lane that runs nothing; among `all_lanes_`.
+  /// Reads news from links, like a lane that runs nothing; among `all_lanes_`.
   std::shared_ptr<Lane> ear_;
-  /// Attempts that were started here and have not ended, by what their kernels look at.
+  /// Attempts that were started here and have not ended, with the flags that their kernels read.
   std::mutex handed_out_mutex_;
   std::map<AttemptKey, std::shared_ptr<std::atomic<bool>>> handed_out_;
   AloneTurn alone_;

@@ -1,5 +1,5 @@
 #pragma once
-// What actors ask of the lanes of their process. `Lanes` has threads; a simulation of whole nodes
+// The actors' interface to the lanes of their process. `Lanes` has threads; a simulation of whole nodes
 // (tools/sim/actors) plays lanes in virtual time.
 
 #include <functional>
@@ -37,11 +37,11 @@ class LanesPort {
   /// run. True when such a lane was found. The thread itself ends when the kernel returns, if ever, and says
   /// so by `done`.
   virtual bool abandon(JobId job, TaskId task, AttemptId attempt) = 0;
-  /// By a lane's thread whose kernel has just returned (`done`): whether there may be processes that it has
-  /// started.
+  /// Called by a lane's thread whose kernel has just returned (`done`). True: processes that it started may
+  /// be left.
   virtual bool left_processes() const { return false; }
-  /// The next attempt of this task would run beside what this one has left here, a kernel that does not
-  /// return or processes: as LaneEvents::stuck. Returns where the process cannot end for that.
+  /// The next attempt of this task would run beside leftovers of this one, a kernel that does not return or
+  /// processes: as LaneEvents::stuck. Returns where the process cannot end for that.
   virtual void stuck(const OutputName&, bool /*charged*/, const std::string& /*why*/) {}
   /// Ready rows that no lane has claimed, oldest first, for another process.
   virtual std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) = 0;
@@ -52,30 +52,30 @@ class LanesPort {
   /// LaneEvents::dry is wanted, once, when a lane finds nothing to do.
   virtual void tell_when_dry() = 0;
 
-  /// Its home has begun: lanes may hear of ends for it. Until retire().
+  /// The shard's home has begun: lanes may hear of ends for it. Until retire().
   virtual void add_shard(LaneShard& shard) = 0;
-  /// No row of this shard is to be run any more. It is destroyed when no lane can come upon it.
+  /// No row of this shard may run any more. The shard is destroyed when no lane can reach it.
   virtual void retire(std::shared_ptr<LaneShard> shard) = 0;
-  /// Whom lanes can tell of ends through memory, and whether all others by links.
+  /// The lives that lanes can tell of ends through memory, and whether all others by links.
   virtual std::vector<Life> reach() const = 0;
   virtual bool tells_by_link() const = 0;
 
-  /// What lanes run now. Nothing where nobody notes it.
+  /// The rows and attempts that lanes run now. Empty where this is not noted.
   virtual std::vector<RunningNow> running_now() const { return {}; }
-  /// Tasks of the job that wait for a lane, and about which turn each has among all that wait, from 1: those
-  /// with the first places_max turns.
+  /// Tasks of the job that wait for a lane, and the approximate place of each in the queue, from 1: the first
+  /// places_max places.
   virtual std::map<TaskId, std::uint64_t> places(JobId) const { return {}; }
-  /// One of them runs, or will, what has to have nothing beside it (alone_turn.hpp).
+  /// True: an attempt that must run alone (alone_turn.hpp) runs here or waits for its turn.
   virtual bool stand_aside() const { return false; }
   virtual JobActors& actors() = 0;
-  /// What lanes have told may outlive them.
+  /// Shared, since credit that lanes have taken may outlive them.
   virtual const std::shared_ptr<SpawnCredits>& spawn_credits() = 0;
   virtual std::size_t count() const = 0;
   /// Work that is queued and not running, over all lanes.
   virtual std::size_t queued() const = 0;
   /// Lanes that sleep and were not called.
   virtual std::uint32_t idle() const = 0;
-  /// Those, and the ones that look for work or were called to.
+  /// Idle lanes, and lanes that look for work or were called to.
   virtual std::uint32_t dry() const = 0;
 };
 

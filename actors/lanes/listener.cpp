@@ -28,7 +28,7 @@ void Lanes::ring_came() {
       listen();
     });
   }
-  // What it has written already may have been rung for when nobody looked.
+  // The peer may have rung for earlier news when nobody listened.
   bells_.ring();
 }
 

@@ -1,9 +1,9 @@
-// Who sleeps and who is called. A lane that is called searches; while one searches, or was called and is not
-// awake yet, nobody else is called, and when it finds something it calls the next one: so a burst of work
-// wakes lanes one after another, and a trickle one.
+// Sleeping and waking of lanes. A lane that is called searches. While one searches, or was called and is not
+// awake yet, no other is called, and when it finds work it calls the next one: so a burst of work wakes lanes
+// one after another, and a trickle one.
 //
-// A call is for whoever of the sleepers is awake first (bell.hpp), so no lane can keep one to itself: one
-// that runs a kernel, and so one that was abandoned, is not among them.
+// The sleeper that is awake first takes a call (bell.hpp), so no lane can keep a call to itself: a lane that
+// runs a kernel, or was abandoned, is not among the sleepers.
 
 #include <algorithm>
 
@@ -18,10 +18,10 @@ constexpr std::size_t batch_max = 16;
 /// Between two looks at the others' queues, whose cache lines they need: some tenths of a microsecond.
 constexpr int pauses_between_looks = 4;
 
-/// What a peer, dead or broken, may do to the bell is to swallow a call: then a lane looks after this time.
-/// Long, because an idle process is to cost nothing.
+/// A dead or broken peer can at worst swallow a call: then a lane looks again after this time. Long, because
+/// an idle process must cost nothing.
 constexpr Duration sleep_max = std::chrono::seconds(2);
-/// Nobody else rings.
+/// No other process rings.
 constexpr Duration sleep_max_alone = std::chrono::hours(1);
 
 using Bell = ring::Bell<std::atomic>;
@@ -98,7 +98,7 @@ std::optional<Work> Lanes::search(Lane& lane) {
       if (work || ring_news(*lane.known) || stopping_.load(std::memory_order_seq_cst)) {
         bells_.workers.cancel_wait();
       } else {
-        let_go(lane);  // Of what it read while it looked for work.
+        let_go(lane);  // Releases what it read while it looked for work.
         lane.enters(nullptr);
         called = bells_.workers.wait(timeout);
       }

@@ -1,5 +1,5 @@
 #pragma once
-// A process of this host that we share rings with, as lanes see it.
+// A process of this host with which this one shares rings, as lanes see it.
 
 #include <memory>
 

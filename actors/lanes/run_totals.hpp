@@ -1,6 +1,6 @@
 #pragma once
-// Totals of what lanes have run since they began, for monitoring: numbers that only grow. They may
-// come out of a page that a kernel has written over, so no sum of times runs over.
+// Totals of the attempts that lanes have run since they began, for monitoring: numbers that only grow. A
+// kernel may have written over the page that they come from, so no sum of times runs over.
 
 #include <array>
 #include <cstddef>
@@ -13,8 +13,8 @@
 namespace dag {
 
 struct RunTotals {
-  /// Attempts are counted by how long they ran: at most so long, and more than the bound before; the last
-  /// count is of those that ran for longer than all of these.
+  /// Attempts are counted by duration: at most this bound, and more than the bound before. The last count is
+  /// of attempts longer than all bounds.
   static constexpr std::array<Duration, 10> bounds{
       std::chrono::microseconds(1), std::chrono::microseconds(10), std::chrono::microseconds(100),
       std::chrono::milliseconds(1), std::chrono::milliseconds(10), std::chrono::milliseconds(100),
@@ -27,12 +27,12 @@ struct RunTotals {
   }
 
   std::array<std::uint64_t, bounds.size() + 1> by_duration{};
-  std::uint64_t failed = 0;  ///< of them
+  std::uint64_t failed = 0;  ///< of the attempts
   std::uint64_t stolen = 0;  ///< rows that a lane took from another one of its process
-  /// Tasks that went from its processes to others, which had nothing to do: of the host, and elsewhere.
+  /// Tasks that idle processes took from its processes: idle ones of this host, and of others.
   std::uint64_t stolen_host = 0, stolen_cluster = 0;
   std::vector<Duration> busy;  ///< of each lane: inside of kernels
-  /// For what attempts waited that could have run otherwise.
+  /// The time that attempts waited for a reason.
   struct Waits {
     std::uint64_t count = 0;
     Duration total{0};
@@ -42,9 +42,9 @@ struct RunTotals {
       return *this;
     }
   };
-  Waits queue;                       ///< for a lane, all attempts that ended: many for no time
+  Waits queue;                       ///< for a lane, all attempts that ended: many waited for no time
   Waits transfer;                    ///< for inputs that lay in other processes
-  std::uint64_t transfer_bytes = 0;  ///< of those
+  std::uint64_t transfer_bytes = 0;  ///< of the transfers
   Waits retry;                       ///< pauses before a next try
   Waits placement;                   ///< choices of a process for an attempt, and how long they took
 

@@ -1,8 +1,8 @@
 #pragma once
-// What each lane runs at this moment, and how much it has run, in memory that outlives the process: who
-// supervises it from outside reads there which attempts a crash took along, and which lane's thread it was
-// that faulted; whoever asks why a task has not ended, since when a lane has it; and monitoring, how busy
-// lanes are. Nothing waits for it, and it costs a few nanoseconds per task.
+// The running attempt of each lane, and lane totals, in memory that outlives the process. The process that
+// supervises this one reads there which attempts a crash took along and which lane's thread faulted; `dag
+// explain` reads since when a lane has a task; monitoring reads how busy lanes are. No thread waits for it,
+// and it costs a few nanoseconds per task.
 
 #include <atomic>
 #include <cstddef>
@@ -40,15 +40,15 @@ class RunningPage {
     grow(counts.busy_ns, static_cast<std::uint64_t>(ran.count()));
     if (failed) grow(counts.failed, 1);
   }
-  /// It took a row of another lane.
+  /// The lane took a row of another lane.
   void stole(std::size_t lane) {
     if (lane < lanes_max) grow(counts_[lane].stolen, 1);
   }
-  /// So many tasks went to another process, which had nothing to do: one of this host, or not.
+  /// This many tasks went to another process, which was idle: of this host, or not.
   void stolen(std::size_t tasks, bool same_host) {
     (same_host ? stolen_host_ : stolen_cluster_).fetch_add(tasks, std::memory_order_relaxed);
   }
-  /// Rows that wait for lanes since `now`. By anybody of the process.
+  /// Rows that wait for lanes since `now`. By any thread of the process.
   void queue(std::size_t rows, Instant now);
   void inputs_came(std::uint64_t bytes, Duration took) {
     transfer_bytes_.fetch_add(bytes, std::memory_order_relaxed);
@@ -56,8 +56,8 @@ class RunningPage {
   }
   void paused(Duration pause) { retry_.add(pause); }
   void placed(Duration took) { placement_.add(took); }
-  /// By the thread that carries the process's messages, every `beat_every` or sooner: it is there, and gets
-  /// turns. A node ends a process that stops saying so.
+  /// Called by the thread that carries the process's messages, every `beat_every` or sooner: the thread lives
+  /// and gets turns. A node ends a process whose beats stop.
   void beat(std::uint32_t thread) {
     beating_thread_.store(thread, std::memory_order_relaxed);
     beats_.fetch_add(1, std::memory_order_relaxed);
@@ -69,7 +69,7 @@ class RunningPage {
   std::uint64_t beats() const { return beats_.load(std::memory_order_relaxed); }
   /// By the number that the kernel gave it.
   std::uint32_t beating_thread() const { return beating_thread_.load(std::memory_order_relaxed); }
-  /// The process is about to end for this attempt, which is to blame. Once, by whoever ends the process.
+  /// The process is about to end because of this attempt. Called once, by the thread that ends the process.
   void end_for(TaskId task, AttemptId attempt) { fill(ended_for_, task, attempt, 0); }
   /// By a signal handler: async-signal-safe. `signal` 0: its thread called exit().
   void fault(std::size_t lane, int signal) {
@@ -81,12 +81,12 @@ class RunningPage {
     signalled_.store(static_cast<std::uint32_t>(signal) << 1 | (from_outside ? 1U : 0U));
   }
 
-  /// Also while lanes run: a lane that goes from one to the next just then may be missing.
+  /// Also while lanes run: a lane that is between two attempts may be missing.
   std::vector<Attempt> running() const;
   RunTotals totals() const;
-  /// As the process said last.
+  /// The last published number.
   std::uint64_t queued() const { return queued_.load(std::memory_order_relaxed); }
-  /// When the process has ended.
+  /// Read when the process has ended.
   struct Fault {
     std::uint32_t lane = 0;
     int signal = 0;  ///< 0: it called exit()
@@ -94,9 +94,9 @@ class RunningPage {
   };
   std::optional<Fault> fault() const;
   std::optional<std::uint32_t> faulted_lane() const;
-  /// On a lane of its own, `lanes_max`: that where it ran may run another one.
+  /// Reported on a lane of its own, `lanes_max`: the attempt's former lane may run another one.
   std::optional<Attempt> ended_for() const;
-  /// Whether another process sent the signal that ended the process. Nothing: it was not noted.
+  /// True: another process sent the signal that ended the process. Nothing: that was not noted.
   std::optional<bool> was_sent_from_outside(int signal) const;
 
  private:
@@ -104,7 +104,7 @@ class RunningPage {
     std::atomic<std::uint64_t> task{0}, epoch{0};
     std::atomic<std::int64_t> began{0};
     std::atomic<std::uint32_t> number{0};
-    std::atomic<std::uint32_t> turn{0};  ///< odd: it runs what the others say
+    std::atomic<std::uint32_t> turn{0};  ///< odd: it runs the attempt that the other fields name
   };
   struct alignas(64) Counts {
     std::atomic<std::uint64_t> by_duration[RunTotals::bounds.size() + 1] = {};
@@ -117,16 +117,16 @@ class RunningPage {
     return std::uint64_t{high} << 32 | low;
   }
   static void fill(Slot& slot, TaskId task, AttemptId attempt, std::int64_t began) {
-    // Whoever sees one of these sees that the turn before is over.
+    // A reader that sees one of these sees that the turn before is over.
     slot.task.store(joined(task.origin, task.index), std::memory_order_release);
     slot.epoch.store(joined(attempt.epoch.term, attempt.epoch.count), std::memory_order_release);
     slot.number.store(attempt.number, std::memory_order_release);
     slot.began.store(began, std::memory_order_release);
     next_turn(slot);
   }
-  /// Nothing: it runs none, or goes from one to the next just now.
+  /// Nothing: the lane runs none, or is between two attempts.
   static std::optional<Attempt> read(const Slot& slot, std::uint32_t lane);
-  /// Of the lane's own thread, so no other changes it meanwhile.
+  /// Called by the lane's own thread, so no other changes it meanwhile.
   static void next_turn(Slot& slot) {
     slot.turn.store(slot.turn.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
@@ -157,15 +157,15 @@ class RunningPage {
   std::atomic<std::uint64_t> stolen_host_{0}, stolen_cluster_{0};
 };
 
-/// From now on a fault (SEGV, BUS, FPE, ILL, ABRT) of a lane's thread is noted in `page`, then takes the
-/// course that it had before; and so is a call of exit(). For the last page that was named; it outlives the
+/// From now on a fault (SEGV, BUS, FPE, ILL, ABRT) of a lane's thread, and a call of exit(), is noted in
+/// `page` before it takes its former course. A later call replaces the page; the page outlives the
 /// lanes.
 void note_faults(RunningPage& page);
-/// Likewise of signals that end a process which does nothing about them (TERM, HUP, INT, QUIT): a kernel may
-/// send them to its own process. After note_faults().
+/// Likewise for signals that end a process by default (TERM, HUP, INT, QUIT): a kernel may send them to its
+/// own process. After note_faults().
 void note_ends();
-/// By a lane's thread, of itself: which lane it is, and a stack of its own for the handler, since the fault
-/// may be that the stack is used up.
+/// Called by a lane's thread: names its lane and gives the handler a stack of its own, since the fault may be
+/// an exhausted stack.
 void watch_this_lane(std::size_t lane);
 
 }  // namespace dag

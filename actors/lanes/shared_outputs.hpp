@@ -1,11 +1,11 @@
 #pragma once
-// Large outputs that lanes tell lanes of other processes of this host without copying them: those of ours
-// that others read, until they are handed back, and those of others that are read here. Used by all lanes,
-// and by whoever brings the news that something came back.
+// Large outputs that lanes hand over to lanes of other processes of this host without copying them: outputs
+// of this process that others read, until they are handed back, and outputs of others that are read here.
+// Used by all lanes, and by the thread that brings the news of a hand-back.
 //
-// Why nothing is written under a reader: an output here is held until its reader, and only he, has handed it
-// back, or his life is over. A record that its reader never saw, because the ring was given up, keeps its
-// output until then.
+// Why no output is overwritten under a reader: an output here is held until its reader, and only its reader,
+// has handed it back, or the reader's life is over. A record that its reader never saw, because the ring was
+// given up, keeps its output until then.
 
 #include <cstdint>
 #include <functional>
@@ -24,7 +24,7 @@ class SharedOutputs {
   static constexpr std::uint64_t of_lanes = std::uint64_t{1} << 63;
 
   // As owner.
-  /// Where the reader finds it. Nothing: the bytes lie where nobody else can read them, or his life is over.
+  /// Returns where the reader finds it. Nothing: other processes cannot read the bytes, or the life is over.
   std::optional<ring::HandOver> lend(Life reader, const Blob& bytes);
   void take_back(Life reader, std::uint64_t number);
 
@@ -32,7 +32,7 @@ class SharedOutputs {
   /// As Borrowed::open.
   Result<Blob> open(Life owner, const ring::SharedBytes& where, std::function<void()> given_back);
 
-  /// That life is over.
+  /// The peer's life is over.
   void forget(Life peer);
 
  private:

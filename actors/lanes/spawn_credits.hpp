@@ -1,12 +1,12 @@
 #pragma once
 // The credit of each job that runs in this process (libdag/job/spawn_credit.hpp), as lanes and actors share
-// it. A lane whose kernel has spawned takes credit before it tells anybody, and waits for it if need be; it
-// is given back when the actor that was told has taken that in. Homes say how far they are ahead of the
-// record, so what they have taken in counts until the record has it.
+// it. A lane whose kernel has spawned takes credit before it reports the end, and waits for credit if need
+// be. The credit is given back when the actor that got the report has handled it. Homes say how far they are
+// ahead of the record, so spawned tasks count until the record has them.
 //
 // Why a lane does not wait for ever: credit comes back without any task that runs, or the lane's attempt is
-// told to stop, which it looks for. Should the record stand still, a lane goes on after its patience, so that
-// whatever the record might need of this lane gets its turn.
+// told to stop, which the lane polls. Should the record stand still, a lane goes on after its patience, so
+// that any end that the record might need of this lane gets its turn.
 
 #include <chrono>
 #include <condition_variable>
@@ -23,7 +23,7 @@ namespace dag {
 
 class SpawnCredits : public std::enable_shared_from_this<SpawnCredits> {
  public:
-  /// Nobody says that an attempt is to stop: that would cost each stop more than to look, which is rare.
+  /// A stop is polled: announcing it would cost each stop more than these rare looks.
   static constexpr Duration look_again_after = std::chrono::milliseconds(2);
   static constexpr Duration patience = std::chrono::seconds(10);
 
@@ -51,12 +51,12 @@ class SpawnCredits : public std::enable_shared_from_this<SpawnCredits> {
     change(job, {}, load);
     return {this, [self = shared_from_this(), job, load](const void*) { self->change(job, load, {}); }};
   }
-  /// Whoever is told of this end takes it over from the lane.
+  /// The receiver of this end takes the credit over from the lane.
   std::shared_ptr<const void> hold(JobId job, const Ended& ended) {
     return ended.spawned ? hold(job, load_of(*ended.spawned)) : nullptr;
   }
 
-  /// A home of the job was so far ahead of the record, and now is so far.
+  /// A home of the job was this far ahead of the record before, and is this far now.
   void change(JobId job, SpawnLoad before, SpawnLoad now) {
     if (before == now) return;
     const std::lock_guard lock(mutex_);
@@ -85,7 +85,7 @@ class SpawnCredits : public std::enable_shared_from_this<SpawnCredits> {
   const SpawnCredit each_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<JobId, SpawnLoad> jobs_;  ///< that have something in flight
+  std::map<JobId, SpawnLoad> jobs_;  ///< jobs that have spawned tasks in flight
 };
 
 }  // namespace dag

@@ -1,6 +1,6 @@
 #pragma once
-// Files that a kernel stages (Context::stage), and how they come to their place: where the kernel writes
-// them, what is read back when it has returned, and the writing that nobody sees half of.
+// Files that a kernel stages (Context::stage): where the kernel writes them, how they are read back when it
+// has returned, and how they are published in one step.
 
 #include <filesystem>
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace dag {
 
-/// Of one attempt. Its directory goes with it; those of processes that died are removed by the next that
-/// makes one on this host.
+/// The staged files of one attempt. Their directory is removed with it; directories of processes that died
+/// are removed by the next Staging of this host.
 class Staging {
  public:
   Staging() = default;
@@ -21,7 +21,7 @@ class Staging {
 
   /// Throws Failure(usage).
   std::string stage(std::string_view path);
-  /// What was written. Throws Failure(task_failed) when a staged file is not there.
+  /// The contents of the staged files. Throws Failure(task_failed) when a staged file is not there.
   std::vector<detail::StagedFile> read() const;
 
  private:
@@ -34,7 +34,7 @@ class Staging {
 };
 
 /// Puts the bytes at `path`, in one step and so that they outlive a loss of power. `by` names the attempt,
-/// `of` its task: what other attempts of it have left beside the place is removed. Throws Failure.
+/// `of` its task: leftovers of other attempts of the task beside `path` are removed. Throws Failure.
 void publish_file(const std::string& path, const Blob& bytes, const std::string& of, const std::string& by);
 
 }  // namespace dag

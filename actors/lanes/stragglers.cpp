@@ -1,7 +1,7 @@
-// What a lane keeps for a moment because its kernels are short: ends that it has not reported, news that it
-// has not written, rows in its queue for which it called nobody. When a kernel is long, against expectation,
-// the lane cannot see to it. A thread does that looks at lanes again and again while they begin kernels, and
-// sleeps when all of them are idle or inside of kernels for which this was done.
+// A lane keeps some work back for a moment because its kernels are short: ends not yet reported, news not yet
+// written, rows in its queue for which it called no lane. When a kernel is unexpectedly long, the lane cannot
+// send them. A thread does that: it looks at lanes again and again while they begin kernels, and sleeps when
+// all lanes are idle or inside of kernels for which this was done.
 
 #include <pthread.h>
 
@@ -49,7 +49,7 @@ void Lanes::watch_stragglers() {
   }
 }
 
-/// What `lane` would do if it knew how long its kernel takes.
+/// Does what `lane` would have done had it known how long its kernel takes.
 void Lanes::help_out(Lane& lane, std::uint64_t kernel) {
   const bool inside = lane.turn.visit_if_inside(kernel, [&] {
     write_edges(lane);

@@ -1,6 +1,6 @@
 #pragma once
-// A clock that costs some nanoseconds to read, for how long kernels run: the processor's counter where it
-// runs at one speed and does not stop, else the steady clock.
+// A clock for durations of kernels that costs some nanoseconds to read: the processor's counter where it runs
+// at one speed and does not stop, else the steady clock.
 
 #include <chrono>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace dag {
 
-/// What the steady clock says: for what is told to others.
+/// The steady clock: for times that are told to others.
 inline Instant lane_now() { return {std::chrono::steady_clock::now().time_since_epoch()}; }
 
 /// Ticks are compared and subtracted on one thread only. (A thread that moves to a processor whose counter is
