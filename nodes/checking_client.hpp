@@ -1,6 +1,6 @@
 #pragma once
 // A Session with `--dag-check`: each job runs twice in this process, and once in worker processes, before
-// `submit` returns; what the tasks gave is compared. The first of the three is the job that the program has.
+// `submit` returns; the outputs are compared. The first of the three runs is the job that the program sees.
 
 #include <atomic>
 #include <memory>
@@ -17,7 +17,7 @@ class CheckingClient : public detail::Client {
   /// Throws Failure when one of the two nodes cannot be built.
   explicit CheckingClient(const NodeOptions& options);
 
-  /// Refused with not_reproducible when a task gives something else in a process of its own.
+  /// Refused with not_reproducible when a task's output differs in a process of its own.
   Status submit(std::shared_ptr<const detail::Fragment> graph,
                 std::shared_ptr<detail::JobState> state) override;
   void want(JobId job, std::uint32_t task) override { here_.want(job, task); }
@@ -30,7 +30,7 @@ class CheckingClient : public detail::Client {
 
   std::mutex mutex_;
   std::function<void(const JobEvent&)> handler_;
-  /// The job runs once more: what its kernels say was said.
+  /// The job runs again: its kernels' log lines are dropped, since the first run logged them.
   std::atomic<bool> repeating_ = false;
   Node here_;
   IsolatedClient elsewhere_;

@@ -113,7 +113,7 @@ void keep_ports_of(const dag::Endpoint& endpoint, const std::string& data_direct
   dag::keep_ports(data_directory, {*listens, serves ? *serves : dag::net::Address{}});
 }
 
-/// One life of the node. The incarnation with which it is to come back, if it has to.
+/// Runs one life of the node. Returns the incarnation to come back with, if the node must come back.
 std::optional<dag::Incarnation> live(dag::KeeperOptions& options, Serving& serving,
                                      std::optional<dag::Error>& failed) {
   dag::Keeper keeper(options);
@@ -163,7 +163,7 @@ int main(int argc, char** argv) {
   } catch (const dag::Failure& failure) {
     std::cerr << "dagd: " << failure.what() << '\n';
     return dag::exit_status_of(failure.error().code);
-  } catch (const std::exception& error) {  // Of the system: files, memory.
+  } catch (const std::exception& error) {  // Errors of the system: files, memory.
     std::cerr << "dagd: " << error.what() << '\n';
     return dag::exit_work_failed;
   }

@@ -1,6 +1,6 @@
 #pragma once
-// A Session whose kernels run in worker processes although nobody started a cluster: this process is a node
-// and its client at once (`--isolate`). As one process of `dag run` it is a node of theirs.
+// A Session whose kernels run in worker processes without a cluster: this process is a node and its client at
+// once (`--isolate`). As one process of `dag run` it is a node of that run's cluster.
 
 #include <memory>
 

@@ -45,7 +45,7 @@ std::optional<RunPages> make_run_pages(const std::optional<Place>& place) {
   return std::optional<RunPages>(std::in_place, place->running, place->rank, place->size);
 }
 
-/// What all but process 0 of an isolated run do: be a node until process 0 has ended, or is lost.
+/// Runs every process but process 0 of an isolated run: a node until process 0 has ended, or is lost.
 [[noreturn]] void serve_isolated(const NodeOptions& options, const Place& place) {
   std::optional<Error> failed;
   {
@@ -374,7 +374,7 @@ void Node::on_turned_away(const Caller& caller, const Error& why) {
     const std::lock_guard lock(state_mutex_);
     if (seen_.contains(caller.life.process)) return;
   }
-  fail(why);  // One of ours that will never come.
+  fail(why);  // This process will never come.
 }
 
 void Node::fail(Error why) {
@@ -414,8 +414,8 @@ bool is_set(const char* variable) {
   return value != nullptr && *value != '\0';
 }
 
-/// Of the cluster where jobs of this process run. Empty: here. Says once what it found, unless the user, or a
-/// command of `dag`, has named it.
+/// The address of the cluster that runs the jobs of this process. Empty: this process does. Prints once which
+/// it found, unless the user, or a command of `dag`, has named it.
 std::string cluster_address(const NodeOptions& options) {
   static bool said = false;
   if (!options.address.empty()) return options.address;

@@ -31,7 +31,7 @@ class Node : public detail::Client {
   Node(const NodeOptions& options, std::optional<Place> place);
   ~Node() override;
 
-  /// What all but process 0 do: waits until process 0 has ended, or is lost. The exit status of this process.
+  /// Serves in every process but process 0, until process 0 has ended or is lost. Returns the exit status.
   int serve();
 
   Status submit(std::shared_ptr<const detail::Fragment> graph,
@@ -61,38 +61,38 @@ class Node : public detail::Client {
   Status wait_for_all();
   Follower follower_of(const std::shared_ptr<detail::JobState>& state);
   EndedJobs::Ports ports_of_ended();
-  /// Its actors are gone.
+  /// The job's actors are gone.
   void refuse(JobId job, std::uint32_t task);
 
   const std::optional<Place> place_;
   const Life self_;
   const bool supervise_all_;
   std::shared_ptr<spdlog::logger> logger_;
-  /// Of one process among several, unless it was told to share no rings.
+  /// For one process among several, unless it was told to share no rings.
   const std::shared_ptr<ring::Doorbell> doorbell_;
   NullRecordSink records_;
 
   std::mutex events_mutex_;
   std::function<void(const JobEvent&)> handler_;
 
-  // Who has come, and whether it is over.
+  // The members that have come, and the end of the run.
   std::mutex state_mutex_;
   std::condition_variable state_changed_;
   std::set<ProcessId> seen_;
   std::optional<Error> failed_;
   bool first_left_ = false;
   std::vector<std::weak_ptr<detail::JobState>> submitted_;
-  EndedJobs ended_{ports_of_ended()};  ///< of a process alone
+  EndedJobs ended_{ports_of_ended()};  ///< in a process alone
 
   std::atomic<std::uint64_t> next_job_{1};
   SystemConfig config_;
   caf::actor_system system_;
-  // Ended before the actor system: its actors speak to the transport and the lanes, and those to them.
+  // Ended before the actor system: its actors speak to the transport and the lanes, and these to them.
   caf::actor node_;
   MembershipDoor membership_;
   std::unique_ptr<Transport> transport_;
-  /// In a run of several processes: those that wait for work want to know what lanes have been at for long,
-  /// and those that are left what lanes of the others were at.
+  /// In a run of several processes: thieves read there which kernels run long, and the survivors of a crash
+  /// which kernels the lost process ran.
   std::optional<RunPages> running_;
   Lanes lanes_;
   MemoryWatch memory_;

@@ -30,9 +30,9 @@ class GatewayLink {
  public:
   using Question = std::function<ClientMessage(std::uint64_t number)>;
   using Answered = std::function<void(const client::Answer&)>;
-  /// How long a node may take to answer the first Hello, where nobody says otherwise.
+  /// Time that a node may take to answer the first Hello, unless the caller sets another limit.
   static constexpr Duration connect_within_default = std::chrono::seconds(5);
-  /// A node that answers, and has no room for another client now, is waited for so many times longer.
+  /// A full node answers that it has no room for another client now: it is waited for this many times longer.
   static constexpr int patience_with_full_node = 12;
 
   /// HOST[:PORT]. Throws Failure: address_invalid, peer_unreachable, peer_version, limit_reached.
@@ -51,7 +51,7 @@ class GatewayLink {
   /// Does not wait. `answered` is called on the transport's thread and must not block; not at all when the
   /// node is lost first.
   void inquire(const Question& question, Answered answered);
-  /// As if the node were gone: it says nothing, though its connection stands.
+  /// Treats the node as lost: it says nothing, though its connection stands.
   void give_up(Error why) { lose(std::move(why)); }
   void send(ClientMessage message);
   void send(KeeperMessage message);

@@ -1,8 +1,8 @@
 #pragma once
 // The connections of one client to nodes of its cluster: opened on demand, closed when nobody uses them, and
-// what these nodes say about who else is there. Decides nothing about jobs (remote_client.hpp).
+// the node list that these nodes report. Decides nothing about jobs (remote_client.hpp).
 //
-// Locks: this one's may be taken while its owner's is held, never the other way: events are told unlocked.
+// Locks: the owner may call with its lock held, never the other way: events are told unlocked.
 
 #include <set>
 
@@ -10,7 +10,7 @@
 
 namespace dag {
 
-/// One connection. A node that is connected to again has another.
+/// The id of a connection. A new connection to the same node has another id.
 struct LinkId {
   std::uint64_t value = 0;  ///< 0: none
   auto operator<=>(const LinkId&) const = default;
@@ -34,7 +34,7 @@ class NodeLinks {
   /// The connection to this node; a new one where there is none. Throws Failure as GatewayLink does.
   LinkId open(const std::string& address, Duration within);
   bool is_up(LinkId link);
-  /// Why it is not.
+  /// Why the link is down.
   Error why_down(LinkId link);
 
   /// As of GatewayLink; throw cluster_lost when the link is not up.
@@ -52,12 +52,12 @@ class NodeLinks {
     }
   }
 
-  /// Control addresses of the nodes that are there, as the newest answer has them, without those that were
-  /// lost since; and behind them of all that ever were there: a node may come back.
+  /// Control addresses of the living nodes by the newest answer, without those lost since. Behind them all
+  /// nodes ever known: a node may come back.
   std::vector<std::string> nodes();
-  /// Asks at each link who is there, to be known the next time; gives up one that has not answered for
-  /// silent_max while others may; closes those that are not `used`. From time to time, on a thread of its
-  /// own: links end here.
+  /// Asks each link for the nodes, for later calls of nodes(); gives up a link that has not answered for
+  /// silent_max while others may; closes links that are not `used`. Called from time to time, on a thread of
+  /// its own: links end here.
   void look_after(const std::set<LinkId>& used);
 
   static constexpr Duration silent_max = std::chrono::seconds(20);
@@ -65,7 +65,7 @@ class NodeLinks {
  private:
   struct Entry {
     std::string address;
-    std::string listens;  ///< by the node's own word; empty until it said so
+    std::string listens;  ///< as the node says; empty until it said so
     std::unique_ptr<GatewayLink> link;
     std::optional<Error> lost;
     std::uint32_t users = 0;  ///< threads that wait for its answers

@@ -24,7 +24,7 @@ constexpr Duration connect_within = std::chrono::seconds(1);
 constexpr Duration answer_within = std::chrono::seconds(2);
 /// A new home is not in such a hurry.
 constexpr Duration home_within = std::chrono::seconds(2);
-/// Who is there is asked so often.
+/// The nodes of the cluster are asked for so often.
 constexpr Duration look_every = std::chrono::seconds(2);
 /// Nodes that may be lost during one submission or cancelling.
 constexpr int submit_tries_max = 20;
@@ -68,7 +68,7 @@ bool is_detached() {
   return value != nullptr && *value != '\0';
 }
 
-/// What this process submits is a command's that waits for it: `dag exec`, `dag flow`.
+/// A command waits for the jobs of this process: `dag exec`, `dag flow`.
 bool is_kept() { return std::getenv("DAG_KEPT") != nullptr; }
 
 /// Said when no other node leads it.
@@ -262,7 +262,7 @@ client::Answer RemoteClient::ask_leader(JobId job, const GatewayLink::Question& 
     } catch (const Failure& failure) {
       if (!goes_elsewhere(failure.error()) || tries == submit_tries_max) throw;
       const std::lock_guard lock(mutex_);
-      // Of a node that was lost, on_lost has seen to that.
+      // If the node was lost, on_lost has started the search.
       if (KnownJob* known = find(job); known != nullptr && known->at == at)
         look_for(*known, led_by_none(job));
     }
@@ -501,7 +501,7 @@ void RemoteClient::ask(std::unique_lock<std::mutex>& lock, JobId id, const std::
     job->at = link;
     job->found = true;
     job->search.reset();
-    for (const std::uint32_t task : job->wanted) {  // What became wanted while it was asked.
+    for (const std::uint32_t task : job->wanted) {  // Tasks that became wanted while the node was asked.
       if (!std::binary_search(question.tasks.begin(), question.tasks.end(), task))
         links_.send(link, client::Want{id, task});
     }

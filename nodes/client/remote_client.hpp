@@ -2,19 +2,19 @@
 // The client of a shared cluster: a Session whose job runs in worker processes elsewhere.
 //
 // Each job is led by one node, at first the one where it was submitted. When that node is lost, or says that
-// it does not lead the job any more (JobMoved), the job is looked for at the other nodes: whichever leads it
-// now is told what is still wanted (AskFollow), and news of it come from there. What is settled may be told
-// twice; a JobState does not mind. It ends: some node leads the job, or the search is given up
-// (libdag/client/leader_search.hpp) and the job is lost. In a cluster of one node there is nobody to ask, and
-// it is lost at once.
+// it does not lead the job any more (JobMoved), the client looks for the job at the other nodes. The new
+// leader gets the list of wanted outputs (AskFollow) and sends news of the job. A settled task may be told
+// twice; a JobState does not mind. The search ends when some node leads the job, or when it is given up
+// (libdag/client/leader_search.hpp) and the job is lost. A cluster of one node has no other node to ask: the
+// job is lost at once.
 //
-// A job that somebody else submitted is looked for in the same way.
+// A job that another client submitted is looked for in the same way.
 //
 //   at a node --node lost, JobMoved--> looked for --a node follows--> at that node
 //                                          |------given up--------> lost
 //
-// A thread of its own asks and waits; it begins with the first job. Threads of transports only note what is
-// to be done. User threads that submit or cancel meanwhile wait for what it finds.
+// A thread of its own asks and waits; it begins with the first job. Threads of transports only note work for
+// it. User threads that submit or cancel meanwhile wait for its findings.
 
 #include <condition_variable>
 #include <thread>
@@ -28,8 +28,8 @@ namespace dag {
 
 class RemoteClient : public detail::Client {
  public:
-  /// Throws Failure when nobody answers at options.address. `limits`: how long it looks for a node that goes
-  /// on with a job, when the one that led it is gone.
+  /// Throws Failure when no node answers at options.address. `limits`: how long it looks for a node that goes
+  /// on with a job when the leader is gone.
   explicit RemoteClient(const NodeOptions& options, const detail::SearchLimits& limits = {});
   ~RemoteClient() override;
 
@@ -59,7 +59,7 @@ class RemoteClient : public detail::Client {
     std::optional<Error> lost;
   };
 
-  /// Of the node that leads the job, whichever that is by then. Throws Failure.
+  /// Asks the node that leads the job, also when the leader changes. Throws Failure.
   client::Answer ask_leader(JobId job, const GatewayLink::Question& question);
 
   // Threads of transports.
@@ -75,7 +75,7 @@ class RemoteClient : public detail::Client {
   /// Where jobs are submitted; another node when that one is lost. Throws Failure when none is left.
   LinkId home();
   LinkId hand_out(JobId& job, const std::shared_ptr<detail::JobState>& state);
-  /// Until some node leads the job. Throws why it was lost.
+  /// Waits until some node leads the job. Throws why the job was lost.
   LinkId wait_for_leader(JobId job);
 
   // The thread.

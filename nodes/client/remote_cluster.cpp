@@ -18,7 +18,7 @@ namespace {
 constexpr SearchLimits limits_of_commands{
     .silent = std::chrono::seconds(10), .unknown = Duration{0}, .leaderless = std::chrono::seconds(10)};
 constexpr Duration connect_within = std::chrono::seconds(1);
-/// Of an answer about a job's end that came later, the node led the job until then.
+/// A node led the job if its answer about the job's end took longer than this.
 constexpr Duration at_once = std::chrono::seconds(1);
 
 /// When a question is answered.
@@ -181,7 +181,7 @@ client::Answer RemoteCluster::ask_leader(const GatewayLink::Question& question, 
     const bool elsewhere = why.code == ErrorCode::job_elsewhere || why.code == ErrorCode::no_quorum;
     if (!gone && !unknown && !elsewhere) throw Failure(why);
     if (gone) on_gone(node);
-    // Who did not answer in time did not lead it: others that name it could keep the search up for ever.
+    // A node that did not answer in time did not lead it: others that name it could prolong it for ever.
     const bool led = answered == Answered::at_end_of_job && asked && now - *asked > at_once;
     if (!search || led) {
       search.emplace(limits_of_commands, why, now);

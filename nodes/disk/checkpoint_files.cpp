@@ -64,7 +64,7 @@ std::string all_line(const std::string& lines, const std::vector<Checkpoint::Chu
 
 /// MANIFEST goes first: a save that is half deleted must not look damaged.
 void remove_save(const fs::path& save_directory) {
-  std::error_code ignored;  // What stays behind is no checkpoint, and goes with its job.
+  std::error_code ignored;  // Files that stay behind are no checkpoint, and go with the job.
   fs::remove(save_directory / "MANIFEST", ignored);
   fs::remove_all(save_directory, ignored);
 }
@@ -151,7 +151,7 @@ std::vector<std::uint32_t> saves_in(const fs::path& group_directory) {
 
 Status write_checkpoint(const fs::path& group_directory, const Checkpoint& checkpoint, Files& files) {
   const fs::path directory = save_path(group_directory, checkpoint.number);
-  remove_save(directory);  // What an earlier try left, or a save that was taken back and made again.
+  remove_save(directory);  // Leftovers of an earlier try, or of a save that was taken back and made again.
   std::error_code failed;
   Status written =
       files.make_directories(directory.string()) ? Status(Done{}) : cannot("make", directory.string());

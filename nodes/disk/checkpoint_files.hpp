@@ -1,8 +1,8 @@
 #pragma once
 // A save of a save group on the disk: a directory save-N with a chunk file for the state of each of its job
-// actors, and a MANIFEST that makes them valid. What a task saves while it runs is a save with one chunk.
-// This file is the format and the order of writes; when to write, and for how long, is
-// checkpoint_store.hpp's.
+// actors, and a MANIFEST that makes them valid. A checkpoint of a running task is a save with one chunk. This
+// file has the format and the order of writes; checkpoint_store.hpp decides when to write, and for how long
+// to keep.
 //
 // Why a crash at any moment costs at most the save being written: the chunks are on the disk before MANIFEST
 // gets its name, the rename is atomic, and nothing older is deleted before the directory is on the disk, too.
@@ -34,9 +34,9 @@ namespace dag {
 
 struct Checkpoint {
   struct Chunk {
-    std::string actor;               ///< its name; of a task: that one's
+    std::string actor;               ///< the job actor's name; for a task: the task's name
     OutputName name;                 ///< the task and attempt that saved
-    std::vector<OutputName> inputs;  ///< of a task: what its state was computed from
+    std::vector<OutputName> inputs;  ///< for a task: the inputs of the saved state
     Blob state;
   };
   std::string job;             ///< its number and its name, one line
@@ -46,14 +46,14 @@ struct Checkpoint {
   std::vector<Chunk> chunks;
 };
 
-/// GROUP_DIRECTORY/save-N, on the disk when it returns; the directory is made. Then all that are older than
-/// the two newest are deleted. When it fails (disk_full, configuration_invalid) nothing is left of this one,
-/// and the others are untouched. One thread at a time.
+/// Writes GROUP_DIRECTORY/save-N, which is on the disk on return; makes the directory. Then all saves older
+/// than the two newest are deleted. On failure (disk_full, configuration_invalid) nothing is left of this
+/// save, and the others are untouched. One thread at a time.
 Status write_checkpoint(const std::filesystem::path& group_directory, const Checkpoint& checkpoint,
                         Files& files = files_of_host());
 
-/// What a save directory holds, verified whole: sizes, every hash, the hash over all. checkpoint_damaged
-/// names the file and what is wrong with it.
+/// The content of a save directory, verified whole: sizes, every hash, the hash over all. checkpoint_damaged
+/// names the file and the fault.
 Result<Checkpoint> read_checkpoint(const std::filesystem::path& save_directory);
 
 /// Checkpoint::job of a save, not verified; empty when it cannot be read.

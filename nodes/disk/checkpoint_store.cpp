@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 std::string line_of(JobId job, const std::string& name) { return to_string(job) + " " + name; }
 
-/// Of "n0.17-job3": 17 and job3.
+/// Parses "n0.17-job3": 17 and job3.
 std::optional<std::pair<std::uint32_t, JobId>> start_and_job(const std::string& directory) {
   const auto dash = directory.find('-'), dot = directory.find('.');
   if (dash == std::string::npos || dot > dash) return std::nullopt;
@@ -151,8 +151,8 @@ void CheckpointStore::run() {
   }
 }
 
-/// One save, the saves of one job, or its end. False: nothing is to be done. Jobs in turn, and the groups of
-/// each: one that saves faster than the disk writes would keep the others waiting for ever.
+/// Does one save, the saves of one job, or its end. False: nothing to do. Takes jobs in turn, and the groups
+/// of each: a group that saves faster than the disk writes would keep the others waiting for ever.
 bool CheckpointStore::work_once(std::unique_lock<std::mutex>& lock) {
   if (!reads_.empty()) {
     const Read read = std::move(reads_.front());
@@ -257,7 +257,7 @@ void CheckpointStore::bring_back(std::unique_lock<std::mutex>& lock, const Read&
   lock.lock();
 }
 
-/// Of earlier starts, of jobs that are over: they failed.
+/// Reports saves of failed jobs of earlier starts.
 void CheckpointStore::say_what_is_there() const {
   for (const fs::path& job : in(directory_)) {
     const auto named = start_and_job(job.filename().string());

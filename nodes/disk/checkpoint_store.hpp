@@ -1,14 +1,14 @@
 #pragma once
-// Brings saves of job actors, and of tasks that run, to the disk, behind the node, and back when the job is
-// led here after a start. Actors hand over copies that are in memory anyway, and a thread that may block puts
-// those of a save group together and writes them. What it could not write is said in the log; no job waits
-// for it or fails of it.
+// Brings saves of job actors and of running tasks to the disk, without holding up the node, and back when the
+// job is led here after a start. Actors hand over copies that are in memory anyway, and a thread that may
+// block puts the saves of a save group together and writes them. A failed write is said in the log; no job
+// waits for it or fails because of it.
 //
 // DIRECTORY/LIFE-JOB/group-G/save-N and DIRECTORY/LIFE-JOB/task-T/save-N (checkpoint_files.hpp), the two
 // newest saves of each. LIFE is that of the start in which the job came here; a later start goes on there.
 // The files of a job go when it has ended well, or when nobody needs this node's copy of its record any more.
-// Those of one that failed where it was led stay until somebody deletes them; the next start says what is
-// there and whether it is intact.
+// The files of a job that failed where it was led stay until somebody deletes them; the next start says what
+// is there and whether it is intact.
 
 #include <condition_variable>
 #include <filesystem>
@@ -36,7 +36,7 @@ class CheckpointStore {
   /// `open`: jobs of earlier starts that go on.
   CheckpointStore(std::filesystem::path directory, Life self, std::set<JobId> open, Log log,
                   Files& files = files_of_host());
-  /// Writes what waits.
+  /// Writes the waiting saves.
   ~CheckpointStore();
   CheckpointStore(const CheckpointStore&) = delete;
   CheckpointStore& operator=(const CheckpointStore&) = delete;
@@ -44,11 +44,11 @@ class CheckpointStore {
   /// From any thread, as all of these; does not block.
   void keep(keeper::SaveCopy copy);
   void job_ended(JobId job, bool well);
-  /// What there is of a job: `done` gets it on the thread here, damaged ones left out. False: there is
-  /// nothing, and `done` is not called.
+  /// Reads the saves of a job: `done` gets them on the thread here, damaged ones left out. False: there are
+  /// none, and `done` is not called.
   bool read(JobId job, const std::string& job_name, std::function<void(std::vector<KeepSave>)> done);
 
-  /// Saves of one group whose copies come; of more than these the oldest is given up.
+  /// Incomplete saves of one group; of more than these the oldest is given up.
   static constexpr std::size_t unfinished_max = 4;
 
  private:
@@ -56,7 +56,7 @@ class CheckpointStore {
   struct Group {
     /// By number and job actor: saves of which not all copies are here.
     std::map<std::uint32_t, std::map<std::uint32_t, Checkpoint::Chunk>> unfinished;
-    /// All are here. A newer one takes the place of one that the disk was too slow for.
+    /// A complete save. A newer one replaces it when the disk is too slow.
     std::optional<Checkpoint> waiting;
     std::map<std::uint32_t, Names> written;  ///< the two newest
   };
@@ -83,7 +83,7 @@ class CheckpointStore {
   const std::filesystem::path directory_;
   const Life self_;
   const std::set<JobId> open_;
-  /// Where earlier starts left saves of those: the newest such place.
+  /// Where earlier starts left saves of open jobs: the newest such place.
   std::map<JobId, std::filesystem::path> earlier_;
   std::map<JobId, std::filesystem::path> places_;  ///< looked up; the thread's alone
   const Log log_;
@@ -91,7 +91,7 @@ class CheckpointStore {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<JobId, Job> jobs_;
-  JobId served_;  ///< the job that the thread did something for last
+  JobId served_;  ///< the job that the thread served last
   std::vector<Read> reads_;
   std::set<JobId> over_;
   bool stopping_ = false;

@@ -1,7 +1,7 @@
 #pragma once
-// What a node keeps between its starts, when it is given a directory for it: who it is, how often it was
-// started, the binaries of jobs, its log (nodes/disk), its journal, and saves of job actors
-// (checkpoint_store.hpp brings those there). Without one a node is new at each start.
+// The data that a node keeps between its starts, when it is given a directory: its identity, its number of
+// starts, the binaries of jobs, its log (nodes/disk), its journal, and saves of job actors (written by
+// checkpoint_store.hpp). Without a directory a node is new at each start.
 
 #include <string>
 
@@ -23,19 +23,19 @@ class DataDirectory {
   DataDirectory& operator=(DataDirectory&&) = delete;
   ~DataDirectory();
 
-  /// Of this start: the incarnation is higher than that of any start before, also on the disk.
+  /// This start's life: its incarnation is higher than that of any start before, also on the disk.
   Life life() const { return life_; }
-  /// The disk has no room to say that this start was; the next one may know it from other nodes.
+  /// The disk has no room to record this start; the next one may learn of it from other nodes.
   bool was_full() const { return was_full_; }
-  /// Puts what is kept into the store. A file that is not what its name says is left out and said in `log`.
+  /// Puts the kept programs into the store. A file whose content belies its name is skipped and logged.
   void load(ProgramStore& store, const std::function<void(std::string_view line)>& log) const;
-  /// Kept from now on.
+  /// Keeps the program from now on.
   Status keep(ProgramId id, const Blob& bytes) const;
-  /// Not any more. One that comes back after a power loss is dropped again.
+  /// Keeps the program no longer. A program that comes back after a power loss is dropped again.
   void drop(ProgramId id) const;
-  /// Where its copies of jobs' records lie.
+  /// Where the node's copies of jobs' records lie.
   std::string log() const { return path_ + "/log"; }
-  /// Where what happened is kept (journal.hpp).
+  /// Where the journal lies (journal.hpp).
   std::string journal() const { return path_ + "/journal"; }
   /// Where saves of job actors go (checkpoint_store.hpp).
   std::string checkpoints() const { return path_ + "/checkpoints"; }

@@ -11,12 +11,12 @@
 
 namespace dag {
 
-/// All of it under its name, or what was there before: written beside it, synced, renamed, and the directory
-/// synced. disk_full, or configuration_invalid for any other reason; then nothing is left of it,
-/// unless it is the directory that cannot be synced: which of both is there will be seen at the next start.
+/// Leaves either `bytes` under the name or the earlier file: written beside it, synced, renamed, and the
+/// directory synced. Error disk_full, or configuration_invalid for any other reason; then nothing is left of
+/// `bytes`, unless the directory cannot be synced: the next start will see which of both is there.
 Status write_whole(Files& files, const std::string& name, std::span<const std::byte> bytes);
 
-/// What `errno` says about doing that to the file.
+/// The error for doing `what` to the file, from `errno`.
 Error cannot(const std::string& what, const std::string& name);
 
 /// 16 digits.

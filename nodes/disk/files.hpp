@@ -1,10 +1,10 @@
 #pragma once
-// The files that outlive a node: its log, who it is, binaries of jobs, saves of job actors. All that changes
-// one goes through here, so that a test can take the power away at any moment (unsynced_files.hpp). They are
-// read as any file is.
+// The files that outlive a node: its log, its identity, binaries of jobs, saves of job actors. All changes
+// go through here, so that a test can take the power away at any moment (unsynced_files.hpp). Reads do
+// not.
 //
-// What was written is on the disk when sync() has returned. What was made, renamed or removed is there under
-// its name, or is not, when sync_directory() has returned for the directory that the name lies in.
+// Written bytes are on the disk when sync() has returned. A file that was made, renamed or removed has its
+// new name on the disk when sync_directory() has returned for the directory of the name.
 
 #include <cstddef>
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace dag {
 
-/// From any thread. What cannot be done returns false, or no file, and errno says why.
+/// From any thread. A failed operation returns false, or no file, and errno says why.
 class Files {
  public:
   Files() = default;
@@ -22,7 +22,7 @@ class Files {
   Files(const Files&) = delete;
   Files& operator=(const Files&) = delete;
 
-  /// Empty, to be written; one that has the name is emptied.
+  /// Opens an empty file for writing; a file of that name is emptied.
   virtual OwnedFile make(const std::string& name);
   virtual bool write(const OwnedFile& file, std::span<const std::byte> bytes, std::size_t offset);
   virtual bool sync(const OwnedFile& file);
@@ -33,11 +33,11 @@ class Files {
   virtual bool make_directory(const std::string& name);
   virtual bool sync_directory(const std::string& name);
 
-  /// With those above it, and on the disk when it returns: what lies in a directory is lost with its name.
+  /// Makes missing parents too. All are on the disk on return: a lost directory name loses its files.
   bool make_directories(const std::string& name);
 };
 
-/// Those of this machine as they are.
+/// The files of this machine, unchanged.
 Files& files_of_host();
 
 }  // namespace dag

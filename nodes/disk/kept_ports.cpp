@@ -13,7 +13,7 @@ namespace {
 
 std::string ports_file(const std::string& data_directory) { return data_directory + "/ports"; }
 
-/// Whether we could listen there. Who listens there next may be somebody else all the same.
+/// True: we could listen there. Another process may still take the port before we do.
 bool is_free_port(const net::Address& address) {
   addrinfo hints{};
   hints.ai_flags = AI_PASSIVE;

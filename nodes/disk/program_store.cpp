@@ -16,7 +16,7 @@
 namespace dag {
 namespace {
 
-/// What the kernel would say only by a process that does not start.
+/// Checks early: the Linux kernel would refuse the program only when a process starts.
 Status check_program(std::span<const std::byte> bytes) {
   const auto no = [](const std::string& why) {
     return Error{ErrorCode::program_invalid, "the job's binary is not a program: " + why,

@@ -1,6 +1,6 @@
 #pragma once
-// The binaries of jobs, by what is in them: sealed memory that nobody can change after its hash was checked,
-// and from which worker processes are started. When one goes is decided by libdag/host/program_shelf.
+// The binaries of jobs, by their content: sealed memory that nobody can change after its hash was checked,
+// and from which worker processes are started. libdag/host/program_shelf decides when a binary goes.
 
 #include <map>
 #include <mutex>
@@ -26,7 +26,7 @@ class ProgramStore {
   /// program_invalid: not what `id` says, or not a program of this machine; disk_full: no memory for it, or
   /// more than programs_bytes_max in all. From any thread.
   Status put(ProgramId id, const Blob& bytes);
-  /// Its memory is free again when the last process that was started from it has ended.
+  /// The memory is free again when the last process that was started from the program has ended.
   void drop(ProgramId id);
   /// Open until it is dropped; empty when it is not here.
   std::optional<int> descriptor(ProgramId id) const;

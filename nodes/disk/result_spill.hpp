@@ -1,7 +1,7 @@
 #pragma once
-// Puts results of jobs that have ended onto the disk, when the node keeps as many in memory as it may. They
-// lie in files without names, which are read where they are mapped: a file goes with the last Blob of it, and
-// nothing is left of it when the node has ended, however that ends.
+// Puts results of jobs that have ended onto the disk, when the node keeps as many in memory as it may. The
+// results lie in files without names and are read through mappings: a file goes with its last Blob, and
+// nothing is left of it when the node has ended, even by a crash.
 
 #include <condition_variable>
 #include <functional>
@@ -15,15 +15,15 @@
 
 namespace dag {
 
-/// The same bytes in a file on the disk of `directory`. disk_full: it has no room for them, or would have
-/// less than `kept_free_bytes` left.
+/// The same bytes in a file on the disk of `directory`. disk_full: the disk has no room, or would have less
+/// than `kept_free_bytes` left.
 Result<Blob> on_disk(const std::string& directory, const Blob& bytes, std::uint64_t kept_free_bytes);
 
 class ResultSpill {
  public:
   /// The node's log has segments of 64 MiB there.
   static constexpr std::uint64_t kept_free_bytes = std::uint64_t{1} << 30;
-  /// Called on the thread here: with the output on the disk, or without one and why.
+  /// Called on the thread here: with the output on the disk, or with the reason for its absence.
   using Done = std::function<void(client::TaskSettled settled, const Status& written)>;
 
   ResultSpill(std::string directory, Done done);

@@ -211,7 +211,7 @@ Status SegmentFiles::write(const log::Batch& batch) {
 }
 
 void SegmentFiles::release_before(std::uint64_t segment) {
-  // One that cannot go now will be tried again, before those behind it: with a gap they would look lost.
+  // A segment that cannot go now is tried again, before those behind it: with a gap they would look lost.
   while (!segments_.empty() && segments_.begin()->first < segment) {
     const std::filesystem::path path = segments_.begin()->second;
     if (spares_.size() >= spares_max) {

@@ -1,7 +1,7 @@
 #pragma once
 // The files of a node's log: DIRECTORY/segment-N, each of one size, made of zeros before its first record is
-// written and used again when nobody needs its records. What lies in them is libdag/log's; this is how it
-// gets onto the disk.
+// written and used again when nobody needs its records. libdag/log defines the content; this class brings it
+// onto the disk.
 //
 // A sync that fails ends the process: the kernel may have dropped what it could not write, and a second sync
 // would say that all is well (Rebello et al., "Can applications recover from fsync failures?", ATC 2020). A
@@ -28,17 +28,17 @@ class SegmentFiles {
   /// A record, and the segment that it lies in.
   using Visit = std::function<void(const log::Record& record, std::uint64_t segment)>;
 
-  /// What is there already is read and visited, in its order. log_damaged: something is lost (the records
-  /// visited before are good); configuration_invalid: the directory cannot be used.
+  /// Reads and visits the records there, in order. log_damaged: records are lost (those visited before are
+  /// good); configuration_invalid: the directory cannot be used.
   static Result<std::unique_ptr<SegmentFiles>> open(const std::filesystem::path& directory,
                                                     const log::LogOptions& options, const Visit& visit,
                                                     Files& files = files_of_host());
 
-  /// What the LogMachine of this log is made of.
+  /// The parameters of this log's LogMachine.
   const log::SegmentHead& identity() const { return identity_; }
   const log::Position& end() const { return end_; }
 
-  /// On the disk when it returns. disk_full: there is no room for the next segment, and nothing has changed.
+  /// On the disk on return. disk_full: there is no room for the next segment, and nothing has changed.
   Status write(const log::Batch& batch);
   /// Makes the file that the next segment will need, so that write() need not. As write().
   Status prepare();
@@ -65,10 +65,10 @@ class SegmentFiles {
   log::SegmentHead identity_;
   log::Position end_;
   std::map<std::uint64_t, std::filesystem::path> segments_;
-  /// Of the right size, and of records that nobody needs.
+  /// Files of the right size, with records that nobody needs.
   std::vector<std::filesystem::path> spares_;
   std::uint64_t spares_made_ = 0;
-  /// The one that is written to.
+  /// The segment that is written to.
   std::uint64_t open_segment_ = 0;
   OwnedFile file_;
 };

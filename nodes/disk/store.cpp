@@ -29,7 +29,7 @@ constexpr auto pause_when_full = std::chrono::milliseconds(100);
 
 std::int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
-/// Of its records, but for what configurations take.
+/// Bytes of the change's records, without those of configurations.
 std::size_t size_of(const StoredChange& change) {
   return std::visit(
       Overloaded{[](const Vote&) { return log::record_bytes(0); },
@@ -43,7 +43,7 @@ std::size_t size_of(const StoredChange& change) {
       change);
 }
 
-/// Of what it takes to write all of it again.
+/// Bytes of writing all of it again.
 std::size_t size_of(const Stored& log) {
   if (!log.snapshot) return size_of(StoredChange(log.vote));
   std::size_t size_bytes = size_of(StoredChange(*log.snapshot));
@@ -124,7 +124,7 @@ void Store::hand_over(Order order) {
 
 void Store::run() {
   pthread_setname_np(pthread_self(), "dag-store");
-  release();  // What a life that ended did not come to.
+  release();  // Segments that an earlier life could not release.
   for (;;) {
     if (take_orders()) write_again();
     if (const auto batch = machine_.next_batch()) {

@@ -1,23 +1,23 @@
 #pragma once
-// The one thread that owns a node's log files. The replicas of all jobs of the node hand over what they want
-// written (consensus::Write) and hear when it is on the disk; they never wait for it. While one batch is
-// being written, what comes meanwhile is collected for the next, so one sync serves them all.
+// The one thread that owns a node's log files. The replicas of all jobs of the node hand over writes
+// (consensus::Write) and hear when they are on the disk; they never wait for the disk. Writes that come while
+// one batch is being written are collected for the next batch, so one sync serves them all.
 //
-// Order: what was handed over first is on the disk first, and said first. What is said to be there is there
-// after any crash; what is not said may be there as well. The end of this object leaves the same files as a
-// crash would: there is no other start.
+// Order: the first write handed over is on the disk first, and said first. A write that was said to be on the
+// disk is there after any crash; others may be there as well. The end of this object leaves the same files as
+// a crash would: there is no other kind of start.
 //
 // A full disk: nothing is lost, nothing is said to be written, and the thread tries again by itself. A disk
 // that cannot be written for any other reason ends the process, as one that cannot be synced does.
 //
-// Which segments may go: a job needs nothing that lies before its newest snapshot, because that one's records
-// hold its vote and the entries behind it, too (libdag/consensus/records.hpp). A job without a snapshot needs
-// its newest vote. A job that has written neither for long would keep its segment, and all behind it, so what
-// is stored of it is written again, as a snapshot's records are, when the log has become too long for that
-// (libdag/log/retention_machine.hpp). That is this object's own doing: it needs no replica that could make a
-// newer one, none that leads, and none that hears a majority. It comes only with what is handed over, and
-// behind it: a node that has nothing to write does not, and nobody waits for more than one batch, or one
-// large job.
+// Which segments may go: a job needs nothing that lies before its newest snapshot, because the snapshot's
+// records hold the vote and the entries behind it, too (libdag/consensus/records.hpp). A job without a
+// snapshot needs its newest vote. A job that has written neither for long would keep its segment, and all
+// behind it, so what is stored of it is written again, as a snapshot's records are, when the log has become
+// too long for that (libdag/log/retention_machine.hpp). That is this object's own doing: it needs no replica
+// that could make a newer one, none that leads, and none that hears a majority. It comes only with what is
+// handed over, and behind it: a node that has nothing to write does not, and nobody waits for more than one
+// batch, or one large job.
 
 #include <atomic>
 #include <chrono>
@@ -43,56 +43,56 @@ namespace dag {
 
 class Store {
  public:
-  /// Reads what is there. `on_full` is called on the store's thread when the disk has become full, and when
-  /// it no longer is. log_damaged: what was on the disk is lost or cannot be, and the node needs another
-  /// seat; configuration_invalid: the directory cannot be used; disk_full: not even for the start.
+  /// Reads the log. `on_full` is called on the store's thread when the disk has become full, and when it no
+  /// longer is. log_damaged: records on the disk are lost or unreadable, and the node needs another seat;
+  /// configuration_invalid: the directory cannot be used; disk_full: not even for the start.
   static Result<std::unique_ptr<Store>> open(const std::filesystem::path& directory,
                                              const log::LogOptions& options = {},
                                              std::function<void(bool full)> on_full = {},
                                              Files& files = files_of_host());
-  /// Writes what waits, unless the disk is full.
+  /// Writes the waiting orders, unless the disk is full.
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  /// What the disk said of each job when this was opened; once.
+  /// The stored log of each job when this was opened; once.
   std::map<JobId, consensus::Stored> take_logs() { return std::move(found_); }
-  /// The jobs that had been forgotten by then, in this life or an earlier one.
+  /// The jobs that had been forgotten before this start, in this life or an earlier one.
   const IdSet& forgotten() const { return forgotten_at_start_; }
-  /// For consensus::Seat. Another one at each start until something has been written.
+  /// The disk's number for consensus::Seat. Changes at each start until something has been written.
   std::uint64_t disk() const { return files_->identity().disk; }
 
   // ---- From any thread; none of these waits for the disk
   /// `written` is called on the store's thread when this and all before it are on the disk; it must not wait.
   /// Entries that a segment cannot hold, and a change that says nothing, are bugs of the caller.
   void write(JobId job, consensus::StoredChange change, std::function<void()> written);
-  /// Nobody needs what was written for this job: after a start it is not there, unless it is begun again, and
-  /// that it was forgotten stays known.
+  /// Nobody needs this job's log: after a start it is not there, unless the job is begun again. The store
+  /// remembers that the job was forgotten.
   void forget(JobId job);
-  /// About what was handed over and is not on the disk.
+  /// The approximate size of orders that are not on the disk.
   std::size_t waiting_bytes() const { return waiting_bytes_; }
   static constexpr std::size_t waiting_bytes_max = std::size_t{64} << 20;
-  /// More than that waits: whoever leads a job's record proposes nothing. Nothing else asks: a vote cannot
-  /// wait, and what other nodes' leaders send has its own limit
+  /// More than that waits: a node that leads a job's record proposes nothing. Nothing else asks: a vote
+  /// cannot wait, and messages of other nodes' leaders have their own limit
   /// (consensus::ReplicaOptions::bytes_in_flight_max).
   bool is_behind() const { return waiting_bytes_ > waiting_bytes_max; }
   bool full() const { return full_; }
-  /// A disk that has done nothing of what waits for longer than this is of no use to anybody.
+  /// A disk that completes no waiting order for longer than this is useless.
   static constexpr Duration stuck_after = std::chrono::seconds(2);
   bool stuck() const { return lag() > stuck_after; }
-  /// For how long it has done nothing of what waits; zero when nothing waits, or it is full.
+  /// Time since the disk last completed a waiting order; zero when nothing waits, or the disk is full.
   Duration lag() const;
-  /// The longest that there was since this was asked the last time, that of now included.
+  /// The longest lag since the last call, the present one included.
   Duration take_longest_lag();
 
  private:
   struct Order {
     JobId job;
-    std::optional<consensus::StoredChange> change;  ///< nothing: forget it
+    std::optional<consensus::StoredChange> change;  ///< nothing: forget the job
     std::function<void()> written;
     std::size_t size_bytes = 0;
   };
-  /// An order whose records the machine has.
+  /// An order whose records the LogMachine has.
   struct UnderWay {
     JobId job;
     std::uint64_t first = 0, last = 0;  ///< numbers of its records
@@ -100,13 +100,13 @@ class Store {
     /// With it on the disk the job needs nothing that lies before its first record.
     bool all_needed = false;
     bool forgotten = false;
-    /// Says again which jobs were.
+    /// Repeats the list of all forgotten jobs.
     bool all_forgotten = false;
     std::function<void()> written;
     std::size_t size_bytes = 0;
   };
 
-  /// What was read from the files.
+  /// The content of the files at the start.
   struct Found {
     std::map<JobId, consensus::Stored> logs;
     std::map<JobId, std::uint64_t> needed;
@@ -146,8 +146,8 @@ class Store {
 
   // ---- The thread's own
   log::LogMachine machine_;
-  /// What will be stored of each job: a snapshot's records need it. States and commands are those that the
-  /// replicas hold, not copies.
+  /// The stored log of each job: a snapshot's records need it. States and commands are shared with the
+  /// replicas, not copied.
   std::map<JobId, consensus::Stored> logs_;
   std::deque<UnderWay> under_way_;
   log::RetentionMachine retention_;

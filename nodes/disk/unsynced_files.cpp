@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t sector_bytes = 512;
-/// Of one file; a kernel does not hold more for long either.
+/// Held sectors of one file; a kernel does not hold more for long either.
 constexpr std::size_t held_sectors_max = 4096;
 
 std::uint64_t inode_of(const OwnedFile& file) {
@@ -90,7 +90,7 @@ std::string UnsyncedFiles::keep(const std::string& name) {
 bool UnsyncedFiles::rename(const std::string& from, const std::string& to) {
   const std::lock_guard lock(mutex_);
   if (fs::is_directory(from)) {
-    // What lies in it has other names from now on.
+    // The files in a renamed directory have other names from now on.
     std::erase_if(names_, [&](const Undo& undo) { return undo.name.starts_with(from + "/"); });
   }
   note({Change::renamed, to, from, keep(to)});
@@ -128,7 +128,7 @@ OwnedFile UnsyncedFiles::make(const std::string& name) {
   const std::lock_guard lock(mutex_);
   if (!fs::exists(name)) note({Change::made, name, {}, {}});
   OwnedFile file = Files::make(name);
-  if (file) held_.erase(inode_of(file));  // Of a file that had this number before.
+  if (file) held_.erase(inode_of(file));  // Drops held bytes of an earlier file with this inode number.
   return file;
 }
 

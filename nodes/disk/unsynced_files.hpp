@@ -1,12 +1,12 @@
 #pragma once
-// For tests: the files of a machine that may lose its power. A process that is killed leaves what it wrote to
-// the operating system, which writes it to the disk later; one with these files leaves what the disk of a
-// machine could have had at that moment.
+// For tests: the files of a machine that may lose its power. A killed process leaves its writes to the
+// operating system, which writes them to the disk later. A process with these files leaves only what the disk
+// of a machine could have had at that moment.
 //
-// What is written is held in memory until it is synced. Of each write some sectors get to the file at once,
-// which ones is left to chance, as a kernel writes back when and in which order it likes. Names change at
-// once, and a journal beside the directory has what would undo those that were not synced. The next start
-// undoes some of them, the last first: file systems keep the order of names, and promise nothing else.
+// Written bytes are held in memory until they are synced. Of each write some sectors get to the file at once,
+// chosen at random, as a kernel writes back when and in which order it likes. Names change at once, and a
+// journal beside the directory has the undo steps of name changes that were not synced. The next start undoes
+// some of them, the last first: file systems keep the order of names, and promise nothing else.
 
 #include <cstdint>
 #include <map>
@@ -21,7 +21,7 @@ namespace dag {
 
 class UnsyncedFiles : public Files {
  public:
-  /// Of all that lies below `directory`, which need not be there, and beside which the journal lies.
+  /// For all files below `directory`, which need not exist yet; the journal lies beside it.
   UnsyncedFiles(std::string directory, std::uint64_t seed);
 
   OwnedFile make(const std::string& name) override;
@@ -34,12 +34,12 @@ class UnsyncedFiles : public Files {
 
  private:
   enum class Change : std::uint8_t { made, renamed, removed };
-  /// Noted before it is done, so it may not have been.
+  /// Noted before the change is made, so the change may not have happened.
   struct Undo {
     Change change = Change::made;
     std::string name;
-    std::string before;  ///< the name it had; of a renamed file
-    std::string kept;    ///< where what had the name lies now, if anything did
+    std::string before;  ///< the former name, of a renamed file
+    std::string kept;    ///< where the file that had the name lies now, if there was one
   };
   struct Piece {
     std::size_t offset = 0;
@@ -62,8 +62,8 @@ class UnsyncedFiles : public Files {
   std::map<std::uint64_t, Held> held_;  ///< by inode
 };
 
-/// Those of this machine, for a node that keeps its data there; unsynced ones when DAG_LOSES_UNSYNCED=SEED
-/// says so, for tests.
+/// The files of this machine, for a node that keeps its data there; unsynced ones when
+/// DAG_LOSES_UNSYNCED=SEED says so, for tests.
 std::unique_ptr<Files> files_for(const std::string& data_directory);
 
 }  // namespace dag

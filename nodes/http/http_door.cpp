@@ -11,7 +11,7 @@ namespace {
 
 HttpAnswer no(unsigned status, std::string why) { return {status, HttpAnswer{}.type, why + "\n"}; }
 
-/// Of HOST[:PORT] or [HOST]:PORT, in small letters; empty when it is neither.
+/// The host name of HOST[:PORT] or [HOST]:PORT, in small letters; empty when it is neither.
 std::string name_in(std::string_view host) {
   std::string_view name = host, port;
   if (host.starts_with('[')) {
@@ -92,7 +92,7 @@ std::string cookie_name(const std::string& host) {
   return "dag_token" + (has_port ? "_" + host.substr(colon + 1) : std::string());
 }
 
-/// Of the cookies of a request, ours; empty: it is not there.
+/// Our token among the cookies of a request; empty: it is not there.
 std::string_view kept_token(std::string_view cookies, const std::string& name) {
   while (!cookies.empty()) {
     std::string_view one = cookies.substr(0, cookies.find(';'));

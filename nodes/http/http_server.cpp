@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto slow_reader = 10 * kj::SECONDS;
 constexpr const char* not_answered = "this request was not answered\n";
-/// Who has nothing to say for longer says so, by an empty piece.
+/// Time for the next piece of a body; a source without news must reply with an empty piece.
 constexpr Duration piece_within = std::chrono::seconds(10);
 constexpr auto out_of_files_pause = 100 * kj::MILLISECONDS;
 
@@ -54,7 +54,7 @@ std::string text(kj::Maybe<kj::StringPtr> from) {
   return {};
 }
 
-/// What requests and answers say besides what HTTP needs itself.
+/// The headers beyond those that HTTP itself needs.
 struct Headers {
   kj::HttpHeaderTable::Builder builder;
   kj::HttpHeaderId origin = builder.add("Origin");
@@ -73,7 +73,7 @@ kj::HttpHeaders head_of(const HttpAnswer& answer, const Headers& ids) {
   headers.set(kj::HttpHeaderId::CONTENT_TYPE, text(answer.type));
   headers.set(ids.cache, "no-store");
   headers.set(ids.sniffing, "nosniff");
-  // What a page of ours loads is ours, and no other page holds it in a frame.
+  // Our pages load only our files, and no other page holds them in a frame.
   headers.set(ids.content, "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'");
   if (answer.status == 405) headers.set(ids.allow, "GET, HEAD");
   if (answer.status == 401) headers.set(ids.authenticate, "Bearer");
@@ -184,7 +184,7 @@ class Service final : public kj::HttpService {
   bool& known_;
 };
 
-/// What people see when it was not their request that went wrong says nothing of what lies inside.
+/// Answers for failures of the server itself: they tell nothing of its inside.
 class Mistakes final : public kj::HttpServerErrorHandler {
  public:
   explicit Mistakes(const Headers& headers) : headers_(headers) {}

@@ -1,6 +1,6 @@
 #pragma once
-// HTTP for people, browsers and monitoring: one thread with kj-http that answers GET and HEAD. Decides how
-// connections are bounded; who is let in is http_door.hpp's, what is answered its owner's.
+// HTTP for people, browsers and monitoring: one thread with kj-http that answers GET and HEAD. Decides the
+// limits of connections; http_door.hpp decides access, and the owner the answers.
 
 #include <chrono>
 #include <functional>
@@ -19,21 +19,21 @@ using HttpHandler = std::function<void(const HttpRequest&, HttpReply)>;
 
 struct HttpOptions {
   net::Address listen{};
-  /// Who listens beyond loopback has one.
+  /// Required beyond loopback.
   std::string token = {};
-  /// More than so many connections at a time are closed: the oldest of those that have not asked for anything
-  /// and been let in, or the new one if there are none.
+  /// More connections at a time than this are closed: the oldest of those that have not made an accepted
+  /// request, or the new one if there are none.
   std::size_t connections_max = 256;
-  /// So many of these may come from one address, and so long may each take until it has asked.
+  /// Limit of such connections from one address, and of the time until the first request of each.
   std::size_t strangers_of_host_max = 64;
   Duration stranger_for = std::chrono::seconds(5);
-  /// A request that is not answered by then gets 503.
+  /// A request that is not answered within this time gets 503.
   std::function<Duration(const HttpRequest&)> answer_within = [](const HttpRequest&) {
     return std::chrono::seconds(5);
   };
   /// Between two pieces of a body without an end.
   Duration pause = std::chrono::milliseconds(500);
-  /// The first that its thread does.
+  /// Called first on the server's thread.
   std::function<void()> on_thread = [] {};
 };
 
@@ -41,12 +41,12 @@ class HttpServer {
  public:
   /// address_invalid, address_in_use; configuration_invalid: it would listen beyond loopback without a token.
   static Result<std::unique_ptr<HttpServer>> open(HttpOptions options, HttpHandler handler);
-  /// Ends all connections. What is replied later goes nowhere.
+  /// Ends all connections. Later replies go nowhere.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// With the port that it got.
+  /// With the actual port.
   const net::Address& address() const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// Numbers as Prometheus reads them: its text format, version 0.0.4. Decides how they are written, not which
-// there are.
+// Prometheus's text format, version 0.0.4. Decides the format, not the set of
+// metrics.
 
 #include <cstdint>
 #include <span>
@@ -17,15 +17,15 @@ class MetricsText {
 
   // A family, then its values. One without values is left out.
   void gauge(std::string_view name, std::string_view help) { family(name, "gauge", help); }
-  /// Its name ends with _total.
+  /// The name ends with _total.
   void counter(std::string_view name, std::string_view help) { family(name, "counter", help); }
   void add(double value, const Labels& labels = {});
   void summary(std::string_view name, std::string_view help) { family(name, "summary", help); }
-  /// How many there were, and their sum.
+  /// The number of observations, and their sum.
   void add_summary(std::uint64_t count, double sum, const Labels& labels = {});
 
-  /// A family of one value. `counts`: of what was at most bounds[i] and more than bounds[i - 1]; the last
-  /// one, which has no bound, of what was more than all.
+  /// A family of one value. `counts`: observations of at most bounds[i] and more than bounds[i - 1]; the last
+  /// one, which has no bound, those of more than all.
   void histogram(std::string_view name, std::string_view help, std::span<const double> bounds,
                  std::span<const std::uint64_t> counts, double sum);
 
@@ -40,7 +40,7 @@ class MetricsText {
   std::string text_;
 };
 
-/// As a server says of it.
+/// The content type of a page of metrics.
 inline constexpr std::string_view metrics_type = "text/plain; version=0.0.4; charset=utf-8";
 
 }  // namespace dag::web

@@ -14,12 +14,12 @@ constexpr std::string_view jobs_path = "/api/jobs/";
 /// A browser that hears nothing for longer takes what it shows for old.
 constexpr Duration repeat_after = std::chrono::seconds(2);
 
-/// One server-sent event: a line of JSON has no end of line in it.
+/// Formats a server-sent event: a line of JSON has no end of line in it.
 std::string event(const char* name, const std::string& line) {
   return "event: " + std::string(name) + "\ndata: " + line + "\n\n";
 }
 
-/// What one who watches was told.
+/// The events that one watching browser was sent.
 class Watcher {
  public:
   explicit Watcher(std::optional<JobId> job) : job_(job) {}

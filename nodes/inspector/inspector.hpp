@@ -1,6 +1,6 @@
 #pragma once
-// What a browser asks of the whole cluster: the pages of the web UI, /api/* and /events. Decides who answers
-// what; the node is asked like any other, so nothing of this is in the way of what it does.
+// The pages of the whole cluster for a browser: the web UI, /api/* and /events. Decides which part answers a
+// request; it asks the node like any client, so nothing of this gets in the way of the node's work.
 
 #include <string>
 
@@ -18,17 +18,17 @@ struct InspectorOptions {
 class Inspector {
  public:
   explicit Inspector(const InspectorOptions& options);
-  /// Asks nobody any more; who waits for an answer gets none.
+  /// Stops all questions; a browser that waits for an answer gets none.
   void end();
 
-  /// False: it has no such page.
+  /// False: there is no such page.
   bool serve(const web::HttpRequest& request, const web::HttpReply& reply);
-  /// How long an answer may take.
+  /// The time limit for an answer.
   static Duration answers_within(const web::HttpRequest& request);
 
  private:
   bool serve_job(const std::string& path, const web::HttpRequest& request, const web::HttpReply& reply);
-  /// Of all that was seen, what a request asks for. Throws Failure(usage).
+  /// Builds the page for a request out of a look at the cluster. Throws Failure(usage).
   using ListPage = std::string(const detail::Seen& seen, const web::HttpRequest& request);
   void serve_list(ListPage* page, const web::HttpRequest& request, const web::HttpReply& reply);
   void serve_events(const web::HttpRequest& request, const web::HttpReply& reply);

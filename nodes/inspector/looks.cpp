@@ -39,14 +39,14 @@ std::vector<const NodeInfo*> to_be_seen(const std::vector<NodeInfo>& nodes) {
   return chosen;
 }
 
-/// What `list` has beyond the rows of an event is taken off it; gives how many.
+/// Cuts `list` to the rows of an event; returns the number of rows cut off.
 std::size_t cut(nlohmann::json& list) {
   const std::size_t beyond = list.size() - std::min(list.size(), rows_in_event_max);
   list.erase(list.end() - static_cast<std::ptrdiff_t>(beyond), list.end());
   return beyond;
 }
 
-/// One line, without its end.
+/// The event's JSON in one line, without its line end.
 std::string event_line(const nlohmann::json& fields) {
   std::string line = detail::json_line(fields);
   line.pop_back();
@@ -74,7 +74,7 @@ std::string cluster_json(const detail::Seen& seen, const std::string& node, std:
   detail::NodeLanes lanes;
   std::size_t alive = 0;
   for (const NodeInfo& one : seen.nodes) {
-    if (one.state != MemberState::alive) continue;  // What a node that is gone said last is no news.
+    if (one.state != MemberState::alive) continue;  // The last claims of a node that is gone are out of date.
     ++alive;
     lanes += detail::lanes_of(one);
   }
@@ -148,7 +148,7 @@ void Looks::run() {
       newest_.reset();
       changed_.wait(lock, is_wanted);
     }
-    // Who comes within a moment shares the next look.
+    // Requests that come within a moment share the next look.
     changed_.wait_for(lock, looked_at_ + fresh - steady_now(), [this] { return ends_; });
     if (ends_) return;
     const auto waiting = std::move(waiting_);

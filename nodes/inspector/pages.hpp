@@ -1,6 +1,6 @@
 #pragma once
-// The files of the web UI, which lie in this program. They are made of tools/inspector/web, and committed in
-// nodes/http/ui, so that nobody needs Node to build a node.
+// The files of the web UI, embedded in this program. They are built from tools/inspector/web, and committed
+// in nodes/http/ui, so that nobody needs Node to build a node.
 
 #include <optional>
 #include <string>

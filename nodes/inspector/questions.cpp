@@ -14,16 +14,16 @@ namespace dag::inspector {
 namespace {
 
 constexpr Duration answers_within = std::chrono::seconds(5);
-/// What was gathered is looked at for so long.
+/// Gathered journals are used for this time.
 constexpr Duration fresh = std::chrono::seconds(2);
-/// And kept for so long while nobody asks.
+/// And kept for this time while nobody asks.
 constexpr Duration idle = std::chrono::seconds(10);
-/// Of journals, of all nodes together. A job of a million tasks has 32 MiB, and a report of it takes 1.5 GiB
-/// of memory for half a minute: who wants that has a machine of their own for it.
+/// Limit for the journals of all nodes together. A job of a million tasks has 32 MiB, and its report takes
+/// 1.5 GiB of memory for half a minute: such a report should be made on another machine.
 constexpr std::uint64_t gathered_bytes_max = std::uint64_t{24} << 20;
-/// In one answer.
+/// Lines in one answer.
 constexpr std::size_t lines_max = 1000;
-/// Of a log that somebody looks at: what a node gives at once, and what is said of what is missing.
+/// Limits for a log page: pages that a node gives at once, and gaps that are listed.
 constexpr std::size_t log_pages_max = 16;
 constexpr std::size_t log_gaps_max = 20;
 

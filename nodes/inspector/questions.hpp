@@ -1,7 +1,7 @@
 #pragma once
-// What is asked of one job in depth: why its tasks wait, what its lanes did, where its time went, what
-// happened. The journals of all nodes are read for it, so it takes a while: one question after the other, on
-// a thread of its own.
+// Questions about one job in depth: why its tasks wait, what its lanes did, where its time went, its events.
+// They read the journals of all nodes, which takes a while: one question after the other, on a thread of its
+// own.
 
 #include <atomic>
 #include <condition_variable>
@@ -20,25 +20,25 @@
 
 namespace dag::inspector {
 
-/// {"error": ...}, with a status that says whose fault it was.
+/// {"error": ...}, with a status that tells the client's faults from the node's.
 web::HttpAnswer refusal(const Error& error);
 web::HttpAnswer json_answer(std::string line);
-/// Of the query; empty: it is not there.
+/// A text of the query; empty: it is not there.
 std::string text_in(const web::HttpRequest& request, const std::string& name);
-/// Of the query. Throws Failure(usage) when it is there and no number, or not between these.
+/// A number of the query. Throws Failure(usage) when it is no number, or not between `least` and `most`.
 double number_in(const web::HttpRequest& request, const std::string& name, double otherwise, double least,
                  double most);
 
 class Questions {
  public:
-  /// More than so many wait for nobody: who asks then is told to come back.
+  /// Limit of waiting questions: a further one is told to come back later.
   static constexpr std::size_t waiting_max = 32;
 
   Questions(std::string address, std::function<void()> on_thread);
   ~Questions() { end(); }
   Questions(const Questions&) = delete;
   Questions& operator=(const Questions&) = delete;
-  /// Answers nobody any more.
+  /// Stops answering.
   void end();
 
   /// The pages below /api/jobs/JOB/, and /api/history (no job). False: there is no such page.
@@ -62,7 +62,7 @@ class Questions {
   std::string history(JobId job, const web::HttpRequest& request);
   std::string logs(JobId job, const web::HttpRequest& request);
   std::string past_jobs();
-  /// Of a moment ago, if it is the same job's: somebody who looks around asks again and again.
+  /// Reuses the last gathered journals of the same job: a browser asks for page after page.
   const detail::GatheredJournals& journals(std::optional<JobId> job, const TaskSelector& which = {});
 
   const std::string address_;

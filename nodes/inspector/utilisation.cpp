@@ -11,11 +11,11 @@ namespace dag::inspector {
 
 double Utilisation::lanes_busy(Life node, const detail::NodeLanes& lanes, Instant now) const {
   const auto before = said_.find(node);
-  // Of a node that is new here, only what it does in this moment is known.
+  // Only the present load is known of a node that is new here.
   if (before == said_.end() || now <= before->second.at) return static_cast<double>(lanes.running);
   const std::chrono::duration<double> spent = lanes.busy - before->second.busy,
                                       passed = now - before->second.at;
-  // What nodes say is some heartbeats old, so a share may seem larger than the whole.
+  // The nodes' numbers are some heartbeats old, so a share may seem larger than the whole.
   return std::clamp(spent / passed, 0.0, static_cast<double>(lanes.there));
 }
 
@@ -24,7 +24,7 @@ void Utilisation::add(std::int64_t unix_seconds, Instant now, const std::vector<
   Sample sample{unix_seconds, 0, 0};
   std::map<Life, Said> said;
   for (const NodeInfo& node : nodes) {
-    if (node.state != MemberState::alive) continue;  // What a node that is gone said last is no news.
+    if (node.state != MemberState::alive) continue;  // A lost node's claims are out of date.
     const detail::NodeLanes lanes = detail::lanes_of(node);
     sample.all += lanes.there;
     sample.busy += lanes_busy(node.life, lanes, now);

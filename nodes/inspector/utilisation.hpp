@@ -1,8 +1,8 @@
 #pragma once
-// How busy the lanes of the cluster were during the last hour, as this node was told: so there is a past to
-// see for who opens a page. Lanes count the time that they spend in kernels, and this divides it by the time
-// that passed: a look at what runs in this moment would miss all kernels that are shorter than the pause
-// between looks.
+// Utilisation of the cluster's lanes during the last hour, as this node was told: so a page has a past to
+// show when it is opened. Lanes count the time that they spend in kernels, and this divides it by the time
+// that passed: samples of the running kernels would miss all that are shorter than the pause between
+// samples.
 
 #include <cstdint>
 #include <deque>
@@ -17,18 +17,18 @@ namespace dag::inspector {
 
 class Utilisation {
  public:
-  /// A sample is taken so often, and so many are kept.
+  /// The interval of samples, and the number that is kept.
   static constexpr Duration every = std::chrono::seconds(5);
   static constexpr std::size_t kept = 720;
 
   // From any thread.
   /// `now` tells how much time has passed, and `unix_seconds` what a clock showed.
   void add(std::int64_t unix_seconds, Instant now, const std::vector<NodeInfo>& nodes);
-  /// In one line; oldest first. Where samples are further apart nothing is known.
+  /// JSON in one line; oldest first. Where samples are further apart nothing is known.
   std::string json() const;
 
  private:
-  /// The time that a node's lanes had been inside of kernels, as the node had said by then.
+  /// The time that a node's lanes had spent in kernels, by its last report before `at`.
   struct Said {
     Instant at;
     Duration busy{0};

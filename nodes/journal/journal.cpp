@@ -24,7 +24,7 @@ std::int64_t nanoseconds_of(clockid_t clock) {
   return std::int64_t{at.tv_sec} * 1'000'000'000 + at.tv_nsec;
 }
 
-/// Of this process, whose clock is that of all processes of this machine.
+/// The head for this process; all processes of this machine share its clock.
 JournalHead head_of(Life process) {
   return {process, nanoseconds_of(CLOCK_REALTIME) - nanoseconds_of(CLOCK_MONOTONIC)};
 }
@@ -192,8 +192,8 @@ void Journal::write_of(Source& source, bool to_the_end) {
   for (RecordRingReader& reader : source.readers) reader.done();
 }
 
-/// Whether there was something. `to_the_end`: until there is no more; but who goes on printing is not waited
-/// for.
+/// True: there was something. `to_the_end`: reads until there is no more, but does not wait for a process
+/// that goes on printing.
 bool Journal::write_printed(Source& source, bool to_the_end) {
   constexpr std::size_t passes_max = PrintedOutput::behind_bytes_max / PrintedOutput::take_bytes_max + 1;
   const RecordPlace place{source.rings.head().process.process};

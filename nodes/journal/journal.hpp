@@ -1,16 +1,16 @@
 #pragma once
-// The journal of a node on its disk: what happened to the jobs whose records it led, for whoever asks when
-// they or the cluster are gone. Files of a directory, numbered in the order in which they were begun, each as
-// libdag/journal/journal.hpp says; a node that starts begins a new one. The oldest go when all are too large.
+// The journal of a node on its disk: the events of the jobs whose records it led, kept when jobs and cluster
+// are gone. Numbered files of a directory, each in the format of libdag/journal/journal.hpp; a node that
+// starts begins a new one. The oldest go when all are too large.
 //
-// Whoever records never waits: records lie in memory until a thread of the journal packs and writes them, a
-// few times a second. When that thread does not get on (a full or stuck disk), what comes on top of
-// `waiting_bytes_max` is dropped, and the next block that is written says how much it was. Nothing is synced:
-// what is written outlives the process, and not a loss of power.
+// A caller of record() never waits: records lie in memory until a thread of the journal packs and writes
+// them, a few times a second. When that thread does not get on (a full or stuck disk), records beyond
+// `waiting_bytes_max` are dropped, and the next block that is written says how many. Nothing is synced: a
+// written record outlives the process, but not a loss of power.
 //
-// Processes of jobs say what happens there through rings in files beside it (record_rings.hpp), which that
-// thread empties; what they print comes in, too (printed_output.hpp). Such a file goes with its process; one
-// that is there at a start, because node and process were killed together, is emptied first.
+// Processes of jobs record their events in rings in files beside the journal (record_rings.hpp), which that
+// thread empties; their printed output comes in, too (printed_output.hpp). Such a file goes with its process.
+// A file that is there at a start, because node and process were killed together, is emptied first.
 
 #include <condition_variable>
 #include <map>
@@ -34,7 +34,7 @@ struct JournalLimits {
   Duration write_every = std::chrono::milliseconds(200);
 };
 
-/// What a process of a job prints goes to this file, which is there.
+/// The printed output of a job's process goes to this file, which exists already.
 struct OutputOf {
   JobId job;
   std::string file;
@@ -42,10 +42,10 @@ struct OutputOf {
 
 class Journal final : public RecordSink {
  public:
-  /// `log` is told, once each time, when it cannot write and when it can again.
+  /// `log` is told, once each time, when the journal cannot write and when it can again.
   Journal(std::string directory, Life self, std::function<void(const std::string& line)> log,
           Files& files = files_of_host(), JournalLimits limits = {});
-  /// All that was recorded before is written, if the disk takes it.
+  /// All earlier records are written, if the disk takes them.
   ~Journal() override;
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -56,22 +56,22 @@ class Journal final : public RecordSink {
   /// For a process that is about to begin, with so many lanes: an open descriptor of a RecordRings, which is
   /// not closed by exec, until close_rings(). -1, with a line in the log: there is none.
   int open_rings(Life process, std::size_t lanes, const std::optional<OutputOf>& output = std::nullopt);
-  /// It has ended: what it has left is written, and the file goes.
+  /// The process has ended: its remaining records are written, and the file goes.
   void close_rings(Life process);
-  /// Returns when all that was recorded before was written, or dropped.
+  /// Returns when all earlier records were written, or dropped.
   void flush();
 
  private:
-  /// Of one process.
+  /// The rings of one process.
   struct Source {
     std::string name;
     RecordRings rings;
     std::vector<RecordRingReader> readers;
     std::optional<PrintedOutput> printed = std::nullopt;
-    JobId job = {};     ///< of what is printed
+    JobId job = {};     ///< the job whose output is printed
     bool over = false;  ///< the process has ended
-    // Of the thread.
-    bool ends = false;  ///< it is looked at for the last time
+    // Used by the thread.
+    bool ends = false;  ///< the thread reads it for the last time
     bool said_broken = false;
   };
 
@@ -91,7 +91,7 @@ class Journal final : public RecordSink {
   Files& files_;
   const JournalLimits limits_;
 
-  // Of the thread.
+  // Used by the thread.
   JournalWriter writer_;
   std::uint64_t in_block_ = 0;                             ///< records in `writer_`
   std::vector<std::pair<std::string, std::size_t>> kept_;  ///< files and their sizes, the oldest first
@@ -103,7 +103,7 @@ class Journal final : public RecordSink {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  Writer waiting_;  ///< of each record, its size and its bytes
+  Writer waiting_;  ///< the size and the bytes of each record
   Writer one_;
   std::uint64_t dropped_ = 0;
   std::uint64_t flushes_asked_ = 0, flushed_ = 0;

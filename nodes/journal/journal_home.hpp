@@ -1,6 +1,6 @@
 #pragma once
-// Where the journal of a node lies that keeps nothing else: beside the logs of its worker processes. It is
-// there when the node has ended, and goes when the next one begins, which gives out the same handles anew.
+// The journal's directory for a node without a data directory: beside the logs of its worker processes. It
+// stays when the node has ended, and goes when the next node begins, which gives out the same handles anew.
 
 #include <string>
 
@@ -13,11 +13,11 @@ namespace dag {
 
 class JournalHome {
  public:
-  /// Smaller than with a data directory: it may be memory.
+  /// Smaller than with a data directory: the directory may lie in memory.
   static constexpr std::size_t all_bytes = std::size_t{32} << 20;
 
-  /// Emptied, and no other node's as long as this. Error (configuration_invalid): it is one's, or that
-  /// of a data directory.
+  /// Emptied, and locked against other nodes while this exists. Error (configuration_invalid): it belongs to
+  /// another node, or to a data directory.
   static Result<JournalHome> open(const std::string& state_directory, Files& files = files_of_host());
 
   const std::string& directory() const { return directory_; }

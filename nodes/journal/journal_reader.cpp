@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 /// A file takes some hundredths of a second.
 constexpr int passed_over_max = 16;
 
-/// What is printed is no task's.
+/// Printed output belongs to no task.
 bool is_wanted_log(const Record& record, const TaskSelector& which) {
   return is_log(record.what) &&
          (which.takes_all() || !std::holds_alternative<recorded::Printed>(record.what));
@@ -61,7 +61,7 @@ std::optional<FilePart> read_part(const fs::path& path, std::uint64_t from, bool
   return part;
 }
 
-/// Who wrote the file; 0: it is none.
+/// The number of the process that wrote the file; 0: it is no journal file.
 std::uint32_t writer_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::vector<std::byte> head(encode_head({}).size());
@@ -71,7 +71,7 @@ std::uint32_t writer_of(const fs::path& path) {
   return read ? read->head.process.incarnation.value : 0;
 }
 
-/// What is wanted of it, as a file; nothing when there is nothing. `page` gets the rest.
+/// The wanted records of the part, as a file; empty when there are none. `page` gets the rest.
 std::vector<std::byte> filtered(const FilePart& part, const client::AskJournal& ask, JournalPage& page) {
   JournalWriter writer;
   std::vector<std::byte> blocks;
@@ -181,7 +181,7 @@ void JournalReader::run() {
     const auto [what, answer] = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    // Who follows wants what was just said, and asks until there is no more.
+    // A follower wants the newest records, and asks until there is no more.
     const auto now = std::chrono::steady_clock::now();
     if (what.read.file == 0 || (what.logs && now - flushed_at > flush_again)) {
       journal_.flush();

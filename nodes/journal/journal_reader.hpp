@@ -1,6 +1,6 @@
 #pragma once
-// Answers clients that ask what this node's journal has: a file of it at a time, of which only what was asked
-// for is sent. On a thread of its own, since files are read and unpacked.
+// Answers clients that ask for this node's journal: one file at a time, of which only the wanted records are
+// sent. On a thread of its own, since files are read and unpacked.
 
 #include <condition_variable>
 #include <deque>
@@ -14,9 +14,9 @@
 
 namespace dag {
 
-/// What was asked for: the records of the job, or those about jobs as a whole, in the first file behind what
-/// was read that has some. Of files without any so many are passed over at a time that whoever asks is not
-/// left waiting.
+/// The wanted records: those of the job, or those about jobs as a whole, in the first file behind the last
+/// read one that has some. Only a limited number of files without any is passed over at a time, so that the
+/// client is not left waiting.
 JournalPage read_journal_page(const std::string& directory, const client::AskJournal& ask);
 
 class JournalReader {
@@ -25,7 +25,7 @@ class JournalReader {
 
   /// The journal outlives it.
   JournalReader(Journal& journal, std::string directory);
-  /// What has not been answered never is.
+  /// Unanswered questions are dropped.
   ~JournalReader();
   JournalReader(const JournalReader&) = delete;
   JournalReader& operator=(const JournalReader&) = delete;

@@ -37,7 +37,7 @@ std::vector<recorded::Printed> PrintedOutput::take(bool last) {
   return pieces;
 }
 
-/// What lies before `to`, and the rest of a line that began there.
+/// Skips the bytes before `to`, and the rest of a line that began there.
 void PrintedOutput::pass_over(std::uint64_t to) {
   std::string text(piece_bytes_max, '\0');
   const ssize_t got = pread(file_.number(), text.data(), text.size(), static_cast<off_t>(to - 1));

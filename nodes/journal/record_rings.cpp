@@ -57,7 +57,7 @@ class RingInFile final : public RecordRingBytes {
     }
     return last;
   }
-  /// One that has been cut is not made longer by that: its reader is broken.
+  /// A file that was cut stays cut: its reader is broken.
   bool set_count(std::size_t at, std::uint64_t count) override {
     return this->count(at) &&
            pwrite(file_, &count, sizeof count, static_cast<off_t>(begin_ + at)) == sizeof count;

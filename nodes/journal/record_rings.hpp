@@ -1,7 +1,7 @@
 #pragma once
-// The file through which a process of a job says what happens there: a ring of records for each of its lanes
-// one for what kernels say, and one for all else (libdag/journal/record_ring.hpp), mapped by the process and
-// by its node. What is in it outlives both. Decides how the rings lie in the file.
+// The file through which a process of a job records its events: a ring of records for each of its lanes, one
+// for the log lines of kernels, and one for all else (libdag/journal/record_ring.hpp). Mapped by the process
+// and by its node; its content outlives both. Decides how the rings lie in the file.
 
 #include <algorithm>
 #include <bit>
@@ -16,25 +16,25 @@
 
 namespace dag {
 
-/// One mapping of it.
+/// A mapping of the file.
 class RecordRings {
  public:
-  /// Of each of so many rings. The node looks at them every JournalLimits::write_every, or later when the
+  /// Bytes of each of `count` rings. The node reads them every JournalLimits::write_every, or later when the
   /// lanes keep all cores busy: on two cores with three lanes it was half a second late now and then. A lane
-  /// whose tasks take 10 us says some 3 MB in a second, and each ring of a process of up to six lanes has
-  /// room for more than that. A process of very many has as many cores.
+  /// whose tasks take 10 us records some 3 MB in a second, and each ring of a process of up to six lanes has
+  /// room for more than that. A process with very many lanes has as many cores.
   static constexpr std::size_t ring_bytes(std::size_t count) {
     constexpr std::size_t all_bytes = std::size_t{32} << 20, least = std::size_t{1} << 20;
     return std::clamp(std::bit_floor(all_bytes / std::max<std::size_t>(count, 1)), least, 8 * least);
   }
-  /// So many rings follow those of the lanes: who says much must not push decisions out of theirs.
+  /// Number of rings besides those of lanes: a kernel that logs much must not push decisions out of theirs.
   static constexpr std::size_t beside_lanes = 2;
 
-  /// A new file, with all its bytes: a page that the disk has no room for would kill who touches it. Error
-  /// (disk_full): it cannot be.
+  /// Makes a new file, with all its bytes: touching a page that the disk has no room for would kill the
+  /// process. Error (disk_full): there is no room.
   static Result<RecordRings> make(Files& files, const std::string& name, const JournalHead& head,
                                   std::size_t count);
-  /// One that was made. log_damaged: it is none, or was cut.
+  /// Opens a file that make() made. log_damaged: it is not one, or was cut.
   static Result<RecordRings> open(OwnedFile file);
 
   RecordRings(RecordRings&& other) noexcept;
@@ -43,12 +43,12 @@ class RecordRings {
 
   const JournalHead& head() const { return head_; }
   std::size_t count() const { return count_; }
-  /// Of `count()`: those of lanes, then the one for what kernels say, then the one for what no lane says.
+  /// Below `count()`: the rings of lanes, then the one of kernels' log lines, then the one of other threads.
   std::span<std::byte> ring(std::size_t which) const {
     return memory_.subspan(which * ring_bytes(count_), ring_bytes(count_));
   }
-  /// For the node: by reading and writing the file, never through the mapping, since the process can cut the
-  /// file at any moment. No longer than this.
+  /// For the node: reads and writes the file, never through the mapping, since the process can cut the file
+  /// at any moment. The reader must not outlive this.
   RecordRingReader reader(std::size_t which) const;
   /// Open as long as this.
   int descriptor() const { return file_.number(); }
@@ -63,7 +63,7 @@ class RecordRings {
   std::span<std::byte> memory_;  ///< behind the first page
 };
 
-/// Into one ring, for all threads that are no lanes.
+/// Writes into one ring, for all threads that are no lanes.
 class RingRecordSink final : public RecordSink {
  public:
   explicit RingRecordSink(std::span<std::byte> ring) : RecordSink(Listens::beside_lanes), ring_(ring) {}

@@ -1,6 +1,6 @@
 #pragma once
 // The records of the jobs whose cells are in this process, as far as `dag show` and monitoring need them.
-// Cells record on their threads, who wants to know asks on its own.
+// Cells record on their threads; readers ask on their own.
 
 #include <array>
 #include <map>
@@ -18,10 +18,10 @@ class JobRecords final : public RecordSink {
 
   void record(const Record& record) override;
   void goes_on(const JobSoFar& job) override;
-  /// Of a job that began and was not forgotten.
+  /// The details of a job that began and was not forgotten.
   std::optional<JobDetails> details(JobId job) const;
   void forget(JobId job);
-  /// Of all those, without single tasks.
+  /// The counts of all such jobs, without single tasks.
   std::map<JobId, TaskCounts> all_counts() const;
   /// How many tasks were settled while this process led their jobs' records, by their outcome.
   std::array<std::uint64_t, outcomes> settled() const;

@@ -26,10 +26,10 @@ Duration election_timeout(const KeeperOptions& options) {
   return net::is_loopback(options.listen) ? election_timeout_on_one_host() : RecordPorts{}.election_timeout;
 }
 
-/// Who serves HTTP asks the node as a client without an address: processes number theirs from 1.
+/// The HTTP server asks the node as a client without an address: processes number their clients from 1.
 Life web_client() { return {client_process(0), {}}; }
 
-/// What the gateway is to know of it.
+/// The gateway's form of the note.
 decltype(mail::Noted::what) told_by(const wire::JobNote& note) {
   using Kind = wire::JobNote::Kind;
   if (note.kind == Kind::over) return mail::Noted::Progress{note.device, std::nullopt};
@@ -290,7 +290,7 @@ TransportEvents Keeper::transport_events() {
   events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
     caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
   };
-  // What kernels say may come faster than it goes on to the clients. All of it is in the journal.
+  // Kernels may log faster than clients receive. The journal has all of it.
   events.note = [this, waiting = std::make_shared<std::atomic<std::size_t>>(0)](Life from,
                                                                                 wire::JobNote note) {
     const std::size_t bytes = sizeof note + note.text.size();

@@ -30,41 +30,41 @@
 namespace dag {
 
 struct KeeperOptions {
-  /// Its number: every node of a cluster has another one.
+  /// The node's number, unique in its cluster.
   ProcessId id;
   net::Address listen{"127.0.0.1", 0};
-  /// What other nodes remember of it (Keeper::come_back_as).
+  /// The incarnation that other nodes remember of it (Keeper::come_back_as).
   Incarnation incarnation_at_least;
   /// Where other nodes of the cluster listen; empty: it is the first.
   std::vector<std::string> peers;
-  /// Zero: that of the peers; without peers a new one.
+  /// Zero: the cluster of the peers; without peers a new one.
   ClusterId cluster;
-  /// Where it serves HTTP; nothing: nowhere. Beyond loopback who asks there has to know the token.
+  /// Where it serves HTTP; nothing: nowhere. Beyond loopback a request needs the token.
   std::optional<net::Address> http;
   std::string http_token;
   /// Lanes of each worker process; 0: as many as the share has cores.
   std::uint32_t lanes = 0;
-  /// How far these give way to other threads of the host, as of nice(1).
+  /// Niceness of the lanes, as of nice(1).
   std::uint32_t niceness = 0;
   SpawnCredit spawn_credit = {};
   /// How long a worker process that has served a job waits for the next one of its Session.
   Duration keep_warm = WorkerDefaults{}.keep_warm;
-  /// Which part of the host's cores is this node's.
+  /// This node's part of the host's cores.
   CoreShare share;
   std::string log_level = "warn";
   /// For the output of worker processes; made when it is not there. Empty: they share this process's stderr.
   std::string state_directory;
-  /// What is kept between starts; empty: nothing.
+  /// Directory for data kept between starts; empty: nothing is kept.
   std::string data_directory;
-  /// What happens is kept, too (journal.hpp): there, or until the next start with the output of worker
-  /// processes.
+  /// Keeps a journal (journal.hpp): in the data directory, or else with the output of worker processes until
+  /// the next start.
   bool journal = true;
-  /// And what happens in processes of jobs (record_rings.hpp), if the journal is.
+  /// Keeps the events of processes of jobs (record_rings.hpp) as well, if there is a journal.
   bool journal_runs = true;
   /// Nodes that hold the record of a job, if there are so many; an odd number. 1: it dies with its node.
   std::uint32_t replicas = 3;
   bool witness = false;
-  /// What is kept of jobs that have ended.
+  /// Limits for the results of jobs that have ended.
   ResultLimits results;
 };
 
@@ -75,15 +75,15 @@ class Keeper {
   ~Keeper();
 
   const Endpoint& endpoint() const { return endpoint_; }
-  /// Returns when the node is to end: a client asked for it (no error), stop() was called, or the other nodes
+  /// Returns when the node must end: a client asked for it (no error), stop() was called, or the other nodes
   /// go on without it.
   std::optional<Error> wait();
-  /// When it has ended: the others remember a later life of this node, which is over. With this incarnation,
-  /// at the same addresses, they take it.
+  /// After wait(): the others remember a later life of this node, which is over. With this incarnation, at
+  /// the same addresses, they accept the node.
   std::optional<Incarnation> come_back_as();
-  /// Until so many nodes, this one included, are up; false when they are not in time.
+  /// Waits until this many nodes, this one included, are up; false when they are not in time.
   bool wait_for_nodes(std::size_t count, Duration limit);
-  /// It ends with that node: without an error when it said goodbye, with cluster_lost when it did not.
+  /// This node ends with that node: without an error when that one said goodbye, else with cluster_lost.
   void end_with(ProcessId node) { ends_with_.store(static_cast<std::int64_t>(node.value)); }
   /// From any thread; not from a signal handler.
   void stop();
@@ -127,7 +127,7 @@ class Keeper {
   std::unique_ptr<JournalReader> journal_reader_;  ///< likewise
   std::optional<BothRecordSinks> records_;         ///< likewise
   std::unique_ptr<Store> store_;                   ///< with a data directory
-  /// The seat of its copies of records; a new one at each start, if they are in memory. 0: it has none.
+  /// The seat of its copies of records; a new one at each start, if they are in memory. 0: it has no seat.
   const std::uint64_t disk_;
   const wire::CodeMap codes_;  ///< names code of programs that are not this one
   ProgramStore programs_;
@@ -144,13 +144,13 @@ class Keeper {
   std::optional<Error> failed_;
   ClusterId cluster_;
 
-  // Of the membership actor's thread.
+  // Used by the membership actor's thread.
   std::optional<MemberStory> members_;
   ProgressWatch progress_;
   Duration heartbeat_{0};
   std::optional<Instant> loaded_at_;
-  LoadSummary load_;  ///< as it was then
-  /// Files of the kernel: an idle node, which tells its load many times a second, is to cost nothing.
+  LoadSummary load_;  ///< the load at `loaded_at_`
+  /// Read rarely, from files of Linux: an idle node tells its load many times a second at no cost.
   Refreshed<MemoryOfNode> memory_here_{std::chrono::seconds(1), [this] { return memory_now(); }};
   bool said_stuck_ = false;
 

@@ -1,4 +1,4 @@
-// What a node says of itself: to the others, in its metrics, and to who watches whether it gets anywhere.
+// A node's reports on itself: its load for the others, its metrics, and its progress for the watch.
 
 #include "libdag/warden/limits.hpp"
 #include "nodes/keeper/keeper.hpp"
@@ -69,7 +69,7 @@ std::size_t Keeper::lanes_of_workers() const {
   return lanes_on(topology_, options_.lanes, options_.share, options_.id).cores.size();
 }
 
-/// What worker processes have here. The other nodes of this host have as much: together, what there is.
+/// Memory for worker processes here. The other nodes of this host have as much: together, the whole host's.
 Keeper::MemoryOfNode Keeper::memory_now() const {
   std::uint64_t bytes = topology_.memory_bytes, free_bytes = bytes;
   for (const MemoryBound& bound : memory_bounds_here()) {

@@ -73,7 +73,7 @@ void MemberStory::seen(const std::vector<Claim>& members) {
   }
 }
 
-/// What no job is told.
+/// Records events of nodes that no job is told of.
 void MemberStory::say(Life life, recorded::MemberChange change, std::string why) {
   if (records_ == nullptr) return;
   records_->record(

@@ -1,6 +1,6 @@
 #pragma once
-// What a node tells of the nodes of its cluster, in its log and for history: who came, was silent, and went,
-// and what each has, as this node sees it.
+// Reports the nodes of the cluster in a node's log and for history: their coming, silence and going, and
+// their resources, as this node sees them.
 
 #include <spdlog/logger.h>
 
@@ -13,11 +13,11 @@
 
 namespace dag {
 
-/// What a node says of itself, in words: "2 cpu lanes, 23.5 GiB; it is draining". What changes with every
-/// task is left out.
+/// A node's own claims, in words: "2 cpu lanes, 23.5 GiB; it is draining". Values that change with every task
+/// are left out.
 std::string words_of(const LoadSummary& load);
 
-/// Of one thread. `records`: where it is kept; nullptr: nowhere. Both outlive it.
+/// Used by one thread. `records`: the journal; nullptr: there is none. Both outlive it.
 class MemberStory {
  public:
   MemberStory(ProcessId self, RecordSink* records, spdlog::logger& logger);
@@ -26,7 +26,7 @@ class MemberStory {
   void up(const MemberUp& member);
   void doubted(Life life, bool suspected);
   void down(const MemberDown& member);
-  /// All that are up, this node included: says what one has when that is new.
+  /// All nodes that are up, this node included: reports a node's resources when they change.
   void seen(const std::vector<Claim>& members);
 
  private:

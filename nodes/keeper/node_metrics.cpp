@@ -107,7 +107,7 @@ void add_answers(MetricsText& to, const NodeMeasures& measures) {
   to.add(seconds(left));
 }
 
-/// What one task could not have although it is free.
+/// Resources that are free, but on different nodes, so that no single task can have them all.
 void add_fragmentation(MetricsText& to, const std::vector<NodeInfo>& nodes) {
   struct Free {
     std::uint64_t all = 0, most = 0;

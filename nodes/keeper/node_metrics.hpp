@@ -1,6 +1,6 @@
 #pragma once
-// Which numbers a node of a shared cluster shows to monitoring, and under which names. Pure: what they are is
-// asked for elsewhere (node_web.hpp). No task is a label: there may be ten million.
+// The metrics of a node of a shared cluster and their names. Pure: node_web.hpp collects the values. No task
+// is a label: there may be ten million.
 
 #include <array>
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace dag {
 
-/// What a process uses, as the kernel says.
+/// A process's use of resources, as the Linux kernel counts it.
 struct ProcessUse {
   Duration cpu{0};
   std::uint64_t resident_bytes = 0;
@@ -22,21 +22,21 @@ struct ProcessUse {
 };
 ProcessUse use_of_this_process();
 
-/// What a node measures of itself.
+/// A node's measurements of itself.
 struct NodeMeasures {
   WorkersNow workers;
   RunTotals run;
   std::uint32_t lanes_each = 0;  ///< of its worker processes
-  /// Of the jobs whose record it leads or has led.
+  /// The jobs whose record it leads or has led.
   std::map<JobId, TaskCounts> tasks;
   std::array<std::uint64_t, JobRecords::outcomes> settled{};
   struct Log {
     std::uint64_t waiting_bytes = 0;
-    Duration lag{0};  ///< for how long the disk has done nothing of it
+    Duration lag{0};  ///< time since the disk last completed a waiting write
   };
   std::optional<Log> log;  ///< if it has a disk
   ProcessUse process;
-  /// Of jobs that run and whose record it leads; the first ones, of many.
+  /// Running jobs whose record it leads; the first ones, of many.
   struct Job {
     std::uint64_t output_bytes = 0;
     std::optional<PathLeft> critical_path;  ///< none: not all of its processes have answered

@@ -35,7 +35,7 @@ web::HttpAnswer readiness(const client::Answer& answer) {
   return reasons.empty() ? plain(200, "ready\n") : plain(503, std::move(reasons));
 }
 
-/// Of so many jobs their processes are asked for each page of metrics.
+/// For this many jobs the processes are asked for each page of metrics.
 constexpr std::size_t measured_jobs_max = 64;
 constexpr Duration jobs_asked_every = std::chrono::seconds(1);
 /// Where that takes long, so many times as long goes by before the next time.
@@ -80,7 +80,7 @@ void NodeWeb::close() {
   inspector_.reset();
 }
 
-/// Whether somebody looks or not: who looks later wants to see it.
+/// Samples also while nobody looks: a later viewer wants to see the past.
 void NodeWeb::sample() {
   std::unique_lock lock(mutex_);
   while (!ending_.wait_for(lock, inspector::Utilisation::every, [this] { return ends_; })) {

@@ -1,7 +1,7 @@
 #pragma once
-// What a node of a shared cluster answers by HTTP: `/metrics`, `/healthz`, `/readyz` about itself; the rest,
-// about the cluster, is the inspector's. It asks the node as any client does, so that what it says is what
-// clients would find.
+// The HTTP answers of a node of a shared cluster: `/metrics`, `/healthz`, `/readyz` about itself. The
+// inspector answers the rest, about the cluster. It asks the node as any client does, so its answers are
+// those that clients would get.
 
 #include <condition_variable>
 #include <map>
@@ -17,7 +17,7 @@
 namespace dag {
 
 struct WebPorts {
-  /// Answered by NodeWeb::answered, later, on whatever thread; must not block, like the next.
+  /// Answered by NodeWeb::answered, later, on any thread; must not block, like the next.
   std::function<void(ClientMessage question)> ask;
   std::function<NodeMeasures()> measures;
 };
@@ -28,12 +28,12 @@ class NodeWeb {
   ~NodeWeb() { close(); }
   /// As HttpServer::open. Until then it asks nothing.
   Status open(web::HttpOptions options, const inspector::InspectorOptions& inspected);
-  /// Answers nobody any more. While the node still answers: so nothing is waited for in vain.
+  /// Stops answering. Call it while the node still answers: so no request waits in vain.
   void close();
   const net::Address& address() const { return server_->address(); }
   void answered(client::Answer answer);
 
-  /// Questions that were not answered yet; who comes then is told that the node is busy.
+  /// Limit of unanswered questions: a further request is told that the node is busy.
   static constexpr std::size_t questions_max = 1000;
 
  private:
@@ -50,8 +50,8 @@ class NodeWeb {
   const WebPorts ports_;
   std::mutex mutex_;
   std::map<std::uint64_t, std::function<void(client::Answer)>> asked_;
-  /// What processes said last of jobs that run. Each of them has to look at all its rows for it, so they are
-  /// asked again when that is a small part of the time.
+  /// The last answers of processes of running jobs. For each a process has to look at all its rows, so they
+  /// are asked again only when that takes a small part of the time.
   std::map<JobId, NodeMeasures::Job> of_jobs_;
   Instant jobs_again_at_;
   std::uint64_t last_number_ = 0;

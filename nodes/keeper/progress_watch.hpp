@@ -1,6 +1,6 @@
 #pragma once
-// Looks, with each heartbeat of a keeper, whether the node is late: in writing its log, in what its actors
-// answer, in getting its turn. When that makes it sick, libdag/host/progress.hpp decides.
+// Looks, with each heartbeat of a keeper, whether the node is late: in writing its log, in its actors'
+// answers, in getting its turn. libdag/host/progress.hpp decides when that makes the node sick.
 
 #include <atomic>
 #include <functional>
@@ -13,11 +13,11 @@ namespace dag {
 
 struct ProgressPorts {
   std::function<Instant()> now;
-  /// For how long the disk had done nothing of what waits for it, at most since the last look.
+  /// The longest time since the last look in which the disk completed no waiting write.
   std::function<Duration()> disk_lag;
-  /// Sends a question to the keeper's actor and by that to the node's, which calls `heard`.
+  /// Sends a question to the keeper's actor and through it to the node's, which calls `heard`.
   std::function<void(std::function<void()> heard)> probe;
-  /// It has become sick, or well; with what is late now.
+  /// The node has become sick, or well; `text` names what is late now.
   std::function<void(bool sick, const std::string& text)> changed;
 };
 
@@ -25,7 +25,7 @@ class ProgressWatch {
  public:
   ProgressWatch(Duration late_after, ProgressPorts ports) : ports_(std::move(ports)), progress_(late_after) {}
 
-  /// To be called about every `period`, not much later; on one thread. Whether the node is sick.
+  /// Call about every `period`, not much later; on one thread. True: the node is sick.
   bool look(Duration period);
 
  private:
@@ -34,7 +34,7 @@ class ProgressWatch {
   const ProgressPorts ports_;
   Progress progress_;
   std::optional<Instant> looked_at_;
-  /// The question that is on its way: when it was sent; zero: it is back.
+  /// When the question on its way was sent; zero: it is back.
   std::atomic<std::int64_t> probe_sent_ns_{0};
   std::atomic<std::int64_t> probe_took_ns_{0};  ///< the longest since the last look
 };

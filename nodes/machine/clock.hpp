@@ -1,5 +1,5 @@
 #pragma once
-// The clock of all that runs in a process; machines are told what it says.
+// The clock of all that runs in a process; machines get its time as an argument.
 
 #include <chrono>
 

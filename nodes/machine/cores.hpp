@@ -19,8 +19,8 @@ struct CoreShare {
   std::uint32_t size = 1;
 };
 
-/// Of `bytes` of this host's memory, those that this process may count on: processes share memory as they
-/// share cores.
+/// This process's share of `bytes` of this host's memory: processes share memory as they share
+/// cores.
 constexpr std::uint64_t share_of(std::uint64_t bytes, CoreShare share) { return bytes / share.size; }
 
 /// Cores, spinning and victims of the lanes of one process. `wanted` 0: one lane per core of the share. With

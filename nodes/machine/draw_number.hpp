@@ -1,5 +1,5 @@
 #pragma once
-// A number that nobody can guess: for nonces, secrets and the seeds of what must differ from process to
+// Draws a random number that nobody can guess: for nonces, secrets and seeds that must differ from process to
 // process.
 
 #include <cstdint>

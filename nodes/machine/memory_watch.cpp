@@ -18,7 +18,7 @@ constexpr std::chrono::seconds patience{10}, patience_with_handles{1};
 /// Looked at the less often the more is left: all cores of a host together do not touch new pages faster.
 constexpr std::uint64_t bytes_per_ms = 4u << 20;
 constexpr std::chrono::milliseconds glance_min{20}, glance_max{1000};
-/// What a stopped job held is gone after this time, or another must stop.
+/// A stopped job's memory must be free after this time, or another job is stopped.
 constexpr std::chrono::milliseconds after_stop{500};
 
 /// A number alone in a file; nothing when there is none, as in `max`.
@@ -40,7 +40,7 @@ std::optional<std::uint64_t> line_in(const std::string& path, const std::string&
   return std::nullopt;
 }
 
-/// Of the version 2 hierarchy: the nearest group at or above this process that has a limit.
+/// Control groups of version 2: the nearest group at or above this process that has a limit.
 std::optional<MemoryBound> bound_of_group() {
   static const std::string path = [] {
     std::ifstream file("/proc/self/cgroup");
@@ -103,7 +103,7 @@ void MemoryWatch::look() {
   looked_ = std::chrono::steady_clock::now();
 }
 
-/// What jobs left to the allocator is not in use: pages go back to the kernel, addresses are used again.
+/// Returns freed memory to the kernel first: pages that the allocator keeps are not in use.
 void MemoryWatch::look_closely() {
   malloc_trim(0);
   look();
@@ -113,7 +113,7 @@ void MemoryWatch::look_closely() {
   }
 }
 
-/// What jobs have been promised and have not touched yet counts, too.
+/// Counts memory that jobs have been promised and have not touched yet, too.
 bool MemoryWatch::fits_beside_others(std::uint64_t bytes) const {
   std::uint64_t promised = 0;
   for (const auto& [id, job] : jobs_) promised += job.most;

@@ -1,7 +1,7 @@
 #pragma once
-// Keeps this process from being killed for memory: a submission waits while the jobs before it hold what it
-// needs, is refused when it can never run, and the youngest job is stopped when memory runs out all the same.
-// The rules are libdag/keeper/memory_bounds'.
+// Keeps this process from being killed for lack of memory. A submission waits while earlier jobs hold the
+// memory that it needs, and is refused when it can never run. The youngest job is stopped when memory runs
+// out all the same. The rules are in libdag/keeper/memory_bounds.
 
 #include <chrono>
 #include <condition_variable>
@@ -17,13 +17,13 @@
 
 namespace dag {
 
-/// The limits of this process as they stand: its address space (`ulimit -v`), its control group's memory and
-/// the machine's. Those that do not exist are left out.
+/// The limits of this process at present: its address space (`ulimit -v`), its control group's memory and the
+/// machine's. Limits that do not exist are left out.
 std::vector<MemoryBound> memory_bounds_here();
 
 class MemoryWatch {
  public:
-  /// `stop` is called from a thread of the watch's own, at most once for each job.
+  /// `stop` is called from the watch's own thread, at most once for each job.
   explicit MemoryWatch(std::function<void(JobId, Error)> stop);
   ~MemoryWatch();
   MemoryWatch(const MemoryWatch&) = delete;
@@ -32,11 +32,11 @@ class MemoryWatch {
   /// Returns when there is room for the job beside the others; after some seconds, or when all others have
   /// ended and stay, when there is room at all. memory_exhausted otherwise.
   Status enter(JobId job, const detail::Fragment& graph);
-  /// Without asking: it runs in processes of its own, and only its cell's memory is here.
+  /// Adds a job without waiting: it runs in processes of its own, and only its cell's memory is here.
   void add(JobId job, const detail::Fragment& graph);
-  /// All its tasks have; what is left is its outputs, until its handle goes.
+  /// All tasks of the job have ended; its outputs stay until its handle goes.
   void ended(JobId job);
-  /// Its memory is given back, or is about to be.
+  /// The job's memory is given back, or is about to be.
   void leave(JobId job);
 
  private:
@@ -58,7 +58,7 @@ class MemoryWatch {
   std::map<JobId, Entered> jobs_;
   std::vector<MemoryBound> bounds_;
   std::chrono::steady_clock::time_point looked_, changed_at_;
-  /// As they were when the last job entered that found none beside it.
+  /// The bounds when the last job entered that found no other job.
   std::vector<MemoryBound> without_jobs_;
   bool over_ = false;
   std::thread thread_;

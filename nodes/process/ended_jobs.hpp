@@ -1,8 +1,8 @@
 #pragma once
-// When a job that ran in this process alone needs its actors no more, though its handle is kept: when it has
-// ended, and what a client may still ask for is with the handle. That is, as in a cluster, the output of each
-// task that no other task reads or that is kept. A client that waited for the end has a moment to ask for
-// others.
+// Decides when a job that ran in this process alone needs its actors no more, though its handle is kept: when
+// it has ended, and the handle holds all that a client may still ask for. That is, as in a cluster, the
+// output of each task that no other task reads or that is kept. A client that waited for the end has a moment
+// to ask for others.
 
 #include <cstdint>
 #include <functional>
@@ -29,15 +29,15 @@ class EndedJobs {
   explicit EndedJobs(Ports ports) : ports_(std::move(ports)) {}
 
   void begin(JobId job, std::shared_ptr<const detail::Fragment> graph);
-  /// Asks for it. False: the job's actors are gone.
+  /// Asks for the output. False: the job's actors are gone.
   bool want(JobId job, std::uint32_t task);
   void settled(JobId job, std::uint32_t task);
   /// `all_finished`: no task failed, was skipped or cancelled. Else a client may ask why.
   void ended(JobId job, bool all_finished);
-  /// It was stopped, and has said so to who waits; or its handle is gone.
+  /// The job was stopped, and its waiting clients know; or its handle is gone.
   void forget(JobId job);
 
-  /// A client that waited for the end asks for other outputs than results within this time.
+  /// Time in which a client that waited for the end may ask for other outputs than results.
   static constexpr Duration asks_within = std::chrono::seconds(2);
   /// A job with more tasks keeps its actors as long as its handle lives: to ask for as many outputs takes
   /// long.

@@ -108,7 +108,7 @@ void give_way() {
     std::uint64_t runtime_ns = turn_ns, deadline_ns = 0, period_ns = 0;
   } attributes;
   static_assert(sizeof attributes == 48);
-  // Of this thread alone. There are sandboxes that know only the older call; no harm where both are refused.
+  // For this thread alone. Some sandboxes know only the older call; no harm where both are refused.
   if (syscall(SYS_sched_setattr, 0, &attributes, 0) != 0)
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
 }

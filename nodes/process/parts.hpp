@@ -1,5 +1,5 @@
 #pragma once
-// What every kind of process of libdag is built of in the same way: its clock, its log, CAF's pool.
+// The parts that every kind of process of libdag shares: its clock, its log, CAF's pool.
 
 #include <spdlog/spdlog.h>
 
@@ -21,21 +21,21 @@ namespace dag {
 /// To stderr, one line each.
 std::shared_ptr<spdlog::logger> make_logger(const std::string& level);
 
-/// CAF runs what supervises: few threads, never its own work stealing (its queues walk lists under
+/// CAF runs supervision only: few threads, never its own work stealing (its queues walk lists under
 /// spinlocks).
 struct SystemConfig : caf::actor_system_config {
   SystemConfig();
 };
 
-/// Until there are keys, whoever reaches a port can speak as anybody: so every process listens on loopback
-/// only, but for tests in network namespaces, which set DAG_BEYOND_LOOPBACK=1.
+/// Without keys any process that reaches a port can pretend to be another: so every process listens on
+/// loopback only, but for tests in network namespaces, which set DAG_BEYOND_LOOPBACK=1.
 bool may_leave_loopback();
 
-/// Calls `end`, on any thread, when that actor has failed: its process is to end then, not to go on as half
-/// of one. Others find out that it is gone, and recover.
+/// Calls `end`, on any thread, when that actor has failed: its process must end then, not go on as half of
+/// one. Other processes notice its end, and recover.
 void when_it_fails(const caf::actor& actor, std::function<void(Error why)> end);
 
-/// These have to end before what they use is destroyed. Returns when all actors of their system have.
+/// The actors must end before what they use is destroyed. Returns when all actors of their system have.
 void end_actors(const std::vector<caf::actor>& actors);
 
 /// The transport of a process whose actors are there already. When it cannot be opened these are ended, since
@@ -43,18 +43,18 @@ void end_actors(const std::vector<caf::actor>& actors);
 std::unique_ptr<Transport> open_or_end(const std::vector<caf::actor>& actors, TransportSetup setup,
                                        TransportEvents events);
 
-/// Where the lanes of a process sleep that has others beside it. Null, with a line in the log: it has none,
-/// and speaks with all through the transport.
+/// The bell on which the lanes of a process with peers sleep. Null, with a line in the log: it could not be
+/// made, and the process speaks with all peers through the transport.
 std::shared_ptr<ring::Doorbell> make_doorbell(spdlog::logger& log);
-/// Of a process that has others beside it: large outputs, its own and those it fetches, lie in memory that is
-/// used again, and that a peer with a ring can read. Until arena::end().
+/// For a process with peers: large outputs, its own and those it fetches, lie in memory that is used again,
+/// and that a peer with a ring can read. Until arena::end().
 void begin_arena();
-/// How much of outputs that no task will read any more stays for clients that ask late (HomeOptions).
+/// Bytes of released outputs that stay for clients that ask late (HomeOptions).
 std::uint64_t room_for_released();
-/// Rings come to these lanes and go.
+/// Connects the transport's rings to these lanes.
 void hand_rings_to(Lanes& lanes, TransportEvents& events, const std::shared_ptr<spdlog::logger>& log);
 
-/// The calling thread does what has no hurry: others go first.
+/// The calling thread gives way to others: its work has no hurry.
 void give_way();
 
 /// The load that a process with these lanes gossips; `share` is the process's part of the host.
@@ -63,7 +63,7 @@ LoadSummary load_of(const Lanes& lanes, CoreShare share);
 /// Processes of one host see a death by its broken connection within milliseconds; so silence may be given
 /// the time that a busy machine needs.
 MembershipOptions patience_on_one_host();
-/// Likewise that of who leads a record: three times what it is elsewhere.
+/// Likewise the election timeout of a record's leader: three times as long as elsewhere.
 Duration election_timeout_on_one_host();
 
 }  // namespace dag

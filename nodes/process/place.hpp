@@ -1,6 +1,6 @@
 #pragma once
-// Which process of a symmetric run this is: what `dag run` says in the environment. Decides only what a valid
-// place is; what follows from it is the node's.
+// The place of this process in a symmetric run, which `dag run` sets in the environment. Decides only which
+// places are valid; the node acts on them.
 
 #include <cstdint>
 #include <optional>
@@ -16,11 +16,11 @@ struct Place {
   std::uint32_t size = 1;
   /// Where process 0 listens, and the others look for it.
   net::Address first;
-  /// Zero: process 0 draws one, and the others take whichever answers at `first`.
+  /// Zero: process 0 draws one, and the others take the one that answers at `first`.
   ClusterId cluster;
-  /// Of process 0: the pipe on which its launcher hears that all are here; -1: nobody listens.
+  /// In process 0: the pipe on which its launcher hears that all are here; -1: nobody listens.
   int gathered = -1;
-  /// Memory that the processes share, to note in it what they run; -1: none.
+  /// Memory that the processes share, to note the tasks that they run; -1: none.
   int running = -1;
 };
 
@@ -30,8 +30,8 @@ struct Place {
 /// be.
 Result<std::optional<Place>> place_from_environment();
 
-/// Tells the launcher, if there is one, that all processes of the run are here: until then one that dies is
-/// missing for good, and the launcher ends the others; from then on they do its work. Once at most.
+/// Tells the launcher, if there is one, that all processes of the run are here. Before that the launcher ends
+/// the run when a process dies; afterwards the others take over its work. Once at most.
 void say_gathered(const Place& place);
 
 }  // namespace dag

@@ -1,5 +1,5 @@
 #pragma once
-// A value that is dear to read and changes slowly: kept, and read again when it is old.
+// Caches a value that is expensive to read and changes slowly; reads it again when it is old.
 
 #include <functional>
 #include <optional>

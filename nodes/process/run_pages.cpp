@@ -14,8 +14,8 @@
 namespace dag {
 namespace {
 
-/// Whether the file is as long as that. All make it so, and it does not matter who is the first. Who asks for
-/// more than it may write (ulimit -f) is ended by a signal.
+/// True: the file has this length now. All processes extend it; the first one to do so does not matter.
+/// Asking for more than the process may write (ulimit -f) would end it by a signal.
 bool make_long(int file, std::size_t bytes) {
   rlimit limit{};
   const bool allowed = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= bytes;

@@ -18,7 +18,7 @@ constexpr Duration client_speaks_within = std::chrono::seconds(2);
 /// Membership messages that wait for a Welcome; the oldest go, since the next heartbeat says everything
 /// again.
 constexpr std::size_t loose_waiting_max = 8;
-/// Of those who have only said Hello, in all and from one address.
+/// Limits of callers that have only said Hello, in all and from one address.
 constexpr std::size_t strangers_max = 2048, strangers_of_host_max = 1024;
 /// Whoever is told of a caller that was turned away may end this process: the refusal is to leave first, or
 /// the caller waits for an answer that nobody gives any more.
@@ -246,7 +246,7 @@ void Driver::on_welcome(const std::string& address, Peer& peer, const link::Welc
   }
   if (Partner* partner = partner_of(welcome.from)) {
     PartnerNews news;
-    // What it was sent before it was welcome, on either channel, went nowhere.
+    // Frames sent to the peer before it was welcome, on either channel, were lost.
     partner->on_connected(Channel::control, steady_now(), news);
     partner->on_connected(Channel::bulk, steady_now(), news);
     carry_out(*partner, std::move(news));
@@ -317,7 +317,7 @@ void Driver::on_unreadable(const net::FrameArrived& frame, const Error& why) {
   const auto heading = wire::decode_heading(frame.bytes.bytes());
   if (!heading || heading->header.cluster != setup_.cluster || heading->header.from != *from) {
     partner.on_refused(frame.channel, why.what, news);
-  } else if (heading->header.seq > 0) {  // What is loose may be lost.
+  } else if (heading->header.seq > 0) {  // Loose messages may be lost.
     partner.on_unreadable(frame.channel, *heading, why, steady_now(), news);
   }
   carry_out(partner, std::move(news));
@@ -480,7 +480,7 @@ void Driver::hand_on(Life from, Delivered&& delivered) {
   } else {
     events_.arrived(from, std::move(messages), handled_later(from, delivered));
   }
-  // What is not for lanes goes the way of messages after all, behind those that came before it.
+  // News that are not for lanes go the way of messages after all, behind those that came before.
   if (!edges.empty()) events_.edges(from, std::move(edges));
 }
 
@@ -513,7 +513,7 @@ void Driver::streamed(Life owner, std::uint64_t number, std::optional<Blob> byte
   if (!data) return;
   std::vector<JobMessage> messages;
   messages.emplace_back(std::move(*data));
-  // What the link brought, the Data without its bytes, has been accounted for.
+  // The link's operation, the Data without its bytes, has been accounted for.
   events_.arrived(owner, std::move(messages), [] {});
 }
 
@@ -548,7 +548,7 @@ void Driver::note(Life to, wire::JobNote note, std::uint64_t dropped) {
   std::uint64_t& count = notes_dropped_[to];
   count += dropped;
   using Kind = wire::JobNote::Kind;
-  // What the job itself says of its tasks is little, and nobody says it again.
+  // The job's own notes on its tasks are few, and are not repeated.
   const bool of_kernel = note.kind == Kind::log || note.kind == Kind::progress;
   if (of_kernel && begin_partner(to).waiting() > waiting_with_notes_max) {
     ++count;
@@ -608,7 +608,7 @@ void Driver::member_down(Life life) {
   const auto peer = peers_.find(endpoint->second.control);
   endpoints_.erase(endpoint);
   if (peer == peers_.end() || peer->second.life != life) return;
-  // One that is kept still leads to that life, which is to hear that it is over, if it was only out of reach.
+  // A kept peer still leads to that life, which must hear that it is over, if it was only out of reach.
   if (peer->second.seed) return;
   sockets_->disconnect(peer->second.handle);
   peers_.erase(peer);

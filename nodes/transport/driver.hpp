@@ -1,20 +1,20 @@
 #pragma once
-// What the transport's thread does: it says and answers Hello, finds partners by their address, gives frames
-// to sockets and operations to whoever they are for. Used on one thread (transport.cpp).
+// The work of the transport's thread: it says and answers Hello, finds partners by their address, gives
+// frames to sockets and operations to their receivers. Used on one thread (transport.cpp).
 //
-// Who is believed. A process is talked with after each side has said Hello to the other on the connection it
-// made and got a Welcome: same cluster, same build, a version both speak. A frame counts when its sender was
-// welcomed before, by its cluster and life; anything else is dropped and counted. (Whoever reaches the port
-// can still pretend to be somebody else. That ends with keys; until then ports are on loopback.)
+// Trust. Two processes talk after each has said Hello to the other on the connection it made and got a
+// Welcome: same cluster, same build, a version both speak. A frame counts when its sender, named by cluster
+// and life, was welcomed before; anything else is dropped and counted. (A process that reaches the port can
+// still pretend to be another. That ends with keys; until then ports are on loopback.)
 //
 // A client that there is no room for is told so at each Hello, and keeps one socket here until it is
 // welcomed.
 //
-// Whoever has only said Hello is forgotten when others come, of its own address first: greetings cost little,
-// and whoever is in the cluster, or has said more, is never crowded out by them.
+// A caller that has only said Hello is forgotten when others come, those of its own address first: greetings
+// cost little, and must never crowd out a member, or a caller that has said more.
 //
-// A frame that cannot be read is that of whoever spoke on its connection before (partner.hpp says what
-// becomes of it); a stranger's is dropped.
+// A frame that cannot be read is blamed on the partner that spoke on its connection before (partner.hpp says
+// what becomes of it); a stranger's frame is dropped.
 //
 // A connection that breaks may come back to another process on the same port, so Hello is said again after
 // each break and before anything else.
@@ -38,7 +38,7 @@ class Driver {
   void turn(Duration limit = std::chrono::hours(1));
   net::ZmqTransport& sockets() { return *sockets_; }
 
-  // What others on this thread ask for; how to deal with `handled` is theirs.
+  // Called by others on this thread; they deal with `handled`.
   void send(Life to, wire::Operation operation);
   void send(Life to, JobMessage message);
   void send(SendMembership message);
@@ -54,21 +54,21 @@ class Driver {
   void give_back(Life owner, std::uint64_t number);
   /// The stream of an output of another process has ended.
   void streamed(Life owner, std::uint64_t number, std::optional<Blob> bytes);
-  /// Everything that may still leave has left.
+  /// All that may still leave has left.
   bool quiet() const;
 
   /// Called with each batch that is for others: sends `handled` back in time.
   std::function<std::function<void()>(Life, const Delivered&)> handled_later;
-  /// Called with each output that is read where it lies: what is returned sends `give_back` in time.
+  /// Called with each output that is mapped in place: the returned callback sends `give_back` in time.
   HandOvers::Returned given_back_later;
   /// Called by the thread of the streams: leads to `streamed` in time.
   HandOvers::Streamed streamed_later;
 
  private:
-  /// Somebody we connect to, by the address that was given to us.
+  /// A process we connect to, by the address that was given to us.
   struct Peer {
     net::PeerHandle handle;
-    std::optional<Life> life;  ///< who welcomed us there, last; or who is known to have come there since
+    std::optional<Life> life;  ///< the life that welcomed us there last, or is known to have come there since
     bool welcomed = false;     ///< over the connection that stands
     bool unwelcome = false;    ///< told no: it is not asked again
     bool seed = false;         ///< asked for before it was a member: kept when the member dies
@@ -78,11 +78,11 @@ class Driver {
     std::deque<SendMembership> waiting;
   };
 
-  /// Somebody who was welcomed, or has welcomed us.
+  /// A process that was welcomed, or has welcomed us.
   struct Known {
     Instant greeted;
-    std::string host;   ///< by its own word
-    bool kept = false;  ///< a member, or one that we asked for
+    std::string host;   ///< as it says itself
+    bool kept = false;  ///< a member, or a process that we asked for
   };
 
   struct TurnedAway {
@@ -98,7 +98,7 @@ class Driver {
   std::optional<Life> speaker_of(const net::FrameArrived& frame) const;
   void on_handshake(const net::FrameArrived& frame, const wire::Envelope& envelope);
   void on_hello(const net::FrameArrived& frame, const link::Hello& hello);
-  /// A client is to wait, since there are as many as there is room for.
+  /// A client must wait, since there are as many as there is room for.
   bool is_one_too_many(Life caller) const;
   void on_welcome(const std::string& address, Peer& peer, const link::Welcome& welcome);
   void on_change(net::PeerHandle handle, net::Channel channel, bool connected, bool refused);
@@ -106,20 +106,20 @@ class Driver {
   Partner* partner_of(Life life);
   Partner& begin_partner(Life life);
   void know(Life life, const std::string& control, const std::string& bulk, bool kept);
-  /// Nothing but its greeting says that it is there.
+  /// Only its greeting says that it is there.
   bool is_stranger(Life life, const Known& known) const;
   void forget_strangers(const std::string& host);
-  /// Somebody new listens at an address where nobody did: we do not wait for the next try to connect.
+  /// A new process listens at an address where none did: we do not wait for the next try to connect.
   void came(Life life, const std::string& address);
   link::Hello self_as_hello() const;
   void send_loose(Peer& peer, const SendMembership& message);
   Blob loose_frame(Life to, wire::Operation operation) const;
   void carry_out(Partner& partner, PartnerNews&& news);
   void hand_on(Life from, Delivered&& delivered);
-  /// Of the rings' own messages and the hand-overs'.
+  /// Messages about rings and hand-overs.
   void on_ring_message(Life from, RingMessage&& message);
   bool may_be_on_this_host(const Endpoint& endpoint) const;
-  /// Nothing more is said to it, nor read of it.
+  /// Nothing more is sent to it, nor read from it.
   void end(Life life);
   void complain(std::string_view about, const std::string& what);
   Instant next_due(Instant now, Duration limit) const;
@@ -130,17 +130,17 @@ class Driver {
   const std::string control_address_, bulk_address_;
   std::map<std::string, Peer> peers_;
   std::map<Life, Known> known_;
-  /// Where they listen, by their own word or membership's.
+  /// Where they listen, as they or membership say.
   std::map<Life, Endpoint> endpoints_;
   std::map<Life, Partner> partners_;
-  /// The connections on which they spoke last, of those that are not dead.
+  /// The connections on which living peers spoke last.
   std::map<Life, std::map<net::Channel, net::CallerHandle>> callers_;
   Rings rings_;
   HandOvers hand_overs_;
   std::set<Life> dead_;
   std::map<Life, std::uint64_t> notes_dropped_;  ///< and nobody has been told
   std::deque<TurnedAway> turned_away_;
-  /// What happened how often, so that a flood of bad frames does not fill the log.
+  /// Counts by kind of complaint, so that a flood of bad frames does not fill the log.
   std::map<std::string, std::uint64_t, std::less<>> complaints_;
 };
 

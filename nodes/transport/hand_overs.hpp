@@ -1,7 +1,7 @@
 #pragma once
-// Large outputs on their way to a reader: handed over where they lie to readers on this host, fetched by
-// streams by others, instead of being sent by the link (libdag/ring/messages.hpp has the protocol). On the
-// transport's thread; what is said goes by the control link, in order.
+// Large outputs on their way to a reader: readers on this host map them in place, others fetch them by
+// streams, instead of getting them by the link (libdag/ring/messages.hpp has the protocol). On the
+// transport's thread; messages go by the control link, in order.
 
 #include <cstdint>
 #include <functional>
@@ -18,8 +18,8 @@ namespace dag::transport {
 class HandOvers {
  public:
   using Send = std::function<void(Life, RingMessage)>;
-  /// `returned(owner, number)` makes what is called by whatever thread when an output of another process is
-  /// not read any more; it leads to give_back().
+  /// `returned(owner, number)` makes the callback for the moment when an output of another process is not
+  /// read any more. Any thread may call it; it leads to give_back().
   using Returned = std::function<std::function<void()>(Life owner, std::uint64_t number)>;
   /// Called by the thread of the streams; it leads to on_streamed().
   using Streamed = std::function<void(Life owner, std::uint64_t number, std::optional<Blob> bytes)>;
@@ -32,23 +32,23 @@ class HandOvers {
         streams_(std::move(host)) {}
 
   // As owner.
-  /// Hands large bytes over: says where they are, and leaves their number in `data` instead. False: they are
+  /// Hands large bytes over: sends their location, and leaves their number in `data` instead. False: they are
   /// on their way to this reader already, and it need not be told again.
   [[nodiscard]] bool hand_over(Life reader, bool maps_ours, message::Data& data);
-  /// What is to be sent with its bytes after all.
+  /// The Data to be sent with its bytes after all.
   std::optional<message::Data> on_back(Life reader, const ring::HandBack& back);
 
   // As reader.
   void on_over(Life owner, const ring::HandOver& over);
   /// `host` is where the owner's link is.
   void on_over(Life owner, const ring::StreamOver& over, const std::string& host);
-  /// Puts the bytes in. False: they are still on their way, or could not be had and come again.
+  /// Puts the bytes in. False: they are still on their way, or could not be read and will be sent again.
   [[nodiscard]] bool complete(Life owner, message::Data& data);
   /// The Data that waited for these bytes, complete.
   std::optional<message::Data> on_streamed(Life owner, std::uint64_t number, std::optional<Blob> bytes);
   void give_back(Life owner, std::uint64_t number);
 
-  /// That life is over, or reads nothing of ours any more.
+  /// That life is over, or reads no output of ours any more.
   void end(Life life);
 
  private:
@@ -63,7 +63,7 @@ class HandOvers {
     std::uint64_t last_number = 0;
     std::map<std::uint64_t, Handed> handed;
     std::set<std::pair<JobId, OutputName>> streaming;  ///< of `handed`
-    bool cannot_map = false, cannot_fetch = false;     ///< it could not, once: it is not asked to again
+    bool cannot_map = false, cannot_fetch = false;     ///< a hand-over failed once: it is not tried again
     // As owner of ours.
     std::map<std::uint64_t, Blob> announced;
     /// Being fetched, with their Data once it is there.

@@ -1,6 +1,6 @@
 #pragma once
-// The way to a process's membership actor, for threads that may have something for it before it is there.
-// What comes too early is dropped: partners say everything again.
+// The way to a process's membership actor, for threads that may have messages for it before it is there.
+// Early messages are dropped: partners repeat everything.
 
 #include <caf/all.hpp>
 #include <mutex>
@@ -12,7 +12,7 @@ namespace dag {
 
 class MembershipDoor {
  public:
-  /// `spawn` makes the actor; what comes meanwhile waits. Only the first call does anything.
+  /// `spawn` makes the actor; messages that come meanwhile wait. Only the first call does anything.
   template <class Spawn>
   void open(Spawn&& spawn) {
     const std::lock_guard lock(mutex_);
@@ -24,8 +24,8 @@ class MembershipDoor {
     if (const caf::actor actor = get()) caf::anon_send(actor, std::move(mail));
   }
 
-  /// What it hears of other processes. Of lives that `of` does not take, broken links are none of its
-  /// business.
+  /// Sends the actor the transport's events about other processes. For lives that `of` does not take, broken
+  /// links are not reported.
   void listen(
       TransportEvents& events, std::function<bool(Life)> of = [](Life) { return true; }) {
     events.membership = [this](Life from, MembershipMessage message) {

@@ -1,25 +1,25 @@
 #pragma once
-// One life of another process, as the transport talks to it: a link for control and one for bulk, what waits
-// for room in them, and large messages in pieces. A machine: frames and time in, frames and operations out.
-// Leaves to others where the partner is (driver.hpp) and what operations mean.
+// A life of another process, as the transport talks to it: a link for control and one for bulk, messages that
+// wait for room in them, and large messages in pieces. A machine: frames and time in, frames and operations
+// out. It does not know where the partner is (driver.hpp) nor what operations mean.
 //
 // A message that would hold up others goes by the bulk link, in pieces of limits::bulk_chunk_bytes, one
-// message after another; it is encoded when its turn comes, so what waits is only the values, which share
-// their bytes with the rest of the process. Messages of one partner may overtake each other by the other
-// link; who sends must not rely on order (libdag/job/messages.hpp).
+// message after another. It is encoded when its turn comes, so only values wait, which share their bytes with
+// the rest of the process. Messages of one partner may overtake each other by the other link; senders must
+// not rely on order (libdag/job/messages.hpp).
 //
 // Memory: an outbox and a window per link, one encoded message going out and one coming in
-// (message_bytes_max, and an output that is too large to be encoded), and what waits. That is bounded by what
-// the senders may have open at a time: outputs travel when they are asked for (Fetch), of which a process has
-// at most RunnerOptions::fetches_max. What is pushed are small operations; a partner for which waiting_max of
-// these wait takes nothing any more and is given up.
+// (message_bytes_max, and an output that is too large to be encoded), and the waiting messages. Their number
+// is bounded by the requests that senders may have open at a time: outputs travel when they are asked for
+// (Fetch), of which a process has at most RunnerOptions::fetches_max. Only small operations are pushed; a
+// partner for which waiting_max of these wait takes nothing any more and is given up.
 //
-// What cannot be said or understood. A link repeats a frame until it is taken, and delivers in order: one
-// that no receiver can read would stop for ever whatever is behind it. So a frame whose header can be read is
-// taken, with nothing in it; where a message cannot be written, something is sent in its place that says
-// nothing; and one of whose frames `refusals_max` were no good and none was between them is given up. Each is
-// told (PartnerNews::broken), once: a message is lost though both lives last, which no protocol above this
-// one expects, so that one of the two should end.
+// Unwritable and unreadable messages. A link repeats a frame until it is taken, and delivers in order: a
+// frame that no receiver can read would stop for ever all that is behind it. So a frame whose header can be
+// read is taken, with nothing in it. A message that cannot be written is replaced by an empty operation. A
+// partner is given up when `refusals_max` of its frames in a row were no good. Each is told
+// (PartnerNews::broken), once: a message is lost though both lives last, which no protocol above this one
+// expects, so that one of the two should end.
 
 #include <cstdint>
 #include <deque>
@@ -35,8 +35,8 @@
 
 namespace dag::transport {
 
-/// Messages above this size go by the bulk link; of copies of logs to each other, those that control cannot
-/// take.
+/// Messages above this size go by the bulk link; of the messages between copies of logs, those that control
+/// cannot take.
 inline constexpr std::size_t control_operation_bytes_max = 64 * 1024;
 /// No encoded message is larger: Cap'n Proto has no longer lists. An output that does not fit in follows its
 /// message as it is.
@@ -65,27 +65,27 @@ struct PartnerNews {
   std::vector<Delivered> delivered;
   std::vector<std::string> complaints;  ///< for the log
   std::optional<bool> heard;            ///< it has been silent for too long, or is heard again
-  std::vector<Error> broken;            ///< what it said, or was to hear, is lost for good
-  std::string give_up;                  ///< why; empty: it is not
+  std::vector<Error> broken;            ///< messages from it or to it that are lost for good
+  std::string give_up;                  ///< the reason to give the partner up; empty: none
 };
 
-/// The frame as bytes. In place of an operation that cannot be written there is one that says nothing, since
-/// the link counts it as sent.
+/// The frame as bytes. An operation that cannot be written is replaced by an empty one, since the link counts
+/// it as sent.
 Result<Blob> encode(const FrameOut& out, std::uint16_t version, std::size_t frame_bytes_max,
                     const wire::CodeMap& codes, std::vector<Error>& broken);
 
 class Partner {
  public:
-  /// What would be larger than `encoded_bytes_max` with its output goes without: tests have small ones.
+  /// A message larger than `encoded_bytes_max` with its output goes without it: tests use small limits.
   Partner(const link::LinkEnds& ends, std::uint16_t version, const wire::CodeMap& codes,
           std::size_t encoded_bytes_max = message_bytes_max);
 
   void send(wire::Operation operation, Instant now, PartnerNews& news);
   void on_frame(net::Channel channel, wire::Envelope envelope, Instant now, PartnerNews& news);
-  /// A frame of which only that much can be read.
+  /// A frame of which only the heading can be read.
   void on_unreadable(net::Channel channel, const wire::Heading& heading, Error why, Instant now,
                      PartnerNews& news);
-  /// One that is no frame at all, or that the link does not take.
+  /// A frame without a readable heading, or that the link does not take.
   void on_refused(net::Channel channel, const std::string& why, PartnerNews& news);
   void handled(net::Channel channel, std::uint64_t count, std::uint64_t charge_bytes, PartnerNews& news);
   /// There is a connection again; what was in flight may be lost.
@@ -104,14 +104,14 @@ class Partner {
     Lane(const link::LinkEnds& ends, const link::LinkOptions& options) : link(ends, options) {}
     Machine link;
     std::deque<wire::Operation> waiting;
-    std::optional<Error> unreadable;  ///< why, of the last frame that was
+    std::optional<Error> unreadable;  ///< why the last unreadable frame was unreadable
     std::uint32_t refusals = 0;       ///< since a frame was delivered
   };
   /// A large message on its way out.
   struct Outgoing {
     std::uint64_t number = 0;
     Blob bytes;
-    Blob output;  ///< that was left out of them
+    Blob output;  ///< left out of `bytes`
     std::size_t sent = 0;
   };
   struct Incoming {
@@ -137,12 +137,12 @@ class Partner {
   Lane bulk_;
   std::deque<wire::Operation> large_;
   std::optional<Outgoing> outgoing_;
-  /// Outputs on their way: who asks for one again, because it takes long, gets it once. Emptied when all have
-  /// arrived.
+  /// Outputs on their way: a runner that asks for one again, because it takes long, gets it once. Emptied
+  /// when all have arrived.
   std::set<std::pair<JobId, OutputName>> data_under_way_;
   std::uint64_t last_number_ = 0;
   std::optional<Incoming> incoming_;
-  /// A large message that was refused: what still comes of it is dropped.
+  /// A large message that was refused: its further pieces are dropped.
   std::optional<std::uint64_t> refused_number_;
   bool room_control_ = true;
   bool room_bulk_ = true;

@@ -1,6 +1,6 @@
 #pragma once
-// Which peers get rings in shared memory, and how far each pair has come (libdag/ring/messages.hpp has the
-// protocol). On the transport's thread; what goes through the rings is the lanes' business.
+// Rings in shared memory with peers, and the state of each pair (libdag/ring/messages.hpp has the protocol).
+// On the transport's thread; the lanes use the rings.
 
 #include <map>
 #include <memory>
@@ -13,27 +13,27 @@ namespace dag::transport {
 
 class Rings {
  public:
-  /// Peers beyond these get none: n processes of one host would have n * n inboxes.
+  /// Peers beyond these get no ring: n processes of one host would have n * n inboxes.
   static constexpr std::ptrdiff_t peers_max = 32;
 
   /// Without a doorbell there are no rings, and offers are declined.
   Rings(std::shared_ptr<ring::Doorbell> doorbell, const TransportEvents& events,
         std::function<void(Life, RingMessage)> send);
 
-  /// It is a member, perhaps of this host: offers it a ring, once.
+  /// The peer is a member, perhaps of this host: offers it a ring, once.
   void begin(Life peer);
   void on_message(Life from, RingMessage message);
-  /// Lanes here and there use it: so each process can open what the other names.
+  /// Lanes here and there use the ring: so each process can open memory that the other names.
   bool up(Life peer) const;
-  /// That life is over, or none of ours any more.
+  /// That life is over, or no member of ours any more.
   void end(Life peer);
-  /// Closes what broke. Lanes see that at once and go the other way; here it is only said.
+  /// Closes broken rings. Lanes see that at once and go the other way; here it is only said.
   void look();
 
  private:
   struct Peer {
     bool begun = false;
-    bool closed = false;  ///< there will be none
+    bool closed = false;  ///< there will be no ring
     std::optional<ring::RingMemory> inbox;
     std::optional<ring::Offer> offered;  ///< by the peer; it may know of us before we know of it
     bool peer_is_ready = false;
@@ -49,7 +49,7 @@ class Rings {
   const std::shared_ptr<ring::Doorbell> doorbell_;
   const TransportEvents& events_;
   const std::function<void(Life, RingMessage)> send_;
-  /// Of lives that the driver holds for alive.
+  /// Lives that the driver takes for alive.
   std::map<Life, Peer> peers_;
 };
 

@@ -15,15 +15,15 @@ class Streams {
  public:
   /// Listens at this host, at any port.
   explicit Streams(std::string host);
-  /// What is being fetched ends without its bytes.
+  /// Fetches in progress end without their bytes.
   ~Streams();
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
-  /// Who names the token to the port gets these bytes, until take_back(). Nothing: there is no port.
+  /// A reader that names the token to the port gets these bytes, until take_back(). Nothing: no port is open.
   std::optional<std::uint16_t> lend(net::StreamToken token, Blob bytes);
   void take_back(net::StreamToken token);
-  /// `fetched` is called once, on the thread, or at once where there is none; nothing: they cannot be had.
+  /// `fetched` is called once, on the thread, or at once without a thread; nothing: there are no bytes.
   void fetch(const net::Address& owner, net::StreamToken token, std::uint64_t size_bytes,
              net::ByteStreams::Fetched fetched);
   void forget(const net::Address& owner);

@@ -154,7 +154,7 @@ void Transport::send(Life to, JobMessage message) {
 void Transport::send(Life to, std::vector<EdgeNews>&& news) {
   auto shared = std::make_shared<std::vector<EdgeNews>>(std::move(news));
   thread_->post([to, shared](Driver& driver) {
-    // Who hears it takes the digest if anybody needs one.
+    // The receiver takes the digest if it needs one.
     for (EdgeNews& one : *shared) driver.send(to, JobMessage(as_message(std::move(one), 0)));
   });
 }

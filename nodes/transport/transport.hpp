@@ -1,7 +1,7 @@
 #pragma once
-// What brings messages to other processes: a thread that owns every socket of this one. From actors and lanes
-// by a queue and a wake, to them by TransportEvents; it never waits for either. Decides nothing about work or
-// about who is alive.
+// Brings messages to other processes: a thread that owns every socket of this one. Actors and lanes reach it
+// by a queue and a wake, and it reaches them by TransportEvents; it never waits for either. Decides nothing
+// about work or about who is alive.
 
 #include <functional>
 #include <memory>
@@ -22,30 +22,30 @@ namespace dag {
 
 struct TransportSetup {
   Life self;
-  /// Zero: whichever the first process that welcomes us belongs to.
+  /// Zero: the cluster of the first process that welcomes us.
   ClusterId cluster;
   /// build_of_this_process().
   std::string build;
   net::TransportOptions sockets;
   /// How code is named in messages; a process that runs no kernels passes on what it cannot resolve.
   const wire::CodeMap* codes = &wire::CodeMap::of_this_process();
-  /// Of a process with lanes: it shares rings with members of its host. Null: it shares none.
+  /// For a process with lanes: it shares rings with members of its host. Null: it shares none.
   std::shared_ptr<ring::Doorbell> doorbell = nullptr;
   /// Called on the thread with each of its turns, which are this far apart at most.
   std::function<void()> beat = nullptr;
   Duration beat_every = std::chrono::hours(1);
-  /// So many clients are welcomed at once; to those beyond it is said why not, each time they say Hello.
+  /// Limits of clients that are welcomed at once; further ones are told why not, each time they say Hello.
   NodeRoom room = {};
 };
 
-/// Who said Hello, by its own word.
+/// A process that said Hello, as it describes itself.
 struct Caller {
   Life life;
   bool same_cluster = false;  ///< or it did not know yet which one it belongs to
 };
 
-/// Notes that wait to be sent, or to be looked at, by each of those who carry them. Those beyond are dropped
-/// and counted: the next that is sent is preceded by one that says how many.
+/// Limit of notes that wait to be sent, or to be looked at, in each place. Those beyond are dropped and
+/// counted: the next that is sent is preceded by one with their number.
 inline constexpr std::size_t notes_bytes_max = std::size_t{8} << 20;
 
 /// Called on the transport's thread; must not block.
@@ -55,11 +55,11 @@ struct TransportEvents {
   std::function<void(Life from, std::vector<JobMessage> messages, std::function<void()> handled)> arrived;
   std::function<void(Life from, wire::JobNote note)> note;
   std::function<void(Life from, MembershipMessage message)> membership;
-  /// Of clients and keepers; empty where there are none.
+  /// From clients and keepers; empty where there are none.
   std::function<void(Life from, ClientMessage message)> client;
   std::function<void(Life from, KeeperMessage message)> keeper;
-  /// Of nodes that hold copies of records; empty where there are none: then it is answered that nothing is
-  /// known of them.
+  /// For nodes that hold copies of records; empty elsewhere: then the sender is told that nothing is known of
+  /// them.
   std::function<void(Life from, consensus::Addressed message)> copy;
   /// A process has said Hello and was welcomed; perhaps not for the first time. May be empty.
   std::function<void(Life life, const Endpoint& endpoint, const std::string& build)> greeted;
@@ -71,34 +71,34 @@ struct TransportEvents {
   /// The process at this address does not take us for one of its own; or, with limit_reached, not now: we
   /// go on saying Hello, and this is called each time.
   std::function<void(const std::string& address, const Error& why)> unwelcome;
-  /// Which cluster it is, where TransportSetup left that open. May be empty.
+  /// The cluster's id, where TransportSetup left that open. May be empty.
   std::function<void(ClusterId cluster)> joined;
   /// We do not take this caller for one of ours. Said when it can be expected to know.
   std::function<void(const Caller& caller, const Error& why)> turned_away;
-  /// What lanes there have told those here; in the order of the other messages, and dealt with when it
-  /// returns. Empty where there are none: then it comes among the messages.
+  /// News from that process's lanes for lanes here; in the order of the other messages, and dealt with on
+  /// return. Empty where there are no lanes: then the news come among the messages.
   std::function<void(Life from, std::vector<EdgeNews>&& news)> edges;
   /// A ring to a member stands; it goes when its life is over, or when it broke. Empty where there are none.
   std::function<void(Life peer, std::shared_ptr<ring::RingCarrier> carrier)> ring_up;
   std::function<void(Life peer)> ring_down;
-  /// A peer has handed back an output that lanes have told of. Empty where none do.
+  /// A peer has handed back an output that lanes handed over. Empty where lanes hand over none.
   std::function<void(Life peer, std::uint64_t number)> handed_back;
   /// A member that owes us an answer has been silent for so long that the way to it may be cut; or it is
   /// heard again. It may still be alive, and others may hear it. May be empty.
   std::function<void(Life life, bool heard)> heard;
-  /// Something that this life said, or was to hear from us, is lost for good: it could not be read, or not be
-  /// written. Whoever waits for it waits for ever, so one of the two had better end. May be empty.
+  /// A message from this life, or from us to it, is lost for good: it could not be read, or not be written.
+  /// Its receiver would wait for ever, so one of the two should end. May be empty.
   std::function<void(Life life, const Error& why)> broken;
   /// Nothing more will come from that life, and it reads nothing of ours. May be empty.
   std::function<void(Life life)> life_over;
   std::function<void(std::string_view line)> log;
-  /// What nobody needs to know unless he asks. May be empty.
+  /// Details for debugging. May be empty.
   std::function<void(std::string_view line)> remark;
 };
 
 class Transport {
  public:
-  /// Listens, and calls no event before begin(): whoever hears may want to answer by what this returns.
+  /// Listens, and calls no event before begin(): a handler may want to answer by what this returns.
   /// address_in_use and others as ZmqTransport::open.
   static Result<std::unique_ptr<Transport>> open(TransportSetup setup, TransportEvents events);
   /// Sends what may still be sent within a moment, then closes every socket. No event is called afterwards.
@@ -107,35 +107,35 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
 
   const Endpoint& endpoint() const;
-  /// Once: from now on it speaks and hears.
+  /// Call once: from now on it sends and receives.
   void begin();
 
   // From any thread; never blocks, and nothing is refused.
 
   /// At least once while both live; dropped when `to` is not a member.
   void send(Life to, JobMessage message);
-  /// What lanes here tell those there, as messages.
+  /// News of lanes here for lanes there, as messages.
   void send(Life to, std::vector<EdgeNews>&& news);
-  /// What a kernel said. Dropped when many of them wait: it is for people.
+  /// A kernel's note. Dropped when many of them wait: it is for people.
   void note(Life to, wire::JobNote note);
-  /// One that the caller had no room for is counted with those that there is none for here.
+  /// Counts a note that the caller had no room for with those dropped here.
   void note_dropped();
   void send(Life to, ClientMessage message);
   void send(Life to, KeeperMessage message);
   void send(Life to, consensus::Addressed message);
   /// May be lost.
   void send(SendMembership message);
-  /// Says Hello to whoever listens there, until it is answered.
+  /// Says Hello to the process that listens there, until it is answered.
   void connect(std::string address);
   void member_up(Life life, Endpoint endpoint);
-  /// What is to be called when an output of that life is not read here any more; also when this transport is
-  /// gone.
+  /// Returns the callback for when an output of that life is not read here any more; valid after this
+  /// transport is gone.
   std::function<void()> hands_back(Life owner, std::uint64_t number) const;
-  /// That life is over: what waits for it is dropped.
+  /// That life is over: messages that wait for it are dropped.
   void member_down(Life life);
   /// Nothing more is expected of that life, nor sent to it; should it speak again, it is a stranger.
   void forget(Life life);
-  /// That life is told that it is not taken for one of ours, and why (its TransportEvents::unwelcome). May be
+  /// Tells that life that it is refused, and why (its TransportEvents::unwelcome). May be
   /// lost.
   void refuse(Life life, Error why);
 

@@ -171,7 +171,7 @@ std::vector<std::string> environment_of_worker(const Launch& launch, const std::
   for (std::string& variable : detail::one_thread_each(is_set)) variables.push_back(std::move(variable));
   if (const std::string* client = variable_in(launch.environment, library_variable))
     variables.push_back(std::string(library_of_client) + client->substr(library_variable.size()));
-  // What its node found, it finds: libdag.so may need more than the client's program did.
+  // Adds the node's library path: libdag.so may need more libraries than the client's program did.
   const char* of_node = std::getenv(library_variable.data());
   const std::string path =
       joined_paths(joined_paths(library_directory(), launch.library_path), of_node == nullptr ? "" : of_node);

@@ -1,5 +1,5 @@
 #pragma once
-// What happens in a worker process on its way to a journal, counted for monitoring in the page that the
+// Counts the events of a worker process on their way to a journal, for monitoring, in the page that the
 // process shares with its node. Decides which records tell of a wait.
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace dag {
 
 class CountingRecords final : public RecordSink {
  public:
-  /// The page outlives it. Where `to` wants nothing nothing is made, and so nothing counted.
+  /// The page outlives it. Records that `to` does not want are not made, and so not counted.
   CountingRecords(RunningPage& page, std::unique_ptr<RecordSink> to)
       : RecordSink(to->listens()), page_(page), to_(std::move(to)) {}
 

@@ -29,7 +29,7 @@ HowEnded end_of(int status, const RunningPage& page) {
   const char* description = sigdescr_np(signal);
   std::string text =
       "signal " + std::to_string(signal) + " (" + (description == nullptr ? "?" : description) + ")";
-  // Who sent it is not always known. A kernel does not raise these, so what ran there is not to blame.
+  // The sender is not always known. Kernels do not raise these signals, so running attempts are blameless.
   const bool ends =
       signal == SIGKILL || signal == SIGTERM || signal == SIGHUP || signal == SIGINT || signal == SIGQUIT;
   const bool from_outside = page.was_sent_from_outside(signal).value_or(ends);

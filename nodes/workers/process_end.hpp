@@ -1,6 +1,6 @@
 #pragma once
 // How a worker process ended, out of the status that its node waited for and the page that its lanes wrote.
-// Decides whether what ran there may be to blame; which of it is, others decide (supervision/blame.hpp).
+// Decides whether its running attempts may be to blame; supervision/blame.hpp decides which of them.
 
 #include <string>
 
@@ -17,8 +17,8 @@ struct HowEnded {
 /// `status` as waitpid gives it.
 HowEnded end_of(int status, const RunningPage& page);
 
-/// The end of what a process wrote to this file, as a part of the sentence on how it ended; empty when it
-/// wrote nothing.
+/// The end of a process's output in this file, as a part of the sentence on how it ended; empty when it wrote
+/// nothing.
 std::string last_words(const std::string& log);
 
 }  // namespace dag

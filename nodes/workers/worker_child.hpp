@@ -1,5 +1,5 @@
 #pragma once
-// What WorkerProcesses knows of one process, for its .cpp files alone.
+// The state that WorkerProcesses keeps for one process; for its .cpp files alone.
 
 #include <sys/types.h>
 
@@ -13,14 +13,14 @@ namespace dag {
 struct WorkerProcesses::Process {
   pid_t warden = 0;   ///< ends when the process has, and all that it started
   OwnedFile pidfd;    ///< of the warden
-  pid_t process = 0;  ///< to look at only: once it has ended its number may be another's
-  OwnedFile door;     ///< ours of its SeatDoor; none: it serves one job
+  pid_t process = 0;  ///< to look at only: once the process has ended its number may be another's
+  OwnedFile door;     ///< our end of its SeatDoor; none: it serves one job
   Launch launch;
   std::optional<Instant> until;    ///< while it waits for a job: so long
   std::optional<Instant> kill_at;  ///< it was told to end, or to leave its job
 };
 
-/// One that serves a job.
+/// A process that serves a job.
 struct WorkerProcesses::Child {
   Process of;
   const RunningPage* page = nullptr;

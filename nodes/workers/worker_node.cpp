@@ -21,7 +21,7 @@
 namespace dag {
 namespace {
 
-/// Of a line that a kernel says, so much is kept.
+/// The kept length of a kernel's log line.
 constexpr std::size_t said_bytes_max = std::size_t{16} << 10;
 
 std::optional<RecordRings> rings_of(const WorkerSeat& seat, spdlog::logger& log) {
@@ -203,7 +203,7 @@ TransportEvents WorkerNode::transport_events() {
   return events;
 }
 
-/// Of whoever leads the record of the job, now or later.
+/// Comes from the node that leads the record of the job, now or later.
 void WorkerNode::on_begin(Life from, const keeper::Begin& order) {
   if (!is_node(from.process) || from != order.cell || order.job != seat_.job) return;
   bool begun = false;

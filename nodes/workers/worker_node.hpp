@@ -1,9 +1,9 @@
 #pragma once
-// What a worker process is while it serves a job: transport and runner, no cell and no client. Its node
-// starts it (worker_processes.hpp) and ends it, or gives it another job (worker_process.hpp); the node with
-// the job's record tells it when to begin, and who the other processes of the job are. Among these there is a
-// membership of their own: it tells where they are and how much they have to do. Who is dead for the job,
-// only the cell says.
+// A worker process while it serves a job: transport and runner, no cell and no client. Its node starts it
+// (worker_processes.hpp) and ends it, or gives it another job (worker_process.hpp). The node with the
+// job's record tells it when to begin, and names the other processes of the job. These have a membership
+// of their own: it tells where they are and how loaded. Only the cell says which process is dead for the
+// job.
 
 #include <mutex>
 
@@ -43,7 +43,7 @@ class WorkerNode {
   void explain(Life from, keeper::Explain question);
   void on_heard(Life life, bool heard);
   void say_unheard();
-  /// Who leads the record of the job.
+  /// The life that leads the record of the job.
   Life cell();
   void fail(Error why);
 
@@ -51,13 +51,13 @@ class WorkerNode {
   RunningPage* const running_;
   std::shared_ptr<spdlog::logger> logger_;
   const std::shared_ptr<ring::Doorbell> doorbell_;
-  const std::optional<RecordRings> rings_;  ///< if its node keeps what happens
+  const std::optional<RecordRings> rings_;  ///< if its node keeps a journal
   const std::unique_ptr<RecordSink> records_;
-  const std::unique_ptr<RecordSink> logs_;  ///< what kernels say
+  const std::unique_ptr<RecordSink> logs_;  ///< for the log lines of kernels
 
   std::mutex mutex_;
   Life cell_ = seat_.cell;
-  std::uint32_t term_ = 0;  ///< in which it does
+  std::uint32_t term_ = 0;  ///< the leader's term
   bool begun_ = false;
   Silences silences_;  ///< of others of the job
   std::optional<Error> failed_;

@@ -40,7 +40,7 @@ void WorkerPages::take_back(Life life) {
   pages_.erase(found);
 }
 
-/// What a page says of when something began is the word of a process that runs kernels.
+/// Checks the start time in a page: a process that runs kernels wrote it.
 Duration WorkerPages::ran_since(std::int64_t began) const {
   const std::int64_t now = clock_.now();
   return began <= 0 || began > now ? Duration{0} : clock_.span(now - began);

@@ -1,6 +1,6 @@
 #pragma once
-// The pages that a node shares with its worker processes, one for each job that one serves, and what they say
-// all together.
+// The pages that a node shares with its worker processes, one for each job that a process serves, and their
+// sums.
 
 #include <cstdint>
 #include <map>
@@ -13,25 +13,25 @@
 
 namespace dag {
 
-/// What the worker processes of a node do.
+/// The activity of a node's worker processes.
 struct WorkersNow {
   std::uint32_t processes = 0, lanes_running = 0;
-  std::uint64_t queued = 0;  ///< tasks that wait for a lane, as they said last
-  /// Since they were started: of all their lanes together, and of it what these were inside of kernels.
+  std::uint64_t queued = 0;  ///< tasks that wait for a lane, as last reported
+  /// Time since their start, summed over their lanes, and the part of it inside of kernels.
   Duration lane_time{0}, busy{0};
-  /// Of those that have ended, too: never less than it was, while the node lives.
+  /// Includes processes that have ended: never decreases while the node lives.
   Duration busy_ever{0};
 };
 
 /// From any thread.
 class WorkerPages {
  public:
-  /// Null: there is no memory for it. The process gets `file`.
+  /// Null: there is no memory for a page. The process gets `file`.
   RunningPage* make(Life life, int& file);
   /// The process serves that job no more, or never did.
   void take_back(Life life);
   WorkersNow now(std::size_t lanes_each) const;
-  /// How much they have run, those that have ended included.
+  /// Totals of all processes, those that have ended included.
   RunTotals ran() const;
 
  private:

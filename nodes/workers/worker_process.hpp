@@ -1,6 +1,6 @@
 #pragma once
-// A worker process from its first job to its last: between two of them nothing of the first is left but what
-// its kernels have left in the process (globals, files, threads of theirs).
+// A worker process from its first job to its last. Between two jobs nothing of the first is left but the
+// leftovers of its kernels in the process (globals, files, threads of theirs).
 
 #include "libdag/client/node.hpp"
 #include "nodes/workers/worker_seat.hpp"

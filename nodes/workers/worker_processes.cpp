@@ -26,7 +26,7 @@ namespace {
 /// While a process is to end and a kernel of it runs.
 constexpr int kernels_looked_at_every_ms = 5;
 
-/// Whether it has ended and waits to be waited for.
+/// True: it has ended and was not waited for yet.
 bool has_ended(pid_t child) {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
@@ -145,7 +145,7 @@ void WorkerProcesses::look_at_warm() {
   }
 }
 
-/// One that was told to end is killed anyway.
+/// A process that was told to end is killed anyway.
 void WorkerProcesses::look_who_is_frozen() {
   const Instant now = steady_now();
   if (children_.empty() || now < look_at_) return;

@@ -1,12 +1,12 @@
 #pragma once
-// Starts the worker processes of a node from sealed memory, watches them, ends one that is frozen
-// (frozen.hpp), and says how each ended. Decides nothing about which are wanted (libdag/host/host.hpp). One
-// thread starts them, each under a warden (libdag/warden), and waits: the kernel tells a warden when the
-// thread that started it ends, so neither a process nor what it started outlives the node, however that ends.
+// Starts the worker processes of a node from sealed memory, watches them, ends frozen ones (frozen.hpp), and
+// says how each ended. libdag/host/host.hpp decides which are wanted. One thread starts them, each under a
+// warden (libdag/warden), and waits: the kernel tells a warden when the thread that started it ends, so
+// neither a process nor its descendants outlive the node, however the node ends.
 //
 // A process whose job is over stays for a while, and serves the next job that is launched in exactly the same
-// way, by the same Session (seat_door.hpp): for everybody else it has ended, and another one begins. That is
-// not for a process with anything left to run: a kernel, or a process that a kernel has started.
+// way, by the same Session (seat_door.hpp). For all others it has ended, and another one begins. A process
+// with anything left to run does not stay: a kernel, or a process that a kernel has started.
 
 #include <functional>
 #include <list>
@@ -36,22 +36,22 @@ struct WorkerEvents {
       ended;
 };
 
-/// What is the same for all of them.
+/// Settings shared by all worker processes.
 struct WorkerDefaults {
   std::string node_address;
   CoreShare share;
   std::uint32_t lanes = 0;
-  /// What a worker process writes to stdout and stderr goes to a file there, one for each job that it serves;
-  /// that of a process which said nothing is removed. Empty: it goes to our stderr.
+  /// A worker process's stdout and stderr go to a file there, one for each job that it serves; an empty file
+  /// is removed. Empty: they go to our stderr.
   std::string log_directory;
-  /// Keeps what happens in them; null: nobody does. Outlives this.
+  /// Journals their events; null: nobody does. Outlives this.
   Journal* journal = nullptr;
-  /// That each of them has then.
+  /// Lanes of each worker process.
   std::size_t lanes_each = 0;
-  /// Of their lanes, as of nice(1).
+  /// Niceness of their lanes, as of nice(1).
   std::uint32_t niceness = 0;
   SpawnCredit spawn_credit = {};
-  /// How long one waits for its next job. 0: it ends with its first.
+  /// Time that a process waits for its next job. 0: it ends with its first.
   Duration keep_warm = std::chrono::seconds(3);
 };
 
@@ -59,13 +59,13 @@ class WorkerProcesses {
  public:
   /// A process that was told to end (SIGTERM), or to leave its job, is killed after this time.
   static constexpr Duration stop_grace = std::chrono::seconds(2);
-  /// And for so long before that its kernels may go on.
+  /// Kernels may go on for this long before the process is told to end.
   static constexpr Duration kernels_grace = std::chrono::milliseconds(500);
-  /// Processes that wait for their next job; when there are more the oldest ends.
+  /// Limit of processes that wait for their next job; beyond it the oldest ends.
   static constexpr std::size_t warm_max = 4;
 
   WorkerProcesses(WorkerDefaults defaults, const ProgramStore& programs, WorkerEvents events);
-  /// Kills what still runs, and waits for it; no event is told any more.
+  /// Kills the processes that still run, and waits for them; no event is told any more.
   ~WorkerProcesses();
   WorkerProcesses(const WorkerProcesses&) = delete;
   WorkerProcesses& operator=(const WorkerProcesses&) = delete;
@@ -73,12 +73,12 @@ class WorkerProcesses {
   // From any thread; never block.
   void start(StartProcess order, ClusterId cluster);
   void stop(Life life);
-  /// Ends all of them, and returns when they have ended. What is asked for later is not done. Not from
-  /// several threads at once.
+  /// Ends all processes, and returns when they have ended. Later orders are ignored. Not from several threads
+  /// at once.
   void end_all();
-  /// Those that wait for their next job are not among them.
+  /// Without processes that wait for their next job.
   WorkersNow now() const { return pages_.now(defaults_.lanes_each); }
-  /// How much they have run, those that have ended included.
+  /// Totals of all processes, those that have ended included.
   RunTotals ran() const { return pages_.ran(); }
 
  private:
@@ -124,7 +124,7 @@ class WorkerProcesses {
   Children children_;
   std::list<Process> warm_;  ///< the oldest first
   bool over_ = false;
-  Instant look_at_;  ///< when it looks next whether one is frozen
+  Instant look_at_;  ///< when it looks next for frozen processes
   std::mutex mutex_;
   std::vector<std::function<void()>> waiting_;
   int wake_ = -1;  // An eventfd.

@@ -1,5 +1,5 @@
 #pragma once
-// What a node says to a worker process about the job that it is to serve: who it is, and where its node is.
+// A node's message to a worker process about the job that it serves: the process's life, the node's address.
 // By the environment when the process starts, by its door (seat_door.hpp) when it serves another job.
 
 #include <optional>
@@ -15,9 +15,9 @@ namespace dag {
 /// A worker process that ends with this status could not renew its lease (supervision/lease.hpp): nothing
 /// that ran there is to blame.
 inline constexpr int status_of_lease_lost = 75;
-/// Nor is it when the others of its job took it for dead, or its node is gone.
+/// Nor when the other processes of its job took it for dead, or its node is gone.
 inline constexpr int status_of_cut_off = 76;
-/// It had to end for one attempt (LaneEvents::stuck): the page names it, if it is to blame.
+/// The process had to end for one attempt (LaneEvents::stuck): the page names the attempt, if it is to blame.
 inline constexpr int status_of_stuck = 77;
 
 struct WorkerSeat {
@@ -32,19 +32,19 @@ struct WorkerSeat {
   std::uint32_t lanes = 0;
   /// An open descriptor of a RunningPage.
   int page = -1;
-  /// And of a RecordRings; -1: nobody keeps what happens.
+  /// An open descriptor of a RecordRings; -1: there is no journal.
   int records = -1;
-  /// Of its lanes, as of nice(1).
+  /// Niceness of its lanes, as of nice(1).
   std::uint32_t niceness = 0;
   SpawnCredit spawn_credit = {};
   /// The process's end of its seat_door.hpp; -1: it serves one job.
   int door = -1;
 };
 
-/// The variable that holds it.
+/// The environment variable that holds the seat.
 inline constexpr const char* worker_seat_variable = "DAG_WORKER";
 std::string to_text(const WorkerSeat& seat);
-/// Nothing: that is not what to_text() writes.
+/// Nothing: to_text() did not write this.
 std::optional<WorkerSeat> seat_of(const std::string& text);
 /// Nothing when the process was not started by a node; configuration_invalid when the variable is not what a
 /// node writes.

@@ -30,7 +30,7 @@ Error not_started(int problem, const std::string& what, Error otherwise) {
 
 }  // namespace
 
-/// What a process gets for a job.
+/// The page, output file and rings of a process for a job.
 struct WorkerProcesses::Prepared {
   const RunningPage* page = nullptr;
   std::string log;
