@@ -1,4 +1,4 @@
-// What it costs that a long task could go on from what it saved.
+// The cost of checkpoints, by which a long task could go on after a loss.
 
 #include "tools/bench/task_bench.hpp"
 

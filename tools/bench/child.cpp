@@ -89,7 +89,7 @@ Ended run_child(const std::vector<std::string>& words, std::chrono::seconds limi
         poll(ends.data(), ends.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) {
-      // What starts others (`dag run`, `mpirun`) ends them when it is asked to; only then it is made to.
+      // Launchers (`dag run`, `mpirun`) end their processes on SIGTERM; SIGKILL only when they did not.
       if (std::exchange(ended.timed_out, true)) {
         kill(child, SIGKILL);
         break;

@@ -1,5 +1,5 @@
 #pragma once
-// A child process, from start to end: what it prints is read, and it does not outlive its time.
+// A child process, from start to end: its output is read, and it does not outlive its time limit.
 
 #include <chrono>
 #include <string>
@@ -14,8 +14,8 @@ struct Ended {
   std::string messages;  ///< of stderr
 };
 
-/// The words are a program, searched in PATH, and its arguments. Variables that would change what a measured
-/// program is (DAG_ADDRESS and its like) do not reach it. Throws std::runtime_error when it cannot be
+/// The words are a program, searched in PATH, and its arguments. Variables that would change the measured
+/// program (DAG_ADDRESS and its like) do not reach it. Throws std::runtime_error when it cannot be
 /// started.
 Ended run_child(const std::vector<std::string>& words, std::chrono::seconds limit);
 

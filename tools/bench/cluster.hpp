@@ -11,8 +11,8 @@ namespace dag::bench {
 /// `dag up` in a directory of its own, and `dag down` at the end.
 class Cluster {
  public:
-  /// With `replicas` copies of each job's record, in memory or, with `durable`, on the disk. Its nodes are
-  /// also told `variables`: NAME=VALUE.
+  /// With `replicas` copies of each job's record, in memory or, with `durable`, on the disk. Its nodes also
+  /// get `variables`: NAME=VALUE.
   explicit Cluster(int nodes, int replicas = 3, bool durable = false,
                    const std::vector<std::string>& variables = {});
   ~Cluster();

@@ -1,6 +1,6 @@
 #pragma once
-// What all commands share: which runners take part, how often, and the interleaving. A command is a function
-// from this to what it has measured.
+// Parts shared by all commands: the runners that take part, the number of repetitions, and the interleaving.
+// A command is a function from Settings to its measurements.
 
 #include <map>
 #include <string>
@@ -12,29 +12,29 @@
 
 namespace dag::bench {
 
-/// Which number of an answer is the figure of a row, and which others are its parts; all times `factor`.
+/// Selects from an answer the figure of a row and its parts, by name; all times `factor`.
 struct Figure {
   struct Part {
     std::string shown, number;
   };
   std::string number;
   double factor = 1;
-  std::vector<Part> parts = {};  ///< those that the runner does not say are left out
+  std::vector<Part> parts = {};  ///< parts that the runner does not report are left out
 };
 
 /// `name=value` as options of an Ask.
 using Options = std::map<std::string, std::string>;
 
-/// A runner, and what starts it when it is several processes.
+/// A runner, and its launcher when it is several processes.
 struct Participant {
   std::string_view runner;
   std::vector<std::string> launcher = {};
-  /// What this one is asked besides what all are.
+  /// Options of this participant besides those of all.
   Options options = {};
-  /// As tables call it, where that is not the runner's name.
+  /// Its name in tables, where that is not the runner's name.
   std::string shown = std::string(runner);
 
-  /// What all are asked, as this one is.
+  /// The common question with this participant's options.
   Ask asked(Ask what) const;
 };
 
@@ -46,11 +46,11 @@ class Settings {
   /// Empty: all that are built.
   std::vector<std::string> peers = {};
 
-  /// Those of `candidates` that take part: libdag always, peers when wanted and built. Others are noted as
+  /// The participants among `candidates`: libdag always, peers when wanted and built. Others are noted as
   /// skipped.
   std::vector<std::string_view> runners(const std::vector<std::string_view>& candidates);
   const std::vector<Skipped>& skipped() const { return skipped_; }
-  /// A line on stderr.
+  /// Prints a line on stderr.
   void say(const std::string& progress) const;
 
   /// The repetitions of one workload: the first of every runner, the second of every runner, and so on.

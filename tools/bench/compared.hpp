@@ -1,5 +1,5 @@
 #pragma once
-// The same jobs in two clusters that differ in one thing: what that costs.
+// The same jobs in two clusters that differ in one thing: the cost of that thing.
 
 #include <array>
 
@@ -8,13 +8,13 @@
 
 namespace dag::bench {
 
-/// The other one is libdag's.
+/// The plain cluster, named by `without` in tables, and the whole one, which is libdag as it is.
 struct Compared {
   std::string_view without;
   const Cluster& plain;
   const Cluster& whole;
 };
-/// A workload, and how much of the plain cluster's pace is wanted; zero: it is reported, and no goal.
+/// A workload, and the wanted share of the plain cluster's pace; zero: reported without a goal.
 struct Wanted {
   int microseconds = 0;
   std::uint32_t tasks = 0;

@@ -63,7 +63,7 @@ double waits(const Cluster& cluster) {
 
 void pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// Of this process, in seconds.
+/// CPU time of this process, in seconds.
 double computed_here() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);

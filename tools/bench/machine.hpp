@@ -14,7 +14,7 @@ struct Machine {
   double memory_gib = 0;
   std::string compiler;
 
-  /// Somebody else computed before we began, and will be in the figures.
+  /// Other programs computed before we began, and will be in the figures.
   bool busy() const { return load > 0.3 * cores; }
 };
 

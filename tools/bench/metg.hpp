@@ -10,7 +10,7 @@
 
 namespace dag::bench {
 
-/// One run of a graph.
+/// The result of running a graph once.
 struct SweepPoint {
   double iterations = 0;  ///< of the kernel, per task
   double seconds = 0;     ///< of the whole run
@@ -26,7 +26,7 @@ double rate(const SweepPoint& point, const SweepGraph& graph);
 
 struct Metg {
   double seconds = 0;
-  /// Otherwise not even the longest tasks reach the half, and `seconds` is their granularity: METG is more.
+  /// False: not even the longest tasks reach the half, and `seconds` is their granularity: METG is more.
   bool reached = true;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 // The task graphs of Task Bench (Slaughter et al., "Task Bench: A Parameterized Benchmark for Evaluating
 // Parallel Runtime Performance", SC'20): steps of points, each task (step, point) waiting for points of the
-// step before. Here are the relations, as formulas and as a table; what a task does is patterned_task.hpp's.
+// step before. This file has the relations, as formulas and as a table; patterned_task.hpp has the tasks.
 
 #include <algorithm>
 #include <array>
@@ -85,7 +85,7 @@ class Pattern {
     return found;
   }
 
-  /// Whether (step, after) waits for (step - 1, before).
+  /// True: (step, after) waits for (step - 1, before).
   bool joined(std::uint32_t step, std::uint32_t before, std::uint32_t after) const {
     const auto distance = static_cast<std::int64_t>(after) - before;  // above zero: from the left
     const std::int64_t radix = options_.radix, wide = width();
@@ -128,7 +128,7 @@ class Pattern {
   Options options_;
 };
 
-/// All tasks of a pattern, numbered step by step, with whom each waits for. Made before anything is timed, in
+/// All tasks of a pattern, numbered step by step, with their predecessors. Made before anything is timed, in
 /// every program, so that no runner pays for the formulas.
 class PatternTable {
  public:

@@ -1,5 +1,5 @@
-// What it costs that a job outlives its nodes, and that they keep what happens: the same jobs in two clusters
-// that differ in that.
+// The cost of records that outlive nodes, and of their journals: the same jobs in two clusters that differ in
+// that.
 
 #include "tools/bench/compared.hpp"
 

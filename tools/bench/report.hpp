@@ -1,5 +1,5 @@
 #pragma once
-// What a command has measured, as values; and the two ways to show it: a table, and JSON with the same
+// A command's measurements, as values; and the two ways to show them: a table, and JSON with the same
 // figures.
 
 #include <iosfwd>
@@ -15,11 +15,11 @@
 
 namespace dag::bench {
 
-/// One runner's repetitions of one workload.
+/// The repetitions of one workload by a runner.
 struct Series {
   std::string runner;
   std::vector<double> values;
-  /// What the values consist of, or what else was measured, where the runner says so.
+  /// The parts of the values, or further measurements, where the runner reports them.
   struct Part {
     std::string name;
     std::vector<double> values;  ///< one per repetition
@@ -33,7 +33,7 @@ struct Series {
   Part& part(const std::string& name);
 };
 
-/// One workload, all runners.
+/// The series of all runners for a workload.
 struct Row {
   std::string workload;
   std::string unit;
@@ -50,7 +50,7 @@ struct Row {
 struct Verdict {
   std::string goal;      ///< as G1
   std::string workload;  ///< what was measured
-  std::string wanted;    ///< as a person says it: "≤ 5 × floor"
+  std::string wanted;    ///< for people: "≤ 5 × floor"
   double limit = 0;
   double result = 0;
   bool at_most = true;  ///< otherwise at least
@@ -61,10 +61,10 @@ struct Verdict {
   bool met() const { return at_most ? result <= limit : result >= limit; }
 };
 
-/// What a command leaves.
+/// The results of a command.
 struct Section {
   std::string command;
-  std::string explained;  ///< what was done and how it was checked
+  std::string explained;  ///< the procedure and its checks
   std::vector<Row> rows = {};
   std::vector<Verdict> verdicts = {};
 
@@ -78,7 +78,7 @@ struct Skipped {
   std::string package;
 };
 
-/// A command that came to no figures; those of the others stand.
+/// A command that ended without figures; those of the others stand.
 struct Failed {
   std::string command;
   std::string why;

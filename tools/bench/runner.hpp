@@ -1,5 +1,5 @@
 #pragma once
-// The programs that are measured: where they are, what they need, and one measurement of one of them.
+// The measured programs: where they are, what they need, and how one is asked for a measurement.
 
 #include <chrono>
 #include <map>
@@ -24,28 +24,28 @@ const std::vector<Runner>& all_runners();
 std::string program_folder();
 bool is_built(std::string_view runner);
 
-/// What a runner is asked: a workload and its options.
+/// A question to a runner: a workload and its options.
 struct Ask {
   std::string workload;
   std::map<std::string, std::string> options;
-  /// What starts two processes of the program, as `dag run -n 2`; the program is told `--processes 2`.
+  /// The launcher of two processes, as `dag run -n 2`; the program is told `--processes 2`.
   std::vector<std::string> launcher = {};
   std::chrono::seconds limit = std::chrono::seconds(300);
 };
 
-/// What it answered; see peers/peer.hpp.
+/// A runner's answer; see peers/peer.hpp.
 struct Answer {
   std::map<std::string, double> numbers;
   std::map<std::string, std::string> words;
 
-  /// Throws std::runtime_error when the runner did not say it.
+  /// Throws std::runtime_error when the runner did not report it.
   double number(const std::string& name) const;
 };
 
-/// Starts the runner's program and waits for its line. Throws std::runtime_error, with what it printed on
-/// stderr, when it fails or takes longer than the limit (it is ended then).
+/// Starts the runner's program and waits for its line. Throws std::runtime_error, with the program's stderr,
+/// when it fails or takes longer than the limit (it is ended then).
 Answer ask(std::string_view runner, const Ask& what);
-/// The same of any program that prints its answer as a line of JSON. The first word is looked for beside
+/// The same for any program that prints its answer as a line of JSON. The first word is looked for beside
 /// dag-bench, then in PATH.
 Answer ask_program(std::vector<std::string> words, std::chrono::seconds limit);
 

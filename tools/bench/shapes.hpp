@@ -1,6 +1,6 @@
 #pragma once
-// The graphs of `dag-bench overhead` and `growth`: which tasks each task waits for, as a formula, so that
-// every program makes the same graph at the same cost. And what a checked run of one must come to.
+// The graphs of `dag-bench overhead` and `growth`: the predecessors of each task, as a formula, so that every
+// program makes the same graph at the same cost. And the expected digest of a checked run.
 
 #include <algorithm>
 #include <array>
@@ -99,20 +99,20 @@ class Shape {
   std::uint32_t side_ = 1;  // of the wavefront's square
 };
 
-/// What a task of a checked run leaves: its number and what all it waited for left, so that a missing edge,
-/// or a task that ran too early, changes what the sinks leave.
+/// The output of a task of a checked run: a mix of its number and its inputs, so that a missing edge, or a
+/// task that ran too early, changes the outputs of the sinks.
 inline std::uint64_t checked_value(std::uint32_t task, std::uint64_t sum_of_inputs) {
   return mix(mix(task) + sum_of_inputs);
 }
 
-/// The sum over the sinks, given what each task left.
+/// The sum over the sinks, given the output of each task.
 inline std::uint64_t digest(const Shape& shape, const std::vector<std::uint64_t>& values) {
   std::uint64_t sum = 0;
   for (const std::uint32_t sink : shape.sinks()) sum += values[sink];
   return sum;
 }
 
-/// What a task of a checked run leaves, given what those before it have left in `values`.
+/// A task's output in a checked run, given the outputs of earlier tasks in `values`.
 inline std::uint64_t value_from(const Shape& shape, std::uint32_t task,
                                 const std::vector<std::uint64_t>& values) {
   std::uint64_t sum = 0;
@@ -120,7 +120,7 @@ inline std::uint64_t value_from(const Shape& shape, std::uint32_t task,
   return checked_value(task, sum);
 }
 
-/// What every checked run must come to: computed in order, without a runtime.
+/// The digest that every checked run must reach: computed in order, without a runtime.
 inline std::uint64_t expected_digest(const Shape& shape) {
   std::vector<std::uint64_t> values(shape.size());
   for (std::uint32_t task = 0; task < shape.size(); ++task) values[task] = value_from(shape, task, values);

@@ -1,5 +1,5 @@
 #pragma once
-// What is said of repeated measurements: the middle and how far the others are from it. No means: one
+// The summary of repeated measurements: the middle and the distance of the others from it. No means: one
 // disturbed repetition would move them.
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Summary {
 /// The value below which `share` of the sorted values lie, between neighbours in proportion.
 double quantile(const std::vector<double>& sorted, double share);
 
-/// Of at least one value.
+/// Takes at least one value.
 Summary summarise(std::vector<double> values);
 
 }  // namespace dag::bench

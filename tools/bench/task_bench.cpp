@@ -68,7 +68,7 @@ std::vector<Row> measure_metg(Settings& settings, const std::vector<Sweep>& swee
     for (int repetition = 1; repetition <= settings.repetitions; ++repetition) {
       settings.say(sweep.workload + ", repetition " + std::to_string(repetition) + " of " +
                    std::to_string(settings.repetitions));
-      // Of these minutes: on a machine whose speed wanders, the best of an hour is another machine's.
+      // Best of this repetition: on a machine whose speed wanders, the best of an hour is no measure.
       double best_rate = 0;
       std::vector<Answer> answers;
       for (const Participant& runner : runners) {

@@ -1,6 +1,6 @@
 #pragma once
-// Sweeps of Task Bench's graphs over the length of their tasks, and METG of each: what `metg` and
-// `distributed` share.
+// Sweeps of Task Bench's graphs over the length of their tasks, and METG of each: shared by `metg` and
+// `distributed`.
 
 #include <string>
 #include <string_view>
@@ -25,8 +25,8 @@ struct SweepSetting {
   double cores = 1;      ///< of all processes together
 };
 
-/// One row per sweep, in microseconds; METG is against the best rate that any runner reached with any length
-/// of tasks in the same repetition.
+/// A row per sweep, in microseconds; METG is against the best rate that any runner reached with any length of
+/// tasks in the same repetition.
 std::vector<Row> measure_metg(Settings& settings, const std::vector<Sweep>& sweeps,
                               const std::vector<Participant>& runners, const SweepSetting& setting);
 
@@ -39,7 +39,7 @@ Participant mpi_in_two();
 
 /// `patterns` with these iterations.
 Ask ask_pattern(const Sweep& sweep, const std::string& iterations, int threads);
-/// How many tasks that graph has.
+/// The number of tasks of that graph.
 double tasks_of(const Sweep& sweep);
 
 }  // namespace dag::bench

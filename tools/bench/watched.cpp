@@ -1,5 +1,5 @@
-// What it costs a job that people watch it, and that they could: the same jobs in three clusters, one of
-// which has twenty open pages, and one serves none.
+// The cost of open web pages for a job, and of serving them at all: the same jobs in three clusters, one with
+// twenty open pages, and one that serves none.
 
 #include <netdb.h>
 #include <poll.h>
@@ -42,7 +42,7 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// What has come within the time; nothing: the node has ended it, or nothing came.
+  /// Bytes that come within the time; zero: the node has ended the stream, or nothing came.
   std::size_t read(int milliseconds) {
     pollfd waiting{socket_, POLLIN, 0};
     if (poll(&waiting, 1, milliseconds) != 1) return 0;

@@ -32,7 +32,7 @@ std::string read_proc(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Of all its threads.
+/// The children of all threads of the process.
 std::vector<pid_t> children_of(pid_t process) {
   std::vector<pid_t> children;
   std::error_code gone;
@@ -44,7 +44,7 @@ std::vector<pid_t> children_of(pid_t process) {
   return children;
 }
 
-/// Whether it began more than two seconds ago.
+/// True: the process began more than two seconds ago.
 bool is_settled_in(pid_t process) {
   const std::string text = read_proc("/proc/" + std::to_string(process) + "/stat");
   std::istringstream behind_name(text.substr(std::min(text.rfind(") "), text.size())));
@@ -155,7 +155,7 @@ void Cluster::start(std::uint32_t id) {
   node.log = folder / "log";
   node.data = folder / "data";
   if (!node.said) node.said = std::make_unique<Lines>(node.log);
-  read_log(id);  // Of the one before it.
+  read_log(id);  // Reads the rest of the last start's log.
   node.knows.clear();
   std::vector<std::string> words;
   const auto add = [&](std::initializer_list<std::string> more) { words.insert(words.end(), more); };

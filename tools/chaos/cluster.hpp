@@ -32,7 +32,7 @@ class Program {
   void signal(int number) const;
   /// Its exit status, or 128 + the signal that ended it; nothing: it runs.
   std::optional<int> ended();
-  /// Until it has; its status.
+  /// Waits until it has ended; returns its status.
   int wait();
   pid_t pid() const { return pid_; }
 
@@ -56,11 +56,11 @@ inline constexpr std::uint32_t node_count = 5;
 
 struct ClusterOptions {
   std::uint32_t nodes = node_count;
-  /// What a node has not synced is lost with its process, as with a machine's power.
+  /// Writes that a node has not synced are lost with its process, as with a machine's power.
   std::optional<std::uint64_t> power_seed;
-  /// What lanes run is in the journals.
+  /// The journals have the runs of lanes.
   bool journal_runs = false;
-  /// Each on a host of its own there; else all on loopback.
+  /// Each node on a host of its own there; else all on loopback.
   const Network* network = nullptr;
 };
 
@@ -72,31 +72,31 @@ class Cluster {
   const std::string& address(std::uint32_t node) const { return nodes_[node].address; }
   bool runs(std::uint32_t node);
   void start(std::uint32_t node);
-  /// Those that have ended; how many these were.
+  /// Starts the nodes that have ended; returns their number.
   std::uint32_t start_ended();
   void signal(std::uint32_t node, int number);
-  /// Kills it, and returns when it has ended.
+  /// Kills the node, and returns when it has ended.
   void kill(std::uint32_t node);
-  /// All at once.
+  /// Kills all nodes at once.
   void kill_all();
-  /// All at once, and they may finish.
+  /// Stops all nodes at once; they may finish.
   void stop_all();
   std::vector<std::string> data_directories() const;
-  /// The processes that a node runs for this job, as the system numbers them; without those that may still be
-  /// starting, of which nobody expects a word yet.
+  /// The processes that a node runs for this job, by pid; without those that may still be starting, which
+  /// need not report yet.
   std::vector<pid_t> workers(std::uint32_t node, const std::string& job);
   /// A running node that leads a job; nothing: none says so.
   std::optional<std::uint32_t> leader();
-  /// What a node says of the job with this number; nothing: that it neither leads it nor misses a majority.
+  /// A node's view of the job with this number; nothing: it neither leads it nor misses a majority.
   std::optional<JobInfo> job_at(std::uint32_t node, const std::string& number);
-  /// Until all that run say of each other that they are here.
+  /// Waits until all running nodes report each other as present.
   bool gather(Clock::duration limit);
-  /// Lines of its log since they were last asked for.
+  /// Lines of the node's log since the last call.
   std::vector<std::string> more_said(std::uint32_t node);
-  /// Running nodes whose logs say that this one is here: who has just come may not know of it, and cannot
-  /// miss it.
+  /// Running nodes whose logs report this node as present: a node that has just come may not know of it, and
+  /// cannot miss it.
   std::vector<std::uint32_t> who_know(std::uint32_t node);
-  /// How long until the log of each of those said that this one is gone; nothing: not within the limit.
+  /// The time until the log of each of those reported this node as gone; nothing: not within the limit.
   std::optional<Clock::duration> noticed(std::uint32_t gone, std::vector<std::uint32_t> by,
                                          Clock::time_point since, Clock::duration limit);
 
@@ -107,7 +107,7 @@ class Cluster {
     std::unique_ptr<Program> program;
     std::unique_ptr<Lines> said;
     std::vector<std::string> unheard;  ///< lines that were read, and that more_said() has not given yet
-    std::set<std::string> knows;       ///< by what it said since it was started, as "n3"
+    std::set<std::string> knows;       ///< by its log since its start, as "n3"
   };
   void read_log(std::uint32_t node);
   std::size_t seen_by(std::uint32_t node);

@@ -9,14 +9,14 @@
 
 namespace dag::chaos {
 
-/// Who does not hear whom: {from, to}.
+/// Pairs {from, to}: `to` does not hear `from`.
 using Deaf = std::set<std::pair<std::uint32_t, std::uint32_t>>;
 using Side = std::set<std::uint32_t>;
 
 struct Cut {
   std::string name;  ///< its kind, and of whom
   Deaf deaf;
-  /// Of a split in two, the smaller one.
+  /// The smaller side of a split in two.
   Side side;
   /// Comes and goes, each half a second.
   bool flaps = false;

@@ -90,7 +90,7 @@ void Jobs::time_next_outcome(const std::string& name, Clock::time_point since) {
   if (job_) waits_.push_back({name, since});
 }
 
-/// What the client has said since.
+/// Reads the client's new lines.
 void Jobs::look() {
   if (!job_) return;
   const bool over = job_->client->ended().has_value();  // Before what it said last is read.
@@ -111,7 +111,7 @@ bool Jobs::rest_may_wait_for_leases() const {
   for (std::uint32_t task = 0; task < job_->plan.size(); ++task) {
     if (job_->said.ended(task)) continue;
     const TaskPlan& plan = job_->plan[task];
-    // What was staged is published by an exclusive task.
+    // An exclusive task publishes staged files.
     waits[task] = plan.kind == Kind::exclusive || plan.kind == Kind::staged ||
                   plan.kind == Kind::at_most_once ||
                   std::any_of(plan.inputs.begin(), plan.inputs.end(),

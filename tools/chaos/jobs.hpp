@@ -1,6 +1,6 @@
 #pragma once
-// One random job after the other: starts its client, listens to it, and holds what it was told and what its
-// tasks wrote against what may be. What is done to the nodes meanwhile is somebody else's.
+// Random jobs, one after the other: starts each client, reads its lines, and checks the results and the
+// tasks' ledger. node_faults.hpp and partitions.hpp disturb the nodes meanwhile.
 
 #include <chrono>
 #include <cstdint>
@@ -22,14 +22,14 @@ struct Options {
   std::uint64_t seed = 1;
   std::uint32_t tasks = 0;
   std::string directory;
-  /// How long a node is stopped: as likely in each decade between.
+  /// How long a process is stopped: as likely in each decade between.
   double shortest_ms = 1, longest_ms = 30'000;
-  std::string of = "nodes";  ///< who is stopped: `nodes` or `processes` of jobs
+  std::string of = "nodes";  ///< the stopped processes: `nodes` or `processes` of jobs
   bool json = false;
 };
 
 double in_milliseconds(Clock::duration duration);
-/// Under `name`, if there are any.
+/// Adds the spread under `name`, if there are any values.
 void report_spread(nlohmann::json& report, const std::string& name, std::vector<double> values);
 
 class Jobs {
@@ -37,30 +37,30 @@ class Jobs {
   Jobs(std::filesystem::path directory, std::filesystem::path programs, std::uint32_t tasks)
       : directory_(std::move(directory)), programs_(std::move(programs)), tasks_(tasks) {}
 
-  /// At the node with this address. It is accepted when this returns, unless something is wrong.
+  /// Submits at the node with this address. The job is accepted on return, unless something is wrong.
   void begin(std::uint64_t seed, const std::string& address);
   bool running() const { return job_ != nullptr; }
-  /// Its number, as the cluster says it.
+  /// The job's number in the cluster.
   const std::string& number() const { return job_->said.job; }
-  /// How many of its tasks have no outcome that we heard of.
+  /// Tasks without an outcome that we heard of.
   std::size_t left() const {
     return job_->plan.size() - job_->said.settled.size() - job_->said.without.size();
   }
   /// The longest time without an outcome since then, until now.
   Clock::duration longest_pause(Clock::time_point since) const;
-  /// One that had an outcome a moment ago.
+  /// True: the job had an outcome a moment ago.
   bool getting_on() const;
-  /// All that is left may wait until the leases of the dead are over, which is no measure of anything else.
+  /// All tasks left may wait until the leases of the dead are over, which measures nothing else.
   bool rest_may_wait_for_leases() const;
-  /// Listens for so long.
+  /// Reads the client's lines for so long.
   void look_for(Clock::duration limit);
-  /// Until the job that runs has ended, or something is wrong.
+  /// Waits until the running job has ended, or something is wrong.
   void finish();
 
-  /// How long it takes from then to its next outcome is reported under this name.
+  /// Reports the time from then to the job's next outcome under this name.
   void time_next_outcome(const std::string& name, Clock::time_point since);
   bool waits_for_outcome() const { return running() && !waits_.empty(); }
-  /// It has had no outcome since then.
+  /// The job has had no outcome since then.
   bool waits_since(Clock::time_point then) const;
   void wait_no_more() { waits_.clear(); }
 

@@ -70,7 +70,7 @@ nlohmann::json go_through(Chaos& chaos, const Options& options) {
   return chaos.report();
 }
 
-/// What is done, with a directory for files and that of the programs; returns the report.
+/// A scenario, given a directory for files and that of the programs; returns the report.
 using Scenario = std::function<nlohmann::json(const std::filesystem::path&, const std::filesystem::path&)>;
 
 int run(const Options& options, const Scenario& scenario) {

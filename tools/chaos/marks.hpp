@@ -1,6 +1,6 @@
 #pragma once
-// What the tasks of a chaos job compute, so that whoever has their results can tell whether one rests on a
-// value that is not the settled one. Shared by the job and by who checks it.
+// The values of a chaos job's tasks, by which the results show whether one rests on a value that is not the
+// settled one. Shared by the job and its checker.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace dag::chaos {
 
 enum class Kind : std::uint8_t {
   pure,
-  varying,       ///< gives another value each time it runs
-  staged,        ///< so does this, and stages a file with what it gave
+  varying,       ///< returns another value each time it runs
+  staged,        ///< likewise, and stages a file with the value
   idempotent,    ///< writes into the ledger
-  exclusive,     ///< so does this, and says when another run of it has not ended; nobody needs its result
-  at_most_once,  ///< so does this; nobody needs its result
+  exclusive,     ///< likewise, and reports another run of it that has not ended; no task needs its result
+  at_most_once,  ///< likewise; no task needs its result
 };
 
 struct TaskPlan {
@@ -55,7 +55,7 @@ inline std::vector<TaskPlan> plan_of(std::uint64_t seed, std::uint32_t tasks) {
   return plan;
 }
 
-/// What a task gives: its number, its value, and what it was computed from.
+/// A task's output: its number, its value, and the values that it was computed from.
 struct Mark {
   std::uint64_t task = 0, value = 0, from = 0;
   bool operator==(const Mark&) const = default;
@@ -66,7 +66,7 @@ inline std::uint64_t from_values(const std::vector<std::uint64_t>& inputs) {
   for (const std::uint64_t input : inputs) hash = mix(hash, input);
   return hash;
 }
-/// Of all but varying tasks.
+/// The value of all but varying tasks.
 inline std::uint64_t value_of(std::uint64_t seed, std::uint64_t task, std::uint64_t from) {
   return mix(mix(seed, task), from);
 }

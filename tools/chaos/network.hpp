@@ -38,7 +38,7 @@ class Network {
   void make(std::uint32_t hosts);
   void run(const std::string& tool, const std::string& flag, const std::string& commands, int space) const;
 
-  const std::filesystem::path directory_;  ///< for what the tools are told, and say
+  const std::filesystem::path directory_;  ///< for the tools' input and output
   std::vector<int> hosts_;                 ///< files
 };
 

@@ -36,7 +36,7 @@ const char* name(Fault fault) {
   return "";
 }
 
-/// Who is stopped says nothing, and is missed only by those who wait for it. On loopback they wait for long.
+/// Only processes that wait for a paused node miss it: on loopback, after a long time.
 std::unique_ptr<Network> network_for(Fault fault, const std::filesystem::path& directory) {
   if (fault != Fault::pause || geteuid() != 0) return nullptr;
   setenv("DAG_BEYOND_LOOPBACK", "1", 1);  // For us and the clients; nobody else is at the switch.
@@ -97,7 +97,7 @@ void NodeFaults::cycle() {
   const auto until = Clock::now() + outcome_within;
   while ((jobs_.waits_for_outcome() || (patient && jobs_.waits_since(at))) && Clock::now() < until)
     jobs_.look_for(milliseconds(5));
-  // One that was taken for dead ends when it learns of it.
+  // A node that was taken for dead ends when it learns of it.
   ended_themselves_ += cluster_.start_ended();
 }
 

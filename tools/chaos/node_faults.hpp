@@ -1,6 +1,6 @@
 #pragma once
-// What happens to the processes of nodes: they are killed, stopped for a while, or all lose their power. Or
-// nothing but that others want the processors, too: then nobody may be taken for dead.
+// Faults of nodes' processes: they are killed, stopped for a while, or all lose their power. Or other
+// programs want the processors, too: then no process may be taken for dead.
 
 #include <random>
 
@@ -16,7 +16,7 @@ class NodeFaults {
   NodeFaults(const Options& options, Fault fault, const std::filesystem::path& directory,
              const std::filesystem::path& programs);
 
-  /// One fault, and until the job that ran goes on.
+  /// Makes a fault, and waits until the running job goes on.
   void cycle();
   Jobs& jobs() { return jobs_; }
   nlohmann::json report() const;
@@ -50,8 +50,8 @@ class NodeFaults {
   std::vector<double> detected_;
   std::uint64_t stopped_for_good_ = 0, stopped_for_a_while_ = 0;
   std::vector<std::unique_ptr<Program>> busy_loops_;
-  std::uint64_t led_ = 0;   ///< how often a node said that it came to lead a job
-  std::uint64_t sick_ = 0;  ///< ... that it is late in what it does
+  std::uint64_t led_ = 0;   ///< how often a node logged that it came to lead a job
+  std::uint64_t sick_ = 0;  ///< ... that it is late in its work
 };
 
 }  // namespace dag::chaos

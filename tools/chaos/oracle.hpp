@@ -1,6 +1,6 @@
 #pragma once
-// What a chaos job's client and its ledger say, held against what may be: nothing is lost, nothing settled
-// twice, nothing rests on a value that was not settled.
+// Checks the lines of a chaos job's client and its ledger: nothing is lost, nothing settled twice, nothing
+// rests on a value that was not settled.
 
 #include <cstdint>
 #include <map>
@@ -27,7 +27,7 @@ struct Said {
   bool ended(std::uint64_t task) const { return settled.contains(task) || without.contains(task); }
 };
 
-/// Why the ended job's results cannot be; empty: they are as they should be. `ledger`: what its tasks wrote.
+/// Faults of the ended job's results; empty: there are none. `ledger`: the marks that its tasks wrote.
 std::vector<std::string> check(std::uint64_t seed, const std::vector<TaskPlan>& plan, const Said& said,
                                const std::vector<Mark>& ledger);
 

@@ -84,7 +84,7 @@ void Partitions::get_going() {
     jobs_.look_for(
         cut_looked_at_every);  // Behind that, which may take its time: what the job said a moment ago counts.
     if (Clock::now() > until) return jobs_.wrong("stuck: not all nodes and the job go on after a cut");
-    if (!all_there) continue;  // One that is on its way back takes no job.
+    if (!all_there) continue;  // A node that is on its way back takes no job.
     if (jobs_.running() && jobs_.left() < left_min) jobs_.finish();
     if (!jobs_.running())
       jobs_.begin(random_(), cluster_.address(static_cast<std::uint32_t>(random_() % node_count)));
@@ -151,7 +151,7 @@ void Partitions::watch(const Cut& cut, std::optional<std::uint32_t> leader) {
   Clock::duration pause{0};
   bool may_wait_for_leases = false;
   Unaware unaware;
-  hear_who_is_gone(unaware);  // What was said before.
+  hear_who_is_gone(unaware);  // Skips earlier lines.
   unaware = unaware_of(cut);
   for (auto flap_at = at + flap_every; jobs_.running() && Clock::now() - at < cut_for;) {
     if (cut.flaps && Clock::now() > flap_at) {
@@ -201,7 +201,7 @@ void Partitions::watch(const Cut& cut, std::optional<std::uint32_t> leader) {
   }
 }
 
-/// Of a split: one side at most goes on, and nobody of the other settles anything.
+/// Checks a split: one side at most goes on, and no node of the other settles anything.
 void Partitions::check(const Cut& cut, Clock::duration since, const Words& before, const Words& now) {
   if (since < steps_down_within) return;
   std::set<bool> sides;

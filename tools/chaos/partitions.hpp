@@ -1,6 +1,6 @@
 #pragma once
-// What happens to the network between nodes: it is cut in every way that cuts.hpp knows, one after the other,
-// and healed. The clients reach all nodes all the time, so they would see two sides that both go on.
+// Faults of the network between nodes: it is cut in every way that cuts.hpp knows, one after the other, and
+// healed. The clients reach all nodes all the time, so they would see two sides that both go on.
 
 #include <array>
 #include <random>
@@ -16,13 +16,13 @@ class Partitions {
   Partitions(const Options& options, const std::filesystem::path& directory,
              const std::filesystem::path& programs);
 
-  /// One cut, and until the job goes on after it.
+  /// Makes a cut, and waits until the job goes on after it.
   void cycle();
   Jobs& jobs() { return jobs_; }
   nlohmann::json report() const;
 
  private:
-  /// What a node says of the job.
+  /// A node's view of the job.
   struct Word {
     bool leads = false, no_quorum = false;
     std::uint64_t finished = 0;
@@ -33,9 +33,9 @@ class Partitions {
   Cut next_cut(std::optional<std::uint32_t> leader);
   Words words();
   std::optional<std::uint32_t> leader();
-  /// The first has not said of the second that it is gone.
+  /// Pairs {node, other}: the node has not logged that the other is gone.
   using Pairs = std::set<std::pair<std::uint32_t, std::uint32_t>>;
-  /// Of each side of a split, as long as there are any; first the smaller one.
+  /// For each side of a split, the pairs that are left; first the smaller side.
   using Unaware = std::array<Pairs, 2>;
   static Unaware unaware_of(const Cut& cut);
   void hear_who_is_gone(Unaware& unaware);
@@ -50,11 +50,11 @@ class Partitions {
   Jobs jobs_;
   std::uint64_t cycles_ = 0, ended_themselves_ = 0, leaders_cut_off_ = 0, said_no_quorum_ = 0;
   std::map<std::string, std::uint64_t> kinds_;
-  /// Of a cut, or of the part of it in which the job ran; apart where all that was left at its end may have
-  /// waited for leases.
+  /// Pauses by kind of cut, or of the part of a cut in which the job ran; listed apart where all tasks left
+  /// at its end may have waited for leases.
   std::map<std::string, std::vector<double>> pauses_;
   std::map<std::string, std::vector<double>> detected_;  ///< splits, by the larger side and by the smaller
-  std::vector<std::string> undetected_;                  ///< splits, and who did not say it of whom
+  std::vector<std::string> undetected_;                  ///< splits, with the nodes that did not log a loss
   std::vector<std::string> rested_;                      ///< cuts in whose second half nothing was settled
   std::mt19937_64 random_;
 };

@@ -23,7 +23,7 @@ std::int64_t unix_ns() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// One run of the program.
+/// A run of the program.
 class Training {
  public:
   Training(const TrainingOptions& options, const std::filesystem::path& directory,
@@ -107,7 +107,7 @@ nlohmann::json disturb_training(const TrainingOptions& options, const std::files
       wrong.push_back(std::string("lost: ") + problem.what());
     }
   }
-  cluster.stop_all();  // What processes said last is in the journals then.
+  cluster.stop_all();  // The journals then have the last records of processes.
   const std::vector<double> again = steps_again(cluster.data_directories(), kills_unix_ns, options.steps);
   nlohmann::json report{{"scenario", "train"},
                         {"steps", options.steps},

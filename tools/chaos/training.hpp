@@ -1,6 +1,6 @@
 #pragma once
-// A training whose leading node is killed again and again: whether it comes to the very losses of one that
-// nobody disturbed, and how long after each kill there is a new step.
+// A training whose leading node is killed again and again: checks that it reaches the very losses of an
+// undisturbed training, and measures the time from each kill to a new step.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>

@@ -9,7 +9,7 @@ ChosenJournals::ChosenJournals(const Options& options, std::optional<JobId> job,
                                const std::vector<std::string>& paths, detail::GatherLimits limits)
     : paths_(paths) {
   if (!paths_.empty()) return;
-  // Who reads no more of what is printed must not end us before what was gathered is tidied up.
+  // A reader that closes our stdout must not end us before the gathered files are tidied up.
   std::signal(SIGPIPE, SIG_IGN);
   gathered_ = std::make_unique<detail::GatheredJournals>(address_of(options), job, std::move(limits));
   for (const std::string& notice : gathered_->notices()) std::cerr << "dag: " << shown(notice) << '\n';

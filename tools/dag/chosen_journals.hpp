@@ -1,6 +1,6 @@
 #pragma once
-// The journals that a command reads: those at the paths that the user names, or what the nodes of a cluster
-// have of a job.
+// The journals that a command reads: those at the paths that the user names, or a job's journals of all nodes
+// of a cluster.
 
 #include <memory>
 #include <optional>
@@ -14,8 +14,8 @@ namespace dag::tool {
 
 class ChosenJournals {
  public:
-  /// Of `paths`, if there are some; else gathered from the cluster. What a node cannot give is said on
-  /// stderr. Throws Failure: as GatheredJournals.
+  /// Opens those at `paths`, if there are some; else gathers them from the cluster. Missing parts are named
+  /// on stderr. Throws Failure: as GatheredJournals.
   ChosenJournals(const Options& options, std::optional<JobId> job, const std::vector<std::string>& paths,
                  detail::GatherLimits limits = {});
 

@@ -1,6 +1,6 @@
 #pragma once
-// What is made of the tree of commands itself, so that it cannot say anything else than `--help` does:
-// completion for shells, and manual pages.
+// Completion for shells and manual pages, made from the tree of commands itself, so that they never differ
+// from `--help`.
 
 #include <CLI/CLI.hpp>
 #include <map>
@@ -15,7 +15,7 @@ struct Command {
   std::vector<std::string> path;
   const CLI::App* app = nullptr;
 };
-/// All of them, the program first, each before those below it.
+/// All commands, the program first, each before those below it.
 std::vector<Command> commands_of(const CLI::App& app);
 
 /// A script for "bash", "zsh" or "fish" that completes commands and flags, and file names where a value is to

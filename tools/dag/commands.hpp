@@ -1,6 +1,6 @@
 #pragma once
-// The commands of `dag`, one file each. A command adds itself to the command line; what it does when chosen
-// is returned as its exit status.
+// The commands of `dag`, one file each. A command adds itself to the command line; when chosen, it runs and
+// returns its exit status.
 
 #include <CLI/CLI.hpp>
 #include <functional>

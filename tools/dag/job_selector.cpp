@@ -65,7 +65,7 @@ JobId newest_job(const Options& options, const std::vector<std::string>& from) {
     const std::string address = address_of(options);
     const detail::Seen seen = detail::AllNodes(address).look();
     for (const std::string& missing : seen.missing) std::cerr << "dag: without " << shown(missing) << '\n';
-    // Of one that has ended nodes do not know since when; journals do.
+    // Only journals know when an ended job began.
     std::optional<Duration> age;
     for (const JobInfo& job : seen.jobs) {
       if (has_ended(job.phase) || (age && job.age >= *age)) continue;

@@ -14,7 +14,7 @@
 
 namespace {
 
-/// What `dag-inspect` has: what changes nothing, neither jobs nor nodes.
+/// The commands of `dag-inspect`: those that change neither jobs nor nodes.
 constexpr std::string_view inspecting[] = {"ls",         "show",   "wait",    "watch", "logs",   "top",
                                            "result",     "mem",    "node",    "graph", "check",  "explain",
                                            "history",    "report", "trace",   "view",  "config", "doctor",

@@ -1,5 +1,5 @@
 #pragma once
-// What the commands that speak to a cluster have in common: where it is, and how they print.
+// Shared by the commands that speak to a cluster: its address, and the form of their output.
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -30,9 +30,9 @@ using detail::choose_address;
 using detail::found_text;
 using detail::FoundAddress;
 
-/// Of this process; throws Failure(peer_unreachable) with a hint when nobody says. Told with --verbose.
+/// The cluster's address; throws Failure(peer_unreachable) with a hint without one. Printed with --verbose.
 std::string address_of(const Options& options);
-/// The same, but empty when nobody says.
+/// The same, but empty when there is none.
 std::optional<FoundAddress> cluster_of(const Options& options);
 std::unique_ptr<detail::Cluster> connect(const Options& options);
 

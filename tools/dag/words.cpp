@@ -110,7 +110,7 @@ std::optional<std::string> unknown_word(const CLI::App& app, const Words& words)
       const CLI::Option* option = at->get_option_no_throw(flag);
       if (option == nullptr)
         return where + ": there is no option '" + shown(flag) + "'" + meant_by(flag, names_of_flags(*at), "");
-      if (option->get_items_expected_max() > 0 && flag == word) ++i;  // What follows is its value.
+      if (option->get_items_expected_max() > 0 && flag == word) ++i;  // The next word is the option's value.
       continue;
     }
     if (const CLI::App* one = below(*at, word)) {
@@ -130,7 +130,7 @@ std::optional<std::string> unknown_word(const CLI::App& app, const Words& words)
                             : std::to_string(places) + " arguments") +
              ": what is '" + shown(word) + "'?";
     }
-    if (at->get_positionals_at_end()) break;  // What follows is another program's.
+    if (at->get_positionals_at_end()) break;  // Further words are another program's.
   }
   return std::nullopt;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Times that processes of one host can compare, and how samples of them are said.
+// Times that processes of one host can compare, and the percentiles of their samples.
 
 #include <algorithm>
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace dag::bench {
 
-/// Of the host's monotonic clock.
+/// The host's monotonic clock.
 inline std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())

@@ -98,7 +98,7 @@ Figures memory(const Request& request) {
   return figures;
 }
 
-/// What the tasks of a pattern compute and nothing else: `--loops` threads with an equal share each.
+/// The computation of a pattern's tasks and nothing else: `--loops` threads with an equal share each.
 Figures loops(const Request& request) {
   const std::uint64_t tasks = table_of(request).size(), threads = request.number("loops", 1);
   return sweep(request, [&](std::uint64_t iterations) {

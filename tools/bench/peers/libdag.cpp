@@ -78,7 +78,7 @@ Figures submit_and_run(Session& session, const Graph& graph) {
   return figures;
 }
 
-/// One round: build, submit, run, and the three together.
+/// Measures a round: build, submit, run, and the three together.
 Figures overhead_round(Session& session, const Shape& shape) {
   Stopwatch part;
   Graph graph("overhead");

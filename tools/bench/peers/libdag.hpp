@@ -1,5 +1,5 @@
 #pragma once
-// What the files of this peer share, and the workloads that have a file of their own.
+// Functions shared by the files of this peer, and its workloads that have a file of their own.
 
 #include <dag/dag.hpp>
 #include <memory>

@@ -14,13 +14,13 @@
 namespace dag::bench {
 namespace {
 
-/// What lies at the beginning of the bytes.
+/// The beginning of the bytes.
 struct Header {
   std::int64_t process = 0;
   std::int64_t made_at_ns = 0;
 };
 
-/// What the receiver says.
+/// The receiver's report.
 struct Handed {
   std::int64_t took_ns = 0;
   bool from_another_process = false;
@@ -59,7 +59,7 @@ struct Taker {
   }
 };
 
-// What plain tasks of this process have taken. They do not run at once: there is one lane.
+// Results of plain tasks of this process. They do not run at once: there is one lane.
 std::vector<Handed> taken_here;
 
 /// Takes what the other column made, and makes the next.
@@ -94,7 +94,7 @@ std::vector<Handed> between_actors(Session& session, std::uint64_t size_bytes, s
   for (std::uint8_t round = 1; round <= rounds; ++round) {
     for (const Actor<Taker>& taker : takers) {
       const auto bytes = maker.call<&Maker::make>(size_bytes, round);
-      if (!handed.empty()) bytes.after(handed.back());  // One at a time: none waits for another on the way.
+      if (!handed.empty()) bytes.after(handed.back());  // In turn: none waits for another on the way.
       handed.push_back(taker.call<&Taker::take>(bytes, size_bytes, round));
     }
   }
@@ -104,7 +104,7 @@ std::vector<Handed> between_actors(Session& session, std::uint64_t size_bytes, s
   return said;
 }
 
-/// What the digest costs that is taken behind each hand-over (libdag/outputs/digest.cpp): so much of one
+/// The time of the digest that is taken after each hand-over (libdag/outputs/digest.cpp), on one
 /// core.
 std::int64_t digest_ns(std::uint64_t size_bytes) {
   const Blob blob = Maker().make(size_bytes, 1);

@@ -11,13 +11,13 @@
 namespace dag::bench {
 namespace {
 
-/// Who ended when.
+/// The end of a task: time and process.
 struct End {
   std::int64_t at_ns = 0;
   std::int64_t process = 0;
 };
 
-// Of this process. Kernels of the graphs below that write it never run at once.
+// Samples of this process. Kernels of the graphs below that write it never run at once.
 std::vector<std::int64_t> samples;
 
 End after_one(End before) {
@@ -25,7 +25,7 @@ End after_one(End before) {
   return {now_ns(), 0};
 }
 
-/// One task after the other: the lane that ended one starts the next.
+/// A chain of tasks: the lane that ended a task starts the next.
 std::vector<std::int64_t> on_the_same_lane(Session& session, std::uint32_t tasks) {
   samples.clear();
   Graph graph("same lane");

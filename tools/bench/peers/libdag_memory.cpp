@@ -1,5 +1,5 @@
-// What waiting tasks occupy: a graph is submitted whose first task does not end, the client's copy of it is
-// dropped, and what all processes of the run have grown by is what the waiting tasks cost.
+// The memory of waiting tasks: submits a graph whose first task does not end, drops the client's copy of the
+// graph, and charges the growth of all processes of the run to the waiting tasks.
 
 #include <atomic>
 #include <thread>

@@ -17,7 +17,7 @@ struct World {
   int rank = 0, size = 1;
 };
 
-/// What one process does at one step: everything that can be known before is in here.
+/// The messages and points of a process at one step: all that can be computed before timing is in here.
 struct Step {
   struct Message {
     std::uint32_t task;  // whose output it is
@@ -36,7 +36,7 @@ int owner(const PatternTable& table, std::uint32_t task, const World& world) {
 
 std::vector<Step> plan(const PatternTable& table, const World& world) {
   std::vector<Step> steps(table.steps());
-  // Who has asked for an output already: one message is enough for all of a process's points.
+  // Processes that asked for an output already: one message is enough for all points of a process.
   std::vector<std::vector<bool>> asked(static_cast<std::size_t>(world.size), std::vector<bool>(table.size()));
   for (std::uint32_t number = 0; number < table.steps(); ++number) {
     for (std::uint32_t task = table.first_of(number); task < table.first_of(number + 1); ++task) {

@@ -1,7 +1,7 @@
 #pragma once
-// What a task of Task Bench does, the same in every runner: it checks that its inputs were left by the tasks
-// it waits for, computes for a while, and leaves its own name. And the sweep over how long "a while" is,
-// which METG is read from.
+// A task of Task Bench, the same in every runner: it checks that its inputs come from its predecessors,
+// computes for a number of iterations, and returns its own name. And the sweep over the number of iterations,
+// from which METG is read.
 
 #include <stdexcept>
 
@@ -10,7 +10,7 @@
 
 namespace dag::bench {
 
-/// What a task leaves: who it is.
+/// The output of a task: its place in the table.
 using Left = PatternTable::Place;
 
 /// The compute-bound kernel of the paper: each iteration squares and adds 64 numbers, 128 operations.
@@ -25,7 +25,7 @@ inline void compute(std::uint64_t iterations) {
   asm volatile("" : : "r"(numbers) : "memory");
 }
 
-/// `input(k)` is what the k-th task it waits for has left.
+/// `input(k)` is the output of the k-th predecessor.
 template <class Input>
 Left patterned_task(const PatternTable& table, std::uint32_t task, std::uint64_t iterations, Input input) {
   const auto predecessors = table.predecessors(task);
@@ -48,7 +48,7 @@ inline PatternTable table_of(const Request& request) {
   return PatternTable(*pattern);
 }
 
-/// Below this part of the best rate the half is far behind, whoever was best: shorter tasks are not tried.
+/// Below this part of the best rate the half is far behind for any runner: shorter tasks are not tried.
 inline constexpr double rate_of_no_interest = 0.2;
 
 /// Runs the table with each number of iterations of `--iterations 4096,2048,...`, once before to warm up.

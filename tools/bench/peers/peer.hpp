@@ -1,5 +1,5 @@
 #pragma once
-// What a peer is: a program `dag-bench-peer-NAME WORKLOAD --option value...` that prints one line of JSON. It
+// A peer is a program `dag-bench-peer-NAME WORKLOAD --option value...` that prints one line of JSON. It
 // measures with its own clock, in its own process, after a warm-up of its own; dag-bench only starts it and
 // reads the line.
 
@@ -14,7 +14,7 @@
 
 namespace dag::bench {
 
-/// What dag-bench asked for.
+/// The request of dag-bench: a workload and its options.
 class Request {
  public:
   Request(std::string called, std::string what) : program(std::move(called)), workload(std::move(what)) {}
@@ -22,7 +22,7 @@ class Request {
   std::string program;
   std::string workload;
   std::map<std::string, std::string> options;
-  /// What a launcher adds for the runtime: `--dag-no-rings`.
+  /// Flags that a launcher adds for the runtime: `--dag-no-rings`.
   std::vector<std::string> runtime_flags;
 
   std::uint64_t number(const std::string& name, std::uint64_t otherwise) const {
@@ -37,8 +37,8 @@ class Request {
   int threads() const { return static_cast<int>(number("threads", 2)); }
   /// The graph that `--shape` and `--tasks` name.
   Shape shape() const { return shape_of(number("tasks", 1000)); }
-  /// What an empty graph is measured with: one to warm up, of the same shape but not above 100,000 tasks,
-  /// then the one that counts.
+  /// The graphs for measuring an empty graph: a warm-up of the same shape but not above 100,000 tasks, then
+  /// the one that counts.
   std::vector<Shape> rounds() const {
     const std::uint64_t tasks = number("tasks", 1000);
     return {shape_of(std::min<std::uint64_t>(tasks, 100'000)), shape_of(tasks)};
@@ -52,8 +52,8 @@ class Request {
   }
 };
 
-/// What a peer answers: figures in seconds, bytes or counts, by name; digests as words, since JSON's numbers
-/// end at 2^53.
+/// A peer's answer: figures in seconds, bytes or counts, by name; digests as words, since JSON's numbers end
+/// at 2^53.
 struct Figures {
   std::map<std::string, double> numbers;
   std::map<std::string, std::string> words;

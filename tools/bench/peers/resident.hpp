@@ -1,5 +1,5 @@
 #pragma once
-// How much memory processes occupy, as the operating system counts it.
+// The memory that processes occupy, as the operating system counts it.
 
 #include <malloc.h>
 #include <unistd.h>
@@ -17,13 +17,13 @@ inline std::int64_t resident_bytes_of(pid_t process) {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-/// Of this process, after what it has freed is given back.
+/// Memory of this process, after freed memory is given back.
 inline std::int64_t resident_bytes() {
   malloc_trim(0);
   return resident_bytes_of(getpid());
 }
 
-/// Of all children of our parent: in a run of several processes, all of them.
+/// Memory of all children of our parent: in a run of several processes, all of them.
 inline std::int64_t resident_bytes_of_siblings() {
   malloc_trim(0);
   const std::string parent = std::to_string(getppid());

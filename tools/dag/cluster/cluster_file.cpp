@@ -74,7 +74,7 @@ ClusterLock::ClusterLock(const std::string& state_dir) : state_dir_(state_dir) {
   for (;;) {
     file_ = open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file_ < 0 || flock(file_, LOCK_EX) != 0) throw cannot("lock", name);
-    // Who had it before us may have removed it: then another file is the lock now.
+    // The last owner may have removed the file: then another file is the lock now.
     struct stat ours {
     }, named{};
     if (fstat(file_, &ours) == 0 && stat(name.c_str(), &named) == 0 && ours.st_ino == named.st_ino) return;

@@ -17,16 +17,16 @@ using detail::StartedNodes;
 
 std::string cluster_text(const StartedNodes& nodes);
 void write_cluster(const std::string& state_dir, const StartedNodes& nodes);
-/// And what its nodes wrote, but for their journals: people want to know what happened.
+/// Removes the address file and the nodes' files, but for their journals: people read those afterwards.
 void remove_cluster(const std::string& state_dir);
-/// Those, too, for another cluster.
+/// Removes the journals, too, when another cluster starts.
 void remove_history(const std::string& state_dir);
 
-/// Keeps other `dag up`, `join` and `down` of this user waiting. Makes the directory when it is missing.
+/// Makes other `dag up`, `join` and `down` of this user wait. Makes the directory when it is missing.
 class ClusterLock {
  public:
   explicit ClusterLock(const std::string& state_dir);
-  /// Leaves no lock, and no state directory that is empty.
+  /// Leaves no lock, and no empty state directory.
   ~ClusterLock();
   ClusterLock(const ClusterLock&) = delete;
   ClusterLock& operator=(const ClusterLock&) = delete;

@@ -1,5 +1,5 @@
 #pragma once
-// What a node that is draining still has of jobs. Decides it from what those say who lead the jobs: the node
+// The parts of jobs that a draining node still has. Decides it by the reports of the jobs' leaders: the node
 // itself may not have heard that its copy of a record counts no more.
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace dag::tool {
 
-/// What a node said of a job.
+/// A node's report of a job.
 struct JobSaid {
   ProcessId by;
   JobInfo job;
@@ -18,8 +18,8 @@ struct JobSaid {
 struct LeftAt {
   std::vector<JobId> led;        ///< whose record it leads
   std::vector<JobId> processes;  ///< that have a process there
-  /// Of whose record it has a copy that is needed, or that another node could have. Where every other node
-  /// has one, and a majority of them does without it, it stays: the node may be back.
+  /// Jobs of which it has a copy of the record that is needed, or that another node could have. Where every
+  /// other node has a copy, and a majority does without this one, it stays: the node may be back.
   std::vector<JobId> copies;
   bool nothing() const { return led.empty() && processes.empty() && copies.empty(); }
   bool operator==(const LeftAt&) const = default;

@@ -14,7 +14,7 @@ constexpr std::uint64_t processes_wanted = 2048;
 constexpr std::uint64_t jobs_wanted = 64;
 /// A segment of the log, one in reserve, and what checkpoints want at least.
 constexpr std::uint64_t free_bytes_wanted = std::uint64_t{1} << 30;
-/// What is acknowledged waits for this; an ordinary SSD takes a tenth.
+/// Every acknowledgement waits for a sync; an ordinary SSD takes a tenth.
 constexpr Duration sync_wanted = std::chrono::milliseconds(20);
 
 std::string decimal_text(double value) {

@@ -1,5 +1,5 @@
 #pragma once
-// What `dag doctor` thinks of a machine and a cluster: facts in, findings out.
+// The checks of `dag doctor` on a machine and a cluster: facts in, findings out.
 
 #include <cstdint>
 #include <optional>
@@ -10,18 +10,18 @@
 
 namespace dag::tool {
 
-/// Of the machine that the command runs on.
+/// Facts of the machine that the command runs on.
 struct MachineFacts {
   std::uint32_t cores = 0;  ///< that this process may use
   double cpu_limit = 0;     ///< of its cgroups, in cores; 0: none
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_limit_bytes = 0;               ///< of its cgroups; 0: none
   std::uint64_t files_max = 0;                        ///< open files, as a process begins
-  std::uint64_t files_hard_max = 0;                   ///< up to which it may raise that by itself
+  std::uint64_t files_hard_max = 0;                   ///< up to which a process may raise files_max by itself
   std::vector<NodeLimits::Processes> processes = {};  ///< limits of processes and threads
-  bool shared_memory = true;                          ///< memory that processes share can be had
-  bool control_groups = true;                         ///< each process that is started has one of its own
-  /// Of the directory that a node would keep its data in; nothing: none was named.
+  bool shared_memory = true;                          ///< processes can share memory
+  bool control_groups = true;                         ///< each started process has a control group of its own
+  /// The directory for a node's data; nothing: none was named.
   struct Disk {
     std::string directory;
     std::string problem;     ///< why it cannot be written; empty: it can
@@ -32,7 +32,7 @@ struct MachineFacts {
   std::optional<Disk> disk;
 };
 
-/// As one of its nodes knows it.
+/// A cluster as one of its nodes knows it.
 struct ClusterFacts {
   std::string address;
   std::string problem;  ///< why it does not answer; empty: it does
@@ -45,7 +45,7 @@ struct Finding {
   Health health = Health::good;
   std::string about;
   std::string what;
-  std::string hint;  ///< what to do about it; empty when it is good
+  std::string hint;  ///< what to do about it; empty when the finding is good
 };
 
 /// In the order in which they are printed.

@@ -19,9 +19,9 @@ struct NodeAddresses {
   bool operator==(const NodeAddresses&) const = default;
 };
 
-/// Of node 0 and those behind it. From a port that is given each node takes the next one; from a base each
-/// takes two, to listen and to serve HTTP. Without either: any. Throws Failure(usage) when there are not so
-/// many.
+/// Addresses of node 0 and those behind it. From a given port each node takes the next one; from a base each
+/// takes two, to listen and to serve HTTP. Without either: any ports. Throws Failure(usage) when there are
+/// too few.
 std::vector<NodeAddresses> addresses_of_nodes(const AddressesAsked& asked, std::uint32_t count);
 
 }  // namespace dag::tool

@@ -1,5 +1,5 @@
 #pragma once
-// `dag node probe`: whether nodes answer, how fast, and whether clients may be sent there.
+// `dag node probe`: checks that nodes answer, how fast, and that clients may be sent there.
 
 #include <optional>
 
@@ -7,7 +7,7 @@
 
 namespace dag::tool {
 
-/// Of one node, or of all that are up. exit_ok: each answers and is ready; exit_unknown: there is no such
+/// Probes one node, or all that are up. exit_ok: each answers and is ready; exit_unknown: there is no such
 /// node; else exit_work_failed.
 int probe(const Options& options, std::optional<ProcessId> only, std::uint32_t times);
 

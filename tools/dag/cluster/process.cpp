@@ -18,7 +18,7 @@
 namespace dag::tool {
 namespace {
 
-/// What a program may take to end after SIGTERM when we were killed.
+/// Time for a program to end after SIGTERM when we were killed.
 constexpr std::chrono::milliseconds orphans_end_within{2000};
 
 sigset_t watched_signals() {

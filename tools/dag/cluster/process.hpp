@@ -10,13 +10,13 @@
 
 namespace dag::tool {
 
-/// What is started.
+/// The program to start.
 struct ProgramCall {
   std::vector<std::string> words;                  ///< program and arguments
   std::map<std::string, std::string> environment;  ///< on top of ours
-  /// Not empty: the program outlives us; what it prints goes there.
+  /// Not empty: the program outlives us; its output goes there.
   std::string log_file = {};
-  /// Files of ours that it has, too, under the same numbers.
+  /// Our open files that it inherits, under the same numbers.
   std::vector<int> inherits = {};
 };
 
@@ -33,8 +33,8 @@ std::string describe(const ChildEnd& end);
 std::vector<std::string> job_words(std::vector<std::string> words);
 
 /// Starts the program (searched in PATH). Without a log file it runs under a warden, which is our child, and
-/// ends when we die: with all that it started.
-/// Throws Failure(usage) with the reason when it cannot be started: not found, not executable, not a program.
+/// ends with all its descendants when we die. Throws Failure(usage) with the reason when it cannot be
+/// started: not found, not executable, not a program.
 pid_t start(const ProgramCall& command);
 
 /// Waits for a child to end or for SIGINT, SIGTERM, SIGQUIT or SIGHUP to us; signal numbers come back in
@@ -46,19 +46,19 @@ struct Waited {
 Waited wait_for_child();
 void block_signals();
 
-/// Whether such a signal is here for us now.
+/// True: such a signal has reached us.
 bool told_to_end();
 
-/// Goes on in a child that leads a session, in which all is that it starts. What called us waits for the
-/// child, hands these signals on and ends with its status. To be called after block_signals() and before
+/// Goes on in a child that leads a session, which holds all processes that it starts. Our parent waits for
+/// the child, hands these signals on and ends with its status. To be called after block_signals() and before
 /// there are threads or anything to be written at the end.
 void lead_a_session();
 
 /// Sleeps, or less when a child ends. Throws Failure(interrupted) on such a signal to us.
 void pause_for(std::chrono::milliseconds limit);
 
-/// SIGTERM to all, and to what they started; SIGKILL to those that have not ended after `grace` or when we
-/// are told to end once more. Returns when all have ended.
+/// SIGTERM to all children and their descendants; SIGKILL to those that have not ended after `grace` or when
+/// we get a second signal. Returns when all have ended.
 enum class Ending { in_time, too_late, hurried };
 Ending end_all(std::vector<pid_t> children, std::chrono::milliseconds grace);
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a second run of a command does to the world, in the words that a person gives. Without a word it is
-// the same as one run, and never beside another one that its process knows of.
+// The effects of a command's second run, by the user's word. Without a word a second run is the same as one
+// run, and never beside another one that its process knows of.
 
 #include <dag/options.hpp>
 #include <map>

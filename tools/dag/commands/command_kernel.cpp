@@ -30,7 +30,7 @@ namespace {
 
 /// How often a running task looks whether it is still wanted.
 constexpr int look_every_ms = 50;
-/// What a command may take to end by itself when it is told to.
+/// Time for a command to end by itself when it is told to.
 constexpr std::int64_t grace_nanoseconds = 2'000'000'000;
 constexpr std::chrono::milliseconds grace_of_orphans{grace_nanoseconds / 1'000'000};
 

@@ -1,7 +1,7 @@
 #pragma once
 // The kernels of `dag exec` and `dag flow`: a command of the user's as a task, and a task that takes as long
-// as one did elsewhere. What they say about a run travels as its progress: an output would be kept only as
-// long as another task needs it, and must never make a command run again.
+// as one did elsewhere. A run's report travels as its progress: an output would be kept only as long as
+// another task needs it, and must never make a command run again.
 
 #include <chrono>
 #include <cstdint>
@@ -14,15 +14,15 @@
 namespace dag::tool {
 
 struct CommandLine {
-  std::uint32_t number = 0;  ///< among the tasks of the graph: names it in what it says
+  std::uint32_t number = 0;  ///< among the tasks of the graph: names the command in its reports
   std::vector<std::string> words;
   std::vector<std::string> environment;  ///< NAME=VALUE, on top of ours; later ones win
   std::string directory;                 ///< empty: ours
   bool output_to_stderr = false;
   std::vector<std::string> outputs = {};  ///< files that it writes; the task is dag::staged when there is one
-  /// What it prints goes to files whose names begin so; `{job}` stands for the job. Empty: to none.
+  /// The command's output goes to files whose names begin so; `{job}` stands for the job. Empty: to none.
   std::string files = {};
-  /// What it prints comes out here, whole, when it has ended; else it is in the task's log, line by line.
+  /// True: the whole output is printed here when the command has ended; else it is in the task's log.
   bool prints = true;
 };
 inline constexpr const char *ending_of_stdout = ".out", *ending_of_stderr = ".err";
@@ -55,7 +55,7 @@ std::optional<Ran> ran_in(std::string_view line);
 /// Running commands get SIGKILL instead of time to end: the user asked twice.
 void hurry();
 
-/// Whether no command runs, now or within `limit`: with it, all that it started has ended.
+/// True: no command runs, now or within `limit`. All descendants of a command end with it.
 bool wait_for_commands(std::chrono::milliseconds limit);
 
 }  // namespace dag::tool

@@ -17,9 +17,9 @@
 namespace dag::tool {
 namespace {
 
-/// Of its stderr, in the message about a failure.
+/// Lines and bytes of stderr in the message about a failure.
 constexpr std::size_t tail_lines = 10, tail_bytes = 2000;
-/// Of one line, and of all lines of one attempt, in the log.
+/// Limits in the log, for a line, and for all lines of an attempt.
 constexpr std::size_t line_bytes_max = 8192, logged_bytes_max = 1 << 20;
 constexpr std::size_t label_bytes_max = 150;
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a command prints: one of its streams, in memory or in a file that stays, while it is written, and for
-// those who read it afterwards.
+// The output of a command: one of its streams, in memory or in a file that stays, while it is written, and
+// for later readers.
 
 #include <cstdint>
 #include <cstdio>
@@ -10,14 +10,14 @@
 
 namespace dag::tool {
 
-/// All that lies in the file from there on, in one piece between those of other commands; where it ends.
-/// Where a progress line is on the same terminal, the output takes the line's place, and ends its own line.
+/// Copies the file from there on, in one piece between outputs of other commands; returns the end. Where a
+/// progress line is on the same terminal, the output takes its place, and ends its own line.
 off_t copy_from(int file, off_t begin, std::FILE* to);
 
 class CommandOutput {
  public:
-  /// Without a path: in memory. A file is begun anew by a first attempt, and later ones add to it. Throws
-  /// std::runtime_error when there can be none.
+  /// Without a path: in memory. A first attempt begins the file anew, and later ones add to it. Throws
+  /// std::runtime_error when it cannot be opened.
   CommandOutput(const std::string& path, std::uint32_t attempt);
   ~CommandOutput();
   CommandOutput(const CommandOutput&) = delete;
@@ -27,8 +27,8 @@ class CommandOutput {
   void copy_to(std::FILE* to) const { copy_from(file_, begin_, to); }
   /// The last lines of this attempt, each indented; empty when it wrote nothing.
   std::string tail() const;
-  /// What was written since then as lines of the task's log; `all`: also a line that has not ended. Of one
-  /// attempt a MiB: a log is for people, the rest is in the file.
+  /// Logs the output since the last call as lines of the task's log; `all`: also an unfinished line. At most
+  /// a MiB per attempt: a log is for people, the rest is in the file.
   void log_news(Context& context, bool all);
 
  private:
@@ -37,16 +37,16 @@ class CommandOutput {
   const std::string path_;
   int file_ = -1;
   off_t begin_ = 0, read_ = 0;
-  std::string unfinished_;  // Of a line.
+  std::string unfinished_;  // Start of an unfinished line.
   std::size_t logged_bytes_ = 0;
 };
 
 /// Prints what commands leave in files, as it comes.
 class FilePrinter {
  public:
-  /// What the file has beside what was printed before. False: there is no such file on this machine.
+  /// Prints the part of the file that was not printed yet. False: there is no such file on this machine.
   bool print(const std::string& path, std::FILE* to);
-  /// What it has by now is not printed.
+  /// Skips the present content of the file.
   void skip(const std::string& path);
 
  private:

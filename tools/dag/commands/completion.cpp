@@ -53,7 +53,7 @@ Words words_of(const CLI::App& app) {
   return words;
 }
 
-/// What a cluster, or the program, knows: jobs, nodes, phases. Empty: nobody knows the words.
+/// The kind of words to complete by: jobs, nodes, phases. Empty: there is none.
 std::string known_words_of(const CLI::App& command, const CLI::Option& option) {
   if (option.check_lname("phase")) return "phases";
   if (option.get_positional() && option.get_name() == "node") return "nodes";

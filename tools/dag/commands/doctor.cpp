@@ -1,5 +1,5 @@
-// `dag doctor`: whether this machine, a directory for data, and a cluster are fit for what dag wants of them.
-// What is good is said, too, so that it is known what was looked at.
+// `dag doctor`: checks this machine, a directory for data, and a cluster for problems. Good findings are
+// printed, too, so that people see all checks.
 
 #include <fcntl.h>
 #include <linux/magic.h>

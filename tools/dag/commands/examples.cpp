@@ -1,4 +1,4 @@
-// What people type: examples of each command, for manual pages and --help.
+// Examples of each command, for manual pages and --help.
 
 #include "tools/dag/command_tree.hpp"
 

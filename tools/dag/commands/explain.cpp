@@ -108,7 +108,7 @@ std::string needs_text(const TaskNeeds& needs) {
   return text;
 }
 
-/// What it asks for that others do not, before it runs.
+/// The task's unusual needs, before it runs.
 std::string asks_text(const TaskExplained& task, const std::string& indent) {
   if (task.state == RowState::ended || task.state == RowState::running) return "";
   std::string text = needs_text(task.needs);
@@ -207,7 +207,7 @@ std::string explained_text(const JobInfo& job, const detail::Explanation& found,
                            const std::vector<NodeWithout>& without) {
   std::string text = to_string(job.job) + " (" + shown(job.name) + ") runs for " + duration_text(job.age) +
                      ": " + counts_text(found.counts) + "\n";
-  // What waits for tasks that are listed anyway says nothing new.
+  // Tasks that wait for listed tasks add nothing.
   std::vector<detail::TaskReason> worth;
   std::uint64_t all = 0;
   for (const RowState state : {RowState::held, RowState::running, RowState::lent, RowState::ready})
@@ -265,7 +265,7 @@ void fail_if_unknown(const Asked& what, const JobInfo& job) {
                        : "`dag show " + to_string(what.job) + "` lists the names of its tasks"});
 }
 
-/// Of those that are shown and have an attempt behind them: their homes know how it ended, and no more.
+/// Stories of listed tasks with earlier attempts: their homes know only how those ended.
 Stories stories_behind(const Options& options, JobId job, const detail::Explanation& found) {
   TaskSelector which;
   for (std::size_t i = 0; i < std::min(found.tasks.size(), tasks_shown); ++i) {

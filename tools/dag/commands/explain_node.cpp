@@ -26,7 +26,7 @@ struct Kept {
   TaskId task;
   std::string name, why;
 };
-/// What its processes do, and which tasks that are ready or wait cannot go there.
+/// The node's running tasks, and the ready or waiting tasks that cannot go there.
 struct BusyWith {
   std::vector<RunsThere> running;
   std::vector<Kept> kept;

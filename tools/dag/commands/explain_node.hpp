@@ -1,5 +1,5 @@
 #pragma once
-// What a node is busy with, and what keeps tasks from it: `dag explain n2`.
+// The tasks that a node runs, and the reasons that keep others from it: `dag explain n2`.
 
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// What journals say of tasks that have ended: `dag explain` of a job that is over, or that nobody remembers,
-// and of such tasks of a job that runs.
+// The journals' account of tasks that have ended: `dag explain` of a job that is over, or forgotten, and of
+// such tasks of a running job.
 
 #include <string>
 #include <vector>
@@ -10,28 +10,28 @@
 
 namespace dag::tool {
 
-/// What was asked of `dag explain`.
+/// The question to `dag explain`.
 struct Asked {
   JobId job;
   std::string task;  ///< empty: the whole job
   bool failed = false;
 };
 
-/// Of the whole job: how it ended, and what of it failed. Of tasks: each with its attempts. The exit status.
+/// Prints a whole job's end and failures, or each task with its attempts. Returns the exit status.
 int explain_past(const Options& options, const Asked& what, const std::vector<std::string>& from);
 
-/// Of the first of these tasks, each with its attempts.
+/// The first of these tasks, each with its attempts.
 struct Stories {
   std::vector<detail::PastTask> tasks;  ///< in the order of their ids
-  std::uint64_t beyond = 0;             ///< so many more
-  std::vector<std::string> notices;     ///< what cannot be read, for people
+  std::uint64_t beyond = 0;             ///< number of further tasks
+  std::vector<std::string> notices;     ///< unreadable parts, for people
 };
 Stories stories_of(const Options& options, JobId job, const TaskSelector& which,
                    const std::vector<std::string>& from);
-/// When it could begin, and what came then. `open`: what is said of an attempt whose end is not told.
+/// When the task could begin, and the later events. `open`: the text for an attempt without a known end.
 std::string story_text(const detail::PastTask& task, const std::string& indent, const char* open);
 
-// What the explanations of both kinds of tasks have in common.
+// Shared by the explanations of both kinds of tasks.
 std::string label(TaskId task, const std::string& name);
 /// A line for each, behind `indent`.
 std::string candidates_text(const std::vector<recorded::Candidate>& candidates, const std::string& indent);

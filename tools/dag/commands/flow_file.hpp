@@ -1,5 +1,5 @@
 #pragma once
-// A workflow of commands, as people write it in TOML. What is not understood is refused with file, line and
+// A workflow of commands, as people write it in TOML. Errors name file, line and
 // column.
 //
 //   name = "nightly"                      # optional
@@ -45,9 +45,9 @@ struct Flow {
 
 /// The ending of a file's name, in small letters: `.toml` of Flow.TOML.
 std::string ending_of(const std::string& path);
-/// Whether files with this ending are workflows that other programs have recorded.
+/// True: files with this ending are workflows that other programs have recorded.
 bool is_of_recorded_workflows(std::string_view ending);
-/// Whether a file is read as TOML: by its name, or since it is in no other format that `dag flow` reads.
+/// True: a file is read as TOML: by its name, or since it is in no other format that `dag flow` reads.
 bool is_flow(const std::string& path, std::string_view text);
 /// Throws Failure(configuration_invalid).
 Flow read_flow(const std::string& path, const std::string& text);

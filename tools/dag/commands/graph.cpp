@@ -55,7 +55,7 @@ std::string written(const detail::PastGraph& graph, JobId job, const std::string
   return format == "svg" ? svg(drawing) : format == "mmd" ? mermaid(drawing) : dot(drawing);
 }
 
-/// Of a job that was submitted.
+/// Draws a submitted job.
 int draw_past(const GraphOptions& options, JobId job) {
   const std::string format = options.cluster->json && options.file.empty() ? "json" : format_of(options.file);
   WorkLine line;
@@ -114,7 +114,7 @@ void add_graph(CLI::App& app, Chosen& chosen) {
       "how\n"
       "long they ran, is marked. More than 400 tasks are drawn in groups.");
   command->callback([=, &chosen] {
-    // What follows a binary is its own; a job that was submitted has nothing of its own.
+    // Arguments behind a binary are the binary's; a submitted job takes no arguments.
     const bool job = parse_job_id(options->words.front()) || options->words.front() == newest_word;
     if (job && options->words.size() == 3 && (options->words[1] == "-o" || options->words[1] == "--output"))
       options->file = options->words[2];

@@ -36,7 +36,7 @@ int list(const Options& options, const JobFilter& which) {
   return exit_ok;
 }
 
-/// Of `--phase`.
+/// The values of `--phase`.
 std::map<std::string, JobPhase> phases() {
   std::map<std::string, JobPhase> all;
   for (const JobPhase phase : {JobPhase::starting, JobPhase::running, JobPhase::finished, JobPhase::failed,

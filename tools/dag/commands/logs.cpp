@@ -46,7 +46,7 @@ class LogPrinter {
     if (taken && !line.gap) ++taken_;
     return taken;
   }
-  /// One that was taken.
+  /// Prints a line that takes() accepted.
   void print(const LogLine& line) const {
     if (json_) {
       std::cout << json_line(to_json(line, job_));
@@ -75,7 +75,7 @@ class LogPrinter {
   std::uint64_t taken_ = 0;
 };
 
-/// Of a stream of lines the newest ones, as many as are wanted; and everything that says what is missing.
+/// Keeps the newest lines of a stream, as many as are wanted, and all notes about gaps.
 class Newest {
  public:
   explicit Newest(std::size_t most) : most_(most) {}
@@ -134,7 +134,7 @@ class Patience {
 /// When it has ended, what is printed last may come some moments later.
 constexpr int empty_looks = 3;
 
-/// Whether the job has ended. `known`: it was there.
+/// True: the job has ended. `known`: the job was there.
 bool has_ended_here(detail::FollowedLog& log, bool known) {
   try {
     return log.is_over();
@@ -175,7 +175,7 @@ int follow(const LogOptions& options, JobId job, LogPrinter& printer) {
       patience.on_failure(failure.error());
       std::this_thread::sleep_for(ask_again_every);
     }
-    if (!std::cout) return exit_ok;  // Who reads it has seen enough.
+    if (!std::cout) return exit_ok;  // The reader has closed the pipe.
   }
   return printer.end();
 }

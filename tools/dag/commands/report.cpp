@@ -30,12 +30,12 @@ std::string percent(Duration part, Duration whole) {
   return text;
 }
 
-/// What all lanes could have run.
+/// The time of all lanes together.
 Duration capacity(const detail::JobReport& report) {
   return report.span * static_cast<Duration::rep>(report.lanes.size());
 }
 
-/// What no number of lanes makes shorter.
+/// The critical path: more lanes do not make it shorter.
 std::string path_text(const detail::JobReport& report) {
   if (!report.path || report.path->tasks == 0) return {};
   const detail::PathReport& path = *report.path;
@@ -130,7 +130,7 @@ std::string report_text(const detail::JobReport& report, JobId job) {
   return text + table({"LANE", "RUNS", "BUSY TIME", "SHARE"}, rows);
 }
 
-/// One file that any browser opens, without a net.
+/// Writes a page that any browser opens without a network.
 void write_page(const std::string& file, const detail::JobReport& report,
                 const detail::JournalPaths& journals, JobId job, std::vector<std::string>& notices) {
   if (!file.ends_with(".html")) {

@@ -153,7 +153,7 @@ void add_run(CLI::App& app, Chosen& chosen) {
   command->callback([=, &chosen] {
     chosen = [=] {
       std::vector<std::string> all = job_words(*words);
-      if (*isolate) all.insert(all.begin() + 1, "--dag-isolate");  // What the job's Session calls it.
+      if (*isolate) all.insert(all.begin() + 1, "--dag-isolate");  // The flag's name in the job's Session.
       if (*no_rings) all.insert(all.begin() + 1, "--dag-no-rings");
       return run(*count, all);
     };

@@ -1,6 +1,6 @@
 #pragma once
-// A pipe over which a child says one thing, once: that it has come so far. What it is called there stands in
-// a variable of its environment.
+// A pipe over which a child reports once that it has come so far. A variable of the child's environment has
+// the pipe's number.
 
 #include <string>
 #include <string_view>
@@ -19,7 +19,7 @@ class Said {
 
   /// The child inherits the pipe's end, and finds its number in the variable.
   void hand_to(ProgramCall& call, const std::string& variable) const;
-  /// Whether it has been said by now.
+  /// True: the child has reported by now.
   bool done();
 
  private:

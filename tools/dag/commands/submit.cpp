@@ -18,7 +18,7 @@ struct HowSubmitted {
   bool dry_run = false;
 };
 
-/// Of the cluster that a dry run asks. Empty: none is known, and none was named.
+/// The address of the cluster that a dry run asks. Empty: none is known, and none was named.
 std::string address_to_ask(const Options& options) {
   try {
     return address_of(options);

@@ -20,10 +20,10 @@ struct HowTop {
   double patience = 30;  ///< likewise
 };
 
-/// Of so many jobs that run the names of tasks are asked for, each time.
+/// For this many running jobs the names of tasks are asked for, each time.
 constexpr std::size_t stages_of = 10;
 
-/// What may be on no screen at all is not bounded by one.
+/// Output that may be on no screen at all has no limits.
 Screen no_screen() {
   Screen screen;
   screen.columns = std::numeric_limits<std::size_t>::max();

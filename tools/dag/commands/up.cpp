@@ -29,7 +29,7 @@ constexpr auto looks_for_nodes_every = milliseconds(50);
 constexpr auto give_up_grace = milliseconds(2000);
 constexpr std::uint32_t nodes_max = 256;
 
-/// What both `up` and `join` hand on to dagd.
+/// Flags that both `up` and `join` hand on to dagd.
 struct NodeFlags {
   std::string lanes;
   std::string log;
@@ -113,7 +113,7 @@ nlohmann::json started_json(const StartedNodes& nodes) {
 
 // ---- up
 
-/// What nodes write into the state directory goes with them.
+/// Refuses a data directory in the state directory: `dag down` removes the latter.
 void keep_apart(const NodeFlags& flags, const std::string& state_dir) {
   if (flags.data.empty()) return;
   const auto whole = [](const std::string& path) {

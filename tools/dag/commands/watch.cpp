@@ -51,7 +51,7 @@ class Followed {
         say_(std::move(say)),
         cluster_(connect_for(options, job)) {}
 
-  /// Of the last answer. Its processes are asked more seldom than the job: each of them has to look.
+  /// From the last answer. Processes are asked less often than the job: each has to look at all its rows.
   const std::optional<PathLeft>& critical_path() const { return path_; }
 
   /// Throws Failure: the first time as it comes, later cluster_lost.
@@ -70,7 +70,7 @@ class Followed {
   }
 
  private:
-  /// One that was started again by `dag up` is at another place, which the address file has.
+  /// A node that `dag up` started again has another address, which the address file has.
   std::string next_address() {
     const std::size_t turn = next_++ % (nodes_.size() + 1);
     return turn < nodes_.size() ? nodes_[turn] : address_of(options_);

@@ -41,7 +41,7 @@ Counts counts_of(const Job& job) {
   return counts;
 }
 
-/// One line on a terminal, written over and over; nothing elsewhere.
+/// A line on a terminal, written over and over; nothing elsewhere.
 class Progress {
  public:
   explicit Progress(std::size_t tasks) : tasks_(tasks), shown_(bars_on_stderr()) {}
@@ -76,14 +76,14 @@ class Progress {
 
 enum class WorkEnd : std::uint8_t { by_itself, interrupted, left_alone };
 
-/// What came of a task.
+/// The result of a task.
 struct Ended {
   Outcome outcome = Outcome::none;
   std::optional<Ran> ran;  ///< its last run, if it had one
   std::string error;
 };
 
-/// What tasks said of their runs, from the thread that hears it to the one that waits.
+/// The tasks' reports of their runs, from the thread that hears them to the one that waits.
 class Runs {
  public:
   explicit Runs(bool elsewhere) : elsewhere_(elsewhere) {}
@@ -136,12 +136,12 @@ class Work {
     return ending;
   }
 
-  /// What came of each task. The job has ended.
+  /// The result of each task. The job has ended.
   const std::vector<Ended>& results() {
     hear();
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       ended_[i].outcome = job_.outcome(tasks_[i].output);
-      if (is_elsewhere()) print(i, ended_[i].outcome == Outcome::finished);  // What was not heard of.
+      if (is_elsewhere()) print(i, ended_[i].outcome == Outcome::finished);  // No report announced it.
       if (ended_[i].outcome != Outcome::failed) continue;
       try {
         job_.get(tasks_[i].output);
@@ -177,7 +177,7 @@ class Work {
     }
   }
 
-  /// What a command of a cluster has printed, if its files are those of this machine, too.
+  /// Prints the output of a cluster's command, if its files are those of this machine, too.
   void print(std::size_t task, bool good) {
     if (tasks_[task].files.empty() || (!ended_[task].ran && !good)) return;
     const std::string files = files_of_job(tasks_[task].files, id());

@@ -1,6 +1,6 @@
 #pragma once
 // Runs a graph of commands or replayed tasks, for `dag exec` and `dag flow`, in the user's cluster or in this
-// process: shows how far it is, ends it on Ctrl-C, and says what came of it.
+// process: shows its progress, ends it on Ctrl-C, and reports its result.
 
 #include <dag/dag.hpp>
 #include <string>
@@ -21,7 +21,7 @@ struct WorkOptions {
   SharedOptions cluster;
   bool here = false;        ///< no cluster is looked for
   std::uint32_t lanes = 0;  ///< tasks at a time, here; 0: as many as there are cores
-  std::string output;       ///< where files with what commands print lie; empty: the default
+  std::string output;       ///< directory for files with commands' output; empty: the default
 };
 /// --address and others, --local, --lanes, --output.
 void add_work_options(CLI::App& command, WorkOptions& options);
@@ -31,10 +31,10 @@ struct WorkPlace {
   std::string address;    ///< of a node; empty: in this process
   std::string directory;  ///< this process's
 };
-/// Says on stderr which cluster it is, unless the user has named it. Throws Failure(usage) for what only
-/// makes sense here.
+/// Names the cluster on stderr, unless the user has named it. Throws Failure(usage) for options that only
+/// make sense in this process.
 WorkPlace place_of_work(const WorkOptions& options);
-/// The command as it is started there. Its files are named by `label`.
+/// The command as it is started there. `label` names its files.
 CommandLine placed(CommandLine command, const std::string& label, const WorkPlace& place,
                    const WorkOptions& options);
 
@@ -42,7 +42,7 @@ CommandLine placed(CommandLine command, const std::string& label, const WorkPlac
 int run_work(Graph& graph, const std::vector<WorkTask>& tasks, const WorkPlace& place,
              const WorkOptions& options);
 
-/// Where a node has started this program to run commands as kernels: does that, and never returns.
+/// When a node started this program to run commands as kernels: does that, and never returns.
 void serve_if_started_by_node();
 
 }  // namespace dag::tool

@@ -34,7 +34,7 @@ std::uint64_t print_lines(detail::JournalView& journals, const detail::LineFilte
   while (const auto line = search.next()) {
     ++found;
     print(*line, json);
-    if (!std::cout) break;  // Who reads it has seen enough.
+    if (!std::cout) break;  // The reader has closed the pipe.
   }
   std::cout.flush();
   for (const std::string& notice : journals.notices()) std::cerr << "dag: " << notice << '\n';

@@ -1,5 +1,5 @@
 #pragma once
-// What journals say, a line for each record.
+// The records of journals, a line for each.
 
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace dag::tool {
 
-/// Prints those that pass, as text or as JSON; then, on stderr, what could not be read. How many there were.
+/// Prints those that pass, as text or as JSON; then, on stderr, unreadable parts. Returns their number.
 std::uint64_t print_lines(detail::JournalView& journals, const detail::LineFilter& filter, bool json);
 
 }  // namespace dag::tool

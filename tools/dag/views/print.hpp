@@ -1,6 +1,6 @@
 #pragma once
-// What is known of nodes and jobs, for people. Text to text; nothing is printed here. For programs it is
-// libdag/client/json.hpp's.
+// Nodes and jobs as text for people. Text to text; nothing is printed here. libdag/client/json.hpp has the
+// forms for programs.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,14 +16,14 @@ using detail::process_text;
 using detail::processes_up;
 using detail::to_json;
 
-/// Of UTF-8 on a terminal, where each letter takes one column.
+/// Columns of UTF-8 text on a terminal, where each letter takes one column.
 std::size_t width(const std::string& text);
 
-/// The first letters, and two dots that say so, where it is wider than that.
+/// The first letters, and two dots behind them, where the text is wider than that.
 std::string cut(const std::string& text, std::size_t columns);
 
-/// Columns as wide as their widest entry, two spaces between; no space at the end of a line. What is wider
-/// than so many columns in all becomes a few lines per row, each a head and its entry, an empty line between
+/// Columns as wide as their widest entry, two spaces between; no space at the end of a line. A table that is
+/// wider than so many columns becomes a few lines per row, each a head and its entry, an empty line between
 /// rows.
 std::string table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows,
                   std::size_t columns = columns_of_stdout());
@@ -48,8 +48,8 @@ std::string node_state_text(const NodeInfo& node);
 std::string nodes_text(const std::vector<NodeInfo>& nodes);
 std::string node_text(const NodeInfo& node);
 std::string link_text(const detail::NodeLink& link);
-/// As journals know them.
-/// How it ended, in how long, and what became of its tasks; an empty line behind.
+/// From journals.
+/// How the job ended, its duration, and its tasks' outcomes; an empty line behind.
 std::string summary_text(const detail::PastJob& job);
 std::string history_text(const std::vector<detail::PastJob>& jobs);
 std::string jobs_text(const std::vector<JobInfo>& jobs);

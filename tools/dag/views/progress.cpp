@@ -110,7 +110,7 @@ void add(JobCounts& to, const JobCounts& more) {
   to.tolerated += more.tolerated;
 }
 
-/// What stands behind a bar, from long to short.
+/// Texts behind a bar, from long to short.
 enum class Form { counts, fraction, percent };
 
 std::string behind_bar(const JobCounts& counts, Form form) {
@@ -130,7 +130,7 @@ struct Layout {
 };
 
 constexpr std::size_t bar_max = 60;
-/// Of what kernels say, so much is shown.
+/// Limits of kernels whose progress is shown.
 constexpr std::size_t kernels_shown = 10, kernels_in_line = 3;
 constexpr std::size_t around_bar = 4;  ///< " [" and "] "
 
@@ -188,7 +188,7 @@ std::string row_of_all(const JobCounts& counts, const Layout& layout) {
   return text + behind_bar(counts, layout.form);
 }
 
-/// One for each name of tasks, in the order of names.
+/// A row for each name of tasks, in the order of names.
 std::vector<ProgressRow> names_of(const JobInfo& job) {
   std::vector<ProgressRow> rows;
   if (!job.details) return rows;
@@ -227,7 +227,7 @@ std::string text_of_hidden(const std::vector<ProgressRow>& hidden) {
          (counts.failed > 0 ? ", " + std::to_string(counts.failed) + " failed" : "");
 }
 
-/// What kernels say of themselves: so many of them, and how many more there are.
+/// Progress texts of kernels: so many of them, and the number of the rest.
 std::vector<std::string> said_by_kernels(const JobInfo& job, std::size_t count_max) {
   std::vector<std::string> said;
   if (!job.details || count_max == 0) return said;
@@ -258,7 +258,7 @@ std::string rate_text(double tasks_per_second) {
 
 void Pace::on_counts(const JobCounts& counts, Instant now) {
   const std::uint64_t now_ended = ended(counts);
-  // Who leads the job now has not heard of all of them yet.
+  // A new leader has not heard of all of them yet.
   if (!heard_.empty() && now_ended < heard_.back().ended) heard_.clear();
   heard_.push_back({now, now_ended, total(counts)});
   while (heard_.size() > 2 && now - heard_[1].at >= window) heard_.pop_front();
@@ -276,7 +276,7 @@ bool Pace::open_ended() const { return !heard_.empty() && heard_.back().known > 
 std::optional<Duration> Pace::left(std::uint64_t open) const {
   const auto pace = tasks_per_second();
   if (!pace) return std::nullopt;
-  constexpr double longest = 9e9;  // Of seconds that a Duration holds.
+  constexpr double longest = 9e9;  // In seconds, so that a Duration holds it.
   const std::chrono::duration<double> seconds(std::min(static_cast<double>(open) / *pace, longest));
   return std::chrono::duration_cast<Duration>(seconds);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What is shown of a job that is watched: on a terminal, as one line, and for programs. Decides only; when
-// the job is asked about, and where this is written, is watch.cpp.
+// The view of a watched job: on a terminal, as one line, and for programs. Decides only the text; watch.cpp
+// decides when to ask for the job and where to write.
 
 #include <deque>
 #include <nlohmann/json.hpp>
@@ -18,18 +18,18 @@ Instant steady_now();
 /// Tasks per second, in as many digits as mean something.
 std::string rate_text(double tasks_per_second);
 
-/// How fast tasks end, from what was heard of the job when.
+/// The rate at which tasks end, from the counts and their times.
 class Pace {
  public:
-  /// The pace is that of so long, or since the answer before where answers are rarer.
+  /// The pace is measured over this time, or since the last answer where answers are rarer.
   static constexpr Duration window = std::chrono::seconds(10);
 
   void on_counts(const JobCounts& counts, Instant now);
-  /// Nothing: none has ended lately.
+  /// Nothing: no task has ended lately.
   std::optional<double> tasks_per_second() const;
-  /// Until so many have ended, at this pace.
+  /// Time until so many tasks have ended, at this pace.
   std::optional<Duration> left(std::uint64_t open) const;
-  /// The job has spawned tasks lately: nobody knows of how many tasks these are a part.
+  /// The job has spawned tasks lately: the number of tasks to come is unknown.
   bool open_ended() const;
 
  private:
@@ -40,17 +40,17 @@ class Pace {
   std::deque<Heard> heard_;  ///< the first one is as old as the window, or older
 };
 
-/// Whether a line is worth it: the counts, the phase, the number of processes or what kernels say of
-/// themselves are others.
+/// True: a new line is worth printing, since the counts, the phase, the number of processes or the kernels'
+/// progress differ.
 bool is_news(const JobInfo& before, const JobInfo& now);
 
-/// A line for each of at most screen.rows - 1: below them stands the cursor. Names that find no room are
+/// At most screen.rows - 1 lines: the cursor stands below them. Names that find no room are
 /// counted.
 std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, const Screen& screen,
                                         const std::optional<PathLeft>& path = {});
 
 std::string progress_line(const JobInfo& job, const Pace& pace, const std::optional<PathLeft>& path = {});
-/// What `dag show --json` says, the pace, and what is left of the critical path.
+/// The fields of `dag show --json`, the pace, and the rest of the critical path.
 nlohmann::json progress_json(const JobInfo& job, const Pace& pace, const std::optional<PathLeft>& path = {});
 
 }  // namespace dag::tool

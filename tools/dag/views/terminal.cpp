@@ -71,7 +71,7 @@ void end_when_interrupted(bool drawing) {
 }
 
 void Drawing::show(const std::vector<std::string>& lines, const Screen& screen) {
-  // What a terminal that has become narrower made of the lines before, nobody knows.
+  // A narrower terminal has wrapped the earlier lines in an unknown way.
   if (screen.columns != std::exchange(columns_, screen.columns)) drawn_ = 0;
   std::cout << redrawn(lines, drawn_) << std::flush;
   drawn_ = lines.size();

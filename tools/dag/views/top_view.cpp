@@ -66,7 +66,7 @@ Cells row_of(const TaskProgress& said) {
           "", "", "  " + shown(said.name) + " (" + to_string(said.task) + "): " + progress_text(said)};
 }
 
-/// What may have a line, and how much it is worth it: 0 the most.
+/// A candidate for a line, and its rank: 0 is the most important.
 struct TopRow {
   Cells cells;
   int rank = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What `dag top` shows of a cluster. Decides only; when it is asked, and where this is written, is top.cpp.
+// The view of a cluster for `dag top`. Decides only the text; top.cpp decides when to ask and where to write.
 
 #include <map>
 
@@ -11,21 +11,21 @@ namespace dag::tool {
 
 using detail::Seen;
 
-/// How fast the jobs of a cluster go.
+/// The paces of a cluster's jobs.
 class Paces {
  public:
   void on_seen(const Seen& seen, Instant now);
-  /// Of a job that was not seen: one that knows nothing.
+  /// For a job that was not seen: a Pace that knows nothing.
   const Pace& of(JobId job) const;
 
  private:
   std::map<JobId, Pace> paces_;
 };
 
-/// Nodes, then jobs, those that run with a line for each name of their tasks. At most rows - 1 lines of at
-/// most so many columns: names go first, then jobs that have ended, then others; how many is said.
+/// Nodes, then jobs, running ones with a line for each name of their tasks. At most rows - 1 lines of the
+/// screen's columns: names go first, then jobs that have ended, then others; their number is shown.
 std::vector<std::string> top_lines(const Seen& seen, const Paces& paces, const Screen& screen);
-/// All of it.
+/// All nodes and jobs.
 nlohmann::json top_json(const Seen& seen, const Paces& paces);
 
 }  // namespace dag::tool

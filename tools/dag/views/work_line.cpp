@@ -9,7 +9,7 @@
 namespace dag::tool {
 namespace {
 
-/// What takes no longer needs no line.
+/// Shorter work needs no line.
 constexpr auto shown_after = std::chrono::milliseconds(500);
 constexpr auto shown_every = std::chrono::milliseconds(200);
 

@@ -1,6 +1,6 @@
 #pragma once
-// One line on stderr that says how far long work is, where a person is there to read it; it goes when the
-// work is done.
+// A line on stderr with the progress of long work, where a person is there to read it; it goes when the work
+// is done.
 
 #include <chrono>
 #include <functional>
@@ -17,7 +17,7 @@ class WorkLine {
   WorkLine(const WorkLine&) = delete;
   WorkLine& operator=(const WorkLine&) = delete;
 
-  /// For detail::JournalPaths and others; not to be called when this is gone.
+  /// For detail::JournalPaths and others; not to be called after this object's end.
   std::function<void(std::string_view doing, double part)> on_progress();
   void clear();
 

@@ -1,5 +1,5 @@
-// What a page asked for besides the stream: the last good answer stays on show while a newer one is fetched,
-// and when that fails, together with why.
+// A page's answer besides the stream: the last good answer stays on show while a newer one is fetched, and
+// when that fails, together with the error.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { type Failure, Refused, ask } from './api';

@@ -1,12 +1,12 @@
-// What a node answers, as types, and how it is asked. Text in here comes from jobs and nodes: pages show it
-// as text, never as HTML. All of it is read; nothing here changes a cluster.
+// A node's answers, as types, and the requests for them. Text in here comes from jobs and nodes: pages show
+// it as text, never as HTML. All requests read; none changes a cluster.
 
 export interface Failure {
   code: string;
   number?: number;
   what: string;
   hint?: string;
-  /// One line per deeper cause.
+  /// A line per deeper cause.
   cause?: string;
 }
 
@@ -16,7 +16,7 @@ export interface Counts {
   failed: number;
   skipped: number;
   cancelled: number;
-  /// Of `failed`: the job finishes with these.
+  /// Those of `failed` that the job tolerates: it finishes nevertheless.
   tolerated: number;
 }
 
@@ -80,7 +80,7 @@ export interface Cluster {
   nodes: Node[];
   nodes_beyond: number;
   nodes_alive: number;
-  /// Of all nodes that are alive.
+  /// Lanes of all nodes that are alive.
   lanes: number;
   lanes_busy: number;
   jobs: JobRow[];
@@ -147,7 +147,7 @@ export interface Job extends JobRow {
   /// As the job states it.
   total_tasks: number | null;
   workers: Worker[];
-  /// Of an event; an answer has all.
+  /// Only in an event; an answer has all workers.
   workers_beyond?: number;
   copies: string[];
   error: Failure | null;
@@ -177,7 +177,7 @@ export interface Reason {
   outcome?: string;
   usual_seconds?: number;
   at?: string;
-  /// What the process says there, of a task that no lane of it runs.
+  /// The process's statement on a task that no lane of it runs.
   taken?: string;
   lane?: number;
   ran_seconds?: number;
@@ -214,9 +214,9 @@ export interface TimelineLane {
   lane: string;
   runs: number;
   busy_seconds: number;
-  /// Of each column, how much of it was busy.
+  /// The busy share of each column.
   busy: number[];
-  /// Of each column, what took most of it; -1: nothing ran.
+  /// The name that took most of each column; -1: nothing ran.
   name: number[];
 }
 
@@ -252,10 +252,10 @@ export interface Timeline {
   notices: string[];
 }
 
-/// One box of the picture: a task, or several of one name.
+/// A box of the picture: a task, or several of one name.
 export interface GraphNode {
   label: string;
-  /// Of a group whose names differ: that of its first task.
+  /// In a group whose names differ: the name of its first task.
   name: string;
   tasks: number;
   /// Null: a group.
@@ -440,7 +440,7 @@ export async function ask<Answer>(url: string, aborted?: AbortSignal): Promise<A
     try {
       body = JSON.parse(text);
     } catch {
-      // What is no JSON is shown as it is: it says more than that it is none.
+      // A text that is no JSON is shown as it is: it says more than an error about JSON.
     }
     const failure = (body as { error?: Failure } | null)?.error;
     if (!response.ok) {

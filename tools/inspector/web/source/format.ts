@@ -9,7 +9,7 @@ export const short = (value: number): string =>
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${whole(count)} ${count === 1 ? one : many}`;
 export const percent = (share: number): string => {
-  // What is not all must not read as all, and something not as nothing.
+  // A part must not read as all, and a little not as nothing.
   if (share > 0 && share < 0.01) return '<1 %';
   if (share < 1 && share > 0.99) return '>99 %';
   return `${Math.round(share * 100)} %`;

@@ -1,5 +1,5 @@
-// Nodes that this page has seen and that are listed no more. A node that died is soon forgotten by the others, as it
-// should be; who watches must still be told, or would have to count rows.
+// Nodes that this page has seen and that are listed no more. A node that died is soon forgotten by the
+// others, as it should be; a person who watches must still be told, or would have to count rows.
 
 import { signal } from '@preact/signals';
 import { cluster } from './stream';
@@ -16,7 +16,7 @@ export function startGone(): void {
     const time = Date.now();
     const here = state.nodes.map((node) => node.node);
     const next = new Map<string, number>();
-    // Who is not among the first of many may be there.
+    // With more nodes than rows, a node without a row may be there.
     for (const node of [...gone.peek().keys(), ...(state.nodes_beyond > 0 ? [] : before)]) {
       const since = gone.peek().get(node) ?? time;
       if (!here.includes(node) && time - since < toldMilliseconds) next.set(node, since);

@@ -20,7 +20,7 @@ const asleepMilliseconds = 15_000;
 
 export const link = signal<Link>('connecting');
 export const cluster = signal<Cluster | null>(null);
-/// Of the job whose page is open: what is known of it, or why nothing is.
+/// The job whose page is open: its state, or the reason for its absence.
 export const job = signal<{ id: string; state: Job | null; error: Failure | null } | null>(null);
 /// When what is shown came, by the clock of this machine.
 export const received = signal(0);

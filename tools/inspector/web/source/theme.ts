@@ -39,7 +39,7 @@ export function choose(chosen: Choice): void {
   }
 }
 
-/// What pictures draw with: canvases know nothing of style sheets.
+/// Colours for drawings: canvases know nothing of style sheets.
 export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }

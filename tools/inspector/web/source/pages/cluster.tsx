@@ -42,7 +42,7 @@ function Memory({ devices }: { devices: Device[] }) {
   return <Share part={used} all={all} text={`${bytes(used)} of ${bytes(all)}`} />;
 }
 
-/// What a node says of its own address: shown as a link only when it is one to a page.
+/// A node's own statement of its address: shown as a link only when it is one to a page.
 function Own({ http }: { http: string | null }) {
   if (http === null || !/^https?:\/\//.test(http)) return <>{http ?? '–'}</>;
   return <a href={http}>{http.replace(/^https?:\/\//, '').replace(/\/$/, '')}</a>;

@@ -7,7 +7,7 @@ import { Notices, Problem, Sign } from '../parts/signs';
 import { Table } from '../parts/table';
 import { jobLink, replaceQuery, route } from '../route';
 
-/// What was `over` says more than one word does, where a node said it.
+/// `over` says more than one word, where a node reported it.
 function End({ job }: { job: PastJob }) {
   return (
     <>
@@ -18,10 +18,10 @@ function End({ job }: { job: PastJob }) {
   );
 }
 
-/// Of the moments that a Date can be.
+/// The latest moment that a Date can hold.
 const latest = 8.64e15;
 const began = (job: PastJob): number => Date.parse(job.began ?? '');
-/// One that is not over, or of which nobody saw the end, may run until now.
+/// A job that is not over, or whose end no node saw, may run until now.
 const ended = (job: PastJob): number => (job.seconds === undefined ? Date.now() : began(job) + job.seconds * 1000);
 
 export function HistoryPage() {

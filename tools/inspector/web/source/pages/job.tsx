@@ -1,5 +1,5 @@
-// One job: its heading and its tabs. What is known of it comes with the stream; of a job that the cluster no
-// longer holds a record of, with the journals, and then the stream's refusal is nothing to worry about.
+// A job: its heading and its tabs. Its data comes with the stream. When the cluster no longer has the job's
+// record, the data comes from journals, and the stream's refusal is nothing to worry about.
 
 import { isOver } from '../api';
 import { whole } from '../format';

@@ -187,7 +187,7 @@ export function JobExplain({ id, over }: Known) {
   const url = address(jobPath(id, 'explain'), { task });
   const answer = useAnswer<Explained>(url,
     { everyMilliseconds: over || !again ? 0 : everyMilliseconds });
-  // What was said of another task is no answer to this one.
+  // The answer for another task is no answer to this one.
   const data = answer.url === url ? answer.data : null;
   return (
     <>

@@ -1,5 +1,5 @@
-// What waits for what in a job, as journals tell: a picture that the node has laid out, in groups where there
-// are many tasks, and the same as a table.
+// The dependencies of a job's tasks, by the journals: a picture that the node has laid out, in groups where
+// there are many tasks, and the same as a table.
 
 import { type Graph, type GraphNode, jobPath } from '../api';
 import { useAnswer } from '../answer';

@@ -1,4 +1,4 @@
-// What tasks of a job said and its processes printed: the newest lines, asked for again while it runs.
+// Logs of a job's tasks and its processes' output: the newest lines, asked for again while it runs.
 
 import { type LogLines, address, jobPath } from '../api';
 import { useAnswer } from '../answer';

@@ -97,7 +97,7 @@ function Said({ id, state }: { id: string; state: Job }) {
   );
 }
 
-/// One that has no pid has not been started, or never was.
+/// A worker without a pid has not been started, or never was.
 function stateOf(worker: Worker, job: Job): string {
   if (worker.up) return 'up';
   return worker.pid || isOver(job.phase) ? 'ended' : 'starting';
@@ -123,7 +123,7 @@ function Processes({ state }: { state: Job }) {
   );
 }
 
-/// Of a job that the cluster knows no more.
+/// For a job that the cluster has forgotten.
 function FromJournals({ id, failure }: Known) {
   const answer = useAnswer<PastJobs>('api/history');
   const past = answer.data?.jobs.find((job) => job.job === id);

@@ -1,5 +1,5 @@
-// What each lane of a job did when. The server sums up what a screen can show of the window that is looked
-// at, and is asked again when the window moves: so a job of a million tasks costs no more than one of a
+// The runs of each lane of a job over time. The server sums up as much as a screen can show of the present
+// window, and is asked again when the window moves: so a job of a million tasks costs no more than one of a
 // hundred.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -18,7 +18,7 @@ const columnsMax = 1200;
 const namesShown = 30;
 const lanesShown = 200;
 const scrubSteps = 1000;
-/// What the scrub bar looks at when the whole span was shown: a part that can move.
+/// The scrub bar's window when the whole span was shown: a part that can move.
 const scrubShare = 0.2;
 
 const share = (values: number[]): number =>

@@ -1,4 +1,4 @@
-// What a job's page knows of the job, and each of its tabs goes by.
+// The page's knowledge of its job, shared by its tabs.
 
 import type { Failure, Job } from '../api';
 

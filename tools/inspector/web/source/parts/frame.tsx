@@ -1,4 +1,4 @@
-// What stands around every page: where one can go, whether what is shown is live, how it looks.
+// The frame around every page: navigation, the state of the stream, the theme.
 
 import type { ComponentChildren } from 'preact';
 import { duration } from '../format';

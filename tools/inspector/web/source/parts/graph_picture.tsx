@@ -9,7 +9,7 @@ import { jobLink } from '../route';
 import { type Size, type View, all, atFirst, fitted, zoomed } from './graph_view';
 import { total } from './signs';
 
-/// Of the labels' font, in the picture's units: all letters are alike in it.
+/// Letters of the labels' font, in the picture's units: all have this width.
 const letterWidth = 6.7;
 const labelInset = 8;
 const markWidth = 12;
@@ -51,7 +51,7 @@ function Bar({ node }: { node: GraphNode }) {
   const room = width - 2 * barInset;
   const top = y + height - barHeight - 7;
   let left = x + barInset;
-  // What was left out is thinner than what ran.
+  // Skipped and cancelled tasks are drawn thinner than those that ran.
   const parts: [string, number, number][] = [
     ['finished', counts.finished, 0], ['failed', counts.failed, 0],
     ['left-out', counts.skipped + counts.cancelled, barHeight / 2],

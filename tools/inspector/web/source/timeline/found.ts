@@ -1,4 +1,4 @@
-// What lies under the cursor, in words, and where it goes next: the same for pointer and keys.
+// The text for the thing under the cursor, and the cursor's next place: the same for pointer and keys.
 
 import type { Slice, Timeline } from '../api';
 import { duration, percent } from '../format';

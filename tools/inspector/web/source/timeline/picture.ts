@@ -79,7 +79,7 @@ function drawColumns(drawing: Drawing): void {
       const begin = column;
       let low = 1;
       const number = classes.number(timeline.names[name] ?? '?');
-      // One rectangle for neighbours that look alike: an hour of one long task is one.
+      // A single rectangle for neighbours that look alike: an hour of one long task is one.
       while (column < of.busy.length && (of.name[column] ?? -1) === name) {
         const busy = of.busy[column] ?? 0;
         let end = column + 1;
