@@ -18,7 +18,7 @@ struct Corrections {
   float second = 1.0F;
 };
 
-/// What the moments lack for having started at zero.
+/// Corrections for moments that started at zero.
 Corrections corrections(const AdamRates& rates, std::uint64_t updates) {
   const auto count = static_cast<double>(updates);
   return {static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(rates.first), count))),

@@ -1,4 +1,4 @@
-// How summed gradients become new weights.
+// Turns summed gradients into new weights.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Schedule {
 /// `step` counts from 0.
 float learning_rate(const Schedule& schedule, std::uint32_t step);
 
-/// One update. The same values must reach every stage and replica.
+/// An update of the weights. The same values must reach every stage and replica.
 struct Update {
   float learning_rate = 0.0F;
   float gradient_scale = 1.0F;  ///< turns the sum over micro-batches and replicas into a mean, and clips

@@ -1,5 +1,5 @@
-// One transformer block (layer norm, attention, layer norm, MLP, each half added to the residual stream) as
-// F, B and W. Functions, not an object: the weights belong to the stage, what is kept to the micro-batch.
+// A transformer block (layer norm, attention, layer norm, MLP, each half added to the residual stream) as F,
+// B and W. Functions, not an object: the weights belong to the stage, kept values to the micro-batch.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace gpt {
 
-/// What F keeps for B and W, and what B adds for W, of one micro-batch in one block. B frees what W does not
-/// need. The outputs of layer norms and of GELU are not kept: computing them again is about a
-/// sixth of W's time, keeping them would be half as much memory again.
+/// Values kept by F for B and W, and added by B for W, of one micro-batch in one block. B frees those that W
+/// does not need. The outputs of layer norms and of GELU are not kept: computing them again is about a sixth
+/// of W's time, keeping them would be half as much memory again.
 struct BlockKept {
   std::vector<float> input;          ///< [rows, width]
   std::vector<float> mean1;          ///< [rows]

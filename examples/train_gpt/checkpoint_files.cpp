@@ -116,7 +116,7 @@ std::vector<std::uint64_t> all_steps(const fs::path& directory) {
 /// MANIFEST goes first: a checkpoint that is half deleted must not look damaged. Only names of ours are
 /// deleted, so a directory of somebody else's that is called step-<n>, too, keeps its files.
 void remove_checkpoint(const fs::path& step_directory) {
-  std::error_code ignored;  // What stays behind is found and removed by the next save.
+  std::error_code ignored;  // The next save finds and removes files that stay behind.
   fs::remove(step_directory / "MANIFEST", ignored);
   fs::remove(step_directory / "MANIFEST.tmp", ignored);
   for (std::size_t i = 0; i < chunks_max && fs::remove(chunk_path(step_directory, i), ignored); ++i) continue;

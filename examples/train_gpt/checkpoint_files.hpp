@@ -1,6 +1,6 @@
 // A checkpoint on disk: DIR/step-<n>/ with chunk files c0 .. cn and a MANIFEST that makes them valid. This
-// file is the format and the order of writes; what is in the chunks, when to save and where the copies go is
-// the job's business.
+// file is the format and the order of writes; the job decides the content of the chunks, when to save and
+// where the copies go.
 //
 // Why a crash at any moment costs at most the checkpoint being written: the chunks are on disk (fsync) before
 // MANIFEST gets its name, the rename is atomic, and nothing older is deleted before the directory entries are
@@ -27,7 +27,7 @@
 
 namespace gpt {
 
-/// What went wrong with a checkpoint, and what is still there.
+/// An error of a checkpoint, and the checkpoints that are still there.
 struct CheckpointError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -49,13 +49,13 @@ struct Checkpoint {
 /// older than the two newest, which may be this one itself when it comes late: several may be written at
 /// once. If the very same checkpoint is there already (a repeated save), it stays.
 ///
-/// Throws CheckpointError (disk full, no permission, ...); what was written of this one is removed again, the
+/// Throws CheckpointError (disk full, no permission, ...); files of this checkpoint are removed again, the
 /// others are untouched. After a failed fsync the data is never assumed to be on disk: a repeat writes new
 /// files.
 std::filesystem::path write_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint);
 
 /// The checkpoint of one step directory, verified whole: sizes, every hash, the hash over all. Throws
-/// CheckpointError that names the file and what is wrong with it.
+/// CheckpointError that names the file and the fault.
 Checkpoint read_checkpoint(const std::filesystem::path& step_directory);
 
 struct Newest {

@@ -10,7 +10,7 @@ using dag::Context;
 using dag::Output;
 using dag::Ref;
 
-/// What every step needs: the plan, and the stages by replica, then stage.
+/// Shared by all steps: the plan, and the stages by replica, then stage.
 struct Pipeline {
   Plan plan;
   std::vector<Actor<StageActor>> stages;
@@ -198,7 +198,7 @@ void add_checkpoint(Context& c, const Pipeline& p, const Output<Curve>& curve) {
   }
 }
 
-/// One step, and in its place whatever comes after it.
+/// Runs a step; its output becomes that of the next step, or the final curve.
 Output<Curve> train_step(Context& c, const Pipeline& p, const Ref<Shards>& shards, const Curve& before) {
   const Options& options = p.plan.options;
   const auto step = static_cast<std::uint32_t>(before.training.size());
@@ -217,7 +217,7 @@ Output<Curve> train_step(Context& c, const Pipeline& p, const Ref<Shards>& shard
     for (std::uint32_t shard = 0; shard < shards->size(); ++shard) {
       by_shard.push_back(c.spawn("evaluate", evaluate, p.plan, shards, shard, weights));
     }
-    // One shard may fail and is then left out.
+    // A single shard may fail and is then left out.
     const auto enough = static_cast<std::uint32_t>(by_shard.size() > 1 ? by_shard.size() - 1 : 1);
     curve = c.spawn("judge", judge, options, curve, dag::quorum(enough, by_shard));
   }

@@ -22,7 +22,7 @@
 
 namespace gpt {
 
-/// What a run is, and what it does besides learning.
+/// The parameters of a run.
 struct Plan {
   Options options;
   std::string checkpoint_directory;     ///< empty: no checkpoints
@@ -31,7 +31,7 @@ struct Plan {
   Generation sample;
 };
 
-/// What is left of a run.
+/// The results of a run.
 struct Trained {
   Curve curve;
   std::string sample;
@@ -47,15 +47,15 @@ struct Resumed {
 /// The job's name in checkpoints: another job's are refused.
 inline constexpr const char* job_name = "train_gpt";
 
-/// What the log line of a checkpoint that could not be written begins with; then comes why.
+/// The start of the log line about a checkpoint that could not be written; then comes the reason.
 inline constexpr const char* checkpoint_lost = "checkpoint not written: ";
 
 /// Adds the whole run to `graph`.
 dag::Output<Trained> add_training(dag::Graph& graph, const Plan& plan, const std::vector<std::uint8_t>& text,
                                   const std::optional<Resumed>& resumed);
 
-/// Reads the newest usable checkpoint; throws CheckpointError, also when it is of another model. What was
-/// skipped is left in `skipped`.
+/// Reads the newest usable checkpoint; throws CheckpointError, also when it is of another model. `skipped`
+/// gets the newer ones that were not usable.
 Resumed read_resumed(const std::string& directory, const Plan& plan, std::vector<std::string>& skipped);
 
 }  // namespace gpt

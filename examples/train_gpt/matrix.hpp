@@ -1,5 +1,5 @@
-// Matrix views and the one door to BLAS. Everything that is a matrix product goes through multiply(); all
-// else is our own code.
+// Matrix views and the one door to BLAS. Every matrix product goes through multiply(); all else is our own
+// code.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// A stage's weights lie in one flat array; so do its gradients and Adam's moments. This file says what lies
-// where, and with which numbers training starts.
+// A stage's weights lie in one flat array; so do its gradients and Adam's moments. This file has the layout
+// of the array, and the initial values.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace gpt {
 
-/// One parameter of the model. Names do not depend on the number of stages ("block2.expand.weights"), and a
+/// A parameter of the model. Names do not depend on the number of stages ("block2.expand.weights"), and a
 /// model's stages, laid end to end, give the array of the whole model.
 struct Parameter {
   std::string name;

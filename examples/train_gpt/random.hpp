@@ -17,7 +17,7 @@ constexpr std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// One number of one stream.
+/// The coordinates of a random number.
 struct Draw {
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;

@@ -17,7 +17,7 @@
 
 namespace gpt {
 
-/// One step of training, for micro-batches m = 0 .. n-1 in any interleaving:
+/// The calls of a training step, for micro-batches m = 0 .. n-1 in any interleaving:
 ///   F  forward(m)           first stage reads the batch's tokens, last one its targets
 ///   B  backward_input(m)    after F of m here and B of m in the next stage
 ///   W  backward_weights(m)  any time after B of m here
@@ -70,7 +70,7 @@ class Stage {
   /// Like forward(), keeping nothing; the batch may have any number of rows.
   Tensor evaluate(const Batch& batch, const Tensor& input) const;
 
-  /// One window of 1 to `context` tokens: activations [1, time, width] for the next stage; the last stage
+  /// Takes a window of 1 to `context` tokens: activations [1, time, width] for the next stage; the last stage
   /// returns the logits [vocabulary] of the byte that follows.
   Tensor infer(std::span<const std::uint8_t> tokens, const Tensor& input) const;
 

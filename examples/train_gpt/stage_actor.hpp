@@ -1,5 +1,5 @@
-// A pipeline stage as a job actor: gpt::Stage with what the runtime asks of an actor, and a watch on its own
-// time.
+// A pipeline stage as a job actor: gpt::Stage with the functions that the runtime needs of an actor, and a
+// watch on its own time.
 #pragma once
 
 #include <dag/dag.hpp>
@@ -11,7 +11,7 @@
 
 namespace gpt {
 
-/// Where a stage ran and what it spent its time on; seconds since it was made or restored.
+/// Where a stage ran, and its times; in seconds since it was made or restored.
 struct StageReport {
   std::uint32_t replica = 0;
   std::uint32_t stage = 0;
@@ -22,7 +22,7 @@ struct StageReport {
   double update = 0.0;
 };
 
-/// Which stage, and of which replica.
+/// The stage's place and replica.
 struct StageRole {
   std::uint32_t replica = 0;
   StagePlace place;
@@ -31,7 +31,7 @@ struct StageRole {
 /// All methods are calls of one actor, so they never run at the same time.
 class StageActor {
  public:
-  /// `saved`: what save() wrote, to go on from; empty for fresh weights. Throws as Stage does.
+  /// `saved`: the bytes of save(), to go on from; empty for fresh weights. Throws as Stage does.
   StageActor(const Config& config, const StageRole& role, std::uint64_t seed,
              const std::vector<std::byte>& saved);
 

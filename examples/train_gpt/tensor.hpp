@@ -1,4 +1,4 @@
-// What the parts of the model hand to each other: plain values, nothing that points elsewhere. Tensor and
+// The values that the parts of the model hand to each other: plain, nothing that points elsewhere. Tensor and
 // Batch are aggregates with public fields so that a generic codec can carry them between processes; the
 // arithmetic works on the views of matrix.hpp.
 #pragma once

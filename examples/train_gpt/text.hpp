@@ -14,7 +14,7 @@
 
 namespace gpt {
 
-/// What is wrong with a text, and what to do about it.
+/// A fault of a text, and the remedy.
 struct TextError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -32,7 +32,7 @@ std::vector<std::uint8_t> load_licences(const std::filesystem::path& directory =
 /// `--text FILE`. Throws TextError for a file that is missing, unreadable, no file, empty or too long.
 std::vector<std::uint8_t> load_text(const std::filesystem::path& file);
 
-/// One contiguous part of the text: its head to train on, its tail to validate on.
+/// A contiguous part of the text: its head to train on, its tail to validate on.
 struct Shard {
   std::vector<std::uint8_t> training;
   std::vector<std::uint8_t> validation;
@@ -51,15 +51,15 @@ struct Cut {
 /// (context + 1 bytes) to train on and one to validate on. Throws TextError if the text has room for none.
 std::uint32_t shards_that_fit(const Cut& cut);
 
-/// Shard `index` (< shards_that_fit): a tenth of it, but at least a window, is for validation. What a
-/// preprocessing task does.
+/// Makes shard `index` (< shards_that_fit): a tenth of it, but at least a window, is for validation. Called
+/// by a preprocessing task.
 Shard make_shard(std::span<const std::uint8_t> text, const Cut& cut, std::uint32_t index);
 
 /// All shards of a text, at most `shards`.
 std::vector<Shard> make_shards(std::span<const std::uint8_t> text, std::uint32_t shards,
                                std::uint32_t context);
 
-/// Which batch: every (step, replica, micro_batch) has its own draws.
+/// The coordinates of a batch: every (step, replica, micro_batch) has its own draws.
 struct BatchAt {
   std::uint64_t seed = 0;
   std::uint32_t step = 0;

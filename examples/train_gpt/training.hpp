@@ -1,6 +1,6 @@
-// What a training run is, and the few decisions that every way of running it shares: the sequential loop of
-// reference.hpp and the distributed graph call the same functions, so their loss curves can be compared bit
-// by bit.
+// The options of a training run, and the few decisions that every way of running it shares: the sequential
+// loop of reference.hpp and the distributed graph call the same functions, so their loss curves can be
+// compared bit by bit.
 #pragma once
 
 #include <cstdint>
