@@ -1,5 +1,5 @@
 #pragma once
-// Hosts the cell of a job: its record, its map of homes, and whoever follows it. Decides nothing itself.
+// Hosts the cell of a job: its record, its map of homes, and its followers. Decides nothing itself.
 //
 // Messages: in Incoming, Want, CancelJob, StopJob, ForgetJob, LifeUp, LifeDown, LivesUp, Brought,
 // ProgressDue, Submit (of a job that retries this one; back to the node); out Outgoing (to the node), Bring

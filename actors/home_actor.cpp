@@ -82,7 +82,7 @@ caf::behavior HomeActor::make_behavior() {
         look_at_lanes();
         if (const auto* state = std::get_if<message::JobState>(&incoming.message)) {
           home_->on_state(*state, ports_.now());
-          // Not before the rows are closed: a kernel that returns because of it would start those after it.
+          // Only after the rows are closed: a kernel that returns because of it would start its successors.
           if (state->cancelled) shard_->cancelled.store(true);
         } else {
           home_->on_message(incoming.from, incoming.message, ports_.now());
@@ -147,7 +147,7 @@ void HomeActor::look_at_reach() {
   act();
 }
 
-/// Lanes wait by it before they tell what was spawned.
+/// Lanes wait for this credit before they report spawned tasks.
 void HomeActor::say_ahead(SpawnLoad ahead) {
   lanes_.spawn_credits()->change(setup_.plan->job, std::exchange(ahead_, ahead), ahead);
 }

@@ -36,7 +36,7 @@ class HomeActor : public caf::event_based_actor {
 
  private:
   void on_loads(const mail::Loads& loads);
-  /// Lets the home know whom lanes can tell of ends.
+  /// Tells the home which lives lanes can tell of ends.
   void look_at_reach();
   /// Tells the placer the state of the lanes.
   void look_at_lanes();

@@ -1,6 +1,6 @@
 #pragma once
 // The root supervisor of a process: starts the actors of each job here, brings messages to them and between
-// processes, and tells them who is alive. A job's actor that fails takes its job with it, and nothing else.
+// processes, and tells them which lives are up. A failing actor of a job takes its job with it, nothing else.
 //
 // Messages: in Submit, Want, CancelJob, ForgetJob (from clients of this process), Outgoing, Vouch and
 // SaveHere (from its children), Probe (from the keeper), Arrived (from the transport), LifeUp, LifeDown,

@@ -185,7 +185,7 @@ void RecordActor::begin() {
 
 void RecordActor::act() {
   mail::Outgoing outgoing;
-  // Looked at with each beat, so who leads goes on soon after the disk has caught up.
+  // Looked at with each beat, so the leader goes on soon after the disk has caught up.
   if (record_ports_.is_log_behind) replica_.on_disk_behind(record_ports_.is_log_behind(), ports_.now());
   // A write to memory alone is done at once and has effects in turn; each round writes less than the one
   // before.
@@ -247,7 +247,7 @@ void RecordActor::send_to(ProcessId node, consensus::Message message) {
     record_ports_.send(life->second, {setup_.job, std::move(message)});
 }
 
-/// Copies that do not hear it ask for votes when this one has been silent for long, and are told then.
+/// Copies that miss this ask for votes when this one has been silent for long, and are told then.
 void RecordActor::tell_copies_over() {
   for (const consensus::Seat& seat : replica_.log().configuration().voters) {
     if (seat.node != setup_.self.process)

@@ -46,7 +46,7 @@ void RunnerActor::wait_for_disk(mail::Incoming state) {
   });
 }
 
-/// For the disk here, and for those of all who have a copy of the record.
+/// Keeps a save on the disk here, and on those of all nodes with a copy of the record.
 void RunnerActor::keep(KeepSave save) {
   if (!ports_.keep_save) return;
   const detail::Fragment& graph = *plan_->graph;

@@ -40,7 +40,7 @@ class RunnerActor : public caf::event_based_actor {
   OpenQuestions questions_;
   bool disk_asked_ = false;
   std::optional<Instant> wake_at_;
-  std::map<std::uint64_t, caf::actor> asked_;  // who waits for the bytes of a ticket
+  std::map<std::uint64_t, caf::actor> asked_;  // receivers of the bytes, by ticket
 };
 
 }  // namespace dag

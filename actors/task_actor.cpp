@@ -45,7 +45,7 @@ caf::behavior TaskActor::make_behavior() {
   };
 }
 
-/// Called by the lane, on its thread: only there it can be told whose child a process is.
+/// Called by the lane, on its thread: only there the parent of a process can be told.
 std::function<void(Ended&&)> TaskActor::done() {
   auto look = [&lanes = lanes_, left = left_processes_](const Ended& ended) {
     const bool has_run = ended.ran > Duration{0};

@@ -126,7 +126,7 @@ std::optional<dag::Incarnation> live(dag::KeeperOptions& options, Serving& servi
   if (first) std::cout << "dagd n" << options.id.value << " listens on " << endpoint.control << std::endl;
   failed = keeper.wait();
   serving.end();
-  // Where it was is where the others, and people, look for it.
+  // Other nodes and people look for it at its former address.
   options.listen = dag::net::parse_address(endpoint.control).value_or_throw();
   if (options.http) options.http = dag::net::parse_address(endpoint.web).value_or_throw();
   return keeper.come_back_as();
@@ -158,7 +158,7 @@ int main(int argc, char** argv) {
   dag::heed_closed_pipes();
   try {
     const auto settings = dag::settings_of(argc, argv).value_or_throw();
-    // Without settings it was asked what they are.
+    // Without settings it was asked for help or its settings.
     return settings ? serve(*settings) : dag::checked_output("dagd", EXIT_SUCCESS);
   } catch (const dag::Failure& failure) {
     std::cerr << "dagd: " << failure.what() << '\n';

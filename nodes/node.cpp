@@ -338,7 +338,7 @@ void Node::note(wire::JobNote note) {
   transport_->note(first_life, std::move(note));
 }
 
-// ---- Who is there
+// ---- Members
 
 /// The actors have heard of these before: a job that is submitted now runs at all of them.
 void Node::on_view(const std::vector<Claim>& members) {

@@ -51,7 +51,7 @@ class BasicDeque {
     if (bottom == top_.load(std::memory_order_relaxed)) return std::nullopt;
     const ReadyRow newest = all_slots_.back()->at(bottom - 1).get();  // The owner's own write.
     notice(newest.shard);
-    bottom_.store(bottom - 1, std::memory_order_seq_cst);  // Thieves who look later leave it alone.
+    bottom_.store(bottom - 1, std::memory_order_seq_cst);  // Later thieves leave it alone.
     std::uint64_t top = top_.load(std::memory_order_seq_cst);
     if (top < bottom - 1) return newest;
     // Perhaps the last row: the thread that moves `top` has it.

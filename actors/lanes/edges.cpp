@@ -82,7 +82,7 @@ ring::Wrote Edges::write(ring::RingCarrier::Batch& turn, const EdgeNews& news) {
 /// Where the output lies, instead of a copy.
 ring::Wrote Edges::write_handed_over(ring::RingCarrier::Batch& turn, const EdgeNews& news, Life reader) {
   const std::optional<ring::HandOver> over = outputs_.lend(reader, news.value);
-  if (!over) return ring::Wrote::broken;  // Nobody is there: it was looked at before it was told.
+  if (!over) return ring::Wrote::broken;  // The reader is gone, after an earlier check.
   const EdgeRecord head = record_of(news);
   const HandOverRecord lies = record_of(*over);
   const ring::Wrote wrote = turn.write(EdgeRecord::kind_handed_over, std::as_bytes(std::span(&head, 1)),
@@ -108,7 +108,7 @@ void Edges::write(Peer& peer, std::vector<EdgeNews>& batch) {
       break;
     }
   }
-  if (wrote == ring::Wrote::broken) done = left.size();  // Whoever closes the link makes homes tell again.
+  if (wrote == ring::Wrote::broken) done = left.size();  // Closing the link makes homes tell again.
   left.erase(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(done));
   peer.held_up.store(!left.empty(), std::memory_order_release);
 }

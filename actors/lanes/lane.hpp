@@ -86,7 +86,7 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   bool done = false;
   std::optional<AttemptKey> running;
   Instant running_since;
-  bool cut_off = false;  ///< whoever could hear of the end of an abandoned kernel may be gone
+  bool cut_off = false;  ///< the receiver of an abandoned kernel's end may be gone
 
   /// Says that the lane is inside of a row's kernel: then watch_stragglers may act in its place.
   alignas(64) KernelTurn turn;

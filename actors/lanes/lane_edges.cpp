@@ -38,7 +38,7 @@ bool Lanes::read_rings(const Edges::Known& known, std::size_t records_max, Hear&
   return some;
 }
 
-/// False: the output cannot be had that way, and the home that waits for it is told without it.
+/// False: the output cannot be read in place, and the home that waits for it gets the news without it.
 bool Lanes::read_in_place(ReadNews& read, Life owner) {
   const ring::HandOver& over = *read.over;
   if (events_.returned) {
@@ -132,7 +132,7 @@ void Lanes::write_edges(Lane& lane) {
 void Lanes::edges_at_border(Lane& lane, std::int64_t now) {
   look_at_rings(lane);
   if (!lane.told_here.empty()) {
-    // Nothing is added meanwhile: who hears of an end here ends ghosts, which tell nobody.
+    // Nothing is added meanwhile: hearing an end here ends ghosts, which tell nobody.
     for (EdgeNews& news : lane.told_here) hear_edge(lane, news, std::nullopt);
     lane.told_here.clear();
   }
@@ -169,7 +169,7 @@ bool Lanes::ring_news(const Edges::Known& known) {
                      [](const auto& peer) { return peer->ring.carrier->has_news(); });
 }
 
-/// `from`: the process that told it; none: this one.
+/// `from`: the process that sent the news; none: this one.
 void Lanes::hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from) {
   for (;;) {
     LaneShard* shard = lane.known->find(news.job, news.shard);

@@ -21,7 +21,7 @@ void Lanes::run(Lane& lane) {
   while (!stopping_.load(std::memory_order_relaxed)) {
     if (lane.next_row) {
       const ClaimedRow row = *std::exchange(lane.next_row, std::nullopt);
-      LaneShard& shard = *lane.next_shard;  // It is there: it is among the lane's reports.
+      LaneShard& shard = *lane.next_shard;  // It exists: it is among the lane's reports.
       lane.enters(&shard);                  // News of another shard's row may have come in between.
       if (!shard.retired.load(std::memory_order_seq_cst)) run_row(lane, shard, row);
     } else if (alone_.wanted()) {
@@ -189,7 +189,7 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   }
 }
 
-/// Before it tells what its kernel has spawned. What others wait for goes before it waits.
+/// Called before the lane reports spawned tasks. Results that others wait for are sent before it waits.
 template <class GiveUp>
 std::shared_ptr<const void> Lanes::take_credit(Lane& lane, JobId job, const detail::Fragment& spawned,
                                                GiveUp&& give_up) {
@@ -212,7 +212,7 @@ bool Lanes::enter_kernel(Lane& lane) {
   }
 }
 
-/// Until nobody has to be alone. That may be long: others wait for what this lane has.
+/// Waits until no lane has to be alone. That may be long, so results that others wait for are sent first.
 void Lanes::step_aside(Lane& lane) {
   write_edges(lane);
   if (!lane.reports.empty()) send_reports(lane);

@@ -73,7 +73,7 @@ void Lanes::stop() {
     const std::lock_guard lock(lanes_mutex_);
     every = all_lanes_;
   }
-  // Whoever is about to sleep sees `stopping_`, or is seen here.
+  // A lane that is about to sleep sees `stopping_`, or is seen here.
   bells_.workers.ring_all();
   bells_.workers.rouse();
   bells_.listener.ring_all();

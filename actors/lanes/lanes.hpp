@@ -216,7 +216,7 @@ class Lanes final : public LanesPort {
   void tell_by_link(Lane& lane, Life to, EdgeNews&& news);
   void hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from);
 
-  // parking.cpp: who sleeps and who is woken
+  // parking.cpp: sleeping and waking of lanes
   std::optional<Work> search(Lane& lane);
   std::optional<Work> look_everywhere(Lane& lane);
   void say_dry();
@@ -224,12 +224,12 @@ class Lanes final : public LanesPort {
   bool work_was_added();
   void found_after_search(const Lane& lane);
 
-  // listener.cpp: who reads rings when no lane does
+  // listener.cpp: reading rings when no lane does
   void ring_came();
   void ring_went();
   void listen();
 
-  // stragglers.cpp: who sees to what a lane keeps when its kernel is long against expectation
+  // stragglers.cpp: sending a lane's results when its kernel is unexpectedly long
   void watch_stragglers();
   void help_out(Lane& lane, std::uint64_t kernel);
   void kernel_begins(Lane& lane);

@@ -113,8 +113,8 @@ std::optional<Work> Lanes::search(Lane& lane) {
   return std::nullopt;
 }
 
-/// Whoever added work while this lane searched, or called it, has called nobody else. News of a peer may wait
-/// for this lane alone.
+/// Work added while this lane searched, or was called, has called no other lane. News of a peer may wait for
+/// this lane alone.
 void Lanes::found_after_search(const Lane& lane) {
   if (searching_.fetch_sub(1, std::memory_order_seq_cst) > 1) return;
   const bool news = ring_news(*lane.known);
@@ -130,7 +130,7 @@ bool Lanes::work_was_added() {
   return Bell::calls(word) > 0 || searching_.load(std::memory_order_relaxed) > 0 || bells_.workers.ring() > 0;
 }
 
-/// Before it looks on: who asks others for work gains what that takes.
+/// Called before the next look: asking other processes for work takes time, which is gained so.
 void Lanes::say_dry() {
   if (dry_wanted_.load(std::memory_order_relaxed) && dry_wanted_.exchange(false) && events_.dry) {
     events_.dry();

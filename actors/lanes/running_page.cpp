@@ -37,7 +37,7 @@ class HandlerStack {
   stack_t before_{};
 };
 
-/// Whatever a kernel may have written there.
+/// Safe for any value that a kernel may have written there.
 Duration nanoseconds_in(const std::atomic<std::uint64_t>& count) {
   constexpr auto most = static_cast<std::uint64_t>(Duration::max().count());
   return Duration(static_cast<Duration::rep>(std::min(count.load(std::memory_order_relaxed), most)));
@@ -55,8 +55,8 @@ void note(int signal_number) {
   if (page != nullptr && lane_of_thread < RunningPage::lanes_max) page->fault(lane_of_thread, signal_number);
 }
 
-/// When this returns, the faulting instruction runs again, and whoever was asked before has it. A signal that
-/// somebody raised is raised again.
+/// After the return the faulting instruction runs again, and the former handler gets the signal. A signal
+/// that was sent is raised again.
 void on_signal(int signal_number, siginfo_t* info, void*) {
   const bool was_sent = info->si_code <= 0, from_outside = was_sent && info->si_pid != getpid();
   RunningPage* page = page_of_faults.load();

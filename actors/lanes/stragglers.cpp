@@ -39,7 +39,7 @@ void Lanes::watch_stragglers() {
       }
     }
     if (news) continue;
-    // Whoever begins a kernel from here on sees this, or is seen.
+    // A lane that begins a kernel from here on sees this, or is seen.
     watch_sleeps_.store(true, std::memory_order_seq_cst);
     process_barrier();
     if (!any_new_kernel()) {

@@ -187,7 +187,7 @@ void GatewayLink::lose(Error why) {
     const std::lock_guard lock(mutex_);
     if (std::exchange(losing_, true)) return;
   }
-  // First: who waits for an answer asks next what became of its job.
+  // First: a caller that waits for an answer asks next about its job.
   if (events_.lost) events_.lost(why);
   const std::lock_guard lock(mutex_);
   lost_ = std::move(why);

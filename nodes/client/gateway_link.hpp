@@ -22,7 +22,7 @@ struct GatewayEvents {
   /// TaskSettled, JobEnded, JobLost, JobMoved.
   std::function<void(ClientMessage message)> told;
   std::function<void(wire::JobNote note)> note;
-  /// The node is gone; nothing more will come. Those who wait for answers are told after this.
+  /// The node is gone; nothing more will come. Waiting calls end after this event.
   std::function<void(Error why)> lost;
 };
 

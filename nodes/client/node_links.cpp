@@ -7,7 +7,7 @@
 namespace dag {
 namespace {
 
-/// Many jobs look for their leader at once: who did not answer one need not make the next wait.
+/// Many jobs look for their leader at once: a node that did not answer one need not make the next wait.
 constexpr Duration unreachable_for = std::chrono::milliseconds(500);
 /// A link that was just opened is about to be used.
 constexpr Duration young = std::chrono::seconds(10);

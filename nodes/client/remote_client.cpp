@@ -62,7 +62,7 @@ Launch launch_of_this_process(std::uint64_t session) {
           session};
 }
 
-/// Whoever started this process only wants the job's number: `dag submit`.
+/// The parent of this process only wants the job's number: `dag submit`.
 bool is_detached() {
   const char* value = std::getenv("DAG_DETACH");
   return value != nullptr && *value != '\0';
@@ -372,7 +372,7 @@ void RemoteClient::on_lost(LinkId link, const Error& why) {
         look_for(job, why);
         continue;
       }
-      // Whoever leads it would be told, or tell us, the same.
+      // A new leader would be told, or tell us, the same.
       job.at = {};
       job.lost = why;
       over.push_back(job.state.lock());
@@ -384,12 +384,12 @@ void RemoteClient::on_lost(LinkId link, const Error& why) {
   }
 }
 
-// ---- The search for those who lead
+// ---- The search for leaders
 
 void RemoteClient::look_for(KnownJob& job, Error why) {
   job.at = {};
   job.search_at = steady_now();
-  // Whoever submitted a job knows that it is there: a node that knows nothing of it may have to hear first.
+  // The submitter knows that its job exists: a node that knows nothing of the job may have to hear first.
   detail::SearchLimits limits = limits_;
   if (job.attached && !job.found) limits.unknown = std::min(limits.unknown, attach_within);
   job.search.emplace(limits, std::move(why), job.search_at);
@@ -480,7 +480,7 @@ void RemoteClient::ask(std::unique_lock<std::mutex>& lock, JobId id, const std::
         },
         answer_within);
   } catch (const Failure&) {
-    // It says nothing: the next one is asked.
+    // No answer: the next node is asked.
   }
   lock.lock();
   KnownJob* job = find(id);

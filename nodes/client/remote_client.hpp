@@ -95,7 +95,7 @@ class RemoteClient : public detail::Client {
   std::map<JobId, KnownJob> jobs_;
   std::mutex handler_mutex_;
   std::function<void(const JobEvent&)> handler_;
-  Instant look_at_;  ///< when the nodes are asked next who is there
+  Instant look_at_;  ///< when the nodes are asked for the node list next
   std::thread thread_;
   NodeLinks links_;  ///< last: its threads use the rest
 };

@@ -14,7 +14,7 @@
 namespace dag::detail {
 namespace {
 
-/// A person waits, so less patience than a job has: who knows nothing is asked once.
+/// A person waits, so less patience than a job has: a node that knows nothing is asked once.
 constexpr SearchLimits limits_of_commands{
     .silent = std::chrono::seconds(10), .unknown = Duration{0}, .leaderless = std::chrono::seconds(10)};
 constexpr Duration connect_within = std::chrono::seconds(1);
@@ -138,7 +138,7 @@ void RemoteCluster::on_gone(const std::string& node) {
   }
 }
 
-/// Waits where nobody knows who leads the job: an election is under way.
+/// Waits while no node knows the job's leader: an election is under way.
 std::string next_node(LeaderSearch& search) {
   for (;;) {
     const SearchStep step = search.next(steady_now());
@@ -151,7 +151,7 @@ std::string next_node(LeaderSearch& search) {
 client::Answer RemoteCluster::ask_leader(const GatewayLink::Question& question, Answered answered,
                                          std::optional<Duration> limit) {
   const Instant began = steady_now();
-  // Asked before it is needed: a node that is gone tells nobody who is left.
+  // Asked before it is needed: a lost node cannot list the others.
   const std::vector<NodeInfo> there = nodes();
   if (!there.empty()) first_ = there.front().endpoint.control;
   nodes_.clear();

@@ -114,7 +114,7 @@ void CheckpointStore::keep(keeper::SaveCopy copy) {
   whole.number = number;
   for (auto& [actor, chunk] : members) whole.chunks.push_back(std::move(chunk));
   group.unfinished.erase(number);
-  // Homes say again what they saved when they are counted again: what is on the disk stays there.
+  // Recounted homes repeat their saves: those on the disk stay there.
   const Names names = names_of(whole);
   const bool same = std::any_of(group.written.begin(), group.written.end(), [&](const auto& one) {
     return one.second == names && (of_task || one.first == number);

@@ -23,7 +23,7 @@ bool is_free_port(const net::Address& address) {
     return false;
   const int probe = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int on = 1;
-  // As those who listen do it: connections of our last start may be ending there still.
+  // As a server does it: connections of our last start may be ending there still.
   const bool bound = probe >= 0 && setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
                      bind(probe, found->ai_addr, found->ai_addrlen) == 0 && listen(probe, 1) == 0;
   if (probe >= 0) close(probe);

@@ -127,8 +127,8 @@ Status SegmentFiles::read(const Visit& visit) {
   return recovery.remains() ? wipe_behind(end_) : sync_what_was_read();
 }
 
-/// A process that was killed may not have come to it, and who reads these records will act on them. Those of
-/// older segments were on the disk before the last one was begun.
+/// A killed process may not have synced, and readers of these records will act on them. Records of older
+/// segments were on the disk before the last segment was begun.
 Status SegmentFiles::sync_what_was_read() {
   const std::string name = segments_.rbegin()->second.string();
   const OwnedFile file(::open(name.c_str(), O_WRONLY | O_CLOEXEC));

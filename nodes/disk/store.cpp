@@ -21,7 +21,7 @@ using consensus::Vote;
 
 namespace {
 
-/// Whoever says what is to be written refuses what is larger, whatever it was asked for.
+/// Callers refuse larger commands, so a command always fits into a segment.
 static_assert(consensus::command_bytes_max <=
               log::LogOptions{}.segment_bytes - log::head_bytes - log::record_overhead_bytes);
 
@@ -111,7 +111,7 @@ void Store::forget(JobId job) { hand_over({job, std::nullopt, {}, log::record_by
 
 void Store::hand_over(Order order) {
   if (waiting_bytes_ == 0)
-    moved_at_ = now_ns();  // Before: whoever asks meanwhile finds it no later than it is.
+    moved_at_ = now_ns();  // First: a concurrent reader then finds no greater lag than there is.
   waiting_bytes_ += order.size_bytes;
   {
     const std::lock_guard lock(mutex_);
@@ -141,7 +141,7 @@ void Store::run() {
   }
 }
 
-/// As many as the next batch can hold: the rest need not lie in memory twice. Whether there were any.
+/// Takes as many as the next batch can hold: the rest need not lie in memory twice. True: there were any.
 bool Store::take_orders() {
   bool any = false;
   while (machine_.waiting_bytes() < options_.batch_bytes_max) {
@@ -198,7 +198,7 @@ void Store::keep(JobId job, const StoredChange& change) {
   only_more ? retention_.on_more(job, size_of(change)) : retention_.on_size(job, size_of(log));
 }
 
-/// As what is stored: nothing that a replica holds changes by it.
+/// Writes the stored state again: for replicas nothing changes.
 void Store::write_again() {
   for (const JobId job : retention_.take_to_write_again(machine_.position().segment)) {
     const Stored& log = logs_.at(job);
@@ -214,8 +214,8 @@ void Store::write_again() {
   }
 }
 
-/// Entries of a job that was forgotten while they were on their way: whoever has them written is another
-/// thread than the one that ends him, and nobody needs them.
+/// Entries of a job that was forgotten while they were on their way: the thread that writes them is another
+/// than the one that ends the job. Nobody needs them.
 bool Store::is_late(const Order& order) const {
   if (!order.change || !std::holds_alternative<StoredEntries>(*order.change)) return false;
   const auto log = logs_.find(order.job);
@@ -266,7 +266,7 @@ void Store::on_written(std::uint64_t segment) {
   }
 }
 
-/// So that the segment where it was said last is not kept for that alone.
+/// Repeats the list of forgotten jobs, so that its old segment is not kept for it alone.
 void Store::say_forgotten_again() {
   if (!forgotten_segment_ || *forgotten_segment_ == machine_.position().segment) return;
   if (std::any_of(under_way_.begin(), under_way_.end(),
@@ -279,7 +279,7 @@ void Store::say_forgotten_again() {
   under_way_.push_back(std::move(one));
 }
 
-/// Whoever is under way lies behind all that is done, so it needs nothing older.
+/// Orders under way lie behind all that is done, so they need nothing older.
 void Store::release() {
   std::uint64_t oldest = machine_.position().segment;
   if (const auto needed = retention_.oldest()) oldest = std::min(oldest, *needed);

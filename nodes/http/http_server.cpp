@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-// kj's classes have no virtual destructors: whoever owns one of these knows its type.
+// kj's classes have no virtual destructors: the owner of an object knows its type.
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
 namespace dag::web {
@@ -100,7 +100,7 @@ struct Lasting {
 
 class Service final : public kj::HttpService {
  public:
-  /// `known`: somebody who asks was let in.
+  /// `known`: a request of this connection was let in.
   Service(kj::Timer& timer, const Headers& headers, const HttpOptions& options, const HttpHandler& handler,
           bool& known)
       : timer_(timer),
@@ -133,7 +133,7 @@ class Service final : public kj::HttpService {
   }
 
  private:
-  /// In time, or an answer that says that it is not there.
+  /// The answer in time, or an answer that reports a timeout.
   kj::Promise<HttpAnswer> answer_to(const std::function<void(HttpReply)>& question, Duration within) {
     auto pair = kj::newPromiseAndCrossThreadFulfiller<HttpAnswer>();
     // A function is copied, what fulfils is not.
@@ -161,7 +161,7 @@ class Service final : public kj::HttpService {
     return go_on(of).attach(kj::mv(body));
   }
 
-  /// Until it ends, or nobody reads it. Who reads slowly is asked for less often.
+  /// Until the body ends, or the browser is gone. A slow reader gets fewer pieces.
   kj::Promise<void> go_on(Lasting& body) {
     return answer_to(body.next, piece_within).then([this, &body](HttpAnswer piece) -> kj::Promise<void> {
       if (piece.status != 200) return kj::READY_NOW;
@@ -207,7 +207,7 @@ class Mistakes final : public kj::HttpServerErrorHandler {
   const Headers& headers_;
 };
 
-/// Somebody who is connected.
+/// A connection.
 struct Guest {
   std::string host;
   bool known = false, leaves = false;

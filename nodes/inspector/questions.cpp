@@ -248,8 +248,8 @@ std::string Questions::history(JobId job, const web::HttpRequest& request) {
                             {"notices", array_of(both(from.notices(), view.notices()))}});
 }
 
-/// The newest lines. Who looks again gets what came since then beside what is kept here; of a long log a part
-/// with each look.
+/// The newest lines. A further look gets newer lines beside those that are kept here; a long log comes in
+/// parts, one with each look.
 std::string Questions::logs(JobId job, const web::HttpRequest& request) {
   const auto tail =
       static_cast<std::size_t>(number_in(request, "tail", 500, 1, static_cast<double>(lines_max)));

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t rings_max = 4096;
 
-/// At the beginning of the file: what a journal's file says there, and how many rings follow.
+/// The beginning of the file: the fields of a journal's head, and the number of rings.
 struct FirstPage {
   std::uint32_t process = 0, incarnation = 0;
   std::int64_t clock_began_unix_ns = 0;
@@ -28,8 +28,8 @@ void* map(int file, std::size_t size_bytes) {
   return memory;
 }
 
-/// A ring in the file, for who does not map it. The process that writes there has it mapped, and both see the
-/// same pages.
+/// A ring in the file, for readers that do not map it. The process that writes there has it mapped, and both
+/// see the same pages.
 class RingInFile final : public RecordRingBytes {
  public:
   RingInFile(int file, std::size_t begin, std::size_t size) : file_(file), begin_(begin), size_(size) {}

@@ -94,9 +94,9 @@ bool may_leave_loopback() {
 }
 
 // With a tenth of the weight, but turns as short as can be had (0.1 ms, sched_setattr(2); kernels before 6.12
-// do not look at their length): who asks for less is served sooner. That matters when the process is killed.
-// Each thread runs once more then, and its sockets are closed, by which others know, when the last one has;
-// with the weight alone that took 80 to 200 ms on busy processors.
+// do not look at their length): a thread with shorter turns is served sooner. That matters when the process
+// is killed. Each thread runs once more then, and its sockets are closed, by which others know, when the last
+// one has; with the weight alone that took 80 to 200 ms on busy processors.
 void give_way() {
   constexpr std::int32_t niceness = 10;
   constexpr std::uint64_t turn_ns = 100'000;

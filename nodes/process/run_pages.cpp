@@ -20,13 +20,13 @@ bool make_long(int file, std::size_t bytes) {
   rlimit limit{};
   const bool allowed = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= bytes;
   if (!allowed || ftruncate(file, static_cast<off_t>(bytes)) != 0) return false;
-  // A kernel that cuts it off would end all of the run. Of a launcher that did not allow it, it stays as it
-  // is.
+  // A kernel that cuts the file off would end the whole run. If the launcher does not allow sealing, the file
+  // stays unsealed.
   static_cast<void>(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW));
   return true;
 }
 
-/// A page is all zero until somebody notes something, so pages of others need no beginning.
+/// A page begins as zeros, so pages of others need no initialization.
 RunningPage* map_pages(int file, std::uint32_t count) {
   void* const memory = mmap(nullptr, count * sizeof(RunningPage), PROT_READ | PROT_WRITE,
                             file >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, file, 0);

@@ -20,8 +20,8 @@ constexpr Duration client_speaks_within = std::chrono::seconds(2);
 constexpr std::size_t loose_waiting_max = 8;
 /// Limits of callers that have only said Hello, in all and from one address.
 constexpr std::size_t strangers_max = 2048, strangers_of_host_max = 1024;
-/// Whoever is told of a caller that was turned away may end this process: the refusal is to leave first, or
-/// the caller waits for an answer that nobody gives any more.
+/// The handler of a refusal may end this process: the refusal must leave first, or the caller waits for an
+/// answer in vain.
 constexpr Duration refusal_leaves_within = std::chrono::milliseconds(500);
 constexpr std::size_t turned_away_max = 64;
 /// Operations that wait for a peer while notes are sent to it.

@@ -10,8 +10,8 @@ namespace {
 
 using net::Channel;
 
-/// Copies of a log are told things in order, and what overtakes is told again (consensus/replication.cpp): so
-/// they are told all by one link that it takes.
+/// Messages to copies of a log are sent in order, and those out of order are repeated
+/// (consensus/replication.cpp): so all go by one link that can take them.
 std::size_t control_bytes_max(const wire::Operation& operation) {
   return std::holds_alternative<consensus::Addressed>(operation) ? link::LinkOptions{}.operation_bytes_max
                                                                  : control_operation_bytes_max;
@@ -193,7 +193,7 @@ void Partner::on_unreadable(Channel channel, const wire::Heading& heading, Error
 }
 
 void Partner::on_refused(Channel channel, const std::string& why, PartnerNews& news) {
-  // It goes on sending. We have said it.
+  // The peer goes on sending. One report is enough.
   if (++lane(channel).refusals != refusals_max) return;
   news.give_up = "none of its last " + std::to_string(refusals_max) + " frames could be taken";
   news.broken.push_back(not_understood(life(), "each frame", {ErrorCode::frame_invalid, why}));

@@ -14,7 +14,7 @@ namespace {
 using transport::Delivered;
 using transport::Driver;
 
-/// How long what waits for others may delay the end of the process.
+/// Time that waiting messages may delay the end of the process.
 constexpr auto close_grace = std::chrono::milliseconds(200);
 
 }  // namespace
@@ -60,7 +60,7 @@ class Transport::Thread {
   }
 
  private:
-  /// Outlives the thread for the sake of those who still hold a `handled`.
+  /// Outlives the thread for callers that still hold a `handled`.
   struct Inbox {
     void post(std::function<void(Driver&)> what) {
       const std::lock_guard lock(mutex);

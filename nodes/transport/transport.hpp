@@ -1,7 +1,7 @@
 #pragma once
 // Brings messages to other processes: a thread that owns every socket of this one. Actors and lanes reach it
 // by a queue and a wake, and it reaches them by TransportEvents; it never waits for either. Decides nothing
-// about work or about who is alive.
+// about work or membership.
 
 #include <functional>
 #include <memory>

@@ -20,7 +20,7 @@ std::vector<pid_t> children_of(const std::string& thread) {
   return {std::istream_iterator<pid_t>(file), {}};
 }
 
-/// Those of the process itself, if it is a warden, which has one thread.
+/// The orphans of the process itself, if it is a warden, which has one thread.
 std::vector<pid_t> orphans_beside(pid_t process, pid_t warden) {
   std::vector<pid_t> orphans = children_of(threads_of(warden) + "/" + std::to_string(warden));
   std::erase(orphans, process);

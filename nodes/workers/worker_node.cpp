@@ -26,7 +26,7 @@ constexpr std::size_t said_bytes_max = std::size_t{16} << 10;
 
 std::optional<RecordRings> rings_of(const WorkerSeat& seat, spdlog::logger& log) {
   if (seat.records < 0) return std::nullopt;
-  fcntl(seat.records, F_SETFD, FD_CLOEXEC);  // It is not for what kernels start.
+  fcntl(seat.records, F_SETFD, FD_CLOEXEC);  // Not inherited by processes of kernels.
   auto rings = RecordRings::open(OwnedFile(seat.records));
   if (rings) return std::move(*rings);
   log.warn("what happens in this process is not kept: {}", rings.error().what);
@@ -191,7 +191,7 @@ TransportEvents WorkerNode::transport_events() {
   };
   events.heard = [this](Life life, bool heard) { on_heard(life, heard); };
   events.unwelcome = [this](const std::string& address, const Error& why) {
-    // A node that cannot read what we say, or not say what we are to hear, wants an end of it.
+    // A node that cannot read our messages, or not write its own to us, wants to end the connection.
     if (address == seat_.node_address || why.code == ErrorCode::frame_invalid) fail(why);
   };
   // Its work is made again by others, and supervision counts how often that is tried.
@@ -216,7 +216,7 @@ void WorkerNode::on_begin(Life from, const keeper::Begin& order) {
   }
   if (!begun) return begin(order);
   say_unheard();
-  // Those that an earlier leader named may be gone, and who came since may know nothing of this process.
+  // Members named by an earlier leader may be gone, and newer ones may not know this process.
   membership_.send(mail::Others{addresses_of(order)});
 }
 

@@ -14,7 +14,7 @@ namespace dag {
 RunningPage* WorkerPages::make(Life life, int& file) {
   file = memfd_create("dag-running", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   void* memory = MAP_FAILED;
-  // The process runs kernels of users: who cuts the page off would take the node along.
+  // The process runs kernels of users: cutting the page off would take the node along.
   if (file >= 0 && ftruncate(file, sizeof(RunningPage)) == 0 &&
       fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
     memory = mmap(nullptr, sizeof(RunningPage), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

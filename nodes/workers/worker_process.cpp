@@ -19,7 +19,7 @@ namespace {
 class MappedPage {
  public:
   explicit MappedPage(int descriptor) : file_(descriptor) {
-    fcntl(descriptor, F_SETFD, FD_CLOEXEC);  // It is not for what kernels start.
+    fcntl(descriptor, F_SETFD, FD_CLOEXEC);  // Not inherited by processes of kernels.
     void* const memory =
         mmap(nullptr, sizeof(RunningPage), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (memory == MAP_FAILED) {

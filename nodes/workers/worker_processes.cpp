@@ -191,7 +191,7 @@ void WorkerProcesses::stop_now(Life life) {
   ask_to_end(child->second);
 }
 
-/// Kernels that were cancelled get some time to return: what they say then is heard.
+/// Cancelled kernels get some time to return, and their results still count.
 void WorkerProcesses::ask_to_end(Child& child) {
   const Instant now = steady_now();
   if (now < *child.ask_at && !child.page->running().empty()) return;
@@ -255,8 +255,8 @@ void WorkerProcesses::reap(Children::iterator one) {
   Child child = std::move(one->second);
   children_.erase(one);
   int status = 0;
-  // Its status was there: look_at_children() has looked. If it is not, nobody is to blame for an end that
-  // nobody saw.
+  // The status was there: look_at_children() has looked. If it is not, the end was not seen, and no attempt
+  // is to blame.
   HowEnded end =
       wait_for(child.of.warden, &status)
           ? end_of(status, *child.page)
