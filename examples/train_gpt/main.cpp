@@ -1,4 +1,4 @@
-// train_gpt: trains a small GPT on real text as a task graph (graph.hpp), and says what came of it.
+// train_gpt: trains a small GPT on real text as a task graph (graph.hpp), and reports the result.
 
 #include <CLI/CLI.hpp>
 #include <atomic>

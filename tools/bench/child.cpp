@@ -51,7 +51,7 @@ std::vector<char*> environment_without_dag() {
   return kept;
 }
 
-/// In our process group: whoever interrupts us, interrupts it too.
+/// In our process group: an interrupt of us interrupts it too.
 pid_t spawn(const std::vector<std::string>& words, const Pipe& out, const Pipe& err) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));

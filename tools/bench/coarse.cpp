@@ -1,4 +1,4 @@
-// G5: tasks that are long enough to hide what a runtime does, if it does it in time.
+// G5: tasks that are long enough to hide a runtime's work, if it is done in time.
 
 #include "tools/bench/calibration.hpp"
 #include "tools/bench/task_bench.hpp"

@@ -1,4 +1,4 @@
-// The durable log: what a record costs that is on the disk when it counts.
+// The durable log: the cost of a record that is on the disk when it counts.
 
 #include "tools/bench/commands.hpp"
 

@@ -1,4 +1,4 @@
-// G1: what a task costs when it does nothing.
+// G1: the cost of a task that does nothing.
 
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-// G18: what it costs a home to decide where a task runs.
+// G18: the cost of a home's decision where a task runs.
 
 #include "tools/bench/commands.hpp"
 

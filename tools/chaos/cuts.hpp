@@ -14,7 +14,7 @@ using Deaf = std::set<std::pair<std::uint32_t, std::uint32_t>>;
 using Side = std::set<std::uint32_t>;
 
 struct Cut {
-  std::string name;  ///< its kind, and of whom
+  std::string name;  ///< its kind, and the nodes
   Deaf deaf;
   /// The smaller side of a split in two.
   Side side;

@@ -49,7 +49,7 @@ void Jobs::begin(std::uint64_t seed, const std::string& address) {
       out, job_->err);
   job_->lines = std::make_unique<Lines>(out);
   job_->moved = Clock::now();
-  // Until it is accepted it may be refused.
+  // Until the job is accepted it may be refused.
   while (job_ && job_->said.job.empty() && !broken()) look_for(milliseconds(5));
 }
 
@@ -93,7 +93,7 @@ void Jobs::time_next_outcome(const std::string& name, Clock::time_point since) {
 /// Reads the client's new lines.
 void Jobs::look() {
   if (!job_) return;
-  const bool over = job_->client->ended().has_value();  // Before what it said last is read.
+  const bool over = job_->client->ended().has_value();  // Before its last lines are read.
   for (const std::string& line : job_->lines->more()) {
     job_->said.take(line);
     job_->moved = Clock::now();

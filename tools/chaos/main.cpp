@@ -8,8 +8,8 @@
 //   dag-chaos partition [--cycles N] [--seed N] [--json]   the network between nodes is cut, in 61 ways
 //   dag-chaos train     [--steps N] [--every S] [--json]   the node that leads a training, again and again
 //
-// Half of the cycles of kill and pause aim at the node that leads a job. Whoever keeps the invariants gives:
-// 0 results lost, 0 settled twice, 0 stale, 0 stuck. The seed decides what is done, not how threads meet it.
+// Half of the cycles of kill and pause aim at the node that leads a job. Expected: 0 results lost, 0 settled
+// twice, 0 stale, 0 stuck. The seed decides the faults, not how threads meet them.
 
 #include <unistd.h>
 
@@ -108,7 +108,7 @@ int run(const Options& options, const Scenario& scenario) {
   return failed ? 1 : 0;
 }
 
-/// The subcommands. Who is asked for leaves in `scenario` what is to be done.
+/// The subcommands. The chosen one puts its work into `scenario`.
 void describe(CLI::App& app, Options& options, TrainingOptions& training, Scenario& scenario) {
   app.require_subcommand(1);
   const auto add_common = [&options](CLI::App* command) {
@@ -185,7 +185,7 @@ void describe(CLI::App& app, Options& options, TrainingOptions& training, Scenar
 }  // namespace
 }  // namespace dag::chaos
 
-/// As automake and CTest know it.
+/// The status by which automake and CTest know a skipped test.
 constexpr int status_skipped = 77;
 
 int main(int argc, char** argv) {

@@ -206,7 +206,7 @@ void NodeFaults::fail_power() {
   ++disturbed_[node_count];
 }
 
-/// Nothing happens to anybody, so whoever says that something did is wrong.
+/// Nothing happens to any node, so a report of a loss is wrong.
 void NodeFaults::look_on() {
   const auto until = Clock::now() + busy_for;
   while (Clock::now() < until && !jobs_.broken()) {

@@ -110,7 +110,7 @@ std::optional<std::uint32_t> Partitions::leader() {
   return std::nullopt;
 }
 
-/// Takes those away of whom the one now says that the other is gone.
+/// Removes the pairs whose first node has logged that the second is gone.
 void Partitions::hear_who_is_gone(Unaware& unaware) {
   for (std::uint32_t node = 0; node < node_count; ++node) {
     for (const std::string& line : cluster_.more_said(node)) {
@@ -226,8 +226,8 @@ nlohmann::json Partitions::report() const {
       {"nothing_settled_in_second_half_of", rested_},
       {"nodes_ended_themselves", ended_themselves_},
       {"failure_rate_below", cycles_ == 0 ? 1.0 : 1 - std::pow(0.05, 1 / static_cast<double>(cycles_))}};
-  // From a split until each node of one side says of each of the other that it is gone. Who hears nobody
-  // doubts itself first, and is slow to say it of others.
+  // From a split until each node of one side has logged each of the other as gone. A node that hears no other
+  // doubts itself first, and is slow to log others as gone.
   for (const auto& [name, values] : detected_) report_spread(report, name, values);
   report["splits_not_seen_by"] = undetected_;
   for (const auto& [name, values] : pauses_) report_spread(report, name, values);

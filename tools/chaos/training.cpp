@@ -37,7 +37,7 @@ class Training {
   }
 
   bool ended() { return program_->ended().has_value(); }
-  /// Steps that it has said since, in their order: "step  17/400 ...".
+  /// New steps in the training's output, in their order: "step 17/400 ...".
   std::vector<std::uint32_t> more_steps() {
     std::vector<std::uint32_t> steps;
     for (const std::string& line : lines_.more()) {
@@ -46,7 +46,7 @@ class Training {
     }
     return steps;
   }
-  /// When it has ended. Throws when it failed.
+  /// Waits for its end. Throws when it failed.
   nlohmann::json losses() {
     if (const int status = program_->wait(); status != 0)
       throw std::runtime_error("train_gpt ended with status " + std::to_string(status) + ": " +

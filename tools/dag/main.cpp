@@ -1,4 +1,4 @@
-// `dag`: the launcher. Data goes to stdout, messages to stderr; exit_status.hpp says what it ends with.
+// `dag`: the launcher. Data goes to stdout, messages to stderr; exit_status.hpp lists the exit statuses.
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,5 @@
-// The floor: what any runtime must do at least. One thread, a counter of missing predecessors per task, a
-// stack of ready ones; no types, no outputs, no failure, nobody who looks.
+// The floor: the least that any runtime must do. One thread, a counter of missing predecessors per task, a
+// stack of ready ones; no types, no outputs, no failure, no observers.
 
 #include <thread>
 #include <vector>

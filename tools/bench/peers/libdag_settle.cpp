@@ -50,7 +50,7 @@ Figures libdag_settle(const Request& request) {
     }
     const auto last = graph.task("end", end, ends);
     const Job job = session.submit(graph);
-    // When each ended is asked for behind all of them: else who is heard of waits while another one is
+    // The end times are fetched after all have settled: else a settled task would wait while another one is
     // fetched.
     std::vector<std::pair<Output<std::int64_t>, std::int64_t>> heard_ns;
     for (const auto& one : session.as_completed(marks)) heard_ns.emplace_back(one, now_ns());

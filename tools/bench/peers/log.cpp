@@ -1,5 +1,5 @@
-// The durable log of a node, alone: records per second that are on the disk, and what the disk gives who
-// writes the same bytes one behind the other without any of it.
+// The durable log of a node, alone: records per second that are on the disk, and the disk's rate for writing
+// the same bytes one behind the other without a log.
 
 #include <fcntl.h>
 #include <unistd.h>

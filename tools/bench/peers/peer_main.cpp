@@ -1,4 +1,4 @@
-// The main of every peer: reads what is asked, prints what was measured.
+// The main of every peer: reads the request, prints the figures.
 
 #include <cstdio>
 #include <iostream>

@@ -69,7 +69,7 @@ Figures measure(const Request& request) {
         placer.place_attempt({TaskId{0, 1}, long_name, policy, inputs, false}, lives, self);
     elsewhere += wanted && placed.at != self ? 1 : 0;
   });
-  // Else it was not what is said to be measured.
+  // Otherwise the measurement would be of something else.
   if (asked != 0 || elsewhere == 0) throw std::runtime_error("the placer does not decide as expected");
   return figures;
 }

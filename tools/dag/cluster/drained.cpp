@@ -31,7 +31,7 @@ void insert(std::vector<JobId>& jobs, JobId job) {
 LeftAt left_at(ProcessId node, const std::vector<NodeInfo>& nodes, const std::vector<JobSaid>& said) {
   LeftAt left;
   for (const auto& [by, job] : said) {
-    if (job.copies.empty()) continue;  // Said by who does not lead it, or nobody needs it.
+    if (job.copies.empty()) continue;  // Said by a node that does not lead it, or nobody needs it.
     if (by == node) insert(left.led, job.job);
     if (is_copy_left(node, nodes, job.copies)) insert(left.copies, job.job);
     const bool process = std::any_of(job.workers.begin(), job.workers.end(), [&](const WorkerInfo& worker) {

@@ -55,7 +55,7 @@ void end_with(pid_t parent) {
   // Its own group: a Ctrl-C at the terminal reaches the launcher alone, which then ends the children in
   // order.
   setpgid(0, 0);
-  // It outlives whoever called us: a lock or a pipe of theirs is not for it.
+  // It outlives our caller, so it must not inherit the caller's locks or pipes.
   syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
   const int log = open(command.log_file.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -109,7 +109,7 @@ static Failure not_started(const ProgramCall& command, int reason) {
                                     : "give the path of the job's binary, as in ./build/release/bin/hello"});
 }
 
-/// It ends with us, and all that it starts ends with it.
+/// The program and all its descendants end with us.
 static pid_t start_under_warden(const ProgramCall& command) {
   warden::Call call{command.words, warden::environment_with(command.environment)};
   call.inherits = command.inherits;
@@ -186,7 +186,7 @@ void pause_for(std::chrono::milliseconds limit) {
 }
 
 Ending end_all(std::vector<pid_t> children, std::chrono::milliseconds grace) {
-  // Each child leads a group (become), so what it started itself ends with it.
+  // Each child leads a group (become), so its descendants end with it.
   const std::vector<pid_t> groups = children;
   for (const pid_t group : groups) kill(-group, SIGTERM);
   const auto deadline = std::chrono::steady_clock::now() + grace;

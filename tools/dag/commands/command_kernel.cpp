@@ -42,7 +42,7 @@ std::int64_t steady_nanoseconds() {
       .count();
 }
 
-/// Says when a run ended, however it ended: to who watches, and not in the log, which is the command's.
+/// Reports the end of a run to the client, not in the log, which is the command's.
 class Stopwatch {
  public:
   Stopwatch(Context& context, std::uint32_t number) : context_(context), number_(number) {}

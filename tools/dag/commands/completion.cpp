@@ -154,7 +154,7 @@ std::string quoted(std::string text) {
 std::string for_fish(const CLI::App& app) {
   std::string text = "# fish completion of dag: put it into ~/.config/fish/completions/dag.fish\n";
   for (const Command& command : commands_of(app)) {
-    // Those below it are chosen as long as none of them was.
+    // Subcommands are offered as long as none of them was chosen.
     std::string here = command.path.empty()
                            ? "__fish_use_subcommand"
                            : "__fish_seen_subcommand_from " + joined(command.path,
@@ -202,7 +202,7 @@ std::string completion(const CLI::App& app, std::string_view shell) {
 
 namespace {
 
-/// A shell waits for the words, and whoever types waits for the shell.
+/// The shell, and the person who types, wait for the words.
 constexpr unsigned words_within_seconds = 2;
 
 int print_words(const std::string& kind) {

@@ -1,4 +1,4 @@
-// `dag config show`: the settings of a node that would be started here, and who said so. Only `dagd` knows
+// `dag config show`: the settings of a node that would be started here, and their sources. Only `dagd` knows
 // how they come about, so it is asked.
 
 #include <memory>

@@ -43,7 +43,7 @@ std::string runs_text(const detail::TaskReason& reason) {
   return text;
 }
 
-/// Where it is, and why, without what the line before it says.
+/// The task's place and the reason, without the fields of the line before.
 std::string reason_text(const detail::TaskReason& reason) {
   const TaskExplained& task = reason.task;
   std::string text = task.why;
@@ -73,7 +73,7 @@ std::string given_up_text(const detail::TaskReason& reason, const std::string& i
   return text;
 }
 
-/// When a task that is queued starts, and what would let it start at once.
+/// When a queued task starts, and what would let it start at once.
 std::string start_text(const detail::TaskReason& reason, const std::string& indent) {
   if (reason.place == 0) return "";
   std::string text;
@@ -98,7 +98,7 @@ std::string kernel_progress_text(TaskId task, const JobInfo& job, const std::str
   return text;
 }
 
-/// "2 cpus, 1 gpu, 8.0 GiB of memory": what it asks for beyond one lane.
+/// "2 cpus, 1 gpu, 8.0 GiB of memory": the needs beyond one lane.
 std::string needs_text(const TaskNeeds& needs) {
   std::string text;
   const auto add = [&](const std::string& one) { text += (text.empty() ? "" : ", ") + one; };
@@ -251,8 +251,8 @@ std::string tasks_text(const JobInfo& job, const detail::Explanation& found, con
 
 // ---- What is asked
 
-/// No process says anything of what was asked for. Throws Failure(job_unknown) when there is no such task;
-/// else it is too early to say, since no home has counted it.
+/// No process reports the task that was asked for. Throws Failure(job_unknown) when there is no such task;
+/// else it is too early, since no home has counted it.
 void fail_if_unknown(const Asked& what, const JobInfo& job) {
   std::vector<std::string_view> names;
   if (job.details) {

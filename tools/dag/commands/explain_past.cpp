@@ -56,7 +56,7 @@ std::string past_task_text(const detail::PastTask& task) {
   return text + story_text(task, "  ", "its end is not known");
 }
 
-/// How it ended, and lines of what failed.
+/// The end of the whole job, and lines of its failures.
 int explain_whole(const Options& options, const Asked& what, const ChosenJournals& journals,
                   const detail::LineFilter& filter) {
   detail::JournalView jobs_view(journals.paths());
@@ -68,7 +68,7 @@ int explain_whole(const Options& options, const Asked& what, const ChosenJournal
   return exit_ok;
 }
 
-/// Those that failed or took their process down, as the journals tell it.
+/// Tasks that failed or took their process down, by the journals.
 std::vector<TaskId> failed_tasks(const Options& options, const Asked& what,
                                  const std::vector<std::string>& from) {
   const detail::LineFilter filter{what.job, detail::selector_of(what.task, true)};

@@ -1,5 +1,5 @@
-// `dag ls`, `show`, `cancel`, `retry`, `wait`: the jobs of a cluster. A job's id says to which node it was
-// submitted; that one knows who leads its record now, and so do others when it is gone.
+// `dag ls`, `show`, `cancel`, `retry`, `wait`: the jobs of a cluster. A job's id names the node that it was
+// submitted to; that node knows the leader of its record now, and so do others when it is gone.
 
 #include <iostream>
 #include <map>

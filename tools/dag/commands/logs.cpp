@@ -1,4 +1,4 @@
-// `dag logs`: what tasks of a job said and its processes printed; as it comes, if that is wanted.
+// `dag logs`: log lines of a job's tasks and its processes' output; as they come, if that is wanted.
 
 #include <chrono>
 #include <iostream>
@@ -131,7 +131,7 @@ class Patience {
   std::optional<Instant> lost_at_;
 };
 
-/// When it has ended, what is printed last may come some moments later.
+/// The last lines may come some moments after the job's end.
 constexpr int empty_looks = 3;
 
 /// True: the job has ended. `known`: the job was there.

@@ -57,7 +57,7 @@ int show(const Options& options, ProcessId id) {
   std::vector<NodeInfo> said = connect(options)->nodes();
   auto found = find(said, id);
   if (found == said.end()) return say_unknown(id);
-  // It knows more of itself than others do.
+  // The node knows more of itself than others do.
   if (found != said.begin() && found->state == MemberState::alive) {
     said = detail::connect(found->endpoint.control)->nodes();
     found = said.begin();
@@ -89,7 +89,7 @@ class Looks {
  public:
   explicit Looks(const Options& options) : options_(options) { connect_again(); }
 
-  /// Nothing: one does not answer, and what it leads is not known.
+  /// Nothing: a node does not answer, so the jobs that it leads are unknown.
   std::optional<LeftAt> at(ProcessId node) {
     try {
       const std::vector<NodeInfo> nodes = first_->nodes();

@@ -1,4 +1,4 @@
-// `dag result`: what a job has left, whoever submitted it.
+// `dag result`: a job's results, for any user of the cluster.
 
 #include <algorithm>
 #include <cerrno>

@@ -45,8 +45,8 @@ std::map<std::string, std::string> threads_of_libraries() {
   return environment;
 }
 
-/// Memory that the processes share, to note in it what they run: whoever is left reads there what one that
-/// died was at.
+/// Memory that the processes share, to note the tasks that they run: the survivors read there which tasks a
+/// process ran that died.
 class RunningPages {
  public:
   RunningPages() : file_(memfd_create("dag-running", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
@@ -64,8 +64,8 @@ class RunningPages {
 
 int run(std::uint32_t count, const std::vector<std::string>& words) {
   block_signals();
-  // Process 0 says when all processes have found each other. Before that one that ends is missing for good,
-  // since nobody is started again; later the others do its work.
+  // Process 0 reports when all processes have found each other. A process that ends before that is missing
+  // for good, since none is started again; later the others take over its work.
   Said gathering, submitted;
   const RunningPages running;
   std::map<std::string, std::string> shared = threads_of_libraries();
@@ -97,7 +97,7 @@ int run(std::uint32_t count, const std::vector<std::string>& words) {
     const Waited waited = wait_for_child();
     if (waited.signal != 0) {
       std::cerr << "dag run: interrupted; " << children.size() << " processes are told to end"
-                << std::endl;  // Flushed: whoever asks again must have been told.
+                << std::endl;  // Flushed, so that it is seen before a second interrupt.
       const Ending ending = end_all(children, end_grace);
       if (ending == Ending::too_late) std::cerr << "dag run: killed what had not ended after 5 s\n";
       if (ending == Ending::hurried) std::cerr << "dag run: killed what had not ended yet\n";
@@ -110,11 +110,11 @@ int run(std::uint32_t count, const std::vector<std::string>& words) {
     };
     std::erase(children, end.child);
     if (rank == 0) {
-      if (end.signal != 0) std::cerr << said() << std::endl;  // Else it has said why itself.
+      if (end.signal != 0) std::cerr << said() << std::endl;  // Else it has printed the reason itself.
       end_all(children, end_grace);
       return status_of_job(submitted, end.status, words.front());
     }
-    if (end.status == 0) continue;  // It was told goodbye: process 0 is about to end.
+    if (end.status == 0) continue;  // Process 0 said goodbye: it is about to end.
     if (!gathering.done()) {
       std::cerr << said() << " before all " << count << " had found each other; the others are stopped"
                 << std::endl;

@@ -88,7 +88,7 @@ void wait_until_seen(const StartedNodes& nodes, std::size_t count) {
   }
 }
 
-/// Does it; ends the nodes that it has started when it fails.
+/// Runs the work; ends the nodes that it has started when it fails.
 template <class Work>
 void or_end(StartedNodes& started, Work work) {
   try {

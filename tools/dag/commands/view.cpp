@@ -1,4 +1,4 @@
-// `dag view PATH...`: what the journals of nodes say, also when the nodes are gone.
+// `dag view PATH...`: the records in the journals of nodes, also when the nodes are gone.
 
 #include <iostream>
 

@@ -1,5 +1,5 @@
-// `dag watch`: one job, followed to its end. It is asked about again and again; what is shown of it,
-// progress.hpp says.
+// `dag watch`: one job, followed to its end. Asks for it again and again; progress.hpp decides the
+// text.
 
 #include <algorithm>
 #include <chrono>
@@ -31,7 +31,7 @@ constexpr auto connect_within = std::chrono::seconds(1);
 constexpr Duration path_every = std::chrono::seconds(1);
 /// Where processes take long to answer, so many times as long goes by before they are asked again.
 constexpr int path_asking_part = 10;
-/// After this time it says nothing of now.
+/// An older critical path says nothing of now.
 constexpr Duration path_kept = std::chrono::seconds(5);
 
 Duration duration_of(double seconds) {
@@ -101,14 +101,14 @@ class Followed {
       const ErrorCode code = failure.error().code;
       if (code != ErrorCode::job_unknown && code != ErrorCode::job_elsewhere && code != ErrorCode::no_quorum)
         throw;
-      path_.reset();  // It moves, or ends: the next look says so.
+      path_.reset();  // The job moves, or ends: the next look shows which.
     }
     const Instant ended = path_at_ = steady_now();
     path_again_at_ = ended + std::max(path_every, path_asking_part * (ended - began));
   }
 
-  /// Also where the node that answers does not know the job: it may have come back without it, and another
-  /// one with it.
+  /// Also called where the answering node does not know the job: the node may have come back without it, and
+  /// another one may have the job.
   void on_lost(const Error& why, std::optional<Instant>& lost_at) {
     cluster_.reset();
     const Instant now = steady_now();

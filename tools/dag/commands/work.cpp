@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How often it is looked for signals and shown how far it is.
+/// The interval of looking for signals and showing progress.
 constexpr auto turn = std::chrono::milliseconds(100);
 
 struct Counts {
@@ -293,7 +293,7 @@ void serve_if_started_by_node() {
 int run_work(Graph& graph, const std::vector<WorkTask>& tasks, const WorkPlace& place,
              const WorkOptions& options) {
   block_signals();  // For the threads of the session too: Work::wait() takes them.
-  for (const char* name : {"DAG_RANK", "DAG_SIZE"}) unsetenv(name);  // It is a client, whoever started us.
+  for (const char* name : {"DAG_RANK", "DAG_SIZE"}) unsetenv(name);  // It is a client, whatever started us.
   if (!place.address.empty()) setenv("DAG_KEPT", "1", 1);            // For `dag retry` and `dag result`.
   CallWords words(session_words(place, options));
   const auto began = Clock::now();

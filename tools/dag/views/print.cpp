@@ -32,7 +32,7 @@ std::string counts_text(const JobCounts& counts) {
   return text;
 }
 
-/// Message of an error, below what it is about; what users wrote cannot write to the terminal what it likes.
+/// An error's message, below its subject; users' text cannot send codes to the terminal.
 std::string below(const Error& error) {
   std::string text;
   std::istringstream lines(error.message());

@@ -180,7 +180,7 @@ std::string row_text(const ProgressRow& row, const Layout& layout) {
   return text + behind_bar(row.counts, layout.form);
 }
 
-/// Without a label, since tasks may have any name; it ends where the others do.
+/// Without a label, since tasks may have any name; aligned with the other rows.
 std::string row_of_all(const JobCounts& counts, const Layout& layout) {
   const std::size_t before = layout.label > 0 ? layout.label + 1 : 0;
   std::string text(layout.bars ? 0 : before, ' ');

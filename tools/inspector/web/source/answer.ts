@@ -41,7 +41,7 @@ export function useAnswer<Data>(url: string | null, options: Options = {}): Answ
     let timer = 0;
     const fetchOnce = async () => {
       const began = performance.now();
-      // A page behind others asks once, and no more until it is looked at.
+      // A hidden page asks once, and no more until it is looked at.
       if (everyMilliseconds === 0 || document.visibilityState === 'visible') {
         setWaits(true);
         try {

@@ -58,7 +58,7 @@ export interface JobRow {
   leader?: string;
 }
 
-/// Nothing of it changes any more, and its age is how long it took.
+/// Nothing of an ended job changes any more, and its age is its duration.
 export const isOver = (phase: string): boolean => ['finished', 'failed', 'cancelled'].includes(phase);
 
 /// How `from` hears `to`.
@@ -67,7 +67,7 @@ export interface Link {
   to: string;
   suspect: boolean;
   in_trouble: boolean;
-  /// Null: it takes it for gone.
+  /// Null: the node is taken for gone.
   heard_seconds_ago: number | null;
   round_trip_seconds: number | null;
 }
@@ -76,7 +76,7 @@ export interface Cluster {
   time_unix_ms: number;
   seen_by: string;
   version: string;
-  /// As of jobs and links, no more than 200: those in trouble come before others.
+  /// As for jobs and links, no more than 200 rows: nodes in trouble come first.
   nodes: Node[];
   nodes_beyond: number;
   nodes_alive: number;
@@ -135,7 +135,7 @@ export interface JobDetails {
   progress: KernelProgress[];
 }
 
-/// As a kernel that runs said last.
+/// The last progress of a running kernel.
 export interface KernelProgress {
   task: string;
   name: string;
@@ -185,7 +185,7 @@ export interface Reason {
   place_in_queue?: number;
   /// `runs`: of how many that is told; 0: as stated.
   starts?: { in_seconds: number; least_seconds: number; most_seconds: number; runs: number };
-  /// Kernels of it that have not returned, on lanes that nobody counts on any more.
+  /// Abandoned kernels of the task that have not returned yet.
   given_up?: { at: string; lane: number; attempt: number; ran_seconds: number }[];
 }
 

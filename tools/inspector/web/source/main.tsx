@@ -36,7 +36,7 @@ function App() {
   const place = placeOf(route.value);
   const first = useRef(true);
   useEffect(() => {
-    // Whoever reads with a screen reader or moves by keys is on the new page, not where the link was.
+    // Users of screen readers or keys are on the new page, not where the link was.
     if (!first.current) document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
     if (!first.current) scrollTo(0, 0);
     first.current = false;

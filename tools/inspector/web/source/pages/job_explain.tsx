@@ -68,7 +68,7 @@ function placeOf(reason: Partial<Reason>): string {
 }
 
 function ReasonCard({ job, reason, open }: { job: string; reason: Reason; open: boolean }) {
-  // As it was at first: an answer that comes later must not close what somebody opened.
+  // As it was at first: a later answer must not close a part that the user opened.
   const [openAtBirth] = useState(open);
   const place = placeOf(reason);
   const why = reason.taken === undefined ? reason.why : `is at ${reason.at} and ${reason.taken}`;

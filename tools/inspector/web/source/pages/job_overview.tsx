@@ -1,4 +1,4 @@
-// How far a job is, what failed in it, which processes it has, and where its record lies.
+// The job's progress, its failures, its processes, and where its record lies.
 
 import { useRef, useState } from 'preact/hooks';
 import { type Counts, type Job, type PastJobs, type TroubledTask, type Worker, isOver } from '../api';
@@ -161,7 +161,7 @@ function FromJournals({ id, failure }: Known) {
   );
 }
 
-/// Only of what is there: a job whose tasks spawn others has more to come.
+/// Only for the known tasks: a job whose tasks spawn others has more to come.
 function leftText(pace: Pace | null): string {
   if (pace === null) return 'measuring';
   if (pace.secondsLeft === null) return 'nothing ended of late';
