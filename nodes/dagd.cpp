@@ -56,7 +56,7 @@ sigset_t take_signals() {
   return signals;
 }
 
-/// Whom a signal ends: the node, whichever of its lives is there.
+/// A signal ends the node, in any of its lives.
 class Serving {
  public:
   void begin(dag::Keeper& keeper) {

@@ -33,7 +33,7 @@ namespace {
 constexpr auto gather_within = std::chrono::seconds(30);
 constexpr Life first_life{{0}, {1}};
 
-/// Nothing here is of use to anybody any more, and kernels may still run: no destructor is waited for.
+/// Ends the process without destructors: nothing here is of use any more, and kernels may still run.
 [[noreturn]] void end_now(int status) {
   std::cout.flush();
   std::fflush(nullptr);
@@ -89,7 +89,7 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
       end_now(exit_cluster_lost);
     };
     ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
-    // Nobody sends before somebody is up, and that is said by membership, which starts last.
+    // No message is sent before a member is up, and membership, which says so, starts last.
     node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
     open_transport();
     start_membership();

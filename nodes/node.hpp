@@ -50,7 +50,7 @@ class Node : public detail::Client {
   TransportEvents transport_events();
   void start_membership();
 
-  // ---- What its parts tell it
+  // ---- Events of its parts
   void tell(const JobEvent& event);
   void note(wire::JobNote note);
   void on_view(const std::vector<Claim>& members);

@@ -49,7 +49,7 @@ class Inbox {
   bool has_pressing() const { return pressing_.load(std::memory_order_acquire) > 0; }
   bool has_any() const { return size() > 0; }
   std::size_t size() const { return size_.load(std::memory_order_acquire); }
-  /// The first of at least this band. `inside` is set to a row's shard before anybody can see the row gone
+  /// The first of at least this band. `inside` is set to a row's shard before any thread can see the row gone
   /// from here. When it is a normal row, up to `more` rows behind it of the same kind go to `deque`.
   std::optional<Work> pop(Priority at_least, std::atomic<const LaneShard*>& inside, LaneRows& rows,
                           std::size_t more);

@@ -19,7 +19,7 @@ class LaneRows {
     return deques_[1].pop(notice);
   }
 
-  // By anybody. As those of a deque.
+  // By any thread, as in a deque.
   template <class Notice>
   std::optional<ReadyRow> steal(Notice&& notice) {
     if (auto ready = deques_[0].steal(notice)) return ready;

@@ -30,8 +30,8 @@ class LanesPort {
   /// its kernel begins, if it ever does.
   virtual void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
                      std::function<void(Saved&&)> saved = {}, std::function<void()> began = {}) = 0;
-  /// The kernel of this attempt sees `cancelled` from now on; if it has not started, it never does, and
-  /// `done` gets an end that says cancelled: at once, if it waits for a lane.
+  /// The kernel of this attempt sees `cancelled` from now on. A kernel that has not started never does, and
+  /// `done` gets a cancelled end: at once, if the attempt waits for a lane.
   virtual void cancel(JobId job, TaskId task, AttemptId attempt) = 0;
   /// The kernel of this attempt did not return in time: its lane is given up and replaced, so that others can
   /// run. True when such a lane was found. The thread itself ends when the kernel returns, if ever, and says

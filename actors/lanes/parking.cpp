@@ -90,7 +90,7 @@ std::optional<Work> Lanes::search(Lane& lane) {
       if (edge_news(lane) || anything_queued()) work = look_everywhere(lane);
     }
     if (!work) {
-      lane.enters(nullptr);  // A row that somebody else got first may have made it enter.
+      lane.enters(nullptr);  // A row that another lane got first may have made it enter.
       bells_.workers.prepare_wait();
       searching_.fetch_sub(1, std::memory_order_seq_cst);
       process_barrier();

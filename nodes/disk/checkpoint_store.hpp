@@ -7,7 +7,7 @@
 // DIRECTORY/LIFE-JOB/group-G/save-N and DIRECTORY/LIFE-JOB/task-T/save-N (checkpoint_files.hpp), the two
 // newest saves of each. LIFE is that of the start in which the job came here; a later start goes on there.
 // The files of a job go when it has ended well, or when nobody needs this node's copy of its record any more.
-// The files of a job that failed where it was led stay until somebody deletes them; the next start says what
+// The files of a job that failed where it was led stay until a person deletes them; the next start says what
 // is there and whether it is intact.
 
 #include <condition_variable>

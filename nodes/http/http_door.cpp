@@ -34,7 +34,7 @@ std::string name_in(std::string_view host) {
   return small;
 }
 
-/// No name that somebody else could lead here.
+/// True: the host is a number, which no foreign name server can redirect.
 bool is_number(const std::string& name) {
   in6_addr any{};
   return inet_pton(AF_INET, name.c_str(), &any) == 1 || inet_pton(AF_INET6, name.c_str(), &any) == 1;

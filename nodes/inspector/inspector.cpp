@@ -49,7 +49,7 @@ JobId job_of(const std::string& text) {
   throw Failure({ErrorCode::usage, "'" + text + "' is not a job", "write job7, or job2.7"});
 }
 
-/// Which part of a list somebody wants.
+/// The requested part of a list.
 struct PageOf {
   std::size_t offset = 0, limit = 0;
 };

@@ -26,7 +26,7 @@ class NodeWeb {
  public:
   explicit NodeWeb(WebPorts ports) : ports_(std::move(ports)) {}
   ~NodeWeb() { close(); }
-  /// As HttpServer::open. Until then it asks nothing.
+  /// As HttpServer::open. Before this call it asks nothing.
   Status open(web::HttpOptions options, const inspector::InspectorOptions& inspected);
   /// Stops answering. Call it while the node still answers: so no request waits in vain.
   void close();
@@ -43,7 +43,7 @@ class NodeWeb {
   /// `what` gets the number of the question. False: too many wait for an answer.
   bool ask_node(const std::function<ClientMessage(std::uint64_t)>& what,
                 std::function<void(client::Answer)> then);
-  /// The same; if it cannot, `reply` is told.
+  /// The same; if too many wait, `reply` gets the refusal.
   void ask(const std::function<ClientMessage(std::uint64_t)>& what, const web::HttpReply& reply,
            std::function<void(client::Answer)> then);
 

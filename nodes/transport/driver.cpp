@@ -307,7 +307,7 @@ void Driver::on_frame(net::FrameArrived frame) {
   carry_out(partner, std::move(news));
 }
 
-/// Whose it is, says the connection: anybody can write anything into a frame that is no good.
+/// The connection tells the sender of an unreadable frame: its content may claim anything.
 void Driver::on_unreadable(const net::FrameArrived& frame, const Error& why) {
   complain("a frame was refused", why.what);
   const std::optional<Life> from = speaker_of(frame);
@@ -411,7 +411,7 @@ void Driver::carry_out(Partner& partner, PartnerNews&& news) {
   if (!news.frames.empty() && endpoint != endpoints_.end()) {
     Peer& peer = peer_at(endpoint->second.control);
     for (const FrameOut& out : news.frames) {
-      // Not connected, or connected to who knows whom: lost, and the link will find out.
+      // Not connected, or connected to another process: lost, and the link will find out.
       if (!peer.welcomed || peer.life != life) break;
       const Result<Blob> frame =
           encode(out, peer.version, frame_bytes_max(out.channel), *setup_.codes, news.broken);
@@ -469,7 +469,7 @@ void Driver::hand_on(Life from, Delivered&& delivered) {
         rings_.on_message(from, ring::Closed{"its build knows no rings"});
         continue;
       }
-      if (unimplemented->conversation == 0) continue;  // Its log says what it was to say.
+      if (unimplemented->conversation == 0) continue;  // The peer's log has the message.
       complain("a peer", to_string(from) + " does not know operation " +
                              std::to_string(unimplemented->conversation) + "." +
                              std::to_string(unimplemented->message));
@@ -525,10 +525,10 @@ void Driver::handled(Life from, Channel channel, std::uint64_t count, std::uint6
   carry_out(*partner, std::move(news));
 }
 
-// ---- What others ask for
+// ---- Called by others on this thread
 
-/// To a life that we do not know yet too: others may have heard of it before us. What is said waits in its
-/// link until we learn where it is, or that it is dead.
+/// Sends also to a life that we do not know yet: others may have heard of it before us. The operation waits
+/// in its link until we learn the life's address, or that it is dead.
 void Driver::send(Life to, wire::Operation operation) {
   if (dead_.contains(to)) return;
   Partner& partner = begin_partner(to);
@@ -600,7 +600,7 @@ bool Driver::may_be_on_this_host(const Endpoint& endpoint) const {
 
 void Driver::member_down(Life life) {
   dead_.insert(life);
-  // It is listened to, so that it hears of it, until there is no room for it.
+  // Still listened to, while there is room, so that it learns of its end.
   if (const auto known = known_.find(life); known != known_.end()) known->second.kept = false;
   end(life);
   const auto endpoint = endpoints_.find(life);

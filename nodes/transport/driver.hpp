@@ -138,7 +138,7 @@ class Driver {
   Rings rings_;
   HandOvers hand_overs_;
   std::set<Life> dead_;
-  std::map<Life, std::uint64_t> notes_dropped_;  ///< and nobody has been told
+  std::map<Life, std::uint64_t> notes_dropped_;  ///< not reported yet
   std::deque<TurnedAway> turned_away_;
   /// Counts by kind of complaint, so that a flood of bad frames does not fill the log.
   std::map<std::string, std::uint64_t, std::less<>> complaints_;

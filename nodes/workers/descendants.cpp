@@ -44,7 +44,7 @@ std::string name_of(const std::string& thread) {
   return name;
 }
 
-/// It has not ended, or somebody has waited for it.
+/// True: the process exists and has not ended (a zombie has).
 bool runs(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string line;
