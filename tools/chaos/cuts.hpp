@@ -24,7 +24,7 @@ struct Cut {
   std::string kind() const { return name.substr(0, name.find(' ')); }
 };
 
-/// Nobody of one side hears anybody of the other.
+/// No node of one side hears any node of the other.
 inline void part(Deaf& deaf, const Side& one, const Side& other) {
   for (const std::uint32_t from : one) {
     for (const std::uint32_t to : other) {

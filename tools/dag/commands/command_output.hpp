@@ -41,7 +41,7 @@ class CommandOutput {
   std::size_t logged_bytes_ = 0;
 };
 
-/// Prints what commands leave in files, as it comes.
+/// Prints the files with commands' output as they grow.
 class FilePrinter {
  public:
   /// Prints the part of the file that was not printed yet. False: there is no such file on this machine.

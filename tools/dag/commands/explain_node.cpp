@@ -19,7 +19,7 @@ struct RunsThere {
   JobId job;
   std::string process;
   RunningNow now;
-  std::string name;  ///< the task's, if somebody said it
+  std::string name;  ///< the task's, if a process reported it
 };
 struct Kept {
   JobId job;

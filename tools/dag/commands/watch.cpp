@@ -40,7 +40,7 @@ Duration duration_of(double seconds) {
 
 // ---- The job, as the cluster says
 
-/// Asks whichever node answers. When none does, they are asked again until the patience ends.
+/// Asks any node that answers. When none does, they are asked again until the patience ends.
 class Followed {
  public:
   using Say = std::function<void(const std::string&)>;
