@@ -99,7 +99,7 @@ void Home::Impl::call_ended(RowIndex row) {
 bool Home::Impl::to_replay(const ActorChain& chain, RowIndex row) const {
   if (is(row, flag::grown) && !has_ended(row))
     return true;  // It returned; what it becomes has not ended yet.
-  if (word(row).outcome != Outcome::finished) return false;  // What it did was undone.
+  if (word(row).outcome != Outcome::finished) return false;  // Its effect was undone.
   return table.kind_of(table[row]).call == CallKind::call || groups[chain.group].wanted.contains(row);
 }
 

@@ -54,7 +54,7 @@ std::string Home::Impl::why_alone(RowIndex row) const {
          " that nobody knows who killed";
 }
 
-/// Of a row that crashed too often.
+/// The error of a row that crashed too often.
 Error Home::Impl::crash_error(RowIndex row) const {
   const message::Crashed& crashed = *message::crashes_of(state, table.id(row));
   const std::uint32_t deaths = suspicions(row);
@@ -550,9 +550,9 @@ std::size_t Home::Impl::lend_attempts(std::span<const OutputName> attempts, Life
   return went;
 }
 
-/// What was handed out to `from`, where no lane has begun it, goes to who asked for work there, or comes here
-/// when that costs more than to wait for a lane. What may take a process down goes to whom it is placed at.
-/// Whether it went to who asked.
+/// Takes an attempt that no lane of `from` has begun and hands it to `thief`; or places it here, if moving it
+/// costs more than waiting for a lane. A suspect goes to where it is placed. Returns whether the thief got
+/// it.
 bool Home::Impl::lend_again(RowIndex row, Life from, Life thief) {
   const auto out = handed_out.find(row);
   table.apply(row, TakenBack{out->second.word_attempt});

@@ -1,10 +1,10 @@
-// Where the calls of job actors go that a task spawns. They run in the order in which they were added; but a
-// call that a task spawns while later ones wait for that very task (it became what it spawned) goes before
-// those: behind them it would wait for itself.
+// Places calls of job actors that a task spawns in the order of calls. Calls run in the order in which they
+// were added; but a call that a task spawns while later calls wait for that very task (it became what it
+// spawned) goes before those: behind them it would wait for itself.
 //
-// Who counts again adds all growths of a job, a step of a long training each, before anything has ended. So
-// what is before a task is not looked at, and what is behind it once: what was found to have no calls behind
-// it never gets one, because edges are those of one part, and a row has the heads that it came with.
+// A recount adds all growths of a job, a step of a long training each, before anything has ended. So tasks
+// before a new one are not looked at, and tasks behind it once: a task found to have no calls behind it never
+// gets one, because edges are those of one part, and a row has the heads that it came with.
 
 #include "libdag/home/home_impl.hpp"
 

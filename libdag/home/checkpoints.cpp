@@ -38,7 +38,7 @@ bool Home::Impl::add_checkpoint(const OutcomeRecord& record, Life holder) {
       at->holders.push_back(holder);
   } else {
     saved.insert(at, {record, {holder}});
-    // Of what another home had been told, that one has said it.
+    // News that was for another home was passed on by that home.
     if (!recounting) {
       say(record.task, record.attempt, [&] { return recorded::Saved{record.size_bytes, 0}; });
       copy_checkpoint({record, {holder}});

@@ -15,14 +15,14 @@ namespace {
 /// old, and of one of ten times as many when they are ten: a small part of the time, however often somebody
 /// asks.
 constexpr double tasks_per_second_of_age = 10'000;
-/// Of larger graphs, and where more was spawned, nothing is said: meanwhile the home does nothing else, and
-/// those who wait for it would take its process for dead. (A million tasks take 0.2 s; half a second on a
-/// machine with more to do than cores.)
+/// No answer for larger graphs, or where more was spawned: the home does nothing else meanwhile, and its
+/// process would be taken for dead. (A million tasks take 0.2 s; half a second on a machine with more to do
+/// than cores.)
 constexpr std::size_t tasks_max = 2'000'000;
-/// Nor of those that were not added in an order in which they could run, which is to be found first.
+/// Limit for tasks that were not added in an order in which they could run: the order must be found first.
 constexpr std::size_t unordered_tasks_max = 100'000;
 
-/// Each task stands behind what it waits for, as where it takes the outputs of others.
+/// True if each task stands behind its predecessors, those included whose outputs it takes.
 bool is_in_order(const detail::Fragment& graph) {
   for (std::uint32_t task = 0; task < graph.size(); ++task) {
     for (const detail::EdgeEnd end : graph.in_edges(task)) {
@@ -34,8 +34,8 @@ bool is_in_order(const detail::Fragment& graph) {
 
 }  // namespace
 
-/// Of each task of the graph by its policy and its name; those of names of which nothing is known count as
-/// the mean of the others.
+/// Usual run time of each task of the graph, by its policy and name; the mean of the others if nothing is
+/// known of its name.
 std::vector<Duration> Home::Impl::usual_durations() const {
   const detail::Fragment& graph = *plan->graph;
   // Policies seldom differ within one.
@@ -93,7 +93,7 @@ void Home::critical_path(Instant at, std::optional<PathLeft>& longest) {
       path.left = home.ways[task.index].left;
       path.tasks = home.ways[task.index].tasks;
     } else {
-      // What comes behind a spawned task stands in the graph only where what spawned it waits for it.
+      // Successors of a spawned task are in the graph only where the task that spawned it waits for it.
       path.left =
           home.placement->usual(home.table.name_of(home.table[row]), home.table.policy_of(home.table[row]))
               .value_or(Duration{0});

@@ -1,4 +1,4 @@
-// Who may run, and what the end of a row means for others.
+// Readiness of rows, and the consequences of an end for other rows.
 
 #include <algorithm>
 
@@ -12,8 +12,8 @@ using detail::EdgeKind;
 
 namespace {
 
-/// What a task that did not run says of one that it needed. Whoever is cancelled or skipped because of such a
-/// one names the root, not the whole way to it.
+/// The cause that a task without a run names for a predecessor. A cancelled or skipped predecessor passes on
+/// its own cause, so the root is named and not the whole path to it.
 std::string cause_of(Outcome outcome, const Error& error) {
   if (outcome == Outcome::skipped) return error.cause;  // None: a condition was not met.
   if (!error.cause.empty() && outcome == Outcome::cancelled) return error.cause;
@@ -54,7 +54,7 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
       const std::span<const ShardIndex> shards = foreign_shards(row);
       note.consumers += static_cast<std::uint32_t>(shards.size());
     }
-    // What nobody in the graph reads, a client may ask for.
+    // A client may ask for outputs that no task reads.
     if (submitted && (note.consumers == 0 || fragment.policy(table[row].task).keep)) note.flags |= flag::kept;
   }
   if (submitted) keep_unread_calls(part);
@@ -100,7 +100,7 @@ void Home::Impl::satisfy(RowIndex row) {
   }
 }
 
-/// What a conditional edge, by its place in the fragment, came to.
+/// The result of a conditional edge, by its place in the fragment.
 bool Home::Impl::condition(RowIndex predecessor, std::uint32_t edge) const {
   const Row& about = table[predecessor];
   const auto conditionals = table.part(about.part).conditionals_of(about.task);
@@ -142,7 +142,7 @@ Error Home::Impl::cancel_reason(RowIndex row) const {
   return error;
 }
 
-/// Of the only row that it waits for.
+/// The error of the only row that it waits for.
 Error Home::Impl::error_before(RowIndex row) const {
   Error error{ErrorCode::task_failed, describe(row) + " failed"};
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
@@ -207,7 +207,7 @@ void Home::Impl::decide(RowIndex row) {
     case Decision::skip:
       return close(row, Outcome::skipped, skip_reason(row, results));
     case Decision::cancel:
-      // Who publishes is, for whoever asks, what became of the kernel before it.
+      // A publish task stands for the kernel before it, so it fails with the kernel's error.
       if (policy.publishes && results.front().outcome == Outcome::failed)
         return close(row, Outcome::failed, error_before(row));
       return close(row, Outcome::cancelled, cancel_reason(row));
@@ -365,8 +365,8 @@ void Home::Impl::on(Life, const message::PredecessorEnded& news) {
   ghost_news(news.record, &news.holders, false);
 }
 
-/// What became of a row of another shard, from whoever said it. A record that is settled is final; else what
-/// the row's current home said last.
+/// Applies the end of a row of another shard, from any sender. A settled record is final; else the latest
+/// news of the row's current home counts.
 void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>* holders, bool settled) {
   const RowIndex row = table.find(record.task);
   if (row == no_row || !table[row].ghost || record.outcome == Outcome::none) return;

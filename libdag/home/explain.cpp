@@ -13,7 +13,7 @@ constexpr std::size_t with_candidates_max = 4;
 /// Predecessors that a line names.
 constexpr std::size_t named_max = 3;
 
-/// Of a row that has not ended, what people look for first comes first.
+/// Order of rows that have not ended: the states that people look for come first.
 int rank_of(RowState state) {
   switch (state) {
     case RowState::held:
@@ -129,7 +129,7 @@ std::string Home::Impl::why_held(RowIndex row) const {
   return is_call(row) ? why_not_called(row) : "is held";
 }
 
-/// Of a call whose turn it is.
+/// The reason why a call does not run although it is the next one.
 std::string Home::Impl::why_not_called(RowIndex row) const {
   const ActorChain& chain = *chain_of(row);
   if (chain.next > 0 && (!chain.alive || chain.applied < chain.next))
@@ -233,7 +233,7 @@ void Home::explain(const TaskSelector& wanted, Instant at, ProcessExplained& to)
   home.explain_lanes(to);
 }
 
-/// What lanes of this process run of this home's rows, and how long tasks that ended here took.
+/// Adds names and usual run times to lanes' attempts of rows of this home, and the run time of all tasks.
 void Home::Impl::explain_lanes(ProcessExplained& to) const {
   if (!to.runs) to.runs = placement->estimate_of_all();
   for (RunningNow& running : to.running) {

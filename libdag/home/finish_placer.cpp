@@ -9,12 +9,12 @@ namespace {
 
 /// Bulk bytes through ZeroMQ ran at 1.2 to 1.6 GB/s on one host, by a prototype.
 constexpr double bandwidth_bytes_per_second = 1.2e9;
-/// What a task that waits somewhere is taken to need as long as none has ended here.
+/// Assumed run time of a queued task whose name has no ended task here.
 constexpr Duration run_unknown = std::chrono::milliseconds(1);
-/// Beyond these a queue is as good as endless; their product is far from where durations overflow.
+/// Above these a queue is as good as endless; their product is far from where durations overflow.
 constexpr Duration run_counted_max = std::chrono::hours(1);
 constexpr std::uint64_t tasks_counted_max = 1'000'000;
-/// Tasks of a name are a class. What runs on other kinds of devices has names of its own so far.
+/// Tasks of a name are a class. Tasks for other kinds of devices have names of their own so far.
 constexpr KindIndex one_kind{0};
 
 std::vector<recorded::Candidate> candidates_of(const PlacementQuestion& question) {
@@ -165,7 +165,7 @@ bool FinishPlacer::keeps(const std::vector<PlacementInput>& inputs, Life thief, 
     return std::chrono::duration<double>(wait).count() >= under_way;
   };
   if (waits_longer(wait_at(*here, mean_run().value_or(run_unknown)))) return false;
-  // What is behind stragglers waits for as long again, however short its like are.
+  // A task queued behind stragglers waits as long again, however short tasks of its name are.
   return !busy_for_ || !waits_longer(busy_for_());
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// Places the attempts of a home by earliest predicted finish: choose_process() with what the home knows of
-// inputs, what was gossiped of the other processes, and how long tasks of that name ran. Decides only where;
-// the home hands out. What it gets wrong, stealing corrects.
+// Places the attempts of a home by earliest predicted finish: choose_process() with inputs that the home
+// knows, loads that other processes gossip, and run times by task name. Decides only where; the home hands
+// out. Stealing corrects its errors.
 
 #include <cstdint>
 #include <functional>
@@ -24,28 +24,28 @@ struct LaneQueue {
   std::uint32_t lanes_free = 0;
   std::uint32_t tasks_ready = 0;
 };
-/// What a life has said of its load: a few heartbeats old, or our own, which is new.
+/// The load that a life announced: a few heartbeats old, or our own, which is new.
 struct LifeLoad {
   Life life;
   NodeDevices devices;
   std::uint32_t lanes = 0;
   LaneQueue queue;
-  /// Predicted run time of all that waits there or runs, summed over its lanes. Zero where nobody predicts
-  /// it: then tasks_ready and what tasks took here stand for it.
+  /// Predicted run time of all tasks that wait or run there, summed over its lanes. Zero if nothing predicts
+  /// it: then tasks_ready and run times of tasks here stand for it.
   Duration backlog{0};
 };
 
 class FinishPlacer final : public HomePlacement {
  public:
-  /// `busy_for` says, when somebody wants work, for how long all lanes here have been busy already
-  /// (stealing/questions.hpp); left out: nothing is known of it.
+  /// `busy_for`, called when other processes want work, returns how long all lanes here have been busy
+  /// (stealing/questions.hpp). Empty: not known.
   explicit FinishPlacer(std::uint64_t seed, std::function<Duration()> busy_for = {})
       : random_(seed), busy_for_(std::move(busy_for)) {}
 
-  /// The newest gossip. Lives that are not named are not placed at; what was said of them before is
+  /// The newest gossip. Lives that it does not name get no attempts; earlier gossip of them is
   /// forgotten.
   void on_loads(std::vector<LifeLoad> loads);
-  /// News of one life that was named: of this process, before each event of the home.
+  /// A change of one life of the gossip: this process, before each event of the home.
   void on_queue(Life life, LaneQueue queue);
 
   Life place_actor(std::uint32_t actor, const std::vector<Life>& lives,
@@ -63,7 +63,7 @@ class FinishPlacer final : public HomePlacement {
   Status possible(const std::string& name, const Policy& policy, const std::vector<Life>& lives) override;
   std::vector<recorded::Candidate> consider(const AttemptToPlace& attempt, const std::vector<Life>& lives,
                                             Life self) override;
-  /// Of tasks of all names; nothing before one has ended.
+  /// The mean run time of all tasks; nothing before one has ended.
   std::optional<Duration> mean_run() const;
 
  private:
@@ -71,22 +71,22 @@ class FinishPlacer final : public HomePlacement {
     LifeLoad load;
     std::uint32_t given = 0;  ///< attempts that we placed there since
   };
-  /// `near` is where it is if those that are known are those that run the job.
+  /// `near`: the place to look at first.
   Known* known(Life life, std::size_t near);
   std::optional<Duration> predicted(const std::string& name, const Policy& policy) const;
-  /// Until a lane there is free for one more, when each task takes so long.
+  /// Time until a lane there is free for another task, if each task takes `each`.
   Duration wait_at(const Known& there, Duration each) const;
-  /// It, for a task that runs so long.
+  /// The life as a candidate for a task that takes `run`.
   PlacementCandidate candidate_at(const Known& there, Duration each, std::optional<Duration> run) const;
 
   Random random_;
   std::function<Duration()> busy_for_;
   std::vector<Life> known_lives_;  ///< ascending
-  std::vector<Known> known_;       ///< of each of them
-  std::size_t asked_last_ = 0;     ///< where in these the life is that asked last: mostly it is one
+  std::vector<Known> known_;       ///< of each life in known_lives_
+  std::size_t asked_last_ = 0;     ///< place of the life asked for last: mostly the next is the same
   std::unordered_map<std::string, TaskClass> classes_;
   DurationPredictor predictor_;
-  DurationEstimate any_;  ///< of tasks of all names
+  DurationEstimate any_;  ///< run time of all tasks
 };
 
 }  // namespace dag

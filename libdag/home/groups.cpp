@@ -21,7 +21,7 @@
 
 namespace dag {
 
-/// Of the graph that was submitted; spawned tasks are in none.
+/// Adds the groups of the submitted graph; spawned tasks are in no group.
 void Home::Impl::add_groups() {
   const detail::Fragment& graph = *plan->graph;
   if (graph.groups.empty()) return;
@@ -62,7 +62,7 @@ Retry Home::Impl::retry_of(RowIndex row) const {
   return retry;
 }
 
-/// Of a member that could start now.
+/// True if the group holds back a member that could start now.
 bool Home::Impl::waits_for_group(RowIndex member) {
   TaskGroup& group = group_of(member);
   const ChildId child = child_of(group, member);

@@ -85,7 +85,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
   if (std::erase_if(of_earlier_homes, [&](Life life) { return !alive(life); }) > 0)
     exclusive_from = leases_over;
   if (state.term != before.term) say_again();
-  change_routes();  // What it asks to be told is told again below: their homes begin to count.
+  change_routes();  // Processes that it wants told are told again below: their homes begin to count.
   std::set<std::uint32_t> lost_groups;
   for (const ActorChain& chain : chains) {
     if (chain.place && !alive(*chain.place)) lost_groups.insert(chain.group);

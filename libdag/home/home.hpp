@@ -1,29 +1,29 @@
 #pragma once
-// The home of a shard: decides which of its rows may run, where, how often, what they came to, and what may
-// be forgotten. A machine for one thread; actors/home_actor drives it and carries out its effects.
+// The home of a shard: decides which of its rows run, where and how often, how they ended, and what may be
+// forgotten. A machine for one thread; actors/home_actor drives it and carries out its effects.
 //
-// What it decides alone. Lanes run bare rows and follow their strong edges inside the shard (row_table.hpp);
-// of all that the home only hears afterwards, in batches. Everything else comes to it: rows whose last edge
-// is satisfied and that are not plain (`decide`), attempts that failed, spawned, or were lost, edges from and
-// to other shards.
+// Scope of its decisions. Lanes run bare rows and follow their strong edges inside the shard (row_table.hpp);
+// the home hears of those later, in batches. Everything else comes to the home: rows whose last edge is
+// satisfied and that are not plain (`decide`), attempts that failed, spawned, or were lost, edges from and to
+// other shards.
 //
-// Who satisfies which edge. An edge inside the shard is satisfied by whoever ends its predecessor, once,
-// because a row's first change to `ended` happens once: the strong edges of a quick end by the lane, all
-// other edges by the home when it notes the end. An edge from another shard starts at a ghost, and whoever
-// changes the ghost's word to `ended` satisfies its edges: a lane that was told by another one
-// (edge_news.hpp; the strong ones), or the home with the first message about it. Later ones only tell it more
-// about holders.
+// Edges. An edge inside the shard is satisfied by the thread that ends its predecessor, once, because a
+// row's first change to `ended` happens once: the strong edges of a quick end by the lane, all other edges
+// by the home when it notes the end. An edge from another shard starts at a ghost. The thread that changes
+// the ghost's word to `ended` satisfies its edges: a lane that was told by another lane (edge_news.hpp;
+// the strong edges), or the home with the first message about the ghost. Later messages only name more
+// holders.
 //
-// What it tells the cell. A row's outcome is sent when the outcomes of its predecessors here were sent,
-// together with the attempts of those elsewhere that it used. The cell records it with these, in steps
-// (cell/said_steps.hpp). When a row elsewhere comes to another attempt after all, what rests
-// on it is not recorded; the home withdraws it, and says it anew.
+// Outcomes. A row's outcome is sent to the cell when the outcomes of its predecessors here were sent,
+// together with the attempts of predecessors elsewhere that it used. The cell records it with these, in steps
+// (cell/said_steps.hpp). If a row elsewhere comes to another attempt after all, outcomes that rest on it are
+// not recorded; the home withdraws them, and sends them anew.
 //
-// Why it ends. Every row leaves `waiting` when its predecessors ended, which is well-founded (no cycles);
+// Every job ends. Every row leaves `waiting` when its predecessors ended, which is well-founded (no cycles);
 // `held` by a decision, a timer that is set, a message that is repeated until answered, or a predecessor that
-// settles; `ready`, `running` and `lent` by an end, a Return, or the death of who has it, which the cell
-// tells. Each try is counted and limited. The cell hears of each end and answers, and the job ends when no
-// row of any home is left open.
+// settles; `ready`, `running` and `lent` by an end, a Return, or the death of the process that has it, which
+// the cell tells. Each try is counted and limited. The cell hears of each end and answers, and the job ends
+// when no row of any home is left open.
 
 #include <cstdint>
 #include <memory>
@@ -50,8 +50,8 @@
 
 namespace dag {
 
-/// What is recorded leaves a home this long after what left before, if nobody waits for it: recording it
-/// costs some messages between processes, however little it is.
+/// Interval between cuts to the cell, unless something waits for one: recording a cut costs some messages
+/// between processes, however small the cut is.
 inline constexpr Duration cut_interval = std::chrono::milliseconds(50);
 
 struct HomeOptions {
@@ -59,46 +59,46 @@ struct HomeOptions {
   Epoch epoch;
   Life self;
   std::uint64_t seed = 0;
-  /// Digests are taken of outputs that leave the process, and of all outputs of job actors' calls.
+  /// If set, digests are taken of outputs that leave the process, and of all outputs of job actors' calls.
   bool several_processes = false;
-  /// Of this process. So many tasks that may run only once, and one more, are started before one has ended:
-  /// those that are lost with a process are not known to have run or not.
+  /// Lanes of this process. At most one more at_most_once and exclusive task than this is started and not
+  /// ended: if the process is lost, nobody knows whether they ran.
   std::uint32_t lanes = 1;
   std::size_t digest_at_once_bytes_max = dag::digest_at_once_bytes_max;
-  /// For the simulator's own test: which rule is broken on purpose.
+  /// For the simulator's own test: the rule that is broken on purpose.
   Planted planted = Planted::nothing;
-  /// A rollback of job actors that comes to nothing this often stops the job.
+  /// The job is stopped after this many rollbacks of job actors without success.
   std::uint32_t rollbacks_max = 1000;
-  /// Of processes that run exclusive tasks.
+  /// Lease of processes that run exclusive tasks.
   Duration lease = exclusive_lease;
   Duration cut_interval = dag::cut_interval;
-  /// Outputs that no task will read any more stay while all of them together are no larger, for a client that
-  /// asks late; who asks later is refused (output_released). Nothing: none stays, and what such a client asks
-  /// for is made again.
+  /// Released outputs stay up to this sum of sizes, for a client that asks late; later questions are refused
+  /// (output_released). Nothing: no released output stays, and an output that a client asks for is made
+  /// again.
   std::optional<std::uint64_t> released_bytes_max = {};
-  /// How far it may be ahead of the record with what attempts have spawned.
+  /// Limit of spawned tasks that the record does not have yet.
   SpawnCredit spawn_credit = {};
 };
 
-/// An attempt that is to be given a place.
+/// An attempt to be placed.
 struct AttemptToPlace {
   TaskId task;
   const std::string& name;
   const Policy& policy;
   /// Empty where there is only one place.
   const std::vector<PlacementInput>& inputs;
-  /// Whether anybody wants to know why.
+  /// True if the reason for the choice is to be recorded.
   bool explained = true;
 };
 struct PlacedAttempt {
   Life at;
-  /// Set when there was something to decide, and somebody wants to know: it is recorded.
+  /// Set if there was a choice, and the reason is to be recorded.
   std::optional<recorded::Placed> why = std::nullopt;
 };
 
-/// Where a job actor is to live, where attempts run that are not for the lanes here: pure choices. The
-/// default keeps attempts here and gives each new actor to the life with the fewest; finish_placer.hpp has
-/// another.
+/// Chooses where job actors live, and where attempts run that are not for the lanes here: pure choices. The
+/// default keeps attempts here and gives each new actor to the life with the fewest actors; finish_placer.hpp
+/// has another.
 class HomePlacement {
  public:
   virtual ~HomePlacement() = default;
@@ -108,38 +108,38 @@ class HomePlacement {
   /// Where to run an attempt; `self` to keep it. The answer must be one of `lives`, or `self`.
   virtual PlacedAttempt place_attempt(const AttemptToPlace& attempt, const std::vector<Life>& lives,
                                       Life self) = 0;
-  /// Whether to ask about a plain row, too, that the home made ready. Lanes never ask.
+  /// True if plain rows that the home made ready are to be placed as well. Lanes never ask.
   virtual bool wants_to_place(const std::string&, const Policy&, bool /*inputs_here*/) const { return false; }
-  /// Whether a row that waits here would be longer under way to `thief`, with its inputs.
+  /// True if a row queued here starts sooner than it could get to `thief` with its inputs.
   virtual bool keeps(const std::vector<PlacementInput>& /*inputs*/, Life /*thief*/, Life /*self*/) {
     return false;
   }
-  /// A task of that name ran for so long, here or elsewhere. `bound`: it had no choice, as calls of job
-  /// actors have none, so placement learns nothing of it but what is usual.
+  /// A task of that name took this time, here or elsewhere. `bound`: it had no choice of place, as calls of
+  /// job actors have none, so placement learns only its usual run time.
   virtual void ran(const std::string&, Duration, bool /*bound*/) {}
-  /// So long do tasks of that name run, if anything is known of it.
+  /// The usual run time of tasks of that name, if known.
   virtual std::optional<Duration> usual(const std::string&, const Policy&) const { return std::nullopt; }
   /// The same for people, with its range.
   virtual std::optional<RunEstimate> estimate(const std::string& name, const Policy& policy) const {
     const auto known = usual(name, policy);
     return known ? std::optional(RunEstimate{*known, *known, *known}) : std::nullopt;
   }
-  /// Of tasks of all names.
+  /// The run time of all tasks.
   virtual std::optional<RunEstimate> estimate_of_all() const { return std::nullopt; }
-  /// needs_impossible when none of `lives` could ever run a task of that name. Of a life that has not said
-  /// what it has, it is taken that it could.
+  /// needs_impossible when none of `lives` could ever run a task of that name. A life that has not announced
+  /// its devices is assumed able to.
   virtual Status possible(const std::string&, const Policy&, const std::vector<Life>& /*lives*/) {
     return Done{};
   }
-  /// What it would choose from, of all that are there; by the same predicate as place_attempt.
+  /// The candidates and the verdict on each; by the same predicate as place_attempt.
   virtual std::vector<recorded::Candidate> consider(const AttemptToPlace&, const std::vector<Life>&,
                                                     Life /*self*/) {
     return {};
   }
 };
-/// One of those with the fewest; which one of them, the actor's number says. Actors that are not saved
-/// together may have homes of their own, which know nothing of each other: the first one would be the same
-/// for all.
+/// A life with the fewest actors; the actor's number chooses among several. Actors that are not saved
+/// together may have homes of their own, which know nothing of each other: taking the first would give all of
+/// them the same life.
 Life with_fewest_actors(std::uint32_t actor, const std::vector<Life>& lives,
                         const std::vector<std::uint32_t>& actors_at);
 std::unique_ptr<HomePlacement> simple_placement();
@@ -170,15 +170,15 @@ class Home {
 
   /// The shard's first home.
   void begin(const message::JobState& state, Instant now);
-  /// A later one. Starts rows when every life it asks has reported or died.
+  /// A later home of the shard. Starts rows when every life it asks has reported or died.
   void recover(const message::Assign& assign, const message::JobState& state, Instant now);
 
   void on_state(const message::JobState& state, Instant now);
-  /// What a lane did with bare rows.
+  /// The report of a lane on bare rows.
   void on_lanes(LaneReport report, Instant now);
-  /// Lanes can tell those of these lives of ends themselves, through memory (edge_news.hpp), this life
-  /// included or not; and those of all others by links, or not. Who cannot be told by lanes is told by this
-  /// home, as all were before the first call.
+  /// Lanes can tell these lives of ends themselves, through memory (edge_news.hpp); `lives` may include this
+  /// life. They tell all other lives by links if `others_by_link`. This home tells the lives that lanes
+  /// cannot, as it tells all before the first call.
   void on_reach(std::vector<Life> lives, Instant now, bool others_by_link = false);
   /// The end of an attempt that StartAttempt asked for. False: it is not (or not any more) one of ours.
   bool on_ended(Ended ended, Instant now);
@@ -187,36 +187,36 @@ class Home {
   /// Timeouts and backoffs that are due.
   void on_time(Instant now);
   std::optional<Instant> wake_at() const;
-  /// `thief` asked for rows; `rows` are ready ones that no lane has claimed (Lanes::take_rows). Those that
-  /// cannot go are made ready again. How many went.
+  /// `thief` asked for rows; `rows` are ready ones that no lane has claimed (Lanes::take_rows). Rows that
+  /// cannot go are made ready again. Returns how many went.
   std::size_t lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots, Instant now);
-  /// Whether this attempt, which waits for a lane here, may be taken from it for an idle process.
+  /// True if this attempt, queued for a lane here, may be taken from it for an idle process.
   bool may_lend(const OutputName& attempt) const;
-  /// Attempts that may, and were taken: other ones are handed to the thief, or here again. How many went.
+  /// Attempts that may_lend and were taken go to the thief, or are queued here again. Returns how many went.
   std::size_t lend_attempts(std::span<const OutputName> attempts, Life thief, Instant now);
 
-  /// What this home can vouch for about rows of another shard, for that shard's new home: added to `report`.
+  /// Adds to `report` what this home can vouch for about rows of another shard, for that shard's new home.
   void vouch(message::Report& report) const;
 
-  /// What is to be done since the last call. To be called after each event.
+  /// The effects since the last call. To be called after each event.
   std::vector<HomeEffect> take_effects();
 
   const HomeOptions& options() const;
   HomeCounts counts() const;
-  /// What was spawned, and the record does not have.
+  /// Spawned tasks that the record does not have.
   SpawnLoad spawned_ahead() const;
   bool recounting() const;
   /// The epoch that a message must name.
   Epoch epoch() const { return options().epoch; }
   /// Why the row is where it is, in one line; for people.
   std::string explain(TaskId task) const;
-  /// The same of those that are wanted, and how many there are in each state.
+  /// The same for the tasks of the selector, with the number of rows in each state.
   void explain(const TaskSelector& wanted, Instant at, ProcessExplained& to) const;
-  /// The longest way from a row of this home that has not ended to the end of the graph takes the place of
-  /// `longest` when it is longer. O(tasks + edges) the first time, and when what is known of it has become
-  /// old; else O(rows).
+  /// Replaces `longest` by the longest path from a row of this home that has not ended to the end of the
+  /// graph, if that is longer. O(tasks + edges) the first time, and when its estimates have become old; else
+  /// O(rows).
   void critical_path(Instant at, std::optional<PathLeft>& longest);
-  /// The outputs that lie with its rows.
+  /// Adds the outputs that lie with its rows.
   void count_held(HeldSum& sum) const;
 
  private:

@@ -1,9 +1,9 @@
 #pragma once
-// What a home knows, and the parts of its deciding, one file each: edges.cpp (who may run, what an end
-// means), routes.cpp (what lanes tell each other), attempts.cpp (handing out, taking back, trying again),
-// starts.cpp (who may not run twice), lineage.cpp (where outputs lie, remaking, letting go), ledger.cpp (what
-// the cell is told and tells), spawn.cpp, actors.cpp, call_order.cpp, recount.cpp, void_ends.cpp (what
-// is undone), checkpoints.cpp, groups.cpp (who starts again together). Included by those only.
+// The state of a home, and the parts of its deciding, one file each: edges.cpp (readiness, ends), routes.cpp
+// (news between lanes), attempts.cpp (handing out, taking back, trying again), starts.cpp (tasks that may not
+// run twice), lineage.cpp (where outputs lie, remaking, letting go), ledger.cpp (exchange with the cell),
+// spawn.cpp, actors.cpp, call_order.cpp, recount.cpp, void_ends.cpp (undoing), checkpoints.cpp, groups.cpp
+// (restarts together). Included by those only.
 
 #include <deque>
 #include <functional>
@@ -24,7 +24,7 @@ namespace dag {
 
 class Home::Impl {
  public:
-  /// A row in a cut: as it ended, or as it grew.
+  /// A row in a cut: its end, or its growth.
   struct Entry {
     RowIndex row = no_row;
     bool growth = false;
@@ -33,8 +33,8 @@ class Home::Impl {
   struct StepEnd {
     std::uint32_t entries = 0, needs_first = 0, needs = 0;
   };
-  /// Outcomes that are being collected: which, not what. That is put together when it leaves, because then it
-  /// shows whether anybody may still need the bytes.
+  /// Names of outcomes for the cell. Values are added when the cut leaves, because only then is it known
+  /// which bytes may still be needed.
   struct Cut {
     std::vector<Entry> entries;
     std::vector<StepEnd> steps;
@@ -85,7 +85,7 @@ class Home::Impl {
   void note_quick(RowIndex row, Duration ran);
   bool note_lean(RowIndex row);
   void tell_shard(RowIndex row, std::uint32_t shard);
-  /// Where a row of ours has successors, beside here.
+  /// Shards, except this one, where a row of ours has successors.
   std::span<const ShardIndex> foreign_shards(RowIndex row) const { return table.other_shards(row); }
   void ghost_news(const OutcomeRecord& record, const std::vector<Life>* holders, bool settled);
   bool condition(RowIndex predecessor, std::uint32_t edge) const;
@@ -113,7 +113,7 @@ class Home::Impl {
   void hand_out(RowIndex row, Life to, AttemptId id, bool again, AttemptId generation,
                 const OutcomeRecord* restore);
   void attempt_ended(Life from, OutcomeRecord record, Duration ran);
-  /// `known_run` is empty where nobody who is left knows how long it ran.
+  /// `known_run` is empty if the run time was lost.
   void row_attempt_ended(RowIndex row, OutcomeRecord& record, Life from, std::uint32_t word_attempt,
                          std::optional<Duration> known_run);
   void attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why);
@@ -164,9 +164,9 @@ class Home::Impl {
   bool copied(RowIndex row);
   void copies_lost();
   void copy_lost(RowIndex row);
-  /// With nothing in it yet but what it is about.
+  /// An answer without content, for the name that was asked for.
   message::Located answer_about(const OutputName& asked) const;
-  /// For a client alone nothing that was released is made again.
+  /// An asker for an output. For a client alone no released output is made again.
   struct Asker {
     Life life;
     OutputName asked;
@@ -317,12 +317,12 @@ class Home::Impl {
   void tell_not_ended(const std::vector<RowIndex>& rows);
 
   // ---- void_ends.cpp
-  /// Rows whose end does not count, or who would not be there.
+  /// Rows to undo: their end does not count, or they would not exist.
   struct Undone {
     std::set<RowIndex> anew;      ///< to be run again
-    std::set<RowIndex> reopened;  ///< became one of those, and has not ended after all
+    std::set<RowIndex> reopened;  ///< became an undone row, so they have not ended after all
     std::set<RowIndex> vanished;
-    /// Ended by order, and had become what it would not have by what counts now.
+    /// Ended by order, after having become a task that does not count now.
     std::set<RowIndex> outgrown;
   };
   Undone what_rests_on(const std::vector<RowIndex>& changed);
@@ -335,8 +335,8 @@ class Home::Impl {
   bool is(RowIndex row, std::uint32_t flags) const { return (notes[row].flags & flags) != 0; }
   void set(RowIndex row, std::uint32_t flags) { notes[row].flags |= flags; }
   void unset(RowIndex row, std::uint32_t flags) { notes[row].flags &= ~flags; }
-  /// Visits what is said of rows, one after another; those that come soon come into the cache meanwhile,
-  /// since graphs are larger than it is.
+  /// Visits reports on rows, one after another. Rows of the next reports come into the cache meanwhile, since
+  /// graphs are larger than the cache.
   template <class Said, class Visit>
   void each_reading_ahead(const std::vector<Said>& list, Visit&& visit) const {
     constexpr std::size_t distance = 8;
@@ -357,7 +357,7 @@ class Home::Impl {
     return {options.epoch, uncounted_attempts + uncounted_given++};
   }
   const Fact* fact(RowIndex row) const { return is(row, flag::known) ? &facts.at(row) : nullptr; }
-  /// Made when there is none.
+  /// Made when missing.
   Fact& fact_of(RowIndex row) {
     set(row, flag::known);
     return facts[row];
@@ -367,7 +367,7 @@ class Home::Impl {
   Life home_of(std::uint32_t shard) const { return state.homes[shard].home; }
   void send(Life to, JobMessage message) { effects.emplace_back(SendMessage{to, std::move(message)}); }
   void release(Life at, const OutputName& name);
-  /// `what` makes what is recorded; it is not called when nobody listens.
+  /// `what` makes the event for the journal; it is not called when nothing listens.
   template <class What>
   void say(TaskId task, AttemptId attempt, What&& what) {
     if (sink.enabled()) record(task, attempt, what());
@@ -414,8 +414,8 @@ class Home::Impl {
     }
   }
 
-  /// Visits the rows that the row's arguments name, in the order of the arguments; one that is named twice
-  /// comes twice.
+  /// Visits the rows that the row's arguments name, in the order of the arguments. A row that is named twice
+  /// is visited twice.
   template <class Visit>
   void each_input(RowIndex row, Visit&& visit) const {
     const Row& about = table[row];
@@ -440,24 +440,24 @@ class Home::Impl {
   message::JobState state;
   std::vector<Life> places;  ///< lives_that_run(state)
 
-  /// The longest way from the beginning of a task to the end of the graph.
+  /// The longest path from the beginning of a task to the end of the graph.
   struct LongestWay {
     Duration left{0};
     std::uint32_t tasks = 0;
     auto operator<=>(const LongestWay&) const = default;
   };
-  std::vector<LongestWay> ways;  ///< of each task of the graph, once somebody has asked
+  std::vector<LongestWay> ways;  ///< of each task of the graph, once asked for
   Instant ways_measured_at;
 
   std::vector<Note> notes;
   std::unordered_map<RowIndex, Fact> facts;
-  /// Of outputs of lean rows that were let go, where there are several processes: 0, or the digest, per row.
+  /// Digests of released outputs of lean rows, per row, if there are several processes; 0: none.
   std::vector<std::uint64_t> let_go_digests;
-  /// Rows that have ended and are not said before the digest of their output is there, and whose runner takes
-  /// it. And digests that came before the ends they belong to.
+  /// Ended rows that are not sent before the digest of their output is there, with the runner that takes it.
+  /// Then: digests that came before the ends they belong to.
   std::map<RowIndex, Life> digests_awaited;
   std::map<OutputName, std::uint64_t> digests_early;
-  /// Rows whose kernels vary and whose outputs have copies, or are to get one, and who was asked to make it.
+  /// Rows with varying kernels whose outputs have a copy or need one, with the process asked to make it.
   std::map<RowIndex, std::optional<Life>> copies;
   std::unordered_map<RowIndex, Tries> tries;
   std::unordered_map<RowIndex, Error> failed_with;  ///< the newest failure of a try, for people
@@ -468,50 +468,50 @@ class Home::Impl {
       checkpoints;  ///< of rows that have not settled; oldest first
   Losses losses;
   TimerWheel<RowIndex> pauses;  ///< rows that wait for their next try
-  /// Rows whose next try waits until the cell has recorded how often they failed: the number of the Outcomes
-  /// that says it.
+  /// Rows whose next try waits until the cell has recorded their number of failures: with the number of the
+  /// Outcomes that has it.
   std::map<RowIndex, std::uint64_t> unrecorded;
-  /// Of a row that may run only once, or not twice at a time, and of which the cell is told that it does.
+  /// A row that may run only once, or not twice at a time, and whose start is sent to the cell.
   struct Start {
-    bool ours = false;     ///< not an earlier home's
-    bool may_run = false;  ///< it has not, for all that is known here
+    bool ours = false;     ///< an earlier home did not start it
+    bool may_run = false;  ///< it has not run, as far as is known here
   };
   std::map<RowIndex, Start> starts;
-  /// Until when exclusive rows may run at processes that were lost: of those that an earlier home started,
-  /// and of those that this one did; and which wait for it.
+  /// Leases of lost processes, under which exclusive rows may still run: for rows that an earlier home
+  /// started, for rows that this one did, and for the rows that wait.
   Instant exclusive_from;
   std::map<RowIndex, Instant> leases_over_at, leases_waited_for;
-  /// What an earlier home had run again, and has not ended.
+  /// Rows that an earlier home had run again, and that have not ended.
   std::map<RowIndex, std::pair<Life, OutputName>> runs_elsewhere;
-  std::set<Life> of_earlier_homes;    ///< lives that may run what this home does not know of
-  std::uint32_t starts_open = 0;      ///< of ours, that have not ended
-  std::set<RowIndex> starts_waiting;  ///< until fewer are
-  std::set<RowIndex> behind_saves;    ///< calls that wait until the save before them is one to come back from
+  std::set<Life> of_earlier_homes;      ///< lives that may run attempts this home does not know of
+  std::uint32_t starts_open = 0;        ///< starts of ours that have not ended
+  std::set<RowIndex> starts_waiting;    ///< until fewer starts are open
+  std::set<RowIndex> behind_saves;      ///< calls that wait until the save before them has its copies
   std::map<RowIndex, Instant> revived;  ///< outputs that were let go and made again
   std::vector<RowIndex> parents;        ///< per part: the row whose attempt spawned it
   std::vector<std::uint32_t> vanished_parts;
   std::uint32_t uncounted_given = 0;
   std::uint32_t spawned_count = 0;                 ///< in this epoch
-  std::map<std::uint32_t, SpawnLoad> parts_ahead;  ///< that were spawned, and the record does not have
+  std::map<std::uint32_t, SpawnLoad> parts_ahead;  ///< spawned parts that the record does not have
   SpawnLoad spawned_ahead;                         ///< all of them
-  /// Parts that the cell was told of, by the number of the Outcomes; ascending.
+  /// Parts that were sent to the cell, by the number of the Outcomes; ascending.
   std::deque<std::pair<std::uint64_t, std::uint32_t>> parts_told;
   std::set<RowIndex> credit_waiting;  ///< rows that start when there is credit
 
-  // What is to be looked at before the event is over, in this order of arrival.
+  // Work to be done before the event is over, in this order.
   std::deque<RowIndex> to_decide;
   std::deque<RowIndex> to_send;
-  std::deque<RowIndex> to_place;                           ///< ready, and no lane was told
+  std::deque<RowIndex> to_place;                           ///< ready rows that no lane was told of
   std::deque<std::pair<RowIndex, RowIndex>> heads_to_end;  ///< head, tail
   std::deque<std::uint32_t> to_pump;                       ///< chains
 
   // Towards the cell.
-  std::deque<Cut> cuts;                  ///< that have not left; the last one is being filled
-  std::deque<std::vector<Entry>> steps;  ///< that have left and are not recorded, from number steps_known on
+  std::deque<Cut> cuts;                  ///< cuts that have not left; the last one is being filled
+  std::deque<std::vector<Entry>> steps;  ///< steps that left and are not recorded, from number steps_known on
   std::uint64_t steps_known = 0;
-  /// Tasks whose bytes nobody will ask for, and how many steps must be recorded before that is said: a home
-  /// that comes after this one goes on from values that are recorded, so those before it go when those behind
-  /// it are there.
+  /// Tasks whose bytes nobody will ask for, and the number of steps to be settled before the cell hears so. A
+  /// successor home restarts from settled values, so a value may go only when the values computed from it are
+  /// settled.
   std::deque<std::pair<std::uint64_t, TaskId>> freed_later;
   std::size_t parked_rows = 0;
   std::uint64_t outcomes_sent = 0;
@@ -519,19 +519,19 @@ class Home::Impl {
   std::uint64_t rows_own = 0;
   std::uint64_t rows_said = 0;  ///< in cuts that left
   bool cell_heard = false;
-  std::optional<message::Outcomes> said_last;  ///< where the cell may get another leader
-  std::optional<Error> failure;                ///< it said that the job cannot go on
-  bool pressing = false;                       ///< somebody waits for what is to be recorded
-  Instant cut_left;                            ///< when the last one did
+  std::optional<message::Outcomes> said_last;  ///< kept where the cell may get another leader
+  std::optional<Error> failure;                ///< sent: the job cannot go on
+  bool pressing = false;                       ///< a row in the cut is waited for
+  Instant cut_left;                            ///< when the last cut left
   std::uint64_t position = 0;
-  std::map<std::uint64_t, message::Settled> ahead;  ///< that came before what comes before them
+  std::map<std::uint64_t, message::Settled> ahead;  ///< that came before their predecessors in the stream
 
   // Other shards.
-  std::uint64_t changes = 0;  ///< 0 is what lanes tell (edge_news.hpp)
-  std::vector<Life> reach;    ///< whom lanes can tell through memory; sorted
+  std::uint64_t changes = 0;  ///< counts from 1; news of lanes counts as 0 (edge_news.hpp)
+  std::vector<Life> reach;    ///< lives that lanes can tell through memory; sorted
   bool others_by_link = false;
-  /// Which of the other shards where rows of ours have successors have said that they need them no more: by
-  /// their place in Part::other_shards.
+  /// Shards with successors of our rows that need the outputs no more: by their place in
+  /// Part::other_shards.
   std::vector<bool> consumed_there;
   std::map<RowIndex, std::set<Asker>> askers;
   std::deque<std::pair<RowIndex, std::uint64_t>> lingering;  ///< with their sizes, oldest first
@@ -541,26 +541,26 @@ class Home::Impl {
   std::vector<ActorChain> chains;
   std::map<std::uint32_t, std::uint32_t> chain_by_actor;
   std::vector<ActorGroup> groups;
-  std::optional<OutEdges> submitted_out;  ///< of the graph, once calls_behind has wanted them
+  std::optional<OutEdges> submitted_out;  ///< of the graph, once calls_behind has asked
 
   // Groups of tasks.
-  std::vector<TaskGroup> task_groups;  ///< as in the graph; those of other shards have no members
+  std::vector<TaskGroup> task_groups;  ///< as in the graph; groups of other shards have no members
   std::deque<GroupMemberDown> members_down;
 
   // Recounting.
   bool recounting = false;
   std::set<Life> asked;
   std::map<RowIndex, std::vector<Offer>> offers;
-  /// Rows that reports call ended, while here they had not.
+  /// Rows that have ended by reports, while here they had not.
   std::set<RowIndex> ended_elsewhere;
   /// Attempts of earlier homes that ended or were returned: a report that comes later may still call them
   /// running.
   std::set<OutputName> came_back;
-  /// Those of them that were stopped because their group started again, so that their ends do not count.
+  /// Attempts of `came_back` that were stopped because their group restarted: their ends do not count.
   std::set<OutputName> overtaken;
-  /// A task that took its process down had been spawned, and nobody knows it any more. One that is spawned
-  /// anew has another id and would be charged for the first time, again and again: so what is spawned waits
-  /// until that is recorded.
+  /// A spawned task took its process down, and its spawning is lost. Spawned anew it would have another id
+  /// and be charged for the first time, again and again. So spawned tasks wait until their spawning is
+  /// recorded.
   bool careful = false;
 
   // Sent when the event is over.

@@ -1,6 +1,6 @@
 #pragma once
-// What a home remembers of rows, attempts, job actors and groups, and the bounds that it keeps to. Plain
-// values; what is done with them is home_impl.hpp's. Included by that alone.
+// Facts that a home remembers of rows, attempts, job actors and groups, and the limits that it keeps. Plain
+// values; home_impl.hpp uses them, and it alone includes this file.
 
 #include <optional>
 #include <set>
@@ -15,32 +15,32 @@
 
 namespace dag {
 
-/// Attempts that no word counts (closings, runs that make a lost output again) are numbered above those that
-/// one does, so no number is given twice.
+/// Attempts without a word (closings, remaking of lost outputs) are numbered above the word's attempts, so
+/// that no number is given twice.
 inline constexpr std::uint32_t uncounted_attempts = Word::attempt_max + 1;
-/// So many in one epoch: above are the numbers of what attempts save.
+/// Their limit in one epoch: above lie the numbers of saved states.
 inline constexpr std::uint32_t uncounted_max = checkpoint_numbers - uncounted_attempts;
 /// Inputs of this many calls of an actor are kept for the case that it must be restored; older ones would
 /// have to be made again.
 inline constexpr std::size_t retained_calls_max = 4096;
-/// What was made again for others stays this long after it was last asked for.
+/// A remade output stays this long after it was last asked for.
 inline constexpr Duration revived_for = std::chrono::seconds(10);
-/// So many outputs stay for a while though no task will read them, whatever their size.
+/// This many outputs stay for a while though no task will read them, whatever their size.
 inline constexpr std::size_t lingering_max = 4096;
-/// Entries and bytes of one cut.
+/// Limits of one cut: entries, and bytes.
 inline constexpr std::size_t cut_entries_max = 4096;
 inline constexpr std::size_t cut_bytes_max = 256 * 1024;
-/// Rows of one cut: those that a bit tells of cost little to send, but are remembered meanwhile.
+/// Rows of one cut: a row that is one bit costs little to send, but is remembered meanwhile.
 inline constexpr std::size_t cut_rows_max = 64 * 1024;
-/// Literals from this size on are told to the cell once, if they are handed on.
+/// Literals of this size and above that a task hands on are sent to the cell only once.
 inline constexpr std::size_t literal_bytes_left_out = 64;
-/// A step that needs something takes no more rows: what is in it waits for all that it needs.
+/// Rows of a step that needs something: all of them wait for all of its needs.
 inline constexpr std::size_t needy_step_rows = 32;
 
 namespace flag {
 enum : std::uint32_t {
   noted = 1,   ///< its end was seen and its edges are satisfied
-  parked = 2,  ///< its outcome waits for those of others before it may be sent
+  parked = 2,  ///< its outcome waits for others before it may be sent
   sent = 4,    ///< its outcome is in a cut: final, unless that is withdrawn
   settled = 8,
   kept = 16,      ///< a client may ask: never let go
@@ -51,22 +51,22 @@ enum : std::uint32_t {
   grown_settled = 512,
   awaits_settled = 1024,  ///< an effect that waits for its inputs to settle
   published = 2048,       ///< the runner here serves its output
-  consumed = 4096,        ///< ghosts: its home was told
+  consumed = 4096,        ///< ghosts: its home was told that nothing here needs it
   retained = 8192,        ///< a call whose inputs are kept for a rollback
   known = 16384,          ///< there is a Fact about it
-  /// All its edges are strong, none of those from it leads to a row with effects, and nobody spawned it: when
-  /// a lane has ended it, and has told the other shards, all there is to do is to write that down.
+  /// The row has only strong edges, none from it leads to a row with effects, and it was not spawned: when a
+  /// lane has ended it, and has told the other shards, its end only has to be noted.
   lean = 32768,
   wanted = 65536,             ///< a client has asked
   left = 131072,              ///< the cut that it is in has left, or is recorded
   elsewhere = 262144,         ///< it has predecessors in other shards
-  by_order = 524288,          ///< a client cancelled it, or its group gave up: that rests on nothing
+  by_order = 524288,          ///< a client cancelled it, or its group gave up: the end rests on nothing
   denied = 1048576,           ///< others were told that it has not ended after all
   member = 2097152,           ///< of a group
-  no_calls_behind = 4194304,  ///< no call of a job actor can end only after it has
-  /// What it comes to is recorded at once: a row of another shard starts only from that, or it is a save.
+  no_calls_behind = 4194304,  ///< no call of a job actor waits for it
+  /// Its outcome is sent to the cell at once: a row of another shard waits for it to settle, or it is a save.
   presses = 8388608,
-  lingers = 16777216,  ///< nobody will read it, and it stays while there is room
+  lingers = 16777216,  ///< no task will read it; it stays while there is room
 };
 }
 
@@ -76,8 +76,8 @@ struct Note {
   std::uint32_t flags = 0;
 };
 
-/// What is known of a row beyond its word: of every row that did not simply finish on a lane here, and of
-/// ghosts.
+/// Facts of a row beyond its word: kept for ghosts, and for every row that did not simply finish on a lane
+/// here.
 struct Fact {
   AttemptId attempt;
   std::uint64_t digest = 0;
@@ -89,13 +89,13 @@ struct Fact {
   std::optional<Life> keeper;  ///< the runner that keeps the record until it is released
   std::vector<OutputName> named;  ///< ghosts: the inputs that their record names
   std::optional<Error> error;
-  RowIndex owner = no_row;  ///< whose output this row's is, when it became another
+  RowIndex owner = no_row;  ///< the row whose output this row's is, when it became another
   RowIndex becomes = no_row;
-  RowIndex head = no_row;               ///< which row became this one
-  std::uint32_t part = detail::none;    ///< what its attempt spawned
-  bool grew = false;                    ///< ghosts: what OutcomeRecord::grew said
+  RowIndex head = no_row;               ///< the row that became this one
+  std::uint32_t part = detail::none;    ///< the part that its attempt spawned
+  bool grew = false;                    ///< ghosts: the value of OutcomeRecord::grew
   std::vector<detail::Code> inherited;  ///< predicates of rows that became this one
-  // Ghosts: the newest news, so that older ones are known.
+  // Ghosts: the newest news, so that older news is recognised.
   Epoch from_epoch;
   std::uint64_t change = 0;
 };
@@ -108,14 +108,14 @@ struct OutAttempt {
   bool direct = false;  ///< by StartAttempt rather than Lend
 };
 
-/// An attempt of a row that was told to stop, and whose kernel may run on. The next one waits for it, at the
-/// longest until then.
+/// An attempt of a row that was told to stop, and whose kernel may run on. The next attempt waits for its
+/// end, but not beyond this time.
 struct StoppedAttempt {
   AttemptId id;
   Life runner;
   Instant until;
 };
-/// How long the next attempt of a pure task waits: two of them at a time do no harm.
+/// Limit of that waiting for a pure task: two kernels of it at a time do no harm.
 inline constexpr Duration pure_waits_max = std::chrono::seconds(2);
 
 /// A run that makes the output of an ended row again, or an actor's object.
@@ -130,7 +130,7 @@ struct RowCheckpoint {
   std::vector<Life> holders;
 };
 
-/// What a report offers instead of a new attempt.
+/// A reported attempt that may count in place of a new one.
 struct Offer {
   OutcomeRecord record;  ///< outcome none and no spawned part: it still runs
   bool running = false;
@@ -148,9 +148,9 @@ struct ActorChain {
   AttemptId generation;
   std::size_t applied = 0;
   RowIndex approved = no_row;     ///< the call that may run as soon as the object is there
-  bool busy = false;              ///< an attempt of it is out
+  bool busy = false;              ///< an attempt of a call is out
   std::vector<RowIndex> saves;    ///< save calls that ended, in order: the border's number is the place + 1
-  std::vector<std::size_t> made;  ///< borders of those that were not left out, ascending
+  std::vector<std::size_t> made;  ///< borders of saves that were not left out, ascending
   std::deque<RowIndex> retained;  ///< calls whose inputs are kept
   bool can_save = false;
   Instant save_began;  ///< when its last save was handed out
@@ -162,11 +162,11 @@ struct ActorGroup {
   std::uint32_t rollbacks = 0;
   std::size_t chosen = 0;  ///< the border (counted from 1) that lost objects come back from; 0: create
   SaveTimes times;
-  std::map<std::size_t, bool> saves_at;  ///< by border, where saves may be left out: whether they are made
+  std::map<std::size_t, bool> saves_at;  ///< by border, if saves may be left out: true if they are made
 };
 
-/// Where a row may be placed that must not go anywhere. `here` is asked what it would choose; `barred` says
-/// why the others are none of them.
+/// Places of a row that may not run anywhere. `here` is asked what it would choose; `barred` is the reason
+/// against all other places.
 struct FewPlaces {
   std::vector<Life> lives;
   Life here;
@@ -179,12 +179,12 @@ struct TaskGroup {
   std::vector<RowIndex> members;  ///< in the order of adding: ChildId is the place
   GroupMachine machine;
 };
-/// What a member's group has to hear when the event is over.
+/// News for a member's group, delivered at the end of the event.
 struct GroupMemberDown {
   RowIndex row = no_row;
   Exit why = Exit::failed;
   std::optional<Error> error;
-  bool for_good = false;  ///< it has failed, and is not tried again
+  bool for_good = false;  ///< the member has failed, and is not tried again
 };
 
 }  // namespace dag

@@ -1,12 +1,12 @@
-// What the cell is told, and what it tells.
+// The exchange with the cell about outcomes.
 //
-// A row's outcome is put into a cut when the outcomes that it rests on are in this one or were before, of
-// rows of this shard, or are known, of rows of others, and when what spawned it is fixed. What it rests on
-// elsewhere is named: the cell records a step of a cut together with all that it needs (cell/said_steps.hpp).
-// One cut is under way at a time; while one is, the next grows.
+// A row's outcome is put into a cut when its predecessors' outcomes are in this cut or an earlier one (rows
+// of this shard) or are known (rows of other shards), and when the attempt that spawned it is fixed.
+// Predecessors elsewhere are named: the cell records a step of a cut together with all that it needs
+// (cell/said_steps.hpp). One cut is under way at a time; meanwhile the next grows.
 //
-// Should a row elsewhere come to another attempt than the one that was used, what rests on it was not
-// recorded and will not be. It is withdrawn, with all that was said behind it, and said again when it is
+// If a row elsewhere comes to another attempt than the one used here, outcomes that rest on it were not
+// recorded and will not be. They are withdrawn, with everything sent after them, and sent again when they are
 // known anew.
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using detail::Edge;
 
 namespace {
 
-/// What a record weighs beside what is in it, and what a row weighs that will most likely be only named.
+/// Weight of a record beside its content, and of a row that is most likely only named.
 constexpr std::size_t record_bytes = 128, name_bytes = 32;
 
 }  // namespace
@@ -47,14 +47,14 @@ void Home::Impl::put(RowIndex row, bool growth) {
   cut.entries.push_back({row, growth});
   pressing =
       pressing || is(row, flag::wanted) ||
-      (is(row, flag::presses) && (!is_save(row) || is_made(row)));  // One may be left out with each step.
+      (is(row, flag::presses) && (!is_save(row) || is_made(row)));  // A save may be left out at each step.
   cut.steps.back().entries = static_cast<std::uint32_t>(cut.entries.size());
   const bool record = growth || !simple(row) || (is(row, flag::known) && table.kind_of(table[row]).returns);
   cut.bytes += record ? weight_of_record(row, growth) : name_bytes;
 }
 
-/// Of what it is most likely said as, and roughly, but for what may be large: a cut is one command of the
-/// record, which must not be larger than what a log can hold.
+/// Estimates the size of the row's entry in a cut, roughly except for large parts: a cut is one command of
+/// the record, which must fit into the log.
 std::size_t Home::Impl::weight_of_record(RowIndex row, bool growth) const {
   const Row& about = table[row];
   std::size_t bytes = record_bytes + about.output.load().size_bytes();
@@ -203,7 +203,7 @@ bool Home::Impl::inputs_sent(RowIndex row) const {
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
     sent = sent && (table[predecessor].ghost || is(predecessor, flag::sent));
   });
-  // What ended by order rests on nothing. What it had become before that, which is still to be said, does.
+  // A row that ended by order rests on nothing. Its growth before that, if it is still to be sent, does.
   const bool grew = is(row, flag::grown) && !is(row, flag::grown_sent);
   if (!sent && (grew || !is(row, flag::by_order))) return false;
   const RowIndex parent = parents[table[row].part];
@@ -237,7 +237,7 @@ void Home::Impl::try_send(RowIndex row) {
   }
   if (!ended_now) return;
   const Fact* known = fact(row);
-  // One that ended by order did not end as what it became, which may go on for long.
+  // A row that ended by order did not end as the task it became, which may run for long.
   const bool ends_as_another = known != nullptr && known->becomes != no_row && !is(row, flag::by_order);
   if (ends_as_another && !is(known->becomes, flag::sent | flag::vanished)) return park(row);
   if (!safe) return park(row);
@@ -343,7 +343,7 @@ void Home::Impl::withdraw(RowIndex changed) {
   std::set<RowIndex> users;
   each_out(changed, [&](detail::EdgeKind, RowIndex successor) {
     if (successor == no_row || is(successor, flag::settled)) return;
-    // What ended by order rests on nothing, but it may have been said before that what it became.
+    // A row that ended by order rests on nothing, but its growth may have been sent before.
     const bool growing = is(successor, flag::grown_sent) && !is(successor, flag::grown_settled);
     if (is(successor, flag::by_order) && !growing) return;
     if (is(successor, flag::sent | flag::grown_sent)) users.insert(successor);

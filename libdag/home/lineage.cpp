@@ -1,17 +1,17 @@
 // Where outputs lie, how lost ones come back, and when they may go.
 //
-// An output that is gone is made again when somebody asks for it: the row stays ended, a new attempt runs
-// under a number of its own, and what it leaves stands for the recorded one when the digests agree. Its
-// inputs may be gone too; whoever runs the attempt asks for them, and that makes them again in turn. This
-// ends because lineage is finite and without cycles, each run is retried a limited number of times, and what
-// was made again stays for a while after it was last asked for.
+// A lost output is made again when a process asks for it: the row stays ended, a new attempt runs under a
+// number of its own, and its output stands for the recorded one when the digests agree. Inputs may be lost
+// too; the runner of the attempt asks for them, and that makes them again in turn. This ends because lineage
+// is finite and without cycles, each run is retried a limited number of times, and a remade output stays for
+// a while after it was last asked for.
 //
-// The digest of a large output is taken behind: readers have the output at once, and only the record waits.
-// It comes from the runner that has the bytes, or never, when that dies first; then the output is made again
-// when it is needed, and whatever it is then counts.
+// The digest of a large output is taken later: readers have the output at once, and only the record waits. It
+// comes from the runner that has the bytes, or never, if that dies first; then the output is made again when
+// it is needed, and the new value counts.
 //
-// What is not noticed: a kernel that gives another value when its output is made again by another home than
-// the one that ran it, of an output that nobody needed when that one died. The record has only its name.
+// Not noticed: a kernel gives another value when another home than the first has its output made again, if no
+// task needed the output when the first home died. The record has only its name.
 
 #include <algorithm>
 
@@ -42,8 +42,8 @@ bool Home::Impl::available(RowIndex row) const {
                                          [&](Life holder) { return alive(holder); });
 }
 
-/// Who can be asked for the bytes of this row's own name. What lies in a slot is offered by the runner here
-/// from now on.
+/// The processes that have the bytes of this row's own name. Bytes in the row's slot are offered by the
+/// runner here from now on.
 std::vector<Life> Home::Impl::holders_of(RowIndex row) {
   if (Blob blob = table[row].output.load(); blob && !is(row, flag::published)) {
     set(row, flag::published);
@@ -103,7 +103,7 @@ OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
     record.has_output = static_cast<bool>(blob);
     record.size_bytes = blob.size_bytes();
   }
-  // Who holds the record without us must be able to tell whether it still counts.
+  // Holders of the record must be able to tell without this home whether it still counts.
   if (options.several_processes && !about.ghost) record.inputs = inputs_of(row);
   if (record.digest == 0 && options.several_processes && blob &&
       blob.size_bytes() <= options.digest_at_once_bytes_max) {
@@ -124,14 +124,14 @@ OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
 
 // ---- Digests
 
-/// Whether the digest of this output of the row's, which is in its slot, is to be taken behind.
+/// True if the digest of this output, which is in the row's slot, is to be taken later by the runner.
 bool Home::Impl::needs_digest(RowIndex row, const Blob& output) const {
   if (!options.several_processes && !is_call(row)) return false;
   return !table[row].ghost && output.size_bytes() > options.digest_at_once_bytes_max;
 }
 
-/// Of a row that ended: whether nothing is left to be done about the digest of its output. Sees to it that it
-/// is taken. The row is looked at again when it is there.
+/// For a row that ended: false while the digest of its output is being taken. Starts that if needed. The row
+/// is looked at again when the digest is there.
 bool Home::Impl::digest_taken(RowIndex row) {
   if (digests_awaited.contains(row)) return false;
   const Fact* known = fact(row);
@@ -178,14 +178,14 @@ void Home::Impl::on(Life from, const message::Digested& message) {
 
 bool Home::Impl::varies(RowIndex row) const { return table.policy_of(table[row]).varying; }
 
-/// Of a row that ended: whether its output, should it vary, outlives the loss of a process. Sees to it that
-/// there is a copy. The row is looked at again when it is there.
+/// For a row that ended: false while its output, if it may vary, has no second copy. Has a copy made if
+/// needed. The row is looked at again when the copy is there.
 bool Home::Impl::copied(RowIndex row) {
   if (!options.several_processes || !varies(row) || word(row).outcome != Outcome::finished) return true;
   const Blob blob = table[row].output.load();
   const Fact* known = fact(row);
   const std::uint64_t size_bytes = blob ? blob.size_bytes() : known != nullptr ? known->size_bytes : 0;
-  // What is small is in the record, and what a row became has the output.
+  // A small output is in the record, and a row that became another one has no output itself.
   if (size_bytes <= plan->inline_bytes_max || owner_of(row) != row) return true;
   const std::vector<Life> holders = holders_of(row);
   const std::vector<Life> lacking = lacks_second_node(holders);
@@ -213,19 +213,19 @@ void Home::Impl::copies_lost() {
   for (const RowIndex row : rows) copy_lost(row);
 }
 
-/// Of a row that ended and is to have several. It may have enough of them all the same.
+/// For a row that ended and needs copies. It may have enough of them all the same.
 void Home::Impl::copy_lost(RowIndex row) {
   if (copied(row) && !is(row, flag::sent)) to_send.push_back(row);
 }
 
-// ---- Who asks
+// ---- Questions for outputs
 
 void Home::Impl::on(Life from, const message::Need& need) {
   if (is_checkpoint(need.name.attempt)) return answer_checkpoint(from, need);
   const RowIndex row = table.find(need.name.task);
   if (row == no_row || table[row].ghost) return;
   const RowIndex owner = owner_of(row);
-  // Who lacks an older attempt's output may have this one's.
+  // An asker for an older attempt's output may have this one's.
   if (need.name.attempt != attempt_of(row)) return answer({from, need.name, need.for_client}, row);
   bool struck = false;
   if (const auto known = facts.find(owner); known != facts.end()) {
@@ -449,7 +449,7 @@ void Home::Impl::let_go(RowIndex row) {
     }
   }
   drop_bytes(row);
-  // Of what was only named the cell has no bytes.
+  // For a row that was only named the cell has no bytes.
   if (options.several_processes && is(row, flag::known)) {
     freed_later.emplace_back(steps_known + steps.size(), table.id(row));
   }
@@ -457,7 +457,7 @@ void Home::Impl::let_go(RowIndex row) {
 }
 
 void Home::Impl::drop_bytes(RowIndex row) {
-  // What lies in the slot itself costs nothing.
+  // A value in the slot itself costs nothing.
   if (!options.released_bytes_max || table[row].output.on_heap()) table[row].output.clear();
   if (!is(row, flag::published | flag::known)) return;
   const OutputName name{table.id(row), attempt_of(row)};

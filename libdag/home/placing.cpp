@@ -1,4 +1,4 @@
-// What the home knows of a row that is to be placed, and what becomes of the answer.
+// Placement of rows: the facts given to it, and the use of its answer.
 
 #include <algorithm>
 
@@ -69,7 +69,7 @@ PlacedAttempt Home::Impl::place(RowIndex row) const {
   return placement->place_attempt(attempt, places, options.self);
 }
 
-/// What place() would choose from, and of all others why it would not choose them.
+/// The candidates of place(), and for each other process the reason against it.
 std::vector<recorded::Candidate> Home::Impl::consider(RowIndex row) const {
   if (places.empty()) return {};
   std::vector<PlacementInput> inputs;

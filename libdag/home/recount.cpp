@@ -131,7 +131,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   if (state.cancelled) cancel_all();
   for (const message::Tried& tried : assign.tried) {
     const RowIndex row = table.find(tried.task);
-    // One that is not known was spawned by an attempt that does not count.
+    // An unknown row was spawned by an attempt that does not count.
     if (row == no_row || is_planted(options.planted, Planted::tries_forgotten)) continue;
     tries[row].failed = tried.failed;
     table.apply(row, Watched{});  // It is not for a lane alone: its kernel is told which try it is.
@@ -244,12 +244,12 @@ bool Home::Impl::offer(RowIndex row, const OutcomeRecord& record, bool bytes, Li
   const bool open_still = (now_state == RowState::waiting || now_state == RowState::held) &&
                           !is(row, flag::grown | flag::vanished) && !handed_out.contains(row);
   const bool whole = !record.grew || record.spawned != nullptr;
-  // Who heard that it has not ended must not find that it had: what he said before might be recorded on it.
+  // A process that heard of NotEnded must not see this end count: its own ends might be recorded on it.
   if (is(row, flag::denied) || overtaken.contains(record.name())) return false;
   if (!open_still || !whole || record.outcome != Outcome::finished || is_call(row)) return false;
   add_offer(row, {record, false, bytes, from});
-  // Whoever makes it ready must ask us. (The edge that the home itself satisfies is open while it recounts;
-  // later a lane may be faster, and then the offer was not needed.)
+  // A lane that makes the row ready must ask the home. (The edge that the home itself satisfies is open
+  // during a recount; later a lane may be faster, and then the offer was not needed.)
   if (recounting) table.apply(row, Watched{});
   return true;
 }
@@ -292,13 +292,13 @@ bool Home::Impl::adopt(RowIndex row) {
   if (found == offers.end()) return false;
   std::vector<Offer> offered = std::move(found->second);
   offers.erase(found);
-  // Of an output that nobody has, and whose digest nobody knows, nobody could tell whether it is the same
-  // when it is made again. So it is made now, as another attempt's, and what was made of it is void.
+  // If an output is lost and its digest unknown, nobody could tell whether a remade output is the same. So it
+  // is made now, by another attempt, and what was computed from it is void.
   const auto untold = [&](const Offer& offer) {
     return !offer.running && !offer.bytes && offer.record.has_output && offer.record.digest == 0 &&
            !offer.record.value && table.policy_of(table[row]).effects != Effects::at_most_once;
   };
-  // What ended is better than what runs, and who has the bytes, and so their digest, better than who heard.
+  // An ended attempt is worth more than a running one, and most from the holder of its bytes (and digest).
   const auto worth = [](const Offer& offer) { return offer.running ? 0 : offer.bytes ? 2 : 1; };
   const Offer* best = nullptr;
   for (const Offer& offer : offered) {

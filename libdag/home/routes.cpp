@@ -1,6 +1,6 @@
-// What lanes of different shards tell each other of ends, and what the home makes of it when it hears of it
-// behind (edge_news.hpp): ghosts that ended without it, the ways that are open, and who has to be told again
-// when one closes.
+// News of ends between lanes of different shards, as the home sees it afterwards (edge_news.hpp): ghosts that
+// ended without the home, the ways that are open, and the processes that have to be told again when one
+// closes.
 
 #include <algorithm>
 
@@ -44,12 +44,12 @@ void Home::Impl::note_ghost(RowIndex row) {
   });
 }
 
-/// Of news of a ghost: whether they are of its present home, and not repeated, or overtaken by newer ones.
-/// Then they are remembered as the newest.
+/// True if news of a ghost is from its present home, and neither repeated nor overtaken by newer news. Then
+/// it is remembered as the newest.
 bool Home::Impl::is_newest(RowIndex ghost, std::uint32_t from, Epoch from_epoch, std::uint64_t change) {
-  // What a home that is gone told and what its successor found may differ, so it is too late for that one.
+  // A former home's news may differ from what its successor found, so it comes too late.
   if (from >= plan->shards || from_epoch < state.homes[from].epoch) return false;
-  // What a lane told came first of all that its home says.
+  // A lane's news came before all news of its home.
   Fact& known = has_ended(ghost) ? fact_of_ghost(ghost) : fact_of(ghost);
   if (std::pair(from_epoch, change) <= std::pair(known.from_epoch, known.change)) return false;
   known.from_epoch = from_epoch;
@@ -94,7 +94,7 @@ void Home::Impl::ghost_not_ended(const std::vector<RowIndex>& ghosts) {
   if (!changed.empty()) reset_from(changed);
 }
 
-/// Of a ghost that has ended.
+/// The facts of a ghost that has ended.
 Fact& Home::Impl::fact_of_ghost(RowIndex row) {
   Fact& known = fact_of(row);
   if (known.attempt) return known;
@@ -111,7 +111,7 @@ Fact& Home::Impl::fact_of_ghost(RowIndex row) {
   return known;
 }
 
-/// What was said of the ghost does not name the inputs of its attempt, and there are some.
+/// True if the news of the ghost did not name the inputs of its attempt, and there are some.
 bool Home::Impl::inputs_unknown(RowIndex ghost) const {
   if (!facts.at(ghost).named.empty()) return false;
   const auto arguments = table.fragment_of(table[ghost]).arguments_of(table[ghost].task);

@@ -17,7 +17,7 @@
 
 namespace dag {
 
-/// Whether the save whose turn it is is made.
+/// True if the next save is made, false if it is left out.
 bool Home::Impl::saves_here(const ActorChain& chain, RowIndex row) {
   ActorGroup& group = groups[chain.group];
   const std::size_t border = chain.saves.size() + 1;
@@ -47,7 +47,7 @@ Duration Home::Impl::lost_after(const ActorGroup& group) const {
   return losses.mean_time(now, places.size()) / static_cast<int>(std::max<std::size_t>(at.size(), 1));
 }
 
-/// Of a save that has ended: it was not left out.
+/// True if a save that has ended was made and not left out.
 bool Home::Impl::is_made(RowIndex save) const {
   const Fact* known = fact(save);
   return word(save).outcome == Outcome::finished &&
@@ -110,8 +110,8 @@ bool Home::Impl::waits_for_save(const ActorChain& chain) const {
          border_open(groups[chain.group], border);
 }
 
-/// One of those that waited and need not any more; no_row when there is none. It is looked for anew at each
-/// event: few wait, and what completes a border, or loses it, is many things.
+/// A waiting call that need not wait any more; no_row if there is none. The search starts anew at each event:
+/// few calls wait, and many events complete a border or lose it.
 RowIndex Home::Impl::take_past_its_save() {
   const auto found = std::find_if(behind_saves.begin(), behind_saves.end(),
                                   [this](RowIndex row) { return !waits_for_save(*chain_of(row)); });
@@ -175,7 +175,7 @@ std::vector<Life> Home::Impl::lacks_copies(std::vector<Life> holders) const {
   return lacking;
 }
 
-/// Who has to get a copy, so that there are two, on two nodes if there are.
+/// The lives that need a copy, so that there are two, on two nodes if there are.
 std::vector<Life> Home::Impl::lacks_second_node(std::vector<Life> holders) const {
   std::vector<Life> lacking;
   const auto has = [&](Life life) {
@@ -202,7 +202,7 @@ std::vector<Life> Home::Impl::lacks_second_node(std::vector<Life> holders) const
   return lacking;
 }
 
-/// Who had copies before may be gone.
+/// Asks for new copies, since holders may be gone.
 void Home::Impl::replicate_saves() {
   for (const ActorChain& chain : chains) {
     for (const std::size_t border : chain.made) {
@@ -215,7 +215,7 @@ void Home::Impl::replicate_save(RowIndex row) {
   if (!options.several_processes) return;
   const OutcomeRecord record = record_of(row, false);
   if (!record.has_output) return;
-  // What is in the record is told so that whoever brings saves to a disk has all of a group.
+  // A save in the record is sent all the same: processes that write saves to disk need all of a group.
   const std::vector<Life> holders = record.value ? std::vector<Life>{} : holders_of(row);
   if (!record.value && holders.empty()) return;  // It is lost, and nobody needs it for its own sake.
   const std::vector<Life> lacking = record.value ? std::vector{state.cell} : lacks_copies(holders);

@@ -1,6 +1,6 @@
-// What attempts add to the graph. A spawned part belongs to one attempt of its parent: its rows run ahead,
-// are recorded after that attempt is, and vanish when the parent is run anew. A parent that becomes one of
-// them ends when that one ends; a chain of such parents, thousands long, is walked with a queue.
+// Tasks that attempts add to the graph. A spawned part belongs to one attempt of its parent: its rows run
+// ahead, are recorded after that attempt is, and vanish when the parent is run anew. A parent that becomes a
+// spawned task ends when that one ends; a chain of such parents, thousands long, is walked with a queue.
 
 #include <algorithm>
 #include <span>
@@ -63,7 +63,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     if (is_call(child)) add_call(child, behind);
     if (careful) table.apply(child, Watched{});
   }
-  // Who counts again first ends those that are recorded.
+  // A recount first ends the rows that are recorded.
   if (state.cancelled && !recounting) {
     for (RowIndex child = first; child < end; ++child) {
       close(child, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"},
@@ -76,7 +76,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
   if (becomes) to_send.push_back(row);
 }
 
-/// What the task was given and hands on as it is, the cell need not be told again.
+/// Literals that the task was given and hands on: the cell has them already.
 std::vector<OutcomeRecord::LiteralAbove> Home::Impl::literals_left_out(RowIndex row,
                                                                        const Fragment& spawned) const {
   std::vector<OutcomeRecord::LiteralAbove> left_out;
@@ -149,8 +149,8 @@ std::optional<Error> Home::Impl::spawns_the_impossible(const Fragment& spawned) 
   return std::nullopt;
 }
 
-/// Of a row that would start now, or that is ready, and no lane was told. True: what was spawned is too far
-/// ahead of the record.
+/// True if the row, which would start now or is ready and no lane was told of it, must wait: spawned tasks
+/// are too far ahead of the record.
 bool Home::Impl::waits_for_credit(RowIndex row) {
   if (has_credit()) return false;
   credit_waiting.insert(row);
@@ -171,7 +171,7 @@ void Home::Impl::parts_recorded() {
     part_told(parts_told.front().second);
 }
 
-/// What it was told as: it is known by now what the row's own fragment has.
+/// Puts back the literals that the record left out: the row's own fragment is known by now.
 void Home::Impl::bring_literals(RowIndex row, OutcomeRecord& record) const {
   if (record.literals_above.empty()) return;
   const Fragment& above = table.fragment_of(table[row]);
@@ -183,7 +183,7 @@ void Home::Impl::bring_literals(RowIndex row, OutcomeRecord& record) const {
   record.spawned = std::move(whole);
 }
 
-/// What the row became has ended.
+/// Ends a row after the task that it became.
 void Home::Impl::end_head(RowIndex head, RowIndex tail) {
   if (!is(head, flag::grown) || has_ended(head) || !is(tail, flag::noted)) return;
   Fact& known = fact_of(head);

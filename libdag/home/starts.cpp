@@ -1,13 +1,13 @@
-// When rows may start that must not run again, or not at the same time: when it is recorded that they do, and
-// when no kernel of theirs that was told to stop runs on.
-// What is exclusive, and was started before, starts again when nobody can be running it any more who was
-// lost; a home that comes after this one knows by the record which rows that are.
+// Starts of rows that must not run again, or not at the same time: a row starts when its start is recorded,
+// and when no kernel of it that was told to stop still runs.
+// An exclusive row that was started before and lost starts again when no process can be running it any more;
+// a later home knows those rows by the record.
 
 #include "libdag/home/home_impl.hpp"
 
 namespace dag {
 
-/// Of a row whose starts are recorded, and that would start now. False: it does not, or not yet.
+/// For a row whose starts are recorded, and that would start now. False: it does not, or not yet.
 bool Home::Impl::may_start(RowIndex row) {
   const auto known = starts.find(row);
   if (known == starts.end()) {
@@ -34,12 +34,12 @@ void Home::Impl::start_ended(RowIndex row) {
   if (known != starts.end() && std::exchange(known->second.ours, false)) --starts_open;
 }
 
-/// Of an exclusive row that would be run now, or run again. True: it may still run at a process that is lost,
-/// and is looked at again when the lease of that one is over.
+/// For an exclusive row that would be run now, or again. True: it may still run at a process that is lost;
+/// the row is looked at again when the lease of that process is over.
 bool Home::Impl::waits_for_leases(RowIndex row) {
   const auto lost = leases_over_at.find(row);
   Instant until = lost == leases_over_at.end() ? Instant{} : lost->second;
-  // That an output is made again is not recorded.
+  // The record does not have it when an output is made again.
   const auto started = starts.find(row);
   const bool here_alone = started != starts.end() && started->second.ours && !again.contains(row);
   if (!here_alone) until = std::max(until, exclusive_from);

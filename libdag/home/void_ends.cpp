@@ -7,7 +7,7 @@ namespace dag {
 
 using detail::Edge;
 
-/// What rests on the ends of `changed`, directly or through others.
+/// All rows that rest on the ends of `changed`, directly or through others.
 Home::Impl::Undone Home::Impl::what_rests_on(const std::vector<RowIndex>& changed) {
   Undone undone;
   std::vector<RowIndex> stack = changed;
@@ -16,7 +16,7 @@ Home::Impl::Undone Home::Impl::what_rests_on(const std::vector<RowIndex>& change
     stack.pop_back();
     each_out(row, [&](detail::EdgeKind, RowIndex successor) {
       if (successor == no_row || is(successor, flag::settled)) return;
-      // What a client cancelled stays so, whatever comes of those before it.
+      // A row that a client cancelled stays so, whatever comes of its predecessors.
       if (is(successor, flag::by_order)) {
         if (!is(successor, flag::grown) || is(successor, flag::grown_settled)) return;
         if (undone.outgrown.insert(successor).second) vanish(facts.at(successor).part, undone.vanished);
@@ -153,7 +153,7 @@ void Home::Impl::undo(RowIndex row, bool keep_attempt) {
 void Home::Impl::begin_anew(RowIndex row, const Undone& undone) {
   std::uint32_t open_edges = recounting ? 1 : 0;
   each_in(row, [&](const Edge& edge, RowIndex predecessor, std::uint32_t) {
-    // Of an end that a lane has not reported, the edges that are not strong are still to be satisfied.
+    // If no lane has reported the end, edges that are not strong are still to be satisfied.
     const bool satisfied = is(predecessor, flag::noted) || edge.kind == detail::EdgeKind::strong;
     const bool still = has_ended(predecessor) && satisfied && !undone.anew.contains(predecessor) &&
                        !undone.reopened.contains(predecessor);

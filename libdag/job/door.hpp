@@ -1,12 +1,12 @@
 #pragma once
-// Before a process of a job looks at a message: is it from somebody who still counts, and is it time? Decided
-// when the message is handled, not when it arrives. Messages that come before what they rely on (a newer
-// JobState, the Assign of a new home) wait here; what the dead said is dropped.
+// Decides before a process of a job handles a message: does its sender still count, and is it time? The
+// decision is made when the message is handled, not when it arrives. Messages that come before the state they
+// rely on (a newer JobState, the Assign of a new home) wait here; messages of the dead are dropped.
 //
-// Why it empties: a message that waits names a life or an epoch which the cell has given out and tells
+// The waiting ends: a message that waits names a life or an epoch which the cell has given out and tells
 // everybody, so the state that it waits for is on its way; or the message's sender dies, and then it is
-// dropped. There is no other limit: whoever sent a message does not send it again once it is here, so a job
-// would wait for it for ever.
+// dropped. There is no other limit: a sender does not repeat a message that has arrived, so a job would wait
+// for a dropped one for ever.
 
 #include <algorithm>
 #include <cstdint>
@@ -31,10 +31,10 @@ class Door {
     const Recipient recipient = recipient_of(message);
     if (std::holds_alternative<message::JobCreate>(message) ||
         std::holds_alternative<message::JobState>(message)) {
-      return Admission::deliver;  // The state says itself which one is the newest.
+      return Admission::deliver;  // The state itself says which one is the newest.
     }
     if (state.version == 0) return Admission::wait;
-    // No home is begun any more, and those that are there do nothing. Runners say themselves that it is over.
+    // No home begins any more, and present homes do nothing. Runners say themselves that the job is over.
     const bool for_homes = recipient == Recipient::home || std::holds_alternative<message::Assign>(message);
     if (state.ended && for_homes) return Admission::drop;
     const bool alive = std::binary_search(state.lives.begin(), state.lives.end(), from) ||
@@ -47,7 +47,7 @@ class Door {
     if (named->epoch > known) return Admission::wait;
     if (named->epoch < known) return Admission::drop;
     if (recipient == Recipient::home && epoch_here(named->shard) != named->epoch) {
-      // It will be: the Assign is on its way. If it is another's shard, the sender knows better by now.
+      // The Assign is on its way. If the shard is another process's, the sender knows better by now.
       return state.homes[named->shard].home == self_ ? Admission::wait : Admission::drop;
     }
     return Admission::deliver;
@@ -56,8 +56,8 @@ class Door {
   explicit Door(Life self) : self_(self) {}
 
   void hold(Life from, JobMessage message) { waiting_.emplace_back(from, std::move(message)); }
-  /// After each JobState and each new home: everything that waits is to be judged again, in the order it
-  /// came.
+  /// After each JobState and each new home: all messages that wait are to be judged again, in the order of
+  /// arrival.
   std::vector<std::pair<Life, JobMessage>> take_waiting() { return std::exchange(waiting_, {}); }
   void on_state(const message::JobState& state) { seen_.insert(state.lives.begin(), state.lives.end()); }
   std::size_t waiting() const { return waiting_.size(); }

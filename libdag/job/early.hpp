@@ -21,7 +21,7 @@ namespace dag {
 class EarlyMessages {
  public:
   using Messages = std::vector<std::pair<Life, JobMessage>>;
-  /// That wait at a time. Messages of one job are not counted: it is alive, or has nobody to say more.
+  /// Limit of waiting jobs. Messages per job have none: its cell is alive, or nothing more is sent.
   static constexpr std::size_t jobs_max = 1000;
 
   /// Gives back the job that was given up for it, if one was.
@@ -39,7 +39,7 @@ class EarlyMessages {
     jobs_.erase(oldest);
     return given_up;
   }
-  /// Whether to ask the cell's leader in that term what the job is, whose messages wait: once in each.
+  /// True if the cell's leader in that term is to be asked for the plan of the job: once in each term.
   bool asks(JobId job, std::uint32_t term) {
     std::optional<std::uint32_t>& asked = jobs_.at(job).asked_in;
     if (asked && *asked >= term) return false;
@@ -55,7 +55,7 @@ class EarlyMessages {
 
  private:
   struct Waiting {
-    std::uint64_t since = 0;  ///< so many had begun to wait
+    std::uint64_t since = 0;  ///< order of arrival
     std::optional<std::uint32_t> asked_in;
     Messages messages;
   };

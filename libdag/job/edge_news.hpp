@@ -1,27 +1,27 @@
 #pragma once
-// How a lane tells the lanes of other shards that a row ended, without either home in between: the same news
-// as message::PredecessorEnded, of the plain case alone. Which ends those are, and what a lane may do with
-// the news that it is told, is decided here; how it gets there (a ring, or a list where the other shard is in
-// this process) is for others.
+// News from a lane to lanes of other shards that a row ended, past both homes: the content of
+// message::PredecessorEnded, for the plain case alone. This file decides which ends are news, and what a lane
+// may do with news that it gets. The transport (a ring, or a list where the other shard is in this process)
+// lies elsewhere.
 //
-// What is told: the quick end (lane_report.hpp) of a row with successors in other shards, over open routes,
-// together with its output. A large one is not copied: the process there reads it where it lies
-// (actors/lanes/shared_outputs.hpp), and where that cannot be, nothing is told. `Row::told` says that all
-// those shards were told, and the home, which hears of the end behind, leaves it at that. Otherwise it tells
-// them, as it tells all other ends and all changes.
+// Scope: the quick end (lane_report.hpp) of a row with successors in other shards, over open routes, together
+// with its output. A large output is not copied: the process there reads it where it lies
+// (actors/lanes/shared_outputs.hpp); if it cannot, no news is sent. `Row::told` says that all those shards
+// have the news, and the home, which hears of the end later, sends nothing. Otherwise the home tells them, as
+// it tells all other ends and all changes.
 //
-// Order. A home counts what it says from 1 (`change`); what a lane tells counts as 0, because it is always
-// the first news of a row in an epoch: a row that starts anew is told of by the home (`Row::told_by_home`). A
-// home that hears that a row has not ended after all marks its ghost likewise, and lanes leave that alone.
+// Order. A home counts its news from 1 (`change`); news of a lane counts as 0, because it is always the first
+// of a row in an epoch: the home tells of a row that starts anew (`Row::told_by_home`). A home that hears
+// that a row has not ended after all marks its ghost likewise, and lanes leave that ghost alone.
 //
-// Who satisfies the edges of the ghost: who changes its word from waiting, once. A lane does it in two steps,
-// so that the output is there before the end shows, and the home waits for those few instructions (inside the
-// gate) when it has news of the same row.
+// The edges of a ghost are satisfied by the thread that changes its word from waiting, once. A lane does so
+// in two steps, so that the output is there before the end shows; a home with news of the same row waits for
+// those few instructions (inside the gate).
 //
-// Why no end is lost: what lanes told is in the ring's memory, or on a link, which delivers while both live,
-// or with the other process; or one of the two dies, and then the shard there gets a new home that is told
-// again; or a ring is given up while both live, and then the home takes back `told`. Why none is of a wrong
-// epoch: both epochs are compared inside the gate, and a home that learns of a new one closes it.
+// No end is lost: news of lanes is in the ring's memory, or on a link, which delivers while both processes
+// live, or has arrived; or one process dies, and then the shard there gets a new home that is told again; or
+// a ring is given up while both live, and then the home takes back `told`. No end is of a wrong epoch: both
+// epochs are compared inside the gate, and a home that learns of a new epoch closes the gate.
 
 #include <optional>
 #include <utility>
@@ -38,16 +38,16 @@ struct EdgeNews {
   Epoch epoch;  ///< of `shard`, as the teller knows it
   std::uint32_t from = 0;
   Epoch from_epoch;
-  std::uint32_t task = 0;     ///< of the job's graph
-  std::uint32_t attempt = 0;  ///< counted in from_epoch
+  std::uint32_t task = 0;     ///< index in the job's graph
+  std::uint32_t attempt = 0;  ///< number within from_epoch
   Blob value;                 ///< its output, if it has one
 };
 
-/// The same in the words of homes, for whatever is not for a lane. The digest of a larger output is left out.
+/// The same news as a message between homes. The digest of a larger output is left out.
 message::PredecessorEnded as_message(EdgeNews news, std::size_t digest_bytes_max = digest_at_once_bytes_max);
-/// What lanes have told by a link comes as such a message, too. Nothing: a home has said it.
+/// News of a lane that came by a link as such a message. Nothing if a home sent it.
 std::optional<EdgeNews> told_by_lane(message::PredecessorEnded& message);
-/// An output that could not be read where it lies: whoever needs it asks `owner`, who told of it.
+/// For an output that could not be read where it lies: tasks that need it ask `owner`, its teller.
 message::PredecessorEnded as_message_without(EdgeNews news, std::uint64_t size_bytes, Life owner);
 
 /// Inside the gate, when a row has ended quickly and before its successors here are satisfied: tells the
@@ -70,13 +70,13 @@ void tell_others(RowTable& table, RowIndex row, std::uint32_t attempt, const Blo
 }
 
 enum class Arrival : std::uint8_t {
-  ended,       ///< the ghost has ended by it; to be reported (LaneReport::ghosts)
+  ended,       ///< the news ended the ghost; the lane reports it (LaneReport::ghosts)
   for_home,    ///< another epoch, or not the first news: goes on as a message
-  false_news,  ///< says what no peer can mean
+  false_news,  ///< no peer can mean this
 };
 
-/// Inside the gate: what a lane does with news for this table's shard. `ready` and `decide` are called for
-/// rows that owe something.
+/// Inside the gate: a lane applies news for this table's shard. `ready` and `decide` are called for rows that
+/// owe something.
 template <class Ready, class Decide>
 Arrival end_ghost(RowTable& table, EdgeNews& news, RowIndex& ghost, Ready&& ready, Decide&& decide,
                   bool any_epoch = false) {

@@ -1,6 +1,6 @@
 #pragma once
-// What homes, runners and the cell of a job want done: plain values, carried out in order by whoever drives
-// the machine that says them. What one machine alone says is declared with it.
+// Effects of homes, runners and the cell of a job: plain values, carried out in order by the driver of the
+// machine. An effect of one machine alone is declared with that machine.
 
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@ struct MakeReady {
   RowIndex row = no_row;
   Priority priority = Priority::normal;
 };
-/// Run this attempt in this process; tell its end to whoever asked for it (Home::on_ended, Runner::on_ended).
+/// Run this attempt in this process; give its end to the asker (Home::on_ended or Runner::on_ended).
 /// Calls of one job actor never overlap: the next one is started when the last one has ended.
 struct StartAttempt {
   Attempt attempt;
@@ -37,7 +37,7 @@ struct PublishOutput {
   OutcomeRecord record;
   Blob bytes;
 };
-/// For people who follow the job: an attempt at this task did not end well, and whether it is tried again.
+/// For people who follow the job: an attempt of this task failed, was late, or crashed its process.
 struct Troubled {
   enum class Kind : std::uint8_t { retry, crash, timeout } kind = Kind::retry;
   TaskId task;

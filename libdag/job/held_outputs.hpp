@@ -1,6 +1,6 @@
 #pragma once
-// Sums of the outputs that a process holds, by the names of their tasks: homes and the runner add theirs, and
-// what both have of the same memory counts once. Small ones lie in their Blobs, so each of these is one.
+// Sums of the outputs that a process holds, by the names of their tasks. Homes and the runner add theirs;
+// memory that both hold counts once. Small outputs lie in their Blobs, so each of them counts.
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #pragma once
-// What a lane tells the home of a shard, in batches: bare rows it ended by itself, and what it could not
-// decide.
+// The report of a lane to the home of a shard, in batches: bare rows that the lane ended by itself, and rows
+// that the home has to decide.
 
 #include <memory>
 #include <vector>
@@ -24,7 +24,7 @@ struct SlowEnd {
   RowIndex row = no_row;
   std::uint32_t attempt = 0;
   Ended ended;
-  /// Of what was spawned: given back when this is destroyed (actors/lanes/spawn_credits.hpp). May be null.
+  /// Credit for the spawned tasks: given back when destroyed (actors/lanes/spawn_credits.hpp). May be null.
   std::shared_ptr<const void> credit = {};
 };
 

@@ -16,7 +16,7 @@
 
 namespace dag {
 
-/// What was spawned.
+/// Tasks and bytes that were spawned.
 struct SpawnLoad {
   std::uint64_t tasks = 0;
   std::uint64_t bytes = 0;  ///< about, as written
@@ -36,7 +36,7 @@ struct SpawnLoad {
 
 inline SpawnLoad load_of(const detail::Fragment& spawned) { return {spawned.size(), written_bytes(spawned)}; }
 
-/// Of one job, in each process. What one attempt has spawned may be more: it goes when there is any credit.
+/// The limit of one job in each process. One attempt may spawn more: it needs only some credit to go ahead.
 struct SpawnCredit {
   std::uint64_t tasks = 1u << 16;
   std::uint64_t bytes = limits::credit_bytes;

@@ -11,10 +11,10 @@
 
 namespace dag {
 
-/// One per table. A lane that finds it closed leaves the end of its row to the home. Dekker's argument: a
-/// lane announces itself and then looks, the home closes and then looks, with a barrier between (the home's
-/// is one for all lanes, process_barrier.hpp), so at least one of them sees the other. Waiting ends because a
-/// lane inside runs no user code and takes no lock.
+/// Each table has a gate. A lane that finds it closed leaves the end of its row to the home. Dekker's
+/// argument: a lane announces itself and then looks, the home closes and then looks, with a barrier between
+/// (the home's is one for all lanes, process_barrier.hpp), so at least one of them sees the other. Waiting
+/// ends because a lane inside runs no user code and takes no lock.
 class Gate {
  public:
   /// For lanes numbered below `lanes`; each number is one thread at a time. `asymmetric` is an argument for

@@ -1,12 +1,12 @@
 #pragma once
 // The rows of one shard as lanes and the home see them: words, outputs, and the graph around them in flat
-// arrays. It knows which rows an ended row touches; what that means for a row that is not plain is the home's
-// (home.hpp).
+// arrays. It knows which rows an ended row touches; the home decides what that means for a row that is not
+// plain (home.hpp).
 //
-// Who may do what. The home adds parts. Lanes and the home change words, through next() only. While the home
-// counts rows again after a loss, no lane may be between "row ended" and "its successors are told": the home
-// closes the gate and waits for the few instructions that lanes are inside it (gate.hpp). That is instead of
-// an epoch in every word: decrements of an older count cannot exist, and a lane pays one store for it.
+// Rights. The home adds parts. Lanes and the home change words, through next() only. While the home counts
+// rows again after a loss, no lane may be between "row ended" and "its successors are told": the home closes
+// the gate and waits for the few instructions that lanes are inside it (gate.hpp). That is instead of an
+// epoch in every word: decrements of an older count cannot exist, and a lane pays one store for it.
 
 #include <algorithm>
 #include <atomic>
@@ -30,23 +30,23 @@ inline constexpr RowIndex no_row = detail::none;
 struct Row {
   std::atomic<std::uint64_t> word{0};
   [[no_unique_address]] OutputSlot output;  // `part` lies in what it leaves over.
-  std::uint32_t part = 0;                   ///< which added fragment it comes from
-  std::uint32_t task = 0;                   ///< its index there
+  std::uint32_t part = 0;                   ///< number of the part that the row comes from
+  std::uint32_t task = 0;                   ///< its index in the part's fragment
   // These three are set with the row and stay; the others have their own bytes, because threads change them.
   /// Stands for a task of another shard, so that an edge from it looks like any other. Never run here.
   bool ghost : 1 = false;
-  /// Somebody waits for what the home makes of its end: rows behind weak edges, or, when there are none
-  /// behind it, a client.
+  /// The home's decision on its end is waited for: by rows behind weak edges, or, if no row is behind it, by
+  /// a client.
   bool home_waits : 1 = false;
   /// It has successors in other shards.
   bool awaited : 1 = false;
   /// A lane that ran it may end it and satisfy its local strong edges by itself. Otherwise the home ends it.
   bool ends_by_itself = false;
-  /// Lanes have told all shards with successors of its end (edge_news.hpp); nobody else needs to. Of the lane
-  /// that ended it, before it satisfies the successors here; of the home, while the gate is closed.
+  /// Lanes have told all shards with successors of its end (edge_news.hpp), so the home need not. Set by the
+  /// lane that ended the row, before it satisfies successors; by the home, while the gate is closed.
   bool told = false;
-  /// It started anew in this epoch: what shards were told of it has to be put right, which is the home's. Of
-  /// a ghost: its home did so, and what lanes say is older.
+  /// The row started anew in this epoch: the home has to correct what shards were told of it. For a ghost:
+  /// its home did so, and news of lanes is older.
   bool told_by_home = false;
 };
 static_assert(sizeof(Row) == 32, "two rows share a cache line");
@@ -57,7 +57,7 @@ class Successor {
   static constexpr RowIndex rows_max = (RowIndex{1} << 30) - 1;
 
   Successor() = default;
-  /// no_row: it is not ours.
+  /// no_row: the successor is in another shard.
   Successor(RowIndex row, detail::EdgeKind kind)
       : bits_(std::min(row, rows_max) | static_cast<std::uint32_t>(kind) << 30) {}
   RowIndex row() const {
@@ -70,7 +70,7 @@ class Successor {
   std::uint32_t bits_ = rows_max;
 };
 
-/// A fragment some of whose tasks have rows here.
+/// A fragment with rows of some of its tasks.
 struct Part {
   std::shared_ptr<const detail::Fragment> fragment;
   TaskId first_id;  ///< of its task 0; the others follow
@@ -79,8 +79,8 @@ struct Part {
   /// Per task; no_row where neither it nor a successor is ours. Empty when every task has a row.
   std::vector<RowIndex> rows;
   std::vector<std::uint32_t> first_out;  ///< per task (and one more): where its out-edges begin in `out`
-  /// Successors, grouped by predecessor, in the order of their edges; but rows that other shards wait for
-  /// come before those of which nobody else hears, since the first that becomes ready runs at once.
+  /// Successors, grouped by predecessor, in the order of their edges; but rows with successors in other
+  /// shards come first, since the first row that becomes ready runs at once.
   std::vector<Successor> out;
   struct Conditional {
     std::uint32_t task = 0;  ///< the predecessor
@@ -88,8 +88,8 @@ struct Part {
     std::uint32_t code = 0;
   };
   std::vector<Conditional> conditionals;  ///< sorted by task, then by edge
-  /// Per row of the part, in their order, and one more: where its shards begin in `other_shards`. Of a row of
-  /// ours those, sorted, where it has successors; of a ghost its own. Empty when there are no other shards.
+  /// Per row of the part, in their order, and one more: where its shards begin in `other_shards`. For a row
+  /// of ours the shards of its successors, sorted; for a ghost its own. Empty when there are no other shards.
   std::vector<std::uint32_t> first_other;
   std::vector<ShardIndex> other_shards;
 
@@ -100,28 +100,28 @@ struct Part {
   std::span<const Conditional> conditionals_of(std::uint32_t task) const;
 };
 
-/// A row that the caller runs, and as which attempt.
+/// A row that the caller runs, with its attempt.
 struct ClaimedRow {
   RowIndex row = no_row;
   std::uint32_t attempt = 0;
 };
 
-/// How a lane can tell the lanes of another process.
+/// The ways in which a lane can tell the lanes of another process.
 enum class Way : std::uint8_t {
   closed,  ///< not at all: homes tell each other
   memory,  ///< at once: a ring, or it is this process
-  link,    ///< as messages go between homes, and as certainly, but from lane to lane
+  link,    ///< from lane to lane by a link, as certain as messages between homes
 };
 /// The way of a lane to another shard.
 struct Route {
   Life home;
-  /// Of that shard, as the home here knows it: news of another epoch are not for lanes.
+  /// The shard's epoch, as the home here knows it: lanes do not take news of another epoch.
   Epoch epoch;
   Way way = Way::closed;
   bool operator==(const Route&) const = default;
 };
-/// Whose rows a table has, and where the others are. Set before lanes see the table, then changed by the home
-/// while the gate is closed.
+/// The owner of the table's shard, and the homes of the others. Set before lanes see the table, then changed
+/// by the home while the gate is closed.
 struct Routes {
   JobId job;
   std::uint32_t shard = 0;
@@ -129,13 +129,13 @@ struct Routes {
   Life self;
   std::vector<Route> to;  ///< per shard
 };
-/// Which tasks of a job's graph are whose.
+/// The tasks of a job's graph that lie in a shard.
 struct Sharding {
   std::span<const ShardIndex> shard_of;
   std::uint32_t shard = 0;
 };
 
-/// What a switch of the tests forces: every task as a bare row where that is possible, or none.
+/// Forced by a switch of the tests: every task as a bare row where that is possible, or none.
 enum class Representation : std::uint8_t { as_needed, supervised };
 
 class RowTable {
@@ -143,8 +143,8 @@ class RowTable {
   explicit RowTable(Representation representation = Representation::as_needed)
       : representation_(representation) {}
 
-  /// Adds rows for the tasks of `fragment` that are of our shard (null: all), and ghosts for foreign
-  /// predecessors of those.
+  /// Adds rows for the tasks of `fragment` that are of our shard (null: all), and ghosts for their foreign
+  /// predecessors.
   /// All are `waiting` with one open edge more than they have in-edges: the home takes that one away when it
   /// has set up whatever the row needs. Returns the part's number.
   std::uint32_t add(std::shared_ptr<const detail::Fragment> fragment, TaskId first_id,
@@ -169,10 +169,10 @@ class RowTable {
     return {first.origin, first.index + row.task};
   }
   TaskId id(RowIndex row) const { return id(rows_[row]); }
-  /// Of a row's conditional out-edges, in their order.
+  /// Predicates of a row's conditional out-edges, in their order.
   std::vector<detail::Code> predicates_of(const Row& row) const;
 
-  /// Of a row of ours: where it has successors. Of a ghost: its own.
+  /// For a row of this shard: the shards of its successors. For a ghost: the shard it stands for.
   std::span<const ShardIndex> other_shards(RowIndex row) const {
     const Part& in = *parts_[rows_[row].part];
     if (in.first_other.empty()) return {};
@@ -184,7 +184,7 @@ class RowTable {
 
   Word word(RowIndex row) const { return Word::unpacked(rows_[row].word.load(std::memory_order_acquire)); }
 
-  /// Applies an event to a row's word, against whoever else does at the same time.
+  /// Applies an event to a row's word, against other threads that do so at the same time.
   template <class Event>
   Next apply(RowIndex row, Event event) {
     std::atomic<std::uint64_t>& cell = rows_[row].word;

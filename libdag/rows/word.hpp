@@ -1,6 +1,6 @@
 #pragma once
 // The life of a task as one 64-bit word, and next(word, event), the only function that changes it. Lanes and
-// homes apply it by compare-and-swap, so whoever comes first decides and the other is told `nothing`.
+// homes apply it by compare-and-swap: the first one decides and any other is told `nothing`.
 //
 //                 open == 0, plain                lane claims it            kernel returned
 //   waiting ─────────────────────────────▶ ready ────────────────▶ running ────────────────▶ ended(outcome)
@@ -13,7 +13,7 @@
 //   waiting ──── a lane has the news ────▶ running ──── its output is in the slot ────▶ ended(finished)
 //      └──────── the home has the news ────────────────────────────────────────────────▶ ended(outcome)
 //
-// What is left to others: which edges there are (row_table.hpp), what a held row waits for (home.hpp).
+// Elsewhere: which edges there are (row_table.hpp), and what a held row waits for (home.hpp).
 
 #include <cstdint>
 
@@ -60,9 +60,9 @@ struct Word {
   }
 };
 
-/// What the caller owes after a change.
+/// The caller's duty after a change.
 enum class Do : std::uint8_t {
-  nothing,     ///< somebody else was faster, or more must happen first
+  nothing,     ///< another thread was faster, or more must happen first
   make_ready,  ///< put the row where lanes find it
   decide,      ///< tell the home: the last edge is satisfied
   run,         ///< run attempt `word.attempt`
@@ -74,8 +74,8 @@ struct Next {
   Do what = Do::nothing;
 };
 
-/// An in-edge is satisfied, for the first time. (Edges have no state of their own: whoever changes the
-/// predecessor's word to ended satisfies its edges, and a word changes to ended once; see home.hpp.)
+/// An in-edge is satisfied, for the first time. (Edges have no state of their own: the thread that changes
+/// the predecessor's word to ended satisfies its edges, and a word changes to ended once; see home.hpp.)
 struct PredecessorEnded {};
 /// The same by a lane that will run the row at once if this edge was its last: nobody sees it ready. One
 /// change of the word instead of two.

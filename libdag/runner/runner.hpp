@@ -4,19 +4,19 @@
 // copies for this one. A machine; actors/ drives it.
 //
 // An attempt is accepted once: after it was run, refused or returned it is not taken again, so a repeated
-// Lend changes nothing. Why a taken attempt ends: its inputs come, or every holder is dead or says Missing,
+// Lend changes nothing. Each taken attempt ends: its inputs come, or every holder is dead or says Missing,
 // then the home of the input is asked (Need) and asked again when that home changes; it answers Located, with
 // new holders or with the loss. The home of the attempt may say Stop at any time.
 //
-// Digests of large outputs are taken behind: whoever waits for the output does not wait for its digest
-// (TakeDigest), only the record does. The home hears of it by Digested; a home that comes after it, by the
-// report or, when that came first, by Digested too.
+// Digests of large outputs are taken later (TakeDigest): tasks that wait for the output do not wait for its
+// digest, only the record does. The home gets the digest by Digested; its successor by the report or, when
+// the report came first, by Digested too.
 //
-// What must not run twice at the same time runs under the lease of this process (supervision/lease.hpp): it
-// is not begun before there is one, and when that cannot be renewed in time the process has to end
-// (LeaseLost). Where the record lies in this process alone there is nobody else who could have it run.
+// Exclusive attempts run under the lease of this process (supervision/lease.hpp): none begins before there is
+// a lease, and if the lease cannot be renewed in time the process has to end (LeaseLost). Where the record
+// lies in this process alone no other process could run them.
 //
-// Why it lets go: everything it holds is named in reports to homes, and a home releases what it does not
+// The runner does not leak: reports to homes name everything it holds, and a home releases what it does not
 // need. When the job ends, all of it goes.
 
 #include <cstdint>
@@ -47,9 +47,9 @@ struct RunnerOptions {
   /// A question that is not answered is asked again after this time.
   Duration ask_again = std::chrono::milliseconds(500);
   std::size_t digest_at_once_bytes_max = dag::digest_at_once_bytes_max;
-  /// Ends of attempts that leave as many behind as there are lanes go together with those that follow them:
-  /// each message to another process wakes six threads, and here is work to do meanwhile. Calls of job actors
-  /// do not wait, since the next call does.
+  /// If an attempt ends while as many others as there are lanes are still to end, its end is sent together
+  /// with later ones: each message to another process wakes six threads, and there is other work meanwhile.
+  /// Ends of job actors' calls do not wait, since the next call waits for them.
   std::uint32_t lanes = 1;
   Duration ends_wait_max = std::chrono::microseconds(500);
   Duration lease = exclusive_lease;
@@ -62,14 +62,14 @@ struct Brought {
   Blob bytes;
   std::optional<Error> lost;
 };
-/// Digest these bytes beside the mailbox of whoever drives this, then call on_digest.
+/// Digest these bytes beside the mailbox of the machine's driver, then call on_digest.
 struct TakeDigest {
   OutputName name;
   Blob bytes;
 };
-/// This process has to end, now: others may soon run again what runs here.
+/// This process has to end now: other processes may soon run its exclusive tasks again.
 struct LeaseLost {
-  TaskId task;  ///< one of them
+  TaskId task;  ///< one of those tasks
 };
 using RunnerEffect =
     std::variant<StartAttempt, StopAttempt, SendMessage, Brought, KeepSave, TakeDigest, LeaseLost>;
@@ -87,28 +87,28 @@ class Runner {
   bool may_give(const OutputName& attempt) const;
   /// An attempt that may, and was taken: its home hands it to the thief. `on_ended` does not come for it.
   void give(const OutputName& attempt, Life thief);
-  /// Of the attempts that ended here; nothing before one has.
+  /// The mean run time of attempts that ended here; nothing before one has.
   std::optional<Duration> mean_run() const;
   /// An attempt of this runner saved its state. Nothing comes of it when the attempt is not wanted any more.
   void on_checkpoint(TaskId task, AttemptId id, Saved saved);
-  /// Before the first state: what a disk of this process has kept of the job.
+  /// To be called before the first state: a save that this process has on disk.
   void found(KeepSave save);
-  /// What TakeDigest asked for.
+  /// The answer to TakeDigest.
   void on_digest(const OutputName& name, std::uint64_t digest);
   void on_time(Instant now);
   std::optional<Instant> wake_at() const;
 
-  /// A home of this process lets others fetch this output here. When the record says so, it is told the
-  /// digest.
+  /// A home of this process makes this output available to other processes. If the record says so, the home
+  /// is told the digest.
   void publish(OutcomeRecord record, Blob bytes);
   /// Gets the bytes of a settled output, for a client of this process: ends in one Brought, at the latest
   /// when the job is stopped or closed.
   void bring(std::uint64_t ticket, const OutcomeRecord& record, std::vector<Life> holders, Instant now);
-  /// What is here of a shard, for its new home. Sent by on_state by itself, with what homes here vouch for:
-  /// the shell calls `vouch` of each home on it before sending when `SendMessage` holds a Report.
+  /// Bytes of outputs held here. (A Report to a new home is sent by on_state. Before the shell sends one, it
+  /// lets `vouch` of each home of this process add to it.)
   std::uint64_t bytes_held() const { return bytes_held_; }
   std::size_t attempts_now() const { return attempts_.size(); }
-  /// The attempts that it has of those that are wanted.
+  /// Adds the attempts here that the selector takes.
   void explain(const TaskSelector& wanted, Instant now, std::vector<TaskExplained>& to) const;
   void count_held(HeldSum& sum) const;
 
@@ -124,9 +124,9 @@ class Runner {
     message::Lend lend;
     std::set<std::uint32_t> open;  ///< of lend.wanted: not here yet
     Instant since;
-    std::uint64_t came_bytes = 0;  ///< of those of lend.wanted that were not here
+    std::uint64_t came_bytes = 0;  ///< size of those of lend.wanted that were fetched
     bool started = false;
-    std::uint32_t checkpoints = 0;  ///< that it made
+    std::uint32_t checkpoints = 0;  ///< states that the attempt saved so far
   };
   /// An attempt that nobody wants any more.
   struct Stopping {

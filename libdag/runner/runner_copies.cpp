@@ -1,4 +1,4 @@
-// What a runner holds of outputs, what it gets for others, and what it tells a new home of all that.
+// Outputs that a runner holds, copies that it gets for others, and its reports to new homes.
 
 #include <algorithm>
 
@@ -32,7 +32,7 @@ void Runner::hold(OutcomeRecord record, Blob bytes, bool ran_here) {
   const OutcomeRecord before = std::exchange(held.record, std::move(record));
   if (bytes) held.bytes = std::move(bytes);
   held.ran_here = held.ran_here || ran_here;
-  // Of two homes that publish a copy, one may wait for its digest.
+  // If two homes publish a copy, one may wait for its digest.
   if (!held.record.digest_follows && !before.digest_follows) return;
   held.record.digest_follows = true;
   const std::uint64_t known = held.record.digest != 0 ? held.record.digest : before.digest;
@@ -91,7 +91,7 @@ void Runner::seek(const OutputName& name, std::uint32_t shard, const std::vector
   pursue(name, sought, now);
 }
 
-/// One question at a time: to a holder, else to the home.
+/// Asks one question at a time: to a holder, else to the home.
 void Runner::pursue(const OutputName& name, Sought& sought, Instant now) {
   if (sought.attempts.empty() && sought.tickets.empty() && sought.replicas.empty()) {
     sought_.erase(name);
@@ -215,7 +215,7 @@ void Runner::report(std::uint32_t shard) {
     if (taken.lend.shard != shard) continue;
     report.running.push_back({name, taken.lend.attempt.inputs});
   }
-  // What the old home issued stays accepted; its orders are refused from now on.
+  // Attempts of the old home stay accepted; its orders are refused from now on.
   auto& accepted = accepted_[shard];
   accepted.erase(accepted.begin(), accepted.lower_bound(report.epoch));
   send(state_.homes[shard].home, std::move(report));
