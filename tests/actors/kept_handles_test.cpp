@@ -1,4 +1,4 @@
-// What a job that has ended costs when its handle is kept.
+// Memory cost of an ended job while its handle is kept.
 
 #include <malloc.h>
 #include <unistd.h>
@@ -33,10 +33,10 @@ TEST_CASE("a kept handle of a job that has ended costs its result, its graph and
     }
   };
   kept.reserve(first + jobs);
-  submit(first);  // What grows once has grown.
+  submit(first);  // Buffers that grow once have grown.
   const std::size_t before = bytes_in_use();
   submit(jobs);
-  // What is on its way to be released takes a moment.
+  // Releases that are under way take a moment.
   constexpr double most = 3072;  // 67 KiB when its actors stayed.
   double each = 1e9;
   for (int tries = 0; tries < 1'000'000 && each > most; ++tries) {

@@ -1,4 +1,4 @@
-// What kernels and job actors are given, and may keep.
+// Values that kernels and job actors get, and may keep.
 
 #include <catch2/catch.hpp>
 

@@ -218,7 +218,7 @@ TEST_CASE("a failing kernel is tried again, with a backoff, as often as its poli
 
 namespace {
 
-/// What the kernels of a gang see of each other.
+/// Shared by the kernels of a gang.
 std::atomic<int> gang_started, gang_stopped;
 std::atomic<bool> gang_released;
 
@@ -466,7 +466,7 @@ TEST_CASE("outputs come in the order in which they end") {
   for (const auto& output : session->as_completed(std::vector{third, second, first, third}))
     seen.push_back(job.get(output));
   std::sort(seen.begin(), seen.end());
-  REQUIRE(seen == std::vector<int>{1, 2, 3, 3});  // One that is named twice comes twice.
+  REQUIRE(seen == std::vector<int>{1, 2, 3, 3});  // A handle that is named twice comes twice.
 }
 
 TEST_CASE("what cannot run is refused before anything runs") {
@@ -603,7 +603,7 @@ TEST_CASE("a job whose handle is gone leaves nothing behind") {
   run_some();  // Until the allocator has what it takes for one job, wherever its threads run.
   const std::size_t before = resident_bytes();
   run_some();
-  // Of a bare row some 400 bytes were left, 300 MB; allocators keep some tens for their threads.
+  // A bare row used to leave some 400 bytes, 300 MB; allocators keep some tens for their threads.
   CHECK((freed_is_kept || resident_bytes() < before + (60u << 20)));
 }
 

@@ -27,7 +27,7 @@ void give_others_a_chance() {
   for (int i = 0; i < 200'000; ++i) std::this_thread::yield();
 }
 
-/// What kernels of one case say to each other.
+/// Shared by the kernels of a test case.
 std::atomic<bool> one_was_told, released, graces_are_over, gone;
 
 void forget() { one_was_told = released = graces_are_over = gone = false; }

@@ -1,4 +1,4 @@
-// What a job has left, for those who did not submit it.
+// Outputs and reports of a job, for clients that did not submit it.
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ TEST_CASE("what a submitted job has left is had by another program and by dag re
   Nodes nodes(3);
   nodes.gather();
   const std::string job = submitted(nodes, "cluster_leaving");
-  // One that does not lead it.
+  // A node that does not lead the job.
   Process attached({bin("cluster_leaving"), "--address", nodes.address(2), "attach", job});
   const auto ended = attached.ends();
   INFO(attached.err());

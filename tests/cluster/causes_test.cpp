@@ -1,5 +1,5 @@
-// What the README promises: why a job is late, fails or does not start is found with one command. (That it
-// hangs: explain_test.)
+// A promise of the README: the reason why a job is late, fails or does not start is found with one command.
+// (The reason for a hang: explain_test.)
 
 #include "tests/cluster/nodes.hpp"
 

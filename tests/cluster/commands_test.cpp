@@ -36,7 +36,7 @@ class State {
   }
   std::string path() const { return directory_.path().string(); }
   std::string file() const { return path() + "/cluster.json"; }
-  /// Of the nodes in the address file, in its order.
+  /// Processes of the nodes in the address file, in its order.
   std::vector<pid_t> pids() const {
     std::ifstream in(file());
     const std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -283,7 +283,7 @@ TEST_CASE("what happened to a job is told by the journals of its nodes when they
   CHECK(failed.status == 0);
   CHECK_THAT(failed.out, Catch::Contains("\"kind\":\"settled\"") && Catch::Contains("\"job\":\"job1\"") &&
                              !Catch::Contains("member"));
-  // What lanes of worker processes said came by the nodes that they had.
+  // Events of lanes of worker processes came by way of their nodes.
   CHECK_THAT(all.out, Catch::Contains("/w1/l0  job1") && Catch::Contains("came back failed"));
   const std::string file = directory + "/trace.json";
   const auto trace = state.run({"trace", "1", "--from", directory, "-o", file});

@@ -1,4 +1,4 @@
-// What a kernel starts ends with it: whoever ends it, and however.
+// Processes that a kernel starts end with it, by whatever means it ends.
 
 #include <catch2/catch.hpp>
 

@@ -30,7 +30,7 @@ struct SmallDisk {
   const bool there;
 };
 
-/// What the first node says of itself.
+/// The first node's report on itself.
 nlohmann::json first_of(Nodes& nodes) {
   Process show(at(nodes, {bin("dag"), "node", "show", "n0", "--json"}, 1));
   const auto ended = show.ends();
@@ -53,9 +53,9 @@ TEST_CASE("a node whose disk is full hands the jobs that it leads to others, and
   Nodes& nodes = running.nodes;
   REQUIRE(first_of(nodes)["jobs"] == 1);
   const auto is_full = [&] { return first_of(nodes)["disk_full"] == true; };
-  while (!is_full()) {  // One segment of the log, then there is no room for the next.
+  while (!is_full()) {  // A segment of the log fits; then there is no room for the next.
     Process ballast(at(nodes, {bin("cluster_ballast"), "8"}));
-    REQUIRE(ballast.ends());  // The one that does not fit is refused.
+    REQUIRE(ballast.ends());  // A job that does not fit is refused.
   }
   Process elsewhere(at(nodes, {bin("hello")}));
   CHECK(elsewhere.ends() == 0);  // Another node gives it a handle.

@@ -54,7 +54,7 @@ json web(Nodes& nodes, std::size_t node, const std::string& path) {
   return json::parse(connection.hear().body);
 }
 
-/// What each view says at that node, by the name of the view.
+/// The answers of all views at that node, by the name of the view.
 std::map<std::string, View> views(Nodes& nodes, std::size_t node, const View& expected) {
   std::map<std::string, View> all;
   const auto asked = [&](std::vector<std::string> words) {

@@ -83,7 +83,7 @@ TEST_CASE("what hangs, what fails and what waits for either is told by one comma
              Catch::Contains("part (5): finished, settled\n") && Catch::Contains(" at n") &&
                  Catch::Contains(": finished\n      there because "));
 
-  // Of tasks by their numbers, and of those that failed.
+  // Selected: tasks by their numbers, and tasks that failed.
   const json few = explained(nodes, "job1/part/5-8");
   CHECK(few["counts"]["ended"] == 2);
   CHECK(few["tasks"].size() == 3);

@@ -35,7 +35,7 @@ TEST_CASE("a job whose kernels need nothing of main but their arguments passes t
   CHECK(job.status == 0);
   CHECK(job.out == "21\n");
   CHECK_THAT(job.err, Catch::Contains("--dag-check: 3 tasks give the same in a process of their own\n"));
-  CHECK(times(job.err, "heard") == 1);  // Of three runs.
+  CHECK(times(job.err, "heard") == 1);  // Out of three runs.
 }
 
 TEST_CASE(

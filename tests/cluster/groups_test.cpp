@@ -18,7 +18,7 @@ using cluster::Process;
 
 namespace {
 
-/// What kernels say by ledger::enter, one after the other.
+/// Lines that kernels write by ledger::enter, one after the other.
 class Entries {
  public:
   explicit Entries(std::string name) : name_(std::move(name)) {

@@ -10,7 +10,7 @@ using cluster::Process;
 
 namespace {
 
-/// What programs of libdag left in shared memory.
+/// Files that programs of libdag left in shared memory.
 std::size_t left_in_memory() {
   std::size_t count = 0;
   std::error_code none;

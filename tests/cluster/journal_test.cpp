@@ -1,4 +1,4 @@
-// What happened is in the journals of nodes, however nodes and processes of jobs have ended.
+// Journals of nodes have all events, however nodes and processes of jobs have ended.
 
 #include <algorithm>
 #include <functional>
@@ -25,7 +25,7 @@ struct Edge {
 };
 using Edges = std::multiset<Edge>;
 
-/// What a trace of a job says, by nothing but it.
+/// A job as read from its trace alone.
 struct Traced {
   struct Slice {
     int process = 0;
@@ -72,7 +72,7 @@ struct Traced {
   }
 };
 
-/// What the records of a job say that waits for what.
+/// Edges of a job by its journal records.
 Edges edges_of(const Nodes& nodes, const std::string& job) {
   Process drawn({bin("dag"), "graph", "--address", nodes.address(), "--json", job});
   REQUIRE(drawn.ends() == 0);
@@ -202,7 +202,7 @@ TEST_CASE("the record of a job is taken elsewhere, and says there what the clust
   cluster::Gate gate;
   gate.open();
   REQUIRE(Process(at(nodes, {bin("cluster_talking"), gate.path(), "20"})).ends() == 0);
-  // What is recorded comes into the journals a moment later.
+  // Events come into the journals a moment later.
   nlohmann::json there;
   std::string logs;
   REQUIRE(cluster::comes_true([&] {
@@ -257,7 +257,7 @@ TEST_CASE("which nodes came and went is told where no job ran, and of a job who 
   CHECK(first["kind"] == "member");
   CHECK_FALSE(first.contains("job"));
   CHECK_THAT(cluster::said(nodes, {"history", "last", "--nodes"}, 2), Catch::Contains("leave out the job"));
-  // One that says nothing for a while.
+  // A node that is silent for a while.
   nodes.node(1).kill(SIGSTOP);
   const bool suspected = nodes.node(0).says("n1 is suspected: it is silent");
   nodes.node(1).kill(SIGCONT);

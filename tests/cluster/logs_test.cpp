@@ -1,4 +1,4 @@
-// What tasks say and processes print, asked for while they run, when they are over, and when the nodes are
+// Logs of tasks and output of processes, asked for while they run, when they are over, and when the nodes are
 // gone.
 
 #include <algorithm>

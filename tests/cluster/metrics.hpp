@@ -1,5 +1,5 @@
 #pragma once
-// What nodes measure, as /metrics says it.
+// The metrics of nodes, as served by /metrics.
 
 #include <sstream>
 #include <string>

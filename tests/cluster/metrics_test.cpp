@@ -1,4 +1,4 @@
-// What nodes say by HTTP, to whoever watches over them: people, probes, and a real Prometheus.
+// HTTP answers of nodes for those who watch over them: people, probes, and a real Prometheus.
 
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -20,7 +20,7 @@ using dag::test::get;
 
 namespace {
 
-/// Of all nodes together.
+/// Sum over all nodes.
 double sum_of(Nodes& nodes, const std::string& begin) {
   double sum = 0;
   for (std::size_t node = 0; node < nodes.count(); ++node)
@@ -56,7 +56,7 @@ std::string with(std::string text, const std::string& what, const std::string& i
 
 void write(const std::string& name, const std::string& text) { std::ofstream(name) << text; }
 
-/// What the board asks for, in the order of its panels.
+/// The queries of the board, in the order of its panels.
 std::vector<std::string> board_queries() {
   std::vector<std::string> queries;
   const auto board = nlohmann::json::parse(config_text("grafana.json"));
@@ -104,7 +104,7 @@ TEST_CASE("nodes show what they ran, and whether they are ready") {
   CHECK(sum_of(nodes, "dag_tasks_finished_total{outcome=\"finished\"}") >= 400);
   CHECK(sum_of(nodes, "dag_tasks_finished_total{outcome=\"failed\"}") == 0);
   CHECK(sum_of(nodes, "dag_jobs{phase=\"finished\"}") == 1);
-  // What its processes ran is still counted when they have gone.
+  // Tasks of its processes are still counted when the processes have gone.
   CHECK(comes_true([&] { return sum_of(nodes, "dag_worker_processes ") == 0; }));
   const double ran = sum_of(nodes, "dag_task_duration_seconds_count");
   CHECK(ran >= 400);

@@ -46,7 +46,7 @@ json json_in(const std::string& file) {
   return json::parse(in);
 }
 
-/// What there is of each task, in lines of a file.
+/// Facts of each task in the lines of a file.
 struct Seen {
   std::vector<double> took = std::vector<double>(tasks, -1);  ///< as its slice says, in microseconds
   std::vector<std::uint8_t> before = std::vector<std::uint8_t>(tasks);  ///< arrows from what it needs
@@ -91,7 +91,7 @@ TEST_CASE("of a million tasks counts, lists, graph, trace and report agree", "[.
     REQUIRE(ended == 0);
   }
 
-  // What is recorded comes into the journals a moment later.
+  // Events come into the journals a moment later.
   json report;
   for (int tries = 0; tries < 10; ++tries) {
     run(nodes, "report", "1 --json", folder + "report");

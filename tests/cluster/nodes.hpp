@@ -26,7 +26,7 @@ class Nodes {
     nodes_.resize(count);
     for (std::uint32_t id = 0; id < count; ++id) start(id);
   }
-  /// One that is not there, or was killed.
+  /// Starts a node that is not there, or was killed.
   void start(std::uint32_t id) {
     std::string peers;
     for (std::uint32_t other = 0; other < addresses_.size(); ++other) {
@@ -81,7 +81,7 @@ class Nodes {
   void start_all() {
     for (std::uint32_t id = 0; id < count(); ++id) start(id);
   }
-  /// What has been read of what they said.
+  /// The output of all nodes that was read so far.
   std::string logs() const {
     std::string all;
     for (const auto& node : nodes_) all += node->err() + "\n";
@@ -114,7 +114,7 @@ inline std::vector<std::string> at(const Nodes& nodes, std::vector<std::string> 
   return words;
 }
 
-/// What `dag ...` says at that node; it must end with `status`.
+/// The output of `dag ...` at that node; it must end with `status`.
 inline std::string said(const Nodes& nodes, std::vector<std::string> words, int status = 0,
                         std::size_t node = 0) {
   words.insert(words.begin(), bin("dag"));

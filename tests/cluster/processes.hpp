@@ -36,7 +36,7 @@ inline std::string bin(const std::string& name) {
 
 using dag::free_address;
 
-/// Who started this process; 0: it is not there, or has ended.
+/// The parent of this process; 0: the process is not there, or has ended.
 inline pid_t parent_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string line;
@@ -147,7 +147,7 @@ class Process {
   std::optional<int> status_;
 };
 
-/// One process of a run that the test starts itself, to know its id.
+/// The environment of a process of a run that the test starts itself, to know its id.
 inline std::map<std::string, std::string> place(std::uint32_t rank, std::uint32_t size,
                                                 const std::string& first) {
   return {{"DAG_RANK", std::to_string(rank)},

@@ -1,4 +1,4 @@
-// What was acknowledged outlives the nodes: those that lead a job are killed, or all at once.
+// Acknowledged jobs outlive the nodes: nodes that lead a job are killed, or all at once.
 
 #include <nlohmann/json.hpp>
 
@@ -35,7 +35,7 @@ bool leads_a_job(const Nodes& nodes, std::uint32_t node) {
 TEST_CASE("when the node that leads a job dies, what runs at the others goes on and is begun once") {
   dag::test::TemporaryDirectory directory;
   const std::string file = (directory.path() / "starts").string();
-  // One lane each, and one more than tasks: what is run again need not wait.
+  // Nodes have a lane each, and there is a node more than tasks: reruns need not wait.
   constexpr std::uint32_t count = 4;
   constexpr std::size_t tasks = 3;
   Gate gate;
@@ -136,7 +136,7 @@ TEST_CASE("a node that keeps jobs on its disk goes on with them alone, and with 
   CHECK(told.ends() == 0);  // It waited for the only node to come back.
   CHECK_THAT(told.out(), Catch::Contains("sum 190\n"));
   CHECK(entered_in(running.ledger).size() == 200);
-  nodes.kill_all();  // Of job1 it may be left that it has ended: its client might ask for outputs.
+  nodes.kill_all();  // job1's end may be all that is left of it: its client might ask for outputs.
   nodes.start_all();
   Process next(at(nodes, {bin("cluster_ledger"), running.ledger, "4", running.gate.path()}));
   CHECK(next.ends() == 0);

@@ -101,7 +101,7 @@ TEST_CASE(
   REQUIRE(std::regex_search(out, said, std::regex("finished (\\d+) unknown (\\d+) other (\\d+)")));
   const int finished = std::stoi(said[1]), unknown = std::stoi(said[2]);
   CHECK(finished + unknown == 60);
-  CHECK(unknown <= 8);  // Of the homes that died one more than their lanes, and what others had lent them.
+  CHECK(unknown <= 8);  // Per dead home one more than its lanes, and attempts that others had lent it.
   std::map<int, int> paid;
   std::ifstream file(ledger);
   for (int number = 0; file >> number;) ++paid[number];

@@ -28,7 +28,7 @@ pid_t thread_named(pid_t process, const std::string& name) {
   return 0;
 }
 
-/// One thread of a child, which others hold in its tracks. Where nobody may do that, it is not `there`.
+/// A thread of a child that the test holds in its tracks. If that is not permitted, it is not `there`.
 class Thread {
  public:
   explicit Thread(pid_t thread)

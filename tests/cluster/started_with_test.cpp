@@ -1,5 +1,5 @@
-// What a process was started with: signals that are ignored, files that are missing or that it must not keep,
-// a directory that is gone; and copies that a kernel makes of it.
+// Conditions that a process is started with: signals that are ignored, files that are missing or that it must
+// not keep, a directory that is gone; and copies that a kernel makes of it.
 
 #include <sys/stat.h>
 #include <catch2/catch.hpp>

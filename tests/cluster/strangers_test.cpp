@@ -1,4 +1,4 @@
-// Who comes to the port of a running process and does not belong there: none of it disturbs the job.
+// Connections of strangers to the port of a running process: none of them disturbs the job.
 
 #include <catch2/catch.hpp>
 
@@ -189,7 +189,7 @@ TEST_CASE("frames that are corrupt, cut off or of nobody do not disturb the job"
       REQUIRE(stranger.says(Blob(bytes)));
     }
   }
-  for (const Blob& whole : honest) REQUIRE(stranger.says(whole));  // Of another cluster.
+  for (const Blob& whole : honest) REQUIRE(stranger.says(whole));  // From another cluster.
   run.check_undisturbed();
   CHECK_THAT(run.zero.err(), Catch::Contains("a frame was refused"));
 }
@@ -197,7 +197,7 @@ TEST_CASE("frames that are corrupt, cut off or of nobody do not disturb the job"
 TEST_CASE("a frame of a terabyte is not waited for: the connection is closed") {
   Run run;
   const int stranger = connect_to(run.first);
-  // What ZeroMQ's protocol says first (ZMTP 3.0, 23/ZMTP): greeting, READY; then the head of a long message.
+  // ZeroMQ's protocol begins so (ZMTP 3.0, 23/ZMTP): greeting, READY; then the head of a long message.
   std::string words("\xFF\0\0\0\0\0\0\0\0\x7F\x03\0NULL", 16);
   words.resize(64);
   words += std::string(

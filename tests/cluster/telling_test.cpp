@@ -1,5 +1,5 @@
-// What people see of a job that runs: how far its kernels say that they are, what happened to attempts, lanes
-// that were given up, the queue for a lane, and the last words of what was cancelled.
+// News of a running job for people: progress that kernels report, events of attempts, lanes that were given
+// up, the queue for a lane, and the last words of cancelled tasks.
 
 #include <nlohmann/json.hpp>
 
@@ -40,7 +40,7 @@ TEST_CASE("how far a kernel is, and what happened to attempts, is told while the
   nodes.gather();
   Gate gate;
   Process job(at(nodes, {bin("cluster_telling"), gate.path()}));
-  // What takes its process down takes the others along: then they start again.
+  // A task that takes its process down takes other tasks along: then those start again.
   REQUIRE(job.says("3 poison 3 1: attempt 1 took its process down: "));
   CHECK(job.says("2 flaky 1 1: attempt 1 failed: the service does not answer; attempt 2 follows"));
   CHECK(job.says("4 late 2 1: attempt 1 is late: "));

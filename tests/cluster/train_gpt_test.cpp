@@ -58,7 +58,7 @@ const gpt::Curve& plain_loop() {
   return curve;
 }
 
-/// What a run printed, without times and places.
+/// The output of a run, without times and places.
 struct Printed {
   gpt::Curve curve;
   std::string sample;
@@ -90,7 +90,7 @@ TEST_CASE("training in three processes gives the loss curve of one, and of the p
   Process run(train_in_three());
   CHECK(run.ends() == 0);
   check_same(run);
-  CHECK_THAT(run.err(), Catch::Contains("step"));  // What kernels say reaches process 0 from all of them.
+  CHECK_THAT(run.err(), Catch::Contains("step"));  // Kernels of all processes print at process 0.
 }
 
 TEST_CASE("training goes back to the last save when a process is killed, and the loss curve stays") {
@@ -126,7 +126,7 @@ TEST_CASE("a run that was told to end goes on from its checkpoint as if it had n
   stopped.kill(signal);
   // The last steps may have been faster than we are.
   CHECK((stopped.ends() == 130 || stopped.ends() == 0));
-  // What a faster machine wrote after step 6 goes, so that there is something left to do.
+  // Saves of a faster machine after step 6 are removed, so that there is something left to do.
   for (const int step : {9, 12}) {
     std::filesystem::remove_all(directory / ("saves/step-" + std::to_string(step)));
   }

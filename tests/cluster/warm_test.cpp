@@ -12,7 +12,7 @@ using cluster::Process;
 
 namespace {
 
-/// What a kernel of cluster_warm said of its process.
+/// The answer of a kernel of cluster_warm about its process.
 struct Served {
   std::string word;
   pid_t process = 0;

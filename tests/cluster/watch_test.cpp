@@ -65,13 +65,13 @@ TEST_CASE("a job is watched to its end, in lines and in JSON") {
   CHECK(json.ends() == 0);
   const std::vector<nlohmann::json> lines = lines_in(json.out());
   REQUIRE(lines.size() >= 2);
-  CHECK(lines.front()["critical_path_tasks"] == 2);  // What waits at the gate, and what is behind it.
+  CHECK(lines.front()["critical_path_tasks"] == 2);  // The task that waits at the gate, and its successor.
   CHECK(lines.back()["critical_path_tasks"].is_null());
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) CHECK(lines[i]["phase"] != "finished");
   CHECK(lines.back()["phase"] == "finished");
   CHECK(lines.back()["counts"]["finished"] == 3);
   CHECK(lines.back()["details"]["classes"].size() == 3);
-  // One that has ended is shown once.
+  // A job that has ended is shown once.
   Process again(at(nodes, {bin("dag"), "watch", "job1", "--json"}));
   CHECK(again.ends() == 0);
   CHECK(lines_in(again.out()).size() == 1);

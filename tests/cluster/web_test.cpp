@@ -1,5 +1,5 @@
-// What a node's HTTP server says of the whole cluster to browsers and programs: the same as `dag`, live, and
-// of jobs in depth out of all journals.
+// The HTTP server of a node tells browsers and programs about the whole cluster: the same as `dag`, live, and
+// about jobs in depth out of all journals.
 
 #include <nlohmann/json.hpp>
 

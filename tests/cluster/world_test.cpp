@@ -1,4 +1,4 @@
-// What of a client's world its kernels have, wherever they run: environment, limits, libraries.
+// The parts of a client's world that its kernels have anywhere: environment, limits, libraries.
 
 #include <nlohmann/json.hpp>
 
@@ -32,7 +32,7 @@ std::vector<std::string> with_names(std::vector<std::string> words) {
   return words;
 }
 
-/// What the kernel said.
+/// The output of the kernel.
 std::string said_by_kernel(const std::vector<std::string>& words,
                            const std::map<std::string, std::string>& environment = world) {
   Process job(limited(words), environment);

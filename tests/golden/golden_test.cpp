@@ -1,6 +1,6 @@
-// One frame per message and version of the protocol, kept as it once went over the wire. Decoded on every
-// run: what an older process says is still understood. Written again and equal: what we say is still what we
-// said.
+// A frame per message and version of the protocol, kept as it once went over the wire. Each is decoded on
+// every run, so messages of an older process are still understood; then written again and compared, so our
+// messages still look the same.
 //
 // DAG_BLESS=1 writes the files of the present version that are missing or differ; the difference is to be
 // reviewed, and is only honest before a release, or where the schema grew by appending. Files of older

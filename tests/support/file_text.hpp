@@ -9,7 +9,7 @@
 
 namespace dag::test {
 
-/// Of text that outlives them.
+/// The bytes of `text`, which must outlive them.
 inline std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 /// All of a file; empty when it cannot be read.

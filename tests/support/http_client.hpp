@@ -1,5 +1,5 @@
 #pragma once
-// What an HTTP client sends and hears, byte by byte: tests of a server must be able to be bad clients.
+// An HTTP client that sends and reads byte by byte: tests of a server must be able to be bad clients.
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -63,7 +63,7 @@ class HttpConnection {
     if (end == std::string::npos) return {};
     return {std::stoi(all.substr(all.find(' ') + 1)), all.substr(0, end), all.substr(end + 4)};
   }
-  /// What comes first of an answer that has no end.
+  /// The beginning of an answer that has no end.
   std::string hear_some() const {
     char bytes[16384];
     pollfd one{socket_, POLLIN, 0};

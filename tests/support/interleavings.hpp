@@ -44,7 +44,7 @@
 
 namespace model {
 
-/// What the program requires and did not find.
+/// A requirement of the program that does not hold.
 struct Violation : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -69,14 +69,14 @@ struct Options {
   std::size_t interruptions_max = static_cast<std::size_t>(-1);
   /// A program that has more orders is too large to be checked wholly.
   std::size_t orders_max = 3'000'000;
-  /// One that takes more operations does not end.
+  /// A run that takes more operations does not end.
   std::size_t operations_max = 2'000;
 };
 
 struct Verdict {
   std::size_t orders = 0;  ///< that ran to their end
   std::optional<std::string> violation;
-  /// Who moved, of the order that broke it: "0 0 1 b0 1", b: a buffered store reached memory.
+  /// The thread of each step in the order that broke it: "0 0 1 b0 1", b: a buffered store reached memory.
   std::string order;
 };
 
@@ -474,7 +474,7 @@ T from_word(std::uint64_t word) {
   }
 }
 
-/// What the algorithm uses in the place of std::atomic.
+/// Takes the place of std::atomic in the algorithm.
 template <class T>
 class Atomic {
  public:

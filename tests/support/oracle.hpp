@@ -1,5 +1,5 @@
 #pragma once
-// What should come of a random graph, by the most naive means: look for any task whose predecessors have all
+// The expected ends of a random graph, by the most naive means: look for any task whose predecessors have all
 // ended, end it, begin again. It follows the tables of libdag/graph/outcome_rules.hpp and shares no code with
 // it.
 
@@ -22,7 +22,7 @@ struct Expected {
 
 struct Expectation {
   std::vector<Expected> tasks;
-  /// What the tasks spawned, by the index of the spawning task; only of those whose attempt returned.
+  /// Ends of spawned tasks, by the index of the spawning task; only where its attempt returned.
   std::map<std::uint32_t, Expectation> spawned = {};
 };
 

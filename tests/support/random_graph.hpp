@@ -40,7 +40,7 @@ struct RandomGraphOptions {
   bool quorums = true;
   bool failures = true;
   bool retries = true;  ///< some tasks have several attempts
-  /// Of tasks that finish: tries that are used up when their process dies.
+  /// For tasks that finish: tries that are used up when their process dies.
   std::uint32_t spare_attempts = 0;
   bool added_in_any_order = true;  ///< some edges without data lead to tasks that were added before
   std::uint32_t actors_max = 0;
@@ -60,10 +60,10 @@ inline std::uint32_t attempts_of(const Policy& policy) {
   return policy.group && policy.retry.attempts == 1 ? 1000 : policy.retry.attempts;
 }
 
-/// What is not in the fragment.
+/// Facts of a task that are not in the fragment.
 struct RandomTask {
   std::uint64_t salt = 0;
-  std::uint32_t failures = 0;   ///< so many attempts fail, the next returns
+  std::uint32_t failures = 0;   ///< number of attempts that fail before the next returns
   std::uint32_t spawns = none;  ///< index into RandomGraph::spawned: an attempt that returns has spawned it
 };
 
@@ -71,7 +71,7 @@ struct RandomGraph {
   detail::Fragment fragment;
   std::vector<RandomTask> tasks;
   std::vector<RandomGraph> spawned;
-  /// Of a spawned graph: the task whose output becomes that of the spawning task; none: it keeps its own.
+  /// For a spawned graph: the task whose output becomes that of the spawning task; none: it keeps its own.
   std::uint32_t becomes = none;
   /// Failures that thunks still have to throw; their codes point in here.
   std::shared_ptr<std::deque<std::atomic<std::uint32_t>>> left = {};
@@ -172,7 +172,7 @@ class RandomGraphMaker {
  private:
   using Indices = std::vector<std::uint32_t>;
 
-  /// One fragment under construction. `rank` is a hidden topological order: edges go from lower to higher. It
+  /// A fragment under construction. `rank` is a hidden topological order: edges go from lower to higher. It
   /// mostly follows the order of adding.
   struct Draft {
     detail::Builder builder;
@@ -383,7 +383,7 @@ inline RandomGraph random_graph(Random& random, const RandomGraphOptions& option
   return RandomGraphMaker(random, options).make();
 }
 
-/// What a kernel that spawns `spawned` hands over: its salts depend on the spawning attempt's value.
+/// The fragment of a kernel that spawns `spawned`: its salts depend on the spawning attempt's value.
 inline detail::Fragment instantiated(const RandomGraph& spawned, std::uint64_t parent_value) {
   detail::Fragment fragment = spawned.fragment;
   for (std::size_t i = 0; i < spawned.tasks.size(); ++i) {

@@ -1,7 +1,7 @@
 #pragma once
-// One example of everything that can be said, with every field set to something that is not its default.
-// Golden frames, mutations and the weighing test all begin with these, so a new message is tested once it has
-// a sample.
+// An example of each message, with every field set to something that is not its default. Golden frames,
+// mutations and the weighing test all begin with these, so a new message is tested once it has a
+// sample.
 
 #include <memory>
 #include <string>
@@ -28,7 +28,7 @@ inline const CodeMap& codes() {
   return map;
 }
 
-// What samples are made of.
+// Parts of samples.
 Life life(std::uint32_t process);
 std::vector<Claim> claims();
 Blob blob(std::string_view text);

@@ -1,4 +1,4 @@
-// What is made of the tree of commands: completion, tried in the shells that are there, and manual pages.
+// Products of the tree of commands: completion, tried in the shells that are there, and manual pages.
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -47,7 +47,7 @@ std::set<std::string> lines_of(const std::string& text) {
   return answer;
 }
 
-/// What bash offers when tab is typed behind these words, the last of which is being typed.
+/// The offers of bash when tab is typed behind these words, the last of which is being typed.
 std::set<std::string> offered(const std::string& script, const std::vector<std::string>& words) {
   std::string typed;
   for (const std::string& word : words) typed += " '" + word + "'";
@@ -116,7 +116,7 @@ TEST_CASE("zsh completes commands, those below them, and their flags") {
   }
   const Directory directory("zsh");
   const std::string script = completion_for("zsh", directory);
-  // What it hands to zsh, which takes out of it what begins as the last word does.
+  // The words handed to zsh, which picks those that begin as the last word does.
   const auto hands_over = [&](const std::string& words) {
     return lines_of(
         printed({"zsh", "-f", "-c",

@@ -196,7 +196,7 @@ TEST_CASE("Ctrl-C ends running commands and what they started") {
 
 namespace {
 
-/// What the command wrote into a file, as soon as there is a line.
+/// The number that the command wrote into a file, as soon as there is a line.
 pid_t number_in(const std::string& file) {
   pid_t number = 0;
   REQUIRE(cluster::comes_true([&] {

@@ -46,7 +46,7 @@ std::map<std::string, Span> spans_in(const std::string& text) {
   return spans;
 }
 
-/// Who waits for whom, read here from the format's own words: parents by name or id, and files.
+/// The parents of each task, read here from the format's own words: parents by name or id, and files.
 std::map<std::string, std::set<std::string>> parents_in(const nlohmann::json& file) {
   const auto& workflow = file["workflow"];
   const auto& tasks =

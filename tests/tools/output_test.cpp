@@ -1,5 +1,5 @@
-// What is written to stdout arrives, or the exit status and stderr say that it did not; and JSON is JSON,
-// whatever bytes a command prints.
+// Output to stdout arrives, or the exit status and stderr say that it did not; and JSON is JSON, whatever
+// bytes a command prints.
 
 #include <catch2/catch.hpp>
 

@@ -31,7 +31,7 @@ class State {
   }
   std::string data() const { return directory_ / "data"; }
 
-  /// Of each node: where it listens, and where it serves HTTP.
+  /// For each node: where it listens, and where it serves HTTP.
   std::vector<std::string> addresses() const {
     std::vector<std::string> found;
     const auto listed = nlohmann::json::parse(run({"node", "list", "--json"}).out);

@@ -1,4 +1,4 @@
-// What `dag` says about words that it does not know, where help is asked for, and how durations are written.
+// Answers of `dag` to unknown words and requests for help, and its format of durations.
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-// What is committed is what the sources give.
+// The committed bundle is what the sources give.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -98,7 +98,7 @@ export const cases = {
       await page.keyboard.press('Shift+ArrowRight');
       await page.keyboard.press('Shift+ArrowLeft');
       await page.keyboard.press('ArrowDown');
-      // What the cursor is on is said to those who do not see it, too.
+      // The object under the cursor is read out for people who do not see it.
       await until('the place is read out', async () => /n\d+\/w\d+/.test(
         await page.locator('.lanes [role="status"]').textContent()));
     });

@@ -1,4 +1,4 @@
-// What changes in the cluster changes on the page, by itself.
+// Changes in the cluster show on the page by themselves.
 
 import { execFileSync } from 'node:child_process';
 import { open } from 'node:fs/promises';

@@ -12,8 +12,8 @@ const program = (name) => join(process.env.DAG_BIN, name);
 
 let portsAsked = 0;
 
-/// Of loopback, where nobody listens now, as libdag/client/free_port.hpp: not one of those that systems give to
-/// whoever connects, since a node that is killed and comes back must find it free.
+/// A port on loopback that nobody listens on, as libdag/client/free_port.hpp: not one that systems give to
+/// connecting processes, since a node that is killed and comes back must find it free.
 async function freePort() {
   for (;;) {
     const port = 10_000 + ((process.pid * 16 + portsAsked++) % 20_000);
@@ -103,7 +103,7 @@ export class Nodes {
     return nodes;
   }
 
-  /// One that is not there, or was killed; at the same ports as before.
+  /// Starts a node that is not there, or was killed; at the same ports as before.
   async startNode(id) {
     const folder = join(this.directory, `n${id}`);
     mkdirSync(folder, { recursive: true });

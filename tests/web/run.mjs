@@ -35,7 +35,7 @@ for (const file of files) {
   }
 }
 
-// What was started is ended by nodes.mjs when this process exits.
+// nodes.mjs ends all processes that were started when this process exits.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
 const browser = await startBrowser();

@@ -32,7 +32,7 @@ export const cases = {
         await shows(page, 'main', /nodes alive/);
         wire.cut();
         await shows(page, '.status', /connection lost, tries again/);
-        // What was known stays on show, with how old it is.
+        // Known values stay on show, with their age.
         await shows(page, 'main', /nodes alive/);
         await shows(page, '.status', /what is shown is from \d+ s ago/, 30_000);
         // A page that is opened meanwhile says so, too, and is filled when the node is there again.

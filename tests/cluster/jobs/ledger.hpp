@@ -1,6 +1,6 @@
 #pragma once
-// What runs how often, said where no process of the cluster can lose it: a file of lines. And work that takes
-// a lane and no core, so that a test can have much of it.
+// Counts runs of tasks where no process of the cluster can lose the count: in a file of lines. Also work that
+// takes a lane and no core, so that a test can have much of it.
 
 #include <fcntl.h>
 #include <poll.h>

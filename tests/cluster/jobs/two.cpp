@@ -14,7 +14,7 @@
 
 namespace {
 
-/// Of a FIFO: returns when somebody has opened its other end.
+/// Opens a FIFO: returns when its other end is open as well.
 int opened(const std::string& fifo, int how) {
   const int file = open(fifo.c_str(), how | O_CLOEXEC);
   if (file < 0) throw std::runtime_error("cannot open " + fifo);

@@ -1,4 +1,4 @@
-// What is made of measured figures: summaries, METG, ratios, verdicts, and the JSON that says them.
+// Results from measured figures: summaries, METG, ratios, verdicts, and their JSON.
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

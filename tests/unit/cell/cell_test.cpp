@@ -62,7 +62,7 @@ struct Job {
       if (auto* end = std::get_if<JobEnded>(&effect)) ended.push_back(std::move(*end));
     }
   }
-  /// Of one kind, to whom.
+  /// Messages of one kind, each with its receiver.
   template <class M>
   std::vector<std::pair<Life, M>> of() const {
     std::vector<std::pair<Life, M>> found;
@@ -72,7 +72,7 @@ struct Job {
     return found;
   }
   const message::ShardHome& home(std::uint32_t shard) const { return cell.state().homes[shard]; }
-  /// What the home of a shard says next.
+  /// The next Outcomes of the home of a shard.
   message::Outcomes cut(std::uint32_t shard, std::uint64_t number, std::uint64_t open,
                         std::vector<OutcomeRecord> ended_now = {}) {
     message::Outcomes outcomes;
@@ -580,7 +580,7 @@ TEST_CASE("a settled task is recorded with its name, also one whose parent is se
 
 namespace {
 
-/// One task that is to end within 10 s.
+/// A task that is to end within 10 s.
 std::shared_ptr<const JobPlan> plan_with_deadline() {
   detail::Builder builder;
   test::add(builder, "a");

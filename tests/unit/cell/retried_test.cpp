@@ -1,4 +1,4 @@
-// What a job begins with that retries another: which tasks are done, and what a cell makes of it.
+// The start of a job that retries another: tasks that are done, and the cell made of them.
 #include "libdag/cell/retried.hpp"
 
 #include <catch2/catch.hpp>

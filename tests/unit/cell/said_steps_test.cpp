@@ -43,7 +43,7 @@ struct Recorded final : RecordedOutcomes {
   std::set<OutputName> names;
 };
 
-/// What a home says of its rows, each resting on predecessors elsewhere by the attempts that it was told of.
+/// Steps of a home, each resting on attempts elsewhere that the home was told of.
 struct ModelStep {
   std::vector<OutputName> rows;
   std::vector<OutputName> needs;
@@ -234,7 +234,7 @@ TEST_CASE("homes that wait for each other in turn are recorded at once, and a lo
   take();
   CHECK(taken == 0);
   CHECK(steps.rows_waiting(0) == 10);
-  // What a home said is gone with it; what the other used of it does not come.
+  // The steps of the home are gone with it, so the needs of the other home are never met.
   steps.forget(0);
   CHECK(steps.rows_waiting(0) == 0);
   steps.say(whole(1, {1, 1}, {1, 1}));

@@ -1,4 +1,4 @@
-// What is said of tasks that ran here, here again, and in another process.
+// Verdicts on tasks that ran here, here again, and in another process.
 #include "libdag/client/compared_runs.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// What a client knows of its job, and who waits for it.
+// A client's knowledge of its job, and the calls that wait for it.
 #include "libdag/client/job_state.hpp"
 
 #include <algorithm>

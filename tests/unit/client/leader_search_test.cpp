@@ -15,7 +15,7 @@ const Error elsewhere{ErrorCode::job_elsewhere, "another node leads it"};
 
 Instant at(Duration since) { return {since}; }
 
-/// Who is asked, "wait", or what is said at the end.
+/// The node that is asked, "wait", or the error at the end.
 std::string said(const SearchStep& step) {
   if (const auto* ask = std::get_if<AskNode>(&step)) return ask->address;
   if (const auto* end = std::get_if<GiveUp>(&step)) return end->why.what + ": " + end->why.cause;

@@ -44,7 +44,7 @@ TEST_CASE("a cut of the net comes first, from the side that hears nothing") {
              {n1, {node(1), node(0, HeardOf{900ms, 1ms}, MemberState::suspect), node(2, HeardOf{5ms, 9ms})}},
              {n2, {node(2), node(0, HeardOf{10ms, 1ms}), node(1, HeardOf{10ms, 1ms})}}})) ==
         "n0>n1-! n1>n0?! n0>n2! n1>n2 n2>n0 n2>n1 ");
-  // Who does not answer is heard or not; who is gone for all is no end of a link.
+  // A node that does not answer is heard or not; a node that all take for gone is no end of a link.
   CHECK(text(links_between({{n0, {node(0), node(1, HeardOf{10ms, 1ms}), node(2, {}, MemberState::left)}}})) ==
         "n0>n1 ");
   // Nobody but n1 knows of n2, yet.

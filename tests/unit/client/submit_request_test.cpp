@@ -1,4 +1,4 @@
-// What `dag submit --dry-run` says of a graph; which word was meant; whose directory is believed.
+// The report of `dag submit --dry-run` on a graph; the word that was meant; the directory that is believed.
 #include "libdag/client/submit_request.hpp"
 
 #include <sys/stat.h>

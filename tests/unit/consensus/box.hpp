@@ -1,5 +1,5 @@
 #pragma once
-// One copy of a log alone: a test plays the others, its disk and the time.
+// A lone copy of a log: a test plays the others, its disk and the time.
 
 #include <catch2/catch.hpp>
 #include <chrono>

@@ -67,7 +67,7 @@ TEST_CASE("who is told to take over asks for votes at once, in the next term, th
   box.follow(a);
   box.write();
   box.sent.clear();
-  box.hear(TakeOver{a, 0});  // Of an older term.
+  box.hear(TakeOver{a, 0});  // From an older term.
   CHECK(box.replica.role() == Replica::Role::follower);
   box.hear(TakeOver{a, 1});
   CHECK(box.replica.role() == Replica::Role::candidate);

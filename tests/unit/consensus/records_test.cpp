@@ -1,4 +1,4 @@
-// What a replica wrote is what it finds: by way of records, whatever else the node's log holds.
+// A replica reads back the state that it wrote: by way of records, whatever else the node's log holds.
 #include "libdag/consensus/records.hpp"
 
 #include <catch2/catch.hpp>
@@ -19,7 +19,7 @@ struct Kept {
   log::Record record;
   std::vector<std::byte> payload;
 };
-/// Of a change that is put into the log.
+/// The records of a change that is put into the log.
 std::vector<Kept> records_of(JobId job, Stored& log, const StoredChange& change) {
   log.put(change);
   std::vector<Kept> kept;

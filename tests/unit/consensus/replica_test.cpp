@@ -1,5 +1,5 @@
-// One copy of a log, step by step: what leaves it, and when. What several of them come to under faults is the
-// simulator's to find (tools/sim/log_world).
+// A copy of a log, step by step: its messages, and their time. The simulator tests several copies under
+// faults (tools/sim/log_world).
 #include <catch2/catch.hpp>
 #include <limits>
 

@@ -38,7 +38,7 @@ TEST_CASE("a quiet log rests when all voters have all of it, and says so") {
   box.replica.on_quiet(true);
   box.hear(on_disk(b, 1, 1));
   box.wait_until_due();
-  CHECK_FALSE(box.replica.rests());  // One lacks an entry.
+  CHECK_FALSE(box.replica.rests());  // A voter lacks an entry.
   for (const Append& append : box.said<Append>()) CHECK_FALSE(append.rests);
   box.hear(on_disk(c, 1, 1));
   box.said<Append>();

@@ -1,4 +1,4 @@
-// What a snapshot covers, and how one comes to who has no log.
+// The range of a snapshot, and its way to a replica without a log.
 #include <catch2/catch.hpp>
 
 #include "libdag/base/check.hpp"
@@ -120,7 +120,7 @@ TEST_CASE(
   };
   CHECK(hear(6, 1) == 0);
   CHECK(hear(2, 2) == 0);
-  CHECK(hear(4, 2) == 0);  // One too many: it is sent again.
+  CHECK(hear(4, 2) == 0);  // A part too many: it is sent again.
   CHECK(hear(2, 2) == 0);
   CHECK(hear(0, 2) == 4);
   CHECK(hear(0, 2) == 4);

@@ -1,4 +1,4 @@
-// What is drawn, grouped and marked; and how it is written.
+// Nodes, groups and marks of a drawing; and its formats.
 
 #include "libdag/drawing/drawing.hpp"
 
@@ -22,7 +22,7 @@ using detail::Fragment;
 
 namespace {
 
-/// One of everything: read -> train (two calls) -> eval; a conditional, a weak and an order-only edge.
+/// Everything once: read -> train (two calls) -> eval; a conditional, a weak and an order-only edge.
 Fragment example() {
   Builder builder;
   const auto read = add(builder, "read", 2s);

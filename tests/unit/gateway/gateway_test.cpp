@@ -172,7 +172,7 @@ TEST_CASE("a job that has ended keeps its results and lets its processes go") {
   desk.up(job, second, 1);
   desk.gateway.on_ended(job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
   desk.take();
-  // Of the two tasks the second reads what the first leaves.
+  // The second of the two tasks reads the output of the first.
   REQUIRE(desk.done<WantOutput>().size() == 1);
   CHECK(desk.done<WantOutput>().front().task == 1);
   CHECK(desk.ordered<keeper::StopWorkers>().empty());
@@ -345,7 +345,7 @@ TEST_CASE("a process that is lost when its job has ended is replaced as long as 
   const Life one = desk.up(job, first, 1), two = desk.up(job, second, 1);
   desk.gateway.on_ended(job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
   desk.hear(first, keeper::WorkerDown{job, 1, one, ProcessEnd::killed, "signal 9", {}, {}});
-  REQUIRE(desk.done<JobLifeDown>().size() == 1);  // What lay there is made again.
+  REQUIRE(desk.done<JobLifeDown>().size() == 1);  // Outputs that lay there are made again.
   CHECK(desk.ordered<keeper::StartWorker>().size() == 3);
   desk.up(job, first, 2);
   CHECK(desk.done<JobLivesUp>().size() == 1);
@@ -640,7 +640,7 @@ TEST_CASE("a job that is submitted to a node that has just started waits until i
   CHECK(gateway.wake_at() == Instant{1s} + GatewayMachine::meets_peers_within);
   SECTION("and who else is there") {
     gateway.on_nodes({node(first), node(second)}, Instant{2s});
-    // One copy of the program outlives the loss of none of two nodes.
+    // A single copy of the program survives the loss of no node.
     CHECK(refused_or_taken() == "taken");
   }
   SECTION("for a moment: the others may be gone") {

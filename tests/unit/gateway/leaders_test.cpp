@@ -55,7 +55,7 @@ TEST_CASE("a submission waits until a loss of this node leaves one that has its 
   REQUIRE(desk.ordered<keeper::KeepProgram>().size() == 2);
   CHECK(desk.ordered<keeper::KeepProgram>().front().second.program == program);
   SECTION("another one has it") {
-    desk.hear(fourth, keeper::HaveProgram{program});  // Who is that?
+    desk.hear(fourth, keeper::HaveProgram{program});  // Not a node that was asked.
     CHECK(desk.done<RecordJob>().empty());
     desk.hear(third, keeper::HaveProgram{program});
     REQUIRE(desk.done<RecordJob>().size() == 1);

@@ -1,4 +1,4 @@
-// What Builder puts where: positions of arguments, sealed order, sharing, chains of calls.
+// The layout that Builder makes: positions of arguments, sealed order, sharing, chains of calls.
 
 #include "dag/detail/builder.hpp"
 

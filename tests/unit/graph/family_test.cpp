@@ -1,5 +1,5 @@
-// What a family stands for: the tasks and edges that somebody would have written out, and when it is no
-// formula any more.
+// The meaning of a family: the tasks and edges that would be written out without it, and the cases in which
+// it is no formula any more.
 
 #include "libdag/graph/family.hpp"
 

@@ -14,7 +14,7 @@ using namespace dag::detail;
 
 namespace {
 
-// One letter per in-edge. Strong: F finished, X failed, S skipped, C cancelled. Conditional: T holds, N does
+// A letter per in-edge. Strong: F finished, X failed, S skipped, C cancelled. Conditional: T holds, N does
 // not, x failed, s skipped, c cancelled. Weak: f finished, w failed, k skipped, l cancelled.
 const std::map<char, EdgeResult> letter_means = {
     {'F', {EdgeKind::strong, Outcome::finished}},

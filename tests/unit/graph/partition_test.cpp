@@ -1,4 +1,4 @@
-// What a partition must never do, and what it costs on real graphs.
+// Invariants of a partition, and its cost on real graphs.
 
 #include "libdag/graph/partition.hpp"
 

@@ -1,4 +1,4 @@
-// What is said of a task: in any order, before and behind its effects; and the tasks that a handle names.
+// Settings of a task: in any order, before and after its effects; and the tasks that a handle names.
 
 #include <catch2/catch.hpp>
 #include <dag/dag.hpp>

@@ -32,7 +32,7 @@ TEST_CASE("staging: a task is a kernel and a publisher, which keeps the index") 
   graph.task("d", nothing, b).effects(staged);
   CHECK(graph.size() == 4);
   const detail::Fragment& fragment = *graph.builder().seal();
-  CHECK(graph.size() == 4);  // What was added.
+  CHECK(graph.size() == 4);  // Only added tasks count.
   REQUIRE(fragment.size() == 6);
   REQUIRE(check(fragment));
   const auto reads = [&](std::uint32_t task) {

@@ -1,4 +1,4 @@
-// What a home counts, at its end.
+// Counts of a home at its end.
 #include "tests/unit/home/one_home.hpp"
 
 using namespace dag;

@@ -1,4 +1,4 @@
-// What is left of the critical path: the longest way through the graph from a task that has not ended.
+// The rest of the critical path: the longest path through the graph from a task that has not ended.
 
 #include <catch2/catch.hpp>
 

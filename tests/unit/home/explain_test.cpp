@@ -1,4 +1,4 @@
-// What a home says of its rows: each that has not ended has a reason, and the reason is true.
+// A home explains its rows: each that has not ended has a reason, and the reason is true.
 
 #include <catch2/catch.hpp>
 
@@ -40,7 +40,7 @@ TEST_CASE("what failed says how often, with what, and when it is tried again; wh
   CHECK(count(found, RowState::waiting) == 1);
   CHECK(count(found, RowState::ended) == 1);
   REQUIRE(found.tasks.size() == 3);
-  CHECK(found.tasks[0].task == a);  // What is held comes first, what has ended last.
+  CHECK(found.tasks[0].task == a);  // Held rows come first, ended ones last.
   CHECK(found.tasks[2].task == c);
   CHECK_THAT(of(found, a).why, Catch::StartsWith("waits for its next try, in "));
   CHECK(of(found, a).failures == 1);
@@ -82,7 +82,7 @@ TEST_CASE("tasks are chosen by name or by number, and counted however many there
   REQUIRE(explained(job, numbers).tasks.size() == 1);
   CHECK(explained(job, numbers).tasks[0].task == before);
   CHECK(count(explained(job, numbers), RowState::waiting) == 0);
-  numbers.range->first = {1, 0};  // What was spawned has numbers of its own.
+  numbers.range->first = {1, 0};  // Spawned tasks have numbers of their own.
   CHECK(explained(job, numbers).tasks.empty());
   CHECK(explained(job, {"no such", {}}).tasks.empty());
 }
@@ -129,7 +129,7 @@ TEST_CASE("whatever has not ended has a reason, and when the reason goes, so doe
     }
     CHECK((open.empty() || any_root));
     if (!job.wait()) break;
-    // What was named has been waited for: something has moved.
+    // The named reason has passed: something has moved.
   }
   job.run();
   for (const TaskId task : tasks) CHECK(job.outcome(task) == Outcome::finished);
@@ -175,7 +175,7 @@ TEST_CASE("a task runs where it was said that it could, and a call of a job acto
         const auto found = said.find(ran.task);
         if (found == said.end()) continue;
         const std::vector<recorded::Candidate>& candidates = found->second;
-        CHECK(candidates.size() == (options.cell_runs ? 4u : 3u));  // Of each it is said.
+        CHECK(candidates.size() == (options.cell_runs ? 4u : 3u));  // Each process is described.
         const auto is_there = [&](const auto& one) { return one.process == ran.at.process; };
         const auto there = std::find_if(candidates.begin(), candidates.end(), is_there);
         REQUIRE(there != candidates.end());
@@ -194,7 +194,7 @@ TEST_CASE("a task runs where it was said that it could, and a call of a job acto
   CHECK(calls_said > 100);
 }
 
-/// What is said of a call besides.
+/// The rest of the reason for a call.
 static std::string lives_at(Life life) {
   return "; its job actor lives at " + to_string(life.process) +
          ", which had the fewest job actors of this home";

@@ -1,5 +1,5 @@
-// What `dag explain` says of where a task could run, and where it is placed, are one thing: over random
-// clusters and tasks.
+// `dag explain` names places where a task could run, and placement chooses one of those: over random clusters
+// and tasks.
 
 #include <catch2/catch.hpp>
 
@@ -70,7 +70,7 @@ TEST_CASE("explain and placement cannot disagree, and what is named as an obstac
     const Life self = cluster.lives[random.below(cluster.lives.size())];
 
     const auto said = placer.consider(task.attempt(), cluster.lives, self);
-    REQUIRE(said.size() == cluster.lives.size());  // Of every process it says something.
+    REQUIRE(said.size() == cluster.lives.size());  // Every process is described.
     const PlacedAttempt placed = placer.place_attempt(task.attempt(), cluster.lives, self);
     const auto of = [&](ProcessId process) {
       return *std::find_if(said.begin(), said.end(), [&](const auto& one) { return one.process == process; });
@@ -80,13 +80,13 @@ TEST_CASE("explain and placement cannot disagree, and what is named as an obstac
     const bool any = std::any_of(said.begin(), said.end(), can_ever);
     CHECK((!any || can_ever(of(placed.at.process))));
     placed_elsewhere += placed.at == self ? 0 : 1;
-    // What it was chosen from is what explain says of them, to the nanosecond.
+    // The candidates of the choice are described alike by explain, to the nanosecond.
     if (placed.why) {
       for (const recorded::Candidate& candidate : placed.why->candidates)
         CHECK(candidate == of(candidate.process));
     }
 
-    // Who cannot take it can when it has what is named, and nobody else's answer changes.
+    // A process that cannot take the task can with the missing thing added, and no other verdict changes.
     for (std::size_t i = 0; i < cluster.loads.size(); ++i) {
       const ProcessId process = cluster.lives[i].process;
       if (of(process).misfit.empty()) continue;

@@ -24,7 +24,7 @@ struct Gang {
          c = graph.task("c"), d = graph.task("d", {before}), after = graph.task("after", {c});
 };
 
-/// Of the members, those whose kernels run.
+/// Members whose kernels run.
 std::string running(const LocalJob& job) {
   std::string names;
   for (const char* name : {"a", "b", "c", "d"}) {

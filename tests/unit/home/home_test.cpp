@@ -1,4 +1,4 @@
-// What a home decides while nothing is lost: order, outcomes, retries, spawning, job actors, effects,
+// Decisions of a home while nothing is lost: order, outcomes, retries, spawning, job actors, effects,
 // cancelling, letting go.
 #include <array>
 #include <catch2/catch.hpp>
@@ -336,7 +336,7 @@ TEST_CASE("ready rows go to a thief, which runs them and tells; calls and claime
   job.settle_down();
   job.steal(1, 0, 1);
   job.settle_down();
-  CHECK(job.home(0).counts().lent == 2);  // One task, and the call, which was handed out at home.
+  CHECK(job.home(0).counts().lent == 2);  // A task, and the call, which was handed out at home.
   CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(1).process));
   job.paused.clear();
   job.run();

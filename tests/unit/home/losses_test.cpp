@@ -1,5 +1,5 @@
-// What homes do after losses: rows are counted again, attempts that survived are taken over, outputs and job
-// actors are made again. What is undone then is in void_ends_test.cpp.
+// Decisions of homes after losses: rows are counted again, attempts that survived are taken over, outputs and
+// job actors are made again. Undoing is tested in void_ends_test.cpp.
 #include <catch2/catch.hpp>
 
 #include "tests/unit/home/scripted.hpp"

@@ -42,7 +42,7 @@ TEST_CASE("what may run only once does when that is recorded, and from settled i
   CHECK(job.runs("before") == 1);
   CHECK(job.runs("once") == 0);
   CHECK(job.home(0).explain(made.once) == "has effects: waits until its inputs are recorded");
-  // What it rests on is recorded, that it starts is not.
+  // Its predecessors are recorded, its start is not.
   job.release_held();
   job.hold = [&](const LocalJob::Mail& mail) {
     const auto* outcomes = std::get_if<message::Outcomes>(&mail.message);

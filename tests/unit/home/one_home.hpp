@@ -1,5 +1,5 @@
 #pragma once
-// One home alone, and all that is said to it played by the test.
+// A lone home; the test plays all other machines.
 
 #include <catch2/catch.hpp>
 #include <optional>

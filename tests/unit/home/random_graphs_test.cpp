@@ -62,7 +62,7 @@ struct Checked {
   std::uint64_t told_by_lanes = 0;
 };
 
-/// Who else is there: nodes whose loads change; somebody who listens to records and keeps every output.
+/// The surroundings: nodes whose loads change; a listener that hears of records and keeps every output.
 struct Circumstances {
   bool changing_loads = false;
   bool listened = true;
@@ -97,7 +97,7 @@ Checked check(std::uint64_t seed, Representation representation, Circumstances c
   if (circumstances.listened) job.keep(all);
   job.run();
   for (const TaskId task : all) {
-    // What was let go has to be made again, which counts as a run.
+    // A released output has to be made again, which counts as a run.
     if (!circumstances.listened) break;
     if (job.outcome(task) != Outcome::finished || job.value(task) || !expected.tasks[task.index].value)
       continue;

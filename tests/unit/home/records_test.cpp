@@ -1,5 +1,5 @@
-// What the machines of a job record of it: each transition once, where it happens, and what people read of
-// it.
+// Journal records of a job's machines: each transition once, where it happens, and the lines that people
+// read.
 #include <catch2/catch.hpp>
 
 #include "libdag/keeper/job_story.hpp"

@@ -177,7 +177,7 @@ TEST_CASE("a home from before an attempt was made cannot say that it is supersed
   Lent lent(1);
   OutcomeRecord record;
   record.task = {0, 2};
-  record.attempt = {{1, 3}, 1};  // Of a later home, which this process has not heard of.
+  record.attempt = {{1, 3}, 1};  // From a later home, which this process has not heard of.
   record.outcome = Outcome::finished;
   record.has_output = true;
   lent.runner.bring(5, record, {}, start);

@@ -139,7 +139,7 @@ bool is_a(const LocalJob::Mail& mail) {
   return std::holds_alternative<Message>(mail.message);
 }
 
-/// What a kernel that spawns leaves.
+/// The end of a kernel that spawns.
 inline Ended spawning(const Names& names, std::uint32_t becomes = none) {
   Ended ended;
   ended.spawned = std::make_shared<const detail::Fragment>(names.builder.sealed());

@@ -43,7 +43,7 @@ TEST_CASE("the output of a kernel that varies has a second copy before it is set
   LocalJob job(some.graph.builder.sealed(), some.script.kernel(), some.options);
   job.hold = is_a<message::Holding>;
   job.settle_down();
-  CHECK(job.runs("made") == 1);  // Who is pure runs ahead.
+  CHECK(job.runs("made") == 1);  // A pure task runs ahead.
   CHECK(job.outcome(some.drawn) == Outcome::none);
   CHECK(job.outcome(some.made) == Outcome::none);
   CHECK(job.home(0).explain(some.drawn) == "finished, waits until its output has a second copy");

@@ -140,7 +140,7 @@ TEST_CASE("a row that a client cancels is said at once: that rests on nothing") 
   REQUIRE(one.records_sent() == 1);
   CHECK(one.sent.back().needs.empty());
   CHECK(one.sent.back().needs_first.empty());
-  // What comes of those before it changes nothing.
+  // Ends of its predecessors change nothing.
   one.tell(one.ended(one.a, first, 1, 5));
   one.tell(one.ended(one.a, of_new_home, 1, 7));
   one.tell(one.heard(2));
@@ -246,7 +246,7 @@ TEST_CASE("an end that its home takes back: what used it is void at once, and ru
     CHECK(one.sent.back().steps.empty());
     CHECK(one.sent.back().rows_open == 1);
   }
-  // What was said before it was taken back, by that home or its lanes, or by the one before, comes too late.
+  // News from before it was taken back, by that home or its lanes, or by the former one, comes too late.
   one.tell(one.ended(one.a, first, 9, 5));
   one.tell(one.ended(one.a, of_new_home, 3, 5));
   one.tell(one.ended(one.a, of_new_home, 0, 5));

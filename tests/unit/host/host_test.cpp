@@ -250,7 +250,7 @@ TEST_CASE("processes wait for another node to lead the record of their job, and 
     CHECK(std::get<keeper::WorkerDown>(down.message).life == lives[0]);
     CHECK(std::get<keeper::WorkerUp>(std::get<SendToKeeper>(effects[1]).message).life == lives[1]);
     CHECK_FALSE(host.wake_at());
-    host.on_message(cell, keeper::StartWorker{job, 3, 1, launch}, now);  // Of an older term.
+    host.on_message(cell, keeper::StartWorker{job, 3, 1, launch}, now);  // From an older term.
     CHECK(host.take_effects().empty());
   }
   SECTION("none comes") {

@@ -1,4 +1,4 @@
-// What comes of jobs before it is known what they are.
+// Messages of jobs before the jobs are known.
 
 #include "libdag/job/early.hpp"
 

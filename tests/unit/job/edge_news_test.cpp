@@ -1,4 +1,4 @@
-// What lanes of two shards may tell each other, and what one of them does with news that do not fit.
+// News that lanes of two shards may tell each other, and a lane's use of news that does not fit.
 #include "libdag/job/edge_news.hpp"
 
 #include <catch2/catch.hpp>

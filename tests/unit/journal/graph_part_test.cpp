@@ -78,7 +78,7 @@ TEST_CASE("a graph is read as it was written, whatever its size") {
     CHECK(read(written(graph, first), first) == graph);
   }
   CHECK(written({}, {}).empty());
-  // What follows what was added later is no graph of ours, and comes back all the same.
+  // A task behind a later one is in no graph of ours, and comes back all the same.
   const Graph odd{{"a", {{1, 0, false}}}, {"b", {}}};
   CHECK(read(written(odd, {}), {}) == odd);
 }

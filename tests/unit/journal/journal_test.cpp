@@ -1,4 +1,4 @@
-// What a journal holds is read as it was written; what cannot be read costs no more than the blocks it lies
+// A journal is read as it was written; damage costs no more than the blocks it lies
 // in.
 #include "libdag/journal/journal.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 const JournalHead head{{{3}, {7}}, 1'795'000'000'000'000'000};
 
-/// One of each kind, as far as a home or a cell would say it.
+/// A record of each kind, as far as a home or a cell would write it.
 std::vector<Record> one_of_each() {
   const Error error{ErrorCode::task_failed, "it threw", "look", "why"};
   const RecordWhat all[] = {

@@ -1,4 +1,4 @@
-// One record, one line a person can read and grep.
+// Each record is a line that a person can read and grep.
 #include "libdag/journal/record.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// What is kept of a job's records, and that it is bounded.
+// The kept part of a job's records, and its bounds.
 #include "libdag/keeper/job_story.hpp"
 
 #include <catch2/catch.hpp>

@@ -11,7 +11,7 @@
 
 namespace {
 
-/// Of kernels: how many run, and who has to be the only one.
+/// Kernels: how many run, and how often a kernel that must be alone was not.
 std::atomic<int> running{0};
 std::atomic<int> disturbed{0};
 

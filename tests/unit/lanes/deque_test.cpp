@@ -18,7 +18,7 @@ using ModelDeque = BasicDeque<model::Atomic>;
 
 constexpr auto ignore = [](LaneShard*) {};
 
-/// What was taken, by whom ever.
+/// Rows taken, by any thread.
 struct Taken {
   std::map<RowIndex, int> times;
   void operator()(const std::optional<ReadyRow>& ready) {

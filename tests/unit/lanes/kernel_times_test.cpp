@@ -1,4 +1,4 @@
-// What a lane expects of a kernel.
+// Run times that a lane expects of a kernel.
 #include "actors/lanes/kernel_times.hpp"
 
 #include <catch2/catch.hpp>

@@ -25,7 +25,7 @@ TEST_CASE("a lane and who visits it inside of kernels are never at its things at
   std::uint64_t visited = 0;
   while (!over.load()) {
     const std::uint64_t kernel = turn.number();
-    if (kernel == visited) continue;  // One who visits without pause keeps the lane.
+    if (kernel == visited) continue;  // A visitor without pause keeps the lane.
     turn.visit_if_inside(kernel, [&] { taken += std::exchange(kept, 0); });
     visited = kernel;
   }

@@ -391,7 +391,7 @@ TEST_CASE("a shard that is retired while its rows run and wait is destroyed when
       kept.open_all();
       if (round % 2 == 0) std::this_thread::yield();
     }
-    kept.wait_for(201);  // What is not of the retired shard is not lost.
+    kept.wait_for(201);  // Rows of other shards than the retired one are not lost.
     CHECK(kept.quick == 201);
     while (!retired.expired()) {  // Lanes let go of it when they run dry: here is a reason to.
       dag::Graph more("more");

@@ -31,7 +31,7 @@ struct Peer {
     of_the_lanes = std::make_shared<RingCarrier>(std::move(theirs), accept(own_offer).value_or_throw());
   }
   void say() {
-    // Of a job that nobody has heard of.
+    // News of an unknown job.
     const dag::EdgeRecord news = dag::record_of({{9}, 0, {1, 1}, 1, {1, 1}, 0, 1, {}});
     REQUIRE(carrier->begin().write(dag::EdgeRecord::kind, std::as_bytes(std::span(&news, 1))) ==
             dag::ring::Wrote::written);

@@ -136,7 +136,7 @@ class TwoProcesses {
   void give_up_ring(std::uint32_t process) { sides_[process]->lanes.remove_ring(life(1 - process)); }
 
  private:
-  /// What would go over the link; for Blobs that outlive the lanes, too.
+  /// Hand-backs that would go over the link; also for Blobs that outlive the lanes.
   struct HandBacks {
     void from(std::uint32_t reader, std::uint64_t number) {
       const std::lock_guard lock(mutex);

@@ -1,4 +1,4 @@
-// Who may link with whom, and what is said to who may not.
+// Permission to link, and the answer without it.
 #include "libdag/link/handshake.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// One reaction at a time: what a link says, when, and what it refuses.
+// Single reactions: the frames of a link, their time, and frames that it refuses.
 #include "tests/unit/link/link_pair.hpp"
 
 using namespace dag;
@@ -262,7 +262,7 @@ TEST_CASE("frames of other lives change nothing") {
         std::pair(Refusal::stale_sender, 0ul));
   CHECK(refusal(with([](H& h) { h.from.incarnation.value = 4; }), {1}) ==
         std::pair(Refusal::newer_sender, 0ul));
-  // Who believes us in an earlier life is told; once, since a bare frame is not answered.
+  // A peer that believes us in an earlier life is told; once, since a bare frame is not answered.
   CHECK(refusal(with([](H& h) { h.to.incarnation.value = 4; }), {1}) ==
         std::pair(Refusal::other_receiver, 1ul));
   CHECK(refusal(with([](H& h) { h.to.incarnation.value = 4, h.seq = 0; }), {}) ==

@@ -13,7 +13,7 @@ void must(bool fact, const char* what) {
   if (!fact) FAIL(what);
 }
 
-/// One end, what it was offered, what it delivered, and an application that is slow to handle it.
+/// An end of a link, with offered and delivered operations, and an application that handles them slowly.
 struct End {
   Machine machine;
   std::uint64_t to_offer = 0;

@@ -13,7 +13,7 @@ namespace dag::log::test {
 
 inline const SegmentHead identity{0xA, 0xB, 0, 0};
 
-/// What a record says, with a payload of its own.
+/// A record, with a payload of its own.
 struct Said {
   JobId job;
   std::uint32_t term = 0;
@@ -54,7 +54,7 @@ inline void write(Segments& segments, const Batch& batch, std::size_t segment_by
             bytes.begin() + static_cast<std::ptrdiff_t>(batch.offset));
 }
 
-/// What a start makes of these.
+/// The result of a start with these.
 struct Read {
   std::vector<Said> records;
   Position end;

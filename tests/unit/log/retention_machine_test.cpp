@@ -84,7 +84,7 @@ TEST_CASE("a job that is being forgotten is not written again, and keeps its seg
   CHECK(machine.oldest() == 1);
   machine.on_unneeded(idle);
   CHECK(machine.oldest() == 50);
-  // One that was given out, and forgotten before it was on the disk, does not stop the others.
+  // A job that was given out, and forgotten before it was on the disk, does not stop the others.
   CHECK(machine.take_to_write_again(90) == Jobs{other});
   machine.on_forgotten(other);
   machine.on_unneeded(other);

@@ -1,4 +1,4 @@
-// One machine, spoken to by hand.
+// A single machine, spoken to by hand.
 #include <catch2/catch.hpp>
 
 #include "libdag/membership/membership_machine.hpp"

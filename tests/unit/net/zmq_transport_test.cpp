@@ -158,7 +158,7 @@ TEST_CASE("a receiver that takes nothing makes the sender busy, costs bounded me
   Pair pair;
   const Blob frame = blob(std::string(100'000, 'x'));
   int sent = 0;
-  // What fits between the two: our queue, theirs, and what the system buffers for a connection.
+  // Frames that fit between the two: our queue, theirs, and buffers of the system for a connection.
   while (pair.a->send(pair.peer, Channel::control, frame) == Sent::sent) REQUIRE(++sent < 2000);
   for (int taken = 0; taken < sent; ++taken)
     CHECK(pair.at_b.next<FrameArrived>().bytes.size_bytes() == 100'000);

@@ -86,12 +86,12 @@ TEST_CASE("there are so many segments and no more, then the heap has to do") {
   CHECK(all(held[2], 'c'));
   held.clear();
   CHECK(arena::use().waiting == 2);
-  // One of those that wait makes room for one of another size.
+  // A waiting chunk makes room for one of another size.
   held.push_back(filled(2 * large, 'd'));
   CHECK(arena::find(held[0]));
   held.clear();
   CHECK(arena::use().waiting_bytes <= 2 * large);
-  // What waits no longer than that is not kept.
+  // Larger ones are not kept waiting.
   held.push_back(filled(16 * large, 'e'));
   held.clear();
   CHECK(arena::use().waiting_bytes <= 2 * large);

@@ -15,8 +15,8 @@ NodeDevices node(std::uint32_t process, std::uint32_t cpus = 4, std::uint32_t gp
   return {ProcessId{process}, {{"cpu", {cpus, gpus, 8_GiB}, {cpus, gpus, 8_GiB}}}};
 }
 
-/// What a question looks at. Process 1 asks; runs take 10 ms everywhere, round trips 100 us, links carry
-/// 1 GB/s.
+/// Facts for a question. Process 1 asks; runs take 10 ms everywhere, round trips 100 us, links carry 1
+/// GB/s.
 struct Asked {
   NodeDevices node_1 = node(1), node_2 = node(2), node_3 = node(3);
   TaskNeeds needs = {};

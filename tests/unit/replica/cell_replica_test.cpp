@@ -31,7 +31,7 @@ std::shared_ptr<const JobPlan> plan_of_two() {
   return plan;
 }
 
-/// What is recorded, and what jobs went on from.
+/// Journal records, and jobs that went on from a record.
 struct Records final : RecordSink {
   void record(const Record& record) override { said.push_back(record); }
   void goes_on(const JobSoFar& job) override { so_far.push_back(job); }
@@ -560,7 +560,7 @@ TEST_CASE("while a leader's disk is behind it proposes nothing, and then what wa
   CHECK(length() == before + 2);
   CHECK(cluster[0].replica->cell()->settled({0, 0}));
 
-  // Who comes to lead begins, also with a disk that is behind.
+  // A new leader begins, also with a disk that is behind.
   for (const std::uint32_t other : {1u, 2u}) cluster[other].replica->on_disk_behind(true, cluster.now);
   cluster.die(0);
   cluster.pass(5s);

@@ -242,7 +242,7 @@ namespace {
 
 struct Work {
   model::Atomic<std::uint32_t> items{0}, bell{0};
-  std::uint32_t taken = 0;  // One fiber at a time.
+  std::uint32_t taken = 0;  // Only one fiber at a time uses it.
 
   bool take() {  // In one step: the queue is not what is checked here.
     const bool got = items.change([](std::uint32_t n) { return n > 0 ? n - 1 : 0; }) > 0;
@@ -302,7 +302,7 @@ TEST_CASE("sleeps that time out leave a bell that counts nobody") {
 
 namespace {
 
-/// One worker, who is called and then may have something else to do; a listener; a ringer with one item.
+/// A worker, which is called and then may have something else to do; a listener; a ringer with one item.
 model::Program worker_and_listener(bool passes_on) {
   struct Shared {
     model::Atomic<std::uint32_t> items{0}, workers{0}, listener{0};
@@ -348,7 +348,7 @@ TEST_CASE("when those who work turn to something else, the listener hears of wha
 
 namespace {
 
-/// One sleeper, and a ringer that dies between its call and the wake; who hears of its death may rouse.
+/// A sleeper, and a ringer that dies between its call and the wake; a witness of its death may rouse.
 model::Program call_without_wake(bool rouses) {
   struct Shared {
     model::Atomic<std::uint32_t> items{0}, word{0};

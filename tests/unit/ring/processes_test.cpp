@@ -38,7 +38,7 @@ struct OfferNumbers {
   std::uint64_t inbox_nonce, doorbell_nonce, capacity_bytes;
 };
 
-/// One of two processes: its doorbell, its carrier to the other.
+/// A process of the two: its doorbell, its carrier to the other.
 struct End {
   Doorbell bell;
   RingCarrier carrier;

@@ -1,4 +1,4 @@
-// Who gets something when there is something to give, and how much.
+// Sharing of work among askers: the askers that get some, and how much.
 #include "libdag/stealing/questions.hpp"
 
 #include <catch2/catch.hpp>
@@ -151,7 +151,7 @@ TEST_CASE("rows behind stragglers are lent, however short their like are") {
     return rows_to_give(1, behind(here, running), 200us);
   };
   CHECK(given_behind({}) == 0);
-  CHECK(given_behind({10s, 10us}) == 0);  // One lane will be free soon.
+  CHECK(given_behind({10s, 10us}) == 0);  // A lane will be free soon.
   CHECK(given_behind({10s, 5s}) == 1);
   CHECK(given_behind({10s}) == 0);  // The other one looks for work.
   CHECK(all_busy_for(2, std::vector<Duration>{10s, 5s}) == 5s);

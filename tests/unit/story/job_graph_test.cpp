@@ -36,7 +36,7 @@ TEST_CASE("what was spawned waits for what spawned it, and a task that became an
   add_graph(graph, {{}, {0}});
   add_graph(graph, {{}, {0}}, {3, 10}, TaskId{0, 0});
   graph.add({{}, {}, {7}, {0, 0}, {}, recorded::Became{{3, 11}}});
-  // What was spawned waits for its parent, and gets nothing of it along that way.
+  // A spawned task waits for its parent, and gets no output along that edge.
   CHECK(graph.edges() ==
         std::vector<Edge>{
             {{0, 0}, {3, 10}}, {{0, 0}, {3, 11}}, {{3, 10}, {3, 11}, 0, true}, {{3, 11}, {0, 1}, 0, true}});

@@ -51,7 +51,7 @@ std::vector<std::string> all_of(JournalView& view) {
 
 TEST_CASE("journals of several nodes are told in the order of time") {
   const test::TemporaryDirectory directory;
-  // What started later has a clock that began later.
+  // A process that started later has a clock that began later.
   write(directory.path() / "n0/journal/journal-1", 0, 100, {settled(5s, 1), settled(1s, 0)});
   write(directory.path() / "n0/journal/journal-2", 0, 200, {settled(1s, 4)});
   write(directory.path() / "n1/journal/journal-1", 1, 102,
@@ -212,7 +212,7 @@ TEST_CASE("who waits for journals to be read is told how far that is, by what wa
   while (view.next()) {
   }
   CHECK(view.notices().empty());
-  // One node's records are told after those of the other: half of it when 20,000 of 40,000 were.
+  // Records of one node are told after those of the other: half of it when 20,000 of 40,000 were.
   REQUIRE(parts.size() == 5);
   for (std::size_t i = 0; i < parts.size(); ++i)
     CHECK(parts[i] == Approx(0.25 * static_cast<double>(i)).margin(0.01));

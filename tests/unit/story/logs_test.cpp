@@ -1,4 +1,4 @@
-// What tasks said and processes printed, as lines.
+// Logs of tasks and output of processes, as lines.
 #include "libdag/story/logs.hpp"
 
 #include <catch2/catch.hpp>
@@ -44,6 +44,6 @@ TEST_CASE("what a process printed has the process, an empty line is one, and wha
   CHECK(lines[3].text == "two");
   CHECK(prefix_of(lines[3]) == "n2/w1");
   CHECK_FALSE(LogFilter{selector_of("train")}.takes(lines[1]));
-  CHECK(LogFilter{selector_of("train")}.takes(lines[0]));  // What is missing may be of that task, too.
+  CHECK(LogFilter{selector_of("train")}.takes(lines[0]));  // Missing output may be of that task, too.
   CHECK(lines_of(recorded::Ran{Outcome::finished, Duration{1}, {}}).empty());
 }

@@ -1,4 +1,4 @@
-// What became of tasks: their attempts, as journals tell them.
+// The past of tasks: their attempts, as journals tell them.
 #include "libdag/story/past_tasks.hpp"
 
 #include <catch2/catch.hpp>
@@ -70,7 +70,7 @@ TEST_CASE("an attempt whose process it took down, and one that was lost though i
   Story story;
   story.tell(1000, 0, first, recorded::Started{});
   story.tell(2000, 9, {}, recorded::Crashed{1, "signal 11"});
-  story.tell(2500, 9, {}, recorded::Crashed{2, "signal 11"});  // Of an attempt that nobody noted.
+  story.tell(2500, 9, {}, recorded::Crashed{2, "signal 11"});  // From an attempt without a record.
   story.tell(3000, 0, second, recorded::Lost{"n2 died"});
   story.tell(3100, 2, second, recorded::Ran{Outcome::finished, 100ns, {}});
   const PastTask task = story.task();

@@ -35,7 +35,7 @@ TEST_CASE("a page has the numbers of its report, and loads nothing") {
         "n1/w1", "&lt;b&gt;torn", "Share of lanes that were busy", "fill-opacity=\"0.50\""}) {
     CHECK_THAT(page, Catch::Contains(part));
   }
-  // What is opened is closed.
+  // Opened elements are closed.
   for (const char* element : {"table", "svg", "tr", "div", "p", "h2", "body"}) {
     const auto times = [&](const std::string& text) {
       std::size_t count = 0;

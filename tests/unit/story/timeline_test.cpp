@@ -27,7 +27,7 @@ Record settled(Duration at, std::uint32_t task, std::string name) {
   return {Instant{at}, {{0}}, job, {0, task}, {}, recorded::Settled{Outcome::finished, std::move(name)}};
 }
 
-/// What was written is looked at.
+/// A journal of these records, to be read.
 class Journal {
  public:
   explicit Journal(const std::vector<Record>& records) {
@@ -71,7 +71,7 @@ TEST_CASE("columns say how busy a lane was, and with what most") {
   CHECK(part.span == 10ms);
   CHECK(part.lanes[0].column_busy == std::vector<double>{1, 1});
   CHECK(part.lanes[0].column_name == std::vector<std::int32_t>{0, 1});
-  CHECK(part.lanes[0].busy == 7ms);  // Of the whole job, whatever is looked at.
+  CHECK(part.lanes[0].busy == 7ms);  // In the whole job, independent of the window.
   CHECK(part.lanes[1].column_busy == std::vector<double>{0, 0});
 
   for (const TimelineWindow odd : {TimelineWindow{0, 0ms, 0ms}, TimelineWindow{3, 50ms, 60ms},

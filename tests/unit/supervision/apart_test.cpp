@@ -1,4 +1,4 @@
-// Who of some processes has to go, so that the others hear each other.
+// Processes that have to go, so that the others hear each other.
 #include "libdag/supervision/apart.hpp"
 
 #include <algorithm>

@@ -11,7 +11,7 @@ namespace {
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
-/// What share of the time is lost: saving, and doing again what a loss in the middle of an interval undid.
+/// The lost share of time: saving, and repeating the work that a loss in the middle of an interval undid.
 double waste(double interval, double cost, double lost_after) {
   return cost / (interval + cost) + (interval + cost) / 2 / lost_after;
 }
@@ -61,7 +61,7 @@ TEST_CASE("saves at given moments are made when the interval has passed that the
   times.took(1990ms);
   CHECK_FALSE(times.due(0s, 10'000s, start + 15s + 140s));
   CHECK(times.due(0s, 10'000s, start + 15s + 142s));
-  // What was said counts more.
+  // A stated interval counts more.
   CHECK_FALSE(times.due(30s, 10'000s, start + 15s + 29s));
   CHECK(times.due(30s, 10'000s, start + 15s + 30s));
 }

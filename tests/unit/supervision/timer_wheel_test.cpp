@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What the wheel promises, written down naively: sorted by (instant, scheduling), due when the tick has
+/// The wheel's promise, written down naively: sorted by (instant, scheduling), due when the tick has
 /// passed.
 class NaiveTimers {
  public:

@@ -1,4 +1,4 @@
-// What several tests of train_gpt need: small models and texts, a directory that goes away.
+// Shared by tests of train_gpt: small models and texts, a directory that goes away.
 #pragma once
 
 #include <cstdint>

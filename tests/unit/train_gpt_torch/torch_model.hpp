@@ -27,7 +27,7 @@ class TorchModel {
   double loss_and_backward(std::span<const Batch> batches);
   std::vector<double> gradients() const;
 
-  /// One step of torch::optim::Adam, with our rates, by gradients().
+  /// A step of torch::optim::Adam, with our rates, by gradients().
   void adam_step(float learning_rate);
   std::vector<double> weights() const;
 

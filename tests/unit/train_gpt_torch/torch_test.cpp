@@ -67,10 +67,10 @@ double largest_error(std::span<const float> ours, std::span<const double> exact)
 
 }  // namespace
 
-// One float rounding is off by at most 2^-24 of the value, a third of that on average. A gradient went
-// through some seventy operations, forward and back, that sum up to 512 terms each, and roundings add up like
-// a random walk: sqrt(70 * 512) * 2^-24 / 3 is 4e-6 (seen: 1e-6). What is wrong is off by more: the erf form
-// of GELU by 6e-4.
+// A float rounding is off by at most 2^-24 of the value, a third of that on average. A gradient went through
+// some seventy operations, forward and back, that sum up to 512 terms each, and roundings add up like a
+// random walk: sqrt(70 * 512) * 2^-24 / 3 is 4e-6 (seen: 1e-6). Errors are larger: the erf form of GELU is
+// off by 6e-4.
 constexpr double tolerance = 1e-5;
 
 /// A loss is the mean over many rows, where errors cancel, and most of it is ln 256 (seen: 1e-7).

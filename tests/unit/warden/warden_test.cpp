@@ -49,7 +49,7 @@ class Held {
     let_go();
     fcntl(ends_[0], F_SETFL, O_NONBLOCK);
     ssize_t got = 1;
-    for (char c = 0; got > 0;) got = read(ends_[0], &c, 1);  // What was said before the end.
+    for (char c = 0; got > 0;) got = read(ends_[0], &c, 1);  // Words from before the end.
     return got == 0;
   }
 
@@ -79,7 +79,7 @@ std::vector<std::string> groups_of(pid_t warden) {
 
 TEST_CASE("a process ends as itself, and what it left is gone by then") {
   Held held;
-  // Of another session, and with another parent: it has nothing in common with who started it.
+  // The shell has another session and another parent: nothing in common with the process that started it.
   const warden::Started started = warden::start(
       shell("setsid sh -c 'trap \"\" TERM HUP; echo up; sleep 1000' & read x < /dev/zero; exit 7", held));
   REQUIRE(started.failed == 0);

@@ -1,4 +1,4 @@
-// What a cell's log keeps is read as it was written, and what is no such thing is refused.
+// Entries of a cell's log are read as they were written, and all other bytes are refused.
 #include "libdag/wire/cell_log.hpp"
 
 #include <catch2/catch.hpp>
@@ -187,7 +187,7 @@ TEST_CASE("cut off at every byte, and with every bit turned over, it is read or 
 
 namespace {
 
-/// Of the command in which a home says that it was spawned.
+/// Size of the command in which a home tells of the spawned tasks.
 std::size_t bytes_written(const detail::Fragment& graph) {
   message::Outcomes said;
   OutcomeRecord record;
@@ -198,7 +198,7 @@ std::size_t bytes_written(const detail::Fragment& graph) {
 
 double cell(Point, std::vector<double> before) { return before.empty() ? 0 : before.front(); }
 
-/// What a home thinks of it is not less, and not much more.
+/// A home's estimate of that size is not less, and not much more.
 void check_weight(const detail::Fragment& graph) {
   const std::size_t written = bytes_written(graph), thought = written_bytes(graph);
   CHECK(thought + 512 >= written);

@@ -1,4 +1,4 @@
-// What goes in comes out; what cannot be right is an Error, never an exception.
+// Values come out as they went in; bytes that cannot be right are an Error, never an exception.
 #include "libdag/wire/envelope.hpp"
 
 #include <catch2/catch.hpp>
@@ -48,7 +48,7 @@ constexpr std::size_t conversation_at = operation_at + 16;
 }  // namespace
 
 TEST_CASE("everything that can be said survives the way, alone and together") {
-  // What comes out is said again: equal bytes are equal values, since a value has only one form as bytes.
+  // Values are encoded again: equal bytes are equal values, since a value has only one form as bytes.
   for (const auto& sample : samples::all()) {
     INFO(sample.name);
     const Blob frame = encoded({sample.operation});

@@ -1,5 +1,5 @@
-// What the messages of a job must not say: anything that a receiver would follow out of its arrays, or into
-// code that is not there.
+// Messages of a job that are refused: a receiver would follow them out of its arrays, or into code that is
+// not there.
 #include <catch2/catch.hpp>
 
 #include <dag/dag.hpp>
@@ -282,7 +282,7 @@ TEST_CASE("the steps of a cut divide its lists, or it is refused") {
     const Blob frame = *encode(samples::envelope_of({JobMessage{outcomes}}), limit, samples::codes());
     return !decode(frame.bytes(), limit, samples::codes());
   };
-  CHECK_FALSE(refused());  // One step.
+  CHECK_FALSE(refused());  // A single step.
   outcomes.steps = {{1, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 1, 2}};
   CHECK_FALSE(refused());
   outcomes.steps[1].first_try = 1;  // Something is left over.

@@ -1,5 +1,5 @@
-// What clients and keepers say of jobs and their processes: every field arrives, absent is not empty, and
-// what a receiver could not act on is refused.
+// Messages of clients and keepers about jobs and processes: every field arrives, absent is not empty, and a
+// message that a receiver could not act on is refused.
 #include <catch2/catch.hpp>
 
 #include "tests/support/samples.hpp"
@@ -19,7 +19,7 @@ Result<Envelope> said(Operation operation) {
 
 std::string why(const Result<Envelope>& result) { return result ? "nothing is wrong" : result.error().what; }
 
-/// What arrives when this is sent.
+/// The message as its receiver sees it.
 template <class Message>
 Message client_side(Message message) {
   auto back = said(ClientMessage{std::move(message)});

@@ -13,13 +13,13 @@ namespace {
 std::vector<std::byte> mutated(std::vector<std::byte> bytes, Random& random) {
   for (std::uint64_t left = 1 + random.below(4); left > 0; --left) {
     switch (random.below(6)) {
-      case 0:  // One bit.
+      case 0:  // A bit.
         bytes[random.below(bytes.size())] ^= std::byte{1} << random.below(8);
         break;
-      case 1:  // One byte.
+      case 1:  // A byte.
         bytes[random.below(bytes.size())] = static_cast<std::byte>(random.next());
         break;
-      case 2: {  // One word: pointers are words.
+      case 2: {  // A word: pointers are words.
         const std::size_t at = random.below(bytes.size() / 8) * 8;
         for (std::size_t i = 0; i < 8; ++i) bytes[at + i] = static_cast<std::byte>(random.next());
         break;
@@ -66,7 +66,7 @@ TEST_CASE("twenty thousand broken frames are values or errors") {
     auto result = decode(bytes, limits::control_frame_bytes_max, samples::codes());
     result ? ++values : ++errors;
     if (!result) continue;
-    // What was understood can be said again, unless it was not understood.
+    // An understood frame can be encoded again, unless it has unknown parts.
     bool known = true;
     for (const Operation& operation : result->operations)
       known &= !std::holds_alternative<Unknown>(operation);

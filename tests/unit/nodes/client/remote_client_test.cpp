@@ -15,7 +15,7 @@ constexpr ClusterId cluster{77};
 /// Generous: two cores may be shared with a compiler.
 const auto patience = dag::test::patient(60s);
 
-/// What is common to the nodes of a test: who is there.
+/// Shared by the nodes of a test: the list of nodes.
 struct Others {
   std::mutex mutex;
   std::vector<NodeInfo> nodes;
@@ -170,7 +170,7 @@ TEST_CASE("a job whose node dies goes on at the one that leads it now, and later
   world.client->want(job->id, 6);
   REQUIRE(world.a->hears<client::Want>(2));
   world.a->tell(settled(job->id, 5));
-  CHECK(job->wait_for(5)->outcome == Outcome::finished);  // What a said of the others is here, too.
+  CHECK(job->wait_for(5)->outcome == Outcome::finished);  // News that came by a is here, too.
   world.b.is(Role::elsewhere, world.c.address());
   world.a.reset();
   REQUIRE(world.c.hears<client::AskFollow>());

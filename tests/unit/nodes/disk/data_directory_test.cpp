@@ -1,4 +1,4 @@
-// What a node keeps between its starts.
+// Data that a node keeps between its starts.
 
 #include "nodes/disk/data_directory.hpp"
 

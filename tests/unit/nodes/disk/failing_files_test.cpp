@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One change fails, when so many have been made. Nothing is synced: no power is lost here.
+/// A change fails after this many. Nothing is synced: no power is lost here.
 class FailingFiles : public Files {
  public:
   FailingFiles(std::uint64_t left, int error) : left_(left), error_(error) {}
@@ -96,7 +96,7 @@ struct Child {
   int pipe_end = -1;
 };
 
-/// What is there when it has ended.
+/// Checks the files after the child has ended.
 int check_end(const Child& child) {
   Index said = 0;
   for (Index index = 0; read(child.pipe_end, &index, sizeof index) == sizeof index;) said = index;

@@ -93,7 +93,7 @@ TEST_CASE("100,000 flipped bits in a log with a snapshot: a start refuses them, 
       ++harmless;  // Where nothing lies.
     } else if (found->contains(one) && same(found->at(one), before)) {
       ++torn;
-      // What was left of it has been wiped.
+      // The start has wiped the rest of the segment, so it is written again.
       std::ofstream(segment.path(), std::ios::binary | std::ios::trunc) << segment.whole();
     } else {
       FAIL("something else than what was written is read, at bit " << bit);

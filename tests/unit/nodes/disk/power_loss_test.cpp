@@ -1,4 +1,4 @@
-// What lies in a node's files when its machine has lost its power, after each single change of one.
+// Files of a node after a loss of power, following each single change of a file.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>

@@ -25,7 +25,7 @@ Blob file_bytes(const std::string& name) {
 
 Blob text(const std::string& what) { return Blob(std::as_bytes(std::span(what))); }
 
-/// What is heard of one process.
+/// Messages heard from one process.
 struct Heard {
   std::mutex mutex;
   std::condition_variable changed;

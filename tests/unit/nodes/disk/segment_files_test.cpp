@@ -37,7 +37,7 @@ struct Started {
         })) {
     if (files) machine.emplace((*files)->identity(), small, (*files)->end());
   }
-  /// One record, on the disk when it returns.
+  /// Appends a record, which is on the disk when this returns.
   Status append(std::uint64_t index) {
     const std::string payload = payload_of(index);
     machine->append(record_of(index, payload));
@@ -117,7 +117,7 @@ TEST_CASE("what a torn batch left behind the end never comes back") {
     REQUIRE((*log.files)->write(*batch));
   }
   {
-    // Of the second only its beginning has reached the disk; of the third, all.
+    // The second reached the disk only with its beginning; the third as a whole.
     std::fstream file(directory.path() / "segment-1", std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(static_cast<std::streamoff>(head_bytes + record_bytes(payload_of(1).size()) + 8));
     file.write("\0\0\0\0\0\0\0\0", 8);

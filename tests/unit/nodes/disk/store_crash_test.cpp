@@ -118,7 +118,7 @@ TEST_CASE("a process that is killed has on its disk all that its store said is t
       CHECK(same(log.entries[at - log.snapshot->index - 1], entry_of(at)));
     CHECK(log.vote.term >= (said - 1) / 7 * 7);
     CHECK((said == 1 || found.at(two).vote.term >= said - 1));
-    // One that was torn is not written again: the next one comes 20 entries later.
+    // A torn snapshot is not written again: the next one comes 20 entries later.
     const Index newest = (said - 1) / 20 * 20;
     CHECK(log.snapshot->index >= (newest > before ? newest - 5 : snapshot));
     snapshot = log.snapshot->index;

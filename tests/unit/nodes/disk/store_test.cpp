@@ -24,7 +24,7 @@ std::size_t records_in(const std::filesystem::path& directory) {
   return count;
 }
 
-/// What a replica might write next, or nothing: the job is forgotten.
+/// A possible next write of a replica, or nothing: the job is forgotten.
 std::optional<StoredChange> something(const Stored& log, Random& random) {
   const auto term = static_cast<Term>(random.below(4));
   if (!log.snapshot) {
@@ -215,7 +215,7 @@ TEST_CASE("segments go when no job needs them: not before each has a snapshot") 
     const auto found = store->take_logs();
     for (const auto& [job, log] : model) CHECK(same(found.at(job), log));
     CHECK(found.at(one).entries.size() == 10);
-    // What was found counts as what was written: one job's snapshot does not let the other's go.
+    // Found entries count as written: one job's snapshot does not let the other's go.
     for (Index index = 201; index <= 400; ++index) put(*store, one, entries_of(index, index));
     put(*store, one, snapshot_of(400));
     CHECK(segments_in(directory.path()) > 2);

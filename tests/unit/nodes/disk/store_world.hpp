@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of the store write, and how they wait for it.
+// Writes of the tests of the store, and waiting for them.
 
 #include <catch2/catch.hpp>
 

@@ -24,7 +24,7 @@ std::set<std::string> names_in(const fs::path& directory) {
   return names;
 }
 
-/// What can be lost is noted beside it.
+/// A data directory; writes that can be lost are noted beside it.
 struct Data {
   Data() { fs::create_directory(place.path() / "data"); }
   std::string path() const { return (place.path() / "data").string(); }

@@ -1,4 +1,4 @@
-// Who is let in by the HTTP server of a node, whatever browsers are made to send.
+// Access to the HTTP server of a node, whatever browsers are made to send.
 
 #include "nodes/http/http_door.hpp"
 
@@ -59,7 +59,7 @@ TEST_CASE("Host and Origin are checked whatever the method, with a token too") {
     CHECK(status_of(head_of("", "", method), without) == 400);
     CHECK(status_of(head_of("evil.example", "", method), without) == 403);
     CHECK(status_of(head_of("evil.example", "http://evil.example", method), without) == 403);
-    // Who has the token is asked for both as well. Any name will do, as no page of others has the token.
+    // Both are asked of a bearer of the token as well. Any name will do, as no page of others has the token.
     for (const char* host : {"", ":80", "[::1", "10.0.0.1:"}) {
       INFO(host);
       HttpHead head = head_of(host, "", method);

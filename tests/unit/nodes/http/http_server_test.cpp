@@ -111,7 +111,7 @@ TEST_CASE("a handler that throws is one answer less") {
   });
   const auto heard = get(served.port(), "/bad");
   CHECK(heard.status == 500);
-  CHECK_THAT(heard.body, !Catch::Contains("out of luck"));  // What lies inside is nobody's business.
+  CHECK_THAT(heard.body, !Catch::Contains("out of luck"));  // The inner cause is not for clients.
   CHECK(get(served.port(), "/").status == 200);
 }
 
@@ -225,7 +225,7 @@ TEST_CASE("there are no more connections than it has room for") {
   CHECK(HttpConnection(served.port()).is_closed());
   connections.back()->send(request("GET /"));
   CHECK(connections.back()->hear().status == 200);
-  // Who goes makes room.
+  // A connection that ends makes room.
   connections.pop_back();
   for (int status = 0; status != 200;) {
     const HttpConnection connection(served.port());

@@ -1,4 +1,4 @@
-// What an event says of a cluster, or of a job, that is larger than a page.
+// Events of a cluster, or of a job, that is larger than a page.
 #include "nodes/inspector/looks.hpp"
 
 #include <catch2/catch.hpp>
@@ -39,7 +39,7 @@ std::vector<std::string> names_of(const json& nodes) {
   return names;
 }
 
-/// Of all lists in it, at any depth, the longest.
+/// The length of the longest list in it, at any depth.
 std::size_t longest_list(const json& of) {
   std::size_t longest = of.is_array() ? of.size() : 0;
   if (!of.is_structured()) return 0;

@@ -1,4 +1,4 @@
-// What a node remembers of how busy the cluster's lanes were.
+// A node's memory of how busy the cluster's lanes were.
 #include "nodes/inspector/utilisation.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// What clients are told of a journal: all that it has of their job, a file at a time, while it is written.
+// Clients read a journal: all that it has of their job, a file at a time, while it is written.
 #include "nodes/journal/journal_reader.hpp"
 
 #include <catch2/catch.hpp>
@@ -100,14 +100,14 @@ TEST_CASE("a file that is damaged is told of, and so is what had to make room") 
   REQUIRE(next.notices.size() == 1);
   CHECK_THAT(next.notices[0], Catch::Contains("journal-6 is left out"));
   CHECK(behind(next.read).read.file == 0);
-  // Of another life of the node, or before files that are there now.
+  // A place of another life of the node, or before files that are there now.
   for (const JournalPlace gone : {JournalPlace{9, 100, 7}, JournalPlace{5, page.read.bytes, 6}}) {
     const JournalPage anew = behind(gone);
     CHECK(anew.read.file == 5);
     REQUIRE(anew.notices.size() == 2);
     CHECK_THAT(anew.notices[0], Catch::Contains("begun anew"));
   }
-  const JournalPage later = behind({4, 100, 7});  // Of that file there was perhaps more.
+  const JournalPage later = behind({4, 100, 7});  // That file may have had more.
   CHECK(later.read.file == 5);
   REQUIRE(later.notices.size() == 1);
   CHECK_THAT(later.notices[0], Catch::Contains("had to make room"));

@@ -1,5 +1,5 @@
-// What a node keeps of what happened: within its bounds, in the order of what was said, and through a disk
-// that takes nothing for a while.
+// The journal of a node: within its bounds, in the order of its records, and through a disk that takes
+// nothing for a while.
 #include "nodes/journal/journal.hpp"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// What processes of jobs say through rings is in the journal of their node, however either of them ends.
+// Records that processes of jobs write to rings are in the journal of their node, however either ends.
 #include "nodes/journal/record_rings.hpp"
 
 #include <fcntl.h>
@@ -79,7 +79,7 @@ TEST_CASE(
     journal.close_rings(worker);
     journal.flush();
     CHECK(lanes_in(directory.path()).size() == 5);
-    CHECK(journal.open_rings({worker.process, {2}}, 1) >= 0);  // One that still runs when the node ends.
+    CHECK(journal.open_rings({worker.process, {2}}, 1) >= 0);  // It still runs when the node ends.
   }
   CHECK(lanes_in(directory.path()) ==
         std::map<std::uint32_t, std::uint32_t>{{0, 0}, {1, 1}, {2, 9}, {3, 8}, {4, 1}});
@@ -115,7 +115,7 @@ TEST_CASE(
 TEST_CASE("what was left when node and process were killed together is there after the next start") {
   const TemporaryDirectory directory;
   const std::string name = (directory.path() / "rings-65539-1").string();
-  constexpr std::int64_t clock = 1'600'000'000'000'000'123;  // Of a start of the machine before this one.
+  constexpr std::int64_t clock = 1'600'000'000'000'000'123;  // From an earlier start of the machine.
   {
     const auto rings = RecordRings::make(files_of_host(), name, {worker, clock}, 3).value_or_throw();
     RecordRingWriter lane(rings.ring(1));

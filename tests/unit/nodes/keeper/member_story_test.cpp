@@ -1,4 +1,4 @@
-// What a node keeps of the nodes of its cluster.
+// A node's record of the nodes of its cluster.
 #include "nodes/keeper/member_story.hpp"
 
 #include <spdlog/sinks/null_sink.h>
@@ -45,7 +45,7 @@ TEST_CASE("what a node has is kept when it is new, and not with every task that 
   load.disk_full = load.draining = false;
   story.seen({claim(2, load)});
   CHECK(kept.lines.size() == 3);
-  // Who comes back says it again.
+  // A node that comes back announces it again.
   story.down({{ProcessId{2}, Incarnation{1}}, DownWhy::left});
   story.seen({claim(2, load)});
   CHECK(kept.lines.size() == 5);

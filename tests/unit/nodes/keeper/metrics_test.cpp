@@ -1,4 +1,4 @@
-// What Prometheus reads of a node. Whether it can read it, promtool says in tests/cluster.
+// Text of a node for Prometheus. Promtool checks in tests/cluster that Prometheus can read it.
 
 #include "nodes/http/metrics_text.hpp"
 

@@ -33,7 +33,7 @@ struct Watched {
       }
       asked = std::move(waiting);
       sick = watch.look(100ms);
-      REQUIRE(asked.size() <= 1);  // One question at a time.
+      REQUIRE(asked.size() <= 1);  // A single question at a time.
     }
     return sick;
   }

@@ -13,7 +13,7 @@ namespace {
 
 const JobId job{7};
 
-/// What EndedJobs asks for, in order.
+/// Questions of EndedJobs, in order.
 struct Asked {
   std::vector<std::uint32_t> wanted;
   int let_go = 0;

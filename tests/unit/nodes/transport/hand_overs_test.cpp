@@ -30,7 +30,7 @@ struct Two {
     data.bytes = Blob::make(large, [&](std::byte* to) { std::fill_n(to, large, std::byte(with)); });
     return data;
   }
-  /// What the reader gets; nothing when it must come again, which is in `resent`, or comes by a stream.
+  /// The data that the reader gets; nothing if it must come again (in `resent`), or comes by a stream.
   std::optional<message::Data> send(message::Data data) {
     if (!here.hand_over(reader, maps, data)) return std::nullopt;
     talk();

@@ -1,5 +1,5 @@
-// What one process cannot write, or the other not read, is told once and holds up nothing. Both ends of the
-// two links are played in this one, with frames as bytes between them.
+// Failures of one process to write, or of the other to read, are told once and hold up nothing. Both ends of
+// the two links are played in this process, with frames as bytes between them.
 
 #include "nodes/transport/partner.hpp"
 

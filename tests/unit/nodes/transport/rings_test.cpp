@@ -14,7 +14,7 @@ namespace {
 
 const Life here{{0}, {1}}, there{{1}, {1}};
 
-/// One of the two, and what it said that the other has not heard yet.
+/// A side, and its messages that the other side has not heard yet.
 struct Side {
   explicit Side(bool shares = true)
       : rings(shares ? std::make_shared<ring::Doorbell>(ring::Doorbell::create(7).value_or_throw()) : nullptr,
@@ -33,7 +33,7 @@ struct Side {
   Rings rings;
 };
 
-/// One message is heard; false: nothing was said.
+/// Delivers a message; false: there was none.
 bool hear(Side& from, Life life, Side& to) {
   if (from.said.empty()) return false;
   RingMessage message = std::move(from.said.front());

@@ -1,5 +1,5 @@
-// What a transport carries to a process that is taken for dead, and says of one that comes and goes, or that
-// sends what cannot be read.
+// Transport to a process that is taken for dead, and its events for a process that comes and goes, or that
+// sends frames that cannot be read.
 #include "nodes/transport/transport.hpp"
 
 #include <algorithm>
@@ -167,7 +167,7 @@ class Speaker {
   net::PeerHandle peer_;
 };
 
-/// Of which only the header can be read.
+/// Only the header of such a text can be read.
 const std::string too_long(wire::text_bytes_max + 1, 'x');
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What travels of a client's world, and what a worker process is started with.
+// The parts of a client's world that travel, and the start of a worker process with them.
 #include "nodes/workers/client_world.hpp"
 
 #include <catch2/catch.hpp>

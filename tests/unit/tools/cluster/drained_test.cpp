@@ -1,4 +1,4 @@
-// What a node that is draining still has, as those say who lead the jobs.
+// Jobs that a draining node still has, by the word of the jobs' leaders.
 #include "tools/dag/cluster/drained.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// What the doctor thinks of what it finds.
+// The doctor's verdict on its findings.
 #include "tools/dag/cluster/health.hpp"
 
 #include <catch2/catch.hpp>

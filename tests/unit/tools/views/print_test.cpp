@@ -1,4 +1,4 @@
-// What people and programs read of nodes and jobs.
+// Output about nodes and jobs for people and programs.
 #include "tools/dag/views/print.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// What is shown of a job that is watched.
+// The view of a job that is watched.
 #include "tools/dag/views/progress.hpp"
 
 #include <catch2/catch.hpp>
@@ -223,7 +223,7 @@ TEST_CASE("the pace is that of the last ten seconds") {
   Pace pace;
   CHECK(pace.tasks_per_second() == std::nullopt);
   pace.on_counts(ended_tasks(100), {0s});
-  CHECK(pace.tasks_per_second() == std::nullopt);  // What had ended before says nothing.
+  CHECK(pace.tasks_per_second() == std::nullopt);  // Earlier ends do not count.
   pace.on_counts(ended_tasks(110), {1s});
   CHECK(pace.tasks_per_second() == 10);
   CHECK(pace.left(50) == Duration(5s));

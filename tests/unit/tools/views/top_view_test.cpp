@@ -1,4 +1,4 @@
-// What `dag top` shows of a cluster.
+// The view of a cluster in `dag top`.
 #include "tools/dag/views/top_view.hpp"
 
 #include <catch2/catch.hpp>
